@@ -1,0 +1,2 @@
+//! The `veilpath` command.
+fn main() {}

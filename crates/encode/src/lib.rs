@@ -1,0 +1,1 @@
+//! Reads gaze and fixation files and turns them into scanpaths.

@@ -1,0 +1,1 @@
+//! What a scanpath comparison is, and its computation in the clear.

@@ -1,0 +1,1 @@
+//! Engines that run scanpath comparisons between two roles over a channel.

@@ -1,0 +1,1 @@
+//! Renders the outcome of a comparison.
