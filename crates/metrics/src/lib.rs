@@ -1,1 +1,94 @@
-//! What a scanpath comparison is, and its computation in the clear.
+//! What a scanpath comparison *is*, and its computation in the clear.
+//!
+//! This crate is the bottom of the house and the oracle of everything above it: the secure engines are tested for
+//! exact equality with what is computed here.
+//!
+//! | question | type |
+//! |---|---|
+//! | which letters may occur | [`Alphabet`] |
+//! | what did one participant look at | [`Scanpath`] |
+//! | who took part, and how were they encoded | [`Cohort`], [`Encoding`] |
+//! | what does it cost to confuse two cells | [`Substitution`], [`Grid`], [`Table`] |
+//! | which metric, with which numbers | [`Metric`] |
+//! | the same as integers, as every engine computes it | [`Model`] |
+//! | the number for the user | [`Reading`] |
+//!
+//! # Numbers
+//! Users give decimals; inside, all costs are integers: a decimal is multiplied by a fixed-point scale `K` that both
+//! sides agree on and rounded to the nearest integer (see [`scale`] for the error bound, which a test holds). Costs are
+//! at most [`MAX_COST`] and lengths at most [`MAX_LENGTH`], so that a 64-bit sum cannot overflow.
+//!
+//! ```
+//! use veilpath_metrics::{Alphabet, Comparison, Metric};
+//! let alphabet = Alphabet::letters(52)?;
+//! let a = alphabet.parse("kitten")?;
+//! let b = alphabet.parse("sitting")?;
+//! let reading = Comparison::new(Metric::Levenshtein, alphabet)?.compare(&a, &b)?;
+//! assert_eq!(reading.score, 3.0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod alphabet;
+mod cohort;
+mod comparison;
+mod error;
+mod global;
+mod grid;
+mod local;
+mod metric;
+mod model;
+pub mod scale;
+mod scanmatch;
+mod substitution;
+mod table;
+
+pub use alphabet::{Alphabet, LetterError, Notation};
+pub use cohort::{Cohort, Encoding, Entry};
+pub use comparison::{Comparison, Reading};
+pub use error::MetricError;
+pub use grid::{Distance, Grid};
+pub use metric::{LocalScoring, Metric};
+pub use model::{Costs, GlobalModel, LocalModel, Model, Readout, Scores};
+pub use scanmatch::temporal_repeats;
+pub use substitution::Substitution;
+pub use table::{Table, TableError};
+
+/// The largest cost (after scaling) of a single edit operation.
+pub const MAX_COST: u32 = 1 << 30;
+
+/// The longest scanpath, in letters. With [`MAX_COST`] it keeps every sum below 2⁶².
+pub const MAX_LENGTH: usize = 1 << 31;
+
+/// One participant's scanpath: the letters (cell indices) in the order of time.
+///
+/// Its `Debug` form shows the length alone, so that a log or an assertion never prints what somebody looked at.
+#[derive(Clone, PartialEq, Eq, Hash, Default)]
+pub struct Scanpath(Vec<u16>);
+
+impl Scanpath {
+    /// A scanpath from cell indices; [`Alphabet::check`] tells whether they fit an alphabet.
+    pub fn new(letters: Vec<u16>) -> Self {
+        Self(letters)
+    }
+
+    /// The cell indices.
+    pub fn letters(&self) -> &[u16] {
+        &self.0
+    }
+
+    /// The number of letters.
+    pub fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    /// Whether nothing was looked at long enough to count.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+}
+
+impl std::fmt::Debug for Scanpath {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Scanpath({} letters)", self.0.len())
+    }
+}

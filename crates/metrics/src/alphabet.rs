@@ -1,0 +1,374 @@
+//! The letters of scanpath strings, and how they are written.
+
+use crate::Scanpath;
+use serde::Serialize;
+use std::fmt;
+
+/// How a cell index is written in a file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Notation {
+    /// One letter per cell, `A…Z a…z`.
+    Letters,
+    /// ScanMatch's two letters per cell, `aA…zZ`: the first counts 26s, the second ones.
+    DoubleLetters,
+    /// Cell numbers from 0, separated by spaces.
+    Numbers,
+    /// The bases `A C G T`, in either case.
+    Dna,
+}
+
+impl Notation {
+    /// The most cells that can be written.
+    pub fn capacity(self) -> u32 {
+        match self {
+            Notation::Letters => 52,
+            Notation::DoubleLetters => 26 * 26,
+            Notation::Numbers => 1 << 16,
+            Notation::Dna => 4,
+        }
+    }
+
+    /// The name used in cohort files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Notation::Letters => "letters",
+            Notation::DoubleLetters => "double-letters",
+            Notation::Numbers => "numbers",
+            Notation::Dna => "dna",
+        }
+    }
+
+    /// All notations, for parsing and for lists in help texts.
+    pub const ALL: [Notation; 4] = [
+        Notation::Letters,
+        Notation::DoubleLetters,
+        Notation::Numbers,
+        Notation::Dna,
+    ];
+}
+
+/// A notation with the number of letters in use.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Alphabet {
+    notation: Notation,
+    size: u32,
+}
+
+/// A string that is no scanpath over its alphabet. It names the place, never the rest of the string.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct LetterError {
+    /// Where the bad letter starts: the count of characters before it, plus one.
+    pub column: usize,
+    /// What is wrong there.
+    pub problem: String,
+}
+
+impl Alphabet {
+    /// An alphabet of `size` letters; `None`-like sizes (0 or more than the notation can write) are refused.
+    pub fn new(notation: Notation, size: u32) -> Result<Self, LetterError> {
+        if size == 0 || size > notation.capacity() {
+            return Err(LetterError {
+                column: 1,
+                problem: format!(
+                    "an alphabet of {} has 1 to {} letters, not {size}",
+                    notation.name(),
+                    notation.capacity()
+                ),
+            });
+        }
+        Ok(Self { notation, size })
+    }
+
+    /// The whole of a notation.
+    pub fn full(notation: Notation) -> Self {
+        Self {
+            notation,
+            size: notation.capacity(),
+        }
+    }
+
+    /// `size` letters from `A…Z a…z`.
+    pub fn letters(size: u32) -> Result<Self, LetterError> {
+        Self::new(Notation::Letters, size)
+    }
+
+    /// The shortest notation that can write `cells` cells: letters up to 52, double letters up to 676, numbers above.
+    pub fn for_cells(cells: u32) -> Result<Self, LetterError> {
+        let notation = [Notation::Letters, Notation::DoubleLetters]
+            .into_iter()
+            .find(|notation| cells <= notation.capacity())
+            .unwrap_or(Notation::Numbers);
+        Self::new(notation, cells)
+    }
+
+    /// How letters are written.
+    pub fn notation(&self) -> Notation {
+        self.notation
+    }
+
+    /// How many letters there are.
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// Reads a string. Errors name the column and not the letters around it.
+    pub fn parse(&self, text: &str) -> Result<Scanpath, LetterError> {
+        match self.notation {
+            Notation::Letters => self.parse_single(text, letter_index),
+            Notation::Dna => self.parse_single(text, base_index),
+            Notation::DoubleLetters => self.parse_double(text),
+            Notation::Numbers => self.parse_numbers(text),
+        }
+    }
+
+    /// Writes a scanpath as [`Alphabet::parse`] reads it.
+    pub fn format(&self, scanpath: &Scanpath) -> String {
+        let letters = scanpath.letters();
+        let mut text = String::with_capacity(letters.len() * 2);
+        for (position, &letter) in letters.iter().enumerate() {
+            if position > 0 && self.notation == Notation::Numbers {
+                text.push(' ');
+            }
+            self.push_letter(&mut text, letter);
+        }
+        text
+    }
+
+    /// One letter as text.
+    pub fn letter_name(&self, letter: u16) -> String {
+        let mut text = String::new();
+        self.push_letter(&mut text, letter);
+        text
+    }
+
+    /// Whether every letter of `scanpath` belongs to this alphabet; the position (from 0) of the first that does not.
+    pub fn check(&self, scanpath: &Scanpath) -> Result<(), usize> {
+        match scanpath
+            .letters()
+            .iter()
+            .position(|&letter| u32::from(letter) >= self.size)
+        {
+            None => Ok(()),
+            Some(position) => Err(position),
+        }
+    }
+
+    fn push_letter(&self, text: &mut String, letter: u16) {
+        match self.notation {
+            Notation::Letters => text.push(letter_at(letter)),
+            Notation::Dna => text.push(char::from(b"ACGT"[usize::from(letter & 3)])),
+            Notation::DoubleLetters => {
+                text.push(ascii_from(b'a', letter / 26));
+                text.push(ascii_from(b'A', letter % 26));
+            }
+            Notation::Numbers => text.push_str(&letter.to_string()),
+        }
+    }
+
+    fn parse_single(
+        &self,
+        text: &str,
+        index_of: fn(char) -> Option<u16>,
+    ) -> Result<Scanpath, LetterError> {
+        let mut letters = Vec::with_capacity(text.len());
+        for (position, character) in text.chars().enumerate() {
+            let letter = index_of(character).ok_or_else(|| LetterError {
+                column: position + 1,
+                problem: format!(
+                    "{character:?} is no letter of the alphabet \"{self}\" ({})",
+                    self.range()
+                ),
+            })?;
+            letters.push(self.within(letter.into(), position + 1)?);
+        }
+        Ok(Scanpath::new(letters))
+    }
+
+    fn parse_double(&self, text: &str) -> Result<Scanpath, LetterError> {
+        let mut letters = Vec::with_capacity(text.len() / 2);
+        let mut characters = text.chars().enumerate();
+        while let Some((position, high)) = characters.next() {
+            let low = characters.next().map(|(_, low)| low);
+            let letter = match (high, low) {
+                ('a'..='z', Some(low @ 'A'..='Z')) => {
+                    (u32::from(high) - u32::from('a')) * 26 + u32::from(low) - u32::from('A')
+                }
+                _ => {
+                    return Err(LetterError {
+                        column: position + 1,
+                        problem: "expected a small letter followed by a capital one, as in \"aA\" (ScanMatch's double letters)".into(),
+                    });
+                }
+            };
+            letters.push(self.within(letter, position + 1)?);
+        }
+        Ok(Scanpath::new(letters))
+    }
+
+    fn parse_numbers(&self, text: &str) -> Result<Scanpath, LetterError> {
+        let mut letters = Vec::with_capacity(text.len() / 3);
+        let mut column = 1;
+        for word in text.split(|c: char| c.is_ascii_whitespace()) {
+            if !word.is_empty() {
+                let number = word.parse::<u32>().map_err(|_| LetterError {
+                    column,
+                    problem:
+                        "expected cell numbers from 0, separated by spaces, as in \"15 18 27\""
+                            .into(),
+                })?;
+                letters.push(self.within(number, column)?);
+            }
+            column += word.chars().count() + 1;
+        }
+        Ok(Scanpath::new(letters))
+    }
+
+    fn within(&self, letter: u32, column: usize) -> Result<u16, LetterError> {
+        match u16::try_from(letter) {
+            Ok(short) if letter < self.size => Ok(short),
+            _ => Err(LetterError {
+                column,
+                problem: format!(
+                    "a letter outside the alphabet \"{self}\" ({})",
+                    self.range()
+                ),
+            }),
+        }
+    }
+
+    fn range(&self) -> String {
+        let last = u16::try_from(self.size - 1).unwrap_or(u16::MAX);
+        match self.notation {
+            Notation::Dna => "A, C, G or T".into(),
+            Notation::Letters if self.size > 26 => {
+                format!("A to Z, then a to {}", self.letter_name(last))
+            }
+            _ => format!("{} to {}", self.letter_name(0), self.letter_name(last)),
+        }
+    }
+}
+
+/// `letters 49`: the form used in cohort files.
+impl fmt::Display for Alphabet {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} {}", self.notation.name(), self.size)
+    }
+}
+
+/// Reads the [`Display`](fmt::Display) form; the number may be left out for the whole notation.
+impl std::str::FromStr for Alphabet {
+    type Err = LetterError;
+
+    fn from_str(text: &str) -> Result<Self, LetterError> {
+        let mut words = text.split_whitespace();
+        let name = words.next().unwrap_or_default();
+        let notation = Notation::ALL
+            .into_iter()
+            .find(|notation| notation.name() == name)
+            .ok_or_else(|| LetterError {
+                column: 1,
+                problem: "an alphabet is one of: letters, double-letters, numbers, dna; a size may follow, as in \"letters 49\"".into(),
+            })?;
+        match (words.next().map(str::parse::<u32>), words.next()) {
+            (None, _) => Ok(Self::full(notation)),
+            (Some(Ok(size)), None) => Self::new(notation, size),
+            _ => Err(LetterError {
+                column: name.len() + 2,
+                problem: "expected one number, the alphabet's size, as in \"letters 49\"".into(),
+            }),
+        }
+    }
+}
+
+impl Serialize for Alphabet {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+fn letter_index(character: char) -> Option<u16> {
+    match character {
+        'A'..='Z' => Some(u16::from(character as u8 - b'A')),
+        'a'..='z' => Some(u16::from(character as u8 - b'a') + 26),
+        _ => None,
+    }
+}
+
+fn base_index(character: char) -> Option<u16> {
+    match character.to_ascii_uppercase() {
+        'A' => Some(0),
+        'C' => Some(1),
+        'G' => Some(2),
+        'T' => Some(3),
+        _ => None,
+    }
+}
+
+fn letter_at(letter: u16) -> char {
+    if letter < 26 {
+        ascii_from(b'A', letter)
+    } else {
+        ascii_from(b'a', letter - 26)
+    }
+}
+
+fn ascii_from(base: u8, offset: u16) -> char {
+    char::from(base + u8::try_from(offset % 26).unwrap_or(0))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_notation_round_trips_every_letter() {
+        for notation in Notation::ALL {
+            let alphabet = Alphabet::full(notation);
+            let all = Scanpath::new((0..=u16::MAX).take(alphabet.size() as usize).collect());
+            assert_eq!(alphabet.parse(&alphabet.format(&all)).unwrap(), all);
+            assert_eq!(alphabet.to_string().parse::<Alphabet>().unwrap(), alphabet);
+            assert!(alphabet.parse("").unwrap().is_empty());
+        }
+    }
+
+    #[test]
+    fn notations_follow_the_toolboxes() {
+        let double = Alphabet::full(Notation::DoubleLetters);
+        assert_eq!(double.parse("aAaZbA").unwrap().letters(), [0, 25, 26]);
+        let letters = Alphabet::full(Notation::Letters);
+        assert_eq!(letters.parse("AZaz").unwrap().letters(), [0, 25, 26, 51]);
+        let numbers = Alphabet::full(Notation::Numbers);
+        assert_eq!(numbers.parse(" 0  65535 ").unwrap().letters(), [0, 65535]);
+        assert_eq!(
+            Alphabet::full(Notation::Dna)
+                .parse("acGT")
+                .unwrap()
+                .letters(),
+            [0, 1, 2, 3]
+        );
+        assert_eq!(
+            Alphabet::for_cells(96).unwrap().notation(),
+            Notation::DoubleLetters
+        );
+        assert_eq!(
+            Alphabet::for_cells(677).unwrap().notation(),
+            Notation::Numbers
+        );
+    }
+
+    #[test]
+    fn a_bad_letter_is_placed_and_the_good_ones_are_not_shown() {
+        let error = Alphabet::letters(49).unwrap().parse("QRSx").unwrap_err();
+        assert_eq!(error.column, 4);
+        assert!(!error.problem.contains('R'), "{error}");
+        let double = Alphabet::full(Notation::DoubleLetters);
+        assert_eq!(double.parse("aAA").unwrap_err().column, 3);
+        assert_eq!(double.parse("aAb").unwrap_err().column, 3);
+        let numbers = Alphabet::new(Notation::Numbers, 96).unwrap();
+        assert_eq!(numbers.parse("15 96").unwrap_err().column, 4);
+        assert_eq!(numbers.parse("15 x").unwrap_err().column, 4);
+        assert_eq!(numbers.parse("-1").unwrap_err().column, 1);
+        assert!(Alphabet::letters(0).is_err() && Alphabet::letters(53).is_err());
+    }
+}

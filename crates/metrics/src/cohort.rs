@@ -1,0 +1,62 @@
+//! The scanpaths of one institution, with how they came about.
+
+use crate::{Alphabet, Scanpath};
+use std::collections::BTreeMap;
+
+/// One scanpath with the ids that appear in results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// Who looked.
+    pub participant: String,
+    /// At what; `None` where the file has no stimuli.
+    pub stimulus: Option<String>,
+    /// What was looked at, in order.
+    pub scanpath: Scanpath,
+}
+
+/// How scanpaths were made from gaze, as named settings. Two cohorts can be compared when theirs do not differ.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Encoding(pub BTreeMap<String, String>);
+
+impl Encoding {
+    /// The settings that differ: `(setting, ours, theirs)`.
+    ///
+    /// A cohort without any setting (a bare list of strings) says nothing about its encoding and differs from none.
+    pub fn differences<'a>(&'a self, other: &'a Encoding) -> Vec<(&'a str, &'a str, &'a str)> {
+        if self.0.is_empty() || other.0.is_empty() {
+            return Vec::new();
+        }
+        let names: std::collections::BTreeSet<&str> = self
+            .0
+            .keys()
+            .chain(other.0.keys())
+            .map(String::as_str)
+            .collect();
+        let value = |encoding: &'a Encoding, name: &str| {
+            encoding.0.get(name).map_or("(not given)", String::as_str)
+        };
+        names
+            .into_iter()
+            .map(|name| (name, value(self, name), value(other, name)))
+            .filter(|(_, ours, theirs)| ours != theirs)
+            .collect()
+    }
+}
+
+/// All scanpaths of one institution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Cohort {
+    /// The letters they are written in.
+    pub alphabet: Alphabet,
+    /// How they were made.
+    pub encoding: Encoding,
+    /// The scanpaths, in the order of the file.
+    pub entries: Vec<Entry>,
+}
+
+impl Cohort {
+    /// Whether every scanpath names its stimulus.
+    pub fn has_stimuli(&self) -> bool {
+        !self.entries.is_empty() && self.entries.iter().all(|entry| entry.stimulus.is_some())
+    }
+}

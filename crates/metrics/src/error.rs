@@ -1,0 +1,96 @@
+//! What can be wrong with a metric and its numbers.
+
+/// A metric that cannot be computed as asked.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum MetricError {
+    /// A cost below zero.
+    #[error(
+        "the {name} must not be negative, and it is {value}; give costs and penalties as positive numbers"
+    )]
+    Negative {
+        /// Which number.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// A cost that is not a number, or infinite.
+    #[error("the {name} is not a finite number")]
+    NotFinite {
+        /// Which number.
+        name: &'static str,
+    },
+    /// A cost that does not fit after scaling.
+    #[error(
+        "the {name} {value} is too large: multiplied by the scale {scale} it must not pass {max}; choose a smaller --scale",
+        max = crate::MAX_COST
+    )]
+    TooLarge {
+        /// Which number.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+        /// The fixed-point scale.
+        scale: u32,
+    },
+    /// A scale of zero or beyond reason.
+    #[error("the scale must be between 1 and {max}, and it is {scale}", max = crate::scale::MAX_SCALE)]
+    Scale {
+        /// The value given.
+        scale: u32,
+    },
+    /// A ScanMatch gap that would reward gaps more than matches.
+    #[error(
+        "ScanMatch needs a gap score of at most half the threshold: the gap is {gap}, the threshold {threshold}"
+    )]
+    GapAboveHalfThreshold {
+        /// The gap score.
+        gap: f64,
+        /// The threshold.
+        threshold: f64,
+    },
+    /// A threshold at or below zero.
+    #[error("the ScanMatch threshold must be above zero, and it is {threshold}")]
+    Threshold {
+        /// The value given.
+        threshold: f64,
+    },
+    /// ScanMatch divides by the length of the longer string.
+    #[error(
+        "ScanMatch is not defined when both scanpaths are empty; leave such pairs out or use another metric"
+    )]
+    EmptyScanMatch,
+    /// A grid with fewer cells than the alphabet has letters in use.
+    #[error("the alphabet \"{alphabet}\" does not fit a {grid} grid of {cells} cells")]
+    GridTooSmall {
+        /// The alphabet's name and size.
+        alphabet: String,
+        /// The grid.
+        grid: String,
+        /// Its cells.
+        cells: u32,
+    },
+    /// A substitution table with fewer rows than the alphabet has letters.
+    #[error(
+        "the substitution table has {table} rows, but the alphabet \"{alphabet}\" has more letters"
+    )]
+    TableTooSmall {
+        /// Rows of the table.
+        table: u32,
+        /// The alphabet's name and size.
+        alphabet: String,
+    },
+    /// A scanpath that is too long to count.
+    #[error("a scanpath has {length} letters; at most {max} are supported", max = crate::MAX_LENGTH)]
+    TooLong {
+        /// Its length.
+        length: usize,
+    },
+    /// A letter that the alphabet of the comparison does not have.
+    #[error("letter {position} of a scanpath is outside the alphabet \"{alphabet}\"")]
+    OutsideAlphabet {
+        /// Its position, from 1.
+        position: usize,
+        /// The alphabet's name and size.
+        alphabet: String,
+    },
+}

@@ -1,0 +1,137 @@
+//! The grid whose cells are the letters, and distances between cells.
+
+use serde::Serialize;
+use std::fmt;
+
+/// A grid of `columns` × `rows` cells, numbered row by row from the top left.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Grid {
+    columns: u32,
+    rows: u32,
+    wrap: bool,
+}
+
+/// A way to measure how far two cells are apart, in cells.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Distance {
+    /// Columns plus rows.
+    Manhattan,
+    /// The straight line.
+    Euclidean,
+    /// The larger of columns and rows.
+    Chebyshev,
+}
+
+impl Grid {
+    /// A grid with at most 65,536 cells and at least one.
+    pub fn new(columns: u32, rows: u32) -> Option<Self> {
+        let cells = columns.checked_mul(rows)?;
+        (1..=1 << 16).contains(&cells).then_some(Self {
+            columns,
+            rows,
+            wrap: false,
+        })
+    }
+
+    /// The same grid with its left and right edges joined, as in a 360° picture.
+    pub fn with_wrap(self, wrap: bool) -> Self {
+        Self { wrap, ..self }
+    }
+
+    /// Cells in a row.
+    pub fn columns(&self) -> u32 {
+        self.columns
+    }
+
+    /// Cells in a column.
+    pub fn rows(&self) -> u32 {
+        self.rows
+    }
+
+    /// Whether the left and right edges are joined.
+    pub fn wrap(&self) -> bool {
+        self.wrap
+    }
+
+    /// Columns times rows.
+    pub fn cells(&self) -> u32 {
+        self.columns * self.rows
+    }
+
+    /// The distance of two cells.
+    pub fn distance(&self, distance: Distance, a: u16, b: u16) -> f64 {
+        let (a, b) = (u32::from(a), u32::from(b));
+        let mut across = (a % self.columns).abs_diff(b % self.columns);
+        if self.wrap {
+            across = across.min(self.columns - across);
+        }
+        let down = (a / self.columns).abs_diff(b / self.columns);
+        match distance {
+            Distance::Manhattan => f64::from(across + down),
+            Distance::Euclidean => f64::from(across).hypot(f64::from(down)),
+            Distance::Chebyshev => f64::from(across.max(down)),
+        }
+    }
+}
+
+/// `7x7`, columns first.
+impl fmt::Display for Grid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}x{}", self.columns, self.rows)
+    }
+}
+
+/// Reads `COLUMNSxROWS`.
+impl std::str::FromStr for Grid {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        text.split_once(['x', 'X', '×'])
+            .and_then(|(columns, rows)| {
+                Grid::new(columns.trim().parse().ok()?, rows.trim().parse().ok()?)
+            })
+            .ok_or_else(|| {
+                "a grid is written COLUMNSxROWS, as in 7x7, with 1 to 65536 cells".to_string()
+            })
+    }
+}
+
+impl Serialize for Grid {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn distances_count_cells_and_wrap_around() {
+        let grid: Grid = "12x8".parse().unwrap();
+        assert_eq!(grid.distance(Distance::Manhattan, 0, 95), 18.0);
+        assert_eq!(grid.distance(Distance::Chebyshev, 0, 95), 11.0);
+        assert_eq!(grid.distance(Distance::Euclidean, 0, 4 * 12 + 3), 5.0);
+        let round = grid.with_wrap(true);
+        assert_eq!(round.distance(Distance::Manhattan, 0, 11), 1.0);
+        assert_eq!(round.distance(Distance::Manhattan, 0, 6), 6.0);
+    }
+
+    #[test]
+    fn sizes_are_checked() {
+        for bad in [
+            "0x5",
+            "7",
+            "7x",
+            "x7",
+            "70000x1",
+            "65536x2",
+            "-1x3",
+            "4294967295x4294967295",
+        ] {
+            assert!(bad.parse::<Grid>().is_err(), "{bad}");
+        }
+        assert_eq!("65536x1".parse::<Grid>().unwrap().cells(), 65536);
+    }
+}

@@ -1,0 +1,325 @@
+//! The metrics, as users name them.
+
+use crate::model::{Costs, GlobalModel, LocalModel, Model, Readout, Scores};
+use crate::scale::{self, DEFAULT_SCALE};
+use crate::{Alphabet, Distance, Grid, MetricError, Substitution, Table};
+use serde::Serialize;
+
+/// A metric with its numbers. Two sides of a comparison must hold equal ones.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "name", rename_all = "kebab-case")]
+pub enum Metric {
+    /// The number of insertions, deletions and replacements (Levenshtein; Wagner–Fischer's algorithm).
+    Levenshtein,
+    /// The least total cost of an alignment.
+    NeedlemanWunsch {
+        /// Costs of replacements.
+        substitution: Substitution,
+        /// The cost of a letter that only the second scanpath has.
+        insert: f64,
+        /// The cost of a letter that only the first scanpath has.
+        delete: f64,
+        /// The fixed-point scale; `None` picks the smallest power of ten that makes all costs whole.
+        scale: Option<u32>,
+    },
+    /// The greatest total score of an alignment: rewards for equal letters, penalties for all else.
+    NeedlemanWunschScore {
+        /// The reward of equal letters.
+        #[serde(rename = "match")]
+        reward: f64,
+        /// The penalty of different letters, as a positive number.
+        mismatch: f64,
+        /// The penalty of a gap, as a positive number.
+        gap: f64,
+        /// The fixed-point scale.
+        scale: Option<u32>,
+    },
+    /// The greatest score of an alignment of a part of one scanpath with a part of the other.
+    SmithWaterman {
+        /// Scores of letter pairs.
+        scoring: LocalScoring,
+        /// The penalty of a gap, as a positive number.
+        gap: f64,
+        /// The fixed-point scale.
+        scale: Option<u32>,
+    },
+    /// ScanMatch (Cristino and others, 2010) with Euclidean distances on a grid.
+    #[serde(rename = "scanmatch")]
+    ScanMatch {
+        /// The grid of the letters.
+        grid: Grid,
+        /// Whether left and right are joined.
+        wrap: bool,
+        /// Below this distance (in cells) two cells count as similar.
+        threshold: f64,
+        /// What a gap adds to the score; 0 or less.
+        gap: f64,
+        /// `None`: in double precision, as the original. `Some`: in integers, as the secure engines.
+        scale: Option<u32>,
+    },
+}
+
+/// Scores of letter pairs for Smith–Waterman.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+#[serde(tag = "kind", rename_all = "kebab-case")]
+pub enum LocalScoring {
+    /// One reward and one penalty.
+    Unit {
+        /// The reward of equal letters.
+        #[serde(rename = "match")]
+        reward: f64,
+        /// The penalty of different letters, as a positive number.
+        mismatch: f64,
+    },
+    /// A table of signed scores.
+    Table {
+        /// The scores.
+        table: Table,
+    },
+}
+
+impl Metric {
+    /// The name on the command line and in results.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Metric::Levenshtein => "levenshtein",
+            Metric::NeedlemanWunsch { .. } | Metric::NeedlemanWunschScore { .. } => {
+                "needleman-wunsch"
+            }
+            Metric::SmithWaterman { .. } => "smith-waterman",
+            Metric::ScanMatch { .. } => "scanmatch",
+        }
+    }
+
+    /// Whether a smaller score means more alike.
+    pub fn is_distance(&self) -> bool {
+        matches!(self, Metric::Levenshtein | Metric::NeedlemanWunsch { .. })
+    }
+
+    /// The integers that every engine computes with.
+    pub fn model(&self, alphabet: &Alphabet) -> Result<Model, MetricError> {
+        match self {
+            Metric::Levenshtein => Ok(Model::Global(GlobalModel {
+                insert: 1,
+                delete: 1,
+                costs: Costs::Unit { mismatch: 1 },
+                readout: Readout::Cost { scale: 1 },
+            })),
+            Metric::NeedlemanWunsch {
+                substitution,
+                insert,
+                delete,
+                scale,
+            } => cost_model(alphabet, substitution, *insert, *delete, *scale),
+            Metric::NeedlemanWunschScore {
+                reward,
+                mismatch,
+                gap,
+                scale,
+            } => score_model(*reward, *mismatch, *gap, *scale),
+            Metric::SmithWaterman {
+                scoring,
+                gap,
+                scale,
+            } => local_model(alphabet, scoring, *gap, *scale),
+            Metric::ScanMatch {
+                grid,
+                wrap,
+                threshold,
+                gap,
+                scale,
+            } => scanmatch_model(alphabet, grid.with_wrap(*wrap), *threshold, *gap, *scale),
+        }
+    }
+}
+
+fn cost_model(
+    alphabet: &Alphabet,
+    substitution: &Substitution,
+    insert: f64,
+    delete: f64,
+    asked: Option<u32>,
+) -> Result<Model, MetricError> {
+    let gaps = [insert, delete];
+    let (scale, costs) = match substitution {
+        Substitution::Unit { mismatch } => {
+            let scale = scale::choose(asked, gaps.into_iter().chain([*mismatch]))?;
+            let mismatch = scale::cost("mismatch cost", *mismatch, scale)?;
+            (scale, Costs::Unit { mismatch })
+        }
+        Substitution::Index => {
+            let scale = scale::choose(asked, gaps)?;
+            scale::cost("index distance", f64::from(alphabet.size() - 1), scale)?;
+            (scale, Costs::Index { step: scale })
+        }
+        Substitution::Grid {
+            grid,
+            wrap,
+            distance,
+        } => {
+            fits_grid(alphabet, grid)?;
+            let scale = match (asked, distance) {
+                (None, Distance::Euclidean) => DEFAULT_SCALE,
+                _ => scale::choose(asked, gaps)?,
+            };
+            (scale, grid_costs(grid.with_wrap(*wrap), *distance, scale)?)
+        }
+        Substitution::Table { table } => {
+            fits_table(alphabet, table)?;
+            let values = gaps.into_iter().chain(table.values().iter().copied());
+            let scale = scale::choose(asked, values)?;
+            let costs = table
+                .values()
+                .iter()
+                .map(|&value| scale::cost("substitution cost", value, scale))
+                .collect::<Result<_, _>>()?;
+            (
+                scale,
+                Costs::Table {
+                    size: table.size(),
+                    costs,
+                },
+            )
+        }
+    };
+    Ok(Model::Global(GlobalModel {
+        insert: scale::cost("insertion cost", insert, scale)?,
+        delete: scale::cost("deletion cost", delete, scale)?,
+        costs,
+        readout: Readout::Cost { scale },
+    }))
+}
+
+/// A maximised score is a minimum cost in another dress: take half the reward from each letter of an alignment, so that
+/// equal letters cost 0, different ones `reward + mismatch` and a gap `reward / 2 + gap`; the scale is doubled to keep
+/// the half whole.
+fn score_model(
+    reward: f64,
+    mismatch: f64,
+    gap: f64,
+    asked: Option<u32>,
+) -> Result<Model, MetricError> {
+    let scale = scale::choose(asked, [reward, mismatch, gap])?;
+    let reward = scale::cost("match reward", reward, scale)?;
+    let mismatch = scale::cost("mismatch penalty", mismatch, scale)?;
+    let penalty = scale::cost("gap penalty", gap, scale)?;
+    let too_large = |name, value| MetricError::TooLarge { name, value, scale };
+    let doubled = |name, sum: u32| {
+        let cost = sum.checked_mul(2).filter(|&cost| cost <= crate::MAX_COST);
+        cost.ok_or(too_large(name, f64::from(sum)))
+    };
+    let half_reward_and_gap = penalty
+        .checked_mul(2)
+        .and_then(|twice| twice.checked_add(reward))
+        .filter(|&cost| cost <= crate::MAX_COST)
+        .ok_or(too_large("gap penalty", gap))?;
+    Ok(Model::Global(GlobalModel {
+        insert: half_reward_and_gap,
+        delete: half_reward_and_gap,
+        costs: Costs::Unit {
+            mismatch: doubled("mismatch penalty", reward + mismatch)?,
+        },
+        readout: Readout::Reward {
+            per_letter: reward,
+            scale,
+        },
+    }))
+}
+
+fn local_model(
+    alphabet: &Alphabet,
+    scoring: &LocalScoring,
+    gap: f64,
+    asked: Option<u32>,
+) -> Result<Model, MetricError> {
+    let (scale, scores) = match scoring {
+        LocalScoring::Unit { reward, mismatch } => {
+            let scale = scale::choose(asked, [*reward, *mismatch, gap])?;
+            (
+                scale,
+                Scores::Unit {
+                    reward: scale::cost("match reward", *reward, scale)?,
+                    mismatch: scale::cost("mismatch penalty", *mismatch, scale)?,
+                },
+            )
+        }
+        LocalScoring::Table { table } => {
+            fits_table(alphabet, table)?;
+            let values = table.values().iter().copied().chain([gap]);
+            let scale = scale::choose(asked, values)?;
+            let scores = table
+                .values()
+                .iter()
+                .map(|&value| scale::score("substitution score", value, scale))
+                .collect::<Result<_, _>>()?;
+            (
+                scale,
+                Scores::Table {
+                    size: table.size(),
+                    scores,
+                },
+            )
+        }
+    };
+    Ok(Model::Local(LocalModel {
+        gap: scale::cost("gap penalty", gap, scale)?,
+        scores,
+        scale,
+    }))
+}
+
+/// ScanMatch maximises `Σ (T − d) + Σ g`, which is `(T/2)(m+n)` minus the least cost with substitution cost `d` and gap
+/// cost `T/2 − g`.
+fn scanmatch_model(
+    alphabet: &Alphabet,
+    grid: Grid,
+    threshold: f64,
+    gap: f64,
+    asked: Option<u32>,
+) -> Result<Model, MetricError> {
+    crate::scanmatch::check(threshold, gap)?;
+    fits_grid(alphabet, &grid)?;
+    let gap_cost = threshold / 2.0 - gap;
+    let mut scale = scale::check(asked.unwrap_or(DEFAULT_SCALE))?;
+    if !scale::is_whole(gap_cost, scale) && scale::is_whole(gap_cost, scale * 2) {
+        scale *= 2;
+    }
+    let gap_cost = scale::cost("ScanMatch gap cost", gap_cost, scale)?;
+    Ok(Model::Global(GlobalModel {
+        insert: gap_cost,
+        delete: gap_cost,
+        costs: grid_costs(grid, Distance::Euclidean, scale)?,
+        readout: Readout::ScanMatch { threshold, scale },
+    }))
+}
+
+fn grid_costs(grid: Grid, distance: Distance, scale: u32) -> Result<Costs, MetricError> {
+    let costs = Costs::Grid {
+        grid,
+        distance,
+        scale,
+    };
+    scale::cost("largest distance on the grid", costs.farthest(), scale)?;
+    Ok(costs)
+}
+
+fn fits_grid(alphabet: &Alphabet, grid: &Grid) -> Result<(), MetricError> {
+    if alphabet.size() <= grid.cells() {
+        return Ok(());
+    }
+    Err(MetricError::GridTooSmall {
+        alphabet: alphabet.to_string(),
+        grid: grid.to_string(),
+        cells: grid.cells(),
+    })
+}
+
+fn fits_table(alphabet: &Alphabet, table: &Table) -> Result<(), MetricError> {
+    if alphabet.size() <= table.size() {
+        return Ok(());
+    }
+    Err(MetricError::TableTooSmall {
+        table: table.size(),
+        alphabet: alphabet.to_string(),
+    })
+}

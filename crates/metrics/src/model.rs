@@ -1,0 +1,266 @@
+//! A metric as integers: what every engine, plain or secure, computes.
+//!
+//! An engine computes one integer per pair, the *raw* result: the least cost of a global alignment, or the greatest
+//! score of a local one. The raw result and the two lengths give the user's number ([`Model::read`]); so a secure engine
+//! that reveals the raw result reveals exactly what the score reveals.
+
+use crate::{Distance, Grid, MAX_LENGTH, MetricError, Reading};
+
+/// What is computed, in integers.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Model {
+    /// A minimum over alignments of the whole scanpaths.
+    Global(GlobalModel),
+    /// A maximum over alignments of parts.
+    Local(LocalModel),
+}
+
+/// Costs of a global alignment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct GlobalModel {
+    /// The cost of a letter that only the second scanpath has.
+    pub insert: u32,
+    /// The cost of a letter that only the first scanpath has.
+    pub delete: u32,
+    /// Costs of replacements.
+    pub costs: Costs,
+    /// How the least cost becomes the user's score.
+    pub readout: Readout,
+}
+
+/// Scores of a local alignment.
+#[derive(Clone, Debug, PartialEq)]
+pub struct LocalModel {
+    /// The penalty of a gap.
+    pub gap: u32,
+    /// Scores of letter pairs.
+    pub scores: Scores,
+    /// The fixed-point scale.
+    pub scale: u32,
+}
+
+/// Replacement costs, scaled.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Costs {
+    /// 0 for equal letters, else `mismatch`.
+    Unit {
+        /// The cost of any difference.
+        mismatch: u32,
+    },
+    /// `step` times the difference of the cell numbers.
+    Index {
+        /// The cost of neighbours.
+        step: u32,
+    },
+    /// `round(scale · distance)`.
+    Grid {
+        /// The grid.
+        grid: Grid,
+        /// How distance is measured.
+        distance: Distance,
+        /// The fixed-point scale.
+        scale: u32,
+    },
+    /// Row by row; the row is the first side's letter.
+    Table {
+        /// Rows, and columns.
+        size: u32,
+        /// The costs.
+        costs: Vec<u32>,
+    },
+}
+
+/// Scores of letter pairs, scaled.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Scores {
+    /// `reward` for equal letters, `−mismatch` for others.
+    Unit {
+        /// For equal letters.
+        reward: u32,
+        /// For different ones, as a positive number.
+        mismatch: u32,
+    },
+    /// Row by row; the row is the first side's letter.
+    Table {
+        /// Rows, and columns.
+        size: u32,
+        /// The scores.
+        scores: Vec<i32>,
+    },
+}
+
+/// How the least cost of a global alignment becomes the user's score.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Readout {
+    /// The cost itself, unscaled.
+    Cost {
+        /// The fixed-point scale.
+        scale: u32,
+    },
+    /// A maximised score: `(per_letter·(m+n) − cost) / (2·scale)`.
+    Reward {
+        /// The scaled reward of a match, half of which each letter brings along.
+        per_letter: u32,
+        /// The fixed-point scale of the rewards; costs have twice that.
+        scale: u32,
+    },
+    /// `((T/2)(m+n) − cost/scale) / (T·max(m, n))`.
+    ScanMatch {
+        /// T.
+        threshold: f64,
+        /// The fixed-point scale.
+        scale: u32,
+    },
+}
+
+impl Costs {
+    /// The cost of `b` (second side) in the place of `a` (first side).
+    pub fn cost(&self, a: u16, b: u16) -> u32 {
+        match self {
+            Costs::Unit { mismatch } => {
+                if a == b {
+                    0
+                } else {
+                    *mismatch
+                }
+            }
+            Costs::Index { step } => u32::from(a.abs_diff(b)) * step,
+            Costs::Grid {
+                grid,
+                distance,
+                scale,
+            } => rounded(grid.distance(*distance, a, b) * f64::from(*scale)),
+            Costs::Table { size, costs } => costs[table_index(*size, a, b)],
+        }
+    }
+
+    /// The largest cost of any two letters of an alphabet with `letters` letters.
+    pub fn largest(&self, letters: u32) -> u32 {
+        match self {
+            Costs::Unit { mismatch } => *mismatch,
+            Costs::Index { step } => (letters - 1) * step,
+            Costs::Grid { scale, .. } => rounded(self.farthest() * f64::from(*scale)),
+            Costs::Table { costs, .. } => costs.iter().copied().max().unwrap_or(0),
+        }
+    }
+
+    /// The largest distance on the grid (0 for costs without one): between cells at opposite ends.
+    pub(crate) fn farthest(&self) -> f64 {
+        let Costs::Grid { grid, distance, .. } = self else {
+            return 0.0;
+        };
+        let across = if grid.wrap() {
+            grid.columns() / 2
+        } else {
+            grid.columns() - 1
+        };
+        let cell = (grid.rows() - 1) * grid.columns() + across;
+        grid.distance(*distance, 0, u16::try_from(cell).unwrap_or(u16::MAX))
+    }
+}
+
+impl Scores {
+    /// The score of `a` (first side) beside `b` (second side).
+    #[allow(clippy::cast_possible_wrap)] // scaled values are at most `MAX_COST`, far below 2³¹
+    pub fn score(&self, a: u16, b: u16) -> i32 {
+        match self {
+            Scores::Unit { reward, mismatch } => {
+                if a == b {
+                    *reward as i32
+                } else {
+                    -(*mismatch as i32)
+                }
+            }
+            Scores::Table { size, scores } => scores[table_index(*size, a, b)],
+        }
+    }
+
+    /// The largest score of any two letters.
+    pub fn largest(&self) -> i32 {
+        match self {
+            Scores::Unit { .. } => self.score(0, 0),
+            Scores::Table { scores, .. } => scores.iter().copied().max().unwrap_or(0),
+        }
+    }
+}
+
+impl GlobalModel {
+    /// The largest cost that scanpaths of these lengths can have: the cheaper of replacing all that can be replaced at
+    /// the highest price, and of deleting and inserting everything.
+    pub fn worst(&self, m: usize, n: usize, letters: u32) -> u64 {
+        let gaps = |m: usize, n: usize| {
+            m as u64 * u64::from(self.delete) + n as u64 * u64::from(self.insert)
+        };
+        let replaced = m.min(n);
+        let replacing = replaced as u64 * u64::from(self.costs.largest(letters))
+            + gaps(m - replaced, n - replaced);
+        replacing.min(gaps(m, n))
+    }
+}
+
+impl Model {
+    /// The user's numbers for a raw result of scanpaths with `m` and `n` letters over an alphabet of `letters`.
+    #[allow(clippy::cast_precision_loss, clippy::cast_possible_wrap)] // results beyond 2⁵³ keep 53 significant bits; lengths are checked
+    pub fn read(&self, raw: i64, m: usize, n: usize, letters: u32) -> Result<Reading, MetricError> {
+        check_lengths(m, n)?;
+        let longer = m.max(n) as f64;
+        let total = (m + n) as f64;
+        match self {
+            Model::Local(model) => {
+                let best = i64::from(model.scores.largest()) * m.min(n) as i64;
+                Ok(Reading {
+                    score: raw as f64 / f64::from(model.scale),
+                    similarity: (best > 0).then(|| raw as f64 / best as f64),
+                })
+            }
+            Model::Global(model) => match model.readout {
+                Readout::ScanMatch { threshold, scale } => {
+                    if m == 0 && n == 0 {
+                        return Err(MetricError::EmptyScanMatch);
+                    }
+                    let cost = raw as f64 / f64::from(scale);
+                    let score = (threshold / 2.0 * total - cost) / (threshold * longer);
+                    Ok(Reading::of_scanmatch(score))
+                }
+                Readout::Cost { scale } => Ok(Reading {
+                    score: raw as f64 / f64::from(scale),
+                    similarity: Some(model.similarity(raw, m, n, letters)),
+                }),
+                Readout::Reward { per_letter, scale } => Ok(Reading {
+                    score: (f64::from(per_letter) * total - raw as f64) / (2.0 * f64::from(scale)),
+                    similarity: Some(model.similarity(raw, m, n, letters)),
+                }),
+            },
+        }
+    }
+}
+
+impl GlobalModel {
+    /// One minus the cost's share of the largest cost that these lengths allow. With unit costs this is
+    /// `1 − distance / max(m, n)`.
+    #[allow(clippy::cast_precision_loss)]
+    fn similarity(&self, raw: i64, m: usize, n: usize, letters: u32) -> f64 {
+        match self.worst(m, n, letters) {
+            0 => 1.0,
+            worst => 1.0 - raw as f64 / worst as f64,
+        }
+    }
+}
+
+pub(crate) fn check_lengths(m: usize, n: usize) -> Result<(), MetricError> {
+    let length = m.max(n);
+    if length > MAX_LENGTH {
+        return Err(MetricError::TooLong { length });
+    }
+    Ok(())
+}
+
+fn table_index(size: u32, a: u16, b: u16) -> usize {
+    usize::from(a) * size as usize + usize::from(b)
+}
+
+/// Ranges are checked when a model is made.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+fn rounded(value: f64) -> u32 {
+    value.round() as u32
+}

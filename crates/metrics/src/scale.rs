@@ -1,0 +1,79 @@
+//! Fixed-point numbers: how decimals become the integers that every engine computes with.
+//!
+//! A decimal cost `v` becomes `round(v · K)`, halves away from zero, for a scale `K` that both sides agree on. The error
+//! of a single cost is at most `1/(2K)`. An alignment of lengths `m` and `n` uses at most `min(m, n)` substitutions and
+//! `m + n` gaps, and the minimum over alignments moves by no more than the worst alignment does, so
+//!
+//! ```text
+//! |score(K) − score| ≤ (min(m, n) · s + m · d + n · i) / (2K)
+//! ```
+//!
+//! where `s`, `d`, `i` are 1 for a kind of cost that is not a whole number of `1/K`, and 0 otherwise. ScanMatch divides
+//! both sides by `T · max(m, n)`: with whole gap costs its error is at most `1/(2KT)`, whatever the lengths.
+
+use crate::{MAX_COST, MetricError};
+
+/// The scale where distances are irrational (Euclidean) and for ScanMatch.
+pub const DEFAULT_SCALE: u32 = 10_000;
+
+/// The largest scale.
+pub const MAX_SCALE: u32 = 1_000_000;
+
+/// A cost or penalty as an integer.
+pub(crate) fn cost(name: &'static str, value: f64, scale: u32) -> Result<u32, MetricError> {
+    if value < 0.0 {
+        return Err(MetricError::Negative { name, value });
+    }
+    let signed = score(name, value, scale)?;
+    u32::try_from(signed).map_err(|_| MetricError::TooLarge { name, value, scale })
+}
+
+/// A signed score as an integer.
+#[allow(clippy::cast_possible_truncation)] // the range is checked just before
+pub(crate) fn score(name: &'static str, value: f64, scale: u32) -> Result<i32, MetricError> {
+    if !value.is_finite() {
+        return Err(MetricError::NotFinite { name });
+    }
+    let scaled = (value * f64::from(scale)).round();
+    if scaled.abs() > f64::from(MAX_COST) {
+        return Err(MetricError::TooLarge { name, value, scale });
+    }
+    Ok(scaled as i32)
+}
+
+/// The scale in use: the one asked for, or the smallest power of ten that makes every value whole. Where none does,
+/// [`DEFAULT_SCALE`].
+pub(crate) fn choose(
+    asked: Option<u32>,
+    values: impl IntoIterator<Item = f64>,
+) -> Result<u32, MetricError> {
+    if let Some(scale) = asked {
+        return check(scale);
+    }
+    let mut scale = 1;
+    for value in values {
+        while !is_whole(value, scale) {
+            scale *= 10;
+            if scale > MAX_SCALE {
+                return Ok(DEFAULT_SCALE);
+            }
+        }
+    }
+    Ok(scale)
+}
+
+/// A scale within bounds.
+pub(crate) fn check(scale: u32) -> Result<u32, MetricError> {
+    if (1..=MAX_SCALE).contains(&scale) {
+        Ok(scale)
+    } else {
+        Err(MetricError::Scale { scale })
+    }
+}
+
+/// Whether `value` is a whole number of `1/scale`, as far as a double can tell.
+pub(crate) fn is_whole(value: f64, scale: u32) -> bool {
+    let scaled = value * f64::from(scale);
+    // A non-finite value is refused when it is turned into a cost; here it must only not send the search on.
+    !scaled.is_finite() || (scaled - scaled.round()).abs() <= 1e-9 * scaled.abs().max(1.0)
+}

@@ -1,0 +1,284 @@
+//! Substitution tables of the user's, from CSV text.
+//!
+//! A table is a square of numbers, one row per letter of the first side (the host, Alice) and one column per letter of
+//! the second, in the order of the alphabet. It may carry labels: then its first row and first column name the letters,
+//! the corner is empty or a word, and the order is free. Commas, semicolons and tabs separate; `#` starts a comment line.
+
+use crate::Alphabet;
+use serde::Serialize;
+use serde::ser::SerializeStruct;
+use sha2::{Digest, Sha256};
+
+/// A square table of numbers over the first letters of an alphabet.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Table {
+    size: u32,
+    values: Vec<f64>,
+}
+
+/// What is wrong in a table file, and where.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("{problem}")]
+pub struct TableError {
+    /// The line, from 1.
+    pub line: usize,
+    /// The field in the line, from 1; 0 where the whole line is meant.
+    pub column: usize,
+    /// What is wrong there, and what to do.
+    pub problem: String,
+}
+
+/// The largest number of rows: more would not fit a reasonable memory (2⁶ million numbers).
+const MAX_ROWS: usize = 8192;
+
+impl Table {
+    /// A table from its rows' numbers, row by row. `None` where they make no square or are not finite.
+    pub fn new(size: u32, values: Vec<f64>) -> Option<Self> {
+        let square = u64::from(size).pow(2) == values.len() as u64;
+        (square && size > 0 && values.iter().all(|value| value.is_finite()))
+            .then_some(Self { size, values })
+    }
+
+    /// Reads CSV text; labels, where there are any, are letters of `alphabet`.
+    pub fn parse(text: &str, alphabet: &Alphabet) -> Result<Self, TableError> {
+        let mut lines = text
+            .trim_start_matches('\u{feff}')
+            .lines()
+            .enumerate()
+            .map(|(index, line)| (index + 1, line.trim_end()))
+            .filter(|(_, line)| !line.is_empty() && !line.starts_with('#'))
+            .peekable();
+        let Some(&(first_line, first)) = lines.peek() else {
+            return Err(error(
+                1,
+                0,
+                "the table is empty; expected a square of numbers separated by commas".into(),
+            ));
+        };
+        let delimiter = [',', ';', '\t']
+            .into_iter()
+            .max_by_key(|&delimiter| first.matches(delimiter).count())
+            .unwrap_or(',');
+        let labels = if number(first.split(delimiter).next().unwrap_or_default()).is_none() {
+            lines.next();
+            let names: Vec<&str> = first.split(delimiter).skip(1).collect();
+            Some(label_order(alphabet, first_line, &names)?)
+        } else {
+            None
+        };
+        let mut rows = Vec::new();
+        for (line, content) in lines {
+            let mut fields = content.split(delimiter);
+            let letter = match &labels {
+                Some(_) => Some(label(alphabet, line, 1, fields.next().unwrap_or_default())?),
+                None => None,
+            };
+            let shift = usize::from(labels.is_some());
+            let mut numbers = Vec::new();
+            for (index, field) in fields.enumerate() {
+                numbers.push(number(field).ok_or_else(|| {
+                    error(
+                        line,
+                        index + 1 + shift,
+                        "expected a finite number with a decimal point".into(),
+                    )
+                })?);
+            }
+            rows.push((line, letter, numbers));
+            if rows.len() > MAX_ROWS {
+                return Err(error(
+                    line,
+                    0,
+                    format!("a table has at most {MAX_ROWS} rows"),
+                ));
+            }
+        }
+        assemble(rows, labels, first_line)
+    }
+
+    /// Rows, and columns.
+    pub fn size(&self) -> u32 {
+        self.size
+    }
+
+    /// The numbers, row by row.
+    pub fn values(&self) -> &[f64] {
+        &self.values
+    }
+
+    /// A short name for the content, so that two sides can tell whether they hold the same table.
+    pub fn fingerprint(&self) -> String {
+        let mut hash = Sha256::new();
+        hash.update(self.size.to_le_bytes());
+        for value in &self.values {
+            // −0 and 0 are the same cost.
+            hash.update((value + 0.0).to_le_bytes());
+        }
+        hash.finalize()
+            .iter()
+            .take(16)
+            .map(|byte| format!("{byte:02x}"))
+            .collect()
+    }
+}
+
+/// In results a table is named by size and content hash; printing millions of numbers would help nobody.
+impl Serialize for Table {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut fields = serializer.serialize_struct("Table", 2)?;
+        fields.serialize_field("rows", &self.size)?;
+        fields.serialize_field("sha256", &self.fingerprint())?;
+        fields.end()
+    }
+}
+
+fn error(line: usize, column: usize, problem: String) -> TableError {
+    TableError {
+        line,
+        column,
+        problem,
+    }
+}
+
+fn number(field: &str) -> Option<f64> {
+    let value: f64 = field.trim().trim_matches('"').parse().ok()?;
+    value.is_finite().then_some(value)
+}
+
+fn label(alphabet: &Alphabet, line: usize, column: usize, field: &str) -> Result<u16, TableError> {
+    let name = field.trim().trim_matches('"');
+    match alphabet.parse(name) {
+        Ok(scanpath) if scanpath.len() == 1 => Ok(scanpath.letters()[0]),
+        _ => Err(error(
+            line,
+            column,
+            format!(
+                "{name:?} is no letter of the alphabet \"{alphabet}\"; labels are single letters of it"
+            ),
+        )),
+    }
+}
+
+fn label_order(alphabet: &Alphabet, line: usize, names: &[&str]) -> Result<Vec<u16>, TableError> {
+    let letters = names
+        .iter()
+        .enumerate()
+        .map(|(index, name)| label(alphabet, line, index + 2, name))
+        .collect::<Result<Vec<u16>, _>>()?;
+    check_order(&letters, line)?;
+    Ok(letters)
+}
+
+/// Labels must name the first letters of the alphabet, each once.
+fn check_order(letters: &[u16], line: usize) -> Result<(), TableError> {
+    let mut seen = vec![false; letters.len()];
+    for (index, &letter) in letters.iter().enumerate() {
+        match seen.get_mut(usize::from(letter)) {
+            Some(slot) if !*slot => *slot = true,
+            Some(_) => return Err(error(line, index + 2, "this label occurs twice".into())),
+            None => {
+                return Err(error(
+                    line,
+                    index + 2,
+                    format!(
+                        "with {} labels the table must name the first {0} letters of the alphabet, each once",
+                        letters.len()
+                    ),
+                ));
+            }
+        }
+    }
+    Ok(())
+}
+
+type Row = (usize, Option<u16>, Vec<f64>);
+
+fn assemble(
+    rows: Vec<Row>,
+    labels: Option<Vec<u16>>,
+    first_line: usize,
+) -> Result<Table, TableError> {
+    let size = rows.len();
+    let last_line = rows.last().map_or(first_line, |row| row.0);
+    for (line, _, numbers) in &rows {
+        if numbers.len() != size {
+            return Err(error(
+                *line,
+                0,
+                format!(
+                    "the table is not square: {size} rows, but {} numbers in this one",
+                    numbers.len()
+                ),
+            ));
+        }
+    }
+    if labels.as_ref().is_some_and(|labels| labels.len() != size) || size == 0 {
+        return Err(error(
+            last_line,
+            0,
+            format!("the table is not square: it has {size} rows under its header"),
+        ));
+    }
+    let row_letters: Vec<u16> = rows.iter().filter_map(|row| row.1).collect();
+    let mut values = vec![0.0; size * size];
+    match labels {
+        None => {
+            for (slot, value) in values
+                .iter_mut()
+                .zip(rows.into_iter().flat_map(|row| row.2))
+            {
+                *slot = value;
+            }
+        }
+        Some(columns) => {
+            check_order(&row_letters, first_line)?;
+            for (row, (_, _, numbers)) in row_letters.iter().zip(&rows) {
+                for (column, value) in columns.iter().zip(numbers) {
+                    values[usize::from(*row) * size + usize::from(*column)] = *value;
+                }
+            }
+        }
+    }
+    Ok(Table {
+        size: u32::try_from(size).unwrap_or(u32::MAX),
+        values,
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> Result<Table, TableError> {
+        Table::parse(text, &Alphabet::letters(52).unwrap())
+    }
+
+    #[test]
+    fn labels_put_rows_and_columns_in_the_alphabets_order() {
+        let plain = parse("0,1,2\n1,0,3\n4,5,0\n").unwrap();
+        let labelled = parse("# costs\n,B,A,C\nC,5,4,0\nA,1,0,2\nB,0,1,3\n").unwrap();
+        assert_eq!(plain, labelled);
+        assert_eq!(plain.fingerprint(), labelled.fingerprint());
+        assert_eq!(
+            parse("\u{feff}0;1\r\n1;0\r\n").unwrap().values(),
+            [0.0, 1.0, 1.0, 0.0]
+        );
+    }
+
+    #[test]
+    fn errors_name_line_and_field() {
+        let place = |text: &str| {
+            let error = parse(text).unwrap_err();
+            (error.line, error.column)
+        };
+        assert_eq!(place(""), (1, 0));
+        assert_eq!(place("0,1\n1,x\n"), (2, 2));
+        assert_eq!(place("0,1\n1,NaN\n"), (2, 2));
+        assert_eq!(place("0,1\n1\n"), (2, 0));
+        assert_eq!(place("0,1\n"), (1, 0));
+        assert_eq!(place(",A,A\nA,0,1\nB,1,0\n"), (1, 3));
+        assert_eq!(place(",A,C\nA,0,1\nC,1,0\n"), (1, 3));
+        assert_eq!(place(",A,?\nA,0,1\nB,1,0\n"), (1, 3));
+        assert_eq!(place(",A,B\n"), (1, 0));
+    }
+}
