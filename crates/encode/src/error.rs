@@ -1,0 +1,78 @@
+//! What can be wrong with a file, and where.
+
+use std::fmt;
+
+/// A file that cannot be read as asked: what, where, and what to do about it.
+///
+/// The text never quotes a participant's data; the place is enough to find it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ReadError {
+    /// The file's name as the user gave it.
+    pub file: String,
+    /// The line, from 1.
+    pub line: Option<u64>,
+    /// The column of a table, from 1, with its name where it has one.
+    pub column: Option<(usize, String)>,
+    /// What happened.
+    pub problem: String,
+    /// What to do next; empty where the problem says it all.
+    pub remedy: String,
+}
+
+impl ReadError {
+    /// A problem with a whole file.
+    pub fn new(file: &str, problem: impl Into<String>) -> Self {
+        Self {
+            file: file.to_string(),
+            line: None,
+            column: None,
+            problem: problem.into(),
+            remedy: String::new(),
+        }
+    }
+
+    /// The same, at a line.
+    pub fn at_line(self, line: u64) -> Self {
+        Self {
+            line: Some(line),
+            ..self
+        }
+    }
+
+    /// The same, at a column of a table.
+    pub fn at_column(self, index: usize, name: &str) -> Self {
+        Self {
+            column: Some((index + 1, name.to_string())),
+            ..self
+        }
+    }
+
+    /// The same, with advice.
+    pub fn with_remedy(self, remedy: impl Into<String>) -> Self {
+        Self {
+            remedy: remedy.into(),
+            ..self
+        }
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}", self.file)?;
+        if let Some(line) = self.line {
+            write!(f, ", line {line}")?;
+        }
+        match &self.column {
+            Some((number, name)) if name.is_empty() => write!(f, ", column {number}")?,
+            Some((number, name)) => write!(f, ", column {number} ({name})")?,
+            None => {}
+        }
+        write!(f, ": {}", self.problem)?;
+        if !self.remedy.is_empty() {
+            write!(f, "\n  {}", self.remedy)?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for ReadError {}

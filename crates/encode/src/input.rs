@@ -1,0 +1,346 @@
+//! Opening files: gzip, byte order marks, UTF-16, old code pages and line ends are dealt with here, once.
+
+use crate::ReadError;
+use encoding_rs_io::{DecodeReaderBytes, DecodeReaderBytesBuilder};
+use flate2::bufread::MultiGzDecoder;
+use std::borrow::Cow;
+use std::fs::File;
+use std::io::{self, BufRead, BufReader, Cursor, Read};
+use std::path::{Path, PathBuf};
+
+/// How much of a file the format detection looks at.
+const HEAD_BYTES: usize = 64 << 10;
+
+/// A longer line means that this is no text table; it also bounds the memory of reading.
+const MAX_LINE_BYTES: usize = 16 << 20;
+
+type Decoded = BufReader<DecodeReaderBytes<Box<dyn Read + Send>, Vec<u8>>>;
+
+/// An opened file: UTF-8 text without byte order mark (single lines may still hold bytes of an old code page).
+pub struct Input {
+    name: String,
+    path: Option<PathBuf>,
+    head: Vec<u8>,
+    rest: Decoded,
+}
+
+impl Input {
+    /// Opens a file. A name that ends in `.gz` is not needed for gzip: its first bytes tell.
+    pub fn open(path: &Path) -> Result<Self, ReadError> {
+        let name = path.display().to_string();
+        let metadata = std::fs::metadata(path).map_err(|error| cannot_open(&name, &error))?;
+        if metadata.is_dir() {
+            return Err(
+                ReadError::new(&name, "this is a folder, not a file").with_remedy(
+                    "name the files in it, for example with a pattern such as FOLDER/*.csv",
+                ),
+            );
+        }
+        let file = File::open(path).map_err(|error| cannot_open(&name, &error))?;
+        Self::from_reader(&name, Some(path.to_path_buf()), Box::new(file))
+    }
+
+    /// Bytes in memory under a name of one's choice.
+    pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, ReadError> {
+        Self::from_reader(name, None, Box::new(Cursor::new(bytes)))
+    }
+
+    fn from_reader(
+        name: &str,
+        path: Option<PathBuf>,
+        raw: Box<dyn Read + Send>,
+    ) -> Result<Self, ReadError> {
+        let failed = |error: io::Error| ReadError::new(name, format!("cannot be read: {error}"));
+        let mut raw = BufReader::new(raw);
+        let start = raw.fill_buf().map_err(failed)?;
+        let utf16 = utf16_without_mark(start);
+        let bytes: Box<dyn Read + Send> = if start.starts_with(&[0x1f, 0x8b]) {
+            Box::new(MultiGzDecoder::new(raw))
+        } else {
+            Box::new(raw)
+        };
+        let decoder = DecodeReaderBytesBuilder::new()
+            .encoding(utf16)
+            .bom_sniffing(true)
+            .strip_bom(true)
+            .utf8_passthru(true)
+            .build(bytes);
+        let mut rest = BufReader::with_capacity(1 << 18, decoder);
+        let mut head = Vec::new();
+        (&mut rest)
+            .take(HEAD_BYTES as u64)
+            .read_to_end(&mut head)
+            .map_err(failed)?;
+        Ok(Self {
+            name: name.to_string(),
+            path,
+            head,
+            rest,
+        })
+    }
+
+    /// The name as the user gave it.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Where the file is; `None` for bytes in memory.
+    pub fn path(&self) -> Option<&Path> {
+        self.path.as_deref()
+    }
+
+    /// The file name without folders and without its extensions `.gz`, `.csv` and the like.
+    pub fn stem(&self) -> &str {
+        let file = self.name.rsplit(['/', '\\']).next().unwrap_or(&self.name);
+        let file = file.strip_suffix(".gz").unwrap_or(file);
+        file.rsplit_once('.')
+            .map_or(file, |(stem, _)| if stem.is_empty() { file } else { stem })
+    }
+
+    /// The first lines, for format detection.
+    pub fn head(&self) -> Head {
+        let text = decode(&self.head);
+        let complete = self.head.len() < HEAD_BYTES;
+        let mut lines: Vec<String> = split_lines(&text).map(str::to_string).collect();
+        if !complete && lines.len() > 1 {
+            lines.pop();
+        }
+        Head {
+            name: self.name.clone(),
+            binary: self.head.contains(&0),
+            lines,
+        }
+    }
+
+    /// The whole content as a stream of bytes.
+    pub fn into_reader(self) -> impl Read {
+        Cursor::new(self.head).chain(self.rest)
+    }
+
+    /// The content line by line.
+    pub fn into_lines(self) -> Lines {
+        // Files of old Macintosh programs end their lines with a carriage return alone.
+        let line_end = if self.head.contains(&b'\r') && !self.head.contains(&b'\n') {
+            b'\r'
+        } else {
+            b'\n'
+        };
+        Lines {
+            name: self.name,
+            reader: Box::new(Cursor::new(self.head).chain(self.rest)),
+            line_end,
+            number: 0,
+            buffer: Vec::new(),
+        }
+    }
+}
+
+/// The start of a file, as format detection sees it.
+#[derive(Clone, Debug)]
+pub struct Head {
+    /// The file's name as the user gave it.
+    pub name: String,
+    /// Whether there are zero bytes, so that it cannot be text.
+    pub binary: bool,
+    /// The first lines, without line ends; a cut last line is left out.
+    pub lines: Vec<String>,
+}
+
+impl Head {
+    /// The first line that is not blank.
+    pub fn first_line(&self) -> &str {
+        self.lines
+            .iter()
+            .map(|line| line.trim())
+            .find(|line| !line.is_empty())
+            .unwrap_or("")
+    }
+
+    /// Whether the file is empty or all blank.
+    pub fn is_blank(&self) -> bool {
+        self.first_line().is_empty()
+    }
+
+    /// The lower-case extension, `.gz` apart.
+    pub fn extension(&self) -> String {
+        let name = self.name.to_ascii_lowercase();
+        let name = name.strip_suffix(".gz").unwrap_or(&name);
+        name.rsplit(['/', '\\'])
+            .next()
+            .and_then(|file| file.rsplit_once('.'))
+            .map_or(String::new(), |(_, extension)| extension.to_string())
+    }
+}
+
+/// A file line by line, with line numbers.
+pub struct Lines {
+    name: String,
+    reader: Box<dyn BufRead>,
+    line_end: u8,
+    number: u64,
+    buffer: Vec<u8>,
+}
+
+impl Lines {
+    /// The file's name.
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The number of the line that was read last, from 1.
+    pub fn number(&self) -> u64 {
+        self.number
+    }
+
+    /// The next line without its end, or `None` at the end of the file.
+    ///
+    /// Not an `Iterator`: the line lives in a buffer that the next call fills anew.
+    pub fn next_line(&mut self) -> Result<Option<Cow<'_, str>>, ReadError> {
+        self.buffer.clear();
+        let read = (&mut self.reader)
+            .take(MAX_LINE_BYTES as u64 + 1)
+            .read_until(self.line_end, &mut self.buffer)
+            .map_err(|error| ReadError::new(&self.name, format!("cannot be read: {error}")))?;
+        if read == 0 {
+            return Ok(None);
+        }
+        self.number += 1;
+        if read > MAX_LINE_BYTES {
+            return Err(ReadError::new(
+                &self.name,
+                "this line is longer than 16 MB, so this is no text table",
+            )
+            .at_line(self.number));
+        }
+        let mut end = self.buffer.len();
+        while end > 0 && matches!(self.buffer[end - 1], b'\n' | b'\r') {
+            end -= 1;
+        }
+        Ok(Some(decode(&self.buffer[..end])))
+    }
+
+    /// The rest of the file as bytes, for a table reader that takes over after a preamble.
+    pub fn into_reader(self) -> Box<dyn BufRead> {
+        self.reader
+    }
+
+    /// An error at the line that was read last.
+    pub fn error(&self, problem: impl Into<String>) -> ReadError {
+        ReadError::new(&self.name, problem).at_line(self.number)
+    }
+}
+
+/// UTF-8, or else the code page of old Windows exports, in which every byte means something.
+pub(crate) fn decode(bytes: &[u8]) -> Cow<'_, str> {
+    match std::str::from_utf8(bytes) {
+        Ok(text) => Cow::Borrowed(text),
+        Err(_) => {
+            encoding_rs::WINDOWS_1252
+                .decode_without_bom_handling(bytes)
+                .0
+        }
+    }
+}
+
+/// `\n`, `\r\n` and lone `\r` all end a line.
+fn split_lines(text: &str) -> impl Iterator<Item = &str> {
+    let old_mac = text.contains('\r') && !text.contains('\n');
+    text.split(if old_mac { '\r' } else { '\n' })
+        .map(|line| line.trim_end_matches('\r'))
+}
+
+/// UTF-16 is often written without a mark: then every other byte of Western text is zero.
+fn utf16_without_mark(start: &[u8]) -> Option<&'static encoding_rs::Encoding> {
+    let sample = &start[..start.len().min(64) & !1];
+    let zeros = |parity: usize| {
+        sample
+            .iter()
+            .skip(parity)
+            .step_by(2)
+            .filter(|&&b| b == 0)
+            .count()
+    };
+    let half = sample.len() / 2;
+    match (zeros(0), zeros(1)) {
+        (0, odd) if half >= 4 && odd * 10 >= half * 9 => Some(encoding_rs::UTF_16LE),
+        (even, 0) if half >= 4 && even * 10 >= half * 9 => Some(encoding_rs::UTF_16BE),
+        _ => None,
+    }
+}
+
+fn cannot_open(name: &str, error: &io::Error) -> ReadError {
+    let problem = match error.kind() {
+        io::ErrorKind::NotFound => "there is no such file".to_string(),
+        io::ErrorKind::PermissionDenied => "reading this file is not permitted".to_string(),
+        _ => format!("cannot be opened: {error}"),
+    };
+    ReadError::new(name, problem)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::io::Write;
+
+    fn lines_of(bytes: &[u8]) -> Vec<String> {
+        let mut lines = Input::from_bytes("test", bytes.to_vec())
+            .unwrap()
+            .into_lines();
+        let mut all = Vec::new();
+        while let Some(line) = lines.next_line().unwrap() {
+            all.push(line.into_owned());
+        }
+        all
+    }
+
+    #[test]
+    fn encodings_and_line_ends_all_give_the_same_lines() {
+        let utf16 = |mark: &[u8], big: bool| {
+            let mut bytes = mark.to_vec();
+            for unit in "x,y\r\n1,µ2\r\n".encode_utf16() {
+                bytes.extend(if big {
+                    unit.to_be_bytes()
+                } else {
+                    unit.to_le_bytes()
+                });
+            }
+            bytes
+        };
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all("\u{feff}x,y\n1,µ2\n".as_bytes()).unwrap();
+        for bytes in [
+            "x,y\n1,µ2\n".as_bytes().to_vec(),
+            "x,y\r\n1,µ2".as_bytes().to_vec(),
+            "x,y\r1,µ2\r".as_bytes().to_vec(),
+            "\u{feff}x,y\n1,µ2\n".as_bytes().to_vec(),
+            b"x,y\n1,\xb52\n".to_vec(),
+            utf16(&[0xff, 0xfe], false),
+            utf16(&[0xfe, 0xff], true),
+            utf16(&[], false),
+            utf16(&[], true),
+            gzip.finish().unwrap(),
+        ] {
+            assert_eq!(lines_of(&bytes), ["x,y", "1,µ2"], "{bytes:?}");
+            let head = Input::from_bytes("t.csv.gz", bytes).unwrap().head();
+            assert_eq!(head.first_line(), "x,y");
+            assert_eq!(head.extension(), "csv");
+        }
+        assert!(lines_of(b"").is_empty());
+    }
+
+    #[test]
+    fn an_endless_line_is_an_error_and_not_a_full_memory() {
+        let mut lines = Input::from_bytes("test", vec![b'a'; MAX_LINE_BYTES + 10])
+            .unwrap()
+            .into_lines();
+        assert_eq!(lines.next_line().unwrap_err().line, Some(1));
+    }
+
+    #[test]
+    fn stems_lose_folders_and_extensions() {
+        let stem = |name: &str| Input::from_bytes(name, vec![]).unwrap().stem().to_string();
+        assert_eq!(stem("a/b.c/sub-01_physio.tsv.gz"), "sub-01_physio");
+        assert_eq!(stem(r"C:\x\P61.tsv"), "P61");
+        assert_eq!(stem(".hidden"), ".hidden");
+    }
+}

@@ -1,0 +1,206 @@
+//! What the user may say about a file where it does not speak for itself.
+
+use std::collections::BTreeMap;
+
+/// Overrides for readers; all empty by default.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct ReadOptions {
+    /// Width and height of the screen or stimulus in pixels.
+    pub screen: Option<(f64, f64)>,
+    /// The unit of coordinates, where the format leaves it open.
+    pub units: Option<CoordinateUnit>,
+    /// The unit of timestamps and durations, where the format leaves it open.
+    pub time_unit: Option<TimeUnit>,
+    /// Turn the vertical axis around: against what the format's rule would do.
+    pub flip_y: bool,
+    /// Samples per second, where there are no timestamps.
+    pub rate_hz: Option<f64>,
+    /// Which eye of a binocular file.
+    pub eye: Eye,
+    /// Read raw samples even where the file has fixations, or the other way round.
+    pub rows: RowChoice,
+    /// A name for the participant of files that hold one and do not name it.
+    pub participant: Option<String>,
+    /// A name for the stimulus of files that hold one and do not name it.
+    pub stimulus: Option<String>,
+    /// How to find participant and stimulus in file names.
+    pub name_template: Option<NameTemplate>,
+    /// Other names for columns of generic tables, from our name (`x`, `y`, `duration`, …) to the file's.
+    pub columns: BTreeMap<String, String>,
+}
+
+/// A unit of coordinates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum CoordinateUnit {
+    /// Pixels, origin top left.
+    Pixels,
+    /// 0 to 1, origin top left.
+    Fraction,
+    /// Longitude and latitude.
+    Degrees,
+}
+
+/// A unit of time.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TimeUnit {
+    /// Seconds.
+    Seconds,
+    /// Milliseconds.
+    Milliseconds,
+    /// Microseconds.
+    Microseconds,
+    /// Nanoseconds.
+    Nanoseconds,
+}
+
+impl TimeUnit {
+    /// How many milliseconds one unit is.
+    pub fn in_ms(self) -> f64 {
+        match self {
+            TimeUnit::Seconds => 1e3,
+            TimeUnit::Milliseconds => 1.0,
+            TimeUnit::Microseconds => 1e-3,
+            TimeUnit::Nanoseconds => 1e-6,
+        }
+    }
+
+    /// The usual abbreviation.
+    pub fn abbreviation(self) -> &'static str {
+        match self {
+            TimeUnit::Seconds => "s",
+            TimeUnit::Milliseconds => "ms",
+            TimeUnit::Microseconds => "µs",
+            TimeUnit::Nanoseconds => "ns",
+        }
+    }
+}
+
+/// Which eye of a binocular file to take.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Eye {
+    /// The left one where it is there, else the right one.
+    #[default]
+    Any,
+    /// The left one.
+    Left,
+    /// The right one.
+    Right,
+}
+
+/// Which rows to take from a file that has both.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RowChoice {
+    /// Fixations where there are any, else samples.
+    #[default]
+    Any,
+    /// Fixations.
+    Fixations,
+    /// Samples.
+    Samples,
+}
+
+/// A file name pattern such as `video{stimulus}_p{participant}`: the two words in braces match any text, `{}` text that
+/// does not matter, and all else must be as it stands. Extensions do not take part.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct NameTemplate {
+    parts: Vec<Part>,
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Part {
+    Text(String),
+    Participant,
+    Stimulus,
+    Any,
+}
+
+/// What a [`NameTemplate`] found in a file name.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct NamesInFile {
+    /// The participant's part.
+    pub participant: Option<String>,
+    /// The stimulus' part.
+    pub stimulus: Option<String>,
+}
+
+impl NameTemplate {
+    /// Reads a pattern.
+    pub fn parse(pattern: &str) -> Result<Self, String> {
+        let mut parts = Vec::new();
+        let mut rest = pattern;
+        while let Some(open) = rest.find('{') {
+            if open > 0 {
+                parts.push(Part::Text(rest[..open].to_string()));
+            }
+            let Some(length) = rest[open..].find('}') else {
+                return Err("a { in the pattern is never closed".into());
+            };
+            parts.push(match &rest[open + 1..open + length] {
+                "participant" => Part::Participant,
+                "stimulus" => Part::Stimulus,
+                "" => Part::Any,
+                _ => {
+                    return Err(
+                        "a pattern may hold {participant}, {stimulus} and {}, nothing else in braces"
+                            .into(),
+                    );
+                }
+            });
+            rest = &rest[open + length + 1..];
+        }
+        if !rest.is_empty() {
+            parts.push(Part::Text(rest.to_string()));
+        }
+        if parts
+            .windows(2)
+            .any(|pair| !pair.iter().any(|part| matches!(part, Part::Text(_))))
+        {
+            return Err("two parts in braces need some text between them".into());
+        }
+        Ok(Self { parts })
+    }
+
+    /// Takes a file name without extension apart; `None` where it does not match.
+    pub fn apply(&self, stem: &str) -> Option<NamesInFile> {
+        let mut names = NamesInFile::default();
+        let mut rest = stem;
+        let mut parts = self.parts.iter().peekable();
+        while let Some(part) = parts.next() {
+            if let Part::Text(text) = part {
+                rest = rest.strip_prefix(text.as_str())?;
+                continue;
+            }
+            let end = match parts.peek() {
+                Some(Part::Text(text)) => rest.find(text.as_str())?,
+                _ => rest.len(),
+            };
+            let found = Some(rest[..end].to_string());
+            match part {
+                Part::Participant => names.participant = found,
+                Part::Stimulus => names.stimulus = found,
+                _ => {}
+            }
+            rest = &rest[end..];
+        }
+        rest.is_empty().then_some(names)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn templates_take_names_apart() {
+        let template = NameTemplate::parse("video{stimulus}_p{participant}").unwrap();
+        let names = template.apply("video028_p006").unwrap();
+        assert_eq!(names.participant.as_deref(), Some("006"));
+        assert_eq!(names.stimulus.as_deref(), Some("028"));
+        assert!(template.apply("clip028_p006").is_none());
+        assert!(NameTemplate::parse("{participant}{stimulus}").is_err());
+        assert!(NameTemplate::parse("{x}").is_err());
+        assert!(NameTemplate::parse("{participant").is_err());
+        let any = NameTemplate::parse("{}_{participant}").unwrap();
+        assert_eq!(any.apply("a_b").unwrap().participant.as_deref(), Some("b"));
+    }
+}

@@ -1,0 +1,356 @@
+//! Tables: rows of delimited fields under a header, with errors that name line and column.
+
+use crate::{Input, Lines, ReadError};
+use std::borrow::Cow;
+use std::ops::Range;
+
+/// A table that is read row by row, in memory bounded by the longest line.
+///
+/// Quotes work within a line only: no tracker writes line breaks into fields, and a forgotten quote must not swallow the
+/// rest of the file.
+pub struct Rows {
+    lines: Lines,
+    delimiter: u8,
+    columns: Columns,
+    text: String,
+    fields: Vec<Range<usize>>,
+}
+
+/// The header of a table.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Columns {
+    file: String,
+    line: u64,
+    names: Vec<String>,
+}
+
+/// One row, borrowed from [`Rows`].
+#[derive(Clone, Copy)]
+pub struct Row<'a> {
+    rows: &'a Rows,
+}
+
+impl Rows {
+    /// A table whose header is the first line that is neither blank nor a comment (`#`).
+    pub fn open(input: Input) -> Result<Self, ReadError> {
+        let mut lines = input.into_lines();
+        while let Some(line) = lines.next_line()? {
+            let line = line.trim();
+            if line.is_empty() || line.starts_with('#') {
+                continue;
+            }
+            let header = line.to_string();
+            let delimiter = guess_delimiter(&header);
+            return Ok(Self::after_header(lines, &header, delimiter));
+        }
+        Err(ReadError::new(lines.name(), "the file is empty")
+            .with_remedy("expected a table with a header line"))
+    }
+
+    /// A table whose header line has been read from `lines` already.
+    pub fn after_header(lines: Lines, header: &str, delimiter: u8) -> Self {
+        let mut text = String::new();
+        let mut fields = Vec::new();
+        split(header, delimiter, &mut text, &mut fields);
+        let columns = Columns {
+            file: lines.name().to_string(),
+            line: lines.number(),
+            names: fields
+                .iter()
+                .map(|field| text[field.clone()].trim().to_string())
+                .collect(),
+        };
+        Self {
+            lines,
+            delimiter,
+            columns,
+            text,
+            fields,
+        }
+    }
+
+    /// The header.
+    pub fn columns(&self) -> &Columns {
+        &self.columns
+    }
+
+    /// The file's name.
+    pub fn name(&self) -> &str {
+        self.lines.name()
+    }
+
+    /// The next row that is neither blank nor a comment (`#`).
+    pub fn next_row(&mut self) -> Result<Option<Row<'_>>, ReadError> {
+        loop {
+            let number = self.lines.number() + 1;
+            let name_for_errors = self.columns.file.as_str();
+            let Some(line) = self.lines.next_line()? else {
+                return Ok(None);
+            };
+            if line.trim().is_empty() || line.starts_with('#') {
+                continue;
+            }
+            if !split(&line, self.delimiter, &mut self.text, &mut self.fields) {
+                return Err(ReadError::new(
+                    name_for_errors,
+                    "a quoted field does not end on this line",
+                )
+                .at_line(number)
+                .with_remedy("close the quote, or remove it"));
+            }
+            break;
+        }
+        Ok(Some(Row { rows: self }))
+    }
+}
+
+impl Columns {
+    /// The names as written in the file.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The column with one of these names, the first name that occurs. Upper and lower case, a unit in brackets behind
+    /// the name and blanks around it do not count.
+    pub fn find(&self, names: &[&str]) -> Option<usize> {
+        names.iter().find_map(|wanted| {
+            self.names
+                .iter()
+                .position(|name| bare_name(name).eq_ignore_ascii_case(wanted))
+        })
+    }
+
+    /// Like [`Columns::find`], but a missing column is an error that lists what is there.
+    pub fn require(&self, names: &[&str]) -> Result<usize, ReadError> {
+        self.find(names).ok_or_else(|| {
+            let listed: Vec<&str> = self.names.iter().take(12).map(String::as_str).collect();
+            let more = self.names.len().saturating_sub(listed.len());
+            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
+            ReadError::new(
+                &self.file,
+                format!("there is no column \"{}\"", names.join("\" or \"")),
+            )
+            .at_line(self.line)
+            .with_remedy(format!(
+                "the columns are: {}{more}; if another format was meant, name it with --input-format",
+                listed.join(", ")
+            ))
+        })
+    }
+
+    /// The unit in brackets behind a column's name, as in `Recording timestamp [μs]`.
+    pub fn unit(&self, column: usize) -> Option<&str> {
+        let name = self.names.get(column)?;
+        let (_, unit) = name.rsplit_once('[')?;
+        unit.strip_suffix(']').map(str::trim)
+    }
+}
+
+impl<'a> Row<'a> {
+    /// The line in the file, from 1.
+    pub fn line(&self) -> u64 {
+        self.rows.lines.number()
+    }
+
+    /// A field's text without blanks around it; empty where the row is shorter.
+    pub fn text(&self, column: usize) -> &'a str {
+        self.rows
+            .fields
+            .get(column)
+            .map_or("", |field| self.rows.text[field.clone()].trim())
+    }
+
+    /// The number of fields.
+    pub fn len(&self) -> usize {
+        self.rows.fields.len()
+    }
+
+    /// Whether there is no field.
+    pub fn is_empty(&self) -> bool {
+        self.rows.fields.is_empty()
+    }
+
+    /// A number, or `None` for the usual ways to say that there is none (empty, `NaN`, `.`, `n/a` and the like). A field
+    /// that the row is too short for is an error: a cut line must not pass for a lost sample.
+    pub fn number_or_missing(&self, column: usize) -> Result<Option<f64>, ReadError> {
+        if column >= self.rows.fields.len() {
+            return Err(self
+                .error(
+                    column,
+                    format!(
+                        "this row ends after {} fields, the header names {}",
+                        self.rows.fields.len(),
+                        self.rows.columns.names.len()
+                    ),
+                )
+                .with_remedy("complete the row or remove it"));
+        }
+        let text = self.text(column);
+        match parse_number(text, self.rows.delimiter != b',') {
+            Some(number) if number.is_finite() => Ok(Some(number)),
+            Some(_) => Ok(None),
+            None if is_missing(text) => Ok(None),
+            None => Err(self
+                .error(column, "expected a number")
+                .with_remedy("numbers have a decimal point and no thousands separator; leave the field empty where there is no value")),
+        }
+    }
+
+    /// A number that must be there.
+    pub fn number(&self, column: usize) -> Result<f64, ReadError> {
+        self.number_or_missing(column)?.ok_or_else(|| {
+            self.error(
+                column,
+                "expected a number, and the field is empty or not a number",
+            )
+        })
+    }
+
+    /// An error at a field of this row.
+    pub fn error(&self, column: usize, problem: impl Into<String>) -> ReadError {
+        let name = self
+            .rows
+            .columns
+            .names
+            .get(column)
+            .map_or("", String::as_str);
+        ReadError::new(self.rows.lines.name(), problem)
+            .at_line(self.line())
+            .at_column(column, name)
+    }
+}
+
+/// The delimiter that a header line uses most; a comma where there is none at all.
+pub fn guess_delimiter(header: &str) -> u8 {
+    let count = |delimiter: u8| header.bytes().filter(|&byte| byte == delimiter).count();
+    // Tabs first: a comma inside a tab-separated header is part of a name.
+    [b'\t', b';', b',']
+        .into_iter()
+        .find(|&delimiter| count(delimiter) > 0)
+        .unwrap_or(b',')
+}
+
+/// The usual ways to say that there is no value.
+pub fn is_missing(text: &str) -> bool {
+    matches!(
+        text.to_ascii_lowercase().as_str(),
+        "" | "nan" | "na" | "n/a" | "." | "-" | "null" | "none" | "<undefined>"
+    )
+}
+
+/// A number; with `decimal_comma` also one that is written `0,5`, as some locales export it.
+pub fn parse_number(text: &str, decimal_comma: bool) -> Option<f64> {
+    text.parse().ok().or_else(|| {
+        let swapped: Cow<'_, str> = if decimal_comma && text.matches(',').count() == 1 {
+            text.replace(',', ".").into()
+        } else {
+            return None;
+        };
+        swapped.parse().ok()
+    })
+}
+
+/// A column's name without the unit in brackets.
+fn bare_name(name: &str) -> &str {
+    match name.rfind('[') {
+        Some(open) if name.ends_with(']') => name[..open].trim(),
+        _ => name.trim(),
+    }
+}
+
+/// Splits a line into fields of `text`; `false` where a quote is not closed.
+fn split(line: &str, delimiter: u8, text: &mut String, fields: &mut Vec<Range<usize>>) -> bool {
+    text.clear();
+    fields.clear();
+    if !line.contains('"') {
+        text.push_str(line);
+        let mut start = 0;
+        for (index, byte) in line.bytes().enumerate() {
+            if byte == delimiter {
+                fields.push(start..index);
+                start = index + 1;
+            }
+        }
+        fields.push(start..line.len());
+        return true;
+    }
+    let delimiter = char::from(delimiter);
+    let mut rest = line;
+    loop {
+        let start = text.len();
+        if let Some(mut quoted) = rest.strip_prefix('"') {
+            loop {
+                let Some(end) = quoted.find('"') else {
+                    return false;
+                };
+                text.push_str(&quoted[..end]);
+                quoted = &quoted[end + 1..];
+                // A doubled quote stands for one.
+                match quoted.strip_prefix('"') {
+                    Some(after) => {
+                        text.push('"');
+                        quoted = after;
+                    }
+                    None => break,
+                }
+            }
+            rest = quoted;
+        }
+        let end = rest.find(delimiter);
+        text.push_str(&rest[..end.unwrap_or(rest.len())]);
+        fields.push(start..text.len());
+        match end {
+            Some(end) => rest = &rest[end + 1..],
+            None => return true,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn rows(text: &str) -> Rows {
+        Rows::open(Input::from_bytes("t.csv", text.as_bytes().to_vec()).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn fields_quotes_comments_and_units() {
+        let mut table =
+            rows("# made by hand\n\"x [px]\",Y , name\n1.5,2,\"a, \"\"b\"\"\"\n\n#\n3,n/a,c\n");
+        assert_eq!(table.columns().find(&["X"]), Some(0));
+        assert_eq!(table.columns().unit(0), Some("px"));
+        let row = table.next_row().unwrap().unwrap();
+        assert_eq!((row.number(0).unwrap(), row.text(2)), (1.5, "a, \"b\""));
+        let row = table.next_row().unwrap().unwrap();
+        assert_eq!(row.line(), 6);
+        assert_eq!(row.number_or_missing(1).unwrap(), None);
+        assert!(table.next_row().unwrap().is_none());
+    }
+
+    #[test]
+    fn errors_name_the_place() {
+        let mut table = rows("x;y\n1,5;abc\n7\n\"1;2\n");
+        let row = table.next_row().unwrap().unwrap();
+        assert_eq!(row.number(0).unwrap(), 1.5);
+        let error = row.number(1).unwrap_err();
+        assert!(
+            error
+                .to_string()
+                .starts_with("t.csv, line 2, column 2 (y): expected a number"),
+            "{error}"
+        );
+        assert!(!error.to_string().contains("abc"));
+        let row = table.next_row().unwrap().unwrap();
+        assert_eq!(row.number_or_missing(1).unwrap_err().line, Some(3));
+        assert_eq!(table.next_row().err().unwrap().line, Some(4));
+        assert!(
+            table
+                .columns()
+                .require(&["z"])
+                .unwrap_err()
+                .remedy
+                .contains("x, y")
+        );
+    }
+}

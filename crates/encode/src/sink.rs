@@ -1,0 +1,162 @@
+//! What a reader hands over: points in the file's own coordinates, recording by recording.
+//!
+//! A reader knows its format and nothing of grids and letters; what follows knows nothing of formats. Every row of a file
+//! that is not a header, comment or blank is reported exactly once, as a fixation, a sample or a drop, so that
+//! `read = used + dropped` always holds in the summary.
+
+use crate::ReadError;
+use serde::Serialize;
+
+/// Receives what a reader finds.
+pub trait Sink {
+    /// The recording that the following rows belong to. A reader may call this for every row; recordings of one file may
+    /// be interleaved.
+    fn recording(&mut self, recording: &Recording<'_>) -> Result<RecordingId, ReadError>;
+
+    /// A fixation.
+    fn fixation(&mut self, recording: RecordingId, fixation: Fixation<'_>);
+
+    /// A gaze sample.
+    fn sample(&mut self, recording: RecordingId, sample: Sample<'_>);
+
+    /// A row that carries no point of gaze.
+    fn dropped(&mut self, reason: Dropped);
+
+    /// Something that the file does not say and that was taken for granted, for the summary. Repeating it is harmless.
+    fn assumed(&mut self, assumption: &str);
+}
+
+/// A handle for a recording, given out by a [`Sink`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecordingId(pub usize);
+
+/// Whose eyes, on what, measured how.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Recording<'a> {
+    /// Who looked.
+    pub participant: &'a str,
+    /// At what.
+    pub stimulus: Option<&'a str>,
+    /// What the rows are.
+    pub kind: Kind,
+    /// Where the stimulus lies in the file's coordinates; `None` where neither file nor user says, which only an
+    /// AOI encoding can do without.
+    pub space: Option<Space>,
+}
+
+/// What the rows of a recording are.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Kind {
+    /// Fixations, as the tracker's software found them.
+    Fixations,
+    /// Raw gaze, sample by sample.
+    Gaze {
+        /// Samples per second, where the format or the user says.
+        rate_hz: Option<f64>,
+    },
+}
+
+/// The stimulus in the file's coordinates. `top > bottom` where y points up.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Space {
+    /// x of the left edge.
+    pub left: f64,
+    /// y of the upper edge.
+    pub top: f64,
+    /// x of the right edge.
+    pub right: f64,
+    /// y of the lower edge.
+    pub bottom: f64,
+}
+
+impl Space {
+    /// Pixels with the origin at the top left.
+    pub fn pixels(width: f64, height: f64) -> Self {
+        Self {
+            left: 0.0,
+            top: 0.0,
+            right: width,
+            bottom: height,
+        }
+    }
+
+    /// 0 to 1 with the origin at the top left.
+    pub fn unit() -> Self {
+        Self::pixels(1.0, 1.0)
+    }
+
+    /// Longitude −180 to 180 and latitude −90 (bottom) to 90.
+    pub fn degrees() -> Self {
+        Self {
+            left: -180.0,
+            top: 90.0,
+            right: 180.0,
+            bottom: -90.0,
+        }
+    }
+
+    /// The same with y pointing the other way.
+    pub fn flipped(self) -> Self {
+        Self {
+            top: self.bottom,
+            bottom: self.top,
+            ..self
+        }
+    }
+
+    /// The point as fractions of width and height from the top left.
+    pub fn fraction(&self, x: f64, y: f64) -> (f64, f64) {
+        (
+            (x - self.left) / (self.right - self.left),
+            (y - self.top) / (self.bottom - self.top),
+        )
+    }
+}
+
+/// One fixation.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Fixation<'a> {
+    /// x in the file's coordinates.
+    pub x: f64,
+    /// y in the file's coordinates.
+    pub y: f64,
+    /// How long, where the file says; never negative or NaN.
+    pub duration_ms: Option<f64>,
+    /// The area of interest that the tracker's software names.
+    pub aoi: Option<&'a str>,
+}
+
+/// One gaze sample.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sample<'a> {
+    /// When, where the file says.
+    pub time_ms: Option<f64>,
+    /// Where; `None` for a lost sample (NaN, `.`, confidence 0, blink).
+    pub point: Option<(f64, f64)>,
+    /// The area of interest that the tracker's software names.
+    pub aoi: Option<&'a str>,
+}
+
+/// Why a row is not used. The order is that of the summary.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Dropped {
+    /// A sample or fixation without coordinates: NaN, `.`, `n/a`, a blink, confidence 0.
+    Lost,
+    /// Outside the stimulus.
+    Outside,
+    /// In no area of interest.
+    NoAoi,
+    /// Marked invalid by the tracker.
+    Invalid,
+    /// A saccade, a blink event, a message: no row about where somebody looked.
+    OtherEvent,
+    /// The other eye of a binocular file.
+    OtherEye,
+    /// A further row of a fixation that was counted already.
+    SameFixation,
+    /// A duration below zero.
+    NegativeDuration,
+    /// A fixation at a place of no stimulus (calibration, pause).
+    NoStimulus,
+}
