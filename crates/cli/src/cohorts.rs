@@ -42,8 +42,12 @@ pub(crate) fn plan(
     let mut alphabet = named.unwrap_or_else(|| common_alphabet(&files));
     let grid = files.iter().find_map(|file| file.declared_grid);
     let metric = metric.metric(&alphabet, grid)?;
-    let declared = files.iter().any(|file| file.declared_alphabet == Some(alphabet));
-    if let Some(letters) = metric.letters().filter(|&letters| letters < alphabet.size())
+    let declared = files
+        .iter()
+        .any(|file| file.declared_alphabet == Some(alphabet));
+    if let Some(letters) = metric
+        .letters()
+        .filter(|&letters| letters < alphabet.size())
         && !declared
     {
         alphabet = Alphabet::new(alphabet.notation(), letters)

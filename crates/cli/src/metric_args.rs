@@ -3,7 +3,9 @@
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
-use veilpath_metrics::{Alphabet, Distance, Grid, LocalScoring, Metric, Substitution, Table};
+use veilpath_metrics::{
+    Alphabet, Distance, Grid, LocalScoring, Metric, Substitution, Table, TableOf,
+};
 
 /// A metric's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -142,7 +144,7 @@ impl MetricArgs {
                 Substitution::on_grid(grid.with_wrap(self.wrap), *distance)
             }
             Costs::File(path) => Substitution::Table {
-                table: read_table(path, alphabet)?,
+                table: read_table(path, TableOf::Costs, alphabet)?,
             },
         };
         let gap = self.gap.unwrap_or(1.0);
@@ -195,7 +197,7 @@ impl MetricArgs {
                     ],
                 )?;
                 LocalScoring::Table {
-                    table: read_table(path, alphabet)?,
+                    table: read_table(path, TableOf::Scores, alphabet)?,
                 }
             }
             Costs::Index | Costs::Distance(_) => {
@@ -222,13 +224,17 @@ impl MetricArgs {
                 ("--mismatch", self.mismatch.is_some()),
                 (
                     "--substitution",
-                    self.substitution.as_deref().is_some_and(|name| name != "euclidean"),
+                    self.substitution
+                        .as_deref()
+                        .is_some_and(|name| name != "euclidean"),
                 ),
             ],
         )?;
         let grid = grid.ok_or_else(no_grid)?;
         if alphabet.notation() == veilpath_metrics::Notation::Dna {
-            return Err(Failure::input("scanmatch compares cells of a grid, not DNA"));
+            return Err(Failure::input(
+                "scanmatch compares cells of a grid, not DNA",
+            ));
         }
         Ok(Metric::ScanMatch {
             grid,
@@ -272,10 +278,10 @@ fn no_grid() -> Failure {
     )
 }
 
-fn read_table(path: &Path, alphabet: &Alphabet) -> Result<Table, Failure> {
+fn read_table(path: &Path, of: TableOf, alphabet: &Alphabet) -> Result<Table, Failure> {
     let text = veilpath_encode::Input::open(path)?.read_text()?;
     // Labels may name any letter that can be written; the table itself says how many there are.
-    Table::parse(&text, &Alphabet::full(alphabet.notation())).map_err(|error| {
+    Table::parse(&text, of, &Alphabet::full(alphabet.notation())).map_err(|error| {
         let column = match error.column {
             0 => String::new(),
             column => format!(", column {column}"),

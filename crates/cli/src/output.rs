@@ -126,7 +126,9 @@ impl NewFile {
     ) -> Result<(), Failure> {
         let failed = |error: io::Error| Failure::writing(&self.path, &error);
         let mut out = BufWriter::new(&self.temporary);
-        content(&mut out).and_then(|()| out.flush()).map_err(failed)?;
+        content(&mut out)
+            .and_then(|()| out.flush())
+            .map_err(failed)?;
         drop(out);
         self.temporary.as_file().sync_all().map_err(failed)?;
         self.temporary

@@ -14,6 +14,9 @@ const HEAD_BYTES: usize = 64 << 10;
 /// A longer line means that this is no text table; it also bounds the memory of reading.
 const MAX_LINE_BYTES: usize = 16 << 20;
 
+/// The most that is read into memory as a whole.
+const MAX_TEXT_BYTES: u64 = 1 << 30;
+
 type Decoded = BufReader<DecodeReaderBytes<Box<dyn Read + Send>, Vec<u8>>>;
 
 /// An opened file: UTF-8 text without byte order mark (single lines may still hold bytes of an old code page).
@@ -110,6 +113,23 @@ impl Input {
             binary: self.head.contains(&0),
             lines,
         }
+    }
+
+    /// The whole content as text, for small files such as tables of costs.
+    pub fn read_text(self) -> Result<String, ReadError> {
+        let name = self.name.clone();
+        let mut bytes = Vec::new();
+        self.into_reader()
+            .take(MAX_TEXT_BYTES + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| ReadError::new(&name, format!("cannot be read: {error}")))?;
+        if bytes.len() as u64 > MAX_TEXT_BYTES {
+            return Err(ReadError::new(
+                &name,
+                "this file is too large: more than 1 GB",
+            ));
+        }
+        Ok(decode(&bytes).into_owned())
     }
 
     /// The whole content as a stream of bytes.

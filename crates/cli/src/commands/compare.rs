@@ -132,7 +132,10 @@ pub(crate) fn compare(
     let length = |cohort: &veilpath_metrics::Cohort, index: usize| {
         cohort.entries[index].scanpath.len() as u64
     };
-    let cells = pairs.iter().map(|&(i, j)| length(a, i) * length(b, j)).sum();
+    let cells = pairs
+        .iter()
+        .map(|&(i, j)| length(a, i) * length(b, j))
+        .sum();
     let bar = progress::bar(cells, progress::Unit::Cells, quiet);
     let start = Instant::now();
     let outcome = compare_here(spec, a, b, &|cells| bar.inc(cells));
@@ -148,7 +151,11 @@ fn refuse_empty_for_scanmatch(plan: &Plan, paths: [&PathBuf; 2]) -> Result<(), F
         return Ok(());
     }
     for (cohort, path) in [&plan.a, &plan.b].into_iter().zip(paths) {
-        let empty = cohort.entries.iter().filter(|entry| entry.scanpath.is_empty()).count();
+        let empty = cohort
+            .entries
+            .iter()
+            .filter(|entry| entry.scanpath.is_empty())
+            .count();
         if empty > 0 {
             return Err(Failure::input(format!(
                 "{}: {empty} of {} scanpaths are empty, and ScanMatch is not defined for them\n  \

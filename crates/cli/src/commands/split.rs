@@ -51,11 +51,19 @@ pub(crate) struct SplitArgs {
 /// Deals and writes both cohorts.
 pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
     if !(0.0..=1.0).contains(&args.share) {
-        return Err(Failure::input("--share is a fraction from 0 to 1, as in 0.5"));
+        return Err(Failure::input(
+            "--share is a fraction from 0 to 1, as in 0.5",
+        ));
     }
     let file = cohorts::load(&args.cohort, None)?;
-    let first = args.first.clone().unwrap_or_else(|| with_suffix(&args.cohort, "-a"));
-    let second = args.second.clone().unwrap_or_else(|| with_suffix(&args.cohort, "-b"));
+    let first = args
+        .first
+        .clone()
+        .unwrap_or_else(|| with_suffix(&args.cohort, "-a"));
+    let second = args
+        .second
+        .clone()
+        .unwrap_or_else(|| with_suffix(&args.cohort, "-b"));
     if first == second {
         return Err(Failure::input("--first and --second name the same file"));
     }
@@ -67,8 +75,11 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
     second_file.write(|out| cohort_file::write(&b, &file.header_notes, out))?;
     if !args.quiet {
         for (path, cohort) in [(&first, &a), (&second, &b)] {
-            let people: HashSet<&str> =
-                cohort.entries.iter().map(|entry| entry.participant.as_str()).collect();
+            let people: HashSet<&str> = cohort
+                .entries
+                .iter()
+                .map(|entry| entry.participant.as_str())
+                .collect();
             say::lines(&format!(
                 "{}: {} participants, {} scanpaths\n",
                 path.display(),
@@ -76,7 +87,9 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
                 cohort.entries.len()
             ));
         }
-        say::lines(&format!("seed {seed}: give --seed {seed} to deal the same again\n"));
+        say::lines(&format!(
+            "seed {seed}: give --seed {seed} to deal the same again\n"
+        ));
     }
     Ok(())
 }
@@ -88,7 +101,11 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
     clippy::cast_precision_loss
 )] // a count of people times a share between 0 and 1
 fn deal(cohort: &Cohort, share: f64, seed: u64) -> HashSet<String> {
-    let mut people: Vec<&str> = cohort.entries.iter().map(|entry| entry.participant.as_str()).collect();
+    let mut people: Vec<&str> = cohort
+        .entries
+        .iter()
+        .map(|entry| entry.participant.as_str())
+        .collect();
     people.sort_unstable();
     people.dedup();
     people.shuffle(&mut ChaCha20Rng::seed_from_u64(seed));
@@ -111,7 +128,12 @@ fn divide(cohort: Cohort, chosen: &HashSet<String>) -> (Cohort, Cohort) {
 
 /// `everyone.csv` becomes `everyone-a.csv`.
 fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
-    let stem = path.file_stem().map(|stem| stem.to_string_lossy()).unwrap_or_default();
-    let extension = path.extension().map_or("csv".into(), |extension| extension.to_string_lossy());
+    let stem = path
+        .file_stem()
+        .map(|stem| stem.to_string_lossy())
+        .unwrap_or_default();
+    let extension = path
+        .extension()
+        .map_or("csv".into(), |extension| extension.to_string_lossy());
     path.with_file_name(format!("{stem}{suffix}.{extension}"))
 }

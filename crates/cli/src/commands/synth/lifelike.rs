@@ -99,7 +99,9 @@ struct Looked {
 /// Makes and writes a cohort or a table of fixations.
 pub(crate) fn run(args: &LifelikeArgs) -> Result<(), Failure> {
     if !(args.seconds > 0.0 && args.seconds <= 86_400.0) {
-        return Err(Failure::input("--seconds is a time above 0 and at most 86400 (a day)"));
+        return Err(Failure::input(
+            "--seconds is a time above 0 and at most 86400 (a day)",
+        ));
     }
     let study = Study {
         participants: args.participants,
@@ -151,7 +153,10 @@ impl Study {
             return Err(error.into());
         }
         let (cohort, _) = collector.finish()?;
-        Ok((cohort, format!("lifelike viewers of two groups, seed {seed}")))
+        Ok((
+            cohort,
+            format!("lifelike viewers of two groups, seed {seed}"),
+        ))
     }
 
     fn table(&self, out: &mut dyn Write) -> io::Result<()> {
@@ -180,7 +185,14 @@ impl Study {
             let weights = weights(&mut random, second_group);
             for (number, places) in stimuli.iter().enumerate() {
                 let stimulus = numbered("scene-", number + 1, stimuli.len());
-                self.view(&mut random, &participant, &stimulus, places, &weights, &mut tell);
+                self.view(
+                    &mut random,
+                    &participant,
+                    &stimulus,
+                    places,
+                    &weights,
+                    &mut tell,
+                );
             }
         }
         seed

@@ -44,7 +44,9 @@ pub(crate) fn run(args: &SynthArgs) -> Result<(), Failure> {
 fn generator(seed: Option<u64>) -> (ChaCha20Rng, u64) {
     let seed = seed.unwrap_or_else(|| {
         let seed = rand::rng().random();
-        say::note(&format!("the seed is {seed}: give --seed {seed} to get the same again"));
+        say::note(&format!(
+            "the seed is {seed}: give --seed {seed} to get the same again"
+        ));
         seed
     });
     (ChaCha20Rng::seed_from_u64(seed), seed)

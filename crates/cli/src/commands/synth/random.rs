@@ -80,7 +80,9 @@ pub(super) fn run(args: &RandomArgs) -> Result<(), Failure> {
             entries.push(Entry {
                 participant: numbered("r", entries.len() + 1, args.count * args.length.len()),
                 stimulus: Some(stimulus(range)),
-                scanpath: Scanpath::new((0..length).map(|_| random.random_range(0..=last)).collect()),
+                scanpath: Scanpath::new(
+                    (0..length).map(|_| random.random_range(0..=last)).collect(),
+                ),
             });
         }
     }
