@@ -5,6 +5,7 @@
 
 use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, RowChoice, Sink, Space};
 
+mod arff_gaze;
 
 /// A file format.
 pub trait Format: Sync {
@@ -27,7 +28,9 @@ pub trait Format: Sync {
 }
 
 /// All formats, more particular ones first.
-pub static FORMATS: &[&dyn Format] = &[];
+pub static FORMATS: &[&dyn Format] = &[
+    &arff_gaze::ArffGaze,
+];
 
 /// Participant and stimulus of a file that holds one recording: what the user said, else what the file's preamble says,
 /// else what the name template finds, else (for the participant) the file's name.
