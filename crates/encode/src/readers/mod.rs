@@ -6,6 +6,7 @@
 use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, RowChoice, Sink, Space};
 
 mod arff_gaze;
+mod xu360;
 
 /// A file format.
 pub trait Format: Sync {
@@ -30,6 +31,7 @@ pub trait Format: Sync {
 /// All formats, more particular ones first.
 pub static FORMATS: &[&dyn Format] = &[
     &arff_gaze::ArffGaze,
+    &xu360::Xu360,
 ];
 
 /// Participant and stimulus of a file that holds one recording: what the user said, else what the file's preamble says,
