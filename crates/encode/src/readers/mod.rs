@@ -6,6 +6,7 @@
 use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, RowChoice, Sink, Space};
 
 mod arff_gaze;
+mod oemc;
 mod xu360;
 
 /// A file format.
@@ -32,6 +33,7 @@ pub trait Format: Sync {
 pub static FORMATS: &[&dyn Format] = &[
     &arff_gaze::ArffGaze,
     &xu360::Xu360,
+    &oemc::Oemc,
 ];
 
 /// Participant and stimulus of a file that holds one recording: what the user said, else what the file's preamble says,
