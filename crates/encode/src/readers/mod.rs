@@ -6,6 +6,7 @@
 use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, RowChoice, Sink, Space};
 
 mod arff_gaze;
+mod ehtask;
 mod oemc;
 mod xu360;
 
@@ -34,6 +35,7 @@ pub static FORMATS: &[&dyn Format] = &[
     &arff_gaze::ArffGaze,
     &xu360::Xu360,
     &oemc::Oemc,
+    &ehtask::Ehtask,
 ];
 
 /// Participant and stimulus of a file that holds one recording: what the user said, else what the file's preamble says,
