@@ -8,6 +8,7 @@ use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, RowChoice, Sink, S
 mod arff_gaze;
 mod ehtask;
 mod oemc;
+mod salient360;
 mod xu360;
 
 /// A file format.
@@ -33,6 +34,7 @@ pub trait Format: Sync {
 /// All formats, more particular ones first.
 pub static FORMATS: &[&dyn Format] = &[
     &arff_gaze::ArffGaze,
+    &salient360::Salient360,
     &xu360::Xu360,
     &oemc::Oemc,
     &ehtask::Ehtask,
