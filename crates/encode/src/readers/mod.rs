@@ -9,6 +9,7 @@ mod arff_gaze;
 mod ehtask;
 mod oemc;
 mod salient360;
+mod salient360_raw;
 mod xu360;
 
 /// A file format.
@@ -34,6 +35,7 @@ pub trait Format: Sync {
 /// All formats, more particular ones first.
 pub static FORMATS: &[&dyn Format] = &[
     &arff_gaze::ArffGaze,
+    &salient360_raw::Salient360Raw,
     &salient360::Salient360,
     &xu360::Xu360,
     &oemc::Oemc,
