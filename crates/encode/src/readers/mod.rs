@@ -10,6 +10,7 @@ mod ehtask;
 mod oemc;
 mod salient360;
 mod salient360_raw;
+mod table;
 mod xu360;
 
 /// A file format.
@@ -40,6 +41,8 @@ pub static FORMATS: &[&dyn Format] = &[
     &xu360::Xu360,
     &oemc::Oemc,
     &ehtask::Ehtask,
+    // The general one comes last: it takes any table with columns for x and y.
+    &table::Table,
 ];
 
 /// Participant and stimulus of a file that holds one recording: what the user said, else what the file's preamble says,
