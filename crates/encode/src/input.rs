@@ -176,6 +176,15 @@ impl Head {
             .unwrap_or("")
     }
 
+    /// The first line that is neither blank nor a comment (`#`).
+    pub fn first_row(&self) -> &str {
+        self.lines
+            .iter()
+            .map(|line| line.trim())
+            .find(|line| !line.is_empty() && !line.starts_with('#'))
+            .unwrap_or("")
+    }
+
     /// Whether the file is empty or all blank.
     pub fn is_blank(&self) -> bool {
         self.first_line().is_empty()
@@ -343,6 +352,7 @@ mod tests {
             assert_eq!(lines_of(&bytes), ["x,y", "1,µ2"], "{bytes:?}");
             let head = Input::from_bytes("t.csv.gz", bytes).unwrap().head();
             assert_eq!(head.first_line(), "x,y");
+            assert_eq!(head.first_row(), "x,y");
             assert_eq!(head.extension(), "csv");
         }
         assert!(lines_of(b"").is_empty());

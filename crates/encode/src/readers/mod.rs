@@ -3,7 +3,15 @@
 //! To add one: implement [`Format`] in a file of its own, list it in [`FORMATS`] (more particular formats first: the
 //! first that recognises a file gets it), and put a tiny file of your own making into `testdata/formats/`.
 
-use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, Sink, Space};
+use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, RowChoice, Sink, Space};
+
+mod arff_gaze;
+mod ehtask;
+mod oemc;
+mod salient360;
+mod salient360_raw;
+mod table;
+mod xu360;
 
 /// A file format.
 pub trait Format: Sync {
@@ -26,7 +34,16 @@ pub trait Format: Sync {
 }
 
 /// All formats, more particular ones first.
-pub static FORMATS: &[&dyn Format] = &[];
+pub static FORMATS: &[&dyn Format] = &[
+    &arff_gaze::ArffGaze,
+    &salient360_raw::Salient360Raw,
+    &salient360::Salient360,
+    &xu360::Xu360,
+    &oemc::Oemc,
+    &ehtask::Ehtask,
+    // The general one comes last: it takes any table with columns for x and y.
+    &table::Table,
+];
 
 /// Participant and stimulus of a file that holds one recording: what the user said, else what the file's preamble says,
 /// else what the name template finds, else (for the participant) the file's name.
@@ -63,6 +80,39 @@ pub(crate) fn names_of(
     Ok((participant, stimulus))
 }
 
+/// Participant and stimulus for a data set that spells them in its file names: a name template of the user's goes first.
+pub(crate) fn names_by_convention(
+    input: &Input,
+    options: &ReadOptions,
+    by_convention: NamesInFile,
+) -> Result<(String, Option<String>), ReadError> {
+    let by_convention = match options.name_template {
+        Some(_) => NamesInFile::default(),
+        None => by_convention,
+    };
+    names_of(input, options, by_convention)
+}
+
+/// Refuses a wish for fixations where a format has gaze samples only, or the other way round.
+pub(crate) fn has_only(
+    rows: RowChoice,
+    input: &Input,
+    options: &ReadOptions,
+) -> Result<(), ReadError> {
+    if options.rows == RowChoice::Any || options.rows == rows {
+        return Ok(());
+    }
+    let (has, wanted) = match rows {
+        RowChoice::Fixations => ("fixations", "gaze samples"),
+        _ => ("gaze samples", "fixations"),
+    };
+    Err(ReadError::new(
+        input.name(),
+        format!("this format holds {has} and no {wanted}"),
+    )
+    .with_remedy(format!("leave out the wish for {wanted}")))
+}
+
 /// The stimulus' place in the file's coordinates, with the user's wish to turn y around applied.
 pub(crate) fn oriented(space: Space, options: &ReadOptions) -> Space {
     if options.flip_y {
@@ -78,6 +128,12 @@ pub(crate) mod recorder {
     use super::*;
     use crate::{Dropped, Fixation, Kind, Recording, RecordingId, Sample};
 
+    /// x, y, duration in ms, AOI.
+    pub(crate) type RecordedFixation = (f64, f64, Option<f64>, Option<String>);
+
+    /// Time in ms, point, AOI.
+    pub(crate) type RecordedSample = (Option<f64>, Option<(f64, f64)>, Option<String>);
+
     /// One recording as it came.
     #[derive(Debug, PartialEq)]
     pub(crate) struct Recorded {
@@ -85,10 +141,8 @@ pub(crate) mod recorder {
         pub(crate) stimulus: Option<String>,
         pub(crate) kind: Kind,
         pub(crate) space: Option<Space>,
-        /// x, y, duration in ms, AOI.
-        pub(crate) fixations: Vec<(f64, f64, Option<f64>, Option<String>)>,
-        /// time in ms, point, AOI.
-        pub(crate) samples: Vec<(Option<f64>, Option<(f64, f64)>, Option<String>)>,
+        pub(crate) fixations: Vec<RecordedFixation>,
+        pub(crate) samples: Vec<RecordedSample>,
     }
 
     /// Remembers all calls.
@@ -159,6 +213,37 @@ pub(crate) mod recorder {
         Ok(recorder)
     }
 
+    /// Reads a file; the name of the format that the detection chooses comes along.
+    pub(crate) fn read_file(
+        format: &dyn Format,
+        path: &std::path::Path,
+        options: &ReadOptions,
+    ) -> Result<(Recorder, &'static str), ReadError> {
+        let mut recorder = Recorder::default();
+        let input = Input::open(path)?;
+        let detected = detected(&input);
+        format.read(input, options, &mut recorder)?;
+        Ok((recorder, detected))
+    }
+
+    /// The first format that recognises the file.
+    pub(crate) fn detected(input: &Input) -> &'static str {
+        let head = input.head();
+        FORMATS
+            .iter()
+            .find(|format| format.recognises(&head))
+            .map_or("none", |format| format.name())
+    }
+
+    /// A file of our own making under `testdata/formats`.
+    pub(crate) fn tiny_file(name: &str) -> std::path::PathBuf {
+        std::path::PathBuf::from(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../testdata/formats"
+        ))
+        .join(name)
+    }
+
     /// A real file of others under `../shared/data` beside the workspace, or `None` with a word on standard error.
     pub(crate) fn shared_file(path: &str) -> Option<std::path::PathBuf> {
         let shared = std::env::var_os("VEILPATH_SHARED").map_or_else(
@@ -171,5 +256,74 @@ pub(crate) mod recorder {
         }
         eprintln!("skipped: {path} is not on this machine");
         None
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::recorder::Recorder;
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_are_kebab_case_and_unique() {
+        let mut names: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
+        assert!(names.iter().all(|name| {
+            name.bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+        }));
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), FORMATS.len());
+    }
+
+    /// Pieces of real files, so that broken files get beyond their first line.
+    fn broken_file() -> impl Strategy<Value = Vec<u8>> {
+        let pieces = [
+            "x,y,duration\n",
+            "\"x\" y \"time [s]\"\n",
+            "# Idx, longitude, latitude\n",
+            "frame,1,forward,0.1,0.2,eye,0.3,0.4\n",
+            "X_coord\tY_coord\tConfidence\tPattern\n",
+            "@relation r\n@attribute 'time' real\n@attribute x real\n@attribute y real\n",
+            "@data\n",
+            "%@METADATA width_px ",
+            "1 2 3 4 0.5 0.5 7 8\n",
+            "1,2,3\n",
+            "0.5\t",
+            "-1e308,",
+            "NaN;",
+            "\"",
+            "é",
+            "\r",
+            "\n",
+            " ",
+            "{",
+        ];
+        let piece = prop_oneof![
+            4 => prop::sample::select(pieces.to_vec()).prop_map(|text| text.as_bytes().to_vec()),
+            1 => prop::collection::vec(any::<u8>(), 0..6),
+        ];
+        prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_a_reader_panic(bytes in broken_file()) {
+            for format in FORMATS {
+                let Ok(input) = Input::from_bytes("broken", bytes.clone()) else {
+                    continue;
+                };
+                format.recognises(&input.head());
+                let mut recorder = Recorder::default();
+                if format.read(input, &ReadOptions::default(), &mut recorder).is_ok() {
+                    for recording in &recorder.recordings {
+                        for (_, _, duration, _) in &recording.fixations {
+                            prop_assert!(duration.is_none_or(|ms| ms >= 0.0));
+                        }
+                    }
+                }
+            }
+        }
     }
 }
