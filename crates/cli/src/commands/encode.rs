@@ -75,7 +75,7 @@ struct FileArgs {
     time_unit: Option<TimeName>,
 
     /// Samples per second, where there are no timestamps
-    #[arg(long, value_name = "HZ")]
+    #[arg(long, value_name = "HZ", value_parser = rate)]
     rate: Option<f64>,
 
     /// Turn the vertical axis around
@@ -102,9 +102,9 @@ struct FileArgs {
     #[arg(long, value_name = "PATTERN", value_parser = NameTemplate::parse)]
     file_name: Option<NameTemplate>,
 
-    /// Another name of a column in a generic table, as in x=gaze_x; may be repeated
-    #[arg(long, value_name = "OURS=THEIRS", value_parser = column)]
-    column: Vec<(String, String)>,
+    /// Names of columns in a generic table, as in x=gaze_x,y=gaze_y
+    #[arg(long, value_name = "OURS=THEIRS", value_parser = column, value_delimiter = ',')]
+    columns: Vec<(String, String)>,
 }
 
 /// What the letters stand for.
@@ -180,10 +180,13 @@ enum SummaryForm {
 #[derive(Clone, Copy, Debug, ValueEnum)]
 enum UnitName {
     /// Pixels, origin top left
+    #[value(name = "px", alias = "pixels")]
     Pixels,
     /// 0 to 1, origin top left
+    #[value(alias = "normalized")]
     Fraction,
     /// Longitude -180 to 180, latitude -90 to 90
+    #[value(name = "deg", alias = "degrees")]
     Degrees,
 }
 
@@ -314,7 +317,7 @@ impl FileArgs {
             participant: self.participant.clone(),
             stimulus: self.stimulus.clone(),
             name_template: self.file_name.clone(),
-            columns: self.column.iter().cloned().collect(),
+            columns: self.columns.iter().cloned().collect(),
         }
     }
 }
@@ -377,6 +380,11 @@ fn size(text: &str) -> Result<(f64, f64), String> {
             (good(width) && good(height)).then_some((width, height))
         })
         .ok_or_else(|| "a size is written WIDTHxHEIGHT, as in 1280x720".to_string())
+}
+
+fn rate(text: &str) -> Result<f64, String> {
+    let rate = text.parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate > 0.0);
+    rate.ok_or_else(|| "a rate is a number of samples per second above 0, as in 120".to_string())
 }
 
 fn column(text: &str) -> Result<(String, String), String> {
