@@ -30,3 +30,8 @@ pub fn write(cohort: &Cohort, notes: &[String], out: &mut dyn Write) -> io::Resu
     let _ = (cohort, notes);
     out.flush()
 }
+
+/// Whether a file starts as our cohort files do.
+pub(crate) fn starts_with_magic(head: &crate::Head) -> bool {
+    head.first_line().starts_with("# veilpath cohort")
+}

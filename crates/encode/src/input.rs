@@ -7,6 +7,8 @@ use std::borrow::Cow;
 use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How much of a file the format detection looks at.
 const HEAD_BYTES: usize = 64 << 10;
@@ -30,6 +32,11 @@ pub struct Input {
 impl Input {
     /// Opens a file. A name that ends in `.gz` is not needed for gzip: its first bytes tell.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
+        Self::open_counting(path, Arc::default())
+    }
+
+    /// Opens a file whose consumed bytes (as they lie on disk) are added to a counter while it is read.
+    pub(crate) fn open_counting(path: &Path, counter: Arc<AtomicU64>) -> Result<Self, ReadError> {
         let name = path.display().to_string();
         let metadata = std::fs::metadata(path).map_err(|error| cannot_open(&name, &error))?;
         if metadata.is_dir() {
@@ -40,7 +47,11 @@ impl Input {
             );
         }
         let file = File::open(path).map_err(|error| cannot_open(&name, &error))?;
-        Self::from_reader(&name, Some(path.to_path_buf()), Box::new(file))
+        Self::from_reader(
+            &name,
+            Some(path.to_path_buf()),
+            Box::new(Counting { file, counter }),
+        )
     }
 
     /// Bytes in memory under a name of one's choice.
@@ -256,6 +267,20 @@ impl Lines {
     /// An error at the line that was read last.
     pub fn error(&self, problem: impl Into<String>) -> ReadError {
         ReadError::new(&self.name, problem).at_line(self.number)
+    }
+}
+
+/// A file that says how much of it has been consumed.
+struct Counting {
+    file: File,
+    counter: Arc<AtomicU64>,
+}
+
+impl Read for Counting {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.counter.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
     }
 }
 

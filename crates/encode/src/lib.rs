@@ -8,7 +8,9 @@
 //! Gaze stops here: what leaves this crate is letters.
 
 mod aoi;
+mod aoi_column;
 pub mod cohort_file;
+mod collector;
 mod encode;
 mod error;
 mod input;
@@ -23,6 +25,7 @@ mod summary;
 
 pub use aoi::Areas;
 pub use cohort_file::CohortFile;
+pub use collector::Collector;
 pub use encode::{Encoded, encode_files};
 pub use error::ReadError;
 pub use input::{Head, Input, Lines};
@@ -32,4 +35,4 @@ pub use options::{
 pub use rows::{Columns, Row, Rows, guess_delimiter, is_missing, parse_number};
 pub use settings::{Downsize, EncodeOptions, Outside, Placing, RunOptions, RunsBy};
 pub use sink::{Dropped, Fixation, Kind, Recording, RecordingId, Sample, Sink, Space};
-pub use summary::Summary;
+pub use summary::{FileSummary, Summary};
