@@ -69,6 +69,22 @@ impl Rows {
         }
     }
 
+    /// A table without a header line, whose column names stand elsewhere.
+    pub fn without_header(input: Input, names: Vec<String>, delimiter: u8) -> Self {
+        let lines = input.into_lines();
+        Self {
+            columns: Columns {
+                file: lines.name().to_string(),
+                line: 0,
+                names,
+            },
+            lines,
+            delimiter,
+            text: String::new(),
+            fields: Vec::new(),
+        }
+    }
+
     /// The header.
     pub fn columns(&self) -> &Columns {
         &self.columns
@@ -126,12 +142,13 @@ impl Columns {
             let listed: Vec<&str> = self.names.iter().take(12).map(String::as_str).collect();
             let more = self.names.len().saturating_sub(listed.len());
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            ReadError::new(
+            let error = ReadError::new(
                 &self.file,
                 format!("there is no column \"{}\"", names.join("\" or \"")),
-            )
-            .at_line(self.line)
-            .with_remedy(format!(
+            );
+            // Line 0: the names do not stand in this file.
+            let error = if self.line > 0 { error.at_line(self.line) } else { error };
+            error.with_remedy(format!(
                 "the columns are: {}{more}; if another format was meant, name it with --input-format",
                 listed.join(", ")
             ))
@@ -178,7 +195,7 @@ impl<'a> Row<'a> {
                 .error(
                     column,
                     format!(
-                        "this row ends after {} fields, the header names {}",
+                        "this row ends after {} fields, but there are {} columns",
                         self.rows.fields.len(),
                         self.rows.columns.names.len()
                     ),

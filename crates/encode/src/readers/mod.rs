@@ -3,7 +3,16 @@
 //! To add one: implement [`Format`] in a file of its own, list it in [`FORMATS`] (more particular formats first: the
 //! first that recognises a file gets it), and put a tiny file of your own making into `testdata/formats/`.
 
-use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, Sink, Space};
+mod bids_physio;
+mod bids_sidecar;
+mod matlab;
+mod visual_search_json;
+
+pub use bids_physio::BidsPhysio;
+pub use matlab::Matlab;
+pub use visual_search_json::VisualSearchJson;
+
+use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, RowChoice, Sink, Space};
 
 /// A file format.
 pub trait Format: Sync {
@@ -26,7 +35,7 @@ pub trait Format: Sync {
 }
 
 /// All formats, more particular ones first.
-pub static FORMATS: &[&dyn Format] = &[];
+pub static FORMATS: &[&dyn Format] = &[&BidsPhysio, &VisualSearchJson, &Matlab];
 
 /// Participant and stimulus of a file that holds one recording: what the user said, else what the file's preamble says,
 /// else what the name template finds, else (for the participant) the file's name.
@@ -72,11 +81,26 @@ pub(crate) fn oriented(space: Space, options: &ReadOptions) -> Space {
     }
 }
 
+/// Refuses the wish for raw samples where a format has fixations alone.
+pub(crate) fn only_fixations(input: &Input, options: &ReadOptions) -> Result<(), ReadError> {
+    if options.rows == RowChoice::Samples {
+        return Err(ReadError::new(
+            input.name(),
+            "files of this format hold fixations, no raw samples",
+        )
+        .with_remedy("leave out --rows samples"));
+    }
+    Ok(())
+}
+
 /// A sink that remembers everything, for the tests of readers.
 #[cfg(test)]
 pub(crate) mod recorder {
     use super::*;
     use crate::{Dropped, Fixation, Kind, Recording, RecordingId, Sample};
+
+    /// time in ms, point, AOI.
+    pub(crate) type RecordedSample = (Option<f64>, Option<(f64, f64)>, Option<String>);
 
     /// One recording as it came.
     #[derive(Debug, PartialEq)]
@@ -87,8 +111,7 @@ pub(crate) mod recorder {
         pub(crate) space: Option<Space>,
         /// x, y, duration in ms, AOI.
         pub(crate) fixations: Vec<(f64, f64, Option<f64>, Option<String>)>,
-        /// time in ms, point, AOI.
-        pub(crate) samples: Vec<(Option<f64>, Option<(f64, f64)>, Option<String>)>,
+        pub(crate) samples: Vec<RecordedSample>,
     }
 
     /// Remembers all calls.
@@ -159,17 +182,24 @@ pub(crate) mod recorder {
         Ok(recorder)
     }
 
-    /// A real file of others under `../shared/data` beside the workspace, or `None` with a word on standard error.
+    /// The folder of real files of others, `shared/data` beside or above the workspace, where there is one.
+    pub(crate) fn shared_folder() -> Option<std::path::PathBuf> {
+        let beside = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+        let named = std::env::var_os("VEILPATH_SHARED").map(std::path::PathBuf::from);
+        named
+            .into_iter()
+            .chain(beside.map(|folder| folder.join("shared")))
+            .map(|shared| shared.join("data"))
+            .find(|data| data.is_dir())
+    }
+
+    /// A real file of others, or `None` with a word on standard error.
     pub(crate) fn shared_file(path: &str) -> Option<std::path::PathBuf> {
-        let shared = std::env::var_os("VEILPATH_SHARED").map_or_else(
-            || std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")),
-            std::path::PathBuf::from,
-        );
-        let file = shared.join("data").join(path);
-        if file.exists() {
-            return Some(file);
+        let file = shared_folder().map(|folder| folder.join(path));
+        let file = file.filter(|file| file.exists());
+        if file.is_none() {
+            eprintln!("skipped: {path} is not on this machine");
         }
-        eprintln!("skipped: {path} is not on this machine");
-        None
+        file
     }
 }
