@@ -7,6 +7,7 @@
 //!
 //! Gaze stops here: what leaves this crate is letters.
 
+mod detect;
 mod error;
 mod input;
 mod options;
@@ -14,6 +15,7 @@ pub mod readers;
 mod rows;
 mod sink;
 
+pub use detect::{detect, explain_unknown};
 pub use error::ReadError;
 pub use input::{Head, Input, Lines};
 pub use options::{
