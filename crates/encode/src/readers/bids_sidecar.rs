@@ -100,20 +100,24 @@ impl Sidecar {
     pub(crate) fn find(path: &Path, data: &BidsName, suffix: &str) -> Result<Self, ReadError> {
         let mut found = Vec::new();
         let path = std::path::absolute(path).unwrap_or_else(|_| path.to_path_buf());
-        let mut folder = path.parent();
-        for depth in 0..=FOLDERS_UP {
-            let Some(here) = folder else { break };
-            for entry in std::fs::read_dir(here).into_iter().flatten().flatten() {
+        let folders: Vec<&Path> = path.ancestors().skip(1).take(FOLDERS_UP + 1).collect();
+        // The dataset's root is above the participant's folder; a file on its own has nothing above it to inherit.
+        let is_participant = |folder: &&Path| {
+            let name = folder.file_name().unwrap_or_default();
+            name.to_string_lossy().starts_with("sub-")
+        };
+        let root = folders
+            .iter()
+            .position(is_participant)
+            .map_or(0, |at| at + 1);
+        for (up, folder) in folders.iter().enumerate().take(root + 1) {
+            for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
                 let file = entry.file_name().to_string_lossy().into_owned();
                 let name = file.strip_suffix(".json").and_then(BidsName::parse);
                 if let Some(name) = name.filter(|name| name.applies_to(data, suffix)) {
-                    found.push((FOLDERS_UP - depth, name.entities.len(), here.join(file)));
+                    found.push((FOLDERS_UP - up, name.entities.len(), folder.join(file)));
                 }
             }
-            if here.join("dataset_description.json").exists() {
-                break;
-            }
-            folder = here.parent();
         }
         found.sort();
         let mut sidecar = Self::default();
@@ -260,7 +264,6 @@ mod tests {
         let folder = root.path().join("sub-01").join("beh");
         std::fs::create_dir_all(&folder).unwrap();
         let write = |file: &str, text: &str| std::fs::write(root.path().join(file), text).unwrap();
-        write("dataset_description.json", "{}");
         write(
             "task-a_physio.json",
             r#"{"SamplingFrequency": 1, "RecordedEye": "left"}"#,
