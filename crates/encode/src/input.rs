@@ -13,6 +13,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 /// How much of a file the format detection looks at.
 const HEAD_BYTES: usize = 64 << 10;
 
+/// How many bytes of it [`Head`] keeps as they are: enough for any format's magic number.
+const START_BYTES: usize = 256;
+
 /// A longer line means that this is no text table; it also bounds the memory of reading.
 const MAX_LINE_BYTES: usize = 16 << 20;
 
@@ -64,7 +67,7 @@ impl Input {
         path: Option<PathBuf>,
         raw: Box<dyn Read + Send>,
     ) -> Result<Self, ReadError> {
-        let failed = |error: io::Error| ReadError::new(name, format!("cannot be read: {error}"));
+        let failed = |error: io::Error| cannot_read(name, &error);
         let mut raw = BufReader::new(raw);
         let start = raw.fill_buf().map_err(failed)?;
         let utf16 = utf16_without_mark(start);
@@ -122,6 +125,7 @@ impl Input {
         Head {
             name: self.name.clone(),
             binary: self.head.contains(&0),
+            start: self.head.iter().take(START_BYTES).copied().collect(),
             lines,
         }
     }
@@ -144,6 +148,9 @@ impl Input {
     }
 
     /// The whole content as a stream of bytes.
+    ///
+    /// Only content that starts with a byte order mark or has UTF-16's pattern of zeros is transcoded; a binary file whose
+    /// first 64 bytes are ASCII text comes through byte for byte.
     pub fn into_reader(self) -> impl Read {
         Cursor::new(self.head).chain(self.rest)
     }
@@ -173,6 +180,8 @@ pub struct Head {
     pub name: String,
     /// Whether there are zero bytes, so that it cannot be text.
     pub binary: bool,
+    /// The very first bytes (after decompression), for formats that are told by a magic number.
+    pub start: Vec<u8>,
     /// The first lines, without line ends; a cut last line is left out.
     pub lines: Vec<String>,
 }
@@ -240,7 +249,7 @@ impl Lines {
         let read = (&mut self.reader)
             .take(MAX_LINE_BYTES as u64 + 1)
             .read_until(self.line_end, &mut self.buffer)
-            .map_err(|error| ReadError::new(&self.name, format!("cannot be read: {error}")))?;
+            .map_err(|error| cannot_read(&self.name, &error).at_line(self.number + 1))?;
         if read == 0 {
             return Ok(None);
         }
@@ -322,6 +331,24 @@ fn utf16_without_mark(start: &[u8]) -> Option<&'static encoding_rs::Encoding> {
     }
 }
 
+/// A file that breaks off or is damaged while it is being read.
+pub(crate) fn cannot_read(name: &str, error: &io::Error) -> ReadError {
+    let (problem, remedy) = match error.kind() {
+        // What a damaged or cut gzip file gives.
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
+            (
+                "the compressed content is damaged or breaks off".to_string(),
+                "copy or download the file again; `gzip -t FILE` tells whether a copy is whole",
+            )
+        }
+        _ => (
+            format!("cannot be read: {error}"),
+            "copy the file to a local disk and try again",
+        ),
+    };
+    ReadError::new(name, problem).with_remedy(remedy)
+}
+
 fn cannot_open(name: &str, error: &io::Error) -> ReadError {
     let problem = match error.kind() {
         io::ErrorKind::NotFound => "there is no such file".to_string(),
@@ -389,6 +416,32 @@ mod tests {
             .unwrap()
             .into_lines();
         assert_eq!(lines.next_line().unwrap_err().line, Some(1));
+    }
+
+    #[test]
+    fn binary_content_with_a_text_start_comes_through_unchanged() {
+        let mut bytes = vec![b'M'; 64];
+        bytes.extend((0..=255).cycle().take(200_000));
+        let mut read = Vec::new();
+        Input::from_bytes("t.mat", bytes.clone())
+            .unwrap()
+            .into_reader()
+            .read_to_end(&mut read)
+            .unwrap();
+        assert!(read == bytes);
+    }
+
+    #[test]
+    fn a_cut_gzip_file_is_an_error_with_advice() {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(b"1\t2\n3\t4\n").unwrap();
+        let whole = gzip.finish().unwrap();
+        for cut in [3, 12, whole.len() - 9] {
+            let error = Input::from_bytes("t.gz", whole[..cut].to_vec())
+                .err()
+                .unwrap();
+            assert!(error.remedy.contains("gzip -t"), "{error}");
+        }
     }
 
     #[test]

@@ -144,9 +144,13 @@ impl Columns {
         })
     }
 
-    /// An error at the header.
+    /// An error at the header, or at the whole file where the names stand elsewhere.
     pub fn error(&self, problem: impl Into<String>) -> ReadError {
-        ReadError::new(&self.file, problem).at_line(self.line)
+        let error = ReadError::new(&self.file, problem);
+        match self.line {
+            0 => error,
+            line => error.at_line(line),
+        }
     }
 
     /// The names for an error's advice: "the columns are: …".
@@ -207,7 +211,7 @@ impl<'a> Row<'a> {
                 .error(
                     column,
                     format!(
-                        "this row ends after {} fields, the header names {}",
+                        "this row ends after {} fields, but there are {} columns",
                         self.rows.fields.len(),
                         self.rows.columns.names.len()
                     ),

@@ -383,7 +383,10 @@ fn size(text: &str) -> Result<(f64, f64), String> {
 }
 
 fn rate(text: &str) -> Result<f64, String> {
-    let rate = text.parse::<f64>().ok().filter(|rate| rate.is_finite() && *rate > 0.0);
+    let rate = text
+        .parse::<f64>()
+        .ok()
+        .filter(|rate| rate.is_finite() && *rate > 0.0);
     rate.ok_or_else(|| "a rate is a number of samples per second above 0, as in 120".to_string())
 }
 

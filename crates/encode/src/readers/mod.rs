@@ -6,11 +6,15 @@
 use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, RowChoice, Sink, Space};
 
 mod arff_gaze;
+mod bids_physio;
+mod bids_sidecar;
 mod ehtask;
+mod matlab;
 mod oemc;
 mod salient360;
 mod salient360_raw;
 mod table;
+mod visual_search_json;
 mod xu360;
 
 /// A file format.
@@ -35,6 +39,9 @@ pub trait Format: Sync {
 
 /// All formats, more particular ones first.
 pub static FORMATS: &[&dyn Format] = &[
+    &bids_physio::BidsPhysio,
+    &matlab::Matlab,
+    &visual_search_json::VisualSearchJson,
     &arff_gaze::ArffGaze,
     &salient360_raw::Salient360Raw,
     &salient360::Salient360,
@@ -120,6 +127,18 @@ pub(crate) fn oriented(space: Space, options: &ReadOptions) -> Space {
     } else {
         space
     }
+}
+
+/// Refuses the wish for raw samples where a format has fixations alone.
+pub(crate) fn only_fixations(input: &Input, options: &ReadOptions) -> Result<(), ReadError> {
+    if options.rows == RowChoice::Samples {
+        return Err(ReadError::new(
+            input.name(),
+            "files of this format hold fixations, no raw samples",
+        )
+        .with_remedy("leave out --rows samples"));
+    }
+    Ok(())
 }
 
 /// A sink that remembers everything, for the tests of readers.
@@ -228,11 +247,7 @@ pub(crate) mod recorder {
 
     /// The first format that recognises the file.
     pub(crate) fn detected(input: &Input) -> &'static str {
-        let head = input.head();
-        FORMATS
-            .iter()
-            .find(|format| format.recognises(&head))
-            .map_or("none", |format| format.name())
+        crate::detect(&input.head()).map_or("none", |format| format.name())
     }
 
     /// A file of our own making under `testdata/formats`.
@@ -244,18 +259,25 @@ pub(crate) mod recorder {
         .join(name)
     }
 
-    /// A real file of others under `../shared/data` beside the workspace, or `None` with a word on standard error.
+    /// The folder of real files of others, `shared/data` beside or above the workspace, where there is one.
+    pub(crate) fn shared_folder() -> Option<std::path::PathBuf> {
+        let beside = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+        let named = std::env::var_os("VEILPATH_SHARED").map(std::path::PathBuf::from);
+        named
+            .into_iter()
+            .chain(beside.map(|folder| folder.join("shared")))
+            .map(|shared| shared.join("data"))
+            .find(|data| data.is_dir())
+    }
+
+    /// A real file of others, or `None` with a word on standard error.
     pub(crate) fn shared_file(path: &str) -> Option<std::path::PathBuf> {
-        let shared = std::env::var_os("VEILPATH_SHARED").map_or_else(
-            || std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")),
-            std::path::PathBuf::from,
-        );
-        let file = shared.join("data").join(path);
-        if file.exists() {
-            return Some(file);
+        let file = shared_folder().map(|folder| folder.join(path));
+        let file = file.filter(|file| file.exists());
+        if file.is_none() {
+            eprintln!("skipped: {path} is not on this machine");
         }
-        eprintln!("skipped: {path} is not on this machine");
-        None
+        file
     }
 }
 
