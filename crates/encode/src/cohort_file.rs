@@ -81,11 +81,6 @@ pub fn write(cohort: &Cohort, notes: &[String], out: &mut dyn Write) -> io::Resu
     out.flush()
 }
 
-/// Whether a file starts as our cohort files do.
-pub(crate) fn starts_with_magic(head: &Head) -> bool {
-    head.first_line().starts_with(MAGIC)
-}
-
 const MAGIC: &str = "# veilpath cohort";
 const VERSION: u32 = 1;
 const ALPHABET: &str = "alphabet";

@@ -3,7 +3,7 @@
 use crate::readers::{FORMATS, Format};
 use crate::{
     Collector, Dropped, EncodeOptions, Fixation, Head, Input, ReadError, ReadOptions, Recording,
-    RecordingId, Sample, Sink, Summary, cohort_file,
+    RecordingId, Sample, Sink, Summary, explain_unknown,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -85,21 +85,11 @@ fn named<'f>(formats: &[&'f dyn Format], name: &str) -> Result<&'f dyn Format, R
 
 /// The first format that recognises a file that starts like this.
 fn recognised<'f>(formats: &[&'f dyn Format], head: &Head) -> Result<&'f dyn Format, ReadError> {
-    if let Some(format) = formats.iter().find(|format| format.recognises(head)) {
-        return Ok(*format);
-    }
-    let error = |problem: &str| ReadError::new(&head.name, problem);
-    Err(if head.is_blank() {
-        error("the file is empty")
-    } else if cohort_file::starts_with_magic(head) {
-        error("this is a cohort file: its gaze is encoded already")
-            .with_remedy("use it as it is, for example with veilpath compare")
-    } else {
-        error("this is none of the formats that can be read").with_remedy(format!(
-            "name the format with --input-format, one of: {}; or export a table with the columns x, y and duration",
-            names(formats)
-        ))
-    })
+    formats
+        .iter()
+        .copied()
+        .find(|format| format.recognises(head))
+        .ok_or_else(|| explain_unknown(head))
 }
 
 fn names(formats: &[&dyn Format]) -> String {

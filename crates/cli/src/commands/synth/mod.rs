@@ -9,7 +9,7 @@ use clap::{Args, Subcommand};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 
-pub(crate) use lifelike::{LifelikeArgs, Study};
+use lifelike::LifelikeArgs;
 
 const EXAMPLES: &str = "\
 Examples:
