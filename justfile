@@ -36,7 +36,8 @@ fuzz seconds="60":
         echo '*** SKIPPED: fuzzing needs `rustup toolchain install nightly` and `cargo install cargo-fuzz --locked` ***' >&2
         exit 0
     fi
-    for target in $(cargo +nightly fuzz list); do
+    targets=$(cargo +nightly fuzz list)
+    for target in $targets; do
         echo "==> $target, {{ seconds }} s"
         cargo +nightly fuzz run "$target" -- -max_total_time={{ seconds }}
     done
