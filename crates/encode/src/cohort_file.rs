@@ -34,7 +34,6 @@ mod read;
 #[cfg(test)]
 mod tests;
 
-use crate::Head;
 use std::io::{self, Write};
 use veilpath_metrics::{Alphabet, Cohort, Grid};
 

@@ -6,8 +6,8 @@ use crate::failure::Failure;
 use crate::output::OutputArgs;
 use crate::say;
 use clap::Args;
-use veilpath_encode::{Input, cohort_file};
-use veilpath_metrics::{Cohort, Metric};
+use veilpath_encode::{CohortFile, Input, cohort_file};
+use veilpath_metrics::Metric;
 use veilpath_protocol::{Engine, Outcome, PairRule};
 use veilpath_report::table;
 
@@ -16,8 +16,8 @@ Examples:
   veilpath demo
   veilpath demo --format json -o demo.json
 
-The bundled cohorts are synthetic: `veilpath synth lifelike --participants 12 --stimuli 2 --seed 2024`, dealt by
-`veilpath split --seed 1`.";
+The bundled cohorts are synthetic: `veilpath synth lifelike --participants 8 --stimuli 2 --seed 2024`, dealt by
+`veilpath split --seed 2`.";
 
 /// The two institutions of the demo.
 const CLINIC: &str = include_str!("../../../../testdata/demo/clinic.csv");
@@ -33,8 +33,11 @@ pub(crate) struct DemoArgs {
 
 /// Compares the bundled cohorts and says what the scores show.
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
-    let a = bundled("clinic.csv", CLINIC)?;
-    let b = bundled("university.csv", UNIVERSITY)?;
+    let clinic = bundled("clinic.csv", CLINIC)?;
+    let university = bundled("university.csv", UNIVERSITY)?;
+    let no_grid = || Failure::input("clinic.csv: the bundled cohort does not name its grid");
+    let grid = clinic.declared_grid.ok_or_else(no_grid)?;
+    let (a, b) = (clinic.cohort, university.cohort);
     let quiet = args.output.quiet;
     let output = args.output.prepare()?;
     if !quiet {
@@ -48,7 +51,13 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let plan = Plan {
         a,
         b,
-        metric: Metric::Levenshtein,
+        metric: Metric::ScanMatch {
+            grid,
+            wrap: false,
+            threshold: 3.5,
+            gap: 0.0,
+            scale: None,
+        },
     };
     let outcome = compare::compare(Engine::Plain, PairRule::SameStimulus, &plan, quiet)?;
     output.write(&outcome)?;
@@ -65,9 +74,9 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     Ok(())
 }
 
-fn bundled(name: &str, text: &str) -> Result<Cohort, Failure> {
+fn bundled(name: &str, text: &str) -> Result<CohortFile, Failure> {
     let input = Input::from_bytes(name, text.as_bytes().to_vec())?;
-    Ok(cohort_file::read(input, None)?.cohort)
+    Ok(cohort_file::read(input, None)?)
 }
 
 /// Whether people of one group are more alike than people of different groups.

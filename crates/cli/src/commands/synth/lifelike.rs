@@ -34,7 +34,7 @@ const SCREEN: (f64, f64) = (1280.0, 720.0);
 const PLACES: usize = 6;
 
 /// How often a viewer looks anywhere.
-const WANDERING: f64 = 0.1;
+const WANDERING: f64 = 0.06;
 
 /// The arguments of `synth lifelike`.
 #[derive(Debug, Args)]
@@ -215,7 +215,7 @@ impl Study {
                 Some(_) if random.random::<f64>() < WANDERING => ((0.5, 0.5), 0.3),
                 Some(last) => {
                     let next = draw(random, weights, last);
-                    (places[next], 0.05)
+                    (places[next], 0.035)
                 }
             };
             last = Some(nearest(places, centre));
