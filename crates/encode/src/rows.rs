@@ -1,6 +1,6 @@
 //! Tables: rows of delimited fields under a header, with errors that name line and column.
 
-use crate::{Input, Lines, ReadError};
+use crate::{Head, Input, Lines, ReadError};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -49,23 +49,12 @@ impl Rows {
 
     /// A table whose header line has been read from `lines` already.
     pub fn after_header(lines: Lines, header: &str, delimiter: u8) -> Self {
-        let mut text = String::new();
-        let mut fields = Vec::new();
-        split(header, delimiter, &mut text, &mut fields);
-        let columns = Columns {
-            file: lines.name().to_string(),
-            line: lines.number(),
-            names: fields
-                .iter()
-                .map(|field| text[field.clone()].trim().to_string())
-                .collect(),
-        };
         Self {
+            columns: Columns::of_header(lines.name(), lines.number(), header, delimiter),
             lines,
             delimiter,
-            columns,
-            text,
-            fields,
+            text: String::new(),
+            fields: Vec::new(),
         }
     }
 
@@ -105,6 +94,37 @@ impl Rows {
 }
 
 impl Columns {
+    /// The columns that a header line names.
+    pub fn of_header(file: &str, line: u64, header: &str, delimiter: u8) -> Self {
+        let mut text = String::new();
+        let mut fields = Vec::new();
+        split(header, delimiter, &mut text, &mut fields);
+        Self {
+            file: file.to_string(),
+            line,
+            names: fields
+                .iter()
+                .map(|field| text[field.clone()].trim().to_string())
+                .collect(),
+        }
+    }
+
+    /// The columns that [`Rows::open`] would find, for format detection.
+    pub fn of_head(head: &Head) -> Self {
+        let header = head
+            .lines
+            .iter()
+            .map(|line| line.trim())
+            .find(|line| !line.is_empty() && !line.starts_with('#'))
+            .unwrap_or("");
+        Self::of_header(&head.name, 1, header, guess_delimiter(header))
+    }
+
+    /// Whether all of these columns are there, as [`Columns::find`] would find them.
+    pub fn has_all(&self, names: &[&str]) -> bool {
+        names.iter().all(|name| self.find(&[name]).is_some())
+    }
+
     /// The names as written in the file.
     pub fn names(&self) -> &[String] {
         &self.names
@@ -232,10 +252,18 @@ pub fn guess_delimiter(header: &str) -> u8 {
 
 /// The usual ways to say that there is no value.
 pub fn is_missing(text: &str) -> bool {
-    matches!(
-        text.to_ascii_lowercase().as_str(),
-        "" | "nan" | "na" | "n/a" | "." | "-" | "null" | "none" | "<undefined>"
-    )
+    const WORDS: [&str; 9] = [
+        "",
+        "nan",
+        "na",
+        "n/a",
+        ".",
+        "-",
+        "null",
+        "none",
+        "<undefined>",
+    ];
+    WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
 }
 
 /// A number; with `decimal_comma` also one that is written `0,5`, as some locales export it.

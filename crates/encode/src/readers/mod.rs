@@ -3,6 +3,10 @@
 //! To add one: implement [`Format`] in a file of its own, list it in [`FORMATS`] (more particular formats first: the
 //! first that recognises a file gets it), and put a tiny file of your own making into `testdata/formats/`.
 
+mod common;
+mod eyelink_asc;
+mod eyelink_lines;
+
 use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, Sink, Space};
 
 /// A file format.
@@ -26,7 +30,7 @@ pub trait Format: Sync {
 }
 
 /// All formats, more particular ones first.
-pub static FORMATS: &[&dyn Format] = &[];
+pub static FORMATS: &[&dyn Format] = &[&eyelink_asc::EyelinkAsc];
 
 /// Participant and stimulus of a file that holds one recording: what the user said, else what the file's preamble says,
 /// else what the name template finds, else (for the participant) the file's name.
