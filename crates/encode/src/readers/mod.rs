@@ -6,6 +6,10 @@
 mod common;
 mod eyelink_asc;
 mod eyelink_lines;
+mod gazepoint;
+mod pupil;
+mod pupil_fixations;
+mod pupil_gaze;
 
 use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, Sink, Space};
 
@@ -30,7 +34,12 @@ pub trait Format: Sync {
 }
 
 /// All formats, more particular ones first.
-pub static FORMATS: &[&dyn Format] = &[&eyelink_asc::EyelinkAsc];
+pub static FORMATS: &[&dyn Format] = &[
+    &eyelink_asc::EyelinkAsc,
+    &gazepoint::Gazepoint,
+    &pupil_fixations::PupilFixations,
+    &pupil_gaze::PupilGaze,
+];
 
 /// Participant and stimulus of a file that holds one recording: what the user said, else what the file's preamble says,
 /// else what the name template finds, else (for the participant) the file's name.
