@@ -10,6 +10,9 @@ mod gazepoint;
 mod pupil;
 mod pupil_fixations;
 mod pupil_gaze;
+mod smi;
+mod smi_events;
+mod smi_samples;
 
 use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, Sink, Space};
 
@@ -39,6 +42,8 @@ pub static FORMATS: &[&dyn Format] = &[
     &gazepoint::Gazepoint,
     &pupil_fixations::PupilFixations,
     &pupil_gaze::PupilGaze,
+    &smi_events::SmiEvents,
+    &smi_samples::SmiSamples,
 ];
 
 /// Participant and stimulus of a file that holds one recording: what the user said, else what the file's preamble says,
