@@ -13,6 +13,10 @@ mod pupil_gaze;
 mod smi;
 mod smi_events;
 mod smi_samples;
+mod tobii_columns;
+mod tobii_pro_lab;
+mod tobii_studio;
+mod tobii_table;
 
 use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, Sink, Space};
 
@@ -44,6 +48,8 @@ pub static FORMATS: &[&dyn Format] = &[
     &pupil_gaze::PupilGaze,
     &smi_events::SmiEvents,
     &smi_samples::SmiSamples,
+    &tobii_pro_lab::TobiiProLab,
+    &tobii_studio::TobiiStudio,
 ];
 
 /// Participant and stimulus of a file that holds one recording: what the user said, else what the file's preamble says,
