@@ -1,2 +1,40 @@
-//! The `veilpath` command.
-fn main() {}
+//! The `veilpath` command: arguments become a checked plan, the crates below do the work, and the result is explained.
+//!
+//! Results go to standard output, everything else to standard error. Exit codes: 0 success, 2 a bad call or file, 3 the
+//! other side disagrees or misbehaves, 4 the network failed, 1 anything unforeseen.
+
+mod args;
+mod cohorts;
+mod commands;
+mod failure;
+mod metric_args;
+mod output;
+mod progress;
+mod say;
+
+use args::{Cli, Command};
+use clap::Parser;
+use failure::Failure;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let cli = Cli::parse();
+    let result = match cli.command {
+        Command::Encode(args) => commands::encode::run(&args),
+        Command::Compare(args) => commands::compare::run(&args),
+        Command::Split(args) => commands::split::run(&args),
+        Command::Synth(args) => commands::synth::run(&args),
+        Command::Demo(args) => commands::demo::run(&args),
+        Command::Completions(args) => commands::completions::run(&args),
+        Command::Man(args) => commands::man::run(&args),
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        // The reader of our output went away (`veilpath … | head`): nothing to complain about.
+        Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
+        Err(failure) => {
+            say::error(&failure.to_string());
+            failure.exit_code()
+        }
+    }
+}

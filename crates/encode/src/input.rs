@@ -8,12 +8,19 @@ use std::fs::File;
 use std::io::{self, BufRead, BufReader, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// How much of a file the format detection looks at.
 const HEAD_BYTES: usize = 64 << 10;
 
+/// How many bytes of it [`Head`] keeps as they are: enough for any format's magic number.
+const START_BYTES: usize = 256;
+
 /// A longer line means that this is no text table; it also bounds the memory of reading.
 const MAX_LINE_BYTES: usize = 16 << 20;
+
+/// The most that is read into memory as a whole.
+const MAX_TEXT_BYTES: u64 = 1 << 30;
 
 type Decoded = BufReader<DecodeReaderBytes<Box<dyn Read + Send>, Vec<u8>>>;
 
@@ -29,6 +36,11 @@ pub struct Input {
 impl Input {
     /// Opens a file. A name that ends in `.gz` is not needed for gzip: its first bytes tell.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
+        Self::open_counting(path, Arc::default())
+    }
+
+    /// Opens a file whose consumed bytes (as they lie on disk) are added to a counter while it is read.
+    pub(crate) fn open_counting(path: &Path, counter: Arc<AtomicU64>) -> Result<Self, ReadError> {
         let name = path.display().to_string();
         let metadata = std::fs::metadata(path).map_err(|error| cannot_open(&name, &error))?;
         if metadata.is_dir() {
@@ -39,7 +51,11 @@ impl Input {
             );
         }
         let file = File::open(path).map_err(|error| cannot_open(&name, &error))?;
-        Self::from_reader(&name, Some(path.to_path_buf()), Box::new(file))
+        Self::from_reader(
+            &name,
+            Some(path.to_path_buf()),
+            Box::new(Counting { file, counter }),
+        )
     }
 
     /// Bytes in memory under a name of one's choice.
@@ -71,7 +87,7 @@ impl Input {
         path: Option<PathBuf>,
         raw: Box<dyn Read + Send>,
     ) -> Result<Self, ReadError> {
-        let failed = |error: io::Error| ReadError::new(name, format!("cannot be read: {error}"));
+        let failed = |error: io::Error| cannot_read(name, &error);
         let mut raw = BufReader::new(raw);
         let start = raw.fill_buf().map_err(failed)?;
         let utf16 = utf16_without_mark(start);
@@ -130,11 +146,32 @@ impl Input {
         Head {
             name: self.name.clone(),
             binary: self.head.contains(&0),
+            start: self.head.iter().take(START_BYTES).copied().collect(),
             lines,
         }
     }
 
+    /// The whole content as text, for small files such as tables of costs.
+    pub fn read_text(self) -> Result<String, ReadError> {
+        let name = self.name.clone();
+        let mut bytes = Vec::new();
+        self.into_reader()
+            .take(MAX_TEXT_BYTES + 1)
+            .read_to_end(&mut bytes)
+            .map_err(|error| ReadError::new(&name, format!("cannot be read: {error}")))?;
+        if bytes.len() as u64 > MAX_TEXT_BYTES {
+            return Err(ReadError::new(
+                &name,
+                "this file is too large: more than 1 GB",
+            ));
+        }
+        Ok(decode(&bytes).into_owned())
+    }
+
     /// The whole content as a stream of bytes.
+    ///
+    /// Only content that starts with a byte order mark or has UTF-16's pattern of zeros is transcoded; a binary file whose
+    /// first 64 bytes are ASCII text comes through byte for byte.
     pub fn into_reader(self) -> impl Read {
         Cursor::new(self.head).chain(self.rest)
     }
@@ -164,6 +201,8 @@ pub struct Head {
     pub name: String,
     /// Whether there are zero bytes, so that it cannot be text.
     pub binary: bool,
+    /// The very first bytes (after decompression), for formats that are told by a magic number.
+    pub start: Vec<u8>,
     /// The first lines, without line ends; a cut last line is left out.
     pub lines: Vec<String>,
 }
@@ -175,6 +214,15 @@ impl Head {
             .iter()
             .map(|line| line.trim())
             .find(|line| !line.is_empty())
+            .unwrap_or("")
+    }
+
+    /// The first line that is neither blank nor a comment (`#`).
+    pub fn first_row(&self) -> &str {
+        self.lines
+            .iter()
+            .map(|line| line.trim())
+            .find(|line| !line.is_empty() && !line.starts_with('#'))
             .unwrap_or("")
     }
 
@@ -222,7 +270,7 @@ impl Lines {
         let read = (&mut self.reader)
             .take(MAX_LINE_BYTES as u64 + 1)
             .read_until(self.line_end, &mut self.buffer)
-            .map_err(|error| ReadError::new(&self.name, format!("cannot be read: {error}")))?;
+            .map_err(|error| cannot_read(&self.name, &error).at_line(self.number + 1))?;
         if read == 0 {
             return Ok(None);
         }
@@ -249,6 +297,20 @@ impl Lines {
     /// An error at the line that was read last.
     pub fn error(&self, problem: impl Into<String>) -> ReadError {
         ReadError::new(&self.name, problem).at_line(self.number)
+    }
+}
+
+/// A file that says how much of it has been consumed.
+struct Counting {
+    file: File,
+    counter: Arc<AtomicU64>,
+}
+
+impl Read for Counting {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let read = self.file.read(buffer)?;
+        self.counter.fetch_add(read as u64, Ordering::Relaxed);
+        Ok(read)
     }
 }
 
@@ -288,6 +350,24 @@ fn utf16_without_mark(start: &[u8]) -> Option<&'static encoding_rs::Encoding> {
         (even, 0) if half >= 4 && even * 10 >= half * 9 => Some(encoding_rs::UTF_16BE),
         _ => None,
     }
+}
+
+/// A file that breaks off or is damaged while it is being read.
+pub(crate) fn cannot_read(name: &str, error: &io::Error) -> ReadError {
+    let (problem, remedy) = match error.kind() {
+        // What a damaged or cut gzip file gives.
+        io::ErrorKind::UnexpectedEof | io::ErrorKind::InvalidInput | io::ErrorKind::InvalidData => {
+            (
+                "the compressed content is damaged or breaks off".to_string(),
+                "copy or download the file again; `gzip -t FILE` tells whether a copy is whole",
+            )
+        }
+        _ => (
+            format!("cannot be read: {error}"),
+            "copy the file to a local disk and try again",
+        ),
+    };
+    ReadError::new(name, problem).with_remedy(remedy)
 }
 
 fn cannot_open(name: &str, error: &io::Error) -> ReadError {
@@ -345,6 +425,7 @@ mod tests {
             assert_eq!(lines_of(&bytes), ["x,y", "1,µ2"], "{bytes:?}");
             let head = Input::from_bytes("t.csv.gz", bytes).unwrap().head();
             assert_eq!(head.first_line(), "x,y");
+            assert_eq!(head.first_row(), "x,y");
             assert_eq!(head.extension(), "csv");
         }
         assert!(lines_of(b"").is_empty());
@@ -370,6 +451,32 @@ mod tests {
         }
         let pipe = Input::from_reader("-", None, Box::new(io::empty())).unwrap();
         assert!(pipe.again().unwrap().is_none());
+    }
+
+    #[test]
+    fn binary_content_with_a_text_start_comes_through_unchanged() {
+        let mut bytes = vec![b'M'; 64];
+        bytes.extend((0..=255).cycle().take(200_000));
+        let mut read = Vec::new();
+        Input::from_bytes("t.mat", bytes.clone())
+            .unwrap()
+            .into_reader()
+            .read_to_end(&mut read)
+            .unwrap();
+        assert!(read == bytes);
+    }
+
+    #[test]
+    fn a_cut_gzip_file_is_an_error_with_advice() {
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        gzip.write_all(b"1\t2\n3\t4\n").unwrap();
+        let whole = gzip.finish().unwrap();
+        for cut in [3, 12, whole.len() - 9] {
+            let error = Input::from_bytes("t.gz", whole[..cut].to_vec())
+                .err()
+                .unwrap();
+            assert!(error.remedy.contains("gzip -t"), "{error}");
+        }
     }
 
     #[test]

@@ -7,17 +7,34 @@
 //!
 //! Gaze stops here: what leaves this crate is letters.
 
+mod aoi;
+mod aoi_column;
+pub mod cohort_file;
+mod collector;
+mod detect;
+mod encode;
 mod error;
 mod input;
 mod options;
+mod place;
 pub mod readers;
 mod rows;
+mod runs;
+mod settings;
 mod sink;
+mod summary;
 
+pub use aoi::Areas;
+pub use cohort_file::CohortFile;
+pub use collector::Collector;
+pub use detect::{detect, explain_unknown};
+pub use encode::{Encoded, encode_files};
 pub use error::ReadError;
 pub use input::{Head, Input, Lines};
 pub use options::{
     CoordinateUnit, Eye, NameTemplate, NamesInFile, ReadOptions, RowChoice, TimeUnit,
 };
 pub use rows::{Columns, Row, Rows, guess_delimiter, is_missing, parse_number};
+pub use settings::{Downsize, EncodeOptions, Outside, Placing, RunOptions, RunsBy};
 pub use sink::{Dropped, Fixation, Kind, Recording, RecordingId, Sample, Sink, Space};
+pub use summary::{FileSummary, Summary};

@@ -64,6 +64,22 @@ impl TimeUnit {
         }
     }
 
+    /// The unit that an abbreviation or a word stands for.
+    pub fn parse(text: &str) -> Option<Self> {
+        match text.trim().to_lowercase().as_str() {
+            "s" | "sec" | "secs" | "second" | "seconds" => Some(TimeUnit::Seconds),
+            "ms" | "msec" | "msecs" | "millisecond" | "milliseconds" => {
+                Some(TimeUnit::Milliseconds)
+            }
+            // Two signs pass for the Greek letter.
+            "us" | "µs" | "μs" | "usec" | "microsecond" | "microseconds" => {
+                Some(TimeUnit::Microseconds)
+            }
+            "ns" | "nsec" | "nanosecond" | "nanoseconds" => Some(TimeUnit::Nanoseconds),
+            _ => None,
+        }
+    }
+
     /// The usual abbreviation.
     pub fn abbreviation(self) -> &'static str {
         match self {

@@ -11,6 +11,7 @@ use std::ops::Range;
 pub struct Rows {
     lines: Lines,
     delimiter: u8,
+    comment: char,
     columns: Columns,
     text: String,
     fields: Vec<Range<usize>>,
@@ -49,13 +50,30 @@ impl Rows {
 
     /// A table whose header line has been read from `lines` already.
     pub fn after_header(lines: Lines, header: &str, delimiter: u8) -> Self {
+        let columns = Columns::of_header(lines.name(), lines.number(), header, delimiter);
+        Self::with_names(lines, columns.names, delimiter)
+    }
+
+    /// A table whose column names stand in no header line: the rows begin with the next line of `lines`.
+    pub fn with_names(lines: Lines, names: Vec<String>, delimiter: u8) -> Self {
+        let columns = Columns {
+            file: lines.name().to_string(),
+            line: lines.number(),
+            names,
+        };
         Self {
-            columns: Columns::of_header(lines.name(), lines.number(), header, delimiter),
             lines,
             delimiter,
+            comment: '#',
+            columns,
             text: String::new(),
             fields: Vec::new(),
         }
+    }
+
+    /// The same with another sign than `#` before comments.
+    pub fn with_comments(self, comment: char) -> Self {
+        Self { comment, ..self }
     }
 
     /// The header.
@@ -68,7 +86,7 @@ impl Rows {
         self.lines.name()
     }
 
-    /// The next row that is neither blank nor a comment (`#`).
+    /// The next row that is neither blank nor a comment.
     pub fn next_row(&mut self) -> Result<Option<Row<'_>>, ReadError> {
         loop {
             let number = self.lines.number() + 1;
@@ -76,7 +94,7 @@ impl Rows {
             let Some(line) = self.lines.next_line()? else {
                 return Ok(None);
             };
-            if line.trim().is_empty() || line.starts_with('#') {
+            if line.trim().is_empty() || line.starts_with(self.comment) {
                 continue;
             }
             if !split(&line, self.delimiter, &mut self.text, &mut self.fields) {
@@ -143,19 +161,39 @@ impl Columns {
     /// Like [`Columns::find`], but a missing column is an error that lists what is there.
     pub fn require(&self, names: &[&str]) -> Result<usize, ReadError> {
         self.find(names).ok_or_else(|| {
-            let listed: Vec<&str> = self.names.iter().take(12).map(String::as_str).collect();
-            let more = self.names.len().saturating_sub(listed.len());
-            let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            ReadError::new(
-                &self.file,
-                format!("there is no column \"{}\"", names.join("\" or \"")),
-            )
-            .at_line(self.line)
-            .with_remedy(format!(
-                "the columns are: {}{more}; if another format was meant, name it with --input-format",
-                listed.join(", ")
-            ))
+            self.error(format!("there is no column \"{}\"", names.join("\" or \"")))
+                .with_remedy(format!(
+                    "{}; if another format was meant, name it with --input-format",
+                    self.listed()
+                ))
         })
+    }
+
+    /// An error at the header, or at the whole file where the names stand elsewhere.
+    pub fn error(&self, problem: impl Into<String>) -> ReadError {
+        let error = ReadError::new(&self.file, problem);
+        match self.line {
+            0 => error,
+            line => error.at_line(line),
+        }
+    }
+
+    /// The names for an error's advice: "the columns are: …".
+    pub fn listed(&self) -> String {
+        // A row of a participant's data in the header's place must not end up in a message.
+        if self
+            .names
+            .iter()
+            .any(|name| parse_number(name, true).is_some())
+        {
+            return "the first row holds numbers, so the line with the columns' names seems to be missing".into();
+        }
+        let listed: Vec<&str> = self.names.iter().take(12).map(String::as_str).collect();
+        let more = match self.names.len().saturating_sub(listed.len()) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("the columns are: {}{more}", listed.join(", "))
     }
 
     /// The unit in brackets behind a column's name, as in `Recording timestamp [μs]`.
@@ -198,7 +236,7 @@ impl<'a> Row<'a> {
                 .error(
                     column,
                     format!(
-                        "this row ends after {} fields, the header names {}",
+                        "this row ends after {} fields, but there are {} columns",
                         self.rows.fields.len(),
                         self.rows.columns.names.len()
                     ),
@@ -240,30 +278,32 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The delimiter that a header line uses most; a comma where there is none at all.
+/// The delimiter of a header line; a comma where there is none at all. A blank stands for any run of blanks.
 pub fn guess_delimiter(header: &str) -> u8 {
-    let count = |delimiter: u8| header.bytes().filter(|&byte| byte == delimiter).count();
-    // Tabs first: a comma inside a tab-separated header is part of a name.
-    [b'\t', b';', b',']
+    let header = header.trim().as_bytes();
+    // Tabs first: a comma inside a tab-separated header is part of a name, and so is a blank nearly everywhere.
+    [b'\t', b';', b',', b' ']
         .into_iter()
-        .find(|&delimiter| count(delimiter) > 0)
+        .find(|delimiter| header.contains(delimiter))
         .unwrap_or(b',')
 }
 
 /// The usual ways to say that there is no value.
 pub fn is_missing(text: &str) -> bool {
-    const WORDS: [&str; 9] = [
+    [
         "",
+        ".",
         "nan",
         "na",
         "n/a",
-        ".",
         "-",
+        "?",
         "null",
         "none",
         "<undefined>",
-    ];
-    WORDS.iter().any(|word| text.eq_ignore_ascii_case(word))
+    ]
+    .iter()
+    .any(|missing| text.eq_ignore_ascii_case(missing))
 }
 
 /// A number; with `decimal_comma` also one that is written `0,5`, as some locales export it.
@@ -290,9 +330,21 @@ fn bare_name(name: &str) -> &str {
 fn split(line: &str, delimiter: u8, text: &mut String, fields: &mut Vec<Range<usize>>) -> bool {
     text.clear();
     fields.clear();
+    // A run of blanks is one delimiter.
+    let blanks = delimiter == b' ';
+    let line = if blanks { line.trim() } else { line };
     if !line.contains('"') {
         text.push_str(line);
         let mut start = 0;
+        if blanks {
+            for field in line.split_ascii_whitespace() {
+                let length = field.len();
+                start += line[start..].find(field).unwrap_or(0);
+                fields.push(start..start + length);
+                start += length;
+            }
+            return true;
+        }
         for (index, byte) in line.bytes().enumerate() {
             if byte == delimiter {
                 fields.push(start..index);
@@ -328,6 +380,7 @@ fn split(line: &str, delimiter: u8, text: &mut String, fields: &mut Vec<Range<us
         text.push_str(&rest[..end.unwrap_or(rest.len())]);
         fields.push(start..text.len());
         match end {
+            Some(end) if blanks => rest = rest[end..].trim_start(),
             Some(end) => rest = &rest[end + 1..],
             None => return true,
         }
@@ -357,6 +410,29 @@ mod tests {
     }
 
     #[test]
+    fn runs_of_blanks_separate_where_nothing_else_does() {
+        let mut table = rows("  x   \"y y\" z\n1  2 3\n \"a b\"   c  \n");
+        assert_eq!(table.columns().names(), ["x", "y y", "z"]);
+        let row = table.next_row().unwrap().unwrap();
+        assert_eq!((row.len(), row.text(0), row.text(2)), (3, "1", "3"));
+        let row = table.next_row().unwrap().unwrap();
+        assert_eq!((row.len(), row.text(0), row.text(1)), (2, "a b", "c"));
+    }
+
+    #[test]
+    fn names_may_come_from_elsewhere_and_comments_have_another_sign() {
+        let lines = Input::from_bytes("t", b"1,2\n% x\n3,4\n".to_vec())
+            .unwrap()
+            .into_lines();
+        let names = vec!["a, b".to_string(), "c".to_string()];
+        let mut table = Rows::with_names(lines, names, b',').with_comments('%');
+        assert_eq!(table.columns().find(&["a, b"]), Some(0));
+        assert_eq!(table.next_row().unwrap().unwrap().text(0), "1");
+        assert_eq!(table.next_row().unwrap().unwrap().text(0), "3");
+        assert!(table.next_row().unwrap().is_none());
+    }
+
+    #[test]
     fn errors_name_the_place() {
         let mut table = rows("x;y\n1,5;abc\n7\n\"1;2\n");
         let row = table.next_row().unwrap().unwrap();
@@ -372,13 +448,9 @@ mod tests {
         let row = table.next_row().unwrap().unwrap();
         assert_eq!(row.number_or_missing(1).unwrap_err().line, Some(3));
         assert_eq!(table.next_row().err().unwrap().line, Some(4));
-        assert!(
-            table
-                .columns()
-                .require(&["z"])
-                .unwrap_err()
-                .remedy
-                .contains("x, y")
-        );
+        let advice = |table: &Rows| table.columns().require(&["z"]).unwrap_err().remedy;
+        assert!(advice(&table).contains("x, y"));
+        let advice = advice(&rows("Anne,17,0.25\n"));
+        assert!(advice.contains("missing") && !advice.contains("Anne"));
     }
 }

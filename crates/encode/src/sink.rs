@@ -159,4 +159,8 @@ pub enum Dropped {
     NegativeDuration,
     /// A fixation at a place of no stimulus (calibration, pause).
     NoStimulus,
+    /// The first fixation of a recording, which ScanMatch's toolbox leaves out.
+    FirstFixation,
+    /// A fixation of less than half a bin, which temporal binning makes disappear.
+    TooShort,
 }

@@ -55,8 +55,8 @@ pub struct Cohort {
 }
 
 impl Cohort {
-    /// Whether every scanpath names its stimulus.
+    /// Whether any scanpath names its stimulus.
     pub fn has_stimuli(&self) -> bool {
-        !self.entries.is_empty() && self.entries.iter().all(|entry| entry.stimulus.is_some())
+        self.entries.iter().any(|entry| entry.stimulus.is_some())
     }
 }

@@ -75,6 +75,17 @@ impl Grid {
     }
 }
 
+/// 7×7, the paper's grid.
+impl Default for Grid {
+    fn default() -> Self {
+        Self {
+            columns: 7,
+            rows: 7,
+            wrap: false,
+        }
+    }
+}
+
 /// `7x7`, columns first.
 impl fmt::Display for Grid {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

@@ -51,7 +51,7 @@ pub use metric::{LocalScoring, Metric};
 pub use model::{Costs, GlobalModel, LocalModel, Model, Readout, Scores};
 pub use scanmatch::temporal_repeats;
 pub use substitution::Substitution;
-pub use table::{Table, TableError};
+pub use table::{Table, TableError, TableOf};
 
 /// The largest cost (after scaling) of a single edit operation.
 pub const MAX_COST: u32 = 1 << 30;

@@ -96,6 +96,26 @@ impl Metric {
         matches!(self, Metric::Levenshtein | Metric::NeedlemanWunsch { .. })
     }
 
+    /// How many letters the metric's grid or table has; `None` where any alphabet will do.
+    pub fn letters(&self) -> Option<u32> {
+        match self {
+            Metric::NeedlemanWunsch {
+                substitution: Substitution::Grid { grid, .. },
+                ..
+            }
+            | Metric::ScanMatch { grid, .. } => Some(grid.cells()),
+            Metric::NeedlemanWunsch {
+                substitution: Substitution::Table { table },
+                ..
+            }
+            | Metric::SmithWaterman {
+                scoring: LocalScoring::Table { table },
+                ..
+            } => Some(table.size()),
+            _ => None,
+        }
+    }
+
     /// The integers that every engine computes with.
     pub fn model(&self, alphabet: &Alphabet) -> Result<Model, MetricError> {
         match self {

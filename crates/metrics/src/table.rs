@@ -16,6 +16,15 @@ pub struct Table {
     values: Vec<f64>,
 }
 
+/// What a table's numbers mean, and so which are allowed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TableOf {
+    /// Costs, to be minimised: none is negative.
+    Costs,
+    /// Scores, to be maximised: of either sign.
+    Scores,
+}
+
 /// What is wrong in a table file, and where.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
@@ -40,7 +49,7 @@ impl Table {
     }
 
     /// Reads CSV text; labels, where there are any, are letters of `alphabet`.
-    pub fn parse(text: &str, alphabet: &Alphabet) -> Result<Self, TableError> {
+    pub fn parse(text: &str, of: TableOf, alphabet: &Alphabet) -> Result<Self, TableError> {
         let mut lines = text
             .trim_start_matches('\u{feff}')
             .lines()
@@ -76,13 +85,15 @@ impl Table {
             let shift = usize::from(labels.is_some());
             let mut numbers = Vec::new();
             for (index, field) in fields.enumerate() {
-                numbers.push(number(field).ok_or_else(|| {
-                    error(
-                        line,
-                        index + 1 + shift,
-                        "expected a finite number with a decimal point".into(),
-                    )
-                })?);
+                let wrong = |problem: &str| error(line, index + 1 + shift, problem.into());
+                let value = number(field)
+                    .ok_or_else(|| wrong("expected a finite number with a decimal point"))?;
+                if value < 0.0 && of == TableOf::Costs {
+                    return Err(wrong(
+                        "a cost must not be negative; tables of signed scores are for smith-waterman",
+                    ));
+                }
+                numbers.push(value);
             }
             rows.push((line, letter, numbers));
             if rows.len() > MAX_ROWS {
@@ -250,7 +261,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Table, TableError> {
-        Table::parse(text, &Alphabet::letters(52).unwrap())
+        Table::parse(text, TableOf::Costs, &Alphabet::letters(52).unwrap())
     }
 
     #[test]
@@ -266,6 +277,16 @@ mod tests {
     }
 
     #[test]
+    fn scores_may_be_negative() {
+        let table = Table::parse(
+            "1,-1\n-1,1\n",
+            TableOf::Scores,
+            &Alphabet::letters(2).unwrap(),
+        );
+        assert_eq!(table.unwrap().values(), [1.0, -1.0, -1.0, 1.0]);
+    }
+
+    #[test]
     fn errors_name_line_and_field() {
         let place = |text: &str| {
             let error = parse(text).unwrap_err();
@@ -274,6 +295,7 @@ mod tests {
         assert_eq!(place(""), (1, 0));
         assert_eq!(place("0,1\n1,x\n"), (2, 2));
         assert_eq!(place("0,1\n1,NaN\n"), (2, 2));
+        assert_eq!(place("0,1\n-1,0\n"), (2, 1));
         assert_eq!(place("0,1\n1\n"), (2, 0));
         assert_eq!(place("0,1\n"), (1, 0));
         assert_eq!(place(",A,A\nA,0,1\nB,1,0\n"), (1, 3));

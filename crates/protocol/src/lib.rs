@@ -1,1 +1,23 @@
-//! Engines that run scanpath comparisons between two roles over a channel.
+//! Engines that run scanpath comparisons between two roles over a [`Channel`].
+//!
+//! Two institutions take part: the *host* (Alice) and the one that *joins* (Bob). Both hold the same [`Spec`] and the
+//! same list of pairs; each brings its own scanpaths. An engine computes one score per pair; what else a side learns on
+//! the way is the engine's to say ([`Engine::revealed`]), and the outcome carries it along.
+//!
+//! This crate knows no sockets, files or clocks: a [`Channel`] moves bytes, and callers measure time.
+
+mod channel;
+pub mod engines;
+mod error;
+mod here;
+mod outcome;
+mod pairs;
+mod spec;
+
+pub use channel::{Channel, ChannelError, Counted, MemoryChannel, Traffic, memory_pair};
+pub use engines::{Engine, Job, Role};
+pub use error::ProtocolError;
+pub use here::compare_here;
+pub use outcome::{Cost, Label, Outcome, ResultRow, Revealed, Scored};
+pub use pairs::{PairRule, pairs_of};
+pub use spec::{Spec, SpecError};

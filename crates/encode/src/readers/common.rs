@@ -85,8 +85,8 @@ pub(crate) fn fraction_space(fractions: Space, options: &ReadOptions) -> Option<
 /// Helpers for the tests of readers.
 #[cfg(test)]
 pub(crate) mod testing {
+    use crate::readers::Format;
     use crate::readers::recorder::Recorder;
-    use crate::readers::{FORMATS, Format};
     use crate::{Input, ReadError, ReadOptions};
     use std::path::{Path, PathBuf};
 
@@ -124,10 +124,7 @@ pub(crate) mod testing {
 
     /// The name of the format that detection finds.
     pub(crate) fn detected(head: &crate::Head) -> Option<&'static str> {
-        FORMATS
-            .iter()
-            .find(|format| format.recognises(head))
-            .map(|format| format.name())
+        crate::detect(head).map(|format| format.name())
     }
 
     /// Every prefix of a text, and the text with single bytes spoilt, must end in a value and not in a panic.

@@ -29,7 +29,7 @@ impl Format for EyelinkAsc {
     }
 
     fn recognises(&self, head: &Head) -> bool {
-        is_edf(head) || !head.binary && head.lines.iter().any(|line| is_typical(line))
+        !head.binary && head.lines.iter().any(|line| is_typical(line))
     }
 
     fn read(

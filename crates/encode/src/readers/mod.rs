@@ -3,22 +3,33 @@
 //! To add one: implement [`Format`] in a file of its own, list it in [`FORMATS`] (more particular formats first: the
 //! first that recognises a file gets it), and put a tiny file of your own making into `testdata/formats/`.
 
+use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, RowChoice, Sink, Space};
+
+mod arff_gaze;
+mod bids_physio;
+mod bids_sidecar;
 mod common;
+mod ehtask;
 mod eyelink_asc;
 mod eyelink_lines;
 mod gazepoint;
+mod matlab;
+mod oemc;
 mod pupil;
 mod pupil_fixations;
 mod pupil_gaze;
+mod salient360;
+mod salient360_raw;
 mod smi;
 mod smi_events;
 mod smi_samples;
+mod table;
 mod tobii_columns;
 mod tobii_pro_lab;
 mod tobii_studio;
 mod tobii_table;
-
-use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, Sink, Space};
+mod visual_search_json;
+mod xu360;
 
 /// A file format.
 pub trait Format: Sync {
@@ -42,6 +53,15 @@ pub trait Format: Sync {
 
 /// All formats, more particular ones first.
 pub static FORMATS: &[&dyn Format] = &[
+    &bids_physio::BidsPhysio,
+    &matlab::Matlab,
+    &visual_search_json::VisualSearchJson,
+    &arff_gaze::ArffGaze,
+    &salient360_raw::Salient360Raw,
+    &salient360::Salient360,
+    &xu360::Xu360,
+    &oemc::Oemc,
+    &ehtask::Ehtask,
     &eyelink_asc::EyelinkAsc,
     &gazepoint::Gazepoint,
     &pupil_fixations::PupilFixations,
@@ -50,6 +70,8 @@ pub static FORMATS: &[&dyn Format] = &[
     &smi_samples::SmiSamples,
     &tobii_pro_lab::TobiiProLab,
     &tobii_studio::TobiiStudio,
+    // The general one comes last: it takes any table with columns for x and y.
+    &table::Table,
 ];
 
 /// Participant and stimulus of a file that holds one recording: what the user said, else what the file's preamble says,
@@ -87,6 +109,39 @@ pub(crate) fn names_of(
     Ok((participant, stimulus))
 }
 
+/// Participant and stimulus for a data set that spells them in its file names: a name template of the user's goes first.
+pub(crate) fn names_by_convention(
+    input: &Input,
+    options: &ReadOptions,
+    by_convention: NamesInFile,
+) -> Result<(String, Option<String>), ReadError> {
+    let by_convention = match options.name_template {
+        Some(_) => NamesInFile::default(),
+        None => by_convention,
+    };
+    names_of(input, options, by_convention)
+}
+
+/// Refuses a wish for fixations where a format has gaze samples only, or the other way round.
+pub(crate) fn has_only(
+    rows: RowChoice,
+    input: &Input,
+    options: &ReadOptions,
+) -> Result<(), ReadError> {
+    if options.rows == RowChoice::Any || options.rows == rows {
+        return Ok(());
+    }
+    let (has, wanted) = match rows {
+        RowChoice::Fixations => ("fixations", "gaze samples"),
+        _ => ("gaze samples", "fixations"),
+    };
+    Err(ReadError::new(
+        input.name(),
+        format!("this format holds {has} and no {wanted}"),
+    )
+    .with_remedy(format!("leave out the wish for {wanted}")))
+}
+
 /// The stimulus' place in the file's coordinates, with the user's wish to turn y around applied.
 pub(crate) fn oriented(space: Space, options: &ReadOptions) -> Space {
     if options.flip_y {
@@ -96,11 +151,29 @@ pub(crate) fn oriented(space: Space, options: &ReadOptions) -> Space {
     }
 }
 
+/// Refuses the wish for raw samples where a format has fixations alone.
+pub(crate) fn only_fixations(input: &Input, options: &ReadOptions) -> Result<(), ReadError> {
+    if options.rows == RowChoice::Samples {
+        return Err(ReadError::new(
+            input.name(),
+            "files of this format hold fixations, no raw samples",
+        )
+        .with_remedy("leave out --rows samples"));
+    }
+    Ok(())
+}
+
 /// A sink that remembers everything, for the tests of readers.
 #[cfg(test)]
 pub(crate) mod recorder {
     use super::*;
     use crate::{Dropped, Fixation, Kind, Recording, RecordingId, Sample};
+
+    /// x, y, duration in ms, AOI.
+    pub(crate) type RecordedFixation = (f64, f64, Option<f64>, Option<String>);
+
+    /// Time in ms, point, AOI.
+    pub(crate) type RecordedSample = (Option<f64>, Option<(f64, f64)>, Option<String>);
 
     /// One recording as it came.
     #[derive(Debug, PartialEq)]
@@ -109,10 +182,8 @@ pub(crate) mod recorder {
         pub(crate) stimulus: Option<String>,
         pub(crate) kind: Kind,
         pub(crate) space: Option<Space>,
-        /// x, y, duration in ms, AOI.
-        pub(crate) fixations: Vec<(f64, f64, Option<f64>, Option<String>)>,
-        /// time in ms, point, AOI.
-        pub(crate) samples: Vec<(Option<f64>, Option<(f64, f64)>, Option<String>)>,
+        pub(crate) fixations: Vec<RecordedFixation>,
+        pub(crate) samples: Vec<RecordedSample>,
     }
 
     /// Remembers all calls.
@@ -183,17 +254,120 @@ pub(crate) mod recorder {
         Ok(recorder)
     }
 
-    /// A real file of others under `../shared/data` beside the workspace, or `None` with a word on standard error.
+    /// Reads a file; the name of the format that the detection chooses comes along.
+    pub(crate) fn read_file(
+        format: &dyn Format,
+        path: &std::path::Path,
+        options: &ReadOptions,
+    ) -> Result<(Recorder, &'static str), ReadError> {
+        let mut recorder = Recorder::default();
+        let input = Input::open(path)?;
+        let detected = detected(&input);
+        format.read(input, options, &mut recorder)?;
+        Ok((recorder, detected))
+    }
+
+    /// The first format that recognises the file.
+    pub(crate) fn detected(input: &Input) -> &'static str {
+        crate::detect(&input.head()).map_or("none", |format| format.name())
+    }
+
+    /// A file of our own making under `testdata/formats`.
+    pub(crate) fn tiny_file(name: &str) -> std::path::PathBuf {
+        std::path::PathBuf::from(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../testdata/formats"
+        ))
+        .join(name)
+    }
+
+    /// The folder of real files of others, `shared/data` beside or above the workspace, where there is one.
+    pub(crate) fn shared_folder() -> Option<std::path::PathBuf> {
+        let beside = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+        let named = std::env::var_os("VEILPATH_SHARED").map(std::path::PathBuf::from);
+        named
+            .into_iter()
+            .chain(beside.map(|folder| folder.join("shared")))
+            .map(|shared| shared.join("data"))
+            .find(|data| data.is_dir())
+    }
+
+    /// A real file of others, or `None` with a word on standard error.
     pub(crate) fn shared_file(path: &str) -> Option<std::path::PathBuf> {
-        let shared = std::env::var_os("VEILPATH_SHARED").map_or_else(
-            || std::path::PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared")),
-            std::path::PathBuf::from,
-        );
-        let file = shared.join("data").join(path);
-        if file.exists() {
-            return Some(file);
+        let file = shared_folder().map(|folder| folder.join(path));
+        let file = file.filter(|file| file.exists());
+        if file.is_none() {
+            eprintln!("skipped: {path} is not on this machine");
         }
-        eprintln!("skipped: {path} is not on this machine");
-        None
+        file
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::recorder::Recorder;
+    use super::*;
+    use proptest::prelude::*;
+
+    #[test]
+    fn names_are_kebab_case_and_unique() {
+        let mut names: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
+        assert!(names.iter().all(|name| {
+            name.bytes()
+                .all(|byte| byte.is_ascii_lowercase() || byte.is_ascii_digit() || byte == b'-')
+        }));
+        names.sort_unstable();
+        names.dedup();
+        assert_eq!(names.len(), FORMATS.len());
+    }
+
+    /// Pieces of real files, so that broken files get beyond their first line.
+    fn broken_file() -> impl Strategy<Value = Vec<u8>> {
+        let pieces = [
+            "x,y,duration\n",
+            "\"x\" y \"time [s]\"\n",
+            "# Idx, longitude, latitude\n",
+            "frame,1,forward,0.1,0.2,eye,0.3,0.4\n",
+            "X_coord\tY_coord\tConfidence\tPattern\n",
+            "@relation r\n@attribute 'time' real\n@attribute x real\n@attribute y real\n",
+            "@data\n",
+            "%@METADATA width_px ",
+            "1 2 3 4 0.5 0.5 7 8\n",
+            "1,2,3\n",
+            "0.5\t",
+            "-1e308,",
+            "NaN;",
+            "\"",
+            "é",
+            "\r",
+            "\n",
+            " ",
+            "{",
+        ];
+        let piece = prop_oneof![
+            4 => prop::sample::select(pieces.to_vec()).prop_map(|text| text.as_bytes().to_vec()),
+            1 => prop::collection::vec(any::<u8>(), 0..6),
+        ];
+        prop::collection::vec(piece, 0..24).prop_map(|pieces| pieces.concat())
+    }
+
+    proptest! {
+        #[test]
+        fn no_bytes_make_a_reader_panic(bytes in broken_file()) {
+            for format in FORMATS {
+                let Ok(input) = Input::from_bytes("broken", bytes.clone()) else {
+                    continue;
+                };
+                format.recognises(&input.head());
+                let mut recorder = Recorder::default();
+                if format.read(input, &ReadOptions::default(), &mut recorder).is_ok() {
+                    for recording in &recorder.recordings {
+                        for (_, _, duration, _) in &recording.fixations {
+                            prop_assert!(duration.is_none_or(|ms| ms >= 0.0));
+                        }
+                    }
+                }
+            }
+        }
     }
 }

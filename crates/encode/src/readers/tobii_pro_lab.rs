@@ -71,7 +71,6 @@ fn is_code(columns: &Columns) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::readers::FORMATS;
     use crate::readers::common::testing::{
         detected, read_detected, read_path, survives_damage, testdata,
     };
@@ -185,7 +184,9 @@ mod tests {
         };
         // The rows are kept in a program: that file is refused, and what stands between its quotes is read.
         let head = Input::open(&path).unwrap().head();
-        assert!(FORMATS.iter().all(|format| !format.recognises(&head)));
+        assert_eq!(detected(&head), None);
+        let explained = crate::explain_unknown(&head);
+        assert!(explained.problem.contains("source code"), "{explained}");
         let plain = ReadOptions::default();
         let refused = read_path(&TobiiProLab, &path, &plain).unwrap_err();
         assert!(refused.problem.contains("source code"), "{refused}");

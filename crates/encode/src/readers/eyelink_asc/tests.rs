@@ -119,7 +119,7 @@ fn what_is_wrong_is_said() {
     let none = read("1 2 3 4 ...\n", &fixations).unwrap_err();
     assert!(none.remedy.contains("--rows samples"));
     let edf = Input::from_bytes("a.edf", b"SR_RESEARCH_COMBFILE\n\0\0".to_vec()).unwrap();
-    assert_eq!(detected(&edf.head()), Some("eyelink-asc"));
+    assert_eq!(detected(&edf.head()), None);
     let edf = EyelinkAsc.read(edf, &options, &mut Recorder::default());
     assert!(edf.unwrap_err().remedy.contains("edf2asc"));
 }

@@ -1,0 +1,43 @@
+//! The command line's shape. Help texts, completions and the man page all come from here.
+
+use crate::commands::{
+    compare::CompareArgs, completions::CompletionsArgs, demo::DemoArgs, encode::EncodeArgs,
+    man::ManArgs, split::SplitArgs, synth::SynthArgs,
+};
+use clap::{Parser, Subcommand};
+
+const OVERVIEW: &str = "\
+Examples:
+  veilpath demo
+  veilpath synth lifelike --seed 7 -o everyone.csv
+  veilpath split everyone.csv --seed 1
+  veilpath compare everyone-a.csv everyone-b.csv
+
+Exit codes: 0 success, 2 a bad call or file, 3 the other side disagrees or misbehaves, 4 the network failed.";
+
+/// Compare scanpaths (eye-movement sequences) of two cohorts.
+#[derive(Debug, Parser)]
+#[command(name = "veilpath", version, after_help = OVERVIEW, max_term_width = 100)]
+pub(crate) struct Cli {
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// What to do.
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    /// Compare two bundled cohorts and explain the result
+    Demo(DemoArgs),
+    /// Turn gaze and fixation files into a cohort of scanpaths
+    Encode(EncodeArgs),
+    /// Compare the scanpaths of two cohorts
+    Compare(CompareArgs),
+    /// Deal the participants of a cohort to two cohorts
+    Split(SplitArgs),
+    /// Make a cohort of random or lifelike scanpaths
+    Synth(SynthArgs),
+    /// Print a completion script for a shell
+    Completions(CompletionsArgs),
+    /// Print the manual page, or write one per command into a folder
+    Man(ManArgs),
+}

@@ -1,0 +1,85 @@
+//! Loading cohort files so that both speak of the same letters.
+
+use crate::failure::Failure;
+use crate::metric_args::MetricArgs;
+use crate::say;
+use std::path::{Path, PathBuf};
+use veilpath_encode::{Input, cohort_file, cohort_file::CohortFile};
+use veilpath_metrics::{Alphabet, Cohort, Metric, Notation};
+
+/// Two cohorts over one alphabet, and the metric to compare them by.
+pub(crate) struct Plan {
+    pub(crate) a: Cohort,
+    pub(crate) b: Cohort,
+    pub(crate) metric: Metric,
+}
+
+/// Reads one cohort file; with `alphabet`, in that alphabet, whatever the file looks like.
+pub(crate) fn load(path: &Path, alphabet: Option<Alphabet>) -> Result<CohortFile, Failure> {
+    Ok(cohort_file::read(Input::open(path)?, alphabet)?)
+}
+
+/// Says what was taken for granted in reading a file.
+pub(crate) fn say_notes(path: &Path, file: &CohortFile) {
+    for note in &file.notes {
+        say::note(&format!("{}: {note}", path.display()));
+    }
+}
+
+/// Loads two cohort files and makes the metric for them.
+///
+/// A file that declares its alphabet has the last word on its letters, unless the user names a notation. Where neither
+/// does, the metric's grid or table limits the alphabet. A file that was first read in a wider alphabet is read again,
+/// so that a letter that does not fit is reported with its place.
+pub(crate) fn plan(
+    paths: [&PathBuf; 2],
+    notation: Option<Notation>,
+    metric: &MetricArgs,
+    quiet: bool,
+) -> Result<Plan, Failure> {
+    let named = notation.map(Alphabet::full);
+    let files = [load(paths[0], named)?, load(paths[1], named)?];
+    let mut alphabet = named.unwrap_or_else(|| common_alphabet(&files));
+    let grid = files.iter().find_map(|file| file.declared_grid);
+    let metric = metric.metric(&alphabet, grid)?;
+    let declared = files
+        .iter()
+        .any(|file| file.declared_alphabet == Some(alphabet));
+    if let Some(letters) = metric
+        .letters()
+        .filter(|&letters| letters < alphabet.size())
+        && !declared
+    {
+        alphabet = Alphabet::new(alphabet.notation(), letters)
+            .map_err(|error| Failure::input(error.problem))?;
+    }
+    let [a, b] = files;
+    let [a, b] = [(a, paths[0]), (b, paths[1])].map(|(file, path)| {
+        let file = if file.cohort.alphabet == alphabet || file.declared_alphabet.is_some() {
+            file
+        } else {
+            load(path, Some(alphabet))?
+        };
+        if !quiet {
+            say_notes(path, &file);
+        }
+        Ok::<Cohort, Failure>(file.cohort)
+    });
+    Ok(Plan {
+        a: a?,
+        b: b?,
+        metric,
+    })
+}
+
+/// The declared alphabet where there is one. Two guesses that differ mean that one file merely looks like double letters
+/// or numbers; both are then read as letters.
+fn common_alphabet(files: &[CohortFile; 2]) -> Alphabet {
+    let declared = files.iter().find_map(|file| file.declared_alphabet);
+    let guesses = [files[0].cohort.alphabet, files[1].cohort.alphabet];
+    declared.unwrap_or(if guesses[0] == guesses[1] {
+        guesses[0]
+    } else {
+        Alphabet::full(Notation::Letters)
+    })
+}

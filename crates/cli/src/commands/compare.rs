@@ -1,0 +1,169 @@
+//! `veilpath compare`: both cohorts are on this machine.
+
+use crate::cohorts::{self, Plan};
+use crate::failure::Failure;
+use crate::metric_args::MetricArgs;
+use crate::output::OutputArgs;
+use crate::{progress, say};
+use clap::{Args, ValueEnum};
+use std::path::PathBuf;
+use std::time::Instant;
+use veilpath_metrics::{Metric, Notation};
+use veilpath_protocol::{Engine, Outcome, PairRule, Spec, compare_here, pairs_of};
+use veilpath_report::table;
+
+const EXAMPLES: &str = "\
+Examples:
+  veilpath compare a.csv b.csv
+  veilpath compare a.csv b.csv --metric needleman-wunsch --substitution manhattan --gap 2 --grid 7x7
+  veilpath compare a.csv b.csv --metric scanmatch --grid 7x7 --threshold 3.5 --gap -0.5 --format csv
+  veilpath compare a.csv b.csv --metric smith-waterman --match 2 --mismatch 1 --gap 1 -o scores.json
+
+A cohort file is CSV with the columns participant, stimulus (may be absent) and scanpath, as `veilpath encode`
+writes it; one string per line; or lines of participant, tab, letters (OGAMA, ScanGraph).";
+
+/// The arguments of `compare`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct CompareArgs {
+    /// The first cohort (rows of the result)
+    pub(crate) a: PathBuf,
+
+    /// The second cohort
+    pub(crate) b: PathBuf,
+
+    #[command(flatten)]
+    pub(crate) metric: MetricArgs,
+
+    /// How to compute: plain is fast and protects nothing
+    #[arg(long, value_enum, value_name = "ENGINE", default_value = "plain")]
+    pub(crate) engine: EngineName,
+
+    /// Which scanpaths to compare: same-stimulus (where both cohorts have stimuli) or all with all
+    #[arg(long, value_enum, value_name = "RULE", default_value = "same-stimulus")]
+    pub(crate) pairs: PairsName,
+
+    /// How the letters are written, where the files do not say [default: as they look]
+    #[arg(long, value_enum, value_name = "NOTATION")]
+    pub(crate) alphabet: Option<NotationName>,
+
+    #[command(flatten)]
+    pub(crate) output: OutputArgs,
+}
+
+/// The engines on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum EngineName {
+    /// In the clear
+    Plain,
+}
+
+/// The pair rules on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum PairsName {
+    /// Equal stimuli where both cohorts have stimuli, else all with all
+    SameStimulus,
+    /// All with all
+    All,
+}
+
+/// The notations on the command line.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(crate) enum NotationName {
+    /// A…Z a…z
+    Letters,
+    /// ScanMatch's aA…zZ
+    DoubleLetters,
+    /// Cell numbers from 0, separated by spaces
+    Numbers,
+    /// A C G T
+    Dna,
+}
+
+impl From<NotationName> for Notation {
+    fn from(name: NotationName) -> Self {
+        match name {
+            NotationName::Letters => Notation::Letters,
+            NotationName::DoubleLetters => Notation::DoubleLetters,
+            NotationName::Numbers => Notation::Numbers,
+            NotationName::Dna => Notation::Dna,
+        }
+    }
+}
+
+/// Compares and writes.
+pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
+    let notation = args.alphabet.map(Notation::from);
+    let paths = [&args.a, &args.b];
+    let plan = cohorts::plan(paths, notation, &args.metric, args.output.quiet)?;
+    refuse_empty_for_scanmatch(&plan, paths)?;
+    let engine = match args.engine {
+        EngineName::Plain => Engine::Plain,
+    };
+    let rule = match args.pairs {
+        PairsName::SameStimulus => PairRule::SameStimulus,
+        PairsName::All => PairRule::All,
+    };
+    let output = args.output.prepare()?;
+    let outcome = compare(engine, rule, &plan, args.output.quiet)?;
+    output.write(&outcome)?;
+    if !args.output.quiet {
+        say::lines(&table::closing_lines(&outcome));
+    }
+    Ok(())
+}
+
+/// Compares two cohorts of this machine, with a progress bar.
+pub(crate) fn compare(
+    engine: Engine,
+    rule: PairRule,
+    plan: &Plan,
+    quiet: bool,
+) -> Result<Outcome, Failure> {
+    let (a, b) = (&plan.a, &plan.b);
+    let spec = Spec::new(engine, plan.metric.clone(), rule, a, b)?;
+    let pairs = pairs_of(rule, a, b);
+    if pairs.is_empty() {
+        return Err(Failure::input(
+            "there is nothing to compare: the two cohorts have no stimulus in common\n  \
+             compare all scanpaths with all others by --pairs all, or rename the stimuli in one file",
+        ));
+    }
+    let length = |cohort: &veilpath_metrics::Cohort, index: usize| {
+        cohort.entries[index].scanpath.len() as u64
+    };
+    let cells = pairs
+        .iter()
+        .map(|&(i, j)| length(a, i) * length(b, j))
+        .sum();
+    let bar = progress::bar(cells, progress::Unit::Cells, quiet);
+    let start = Instant::now();
+    let outcome = compare_here(spec, a, b, &|cells| bar.inc(cells));
+    let seconds = start.elapsed().as_secs_f64();
+    bar.finish_and_clear();
+    let mut outcome = outcome?;
+    outcome.cost.seconds = seconds;
+    Ok(outcome)
+}
+
+fn refuse_empty_for_scanmatch(plan: &Plan, paths: [&PathBuf; 2]) -> Result<(), Failure> {
+    if !matches!(plan.metric, Metric::ScanMatch { .. }) {
+        return Ok(());
+    }
+    for (cohort, path) in [&plan.a, &plan.b].into_iter().zip(paths) {
+        let empty = cohort
+            .entries
+            .iter()
+            .filter(|entry| entry.scanpath.is_empty())
+            .count();
+        if empty > 0 {
+            return Err(Failure::input(format!(
+                "{}: {empty} of {} scanpaths are empty, and ScanMatch is not defined for them\n  \
+                 remove those rows, or use another --metric",
+                path.display(),
+                cohort.entries.len()
+            )));
+        }
+    }
+    Ok(())
+}

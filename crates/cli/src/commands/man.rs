@@ -1,0 +1,40 @@
+//! `veilpath man`: from the same definitions as the help texts.
+
+use crate::args::Cli;
+use crate::failure::Failure;
+use crate::output::to_file_or_stdout;
+use clap::{Args, Command, CommandFactory};
+use clap_mangen::Man;
+use std::path::PathBuf;
+
+const EXAMPLES: &str = "\
+Examples:
+  veilpath man > veilpath.1
+  veilpath man --folder man1";
+
+/// The arguments of `man`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ManArgs {
+    /// Write a page per command into this folder, which is made where it does not exist
+    #[arg(long, value_name = "FOLDER")]
+    folder: Option<PathBuf>,
+}
+
+/// Prints the main page, or writes all.
+pub(crate) fn run(args: &ManArgs) -> Result<(), Failure> {
+    let mut command = Cli::command();
+    command.build();
+    let Some(folder) = &args.folder else {
+        return to_file_or_stdout(None, |out| Man::new(command).render(out));
+    };
+    std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
+    let pages = command
+        .get_subcommands()
+        .map(|sub| (format!("veilpath-{}.1", sub.get_name()), sub.clone()))
+        .collect::<Vec<(String, Command)>>();
+    for (name, page) in pages.into_iter().chain([("veilpath.1".into(), command)]) {
+        to_file_or_stdout(Some(&folder.join(name)), |out| Man::new(page).render(out))?;
+    }
+    Ok(())
+}

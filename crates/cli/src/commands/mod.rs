@@ -1,0 +1,9 @@
+//! One file per verb.
+
+pub(crate) mod compare;
+pub(crate) mod completions;
+pub(crate) mod demo;
+pub(crate) mod encode;
+pub(crate) mod man;
+pub(crate) mod split;
+pub(crate) mod synth;

@@ -1,0 +1,98 @@
+//! What ends the program early, and with which exit code.
+
+use std::fmt;
+use std::io;
+use std::path::Path;
+use std::process::ExitCode;
+use veilpath_encode::ReadError;
+use veilpath_metrics::MetricError;
+use veilpath_protocol::{ProtocolError, SpecError};
+
+/// An error with the fault it belongs to.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// A bad call or file: exit code 2.
+    Input(String),
+    /// The other side disagrees or misbehaves: exit code 3.
+    Peer(String),
+    /// The network failed: exit code 4.
+    Network(String),
+    /// Whoever read our output went away: no error at all.
+    BrokenPipe,
+}
+
+impl Failure {
+    /// A bad call or file.
+    pub(crate) fn input(message: impl Into<String>) -> Self {
+        Failure::Input(message.into())
+    }
+
+    /// A file that could not be written.
+    pub(crate) fn writing(path: &Path, error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Failure::BrokenPipe;
+        }
+        Failure::Input(format!(
+            "{}: cannot be written: {error}\n  choose another place with -o",
+            path.display()
+        ))
+    }
+
+    /// Standard output could not be written.
+    pub(crate) fn printing(error: &io::Error) -> Self {
+        if error.kind() == io::ErrorKind::BrokenPipe {
+            return Failure::BrokenPipe;
+        }
+        Failure::Input(format!("standard output cannot be written: {error}"))
+    }
+
+    pub(crate) fn exit_code(&self) -> ExitCode {
+        match self {
+            Failure::Input(_) => ExitCode::from(2),
+            Failure::Peer(_) => ExitCode::from(3),
+            Failure::Network(_) => ExitCode::from(4),
+            Failure::BrokenPipe => ExitCode::SUCCESS,
+        }
+    }
+}
+
+impl fmt::Display for Failure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Failure::Input(message) | Failure::Peer(message) | Failure::Network(message) => {
+                f.write_str(message)
+            }
+            Failure::BrokenPipe => f.write_str("the output was closed"),
+        }
+    }
+}
+
+impl From<ReadError> for Failure {
+    fn from(error: ReadError) -> Self {
+        Failure::Input(error.to_string())
+    }
+}
+
+impl From<MetricError> for Failure {
+    fn from(error: MetricError) -> Self {
+        Failure::Input(error.to_string())
+    }
+}
+
+impl From<SpecError> for Failure {
+    fn from(error: SpecError) -> Self {
+        Failure::Input(format!(
+            "{error}\n  encode both with the same settings, and the same version of veilpath"
+        ))
+    }
+}
+
+impl From<ProtocolError> for Failure {
+    fn from(error: ProtocolError) -> Self {
+        match error {
+            ProtocolError::PeerMisbehaved(_) => Failure::Peer(error.to_string()),
+            ProtocolError::Channel(_) => Failure::Network(error.to_string()),
+            ProtocolError::Metric(_) | ProtocolError::Job(_) => Failure::Input(error.to_string()),
+        }
+    }
+}

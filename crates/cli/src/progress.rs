@@ -1,0 +1,32 @@
+//! A bar with the time left, on a terminal; nothing in a pipe.
+
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use std::time::Duration;
+
+/// What is counted.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Unit {
+    /// Bytes of input files.
+    Bytes,
+    /// Matrix cells.
+    Cells,
+}
+
+/// A bar on standard error; hidden where that is no terminal, and with `--quiet`.
+pub(crate) fn bar(total: u64, unit: Unit, quiet: bool) -> ProgressBar {
+    let target = if quiet {
+        ProgressDrawTarget::hidden()
+    } else {
+        ProgressDrawTarget::stderr_with_hz(8)
+    };
+    let bar = ProgressBar::with_draw_target(Some(total), target);
+    let template = match unit {
+        Unit::Bytes => "  reading {bar:30} {bytes}/{total_bytes}, {eta} left",
+        Unit::Cells => "  comparing {bar:30} {percent}% of {human_len} cells, {eta} left",
+    };
+    if let Ok(style) = ProgressStyle::with_template(template) {
+        bar.set_style(style);
+    }
+    bar.enable_steady_tick(Duration::from_millis(200));
+    bar
+}

@@ -1,0 +1,310 @@
+//! Holds the rules of `ARCHITECTURE.md` that no compiler holds: which crate may use which, where unsafe code may live,
+//! that every crate is under the same lints, and that files stay readable.
+
+// A test stops at the first thing that is not as expected; helpers outside `#[test]` functions are linted like the product.
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
+
+use serde_json::Value;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// Every crate of the workspace: layer, folder under `crates/`, package, and the crates of the workspace that it may
+/// use, be it in its code, its tests or its build script. `ARCHITECTURE.md` shows the same table.
+const CRATES: &[(u8, &str, &str, &[&str])] = &[
+    (0, "metrics", "veilpath-metrics", &[]),
+    (1, "encode", "veilpath-encode", &["metrics"]),
+    (1, "protocol", "veilpath-protocol", &["metrics"]),
+    (2, "report", "veilpath-report", &["metrics", "protocol"]),
+    (
+        3,
+        "cli",
+        "veilpath",
+        &["metrics", "encode", "protocol", "report"],
+    ),
+];
+
+/// The files that may hold unsafe code, as paths from the root: `crates/…/kernel.rs`.
+const UNSAFE_FILES: &[&str] = &[];
+
+/// Files under `crates/*/src` are shorter than this.
+const MAX_LINES: usize = 450;
+
+#[test]
+fn crates_use_only_what_the_table_allows() {
+    let metadata = metadata();
+    let packages = metadata["packages"].as_array().unwrap();
+    let folder_of: BTreeMap<&str, &str> = CRATES
+        .iter()
+        .map(|&(_, folder, package, _)| (package, folder))
+        .collect();
+    let mut wrong = Vec::new();
+
+    let found: BTreeSet<&str> = packages
+        .iter()
+        .map(|package| text(package, "name"))
+        .collect();
+    let listed: BTreeSet<&str> = folder_of.keys().copied().collect();
+    for package in found.difference(&listed) {
+        wrong.push(format!("{package} is not in the table"));
+    }
+    for package in listed.difference(&found) {
+        wrong.push(format!(
+            "{package} is in the table but not in the workspace"
+        ));
+    }
+
+    for &(_, folder, name, allowed) in CRATES {
+        let Some(package) = packages
+            .iter()
+            .find(|package| text(package, "name") == name)
+        else {
+            continue;
+        };
+        let manifest = root().join("crates").join(folder).join("Cargo.toml");
+        if !same_file(Path::new(text(package, "manifest_path")), &manifest) {
+            wrong.push(format!("{name} is not in crates/{folder}"));
+        }
+        for dependency in package["dependencies"].as_array().unwrap() {
+            let used = text(dependency, "name");
+            let local = dependency["path"].is_string() || found.contains(used);
+            let permitted = folder_of
+                .get(used)
+                .is_some_and(|used| allowed.contains(used));
+            if local && !permitted {
+                let kind = dependency["kind"].as_str().unwrap_or("normal");
+                wrong.push(format!("{name} may not use {used} ({kind} dependency)"));
+            }
+        }
+    }
+    report(
+        &wrong,
+        "A new crate or edge is a decision: change CRATES in this file and the table in ARCHITECTURE.md with it.",
+    );
+}
+
+#[test]
+fn the_table_only_points_down() {
+    let layer_of: BTreeMap<&str, u8> = CRATES
+        .iter()
+        .map(|&(layer, folder, ..)| (folder, layer))
+        .collect();
+    for &(layer, folder, _, allowed) in CRATES {
+        for used in allowed {
+            assert!(
+                layer_of[used] < layer,
+                "{folder} may only use lower layers, and {used} is none"
+            );
+        }
+    }
+}
+
+#[test]
+fn the_document_shows_the_same_table() {
+    let document = read(&root().join("ARCHITECTURE.md"));
+    let shown: BTreeSet<String> = document
+        .lines()
+        .filter(|line| line.starts_with("| ") && line.contains("| `crates/"))
+        .map(|line| {
+            let cells: Vec<&str> = line.trim_matches('|').split('|').map(str::trim).collect();
+            assert_eq!(cells.len(), 5, "not a row of the table of layers: {line}");
+            [cells[0], cells[1], cells[2], cells[4]].join(" | ")
+        })
+        .collect();
+    let expected = CRATES
+        .iter()
+        .map(|(layer, folder, package, allowed)| {
+            let allowed = match allowed {
+                [] => "–".to_string(),
+                some => some.join(", "),
+            };
+            format!("{layer} | `crates/{folder}` | `{package}` | {allowed}")
+        })
+        .collect();
+    assert_eq!(shown, expected, "ARCHITECTURE.md and CRATES differ");
+}
+
+#[test]
+fn unsafe_is_only_in_the_listed_files() {
+    let allowing: BTreeSet<String> = rust_files()
+        .into_iter()
+        .filter(|file| lowers_the_unsafe_lint(&read(&root().join(file))))
+        .collect();
+    let listed: BTreeSet<String> = UNSAFE_FILES.iter().map(ToString::to_string).collect();
+    assert_eq!(
+        allowing, listed,
+        "files that allow unsafe code, and the list"
+    );
+
+    // Without the workspace's lint the list would mean nothing.
+    let manifest = read(&root().join("Cargo.toml"));
+    let denied = ["deny", "forbid"].map(|level| format!("{LINT} = \"{level}\""));
+    assert!(
+        section(&manifest, "workspace.lints.rust").any(|line| denied.iter().any(|d| d == line)),
+        "the workspace must deny unsafe code"
+    );
+}
+
+#[test]
+fn the_scan_for_unsafe_code_sees_every_spelling() {
+    let lint = LINT;
+    for yes in [
+        format!("#![allow({lint})]"),
+        format!("#[allow(dead_code, {lint})]"),
+        format!("#[expect(\n    {lint},\n    reason = \"…\"\n)]"),
+        format!("#[cfg_attr(unix, allow( {lint} ))]"),
+        format!("#[warn({lint})] // forbid("),
+    ] {
+        assert!(lowers_the_unsafe_lint(&yes), "{yes}");
+    }
+    for no in [
+        format!("fn {lint}_is_rare() {{}}"),
+        format!("#![forbid({lint})]"),
+        format!("#![deny({lint})]"),
+        format!("//! allow({lint}) is not for this file"),
+        "fn main() {}".to_string(),
+    ] {
+        assert!(!lowers_the_unsafe_lint(&no), "{no}");
+    }
+}
+
+#[test]
+fn every_crate_inherits_the_lints_of_the_workspace() {
+    let metadata = metadata();
+    let mut wrong = Vec::new();
+    for package in metadata["packages"].as_array().unwrap() {
+        let manifest = read(Path::new(text(package, "manifest_path")));
+        if !section(&manifest, "lints").any(|line| line == "workspace = true") {
+            wrong.push(text(package, "name").to_string());
+        }
+    }
+    report(
+        &wrong,
+        "These manifests need [lints] with workspace = true.",
+    );
+}
+
+#[test]
+fn source_files_stay_short() {
+    let mut wrong = Vec::new();
+    for file in rust_files() {
+        // crates/<crate>/src/…
+        if file.split('/').nth(2) == Some("src") {
+            let lines = read(&root().join(&file)).lines().count();
+            if lines >= MAX_LINES {
+                wrong.push(format!("{file}: {lines} lines"));
+            }
+        }
+    }
+    report(
+        &wrong,
+        &format!(
+            "Files are shorter than {MAX_LINES} lines; give a part of what they do a file and a name of its own."
+        ),
+    );
+}
+
+/// The name of the lint, in two halves so that this file does not find itself.
+const LINT: &str = concat!("unsafe", "_code");
+
+/// Whether an attribute in this source sets the lint to anything but `deny` or `forbid`.
+fn lowers_the_unsafe_lint(source: &str) -> bool {
+    let code: String = source
+        .lines()
+        .map(|line| line.split("//").next().unwrap_or_default())
+        .flat_map(str::chars)
+        .filter(|c| !c.is_whitespace())
+        .collect();
+    code.match_indices(LINT).any(|(at, _)| {
+        let rest = &code[at + LINT.len()..];
+        if rest.starts_with(|c: char| c.is_alphanumeric() || c == '_') {
+            return false;
+        }
+        let level = code[..at].rsplit_once('(').map_or("", |(before, _)| before);
+        !level.ends_with("deny") && !level.ends_with("forbid")
+    })
+}
+
+/// The lines of a section of a manifest, up to the next section.
+fn section<'a>(manifest: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
+    let header = format!("[{name}]");
+    manifest
+        .lines()
+        .map(str::trim)
+        .skip_while(move |line| *line != header)
+        .skip(1)
+        .take_while(|line| !line.starts_with('['))
+}
+
+/// What cargo knows of the workspace itself.
+fn metadata() -> Value {
+    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
+    let output = Command::new(cargo)
+        .args([
+            "metadata",
+            "--format-version",
+            "1",
+            "--no-deps",
+            "--offline",
+        ])
+        .current_dir(root())
+        .output()
+        .expect("cargo can be started");
+    assert!(
+        output.status.success(),
+        "cargo metadata: {}",
+        String::from_utf8_lossy(&output.stderr)
+    );
+    serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON")
+}
+
+/// All Rust files under `crates/`, as paths from the root with `/` on every platform.
+fn rust_files() -> Vec<String> {
+    let root = root();
+    let mut folders = vec![root.join("crates")];
+    let mut files = Vec::new();
+    while let Some(folder) = folders.pop() {
+        for entry in std::fs::read_dir(&folder).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                folders.push(path);
+            } else if path.extension().is_some_and(|extension| extension == "rs") {
+                let parts: Vec<_> = path
+                    .strip_prefix(&root)
+                    .unwrap()
+                    .iter()
+                    .map(|part| part.to_string_lossy())
+                    .collect();
+                files.push(parts.join("/"));
+            }
+        }
+    }
+    assert!(!files.is_empty());
+    files.sort();
+    files
+}
+
+/// The root of the workspace, two folders above this crate.
+fn root() -> PathBuf {
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap().to_path_buf()
+}
+
+fn same_file(a: &Path, b: &Path) -> bool {
+    a.canonicalize().unwrap() == b.canonicalize().unwrap_or_default()
+}
+
+fn read(path: &Path) -> String {
+    std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
+}
+
+fn text<'a>(value: &'a Value, key: &str) -> &'a str {
+    value[key]
+        .as_str()
+        .unwrap_or_else(|| panic!("cargo metadata has no {key}"))
+}
+
+/// Fails with everything that is wrong at once, and what to do.
+fn report(wrong: &[String], remedy: &str) {
+    assert!(wrong.is_empty(), "\n  {}\n{remedy}", wrong.join("\n  "));
+}

@@ -1,0 +1,96 @@
+//! A folder of its own for each test, and the command run in it.
+#![allow(dead_code)] // every test file uses a part of this
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+use tempfile::TempDir;
+
+/// A temporary folder that the command runs in.
+pub struct Folder(TempDir);
+
+impl Folder {
+    pub fn new() -> Self {
+        Self(tempfile::tempdir().unwrap())
+    }
+
+    pub fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    /// Writes a file and gives its name back.
+    pub fn file<'a>(&self, name: &'a str, content: impl AsRef<[u8]>) -> &'a str {
+        std::fs::write(self.path().join(name), content).unwrap();
+        name
+    }
+
+    pub fn read(&self, name: &str) -> String {
+        std::fs::read_to_string(self.path().join(name)).unwrap()
+    }
+
+    /// Runs `veilpath` with these arguments.
+    pub fn run(&self, arguments: &[&str]) -> Ran {
+        let output = Command::new(env!("CARGO_BIN_EXE_veilpath"))
+            .args(arguments)
+            .current_dir(self.path())
+            .output()
+            .unwrap();
+        Ran::from(arguments.join(" "), output)
+    }
+}
+
+/// What a run of the command gave.
+pub struct Ran {
+    pub call: String,
+    pub code: i32,
+    pub stdout: String,
+    pub stderr: String,
+}
+
+impl Ran {
+    fn from(call: String, output: Output) -> Self {
+        Self {
+            call,
+            code: output.status.code().unwrap_or(-1),
+            stdout: String::from_utf8(output.stdout).unwrap(),
+            stderr: String::from_utf8(output.stderr).unwrap(),
+        }
+    }
+
+    /// The output of a run that must succeed.
+    pub fn ok(self) -> String {
+        assert_eq!(self.code, 0, "veilpath {}\n{}", self.call, self.stderr);
+        self.stdout
+    }
+
+    /// The complaint of a run that must fail as a bad call or file.
+    pub fn refused(self) -> String {
+        assert_eq!(
+            self.code, 2,
+            "veilpath {}\n{}{}",
+            self.call, self.stdout, self.stderr
+        );
+        assert!(!self.stderr.contains("panicked"), "{}", self.stderr);
+        self.stderr
+    }
+
+    pub fn json(self) -> serde_json::Value {
+        serde_json::from_str(&self.ok()).unwrap()
+    }
+}
+
+/// The workspace's root.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A file or folder of others' beside the workspace, or `None` with a word on standard error.
+pub fn shared(path: &str) -> Option<PathBuf> {
+    let shared =
+        std::env::var_os("VEILPATH_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
+    let found = shared.join(path);
+    if found.exists() {
+        return Some(found);
+    }
+    eprintln!("skipped: {path} is not on this machine");
+    None
+}

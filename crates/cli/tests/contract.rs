@@ -1,0 +1,249 @@
+//! What other programs rely on: rows, keys, exit codes, what goes where.
+#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+
+mod common;
+
+use common::Folder;
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    folder.file(
+        "a.csv",
+        "participant,stimulus,scanpath\nP1,cows,ABCD\nP1,boat,AAB\nP2,cows,\n",
+    );
+    folder.file(
+        "b.csv",
+        "participant,stimulus,scanpath\nQ1,boat,AB\nQ1,cows,ABCE\n",
+    );
+    folder
+}
+
+#[test]
+fn csv_rows_pair_equal_stimuli() {
+    let out = folder()
+        .run(&["compare", "a.csv", "b.csv", "--format", "csv"])
+        .ok();
+    assert_eq!(
+        out,
+        "a,b,stimulus,score,similarity\n\
+         P1,Q1,cows,1,0.75\n\
+         P1,Q1,boat,1,0.6666666666666667\n\
+         P2,Q1,cows,4,0\n"
+    );
+}
+
+#[test]
+fn pairs_all_compares_all_with_all() {
+    let call = [
+        "compare", "a.csv", "b.csv", "--pairs", "all", "--format", "csv",
+    ];
+    let out = folder().run(&call).ok();
+    assert_eq!(out.lines().count(), 1 + 6);
+    assert!(out.contains("P1,Q1,cows|boat,"), "{out}");
+    let folder = folder();
+    folder.file("c.csv", "participant,scanpath\nQ1,AB\n");
+    let out = folder
+        .run(&["compare", "a.csv", "c.csv", "--format", "csv"])
+        .ok();
+    assert_eq!(
+        out.lines().count(),
+        1 + 3,
+        "one side without stimuli: all with all"
+    );
+}
+
+#[test]
+fn json_has_the_promised_keys() {
+    let value = folder()
+        .run(&["compare", "a.csv", "b.csv", "--format", "json"])
+        .json();
+    for key in ["seconds", "bytes_sent", "bytes_received", "rounds", "cells"] {
+        assert!(value["cost"][key].is_number(), "{key}");
+    }
+    assert_eq!(value["cost"]["cells"], 16 + 6);
+    let row = &value["results"][1];
+    assert_eq!(row["a"], "P1");
+    assert_eq!(row["b"], "Q1");
+    assert_eq!(row["stimulus"], "boat");
+    assert_eq!(row["score"], 1);
+    assert!(row["similarity"].is_number());
+    assert!(value["spec"]["metric"]["name"] == "levenshtein" && value["spec"]["engine"] == "plain");
+    assert!(!value["revealed"].as_array().unwrap().is_empty());
+}
+
+#[test]
+fn results_go_to_standard_output_and_the_file_and_nothing_else_does() {
+    let folder = folder();
+    let ran = folder.run(&[
+        "compare", "a.csv", "b.csv", "--format", "csv", "-o", "out.csv",
+    ]);
+    assert!(ran.stderr.contains("What each side learned"));
+    let out = ran.ok();
+    assert_eq!(out, folder.read("out.csv"));
+    let quiet = folder.run(&["compare", "a.csv", "b.csv", "-q", "-o", "out.json"]);
+    assert_eq!(quiet.stderr, "");
+    let value: serde_json::Value = serde_json::from_str(&folder.read("out.json")).unwrap();
+    assert_eq!(value["results"].as_array().unwrap().len(), 3);
+}
+
+#[test]
+fn a_metric_without_a_similarity_leaves_it_empty() {
+    let folder = Folder::new();
+    folder.file("a.txt", "ABC\n");
+    folder.file("t.csv", "-1,-1,-1\n-1,-1,-1\n-1,-1,-1\n");
+    let call = [
+        "compare",
+        "a.txt",
+        "a.txt",
+        "--metric",
+        "smith-waterman",
+        "--substitution",
+        "t.csv",
+        "--format",
+        "csv",
+    ];
+    assert!(folder.run(&call).ok().ends_with("1,1,,0,\n"));
+}
+
+#[test]
+fn negative_gaps_parse_in_both_spellings() {
+    let folder = folder();
+    folder.file("c.csv", "participant,scanpath\nQ1,AB\n");
+    for gap in [vec!["--gap", "-0.5"], vec!["--gap=-0.5"]] {
+        let mut call = vec![
+            "compare",
+            "c.csv",
+            "c.csv",
+            "--metric",
+            "scanmatch",
+            "--grid",
+            "7x7",
+        ];
+        call.extend(gap);
+        folder.run(&call).ok();
+    }
+}
+
+#[test]
+fn plain_lists_and_ogama_texts_are_cohorts() {
+    let folder = Folder::new();
+    folder.file("list.txt", "ABCD\nABCE\n");
+    folder.file("ogama.txt", "# exported\nP1\tABCD\nP2\tAB\n");
+    let out = folder
+        .run(&["compare", "list.txt", "ogama.txt", "--format", "csv"])
+        .ok();
+    assert_eq!(
+        out,
+        "a,b,stimulus,score,similarity\n1,P1,,0,1\n1,P2,,2,0.5\n2,P1,,1,0.75\n2,P2,,2,0.5\n"
+    );
+}
+
+#[test]
+fn dna_and_double_letters_and_numbers() {
+    let folder = Folder::new();
+    folder.file("dna.csv", "participant,scanpath\np,ACGT\nq,acga\n");
+    let out = folder
+        .run(&[
+            "compare",
+            "dna.csv",
+            "dna.csv",
+            "--alphabet",
+            "dna",
+            "--format",
+            "csv",
+        ])
+        .ok();
+    assert!(out.contains("p,q,,1,0.75"), "{out}");
+    folder.file("double.csv", "participant,scanpath\np,aAaBdR\n");
+    folder.file("numbers.csv", "participant,scanpath\np,0 1 95\n");
+    let call = ["compare", "double.csv", "double.csv", "--format", "json"];
+    assert_eq!(folder.run(&call).json()["cost"]["cells"], 9);
+    let call = [
+        "compare",
+        "numbers.csv",
+        "numbers.csv",
+        "--metric",
+        "scanmatch",
+        "--grid",
+        "12x8",
+        "--format",
+        "csv",
+    ];
+    assert!(folder.run(&call).ok().ends_with("p,p,,1,1\n"));
+}
+
+#[test]
+fn split_keeps_people_together_and_repeats_itself() {
+    let folder = Folder::new();
+    folder
+        .run(&[
+            "synth",
+            "lifelike",
+            "--participants",
+            "11",
+            "--seed",
+            "3",
+            "-o",
+            "all.csv",
+        ])
+        .ok();
+    let split = |seed: &str| {
+        folder.run(&["split", "all.csv", "--seed", seed]).ok();
+        (folder.read("all-a.csv"), folder.read("all-b.csv"))
+    };
+    let (a, b) = split("5");
+    assert_eq!(split("5"), (a.clone(), b.clone()));
+    assert_ne!(split("6").0, a);
+    let people = |text: &str| {
+        let rows = text.lines().filter(|line| !line.starts_with('#')).skip(1);
+        rows.map(|row| row.split(',').next().unwrap().to_string())
+            .collect::<std::collections::BTreeSet<_>>()
+    };
+    assert!(people(&a).is_disjoint(&people(&b)));
+    assert_eq!((people(&a).len(), people(&b).len()), (6, 5));
+    let rows = |text: &str| text.lines().filter(|line| !line.starts_with('#')).count() - 1;
+    assert_eq!(rows(&a) + rows(&b), 44);
+}
+
+#[test]
+fn synth_random_has_the_lengths_and_letters_asked_for() {
+    let folder = Folder::new();
+    let call = "synth random --count 3 --length 8,20-30 --letters 5 --seed 9";
+    let out = folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
+    let rows: Vec<Vec<&str>> = out
+        .lines()
+        .filter(|line| !line.starts_with('#'))
+        .skip(1)
+        .map(|line| line.split(',').collect())
+        .collect();
+    assert_eq!(rows.len(), 6);
+    for row in &rows {
+        let length = row[2].len();
+        match row[1] {
+            "length-8" => assert_eq!(length, 8),
+            "length-20-30" => assert!((20..=30).contains(&length)),
+            other => panic!("{other}"),
+        }
+        assert!(row[2].chars().all(|letter| ('A'..='E').contains(&letter)));
+    }
+    assert_eq!(out, folder.run(&call.split(' ').collect::<Vec<_>>()).ok());
+}
+
+#[test]
+fn the_demo_runs_on_what_its_help_says_it_does() {
+    let folder = Folder::new();
+    let run = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
+    run("synth lifelike --participants 12 --stimuli 2 --seed 2024 -o everyone.csv");
+    run("split everyone.csv --seed 1 --first clinic.csv --second university.csv");
+    for name in ["clinic.csv", "university.csv"] {
+        let bundled = common::root().join("testdata/demo").join(name);
+        assert_eq!(folder.read(name), std::fs::read_to_string(bundled).unwrap());
+    }
+    let expected = run("compare clinic.csv university.csv --format csv");
+    assert_eq!(run("demo --format csv"), expected);
+    let said = folder.run(&["demo"]).stderr;
+    assert!(
+        said.contains("within a group") && said.contains("plain engine"),
+        "{said}"
+    );
+}

@@ -1,0 +1,116 @@
+//! Every example in a `--help` text works as it stands.
+#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+
+mod common;
+
+use common::{Folder, root};
+
+const COMMANDS: [&str; 10] = [
+    "",
+    "demo",
+    "encode",
+    "compare",
+    "split",
+    "synth",
+    "synth random",
+    "synth lifelike",
+    "completions",
+    "man",
+];
+
+/// A folder with the files that the examples name.
+fn prepared() -> Folder {
+    let folder = Folder::new();
+    let run = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
+    run("synth lifelike --seed 7 -o everyone.csv");
+    run("split everyone.csv --seed 1 --first a.csv --second b.csv");
+    run("synth lifelike --seed 7 --as fixations -o fixations.csv");
+    run("synth lifelike --seed 8 --participants 1 --stimuli 1 --as fixations -o video1_p01.csv");
+    let eyelink = std::fs::read(root().join("testdata/formats/eyelink-asc.asc")).unwrap();
+    folder.file("p01.asc", &eyelink);
+    folder.file("p02.asc", &eyelink);
+    folder
+}
+
+/// The words of a shell line, with single quotes, and the file after `>`.
+fn words(line: &str) -> (Vec<String>, Option<String>) {
+    let mut words = Vec::new();
+    for (index, part) in line.split('\'').enumerate() {
+        if index % 2 == 1 {
+            words.push(part.to_string());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_string));
+        }
+    }
+    match words.iter().position(|word| word == ">") {
+        Some(arrow) => {
+            let file = words[arrow + 1].clone();
+            words.truncate(arrow);
+            (words, Some(file))
+        }
+        None => (words, None),
+    }
+}
+
+#[test]
+fn every_example_runs() {
+    let folder = prepared();
+    let mut examples = 0;
+    for command in COMMANDS {
+        let mut call: Vec<&str> = command.split_whitespace().collect();
+        call.push("--help");
+        let help = folder.run(&call).ok();
+        let lines: Vec<&str> = help
+            .lines()
+            .skip_while(|line| *line != "Examples:")
+            .filter_map(|line| line.strip_prefix("  veilpath "))
+            .collect();
+        assert!(
+            !lines.is_empty(),
+            "`veilpath {command} --help` shows no example"
+        );
+        for line in lines {
+            let (words, file) = words(line);
+            let words: Vec<&str> = words.iter().map(String::as_str).collect();
+            let out = folder.run(&words).ok();
+            if let Some(file) = file {
+                assert!(!out.is_empty());
+                folder.file(&file, out);
+            }
+            examples += 1;
+        }
+    }
+    assert!(examples > 20, "{examples}");
+}
+
+#[test]
+fn all_commands_are_in_the_list_above() {
+    let help = Folder::new().run(&["--help"]).ok();
+    let listed = help
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help");
+    for name in listed {
+        assert!(COMMANDS.contains(&name), "{name} has no tested example");
+    }
+}
+
+#[test]
+fn completions_and_man_pages_know_every_command() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(
+            folder
+                .run(&["completions", shell])
+                .ok()
+                .contains("scanmatch"),
+            "{shell}"
+        );
+    }
+    folder.run(&["man", "--folder", "man1"]).ok();
+    assert!(folder.read("man1/veilpath.1").contains("split"));
+    assert!(folder.read("man1/veilpath-compare.1").contains("threshold"));
+}

@@ -1,0 +1,329 @@
+//! Areas of interest, drawn in a file.
+//!
+//! # The file
+//! A table (comma, semicolon or tab) with a header; the column `stimulus` may be left out:
+//!
+//! ```text
+//! name,shape,coordinates,stimulus
+//! face,rectangle,100 50 300 200,portrait.png
+//! hand,polygon,310 400 380 400 350 470,portrait.png
+//! ```
+//!
+//! | shape | coordinates, separated by blanks |
+//! |---|---|
+//! | `rectangle` | left top right bottom (two opposite corners, in any order) |
+//! | `polygon` | x y of three or more corners, in order around the area |
+//!
+//! Coordinates are in the units of the gaze file. An area with a stimulus counts for that stimulus alone, one without for
+//! all. Several rows may share a name, on one stimulus (an area in pieces) or on several (the same thing in other
+//! pictures): letters go by name, in the order in which the names first appear in the file.
+//!
+//! Where areas overlap, the one that comes first in the file wins, so that small areas are listed before the large ones
+//! around them. An edge belongs to its area.
+
+use crate::{Input, ReadError, Row, Rows};
+
+/// The areas of interest of all stimuli.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Areas {
+    names: Vec<String>,
+    areas: Vec<Area>,
+}
+
+/// One row of the file.
+#[derive(Clone, Debug, PartialEq)]
+struct Area {
+    letter: u16,
+    stimulus: Option<String>,
+    outline: Outline,
+}
+
+#[derive(Clone, Debug, PartialEq)]
+enum Outline {
+    Rectangle {
+        left: f64,
+        top: f64,
+        right: f64,
+        bottom: f64,
+    },
+    Polygon(Vec<(f64, f64)>),
+}
+
+impl Areas {
+    /// Reads an AOI file.
+    pub fn read(input: Input) -> Result<Self, ReadError> {
+        let mut rows = Rows::open(input)?;
+        let columns = rows.columns().clone();
+        let name_column = columns.require(&["name"])?;
+        let shape_column = columns.require(&["shape"])?;
+        let coordinates_column = columns.require(&["coordinates"])?;
+        let stimulus_column = columns.find(&["stimulus"]);
+        let mut areas = Areas {
+            names: Vec::new(),
+            areas: Vec::new(),
+        };
+        while let Some(row) = rows.next_row()? {
+            let name = row.text(name_column);
+            if name.is_empty() {
+                return Err(row
+                    .error(name_column, "this area has no name")
+                    .with_remedy("give it one; areas of one name share a letter"));
+            }
+            let numbers = coordinates(&row, coordinates_column)?;
+            let shape = row.text(shape_column);
+            let outline = if shape.eq_ignore_ascii_case("rectangle") {
+                rectangle(&numbers).ok_or_else(|| {
+                    row.error(
+                        coordinates_column,
+                        format!("a rectangle has 4 numbers, here are {}", numbers.len()),
+                    )
+                    .with_remedy("write left, top, right and bottom, as in \"100 50 300 200\"")
+                })?
+            } else if shape.eq_ignore_ascii_case("polygon") {
+                polygon(&numbers).ok_or_else(|| {
+                    row.error(
+                        coordinates_column,
+                        format!(
+                            "a polygon has an even number of 6 or more numbers, here are {}",
+                            numbers.len()
+                        ),
+                    )
+                    .with_remedy("write x and y of every corner, as in \"0 0 10 0 10 10\"")
+                })?
+            } else {
+                return Err(row
+                    .error(shape_column, "this shape is not known")
+                    .with_remedy("a shape is \"rectangle\" or \"polygon\""));
+            };
+            let letter = areas.letter_for(name).ok_or_else(|| {
+                row.error(name_column, "there are more than 65536 areas")
+                    .with_remedy(
+                        "areas of one name share a letter: use the same names on all stimuli",
+                    )
+            })?;
+            areas.areas.push(Area {
+                letter,
+                stimulus: stimulus_column
+                    .map(|column| row.text(column))
+                    .filter(|stimulus| !stimulus.is_empty())
+                    .map(str::to_string),
+                outline,
+            });
+        }
+        if areas.areas.is_empty() {
+            return Err(
+                ReadError::new(rows.name(), "there is no area after the header").with_remedy(
+                    "write one area per line, as in \"face,rectangle,100 50 300 200\"",
+                ),
+            );
+        }
+        Ok(areas)
+    }
+
+    /// The names in the order of their letters.
+    pub fn names(&self) -> &[String] {
+        &self.names
+    }
+
+    /// The areas that count for a stimulus, as positions for [`Areas::letter_at`].
+    pub(crate) fn on(&self, stimulus: Option<&str>) -> Vec<usize> {
+        let counts = |area: &Area| area.stimulus.is_none() || area.stimulus.as_deref() == stimulus;
+        self.areas
+            .iter()
+            .enumerate()
+            .filter(|(_, area)| counts(area))
+            .map(|(position, _)| position)
+            .collect()
+    }
+
+    /// The letter of the first of `candidates` that the point lies in.
+    pub(crate) fn letter_at(&self, candidates: &[usize], x: f64, y: f64) -> Option<u16> {
+        candidates
+            .iter()
+            .filter_map(|&position| self.areas.get(position))
+            .find(|area| area.outline.contains(x, y))
+            .map(|area| area.letter)
+    }
+
+    fn letter_for(&mut self, name: &str) -> Option<u16> {
+        let known = self.names.iter().position(|known| known == name);
+        let letter = u16::try_from(known.unwrap_or(self.names.len())).ok()?;
+        if known.is_none() {
+            self.names.push(name.to_string());
+        }
+        Some(letter)
+    }
+}
+
+impl Outline {
+    fn contains(&self, x: f64, y: f64) -> bool {
+        match self {
+            Outline::Rectangle {
+                left,
+                top,
+                right,
+                bottom,
+            } => (*left..=*right).contains(&x) && (*top..=*bottom).contains(&y),
+            Outline::Polygon(corners) => inside_polygon(corners, x, y),
+        }
+    }
+}
+
+/// A point is inside when a ray from it to the right crosses the outline an odd number of times; a point on the outline
+/// counts as inside.
+fn inside_polygon(corners: &[(f64, f64)], x: f64, y: f64) -> bool {
+    let Some(&(mut x0, mut y0)) = corners.last() else {
+        return false;
+    };
+    let mut inside = false;
+    for &(x1, y1) in corners {
+        let turn = (x1 - x0) * (y - y0) - (y1 - y0) * (x - x0);
+        let between = |a: f64, b: f64, value: f64| (a.min(b)..=a.max(b)).contains(&value);
+        if turn == 0.0 && between(x0, x1, x) && between(y0, y1, y) {
+            return true;
+        }
+        if (y0 > y) != (y1 > y) && (turn > 0.0) == (y1 > y0) {
+            inside = !inside;
+        }
+        (x0, y0) = (x1, y1);
+    }
+    inside
+}
+
+fn rectangle(numbers: &[f64]) -> Option<Outline> {
+    let &[x0, y0, x1, y1] = numbers else {
+        return None;
+    };
+    Some(Outline::Rectangle {
+        left: x0.min(x1),
+        top: y0.min(y1),
+        right: x0.max(x1),
+        bottom: y0.max(y1),
+    })
+}
+
+fn polygon(numbers: &[f64]) -> Option<Outline> {
+    let (corners, rest) = numbers.as_chunks::<2>();
+    (corners.len() >= 3 && rest.is_empty())
+        .then(|| Outline::Polygon(corners.iter().map(|&[x, y]| (x, y)).collect()))
+}
+
+fn coordinates(row: &Row<'_>, column: usize) -> Result<Vec<f64>, ReadError> {
+    row.text(column)
+        .split([' ', '\t', ',', ';'])
+        .filter(|word| !word.is_empty())
+        .map(|word| match word.parse::<f64>() {
+            Ok(number) if number.is_finite() => Ok(number),
+            _ => Err(row
+                .error(column, "expected numbers separated by blanks")
+                .with_remedy("numbers have a decimal point, as in \"100 50.5 300 200\"")),
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn areas(text: &str) -> Result<Areas, ReadError> {
+        Areas::read(Input::from_bytes("aoi.csv", text.as_bytes().to_vec()).unwrap())
+    }
+
+    #[test]
+    fn the_first_area_that_holds_the_point_wins() {
+        let areas = areas(
+            "# drawn by hand\nname,shape,coordinates,stimulus\n\
+             eye,rectangle,10 10 20 20,a\n\
+             face,rectangle,30 30 0 0,a\n\
+             eye,polygon,100 100 110 100 105 110,b\n\
+             frame,Rectangle,\"0,0,1000,1000\",\n",
+        )
+        .unwrap();
+        assert_eq!(areas.names(), ["eye", "face", "frame"]);
+        let at = |stimulus, x, y| areas.letter_at(&areas.on(stimulus), x, y);
+        assert_eq!(at(Some("a"), 15.0, 15.0), Some(0));
+        assert_eq!(
+            at(Some("a"), 20.0, 20.0),
+            Some(0),
+            "an edge belongs to its area"
+        );
+        assert_eq!(at(Some("a"), 25.0, 15.0), Some(1));
+        assert_eq!(at(Some("a"), 105.0, 105.0), Some(2));
+        assert_eq!(at(Some("b"), 105.0, 105.0), Some(0));
+        assert_eq!(at(Some("b"), 15.0, 15.0), Some(2));
+        assert_eq!(at(None, 15.0, 15.0), Some(2));
+        assert_eq!(at(Some("a"), -1.0, 5.0), None);
+        assert_eq!(at(Some("a"), f64::NAN, 5.0), None);
+    }
+
+    #[test]
+    fn polygons_may_be_hollow_and_turn_either_way() {
+        let u_shape = [
+            (0.0, 0.0),
+            (30.0, 0.0),
+            (30.0, 30.0),
+            (20.0, 30.0),
+            (20.0, 10.0),
+            (10.0, 10.0),
+            (10.0, 30.0),
+            (0.0, 30.0),
+        ];
+        let mut reversed = u_shape;
+        reversed.reverse();
+        for corners in [u_shape, reversed] {
+            for (x, y, expected) in [
+                (5.0, 20.0, true),
+                (15.0, 20.0, false),
+                (25.0, 20.0, true),
+                (15.0, 5.0, true),
+                (15.0, 10.0, true),
+                (10.0, 20.0, true),
+                (0.0, 0.0, true),
+                (40.0, 0.0, false),
+                (-5.0, 10.0, false),
+                (35.0, 30.0, false),
+            ] {
+                assert_eq!(inside_polygon(&corners, x, y), expected, "({x}, {y})");
+            }
+        }
+    }
+
+    #[test]
+    fn errors_name_line_and_column() {
+        for (text, place) in [
+            ("", "aoi.csv: the file is empty"),
+            (
+                "name,shape\n",
+                "aoi.csv, line 1: there is no column \"coordinates\"",
+            ),
+            ("name,shape,coordinates\n", "aoi.csv: there is no area"),
+            (
+                "name,shape,coordinates\na,rectangle,1 2 3\n",
+                "aoi.csv, line 2, column 3 (coordinates): a rectangle has 4",
+            ),
+            (
+                "name,shape,coordinates\na,polygon,1 2 3 4 5\n",
+                "aoi.csv, line 2, column 3 (coordinates): a polygon",
+            ),
+            (
+                "name,shape,coordinates\na,circle,1 2 3\n",
+                "aoi.csv, line 2, column 2 (shape): this shape",
+            ),
+            (
+                "name,shape,coordinates\n,circle,1 2 3\n",
+                "aoi.csv, line 2, column 1 (name): this area has no name",
+            ),
+            (
+                "name,shape,coordinates\na,rectangle,1 2 x 4\n",
+                "aoi.csv, line 2, column 3 (coordinates): expected numbers",
+            ),
+            (
+                "name,shape,coordinates\na,rectangle,1 2 inf 4\n",
+                "aoi.csv, line 2, column 3",
+            ),
+        ] {
+            let error = areas(text).unwrap_err().to_string();
+            assert!(error.starts_with(place), "{error}");
+        }
+    }
+}

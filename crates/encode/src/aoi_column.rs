@@ -1,0 +1,128 @@
+//! The areas of interest that a tracker's software names in a column.
+//!
+//! Which names there are is known only at the end of the last file. Until then a name's letter is its place in the order
+//! of appearance; at the end the names are sorted and the letters exchanged, so that two institutions with the same areas
+//! have the same letters whatever was looked at first. With a list of names the letters are their places in the list.
+
+use crate::{Placing, is_missing};
+use std::collections::HashMap;
+
+/// The names so far, and their letters.
+pub(crate) struct ColumnNames {
+    /// Whether the user gave the list.
+    fixed: bool,
+    known: HashMap<String, u16>,
+    names: Vec<String>,
+}
+
+/// More names than letters.
+pub(crate) struct TooManyNames;
+
+/// Which letter in the order of names each letter in the order of appearance is.
+pub(crate) struct Order(Vec<u16>);
+
+impl ColumnNames {
+    /// The user's list of names, where there is one.
+    pub(crate) fn new(placing: &Placing) -> Self {
+        let names: Vec<String> = match placing {
+            Placing::AoiColumn { names: Some(names) } => {
+                names.iter().map(|name| name.trim().to_string()).collect()
+            }
+            _ => Vec::new(),
+        };
+        Self {
+            fixed: !names.is_empty(),
+            known: names.iter().cloned().zip(0..=u16::MAX).collect(),
+            names,
+        }
+    }
+
+    /// The letter of a name; `None` for names that mean no area or are not in the list.
+    pub(crate) fn letter(&mut self, name: &str) -> Result<Option<u16>, TooManyNames> {
+        let name = name.trim();
+        if let Some(&letter) = self.known.get(name) {
+            return Ok(Some(letter));
+        }
+        // SMI writes "White Space" where no area was hit.
+        if self.fixed || is_missing(name) || name.eq_ignore_ascii_case("white space") {
+            return Ok(None);
+        }
+        let letter = u16::try_from(self.names.len()).map_err(|_| TooManyNames)?;
+        self.names.push(name.to_string());
+        self.known.insert(name.to_string(), letter);
+        Ok(Some(letter))
+    }
+
+    /// Whether no area has been named.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// The names sorted, and how to rename letters accordingly.
+    pub(crate) fn sorted(&self) -> (Vec<String>, Order) {
+        let mut names = self.names.clone();
+        names.sort_unstable();
+        let place: HashMap<&str, u16> =
+            names.iter().map(String::as_str).zip(0..=u16::MAX).collect();
+        let order = self
+            .names
+            .iter()
+            .map(|name| place.get(name.as_str()).copied().unwrap_or_default())
+            .collect();
+        (names, Order(order))
+    }
+}
+
+impl Order {
+    /// The scanpath in the order of names.
+    pub(crate) fn apply(&self, mut letters: Vec<u16>) -> Vec<u16> {
+        for letter in &mut letters {
+            *letter = self.0.get(usize::from(*letter)).copied().unwrap_or(*letter);
+        }
+        letters
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn letters(names: Option<Vec<String>>, column: &[&str]) -> (Vec<Option<u16>>, ColumnNames) {
+        let mut known = ColumnNames::new(&Placing::AoiColumn { names });
+        let letters = column
+            .iter()
+            .map(|name| known.letter(name).unwrap_or_else(|_| panic!("too many")))
+            .collect();
+        (letters, known)
+    }
+
+    #[test]
+    fn found_names_are_sorted_in_the_end() {
+        let (found, known) = letters(
+            None,
+            &["nose", "", "eye", "White Space", " nose ", "-", "mouth"],
+        );
+        let seen: Vec<u16> = found.into_iter().flatten().collect();
+        assert_eq!(seen, [0, 1, 0, 2]);
+        let (names, order) = known.sorted();
+        assert_eq!(names, ["eye", "mouth", "nose"]);
+        assert_eq!(order.apply(seen), [2, 0, 2, 1]);
+    }
+
+    #[test]
+    fn a_list_fixes_the_letters() {
+        let list = vec!["nose".to_string(), " eye ".to_string()];
+        let (found, known) = letters(Some(list), &["eye", "mouth", "nose", ""]);
+        assert_eq!(found, [Some(1), None, Some(0), None]);
+        assert!(!known.is_empty());
+    }
+
+    #[test]
+    fn there_are_as_many_names_as_letters() {
+        let mut known = ColumnNames::new(&Placing::AoiColumn { names: None });
+        for number in 0..=u16::MAX {
+            assert!(known.letter(&format!("area {number}")).is_ok());
+        }
+        assert!(known.letter("one more").is_err());
+    }
+}

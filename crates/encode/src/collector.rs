@@ -1,0 +1,426 @@
+//! What readers find becomes a cohort.
+//!
+//! Recordings are told apart by participant and stimulus within a file; they may come one after the other or interleaved,
+//! and leave in the order in which they first appeared. One that has no usable row stays as an empty scanpath: that
+//! somebody's data were lost is a fact about the cohort.
+//!
+//! The same participant and stimulus in a second file make a further scanpath, with a note: joining them would invent
+//! eye movements between two recordings, and refusing them would punish those whose files do not name stimuli.
+//!
+//! Where the coordinates of a recording change half-way (a picture shown again at another size), each row counts in the
+//! space that was named last before it.
+
+use crate::aoi_column::{ColumnNames, Order, TooManyNames};
+use crate::place::{cell_at, has_area};
+use crate::runs::{Gaze, MAX_LETTERS, Reduced, RunEncoder, Unreducible};
+use crate::settings::DataSeen;
+use crate::summary::FileSummary;
+use crate::{
+    Dropped, EncodeOptions, Fixation, Kind, Placing, ReadError, Recording, RecordingId, Sample,
+    Sink, Space, Summary,
+};
+use std::collections::{HashMap, HashSet};
+use std::hash::{BuildHasher, RandomState};
+use veilpath_metrics::{Cohort, Entry, Scanpath, temporal_repeats};
+
+/// Turns what readers find into scanpaths.
+///
+/// Call [`Collector::begin_file`] before each file and [`Collector::finish`] after the last. A problem that shows in the
+/// middle of a file is reported by the next call that can report one.
+pub struct Collector {
+    options: EncodeOptions,
+    recordings: Vec<State>,
+    /// Recordings of this file by the hash of their ids: a look-up without building a key.
+    index: HashMap<u64, Vec<usize>>,
+    hashing: RandomState,
+    latest: Option<usize>,
+    column: ColumnNames,
+    files: Vec<FileSummary>,
+    failure: Option<ReadError>,
+}
+
+struct State {
+    participant: String,
+    stimulus: Option<String>,
+    file: usize,
+    space: Option<Space>,
+    /// The areas that count for the stimulus.
+    areas: Vec<usize>,
+    path: Path,
+}
+
+enum Path {
+    Fixations { letters: Vec<u16>, seen: bool },
+    Gaze(RunEncoder),
+}
+
+impl Collector {
+    /// A collector without any file; refuses options that make no sense.
+    pub fn new(options: &EncodeOptions) -> Result<Self, ReadError> {
+        options.check()?;
+        Ok(Self {
+            options: options.clone(),
+            recordings: Vec::new(),
+            index: HashMap::new(),
+            hashing: RandomState::new(),
+            latest: None,
+            column: ColumnNames::new(&options.placing),
+            files: Vec::new(),
+            failure: None,
+        })
+    }
+
+    /// The following rows come from this file.
+    pub fn begin_file(&mut self, name: &str, format: &str, title: &str) {
+        self.index.clear();
+        self.latest = None;
+        self.files.push(FileSummary::new(name, format, title));
+    }
+
+    /// The scanpaths of all files and what became of their rows.
+    pub fn finish(mut self) -> Result<(Cohort, Summary), ReadError> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let (areas, order) = self.areas()?;
+        let mut seen = DataSeen::default();
+        let mut entries = Vec::with_capacity(self.recordings.len());
+        let mut removed_runs = 0;
+        let mut backwards = 0;
+        let mut unmapped: HashSet<Option<String>> = HashSet::new();
+        for state in self.recordings {
+            let letters = match state.path {
+                Path::Fixations { letters, .. } => {
+                    seen.fixations = true;
+                    letters
+                }
+                Path::Gaze(encoder) => {
+                    seen.gaze = true;
+                    let Reduced {
+                        letters,
+                        removed,
+                        backwards: resets,
+                    } = encoder
+                        .finish()
+                        .map_err(|why| unreducible(&self.files, state.file, why))?;
+                    removed_runs += removed;
+                    backwards += resets;
+                    letters
+                }
+            };
+            let letters = match &order {
+                Some(order) => order.apply(letters),
+                None => letters,
+            };
+            if matches!(self.options.placing, Placing::AoiFile(_)) && state.areas.is_empty() {
+                unmapped.insert(state.stimulus.clone());
+            }
+            entries.push(Entry {
+                participant: state.participant,
+                stimulus: state.stimulus,
+                scanpath: Scanpath::new(letters),
+            });
+        }
+        let letters = self.options.placing.known_letters().unwrap_or(areas.len());
+        let cohort = Cohort {
+            alphabet: self.options.alphabet_for(letters)?,
+            encoding: self.options.encoding(seen, &areas),
+            entries,
+        };
+        let mut summary = Summary::new(std::mem::take(&mut self.files), &cohort);
+        summary.removed_runs = removed_runs;
+        summary.notes = notes(&cohort, &summary, backwards, unmapped.len());
+        Ok((cohort, summary))
+    }
+
+    /// The names behind the letters of an AOI encoding, and where those found in a column must be renamed to be sorted.
+    fn areas(&self) -> Result<(Vec<String>, Option<Order>), ReadError> {
+        match &self.options.placing {
+            Placing::Grid(_) => Ok((Vec::new(), None)),
+            Placing::AoiFile(areas) => Ok((areas.names().to_vec(), None)),
+            Placing::AoiColumn { names: Some(names) } => {
+                Ok((names.iter().map(|name| name.trim().into()).collect(), None))
+            }
+            Placing::AoiColumn { names: None } => {
+                if self.column.is_empty() {
+                    let file = self.files.last().map_or("", |file| file.file.as_str());
+                    return Err(ReadError::new(file, "no row names an area of interest")
+                        .with_remedy("export the column with the areas of interest, draw them in an AOI file, or use a grid"));
+                }
+                let (names, order) = self.column.sorted();
+                Ok((names, Some(order)))
+            }
+        }
+    }
+
+    fn file(&mut self) -> &mut FileSummary {
+        if self.files.is_empty() {
+            self.files.push(FileSummary::default());
+        }
+        let last = self.files.len() - 1;
+        &mut self.files[last]
+    }
+
+    fn error(&self, problem: impl Into<String>) -> ReadError {
+        let file = self.files.last().map_or("", |file| file.file.as_str());
+        ReadError::new(file, problem)
+    }
+
+    fn fail(&mut self, error: ReadError) {
+        self.failure.get_or_insert(error);
+    }
+
+    fn find(&mut self, recording: &Recording<'_>) -> Result<usize, ReadError> {
+        let is_it = |state: &State| {
+            state.participant == recording.participant
+                && state.stimulus.as_deref() == recording.stimulus
+        };
+        if let Some(latest) = self
+            .latest
+            .filter(|&latest| is_it(&self.recordings[latest]))
+        {
+            return Ok(latest);
+        }
+        let hash = self
+            .hashing
+            .hash_one((recording.participant, recording.stimulus));
+        let known = self.index.get(&hash).and_then(|candidates| {
+            candidates
+                .iter()
+                .copied()
+                .find(|&candidate| is_it(&self.recordings[candidate]))
+        });
+        let found = match known {
+            Some(found) => found,
+            None => {
+                let state = self.new_state(recording)?;
+                self.recordings.push(state);
+                let new = self.recordings.len() - 1;
+                self.index.entry(hash).or_default().push(new);
+                new
+            }
+        };
+        self.latest = Some(found);
+        Ok(found)
+    }
+
+    fn new_state(&mut self, recording: &Recording<'_>) -> Result<State, ReadError> {
+        self.file();
+        let path = match recording.kind {
+            Kind::Fixations => Path::Fixations {
+                letters: Vec::new(),
+                seen: false,
+            },
+            Kind::Gaze { .. } if self.options.bin_ms.is_some() => {
+                return Err(self
+                    .error("temporal binning repeats the letters of fixations, and this file holds raw gaze")
+                    .with_remedy("leave the bin out: raw gaze keeps its durations through the minimum dwell; or export fixations"));
+            }
+            Kind::Gaze { rate_hz } => Path::Gaze(RunEncoder::new(self.options.runs, rate_hz)),
+        };
+        Ok(State {
+            participant: recording.participant.to_string(),
+            stimulus: recording.stimulus.map(str::to_string),
+            file: self.files.len() - 1,
+            space: recording.space,
+            areas: match &self.options.placing {
+                Placing::AoiFile(areas) => areas.on(recording.stimulus),
+                _ => Vec::new(),
+            },
+            path,
+        })
+    }
+
+    /// The letter of a point, or why it has none.
+    fn place(
+        &mut self,
+        recording: usize,
+        point: Option<(f64, f64)>,
+        aoi: Option<&str>,
+    ) -> Result<u16, Dropped> {
+        let point = point.filter(|(x, y)| x.is_finite() && y.is_finite());
+        if let Placing::AoiColumn { .. } = &self.options.placing {
+            return match aoi.map(|name| self.column.letter(name)) {
+                Some(Ok(Some(letter))) => Ok(letter),
+                Some(Err(TooManyNames)) => {
+                    let error = self
+                        .error("there are more than 65536 names of areas of interest")
+                        .with_remedy("this seems to be a column of something else; use a grid or an AOI file");
+                    self.fail(error);
+                    Err(Dropped::NoAoi)
+                }
+                _ if point.is_none() => Err(Dropped::Lost),
+                _ => Err(Dropped::NoAoi),
+            };
+        }
+        let (x, y) = point.ok_or(Dropped::Lost)?;
+        let state = self.recordings.get(recording).ok_or(Dropped::Lost)?;
+        match (&self.options.placing, &state.space) {
+            (Placing::AoiFile(areas), _) => {
+                areas.letter_at(&state.areas, x, y).ok_or(Dropped::NoAoi)
+            }
+            (Placing::Grid(grid), Some(space)) => {
+                cell_at(grid, space, self.options.outside, x, y).ok_or(Dropped::Outside)
+            }
+            _ => Err(Dropped::Outside),
+        }
+    }
+}
+
+impl Sink for Collector {
+    fn recording(&mut self, recording: &Recording<'_>) -> Result<RecordingId, ReadError> {
+        if let Some(failure) = &self.failure {
+            return Err(failure.clone());
+        }
+        if let Placing::Grid(_) = self.options.placing {
+            match &recording.space {
+                None => {
+                    return Err(self
+                        .error("nothing says how large the screen or stimulus is, so points cannot be placed on a grid")
+                        .with_remedy("give its width and height in pixels, as in --screen 1920x1080"));
+                }
+                Some(space) if !has_area(space) => {
+                    return Err(self
+                        .error("the screen or stimulus has no width or no height")
+                        .with_remedy("give them in pixels, as in --screen 1920x1080"));
+                }
+                Some(_) => {}
+            }
+        }
+        let found = self.find(recording)?;
+        let state = &mut self.recordings[found];
+        state.space = recording.space;
+        match (&state.path, recording.kind) {
+            (Path::Fixations { .. }, Kind::Fixations) | (Path::Gaze(_), Kind::Gaze { .. }) => {
+                Ok(RecordingId(found))
+            }
+            _ => Err(self
+                .error("fixations and raw gaze of one participant and stimulus are mixed")
+                .with_remedy("say which rows to take, with --rows fixations or --rows samples")),
+        }
+    }
+
+    fn fixation(&mut self, recording: RecordingId, fixation: Fixation<'_>) {
+        let placed = self.place(recording.0, Some((fixation.x, fixation.y)), fixation.aoi);
+        let binning = self.options.bin_ms;
+        let leave_out_first = self.options.matlab_compat && binning.is_some();
+        let Some(Path::Fixations { letters, seen }) = self
+            .recordings
+            .get_mut(recording.0)
+            .map(|state| &mut state.path)
+        else {
+            let error = self.error("a fixation came for a recording of raw gaze");
+            return self.fail(error);
+        };
+        let is_first = !std::mem::replace(seen, true);
+        let outcome = match placed {
+            _ if is_first && leave_out_first => Err(Dropped::FirstFixation),
+            Err(reason) => Err(reason),
+            Ok(letter) => match (binning, fixation.duration_ms) {
+                (None, _) => Ok((letter, 1)),
+                (Some(bin), Some(duration)) => match temporal_repeats(duration, bin) {
+                    0 => Err(Dropped::TooShort),
+                    repeats => Ok((letter, repeats)),
+                },
+                (Some(_), None) => {
+                    let error = self
+                        .error("a fixation has no duration, and temporal binning needs one")
+                        .with_remedy("leave the bin out, or export the durations as well");
+                    return self.fail(error);
+                }
+            },
+        };
+        match outcome {
+            Ok((_, repeats)) if repeats > MAX_LETTERS.saturating_sub(letters.len()) => {
+                let error = self.error(TOO_LONG).with_remedy(CHECK_TIME_UNIT);
+                self.fail(error);
+            }
+            Ok((letter, repeats)) => {
+                letters.extend(std::iter::repeat_n(letter, repeats));
+                self.file().used();
+            }
+            Err(reason) => self.file().drop_row(reason),
+        }
+    }
+
+    fn sample(&mut self, recording: RecordingId, sample: Sample<'_>) {
+        let placed = self.place(recording.0, sample.point, sample.aoi);
+        let Some(Path::Gaze(encoder)) = self
+            .recordings
+            .get_mut(recording.0)
+            .map(|state| &mut state.path)
+        else {
+            let error = self.error("a gaze sample came for a recording of fixations");
+            return self.fail(error);
+        };
+        let gaze = match placed {
+            Ok(letter) => Gaze::At(letter),
+            Err(Dropped::Lost) => Gaze::Lost,
+            Err(_) => Gaze::Elsewhere,
+        };
+        encoder.push(sample.time_ms, gaze);
+        match placed {
+            Ok(_) => self.file().used(),
+            Err(reason) => self.file().drop_row(reason),
+        }
+    }
+
+    fn dropped(&mut self, reason: Dropped) {
+        self.file().drop_row(reason);
+    }
+
+    fn assumed(&mut self, assumption: &str) {
+        self.file().assume(assumption);
+    }
+}
+
+const TOO_LONG: &str = "a scanpath would have more than 16 million letters";
+const CHECK_TIME_UNIT: &str = "check the unit of time (--time-unit), the bin and the minimum dwell";
+
+fn unreducible(files: &[FileSummary], file: usize, why: Unreducible) -> ReadError {
+    let name = files.get(file).map_or("", |file| file.file.as_str());
+    match why {
+        Unreducible::NoTime => ReadError::new(
+            name,
+            "raw gaze without timestamps, and nothing says how many samples there are in a second",
+        )
+        .with_remedy("give the sampling rate, as in --rate 120"),
+        Unreducible::TooLong => ReadError::new(name, TOO_LONG).with_remedy(CHECK_TIME_UNIT),
+    }
+}
+
+/// What the user should know about the whole.
+fn notes(cohort: &Cohort, summary: &Summary, backwards: u64, unmapped: usize) -> Vec<String> {
+    let mut notes = Vec::new();
+    let mut ids = HashSet::new();
+    let repeated = cohort
+        .entries
+        .iter()
+        .filter(|entry| !ids.insert((entry.participant.as_str(), entry.stimulus.as_deref())))
+        .count();
+    if repeated > 0 {
+        notes.push(format!(
+            "{repeated} of the scanpaths have the participant and stimulus of an earlier file; each is kept as a row of its own (a pattern for file names, such as video{{stimulus}}_p{{participant}}, can tell them apart)"
+        ));
+    }
+    if backwards > 0 {
+        notes.push(format!(
+            "time goes backwards at {backwards} rows; each was taken for a new start"
+        ));
+    }
+    let outside = summary.dropped.get(&Dropped::Outside).copied();
+    if outside.unwrap_or(0) > summary.rows_used {
+        notes.push(
+            "more points lie outside the screen or stimulus than on it: check its size and the units of coordinates".into(),
+        );
+    }
+    if unmapped > 0 {
+        notes.push(format!(
+            "{unmapped} stimuli have no area of interest: check that the AOI file names them as the recordings do"
+        ));
+    }
+    notes
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,358 @@
+//! Which format a file has; and for a file that has none, what it probably is and what to do about it.
+
+use crate::readers::{FORMATS, Format};
+use crate::{Head, ReadError, guess_delimiter, is_missing, parse_number};
+
+/// The format of a file that starts like this; `None` where [`explain_unknown`] should speak.
+pub fn detect(head: &Head) -> Option<&'static dyn Format> {
+    // Some mistakes look like data: source code with a table inside, positions of electrodes.
+    if certain_mistake(head).is_some() {
+        return None;
+    }
+    FORMATS
+        .iter()
+        .copied()
+        .find(|format| format.recognises(head))
+}
+
+/// Why a file cannot be read: what it seems to be, and what to give instead.
+pub fn explain_unknown(head: &Head) -> ReadError {
+    let (problem, remedy) = certain_mistake(head)
+        .or_else(|| empty_or_json(head))
+        .or_else(|| bids_companion(head))
+        .or_else(|| table(head))
+        .unwrap_or_else(|| unknown(head));
+    ReadError::new(&head.name, problem).with_remedy(remedy)
+}
+
+/// What a file is, and what to do about it.
+type Explanation = (String, String);
+
+/// First bytes (after decompression), what they mean and what to do.
+const MAGIC_NUMBERS: &[(&[u8], &str, &str)] = &[
+    (b"SR_RESEARCH", EYELINK, EYELINK_REMEDY),
+    (
+        b"\xd0\xcf\x11\xe0",
+        "this is an old Office file (Excel .xls or Word .doc)",
+        EXCEL_REMEDY,
+    ),
+    (b"\x89PNG", IMAGE, IMAGE_REMEDY),
+    (b"\xff\xd8\xff", IMAGE, IMAGE_REMEDY),
+    (b"GIF8", IMAGE, IMAGE_REMEDY),
+    (b"BM", IMAGE, IMAGE_REMEDY),
+    (b"II*\0", IMAGE, IMAGE_REMEDY),
+    (b"MM\0*", IMAGE, IMAGE_REMEDY),
+    (
+        b"%PDF",
+        "this is a PDF document",
+        "give the gaze or fixation data behind it; veilpath reads tables and trackers' exports",
+    ),
+    (b"\x89HDF", "this is an HDF5 file", HDF5_REMEDY),
+    (
+        b"MATLAB 7.3",
+        "this is a MATLAB 7.3 file (HDF5 inside)",
+        "in MATLAB, load it and save it again with save('file.mat', ..., '-v7')",
+    ),
+    (b"$FL2", SPSS, SPSS_REMEDY),
+    (b"$FL3", SPSS, SPSS_REMEDY),
+    (b"RDX2", R_DATA, R_REMEDY),
+    (b"RDX3", R_DATA, R_REMEDY),
+    (b"X\n\0\0", R_DATA, R_REMEDY),
+    (b"BZh", PACKED, PACKED_REMEDY),
+    (b"\xfd7zXZ", PACKED, PACKED_REMEDY),
+    (b"7z\xbc\xaf", PACKED, PACKED_REMEDY),
+    (b"Rar!", PACKED, PACKED_REMEDY),
+    (b"\x28\xb5\x2f\xfd", PACKED, PACKED_REMEDY),
+    (
+        b"\x93NUMPY",
+        "this is a NumPy file",
+        "in Python, write it as a table: numpy.savetxt('gaze.csv', array, delimiter=',', header='x,y,duration', comments='')",
+    ),
+    (b"PAR1", COLUMNAR, PYTHON_REMEDY),
+    (b"ARROW1", COLUMNAR, PYTHON_REMEDY),
+    (b"FEA1", COLUMNAR, PYTHON_REMEDY),
+    (
+        b"XDF:",
+        "this is a recording of the Lab Streaming Layer (XDF)",
+        "in Python, load it with pyxdf and write the gaze stream as CSV",
+    ),
+    (
+        b"SQLite format 3",
+        "this is a database",
+        "export the table of gaze or fixations as CSV",
+    ),
+    (b"<!DOCTYPE", WEB_PAGE, WEB_REMEDY),
+    (b"<!doctype", WEB_PAGE, WEB_REMEDY),
+    (b"<html", WEB_PAGE, WEB_REMEDY),
+    (
+        b"<?xml",
+        "this is an XML file",
+        "export the gaze or fixations as a table (CSV or TSV)",
+    ),
+    (
+        b"version https://git-lfs",
+        "this is a placeholder of Git LFS, not the file itself",
+        "fetch the content with `git lfs pull`",
+    ),
+];
+
+const EYELINK: &str = "this is an EyeLink recording in SR Research's binary form (EDF)";
+const EYELINK_REMEDY: &str =
+    "convert it with SR Research's edf2asc (or Visual EDF2ASC) and give the .asc file";
+const EXCEL_REMEDY: &str =
+    "in Excel, save the sheet with \"Save as\" as CSV (UTF-8) and give that file";
+const IMAGE: &str = "this is an image";
+const IMAGE_REMEDY: &str =
+    "give the gaze or fixation data that were recorded on it; images are not needed";
+const HDF5_REMEDY: &str = "export the gaze or fixations as CSV (for PsychoPy: the events of the eye tracker; for MATLAB: save with -v7)";
+const SPSS: &str = "this is an SPSS file";
+const SPSS_REMEDY: &str =
+    "in SPSS, save the table as CSV with the names of variables in the first row";
+const R_DATA: &str = "this is an R data file";
+const R_REMEDY: &str =
+    "in R, load it and write the table with write.csv(table, 'table.csv', row.names = FALSE)";
+const PACKED: &str = "this is a packed file or archive";
+const PACKED_REMEDY: &str =
+    "unpack it and give the files inside; of packed files only gzip (.gz) is read directly";
+const COLUMNAR: &str = "this is a binary table (Parquet, Arrow or Feather)";
+const PYTHON_REMEDY: &str =
+    "in Python, write it as CSV: pandas.read_parquet('file').to_csv('file.csv', index=False)";
+const WEB_PAGE: &str = "this is a web page, not data";
+const WEB_REMEDY: &str = "it was probably saved in place of a download: fetch the file itself (on GitHub with the button \"Raw\")";
+
+/// What cannot be data, whatever the readers would say.
+fn certain_mistake(head: &Head) -> Option<Explanation> {
+    let found = |problem: &str, remedy: &str| Some((problem.to_string(), remedy.to_string()));
+    let start = head.start.as_slice();
+    let extension = head.extension();
+    if start.starts_with(b"PK\x03\x04") {
+        return match extension.as_str() {
+            "xlsx" | "xlsm" | "ods" => {
+                found("this is a spreadsheet (Excel or LibreOffice)", EXCEL_REMEDY)
+            }
+            _ => found(PACKED, PACKED_REMEDY),
+        };
+    }
+    if head.binary || start.starts_with(b"0       ") {
+        let medical = matches!(extension.as_str(), "edf" | "bdf");
+        if medical && (start.starts_with(b"0       ") || start.starts_with(b"\xffBIOSEMI")) {
+            return found(
+                "this is an EDF or BDF file of EEG and the like",
+                "give the eye tracking data; if an EyeLink recording was meant, convert it with edf2asc and give the .asc file",
+            );
+        }
+    }
+    // Two letters are a magic number of bitmaps, and may well start a text.
+    let magic = MAGIC_NUMBERS
+        .iter()
+        .find(|(magic, ..)| start.starts_with(magic) && (magic.len() > 2 || head.binary));
+    if let Some((_, problem, remedy)) = magic {
+        return found(problem, remedy);
+    }
+    let first = head.first_line();
+    if first.contains("annex/objects/") && head.lines.len() <= 2 {
+        return found(
+            "this is a placeholder of git-annex, not the file itself",
+            "fetch the content with `datalad get FILE` or `git annex get FILE`",
+        );
+    }
+    if matches!(
+        extension.as_str(),
+        "ts" | "js"
+            | "py"
+            | "r"
+            | "rmd"
+            | "ipynb"
+            | "m"
+            | "rs"
+            | "c"
+            | "cpp"
+            | "h"
+            | "java"
+            | "sh"
+            | "css"
+            | "html"
+    ) {
+        return found(
+            "this is source code, not data",
+            "give the gaze or fixation file that it works on",
+        );
+    }
+    if matches!(extension.as_str(), "md" | "rst" | "docx" | "rtf" | "tex") {
+        return found(
+            "this is a text for people, not data",
+            "give the gaze or fixation files that it describes",
+        );
+    }
+    if is_cohort(head) {
+        return found(
+            "this is a cohort already: scanpaths as letters",
+            "nothing is left to encode; use it as it is with `veilpath compare`",
+        );
+    }
+    let about = bids_table(&head.name).filter(|(suffix, _)| *suffix != "events");
+    about.map(|(_, about)| not_gaze(about))
+}
+
+/// Whether a file is made like the ones `veilpath encode` writes.
+fn is_cohort(head: &Head) -> bool {
+    let header = head
+        .lines
+        .iter()
+        .map(|line| line.trim())
+        .find(|line| !line.is_empty() && !line.starts_with('#'))
+        .unwrap_or("");
+    let fields: Vec<String> = header
+        .split(char::from(guess_delimiter(header)))
+        .map(|field| field.trim().trim_matches('"').to_ascii_lowercase())
+        .collect();
+    let has = |name: &str| fields.iter().any(|field| field == name);
+    has("participant") && has("scanpath")
+}
+
+/// Tables of BIDS that stand beside recordings, by the end of their names.
+const BIDS_TABLES: &[(&str, &str)] = &[
+    ("participants", "the list of participants"),
+    ("scans", "the list of recordings"),
+    ("sessions", "the list of sessions"),
+    ("channels", "the list of channels"),
+    ("electrodes", "the places of electrodes"),
+    ("optodes", "the places of optodes"),
+    ("events", "what happened in the experiment and when"),
+];
+
+fn bids_table(name: &str) -> Option<(&'static str, &'static str)> {
+    let file = name.rsplit(['/', '\\']).next()?;
+    let stem = file
+        .strip_suffix(".gz")
+        .unwrap_or(file)
+        .strip_suffix(".tsv")?;
+    let (entities, suffix) = stem.rsplit_once('_').unwrap_or(("", stem));
+    if !entities.is_empty() && !entities.starts_with("sub-") && !entities.starts_with("task-") {
+        return None;
+    }
+    BIDS_TABLES
+        .iter()
+        .copied()
+        .find(|(known, _)| *known == suffix)
+}
+
+fn not_gaze(about: &str) -> Explanation {
+    (
+        format!("this file of a BIDS dataset holds {about}, no gaze"),
+        "give the eye tracking recordings: the files that end in _recording-eye1_physio.tsv.gz or the like".to_string(),
+    )
+}
+
+fn bids_companion(head: &Head) -> Option<Explanation> {
+    bids_table(&head.name).map(|(_, about)| not_gaze(about))
+}
+
+fn empty_or_json(head: &Head) -> Option<Explanation> {
+    if head.is_blank() && !head.binary {
+        return Some((
+            "the file is empty".to_string(),
+            "export or copy it again; published datasets often hold empty placeholders whose content is fetched separately".to_string(),
+        ));
+    }
+    if head.extension() != "json" && !head.first_line().starts_with(['{', '[']) {
+        return None;
+    }
+    let has = |key: &str| head.lines.iter().any(|line| line.contains(key));
+    let metadata = [
+        "\"Description\"",
+        "\"BIDSVersion\"",
+        "\"Columns\"",
+        "\"SamplingFrequency\"",
+        "CoordinateSystem\"",
+    ];
+    if metadata.into_iter().any(has) {
+        return Some(not_gaze("a description of other files"));
+    }
+    Some((
+        "this JSON file holds no scanpaths of a known form".to_string(),
+        "expected {image: {\"subject\": …, \"image_width\": …, \"image_height\": …, \"X\": […], \"Y\": […], \"T\": […]}}; a description of a dataset does not do, and other JSON is best converted to a table with the columns participant, stimulus, x, y and duration".to_string(),
+    ))
+}
+
+/// A table whose columns no reader knows.
+fn table(head: &Head) -> Option<Explanation> {
+    if head.binary {
+        return None;
+    }
+    let content = |line: &&String| !line.trim().is_empty() && !line.starts_with('#');
+    let mut lines = head.lines.iter().filter(content);
+    let header = lines.next()?;
+    let delimiter = char::from(guess_delimiter(header));
+    let count = header.split(delimiter).count();
+    // Prose has commas too, but not the same number in three lines.
+    if count < 2
+        || lines
+            .take(2)
+            .any(|line| line.split(delimiter).count() != count)
+    {
+        return None;
+    }
+    let names: Vec<&str> = header
+        .split(delimiter)
+        .map(|field| field.trim().trim_matches('"'))
+        .collect();
+    // A first line with numbers is no header but somebody's data, which no message quotes.
+    let is_name =
+        |name: &&str| name.len() <= 60 && !is_missing(name) && parse_number(name, true).is_none();
+    let problem = if names.iter().all(is_name) {
+        let listed = names
+            .iter()
+            .take(12)
+            .copied()
+            .collect::<Vec<_>>()
+            .join(", ");
+        let more = match names.len().saturating_sub(12) {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
+        format!("no known format has a table with these columns: {listed}{more}")
+    } else {
+        format!("this is a table of {count} columns without names for them")
+    };
+    Some((
+        problem,
+        format!(
+            "a table needs a first line that names the columns, among them x and y (and duration, participant, stimulus where there are any); rename them or say which is which with --columns; {}",
+            known_formats()
+        ),
+    ))
+}
+
+fn unknown(head: &Head) -> Explanation {
+    let problem = match (head.binary, head.extension().as_str()) {
+        (true, "edf") => EYELINK,
+        (true, "idf") => "this is a recording in SMI's binary form (IDF)",
+        (true, "mat") => "this is an old or unusual MATLAB file",
+        (true, _) => "this is a binary file of no known format",
+        (false, _) => "this text is no table and no export of an eye tracker that is known here",
+    };
+    let remedy = match (head.binary, head.extension().as_str()) {
+        (true, "edf") => EYELINK_REMEDY.to_string(),
+        (true, "idf") => {
+            "export events or samples as text from BeGaze or with SMI's IDF converter".to_string()
+        }
+        (true, "mat") => {
+            "in MATLAB, load it and save it again with save('file.mat', ..., '-v7')".to_string()
+        }
+        (true, _) => format!(
+            "export the gaze or fixations as text from the tracker's software; {}",
+            known_formats()
+        ),
+        (false, _) => format!("give a file with gaze or fixations; {}", known_formats()),
+    };
+    (problem.to_string(), remedy)
+}
+
+fn known_formats() -> String {
+    let names: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
+    format!("formats for --input-format are: {}", names.join(", "))
+}
+
+#[cfg(test)]
+mod tests;

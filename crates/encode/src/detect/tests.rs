@@ -1,0 +1,234 @@
+use super::*;
+use crate::readers::recorder::{Recorder, shared_folder};
+use crate::{Input, ReadOptions};
+use std::path::{Path, PathBuf};
+
+fn explained(name: &str, bytes: &[u8]) -> ReadError {
+    let head = Input::from_bytes(name, bytes.to_vec()).unwrap().head();
+    assert!(
+        detect(&head).is_none(),
+        "{name} is taken for {}",
+        detect(&head).unwrap().name()
+    );
+    explain_unknown(&head)
+}
+
+#[test]
+fn common_mistakes_are_named_and_answered() {
+    let cases: &[(&str, &[u8], &str, &str)] = &[
+        (
+            "a.edf",
+            b"SR_RESEARCH_COMBINED_FILE\0\x01",
+            "EyeLink",
+            "edf2asc",
+        ),
+        ("a.edf", b"\x07\x00\x03\x00\x01", "EyeLink", "edf2asc"),
+        ("a.edf", b"0       X X X X      ", "EEG", "edf2asc"),
+        ("a.bdf", b"\xffBIOSEMI\0", "EEG", "eye tracking"),
+        ("a.edf", b"", "empty", "placeholders"),
+        ("a.xlsx", b"PK\x03\x04\x14\x00", "spreadsheet", "CSV"),
+        ("a.zip", b"PK\x03\x04\x14\x00", "archive", "unpack"),
+        ("a.xls", b"\xd0\xcf\x11\xe0\xa1\xb1", "Office", "CSV"),
+        ("a.png", b"\x89PNG\r\n\x1a\n\0", "image", "gaze"),
+        ("a.jpg", b"\xff\xd8\xff\xe0\0", "image", "gaze"),
+        ("a.bmp", b"BM\0\0\0\0", "image", "gaze"),
+        ("a.pdf", b"%PDF-1.4\n", "PDF", "tables"),
+        ("a.h5", b"\x89HDF\r\n\x1a\n\0", "HDF5", "CSV"),
+        (
+            "a.mat",
+            b"MATLAB 7.3 MAT-file, Platform: GLNXA64",
+            "7.3",
+            "-v7",
+        ),
+        ("a.mat", b"\0\0\0\0\x03\0\0\0", "MATLAB", "-v7"),
+        ("a.sav", b"$FL2@(#) SPSS DATA FILE\0", "SPSS", "CSV"),
+        ("a.rda", b"RDX3\nX\n\0\0", "R data", "write.csv"),
+        ("a.rds", b"X\n\0\0\0\x03", "R data", "write.csv"),
+        ("a.npy", b"\x93NUMPY\x01\0", "NumPy", "savetxt"),
+        ("a.csv", b"<!DOCTYPE html>\n<html>", "web page", "Raw"),
+        (
+            "a.csv",
+            b"version https://git-lfs.github.com/spec/v1\noid sha256:1\n",
+            "Git LFS",
+            "git lfs pull",
+        ),
+        (
+            "a.csv",
+            b"../../.git/annex/objects/1/2/3",
+            "git-annex",
+            "datalad get",
+        ),
+        ("README.md", b"# Title\n\nText", "for people", "describes"),
+        (
+            "README",
+            b"References\n-----\nSome authors, and others (2019). A title",
+            "no table",
+            "formats",
+        ),
+        ("a.py", b"import numpy as np\n", "source code", "works on"),
+        ("a.csv", b"", "empty", "again"),
+        ("a.csv", b" \r\n\n", "empty", "again"),
+        (
+            "a.csv",
+            b"# veilpath cohort\nparticipant,stimulus,scanpath\np,s,ABC\n",
+            "cohort already",
+            "veilpath compare",
+        ),
+        (
+            "ds/participants.tsv",
+            b"participant_id\tage\nsub-1\t20\n",
+            "list of participants",
+            "physio",
+        ),
+        (
+            "sub-1_electrodes.tsv",
+            b"name\tx\ty\tz\nE1\t1\t2\t3\n",
+            "electrodes",
+            "physio",
+        ),
+        (
+            "sub-1_task-a_events.tsv",
+            b"onset\tduration\ttrial_type\n0\t1\tgo\n",
+            "what happened",
+            "physio",
+        ),
+        (
+            "sub-1_physio.json",
+            b"{\"SamplingFrequency\": 1}",
+            "description",
+            "physio",
+        ),
+        (
+            "a.json",
+            b"{\"number_of_images\": 134}",
+            "no scanpaths",
+            "\"X\"",
+        ),
+        (
+            "a.csv",
+            b"subject_code,reaction_time,answer\n1,2,3\n4,5,6\n",
+            "subject_code, reaction_time, answer",
+            "--columns",
+        ),
+        (
+            "a.csv",
+            b"Bob;12;0,5\nEve;13;0,7\n",
+            "table of 3 columns",
+            "--columns",
+        ),
+        ("a.dat", b"\x01\x02\x00\x03", "binary file", "export"),
+        ("a.idf", b"\x01\x02\x00\x03", "IDF", "BeGaze"),
+    ];
+    for (name, bytes, problem, remedy) in cases {
+        let error = explained(name, bytes);
+        assert!(error.problem.contains(problem), "{name}: {error}");
+        assert!(error.remedy.contains(remedy), "{name}: {error}");
+        assert!(!error.to_string().contains("Bob"), "{error}");
+    }
+}
+
+#[test]
+fn formats_are_told_apart_from_mistakes() {
+    let taken = |name: &str, bytes: &[u8]| {
+        let head = Input::from_bytes(name, bytes.to_vec()).unwrap().head();
+        detect(&head).map(|format| format.name())
+    };
+    assert_eq!(taken("sub-1_physio.tsv.gz", b""), Some("bids-physio"));
+    assert_eq!(
+        taken("a.mat", b"MATLAB 5.0 MAT-file, Platform"),
+        Some("matlab")
+    );
+    let json = br#"{"a": {"subject": "1", "X": [], "Y": []}}"#;
+    assert_eq!(taken("a.json", json), Some("visual-search-json"));
+}
+
+/// What is to become of each real file, by a part of its path; the first entry that fits counts.
+const EXPECTED: &[(&str, &str)] = &[
+    ("NOTES.md", "refused"),
+    ("Readme_Videos.md", "refused"),
+    ("README", "refused"),
+    ("salient360_videos_H/", "salient360"),
+    ("salient360_toolbox_raw/", "salient360-raw"),
+    ("xu_cvpr18_360gaze/", "xu360"),
+    ("arff_gazecom/", "arff-gaze"),
+    ("oemc_gazecom/", "oemc"),
+    ("scasim/", "table"),
+    ("multimatch_gaze/", "table"),
+    ("eyelink_asc/", "eyelink-asc"),
+    ("smi/", "smi-events"),
+    ("tobii_v2/", "tobii-studio"),
+    ("pupil_core/", "pupil-fixations"),
+    ("gazepoint/", "gazepoint"),
+    ("tobii_prolab_snippets/", "refused"),
+    ("_physio.tsv.gz", "bids-physio"),
+    // Taken by the reader, which says that there are no places in it.
+    ("_physioevents.tsv.gz", "bids-physio"),
+    ("bids_bep020/", "refused"),
+    ("dataset_info.json", "refused"),
+    ("visual_search_scanpaths/", "visual-search-json"),
+    ("ScanMatch_DataExample.mat", "matlab"),
+];
+
+#[test]
+fn every_real_file_is_read_or_refused_with_advice() {
+    let Some(folder) = shared_folder() else {
+        eprintln!("skipped: the folder of real files is not on this machine");
+        return;
+    };
+    let mut files = Vec::new();
+    collect(&folder, &mut files);
+    assert!(files.len() > 40);
+    let mut complaints = Vec::new();
+    for file in files {
+        let path = file.strip_prefix(&folder).unwrap().display().to_string();
+        let Some((_, expected)) = EXPECTED.iter().find(|(part, _)| path.contains(part)) else {
+            complaints.push(format!("{path}: nothing is said about what to expect"));
+            continue;
+        };
+        let known = FORMATS.iter().any(|format| format.name() == *expected);
+        if *expected != "refused" && !known {
+            eprintln!("skipped: {path} waits for the format {expected}");
+            continue;
+        }
+        let outcome = read_or_explain(&file);
+        let found = outcome.as_ref().map_or("refused", |(format, _)| format);
+        if found != *expected {
+            complaints.push(format!("{path}: expected {expected}, found {found}"));
+        }
+        let refusal = match outcome {
+            Ok((_, read)) => read.err(),
+            Err(refusal) => Some(refusal),
+        };
+        let wanted = *expected == "refused" || path.contains("physioevents");
+        match refusal {
+            Some(error) if error.remedy.is_empty() => {
+                complaints.push(format!("{path}: no advice: {error}"))
+            }
+            Some(error) if !wanted => complaints.push(format!("{path}: {error}")),
+            None if wanted => complaints.push(format!("{path}: was read")),
+            _ => {}
+        }
+    }
+    assert!(complaints.is_empty(), "{}", complaints.join("\n"));
+}
+
+type Outcome = Result<(&'static str, Result<(), ReadError>), ReadError>;
+
+fn read_or_explain(file: &Path) -> Outcome {
+    let input = Input::open(file)?;
+    let head = input.head();
+    let format = detect(&head).ok_or_else(|| explain_unknown(&head))?;
+    let read = format.read(input, &ReadOptions::default(), &mut Recorder::default());
+    Ok((format.name(), read))
+}
+
+fn collect(folder: &Path, files: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            collect(&path, files);
+        } else {
+            files.push(path);
+        }
+    }
+}

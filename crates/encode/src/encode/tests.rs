@@ -1,0 +1,169 @@
+//! Files on disk, with a format made for these tests.
+
+use super::*;
+use crate::{Kind, Rows, Space, readers::names_of};
+use std::cell::RefCell;
+use std::fs;
+
+/// `x,y` rows under a header, one recording per file, on a screen of 700 × 700.
+struct Points;
+
+impl Format for Points {
+    fn name(&self) -> &'static str {
+        "points"
+    }
+
+    fn title(&self) -> &'static str {
+        "points made for tests"
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        head.first_line() == "x,y"
+    }
+
+    fn read(
+        &self,
+        input: Input,
+        options: &ReadOptions,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ReadError> {
+        let (participant, stimulus) = names_of(&input, options, Default::default())?;
+        let mut rows = Rows::open(input)?;
+        let recording = Recording {
+            participant: &participant,
+            stimulus: stimulus.as_deref(),
+            kind: Kind::Fixations,
+            space: options
+                .screen
+                .map(|(width, height)| Space::pixels(width, height)),
+        };
+        while let Some(row) = rows.next_row()? {
+            let id = sink.recording(&recording)?;
+            sink.fixation(
+                id,
+                Fixation {
+                    x: row.number(0)?,
+                    y: row.number(1)?,
+                    duration_ms: None,
+                    aoi: None,
+                },
+            );
+        }
+        Ok(())
+    }
+}
+
+const TEST_FORMATS: &[&dyn Format] = &[&Points];
+
+fn encode(
+    files: &[(&str, &str)],
+    format: Option<&str>,
+    screen: Option<(f64, f64)>,
+) -> Result<(Encoded, Vec<u64>), ReadError> {
+    let folder = tempfile::tempdir().unwrap();
+    let paths: Vec<PathBuf> = files
+        .iter()
+        .map(|(name, text)| {
+            let path = folder.path().join(name);
+            fs::write(&path, text).unwrap();
+            path
+        })
+        .collect();
+    let read = ReadOptions {
+        screen,
+        ..ReadOptions::default()
+    };
+    let told = RefCell::new(Vec::new());
+    let progress = |bytes| told.borrow_mut().push(bytes);
+    encode_with(
+        TEST_FORMATS,
+        &paths,
+        format,
+        &read,
+        &EncodeOptions::default(),
+        &progress,
+    )
+    .map(|encoded| (encoded, told.into_inner()))
+}
+
+const SCREEN: Option<(f64, f64)> = Some((700.0, 700.0));
+
+#[test]
+fn files_become_one_cohort() {
+    let (encoded, told) = encode(
+        &[("p1.csv", "x,y\n0,0\n699,0\n"), ("p2.csv", "x,y\n0,699\n")],
+        None,
+        SCREEN,
+    )
+    .unwrap();
+    let Encoded { cohort, summary } = encoded;
+    let strings: Vec<(String, String)> = cohort
+        .entries
+        .iter()
+        .map(|entry| {
+            (
+                entry.participant.clone(),
+                cohort.alphabet.format(&entry.scanpath),
+            )
+        })
+        .collect();
+    assert_eq!(
+        strings,
+        [("p1".into(), "AG".into()), ("p2".into(), "q".into())]
+    );
+    assert_eq!((summary.format.as_str(), summary.rows_used), ("points", 3));
+    assert!(summary.files[1].file.ends_with("p2.csv"));
+    assert_eq!(told, [14, 24]);
+}
+
+#[test]
+fn progress_is_told_in_steps_and_counts_every_byte() {
+    let text = format!("x,y\n{}", "1,1\n".repeat(1_000_000));
+    let (_, told) = encode(&[("p.csv", &text)], None, SCREEN).unwrap();
+    assert!(
+        told.is_sorted() && (3..=5).contains(&told.len()),
+        "{told:?}"
+    );
+    assert_eq!(told.last(), Some(&(text.len() as u64)));
+}
+
+#[test]
+fn errors_name_the_file_and_a_way_out() {
+    let fails = |files: &[(&str, &str)], format, screen| encode(files, format, screen).unwrap_err();
+
+    let error = fails(&[("p.csv", "x,y\n1,1\n")], None, None);
+    assert!(
+        error.file.ends_with("p.csv") && error.remedy.contains("--screen"),
+        "{error}"
+    );
+
+    let error = fails(&[("p.csv", "x,y\n1,1\n")], Some("tobii"), SCREEN);
+    assert!(error.remedy.contains("points"), "{error}");
+
+    let error = fails(&[("p.csv", "a,b\n1,1\n")], None, SCREEN);
+    assert!(
+        error.remedy.contains("--input-format, one of: points"),
+        "{error}"
+    );
+
+    let error = fails(&[("p.csv", "\n")], None, SCREEN);
+    assert!(error.problem.contains("empty"), "{error}");
+
+    let error = fails(&[("p.csv", "x,y\n")], None, SCREEN);
+    assert!(error.problem.contains("no row"), "{error}");
+
+    let error = fails(
+        &[("p.csv", "# veilpath cohort 1\nparticipant,scanpath\n")],
+        None,
+        SCREEN,
+    );
+    assert!(error.problem.contains("cohort file"), "{error}");
+
+    assert!(
+        encode(&[], None, SCREEN)
+            .unwrap_err()
+            .problem
+            .contains("no file")
+    );
+    assert!(encode(&[("p.txt", "x,y\n1,1\n")], Some("Points"), SCREEN).is_ok());
+}

@@ -1,0 +1,123 @@
+//! From a point to the cell of a grid.
+//!
+//! The stimulus is cut into `columns × rows` equal cells, numbered row by row from the top left. A cell owns its left and
+//! upper edges; the right and lower edges of the stimulus belong to the last cells, so that `x = width` is on the stimulus
+//! and not beyond it. Which way y points is the business of [`Space`].
+
+use crate::{Outside, Space};
+use veilpath_metrics::Grid;
+
+/// The cell under a point, or `None` where the point lies beyond the edge and is to be dropped.
+///
+/// `x` and `y` must be finite and the space must have an area (see [`has_area`]).
+pub(crate) fn cell_at(grid: &Grid, space: &Space, outside: Outside, x: f64, y: f64) -> Option<u16> {
+    let column = part(x, space.left, space.right, grid.columns(), outside)?;
+    let row = part(y, space.top, space.bottom, grid.rows(), outside)?;
+    u16::try_from(row * grid.columns() + column).ok()
+}
+
+/// Whether points can be placed in this space at all.
+pub(crate) fn has_area(space: &Space) -> bool {
+    let width = space.right - space.left;
+    let height = space.bottom - space.top;
+    width.is_finite() && height.is_finite() && width != 0.0 && height != 0.0
+}
+
+/// Which of `parts` equal parts from `start` to `end` the value lies in.
+///
+/// This is `floor(fraction · parts)` of [`Space::fraction`], multiplied before it is divided: a pixel on the edge of a
+/// cell (300 of 700 in 7 parts) then gives a whole number and not one that rounding has put just below it.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // within 0..=parts after the check
+fn part(value: f64, start: f64, end: f64, parts: u32, outside: Outside) -> Option<u32> {
+    let count = f64::from(parts);
+    let position = (value - start) * count / (end - start);
+    if !(0.0..=count).contains(&position) && outside == Outside::Drop {
+        return None;
+    }
+    Some((position.max(0.0) as u32).min(parts - 1))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn cell(grid: &str, space: &Space, x: f64, y: f64) -> Option<u16> {
+        cell_at(&grid.parse().unwrap(), space, Outside::Drop, x, y)
+    }
+
+    #[test]
+    fn edges_belong_to_the_stimulus_and_what_is_beyond_does_not() {
+        let screen = Space::pixels(700.0, 350.0);
+        for (x, y, expected) in [
+            (0.0, 0.0, Some(0)),
+            (99.999, 0.0, Some(0)),
+            (100.0, 0.0, Some(1)),
+            (300.0, 0.0, Some(3)),
+            (600.0, 49.9, Some(6)),
+            (700.0, 0.0, Some(6)),
+            (0.0, 50.0, Some(7)),
+            (700.0, 350.0, Some(48)),
+            (-0.0, 0.0, Some(0)),
+            (-0.001, 0.0, None),
+            (700.001, 0.0, None),
+            (0.0, 350.001, None),
+        ] {
+            assert_eq!(cell("7x7", &screen, x, y), expected, "({x}, {y})");
+        }
+    }
+
+    #[test]
+    fn columns_come_first_and_y_may_point_up() {
+        let degrees = Space::degrees();
+        assert_eq!(cell("12x8", &degrees, -180.0, 90.0), Some(0));
+        assert_eq!(cell("12x8", &degrees, 180.0, 90.0), Some(11));
+        assert_eq!(cell("12x8", &degrees, -180.0, -90.0), Some(84));
+        assert_eq!(cell("12x8", &degrees, 0.0, 0.0), Some(4 * 12 + 6));
+        assert_eq!(cell("12x8", &degrees, 0.0, 90.1), None);
+        assert_eq!(cell("2x2", &Space::unit().flipped(), 0.2, 0.2), Some(2));
+        assert_eq!(cell("256x256", &Space::unit(), 1.0, 1.0), Some(u16::MAX));
+    }
+
+    #[test]
+    fn clamping_takes_the_nearest_cell() {
+        let screen = Space::pixels(700.0, 700.0);
+        let clamped = |x, y| cell_at(&Grid::default(), &screen, Outside::Clamp, x, y);
+        assert_eq!(clamped(-1e300, 350.0), Some(21));
+        assert_eq!(clamped(1e300, 1e300), Some(48));
+        assert_eq!(clamped(150.0, -1.0), Some(1));
+    }
+
+    #[test]
+    fn a_space_without_area_is_seen() {
+        assert!(has_area(&Space::degrees()));
+        for (width, height) in [
+            (0.0, 1.0),
+            (1.0, 0.0),
+            (f64::NAN, 1.0),
+            (1.0, f64::INFINITY),
+        ] {
+            assert!(!has_area(&Space::pixels(width, height)));
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn every_letter_is_a_cell(
+            columns in 1u32..40, rows in 1u32..40, width in 1e-3f64..1e6, height in 1e-3f64..1e6,
+            u in -0.2f64..1.2, v in -0.2f64..1.2, flip: bool, clamp: bool,
+        ) {
+            let grid = Grid::new(columns, rows).unwrap();
+            let space = Space::pixels(width, height);
+            let space = if flip { space.flipped() } else { space };
+            let outside = if clamp { Outside::Clamp } else { Outside::Drop };
+            let (x, y) = (u * width, v * height);
+            let (across, down) = space.fraction(x, y);
+            let inside = |part: f64| (1e-9..1.0 - 1e-9).contains(&part);
+            match cell_at(&grid, &space, outside, x, y) {
+                Some(letter) => prop_assert!(u32::from(letter) < grid.cells()),
+                None => prop_assert!(!clamp && !(inside(across) && inside(down))),
+            }
+        }
+    }
+}

@@ -1,0 +1,370 @@
+//! BIDS eye tracking (BEP020): gaze samples in `*_physio.tsv.gz` without a header line, described by JSON files.
+//!
+//! Column names, units and the rate stand in the sidecar of the same name, the screen in the `*_events.json` of the run;
+//! both may lie in a folder above and apply to many files. `*_eyetrack.tsv` of older drafts is read as well; it may have
+//! a header line and hold both eyes.
+
+use super::bids_sidecar::{BidsName, Sidecar, another_eye_goes_first, recorded_eye};
+use super::{Format, names_of, oriented};
+use crate::{
+    Columns, CoordinateUnit, Dropped, Eye, Head, Input, Kind, NamesInFile, ReadError, ReadOptions,
+    Recording, RowChoice, Rows, Sample, Sink, Space, TimeUnit, is_missing, parse_number,
+};
+
+/// BIDS eye tracking.
+#[derive(Debug)]
+pub(super) struct BidsPhysio;
+
+impl Format for BidsPhysio {
+    fn name(&self) -> &'static str {
+        "bids-physio"
+    }
+
+    fn title(&self) -> &'static str {
+        "BIDS eye tracking (BEP020 *_physio.tsv.gz with its JSON files)"
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        let file = head.name.to_ascii_lowercase();
+        let file = file.strip_suffix(".gz").unwrap_or(&file);
+        ["_physio.tsv", "_eyetrack.tsv", "_physioevents.tsv"]
+            .iter()
+            .any(|ending| file.ends_with(ending))
+    }
+
+    fn read(
+        &self,
+        input: Input,
+        options: &ReadOptions,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ReadError> {
+        let name = BidsName::parse(input.name());
+        refuse_what_has_no_gaze(&input, name.as_ref(), options)?;
+        let sidecar = metadata(&input, name.as_ref(), None)?;
+        let events = metadata(&input, name.as_ref(), Some("events"))?;
+        let (participant, stimulus) = names(&input, name.as_ref(), options)?;
+        let other_eye = is_other_eye(&input, name.as_ref(), &sidecar, options, sink);
+
+        let mut rows = open_rows(input, &sidecar)?;
+        let columns = find_columns(&rows, &sidecar, options, sink)?;
+        let space = space(rows.name(), &sidecar, &events, &columns, options, sink)?;
+        let recording = sink.recording(&Recording {
+            participant: &participant,
+            stimulus: stimulus.as_deref(),
+            kind: Kind::Gaze {
+                rate_hz: columns.rate_hz,
+            },
+            space,
+        })?;
+        while let Some(row) = rows.next_row()? {
+            if other_eye {
+                sink.dropped(Dropped::OtherEye);
+                continue;
+            }
+            let time_ms = match columns.time {
+                Some((column, in_ms)) => row.number_or_missing(column)?.map(|time| time * in_ms),
+                None => None,
+            };
+            let point = row
+                .number_or_missing(columns.x)?
+                .zip(row.number_or_missing(columns.y)?);
+            sink.sample(
+                recording,
+                Sample {
+                    time_ms,
+                    point,
+                    aoi: None,
+                },
+            );
+        }
+        Ok(())
+    }
+}
+
+/// Where to find what in a row.
+struct Found {
+    x: usize,
+    y: usize,
+    /// The column and how many milliseconds its unit has.
+    time: Option<(usize, f64)>,
+    rate_hz: Option<f64>,
+    /// The unit of x and y as the sidecar writes it.
+    unit: Option<String>,
+}
+
+fn refuse_what_has_no_gaze(
+    input: &Input,
+    name: Option<&BidsName>,
+    options: &ReadOptions,
+) -> Result<(), ReadError> {
+    let error = |problem: &str| ReadError::new(input.name(), problem);
+    if name.is_some_and(|name| name.suffix == "physioevents") {
+        return Err(error(
+            "a BIDS physioevents file says when fixations, saccades and blinks were, but not where",
+        )
+        .with_remedy(
+            "give the recording instead: the file of the same name that ends in _physio.tsv.gz",
+        ));
+    }
+    let head = input.head();
+    if head.is_blank() {
+        return Err(error("the file is empty").with_remedy(
+            "published BIDS datasets often hold empty placeholders; fetch the content, for example with `datalad get FILE`",
+        ));
+    }
+    if head.first_line().contains("annex/objects/") {
+        return Err(
+            error("this is a placeholder of git-annex, not the recording")
+                .with_remedy("fetch the content with `datalad get FILE` or `git annex get FILE`"),
+        );
+    }
+    if options.rows == RowChoice::Fixations {
+        return Err(error("BIDS recordings hold gaze samples, no fixations")
+            .with_remedy("leave out --rows fixations"));
+    }
+    Ok(())
+}
+
+/// The metadata of the recording, or of its events. In-memory files have none around them.
+fn metadata(
+    input: &Input,
+    name: Option<&BidsName>,
+    suffix: Option<&str>,
+) -> Result<Sidecar, ReadError> {
+    match (input.path(), name) {
+        (Some(path), Some(name)) => Sidecar::find(path, name, suffix.unwrap_or(&name.suffix)),
+        _ => Ok(Sidecar::default()),
+    }
+}
+
+fn names(
+    input: &Input,
+    name: Option<&BidsName>,
+    options: &ReadOptions,
+) -> Result<(String, Option<String>), ReadError> {
+    // A pattern of the user's goes before BIDS' own rule for file names.
+    let in_bids = match (name, &options.name_template) {
+        (Some(name), None) => NamesInFile {
+            participant: name.participant(),
+            stimulus: name.stimulus(),
+        },
+        _ => NamesInFile::default(),
+    };
+    names_of(input, options, in_bids)
+}
+
+/// BIDS keeps each eye in a file of its own; taking both would mix two recordings of the same looking.
+fn is_other_eye(
+    input: &Input,
+    name: Option<&BidsName>,
+    sidecar: &Sidecar,
+    options: &ReadOptions,
+    sink: &mut dyn Sink,
+) -> bool {
+    let recorded = recorded_eye(sidecar);
+    let recorded = recorded.as_deref();
+    let wanted = match options.eye {
+        Eye::Left => "left",
+        Eye::Right => "right",
+        Eye::Any => {
+            let (Some(path), Some(name)) = (input.path(), name) else {
+                return false;
+            };
+            let other = another_eye_goes_first(path, name, recorded);
+            if other {
+                sink.assumed("both eyes are there as files of their own: the left one (or the lower label) was taken; --eye right takes the other");
+            }
+            return other;
+        }
+    };
+    matches!(recorded, Some(eye @ ("left" | "right" | "cyclopean")) if eye != wanted)
+}
+
+/// The rows, with names from the sidecar or from a header line.
+fn open_rows(input: Input, sidecar: &Sidecar) -> Result<Rows, ReadError> {
+    let head = input.head();
+    let first = head.first_line();
+    let is_header = first
+        .split('\t')
+        .map(str::trim)
+        .all(|field| !is_missing(field) && parse_number(field, true).is_none());
+    if is_header {
+        return Rows::open(input);
+    }
+    let Some(names) = sidecar.columns() else {
+        let error = ReadError::new(
+            input.name(),
+            "there is no header line, and no JSON file says what the columns are",
+        );
+        return Err(error.with_remedy(match sidecar.files.last() {
+            Some(file) => format!("\"Columns\" is missing in {file}"),
+            None => "put the recording's JSON file (the same name with .json) beside it; BIDS requires it".to_string(),
+        }));
+    };
+    Ok(Rows::with_names(input.into_lines(), names, b'\t'))
+}
+
+fn find_columns(
+    rows: &Rows,
+    sidecar: &Sidecar,
+    options: &ReadOptions,
+    sink: &mut dyn Sink,
+) -> Result<Found, ReadError> {
+    let columns = rows.columns();
+    let (x, y) = coordinates(columns, options, sink)?;
+    let name_of = |column: usize| columns.names().get(column).map_or("", String::as_str);
+    let unit = sidecar
+        .unit(name_of(x))
+        .or_else(|| sidecar.text("SampleCoordinateUnits"))
+        .map(str::to_string);
+    let rate_hz = options
+        .rate_hz
+        .or_else(|| sidecar.positive("SamplingFrequency"));
+    let timestamp = columns.find(&["timestamp", "eye_timestamp", "onset", "time"]);
+    let time = match timestamp {
+        None => None,
+        Some(column) => {
+            let stated = sidecar.unit(name_of(column));
+            match options.time_unit.or_else(|| time_unit(stated?)) {
+                Some(unit) => Some((column, unit.in_ms())),
+                None if rate_hz.is_some() => {
+                    sink.assumed("the unit of the timestamps is not known, so time was counted by the sampling frequency");
+                    None
+                }
+                None => {
+                    return Err(ReadError::new(rows.name(), "neither the unit of the timestamps nor a sampling frequency is known")
+                        .with_remedy("add \"SamplingFrequency\" to the recording's JSON file, or give --time-unit or --rate"));
+                }
+            }
+        }
+    };
+    if timestamp.is_none() && rate_hz.is_none() {
+        return Err(ReadError::new(
+            rows.name(),
+            "there is no timestamp column, and no sampling frequency is known",
+        )
+        .with_remedy("add \"SamplingFrequency\" to the recording's JSON file, or give --rate"));
+    }
+    Ok(Found {
+        x,
+        y,
+        time,
+        rate_hz,
+        unit,
+    })
+}
+
+/// The columns of x and y; older drafts had both eyes in one file.
+fn coordinates(
+    columns: &Columns,
+    options: &ReadOptions,
+    sink: &mut dyn Sink,
+) -> Result<(usize, usize), ReadError> {
+    if let (Some(x), Some(y)) = (
+        columns.find(&["x_coordinate"]),
+        columns.find(&["y_coordinate"]),
+    ) {
+        return Ok((x, y));
+    }
+    let second = options.eye == Eye::Right && columns.find(&["eye2_x_coordinate"]).is_some();
+    let pair = if second {
+        ["eye2_x_coordinate", "eye2_y_coordinate"]
+    } else {
+        ["eye1_x_coordinate", "eye1_y_coordinate"]
+    };
+    if let (Some(x), Some(y)) = (columns.find(&pair[..1]), columns.find(&pair[1..])) {
+        if columns.find(&["eye2_x_coordinate"]).is_some() {
+            sink.assumed("of the two eyes in the file, eye1 is taken for the left and eye2 for the right; the left one is used unless --eye right is given");
+        }
+        return Ok((x, y));
+    }
+    // BIDS keeps heart beats and breath in the same kind of file.
+    columns.require(&["x_coordinate"])?;
+    let y = columns.require(&["y_coordinate"])?;
+    Ok((columns.require(&["x_coordinate"])?, y))
+}
+
+fn time_unit(unit: &str) -> Option<TimeUnit> {
+    match unit.trim().to_lowercase().as_str() {
+        "s" | "sec" | "second" | "seconds" => Some(TimeUnit::Seconds),
+        "ms" | "msec" | "millisecond" | "milliseconds" => Some(TimeUnit::Milliseconds),
+        "us" | "µs" | "μs" | "microsecond" | "microseconds" => Some(TimeUnit::Microseconds),
+        "ns" | "nanosecond" | "nanoseconds" => Some(TimeUnit::Nanoseconds),
+        _ => None,
+    }
+}
+
+/// Where the screen lies in the file's coordinates.
+fn space(
+    file: &str,
+    sidecar: &Sidecar,
+    events: &Sidecar,
+    columns: &Found,
+    options: &ReadOptions,
+    sink: &mut dyn Sink,
+) -> Result<Option<Space>, ReadError> {
+    let (width, height) = match coordinate_unit(file, sidecar, columns, options, sink)? {
+        CoordinateUnit::Degrees => return Ok(Some(oriented(Space::degrees(), options))),
+        CoordinateUnit::Fraction => (1.0, 1.0),
+        CoordinateUnit::Pixels => {
+            let stated = events.screen().or_else(|| sidecar.screen());
+            let Some(size) = options.screen.or(stated) else {
+                return Ok(None);
+            };
+            size
+        }
+    };
+    let words = events.origin().or_else(|| sidecar.origin());
+    let has = |word: &str| words.iter().flatten().any(|known| known == word);
+    let mut space = Space::pixels(width, height);
+    if has("center") || has("centre") {
+        sink.assumed("the coordinates start in the centre of the screen; y is taken to point up (--flip-y if not)");
+        space = Space {
+            left: -width / 2.0,
+            top: height / 2.0,
+            right: width / 2.0,
+            bottom: -height / 2.0,
+        };
+    } else if has("bottom") {
+        space = space.flipped();
+    } else if !has("top") {
+        sink.assumed("the coordinates start at the top left (the JSON files do not say)");
+    }
+    if has("right") {
+        (space.left, space.right) = (space.right, space.left);
+    }
+    Ok(Some(oriented(space, options)))
+}
+
+fn coordinate_unit(
+    file: &str,
+    sidecar: &Sidecar,
+    columns: &Found,
+    options: &ReadOptions,
+    sink: &mut dyn Sink,
+) -> Result<CoordinateUnit, ReadError> {
+    if let Some(unit) = options.units {
+        return Ok(unit);
+    }
+    if let Some(system @ ("gaze-in-world" | "eye-in-head")) = sidecar.text("SampleCoordinateSystem")
+    {
+        return Err(ReadError::new(file, format!("the coordinates are \"{system}\", not places on a screen"))
+            .with_remedy("map the gaze to the screen or stimulus first; if the sidecar is wrong, say so with --units"));
+    }
+    let Some(unit) = &columns.unit else {
+        sink.assumed("the coordinates are pixels (the JSON file does not say)");
+        return Ok(CoordinateUnit::Pixels);
+    };
+    match unit.trim().to_lowercase().as_str() {
+        "pixel" | "pixels" | "px" => Ok(CoordinateUnit::Pixels),
+        "normalized" | "normalised" | "fraction" | "ratio" => Ok(CoordinateUnit::Fraction),
+        _ => Err(ReadError::new(
+            file,
+            format!("the coordinates are in {unit:?}, and only pixels and fractions of the screen are understood"),
+        )
+        .with_remedy("convert them to pixels; if the sidecar is wrong, say so with --units")),
+    }
+}
+
+#[cfg(test)]
+mod tests;

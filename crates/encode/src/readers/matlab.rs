@@ -1,0 +1,182 @@
+//! MATLAB files (level 5: `save` with `-v6` or `-v7`) with scanpaths as ScanMatch wants them: matrices of n rows and the
+//! columns x (pixels), y (pixels) and, where there is a third, duration (milliseconds).
+//!
+//! A variable is one participant under its own name. Where the user or the name pattern names the participant, the file
+//! is theirs and its variables are stimuli.
+
+mod elements;
+
+use self::elements::{Class, Matrix, Variables};
+use super::{Format, only_fixations, oriented};
+use crate::{
+    CoordinateUnit, Dropped, Fixation, Head, Input, Kind, NamesInFile, ReadError, ReadOptions,
+    Recording, Sink, Space, TimeUnit,
+};
+
+/// MATLAB files.
+#[derive(Debug)]
+pub(super) struct Matlab;
+
+impl Format for Matlab {
+    fn name(&self) -> &'static str {
+        "matlab"
+    }
+
+    fn title(&self) -> &'static str {
+        "MATLAB .mat (level 5) with matrices of x, y and duration, as for ScanMatch"
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        head.start.starts_with(elements::MAGIC)
+    }
+
+    fn read(
+        &self,
+        input: Input,
+        options: &ReadOptions,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ReadError> {
+        only_fixations(&input, options)?;
+        let file = input.name().to_string();
+        let mut names = Names::new(&input, options)?;
+        let mut variables = Variables::open(&file, input.into_reader())?;
+        let mut left_out = Vec::new();
+        let mut used = 0;
+        while let Some(matrix) = variables.next_matrix()? {
+            match not_a_scanpath(&matrix) {
+                None => {
+                    let (participant, stimulus) = names.of_variable(&file, &matrix)?;
+                    hand_over(&matrix, &participant, stimulus.as_deref(), options, sink)?;
+                    used += 1;
+                }
+                Some(what) => left_out.push(what),
+            }
+        }
+        if used == 0 {
+            let found = if left_out.is_empty() {
+                "it has no variables at all".to_string()
+            } else {
+                format!("it has {}", left_out.join(", "))
+            };
+            return Err(ReadError::new(&file, format!("there is no matrix of fixations in this file: {found}"))
+                .with_remedy("save each scanpath as a variable of its own, a matrix with a row per fixation and the columns x, y and duration in ms: save('file.mat', 'anna', 'ben', '-v7')"));
+        }
+        if !left_out.is_empty() {
+            sink.assumed(&format!(
+                "variables that are no matrices of two or three columns were left out: {}",
+                left_out.join(", ")
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Who is who: see the module's text.
+struct Names {
+    participant: Option<String>,
+    stimulus: Option<String>,
+    variables: usize,
+}
+
+impl Names {
+    fn new(input: &Input, options: &ReadOptions) -> Result<Self, ReadError> {
+        let in_name = match &options.name_template {
+            Some(template) => {
+                // For its complaint about a name that does not match.
+                super::names_of(input, options, NamesInFile::default())?;
+                template.apply(input.stem()).unwrap_or_default()
+            }
+            None => NamesInFile::default(),
+        };
+        Ok(Self {
+            participant: options.participant.clone().or(in_name.participant),
+            stimulus: options.stimulus.clone().or(in_name.stimulus),
+            variables: 0,
+        })
+    }
+
+    fn of_variable(
+        &mut self,
+        file: &str,
+        matrix: &Matrix,
+    ) -> Result<(String, Option<String>), ReadError> {
+        self.variables += 1;
+        let variable = matrix.name.clone();
+        match (&self.participant, &self.stimulus) {
+            (None, stimulus) => Ok((variable, stimulus.clone())),
+            (Some(participant), None) => Ok((participant.clone(), Some(variable))),
+            (Some(_), Some(_)) if self.variables > 1 => Err(ReadError::new(
+                file,
+                "participant and stimulus were given, but the file has several scanpaths",
+            )
+            .with_remedy("give only one of the two; the names of the variables become the other")),
+            (Some(participant), Some(stimulus)) => {
+                Ok((participant.clone(), Some(stimulus.clone())))
+            }
+        }
+    }
+}
+
+/// Why a variable is no scanpath, in a few words; `None` where it is one.
+fn not_a_scanpath(matrix: &Matrix) -> Option<String> {
+    let (rows, columns) = (matrix.rows, matrix.columns);
+    match matrix.class {
+        Class::Other(kind) => Some(kind.to_string()),
+        // The size of a screen is more likely than a scanpath of one fixation without duration.
+        Class::Numbers if (rows, columns) == (1, 2) => Some("a pair of numbers".to_string()),
+        Class::Numbers if columns == 2 || columns == 3 => None,
+        Class::Numbers => Some(format!("a matrix of {rows}×{columns}")),
+    }
+}
+
+fn hand_over(
+    matrix: &Matrix,
+    participant: &str,
+    stimulus: Option<&str>,
+    options: &ReadOptions,
+    sink: &mut dyn Sink,
+) -> Result<(), ReadError> {
+    let space = match options.units {
+        Some(CoordinateUnit::Fraction) => Some(Space::unit()),
+        Some(CoordinateUnit::Degrees) => Some(Space::degrees()),
+        Some(CoordinateUnit::Pixels) | None => options
+            .screen
+            .map(|(width, height)| Space::pixels(width, height)),
+    };
+    if options.units.is_none() {
+        sink.assumed("the first two columns are x and y in pixels with the origin at the top left");
+    }
+    let unit = options.time_unit.unwrap_or(TimeUnit::Milliseconds);
+    if matrix.columns == 3 && options.time_unit.is_none() {
+        sink.assumed("the third column is the duration in milliseconds");
+    }
+    let recording = sink.recording(&Recording {
+        participant,
+        stimulus,
+        kind: Kind::Fixations,
+        space: space.map(|space| oriented(space, options)),
+    })?;
+    for row in 0..matrix.rows {
+        let at = |column: usize| matrix.value(row, column).filter(|value| value.is_finite());
+        let duration_ms = at(2).map(|duration| duration * unit.in_ms());
+        match at(0).zip(at(1)) {
+            None => sink.dropped(Dropped::Lost),
+            Some(_) if duration_ms.is_some_and(|duration| duration < 0.0) => {
+                sink.dropped(Dropped::NegativeDuration);
+            }
+            Some((x, y)) => sink.fixation(
+                recording,
+                Fixation {
+                    x,
+                    y,
+                    duration_ms,
+                    aoi: None,
+                },
+            ),
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,217 @@
+//! Gaze of the GazeCom videos as the OEMC project ships it: tab-separated `X_coord Y_coord Confidence Pattern`.
+//!
+//! Coordinates are fractions of the video with the origin at the top left; gaze beside the video gives values outside 0 to
+//! 1. Pattern is F, S, P or B for fixation, saccade, pursuit and blink. There are no timestamps.
+
+use super::{Format, has_only, names_by_convention, oriented};
+use crate::{
+    Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, RowChoice, Rows, Sample,
+    Sink, Space,
+};
+
+/// See the module.
+pub(super) struct Oemc;
+
+/// GazeCom was recorded with an EyeLink II.
+const GAZECOM_RATE_HZ: f64 = 250.0;
+
+const COLUMNS: [&str; 4] = ["x_coord", "y_coord", "confidence", "pattern"];
+
+impl Format for Oemc {
+    fn name(&self) -> &'static str {
+        "oemc"
+    }
+
+    fn title(&self) -> &'static str {
+        "OEMC (GazeCom) gaze with event labels"
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        let names = head.first_row().split(['\t', ',', ';']).map(str::trim);
+        names
+            .map(str::to_ascii_lowercase)
+            .take(COLUMNS.len())
+            .eq(COLUMNS)
+    }
+
+    fn read(
+        &self,
+        input: Input,
+        options: &ReadOptions,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ReadError> {
+        has_only(RowChoice::Samples, &input, options)?;
+        let (participant, stimulus) = names_by_convention(&input, options, names_in_stem(&input))?;
+        let mut rows = Rows::open(input)?;
+        let [x, y, confidence, pattern] = [
+            rows.columns().require(&COLUMNS[..1])?,
+            rows.columns().require(&COLUMNS[1..2])?,
+            rows.columns().require(&COLUMNS[2..3])?,
+            rows.columns().require(&COLUMNS[3..])?,
+        ];
+        if options.rate_hz.is_none() {
+            sink.assumed("250 samples per second, the rate of GazeCom (--rate)");
+        }
+        let recording = sink.recording(&Recording {
+            participant: &participant,
+            stimulus: stimulus.as_deref(),
+            kind: Kind::Gaze {
+                rate_hz: options.rate_hz.or(Some(GAZECOM_RATE_HZ)),
+            },
+            space: Some(oriented(Space::unit(), options)),
+        })?;
+        while let Some(row) = rows.next_row()? {
+            let point = row.number_or_missing(x)?.zip(row.number_or_missing(y)?);
+            // A confidence that is not stated says nothing against the point.
+            let confident = row.number_or_missing(confidence)? != Some(0.0);
+            let seen = match row.text(pattern) {
+                "F" | "S" | "P" => true,
+                "B" => false,
+                _ => {
+                    return Err(row
+                        .error(pattern, "expected F, S, P or B")
+                        .with_remedy("the labels are fixation, saccade, pursuit and blink"));
+                }
+            };
+            sink.sample(
+                recording,
+                Sample {
+                    time_ms: None,
+                    point: point.filter(|_| confident && seen),
+                    aoi: None,
+                },
+            );
+        }
+        Ok(())
+    }
+}
+
+/// `AAF_beach.csv`: observers have three capital letters.
+fn names_in_stem(input: &Input) -> NamesInFile {
+    match input.stem().split_once('_') {
+        Some((observer, video))
+            if observer.len() == 3 && observer.bytes().all(|byte| byte.is_ascii_uppercase()) =>
+        {
+            NamesInFile {
+                participant: Some(observer.to_string()),
+                stimulus: Some(video.to_string()),
+            }
+        }
+        _ => NamesInFile::default(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::readers::recorder::{detected, read_file, read_text, shared_file, tiny_file};
+
+    #[test]
+    fn the_tiny_file() {
+        let (read, detected) =
+            read_file(&Oemc, &tiny_file("QQQ_pond.csv"), &ReadOptions::default()).unwrap();
+        assert_eq!(detected, "oemc");
+        let [recording] = read.recordings.as_slice() else {
+            panic!("one recording");
+        };
+        assert_eq!(recording.participant, "QQQ");
+        assert_eq!(recording.stimulus.as_deref(), Some("pond"));
+        assert_eq!(recording.space, Some(Space::unit()));
+        assert_eq!(
+            recording.kind,
+            Kind::Gaze {
+                rate_hz: Some(250.0)
+            }
+        );
+        let points: Vec<_> = recording.samples.iter().map(|sample| sample.1).collect();
+        assert_eq!(
+            points,
+            [
+                Some((0.25, 0.5)),
+                Some((0.26, 0.5)),
+                Some((1.02, -0.01)),
+                None,
+                None,
+                None,
+                Some((0.75, 0.125)),
+            ]
+        );
+        assert_eq!(read.assumed.len(), 1);
+    }
+
+    #[test]
+    fn encodings_line_ends_and_a_rate_of_ones_own() {
+        let text = "X_coord\tY_coord\tConfidence\tPattern\r\n0.5\t0.5\t1.0\tF\r\n";
+        let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+        for bytes in [
+            text.as_bytes().to_vec(),
+            [b"\xef\xbb\xbf", text.as_bytes()].concat(),
+            utf16,
+        ] {
+            let input = Input::from_bytes("a.csv", bytes).unwrap();
+            assert_eq!(detected(&input), "oemc");
+            let options = ReadOptions {
+                rate_hz: Some(200.0),
+                ..ReadOptions::default()
+            };
+            let mut read = crate::readers::recorder::Recorder::default();
+            Oemc.read(input, &options, &mut read).unwrap();
+            assert_eq!(read.recordings[0].samples.len(), 1);
+            assert_eq!(
+                read.recordings[0].kind,
+                Kind::Gaze {
+                    rate_hz: Some(200.0)
+                }
+            );
+            assert_eq!(read.recordings[0].participant, "a");
+            assert!(read.assumed.is_empty());
+        }
+    }
+
+    #[test]
+    fn broken_files_are_errors_with_their_place() {
+        let header = "X_coord\tY_coord\tConfidence\tPattern\n";
+        for (row, column) in [
+            ("0.1\t0.2\t1", 4),
+            ("0.1", 2),
+            ("a\t0\t1\tF", 1),
+            ("0\t0\t1\tX", 4),
+        ] {
+            let text = format!("{header}{row}\n");
+            let error = read_text(&Oemc, "t", &text, &ReadOptions::default()).unwrap_err();
+            assert_eq!(
+                (error.line, error.column.unwrap().0),
+                (Some(2), column),
+                "{row}"
+            );
+        }
+        let missing = "X_coord\tY_coord\tConfidence\n1\t1\t1\n";
+        let error = read_text(&Oemc, "t", missing, &ReadOptions::default()).unwrap_err();
+        assert!(error.problem.contains("pattern"), "{error}");
+        assert!(read_text(&Oemc, "t", "", &ReadOptions::default()).is_err());
+    }
+
+    #[test]
+    fn the_real_file() {
+        let Some(path) = shared_file("oemc_gazecom/AAF_beach.csv") else {
+            return;
+        };
+        let (read, detected) = read_file(&Oemc, &path, &ReadOptions::default()).unwrap();
+        assert_eq!(detected, "oemc");
+        let recording = &read.recordings[0];
+        assert_eq!(recording.participant, "AAF");
+        assert_eq!(recording.stimulus.as_deref(), Some("beach"));
+        assert_eq!(recording.samples.len(), 5008);
+        let lost = recording.samples.iter().filter(|sample| sample.1.is_none());
+        assert_eq!(lost.count(), 480);
+        let first = recording
+            .samples
+            .iter()
+            .position(|sample| sample.1.is_some());
+        assert_eq!(first, Some(63));
+        assert_eq!(
+            recording.samples[5007].1,
+            Some((0.553125, 0.9424999660915798))
+        );
+    }
+}

@@ -1,0 +1,264 @@
+//! Which column of a generic table is what, by its name.
+
+use super::vocabulary::{
+    AOI, CONFIDENCE, DURATION, END, Kind, PARTICIPANT, PLACES, START, STIMULUS, TRIAL, UNIT_WORDS,
+};
+use crate::{Columns, ReadError, ReadOptions};
+
+/// Where things stand in a row.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Layout {
+    pub(super) x: usize,
+    pub(super) y: usize,
+    pub(super) place: Place,
+    pub(super) duration: Option<usize>,
+    pub(super) start: Option<usize>,
+    pub(super) end: Option<usize>,
+    pub(super) participant: Option<usize>,
+    pub(super) stimulus: Option<usize>,
+    pub(super) trial: Option<usize>,
+    pub(super) aoi: Option<usize>,
+    pub(super) confidence: Option<usize>,
+}
+
+/// What the names of the coordinates say about them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Place {
+    /// Nothing.
+    Plain,
+    /// Longitude and latitude.
+    Globe,
+    /// Pupil Labs' `norm_pos`: 0 to 1 from the bottom left.
+    PupilNorm,
+}
+
+impl Layout {
+    /// Finds the columns; what the user says goes first.
+    pub(super) fn find(columns: &Columns, options: &ReadOptions) -> Result<Self, ReadError> {
+        let names = Names::of(columns);
+        check_mapping(columns, options)?;
+        let column = |kind: &Kind| -> Result<Option<usize>, ReadError> {
+            Ok(match mapped(columns, options, kind.ours)? {
+                Some(column) => Some(column),
+                None => names.first(kind.theirs),
+            })
+        };
+        let pair = names.place();
+        let x = mapped(columns, options, &["x"])?.or(pair.map(|(x, _, _)| x));
+        let y = mapped(columns, options, &["y"])?.or(pair.map(|(_, y, _)| y));
+        let (Some(x), Some(y)) = (x, y) else {
+            return Err(no_place(columns));
+        };
+        // A mapping of one's own says nothing about what the coordinates are.
+        let place = match pair {
+            Some((pair_x, pair_y, place)) if (pair_x, pair_y) == (x, y) => place,
+            _ => Place::Plain,
+        };
+        Ok(Self {
+            x,
+            y,
+            place,
+            duration: column(&DURATION)?,
+            start: column(&START)?,
+            end: column(&END)?,
+            participant: column(&PARTICIPANT)?,
+            stimulus: column(&STIMULUS)?,
+            trial: column(&TRIAL)?,
+            aoi: column(&AOI)?,
+            confidence: column(&CONFIDENCE)?,
+        })
+    }
+
+    /// Whether a row tells how long it lasted, so that rows are fixations.
+    pub(super) fn has_durations(&self) -> bool {
+        self.duration.is_some() || self.start.is_some() && self.end.is_some()
+    }
+}
+
+/// Whether the columns have a place in them.
+pub(super) fn has_place(columns: &Columns) -> bool {
+    Names::of(columns).place().is_some()
+}
+
+/// The unit that a column's name ends with: `duration [ms]`, `duration (ms)`, `duration_ms`.
+pub(super) fn unit_in_name(name: &str) -> Option<String> {
+    split_unit(name).1
+}
+
+/// The names without units, capitals, blanks and signs.
+struct Names(Vec<String>);
+
+impl Names {
+    fn of(columns: &Columns) -> Self {
+        let bare = |name: &String| squeezed(&split_unit(name).0);
+        Self(columns.names().iter().map(bare).collect())
+    }
+
+    fn position(&self, wanted: &str) -> Option<usize> {
+        self.0.iter().position(|name| name == wanted)
+    }
+
+    fn first(&self, wanted: &[&str]) -> Option<usize> {
+        wanted.iter().find_map(|name| self.position(name))
+    }
+
+    fn place(&self) -> Option<(usize, usize, Place)> {
+        PLACES
+            .iter()
+            .find_map(|&(x, y, place)| Some((self.position(x)?, self.position(y)?, place)))
+    }
+}
+
+/// A name without capitals and without the signs between its words.
+pub(super) fn squeezed(name: &str) -> String {
+    name.chars()
+        .filter(|sign| !matches!(sign, ' ' | '_' | '.' | '-'))
+        .flat_map(char::to_lowercase)
+        .collect()
+}
+
+fn split_unit(name: &str) -> (String, Option<String>) {
+    let name = name.trim();
+    for (open, close) in [('[', ']'), ('(', ')')] {
+        if let Some((bare, unit)) = name
+            .strip_suffix(close)
+            .and_then(|name| name.rsplit_once(open))
+        {
+            return (bare.to_string(), Some(unit.trim().to_lowercase()));
+        }
+    }
+    match name.rsplit_once(['_', ' ', '.']) {
+        Some((bare, word)) if UNIT_WORDS.contains(&word.to_lowercase().as_str()) => {
+            (bare.to_string(), Some(word.to_lowercase()))
+        }
+        _ => (name.to_string(), None),
+    }
+}
+
+/// The column that the user names for one of our names.
+fn mapped(
+    columns: &Columns,
+    options: &ReadOptions,
+    ours: &[&str],
+) -> Result<Option<usize>, ReadError> {
+    let Some(theirs) = ours.iter().find_map(|name| options.columns.get(*name)) else {
+        return Ok(None);
+    };
+    let as_written = columns
+        .names()
+        .iter()
+        .position(|name| name.eq_ignore_ascii_case(theirs.trim()));
+    match as_written {
+        Some(column) => Ok(Some(column)),
+        None => columns.require(&[theirs.trim()]).map(Some),
+    }
+}
+
+/// A mistyped name of ours must not be passed over in silence.
+fn check_mapping(columns: &Columns, options: &ReadOptions) -> Result<(), ReadError> {
+    let ours = [
+        &["x", "y"][..],
+        DURATION.ours,
+        START.ours,
+        END.ours,
+        PARTICIPANT.ours,
+        STIMULUS.ours,
+        TRIAL.ours,
+        AOI.ours,
+        CONFIDENCE.ours,
+    ]
+    .concat();
+    match options
+        .columns
+        .keys()
+        .find(|key| !ours.contains(&key.as_str()))
+    {
+        None => Ok(()),
+        Some(key) => Err(columns
+            .error(format!("\"{key}\" is no column that a table can have"))
+            .with_remedy(format!("columns to name are {}", ours.join(", ")))),
+    }
+}
+
+fn no_place(columns: &Columns) -> ReadError {
+    columns
+        .error("there are no columns for the coordinates, such as x and y")
+        .with_remedy(format!(
+            "say which they are with --columns x=NAME,y=NAME; {}",
+            columns.listed()
+        ))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Input, Rows};
+
+    fn columns(header: &str) -> Columns {
+        let input = Input::from_bytes("t.csv", format!("{header}\n").into()).unwrap();
+        Rows::open(input).unwrap().columns().clone()
+    }
+
+    fn layout(header: &str) -> Layout {
+        Layout::find(&columns(header), &ReadOptions::default()).unwrap()
+    }
+
+    #[test]
+    fn names_are_found_in_many_spellings() {
+        let found = layout("Subject,Trial,Image,X [px],Y [px],Fixation Duration (ms),start_time");
+        assert_eq!((found.x, found.y, found.duration), (3, 4, Some(5)));
+        assert_eq!(
+            (found.participant, found.trial, found.stimulus),
+            (Some(0), Some(1), Some(2))
+        );
+        assert_eq!((found.start, found.end), (Some(6), None));
+        let viewer = layout(
+            "RECORDING_SESSION_LABEL\tTRIAL_INDEX\tCURRENT_FIX_X\tCURRENT_FIX_Y\tCURRENT_FIX_DURATION\tCURRENT_FIX_INTEREST_AREA_LABEL",
+        );
+        assert_eq!((viewer.x, viewer.y, viewer.duration), (2, 3, Some(4)));
+        assert_eq!((viewer.participant, viewer.aoi), (Some(0), Some(5)));
+        let pupil = layout("norm_pos_x,norm_pos_y,confidence,timestamp");
+        assert_eq!(pupil.place, Place::PupilNorm);
+        assert!(!pupil.has_durations());
+        assert!(layout("lon;lat;onset;end").has_durations());
+        assert_eq!(layout("lon;lat;onset;end").place, Place::Globe);
+        // Pairs stay together.
+        let pair = layout("x,start_x,start_y,duration_ms");
+        assert_eq!((pair.x, pair.y, pair.duration), (1, 2, Some(3)));
+    }
+
+    #[test]
+    fn units_are_split_off() {
+        for (name, unit) in [
+            ("x [px]", Some("px")),
+            ("Duration (ms)", Some("ms")),
+            ("start_s", Some("s")),
+            ("Recording timestamp [μs]", Some("μs")),
+            ("trial_s_x", None),
+            ("s", None),
+        ] {
+            assert_eq!(unit_in_name(name).as_deref(), unit, "{name}");
+        }
+    }
+
+    #[test]
+    fn the_users_names_go_first_and_mistakes_are_told() {
+        let header = columns("x,y,col [px],row,who");
+        let find = |pairs: &[(&str, &str)]| {
+            let columns = pairs.iter().map(|(a, b)| (a.to_string(), b.to_string()));
+            let options = ReadOptions {
+                columns: columns.collect(),
+                ..ReadOptions::default()
+            };
+            Layout::find(&header, &options)
+        };
+        let found = find(&[("x", "COL"), ("y", "row"), ("subject", "who")]).unwrap();
+        assert_eq!((found.x, found.y, found.participant), (2, 3, Some(4)));
+        let error = find(&[("x", "nowhere")]).unwrap_err();
+        assert!(error.problem.contains("nowhere"), "{error}");
+        let error = find(&[("z", "row")]).unwrap_err();
+        assert!(error.remedy.contains("duration"), "{error}");
+        let error = Layout::find(&columns("a,b"), &ReadOptions::default()).unwrap_err();
+        assert!(error.remedy.contains("a, b"), "{error}");
+    }
+}

@@ -1,0 +1,216 @@
+//! Generic tables of fixations or gaze samples: comma, semicolon, tab or blanks between the columns, which are told by
+//! their names.
+//!
+//! With a column for the duration, or for start and end, rows are fixations; else they are gaze samples and need a column
+//! for the time or a rate. Units come from the user, the columns' names or the first rows, in this order, and whatever is
+//! judged by the first rows is reported as assumed.
+
+mod columns;
+mod recordings;
+mod units;
+mod vocabulary;
+
+use super::{Format, names_of};
+use crate::{
+    Dropped, Fixation, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Row, RowChoice,
+    Rows, Sample, Sink, TimeUnit, is_missing,
+};
+use columns::Layout;
+use recordings::{Belongs, Recordings};
+use units::Survey;
+
+/// See the module.
+pub(super) struct Table;
+
+impl Format for Table {
+    fn name(&self) -> &'static str {
+        "table"
+    }
+
+    fn title(&self) -> &'static str {
+        "Table of fixations or gaze samples (CSV, TSV)"
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        !head.binary
+            && Input::from_bytes("", head.first_row().into())
+                .and_then(Rows::open)
+                .is_ok_and(|rows| columns::has_place(rows.columns()))
+    }
+
+    fn read(
+        &self,
+        input: Input,
+        options: &ReadOptions,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ReadError> {
+        let names = names_of(&input, options, NamesInFile::default())?;
+        let first_rows = input.head().lines.join("\n").into_bytes();
+        let first_rows = Rows::open(Input::from_bytes(input.name(), first_rows)?)?;
+        let columns = first_rows.columns().clone();
+        let layout = Layout::find(&columns, options)?;
+        let fixations = rows_are_fixations(&layout, options);
+        if !fixations && layout.start.is_none() && options.rate_hz.is_none() {
+            return Err(columns
+                .error("there is neither a duration nor a time in this table")
+                .with_remedy(
+                    "say the samples per second with --rate, or that every row is a fixation with --rows fixations",
+                ));
+        }
+        let survey = Survey::of(first_rows, &layout)?;
+        let kind = if fixations {
+            Kind::Fixations
+        } else {
+            Kind::Gaze {
+                rate_hz: options.rate_hz,
+            }
+        };
+        let space = units::space(&columns, &layout, &survey, options, sink)?;
+        let unit = units::time_unit(&columns, &layout, &survey, fixations, options, sink)?;
+        let mut recordings = Recordings::new(names.0, names.1, kind, space);
+        let mut rows = Rows::open(input)?;
+        let width = columns.names().len();
+        while let Some(row) = rows.next_row()? {
+            check_width(&row, width)?;
+            let row = TableRow {
+                row,
+                layout: &layout,
+                unit,
+            };
+            if fixations {
+                row.hand_over_fixation(&mut recordings, sink)?;
+            } else {
+                row.hand_over_sample(&mut recordings, sink)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn rows_are_fixations(layout: &Layout, options: &ReadOptions) -> bool {
+    match options.rows {
+        RowChoice::Any => layout.has_durations(),
+        RowChoice::Fixations => true,
+        RowChoice::Samples => false,
+    }
+}
+
+/// A row that is wider than the header has decimal commas, or a row name that the header does not count.
+fn check_width(row: &Row<'_>, width: usize) -> Result<(), ReadError> {
+    match (width..row.len()).find(|&column| !row.text(column).is_empty()) {
+        None => Ok(()),
+        Some(column) => Err(row
+            .error(column, format!("this row has more than the {width} fields of the header"))
+            .with_remedy(
+                "export with decimal points, quote texts that hold commas, and leave out row names (in R: row.names = FALSE)",
+            )),
+    }
+}
+
+struct TableRow<'a> {
+    row: Row<'a>,
+    layout: &'a Layout,
+    unit: TimeUnit,
+}
+
+impl TableRow<'_> {
+    fn hand_over_fixation(
+        &self,
+        recordings: &mut Recordings,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ReadError> {
+        let duration_ms = self.duration_ms()?;
+        let Some((x, y)) = self.point()? else {
+            sink.dropped(Dropped::Lost);
+            return Ok(());
+        };
+        if duration_ms.is_some_and(|duration| duration < 0.0) {
+            sink.dropped(Dropped::NegativeDuration);
+            return Ok(());
+        }
+        match recordings.of(&self.row, self.layout, sink)? {
+            Belongs::To(recording) => sink.fixation(
+                recording,
+                Fixation {
+                    x,
+                    y,
+                    duration_ms,
+                    aoi: self.aoi(),
+                },
+            ),
+            Belongs::ToNoStimulus => sink.dropped(Dropped::NoStimulus),
+            Belongs::ToNobody => return Err(self.nobody()),
+        }
+        Ok(())
+    }
+
+    fn hand_over_sample(
+        &self,
+        recordings: &mut Recordings,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ReadError> {
+        let point = self.point()?;
+        let time = self.number(self.layout.start)?;
+        match recordings.of(&self.row, self.layout, sink)? {
+            Belongs::To(recording) => sink.sample(
+                recording,
+                Sample {
+                    time_ms: time.map(|time| time * self.unit.in_ms()),
+                    point,
+                    aoi: self.aoi(),
+                },
+            ),
+            Belongs::ToNoStimulus => sink.dropped(Dropped::NoStimulus),
+            // The empty rows that spreadsheets leave.
+            Belongs::ToNobody if point.is_none() => sink.dropped(Dropped::Lost),
+            Belongs::ToNobody => return Err(self.nobody()),
+        }
+        Ok(())
+    }
+
+    fn number(&self, column: Option<usize>) -> Result<Option<f64>, ReadError> {
+        match column {
+            Some(column) => self.row.number_or_missing(column),
+            None => Ok(None),
+        }
+    }
+
+    fn point(&self) -> Result<Option<(f64, f64)>, ReadError> {
+        let x = self.row.number_or_missing(self.layout.x)?;
+        let y = self.row.number_or_missing(self.layout.y)?;
+        // A confidence that is not stated says nothing against the point.
+        let lost = self.number(self.layout.confidence)? == Some(0.0);
+        Ok(x.zip(y).filter(|_| !lost))
+    }
+
+    fn duration_ms(&self) -> Result<Option<f64>, ReadError> {
+        let duration = match self.layout.duration {
+            Some(column) => self.row.number_or_missing(column)?,
+            None => {
+                let start = self.number(self.layout.start)?;
+                start
+                    .zip(self.number(self.layout.end)?)
+                    .map(|(start, end)| end - start)
+            }
+        };
+        let duration_ms = duration.map(|duration| duration * self.unit.in_ms());
+        Ok(duration_ms.filter(|duration| duration.is_finite()))
+    }
+
+    fn aoi(&self) -> Option<&str> {
+        let name = self.layout.aoi.map(|column| self.row.text(column));
+        name.filter(|name| !is_missing(name))
+    }
+
+    fn nobody(&self) -> ReadError {
+        self.row
+            .error(
+                self.layout.participant.unwrap_or(0),
+                "the participant is missing in this row",
+            )
+            .with_remedy("complete the row or remove it")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,141 @@
+//! Which recording a row of a generic table belongs to.
+
+use super::columns::Layout;
+use crate::{Kind, ReadError, Recording, RecordingId, Row, Sink, Space, is_missing};
+use std::collections::HashMap;
+
+/// Keeps recordings apart by participant, stimulus and trial.
+pub(super) struct Recordings {
+    /// For tables without a column for it.
+    pub(super) participant: String,
+    /// For tables without a column for it.
+    pub(super) stimulus: Option<String>,
+    pub(super) kind: Kind,
+    pub(super) space: Option<Space>,
+    key: String,
+    last: Option<(String, RecordingId)>,
+    known: HashMap<String, RecordingId>,
+    /// The trial that came first, by participant and stimulus.
+    first_trials: HashMap<String, String>,
+}
+
+/// What a row's ids say.
+pub(super) enum Belongs {
+    To(RecordingId),
+    /// The participant is missing.
+    ToNobody,
+    /// The stimulus is missing: a pause or a calibration.
+    ToNoStimulus,
+}
+
+/// Stands between ids; no tracker writes it.
+const BETWEEN: char = '\u{1f}';
+
+impl Recordings {
+    pub(super) fn new(
+        participant: String,
+        stimulus: Option<String>,
+        kind: Kind,
+        space: Option<Space>,
+    ) -> Self {
+        Self {
+            participant,
+            stimulus,
+            kind,
+            space,
+            key: String::new(),
+            last: None,
+            known: HashMap::new(),
+            first_trials: HashMap::new(),
+        }
+    }
+
+    /// Finds the row's recording.
+    pub(super) fn of(
+        &mut self,
+        row: &Row<'_>,
+        layout: &Layout,
+        sink: &mut dyn Sink,
+    ) -> Result<Belongs, ReadError> {
+        let text = |column: Option<usize>| column.map(|column| row.text(column));
+        let ids = Ids {
+            participant: text(layout.participant).unwrap_or(&self.participant),
+            stimulus: text(layout.stimulus).or(self.stimulus.as_deref()),
+            trial: text(layout.trial),
+        };
+        ids.write_key(&mut self.key);
+        if let Some((key, recording)) = &self.last
+            && *key == self.key
+        {
+            return Ok(Belongs::To(*recording));
+        }
+        let recording = match self.known.get(&self.key) {
+            Some(&recording) => recording,
+            None => {
+                if layout.participant.is_some() && is_missing(ids.participant) {
+                    return Ok(Belongs::ToNobody);
+                }
+                let missing = |id: Option<&str>| id.is_none_or(is_missing);
+                if layout.stimulus.is_some() && missing(ids.stimulus)
+                    || layout.trial.is_some() && ids.stimulus.is_none() && missing(ids.trial)
+                {
+                    return Ok(Belongs::ToNoStimulus);
+                }
+                let stimulus = ids.stimulus_name(&mut self.first_trials);
+                let recording = sink.recording(&Recording {
+                    participant: ids.participant,
+                    stimulus: stimulus.as_deref(),
+                    kind: self.kind,
+                    space: self.space,
+                })?;
+                self.known.insert(self.key.clone(), recording);
+                recording
+            }
+        };
+        match &mut self.last {
+            Some((key, last)) => {
+                key.clone_from(&self.key);
+                *last = recording;
+            }
+            None => self.last = Some((self.key.clone(), recording)),
+        }
+        Ok(Belongs::To(recording))
+    }
+}
+
+struct Ids<'a> {
+    participant: &'a str,
+    stimulus: Option<&'a str>,
+    trial: Option<&'a str>,
+}
+
+impl Ids<'_> {
+    fn write_key(&self, key: &mut String) {
+        key.clear();
+        key.push_str(self.participant);
+        for id in [self.stimulus, self.trial] {
+            key.push(BETWEEN);
+            key.push_str(id.unwrap_or(""));
+        }
+    }
+
+    /// The trial is the stimulus where there is no other. Where a participant saw a stimulus in several trials, the first
+    /// keeps the stimulus' name and the others become `stimulus#trial`: most tables have one trial per stimulus, in an
+    /// order that differs between participants, and those must compare under the stimulus' own name.
+    fn stimulus_name(&self, first_trials: &mut HashMap<String, String>) -> Option<String> {
+        match (self.stimulus, self.trial) {
+            (Some(stimulus), Some(trial)) => {
+                let seen = format!("{}{BETWEEN}{stimulus}", self.participant);
+                let first = first_trials
+                    .entry(seen)
+                    .or_insert_with(|| trial.to_string());
+                Some(if first == trial {
+                    stimulus.to_string()
+                } else {
+                    format!("{stimulus}#{trial}")
+                })
+            }
+            (stimulus, trial) => stimulus.or(trial).map(str::to_string),
+        }
+    }
+}

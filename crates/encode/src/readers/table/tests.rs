@@ -1,0 +1,338 @@
+use super::*;
+use crate::readers::recorder::{Recorder, detected, read_file, read_text, shared_file, tiny_file};
+use crate::{CoordinateUnit, NameTemplate, Space};
+
+fn read(text: &str, options: &ReadOptions) -> Result<Recorder, ReadError> {
+    read_text(&Table, "dir/t.csv", text, options)
+}
+
+fn plain(text: &str) -> Recorder {
+    read(text, &ReadOptions::default()).unwrap()
+}
+
+fn assumes(read: &Recorder, words: &str) -> bool {
+    read.assumed.iter().any(|text| text.contains(words))
+}
+
+#[test]
+fn the_tiny_file_of_fixations() {
+    let options = ReadOptions {
+        screen: Some((640.0, 480.0)),
+        ..ReadOptions::default()
+    };
+    let (read, detected) = read_file(&Table, &tiny_file("table.csv"), &options).unwrap();
+    assert_eq!(detected, "table");
+    let ids: Vec<_> = read
+        .recordings
+        .iter()
+        .map(|one| (one.participant.as_str(), one.stimulus.as_deref().unwrap()))
+        .collect();
+    // Anna saw the cat in two trials.
+    assert_eq!(
+        ids,
+        [
+            ("anna", "cat.png"),
+            ("anna", "dog.png"),
+            ("anna", "cat.png#3"),
+            ("ben", "dog.png"),
+        ]
+    );
+    let face = Some("face".to_string());
+    assert_eq!(
+        read.recordings[0].fixations,
+        [
+            (100.5, 200.0, Some(250.0), face),
+            (140.0, 210.5, Some(180.0), None),
+        ]
+    );
+    let end = Some("tail, end".to_string());
+    assert_eq!(
+        read.recordings[3].fixations,
+        [(335.0, 255.0, Some(410.0), end)]
+    );
+    assert_eq!(read.recordings[0].kind, Kind::Fixations);
+    assert_eq!(read.recordings[0].space, Some(Space::pixels(640.0, 480.0)));
+    let dropped: Vec<_> = read.dropped.into_iter().collect();
+    assert_eq!(
+        dropped,
+        [
+            (Dropped::Lost, 1),
+            (Dropped::NegativeDuration, 1),
+            (Dropped::NoStimulus, 1),
+        ]
+    );
+    assert_eq!(read.assumed.len(), 2);
+}
+
+#[test]
+fn the_tiny_file_of_gaze() {
+    let path = tiny_file("table-gaze.tsv");
+    let (read, detected) = read_file(&Table, &path, &ReadOptions::default()).unwrap();
+    assert_eq!(detected, "table");
+    let [first, second] = read.recordings.as_slice() else {
+        panic!("two recordings");
+    };
+    assert_eq!(
+        (first.participant.as_str(), second.participant.as_str()),
+        ("P1", "P2")
+    );
+    assert_eq!(
+        first.samples,
+        [
+            (Some(0.0), Some((0.5, 0.5)), None),
+            (Some(8.0), Some((0.51, 0.5)), None),
+            (Some(16.0), None, None),
+            (Some(24.0), None, None),
+        ]
+    );
+    assert_eq!(second.samples.len(), 2);
+    assert_eq!(first.space, Some(Space::unit()));
+    assert_eq!(first.kind, Kind::Gaze { rate_hz: None });
+    // The names say it all.
+    assert!(read.assumed.is_empty(), "{:?}", read.assumed);
+}
+
+#[test]
+fn units_are_judged_by_the_first_rows_and_said() {
+    let seconds = plain("x,y,duration\n500,300,0.25\n510,310,0.3\n");
+    assert_eq!(seconds.recordings[0].fixations[0].2, Some(250.0));
+    assert_eq!(seconds.recordings[0].space, None);
+    assert!(assumes(&seconds, "durations are in s,") && assumes(&seconds, "pixels"));
+    let micro = plain("x,y,start,end\n0.5,0.3,1000000,1250000\n0.2,0.3,1300000,1500000\n");
+    assert_eq!(micro.recordings[0].fixations[0].2, Some(250.0));
+    assert_eq!(micro.recordings[0].space, Some(Space::unit()));
+    assert!(assumes(&micro, "µs") && assumes(&micro, "0 to 1"));
+    for (step, unit) in [
+        ("0.004", "in s,"),
+        ("4", "in ms,"),
+        ("4000", "in µs,"),
+        ("4000000", "in ns,"),
+    ] {
+        let gaze = plain(&format!("t,x,y\n0,5,6\n{step},5,6\n"));
+        let last = gaze.recordings[0].samples[1].0.unwrap();
+        assert!((last - 4.0).abs() < 1e-9, "{step}");
+        assert!(assumes(&gaze, unit), "{step}");
+    }
+    let globe = plain("lon,lat,dur\n-120,45,200\n");
+    assert_eq!(globe.recordings[0].space, Some(Space::degrees()));
+    let east = plain("lon,lat,dur\n190,45,200\n");
+    assert_eq!(east.recordings[0].space.unwrap().right, 360.0);
+    let fractions = plain("longitude,latitude,duration\n0.2,0.4,200\n");
+    assert_eq!(fractions.recordings[0].space, Some(Space::unit()));
+    let pupil = plain("norm_pos_x,norm_pos_y,duration_ms\n0.2,0.4,200\n");
+    assert_eq!(pupil.recordings[0].space, Some(Space::unit().flipped()));
+    // Whole numbers near the corner are pixels.
+    let corner = plain("x,y,duration\n0,1,200\n");
+    assert_eq!(corner.recordings[0].space, None);
+}
+
+#[test]
+fn what_the_user_says_goes_before_names_and_rows() {
+    let options = ReadOptions {
+        units: Some(CoordinateUnit::Fraction),
+        time_unit: Some(TimeUnit::Seconds),
+        flip_y: true,
+        participant: Some("P9".into()),
+        stimulus: Some("film".into()),
+        columns: [("x", "a"), ("y", "b"), ("duration", "c")]
+            .map(|(ours, theirs)| (ours.to_string(), theirs.to_string()))
+            .into(),
+        ..ReadOptions::default()
+    };
+    let read = read("a [px];b;c\n100,5;2;3\n", &options).unwrap();
+    let recording = &read.recordings[0];
+    assert_eq!(recording.participant, "P9");
+    assert_eq!(recording.stimulus.as_deref(), Some("film"));
+    assert_eq!(recording.space, Some(Space::unit().flipped()));
+    assert_eq!(recording.fixations, [(100.5, 2.0, Some(3000.0), None)]);
+    assert!(read.assumed.is_empty());
+}
+
+#[test]
+fn rows_without_durations_need_a_time_a_rate_or_a_word() {
+    let text = "x,y\n10,20\n";
+    let error = read(text, &ReadOptions::default()).unwrap_err();
+    assert!(error.remedy.contains("--rate"), "{error}");
+    let with_rate = ReadOptions {
+        rate_hz: Some(60.0),
+        ..ReadOptions::default()
+    };
+    let gaze = read(text, &with_rate).unwrap();
+    assert_eq!(
+        gaze.recordings[0].kind,
+        Kind::Gaze {
+            rate_hz: Some(60.0)
+        }
+    );
+    assert_eq!(
+        gaze.recordings[0].samples,
+        [(None, Some((10.0, 20.0)), None)]
+    );
+    let choose = |rows| ReadOptions {
+        rows,
+        ..ReadOptions::default()
+    };
+    let fixations = read(text, &choose(RowChoice::Fixations)).unwrap();
+    assert_eq!(
+        fixations.recordings[0].fixations,
+        [(10.0, 20.0, None, None)]
+    );
+    let samples = read("x,y,time,duration\n1,2,3,4\n", &choose(RowChoice::Samples)).unwrap();
+    assert_eq!(samples.recordings[0].samples.len(), 1);
+}
+
+#[test]
+fn trials_and_stimuli_make_recordings() {
+    let trials = plain("subject,trial,x,y,duration\nA,1,1,1,100\nA,2,1,1,100\nA,1,1,1,100\n");
+    let names: Vec<_> = trials
+        .recordings
+        .iter()
+        .map(|one| one.stimulus.clone())
+        .collect();
+    assert_eq!(names, [Some("1".into()), Some("2".into())]);
+    assert_eq!(trials.recordings[0].fixations.len(), 2);
+    let file = plain("x,y,duration\n1,1,100\n");
+    assert_eq!(file.recordings[0].participant, "t");
+    assert_eq!(file.recordings[0].stimulus, None);
+    let options = ReadOptions {
+        name_template: Some(NameTemplate::parse("{stimulus}_sub-{participant}").unwrap()),
+        ..ReadOptions::default()
+    };
+    let text = "x\ty\tduration\n1\t1\t100\n";
+    let read = read_text(&Table, "segment_10_sub-19.tsv", text, &options).unwrap();
+    assert_eq!(read.recordings[0].participant, "19");
+    assert_eq!(read.recordings[0].stimulus.as_deref(), Some("segment_10"));
+}
+
+#[test]
+fn encodings_and_line_ends_make_no_difference() {
+    let text = "Participant;X;Y;Duration (ms)\r\nJosé;1,5;2;100\r\n";
+    let utf16 = |to_bytes: fn(u16) -> [u8; 2]| -> Vec<u8> {
+        text.encode_utf16().flat_map(to_bytes).collect()
+    };
+    let old: Vec<u8> = text.chars().map(|sign| sign as u8).collect();
+    for bytes in [
+        text.as_bytes().to_vec(),
+        [b"\xef\xbb\xbf", text.as_bytes()].concat(),
+        text.replace("\r\n", "\r").into_bytes(),
+        utf16(u16::to_le_bytes),
+        utf16(u16::to_be_bytes),
+        old,
+    ] {
+        let input = Input::from_bytes("t.csv", bytes).unwrap();
+        assert_eq!(detected(&input), "table");
+        let mut read = Recorder::default();
+        Table
+            .read(input, &ReadOptions::default(), &mut read)
+            .unwrap();
+        assert_eq!(read.recordings[0].participant, "José");
+        assert_eq!(
+            read.recordings[0].fixations,
+            [(1.5, 2.0, Some(100.0), None)]
+        );
+    }
+}
+
+#[test]
+fn broken_tables_are_errors_with_their_place() {
+    let header = "subject,x,y,duration\nA,1,2,3\n";
+    for (row, column) in [
+        ("B,1", 3),
+        ("B,1,2", 4),
+        ("B,one,2,3", 2),
+        ("B,1,2,long", 4),
+        (",1,2,3", 1),
+        ("B,1,5,2,5,3,5", 5),
+        ("\"B,1,2,3", 0),
+    ] {
+        let text = format!("{header}{row}\n");
+        let error = read(&text, &ReadOptions::default()).unwrap_err();
+        assert_eq!(error.line, Some(3), "{error}");
+        assert_eq!(
+            error.column.map_or(0, |(number, _)| number),
+            column,
+            "{row}"
+        );
+    }
+    for (text, words) in [
+        ("", "empty"),
+        ("# only a comment\n", "empty"),
+        ("x|y|duration\n1|2|3\n", "no columns"),
+        ("12,13,200\n", "no columns"),
+        ("x,duration\n1,2\n", "no columns"),
+        ("x [furlong],y,duration\n1,2,3\n", "unit"),
+        ("x [px],y [deg],duration\n1,2,3\n", "different units"),
+        ("x,y,duration [weeks]\n1,2,3\n", "unit of time"),
+    ] {
+        let error = read(text, &ReadOptions::default()).unwrap_err();
+        assert!(error.problem.contains(words), "{error}");
+        assert!(!error.remedy.is_empty() && !error.remedy.contains("13"));
+    }
+}
+
+#[test]
+fn empty_rows_of_spreadsheets_are_counted() {
+    let read = plain("subject,time,x,y\nA,0,1,2\nA,4,3,4\n,,,\n,,,,,\n");
+    assert_eq!(read.dropped[&Dropped::Lost], 2);
+    assert_eq!(read.recordings[0].samples.len(), 2);
+    let read = plain("subject duration x y\nA 200 1 2\n");
+    assert_eq!(read.recordings[0].fixations.len(), 1);
+}
+
+#[test]
+fn real_reading_data() {
+    let Some(path) = shared_file("scasim/eyemovements.csv") else {
+        return;
+    };
+    let (read, detected) = read_file(&Table, &path, &ReadOptions::default()).unwrap();
+    assert_eq!(detected, "table");
+    let lengths: Vec<_> = read
+        .recordings
+        .iter()
+        .map(|one| {
+            (
+                one.participant.as_str(),
+                one.stimulus.as_deref().unwrap(),
+                one.fixations.len(),
+            )
+        })
+        .collect();
+    assert_eq!(
+        lengths,
+        [
+            ("Anne", "1", 11),
+            ("Anne", "2", 14),
+            ("Anne", "3", 18),
+            ("Udi", "4", 11),
+            ("Udi", "5", 14),
+            ("Udi", "6", 18),
+            ("Gustave", "7", 11),
+            ("Gustave", "8", 14),
+            ("Gustave", "9", 18),
+        ]
+    );
+    let last = read.recordings[8].fixations.last();
+    assert_eq!(last, Some(&(492.0, 382.0, Some(172.0), None)));
+    assert!(assumes(&read, "in ms,"));
+}
+
+#[test]
+fn real_fixation_vectors() {
+    for (file, count, last) in [
+        ("segment_10_sub-01.tsv", 36, (345.7, 206.8, 89.5)),
+        ("segment_10_sub-19.tsv", 28, (356.1, 258.6, 1160.0)),
+        ("segment_5_sub-19.tsv", 21, (869.1, 101.2, 139.0)),
+    ] {
+        let Some(path) = shared_file(&format!("multimatch_gaze/{file}")) else {
+            return;
+        };
+        let (read, detected) = read_file(&Table, &path, &ReadOptions::default()).unwrap();
+        assert_eq!(detected, "table");
+        let fixations = &read.recordings[0].fixations;
+        assert_eq!(fixations.len(), count, "{file}");
+        let (x, y, duration, _) = fixations[count - 1];
+        assert_eq!((x, y), (last.0, last.1));
+        assert!((duration.unwrap() - last.2).abs() < 1e-9);
+        assert!(assumes(&read, "durations are in s,"));
+    }
+}

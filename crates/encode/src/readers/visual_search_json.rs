@@ -1,0 +1,263 @@
+//! Scanpaths of visual search as JSON: `{image: {subject, image_height, image_width, X: [], Y: [], T: []}}`, and the list
+//! of such records, each with its image under `name`, that COCO-Search18 publishes.
+//!
+//! - X and Y are pixels **of the image**, not of the screen that some records also mention: published files hold an image
+//!   of 1024×768 on a screen of 1280×960, and no coordinate lies beyond 1023 and 767 (those outside the image were moved
+//!   to its edge by the authors).
+//! - T are durations in milliseconds. Authors who cut a scanpath once the target was found left T whole, so T may be
+//!   longer than X and Y; its first values belong to them.
+
+use super::{Format, only_fixations, oriented};
+use crate::{
+    CoordinateUnit, Dropped, Fixation, Head, Input, Kind, ReadError, ReadOptions, Recording, Sink,
+    Space,
+};
+use serde::Deserialize;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+
+/// Visual search scanpaths as JSON.
+#[derive(Debug)]
+pub(super) struct VisualSearchJson;
+
+impl Format for VisualSearchJson {
+    fn name(&self) -> &'static str {
+        "visual-search-json"
+    }
+
+    fn title(&self) -> &'static str {
+        "visual search scanpaths (JSON with X, Y and T for each image)"
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        let has = |key: &str| head.lines.iter().any(|line| line.contains(key));
+        head.first_line().starts_with(['{', '['])
+            && [r#""subject""#, r#""X""#, r#""Y""#].into_iter().all(has)
+    }
+
+    fn read(
+        &self,
+        input: Input,
+        options: &ReadOptions,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ReadError> {
+        only_fixations(&input, options)?;
+        let file = input.name().to_string();
+        let mut problem = None;
+        let records = Records {
+            hand_over: HandOver {
+                file: &file,
+                options,
+                sink,
+            },
+            problem: &mut problem,
+        };
+        let mut json = serde_json::Deserializer::from_reader(input.into_reader());
+        let read = records.deserialize(&mut json).and_then(|()| json.end());
+        let Err(error) = read else { return Ok(()) };
+        let explained = problem.unwrap_or_else(|| in_our_words(&file, &error));
+        Err(if error.line() == 0 {
+            explained
+        } else {
+            explained
+                .at_line(error.line() as u64)
+                .at_column(error.column().saturating_sub(1), "")
+        })
+    }
+}
+
+/// One scanpath. Everything is optional here so that what is missing can be said in our words.
+#[derive(Deserialize)]
+struct Record {
+    name: Option<String>,
+    task: Option<String>,
+    subject: Option<Subject>,
+    image_height: Option<f64>,
+    image_width: Option<f64>,
+    #[serde(rename = "X")]
+    x: Option<Vec<Option<f64>>>,
+    #[serde(rename = "Y")]
+    y: Option<Vec<Option<f64>>>,
+    #[serde(rename = "T")]
+    t: Option<Vec<Option<f64>>>,
+}
+
+/// Some write `"07"`, some 7.
+#[derive(Deserialize)]
+#[serde(untagged)]
+enum Subject {
+    Text(String),
+    Number(i64),
+}
+
+/// Where records go as soon as each of them is read.
+struct HandOver<'a> {
+    file: &'a str,
+    options: &'a ReadOptions,
+    sink: &'a mut dyn Sink,
+}
+
+impl HandOver<'_> {
+    fn record(&mut self, image: Option<String>, record: Record) -> Result<(), ReadError> {
+        let missing = |what: &str| {
+            ReadError::new(self.file, format!("the scanpath that ends here has no {what}"))
+                .with_remedy("each scanpath needs \"subject\" and the lists \"X\" and \"Y\"; \"T\", \"image_width\" and \"image_height\" belong to it")
+        };
+        let Record { x, y, t, .. } = record;
+        let x = x.ok_or_else(|| missing("\"X\""))?;
+        let y = y.ok_or_else(|| missing("\"Y\""))?;
+        let participant = match (record.subject, &self.options.participant) {
+            (Some(Subject::Text(text)), _) => text,
+            (Some(Subject::Number(number)), _) => number.to_string(),
+            (None, Some(named)) => named.clone(),
+            (None, None) => return Err(missing("\"subject\"")),
+        };
+        if x.len() != y.len() || t.as_ref().is_some_and(|t| t.len() < x.len()) {
+            let durations = t.as_ref().map_or(0, Vec::len);
+            return Err(ReadError::new(
+                self.file,
+                format!(
+                    "the scanpath that ends here has {} X, {} Y and {durations} T values",
+                    x.len(),
+                    y.len()
+                ),
+            )
+            .with_remedy(
+                "there must be one Y and one T for every X; correct or remove this scanpath",
+            ));
+        }
+        if t.as_ref().is_some_and(|t| t.len() > x.len()) {
+            self.sink.assumed("where a scanpath has more durations than places (it was cut when the target was found), the first durations belong to the places");
+        }
+        self.sink.assumed(
+            "X and Y are pixels of the image with the origin at its top left, not of the screen",
+        );
+        let unit = self
+            .options
+            .time_unit
+            .unwrap_or(crate::TimeUnit::Milliseconds);
+        if self.options.time_unit.is_none() {
+            self.sink.assumed("durations are in milliseconds");
+        }
+        let image = image.or(record.name);
+        // One image may be searched for several things.
+        let stimulus = match (image, record.task) {
+            (Some(image), Some(task)) => Some(format!("{task}/{image}")),
+            (image, _) => image.or_else(|| self.options.stimulus.clone()),
+        };
+        let recording = self.sink.recording(&Recording {
+            participant: &participant,
+            stimulus: stimulus.as_deref(),
+            kind: Kind::Fixations,
+            space: space(record.image_width.zip(record.image_height), self.options),
+        })?;
+        let mut durations = t.unwrap_or_default().into_iter();
+        for (x, y) in x.into_iter().zip(y) {
+            let duration_ms = durations.next().flatten().map(|value| value * unit.in_ms());
+            match x.zip(y) {
+                None => self.sink.dropped(Dropped::Lost),
+                Some(_) if duration_ms.is_some_and(|duration| duration < 0.0) => {
+                    self.sink.dropped(Dropped::NegativeDuration);
+                }
+                Some((x, y)) => self.sink.fixation(
+                    recording,
+                    Fixation {
+                        x,
+                        y,
+                        duration_ms,
+                        aoi: None,
+                    },
+                ),
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Walks over the outermost object or list and hands each record on before the next is read.
+struct Records<'a> {
+    hand_over: HandOver<'a>,
+    /// What is wrong with a record; the JSON reader adds the place.
+    problem: &'a mut Option<ReadError>,
+}
+
+impl Records<'_> {
+    fn hand_over<E: serde::de::Error>(
+        &mut self,
+        image: Option<String>,
+        record: Record,
+    ) -> Result<(), E> {
+        self.hand_over.record(image, record).map_err(|error| {
+            *self.problem = Some(error);
+            E::custom("explained elsewhere")
+        })
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for Records<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, json: D) -> Result<(), D::Error> {
+        json.deserialize_any(self)
+    }
+}
+
+impl<'de> Visitor<'de> for Records<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("scanpaths by image")
+    }
+
+    fn visit_map<A: MapAccess<'de>>(mut self, mut map: A) -> Result<(), A::Error> {
+        while let Some(image) = map.next_key::<String>()? {
+            let record = map.next_value()?;
+            self.hand_over::<A::Error>(Some(image), record)?;
+        }
+        Ok(())
+    }
+
+    fn visit_seq<A: SeqAccess<'de>>(mut self, mut list: A) -> Result<(), A::Error> {
+        while let Some(record) = list.next_element()? {
+            self.hand_over::<A::Error>(None, record)?;
+        }
+        Ok(())
+    }
+}
+
+fn space(image: Option<(f64, f64)>, options: &ReadOptions) -> Option<Space> {
+    let pixels = || {
+        let (width, height) = options.screen.or(image)?;
+        (width > 0.0 && height > 0.0).then(|| Space::pixels(width, height))
+    };
+    let space = match options.units {
+        Some(CoordinateUnit::Fraction) => Space::unit(),
+        Some(CoordinateUnit::Degrees) => Space::degrees(),
+        Some(CoordinateUnit::Pixels) | None => pixels()?,
+    };
+    Some(oriented(space, options))
+}
+
+/// The JSON reader's own words quote the file, that is a participant's data; these do not.
+fn in_our_words(file: &str, error: &serde_json::Error) -> ReadError {
+    use serde_json::error::Category;
+    let (problem, remedy) = match error.classify() {
+        Category::Eof => (
+            "the file ends in the middle of a scanpath",
+            "it was cut or is still being written: copy or download it again",
+        ),
+        Category::Syntax => (
+            "this is not valid JSON",
+            "correct it there: a missing comma, quote or bracket, or NaN where JSON wants null, is the usual cause",
+        ),
+        Category::Data => (
+            "a value here is not of the expected kind",
+            "expected {image: {\"subject\": text, \"image_width\": number, \"image_height\": number, \"X\": [numbers], \"Y\": [numbers], \"T\": [numbers]}}",
+        ),
+        Category::Io => ("the file cannot be read on", "copy or download it again"),
+    };
+    ReadError::new(file, problem).with_remedy(remedy)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,377 @@
+//! The reduction of raw gaze to a scanpath.
+//!
+//! # The rule
+//! Every sample has a letter. Equal letters in a row are a *run*. Runs shorter than the minimum dwell (100 ms) are
+//! removed: they are too short for a fixation. What is left of a letter's run is downsized: one letter for each 100 ms,
+//! and at most three.
+//!
+//! # What the rule leaves open, and our answers
+//! - **How long a run lasts.** From its first sample to the end of its last. A sample ends where the next row begins, be
+//!   that a sample elsewhere or a lost one. Where no row follows within one and a half steps (rows are missing, or the
+//!   recording ends) a sample lasts one step. So a file that writes lost samples and one that leaves them out give the
+//!   same scanpath, and the jitter of timestamps is not lost.
+//! - **The step** is one over the sampling rate where that is known, else the median of the first 64 steps of the
+//!   recording. Without timestamps the rate must be known, and a run lasts its number of samples over the rate.
+//! - **Lost samples.** The eye is lost from the end of the last good sample to the next good one. Up to the longest gap
+//!   (75 ms) a run goes on if its letter does, and the gap counts as looked at: the eye was there before and after. A
+//!   longer gap ends the run at the last good sample. A point that is seen outside the stimulus or in no area is not
+//!   lost: the eye was elsewhere, and the run ends.
+//! - **Neighbours that become equal** when a short run between them is removed are one run with the sum of their
+//!   durations, before it is downsized: in the paper's words, the letters then stand next to each other. The same goes
+//!   for the two sides of a long gap. So "at most three" is true of the result. Without merging, each run is downsized by
+//!   itself.
+//! - **Time that goes backwards** (a clock was reset, recordings were joined) ends the run like a long gap; it is counted
+//!   for the summary. A repeated timestamp adds no time. A sample without timestamp among others that have one comes one
+//!   step after the row before it.
+//! - **`RunsBy::Count`** takes the paper by the letter: timestamps do not count, a run is as long as its rows, and the
+//!   minimum dwell is N = round(rate · 100 ms) rows, at least one; a rate of 75 Hz gives N = 8.
+//! - **Rounding.** A ten-thousandth of the minimum dwell is forgiven everywhere, so that twelve samples at 120 Hz are
+//!   100 ms, whether steps are written as 8.333 ms or summed up in floating point.
+//!
+//! Memory is the scanpath's plus a bounded number of rows at the start, from which the step is found.
+
+use crate::{Downsize, RunOptions, RunsBy};
+
+/// What a row says about where the eye was.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Gaze {
+    /// At a letter.
+    At(u16),
+    /// Nobody knows.
+    Lost,
+    /// Seen, but outside the stimulus or in no area.
+    Elsewhere,
+}
+
+/// What the reduction of one recording gives.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Reduced {
+    pub(crate) letters: Vec<u16>,
+    /// Runs that were too short.
+    pub(crate) removed: u64,
+    /// Rows whose time is before that of the row before.
+    pub(crate) backwards: u64,
+}
+
+/// Why a recording cannot be reduced.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Unreducible {
+    /// Neither timestamps nor a rate.
+    NoTime,
+    /// More letters than any scanpath has, as when microseconds are taken for milliseconds without a cap.
+    TooLong,
+}
+
+/// The longest scanpath that is built; longer ones come from units that were mistaken.
+pub(crate) const MAX_LETTERS: usize = 1 << 24;
+
+/// The share of the minimum dwell that is forgiven.
+const TOLERANCE: f64 = 1e-4;
+
+/// From so many steps the median is taken …
+const STEPS_FOR_MEDIAN: usize = 64;
+
+/// … or from those in so many rows, where timestamps hardly advance.
+const ROWS_FOR_MEDIAN: usize = 1024;
+
+/// Reduces one recording, row by row.
+#[derive(Debug)]
+pub(crate) struct RunEncoder {
+    options: RunOptions,
+    rate_hz: Option<f64>,
+    stage: Stage,
+    reduced: Reduced,
+    /// The run that may still be joined by an equal neighbour: letter and length.
+    pending: Option<(u16, f64)>,
+    too_long: bool,
+}
+
+#[derive(Debug)]
+enum Stage {
+    /// The first rows wait until the step is known.
+    Waiting {
+        rows: Vec<Row>,
+        steps: usize,
+    },
+    Running(Track),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Row {
+    time: Option<f64>,
+    gaze: Gaze,
+}
+
+/// Where we are on the line on which lengths are measured: milliseconds, or rows where rows are counted.
+#[derive(Clone, Copy, Debug)]
+struct Track {
+    timed: bool,
+    /// The distance of two rows.
+    step: f64,
+    /// The length that makes a letter.
+    unit: f64,
+    max_gap: f64,
+    previous: Option<f64>,
+    run: Option<Run>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Run {
+    letter: u16,
+    start: f64,
+    last: f64,
+    /// Where the last good sample ends; known when the next row comes.
+    end: Option<f64>,
+}
+
+impl RunEncoder {
+    /// `options` must have passed [`EncodeOptions::check`](crate::EncodeOptions::check).
+    pub(crate) fn new(options: RunOptions, rate_hz: Option<f64>) -> Self {
+        Self {
+            options,
+            rate_hz: rate_hz.filter(|rate| rate.is_finite() && *rate > 0.0),
+            stage: Stage::Waiting {
+                rows: Vec::new(),
+                steps: 0,
+            },
+            reduced: Reduced::default(),
+            pending: None,
+            too_long: false,
+        }
+    }
+
+    /// The next row.
+    pub(crate) fn push(&mut self, time_ms: Option<f64>, gaze: Gaze) {
+        let row = Row {
+            time: time_ms.filter(|time| time.is_finite()),
+            gaze,
+        };
+        match &mut self.stage {
+            Stage::Running(_) => self.advance(row),
+            Stage::Waiting { rows, steps } => {
+                let before = rows.last().and_then(|last| last.time);
+                *steps += usize::from(row.time > before && before.is_some());
+                rows.push(row);
+                let known = self.rate_hz.is_some() && row.time.is_some();
+                if known || *steps == STEPS_FOR_MEDIAN || rows.len() == ROWS_FOR_MEDIAN {
+                    // A recording without any time fails at its end; until then it may wait no longer.
+                    let _ = self.start();
+                }
+            }
+        }
+    }
+
+    /// The scanpath, when all rows have come.
+    pub(crate) fn finish(mut self) -> Result<Reduced, Unreducible> {
+        if let Stage::Waiting { rows, .. } = &self.stage {
+            if rows.is_empty() {
+                return Ok(self.reduced);
+            }
+            self.start()?;
+        }
+        if let Stage::Running(track) = &mut self.stage {
+            if !track.timed && track.step == 0.0 {
+                return Err(Unreducible::NoTime);
+            }
+            let last = track.close(None);
+            self.take(last);
+        }
+        self.flush();
+        if self.too_long {
+            return Err(Unreducible::TooLong);
+        }
+        Ok(self.reduced)
+    }
+
+    /// Settles on a way to measure and works off the rows that waited.
+    fn start(&mut self) -> Result<(), Unreducible> {
+        let Stage::Waiting { rows, .. } = &mut self.stage else {
+            return Ok(());
+        };
+        let rows = std::mem::take(rows);
+        let timed = rows.iter().any(|row| row.time.is_some());
+        let step_ms = match self.rate_hz {
+            Some(rate) => 1000.0 / rate,
+            None => median_step(&rows),
+        };
+        let options = &self.options;
+        let mut outcome = Ok(());
+        let track = match options.by {
+            RunsBy::Time if timed => {
+                Track::new(true, step_ms, options.min_dwell_ms, options.max_gap_ms)
+            }
+            _ if step_ms > 0.0 => {
+                let in_rows = options.min_dwell_ms / step_ms;
+                let unit = match options.by {
+                    RunsBy::Time => in_rows,
+                    RunsBy::Count => in_rows.round().max(1.0),
+                };
+                Track::new(false, 1.0, unit, options.max_gap_ms / step_ms)
+            }
+            _ => {
+                outcome = Err(Unreducible::NoTime);
+                Track::new(false, 0.0, f64::INFINITY, 0.0)
+            }
+        };
+        self.stage = Stage::Running(track);
+        for row in rows {
+            self.advance(row);
+        }
+        outcome
+    }
+
+    fn advance(&mut self, row: Row) {
+        let Stage::Running(track) = &mut self.stage else {
+            return;
+        };
+        let ended = track.step_to(row, &mut self.reduced.backwards);
+        self.take(ended);
+    }
+
+    /// A run has ended: remove it, or let it wait for an equal neighbour.
+    fn take(&mut self, ended: Option<(u16, f64)>) {
+        let (Some((letter, length)), Stage::Running(track)) = (ended, &self.stage) else {
+            return;
+        };
+        if length < track.unit * (1.0 - TOLERANCE) {
+            self.reduced.removed += 1;
+            return;
+        }
+        match &mut self.pending {
+            Some((waiting, sum)) if *waiting == letter && self.options.merge => *sum += length,
+            _ => {
+                self.flush();
+                self.pending = Some((letter, length));
+            }
+        }
+    }
+
+    /// Writes the waiting run's letters.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a float-to-integer cast saturates
+    fn flush(&mut self) {
+        let (Some((letter, length)), Stage::Running(track)) = (self.pending.take(), &self.stage)
+        else {
+            return;
+        };
+        let units = length / track.unit;
+        let count = match self.options.downsize {
+            Downsize::Floor => (units + TOLERANCE).floor(),
+            Downsize::Round => (units + 0.5 + TOLERANCE).floor(),
+            Downsize::Ceil => (units - TOLERANCE).ceil(),
+        } as usize;
+        let cap = self.options.cap.map_or(usize::MAX, |cap| cap as usize);
+        let count = count.max(1).min(cap);
+        if count > MAX_LETTERS - self.reduced.letters.len() {
+            self.too_long = true;
+            return;
+        }
+        self.reduced
+            .letters
+            .extend(std::iter::repeat_n(letter, count));
+    }
+}
+
+impl Track {
+    fn new(timed: bool, step: f64, unit: f64, max_gap: f64) -> Self {
+        Self {
+            timed,
+            step,
+            unit,
+            max_gap,
+            previous: None,
+            run: None,
+        }
+    }
+
+    /// Moves on to a row; the run that ends with it, as letter and length.
+    fn step_to(&mut self, row: Row, backwards: &mut u64) -> Option<(u16, f64)> {
+        let following = self.previous.map_or(0.0, |previous| previous + self.step);
+        let here = if self.timed {
+            row.time.unwrap_or(following)
+        } else {
+            following
+        };
+        let went_back = self.previous.is_some_and(|previous| here < previous);
+        self.previous = Some(here);
+        if went_back {
+            *backwards += 1;
+            let ended = self.close(None);
+            self.open(row.gaze, here);
+            return ended;
+        }
+        let goes_on = match (&mut self.run, row.gaze) {
+            (None, _) => false,
+            (Some(run), gaze) => {
+                let end = *run
+                    .end
+                    .get_or_insert(end_of_sample(run.last, here, self.step));
+                match gaze {
+                    Gaze::Lost => true,
+                    Gaze::Elsewhere => false,
+                    Gaze::At(letter) => {
+                        letter == run.letter && here - end <= self.max_gap + self.unit * TOLERANCE
+                    }
+                }
+            }
+        };
+        if goes_on {
+            if let (Some(run), Gaze::At(_)) = (&mut self.run, row.gaze) {
+                run.last = here;
+                run.end = None;
+            }
+            return None;
+        }
+        let ended = self.close(Some(here));
+        self.open(row.gaze, here);
+        ended
+    }
+
+    fn open(&mut self, gaze: Gaze, here: f64) {
+        if let Gaze::At(letter) = gaze {
+            self.run = Some(Run {
+                letter,
+                start: here,
+                last: here,
+                end: None,
+            });
+        }
+    }
+
+    /// Ends the run; `next` is the row after it, where there is one that follows in time.
+    fn close(&mut self, next: Option<f64>) -> Option<(u16, f64)> {
+        let run = self.run.take()?;
+        let end = run.end.unwrap_or_else(|| match next {
+            Some(next) => end_of_sample(run.last, next, self.step),
+            None => run.last + self.step,
+        });
+        Some((run.letter, end - run.start))
+    }
+}
+
+/// A sample lasts until the next row; where rows are missing, one step.
+fn end_of_sample(sample: f64, next: f64, step: f64) -> f64 {
+    if next - sample <= 1.5 * step {
+        next
+    } else {
+        sample + step
+    }
+}
+
+/// The median of the steps forward; 0 where there are none.
+fn median_step(rows: &[Row]) -> f64 {
+    let mut steps: Vec<f64> = rows
+        .windows(2)
+        .filter_map(|pair| Some(pair[1].time? - pair[0].time?))
+        .filter(|step| *step > 0.0 && step.is_finite())
+        .collect();
+    steps.sort_by(f64::total_cmp);
+    let middle = steps.len() / 2;
+    match (steps.get(middle), steps.len() % 2) {
+        (Some(&upper), 0) => f64::midpoint(upper, steps[middle - 1]),
+        (Some(&step), _) => step,
+        (None, _) => 0.0,
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,469 @@
+//! The paper's rule on sequences made by hand, and against two slow and simple readings of it.
+
+use super::*;
+use proptest::prelude::*;
+
+/// `A` to `Z` are letters, `.` is a lost sample, `-` one outside.
+fn gaze(symbol: char) -> Gaze {
+    match symbol {
+        '.' => Gaze::Lost,
+        '-' => Gaze::Elsewhere,
+        letter => Gaze::At(u16::from(letter as u8 - b'A')),
+    }
+}
+
+fn text(letters: &[u16]) -> String {
+    letters
+        .iter()
+        .map(|&letter| char::from(b'A' + u8::try_from(letter).unwrap()))
+        .collect()
+}
+
+fn reduce(
+    rows: impl IntoIterator<Item = (Option<f64>, Gaze)>,
+    rate: Option<f64>,
+    options: RunOptions,
+) -> Result<Reduced, Unreducible> {
+    let mut encoder = RunEncoder::new(options, rate);
+    for (time, gaze) in rows {
+        encoder.push(time, gaze);
+    }
+    encoder.finish()
+}
+
+/// Words such as `12A 3B`: how many samples of what, at a rate, with timestamps.
+fn sampled(rate: f64, words: &str) -> Vec<(Option<f64>, Gaze)> {
+    words
+        .split_whitespace()
+        .flat_map(|word| {
+            let (count, symbol) = word.split_at(word.len() - 1);
+            let symbol = gaze(symbol.chars().next().unwrap());
+            std::iter::repeat_n(symbol, count.parse().unwrap())
+        })
+        .enumerate()
+        .map(|(index, gaze)| (Some(index as f64 * 1000.0 / rate), gaze))
+        .collect()
+}
+
+/// The scanpath of words at 120 Hz: it must be the same with timestamps, without, and by counting.
+fn at_120(words: &str, options: RunOptions) -> String {
+    let rows = sampled(120.0, words);
+    let untimed: Vec<_> = rows.iter().map(|row| (None, row.1)).collect();
+    let by_count = RunOptions {
+        by: RunsBy::Count,
+        ..options
+    };
+    let timed = reduce(rows.clone(), None, options).unwrap();
+    for other in [
+        reduce(rows.clone(), Some(120.0), options).unwrap(),
+        reduce(untimed.clone(), Some(120.0), options).unwrap(),
+        reduce(untimed, Some(120.0), by_count).unwrap(),
+        reduce(rows, None, by_count).unwrap(),
+    ] {
+        assert_eq!(timed, other, "{words}");
+    }
+    text(&timed.letters)
+}
+
+#[test]
+fn the_papers_rule() {
+    let default = RunOptions::default();
+    for (words, expected) in [
+        ("", ""),
+        ("11A", ""),
+        ("12A", "A"),
+        ("23A", "A"),
+        ("24A", "AA"),
+        ("36A", "AAA"),
+        ("480A", "AAA"),
+        ("12A 12B", "AB"),
+        ("12A 11B 12C", "AC"),
+        ("11A 11B 11C", ""),
+    ] {
+        assert_eq!(at_120(words, default), expected, "{words}");
+    }
+}
+
+#[test]
+fn neighbours_merge_before_they_are_downsized_and_capped() {
+    let apart = RunOptions {
+        merge: false,
+        ..RunOptions::default()
+    };
+    for (words, merged, kept_apart) in [
+        ("18A 5B 18A", "AAA", "AA"),
+        ("36A 5B 36A", "AAA", "AAAAAA"),
+        ("6A 5B 6A", "", ""),
+        ("12A 5B 12C 5B 12A", "ACA", "ACA"),
+        ("24A 40. 24A", "AAA", "AAAA"),
+    ] {
+        assert_eq!(at_120(words, RunOptions::default()), merged, "{words}");
+        assert_eq!(at_120(words, apart), kept_apart, "{words}");
+    }
+}
+
+#[test]
+fn downsizing_and_cap_are_choices() {
+    let options = |downsize, cap| RunOptions {
+        downsize,
+        cap,
+        ..RunOptions::default()
+    };
+    for (downsize, expected) in [
+        (Downsize::Floor, "ABBCCCCC"),
+        (Downsize::Round, "AABBCCCCC"),
+        (Downsize::Ceil, "AABBBCCCCC"),
+    ] {
+        assert_eq!(at_120("18A 29B 60C", options(downsize, None)), expected);
+    }
+    assert_eq!(at_120("60A", options(Downsize::Ceil, Some(1))), "A");
+    assert_eq!(at_120("12A 24B", options(Downsize::Ceil, None)), "ABB");
+}
+
+#[test]
+fn short_losses_are_bridged_and_long_ones_end_the_run() {
+    let default = RunOptions::default();
+    for (words, expected) in [
+        ("6A 3. 6A", "A"),
+        // Nine samples are 75 ms, ten are more.
+        ("6A 9. 6A", "A"),
+        ("6A 10. 6A", ""),
+        ("14A 9. 13A", "AAA"),
+        // A loss that ends elsewhere belongs to nobody.
+        ("11A 5. 12B", "B"),
+        ("11A 1.", ""),
+        ("5. 12A 5.", "A"),
+        // Seen elsewhere is not lost.
+        ("6A 1- 6A", ""),
+        ("6A 2. 1- 2. 6A", ""),
+        ("12A 3- 12A", "AA"),
+    ] {
+        assert_eq!(at_120(words, default), expected, "{words}");
+    }
+    let strict = RunOptions {
+        max_gap_ms: 0.0,
+        ..default
+    };
+    assert_eq!(at_120("6A 1. 6A 12B", strict), "B");
+}
+
+#[test]
+fn lost_rows_may_be_written_or_left_out() {
+    for words in [
+        "6A 3. 6A 12B",
+        "6A 9. 6A 1. 12B",
+        "6A 10. 6A",
+        "11A 5. 12B",
+        "30A 40. 30A 2. 5B 1. 9B",
+    ] {
+        let rows = sampled(120.0, words);
+        let seen = rows.iter().copied().filter(|row| row.1 != Gaze::Lost);
+        assert_eq!(
+            reduce(seen.collect::<Vec<_>>(), None, RunOptions::default()),
+            reduce(rows, None, RunOptions::default()),
+            "{words}"
+        );
+    }
+}
+
+#[test]
+fn exactly_a_hundred_milliseconds_is_one_letter_at_every_rate() {
+    for (rate, samples) in [
+        (30.0, 3),
+        (60.0, 6),
+        (90.0, 9),
+        (120.0, 12),
+        (250.0, 25),
+        (300.0, 30),
+        (500.0, 50),
+        (1000.0, 100),
+    ] {
+        // Epoch milliseconds, sums of rounded steps, rounded times.
+        let clocks: [&dyn Fn(f64) -> f64; 5] = [
+            &|i| i * 1000.0 / rate,
+            &|i| 1.7e12 + i * 1000.0 / rate,
+            &|i| i * ((1e6 / rate).round() / 1000.0),
+            &|i| (i * 1000.0 / rate).round(),
+            &|i| (i * 1e6 / rate).floor() / 1000.0,
+        ];
+        for (number, clock) in clocks.iter().enumerate() {
+            for (count, expected) in [(samples - 1, "B"), (samples, "AB")] {
+                // A sample of C at the end: rounded times tell where B ends only when a row follows.
+                let symbols = format!("{}{}C", "A".repeat(count), "B".repeat(samples));
+                let rows: Vec<_> = symbols
+                    .chars()
+                    .enumerate()
+                    .map(|(i, symbol)| (Some(clock(i as f64)), gaze(symbol)))
+                    .collect();
+                let reduced = reduce(rows, Some(rate), RunOptions::default()).unwrap();
+                assert_eq!(
+                    text(&reduced.letters),
+                    expected,
+                    "{rate} Hz, clock {number}"
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn counting_rounds_the_minimum_to_whole_samples() {
+    let rows = |count| vec![(None, Gaze::At(0)); count];
+    let by = |by| RunOptions {
+        by,
+        ..RunOptions::default()
+    };
+    let length = |count, rate, options| {
+        reduce(rows(count), Some(rate), options)
+            .unwrap()
+            .letters
+            .len()
+    };
+    // 75 Hz: 7.5 samples in 100 ms.
+    assert_eq!(length(7, 75.0, by(RunsBy::Count)), 0);
+    assert_eq!(length(8, 75.0, by(RunsBy::Count)), 1);
+    assert_eq!(length(15, 75.0, by(RunsBy::Count)), 1);
+    assert_eq!(length(15, 75.0, by(RunsBy::Time)), 2);
+    // A slow tracker: one sample is longer than the minimum.
+    assert_eq!(length(1, 2.0, by(RunsBy::Count)), 1);
+    assert_eq!(length(1, 2.0, by(RunsBy::Time)), 3);
+}
+
+#[test]
+fn a_slow_tracker_is_not_all_gaps() {
+    let rows = (0..4).map(|i| (Some(f64::from(i) * 100.0), Gaze::At(0)));
+    let apart = RunOptions {
+        merge: false,
+        cap: None,
+        ..RunOptions::default()
+    };
+    assert_eq!(reduce(rows, None, apart).unwrap().letters.len(), 4);
+}
+
+#[test]
+fn clocks_may_jump_stand_still_and_go_backwards() {
+    let at = |time: f64, symbol: char| (Some(time), gaze(symbol));
+    let every = |from: f64, count: u32, symbol| {
+        (0..count).map(move |i| at(from + f64::from(i) * 10.0, symbol))
+    };
+    let default = RunOptions::default();
+
+    // The run before a reset ends one step after its last sample.
+    let reset: Vec<_> = every(5000.0, 10, 'A').chain(every(0.0, 9, 'A')).collect();
+    let reduced = reduce(reset, None, default).unwrap();
+    assert_eq!((text(&reduced.letters), reduced.backwards), ("A".into(), 1));
+
+    // A jump of a second is a gap, though no row says so.
+    let jump: Vec<_> = every(0.0, 9, 'A').chain(every(1000.0, 9, 'A')).collect();
+    assert!(reduce(jump, None, default).unwrap().letters.is_empty());
+
+    // Every row twice.
+    let doubled: Vec<_> = every(0.0, 25, 'A').flat_map(|row| [row, row]).collect();
+    assert_eq!(text(&reduce(doubled, None, default).unwrap().letters), "AA");
+
+    // A clock that never moves gives no time, and no panic.
+    let still = vec![at(7.0, 'A'); 5000];
+    assert!(reduce(still, None, default).unwrap().letters.is_empty());
+
+    // Single missing times are filled in.
+    let holes: Vec<_> = every(0.0, 20, 'A')
+        .enumerate()
+        .map(|(i, row)| if i % 3 == 1 { (None, row.1) } else { row })
+        .collect();
+    assert_eq!(text(&reduce(holes, None, default).unwrap().letters), "AA");
+}
+
+#[test]
+fn without_time_and_rate_there_is_no_duration() {
+    for count in [1, 5000] {
+        for by in [RunsBy::Time, RunsBy::Count] {
+            let options = RunOptions {
+                by,
+                ..RunOptions::default()
+            };
+            for rate in [None, Some(0.0), Some(f64::NAN)] {
+                let rows = vec![(None, Gaze::At(0)); count];
+                assert_eq!(reduce(rows, rate, options), Err(Unreducible::NoTime));
+            }
+        }
+    }
+    assert_eq!(
+        reduce([], None, RunOptions::default()),
+        Ok(Reduced::default())
+    );
+}
+
+#[test]
+fn a_mistaken_unit_without_cap_does_not_fill_the_memory() {
+    let rows = (0..100).map(|i| (Some(f64::from(i) * 1e12), Gaze::At(0)));
+    let options = RunOptions {
+        cap: None,
+        ..RunOptions::default()
+    };
+    assert_eq!(reduce(rows, None, options), Err(Unreducible::TooLong));
+}
+
+/// The paper's words, on the string of samples: remove short sequences, then downsize those that then stand there.
+fn on_strings(symbols: &[u16], n: usize) -> Vec<u16> {
+    let kept: Vec<u16> = symbols
+        .chunk_by(|a, b| a == b)
+        .filter(|run| run.len() >= n)
+        .flatten()
+        .copied()
+        .collect();
+    kept.chunk_by(|a, b| a == b)
+        .flat_map(|run| std::iter::repeat_n(run[0], (run.len() / n).min(3)))
+        .collect()
+}
+
+/// All rows at once, with lists for everything; the step is given.
+fn in_one_go(rows: &[(f64, Gaze)], step: f64, options: RunOptions) -> Vec<u16> {
+    let mut runs: Vec<(u16, f64, f64)> = Vec::new();
+    let mut open = false;
+    for (i, &(time, gaze)) in rows.iter().enumerate() {
+        let went_back = i > 0 && time < rows[i - 1].0;
+        open &= !went_back && gaze != Gaze::Elsewhere;
+        let Gaze::At(letter) = gaze else { continue };
+        let end = match rows.get(i + 1) {
+            Some(&(next, _)) if next >= time && next - time <= 1.5 * step => next,
+            _ => time + step,
+        };
+        match runs.last_mut() {
+            Some(run) if open && run.0 == letter && time - run.2 <= options.max_gap_ms + 1e-4 => {
+                run.2 = end
+            }
+            _ => runs.push((letter, time, end)),
+        }
+        open = true;
+    }
+    let kept = runs
+        .into_iter()
+        .map(|(letter, start, end)| (letter, end - start))
+        .filter(|(_, length)| *length >= options.min_dwell_ms - 1e-4);
+    let mut merged: Vec<(u16, f64)> = Vec::new();
+    for (letter, length) in kept {
+        match merged.last_mut() {
+            Some(last) if options.merge && last.0 == letter => last.1 += length,
+            _ => merged.push((letter, length)),
+        }
+    }
+    merged
+        .into_iter()
+        .flat_map(|(letter, length)| {
+            let units = length / options.min_dwell_ms;
+            let count = match options.downsize {
+                Downsize::Floor => (units + 1e-6).floor(),
+                Downsize::Round => (units + 1e-6).round(),
+                Downsize::Ceil => (units - 1e-6).ceil(),
+            };
+            std::iter::repeat_n(
+                letter,
+                (count as usize).min(options.cap.unwrap_or(u32::MAX) as usize),
+            )
+        })
+        .collect()
+}
+
+fn symbols() -> impl Strategy<Value = Vec<u16>> {
+    prop::collection::vec((0u16..3, 1usize..60), 0..30).prop_map(|runs| {
+        runs.into_iter()
+            .flat_map(|(letter, count)| std::iter::repeat_n(letter, count))
+            .collect()
+    })
+}
+
+/// Steps in whole milliseconds around 10, some lost, some elsewhere, some jumps, some backwards.
+fn rows() -> impl Strategy<Value = Vec<(f64, Gaze)>> {
+    let step = prop_oneof![20 => 5i64..15, 20 => Just(10i64), 1 => 20i64..200, 1 => -50i64..1];
+    let gaze = prop_oneof![
+        30 => Just(None),
+        3 => (0u16..3).prop_map(|letter| Some(Gaze::At(letter))),
+        4 => Just(Some(Gaze::Lost)),
+        1 => Just(Some(Gaze::Elsewhere)),
+    ];
+    prop::collection::vec((step, gaze), 0..400).prop_map(|changes| {
+        let (mut time, mut letter) = (0, Gaze::At(0));
+        changes
+            .into_iter()
+            .map(|(step, gaze)| {
+                time += step;
+                if let Some(Gaze::At(_)) = gaze {
+                    letter = gaze.unwrap();
+                }
+                (time as f64, gaze.unwrap_or(letter))
+            })
+            .collect()
+    })
+}
+
+fn options() -> impl Strategy<Value = RunOptions> {
+    (
+        prop_oneof![
+            Just(Downsize::Floor),
+            Just(Downsize::Round),
+            Just(Downsize::Ceil)
+        ],
+        any::<bool>(),
+        prop::option::of(1u32..5),
+        0u32..120,
+    )
+        .prop_map(|(downsize, merge, cap, max_gap)| RunOptions {
+            downsize,
+            merge,
+            cap,
+            max_gap_ms: f64::from(max_gap),
+            ..RunOptions::default()
+        })
+}
+
+proptest! {
+    #[test]
+    fn regular_gaze_follows_the_papers_words(symbols in symbols(), rate in prop::sample::select(vec![30.0, 60.0, 120.0, 250.0])) {
+        let n = (rate / 10.0) as usize;
+        let rows = |timed: bool| {
+            let time = move |i: usize| timed.then_some(i as f64 * 1000.0 / rate);
+            symbols.iter().enumerate().map(move |(i, &letter)| (time(i), Gaze::At(letter)))
+        };
+        let expected = on_strings(&symbols, n);
+        for by in [RunsBy::Time, RunsBy::Count] {
+            let options = RunOptions { by, ..RunOptions::default() };
+            for timed in [true, false] {
+                let reduced = reduce(rows(timed), Some(rate), options).unwrap();
+                prop_assert_eq!(&reduced.letters, &expected);
+            }
+        }
+    }
+
+    #[test]
+    fn row_by_row_equals_all_at_once(rows in rows(), options in options()) {
+        let timed = rows.iter().map(|&(time, gaze)| (Some(time), gaze));
+        let reduced = reduce(timed, Some(100.0), options).unwrap();
+        prop_assert_eq!(reduced.letters, in_one_go(&rows, 10.0, options));
+    }
+
+    #[test]
+    fn the_result_is_bounded(rows in rows(), options in options()) {
+        let timed = rows.iter().map(|&(time, gaze)| (Some(time), gaze));
+        let letters = reduce(timed, None, options).unwrap().letters;
+        prop_assert!(letters.iter().all(|&letter| letter < 3));
+        if let (true, Some(cap)) = (options.merge, options.cap) {
+            prop_assert!(letters.chunk_by(|a, b| a == b).all(|run| run.len() <= cap as usize));
+        }
+        if options.downsize == Downsize::Floor {
+            let step = median_step(&rows.iter().map(|row| Row { time: Some(row.0), gaze: row.1 }).collect::<Vec<_>>());
+            let forward: f64 = rows.windows(2).map(|pair| (pair[1].0 - pair[0].0).max(0.0)).sum();
+            let resets = rows.windows(2).filter(|pair| pair[1].0 < pair[0].0).count() + 1;
+            prop_assert!(letters.len() as f64 <= (forward + resets as f64 * step.max(20.0)) / 100.0);
+        }
+    }
+
+    #[test]
+    fn nothing_panics(
+        rows in prop::collection::vec((prop::option::of(any::<f64>()), 0u16..4), 0..200),
+        rate in prop::option::of(any::<f64>()),
+        options in options(),
+    ) {
+        let gaze = |code| match code { 0 => Gaze::Lost, 1 => Gaze::Elsewhere, letter => Gaze::At(letter) };
+        let _ = reduce(rows.into_iter().map(|(time, code)| (time, gaze(code))), rate, options);
+    }
+}

@@ -1,0 +1,285 @@
+//! What the user decides about the encoding, and what of it must be equal on both sides of a comparison.
+//!
+//! The paper leaves several questions open; each is an option here, and [`EncodeOptions::default`] is our answer.
+
+use crate::{Areas, ReadError};
+use std::collections::BTreeMap;
+use veilpath_metrics::{Alphabet, Encoding, Grid, Notation};
+
+/// What errors about options name in place of a file.
+const OPTIONS: &str = "encoding options";
+
+/// How points of gaze become letters.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct EncodeOptions {
+    /// What the letters stand for. Default: the cells of a 7×7 grid.
+    pub placing: Placing,
+    /// What becomes of points beyond the edge of the stimulus. Default: they are dropped.
+    pub outside: Outside,
+    /// How raw gaze is reduced; fixations are not.
+    pub runs: RunOptions,
+    /// ScanMatch's temporal binning of fixations: a letter is repeated `round(duration / bin)` times. Default: off.
+    pub bin_ms: Option<f64>,
+    /// With binning, leave out the first fixation of each recording, as the ScanMatch toolbox does (its paper does not).
+    /// Without binning it has no effect. Default: off.
+    pub matlab_compat: bool,
+    /// How letters are written. Default: the shortest notation that can write all of them.
+    pub alphabet: Option<Notation>,
+}
+
+/// What the letters stand for.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Placing {
+    /// The cells of a grid over the stimulus.
+    Grid(Grid),
+    /// Areas of interest, drawn in a file.
+    AoiFile(Areas),
+    /// The areas of interest that the tracker's software names in a column.
+    AoiColumn {
+        /// The areas in the order of their letters; rows that name another count as in no area. `None` takes all names
+        /// that occur, sorted.
+        names: Option<Vec<String>>,
+    },
+}
+
+/// What becomes of points beyond the edge of the stimulus.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Outside {
+    /// They are dropped and counted.
+    #[default]
+    Drop,
+    /// They go to the nearest cell.
+    Clamp,
+}
+
+/// How raw gaze is reduced to a scanpath; see the `runs` module for the rule.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct RunOptions {
+    /// Shorter runs of one letter are removed, and longer ones leave a letter for each such time. Default: 100.
+    pub min_dwell_ms: f64,
+    /// What becomes of the rest when a run is no whole multiple of the minimum. Default: it is cut off.
+    pub downsize: Downsize,
+    /// Whether neighbours that are equal after the removal of short runs become one. Default: yes.
+    pub merge: bool,
+    /// The most letters that a run leaves. Default: 3.
+    pub cap: Option<u32>,
+    /// The longest loss of the eye that a run survives. Default: 75.
+    pub max_gap_ms: f64,
+    /// What the length of a run is. Default: time.
+    pub by: RunsBy,
+}
+
+/// How a run's length in minimum dwells becomes a number of letters.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Downsize {
+    /// Down.
+    #[default]
+    Floor,
+    /// To the nearest, halves up.
+    Round,
+    /// Up.
+    Ceil,
+}
+
+/// How a run's length is measured.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum RunsBy {
+    /// By timestamps where there are any, else by the number of samples over the rate.
+    #[default]
+    Time,
+    /// By the number of samples alone; the minimum dwell is a whole number of samples.
+    Count,
+}
+
+impl EncodeOptions {
+    /// Whether the numbers make sense; the command line calls this before it opens any file.
+    pub fn check(&self) -> Result<(), ReadError> {
+        let refuse =
+            |problem: &str, remedy: &str| Err(ReadError::new(OPTIONS, problem).with_remedy(remedy));
+        if !(self.runs.min_dwell_ms.is_finite() && self.runs.min_dwell_ms > 0.0) {
+            return refuse(
+                "the minimum dwell must be a number above 0",
+                "it is given in milliseconds, as in --min-dwell 100",
+            );
+        }
+        if !(self.runs.max_gap_ms.is_finite() && self.runs.max_gap_ms >= 0.0) {
+            return refuse(
+                "the longest gap must be a number from 0",
+                "it is given in milliseconds, as in --max-gap 75; 0 ends a run at every lost sample",
+            );
+        }
+        if self.runs.cap == Some(0) {
+            return refuse(
+                "the cap must be at least 1",
+                "with 0 no letter would be left; leave the cap out for no limit",
+            );
+        }
+        if self
+            .bin_ms
+            .is_some_and(|bin| !(bin.is_finite() && bin > 0.0))
+        {
+            return refuse(
+                "the temporal bin must be a number above 0",
+                "it is given in milliseconds, as in --bin 50",
+            );
+        }
+        if let Placing::AoiColumn { names: Some(names) } = &self.placing {
+            if names.is_empty() || names.iter().any(|name| name.trim().is_empty()) {
+                return refuse(
+                    "the list of areas is empty or holds an empty name",
+                    "name every area, or leave the list out to take all names that occur",
+                );
+            }
+            let distinct: std::collections::BTreeSet<&str> =
+                names.iter().map(|name| name.trim()).collect();
+            if distinct.len() < names.len() {
+                return refuse("the list of areas names one twice", "name every area once");
+            }
+        }
+        match self.placing.known_letters() {
+            Some(letters) => self.alphabet_for(letters).map(|_| ()),
+            None => Ok(()),
+        }
+    }
+
+    /// The alphabet for this many cells or areas, in the notation that was asked for.
+    pub(crate) fn alphabet_for(&self, letters: usize) -> Result<Alphabet, ReadError> {
+        let size = u32::try_from(letters).unwrap_or(u32::MAX);
+        match self.alphabet {
+            Some(notation) => Alphabet::new(notation, size),
+            None => Alphabet::for_cells(size),
+        }
+        .map_err(|error| {
+            ReadError::new(OPTIONS, format!("{letters} letters are needed: {error}")).with_remedy(
+                "choose another notation with --alphabet (letters write up to 52, double-letters up to 676, numbers up to 65536), or leave it out",
+            )
+        })
+    }
+
+    /// The settings that must be equal on both sides of a comparison.
+    ///
+    /// `areas` are the names behind the letters of an AOI encoding. Their outlines are not among the settings: two
+    /// institutions may have shown their stimuli at different places and sizes and still mean the same things. Nor is the
+    /// alphabet: it is a part of the cohort itself. What did not play a role is left out, so that a binning of no fixation
+    /// or a dwell of no gaze cannot make two cohorts differ.
+    pub(crate) fn encoding(&self, data: DataSeen, areas: &[String]) -> Encoding {
+        let mut settings = BTreeMap::new();
+        let mut set = |name: &str, value: String| {
+            settings.insert(name.to_string(), value);
+        };
+        set("data", data.name().into());
+        match &self.placing {
+            Placing::Grid(grid) => {
+                set("grid", grid.to_string());
+                set(
+                    "outside",
+                    match self.outside {
+                        Outside::Drop => "dropped",
+                        Outside::Clamp => "clamped",
+                    }
+                    .into(),
+                );
+            }
+            Placing::AoiFile(_) | Placing::AoiColumn { .. } => set("areas", listed(areas)),
+        }
+        if data.gaze {
+            let runs = &self.runs;
+            set("min-dwell", format!("{} ms", runs.min_dwell_ms));
+            set("max-gap", format!("{} ms", runs.max_gap_ms));
+            set("downsize", runs.downsize.name().into());
+            set("merge", if runs.merge { "yes" } else { "no" }.into());
+            set("cap", runs.cap.map_or("none".into(), |cap| cap.to_string()));
+            set("runs", runs.by.name().into());
+        }
+        if let (Some(bin), true) = (self.bin_ms, data.fixations) {
+            set("bin", format!("{bin} ms"));
+            if self.matlab_compat {
+                set("first-fixation", "left out".into());
+            }
+        }
+        Encoding(settings)
+    }
+}
+
+impl Downsize {
+    /// The name in cohort files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            Downsize::Floor => "floor",
+            Downsize::Round => "round",
+            Downsize::Ceil => "ceil",
+        }
+    }
+}
+
+impl RunsBy {
+    /// The name in cohort files and on the command line.
+    pub fn name(self) -> &'static str {
+        match self {
+            RunsBy::Time => "time",
+            RunsBy::Count => "count",
+        }
+    }
+}
+
+impl Placing {
+    /// How many letters there are, where this is known before any file is read.
+    pub(crate) fn known_letters(&self) -> Option<usize> {
+        match self {
+            Placing::Grid(grid) => Some(grid.cells() as usize),
+            Placing::AoiFile(areas) => Some(areas.names().len()),
+            Placing::AoiColumn { names } => names.as_ref().map(Vec::len),
+        }
+    }
+}
+
+/// Which kinds of rows a cohort was made from.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct DataSeen {
+    pub(crate) fixations: bool,
+    pub(crate) gaze: bool,
+}
+
+impl DataSeen {
+    fn name(self) -> &'static str {
+        match (self.fixations, self.gaze) {
+            (_, false) => "fixations",
+            (false, true) => "gaze",
+            (true, true) => "fixations and gaze",
+        }
+    }
+}
+
+/// Names with commas between them, quoted where they hold a comma or quote themselves, so that the list is unambiguous.
+fn listed(names: &[String]) -> String {
+    let quoted: Vec<String> = names
+        .iter()
+        .map(|name| {
+            if name.contains([',', '"']) {
+                format!("\"{}\"", name.replace('"', "\"\""))
+            } else {
+                name.clone()
+            }
+        })
+        .collect();
+    quoted.join(", ")
+}
+
+impl Default for Placing {
+    fn default() -> Self {
+        Placing::Grid(Grid::default())
+    }
+}
+
+impl Default for RunOptions {
+    fn default() -> Self {
+        Self {
+            min_dwell_ms: 100.0,
+            downsize: Downsize::Floor,
+            merge: true,
+            cap: Some(3),
+            max_gap_ms: 75.0,
+            by: RunsBy::Time,
+        }
+    }
+}

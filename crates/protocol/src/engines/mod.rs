@@ -1,0 +1,97 @@
+//! The engines: ways to compute the same scores with more or less revealed on the way.
+
+pub mod plain;
+#[cfg(test)]
+mod tests;
+
+use crate::{Channel, ProtocolError, Revealed, Spec};
+use serde::Serialize;
+use veilpath_metrics::{Comparison, Reading, Scanpath};
+
+/// Which engine computes the scores.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Engine {
+    /// In the clear: no protection at all.
+    Plain,
+}
+
+/// Which side a party is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Role {
+    /// The one that is asked (Alice): rows of the alignment matrix, first column of results.
+    Host,
+    /// The one that asks (Bob): columns of the matrix.
+    Join,
+}
+
+/// One side's part of a comparison.
+#[derive(Debug)]
+pub struct Job<'a> {
+    pub(crate) comparison: Comparison,
+    pub(crate) role: Role,
+    pub(crate) own: &'a [&'a Scanpath],
+    pub(crate) peer_count: usize,
+    pub(crate) pairs: &'a [(usize, usize)],
+}
+
+impl<'a> Job<'a> {
+    /// `own` are this side's scanpaths, `peer_count` the number of the other side's, and `pairs` index the host's and
+    /// the joining side's, in this order.
+    pub fn new(
+        spec: &Spec,
+        role: Role,
+        own: &'a [&'a Scanpath],
+        peer_count: usize,
+        pairs: &'a [(usize, usize)],
+    ) -> Result<Self, ProtocolError> {
+        let (hosts, joins) = match role {
+            Role::Host => (own.len(), peer_count),
+            Role::Join => (peer_count, own.len()),
+        };
+        if pairs.iter().any(|&(i, j)| i >= hosts || j >= joins) {
+            return Err(ProtocolError::Job(
+                "a pair names a scanpath that is not there",
+            ));
+        }
+        Ok(Self {
+            comparison: Comparison::new(spec.metric.clone(), spec.alphabet)?,
+            role,
+            own,
+            peer_count,
+            pairs,
+        })
+    }
+}
+
+impl Engine {
+    /// All engines, for tests that run every one and for lists in help texts.
+    pub const ALL: [Engine; 1] = [Engine::Plain];
+
+    /// The name on the command line and in results.
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Plain => "plain",
+        }
+    }
+
+    /// Runs one side. Both sides get the readings of all pairs, in the agreed order.
+    pub fn run(
+        self,
+        job: &Job<'_>,
+        channel: &mut dyn Channel,
+        progress: &(dyn Fn(u64) + Sync),
+    ) -> Result<Vec<Reading>, ProtocolError> {
+        match (self, job.role) {
+            (Engine::Plain, Role::Host) => plain::host(job, channel, progress),
+            (Engine::Plain, Role::Join) => plain::join(job, channel),
+        }
+    }
+
+    /// What each side learns, in words for the users.
+    pub fn revealed(self) -> Vec<Revealed> {
+        match self {
+            Engine::Plain => plain::revealed(),
+        }
+    }
+}

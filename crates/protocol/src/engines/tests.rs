@@ -1,0 +1,197 @@
+//! One test body for every engine and metric: the scores of both roles equal the plain comparison of each pair.
+
+use crate::{Channel, Engine, Job, PairRule, ProtocolError, Role, Spec, compare_here, memory_pair};
+use proptest::prelude::*;
+use veilpath_metrics::{
+    Alphabet, Cohort, Comparison, Distance, Encoding, Entry, Grid, LocalScoring, Metric, Scanpath,
+    Substitution, Table,
+};
+
+const LETTERS: u32 = 12;
+
+fn metrics() -> Vec<Metric> {
+    let grid = Grid::new(4, 3).unwrap();
+    let table = Table::new(
+        LETTERS,
+        (0..LETTERS * LETTERS)
+            .map(|i| f64::from(i * 7 % 11))
+            .collect(),
+    )
+    .unwrap();
+    let signed = Table::new(
+        LETTERS,
+        (0..LETTERS * LETTERS)
+            .map(|i| f64::from(i * 5 % 9) - 4.0)
+            .collect(),
+    )
+    .unwrap();
+    let needleman_wunsch = |substitution, insert, delete| Metric::NeedlemanWunsch {
+        substitution,
+        insert,
+        delete,
+        scale: None,
+    };
+    vec![
+        Metric::Levenshtein,
+        needleman_wunsch(Substitution::Unit { mismatch: 3.0 }, 1.0, 2.0),
+        needleman_wunsch(Substitution::Index, 5.0, 5.0),
+        needleman_wunsch(
+            Substitution::on_grid(grid.with_wrap(true), Distance::Manhattan),
+            2.0,
+            2.0,
+        ),
+        needleman_wunsch(Substitution::on_grid(grid, Distance::Euclidean), 1.5, 1.25),
+        needleman_wunsch(Substitution::Table { table }, 0.0, 4.0),
+        Metric::NeedlemanWunschScore {
+            reward: 2.0,
+            mismatch: 1.0,
+            gap: 1.0,
+            scale: None,
+        },
+        Metric::SmithWaterman {
+            scoring: LocalScoring::Unit {
+                reward: 2.0,
+                mismatch: 1.0,
+            },
+            gap: 1.0,
+            scale: None,
+        },
+        Metric::SmithWaterman {
+            scoring: LocalScoring::Table { table: signed },
+            gap: 1.5,
+            scale: None,
+        },
+        Metric::ScanMatch {
+            grid,
+            wrap: false,
+            threshold: 3.5,
+            gap: 0.0,
+            scale: Some(1000),
+        },
+        Metric::ScanMatch {
+            grid,
+            wrap: true,
+            threshold: 1.0,
+            gap: -0.5,
+            scale: None,
+        },
+    ]
+}
+
+fn cohort(scanpaths: &[Vec<u16>]) -> Cohort {
+    Cohort {
+        alphabet: Alphabet::letters(LETTERS).unwrap(),
+        encoding: Encoding::default(),
+        entries: scanpaths
+            .iter()
+            .enumerate()
+            .map(|(index, letters)| Entry {
+                participant: format!("p{index}"),
+                stimulus: None,
+                scanpath: Scanpath::new(letters.clone()),
+            })
+            .collect(),
+    }
+}
+
+fn equals_plain_comparison(engine: Engine, metric: &Metric, a: &Cohort, b: &Cohort) {
+    let spec = Spec::new(engine, metric.clone(), PairRule::All, a, b).unwrap();
+    let outcome = compare_here(spec, a, b, &|_| ()).unwrap();
+    let comparison = Comparison::new(metric.clone(), a.alphabet).unwrap();
+    assert_eq!(outcome.results.len(), a.entries.len() * b.entries.len());
+    for scored in &outcome.results {
+        let (x, y) = (&a.entries[scored.a].scanpath, &b.entries[scored.b].scanpath);
+        assert_eq!(
+            scored.reading,
+            comparison.compare(x, y).unwrap(),
+            "{metric:?}"
+        );
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(32))]
+    #[test]
+    fn every_engine_gives_the_plain_score(
+        a in scanpaths(),
+        b in scanpaths(),
+    ) {
+        for engine in Engine::ALL {
+            for metric in metrics() {
+                equals_plain_comparison(engine, &metric, &cohort(&a), &cohort(&b));
+            }
+        }
+    }
+}
+
+fn scanpaths() -> impl Strategy<Value = Vec<Vec<u16>>> {
+    let length = prop_oneof![Just(1usize), 1..20usize, Just(70usize)];
+    let letter = 0..u16::try_from(LETTERS).unwrap();
+    let scanpath =
+        length.prop_flat_map(move |length| prop::collection::vec(letter.clone(), length));
+    prop::collection::vec(scanpath, 1..4)
+}
+
+#[test]
+fn empty_scanpaths_are_legal_but_for_scanmatch() {
+    let (empty, some) = (cohort(&[vec![]]), cohort(&[vec![], vec![3, 3, 4]]));
+    for engine in Engine::ALL {
+        for metric in metrics() {
+            if matches!(metric, Metric::ScanMatch { .. }) {
+                let spec = Spec::new(engine, metric, PairRule::All, &empty, &some).unwrap();
+                assert!(compare_here(spec, &empty, &some, &|_| ()).is_err());
+            } else {
+                equals_plain_comparison(engine, &metric, &empty, &some);
+                equals_plain_comparison(engine, &metric, &some, &empty);
+            }
+        }
+    }
+}
+
+/// Runs the host against bytes of our choice.
+fn host_against(engine: Engine, bytes: &[u8]) -> ProtocolError {
+    let own = Scanpath::new(vec![1, 2]);
+    let own = [&own];
+    let a = cohort(&[vec![1, 2]]);
+    let spec = Spec::new(engine, Metric::Levenshtein, PairRule::All, &a, &a).unwrap();
+    let job = Job::new(&spec, Role::Host, &own, 1, &[(0, 0)]).unwrap();
+    let (mut host, mut peer) = memory_pair();
+    peer.send(bytes).unwrap();
+    peer.flush().unwrap();
+    drop(peer);
+    engine.run(&job, &mut host, &|_| ()).unwrap_err()
+}
+
+#[test]
+fn a_broken_peer_is_a_typed_error() {
+    for engine in Engine::ALL {
+        assert!(matches!(
+            host_against(engine, &[]),
+            ProtocolError::Channel(_)
+        ));
+        assert!(matches!(
+            host_against(engine, &[255; 64]),
+            ProtocolError::PeerMisbehaved(_)
+        ));
+        let mut foreign_letter = 1u64.to_le_bytes().to_vec();
+        foreign_letter.extend([LETTERS as u8, 0]);
+        assert!(matches!(
+            host_against(engine, &foreign_letter),
+            ProtocolError::PeerMisbehaved(_)
+        ));
+        // A length that is merely claimed must not reserve gigabytes.
+        assert!(matches!(
+            host_against(engine, &(1u64 << 31).to_le_bytes()),
+            ProtocolError::Channel(_)
+        ));
+    }
+}
+
+#[test]
+fn pairs_outside_the_cohorts_are_refused() {
+    let a = cohort(&[vec![1]]);
+    let own = [&a.entries[0].scanpath];
+    let spec = Spec::new(Engine::Plain, Metric::Levenshtein, PairRule::All, &a, &a).unwrap();
+    assert!(Job::new(&spec, Role::Join, &own, 1, &[(1, 0)]).is_err());
+    assert!(Job::new(&spec, Role::Host, &own, 1, &[(0, 1)]).is_err());
+}

@@ -1,0 +1,61 @@
+//! Both roles in one process, for one institution that holds both cohorts, for tests and for demos.
+
+use crate::outcome::labels;
+use crate::{Cost, Counted, Engine, Job, Outcome, ProtocolError, Role, Scored, Spec, memory_pair};
+use veilpath_metrics::{Cohort, Scanpath};
+
+/// Runs both roles of the spec's engine over an in-memory channel. `progress` is told of cells as they are finished and
+/// may be called from several threads. The outcome's time is left at zero: the caller has the clock.
+pub fn compare_here(
+    spec: Spec,
+    a: &Cohort,
+    b: &Cohort,
+    progress: &(dyn Fn(u64) + Sync),
+) -> Result<Outcome, ProtocolError> {
+    let pairs = crate::pairs_of(spec.pairs, a, b);
+    let (first, second) = (scanpaths(a), scanpaths(b));
+    let host_job = Job::new(&spec, Role::Host, &first, second.len(), &pairs)?;
+    let join_job = Job::new(&spec, Role::Join, &second, first.len(), &pairs)?;
+    let (host_end, mut join_end) = memory_pair();
+    let mut host_end = Counted::new(host_end);
+    let engine: Engine = spec.engine;
+    let (host, join) = std::thread::scope(|scope| {
+        let join = scope.spawn(move || engine.run(&join_job, &mut join_end, &|_| ()));
+        let host = engine.run(&host_job, &mut host_end, progress);
+        // Dropping an end wakes the other role where this one failed.
+        let traffic = host_end.traffic();
+        drop(host_end);
+        (host.map(|readings| (readings, traffic)), join.join())
+    });
+    let join = match join {
+        Ok(result) => result,
+        Err(panic) => std::panic::resume_unwind(panic),
+    };
+    let (readings, traffic) = host?;
+    if join? != readings {
+        return Err(ProtocolError::PeerMisbehaved(
+            "the two roles ended with different results",
+        ));
+    }
+    let cells = pairs
+        .iter()
+        .map(|&(i, j)| first[i].len() as u64 * second[j].len() as u64)
+        .sum();
+    let results = pairs
+        .iter()
+        .zip(readings)
+        .map(|(&(a, b), reading)| Scored { a, b, reading })
+        .collect();
+    Ok(Outcome {
+        revealed: engine.revealed(),
+        a: labels(a),
+        b: labels(b),
+        results,
+        cost: Cost::of(traffic, cells),
+        spec,
+    })
+}
+
+fn scanpaths(cohort: &Cohort) -> Vec<&Scanpath> {
+    cohort.entries.iter().map(|entry| &entry.scanpath).collect()
+}

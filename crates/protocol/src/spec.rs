@@ -1,0 +1,85 @@
+//! What both sides must agree on.
+
+use crate::{Engine, PairRule};
+use serde::Serialize;
+use std::collections::BTreeMap;
+use veilpath_metrics::{Alphabet, Cohort, Metric};
+
+/// The plan of a comparison. Two sides can work together when theirs are equal.
+#[derive(Clone, Debug, PartialEq, Serialize)]
+pub struct Spec {
+    /// How it is computed.
+    pub engine: Engine,
+    /// What is computed.
+    pub metric: Metric,
+    /// The letters.
+    pub alphabet: Alphabet,
+    /// How gaze became letters, setting by setting; empty where no cohort says.
+    pub encoding: BTreeMap<String, String>,
+    /// Which scanpath is compared with which.
+    pub pairs: PairRule,
+}
+
+/// Two cohorts that cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SpecError {
+    /// They were made from gaze in different ways.
+    #[error(
+        "the two cohorts are encoded differently: {setting} is \"{a}\" in the first and \"{b}\" in the second"
+    )]
+    Encoding {
+        /// Which setting.
+        setting: String,
+        /// Its value in the first cohort.
+        a: String,
+        /// Its value in the second.
+        b: String,
+    },
+    /// They are written in different letters.
+    #[error(
+        "the two cohorts use different alphabets: \"{a}\" in the first and \"{b}\" in the second"
+    )]
+    Alphabet {
+        /// The first cohort's.
+        a: Alphabet,
+        /// The second's.
+        b: Alphabet,
+    },
+}
+
+impl Spec {
+    /// The plan for two cohorts, or why they cannot be compared.
+    pub fn new(
+        engine: Engine,
+        metric: Metric,
+        pairs: PairRule,
+        a: &Cohort,
+        b: &Cohort,
+    ) -> Result<Self, SpecError> {
+        if let Some((setting, a, b)) = a.encoding.differences(&b.encoding).first() {
+            return Err(SpecError::Encoding {
+                setting: (*setting).to_string(),
+                a: (*a).to_string(),
+                b: (*b).to_string(),
+            });
+        }
+        if a.alphabet != b.alphabet {
+            return Err(SpecError::Alphabet {
+                a: a.alphabet,
+                b: b.alphabet,
+            });
+        }
+        let declared = [&a.encoding, &b.encoding]
+            .into_iter()
+            .find(|encoding| !encoding.0.is_empty());
+        Ok(Self {
+            engine,
+            metric,
+            alphabet: a.alphabet,
+            encoding: declared
+                .map(|encoding| encoding.0.clone())
+                .unwrap_or_default(),
+            pairs,
+        })
+    }
+}

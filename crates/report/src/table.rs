@@ -1,0 +1,118 @@
+//! A table for people, and the few lines around it.
+
+use comfy_table::{CellAlignment, Table, presets};
+use std::fmt::Write as _;
+use std::io::{self, Write};
+use veilpath_protocol::{Cost, Outcome};
+
+/// Writes the rows as an aligned table.
+pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+    let with_stimulus = outcome.rows().any(|row| row.stimulus.is_some());
+    let mut table = Table::new();
+    table.load_style(presets::NOTHING);
+    let mut header = vec!["a", "b"];
+    if with_stimulus {
+        header.push("stimulus");
+    }
+    let first_number = header.len();
+    header.extend(["score", "similarity"]);
+    table.set_header(header);
+    for row in outcome.rows() {
+        let mut cells = vec![printable(row.a), printable(row.b)];
+        if with_stimulus {
+            cells.push(printable(row.stimulus.as_deref().unwrap_or_default()));
+        }
+        cells.push(rounded(row.reading.score));
+        cells.push(row.reading.similarity.map(rounded).unwrap_or_default());
+        table.add_row(cells);
+    }
+    for column in table.column_iter_mut().skip(first_number) {
+        column.set_cell_alignment(CellAlignment::Right);
+    }
+    for line in table.lines() {
+        writeln!(out, "{}", line.trim_end())?;
+    }
+    out.flush()
+}
+
+/// How many pairs, their scores, the cost, and what each side learned: for standard error below any format.
+pub fn closing_lines(outcome: &Outcome) -> String {
+    let mut text = String::new();
+    let scores: Vec<f64> = outcome
+        .results
+        .iter()
+        .map(|scored| scored.reading.score)
+        .collect();
+    if let Some(spread) = Spread::of(&scores) {
+        let _ = writeln!(
+            text,
+            "{} by {}: mean {}, from {} to {}",
+            count(scores.len(), "pair"),
+            outcome.spec.metric.name(),
+            rounded(spread.mean),
+            rounded(spread.least),
+            rounded(spread.greatest)
+        );
+    }
+    let _ = writeln!(text, "{}", cost_line(&outcome.cost));
+    let _ = writeln!(
+        text,
+        "What each side learned ({} engine):",
+        outcome.spec.engine.name()
+    );
+    for revealed in &outcome.revealed {
+        let _ = writeln!(text, "  {:<5} {}", revealed.to, revealed.what);
+    }
+    text
+}
+
+struct Spread {
+    mean: f64,
+    least: f64,
+    greatest: f64,
+}
+
+impl Spread {
+    #[allow(clippy::cast_precision_loss)]
+    fn of(scores: &[f64]) -> Option<Self> {
+        (!scores.is_empty()).then(|| Self {
+            mean: scores.iter().sum::<f64>() / scores.len() as f64,
+            least: scores.iter().copied().fold(f64::INFINITY, f64::min),
+            greatest: scores.iter().copied().fold(f64::NEG_INFINITY, f64::max),
+        })
+    }
+}
+
+fn cost_line(cost: &Cost) -> String {
+    format!(
+        "{} in {:.3} s; {} bytes sent, {} received, {}",
+        count(usize::try_from(cost.cells).unwrap_or(usize::MAX), "cell"),
+        cost.seconds,
+        cost.bytes_sent,
+        cost.bytes_received,
+        count(usize::try_from(cost.rounds).unwrap_or(usize::MAX), "round")
+    )
+}
+
+fn count(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{number} {noun}{plural}")
+}
+
+/// At most six decimals, without trailing zeros.
+fn rounded(number: f64) -> String {
+    let text = format!("{number:.6}");
+    let text = text.trim_end_matches('0').trim_end_matches('.');
+    if text == "-0" {
+        "0".into()
+    } else {
+        text.into()
+    }
+}
+
+/// Ids come from files; control characters in them must not steer the terminal.
+fn printable(text: &str) -> String {
+    text.chars()
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect()
+}

@@ -1,0 +1,78 @@
+//! The exact bytes of every rendering: other programs rely on them.
+#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric};
+use veilpath_protocol::{Engine, Outcome, PairRule, Spec, compare_here};
+use veilpath_report::{csv, json, table};
+
+fn cohort(rows: &[(&str, Option<&str>, &str)]) -> Cohort {
+    let alphabet = Alphabet::letters(52).unwrap();
+    Cohort {
+        alphabet,
+        encoding: Encoding::default(),
+        entries: rows
+            .iter()
+            .map(|(participant, stimulus, text)| Entry {
+                participant: (*participant).to_string(),
+                stimulus: stimulus.map(str::to_string),
+                scanpath: alphabet.parse(text).unwrap(),
+            })
+            .collect(),
+    }
+}
+
+fn outcome() -> Outcome {
+    let a = cohort(&[("P1", Some("cows"), "ABCD"), ("P,2", Some("boat"), "AAB")]);
+    let b = cohort(&[
+        ("Q1", Some("cows"), "ABD"),
+        ("Q\u{1b}[31m2", Some("boat"), "C"),
+    ]);
+    let spec = Spec::new(
+        Engine::Plain,
+        Metric::Levenshtein,
+        PairRule::SameStimulus,
+        &a,
+        &b,
+    );
+    let mut outcome = compare_here(spec.unwrap(), &a, &b, &|_| ()).unwrap();
+    outcome.cost.seconds = 0.25;
+    outcome
+}
+
+fn render(write: impl Fn(&Outcome, &mut dyn std::io::Write) -> std::io::Result<()>) -> String {
+    let mut bytes = Vec::new();
+    write(&outcome(), &mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn csv_quotes_ids_and_keeps_numbers_exact() {
+    insta::assert_snapshot!(render(csv::write).replace('\u{1b}', "ESC"), @r#"
+    a,b,stimulus,score,similarity
+    P1,Q1,cows,1,0.75
+    "P,2",QESC[31m2,boat,3,0
+    "#);
+}
+
+#[test]
+fn json_is_one_object_that_parses() {
+    let text = render(json::write);
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["results"][0]["score"], 1);
+    assert_eq!(value["results"][0]["similarity"], 0.75);
+    assert_eq!(value["cost"]["cells"], 15);
+    assert_eq!(value["cost"]["rounds"], 1);
+    assert_eq!(value["spec"]["metric"]["name"], "levenshtein");
+    assert_eq!(value["revealed"][0]["to"], "host");
+    let keys: Vec<&String> = value.as_object().unwrap().keys().collect();
+    assert_eq!(keys, ["spec", "results", "cost", "revealed"]);
+    insta::assert_snapshot!(text.lines().nth(3).unwrap(), @r#"{"a":"P1","b":"Q1","stimulus":"cows","score":1,"similarity":0.75},"#);
+}
+
+#[test]
+fn the_table_cannot_be_steered_by_an_id() {
+    let text = render(table::write);
+    assert!(!text.contains('\u{1b}'));
+    insta::assert_snapshot!(text);
+    insta::assert_snapshot!(table::closing_lines(&outcome()));
+}

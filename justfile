@@ -1,0 +1,51 @@
+# Shorthands; each is a plain command that can be typed by hand. `just` alone lists them.
+
+set windows-shell := ["powershell.exe", "-NoLogo", "-Command"]
+
+# List the recipes
+[private]
+default:
+    @just --list
+
+# Compare the bundled cohorts and show the scores
+demo:
+    cargo run --release --locked -p veilpath -- demo
+
+# Run all tests
+test:
+    cargo test --workspace --locked
+
+# Clippy on everything, warnings as errors
+lint:
+    cargo clippy --workspace --all-targets --locked -- -D warnings
+
+# Format all code
+fmt:
+    cargo fmt --all
+
+# Run the benches, or the named one: `just bench -p veilpath-metrics`
+bench *args:
+    cargo bench --locked {{ if args == "" { "--workspace" } else { args } }}
+
+# Fuzz every reader for some seconds each (needs nightly Rust and cargo-fuzz)
+[unix]
+fuzz seconds="60":
+    #!/usr/bin/env bash
+    set -euo pipefail
+    if ! cargo +nightly fuzz --version >/dev/null 2>&1; then
+        echo '*** SKIPPED: fuzzing needs `rustup toolchain install nightly` and `cargo install cargo-fuzz --locked` ***' >&2
+        exit 0
+    fi
+    for target in $(cargo +nightly fuzz list); do
+        echo "==> $target, {{ seconds }} s"
+        cargo +nightly fuzz run "$target" -- -max_total_time={{ seconds }}
+    done
+
+# Everything a change has to pass
+[unix]
+ci:
+    .ci/run
+
+# Build the documentation of all crates and open it
+doc:
+    cargo doc --workspace --no-deps --locked --open
