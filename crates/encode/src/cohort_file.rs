@@ -1,8 +1,44 @@
 //! Cohort files: scanpaths as letters, with ids.
+//!
+//! # What is written
+//! ```text
+//! # veilpath cohort 1
+//! # alphabet: letters 49
+//! # data: fixations
+//! # grid: 7x7
+//! # note: for people; takes no part in comparing encodings
+//! participant,stimulus,scanpath
+//! p01,bridge.png,IKKDPPqtggvbbbSSGGS
+//! "Müller, A.",bridge.png,
+//! ```
+//! Under the first line every comment is a setting, `# name: value`. An empty last field is an empty scanpath. The column
+//! `stimulus` is there when any scanpath has one. Ids with a comma, a quote or a `#` at their start are quoted; line
+//! breaks and other control characters in them become blanks, because every row is one line.
+//!
+//! # What is read
+//! | form | how it is told apart |
+//! |---|---|
+//! | a table with a column `scanpath` and, in any order, `participant` and `stimulus` (comma, semicolon or tab) | by its header |
+//! | OGAMA and ScanGraph text: `#` comments, then `participant<TAB>letters` | by the tab in its first line; a header with a column `Scanpath string` is understood; `#` within letters (no area was hit) is left out |
+//! | one string per line; participants are numbered from 1 | neither header, tab, comma nor semicolon |
+//!
+//! In the last form a blank line is skipped, with a note: an empty scanpath needs a participant. Settings count under the
+//! line `# veilpath cohort 1` alone, so that the comments of other programs are not mistaken for them.
+//!
+//! # The alphabet
+//! What the caller says, else what the settings say, else the cells of the grid that they name, else a guess that is
+//! reported: digits and blanks are cell numbers, strings of pairs such as `aAbC` are ScanMatch's double letters, all else
+//! is `A…Z a…z`.
 
-use crate::{Input, ReadError};
+mod read;
+#[cfg(test)]
+mod tests;
+
+use crate::Head;
 use std::io::{self, Write};
 use veilpath_metrics::{Alphabet, Cohort, Grid};
+
+pub use read::read;
 
 /// What a cohort file holds, and what was taken for granted in reading it.
 #[derive(Clone, Debug, PartialEq)]
@@ -13,25 +49,60 @@ pub struct CohortFile {
     pub notes: Vec<String>,
     /// The grid that the file's header names.
     pub declared_grid: Option<Grid>,
-    /// The alphabet that the file's header names; `None` where it was given by the caller or guessed.
+    /// The alphabet that the file's header names.
     pub declared_alphabet: Option<Alphabet>,
     /// The notes that were written into the file.
     pub header_notes: Vec<String>,
 }
 
-/// Reads a cohort file; `alphabet` overrides what the file says and what would be guessed.
-pub fn read(input: Input, alphabet: Option<Alphabet>) -> Result<CohortFile, ReadError> {
-    let _ = alphabet;
-    Err(ReadError::new(input.name(), "not yet"))
-}
-
 /// Writes a cohort file; notes are for people and take no part in comparing encodings.
 pub fn write(cohort: &Cohort, notes: &[String], out: &mut dyn Write) -> io::Result<()> {
-    let _ = (cohort, notes);
+    writeln!(out, "{MAGIC} {VERSION}")?;
+    writeln!(out, "# {ALPHABET}: {}", cohort.alphabet)?;
+    for (name, value) in &cohort.encoding.0 {
+        let name = one_line(name).replace(':', " ");
+        if name != ALPHABET && name != NOTE {
+            writeln!(out, "# {name}: {}", one_line(value))?;
+        }
+    }
+    for note in notes {
+        writeln!(out, "# {NOTE}: {}", one_line(note))?;
+    }
+    let with_stimulus = cohort.entries.iter().any(|entry| entry.stimulus.is_some());
+    let stimulus_column = if with_stimulus { "stimulus," } else { "" };
+    writeln!(out, "participant,{stimulus_column}scanpath")?;
+    for entry in &cohort.entries {
+        write!(out, "{},", quoted(&entry.participant))?;
+        if with_stimulus {
+            write!(out, "{},", quoted(entry.stimulus.as_deref().unwrap_or("")))?;
+        }
+        writeln!(out, "{}", cohort.alphabet.format(&entry.scanpath))?;
+    }
     out.flush()
 }
 
 /// Whether a file starts as our cohort files do.
-pub(crate) fn starts_with_magic(head: &crate::Head) -> bool {
-    head.first_line().starts_with("# veilpath cohort")
+pub(crate) fn starts_with_magic(head: &Head) -> bool {
+    head.first_line().starts_with(MAGIC)
+}
+
+const MAGIC: &str = "# veilpath cohort";
+const VERSION: u32 = 1;
+const ALPHABET: &str = "alphabet";
+const NOTE: &str = "note";
+
+/// Text without line breaks and other control characters, and without blanks around it.
+fn one_line(text: &str) -> String {
+    let blanks = text.replace(char::is_control, " ");
+    blanks.trim().to_string()
+}
+
+/// An id as a field of a table.
+fn quoted(id: &str) -> String {
+    let id = one_line(id);
+    if id.contains([',', '"']) || id.starts_with('#') {
+        format!("\"{}\"", id.replace('"', "\"\""))
+    } else {
+        id
+    }
 }

@@ -167,3 +167,18 @@ fn errors_name_the_file_and_a_way_out() {
     );
     assert!(encode(&[("p.txt", "x,y\n1,1\n")], Some("Points"), SCREEN).is_ok());
 }
+
+/// `cargo test --release -p veilpath-encode -- --ignored --nocapture` prints how fast rows become letters.
+#[test]
+#[ignore = "a measurement"]
+fn a_hundred_megabytes() {
+    let text = format!("x,y\n{}", "123.25,456.75\n".repeat(7_500_000));
+    let start = std::time::Instant::now();
+    let (encoded, _) = encode(&[("p.csv", &text)], None, SCREEN).unwrap();
+    println!(
+        "{} MB, {} rows: {:.2} s",
+        text.len() >> 20,
+        encoded.summary.rows_used,
+        start.elapsed().as_secs_f64()
+    );
+}

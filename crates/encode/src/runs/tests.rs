@@ -1,5 +1,7 @@
 //! The paper's rule on sequences made by hand, and against two slow and simple readings of it.
 
+#![allow(clippy::cast_sign_loss)] // counts and rates of tests are positive
+
 use super::*;
 use proptest::prelude::*;
 

@@ -1,0 +1,289 @@
+//! Every form, what is written and read again, and what is wrong with a file.
+
+use super::*;
+use crate::{Input, ReadError};
+use proptest::prelude::*;
+use std::collections::BTreeMap;
+use veilpath_metrics::{Encoding, Entry, Notation, Scanpath};
+
+fn read_bytes(bytes: &[u8], alphabet: Option<&str>) -> Result<CohortFile, ReadError> {
+    let input = Input::from_bytes("c.csv", bytes.to_vec())?;
+    read(input, alphabet.map(|name| name.parse().unwrap()))
+}
+
+fn read_text(text: &str) -> Result<CohortFile, ReadError> {
+    read_bytes(text.as_bytes(), None)
+}
+
+/// `participant/stimulus/scanpath`.
+fn rows(file: &CohortFile) -> Vec<String> {
+    let entry = |entry: &Entry| {
+        let stimulus = entry.stimulus.as_deref().unwrap_or("");
+        let letters = file.cohort.alphabet.format(&entry.scanpath);
+        format!("{}/{stimulus}/{letters}", entry.participant)
+    };
+    file.cohort.entries.iter().map(entry).collect()
+}
+
+fn written(cohort: &Cohort, notes: &[String]) -> String {
+    let mut bytes = Vec::new();
+    write(cohort, notes, &mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
+}
+
+fn small() -> Cohort {
+    let entry = |participant: &str, stimulus: Option<&str>, letters: &[u16]| Entry {
+        participant: participant.into(),
+        stimulus: stimulus.map(Into::into),
+        scanpath: Scanpath::new(letters.to_vec()),
+    };
+    Cohort {
+        alphabet: Alphabet::letters(49).unwrap(),
+        encoding: Encoding(BTreeMap::from([
+            ("data".to_string(), "fixations".to_string()),
+            ("grid".to_string(), "7x7".to_string()),
+        ])),
+        entries: vec![
+            entry("p1", Some("a.png"), &[0, 48]),
+            entry("Müller, \"A\"", None, &[]),
+            entry("#3", Some("a\nb"), &[26]),
+        ],
+    }
+}
+
+#[test]
+fn a_cohort_is_written_as_documented_and_read_again() {
+    let text = written(&small(), &["made for a test".to_string()]);
+    let expected = "\
+# veilpath cohort 1
+# alphabet: letters 49
+# data: fixations
+# grid: 7x7
+# note: made for a test
+participant,stimulus,scanpath
+p1,a.png,Aw
+\"Müller, \"\"A\"\"\",,
+\"#3\",a b,a
+";
+    assert_eq!(text, expected);
+    let utf16: Vec<u8> = std::iter::once(0xfeff)
+        .chain(text.replace('\n', "\r\n").encode_utf16())
+        .flat_map(u16::to_le_bytes)
+        .collect();
+    for bytes in [
+        text.clone().into_bytes(),
+        text.replace('\n', "\r\n").into_bytes(),
+        format!("\u{feff}{text}").into_bytes(),
+        utf16,
+    ] {
+        let file = read_bytes(&bytes, None).unwrap();
+        let mut expected = small();
+        expected.entries[2].stimulus = Some("a b".into());
+        assert_eq!(file.cohort, expected);
+        assert!(file.notes.is_empty(), "{:?}", file.notes);
+        assert_eq!(file.header_notes, ["made for a test"]);
+        assert_eq!(file.declared_grid.unwrap().to_string(), "7x7");
+        assert_eq!(file.declared_alphabet, Some(expected.alphabet));
+    }
+}
+
+#[test]
+fn tables_come_in_any_order_and_with_other_columns() {
+    for (text, expected, notes) in [
+        ("participant,scanpath\np,AB\nq,\n", vec!["p//AB", "q//"], 1),
+        ("Scanpath;Stimulus;Participant\nAB;s;p\n", vec!["p/s/AB"], 1),
+        ("scanpath\tage\tsubject\nAB\t30\tp\n", vec!["p//AB"], 2),
+        ("scanpath\nAB\nCD\n", vec!["1//AB", "2//CD"], 2),
+        (
+            "participant,stimulus,scanpath\np,s,AB\np,s,AB\n",
+            vec!["p/s/AB"; 2],
+            2,
+        ),
+        (
+            "# any comment: here\n\nparticipant,scanpath\n# and here\np,AB\n",
+            vec!["p//AB"],
+            1,
+        ),
+        (
+            "# grid: 7x7\nparticipant,scanpath\np,AB\n",
+            vec!["p//AB"],
+            2,
+        ),
+    ] {
+        let file = read_text(text).unwrap();
+        assert_eq!(rows(&file), expected, "{text}");
+        assert_eq!(file.notes.len(), notes, "{:?}", file.notes);
+        assert!(file.cohort.encoding.0.is_empty());
+        assert_eq!(file.declared_alphabet, None);
+    }
+}
+
+#[test]
+fn ogama_and_scangraph_text() {
+    let file = read_text("# Levels: 3\n# A = map\np one\tABC\n\np two\t\n").unwrap();
+    assert_eq!(rows(&file), ["p one//ABC", "p two//"]);
+    let file = read_text("p one\t\np two\tAB\n").unwrap();
+    assert_eq!(rows(&file), ["p one//", "p two//AB"]);
+    let export = "# Contents: Similarity Measurements of scanpaths.\r\n#\r\nSequence Similarity\tScanpath string\tp1\r\np1\tAA#B\t1\r\np2\tbb\t0.5\r\n";
+    let file = read_text(export).unwrap();
+    assert_eq!(rows(&file), ["p1//AAB", "p2//bb"]);
+    let notes = file.notes.join("; ");
+    assert!(
+        notes.contains("1 fixations in no area") && notes.contains("columns after"),
+        "{notes}"
+    );
+    let error = read_text("p1\tAB\np2 AB\n").unwrap_err();
+    assert_eq!(error.line, Some(2));
+}
+
+#[test]
+fn one_string_per_line() {
+    let file = read_text("\nABC\n\n# comment\nxyz\n\n\n").unwrap();
+    assert_eq!(rows(&file), ["1//ABC", "2//xyz"]);
+    let notes = file.notes.join("; ");
+    assert!(
+        notes.contains("2 blank lines") && notes.contains("numbered from 1"),
+        "{notes}"
+    );
+}
+
+#[test]
+fn the_alphabet_is_given_declared_or_guessed() {
+    for (text, expected) in [
+        ("15 18 27\n3\n", "numbers 65536"),
+        ("aAbC\nzZ\n", "double-letters 676"),
+        ("aAbC\nzZz\n", "letters 52"),
+        ("participant,scanpath\np,\n", "letters 52"),
+        ("participant,scanpath\np,\nq,aA\n", "double-letters 676"),
+        ("ACGT\n", "letters 52"),
+        (
+            "# veilpath cohort 1\n# grid: 12x8\nparticipant,scanpath\np,aA\n",
+            "double-letters 96",
+        ),
+        (
+            "# veilpath cohort 1\n# alphabet: dna\nparticipant,scanpath\np,acgt\n",
+            "dna 4",
+        ),
+    ] {
+        let file = read_text(text).unwrap();
+        assert_eq!(file.cohort.alphabet.to_string(), expected);
+        let guessed = file
+            .notes
+            .iter()
+            .any(|note| note.contains(&format!("\"{expected}\"")));
+        assert_eq!(guessed, !text.starts_with('#'), "{:?}", file.notes);
+    }
+    let file = read_bytes(b"aAbC\n", Some("letters 52")).unwrap();
+    assert_eq!(file.cohort.entries[0].scanpath.len(), 4);
+    let text = "# veilpath cohort 1\n# alphabet: letters 49\nparticipant,scanpath\np,AC\n";
+    let file = read_bytes(text.as_bytes(), Some("dna")).unwrap();
+    assert_eq!(file.cohort.alphabet.notation(), Notation::Dna);
+    assert!(file.notes[0].contains("as asked"));
+    assert_eq!(file.declared_alphabet, Some(Alphabet::letters(49).unwrap()));
+}
+
+#[test]
+fn errors_name_the_place_and_a_way_out() {
+    for (text, place) in [
+        ("", "c.csv: the file is empty"),
+        ("\n# only a comment\n", "c.csv: there is no scanpath"),
+        (
+            "participant,scanpath\n",
+            "c.csv: there is a header and no scanpath",
+        ),
+        (
+            "Sequence Similarity\tScanpath string\n",
+            "c.csv: there is a header",
+        ),
+        (
+            "p1,AB\np2,CD\n",
+            "c.csv, line 1: the first line is no header",
+        ),
+        (
+            "participant,letters\np,AB\n",
+            "c.csv, line 1: there is no column \"scanpath\"",
+        ),
+        (
+            "participant,stimulus,scanpath\np,AB\n",
+            "c.csv, line 2, column 2 (stimulus): this row has 2 fields",
+        ),
+        (
+            "participant,scanpath\nA, B,AB\n",
+            "c.csv, line 2, column 2 (scanpath): this row has 3 fields",
+        ),
+        (
+            "participant,scanpath\n\"p,AB\n",
+            "c.csv, line 2: a quoted field",
+        ),
+        (
+            "participant,scanpath\np,AB?\n",
+            "c.csv, line 2, column 2 (scanpath): ",
+        ),
+        ("AB\nA-B\n", "c.csv, line 2: "),
+        (
+            "# veilpath cohort 2\n",
+            "c.csv, line 1: this cohort file was written by another version",
+        ),
+        ("# veilpath cohort\n", "c.csv, line 1: this cohort file"),
+        (
+            "# veilpath cohort 1\n# grid: big\n",
+            "c.csv, line 2: a grid is written",
+        ),
+        (
+            "# veilpath cohort 1\n# alphabet: greek\n",
+            "c.csv, line 2: an alphabet is one of",
+        ),
+        ("A\0B\n", "c.csv: this is no text file"),
+    ] {
+        let error = read_text(text).unwrap_err();
+        assert!(error.to_string().starts_with(place), "{error}");
+        assert!(!error.remedy.is_empty(), "{error}");
+    }
+    let error = read_text("participant,scanpath\np,ABC?\n").unwrap_err();
+    assert!(error.problem.contains("position 4"), "{error}");
+    assert!(error.remedy.contains("--alphabet"));
+    assert!(!error.to_string().contains("ABC"));
+}
+
+fn cohorts() -> impl Strategy<Value = Cohort> {
+    let id = prop_oneof![".{0,12}", "[#,;\"' \t\r\na-c]{0,8}"];
+    let entry = (
+        id.clone(),
+        prop::option::of(id),
+        prop::collection::vec(0u16..4, 0..12),
+    );
+    let notation = prop::sample::select(Notation::ALL.to_vec());
+    (notation, prop::collection::vec(entry, 1..8)).prop_map(|(notation, entries)| Cohort {
+        alphabet: Alphabet::new(notation, 4).unwrap(),
+        encoding: Encoding(BTreeMap::from([("areas".into(), "a: b, \"c\"".into())])),
+        entries: entries
+            .into_iter()
+            .map(|(participant, stimulus, letters)| Entry {
+                participant,
+                stimulus,
+                scanpath: Scanpath::new(letters),
+            })
+            .collect(),
+    })
+}
+
+proptest! {
+    #[test]
+    fn what_is_written_is_read_again(cohort in cohorts()) {
+        let file = read_text(&written(&cohort, &[])).unwrap();
+        let mut expected = cohort;
+        for entry in &mut expected.entries {
+            entry.participant = one_line(&entry.participant);
+            entry.stimulus = entry.stimulus.as_deref().map(one_line).filter(|text| !text.is_empty());
+        }
+        prop_assert_eq!(file.cohort, expected);
+    }
+
+    #[test]
+    fn nothing_panics(bytes in prop::collection::vec(any::<u8>(), 0..200), text in "[#a-cA-C0-9,;\t\"\r\n: ]{0,80}") {
+        let _ = read_bytes(&bytes, None);
+        let _ = read_text(&text);
+        let _ = read_text(&format!("# veilpath cohort 1\n{text}"));
+        let _ = read_text(&format!("participant,scanpath\n{text}"));
+    }
+}
