@@ -28,6 +28,7 @@ type Decoded = BufReader<DecodeReaderBytes<Box<dyn Read + Send>, Vec<u8>>>;
 pub struct Input {
     name: String,
     path: Option<PathBuf>,
+    memory: Option<Arc<[u8]>>,
     head: Vec<u8>,
     rest: Decoded,
 }
@@ -59,7 +60,26 @@ impl Input {
 
     /// Bytes in memory under a name of one's choice.
     pub fn from_bytes(name: &str, bytes: Vec<u8>) -> Result<Self, ReadError> {
-        Self::from_reader(name, None, Box::new(Cursor::new(bytes)))
+        Self::from_memory(name, bytes.into())
+    }
+
+    fn from_memory(name: &str, bytes: Arc<[u8]>) -> Result<Self, ReadError> {
+        let input = Self::from_reader(name, None, Box::new(Cursor::new(Arc::clone(&bytes))))?;
+        Ok(Self {
+            memory: Some(bytes),
+            ..input
+        })
+    }
+
+    /// The same file from its start, for formats that say late what is needed early; `None` for a pipe, which flows once.
+    pub fn again(&self) -> Result<Option<Self>, ReadError> {
+        if let Some(bytes) = &self.memory {
+            return Self::from_memory(&self.name, Arc::clone(bytes)).map(Some);
+        }
+        match &self.path {
+            Some(path) if path.is_file() => Self::open(path).map(Some),
+            _ => Ok(None),
+        }
     }
 
     fn from_reader(
@@ -91,6 +111,7 @@ impl Input {
         Ok(Self {
             name: name.to_string(),
             path,
+            memory: None,
             head,
             rest,
         })
@@ -416,6 +437,20 @@ mod tests {
             .unwrap()
             .into_lines();
         assert_eq!(lines.next_line().unwrap_err().line, Some(1));
+    }
+
+    #[test]
+    fn a_file_can_be_read_again_and_a_pipe_cannot() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "x,y\n").unwrap();
+        let memory = Input::from_bytes("test", b"x,y\n".to_vec()).unwrap();
+        for input in [memory, Input::open(file.path()).unwrap()] {
+            let again = input.again().unwrap().unwrap();
+            assert_eq!(again.name(), input.name());
+            assert_eq!(input.head().lines, again.head().lines);
+        }
+        let pipe = Input::from_reader("-", None, Box::new(io::empty())).unwrap();
+        assert!(pipe.again().unwrap().is_none());
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! Tables: rows of delimited fields under a header, with errors that name line and column.
 
-use crate::{Input, Lines, ReadError};
+use crate::{Head, Input, Lines, ReadError};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -50,14 +50,8 @@ impl Rows {
 
     /// A table whose header line has been read from `lines` already.
     pub fn after_header(lines: Lines, header: &str, delimiter: u8) -> Self {
-        let mut text = String::new();
-        let mut fields = Vec::new();
-        split(header, delimiter, &mut text, &mut fields);
-        let names = fields
-            .iter()
-            .map(|field| text[field.clone()].trim().to_string())
-            .collect();
-        Self::with_names(lines, names, delimiter)
+        let columns = Columns::of_header(lines.name(), lines.number(), header, delimiter);
+        Self::with_names(lines, columns.names, delimiter)
     }
 
     /// A table whose column names stand in no header line: the rows begin with the next line of `lines`.
@@ -118,6 +112,37 @@ impl Rows {
 }
 
 impl Columns {
+    /// The columns that a header line names.
+    pub fn of_header(file: &str, line: u64, header: &str, delimiter: u8) -> Self {
+        let mut text = String::new();
+        let mut fields = Vec::new();
+        split(header, delimiter, &mut text, &mut fields);
+        Self {
+            file: file.to_string(),
+            line,
+            names: fields
+                .iter()
+                .map(|field| text[field.clone()].trim().to_string())
+                .collect(),
+        }
+    }
+
+    /// The columns that [`Rows::open`] would find, for format detection.
+    pub fn of_head(head: &Head) -> Self {
+        let header = head
+            .lines
+            .iter()
+            .map(|line| line.trim())
+            .find(|line| !line.is_empty() && !line.starts_with('#'))
+            .unwrap_or("");
+        Self::of_header(&head.name, 1, header, guess_delimiter(header))
+    }
+
+    /// Whether all of these columns are there, as [`Columns::find`] would find them.
+    pub fn has_all(&self, names: &[&str]) -> bool {
+        names.iter().all(|name| self.find(&[name]).is_some())
+    }
+
     /// The names as written in the file.
     pub fn names(&self) -> &[String] {
         &self.names

@@ -8,12 +8,26 @@ use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, RowChoice, Sink, S
 mod arff_gaze;
 mod bids_physio;
 mod bids_sidecar;
+mod common;
 mod ehtask;
+mod eyelink_asc;
+mod eyelink_lines;
+mod gazepoint;
 mod matlab;
 mod oemc;
+mod pupil;
+mod pupil_fixations;
+mod pupil_gaze;
 mod salient360;
 mod salient360_raw;
+mod smi;
+mod smi_events;
+mod smi_samples;
 mod table;
+mod tobii_columns;
+mod tobii_pro_lab;
+mod tobii_studio;
+mod tobii_table;
 mod visual_search_json;
 mod xu360;
 
@@ -48,6 +62,14 @@ pub static FORMATS: &[&dyn Format] = &[
     &xu360::Xu360,
     &oemc::Oemc,
     &ehtask::Ehtask,
+    &eyelink_asc::EyelinkAsc,
+    &gazepoint::Gazepoint,
+    &pupil_fixations::PupilFixations,
+    &pupil_gaze::PupilGaze,
+    &smi_events::SmiEvents,
+    &smi_samples::SmiSamples,
+    &tobii_pro_lab::TobiiProLab,
+    &tobii_studio::TobiiStudio,
     // The general one comes last: it takes any table with columns for x and y.
     &table::Table,
 ];

@@ -1,0 +1,150 @@
+//! What several readers need.
+
+use super::oriented;
+use crate::{
+    CoordinateUnit, Dropped, Fixation, ReadError, ReadOptions, Recording, RecordingId, Sink, Space,
+};
+
+/// Remembers the recording of the last row, so that a table with a name on every row asks the sink only where the name
+/// changes.
+#[derive(Default)]
+pub(crate) struct Current {
+    participant: String,
+    stimulus: Option<String>,
+    id: Option<RecordingId>,
+}
+
+impl Current {
+    /// The handle of a recording; the sink hears of it only if it is another one than the last.
+    pub(crate) fn enter(
+        &mut self,
+        sink: &mut dyn Sink,
+        recording: &Recording<'_>,
+    ) -> Result<RecordingId, ReadError> {
+        if let Some(id) = self.id
+            && self.participant == recording.participant
+            && self.stimulus.as_deref() == recording.stimulus
+        {
+            return Ok(id);
+        }
+        let id = sink.recording(recording)?;
+        self.participant.clear();
+        self.participant.push_str(recording.participant);
+        self.stimulus = recording.stimulus.map(str::to_string);
+        self.id = Some(id);
+        Ok(id)
+    }
+}
+
+/// Hands a fixation over, or drops it where it has no place or an impossible duration.
+pub(crate) fn report_fixation(
+    sink: &mut dyn Sink,
+    recording: RecordingId,
+    point: Option<(f64, f64)>,
+    duration_ms: Option<f64>,
+    aoi: Option<&str>,
+) {
+    match (point, duration_ms) {
+        (None, _) => sink.dropped(Dropped::Lost),
+        (_, Some(duration)) if duration < 0.0 => sink.dropped(Dropped::NegativeDuration),
+        (Some((x, y)), duration_ms) => sink.fixation(
+            recording,
+            Fixation {
+                x,
+                y,
+                duration_ms,
+                aoi,
+            },
+        ),
+    }
+}
+
+/// The space of a format in pixels: what the user said, else the size that the file gives.
+pub(crate) fn pixel_space(size: Option<(f64, f64)>, options: &ReadOptions) -> Option<Space> {
+    let space = match options.units {
+        Some(CoordinateUnit::Fraction) => Some(Space::unit()),
+        Some(CoordinateUnit::Degrees) => Some(Space::degrees()),
+        Some(CoordinateUnit::Pixels) | None => options
+            .screen
+            .or(size)
+            .filter(|&(width, height)| width > 0.0 && height > 0.0)
+            .filter(|&(width, height)| width.is_finite() && height.is_finite())
+            .map(|(width, height)| Space::pixels(width, height)),
+    };
+    space.map(|space| oriented(space, options))
+}
+
+/// The space of a format in fractions of the stimulus, unless the user says that this file differs.
+pub(crate) fn fraction_space(fractions: Space, options: &ReadOptions) -> Option<Space> {
+    match options.units {
+        None | Some(CoordinateUnit::Fraction) => Some(oriented(fractions, options)),
+        Some(CoordinateUnit::Pixels | CoordinateUnit::Degrees) => pixel_space(None, options),
+    }
+}
+
+/// Helpers for the tests of readers.
+#[cfg(test)]
+pub(crate) mod testing {
+    use crate::readers::Format;
+    use crate::readers::recorder::Recorder;
+    use crate::{Input, ReadError, ReadOptions};
+    use std::path::{Path, PathBuf};
+
+    /// A tiny file of our own making.
+    pub(crate) fn testdata(name: &str) -> PathBuf {
+        PathBuf::from(concat!(
+            env!("CARGO_MANIFEST_DIR"),
+            "/../../testdata/formats"
+        ))
+        .join(name)
+    }
+
+    /// Reads a file with the given reader.
+    pub(crate) fn read_path(
+        format: &dyn Format,
+        path: &Path,
+        options: &ReadOptions,
+    ) -> Result<Recorder, ReadError> {
+        let mut recorder = Recorder::default();
+        format.read(Input::open(path)?, options, &mut recorder)?;
+        Ok(recorder)
+    }
+
+    /// Reads one of our tiny files after making sure that detection gives it to this very reader.
+    pub(crate) fn read_detected(
+        format: &dyn Format,
+        name: &str,
+        options: &ReadOptions,
+    ) -> Recorder {
+        let path = testdata(name);
+        let head = Input::open(&path).unwrap().head();
+        assert_eq!(detected(&head), Some(format.name()), "{name}");
+        read_path(format, &path, options).unwrap()
+    }
+
+    /// The name of the format that detection finds.
+    pub(crate) fn detected(head: &crate::Head) -> Option<&'static str> {
+        crate::detect(head).map(|format| format.name())
+    }
+
+    /// Every prefix of a text, and the text with single bytes spoilt, must end in a value and not in a panic.
+    pub(crate) fn survives_damage(format: &dyn Format, name: &str) {
+        let bytes = std::fs::read(testdata(name)).unwrap();
+        let check = |bytes: Vec<u8>| {
+            if let Ok(input) = Input::from_bytes(name, bytes) {
+                format.recognises(&input.head());
+                let _ = format.read(input, &ReadOptions::default(), &mut Recorder::default());
+            }
+        };
+        for end in 0..bytes.len() {
+            check(bytes[..end].to_vec());
+        }
+        for at in 0..bytes.len() {
+            for byte in [0, b'\t', b'"', b'-', b'[', 0xff] {
+                let mut spoilt = bytes.clone();
+                spoilt[at] = byte;
+                check(spoilt);
+            }
+        }
+    }
+}

@@ -1,0 +1,413 @@
+//! EyeLink recordings as text (`.asc`), as SR Research's edf2asc writes them.
+//!
+//! - A line belongs to the trial in which it stands: a fixation, whose line is written when it ends, to the one in which
+//!   it ended. Lines before the first `TRIALID` or between `TRIAL_RESULT` and the next `TRIALID` belong to none.
+//! - A trial is called after its picture (`!V TRIAL_VAR image …`, else the first `!V IMGLOAD`), else after the text
+//!   behind `TRIALID`, or `trial n` where that is a number. A second trial of one name is called `name (2)`.
+//! - Without `TRIALID`, a file is one recording, or `block n` for each start of recording where there are several.
+//! - Every line with a time counts as a row: what is not used of samples, saccades and messages is another event.
+
+use super::common::{Current, report_fixation};
+use super::eyelink_lines::{Line, Message, Survey, TrialNames};
+use super::{Format, names_of, oriented};
+use crate::{
+    Dropped, Eye, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, RecordingId,
+    RowChoice, Sample, Sink, Space, is_missing,
+};
+use std::collections::HashMap;
+
+/// EyeLink ASC.
+pub(crate) struct EyelinkAsc;
+
+impl Format for EyelinkAsc {
+    fn name(&self) -> &'static str {
+        "eyelink-asc"
+    }
+
+    fn title(&self) -> &'static str {
+        "EyeLink ASC (SR Research)"
+    }
+
+    fn recognises(&self, head: &Head) -> bool {
+        !head.binary && head.lines.iter().any(|line| is_typical(line))
+    }
+
+    fn read(
+        &self,
+        input: Input,
+        options: &ReadOptions,
+        sink: &mut dyn Sink,
+    ) -> Result<(), ReadError> {
+        let head = input.head();
+        if is_edf(&head) {
+            return Err(
+                ReadError::new(input.name(), "this is EyeLink's binary EDF, not its text")
+                    .with_remedy("convert it with SR Research's edf2asc and read the .asc file"),
+            );
+        }
+        if head.is_blank() {
+            return Err(ReadError::new(input.name(), "the file is empty")
+                .with_remedy("expected an EyeLink .asc file, as edf2asc writes it"));
+        }
+        let survey = Survey::of(&input)?;
+        let mut reader = Reader::new(&input, survey, options, sink)?;
+        let mut lines = input.into_lines();
+        loop {
+            reader.line = lines.number() + 1;
+            match lines.next_line()? {
+                Some(line) => reader.take(&line)?,
+                None => return Ok(()),
+            }
+        }
+    }
+}
+
+/// Where rows belong at the moment.
+enum Place {
+    /// To this stimulus.
+    Stimulus(Option<String>),
+    /// Between trials.
+    Nowhere,
+}
+
+struct Reader<'a> {
+    file: String,
+    line: u64,
+    options: &'a ReadOptions,
+    sink: &'a mut dyn Sink,
+    survey: Survey,
+    fixations_wanted: bool,
+    participant: String,
+    /// The name for all of the file, where it has at most one trial.
+    only_stimulus: Option<String>,
+    place: Place,
+    trials: usize,
+    blocks: usize,
+    uses_of_name: HashMap<String, u32>,
+    /// Whether the current block has the left and the right eye.
+    eyes: (bool, bool),
+    rate_hz: Option<f64>,
+    space: Option<Space>,
+    current: Current,
+}
+
+impl<'a> Reader<'a> {
+    fn new(
+        input: &Input,
+        survey: Survey,
+        options: &'a ReadOptions,
+        sink: &'a mut dyn Sink,
+    ) -> Result<Self, ReadError> {
+        let fixations_wanted = match options.rows {
+            RowChoice::Fixations => true,
+            RowChoice::Samples => false,
+            RowChoice::Any if survey.complete => survey.fixations,
+            RowChoice::Any => survey.fixations || survey.events_announced,
+        };
+        if survey.complete {
+            let (there, problem, remedy) = if fixations_wanted {
+                let remedy =
+                    "read its samples with --rows samples, or convert the EDF file with events";
+                (
+                    survey.fixations,
+                    "there is no fixation (EFIX) in this file",
+                    remedy,
+                )
+            } else {
+                let remedy = "convert the EDF file with events or samples, and with gaze positions";
+                (
+                    survey.samples,
+                    "there is no gaze sample in this file",
+                    remedy,
+                )
+            };
+            if !there {
+                return Err(ReadError::new(input.name(), problem).with_remedy(remedy));
+            }
+        } else {
+            sink.assumed("trials are called after their TRIALID alone, because a pipe cannot be looked through in advance");
+        }
+        if fixations_wanted && options.rows == RowChoice::Any {
+            sink.assumed(
+                "the tracker's fixations were read, not the samples (--rows samples reads those)",
+            );
+        }
+        let single = match survey.trials.as_slice() {
+            [trial] if survey.complete => Some(trial),
+            _ => None,
+        };
+        let (participant, only_stimulus) = names_of(
+            input,
+            options,
+            NamesInFile {
+                participant: None,
+                stimulus: single.and_then(TrialNames::meaningful).map(str::to_string),
+            },
+        )?;
+        let place = match survey.trials.is_empty() {
+            true => Place::Stimulus(only_stimulus.clone()),
+            false => Place::Nowhere,
+        };
+        Ok(Self {
+            file: input.name().to_string(),
+            line: 0,
+            options,
+            sink,
+            fixations_wanted,
+            participant,
+            only_stimulus: only_stimulus.filter(|_| single.is_some() || survey.trials.is_empty()),
+            place,
+            trials: 0,
+            blocks: 0,
+            uses_of_name: HashMap::new(),
+            eyes: (false, false),
+            rate_hz: None,
+            space: options
+                .screen
+                .map(|(width, height)| oriented(Space::pixels(width, height), options)),
+            current: Current::default(),
+            survey,
+        })
+    }
+
+    fn take(&mut self, line: &str) -> Result<(), ReadError> {
+        match Line::of(line) {
+            Line::Nothing => {}
+            Line::Setup(line) => self.set_up(line)?,
+            Line::Other => self.sink.dropped(Dropped::OtherEvent),
+            Line::Message(text) => {
+                self.sink.dropped(Dropped::OtherEvent);
+                self.hear(Message::of(text));
+            }
+            Line::Fixation(line) if self.fixations_wanted => self.fixation(line)?,
+            Line::Sample(line) if !self.fixations_wanted => self.sample(line)?,
+            Line::Fixation(_) | Line::Sample(_) => self.sink.dropped(Dropped::OtherEvent),
+        }
+        Ok(())
+    }
+
+    /// `START time LEFT RIGHT …`, `SAMPLES GAZE LEFT RATE 1000.00 …`, `EVENTS` likewise.
+    fn set_up(&mut self, line: &str) -> Result<(), ReadError> {
+        let mut words = line.split_ascii_whitespace();
+        let kind = words.next().unwrap_or("");
+        if kind == "START" {
+            self.blocks += 1;
+            self.eyes = (false, false);
+            if self.survey.trials.is_empty()
+                && self.survey.blocks > 1
+                && self.only_stimulus.is_none()
+            {
+                self.place = Place::Stimulus(Some(format!("block {}", self.blocks)));
+                self.sink.assumed("no trials are marked (TRIALID); each start of recording counts as a stimulus of its own");
+            }
+        }
+        let used = match kind {
+            "EVENTS" => self.fixations_wanted,
+            _ => kind == "SAMPLES" && !self.fixations_wanted,
+        };
+        while let Some(word) = words.next() {
+            match word {
+                "LEFT" => self.eyes.0 = true,
+                "RIGHT" => self.eyes.1 = true,
+                "RATE" if kind == "SAMPLES" => {
+                    let rate = words.next().and_then(|rate| rate.parse::<f64>().ok());
+                    self.rate_hz = rate.filter(|rate| rate.is_finite() && *rate > 0.0);
+                }
+                "HREF" | "PUPIL" | "RAW" if used => {
+                    return Err(ReadError::new(
+                        &self.file,
+                        "the positions in this file are not on the screen (HREF or raw pupil)",
+                    )
+                    .at_line(self.line)
+                    .with_remedy(
+                        "convert the EDF file again with gaze positions, edf2asc's default",
+                    ));
+                }
+                _ => {}
+            }
+        }
+        if self.eyes == (true, true) && self.options.eye == Eye::Any {
+            self.sink.assumed(
+                "both eyes were recorded; the left one was taken (--eye right takes the other)",
+            );
+        }
+        Ok(())
+    }
+
+    fn hear(&mut self, message: Message<'_>) {
+        match message {
+            Message::TrialStart(id) => {
+                let name = match (&self.only_stimulus, self.survey.trials.get(self.trials)) {
+                    (Some(name), _) => name.clone(),
+                    (None, Some(trial)) => trial.any(),
+                    (None, None) => TrialNames::of_id(id).any(),
+                };
+                self.trials += 1;
+                let uses = self.uses_of_name.entry(name.clone()).or_default();
+                *uses += 1;
+                self.place = Place::Stimulus(Some(match *uses {
+                    1 => name,
+                    again => format!("{name} ({again})"),
+                }));
+            }
+            Message::TrialEnd if self.trials > 0 => self.place = Place::Nowhere,
+            Message::Coordinates([left, top, right, bottom]) if self.options.screen.is_none() => {
+                let space = Space {
+                    left,
+                    top,
+                    right: self.edge(left, right),
+                    bottom: self.edge(top, bottom),
+                };
+                self.space = Some(oriented(space, self.options));
+            }
+            _ => {}
+        }
+    }
+
+    /// The messages give the last pixel, 0 to 1279, for a screen of 1280. Where that would make an odd number of pixels,
+    /// which no screen has, the experiment's script gave the size itself.
+    fn edge(&mut self, first: f64, last: f64) -> f64 {
+        if (last - first).rem_euclid(2.0) == 0.0 {
+            self.sink.assumed("the screen's coordinates end at an even number, which is taken for its size and not for its last pixel");
+            return last;
+        }
+        last + 1.0
+    }
+
+    fn recording(&mut self) -> Result<Option<RecordingId>, ReadError> {
+        let Place::Stimulus(stimulus) = &self.place else {
+            self.sink.dropped(Dropped::NoStimulus);
+            return Ok(None);
+        };
+        let kind = if self.fixations_wanted {
+            Kind::Fixations
+        } else {
+            Kind::Gaze {
+                rate_hz: self.rate_hz.or(self.options.rate_hz),
+            }
+        };
+        self.current
+            .enter(
+                self.sink,
+                &Recording {
+                    participant: &self.participant,
+                    stimulus: stimulus.as_deref(),
+                    kind,
+                    space: self.space,
+                },
+            )
+            .map(Some)
+    }
+
+    /// Whether the right eye is the one to read.
+    fn right_wanted(&self) -> bool {
+        match self.options.eye {
+            Eye::Left => false,
+            Eye::Right => true,
+            Eye::Any if self.eyes == (false, false) => !self.survey.left,
+            Eye::Any => !self.eyes.0,
+        }
+    }
+
+    /// `EFIX eye start end duration x y pupil`.
+    fn fixation(&mut self, line: &str) -> Result<(), ReadError> {
+        let mut words = line.split_ascii_whitespace().skip(1);
+        let right = match words.next() {
+            Some("L") => false,
+            Some("R") => true,
+            _ => return Err(self.bad_field(1, "eye", "expected L or R")),
+        };
+        if right != self.right_wanted() {
+            self.sink.dropped(Dropped::OtherEye);
+            return Ok(());
+        }
+        let Some(recording) = self.recording()? else {
+            return Ok(());
+        };
+        let mut words = words.skip(2);
+        let duration = self.number(words.next(), 4, "duration")?;
+        let x = self.number(words.next(), 5, "x")?;
+        let y = self.number(words.next(), 6, "y")?;
+        report_fixation(self.sink, recording, x.zip(y), duration, None);
+        Ok(())
+    }
+
+    /// `time x y pupil …`, or `time x y pupil x y pupil …` for the left and the right eye.
+    fn sample(&mut self, line: &str) -> Result<(), ReadError> {
+        let right = self.right_wanted();
+        let first = match self.eyes {
+            (true, true) if right => 4,
+            (true, false) if right => 0,
+            (false, true) if !right => 0,
+            _ => 1,
+        };
+        if first == 0 {
+            self.sink.dropped(Dropped::OtherEye);
+            return Ok(());
+        }
+        let Some(recording) = self.recording()? else {
+            return Ok(());
+        };
+        let mut words = line.split_ascii_whitespace();
+        let time_ms = self.number(words.next(), 0, "time")?;
+        let mut words = words.skip(first - 1);
+        let x = self.number(words.next(), first, "x")?;
+        let y = self.number(words.next(), first + 1, "y")?;
+        self.sink.sample(
+            recording,
+            Sample {
+                time_ms,
+                point: x.zip(y),
+                aoi: None,
+            },
+        );
+        Ok(())
+    }
+
+    fn number(
+        &self,
+        word: Option<&str>,
+        column: usize,
+        name: &str,
+    ) -> Result<Option<f64>, ReadError> {
+        let word = word.ok_or_else(|| self.bad_field(column, name, "this line ends too early"))?;
+        match word.parse::<f64>() {
+            Ok(number) => Ok(Some(number).filter(|number| number.is_finite())),
+            Err(_) if is_missing(word) => Ok(None),
+            Err(_) => Err(self.bad_field(column, name, "expected a number")),
+        }
+    }
+
+    fn bad_field(&self, column: usize, name: &str, problem: &str) -> ReadError {
+        ReadError::new(&self.file, problem)
+            .at_line(self.line)
+            .at_column(column, name)
+            .with_remedy("complete the line or remove it, or convert the EDF file again")
+    }
+}
+
+/// The binary original, which people try first.
+fn is_edf(head: &Head) -> bool {
+    head.lines
+        .first()
+        .is_some_and(|line| line.starts_with("SR_RESEARCH"))
+}
+
+/// Whether no other program writes such a line.
+fn is_typical(line: &str) -> bool {
+    let mut words = line.split_ascii_whitespace();
+    let number = |words: &mut std::str::SplitAsciiWhitespace<'_>| {
+        words.next().is_some_and(|word| word.parse::<f64>().is_ok())
+    };
+    match words.next() {
+        Some("**") => line.starts_with("** CONVERTED FROM") || line.contains("EDF_FILE"),
+        Some("MSG" | "START") => number(&mut words),
+        Some("SFIX" | "EFIX" | "SSACC" | "ESACC" | "SBLINK" | "EBLINK") => {
+            matches!(words.next(), Some("L" | "R")) && number(&mut words)
+        }
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests;

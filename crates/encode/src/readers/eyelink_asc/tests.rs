@@ -1,0 +1,237 @@
+use super::*;
+use crate::readers::common::testing::{detected, read_detected, read_path, survives_damage};
+use crate::readers::recorder::{Recorder, read_text, shared_file};
+
+fn read(text: &str, options: &ReadOptions) -> Result<Recorder, ReadError> {
+    read_text(&EyelinkAsc, "t.asc", text, options)
+}
+
+#[test]
+fn fixations_of_a_tiny_file() {
+    let read = read_detected(&EyelinkAsc, "eyelink-asc.asc", &ReadOptions::default());
+    let [harbour, garden] = read.recordings.as_slice() else {
+        panic!("{read:?}")
+    };
+    assert_eq!(harbour.participant, "eyelink-asc");
+    assert_eq!(harbour.stimulus.as_deref(), Some("harbour.png"));
+    assert_eq!(harbour.kind, Kind::Fixations);
+    assert_eq!(harbour.space, Some(Space::pixels(1024.0, 768.0)));
+    assert_eq!(
+        harbour.fixations,
+        [
+            (101.0, 200.5, Some(204.0), None),
+            (700.5, 300.5, Some(250.0), None)
+        ]
+    );
+    assert_eq!(garden.stimulus.as_deref(), Some("garden.png"));
+    assert_eq!(garden.fixations, [(500.0, 400.0, Some(200.0), None)]);
+    assert_eq!(read.dropped[&Dropped::OtherEye], 1);
+    assert_eq!(read.dropped[&Dropped::Lost], 1);
+    // 8 messages, 5 samples, SFIX, ESACC and EBLINK.
+    assert_eq!(read.dropped[&Dropped::OtherEvent], 16);
+    assert!(read.assumed.iter().any(|text| text.contains("left one")));
+}
+
+#[test]
+fn samples_of_either_eye() {
+    let mut options = ReadOptions {
+        rows: RowChoice::Samples,
+        ..ReadOptions::default()
+    };
+    let left = read_detected(&EyelinkAsc, "eyelink-asc.asc", &options);
+    assert_eq!(
+        left.recordings[0].kind,
+        Kind::Gaze {
+            rate_hz: Some(500.0)
+        }
+    );
+    assert_eq!(
+        left.recordings[0].samples,
+        [
+            (Some(1004.0), Some((100.0, 200.0)), None),
+            (Some(1006.0), Some((102.0, 201.0)), None),
+            (Some(1008.0), None, None)
+        ]
+    );
+    assert_eq!(left.recordings[1].samples.len(), 1);
+    assert_eq!(left.dropped[&Dropped::NoStimulus], 1);
+    options.eye = Eye::Right;
+    let right = read_detected(&EyelinkAsc, "eyelink-asc.asc", &options);
+    assert_eq!(
+        right.recordings[0].samples,
+        [
+            (Some(1004.0), Some((110.0, 210.0)), None),
+            (Some(1006.0), None, None),
+            (Some(1008.0), Some((112.0, 212.0)), None)
+        ]
+    );
+    options.eye = Eye::Left;
+    let left_alone = read_detected(&EyelinkAsc, "eyelink-asc.asc", &options);
+    assert_eq!(left_alone.recordings.len(), 1);
+    assert_eq!(left_alone.dropped[&Dropped::OtherEye], 1 + 1);
+}
+
+#[test]
+fn trials_blocks_and_names() {
+    let blocks =
+        "START 1 LEFT EVENTS\nEFIX L 1 2 3 4 5 6\nEND 2\nSTART 3 LEFT EVENTS\nEFIX L 4 5 6 7 8 9\n";
+    let names = |text: &str, options: &ReadOptions| -> Vec<String> {
+        let recordings = read(text, options).unwrap().recordings;
+        recordings
+            .into_iter()
+            .map(|recording| recording.stimulus.unwrap_or_default())
+            .collect()
+    };
+    let plain = ReadOptions::default();
+    let named = ReadOptions {
+        stimulus: Some("film".into()),
+        ..ReadOptions::default()
+    };
+    assert_eq!(names(blocks, &plain), ["block 1", "block 2"]);
+    assert_eq!(names(blocks, &named), ["film"]);
+    assert_eq!(names("EFIX L 1 2 3 4 5 6\n", &plain), [""]);
+    let one = "MSG 1 TRIALID 7\nEFIX L 1 2 3 4 5 6\n";
+    assert_eq!(names(one, &plain), ["trial 7"]);
+    assert_eq!(names(one, &named), ["film"]);
+    let two = "MSG 1 TRIALID cat\nEFIX L 1 2 3 4 5 6\nMSG 8 TRIALID cat\nEFIX L 1 2 3 4 5 6\n";
+    assert_eq!(names(two, &plain), ["cat", "cat (2)"]);
+    assert_eq!(names(two, &named), ["cat", "cat (2)"]);
+}
+
+#[test]
+fn what_is_wrong_is_said() {
+    let options = ReadOptions::default();
+    let error = |text: &str| read(text, &options).unwrap_err();
+    assert!(error("").problem.contains("empty"));
+    assert!(error("MSG 1 x\n").problem.contains("no gaze sample"));
+    let short = error("EFIX L 1 2 3 4 5 6\r\nEFIX L 1 2 3 4\r\n");
+    assert_eq!(short.line, Some(2));
+    assert_eq!(short.column, Some((7, "y".into())));
+    assert!(error("EFIX X 1 2 3 4 5 6\n").problem.contains("L or R"));
+    let word = error("EFIX L 1 2 3 secret 5 6\n");
+    assert!(!word.to_string().contains("secret"));
+    let href = error("EVENTS HREF LEFT\nEFIX L 1 2 3 4 5 6\n");
+    assert!(href.remedy.contains("gaze positions"));
+    let fixations = ReadOptions {
+        rows: RowChoice::Fixations,
+        ..ReadOptions::default()
+    };
+    let none = read("1 2 3 4 ...\n", &fixations).unwrap_err();
+    assert!(none.remedy.contains("--rows samples"));
+    let edf = Input::from_bytes("a.edf", b"SR_RESEARCH_COMBFILE\n\0\0".to_vec()).unwrap();
+    assert_eq!(detected(&edf.head()), None);
+    let edf = EyelinkAsc.read(edf, &options, &mut Recorder::default());
+    assert!(edf.unwrap_err().remedy.contains("edf2asc"));
+}
+
+#[test]
+fn odd_cases_are_counted() {
+    let text = "\u{feff}** CONVERTED FROM x.edf\r\nMSG 1 GAZE_COORDS 0.00 0.00 1920.00 1080.00\r\n\
+                EFIX R 1 2 -3 4 5 6\r\nEFIX R 1 2 3 nan 5 6\r\nEFIX R 1 2 3 4 5\r\n";
+    let read = read(text, &ReadOptions::default()).unwrap();
+    assert_eq!(read.dropped[&Dropped::NegativeDuration], 1);
+    assert_eq!(read.dropped[&Dropped::Lost], 1);
+    assert_eq!(read.recordings[0].fixations.len(), 1);
+    assert_eq!(
+        read.recordings[0].space,
+        Some(Space::pixels(1920.0, 1080.0))
+    );
+    let screen = ReadOptions {
+        screen: Some((800.0, 600.0)),
+        flip_y: true,
+        ..ReadOptions::default()
+    };
+    let forced = super::tests::read(text, &screen).unwrap();
+    assert_eq!(
+        forced.recordings[0].space,
+        Some(Space::pixels(800.0, 600.0).flipped())
+    );
+}
+
+#[test]
+fn damage_does_no_harm() {
+    survives_damage(&EyelinkAsc, "eyelink-asc.asc");
+}
+
+#[test]
+fn a_real_monocular_file() {
+    let Some(path) = shared_file("eyelink_asc/eyelink_monocular_example.asc") else {
+        return;
+    };
+    let read = read_path(&EyelinkAsc, &path, &ReadOptions::default()).unwrap();
+    let found: Vec<_> = read
+        .recordings
+        .iter()
+        .map(|recording| (recording.stimulus.as_deref(), recording.fixations.clone()))
+        .collect();
+    assert_eq!(
+        found,
+        [
+            (Some("trial 2"), vec![(141.0, 132.2, Some(133.0), None)]),
+            (Some("trial 4"), vec![(638.5, 531.8, Some(45.0), None)])
+        ]
+    );
+    assert_eq!(
+        read.recordings[0].space,
+        Some(Space::pixels(1280.0, 1024.0))
+    );
+    let samples = ReadOptions {
+        rows: RowChoice::Samples,
+        ..ReadOptions::default()
+    };
+    let read = read_path(&EyelinkAsc, &path, &samples).unwrap();
+    let counts: Vec<_> = read
+        .recordings
+        .iter()
+        .map(|recording| (recording.stimulus.as_deref(), recording.samples.len()))
+        .collect();
+    assert_eq!(
+        counts,
+        [
+            (Some("trial 0"), 3),
+            (Some("trial 1"), 4),
+            (Some("trial 2"), 2),
+            (Some("trial 3"), 4),
+            (Some("trial 4"), 2)
+        ]
+    );
+    assert_eq!(read.dropped[&Dropped::NoStimulus], 1);
+    assert_eq!(
+        read.recordings[0].kind,
+        Kind::Gaze {
+            rate_hz: Some(1000.0)
+        }
+    );
+}
+
+#[test]
+fn a_real_binocular_file() {
+    let Some(path) = shared_file("eyelink_asc/eyelink_binocular_example.asc") else {
+        return;
+    };
+    let mut options = ReadOptions::default();
+    let read = read_path(&EyelinkAsc, &path, &options).unwrap();
+    assert_eq!(read.recordings.len(), 1);
+    assert_eq!(read.recordings[0].stimulus.as_deref(), Some("I902C_low"));
+    assert_eq!(
+        read.recordings[0].fixations,
+        [(959.6, 533.7, Some(129.0), None)]
+    );
+    assert_eq!(
+        read.recordings[0].space,
+        Some(Space::pixels(1920.0, 1080.0))
+    );
+    // One fixation of each eye ended before the trial began.
+    assert_eq!(read.dropped[&Dropped::NoStimulus], 1);
+    assert_eq!(read.dropped[&Dropped::OtherEye], 2);
+    options.rows = RowChoice::Samples;
+    options.eye = Eye::Right;
+    let read = read_path(&EyelinkAsc, &path, &options).unwrap();
+    let samples = &read.recordings[0].samples;
+    assert_eq!(
+        samples.last(),
+        Some(&(Some(1_409_027.0), Some((940.6, 538.1)), None))
+    );
+    let all = samples.len() + usize::try_from(read.dropped[&Dropped::NoStimulus]).unwrap();
+    assert_eq!(all, 368);
+}

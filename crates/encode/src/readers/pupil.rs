@@ -1,0 +1,185 @@
+//! What the two readers of Pupil Labs' files share.
+
+use super::common::{Current, fraction_space, pixel_space};
+use super::names_of;
+use crate::{
+    Columns, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, RecordingId, Row, Sink,
+    Space,
+};
+
+/// Two columns with a position, and what they mean.
+pub(super) struct Position {
+    pub(super) x: usize,
+    pub(super) y: usize,
+    pub(super) space: Option<Space>,
+}
+
+impl Position {
+    /// Pupil Core: fractions with the origin at the bottom left.
+    pub(super) fn core(
+        columns: &Columns,
+        names: [&str; 2],
+        options: &ReadOptions,
+        sink: &mut dyn Sink,
+    ) -> Result<Self, ReadError> {
+        let [x, y] = names;
+        sink.assumed(
+            "norm_pos has its origin at the bottom left, as Pupil Player writes it (y points up)",
+        );
+        Ok(Self {
+            x: columns.require(&[x])?,
+            y: columns.require(&[y])?,
+            space: fraction_space(Space::unit().flipped(), options),
+        })
+    }
+
+    /// Pupil Cloud: pixels of a camera or a picture, or fractions of a surface, with the origin at the top left.
+    pub(super) fn cloud(
+        columns: &Columns,
+        x: usize,
+        y: usize,
+        options: &ReadOptions,
+        sink: &mut dyn Sink,
+    ) -> Self {
+        let space = if columns.unit(x) == Some("normalized") {
+            sink.assumed("positions on a surface have their origin at the top left, as Pupil Cloud writes them");
+            fraction_space(Space::unit(), options)
+        } else {
+            pixel_space(None, options)
+        };
+        Self { x, y, space }
+    }
+
+    /// The point of a row, if it has one.
+    pub(super) fn of(&self, row: Row<'_>) -> Result<Option<(f64, f64)>, ReadError> {
+        Ok(row
+            .number_or_missing(self.x)?
+            .zip(row.number_or_missing(self.y)?))
+    }
+}
+
+/// Whose rows they are.
+pub(super) struct Names {
+    participant: String,
+    stimulus: Option<String>,
+    /// The column `recording id` of Pupil Cloud, whose exports may hold many recordings.
+    recording: Option<usize>,
+    /// Whether the user names the participant, which goes for one recording only.
+    named_by_user: bool,
+    first_recording: Option<String>,
+    current: Current,
+}
+
+impl Names {
+    /// Participant and stimulus of a file. All exports have the same file names, so that the folder tells who it was.
+    pub(super) fn of(
+        input: &Input,
+        options: &ReadOptions,
+        surface_prefix: &str,
+        sink: &mut dyn Sink,
+    ) -> Result<Self, ReadError> {
+        let named_by_user = options.participant.is_some()
+            || options.name_template.as_ref().is_some_and(|template| {
+                let names = template.apply(input.stem());
+                names.is_some_and(|names| names.participant.is_some())
+            });
+        let folder = recording_folder(input.name()).filter(|_| !named_by_user);
+        if folder.is_some() {
+            sink.assumed("the participant is called after the recording's folder");
+        }
+        let (participant, stimulus) = names_of(
+            input,
+            options,
+            NamesInFile {
+                participant: folder.map(str::to_string),
+                stimulus: input
+                    .stem()
+                    .strip_prefix(surface_prefix)
+                    .map(str::to_string),
+            },
+        )?;
+        Ok(Self {
+            participant,
+            stimulus,
+            recording: None,
+            named_by_user,
+            first_recording: None,
+            current: Current::default(),
+        })
+    }
+
+    /// The same with the column that tells recordings apart.
+    pub(super) fn with_recording(self, columns: &Columns) -> Self {
+        Self {
+            recording: columns.find(&["recording id"]),
+            ..self
+        }
+    }
+
+    /// The recording of a row.
+    pub(super) fn enter(
+        &mut self,
+        row: Row<'_>,
+        kind: Kind,
+        space: Option<Space>,
+        sink: &mut dyn Sink,
+    ) -> Result<RecordingId, ReadError> {
+        let mut participant = self.participant.as_str();
+        if let Some(column) = self.recording {
+            let recording = row.text(column);
+            if !self.named_by_user && !recording.is_empty() {
+                participant = recording;
+            } else if self.first_recording.as_deref() != Some(recording) {
+                if self.first_recording.is_some() {
+                    return Err(row
+                        .error(column, "a second recording begins, and one participant was named for all")
+                        .with_remedy("leave the participant's name out; recordings are then told apart by their id"));
+                }
+                self.first_recording = Some(recording.to_string());
+            }
+        }
+        self.current.enter(
+            sink,
+            &Recording {
+                participant,
+                stimulus: self.stimulus.as_deref(),
+                kind,
+                space,
+            },
+        )
+    }
+}
+
+/// Whether a flag such as `on_surf` is there and says no.
+pub(super) fn says_no(row: Row<'_>, column: Option<usize>) -> bool {
+    column.is_some_and(|column| {
+        let text = row.text(column);
+        text.eq_ignore_ascii_case("false") || text == "0"
+    })
+}
+
+/// The folder that names the recording: `P01` of `P01/000/exports/001/surfaces/fixations.csv`.
+fn recording_folder(path: &str) -> Option<&str> {
+    let (folders, _file) = path.rsplit_once(['/', '\\'])?;
+    folders.rsplit(['/', '\\']).find(|folder| {
+        !matches!(*folder, "" | "." | ".." | "exports" | "surfaces")
+            && !folder.bytes().all(|byte| byte.is_ascii_digit())
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_folder_names_the_recording() {
+        for (path, folder) in [
+            ("P01/000/exports/001/surfaces/fixations.csv", Some("P01")),
+            (r"C:\data\anna\fixations.csv", Some("anna")),
+            ("./fixations.csv", None),
+            ("fixations.csv", None),
+        ] {
+            assert_eq!(recording_folder(path), folder, "{path}");
+        }
+    }
+}

@@ -1,0 +1,433 @@
+//! Reads the tables of Tobii Pro Lab and Tobii Studio 3, which have one row per sample of any sensor.
+//!
+//! - A fixation spans many rows and is taken once, with the stimulus on which it is first seen.
+//! - Rows without a stimulus, and those of the calibration, belong to no stimulus.
+//! - Glasses show no stimulus. Where their gaze was mapped onto snapshots, these are the stimuli: all of them, or the one
+//!   that the user names. A name that is no snapshot's asks for positions in the scene video instead.
+//! - A participant's second recording is called `participant (recording)`.
+
+use super::common::{Current, report_fixation};
+use super::tobii_columns::{Layout, Position, Snapshot, time_unit};
+use crate::{
+    Columns, Dropped, Head, Input, Kind, ReadError, ReadOptions, Recording, RecordingId, Row,
+    RowChoice, Rows, Sample, Sink, Space, TimeUnit,
+};
+use std::collections::HashMap;
+
+/// Reads a table of which the header is known. `participant` and `stimulus` are for files that do not name them.
+pub(super) fn read_table(
+    mut rows: Rows,
+    head: &Head,
+    (participant, stimulus): (String, Option<String>),
+    options: &ReadOptions,
+    sink: &mut dyn Sink,
+) -> Result<(), ReadError> {
+    let columns = rows.columns();
+    let layout = Layout::of(columns);
+    let source = Source::of(columns, &layout, head, options, sink)?;
+    let mut table = Table {
+        duration_unit: match layout.duration.and_then(|column| columns.unit(column)) {
+            Some("μs" | "µs" | "us") => TimeUnit::Microseconds.in_ms(),
+            _ => TimeUnit::Milliseconds.in_ms(),
+        },
+        layout,
+        options,
+        sink,
+        people: People::new(participant),
+        stimulus,
+        current: Current::default(),
+        last_fixation: LastFixation::default(),
+    };
+    while let Some(row) = rows.next_row()? {
+        if !table.is_gaze(row) {
+            table.sink.dropped(Dropped::OtherEvent);
+            continue;
+        }
+        match &source {
+            Source::Fixations(position) => table.fixation(row, *position)?,
+            Source::Snapshots(snapshots) => table.mapped_fixation(row, snapshots)?,
+            Source::Samples {
+                position,
+                time,
+                unit,
+            } => table.sample(row, *position, *time, *unit)?,
+        }
+    }
+    Ok(())
+}
+
+/// What is read from the rows.
+enum Source {
+    Fixations(Position),
+    /// By their places in the layout.
+    Snapshots(Vec<usize>),
+    Samples {
+        position: Position,
+        time: Option<usize>,
+        unit: f64,
+    },
+}
+
+impl Source {
+    fn of(
+        columns: &Columns,
+        layout: &Layout,
+        head: &Head,
+        options: &ReadOptions,
+        sink: &mut dyn Sink,
+    ) -> Result<Self, ReadError> {
+        let snapshots = wanted_snapshots(layout, options);
+        let fixations = layout
+            .fixation_point(columns, options)
+            .filter(|_| layout.movement.is_some());
+        let samples_wanted = match options.rows {
+            RowChoice::Samples => true,
+            RowChoice::Fixations => false,
+            RowChoice::Any => snapshots.is_empty() && fixations.is_none(),
+        };
+        if samples_wanted {
+            let Some(position) = layout.gaze_point(columns, options) else {
+                columns.require(&["Gaze point X", "GazePointX"])?;
+                columns.require(&["Gaze point Y", "GazePointY"])?;
+                return Err(ReadError::new(
+                    &head.name,
+                    "the columns of the gaze point have a unit that is not known",
+                )
+                .with_remedy("export them in pixels (DACS or MCS)"));
+            };
+            position.explain(columns, sink);
+            let unit = match layout.time {
+                Some(time) => time_unit(columns, time, &first_times(head, layout), options, sink),
+                None => TimeUnit::Milliseconds,
+            };
+            return Ok(Self::Samples {
+                position,
+                time: layout.time,
+                unit: unit.in_ms(),
+            });
+        }
+        if !snapshots.is_empty() {
+            sink.assumed(
+                "fixations are those that were mapped onto snapshots, which are the stimuli",
+            );
+            return Ok(Self::Snapshots(snapshots));
+        }
+        columns.require(&["Eye movement type", "Gaze event type", "GazeEventType"])?;
+        let Some(position) = fixations else {
+            columns.require(&["Fixation point X", "Fixation X", "FixationPointX"])?;
+            columns.require(&["Fixation point Y", "Fixation Y", "FixationPointY"])?;
+            return Err(ReadError::new(
+                &head.name,
+                "the columns of the fixation point have a unit that is not known",
+            )
+            .with_remedy("export them in pixels (DACS or MCS)"));
+        };
+        position.explain(columns, sink);
+        Ok(Self::Fixations(position))
+    }
+}
+
+/// All snapshots, or the one that the user names, or none where stimuli were presented or the user names something else.
+fn wanted_snapshots(layout: &Layout, options: &ReadOptions) -> Vec<usize> {
+    let named = |name: &str| {
+        let of_name = layout
+            .snapshots
+            .iter()
+            .position(|snapshot| snapshot.name == name);
+        of_name.into_iter().collect()
+    };
+    match &options.stimulus {
+        Some(name) => named(name),
+        None if layout.stimulus.is_some() => Vec::new(),
+        None => (0..layout.snapshots.len()).collect(),
+    }
+}
+
+/// The times of the first rows of the eye tracker.
+fn first_times(head: &Head, layout: &Layout) -> Vec<f64> {
+    let Some(time) = layout.time else {
+        return Vec::new();
+    };
+    let text = head.lines.join("\n").into_bytes();
+    let Ok(mut rows) = Input::from_bytes(&head.name, text).and_then(Rows::open) else {
+        return Vec::new();
+    };
+    let mut times = Vec::new();
+    while let Ok(Some(row)) = rows.next_row() {
+        let tracker = layout
+            .sensor
+            .is_none_or(|sensor| row.text(sensor) == "Eye Tracker");
+        if let Ok(Some(time)) = row.number_or_missing(time)
+            && tracker
+        {
+            times.push(time);
+        }
+    }
+    times
+}
+
+struct Table<'a> {
+    layout: Layout,
+    options: &'a ReadOptions,
+    sink: &'a mut dyn Sink,
+    people: People,
+    stimulus: Option<String>,
+    current: Current,
+    duration_unit: f64,
+    last_fixation: LastFixation,
+}
+
+impl Table<'_> {
+    /// Whether a row comes from the eye tracker, and not from a gyroscope, a mouse or an event.
+    fn is_gaze(&self, row: Row<'_>) -> bool {
+        let text = |column: Option<usize>| column.map_or("", |column| row.text(column));
+        match text(self.layout.sensor) {
+            "" => self.layout.sensor.is_none() || text(self.layout.event).is_empty(),
+            sensor => sensor == "Eye Tracker",
+        }
+    }
+
+    fn fixation(&mut self, row: Row<'_>, position: Position) -> Result<(), ReadError> {
+        if let Some(reason) = other_movement(row, self.layout.movement) {
+            self.sink.dropped(reason);
+            if self.layout.index.is_none() {
+                self.last_fixation.forget();
+            }
+            return Ok(());
+        }
+        let Some(stimulus) = self.stimulus_of(row) else {
+            self.sink.dropped(Dropped::NoStimulus);
+            return Ok(());
+        };
+        let index = self.layout.index;
+        if self
+            .last_fixation
+            .goes_on(row, &self.layout, index, position.x, position.y)
+        {
+            self.sink.dropped(Dropped::SameFixation);
+            return Ok(());
+        }
+        let space = self.layout.space(position, row, self.options)?;
+        let recording = self.enter(row, stimulus, Kind::Fixations, space)?;
+        self.hand_over(row, recording, stimulus, position.x, position.y)
+    }
+
+    fn mapped_fixation(&mut self, row: Row<'_>, snapshots: &[usize]) -> Result<(), ReadError> {
+        let is_mapped = |snapshot: &&Snapshot| match snapshot.movement {
+            Some(_) => other_movement(row, snapshot.movement).is_none(),
+            None => !row.text(snapshot.x).is_empty(),
+        };
+        let found = snapshots
+            .iter()
+            .filter_map(|&place| self.layout.snapshots.get(place))
+            .find(is_mapped);
+        let Some(snapshot) = found else {
+            // A fixation that was not mapped is one on something else.
+            let reason = other_movement(row, self.layout.movement);
+            self.sink.dropped(reason.unwrap_or(Dropped::NoStimulus));
+            return Ok(());
+        };
+        let (x, y) = (snapshot.x, snapshot.y);
+        let index = snapshot.index.or(self.layout.index);
+        if self.last_fixation.goes_on(row, &self.layout, index, x, y) {
+            self.sink.dropped(Dropped::SameFixation);
+            return Ok(());
+        }
+        let name = snapshot.name.clone();
+        let space = super::common::pixel_space(None, self.options);
+        let recording = self.enter(row, Some(&name), Kind::Fixations, space)?;
+        self.hand_over(row, recording, Some(&name), x, y)
+    }
+
+    fn hand_over(
+        &mut self,
+        row: Row<'_>,
+        recording: RecordingId,
+        stimulus: Option<&str>,
+        x: usize,
+        y: usize,
+    ) -> Result<(), ReadError> {
+        let point = row.number_or_missing(x)?.zip(row.number_or_missing(y)?);
+        let duration_ms = match self.layout.duration {
+            Some(duration) => row
+                .number_or_missing(duration)?
+                .map(|value| value * self.duration_unit),
+            None => None,
+        };
+        let aoi = self.layout.aoi(row, stimulus.unwrap_or(""));
+        report_fixation(self.sink, recording, point, duration_ms, aoi);
+        Ok(())
+    }
+
+    fn sample(
+        &mut self,
+        row: Row<'_>,
+        position: Position,
+        time: Option<usize>,
+        unit: f64,
+    ) -> Result<(), ReadError> {
+        let x = row.number_or_missing(position.x)?;
+        let point = x.zip(row.number_or_missing(position.y)?);
+        let event = self.layout.event.map_or("", |event| row.text(event));
+        if point.is_none() && !event.is_empty() {
+            self.sink.dropped(Dropped::OtherEvent);
+            return Ok(());
+        }
+        let Some(stimulus) = self.stimulus_of(row) else {
+            self.sink.dropped(Dropped::NoStimulus);
+            return Ok(());
+        };
+        let time_ms = match time {
+            Some(time) => row.number_or_missing(time)?.map(|value| value * unit),
+            None => None,
+        };
+        let space = self.layout.space(position, row, self.options)?;
+        let kind = Kind::Gaze {
+            rate_hz: self.options.rate_hz,
+        };
+        let recording = self.enter(row, stimulus, kind, space)?;
+        let aoi = self.layout.aoi(row, stimulus.unwrap_or(""));
+        self.sink.sample(
+            recording,
+            Sample {
+                time_ms,
+                point,
+                aoi,
+            },
+        );
+        Ok(())
+    }
+
+    /// The stimulus of a row; the outer `None` where there is a column for it, and it is empty or the calibration.
+    fn stimulus_of<'r>(&self, row: Row<'r>) -> Option<Option<&'r str>> {
+        let Some(column) = self.layout.stimulus else {
+            return Some(None);
+        };
+        let name = row.text(column);
+        let calibration = name.eq_ignore_ascii_case("Eyetracker Calibration");
+        (!name.is_empty() && !calibration).then_some(Some(name))
+    }
+
+    fn enter(
+        &mut self,
+        row: Row<'_>,
+        stimulus: Option<&str>,
+        kind: Kind,
+        space: Option<Space>,
+    ) -> Result<RecordingId, ReadError> {
+        let text = |column: Option<usize>| column.map_or("", |column| row.text(column));
+        let participant = self
+            .people
+            .name(text(self.layout.participant), text(self.layout.recording));
+        self.current.enter(
+            self.sink,
+            &Recording {
+                participant,
+                stimulus: stimulus.or(self.stimulus.as_deref()),
+                kind,
+                space,
+            },
+        )
+    }
+}
+
+/// What tells the fixation that was seen last from others.
+#[derive(Default)]
+struct LastFixation {
+    last: String,
+    /// The same for the row at hand; kept so that rows need no memory of their own.
+    this: String,
+}
+
+impl LastFixation {
+    /// Whether a row goes on with the last fixation: by its number, else by place and duration.
+    fn goes_on(
+        &mut self,
+        row: Row<'_>,
+        layout: &Layout,
+        index: Option<usize>,
+        x: usize,
+        y: usize,
+    ) -> bool {
+        self.this.clear();
+        let by_place = [Some(x), Some(y), layout.duration];
+        let names = [layout.participant, layout.recording, index];
+        let rest = if index.is_some() { [None; 3] } else { by_place };
+        for column in names.into_iter().chain(rest).flatten() {
+            self.this.push_str(row.text(column));
+            self.this.push('\t');
+        }
+        std::mem::swap(&mut self.this, &mut self.last);
+        self.this == self.last
+    }
+
+    /// The next fixation is a new one in any case.
+    fn forget(&mut self) {
+        self.last.clear();
+    }
+}
+
+/// Why a row is no fixation, if so.
+fn other_movement(row: Row<'_>, column: Option<usize>) -> Option<Dropped> {
+    match column.map_or("", |column| row.text(column)) {
+        "Fixation" => None,
+        "EyesNotFound" | "EyesNotFoundMovement" | "Eyes Not Found" => Some(Dropped::Lost),
+        _ => Some(Dropped::OtherEvent),
+    }
+}
+
+/// The names of participants, who may have been recorded more than once.
+struct People {
+    whole_file: String,
+    first_recording: HashMap<String, String>,
+    last: [String; 2],
+    name: String,
+}
+
+impl People {
+    fn new(whole_file: String) -> Self {
+        Self {
+            name: whole_file.clone(),
+            whole_file,
+            first_recording: HashMap::new(),
+            last: [String::new(), String::new()],
+        }
+    }
+
+    fn name(&mut self, participant: &str, recording: &str) -> &str {
+        if self.last != [participant, recording] {
+            self.last = [participant, recording].map(str::to_string);
+            self.name = match (participant, recording) {
+                ("", "") => self.whole_file.clone(),
+                ("", recording) => recording.to_string(),
+                (participant, recording) => {
+                    let first = self
+                        .first_recording
+                        .entry(participant.to_string())
+                        .or_insert_with(|| recording.to_string());
+                    if first == recording {
+                        participant.to_string()
+                    } else {
+                        format!("{participant} ({recording})")
+                    }
+                }
+            };
+        }
+        &self.name
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn second_recordings_are_told_apart() {
+        let mut people = People::new("file".into());
+        assert_eq!(people.name("", ""), "file");
+        assert_eq!(people.name("P1", "R1"), "P1");
+        assert_eq!(people.name("P1", "R2"), "P1 (R2)");
+        assert_eq!(people.name("P1", "R1"), "P1");
+        assert_eq!(people.name("", "R9"), "R9");
+    }
+}
