@@ -52,34 +52,24 @@ impl Rows {
         let mut text = String::new();
         let mut fields = Vec::new();
         split(header, delimiter, &mut text, &mut fields);
+        let names = fields
+            .iter()
+            .map(|field| text[field.clone()].trim().to_string())
+            .collect();
+        Self::with_names(lines, names, delimiter)
+    }
+
+    /// A table whose column names stand in no header line: the rows begin with the next line of `lines`.
+    pub fn with_names(lines: Lines, names: Vec<String>, delimiter: u8) -> Self {
         let columns = Columns {
             file: lines.name().to_string(),
             line: lines.number(),
-            names: fields
-                .iter()
-                .map(|field| text[field.clone()].trim().to_string())
-                .collect(),
+            names,
         };
         Self {
             lines,
             delimiter,
             columns,
-            text,
-            fields,
-        }
-    }
-
-    /// A table without a header line, whose column names stand elsewhere.
-    pub fn without_header(input: Input, names: Vec<String>, delimiter: u8) -> Self {
-        let lines = input.into_lines();
-        Self {
-            columns: Columns {
-                file: lines.name().to_string(),
-                line: 0,
-                names,
-            },
-            lines,
-            delimiter,
             text: String::new(),
             fields: Vec::new(),
         }
@@ -142,13 +132,12 @@ impl Columns {
             let listed: Vec<&str> = self.names.iter().take(12).map(String::as_str).collect();
             let more = self.names.len().saturating_sub(listed.len());
             let more = if more > 0 { format!(" and {more} more") } else { String::new() };
-            let error = ReadError::new(
+            ReadError::new(
                 &self.file,
                 format!("there is no column \"{}\"", names.join("\" or \"")),
-            );
-            // Line 0: the names do not stand in this file.
-            let error = if self.line > 0 { error.at_line(self.line) } else { error };
-            error.with_remedy(format!(
+            )
+            .at_line(self.line)
+            .with_remedy(format!(
                 "the columns are: {}{more}; if another format was meant, name it with --input-format",
                 listed.join(", ")
             ))

@@ -201,7 +201,7 @@ fn open_rows(input: Input, sidecar: &Sidecar) -> Result<Rows, ReadError> {
             None => "put the recording's JSON file (the same name with .json) beside it; BIDS requires it".to_string(),
         }));
     };
-    Ok(Rows::without_header(input, names, b'\t'))
+    Ok(Rows::with_names(input.into_lines(), names, b'\t'))
 }
 
 fn find_columns(
