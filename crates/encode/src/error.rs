@@ -31,10 +31,10 @@ impl ReadError {
         }
     }
 
-    /// The same, at a line.
+    /// The same, at a line; 0, before the first line, is no place in the file.
     pub fn at_line(self, line: u64) -> Self {
         Self {
-            line: Some(line),
+            line: (line > 0).then_some(line),
             ..self
         }
     }

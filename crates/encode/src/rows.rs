@@ -171,11 +171,7 @@ impl Columns {
 
     /// An error at the header, or at the whole file where the names stand elsewhere.
     pub fn error(&self, problem: impl Into<String>) -> ReadError {
-        let error = ReadError::new(&self.file, problem);
-        match self.line {
-            0 => error,
-            line => error.at_line(line),
-        }
+        ReadError::new(&self.file, problem).at_line(self.line)
     }
 
     /// The names for an error's advice: "the columns are: …".

@@ -56,13 +56,9 @@ impl Format for VisualSearchJson {
         let read = records.deserialize(&mut json).and_then(|()| json.end());
         let Err(error) = read else { return Ok(()) };
         let explained = problem.unwrap_or_else(|| in_our_words(&file, &error));
-        Err(if error.line() == 0 {
-            explained
-        } else {
-            explained
-                .at_line(error.line() as u64)
-                .at_column(error.column().saturating_sub(1), "")
-        })
+        Err(explained
+            .at_line(error.line() as u64)
+            .at_column(error.column().saturating_sub(1), ""))
     }
 }
 
