@@ -3,6 +3,11 @@
 //! The stimulus is cut into `columns × rows` equal cells, numbered row by row from the top left. A cell owns its left and
 //! upper edges; the right and lower edges of the stimulus belong to the last cells, so that `x = width` is on the stimulus
 //! and not beyond it. Which way y points is the business of [`Space`].
+//!
+//! On a screen the smallest place is a pixel, and a pixel lies in one cell as a whole: the one that owns its upper left
+//! corner. So on 1024 pixels in 7 columns, where the second edge falls within pixel 292, all of x = 292…292.99 is in the
+//! second column. This is what ScanMatch's mask of pixels does, whose published example has such a point. Fractions and
+//! degrees have no pixels and are placed as they are.
 
 use crate::{Outside, Space};
 use veilpath_metrics::Grid;
@@ -11,8 +16,10 @@ use veilpath_metrics::Grid;
 ///
 /// `x` and `y` must be finite and the space must have an area (see [`has_area`]).
 pub(crate) fn cell_at(grid: &Grid, space: &Space, outside: Outside, x: f64, y: f64) -> Option<u16> {
-    let column = part(x, space.left, space.right, grid.columns(), outside)?;
-    let row = part(y, space.top, space.bottom, grid.rows(), outside)?;
+    let pixels = space.is_pixels();
+    let part = |value, start, end, parts| part(value, start, end, parts, pixels, outside);
+    let column = part(x, space.left, space.right, grid.columns())?;
+    let row = part(y, space.top, space.bottom, grid.rows())?;
     u16::try_from(row * grid.columns() + column).ok()
 }
 
@@ -23,17 +30,30 @@ pub(crate) fn has_area(space: &Space) -> bool {
     width.is_finite() && height.is_finite() && width != 0.0 && height != 0.0
 }
 
-/// Which of `parts` equal parts from `start` to `end` the value lies in.
+/// Which of `parts` equal parts from `start` to `end` the value lies in; with `pixels`, the whole pixel.
 ///
 /// This is `floor(fraction · parts)` of [`Space::fraction`], multiplied before it is divided: a pixel on the edge of a
 /// cell (300 of 700 in 7 parts) then gives a whole number and not one that rounding has put just below it.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // within 0..=parts after the check
-fn part(value: f64, start: f64, end: f64, parts: u32, outside: Outside) -> Option<u32> {
-    let count = f64::from(parts);
-    let position = (value - start) * count / (end - start);
-    if !(0.0..=count).contains(&position) && outside == Outside::Drop {
+fn part(
+    value: f64,
+    start: f64,
+    end: f64,
+    parts: u32,
+    pixels: bool,
+    outside: Outside,
+) -> Option<u32> {
+    let length = (end - start).abs();
+    let distance = if end > start {
+        value - start
+    } else {
+        start - value
+    };
+    if !(0.0..=length).contains(&distance) && outside == Outside::Drop {
         return None;
     }
+    let distance = if pixels { distance.floor() } else { distance };
+    let position = distance * f64::from(parts) / length;
     Some((position.max(0.0) as u32).min(parts - 1))
 }
 
@@ -65,6 +85,24 @@ mod tests {
         ] {
             assert_eq!(cell("7x7", &screen, x, y), expected, "({x}, {y})");
         }
+    }
+
+    #[test]
+    fn a_pixel_lies_in_one_cell_as_a_whole() {
+        let screen = Space::pixels(1024.0, 768.0);
+        for (x, column) in [(291.9, 1), (292.0, 1), (292.9, 1), (293.0, 2), (1023.9, 6)] {
+            assert_eq!(cell("7x7", &screen, x, 0.0), Some(column), "{x}");
+        }
+        // Counted from the bottom, the pixel is the same one.
+        let upwards = screen.flipped();
+        for (y, row) in [(768.0 - 109.0, 0), (768.0 - 109.9, 0), (768.0 - 110.0, 1)] {
+            assert_eq!(cell("7x7", &upwards, 0.0, y), Some(row * 7), "{y}");
+        }
+        // Nothing but screens is rounded, and nothing beyond the edge comes back.
+        assert_eq!(cell("7x7", &Space::unit(), 292.9 / 1024.0, 0.0), Some(2));
+        assert_eq!(cell("400x1", &Space::degrees(), -179.05, 0.0), Some(1));
+        assert_eq!(cell("7x7", &screen, 1024.5, 0.0), None);
+        assert_eq!(cell("7x7", &screen, -0.5, 0.0), None);
     }
 
     #[test]

@@ -104,6 +104,13 @@ impl Space {
         }
     }
 
+    /// Whether the units are pixels: they are counted from 0, and there are many. Fractions end at 1, latitudes start
+    /// below 0, and a percentage ends at 100.
+    pub fn is_pixels(&self) -> bool {
+        let counted = |a: f64, b: f64| a.min(b) == 0.0 && a.max(b) > 100.0;
+        counted(self.left, self.right) && counted(self.top, self.bottom)
+    }
+
     /// The point as fractions of width and height from the top left.
     pub fn fraction(&self, x: f64, y: f64) -> (f64, f64) {
         (

@@ -168,6 +168,47 @@ fn errors_name_the_file_and_a_way_out() {
     assert!(encode(&[("p.txt", "x,y\n1,1\n")], Some("Points"), SCREEN).is_ok());
 }
 
+/// The strings that the ScanMatch toolbox' own example gives, computed independently.
+#[test]
+fn the_scanmatch_example_gives_its_known_strings() {
+    let Some(path) =
+        crate::readers::recorder::shared_file("scanmatch_toolbox/ScanMatch_DataExample.mat")
+    else {
+        return;
+    };
+    let read = ReadOptions {
+        screen: Some((1024.0, 768.0)),
+        ..ReadOptions::default()
+    };
+    let strings = |grid: &str, alphabet| {
+        let options = EncodeOptions {
+            placing: crate::Placing::Grid(grid.parse().unwrap()),
+            alphabet,
+            ..EncodeOptions::default()
+        };
+        let Encoded { cohort, .. } =
+            encode_files(std::slice::from_ref(&path), None, &read, &options, &|_| ()).unwrap();
+        let text = |entry: &veilpath_metrics::Entry| cohort.alphabet.format(&entry.scanpath);
+        cohort.entries.iter().map(text).collect::<Vec<_>>()
+    };
+    assert_eq!(
+        strings("7x7", None),
+        [
+            "IKKDPPqtggvbbbSSGGS",
+            "RPKDPPqqtggvbGSS",
+            "QRSSSGibvnggttqWPPKD"
+        ]
+    );
+    assert_eq!(
+        strings("12x8", Some(veilpath_metrics::Notation::Numbers)),
+        [
+            "15 18 18 18 27 27 85 89 55 55 93 47 47 58 32 31 23 11 32",
+            "41 26 18 6 27 26 85 85 89 55 55 93 58 11 31 31",
+            "40 42 31 32 32 11 58 58 93 80 67 55 89 89 85 38 26 26 18 18"
+        ]
+    );
+}
+
 /// `cargo test --release -p veilpath-encode -- --ignored --nocapture` prints how fast rows become letters.
 #[test]
 #[ignore = "a measurement"]
