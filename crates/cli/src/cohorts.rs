@@ -53,6 +53,8 @@ pub(crate) fn plan(
         alphabet = Alphabet::new(alphabet.notation(), letters)
             .map_err(|error| Failure::input(error.problem))?;
     }
+    // Numbers that make no sense are told before anything is said about the files' contents.
+    metric.model(&alphabet)?;
     let [a, b] = files;
     let [a, b] = [(a, paths[0]), (b, paths[1])].map(|(file, path)| {
         let file = if file.cohort.alphabet == alphabet || file.declared_alphabet.is_some() {

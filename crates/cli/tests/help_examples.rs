@@ -25,7 +25,7 @@ fn prepared() -> Folder {
     run("synth lifelike --seed 7 -o everyone.csv");
     run("split everyone.csv --seed 1 --first a.csv --second b.csv");
     run("synth lifelike --seed 7 --as fixations -o fixations.csv");
-    run("synth lifelike --seed 8 --participants 1 --stimuli 1 --as fixations -o video1_p01.csv");
+    run("synth lifelike --seed 8 --participants 1 --stimuli 1 --as fixations -o dog_p01.csv");
     let eyelink = std::fs::read(root().join("testdata/formats/eyelink-asc.asc")).unwrap();
     folder.file("p01.asc", &eyelink);
     folder.file("p02.asc", &eyelink);

@@ -16,8 +16,7 @@ use veilpath_metrics::Grid;
 ///
 /// `x` and `y` must be finite and the space must have an area (see [`has_area`]).
 pub(crate) fn cell_at(grid: &Grid, space: &Space, outside: Outside, x: f64, y: f64) -> Option<u16> {
-    let pixels = space.is_pixels();
-    let part = |value, start, end, parts| part(value, start, end, parts, pixels, outside);
+    let part = |value, start, end, parts| part(value, start, end, parts, space.pixels, outside);
     let column = part(x, space.left, space.right, grid.columns())?;
     let row = part(y, space.top, space.bottom, grid.rows())?;
     u16::try_from(row * grid.columns() + column).ok()

@@ -67,6 +67,8 @@ pub struct Space {
     pub right: f64,
     /// y of the lower edge.
     pub bottom: f64,
+    /// Whether the units are pixels, which lie in one cell of a grid as a whole.
+    pub pixels: bool,
 }
 
 impl Space {
@@ -77,12 +79,16 @@ impl Space {
             top: 0.0,
             right: width,
             bottom: height,
+            pixels: true,
         }
     }
 
     /// 0 to 1 with the origin at the top left.
     pub fn unit() -> Self {
-        Self::pixels(1.0, 1.0)
+        Self {
+            pixels: false,
+            ..Self::pixels(1.0, 1.0)
+        }
     }
 
     /// Longitude −180 to 180 and latitude −90 (bottom) to 90.
@@ -92,6 +98,7 @@ impl Space {
             top: 90.0,
             right: 180.0,
             bottom: -90.0,
+            pixels: false,
         }
     }
 
@@ -102,13 +109,6 @@ impl Space {
             bottom: self.top,
             ..self
         }
-    }
-
-    /// Whether the units are pixels: they are counted from 0, and there are many. Fractions end at 1, latitudes start
-    /// below 0, and a percentage ends at 100.
-    pub fn is_pixels(&self) -> bool {
-        let counted = |a: f64, b: f64| a.min(b) == 0.0 && a.max(b) > 100.0;
-        counted(self.left, self.right) && counted(self.top, self.bottom)
     }
 
     /// The point as fractions of width and height from the top left.

@@ -15,11 +15,11 @@ use veilpath_report::table;
 const EXAMPLES: &str = "\
 Examples:
   veilpath compare a.csv b.csv
-  veilpath compare a.csv b.csv --metric needleman-wunsch --substitution manhattan --gap 2 --grid 7x7
-  veilpath compare a.csv b.csv --metric scanmatch --grid 7x7 --threshold 3.5 --gap -0.5 --format csv
-  veilpath compare a.csv b.csv --metric smith-waterman --match 2 --mismatch 1 --gap 1 -o scores.json
+  veilpath compare a.csv b.csv --metric needleman-wunsch --substitution manhattan --gap 2
+  veilpath compare a.csv b.csv --metric scanmatch --threshold 3.5 --gap -0.5 --format csv
+  veilpath compare a.csv b.csv --metric smith-waterman --match 2 --mismatch 1 -o scores.json
 
-A cohort file is CSV with the columns participant, stimulus (may be absent) and scanpath, as `veilpath encode`
+A cohort file is CSV with the columns participant, stimulus (may be absent) and scanpath, as `veilpath encode` \
 writes it; one string per line; or lines of participant, tab, letters (OGAMA, ScanGraph).";
 
 /// The arguments of `compare`.

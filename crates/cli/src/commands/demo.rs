@@ -16,7 +16,7 @@ Examples:
   veilpath demo
   veilpath demo --format json -o demo.json
 
-The bundled cohorts are synthetic: `veilpath synth lifelike --participants 8 --stimuli 2 --seed 2024`, dealt by
+The bundled cohorts are synthetic: `veilpath synth lifelike --participants 8 --stimuli 2 --seed 2024`, dealt by \
 `veilpath split --seed 2`.";
 
 /// The two institutions of the demo.

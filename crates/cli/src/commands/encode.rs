@@ -18,10 +18,10 @@ const EXAMPLES: &str = "\
 Examples:
   veilpath encode fixations.csv --screen 1280x720 -o cohort.csv
   veilpath encode p01.asc p02.asc --grid 12x8 -o cohort.csv
-  veilpath encode video1_p01.csv --screen 1280x720 --file-name 'video{stimulus}_p{participant}' -o cohort.csv
+  veilpath encode dog_p01.csv --file-name '{stimulus}_p{participant}' --screen 1280x720
   veilpath encode fixations.csv --screen 1280x720 --bin 50 --summary json
 
-The format of each file is recognised by its content. The summary on standard error says what was recognised,
+The format of each file is recognised by its content. The summary on standard error says what was recognised, \
 assumed, used and dropped, and why.";
 
 /// The arguments of `encode`.

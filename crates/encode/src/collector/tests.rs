@@ -1,5 +1,7 @@
 //! Recordings, placing, binning and what the cohort says of its making.
 
+mod gaze;
+
 use super::*;
 use crate::{Areas, Input, Outside, RunOptions};
 use proptest::prelude::*;
@@ -255,80 +257,6 @@ fn binning_needs_durations_and_fixations() {
         .unwrap();
     sink.fixation(id, fixation(0.0, 0.0, 1e15));
     assert!(sink.finish().unwrap_err().remedy.contains("--time-unit"));
-}
-
-#[test]
-fn gaze_is_reduced_and_says_how() {
-    let mut sink = collector(&EncodeOptions::default());
-    let gaze = recording(
-        "p",
-        Some("s"),
-        Kind::Gaze {
-            rate_hz: Some(120.0),
-        },
-    );
-    for row in 0..60 {
-        let id = sink.recording(&gaze).unwrap();
-        let point = match row {
-            0..24 => Some((0.0, 0.0)),
-            24..30 => Some((650.0, 0.0)),
-            30..33 => None,
-            33..48 => Some((150.0, 0.0)),
-            _ => Some((-1.0, 0.0)),
-        };
-        sink.sample(
-            id,
-            Sample {
-                time_ms: None,
-                point,
-                aoi: None,
-            },
-        );
-    }
-    let (cohort, summary) = sink.finish().unwrap();
-    assert_eq!(strings(&cohort), ["AAB"]);
-    assert_eq!((summary.rows_used, summary.removed_runs), (45, 1));
-    assert_eq!(summary.dropped[&Dropped::Lost], 3);
-    assert_eq!(summary.dropped[&Dropped::Outside], 12);
-    let settings: Vec<String> = cohort
-        .encoding
-        .0
-        .iter()
-        .map(|(name, value)| format!("{name}: {value}"))
-        .collect();
-    assert_eq!(
-        settings,
-        [
-            "cap: 3",
-            "data: gaze",
-            "downsize: floor",
-            "grid: 7x7",
-            "max-gap: 75 ms",
-            "merge: yes",
-            "min-dwell: 100 ms",
-            "outside: dropped",
-            "runs: time",
-        ]
-    );
-}
-
-#[test]
-fn gaze_without_time_asks_for_the_rate() {
-    let mut sink = collector(&EncodeOptions::default());
-    let id = sink
-        .recording(&recording("p", None, Kind::Gaze { rate_hz: None }))
-        .unwrap();
-    sink.sample(
-        id,
-        Sample {
-            time_ms: None,
-            point: Some((0.0, 0.0)),
-            aoi: None,
-        },
-    );
-    let error = sink.finish().unwrap_err();
-    assert!(error.remedy.contains("--rate"), "{error}");
-    assert_eq!(error.file, "a.csv");
 }
 
 #[test]

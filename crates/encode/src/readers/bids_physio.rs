@@ -324,6 +324,7 @@ fn space(
             top: height / 2.0,
             right: width / 2.0,
             bottom: -height / 2.0,
+            pixels: true,
         };
     } else if has("bottom") {
         space = space.flipped();

@@ -257,6 +257,7 @@ impl<'a> Reader<'a> {
                     top,
                     right: self.edge(left, right),
                     bottom: self.edge(top, bottom),
+                    pixels: true,
                 };
                 self.space = Some(oriented(space, self.options));
             }
