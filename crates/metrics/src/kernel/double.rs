@@ -22,7 +22,7 @@ impl DoubleKernel {
 
     /// The best sums of the shared scanpath with each of the others.
     pub(crate) fn row(&self, row: Row<'_>, mut finished: impl FnMut(usize, f64)) {
-        let profile = Profile::new(row, |a, b| self.pairs.get(a, b));
+        let profile = Profile::new(row, |a, b| self.pairs.get(a, b).to_bits());
         let layout = profile.layout();
         let rows = row.lane.len();
         for (index, &other) in row.others.iter().enumerate() {
@@ -65,7 +65,7 @@ struct Sums {
     above: Vec<f64>,
 }
 
-impl Recurrence<f64> for Sums {
+impl Recurrence<u64> for Sums {
     fn begin(&mut self, first_row: usize) {
         self.blank = self.padding.saturating_sub(first_row);
         for (lane, (left, diagonal)) in self.left.iter_mut().zip(&mut self.diagonal).enumerate() {
@@ -76,7 +76,7 @@ impl Recurrence<f64> for Sums {
     }
 
     #[inline]
-    fn step(&mut self, step: usize, values: &[[f64; GROUP]]) {
+    fn step(&mut self, step: usize, values: &[[u64; GROUP]]) {
         let first = (step + 1).saturating_sub(self.length).max(self.blank);
         let last = (step + 1).min(self.left.len());
         if first >= last {
@@ -93,7 +93,7 @@ impl Recurrence<f64> for Sums {
             let up = *above;
             // Rounding keeps order, so the gap may be added once, after the comparison.
             let gapped = larger(up, *left) + self.gap;
-            let best = larger(*diagonal + pair, gapped);
+            let best = larger(*diagonal + f64::from_bits(*pair), gapped);
             *diagonal = up;
             *left = best;
             *above = best;

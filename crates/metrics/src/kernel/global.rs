@@ -13,7 +13,7 @@
 
 use super::Row;
 use super::profile::{GROUP, Profile};
-use super::sweep::{Recurrence, active, sweep, window};
+use super::sweep::{Recurrence, Value, active, lanes, sweep, window};
 use super::values::{Values, common_divisor};
 use crate::GlobalModel;
 use std::ops::Sub;
@@ -91,7 +91,7 @@ impl GlobalKernel {
 
 fn gained<T>(row: Row<'_>, values: &Values<T>, mut finish: impl FnMut(usize, u64))
 where
-    T: Copy + Default + Ord + Sub<Output = T> + Into<u64>,
+    T: Value + Ord + Sub<Output = T> + Into<u64>,
 {
     let profile = Profile::new(row, |a, b| values.get(a, b));
     let groups = profile.layout().lanes / GROUP;
@@ -120,7 +120,7 @@ struct Differences<T> {
 
 /// Places outside the table need no special care: in front of a scanpath all is zero and stays zero, and what happens
 /// behind its end is never looked at again by a place inside.
-impl<T: Copy + Default + Ord + Sub<Output = T>> Recurrence<T> for Differences<T> {
+impl<T: Value + Ord + Sub<Output = T>> Recurrence<T> for Differences<T> {
     fn begin(&mut self, _first_row: usize) {
         self.vertical.fill([T::default(); GROUP]);
     }
@@ -135,12 +135,11 @@ impl<T: Copy + Default + Ord + Sub<Output = T>> Recurrence<T> for Differences<T>
             .zip(columns)
             .zip(&values[active])
         {
-            for lane in 0..GROUP {
-                let (left, up) = (vertical[lane], horizontal[lane]);
-                let best = gains[lane].max(left).max(up);
-                vertical[lane] = best - up;
-                horizontal[lane] = best - left;
-            }
+            // All is read before anything is written: only then the compiler dares to use vectors.
+            let (left, up) = (*vertical, *horizontal);
+            let best = lanes(|lane| gains[lane].max(left[lane]).max(up[lane]));
+            *vertical = lanes(|lane| best[lane] - up[lane]);
+            *horizontal = lanes(|lane| best[lane] - left[lane]);
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::Row;
 use super::profile::{GROUP, Profile};
-use super::sweep::{Recurrence, active, sweep, window};
+use super::sweep::{Recurrence, Value, active, lanes, sweep, window};
 use super::values::{Values, common_divisor};
 use crate::LocalModel;
 use std::ops::{Add, Sub};
@@ -54,7 +54,7 @@ impl LocalKernel {
 
     fn narrowed<T>(&self, row: Row<'_>, bound: i64, mut finish: impl FnMut(usize, i64))
     where
-        T: Copy + Default + Ord + Add<Output = T> + Sub<Output = T> + TryFrom<i64> + Into<i64>,
+        T: Value + Ord + Add<Output = T> + Sub<Output = T> + TryFrom<i64> + Into<i64>,
     {
         let narrow =
             |value: i64| T::try_from(value.clamp(-bound, bound)).unwrap_or_else(|_| T::default());
@@ -94,7 +94,7 @@ struct LocalScores<T> {
 /// Places outside the table score zero in front of a scanpath, and behind its end no more than a place inside.
 impl<T> Recurrence<T> for LocalScores<T>
 where
-    T: Copy + Default + Ord + Add<Output = T> + Sub<Output = T>,
+    T: Value + Ord + Add<Output = T> + Sub<Output = T>,
 {
     fn begin(&mut self, _first_row: usize) {
         self.left.fill([T::default(); GROUP]);
@@ -103,6 +103,7 @@ where
 
     #[inline]
     fn step(&mut self, step: usize, values: &[[T; GROUP]]) {
+        let gap = self.gap;
         let active = active(step, self.length, values.len());
         let start = window(step, self.length, active.start * GROUP);
         let columns = self.above[start..].as_chunks_mut::<GROUP>().0;
@@ -113,15 +114,16 @@ where
             .zip(columns)
             .zip(&values[active])
         {
-            for lane in 0..GROUP {
-                let up = above[lane];
-                let pair = diagonal[lane] + scores[lane];
-                let best = (left[lane].max(up) - self.gap).max(pair).max(T::default());
-                diagonal[lane] = up;
-                left[lane] = best;
-                above[lane] = best;
-                greatest[lane] = greatest[lane].max(best);
-            }
+            // All is read before anything is written: only then the compiler dares to use vectors.
+            let (before, up, corner, record) = (*left, *above, *diagonal, *greatest);
+            let best = lanes(|lane| {
+                let gapped = before[lane].max(up[lane]) - gap;
+                gapped.max(corner[lane] + scores[lane]).max(T::default())
+            });
+            *diagonal = up;
+            *left = best;
+            *above = best;
+            *greatest = lanes(|lane| record[lane].max(best[lane]));
         }
     }
 }

@@ -6,6 +6,8 @@
 //! taken from 1 step back, then those with bit 1 from 2 steps back, then those with bit 2 from 4 steps back.
 
 use super::profile::{GRANULE, GROUP, Profile};
+use std::hint::black_box;
+use std::ops::{BitAnd, BitXor, Not};
 
 /// Steps whose values are prepared at once; they stay in the first-level cache.
 const CHUNK: usize = 128;
@@ -25,7 +27,7 @@ pub(crate) fn sweep<T, F>(
     other: &[u16],
     kernel: &mut impl Recurrence<T>,
 ) where
-    T: Copy + Default,
+    T: Value,
     F: Fn(u16, u16) -> T,
 {
     let layout = profile.layout();
@@ -72,17 +74,37 @@ pub(crate) fn window(step: usize, length: usize, first_lane: usize) -> usize {
     length + GROUP - 1 + first_lane - step
 }
 
-/// Room for the stages of skewing.
+/// A number of which a sweep only needs the bits.
+pub(crate) trait Value:
+    Copy + Default + Not<Output = Self> + BitXor<Output = Self> + BitAnd<Output = Self>
+{
+}
+
+impl<T> Value for T where
+    T: Copy + Default + Not<Output = Self> + BitXor<Output = Self> + BitAnd<Output = Self>
+{
+}
+
+/// Room for the stages of skewing, and for each of them the lanes that are taken from an earlier step.
 struct Skewer<T> {
+    masks: [[T; GROUP]; 3],
     raw: Vec<[T; GROUP]>,
     once: Vec<[T; GROUP]>,
     twice: Vec<[T; GROUP]>,
 }
 
-impl<T: Copy + Default> Skewer<T> {
+impl<T: Value> Skewer<T> {
     fn new() -> Self {
         let room = |back: usize| vec![[T::default(); GROUP]; CHUNK + back];
+        let mask = |bit: usize| {
+            lanes(|lane| match lane & bit {
+                0 => T::default(),
+                _ => !T::default(),
+            })
+        };
         Self {
+            // Were the masks known to the compiler, it would copy lane by lane instead of blending whole vectors.
+            masks: black_box([mask(1), mask(2), mask(4)]),
             raw: room(7),
             once: room(6),
             twice: room(4),
@@ -113,30 +135,36 @@ impl<T: Copy + Default> Skewer<T> {
             low_half.copy_from_slice(&low_table[low as usize]);
             high_half.copy_from_slice(&high_table[high as usize]);
         }
+        let [bit_0, bit_1, bit_2] = self.masks;
         for ((slot, now), back) in once.iter_mut().zip(&raw[1..]).zip(&raw[..]) {
-            *slot = blend::<1, T>(now, back);
+            *slot = blend(now, back, &bit_0);
         }
         for ((slot, now), back) in twice.iter_mut().zip(&once[2..]).zip(&once[..]) {
-            *slot = blend::<2, T>(now, back);
+            *slot = blend(now, back, &bit_1);
         }
         for ((slots, now), back) in out
             .chunks_exact_mut(groups)
             .zip(&twice[4..])
             .zip(&twice[..])
         {
-            slots[group] = blend::<4, T>(now, back);
+            slots[group] = blend(now, back, &bit_2);
         }
     }
 }
 
-/// Lanes whose number has `BIT` set from `back`, the others from `now`.
+/// A group of lanes from what is in each.
 #[inline(always)]
-fn blend<const BIT: usize, T: Copy>(now: &[T; GROUP], back: &[T; GROUP]) -> [T; GROUP] {
-    let mut blended = *now;
-    for lane in 0..GROUP {
-        if lane & BIT != 0 {
-            blended[lane] = back[lane];
-        }
+pub(crate) fn lanes<T: Copy + Default>(lane: impl Fn(usize) -> T) -> [T; GROUP] {
+    let mut group = [T::default(); GROUP];
+    for (index, slot) in group.iter_mut().enumerate() {
+        *slot = lane(index);
     }
-    blended
+    group
+}
+
+/// Lanes from `back` where the mask has ones, from `now` elsewhere.
+#[inline(always)]
+fn blend<T: Value>(now: &[T; GROUP], back: &[T; GROUP], mask: &[T; GROUP]) -> [T; GROUP] {
+    let (now, back) = (*now, *back);
+    lanes(|lane| now[lane] ^ ((now[lane] ^ back[lane]) & mask[lane]))
 }
