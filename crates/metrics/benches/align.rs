@@ -61,8 +61,8 @@ fn any_table(most: u16) -> Metric {
         substitution: Substitution::Table {
             table: Table::new(49, values).unwrap(),
         },
-        insert: f64::from(most / 2),
-        delete: f64::from(most / 2 - 3),
+        insert: f64::from(most),
+        delete: f64::from(most - 3),
         scale: None,
     }
 }

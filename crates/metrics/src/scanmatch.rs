@@ -4,9 +4,16 @@ use crate::MetricError;
 
 /// How often ScanMatch's temporal binning repeats the letter of a fixation: `round(duration / bin)`, halves away from
 /// zero, so that a fixation shorter than half a bin disappears.
+///
+/// 0 where that is no finite positive number: a duration or a bin that makes no sense must not fill the memory.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a float-to-integer cast saturates
 pub fn temporal_repeats(duration_ms: f64, bin_ms: f64) -> usize {
-    (duration_ms / bin_ms).round().max(0.0) as usize
+    let repeats = (duration_ms / bin_ms).round();
+    if repeats.is_finite() {
+        repeats.max(0.0) as usize
+    } else {
+        0
+    }
 }
 
 /// Whether threshold and gap make a metric with non-negative costs.

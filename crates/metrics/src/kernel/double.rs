@@ -2,7 +2,7 @@
 
 use super::Row;
 use super::profile::{GROUP, Profile};
-use super::sweep::{Recurrence, sweep, window};
+use super::sweep::{Recurrence, Sweeper, window};
 use super::values::Values;
 use crate::Grid;
 
@@ -25,6 +25,7 @@ impl DoubleKernel {
         let profile = Profile::new(row, |a, b| self.pairs.get(a, b).to_bits());
         let layout = profile.layout();
         let rows = row.lane.len();
+        let mut sweeper = Sweeper::new();
         for (index, &other) in row.others.iter().enumerate() {
             if rows == 0 || other.is_empty() {
                 finished(index, multiple(rows + other.len(), self.gap));
@@ -42,7 +43,7 @@ impl DoubleKernel {
             for (column, above) in sums.above[GROUP..][..other.len()].iter_mut().enumerate() {
                 *above = multiple(other.len() - column, self.gap);
             }
-            sweep(&profile, other, &mut sums);
+            sweeper.sweep(&profile, other, &mut sums);
             finished(index, sums.above[GROUP]);
         }
     }

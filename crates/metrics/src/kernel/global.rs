@@ -13,7 +13,7 @@
 
 use super::Row;
 use super::profile::{GROUP, Profile};
-use super::sweep::{Recurrence, Value, active, lanes, sweep, window};
+use super::sweep::{Recurrence, Sweeper, Value, active, lanes, window};
 use super::values::{Values, common_divisor};
 use crate::GlobalModel;
 use std::ops::Sub;
@@ -95,6 +95,7 @@ where
 {
     let profile = Profile::new(row, |a, b| values.get(a, b));
     let groups = profile.layout().lanes / GROUP;
+    let mut sweeper = Sweeper::new();
     for (index, &other) in row.others.iter().enumerate() {
         if row.lane.is_empty() || other.is_empty() {
             finish(index, 0);
@@ -105,7 +106,7 @@ where
             vertical: vec![[T::default(); GROUP]; groups],
             horizontal: vec![T::default(); other.len() + 2 * GROUP],
         };
-        sweep(&profile, other, &mut differences);
+        sweeper.sweep(&profile, other, &mut differences);
         let last_row = &differences.horizontal[GROUP..GROUP + other.len()];
         finish(index, last_row.iter().map(|&gain| gain.into()).sum());
     }

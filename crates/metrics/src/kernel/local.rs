@@ -2,7 +2,7 @@
 
 use super::Row;
 use super::profile::{GROUP, Profile};
-use super::sweep::{Recurrence, Value, active, lanes, sweep, window};
+use super::sweep::{Recurrence, Sweeper, Value, active, lanes, window};
 use super::values::{Values, common_divisor};
 use crate::LocalModel;
 use std::ops::{Add, Sub};
@@ -60,6 +60,7 @@ impl LocalKernel {
             |value: i64| T::try_from(value.clamp(-bound, bound)).unwrap_or_else(|_| T::default());
         let profile = Profile::new(row, |a, b| narrow(i64::from(self.scores.get(a, b))));
         let groups = profile.layout().lanes / GROUP;
+        let mut sweeper = Sweeper::new();
         for (index, &other) in row.others.iter().enumerate() {
             if bound == 0 || other.is_empty() {
                 finish(index, 0);
@@ -73,7 +74,7 @@ impl LocalKernel {
                 greatest: vec![[T::default(); GROUP]; groups],
                 above: vec![T::default(); other.len() + 2 * GROUP],
             };
-            sweep(&profile, other, &mut scores);
+            sweeper.sweep(&profile, other, &mut scores);
             let greatest = scores.greatest.as_flattened().iter().max();
             finish(index, greatest.copied().unwrap_or_default().into());
         }

@@ -119,13 +119,16 @@ impl<'a, T: Copy + Default, F: Fn(u16, u16) -> T> Profile<'a, T, F> {
 
     /// Where the values of each letter of a scanpath start in a strip: blanks in front and behind, so that lanes may
     /// run out of the scanpath by a group.
-    pub(crate) fn starts(&self, scanpath: &[u16]) -> Vec<u32> {
+    pub(crate) fn starts(&self, scanpath: &[u16], starts: &mut Vec<u32>) {
         let width = u32::try_from(self.layout.lanes / GRANULE).unwrap_or(u32::MAX);
-        let mut starts = vec![0; scanpath.len() + 2 * GROUP];
-        for (start, &letter) in starts[GROUP..].iter_mut().zip(scanpath) {
-            *start = self.steps.number(letter) * width;
-        }
-        starts
+        starts.clear();
+        starts.resize(GROUP, 0);
+        starts.extend(
+            scanpath
+                .iter()
+                .map(|&letter| self.steps.number(letter) * width),
+        );
+        starts.resize(starts.len() + GROUP, 0);
     }
 
     /// One strip's values: for each letter number, all lanes. `room` holds them where they are not kept.

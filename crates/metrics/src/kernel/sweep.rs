@@ -21,40 +21,54 @@ pub(crate) trait Recurrence<T> {
     fn step(&mut self, step: usize, values: &[[T; GROUP]]);
 }
 
-/// Sweeps the table of the profile's scanpath and another, neither of them empty.
-pub(crate) fn sweep<T, F>(
-    profile: &Profile<'_, T, F>,
-    other: &[u16],
-    kernel: &mut impl Recurrence<T>,
-) where
-    T: Value,
-    F: Fn(u16, u16) -> T,
-{
-    let layout = profile.layout();
-    let groups = layout.lanes / GROUP;
-    let starts = profile.starts(other);
-    let steps = other.len() + layout.lanes - 1;
-    let mut room = Vec::new();
-    let mut skewer = Skewer::new();
-    let mut values = vec![[T::default(); GROUP]; CHUNK.min(steps) * groups];
-    for strip in 0..layout.strips {
-        let table = profile.strip(strip, &mut room);
-        kernel.begin(strip * layout.lanes);
-        for first in (0..steps).step_by(CHUNK) {
-            let last = steps.min(first + CHUNK);
-            for group in 0..groups {
-                // The steps at which a lane of this group is inside the scanpath, counted from its first lane's start.
-                let from = first.max(group * GROUP);
-                let to = last.min(group * GROUP + other.len() + GROUP - 1);
-                if from < to {
-                    let out = &mut values[(from - first) * groups..(to - first) * groups];
-                    let from = from - group * GROUP;
-                    let to = to - group * GROUP;
-                    skewer.skew(table, &starts, group, from..to, out);
+/// Room for sweeps, one after another.
+pub(crate) struct Sweeper<T> {
+    starts: Vec<u32>,
+    strip: Vec<[T; GRANULE]>,
+    values: Vec<[T; GROUP]>,
+    skewer: Skewer<T>,
+}
+
+impl<T: Value> Sweeper<T> {
+    pub(crate) fn new() -> Self {
+        Self {
+            starts: Vec::new(),
+            strip: Vec::new(),
+            values: Vec::new(),
+            skewer: Skewer::new(),
+        }
+    }
+
+    /// Sweeps the table of the profile's scanpath and another, neither of them empty.
+    pub(crate) fn sweep<F: Fn(u16, u16) -> T>(
+        &mut self,
+        profile: &Profile<'_, T, F>,
+        other: &[u16],
+        kernel: &mut impl Recurrence<T>,
+    ) {
+        let layout = profile.layout();
+        let groups = layout.lanes / GROUP;
+        let steps = other.len() + layout.lanes - 1;
+        profile.starts(other, &mut self.starts);
+        self.values.resize(CHUNK * groups, [T::default(); GROUP]);
+        for strip in 0..layout.strips {
+            let table = profile.strip(strip, &mut self.strip);
+            kernel.begin(strip * layout.lanes);
+            for first in (0..steps).step_by(CHUNK) {
+                let last = steps.min(first + CHUNK);
+                for group in 0..groups {
+                    // The steps at which a lane of this group is inside the scanpath, counted from its first lane's start.
+                    let from = first.max(group * GROUP);
+                    let to = last.min(group * GROUP + other.len() + GROUP - 1);
+                    if from < to {
+                        let out = &mut self.values[(from - first) * groups..(to - first) * groups];
+                        let steps = from - group * GROUP..to - group * GROUP;
+                        self.skewer.skew(table, &self.starts, group, steps, out);
+                    }
                 }
-            }
-            for (step, values) in (first..last).zip(values.chunks_exact(groups)) {
-                kernel.step(step, values);
+                for (step, values) in (first..last).zip(self.values.chunks_exact(groups)) {
+                    kernel.step(step, values);
+                }
             }
         }
     }
@@ -122,6 +136,10 @@ impl<T: Value> Skewer<T> {
     ) {
         let count = steps.len();
         let groups = out.len() / count;
+        if size_of::<T>() == size_of::<u64>() {
+            // Vectors of the baseline hold two such lanes: blending takes more work than fetching one by one.
+            return fetch(table, starts, group, steps, out);
+        }
         let raw = &mut self.raw[..count + 7];
         let once = &mut self.once[..count + 6];
         let twice = &mut self.twice[..count + 4];
@@ -149,6 +167,22 @@ impl<T: Value> Skewer<T> {
         {
             slots[group] = blend(now, back, &bit_2);
         }
+    }
+}
+
+/// What [`Skewer::skew`] does, lane by lane.
+fn fetch<T: Value>(
+    table: &[[T; GRANULE]],
+    starts: &[u32],
+    group: usize,
+    steps: std::ops::Range<usize>,
+    out: &mut [[T; GROUP]],
+) {
+    let groups = out.len() / steps.len();
+    let table = &table.as_flattened()[group * GROUP..];
+    let back = starts[steps.start + 1..].array_windows::<GROUP>();
+    for (slots, back) in out.chunks_exact_mut(groups).zip(back) {
+        slots[group] = lanes(|lane| table[back[GROUP - 1 - lane] as usize * GRANULE + lane]);
     }
 }
 
