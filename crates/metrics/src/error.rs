@@ -93,4 +93,12 @@ pub enum MetricError {
         /// The alphabet's name and size.
         alphabet: String,
     },
+    /// A pair that names a scanpath which is not there.
+    #[error("a pair names scanpath {index}, but there are {count} (counted from 0)")]
+    NoSuchScanpath {
+        /// The index in the pair.
+        index: usize,
+        /// How many scanpaths there are on that side.
+        count: usize,
+    },
 }

@@ -29,14 +29,15 @@
 //! ```
 
 mod alphabet;
+mod batch;
 mod cohort;
 mod comparison;
 mod error;
-mod global;
 mod grid;
-mod local;
+mod kernel;
 mod metric;
 mod model;
+pub mod reference;
 pub mod scale;
 mod scanmatch;
 mod substitution;

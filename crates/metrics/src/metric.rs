@@ -314,13 +314,13 @@ fn scanmatch_model(
 }
 
 fn grid_costs(grid: Grid, distance: Distance, scale: u32) -> Result<Costs, MetricError> {
-    let costs = Costs::Grid {
+    let farthest = crate::model::farthest(&grid, distance, grid.cells());
+    scale::cost("largest distance on the grid", farthest, scale)?;
+    Ok(Costs::Grid {
         grid,
         distance,
         scale,
-    };
-    scale::cost("largest distance on the grid", costs.farthest(), scale)?;
-    Ok(costs)
+    })
 }
 
 fn fits_grid(alphabet: &Alphabet, grid: &Grid) -> Result<(), MetricError> {

@@ -137,25 +137,22 @@ impl Costs {
     /// The largest cost of any two letters of an alphabet with `letters` letters.
     pub fn largest(&self, letters: u32) -> u32 {
         match self {
-            Costs::Unit { mismatch } => *mismatch,
-            Costs::Index { step } => (letters - 1) * step,
-            Costs::Grid { scale, .. } => rounded(self.farthest() * f64::from(*scale)),
-            Costs::Table { costs, .. } => costs.iter().copied().max().unwrap_or(0),
+            Costs::Unit { mismatch } if letters > 1 => *mismatch,
+            Costs::Unit { .. } => 0,
+            Costs::Index { step } => letters.saturating_sub(1).saturating_mul(*step),
+            Costs::Grid {
+                grid,
+                distance,
+                scale,
+            } => rounded(farthest(grid, *distance, letters) * f64::from(*scale)),
+            Costs::Table { size, costs } => costs
+                .chunks(*size as usize)
+                .take(letters as usize)
+                .flat_map(|row| row.iter().take(letters as usize))
+                .copied()
+                .max()
+                .unwrap_or(0),
         }
-    }
-
-    /// The largest distance on the grid (0 for costs without one): between cells at opposite ends.
-    pub(crate) fn farthest(&self) -> f64 {
-        let Costs::Grid { grid, distance, .. } = self else {
-            return 0.0;
-        };
-        let across = if grid.wrap() {
-            grid.columns() / 2
-        } else {
-            grid.columns() - 1
-        };
-        let cell = (grid.rows() - 1) * grid.columns() + across;
-        grid.distance(*distance, 0, u16::try_from(cell).unwrap_or(u16::MAX))
     }
 }
 
@@ -188,26 +185,54 @@ impl GlobalModel {
     /// The largest cost that scanpaths of these lengths can have: the cheaper of replacing all that can be replaced at
     /// the highest price, and of deleting and inserting everything.
     pub fn worst(&self, m: usize, n: usize, letters: u32) -> u64 {
+        self.worst_given(m, n, self.costs.largest(letters).into())
+    }
+
+    /// Whether the score of two empty scanpaths would be 0/0.
+    pub(crate) fn divides_by_length(&self) -> bool {
+        matches!(self.readout, Readout::ScanMatch { .. })
+    }
+
+    fn worst_given(&self, m: usize, n: usize, largest: u64) -> u64 {
         let gaps = |m: usize, n: usize| {
             m as u64 * u64::from(self.delete) + n as u64 * u64::from(self.insert)
         };
         let replaced = m.min(n);
-        let replacing = replaced as u64 * u64::from(self.costs.largest(letters))
-            + gaps(m - replaced, n - replaced);
+        let replacing = replaced as u64 * largest + gaps(m - replaced, n - replaced);
         replacing.min(gaps(m, n))
     }
 }
 
 impl Model {
     /// The user's numbers for a raw result of scanpaths with `m` and `n` letters over an alphabet of `letters`.
-    #[allow(clippy::cast_precision_loss, clippy::cast_possible_wrap)] // results beyond 2⁵³ keep 53 significant bits; lengths are checked
     pub fn read(&self, raw: i64, m: usize, n: usize, letters: u32) -> Result<Reading, MetricError> {
+        self.read_given(raw, m, n, self.largest(letters))
+    }
+
+    /// The largest cost or score of a pair of letters.
+    pub(crate) fn largest(&self, letters: u32) -> i64 {
+        match self {
+            Model::Global(model) => model.costs.largest(letters).into(),
+            Model::Local(model) => model.scores.largest().into(),
+        }
+    }
+
+    /// [`Model::read`] with the [largest](Model::largest) number at hand: finding it takes a walk over the whole table,
+    /// which many pairs should share.
+    #[allow(clippy::cast_precision_loss, clippy::cast_possible_wrap)] // results beyond 2⁵³ keep 53 significant bits; lengths are checked
+    pub(crate) fn read_given(
+        &self,
+        raw: i64,
+        m: usize,
+        n: usize,
+        largest: i64,
+    ) -> Result<Reading, MetricError> {
         check_lengths(m, n)?;
         let longer = m.max(n) as f64;
         let total = (m + n) as f64;
         match self {
             Model::Local(model) => {
-                let best = i64::from(model.scores.largest()) * m.min(n) as i64;
+                let best = largest * m.min(n) as i64;
                 Ok(Reading {
                     score: raw as f64 / f64::from(model.scale),
                     similarity: (best > 0).then(|| raw as f64 / best as f64),
@@ -224,11 +249,11 @@ impl Model {
                 }
                 Readout::Cost { scale } => Ok(Reading {
                     score: raw as f64 / f64::from(scale),
-                    similarity: Some(model.similarity(raw, m, n, letters)),
+                    similarity: Some(model.similarity(raw, m, n, largest)),
                 }),
                 Readout::Reward { per_letter, scale } => Ok(Reading {
                     score: (f64::from(per_letter) * total - raw as f64) / (2.0 * f64::from(scale)),
-                    similarity: Some(model.similarity(raw, m, n, letters)),
+                    similarity: Some(model.similarity(raw, m, n, largest)),
                 }),
             },
         }
@@ -239,8 +264,8 @@ impl GlobalModel {
     /// One minus the cost's share of the largest cost that these lengths allow. With unit costs this is
     /// `1 − distance / max(m, n)`.
     #[allow(clippy::cast_precision_loss)]
-    fn similarity(&self, raw: i64, m: usize, n: usize, letters: u32) -> f64 {
-        match self.worst(m, n, letters) {
+    fn similarity(&self, raw: i64, m: usize, n: usize, largest: i64) -> f64 {
+        match self.worst_given(m, n, largest.unsigned_abs()) {
             0 => 1.0,
             worst => 1.0 - raw as f64 / worst as f64,
         }
@@ -253,6 +278,21 @@ pub(crate) fn check_lengths(m: usize, n: usize) -> Result<(), MetricError> {
         return Err(MetricError::TooLong { length });
     }
     Ok(())
+}
+
+/// The largest distance between the first `letters` cells of a grid.
+pub(crate) fn farthest(grid: &Grid, distance: Distance, letters: u32) -> f64 {
+    let last = letters.clamp(1, grid.cells()) - 1;
+    let (columns, down) = (grid.columns(), last / grid.columns());
+    // From the second row on the last row's first cell and the first row's last are both there.
+    let across = if down > 0 { columns - 1 } else { last };
+    let across = if grid.wrap() {
+        across.min(columns / 2)
+    } else {
+        across
+    };
+    let cell = down * columns + across;
+    grid.distance(distance, 0, u16::try_from(cell).unwrap_or(u16::MAX))
 }
 
 fn table_index(size: u32, a: u16, b: u16) -> usize {

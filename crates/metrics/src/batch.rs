@@ -1,0 +1,156 @@
+//! Many pairs on all cores.
+//!
+//! Pairs that share a scanpath are computed together, because preparing a scanpath for comparison can cost as much as
+//! comparing it. Such rows are cut into tasks of similar work, and the largest tasks start first, so that a single huge
+//! pair does not begin when all others are done.
+
+use crate::Scanpath;
+use crate::kernel::Row;
+use rayon::prelude::*;
+
+/// A task below this many cells is not worth the bookkeeping.
+const LEAST_CELLS: u64 = 1 << 18;
+/// Tasks per thread: enough to level out what the number of cells does not tell about the time.
+const TASKS_PER_THREAD: u64 = 16;
+
+/// The pairs to compute, as indices into two lists of scanpaths; all indices must exist.
+#[derive(Clone, Copy)]
+pub(crate) struct Batch<'a> {
+    pub(crate) first: &'a [&'a Scanpath],
+    pub(crate) second: &'a [&'a Scanpath],
+    pub(crate) pairs: &'a [(usize, usize)],
+    /// Letters in the alphabet.
+    pub(crate) letters: u32,
+}
+
+impl Batch<'_> {
+    /// Calls `compute` for rows of pairs. It reports each finished pair by its index in the row; results come back in
+    /// the order of the pairs.
+    pub(crate) fn run<R: Send>(
+        &self,
+        compute: impl Fn(Row<'_>, &mut dyn FnMut(usize, R)) + Sync,
+    ) -> Vec<R> {
+        let mut results: Vec<(usize, R)> = self
+            .tasks()
+            .into_par_iter()
+            .with_max_len(1)
+            .flat_map_iter(|task| {
+                let mut results = Vec::with_capacity(task.pairs.len());
+                let (lane_is_first, lane, others) = self.sides(&task);
+                let row = Row {
+                    lane,
+                    others: &others,
+                    lane_is_first,
+                    letters: self.letters,
+                };
+                compute(row, &mut |index, result| {
+                    results.push((task.pairs[index], result));
+                });
+                results
+            })
+            .collect();
+        results.sort_unstable_by_key(|(index, _)| *index);
+        results.into_iter().map(|(_, result)| result).collect()
+    }
+
+    fn tasks(&self) -> Vec<Task> {
+        let shared_is_first = self.first_is_shared_more();
+        let shared = |index: usize| {
+            let (first, second) = self.pairs[index];
+            if shared_is_first { first } else { second }
+        };
+        let mut order: Vec<usize> = (0..self.pairs.len()).collect();
+        order.sort_by_key(|&index| shared(index));
+        let total: u64 = order.iter().map(|&index| self.cells(index)).sum();
+        let share = total / (rayon::current_num_threads() as u64 * TASKS_PER_THREAD).max(1);
+        let limit = share.max(LEAST_CELLS);
+        let mut tasks = Vec::new();
+        for row in order.chunk_by(|&left, &right| shared(left) == shared(right)) {
+            let mut task = Task::new(shared_is_first);
+            for &index in row {
+                let cells = self.cells(index);
+                if task.cells + cells > limit && !task.pairs.is_empty() {
+                    tasks.push(std::mem::replace(&mut task, Task::new(shared_is_first)));
+                }
+                task.pairs.push(index);
+                task.cells += cells;
+            }
+            tasks.push(task);
+        }
+        tasks.sort_by_key(|task| std::cmp::Reverse(task.cells));
+        tasks
+    }
+
+    fn cells(&self, index: usize) -> u64 {
+        let (first, second) = self.pairs[index];
+        self.first[first].len() as u64 * self.second[second].len() as u64
+    }
+
+    fn first_is_shared_more(&self) -> bool {
+        let distinct = |count: usize, side: fn(&(usize, usize)) -> usize| {
+            let mut seen = vec![false; count];
+            self.pairs.iter().for_each(|pair| seen[side(pair)] = true);
+            seen.into_iter().filter(|&seen| seen).count()
+        };
+        distinct(self.first.len(), |pair| pair.0) <= distinct(self.second.len(), |pair| pair.1)
+    }
+
+    fn sides(&self, task: &Task) -> (bool, &[u16], Vec<&[u16]>) {
+        let letters = |index: usize| {
+            let (first, second) = self.pairs[index];
+            (self.first[first].letters(), self.second[second].letters())
+        };
+        let pairs = task.pairs.iter().map(|&index| letters(index));
+        if let [index] = task.pairs[..] {
+            let row = letters(index);
+            return match shorter_first(row.0, row.1) {
+                (true, lane, other) => (true, lane, vec![other]),
+                (false, lane, other) => (false, lane, vec![other]),
+            };
+        }
+        let lane = task.pairs.first().map(|&index| letters(index));
+        if task.shared_is_first {
+            (
+                true,
+                lane.map_or(&[], |pair| pair.0),
+                pairs.map(|pair| pair.1).collect(),
+            )
+        } else {
+            (
+                false,
+                lane.map_or(&[], |pair| pair.1),
+                pairs.map(|pair| pair.0).collect(),
+            )
+        }
+    }
+}
+
+/// Which of two scanpaths should lie along the lanes when nothing is shared: the shorter, since a strip of lanes takes as
+/// many steps as the other is long, and a few more. Gives whether that is the first, and then both, lanes first.
+pub(crate) fn shorter_first<'a>(
+    first: &'a [u16],
+    second: &'a [u16],
+) -> (bool, &'a [u16], &'a [u16]) {
+    if first.len() <= second.len() {
+        (true, first, second)
+    } else {
+        (false, second, first)
+    }
+}
+
+/// Pairs that share one scanpath, by their indices.
+struct Task {
+    shared_is_first: bool,
+    pairs: Vec<usize>,
+    cells: u64,
+}
+
+impl Task {
+    fn new(shared_is_first: bool) -> Self {
+        Self {
+            shared_is_first,
+            pairs: Vec::new(),
+            cells: 0,
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! The least cost of a global alignment, for any table of costs.
+//!
+//! With `D(i, j)` the least cost of the first `i` and `j` letters, the kernel keeps how much is gained against the border's
+//! path of gaps: `H = D(i, j−1) + insert − D(i, j)` and `V = D(i−1, j) + delete − D(i, j)`. Writing `T` for what a
+//! substitution gains, `max(0, insert + delete − cost)`, the recurrence becomes
+//!
+//! ```text
+//! t = max(T, V(i, j−1), H(i−1, j));   H(i, j) = t − V(i, j−1);   V(i, j) = t − H(i−1, j)
+//! ```
+//!
+//! with zeros at the borders, and the least cost is `m·delete + n·insert − Σ H(m, j)`. `t`, `H` and `V` never pass the
+//! largest `T`, and a common divisor of all `T` may be taken out; so most cost tables fit 8 bits per cell.
+
+use super::Row;
+use super::profile::{GROUP, Profile};
+use super::sweep::{Recurrence, Sweeper, Value, active, lanes, window};
+use super::values::{Values, common_divisor};
+use crate::GlobalModel;
+use std::ops::Sub;
+
+/// A global model made ready.
+pub(crate) struct GlobalKernel {
+    insert: u32,
+    delete: u32,
+    divisor: u32,
+    gains: Gains,
+}
+
+/// What substitutions gain, in the narrowest numbers that hold them.
+enum Gains {
+    /// No substitution is cheaper than a deletion with an insertion.
+    None,
+    Narrow(Values<u8>),
+    Middle(Values<u16>),
+    Wide(Values<u32>),
+}
+
+impl GlobalKernel {
+    pub(crate) fn new(model: &GlobalModel, letters: u32) -> Self {
+        // At most 2³¹, since no cost passes 2³⁰.
+        let both = model.insert + model.delete;
+        let costs = Values::of_costs(&model.costs, letters).squared(letters);
+        let (mut most, mut divisor) = (0, 0);
+        costs.visit(|cost| {
+            let gain = both.saturating_sub(cost);
+            most = most.max(gain);
+            if divisor != 1 {
+                divisor = common_divisor(divisor, gain);
+            }
+        });
+        let gain = |cost: u32| both.saturating_sub(cost) / divisor;
+        let gains = match most.checked_div(divisor) {
+            None => Gains::None,
+            Some(0..=0xff) => {
+                Gains::Narrow(costs.map(|cost| u8::try_from(gain(cost)).unwrap_or(u8::MAX)))
+            }
+            Some(0x100..=0xffff) => {
+                Gains::Middle(costs.map(|cost| u16::try_from(gain(cost)).unwrap_or(u16::MAX)))
+            }
+            Some(_) => Gains::Wide(costs.map(gain)),
+        };
+        Self {
+            insert: model.insert,
+            delete: model.delete,
+            divisor,
+            gains,
+        }
+    }
+
+    /// The least costs of the shared scanpath's alignments with each of the others.
+    pub(crate) fn row(&self, row: Row<'_>, mut finished: impl FnMut(usize, i64)) {
+        let (lane_gap, step_gap) = if row.lane_is_first {
+            (self.delete, self.insert)
+        } else {
+            (self.insert, self.delete)
+        };
+        let mut finish = |index: usize, gained: u64| {
+            let gaps = row.lane.len() as u64 * u64::from(lane_gap)
+                + row.others[index].len() as u64 * u64::from(step_gap);
+            let cost = gaps - gained * u64::from(self.divisor);
+            finished(index, i64::try_from(cost).unwrap_or(i64::MAX));
+        };
+        match &self.gains {
+            Gains::None => (0..row.others.len()).for_each(|index| finish(index, 0)),
+            Gains::Narrow(values) => gained(row, values, finish),
+            Gains::Middle(values) => gained(row, values, finish),
+            Gains::Wide(values) => gained(row, values, finish),
+        }
+    }
+}
+
+fn gained<T>(row: Row<'_>, values: &Values<T>, mut finish: impl FnMut(usize, u64))
+where
+    T: Value + Ord + Sub<Output = T> + Into<u64>,
+{
+    let profile = Profile::new(row, |a, b| values.get(a, b));
+    let groups = profile.layout().lanes / GROUP;
+    let mut sweeper = Sweeper::new();
+    for (index, &other) in row.others.iter().enumerate() {
+        if row.lane.is_empty() || other.is_empty() {
+            finish(index, 0);
+            continue;
+        }
+        let mut differences = Differences {
+            length: other.len(),
+            vertical: vec![[T::default(); GROUP]; groups],
+            horizontal: vec![T::default(); other.len() + 2 * GROUP],
+        };
+        sweeper.sweep(&profile, other, &mut differences);
+        let last_row = &differences.horizontal[GROUP..GROUP + other.len()];
+        finish(index, last_row.iter().map(|&gain| gain.into()).sum());
+    }
+}
+
+/// The state of a sweep: `V` by lane, and `H` by column, backwards.
+struct Differences<T> {
+    length: usize,
+    vertical: Vec<[T; GROUP]>,
+    horizontal: Vec<T>,
+}
+
+/// Places outside the table need no special care: in front of a scanpath all is zero and stays zero, and what happens
+/// behind its end is never looked at again by a place inside.
+impl<T: Value + Ord + Sub<Output = T>> Recurrence<T> for Differences<T> {
+    fn begin(&mut self, _first_row: usize) {
+        self.vertical.fill([T::default(); GROUP]);
+    }
+
+    #[inline]
+    fn step(&mut self, step: usize, values: &[[T; GROUP]]) {
+        let active = active(step, self.length, values.len());
+        let start = window(step, self.length, active.start * GROUP);
+        let columns = self.horizontal[start..].as_chunks_mut::<GROUP>().0;
+        for ((vertical, horizontal), gains) in self.vertical[active.clone()]
+            .iter_mut()
+            .zip(columns)
+            .zip(&values[active])
+        {
+            // All is read before anything is written: only then the compiler dares to use vectors.
+            let (left, up) = (*vertical, *horizontal);
+            let best = lanes(|lane| gains[lane].max(left[lane]).max(up[lane]));
+            *vertical = lanes(|lane| best[lane] - up[lane]);
+            *horizontal = lanes(|lane| best[lane] - left[lane]);
+        }
+    }
+}

@@ -1,0 +1,33 @@
+//! The fast alignment kernels.
+//!
+//! All of them sweep the table of cells in the same way (`sweep`): a *strip* of up to 128 rows at a time, along
+//! anti-diagonals, so that every cell of a step is independent of the others and the compiler turns the step into vector
+//! instructions of whatever width the target has. One scanpath lies along the *lanes* (rows), the other along the
+//! *steps* (columns). What the kernels do per cell is in `global`, `local` and `double`; `values` holds what a pair of
+//! letters is worth, `profile` arranges it by lanes.
+//!
+//! Memory besides the letter tables is proportional to the sum of the lengths.
+
+pub(crate) mod double;
+pub(crate) mod global;
+pub(crate) mod levenshtein;
+pub(crate) mod local;
+mod profile;
+mod sweep;
+pub(crate) mod values;
+
+/// One scanpath against several others.
+///
+/// `lane_is_first` tells which side of the comparison the shared scanpath stands on: it matters where the cost of a pair
+/// depends on the order of its letters.
+#[derive(Clone, Copy)]
+pub(crate) struct Row<'a> {
+    /// The shared scanpath, which lies along the lanes.
+    pub(crate) lane: &'a [u16],
+    /// The others, each along the steps of a sweep of its own.
+    pub(crate) others: &'a [&'a [u16]],
+    /// Whether `lane` is the first side.
+    pub(crate) lane_is_first: bool,
+    /// Letters in the alphabet.
+    pub(crate) letters: u32,
+}

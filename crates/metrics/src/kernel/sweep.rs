@@ -1,0 +1,204 @@
+//! The sweep over a table of cells along anti-diagonals, strip by strip.
+//!
+//! At step `s` lane `l` of a strip is at column `s − l`. Its substitution value therefore belongs to the letter `l`
+//! steps back. Fetching it cell by cell would cost more than the rest of the recurrence, so values are copied eight
+//! lanes at a time, as if all eight were at the same column, and then *skewed*: lanes whose number has bit 0 set are
+//! taken from 1 step back, then those with bit 1 from 2 steps back, then those with bit 2 from 4 steps back.
+
+use super::profile::{GRANULE, GROUP, Profile};
+use std::hint::black_box;
+use std::ops::{BitAnd, BitXor, Not};
+
+/// Steps whose values are prepared at once; they stay in the first-level cache.
+const CHUNK: usize = 128;
+
+/// What a kernel does in a sweep.
+pub(crate) trait Recurrence<T> {
+    /// A new strip begins, whose first lane is this row, counted with the blank rows in front.
+    fn begin(&mut self, first_row: usize);
+
+    /// Step `step` of the strip, with the values of all lanes; those of groups that [`active`] leaves out are stale.
+    fn step(&mut self, step: usize, values: &[[T; GROUP]]);
+}
+
+/// Room for sweeps, one after another.
+pub(crate) struct Sweeper<T> {
+    starts: Vec<u32>,
+    strip: Vec<[T; GRANULE]>,
+    values: Vec<[T; GROUP]>,
+    skewer: Skewer<T>,
+}
+
+impl<T: Value> Sweeper<T> {
+    pub(crate) fn new() -> Self {
+        Self {
+            starts: Vec::new(),
+            strip: Vec::new(),
+            values: Vec::new(),
+            skewer: Skewer::new(),
+        }
+    }
+
+    /// Sweeps the table of the profile's scanpath and another, neither of them empty.
+    pub(crate) fn sweep<F: Fn(u16, u16) -> T>(
+        &mut self,
+        profile: &Profile<'_, T, F>,
+        other: &[u16],
+        kernel: &mut impl Recurrence<T>,
+    ) {
+        let layout = profile.layout();
+        let groups = layout.lanes / GROUP;
+        let steps = other.len() + layout.lanes - 1;
+        profile.starts(other, &mut self.starts);
+        self.values.resize(CHUNK * groups, [T::default(); GROUP]);
+        for strip in 0..layout.strips {
+            let table = profile.strip(strip, &mut self.strip);
+            kernel.begin(strip * layout.lanes);
+            for first in (0..steps).step_by(CHUNK) {
+                let last = steps.min(first + CHUNK);
+                for group in 0..groups {
+                    // The steps at which a lane of this group is inside the scanpath, counted from its first lane's start.
+                    let from = first.max(group * GROUP);
+                    let to = last.min(group * GROUP + other.len() + GROUP - 1);
+                    if from < to {
+                        let out = &mut self.values[(from - first) * groups..(to - first) * groups];
+                        let steps = from - group * GROUP..to - group * GROUP;
+                        self.skewer.skew(table, &self.starts, group, steps, out);
+                    }
+                }
+                for (step, values) in (first..last).zip(self.values.chunks_exact(groups)) {
+                    kernel.step(step, values);
+                }
+            }
+        }
+    }
+}
+
+/// The groups that have a lane inside a scanpath of `length` at a step.
+#[inline]
+pub(crate) fn active(step: usize, length: usize, groups: usize) -> std::ops::Range<usize> {
+    let first = (step + 1).saturating_sub(length) / GROUP;
+    first..(step / GROUP + 1).min(groups)
+}
+
+/// Where the columns of a step begin in an array of columns that is stored backwards with a group of slack at each end,
+/// so that a step's columns lie side by side in the order of its lanes.
+#[inline]
+pub(crate) fn window(step: usize, length: usize, first_lane: usize) -> usize {
+    length + GROUP - 1 + first_lane - step
+}
+
+/// A number of which a sweep only needs the bits.
+pub(crate) trait Value:
+    Copy + Default + Not<Output = Self> + BitXor<Output = Self> + BitAnd<Output = Self>
+{
+}
+
+impl<T> Value for T where
+    T: Copy + Default + Not<Output = Self> + BitXor<Output = Self> + BitAnd<Output = Self>
+{
+}
+
+/// Room for the stages of skewing, and for each of them the lanes that are taken from an earlier step.
+struct Skewer<T> {
+    masks: [[T; GROUP]; 3],
+    raw: Vec<[T; GROUP]>,
+    once: Vec<[T; GROUP]>,
+    twice: Vec<[T; GROUP]>,
+}
+
+impl<T: Value> Skewer<T> {
+    fn new() -> Self {
+        let room = |back: usize| vec![[T::default(); GROUP]; CHUNK + back];
+        let mask = |bit: usize| {
+            lanes(|lane| match lane & bit {
+                0 => T::default(),
+                _ => !T::default(),
+            })
+        };
+        Self {
+            // Were the masks known to the compiler, it would copy lane by lane instead of blending whole vectors.
+            masks: black_box([mask(1), mask(2), mask(4)]),
+            raw: room(7),
+            once: room(6),
+            twice: room(4),
+        }
+    }
+
+    /// Writes the values of one group of lanes for a range of its steps. `out` has a place for every group of each step.
+    fn skew(
+        &mut self,
+        table: &[[T; GRANULE]],
+        starts: &[u32],
+        group: usize,
+        steps: std::ops::Range<usize>,
+        out: &mut [[T; GROUP]],
+    ) {
+        let count = steps.len();
+        let groups = out.len() / count;
+        if size_of::<T>() == size_of::<u64>() {
+            // Vectors of the baseline hold two such lanes: blending takes more work than fetching one by one.
+            return fetch(table, starts, group, steps, out);
+        }
+        let raw = &mut self.raw[..count + 7];
+        let once = &mut self.once[..count + 6];
+        let twice = &mut self.twice[..count + 4];
+        // Seven steps more than asked for, because lanes look up to seven steps back; the upper half of the group is
+        // another eight steps behind.
+        let lower = &starts[steps.start + GROUP - 7..];
+        let upper = &starts[steps.start + GROUP - 7 - GRANULE..];
+        let (low_table, high_table) = (&table[2 * group..], &table[2 * group + 1..]);
+        for ((slot, &low), &high) in raw.iter_mut().zip(lower).zip(upper) {
+            let (low_half, high_half) = slot.split_at_mut(GRANULE);
+            low_half.copy_from_slice(&low_table[low as usize]);
+            high_half.copy_from_slice(&high_table[high as usize]);
+        }
+        let [bit_0, bit_1, bit_2] = self.masks;
+        for ((slot, now), back) in once.iter_mut().zip(&raw[1..]).zip(&raw[..]) {
+            *slot = blend(now, back, &bit_0);
+        }
+        for ((slot, now), back) in twice.iter_mut().zip(&once[2..]).zip(&once[..]) {
+            *slot = blend(now, back, &bit_1);
+        }
+        for ((slots, now), back) in out
+            .chunks_exact_mut(groups)
+            .zip(&twice[4..])
+            .zip(&twice[..])
+        {
+            slots[group] = blend(now, back, &bit_2);
+        }
+    }
+}
+
+/// What [`Skewer::skew`] does, lane by lane.
+fn fetch<T: Value>(
+    table: &[[T; GRANULE]],
+    starts: &[u32],
+    group: usize,
+    steps: std::ops::Range<usize>,
+    out: &mut [[T; GROUP]],
+) {
+    let groups = out.len() / steps.len();
+    let table = &table.as_flattened()[group * GROUP..];
+    let back = starts[steps.start + 1..].array_windows::<GROUP>();
+    for (slots, back) in out.chunks_exact_mut(groups).zip(back) {
+        slots[group] = lanes(|lane| table[back[GROUP - 1 - lane] as usize * GRANULE + lane]);
+    }
+}
+
+/// A group of lanes from what is in each.
+#[inline(always)]
+pub(crate) fn lanes<T: Copy + Default>(lane: impl Fn(usize) -> T) -> [T; GROUP] {
+    let mut group = [T::default(); GROUP];
+    for (index, slot) in group.iter_mut().enumerate() {
+        *slot = lane(index);
+    }
+    group
+}
+
+/// Lanes from `back` where the mask has ones, from `now` elsewhere.
+#[inline(always)]
+fn blend<T: Value>(now: &[T; GROUP], back: &[T; GROUP], mask: &[T; GROUP]) -> [T; GROUP] {
+    let (now, back) = (*now, *back);
+    lanes(|lane| now[lane] ^ ((now[lane] ^ back[lane]) & mask[lane]))
+}

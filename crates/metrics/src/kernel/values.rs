@@ -1,0 +1,174 @@
+//! What each pair of letters is worth, ready to be looked up without arithmetic on distances.
+
+use crate::{Costs, Distance, Grid, Scores};
+
+/// Alphabets up to this size get a full square of values: 65,536 of them fit a second-level cache.
+const SQUARE_LETTERS: u32 = 256;
+
+/// A value for each pair of letters of an alphabet.
+pub(crate) enum Values<T> {
+    /// Row by row, the row being the first side's letter.
+    Square { size: usize, values: Vec<T> },
+    /// One value for equal letters, another for different ones.
+    Equal { same: T, other: T },
+    /// Values that depend only on how many columns and rows two cells lie apart: far fewer than pairs of cells.
+    Offsets {
+        columns: usize,
+        places: Vec<(u16, u16)>,
+        values: Vec<T>,
+    },
+}
+
+impl<T: Copy> Values<T> {
+    /// The value of `a` (first side) and `b` (second side).
+    #[inline]
+    pub(crate) fn get(&self, a: u16, b: u16) -> T {
+        let (a, b) = (usize::from(a), usize::from(b));
+        match self {
+            Values::Square { size, values } => values[a * size + b],
+            Values::Equal { same, other } => {
+                if a == b {
+                    *same
+                } else {
+                    *other
+                }
+            }
+            Values::Offsets {
+                columns,
+                places,
+                values,
+            } => {
+                let (a, b) = (places[a], places[b]);
+                values[usize::from(a.1.abs_diff(b.1)) * columns + usize::from(a.0.abs_diff(b.0))]
+            }
+        }
+    }
+
+    /// Visits every value that a pair of letters can have, perhaps more than once.
+    pub(crate) fn visit(&self, visitor: impl FnMut(T)) {
+        match self {
+            Values::Square { values, .. } | Values::Offsets { values, .. } => {
+                values.iter().copied().for_each(visitor);
+            }
+            Values::Equal { same, other } => [*same, *other].into_iter().for_each(visitor),
+        }
+    }
+
+    /// The same with another value in each place.
+    pub(crate) fn map<U>(&self, change: impl Fn(T) -> U) -> Values<U> {
+        match self {
+            Values::Square { size, values } => Values::Square {
+                size: *size,
+                values: values.iter().map(|&value| change(value)).collect(),
+            },
+            Values::Equal { same, other } => Values::Equal {
+                same: change(*same),
+                other: change(*other),
+            },
+            Values::Offsets {
+                columns,
+                places,
+                values,
+            } => Values::Offsets {
+                columns: *columns,
+                places: places.clone(),
+                values: values.iter().map(|&value| change(value)).collect(),
+            },
+        }
+    }
+
+    /// A full square where the alphabet is small enough; one lookup is the least work a pair can be.
+    pub(crate) fn squared(self, letters: u32) -> Self {
+        if letters > SQUARE_LETTERS || matches!(self, Values::Square { .. }) {
+            return self;
+        }
+        let all = 0..u16::try_from(letters).unwrap_or(u16::MAX);
+        let values = all
+            .clone()
+            .flat_map(|a| all.clone().map(move |b| (a, b)))
+            .map(|(a, b)| self.get(a, b))
+            .collect();
+        Values::Square {
+            size: letters as usize,
+            values,
+        }
+    }
+
+    /// Values by the distance of cells on a grid.
+    fn on_grid(grid: &Grid, letters: u32, value: impl Fn(u16) -> T) -> Self {
+        let columns = grid.columns();
+        let rows = (letters.max(1) - 1) / columns + 1;
+        let cells = |count: u32| (0..count).map(|cell| u16::try_from(cell).unwrap_or(u16::MAX));
+        let place = |cell: u16| {
+            let short = |number: u32| u16::try_from(number).unwrap_or(u16::MAX);
+            let cell = u32::from(cell);
+            (short(cell % columns), short(cell / columns))
+        };
+        Values::Offsets {
+            columns: columns as usize,
+            places: cells(letters).map(place).collect(),
+            // The cell that lies as far from the first cell as the offset says stands for all pairs with that offset;
+            // joined edges depend on the offset alone as well.
+            values: cells(rows * columns).map(value).collect(),
+        }
+    }
+}
+
+impl Values<u32> {
+    /// Replacement costs over an alphabet of `letters`.
+    pub(crate) fn of_costs(costs: &Costs, letters: u32) -> Self {
+        match costs {
+            Costs::Unit { mismatch } => Values::Equal {
+                same: 0,
+                other: *mismatch,
+            },
+            Costs::Index { .. } => Values::Offsets {
+                columns: letters as usize,
+                places: (0..letters)
+                    .map(|letter| (u16::try_from(letter).unwrap_or(u16::MAX), 0))
+                    .collect(),
+                values: (0..letters)
+                    .map(|letter| costs.cost(0, u16::try_from(letter).unwrap_or(u16::MAX)))
+                    .collect(),
+            },
+            Costs::Grid { grid, .. } => Values::on_grid(grid, letters, |cell| costs.cost(0, cell)),
+            Costs::Table { size, costs } => Values::Square {
+                size: *size as usize,
+                values: costs.clone(),
+            },
+        }
+    }
+}
+
+impl Values<i32> {
+    /// Scores of letter pairs.
+    pub(crate) fn of_scores(scores: &Scores) -> Self {
+        match scores {
+            Scores::Unit { .. } => Values::Equal {
+                same: scores.score(0, 0),
+                other: scores.score(0, 1),
+            },
+            Scores::Table { size, scores } => Values::Square {
+                size: *size as usize,
+                values: scores.clone(),
+            },
+        }
+    }
+}
+
+impl Values<f64> {
+    /// ScanMatch's `T − d`.
+    pub(crate) fn of_scanmatch(grid: &Grid, threshold: f64, letters: u32) -> Self {
+        Values::on_grid(grid, letters, |cell| {
+            threshold - grid.distance(Distance::Euclidean, 0, cell)
+        })
+    }
+}
+
+/// The greatest common divisor; that of 0 and a number is the number.
+pub(crate) fn common_divisor(mut a: u32, mut b: u32) -> u32 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

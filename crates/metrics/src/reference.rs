@@ -1,0 +1,64 @@
+//! The textbook recurrences, cell by cell.
+//!
+//! They are slow and easy to read. Tests hold the fast kernels against them and the benchmark measures both; nothing else
+//! should call them. Letters must belong to the model's alphabet.
+
+use crate::{Distance, GlobalModel, Grid, LocalModel, Scanpath};
+
+/// The least cost of a global alignment.
+#[allow(clippy::cast_possible_wrap)] // lengths are at most `MAX_LENGTH`
+pub fn least_cost(model: &GlobalModel, a: &Scanpath, b: &Scanpath) -> i64 {
+    let (insert, delete) = (i64::from(model.insert), i64::from(model.delete));
+    let mut row: Vec<i64> = (0..=b.len()).map(|j| j as i64 * insert).collect();
+    for (i, &x) in a.letters().iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = (i as i64 + 1) * delete;
+        let mut left = row[0];
+        for (slot, &y) in row[1..].iter_mut().zip(b.letters()) {
+            let cost = i64::from(model.costs.cost(x, y));
+            let best = (diagonal + cost).min(*slot + delete).min(left + insert);
+            diagonal = *slot;
+            *slot = best;
+            left = best;
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
+
+/// The greatest score of a local alignment (Smith–Waterman).
+pub fn greatest_score(model: &LocalModel, a: &Scanpath, b: &Scanpath) -> i64 {
+    let gap = i64::from(model.gap);
+    let mut row = vec![0i64; b.len() + 1];
+    let mut greatest = 0;
+    for &x in a.letters() {
+        let (mut diagonal, mut left) = (0, 0);
+        for (slot, &y) in row[1..].iter_mut().zip(b.letters()) {
+            let pair = diagonal + i64::from(model.scores.score(x, y));
+            let best = pair.max(*slot - gap).max(left - gap).max(0);
+            diagonal = *slot;
+            *slot = best;
+            left = best;
+            greatest = greatest.max(best);
+        }
+    }
+    greatest
+}
+
+/// ScanMatch's best sum of `T − d` and gaps in double precision, before it is divided by `T · max(m, n)`.
+#[allow(clippy::cast_precision_loss)] // lengths are far below 2⁵³
+pub fn scanmatch_sum(grid: &Grid, threshold: f64, gap: f64, a: &Scanpath, b: &Scanpath) -> f64 {
+    let mut row: Vec<f64> = (0..=b.len()).map(|j| j as f64 * gap).collect();
+    for (i, &x) in a.letters().iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = (i + 1) as f64 * gap;
+        let mut left = row[0];
+        for (slot, &y) in row[1..].iter_mut().zip(b.letters()) {
+            let pair = threshold - grid.distance(Distance::Euclidean, x, y);
+            let best = (diagonal + pair).max(*slot + gap).max(left + gap);
+            diagonal = *slot;
+            *slot = best;
+            left = best;
+        }
+    }
+    row.last().copied().unwrap_or_default()
+}
