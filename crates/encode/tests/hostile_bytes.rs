@@ -12,8 +12,8 @@ use veilpath_encode::{
 };
 
 /// How often each file is damaged for the reader that recognises it, and for each of the others.
-const ROUNDS_FOR_ITS_OWN: usize = 300;
-const ROUNDS_FOR_OTHERS: usize = 12;
+const ROUNDS_FOR_ITS_OWN: usize = 240;
+const ROUNDS_FOR_OTHERS: usize = 6;
 
 /// Larger files would cost time and bring nothing new.
 const MAX_BYTES: usize = 16 << 10;
