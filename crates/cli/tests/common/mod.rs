@@ -1,34 +1,34 @@
 //! A folder of its own for each test, and the command run in it.
-#![allow(dead_code)] // every test file uses a part of this
+#![allow(dead_code, clippy::print_stderr)] // every test file uses a part of this; skipping is said aloud
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use tempfile::TempDir;
 
 /// A temporary folder that the command runs in.
-pub struct Folder(TempDir);
+pub(crate) struct Folder(TempDir);
 
 impl Folder {
-    pub fn new() -> Self {
+    pub(crate) fn new() -> Self {
         Self(tempfile::tempdir().unwrap())
     }
 
-    pub fn path(&self) -> &Path {
+    pub(crate) fn path(&self) -> &Path {
         self.0.path()
     }
 
     /// Writes a file and gives its name back.
-    pub fn file<'a>(&self, name: &'a str, content: impl AsRef<[u8]>) -> &'a str {
+    pub(crate) fn file<'a>(&self, name: &'a str, content: impl AsRef<[u8]>) -> &'a str {
         std::fs::write(self.path().join(name), content).unwrap();
         name
     }
 
-    pub fn read(&self, name: &str) -> String {
+    pub(crate) fn read(&self, name: &str) -> String {
         std::fs::read_to_string(self.path().join(name)).unwrap()
     }
 
     /// Runs `veilpath` with these arguments.
-    pub fn run(&self, arguments: &[&str]) -> Ran {
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
         let output = Command::new(env!("CARGO_BIN_EXE_veilpath"))
             .args(arguments)
             .current_dir(self.path())
@@ -39,11 +39,11 @@ impl Folder {
 }
 
 /// What a run of the command gave.
-pub struct Ran {
-    pub call: String,
-    pub code: i32,
-    pub stdout: String,
-    pub stderr: String,
+pub(crate) struct Ran {
+    pub(crate) call: String,
+    pub(crate) code: i32,
+    pub(crate) stdout: String,
+    pub(crate) stderr: String,
 }
 
 impl Ran {
@@ -57,13 +57,13 @@ impl Ran {
     }
 
     /// The output of a run that must succeed.
-    pub fn ok(self) -> String {
+    pub(crate) fn ok(self) -> String {
         assert_eq!(self.code, 0, "veilpath {}\n{}", self.call, self.stderr);
         self.stdout
     }
 
     /// The complaint of a run that must fail as a bad call or file.
-    pub fn refused(self) -> String {
+    pub(crate) fn refused(self) -> String {
         assert_eq!(
             self.code, 2,
             "veilpath {}\n{}{}",
@@ -73,18 +73,18 @@ impl Ran {
         self.stderr
     }
 
-    pub fn json(self) -> serde_json::Value {
+    pub(crate) fn json(self) -> serde_json::Value {
         serde_json::from_str(&self.ok()).unwrap()
     }
 }
 
 /// The workspace's root.
-pub fn root() -> PathBuf {
+pub(crate) fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
 /// A file or folder of others' beside the workspace, or `None` with a word on standard error.
-pub fn shared(path: &str) -> Option<PathBuf> {
+pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     let shared =
         std::env::var_os("VEILPATH_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);
     let found = shared.join(path);
