@@ -3,7 +3,7 @@
 use crate::readers::{FORMATS, Format};
 use crate::{
     Collector, Dropped, EncodeOptions, Fixation, Head, Input, ReadError, ReadOptions, Recording,
-    RecordingId, Sample, Sink, Summary, explain_unknown,
+    RecordingId, Sample, Sink, Summary, detect, explain_unknown,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -30,11 +30,17 @@ pub fn encode_files(
     options: &EncodeOptions,
     progress: &dyn Fn(u64),
 ) -> Result<Encoded, ReadError> {
-    encode_with(FORMATS, paths, format, read, options, progress)
+    encode_with((FORMATS, &detect), paths, format, read, options, progress)
 }
 
+/// The formats to choose from by name, and the choice by content.
+type Formats<'f> = (
+    &'f [&'static dyn Format],
+    &'f dyn Fn(&Head) -> Option<&'static dyn Format>,
+);
+
 fn encode_with(
-    formats: &[&dyn Format],
+    (formats, detect): Formats<'_>,
     paths: &[PathBuf],
     format: Option<&str>,
     read: &ReadOptions,
@@ -48,7 +54,10 @@ fn encode_with(
         let input = Input::open_counting(path, Arc::clone(&counter))?;
         let format = match asked_for {
             Some(format) => format,
-            None => recognised(formats, &input.head())?,
+            None => {
+                let head = input.head();
+                detect(&head).ok_or_else(|| explain_unknown(&head))?
+            }
         };
         collector.begin_file(input.name(), format.name(), format.title());
         let mut sink = Reporting {
@@ -81,15 +90,6 @@ fn named<'f>(formats: &[&'f dyn Format], name: &str) -> Result<&'f dyn Format, R
             ReadError::new("encoding options", "there is no input format of this name")
                 .with_remedy(format!("the formats are: {}", names(formats)))
         })
-}
-
-/// The first format that recognises a file that starts like this.
-fn recognised<'f>(formats: &[&'f dyn Format], head: &Head) -> Result<&'f dyn Format, ReadError> {
-    formats
-        .iter()
-        .copied()
-        .find(|format| format.recognises(head))
-        .ok_or_else(|| explain_unknown(head))
 }
 
 fn names(formats: &[&dyn Format]) -> String {
