@@ -1,5 +1,7 @@
 //! Values that other programs have computed.
 
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test; skipping is said aloud
+
 use veilpath_metrics::{
     Alphabet, Comparison, Distance, Grid, LocalScoring, Metric, Notation, Reading, Scanpath,
     Substitution, temporal_repeats,

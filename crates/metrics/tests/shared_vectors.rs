@@ -1,6 +1,8 @@
 //! Vectors from other programs that lie beside the repository. Where they do not, the tests say so and pass.
 //! `VEILPATH_SHARED` names another place.
 
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test; skipping is said aloud
+
 use std::path::PathBuf;
 use veilpath_metrics::{
     Alphabet, Comparison, Distance, Grid, LocalScoring, Metric, Substitution, Table,

@@ -1,16 +1,18 @@
 //! Both roles in one process, for one institution that holds both cohorts, for tests and for demos.
 
 use crate::outcome::labels;
-use crate::{Cost, Counted, Engine, Job, Outcome, ProtocolError, Role, Scored, Spec, memory_pair};
+use crate::{
+    Cost, Counted, Engine, Job, Observer, Outcome, ProtocolError, Role, Scored, Spec, memory_pair,
+};
 use veilpath_metrics::{Cohort, Scanpath};
 
-/// Runs both roles of the spec's engine over an in-memory channel. `progress` is told of cells as they are finished and
-/// may be called from several threads. The outcome's time is left at zero: the caller has the clock.
+/// Runs both roles of the spec's engine over an in-memory channel. The
+/// observer hears of the host's side. The outcome's time is left at zero: the caller has the clock.
 pub fn compare_here(
     spec: Spec,
     a: &Cohort,
     b: &Cohort,
-    progress: &(dyn Fn(u64) + Sync),
+    observer: &dyn Observer,
 ) -> Result<Outcome, ProtocolError> {
     let pairs = crate::pairs_of(spec.pairs, a, b);
     let (first, second) = (scanpaths(a), scanpaths(b));
@@ -20,8 +22,8 @@ pub fn compare_here(
     let mut host_end = Counted::new(host_end);
     let engine: Engine = spec.engine;
     let (host, join) = std::thread::scope(|scope| {
-        let join = scope.spawn(move || engine.run(&join_job, &mut join_end, &|_| ()));
-        let host = engine.run(&host_job, &mut host_end, progress);
+        let join = scope.spawn(move || engine.run(&join_job, &mut join_end, &()));
+        let host = engine.run(&host_job, &mut host_end, observer);
         // Dropping an end wakes the other role where this one failed.
         let traffic = host_end.traffic();
         drop(host_end);

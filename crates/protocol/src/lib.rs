@@ -15,7 +15,7 @@ mod pairs;
 mod spec;
 
 pub use channel::{Channel, ChannelError, Counted, MemoryChannel, Traffic, memory_pair};
-pub use engines::{Engine, Job, Role};
+pub use engines::{Engine, Job, Observer, Role};
 pub use error::ProtocolError;
 pub use here::compare_here;
 pub use outcome::{Cost, Label, Outcome, ResultRow, Revealed, Scored};

@@ -34,7 +34,7 @@ fn outcome() -> Outcome {
         &a,
         &b,
     );
-    let mut outcome = compare_here(spec.unwrap(), &a, &b, &|_| ()).unwrap();
+    let mut outcome = compare_here(spec.unwrap(), &a, &b, &()).unwrap();
     outcome.cost.seconds = 0.25;
     outcome
 }

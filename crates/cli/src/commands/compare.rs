@@ -6,10 +6,11 @@ use crate::metric_args::MetricArgs;
 use crate::output::OutputArgs;
 use crate::{progress, say};
 use clap::{Args, ValueEnum};
+use indicatif::ProgressBar;
 use std::path::PathBuf;
 use std::time::Instant;
 use veilpath_metrics::{Metric, Notation};
-use veilpath_protocol::{Engine, Outcome, PairRule, Spec, compare_here, pairs_of};
+use veilpath_protocol::{Engine, Observer, Outcome, PairRule, Spec, compare_here, pairs_of};
 use veilpath_report::table;
 
 const EXAMPLES: &str = "\
@@ -138,12 +139,21 @@ pub(crate) fn compare(
         .sum();
     let bar = progress::bar(cells, progress::Unit::Cells, quiet);
     let start = Instant::now();
-    let outcome = compare_here(spec, a, b, &|cells| bar.inc(cells));
+    let outcome = compare_here(spec, a, b, &OnBar(&bar));
     let seconds = start.elapsed().as_secs_f64();
     bar.finish_and_clear();
     let mut outcome = outcome?;
     outcome.cost.seconds = seconds;
     Ok(outcome)
+}
+
+/// Moves a progress bar by cells.
+struct OnBar<'a>(&'a ProgressBar);
+
+impl Observer for OnBar<'_> {
+    fn cells(&self, finished: u64) {
+        self.0.inc(finished);
+    }
 }
 
 fn refuse_empty_for_scanmatch(plan: &Plan, paths: [&PathBuf; 2]) -> Result<(), Failure> {

@@ -25,6 +25,22 @@ pub enum Role {
     Join,
 }
 
+/// Is told how a run goes, possibly from several threads at once. All it does is optional.
+pub trait Observer: Sync {
+    /// So many more matrix cells are finished.
+    fn cells(&self, finished: u64) {
+        let _ = finished;
+    }
+
+    /// This side knows the reading of a pair (an index into the agreed list).
+    fn scored(&self, pair: usize, reading: Reading) {
+        let _ = (pair, reading);
+    }
+}
+
+/// Does not want to know.
+impl Observer for () {}
+
 /// One side's part of a comparison.
 #[derive(Debug)]
 pub struct Job<'a> {
@@ -75,16 +91,17 @@ impl Engine {
         }
     }
 
-    /// Runs one side. Both sides get the readings of all pairs, in the agreed order.
+    /// Runs one side. Both sides get the readings of all pairs, in the agreed order; the observer hears of each as soon
+    /// as this side knows it.
     pub fn run(
         self,
         job: &Job<'_>,
         channel: &mut dyn Channel,
-        progress: &(dyn Fn(u64) + Sync),
+        observer: &dyn Observer,
     ) -> Result<Vec<Reading>, ProtocolError> {
         match (self, job.role) {
-            (Engine::Plain, Role::Host) => plain::host(job, channel, progress),
-            (Engine::Plain, Role::Join) => plain::join(job, channel),
+            (Engine::Plain, Role::Host) => plain::host(job, channel, observer),
+            (Engine::Plain, Role::Join) => plain::join(job, channel, observer),
         }
     }
 

@@ -96,7 +96,7 @@ fn cohort(scanpaths: &[Vec<u16>]) -> Cohort {
 
 fn equals_plain_comparison(engine: Engine, metric: &Metric, a: &Cohort, b: &Cohort) {
     let spec = Spec::new(engine, metric.clone(), PairRule::All, a, b).unwrap();
-    let outcome = compare_here(spec, a, b, &|_| ()).unwrap();
+    let outcome = compare_here(spec, a, b, &()).unwrap();
     let comparison = Comparison::new(metric.clone(), a.alphabet).unwrap();
     assert_eq!(outcome.results.len(), a.entries.len() * b.entries.len());
     for scored in &outcome.results {
@@ -139,7 +139,7 @@ fn empty_scanpaths_are_legal_but_for_scanmatch() {
         for metric in metrics() {
             if matches!(metric, Metric::ScanMatch { .. }) {
                 let spec = Spec::new(engine, metric, PairRule::All, &empty, &some).unwrap();
-                assert!(compare_here(spec, &empty, &some, &|_| ()).is_err());
+                assert!(compare_here(spec, &empty, &some, &()).is_err());
             } else {
                 equals_plain_comparison(engine, &metric, &empty, &some);
                 equals_plain_comparison(engine, &metric, &some, &empty);
@@ -159,7 +159,7 @@ fn host_against(engine: Engine, bytes: &[u8]) -> ProtocolError {
     peer.send(bytes).unwrap();
     peer.flush().unwrap();
     drop(peer);
-    engine.run(&job, &mut host, &|_| ()).unwrap_err()
+    engine.run(&job, &mut host, &()).unwrap_err()
 }
 
 #[test]

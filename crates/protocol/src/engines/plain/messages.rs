@@ -1,6 +1,6 @@
 //! What travels: little-endian numbers, counts before contents.
 
-use crate::{Channel, ProtocolError};
+use crate::{Channel, Observer, ProtocolError};
 use veilpath_metrics::{Alphabet, MAX_LENGTH, Reading, Scanpath};
 
 /// Letters that are received at a time: a length that the other side merely claims must not reserve memory.
@@ -67,24 +67,22 @@ pub(super) fn send_readings(
 pub(super) fn receive_readings(
     channel: &mut dyn Channel,
     count: usize,
+    observer: &dyn Observer,
 ) -> Result<Vec<Reading>, ProtocolError> {
     (0..count)
-        .map(|_| {
+        .map(|pair| {
             let score = receive_f64(channel)?;
             let mut has_similarity = [0];
             channel.receive(&mut has_similarity)?;
             let similarity = receive_f64(channel)?;
-            match has_similarity {
-                [0] => Ok(Reading {
-                    score,
-                    similarity: None,
-                }),
-                [1] => Ok(Reading {
-                    score,
-                    similarity: Some(similarity),
-                }),
-                _ => Err(ProtocolError::PeerMisbehaved("a score row is malformed")),
-            }
+            let similarity = match has_similarity {
+                [0] => None,
+                [1] => Some(similarity),
+                _ => return Err(ProtocolError::PeerMisbehaved("a score row is malformed")),
+            };
+            let reading = Reading { score, similarity };
+            observer.scored(pair, reading);
+            Ok(reading)
         })
         .collect()
 }

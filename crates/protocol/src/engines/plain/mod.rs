@@ -13,7 +13,7 @@
 
 mod messages;
 
-use crate::{Channel, Job, ProtocolError, Revealed};
+use crate::{Channel, Job, Observer, ProtocolError, Revealed};
 use messages::{receive_readings, receive_scanpaths, send_readings, send_scanpaths};
 use veilpath_metrics::{Reading, Scanpath};
 
@@ -21,13 +21,16 @@ use veilpath_metrics::{Reading, Scanpath};
 pub(crate) fn host(
     job: &Job<'_>,
     channel: &mut dyn Channel,
-    progress: &(dyn Fn(u64) + Sync),
+    observer: &dyn Observer,
 ) -> Result<Vec<Reading>, ProtocolError> {
     let theirs = receive_scanpaths(channel, job.peer_count, job.comparison.alphabet())?;
     let theirs: Vec<&Scanpath> = theirs.iter().collect();
     let readings = job
         .comparison
-        .compare_pairs(job.own, &theirs, job.pairs, progress)?;
+        .compare_pairs(job.own, &theirs, job.pairs, &|cells| observer.cells(cells))?;
+    for (pair, reading) in readings.iter().enumerate() {
+        observer.scored(pair, *reading);
+    }
     send_readings(channel, &readings)?;
     Ok(readings)
 }
@@ -36,9 +39,10 @@ pub(crate) fn host(
 pub(crate) fn join(
     job: &Job<'_>,
     channel: &mut dyn Channel,
+    observer: &dyn Observer,
 ) -> Result<Vec<Reading>, ProtocolError> {
     send_scanpaths(channel, job.own)?;
-    receive_readings(channel, job.pairs.len())
+    receive_readings(channel, job.pairs.len(), observer)
 }
 
 pub(crate) fn revealed() -> Vec<Revealed> {
