@@ -41,6 +41,14 @@ pub(crate) fn plan(
     let files = [load(paths[0], named)?, load(paths[1], named)?];
     let mut alphabet = named.unwrap_or_else(|| common_alphabet(&files));
     let grid = files.iter().find_map(|file| file.declared_grid);
+    if let (Some(declared), Some(asked)) = (grid, metric.grid)
+        && declared != asked
+    {
+        return Err(Failure::input(format!(
+            "--grid {asked}: the cohorts were encoded on a grid of {declared}\n  \
+             leave --grid out, or encode the gaze files again with --grid {asked}"
+        )));
+    }
     let metric = metric.metric(&alphabet, grid)?;
     let declared = files
         .iter()

@@ -111,6 +111,17 @@ fn cohorts_that_do_not_fit_together() {
         said.contains("7x7") && said.contains("8x6") || said.contains("49") && said.contains("48"),
         "{said}"
     );
+    let call = [
+        "compare",
+        "a.csv",
+        "a.csv",
+        "--metric",
+        "scanmatch",
+        "--grid",
+        "12x8",
+    ];
+    let said = folder.run(&call).refused();
+    assert!(said.contains("12x8") && said.contains("7x7"), "{said}");
     folder.file("c.csv", "participant,stimulus,scanpath\nP,y,AB\n");
     let said = folder.run(&["compare", "a.csv", "c.csv"]).refused();
     assert!(
