@@ -1,5 +1,13 @@
 //! Values that other programs have computed.
 
+// A test may panic in its helpers as well.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::cast_possible_truncation
+)]
+
 use veilpath_metrics::{
     Alphabet, Comparison, Distance, Grid, LocalScoring, Metric, Notation, Reading, Scanpath,
     Substitution, temporal_repeats,
