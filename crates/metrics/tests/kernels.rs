@@ -246,3 +246,18 @@ fn levenshtein_of_long_scanpaths() {
         assert_eq!(comparison.read(raw, a.len(), other.len()), Ok(reading));
     }
 }
+
+/// Large cell numbers, few of them in use and many: with and without renumbering.
+#[test]
+fn levenshtein_on_a_large_alphabet() {
+    let alphabet = Alphabet::full(Notation::Numbers);
+    let comparison = Comparison::new(Metric::Levenshtein, alphabet).unwrap();
+    for (length, size, step) in [(70, 200, 300), (2100, 200, 300), (2100, 60_000, 1)] {
+        let path = |length, seed| {
+            let path = wandering(length, size, seed);
+            Scanpath::new(path.letters().iter().map(|letter| letter * step).collect())
+        };
+        let (a, b) = (path(length, 11), path(length + 5, 12));
+        assert_eq!(comparison.raw(&a, &b), Ok(textbook(&comparison, &a, &b)));
+    }
+}

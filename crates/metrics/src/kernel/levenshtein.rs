@@ -7,12 +7,17 @@ use rapidfuzz::distance::levenshtein::{Args, BatchComparator, distance, distance
 /// Letters that the crate looks up in a table; for others it needs a hash map per 64 letters.
 const DIRECT_LETTERS: usize = 256;
 
+/// Below this many cells, finding out which letters are in use takes longer than hash maps do.
+const RENUMBERED_CELLS: usize = 1 << 22;
+
 /// From this length on it pays to try first whether two scanpaths are alike.
 const LONG: usize = 4096;
 
 /// The distances of the shared scanpath to each of the others.
 pub(crate) fn row(row: Row<'_>, finished: impl FnMut(usize, usize)) {
-    if row.letters as usize <= DIRECT_LETTERS {
+    let steps: usize = row.others.iter().map(|other| other.len()).sum();
+    let few_cells = row.lane.len().saturating_mul(steps) < RENUMBERED_CELLS;
+    if row.letters as usize <= DIRECT_LETTERS || few_cells {
         return distances(row.lane, row.others, finished);
     }
     // Large alphabets are seldom used in full: number the letters that are.
