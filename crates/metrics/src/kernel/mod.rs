@@ -12,6 +12,7 @@ pub(crate) mod double;
 pub(crate) mod global;
 pub(crate) mod levenshtein;
 pub(crate) mod local;
+mod number;
 mod profile;
 mod sweep;
 pub(crate) mod values;
