@@ -136,7 +136,6 @@ impl Table {
         }
         hash.finalize()
             .iter()
-            .take(16)
             .map(|byte| format!("{byte:02x}"))
             .collect()
     }

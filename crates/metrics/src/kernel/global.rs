@@ -78,7 +78,10 @@ impl GlobalKernel {
             finished(index, i64::try_from(cost).unwrap_or(i64::MAX));
         };
         match &self.gains {
-            Gains::None => (0..row.others.len()).for_each(|index| finish(index, 0)),
+            Gains::None => (0..row.others.len()).for_each(|index| {
+                (row.progress)(row.cells(index));
+                finish(index, 0);
+            }),
             Gains::Narrow(values) => gained(row, values, finish),
             Gains::Middle(values) => gained(row, values, finish),
             Gains::Float(values) => gained(row, values, finish),
@@ -106,7 +109,7 @@ fn gained<T: Number>(row: Row<'_>, values: &Values<T>, mut finish: impl FnMut(us
             vertical: vec![[T::default(); GROUP]; groups],
             horizontal: vec![T::default(); other.len() + 2 * GROUP],
         };
-        sweeper.sweep(&profile, other, &mut differences);
+        sweeper.sweep(&profile, other, &mut differences, row.progress);
         let last_row = &differences.horizontal[GROUP..GROUP + other.len()];
         let gained = last_row.iter().map(|gain| gain.integer().unsigned_abs());
         finish(index, gained.sum());

@@ -61,6 +61,7 @@ impl LocalKernel {
         let mut sweeper = Sweeper::new();
         for (index, &other) in row.others.iter().enumerate() {
             if bound == 0 || other.is_empty() {
+                (row.progress)(row.cells(index));
                 finish(index, 0);
                 continue;
             }
@@ -72,7 +73,7 @@ impl LocalKernel {
                 greatest: vec![[T::default(); GROUP]; groups],
                 above: vec![T::default(); other.len() + 2 * GROUP],
             };
-            sweeper.sweep(&profile, other, &mut scores);
+            sweeper.sweep(&profile, other, &mut scores, row.progress);
             let greatest = scores.greatest.as_flattened().iter();
             finish(
                 index,
