@@ -44,7 +44,7 @@ pub(crate) struct MetricArgs {
     pub(crate) delete: Option<f64>,
 
     /// Both at once; for smith-waterman and with --match a penalty; for scanmatch the score that a gap adds,
-    /// 0 or less [default: 1; scanmatch: 0]
+    /// mostly 0 or less and at most half the threshold [default: 1; scanmatch: 0]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) gap: Option<f64>,
 
