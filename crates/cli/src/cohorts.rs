@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::metric_args::MetricArgs;
 use crate::say;
 use std::path::{Path, PathBuf};
-use veilpath_encode::{Input, cohort_file, cohort_file::CohortFile};
+use veilpath_encode::{CohortFile, Input, cohort_file, detect};
 use veilpath_metrics::{Alphabet, Cohort, Metric, Notation};
 
 /// Two cohorts over one alphabet, and the metric to compare them by.
@@ -16,7 +16,18 @@ pub(crate) struct Plan {
 
 /// Reads one cohort file; with `alphabet`, in that alphabet, whatever the file looks like.
 pub(crate) fn load(path: &Path, alphabet: Option<Alphabet>) -> Result<CohortFile, Failure> {
-    Ok(cohort_file::read(Input::open(path)?, alphabet)?)
+    let input = Input::open(path)?;
+    let format = detect(&input.head());
+    cohort_file::read(input, alphabet).map_err(|error| match format {
+        // The usual mistake has a better remedy than the reader can know.
+        Some(format) => Failure::input(format!(
+            "{}: this is no cohort of scanpaths; it looks like gaze: {}\n  \
+             turn it into one first: veilpath encode {0} -o cohort.csv",
+            path.display(),
+            format.title()
+        )),
+        None => error.into(),
+    })
 }
 
 /// Says what was taken for granted in reading a file.
@@ -49,13 +60,13 @@ pub(crate) fn plan(
              leave --grid out, or encode the gaze files again with --grid {asked}"
         )));
     }
+    let asked_cells = metric.grid.map(|grid| grid.cells());
     let metric = metric.metric(&alphabet, grid)?;
     let declared = files
         .iter()
         .any(|file| file.declared_alphabet == Some(alphabet));
-    if let Some(letters) = metric
-        .letters()
-        .filter(|&letters| letters < alphabet.size())
+    let letters = metric.letters().or(asked_cells);
+    if let Some(letters) = letters.filter(|&letters| letters < alphabet.size())
         && !declared
     {
         alphabet = Alphabet::new(alphabet.notation(), letters)

@@ -91,6 +91,11 @@ impl MetricArgs {
         declared: Option<Grid>,
     ) -> Result<Metric, Failure> {
         let costs = self.costs()?;
+        let measures = matches!(costs, Costs::Distance(_)) || self.metric == MetricName::ScanMatch;
+        self.refuse(
+            "it joins the edges of the grid, and this metric measures no distances on a grid",
+            &[("--wrap", self.wrap && !measures)],
+        )?;
         let grid = self.grid.or(declared);
         match (self.metric, self.reward) {
             (MetricName::Levenshtein, _) => self.levenshtein(&costs),
