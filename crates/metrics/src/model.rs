@@ -265,7 +265,12 @@ impl GlobalModel {
     /// `1 − distance / max(m, n)`.
     #[allow(clippy::cast_precision_loss)]
     fn similarity(&self, raw: i64, m: usize, n: usize, largest: i64) -> f64 {
-        match self.worst_given(m, n, largest.unsigned_abs()) {
+        // Unit costs ask for no alphabet: over a single letter, too, Levenshtein's similarity is 1 − distance / max(m, n).
+        let largest = match self.costs {
+            Costs::Unit { mismatch } => mismatch.into(),
+            _ => largest.unsigned_abs(),
+        };
+        match self.worst_given(m, n, largest) {
             0 => 1.0,
             worst => 1.0 - raw as f64 / worst as f64,
         }
@@ -303,4 +308,21 @@ fn table_index(size: u32, a: u16, b: u16) -> usize {
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn rounded(value: f64) -> u32 {
     value.round() as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Alphabet, Comparison, Metric, Scanpath};
+
+    #[test]
+    fn levenshtein_similarity_does_not_depend_on_the_size_of_the_alphabet() {
+        let similarity = |letters: u32| {
+            let alphabet = Alphabet::letters(letters).unwrap();
+            let comparison = Comparison::new(Metric::Levenshtein, alphabet).unwrap();
+            let path = |length| Scanpath::new(vec![0; length]);
+            comparison.compare(&path(3), &path(4)).unwrap().similarity
+        };
+        assert_eq!(similarity(1), Some(0.75));
+        assert_eq!(similarity(1), similarity(52));
+    }
 }
