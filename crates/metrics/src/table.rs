@@ -68,7 +68,9 @@ impl Table {
             .into_iter()
             .max_by_key(|&delimiter| first.matches(delimiter).count())
             .unwrap_or(',');
-        let labels = if number(first.split(delimiter).next().unwrap_or_default()).is_none() {
+        let corner = first.split(delimiter).next().unwrap_or_default();
+        // NaN in the corner is a wrong number, not the name of a table.
+        let labels = if unquoted(corner).parse::<f64>().is_err() {
             lines.next();
             let names: Vec<&str> = first.split(delimiter).skip(1).collect();
             Some(label_order(alphabet, first_line, &names)?)
@@ -159,20 +161,24 @@ fn error(line: usize, column: usize, problem: String) -> TableError {
     }
 }
 
+fn unquoted(field: &str) -> &str {
+    field.trim().trim_matches('"')
+}
+
 fn number(field: &str) -> Option<f64> {
-    let value: f64 = field.trim().trim_matches('"').parse().ok()?;
+    let value: f64 = unquoted(field).parse().ok()?;
     value.is_finite().then_some(value)
 }
 
 fn label(alphabet: &Alphabet, line: usize, column: usize, field: &str) -> Result<u16, TableError> {
-    let name = field.trim().trim_matches('"');
-    match alphabet.parse(name) {
+    match alphabet.parse(unquoted(field)) {
         Ok(scanpath) if scanpath.len() == 1 => Ok(scanpath.letters()[0]),
         _ => Err(error(
             line,
             column,
+            // The field is not shown: where a cohort was given for a table, it is somebody's scanpath.
             format!(
-                "{name:?} is no letter of the alphabet \"{alphabet}\"; labels are single letters of it"
+                "this label is no letter of the alphabet \"{alphabet}\"; labels are single letters of it"
             ),
         )),
     }
@@ -311,7 +317,14 @@ mod tests {
         assert_eq!(place(",A,C\nA,0,1\nC,1,0\n"), (1, 3));
         assert_eq!(place(",A,?\nA,0,1\nB,1,0\n"), (1, 3));
         assert_eq!(place(",A,B\n"), (1, 0));
+        assert_eq!(place("NaN,1\n1,0\n"), (1, 1));
         assert_eq!(place(",A,B\nA,0,1\nA,1,0\n"), (3, 1));
         assert_eq!(place(",A,B\nA,0,1\nC,1,0\n"), (3, 1));
+    }
+
+    #[test]
+    fn a_cohort_in_a_tables_place_is_not_shown() {
+        let error = parse("ABCDE\nQRSTU\n").unwrap_err();
+        assert!(!error.problem.contains("QRSTU"), "{error}");
     }
 }
