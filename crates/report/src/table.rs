@@ -1,38 +1,53 @@
 //! A table for people, and the few lines around it.
 
-use comfy_table::{CellAlignment, Table, presets};
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use veilpath_protocol::{Cost, Outcome};
+use std::iter;
+use unicode_width::UnicodeWidthStr;
+use veilpath_protocol::{Cost, Outcome, ResultRow};
 
-/// Writes the rows as an aligned table.
+/// Writes the rows as an aligned table: one pass for the widths of the columns and one for the rows, so that millions of
+/// rows need no memory.
 pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     let with_stimulus = outcome.rows().any(|row| row.stimulus.is_some());
-    let mut table = Table::new();
-    table.load_style(presets::NOTHING);
-    let mut header = vec!["a", "b"];
-    if with_stimulus {
-        header.push("stimulus");
-    }
-    let first_number = header.len();
-    header.extend(["score", "similarity"]);
-    table.set_header(header);
+    let header = ["a", "b", "stimulus", "score", "similarity"].map(String::from);
+    let mut widths = header.each_ref().map(|cell| cell.width());
     for row in outcome.rows() {
-        let mut cells = vec![printable(row.a), printable(row.b)];
-        if with_stimulus {
-            cells.push(printable(row.stimulus.as_deref().unwrap_or_default()));
+        let cells = cells(&row);
+        for (width, cell) in widths.iter_mut().zip(&cells) {
+            *width = cell.width().max(*width);
         }
-        cells.push(rounded(row.reading.score));
-        cells.push(row.reading.similarity.map(rounded).unwrap_or_default());
-        table.add_row(cells);
     }
-    for column in table.column_iter_mut().skip(first_number) {
-        column.set_cell_alignment(CellAlignment::Right);
-    }
-    for line in table.lines() {
+    let mut line = String::new();
+    for cells in iter::once(header).chain(outcome.rows().map(|row| cells(&row))) {
+        line.clear();
+        for (index, (cell, width)) in cells.iter().zip(widths).enumerate() {
+            if index == STIMULUS && !with_stimulus {
+                continue;
+            }
+            let blanks = " ".repeat(width - cell.width());
+            let _ = if index > STIMULUS {
+                write!(line, " {blanks}{cell} ")
+            } else {
+                write!(line, " {cell}{blanks} ")
+            };
+        }
         writeln!(out, "{}", line.trim_end())?;
     }
     out.flush()
+}
+
+/// The column that is left out where there are no stimuli; numbers stand behind it, aligned at the right.
+const STIMULUS: usize = 2;
+
+fn cells(row: &ResultRow<'_>) -> [String; 5] {
+    [
+        printable(row.a),
+        printable(row.b),
+        printable(row.stimulus.as_deref().unwrap_or_default()),
+        rounded(row.reading.score),
+        row.reading.similarity.map(rounded).unwrap_or_default(),
+    ]
 }
 
 /// How many pairs, their scores, the cost, and what each side learned: for standard error below any format.

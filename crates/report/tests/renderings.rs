@@ -76,3 +76,19 @@ fn the_table_cannot_be_steered_by_an_id() {
     insta::assert_snapshot!(text);
     insta::assert_snapshot!(table::closing_lines(&outcome()));
 }
+
+#[test]
+fn wide_letters_keep_the_table_aligned() {
+    let a = cohort(&[("山田", None, "AB"), ("P2", None, "ABCDEFGHIJKL")]);
+    let spec = Spec::new(Engine::Plain, Metric::Levenshtein, PairRule::All, &a, &a);
+    let outcome = compare_here(spec.unwrap(), &a, &a, &()).unwrap();
+    let mut bytes = Vec::new();
+    table::write(&outcome, &mut bytes).unwrap();
+    insta::assert_snapshot!(String::from_utf8(bytes).unwrap(), @r"
+     a     b     score  similarity
+     山田  山田      0           1
+     山田  P2       10    0.166667
+     P2    山田     10    0.166667
+     P2    P2        0           1
+    ");
+}
