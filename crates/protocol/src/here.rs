@@ -14,6 +14,10 @@ pub fn compare_here(
     b: &Cohort,
     observer: &dyn Observer,
 ) -> Result<Outcome, ProtocolError> {
+    let count = crate::count_pairs(spec.pairs, a, b);
+    if count.pairs > crate::MAX_PAIRS {
+        return Err(ProtocolError::Job("there are too many pairs"));
+    }
     let pairs = crate::pairs_of(spec.pairs, a, b);
     let (first, second) = (scanpaths(a), scanpaths(b));
     let host_job = Job::new(&spec, Role::Host, &first, second.len(), &pairs)?;
@@ -39,10 +43,6 @@ pub fn compare_here(
             "the two roles ended with different results",
         ));
     }
-    let cells = pairs
-        .iter()
-        .map(|&(i, j)| first[i].len() as u64 * second[j].len() as u64)
-        .sum();
     let results = pairs
         .iter()
         .zip(readings)
@@ -53,7 +53,7 @@ pub fn compare_here(
         a: labels(a),
         b: labels(b),
         results,
-        cost: Cost::of(traffic, cells),
+        cost: Cost::of(traffic, count.cells),
         spec,
     })
 }

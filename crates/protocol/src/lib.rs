@@ -19,5 +19,5 @@ pub use engines::{Engine, Job, Observer, Role};
 pub use error::ProtocolError;
 pub use here::compare_here;
 pub use outcome::{Cost, Label, Outcome, ResultRow, Revealed, Scored};
-pub use pairs::{PairRule, pairs_of};
+pub use pairs::{MAX_PAIRS, PairCount, PairRule, count_pairs, pairs_of};
 pub use spec::{Spec, SpecError};

@@ -15,10 +15,65 @@ pub enum PairRule {
     All,
 }
 
+/// The most pairs that one comparison takes: at some 200 bytes each while they are computed and written, more would not
+/// fit the memory of a common machine.
+pub const MAX_PAIRS: u64 = 50_000_000;
+
+/// How much there is to compare, counted without listing it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct PairCount {
+    /// Pairs.
+    pub pairs: u64,
+    /// Their matrix cells.
+    pub cells: u64,
+    /// Scanpaths of the first cohort that are in no pair.
+    pub left_out_of_a: usize,
+    /// Scanpaths of the second cohort that are in no pair.
+    pub left_out_of_b: usize,
+}
+
+/// Counts what [`pairs_of`] would list; numbers beyond all bounds stop at the largest.
+pub fn count_pairs(rule: PairRule, a: &Cohort, b: &Cohort) -> PairCount {
+    let by_stimulus = by_stimulus(rule, a, b);
+    let (first, second) = (sizes(a, by_stimulus), sizes(b, by_stimulus));
+    let mut count = PairCount::default();
+    for (stimulus, &(scanpaths, letters)) in &first {
+        let Some(&(others, other_letters)) = second.get(stimulus) else {
+            count.left_out_of_a += scanpaths;
+            continue;
+        };
+        let pairs = (scanpaths as u64).saturating_mul(others as u64);
+        count.pairs = count.pairs.saturating_add(pairs);
+        let cells = letters.saturating_mul(other_letters);
+        count.cells = count.cells.saturating_add(cells);
+    }
+    count.left_out_of_b = second
+        .iter()
+        .filter(|(stimulus, _)| !first.contains_key(*stimulus))
+        .map(|(_, (scanpaths, _))| scanpaths)
+        .sum();
+    count
+}
+
+/// Scanpaths and letters by stimulus; all under `None` where stimuli do not count.
+fn sizes(cohort: &Cohort, by_stimulus: bool) -> HashMap<Option<&str>, (usize, u64)> {
+    let mut sizes: HashMap<Option<&str>, (usize, u64)> = HashMap::new();
+    for entry in &cohort.entries {
+        let stimulus = entry.stimulus.as_deref().filter(|_| by_stimulus);
+        let (scanpaths, letters) = sizes.entry(stimulus).or_default();
+        *scanpaths += 1;
+        *letters += entry.scanpath.len() as u64;
+    }
+    sizes
+}
+
+fn by_stimulus(rule: PairRule, a: &Cohort, b: &Cohort) -> bool {
+    rule == PairRule::SameStimulus && a.has_stimuli() && b.has_stimuli()
+}
+
 /// The pairs as indices into the two cohorts, in the order of the first and then of the second.
 pub fn pairs_of(rule: PairRule, a: &Cohort, b: &Cohort) -> Vec<(usize, usize)> {
-    let by_stimulus = rule == PairRule::SameStimulus && a.has_stimuli() && b.has_stimuli();
-    if !by_stimulus {
+    if !by_stimulus(rule, a, b) {
         return (0..a.entries.len())
             .flat_map(|i| (0..b.entries.len()).map(move |j| (i, j)))
             .collect();
@@ -38,4 +93,58 @@ pub fn pairs_of(rule: PairRule, a: &Cohort, b: &Cohort) -> Vec<(usize, usize)> {
             same.into_iter().flatten().map(move |&j| (i, j))
         })
         .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veilpath_metrics::{Alphabet, Encoding, Entry, Scanpath};
+
+    fn cohort(rows: &[(Option<&str>, usize)]) -> Cohort {
+        Cohort {
+            alphabet: Alphabet::letters(2).unwrap(),
+            encoding: Encoding::default(),
+            entries: rows
+                .iter()
+                .map(|&(stimulus, length)| Entry {
+                    participant: "p".into(),
+                    stimulus: stimulus.map(str::to_string),
+                    scanpath: Scanpath::new(vec![0; length]),
+                })
+                .collect(),
+        }
+    }
+
+    #[test]
+    fn counting_agrees_with_listing() {
+        let (x, y, z) = (Some("x"), Some("y"), Some("z"));
+        let cohorts = [
+            cohort(&[(x, 1), (y, 2), (x, 3), (None, 4)]),
+            cohort(&[(y, 5), (z, 6), (x, 0), (x, 7)]),
+            cohort(&[(z, 6), (z, 1)]),
+            cohort(&[(None, 2), (None, 3)]),
+            cohort(&[]),
+        ];
+        for (a, b) in cohorts
+            .iter()
+            .flat_map(|a| cohorts.iter().map(move |b| (a, b)))
+        {
+            for rule in [PairRule::SameStimulus, PairRule::All] {
+                let pairs = pairs_of(rule, a, b);
+                let length = |cohort: &Cohort, index: usize| cohort.entries[index].scanpath.len();
+                let cells = pairs.iter().map(|&(i, j)| length(a, i) * length(b, j));
+                let paired = |side: fn(&(usize, usize)) -> usize| {
+                    let sides: std::collections::HashSet<usize> = pairs.iter().map(side).collect();
+                    sides.len()
+                };
+                let expected = PairCount {
+                    pairs: pairs.len() as u64,
+                    cells: cells.sum::<usize>() as u64,
+                    left_out_of_a: a.entries.len() - paired(|pair| pair.0),
+                    left_out_of_b: b.entries.len() - paired(|pair| pair.1),
+                };
+                assert_eq!(count_pairs(rule, a, b), expected);
+            }
+        }
+    }
 }
