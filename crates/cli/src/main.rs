@@ -8,6 +8,7 @@ mod cohorts;
 mod commands;
 mod failure;
 mod metric_args;
+mod new_file;
 mod output;
 mod progress;
 mod say;

@@ -1,10 +1,10 @@
 //! Where results go: standard output, and a file where the user names one.
 
 use crate::failure::Failure;
+use crate::new_file::NewFile;
 use clap::{Args, ValueEnum};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
-use tempfile::NamedTempFile;
 use veilpath_protocol::Outcome;
 use veilpath_report::{csv, json, table};
 
@@ -36,13 +36,14 @@ pub(crate) struct OutputArgs {
 }
 
 impl OutputArgs {
-    /// Prepares the file, so that a bad path is noticed before hours of work and not after.
-    pub(crate) fn prepare(&self) -> Result<Prepared, Failure> {
+    /// Prepares the file, so that a bad path is noticed before hours of work and not after. `inputs` are the files that
+    /// are read: none may be overwritten.
+    pub(crate) fn prepare(&self, inputs: &[&Path]) -> Result<Prepared, Failure> {
         Ok(Prepared {
             format: self.format.unwrap_or(Format::Table),
             file: match &self.output {
                 None => None,
-                Some(path) => Some((NewFile::create(path)?, self.file_format(path))),
+                Some(path) => Some((NewFile::create(path, inputs)?, self.file_format(path))),
             },
         })
     }
@@ -83,73 +84,44 @@ fn render(format: Format, outcome: &Outcome, out: &mut dyn Write) -> io::Result<
     }
 }
 
-/// A file that appears under its name only when it is complete: an interrupted run leaves the old one as it was.
-pub(crate) struct NewFile {
-    path: PathBuf,
-    temporary: NamedTempFile,
+/// Where a cohort goes.
+pub(crate) enum Destination {
+    /// A file.
+    File(NewFile),
+    /// Standard output.
+    Stdout,
 }
 
-impl NewFile {
-    /// Opens a temporary file beside the final place.
-    pub(crate) fn create(path: &Path) -> Result<Self, Failure> {
-        let folder = match path.parent() {
-            Some(folder) if !folder.as_os_str().is_empty() => folder,
-            _ => Path::new("."),
-        };
-        if path.is_dir() {
-            return Err(Failure::input(format!(
-                "{}: this is a folder; name a file in it",
-                path.display()
-            )));
-        }
-        let mut builder = tempfile::Builder::new();
-        builder.prefix(".veilpath-");
-        #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // As for any new file: the user's umask decides.
-            builder.permissions(std::fs::Permissions::from_mode(0o666));
-        }
-        let temporary = builder
-            .tempfile_in(folder)
-            .map_err(|error| Failure::writing(path, &error))?;
-        Ok(Self {
-            path: path.to_path_buf(),
-            temporary,
+impl Destination {
+    /// Prepares the file where one is named, before the work begins. `inputs` are the files that are read.
+    pub(crate) fn prepare(path: Option<&Path>, inputs: &[&Path]) -> Result<Self, Failure> {
+        Ok(match path {
+            Some(path) => Destination::File(NewFile::create(path, inputs)?),
+            None => Destination::Stdout,
         })
     }
 
-    /// Writes the content and moves the file to its place.
+    /// Writes the content.
     pub(crate) fn write(
         self,
         content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), Failure> {
-        let failed = |error: io::Error| Failure::writing(&self.path, &error);
-        let mut out = BufWriter::new(&self.temporary);
-        content(&mut out)
-            .and_then(|()| out.flush())
-            .map_err(failed)?;
-        drop(out);
-        self.temporary.as_file().sync_all().map_err(failed)?;
-        self.temporary
-            .persist(&self.path)
-            .map_err(|error| Failure::writing(&self.path, &error.error))?;
-        Ok(())
+        match self {
+            Destination::File(file) => file.write(content),
+            Destination::Stdout => {
+                let mut out = BufWriter::new(io::stdout().lock());
+                content(&mut out)
+                    .and_then(|()| out.flush())
+                    .map_err(|error| Failure::printing(&error))
+            }
+        }
     }
 }
 
-/// Writes to a file, or to standard output where none is named.
+/// Writes to a file, or to standard output where none is named, what was made from no file.
 pub(crate) fn to_file_or_stdout(
     path: Option<&Path>,
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    match path {
-        Some(path) => NewFile::create(path)?.write(content),
-        None => {
-            let mut out = BufWriter::new(io::stdout().lock());
-            content(&mut out)
-                .and_then(|()| out.flush())
-                .map_err(|error| Failure::printing(&error))
-        }
-    }
+    Destination::prepare(path, &[])?.write(content)
 }

@@ -1,6 +1,8 @@
 //! Everything that is said to the user beside the results goes through here, to standard error.
 
 use anstyle::{AnsiColor, Style};
+use std::fmt;
+use std::io::Write;
 
 /// An error, before the program ends.
 pub(crate) fn error(message: &str) {
@@ -13,13 +15,16 @@ pub(crate) fn note(message: &str) {
 }
 
 /// Plain lines.
-#[allow(clippy::print_stderr)] // the one place that may
 pub(crate) fn lines(text: &str) {
-    anstream::eprint!("{text}");
+    write(format_args!("{text}"));
 }
 
-#[allow(clippy::print_stderr)] // the one place that may
 fn labelled(label: &str, color: AnsiColor, message: &str) {
     let style = Style::new().bold().fg_color(Some(color.into()));
-    anstream::eprintln!("{style}{label}:{style:#} {message}");
+    write(format_args!("{style}{label}:{style:#} {message}\n"));
+}
+
+/// Where standard error is closed or full nobody listens: that must not end a run that has results to write.
+fn write(text: fmt::Arguments<'_>) {
+    let _ = anstream::stderr().lock().write_fmt(text);
 }

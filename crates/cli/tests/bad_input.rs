@@ -231,7 +231,7 @@ fn flags_that_make_no_sense() {
         ("--metric needleman-wunsch --gap 1e12", "too large"),
         ("--grid 0x7", "COLUMNSxROWS"),
         ("--metric nonsense", "levenshtein"),
-        ("-o no/such/folder/x.csv", "cannot be written"),
+        ("-o no/such/folder/x.csv", "there is no folder"),
     ] {
         let mut call = vec!["compare", "a.csv", "a.csv"];
         call.extend(arguments.split(' '));

@@ -7,10 +7,12 @@ use crate::output::OutputArgs;
 use crate::{progress, say};
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 use veilpath_metrics::{Metric, Notation};
-use veilpath_protocol::{Engine, Observer, Outcome, PairRule, Spec, compare_here, pairs_of};
+use veilpath_protocol::{
+    Engine, MAX_PAIRS, Observer, Outcome, PairCount, PairRule, Spec, compare_here, count_pairs,
+};
 use veilpath_report::table;
 
 const EXAMPLES: &str = "\
@@ -106,7 +108,16 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
         PairsName::SameStimulus => PairRule::SameStimulus,
         PairsName::All => PairRule::All,
     };
-    let output = args.output.prepare()?;
+    let table = args.metric.substitution.as_deref().map(Path::new);
+    let inputs: Vec<&Path> = paths
+        .into_iter()
+        .map(PathBuf::as_path)
+        .chain(table)
+        .collect();
+    let output = args.output.prepare(&inputs)?;
+    if !args.output.quiet {
+        say_left_out(rule, &plan, paths);
+    }
     let outcome = compare(engine, rule, &plan, args.output.quiet)?;
     output.write(&outcome)?;
     if !args.output.quiet {
@@ -124,20 +135,19 @@ pub(crate) fn compare(
 ) -> Result<Outcome, Failure> {
     let (a, b) = (&plan.a, &plan.b);
     let spec = Spec::new(engine, plan.metric.clone(), rule, a, b)?;
-    let pairs = pairs_of(rule, a, b);
-    if pairs.is_empty() {
+    let PairCount { pairs, cells, .. } = count_pairs(rule, a, b);
+    if pairs == 0 {
         return Err(Failure::input(
             "there is nothing to compare: the two cohorts have no stimulus in common\n  \
              compare all scanpaths with all others by --pairs all, or rename the stimuli in one file",
         ));
     }
-    let length = |cohort: &veilpath_metrics::Cohort, index: usize| {
-        cohort.entries[index].scanpath.len() as u64
-    };
-    let cells = pairs
-        .iter()
-        .map(|&(i, j)| length(a, i) * length(b, j))
-        .sum();
+    if pairs > MAX_PAIRS {
+        return Err(Failure::input(format!(
+            "these are {pairs} pairs; at most {MAX_PAIRS} are compared in one run\n  \
+             compare parts of the cohorts, for example stimulus by stimulus"
+        )));
+    }
     let bar = progress::bar(cells, progress::Unit::Cells, quiet);
     let start = Instant::now();
     let outcome = compare_here(spec, a, b, &OnBar(&bar));
@@ -154,6 +164,24 @@ struct OnBar<'a>(&'a ProgressBar);
 impl Observer for OnBar<'_> {
     fn cells(&self, finished: u64) {
         self.0.inc(finished);
+    }
+}
+
+/// Scanpaths that are compared with nothing are no error, but nobody should have to find out by counting rows.
+fn say_left_out(rule: PairRule, plan: &Plan, paths: [&PathBuf; 2]) {
+    let count = count_pairs(rule, &plan.a, &plan.b);
+    let sides = [
+        (&plan.a, count.left_out_of_a),
+        (&plan.b, count.left_out_of_b),
+    ];
+    for ((cohort, left_out), path) in sides.into_iter().zip(paths) {
+        if count.pairs > 0 && left_out > 0 {
+            say::note(&format!(
+                "{}: {left_out} of {} scanpaths are compared with none, because the other cohort does not have their stimulus (--pairs all compares all with all)",
+                path.display(),
+                cohort.entries.len()
+            ));
+        }
     }
 }
 

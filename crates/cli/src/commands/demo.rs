@@ -39,7 +39,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let grid = clinic.declared_grid.ok_or_else(no_grid)?;
     let (a, b) = (clinic.cohort, university.cohort);
     let quiet = args.output.quiet;
-    let output = args.output.prepare()?;
+    let output = args.output.prepare(&[])?;
     if !quiet {
         say::lines(&format!(
             "A clinic with {} scanpaths and a university with {} compare who looked alike at the same pictures.\n\

@@ -2,11 +2,11 @@
 
 use crate::commands::compare::NotationName;
 use crate::failure::Failure;
-use crate::output::to_file_or_stdout;
+use crate::output::Destination;
 use crate::{progress, say};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use veilpath_encode::{
     Areas, CoordinateUnit, Downsize, EncodeOptions, Encoded, Eye, Input, NameTemplate, Outside,
     Placing, ReadOptions, RowChoice, RunOptions, RunsBy, TimeUnit, cohort_file, encode_files,
@@ -75,7 +75,7 @@ struct FileArgs {
     time_unit: Option<TimeName>,
 
     /// Samples per second, where there are no timestamps
-    #[arg(long, value_name = "HZ", value_parser = rate)]
+    #[arg(long, value_name = "HZ", value_parser = rate, allow_negative_numbers = true)]
     rate: Option<f64>,
 
     /// Turn the vertical axis around
@@ -132,7 +132,7 @@ struct LetterArgs {
     alphabet: Option<NotationName>,
 
     /// ScanMatch's temporal binning: repeat the letter of a fixation once per so many milliseconds
-    #[arg(long, value_name = "MS")]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
     bin: Option<f64>,
 
     /// With --bin, leave out each recording's first fixation, as the ScanMatch toolbox does
@@ -145,7 +145,12 @@ struct LetterArgs {
 #[command(next_help_heading = "Raw gaze (fixations are not reduced)")]
 struct GazeArgs {
     /// Runs of one letter that are shorter disappear; longer ones leave a letter for each such time
-    #[arg(long, value_name = "MS", default_value_t = 100.0)]
+    #[arg(
+        long,
+        value_name = "MS",
+        default_value_t = 100.0,
+        allow_negative_numbers = true
+    )]
     min_dwell: f64,
 
     /// What happens to the rest of a run
@@ -157,11 +162,21 @@ struct GazeArgs {
     no_merge: bool,
 
     /// The most letters that one run leaves; 0 for no limit
-    #[arg(long, value_name = "NUMBER", default_value_t = 3)]
+    #[arg(
+        long,
+        value_name = "NUMBER",
+        default_value_t = 3,
+        allow_negative_numbers = true
+    )]
     max_repeats: u32,
 
     /// The longest loss of the eye that a run survives
-    #[arg(long, value_name = "MS", default_value_t = 75.0)]
+    #[arg(
+        long,
+        value_name = "MS",
+        default_value_t = 75.0,
+        allow_negative_numbers = true
+    )]
     max_gap: f64,
 
     /// Measure runs by timestamps, or by counting samples
@@ -265,15 +280,20 @@ pub(crate) fn run(args: &EncodeArgs) -> Result<(), Failure> {
         .filter_map(|file| std::fs::metadata(file).ok())
         .map(|metadata| metadata.len())
         .sum();
+    let inputs: Vec<&Path> = args
+        .files
+        .iter()
+        .chain(&args.letters.aoi)
+        .map(PathBuf::as_path)
+        .collect();
+    let destination = Destination::prepare(args.output.as_deref(), &inputs)?;
     let bar = progress::bar(bytes, progress::Unit::Bytes, args.quiet);
     let encoded = encode_files(&args.files, format, &read, &options, &|done| {
         bar.set_position(done);
     });
     bar.finish_and_clear();
     let Encoded { cohort, summary } = encoded?;
-    to_file_or_stdout(args.output.as_deref(), |out| {
-        cohort_file::write(&cohort, &[], out)
-    })?;
+    destination.write(|out| cohort_file::write(&cohort, &[], out))?;
     match args.summary {
         _ if args.quiet => {}
         SummaryForm::Text => say::lines(&summary.to_string()),

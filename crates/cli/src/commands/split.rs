@@ -2,7 +2,7 @@
 
 use crate::cohorts;
 use crate::failure::Failure;
-use crate::output::NewFile;
+use crate::new_file::{NewFile, same_place};
 use crate::say;
 use clap::Args;
 use rand::seq::SliceRandom;
@@ -36,7 +36,12 @@ pub(crate) struct SplitArgs {
     second: Option<PathBuf>,
 
     /// The share of participants that the first cohort gets
-    #[arg(long, value_name = "FRACTION", default_value_t = 0.5)]
+    #[arg(
+        long,
+        value_name = "FRACTION",
+        default_value_t = 0.5,
+        allow_negative_numbers = true
+    )]
     share: f64,
 
     /// The seed of the deal [default: a new one, which is printed]
@@ -67,12 +72,10 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
         .second
         .clone()
         .unwrap_or_else(|| with_suffix(&args.cohort, "-b"));
-    let same = |a: &Path, b: &Path| {
-        a == b
-            || std::fs::canonicalize(a)
-                .is_ok_and(|a| std::fs::canonicalize(b).is_ok_and(|b| a == b))
-    };
-    if same(&first, &second) || same(&first, &args.cohort) || same(&second, &args.cohort) {
+    if same_place(&first, &second)
+        || same_place(&first, &args.cohort)
+        || same_place(&second, &args.cohort)
+    {
         return Err(Failure::input(
             "the cohort and its two parts must be three different files; choose others with --first and --second",
         ));
@@ -85,7 +88,10 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
             "one of the two cohorts would have no participants\n  choose another --share, or a cohort with more people",
         ));
     }
-    let (first_file, second_file) = (NewFile::create(&first)?, NewFile::create(&second)?);
+    let (first_file, second_file) = (
+        NewFile::create(&first, &[])?,
+        NewFile::create(&second, &[])?,
+    );
     first_file.write(|out| cohort_file::write(&a, &file.header_notes, out))?;
     second_file.write(|out| cohort_file::write(&b, &file.header_notes, out))?;
     if !args.quiet {

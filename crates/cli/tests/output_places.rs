@@ -1,0 +1,129 @@
+//! Where results are written: never over what was read, never in the place of a pipe or link, never readable by more
+//! people than before.
+#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+
+mod common;
+
+use common::Folder;
+
+const FIXATIONS: &str = "participant,stimulus,x,y,duration\nanna,cows,10,10,200\n";
+const COHORT: &str = "participant,stimulus,scanpath\nanna,cows,ABC\nben,cows,ABD\n";
+const ENCODE: [&str; 4] = ["encode", "fixations.csv", "--screen", "700x700"];
+
+fn encode_to(folder: &Folder, output: &str) -> common::Ran {
+    folder.file("fixations.csv", FIXATIONS);
+    folder.run(&[&ENCODE[..], &["-o", output]].concat())
+}
+
+#[test]
+fn an_input_is_not_overwritten() {
+    let folder = Folder::new();
+    let said = encode_to(&folder, "./fixations.csv").refused();
+    assert!(said.contains("would be overwritten"), "{said}");
+    assert_eq!(folder.read("fixations.csv"), FIXATIONS);
+    folder.file("a.csv", COHORT);
+    folder.file("b.csv", COHORT);
+    folder
+        .run(&["compare", "a.csv", "b.csv", "-o", "b.csv"])
+        .refused();
+    assert_eq!(folder.read("b.csv"), COHORT);
+}
+
+#[test]
+fn the_two_parts_of_a_split_are_two_files() {
+    let folder = Folder::new();
+    folder.file("a.csv", COHORT);
+    for (first, second) in [("x.csv", "./x.csv"), ("./a.csv", "x.csv")] {
+        let call = ["split", "a.csv", "--first", first, "--second", second];
+        let said = folder.run(&call).refused();
+        assert!(said.contains("different files"), "{said}");
+    }
+    assert_eq!(folder.read("a.csv"), COHORT);
+}
+
+#[test]
+fn a_missing_folder_is_told_before_the_work_and_without_internals() {
+    let folder = Folder::new();
+    let said = encode_to(&folder, "nowhere/cohort.csv").refused();
+    assert!(said.contains("there is no folder nowhere"), "{said}");
+    assert!(!said.contains(".veilpath-"), "{said}");
+}
+
+#[test]
+fn a_write_protected_file_stays() {
+    let folder = Folder::new();
+    folder.file("cohort.csv", "precious");
+    let path = folder.path().join("cohort.csv");
+    let mut permissions = std::fs::metadata(&path).unwrap().permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&path, permissions.clone()).unwrap();
+    let said = encode_to(&folder, "cohort.csv").refused();
+    assert!(said.contains("write-protected"), "{said}");
+    assert_eq!(folder.read("cohort.csv"), "precious");
+    // Windows does not remove write-protected files with their folder.
+    #[allow(clippy::permissions_set_readonly_false)]
+    permissions.set_readonly(false);
+    std::fs::set_permissions(&path, permissions).unwrap();
+}
+
+#[cfg(unix)]
+mod unix {
+    use super::*;
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+
+    #[test]
+    fn a_pipe_is_written_to_and_not_replaced() {
+        let folder = Folder::new();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let from = pipe.clone();
+        let reader = std::thread::spawn(move || std::fs::read_to_string(from).unwrap());
+        encode_to(&folder, "pipe").ok();
+        assert!(std::fs::metadata(&pipe).unwrap().file_type().is_fifo());
+        assert!(reader.join().unwrap().ends_with("anna,cows,A\n"));
+    }
+
+    #[test]
+    fn behind_a_link_the_file_is_replaced_and_not_the_link() {
+        let folder = Folder::new();
+        folder.file("target.csv", "old");
+        symlink("target.csv", folder.path().join("link.csv")).unwrap();
+        encode_to(&folder, "link.csv").ok();
+        assert!(folder.path().join("link.csv").is_symlink());
+        assert!(folder.read("target.csv").ends_with("anna,cows,A\n"));
+    }
+
+    #[test]
+    fn a_private_file_stays_private() {
+        let folder = Folder::new();
+        folder.file("cohort.csv", "old");
+        let path = folder.path().join("cohort.csv");
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+        encode_to(&folder, "cohort.csv").ok();
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_standard_error_does_not_cost_the_results() {
+        let folder = Folder::new();
+        folder.file("fixations.csv", FIXATIONS);
+        let code = |arguments: &[&str]| {
+            let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+            std::process::Command::new(env!("CARGO_BIN_EXE_veilpath"))
+                .args(arguments)
+                .current_dir(folder.path())
+                .stderr(full.unwrap())
+                .output()
+                .unwrap()
+                .status
+                .code()
+        };
+        assert_eq!(code(&[&ENCODE[..], &["-o", "c.csv"]].concat()), Some(0));
+        assert!(folder.read("c.csv").ends_with("anna,cows,A\n"));
+        assert_eq!(code(&["compare", "c.csv", "c.csv"]), Some(0));
+        assert_eq!(code(&["encode", "missing.csv"]), Some(2));
+    }
+}
