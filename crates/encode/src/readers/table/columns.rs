@@ -69,6 +69,30 @@ impl Layout {
         })
     }
 
+    /// Names in use that stand above several columns, the first of which is taken.
+    pub(super) fn repeated<'a>(&self, columns: &'a Columns) -> Vec<&'a str> {
+        let names = columns.names();
+        let optional = [
+            self.duration,
+            self.start,
+            self.end,
+            self.participant,
+            self.stimulus,
+            self.trial,
+            self.aoi,
+            self.confidence,
+        ];
+        [self.x, self.y]
+            .into_iter()
+            .chain(optional.into_iter().flatten())
+            .map(|column| names[column].as_str())
+            .filter(|used| {
+                let same = names.iter().filter(|name| name.eq_ignore_ascii_case(used));
+                same.count() > 1
+            })
+            .collect()
+    }
+
     /// Whether a row tells how long it lasted, so that rows are fixations.
     pub(super) fn has_durations(&self) -> bool {
         self.duration.is_some() || self.start.is_some() && self.end.is_some()

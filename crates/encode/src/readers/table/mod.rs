@@ -49,6 +49,11 @@ impl Format for Table {
         let first_rows = Rows::open(Input::from_bytes(input.name(), first_rows)?)?;
         let columns = first_rows.columns().clone();
         let layout = Layout::find(&columns, options)?;
+        for name in layout.repeated(&columns) {
+            sink.assumed(&format!(
+                "the first of several columns \"{name}\" is the one that counts (--columns names others)"
+            ));
+        }
         let fixations = rows_are_fixations(&layout, options);
         if !fixations && layout.start.is_none() && options.rate_hz.is_none() {
             return Err(columns

@@ -336,3 +336,14 @@ fn real_fixation_vectors() {
         assert!(assumes(&read, "durations are in s,"));
     }
 }
+
+#[test]
+fn a_column_that_occurs_twice_is_said_aloud() {
+    let read = plain("participant,x,y,X,duration\nanna,0.5,0.5,0.9,200\n");
+    assert_eq!(read.recordings[0].fixations[0].0, 0.5);
+    assert!(assumes(&read, "several columns \"x\""));
+    assert!(!assumes(
+        &plain("x,y,duration\n0.5,0.5,200\n"),
+        "several columns"
+    ));
+}
