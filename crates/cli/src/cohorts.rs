@@ -50,7 +50,7 @@ pub(crate) fn plan(
 ) -> Result<Plan, Failure> {
     let named = notation.map(Alphabet::full);
     let files = [load(paths[0], named)?, load(paths[1], named)?];
-    let mut alphabet = named.unwrap_or_else(|| common_alphabet(&files));
+    let mut alphabet = common_alphabet(&files, named);
     let grid = files.iter().find_map(|file| file.declared_grid);
     if let (Some(declared), Some(asked)) = (grid, metric.grid)
         && declared != asked
@@ -76,7 +76,9 @@ pub(crate) fn plan(
     metric.model(&alphabet)?;
     let [a, b] = files;
     let [a, b] = [(a, paths[0]), (b, paths[1])].map(|(file, path)| {
-        let file = if file.cohort.alphabet == alphabet || file.declared_alphabet.is_some() {
+        let file = if file.cohort.alphabet == alphabet
+            || file.declared_alphabet == Some(file.cohort.alphabet)
+        {
             file
         } else {
             load(path, Some(alphabet))?
@@ -93,14 +95,18 @@ pub(crate) fn plan(
     })
 }
 
-/// The declared alphabet where there is one. Two guesses that differ mean that one file merely looks like double letters
-/// or numbers; both are then read as letters.
-fn common_alphabet(files: &[CohortFile; 2]) -> Alphabet {
-    let declared = files.iter().find_map(|file| file.declared_alphabet);
+/// The declared alphabet where there is one in the notation that the user names, or in any if none is named. Two guesses
+/// that differ mean that one file merely looks like double letters or numbers; both are then read as letters.
+fn common_alphabet(files: &[CohortFile; 2], named: Option<Alphabet>) -> Alphabet {
     let guesses = [files[0].cohort.alphabet, files[1].cohort.alphabet];
-    declared.unwrap_or(if guesses[0] == guesses[1] {
-        guesses[0]
-    } else {
-        Alphabet::full(Notation::Letters)
-    })
+    let undeclared = match named {
+        Some(named) => named,
+        None if guesses[0] == guesses[1] => guesses[0],
+        None => Alphabet::full(Notation::Letters),
+    };
+    files
+        .iter()
+        .filter_map(|file| file.declared_alphabet)
+        .find(|declared| named.is_none_or(|named| named.notation() == declared.notation()))
+        .unwrap_or(undeclared)
 }

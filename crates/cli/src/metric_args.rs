@@ -70,7 +70,7 @@ pub(crate) struct MetricArgs {
 
     /// Compute with costs times K, rounded to whole numbers, as the secure engines do
     /// [default: the smallest power of ten that makes all costs whole, or 10000]
-    #[arg(long, value_name = "K")]
+    #[arg(long, value_name = "K", allow_negative_numbers = true)]
     pub(crate) scale: Option<u32>,
 }
 
@@ -132,6 +132,11 @@ impl MetricArgs {
         self.refuse(
             "--threshold belongs to --metric scanmatch",
             &[("--threshold", self.threshold.is_some())],
+        )?;
+        let both = self.insert.is_some() && self.delete.is_some();
+        self.refuse(
+            "it stands for --insert and --delete, and both are given",
+            &[("--gap", self.gap.is_some() && both)],
         )?;
         if !matches!(costs, Costs::Unit) {
             self.refuse(

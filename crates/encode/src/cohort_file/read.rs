@@ -46,6 +46,13 @@ pub fn read(input: Input, alphabet: Option<Alphabet>) -> Result<CohortFile, Read
     let from_grid = preamble
         .grid
         .and_then(|grid| Alphabet::for_cells(grid.cells()).ok());
+    // Who names a notation as a whole does not contradict a file that says how many of its letters are in use.
+    let alphabet = match (alphabet, declared) {
+        (Some(asked), Some(declared)) if asked == Alphabet::full(declared.notation()) => {
+            Some(declared)
+        }
+        _ => alphabet,
+    };
     let used = match alphabet.or(declared).or(from_grid) {
         Some(known) => known,
         None => {

@@ -36,6 +36,10 @@ const PLACES: usize = 6;
 /// How often a viewer looks anywhere.
 const WANDERING: f64 = 0.06;
 
+/// The longest time that all together look: some ten million fixations. A glance counts as a second, because every
+/// scanpath takes room.
+const MAX_HOURS: f64 = 1_000.0;
+
 /// The arguments of `synth lifelike`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
@@ -49,7 +53,12 @@ pub(crate) struct LifelikeArgs {
     stimuli: u32,
 
     /// How long everybody looks at a stimulus
-    #[arg(long, value_name = "SECONDS", default_value_t = 6.0)]
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 6.0,
+        allow_negative_numbers = true
+    )]
     seconds: f64,
 
     /// The grid of the letters
@@ -102,6 +111,14 @@ pub(crate) fn run(args: &LifelikeArgs) -> Result<(), Failure> {
         return Err(Failure::input(
             "--seconds is a time above 0 and at most 86400 (a day)",
         ));
+    }
+    let hours =
+        f64::from(args.participants) * f64::from(args.stimuli) * args.seconds.max(1.0) / 3600.0;
+    if hours > MAX_HOURS {
+        return Err(Failure::input(format!(
+            "this would be {hours:.0} hours of looking; at most {MAX_HOURS:.0} are made up\n  \
+             choose fewer --participants or --stimuli, or less --seconds"
+        )));
     }
     let study = Study {
         participants: args.participants,
@@ -160,14 +177,18 @@ impl Study {
     }
 
     fn table(&self, out: &mut dyn Write) -> io::Result<()> {
-        let mut text = String::from("participant,stimulus,x,y,duration\n");
+        writeln!(out, "participant,stimulus,x,y,duration")?;
+        let mut written = Ok(());
         self.simulate(|looked| {
-            text.push_str(&format!(
-                "{},{},{:.1},{:.1},{:.0}\n",
-                looked.participant, looked.stimulus, looked.x, looked.y, looked.duration_ms
-            ));
+            if written.is_ok() {
+                written = writeln!(
+                    out,
+                    "{},{},{:.1},{:.1},{:.0}",
+                    looked.participant, looked.stimulus, looked.x, looked.y, looked.duration_ms
+                );
+            }
         });
-        out.write_all(text.as_bytes())
+        written
     }
 
     /// Tells every fixation of everybody; returns the seed.

@@ -19,8 +19,9 @@ Examples:
 
 Scanpaths of the same length share a stimulus named after it, so that `veilpath compare` pairs equal lengths.";
 
-/// No experiment needs more letters, and a slip of the finger should not fill the disk.
-const MAX_LETTERS: u64 = 1 << 32;
+/// No experiment needs more letters, and a slip of the finger should not fill memory or disk. An empty scanpath counts
+/// as one letter here, because its ids take room as well.
+const MAX_LETTERS: u64 = 1 << 30;
 
 /// The arguments of `synth random`.
 #[derive(Debug, Args)]
@@ -63,7 +64,7 @@ pub(super) fn run(args: &RandomArgs) -> Result<(), Failure> {
     let total = args
         .length
         .iter()
-        .map(|range| *range.end() as u64)
+        .map(|range| (*range.end() as u64).max(1))
         .try_fold(0u64, u64::checked_add)
         .and_then(|sum| sum.checked_mul(args.count as u64));
     if total.is_none_or(|total| total > MAX_LETTERS) {
