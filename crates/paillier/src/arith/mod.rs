@@ -41,3 +41,8 @@ pub use kernel::Kernel;
 pub(crate) use multi_pow::{Job, Shape};
 pub(crate) use residue::Residue;
 pub(crate) use ring::Ring;
+
+#[cfg(test)]
+mod step_tests;
+#[cfg(test)]
+mod tests;
