@@ -34,7 +34,7 @@
 //! Functions that take many ciphertexts compute eight at a time on a CPU with AVX-512 IFMA ([`Kernel::Ifma`]), and one at a
 //! time elsewhere ([`Kernel::Portable`]); the choice is made at run time. The key holder computes modulo `p²` and `q²`.
 //! Both sides draw randomisers from tables ([`RandomizerTable`]) and can make them ahead of time ([`RandomizerPool`]).
-//! Everything takes `&self` and may run on as many threads as there are cores.
+//! Everything takes `&self` and may run on as many threads as there are cores. [`mod@bench`] measures it.
 //!
 //! # Key files
 //!
@@ -62,6 +62,7 @@
 //! [`RandomizerTable`] for what that takes.
 
 mod arith;
+pub mod bench;
 mod ciphertext;
 mod error;
 mod key_file;
