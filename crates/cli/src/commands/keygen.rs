@@ -46,6 +46,16 @@ pub(crate) fn run(args: &KeygenArgs) -> Result<(), Failure> {
         let path = path.display().to_string();
         move |error: veilpath_paillier::Error| Failure::input(format!("{path}: {error}"))
     };
+    // Before the work, and before one file of the pair is there without the other.
+    if let Some(taken) = [&args.output, &public]
+        .into_iter()
+        .find(|path| path.exists())
+    {
+        return Err(Failure::input(format!(
+            "{}: this file exists, and keys are never overwritten\n  choose another name, or move the old key away",
+            taken.display()
+        )));
+    }
     let key = SecretKey::generate(size, &mut system_rng()?)?;
     key.save(&args.output).map_err(named(&args.output))?;
     key.public_key().save(&public).map_err(named(&public))?;
