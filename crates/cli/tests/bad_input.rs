@@ -298,6 +298,17 @@ fn nothing_is_dropped_in_silence() {
 }
 
 #[test]
+fn nobody_vanishes() {
+    let folder = Folder::new();
+    folder.file(
+        "g.csv",
+        "participant,stimulus,x,y,duration\np,s,1,1,100\nq,s,,,100\n",
+    );
+    let out = folder.run(&["encode", "g.csv", "--screen", "10x10"]).ok();
+    assert!(out.ends_with("p,s,A\nq,s,\n"), "{out}");
+}
+
+#[test]
 fn a_million_letters() {
     let folder = Folder::new();
     let long: String = ('A'..='Z').cycle().take(1_000_000).collect();

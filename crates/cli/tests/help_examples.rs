@@ -5,7 +5,7 @@ mod common;
 
 use common::{Folder, root};
 
-const COMMANDS: [&str; 10] = [
+const COMMANDS: [&str; 13] = [
     "",
     "demo",
     "encode",
@@ -14,6 +14,9 @@ const COMMANDS: [&str; 10] = [
     "synth",
     "synth random",
     "synth lifelike",
+    "keygen",
+    "bench",
+    "bench paillier",
     "completions",
     "man",
 ];
