@@ -1,0 +1,2 @@
+//! Paillier.
+pub mod arith;
