@@ -260,10 +260,10 @@ fn square(ring: &Ifma, a: &mut [Lanes], scratch: &mut Scratch) {
 fn accumulate_product(acc: &mut [Lanes], a: &[Lanes], b: &[Lanes]) {
     let (fours, rest) = b.as_chunks::<4>();
     for (index, rows) in fours.iter().enumerate() {
-        accumulate_rows(&mut acc[4 * index..], a, rows);
+        accumulate_four_rows(&mut acc[4 * index..], a, rows);
     }
     for (index, row) in rest.iter().enumerate() {
-        accumulate_rows(&mut acc[4 * fours.len() + index..], a, &[*row]);
+        accumulate_row(&mut acc[4 * fours.len() + index..], a, row);
     }
 }
 
@@ -284,44 +284,54 @@ fn accumulate_cross_products(acc: &mut [Lanes], a: &[Lanes]) {
         }
         let beyond = first + rows;
         match a[first..].first_chunk::<4>() {
-            Some(block) if rows == 4 => accumulate_rows(&mut acc[first + beyond..], &a[beyond..], block),
-            _ => accumulate_rows(&mut acc[first + beyond..], &a[beyond..], &[a[first]]),
+            Some(block) if rows == 4 => accumulate_four_rows(&mut acc[first + beyond..], &a[beyond..], block),
+            _ => accumulate_row(&mut acc[first + beyond..], &a[beyond..], &a[first]),
         }
         first = beyond;
     }
 }
 
-/// `acc += a·rows`, where the accumulators that several rows share slide through registers.
+/// `acc += a·rows`, where the columns that the four rows share slide through registers.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
-fn accumulate_rows<const ROWS: usize>(acc: &mut [Lanes], a: &[Lanes], rows: &[Lanes; ROWS]) {
-    let mut row = [_mm512_setzero_si512(); ROWS];
-    let mut open = [_mm512_setzero_si512(); ROWS];
-    let (settled, ahead) = acc.split_at_mut(ROWS);
-    for k in 0..ROWS {
-        row[k] = rows[k].get();
-        open[k] = settled[k].get();
-    }
-    let _ = ahead;
+fn accumulate_four_rows(acc: &mut [Lanes], a: &[Lanes], rows: &[Lanes; 4]) {
+    let [row0, row1, row2, row3] = [rows[0].get(), rows[1].get(), rows[2].get(), rows[3].get()];
+    let acc = &mut acc[..a.len() + 4];
+    // Named one by one: as an array the compiler would keep them in memory.
+    let (mut open0, mut open1, mut open2, mut open3) = (acc[0].get(), acc[1].get(), acc[2].get(), acc[3].get());
     for (j, limb) in a.iter().enumerate() {
         let limb = limb.get();
-        let mut entering = acc[j + ROWS].get();
-        for k in 0..ROWS {
-            open[k] = _mm512_madd52lo_epu64(open[k], limb, row[k]);
-        }
-        for k in 1..ROWS {
-            open[k] = _mm512_madd52hi_epu64(open[k], limb, row[k - 1]);
-        }
-        entering = _mm512_madd52hi_epu64(entering, limb, row[ROWS - 1]);
-        acc[j].set(open[0]);
-        for k in 1..ROWS {
-            open[k - 1] = open[k];
-        }
-        open[ROWS - 1] = entering;
+        open0 = _mm512_madd52lo_epu64(open0, limb, row0);
+        open1 = _mm512_madd52lo_epu64(open1, limb, row1);
+        open2 = _mm512_madd52lo_epu64(open2, limb, row2);
+        open3 = _mm512_madd52lo_epu64(open3, limb, row3);
+        let entering = _mm512_madd52hi_epu64(acc[j + 4].get(), limb, row3);
+        acc[j].set(open0);
+        open0 = _mm512_madd52hi_epu64(open1, limb, row0);
+        open1 = _mm512_madd52hi_epu64(open2, limb, row1);
+        open2 = _mm512_madd52hi_epu64(open3, limb, row2);
+        open3 = entering;
     }
-    for k in 0..ROWS {
-        acc[a.len() + k].set(open[k]);
+    let end = &mut acc[a.len()..];
+    end[0].set(open0);
+    end[1].set(open1);
+    end[2].set(open2);
+    end[3].set(open3);
+}
+
+/// `acc += a·row`.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn accumulate_row(acc: &mut [Lanes], a: &[Lanes], row: &Lanes) {
+    let row = row.get();
+    let acc = &mut acc[..=a.len()];
+    let mut open = acc[0].get();
+    for (j, limb) in a.iter().enumerate() {
+        let limb = limb.get();
+        acc[j].set(_mm512_madd52lo_epu64(open, limb, row));
+        open = _mm512_madd52hi_epu64(acc[j + 1].get(), limb, row);
     }
+    acc[a.len()].set(open);
 }
 
 /// Montgomery reduction of both digits at once, the quotient of the low digit subtracted from the high one.

@@ -41,3 +41,5 @@ pub(crate) use ring::Ring;
 
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod timing;
