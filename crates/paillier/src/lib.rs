@@ -1,2 +1,30 @@
-//! Paillier.
-pub mod arith;
+//! The Paillier cryptosystem.
+mod arith;
+mod ciphertext;
+mod error;
+mod key_file;
+mod key_size;
+mod operations;
+mod packing;
+mod plaintext;
+mod pool;
+mod public_key;
+mod randomizer;
+mod rng;
+mod scalar;
+mod secret_key;
+
+pub use arith::Kernel;
+pub use ciphertext::Ciphertext;
+pub use crypto_bigint::BoxedUint;
+pub use error::{CiphertextFault, Error, KeyFault, KeyFileFault, Misuse, Result};
+pub use key_size::KeySize;
+pub use operations::TermShape;
+pub use packing::{Bound, SlotLayout};
+pub use plaintext::Plaintext;
+pub use pool::RandomizerPool;
+pub use public_key::PublicKey;
+pub use randomizer::{Randomizer, RandomizerSource, RandomizerTable};
+pub use rng::{SystemRng, system_rng};
+pub use scalar::Scalar;
+pub use secret_key::SecretKey;

@@ -29,6 +29,11 @@ impl Exponent {
         Self { words, bits }
     }
 
+    /// The value.
+    pub(crate) fn to_uint(&self) -> BoxedUint {
+        limbs::to_uint(&self.words)
+    }
+
     /// The public bound on the length.
     pub(crate) fn bits(&self) -> u32 {
         self.bits

@@ -1,6 +1,6 @@
 //! Little-endian words: the common ground of the two kernels and the big-integer library.
 
-use crypto_bigint::{BoxedUint, ConcatenatingSquare, NonZero};
+use crypto_bigint::{BoxedUint, ConcatenatingSquare, NonZero, Resize};
 use zeroize::Zeroize;
 
 use super::residue::Residue;
@@ -29,7 +29,7 @@ impl MontgomeryConstants {
         let radix_squared = radix.concatenating_square().rem(&m_squared);
         // R mod m lies in [0, m), so m + 1 − it is positive and needs at most one subtraction.
         let radix_mod_m = radix.rem(&m);
-        let wide = m.as_ref().widen(m.as_ref().bits_precision() + 64);
+        let wide = m.as_ref().resize(m.as_ref().bits_precision() + 64);
         let one_minus_radix = wide
             .wrapping_add(BoxedUint::one_with_precision(wide.bits_precision()))
             .wrapping_sub(radix_mod_m)
@@ -61,6 +61,14 @@ pub(crate) fn from_uint(value: &BoxedUint, words: usize) -> Vec<u64> {
     }
     bytes.zeroize();
     out
+}
+
+/// The same number with the precision of another, which must be large enough for it.
+pub(crate) fn resize(value: &BoxedUint, like: &BoxedUint) -> BoxedUint {
+    let mut words = from_uint(value, like.bits_precision().div_ceil(64) as usize);
+    let resized = to_uint(&words);
+    words.zeroize();
+    resized
 }
 
 /// `count` ≤ 64 bits from position `start`, zeros beyond the end. The position is public, the value need not be.

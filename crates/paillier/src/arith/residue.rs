@@ -1,6 +1,6 @@
 //! Elements of `Z/m²` as two digits in base `m`.
 
-use crypto_bigint::{BoxedUint, ConcatenatingMul, NonZero};
+use crypto_bigint::{BoxedUint, ConcatenatingMul, NonZero, Resize};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::limbs;
@@ -54,7 +54,7 @@ impl Residue {
     pub(crate) fn to_uint(&self, m: &BoxedUint) -> BoxedUint {
         let product = limbs::to_uint(self.high()).concatenating_mul(m);
         let precision = product.bits_precision();
-        product.wrapping_add(limbs::to_uint(self.low()).widen(precision))
+        product.wrapping_add(limbs::to_uint(self.low()).resize(precision))
     }
 
     pub(crate) fn low(&self) -> &[u64] {

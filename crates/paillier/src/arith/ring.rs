@@ -84,6 +84,12 @@ impl Ring {
         Residue::from_uint(value, &self.modulus, self.words())
     }
 
+    /// Splits a public `value < m²` into digits, for a public modulus.
+    pub(crate) fn residue_vartime(&self, value: &BoxedUint) -> Residue {
+        let (high, low) = value.div_rem_vartime(&self.modulus);
+        self.residue_of_digits(&low, &high)
+    }
+
     /// The element with these two digits, each below `m`.
     pub(crate) fn residue_of_digits(&self, low: &BoxedUint, high: &BoxedUint) -> Residue {
         Residue::from_digits(limbs::from_uint(low, self.words()), limbs::from_uint(high, self.words()))
