@@ -1,5 +1,6 @@
 //! The Paillier cryptosystem.
 mod arith;
+pub mod bench;
 mod ciphertext;
 mod error;
 mod key_file;
