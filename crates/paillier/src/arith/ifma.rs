@@ -13,7 +13,7 @@
 
 use core::arch::x86_64::{
     __m512i, _mm512_add_epi64, _mm512_and_si512, _mm512_cmpeq_epi64_mask, _mm512_load_si512,
-    _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_mask_mov_epi64, _mm512_permutex2var_epi64,
+    _mm512_madd52hi_epu64, _mm512_madd52lo_epu64, _mm512_mask_mov_epi64, _mm512_or_si512, _mm512_permutex2var_epi64,
     _mm512_set1_epi64, _mm512_setzero_si512, _mm512_slli_epi64, _mm512_srli_epi64,
     _mm512_store_si512, _mm512_sub_epi64,
 };
@@ -226,11 +226,9 @@ impl BatchKernel for Ifma {
 fn multiply(ring: &Ifma, a: &mut [Lanes], b: &[Lanes], scratch: &mut Scratch) {
     let (a_low, a_high) = a.split_at_mut(ring.limbs);
     let (b_low, b_high) = b.split_at(ring.limbs);
-    scratch.low.fill(Lanes::ZERO);
-    scratch.high.fill(Lanes::ZERO);
-    accumulate_product(&mut scratch.low, a_low, b_low);
-    accumulate_product(&mut scratch.high, a_low, b_high);
-    accumulate_product(&mut scratch.high, a_high, b_low);
+    accumulate_product::<true>(&mut scratch.low, a_low, b_low);
+    accumulate_product::<true>(&mut scratch.high, a_low, b_high);
+    accumulate_product::<false>(&mut scratch.high, a_high, b_low);
     reduce(ring, scratch, a_low, a_high);
 }
 
@@ -238,13 +236,10 @@ fn multiply(ring: &Ifma, a: &mut [Lanes], b: &[Lanes], scratch: &mut Scratch) {
 #[target_feature(enable = "avx512f,avx512ifma")]
 fn square(ring: &Ifma, a: &mut [Lanes], scratch: &mut Scratch) {
     let (a_low, a_high) = a.split_at_mut(ring.limbs);
+    double(a_high);
+    accumulate_product::<true>(&mut scratch.high, a_low, a_high);
     scratch.low.fill(Lanes::ZERO);
-    scratch.high.fill(Lanes::ZERO);
     accumulate_cross_products(&mut scratch.low, a_low);
-    accumulate_product(&mut scratch.high, a_low, a_high);
-    for column in &mut scratch.high {
-        column.set(_mm512_slli_epi64::<1>(column.get()));
-    }
     for (columns, limb) in scratch.low.chunks_exact_mut(2).zip(a_low.iter()) {
         let limb = limb.get();
         let (even, odd) = (_mm512_slli_epi64::<1>(columns[0].get()), _mm512_slli_epi64::<1>(columns[1].get()));
@@ -254,16 +249,40 @@ fn square(ring: &Ifma, a: &mut [Lanes], scratch: &mut Scratch) {
     reduce(ring, scratch, a_low, a_high);
 }
 
-/// `acc += a·b`.
+/// `a ← 2a`. The head-room takes the extra bit.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
-fn accumulate_product(acc: &mut [Lanes], a: &[Lanes], b: &[Lanes]) {
+fn double(a: &mut [Lanes]) {
+    let mask = _mm512_set1_epi64(LIMB_MASK.cast_signed());
+    let mut carry = _mm512_setzero_si512();
+    for limb in a {
+        let value = limb.get();
+        limb.set(_mm512_or_si512(_mm512_and_si512(_mm512_slli_epi64::<1>(value), mask), carry));
+        carry = _mm512_srli_epi64::<51>(value);
+    }
+}
+
+/// `acc += a·b` for equal lengths; with `FRESH`, `acc = a·b`, whatever was there.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn accumulate_product<const FRESH: bool>(acc: &mut [Lanes], a: &[Lanes], b: &[Lanes]) {
+    if FRESH {
+        acc[..a.len()].fill(Lanes::ZERO);
+    }
     let (fours, rest) = b.as_chunks::<4>();
     for (index, rows) in fours.iter().enumerate() {
-        accumulate_four_rows(&mut acc[4 * index..], a, rows);
+        let acc = &mut acc[4 * index..];
+        if FRESH {
+            acc[a.len()..a.len() + 4].fill(Lanes::ZERO);
+        }
+        accumulate_four_rows(acc, a, rows);
     }
     for (index, row) in rest.iter().enumerate() {
-        accumulate_row(&mut acc[4 * fours.len() + index..], a, row);
+        let acc = &mut acc[4 * fours.len() + index..];
+        if FRESH {
+            acc[a.len()] = Lanes::ZERO;
+        }
+        accumulate_row(acc, a, row);
     }
 }
 
@@ -345,8 +364,7 @@ fn reduce(ring: &Ifma, scratch: &mut Scratch, low: &mut [Lanes], high: &mut [Lan
     for row in 4 * fours..ring.limbs {
         reduce_rows::<1>(ring, row, scratch);
     }
-    carry(&scratch.low[ring.limbs..], low);
-    carry(&scratch.high[ring.limbs..], high);
+    carry(&scratch.low[ring.limbs..], &scratch.high[ring.limbs..], low, high);
 }
 
 /// Clears the `ROWS` lowest columns that are left, starting at `first`.
@@ -354,44 +372,36 @@ fn reduce(ring: &Ifma, scratch: &mut Scratch, low: &mut [Lanes], high: &mut [Lan
 #[inline]
 fn reduce_rows<const ROWS: usize>(ring: &Ifma, first: usize, scratch: &mut Scratch) {
     let zero = _mm512_setzero_si512();
-    let mask = _mm512_set1_epi64(LIMB_MASK.cast_signed());
-    let inverse = _mm512_set1_epi64(ring.negated_inverse.cast_signed());
     let modulus = &ring.modulus[..];
     let count = modulus.len();
     let low = &mut scratch.low[first..first + count + ROWS];
     let high = &mut scratch.high[first..first + count + ROWS];
+    let mask = _mm512_set1_epi64(LIMB_MASK.cast_signed());
     let (mut low_quotient, mut high_quotient) = ([zero; ROWS], [zero; ROWS]);
     let (mut low_carry, mut high_carry) = (zero, zero);
 
+    // The quotients, one column after the other: the only part where latency counts.
     for column in 0..ROWS {
-        let mut sum = _mm512_add_epi64(low[column].get(), low_carry);
-        for k in 0..column {
-            sum = _mm512_madd52lo_epu64(sum, low_quotient[k], modulus[column - k].get());
-            sum = _mm512_madd52hi_epu64(sum, low_quotient[k], modulus[column - 1 - k].get());
-        }
-        low_quotient[column] = _mm512_madd52lo_epu64(zero, sum, inverse);
-        low_carry = _mm512_srli_epi64::<52>(_mm512_madd52lo_epu64(sum, low_quotient[column], modulus[0].get()));
-
-        let complement = _mm512_sub_epi64(mask, low_quotient[column]);
-        let offset = _mm512_add_epi64(ring.complement_offset[first + column].get(), complement);
-        let mut sum = _mm512_add_epi64(_mm512_add_epi64(high[column].get(), high_carry), offset);
-        for k in 0..column {
-            sum = _mm512_madd52lo_epu64(sum, high_quotient[k], modulus[column - k].get());
-            sum = _mm512_madd52hi_epu64(sum, high_quotient[k], modulus[column - 1 - k].get());
-        }
-        high_quotient[column] = _mm512_madd52lo_epu64(zero, sum, inverse);
-        high_carry = _mm512_srli_epi64::<52>(_mm512_madd52lo_epu64(sum, high_quotient[column], modulus[0].get()));
+        let (quotient, carry) = next_quotient(ring, column, &low_quotient, low[column].get(), low_carry);
+        low_quotient[column] = quotient;
+        low_carry = carry;
+        let complement = _mm512_sub_epi64(mask, quotient);
+        let offset = _mm512_add_epi64(ring.complement_offset[first + column].get(), high[column].get());
+        let carry = _mm512_add_epi64(high_carry, complement);
+        let (quotient, carry) = next_quotient(ring, column, &high_quotient, offset, carry);
+        high_quotient[column] = quotient;
+        high_carry = carry;
     }
+    low[ROWS].set(_mm512_add_epi64(low[ROWS].get(), low_carry));
+    high[ROWS].set(_mm512_add_epi64(high[ROWS].get(), high_carry));
 
     // The limbs of the modulus that the open columns still need, youngest first.
     let mut recent = [zero; ROWS];
     for k in 0..ROWS {
         recent[k] = modulus[ROWS - 1 - k].get();
     }
-    low[ROWS].set(_mm512_add_epi64(low[ROWS].get(), low_carry));
-    high[ROWS].set(_mm512_add_epi64(high[ROWS].get(), high_carry));
-    for column in ROWS..count + ROWS {
-        let newest = if column < count { modulus[column].get() } else { zero };
+    for column in ROWS..count {
+        let newest = modulus[column].get();
         let (mut low_sum, mut high_sum) = (low[column].get(), high[column].get());
         low_sum = _mm512_madd52lo_epu64(low_sum, low_quotient[0], newest);
         high_sum = _mm512_madd52lo_epu64(high_sum, high_quotient[0], newest);
@@ -410,18 +420,64 @@ fn reduce_rows<const ROWS: usize>(ring: &Ifma, first: usize, scratch: &mut Scrat
         }
         recent[0] = newest;
     }
+    for beyond in 0..ROWS {
+        let (mut low_sum, mut high_sum) = (low[count + beyond].get(), high[count + beyond].get());
+        for k in beyond..ROWS {
+            low_sum = _mm512_madd52hi_epu64(low_sum, low_quotient[k], recent[k - beyond]);
+            high_sum = _mm512_madd52hi_epu64(high_sum, high_quotient[k], recent[k - beyond]);
+        }
+        for k in beyond + 1..ROWS {
+            low_sum = _mm512_madd52lo_epu64(low_sum, low_quotient[k], recent[k - beyond - 1]);
+            high_sum = _mm512_madd52lo_epu64(high_sum, high_quotient[k], recent[k - beyond - 1]);
+        }
+        low[count + beyond].set(low_sum);
+        high[count + beyond].set(high_sum);
+    }
 }
 
-/// Carries the columns into 52-bit limbs. The value fits, so nothing is left at the end.
+/// The quotient that clears a column, given those of the columns before it, and the carry out of the column.
+/// What depends on the latest quotient is added last and apart, so that the chain from one to the next stays short.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
-fn carry(columns: &[Lanes], limbs: &mut [Lanes]) {
+fn next_quotient<const ROWS: usize>(
+    ring: &Ifma,
+    column: usize,
+    quotients: &[__m512i; ROWS],
+    start: __m512i,
+    carry: __m512i,
+) -> (__m512i, __m512i) {
+    let zero = _mm512_setzero_si512();
+    let modulus = &ring.modulus[..];
+    let (mut even, mut odd) = (start, carry);
+    for k in 0..column {
+        even = _mm512_madd52lo_epu64(even, quotients[k], modulus[column - k].get());
+    }
+    let mut sum = zero;
+    for k in 0..column {
+        sum = _mm512_madd52hi_epu64(sum, quotients[k], modulus[column - 1 - k].get());
+    }
+    odd = _mm512_add_epi64(odd, sum);
+    let sum = _mm512_add_epi64(even, odd);
+    let inverse = _mm512_set1_epi64(ring.negated_inverse.cast_signed());
+    let quotient = _mm512_madd52lo_epu64(zero, sum, inverse);
+    let cleared = _mm512_madd52lo_epu64(sum, quotient, modulus[0].get());
+    (quotient, _mm512_srli_epi64::<52>(cleared))
+}
+
+/// Carries the columns of both digits into 52-bit limbs. The values fit, so nothing is left at the end.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn carry(low_columns: &[Lanes], high_columns: &[Lanes], low: &mut [Lanes], high: &mut [Lanes]) {
     let mask = _mm512_set1_epi64(LIMB_MASK.cast_signed());
-    let mut carry = _mm512_setzero_si512();
-    for (limb, column) in limbs.iter_mut().zip(columns) {
-        let sum = _mm512_add_epi64(column.get(), carry);
-        limb.set(_mm512_and_si512(sum, mask));
-        carry = _mm512_srli_epi64::<52>(sum);
+    let (mut low_carry, mut high_carry) = (_mm512_setzero_si512(), _mm512_setzero_si512());
+    let columns = low_columns.iter().zip(high_columns);
+    for ((low, high), (low_column, high_column)) in low.iter_mut().zip(high).zip(columns) {
+        let low_sum = _mm512_add_epi64(low_column.get(), low_carry);
+        let high_sum = _mm512_add_epi64(high_column.get(), high_carry);
+        low.set(_mm512_and_si512(low_sum, mask));
+        high.set(_mm512_and_si512(high_sum, mask));
+        low_carry = _mm512_srli_epi64::<52>(low_sum);
+        high_carry = _mm512_srli_epi64::<52>(high_sum);
     }
 }
 
