@@ -1,4 +1,9 @@
 //! Every operation, at every key size, on every kernel of this CPU.
+#![allow(
+    clippy::expect_used,
+    missing_docs,
+    reason = "a bench may fail loudly, and its entry points are made by macros"
+)]
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use veilpath_paillier::bench::{Operation, Workload};
@@ -12,10 +17,16 @@ fn operations(criterion: &mut Criterion) {
             let key = key.with_kernel(kernel).expect("the kernel is available");
             let mut workload = Workload::new(key, &mut rng).expect("the workload can be prepared");
             let mut group = criterion.benchmark_group(format!("{kernel:?}/{}", size.bits()));
-            group.sample_size(10).throughput(Throughput::Elements(Workload::BATCH));
+            group
+                .sample_size(10)
+                .throughput(Throughput::Elements(Workload::BATCH));
             for operation in Operation::ALL {
                 group.bench_function(format!("{operation:?}"), |bencher| {
-                    bencher.iter(|| workload.run(operation, &mut rng).expect("the operation succeeds"));
+                    bencher.iter(|| {
+                        workload
+                            .run(operation, &mut rng)
+                            .expect("the operation succeeds")
+                    });
                 });
             }
             group.finish();

@@ -27,7 +27,10 @@ impl core::fmt::Debug for Ciphertext {
 
 impl PublicKey {
     pub(crate) fn ciphertext(&self, residue: Residue) -> Ciphertext {
-        Ciphertext { residue, key: self.id() }
+        Ciphertext {
+            residue,
+            key: self.id(),
+        }
     }
 
     /// The ciphertext as a number below `n²`, big-endian, always [`KeySize::ciphertext_bytes`] long.
@@ -43,7 +46,9 @@ impl PublicKey {
     /// A ciphertext from elsewhere, once its length, its range and its invertibility are checked.
     pub fn ciphertext_from_bytes(&self, bytes: &[u8]) -> Result<Ciphertext> {
         let mut ciphertexts = self.ciphertexts_from_bytes(&[bytes])?;
-        ciphertexts.pop().ok_or_else(|| CiphertextFault::NotInvertible.into())
+        ciphertexts
+            .pop()
+            .ok_or_else(|| CiphertextFault::NotInvertible.into())
     }
 
     /// Ciphertexts from elsewhere, all checked like [`Self::ciphertext_from_bytes`] at a fraction of the cost: one
@@ -53,7 +58,11 @@ impl PublicKey {
         let mut residues = Vec::with_capacity(encodings.len());
         for bytes in encodings {
             if bytes.len() != expected {
-                return Err(CiphertextFault::Length { expected, found: bytes.len() }.into());
+                return Err(CiphertextFault::Length {
+                    expected,
+                    found: bytes.len(),
+                }
+                .into());
             }
             let value = BoxedUint::from_be_slice_vartime(bytes);
             if value.cmp_vartime(self.modulus_squared()).is_ge() {
@@ -66,10 +75,17 @@ impl PublicKey {
         if !bool::from(divisor.is_one()) {
             return Err(CiphertextFault::NotInvertible.into());
         }
-        Ok(residues.into_iter().map(|residue| self.ciphertext(residue)).collect())
+        Ok(residues
+            .into_iter()
+            .map(|residue| self.ciphertext(residue))
+            .collect())
     }
 
     pub(crate) fn check_owner(&self, ciphertext: &Ciphertext) -> Result<()> {
-        if ciphertext.key == self.id() { Ok(()) } else { Err(Misuse::OtherKey.into()) }
+        if ciphertext.key == self.id() {
+            Ok(())
+        } else {
+            Err(Misuse::OtherKey.into())
+        }
     }
 }

@@ -20,7 +20,9 @@ pub enum Error {
     #[error("the operating system starts no further thread")]
     NoThread,
     /// The operating system gives no randomness.
-    #[error("the operating system gives no random numbers; nothing secret can be made without them")]
+    #[error(
+        "the operating system gives no random numbers; nothing secret can be made without them"
+    )]
     NoRandomness,
 }
 

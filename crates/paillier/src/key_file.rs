@@ -50,7 +50,11 @@ impl PublicKey {
 
     /// Writes a new public key file.
     pub fn save(&self, path: &Path) -> Result<()> {
-        write_new(OpenOptions::new().write(true).create_new(true), path, self.to_file_text().as_bytes())
+        write_new(
+            OpenOptions::new().write(true).create_new(true),
+            path,
+            self.to_file_text().as_bytes(),
+        )
     }
 
     /// Reads a public key file, and checks the key like [`Self::from_modulus`].
@@ -138,7 +142,9 @@ fn write_new(options: &OpenOptions, path: &Path, bytes: &[u8]) -> Result<()> {
 
 fn read(file: File) -> Result<Zeroizing<String>> {
     let mut text = Zeroizing::new(String::with_capacity(LONGEST_FILE as usize + 1));
-    file.take(LONGEST_FILE).read_to_string(&mut text).map_err(KeyFileFault::Io)?;
+    file.take(LONGEST_FILE)
+        .read_to_string(&mut text)
+        .map_err(KeyFileFault::Io)?;
     Ok(text)
 }
 
@@ -165,7 +171,9 @@ impl<'a> Lines<'a> {
 
     fn number(&mut self, name: &str, bits: u32) -> Result<BoxedUint> {
         let digits = self.value(name)?;
-        let lower_case = digits.bytes().all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
+        let lower_case = digits
+            .bytes()
+            .all(|digit| matches!(digit, b'0'..=b'9' | b'a'..=b'f'));
         if digits.len() != bits as usize / 4 || !lower_case {
             return Err(self.fault());
         }
@@ -175,13 +183,19 @@ impl<'a> Lines<'a> {
     fn value(&mut self, name: &str) -> Result<&'a str> {
         self.number += 1;
         let line = self.lines.next().ok_or_else(|| self.fault())?;
-        let value = line.strip_prefix(name).and_then(|rest| rest.strip_prefix(' '));
+        let value = line
+            .strip_prefix(name)
+            .and_then(|rest| rest.strip_prefix(' '));
         value.ok_or_else(|| self.fault())
     }
 
     fn finish(&mut self) -> Result<()> {
         self.number += 1;
-        if self.lines.next().is_some() { Err(self.fault()) } else { Ok(()) }
+        if self.lines.next().is_some() {
+            Err(self.fault())
+        } else {
+            Ok(())
+        }
     }
 
     fn fault(&self) -> Error {

@@ -3,7 +3,7 @@
 use crate::error::{Error, KeyFault};
 
 /// κ, the bits of the modulus `n`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
 #[serde(into = "u32")]
 pub enum KeySize {
     /// About 56 bits of security: broken by a determined attacker, for reproducing published measurements.
@@ -11,6 +11,7 @@ pub enum KeySize {
     /// About 80 bits of security: too few today, for reproducing published measurements.
     Bits1024,
     /// About 112 bits of security.
+    #[default]
     Bits2048,
     /// About 128 bits of security.
     Bits3072,
@@ -20,7 +21,13 @@ pub enum KeySize {
 
 impl KeySize {
     /// All sizes, the smallest first.
-    pub const ALL: [Self; 5] = [Self::Bits512, Self::Bits1024, Self::Bits2048, Self::Bits3072, Self::Bits4096];
+    pub const ALL: [Self; 5] = [
+        Self::Bits512,
+        Self::Bits1024,
+        Self::Bits2048,
+        Self::Bits3072,
+        Self::Bits4096,
+    ];
 
     /// The bits of the modulus.
     pub const fn bits(self) -> u32 {
@@ -44,12 +51,6 @@ impl KeySize {
     }
 }
 
-impl Default for KeySize {
-    fn default() -> Self {
-        Self::Bits2048
-    }
-}
-
 impl From<KeySize> for u32 {
     fn from(size: KeySize) -> Self {
         size.bits()
@@ -60,7 +61,10 @@ impl TryFrom<u32> for KeySize {
     type Error = Error;
 
     fn try_from(bits: u32) -> Result<Self, Error> {
-        Self::ALL.into_iter().find(|size| size.bits() == bits).ok_or(Error::KeyRefused(KeyFault::Size { bits }))
+        Self::ALL
+            .into_iter()
+            .find(|size| size.bits() == bits)
+            .ok_or(Error::KeyRefused(KeyFault::Size { bits }))
     }
 }
 

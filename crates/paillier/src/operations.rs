@@ -29,11 +29,19 @@ impl PublicKey {
     }
 
     /// Encrypts each number with its own randomiser.
-    pub fn encrypt_batch(&self, plaintexts: &[&Plaintext], randomizers: Vec<Randomizer>) -> Result<Vec<Ciphertext>> {
+    pub fn encrypt_batch(
+        &self,
+        plaintexts: &[&Plaintext],
+        randomizers: Vec<Randomizer>,
+    ) -> Result<Vec<Ciphertext>> {
         same_length(plaintexts.len(), randomizers.len())?;
         self.check_randomizers(&randomizers)?;
         let encoded = self.plain_factors(plaintexts)?;
-        let pairs: Vec<_> = encoded.iter().zip(&randomizers).map(|(m, r)| (m, r.residue())).collect();
+        let pairs: Vec<_> = encoded
+            .iter()
+            .zip(&randomizers)
+            .map(|(m, r)| (m, r.residue()))
+            .collect();
         Ok(self.wrap(self.ring().multiply(&pairs)))
     }
 
@@ -68,7 +76,11 @@ impl PublicKey {
     pub fn subtract_batch(&self, pairs: &[(&Ciphertext, &Ciphertext)]) -> Result<Vec<Ciphertext>> {
         let subtrahends: Vec<_> = pairs.iter().map(|&(_, b)| b).collect();
         let negated = self.negate_batch(&subtrahends)?;
-        let sums: Vec<_> = pairs.iter().zip(&negated).map(|(&(a, _), b)| (a, b)).collect();
+        let sums: Vec<_> = pairs
+            .iter()
+            .zip(&negated)
+            .map(|(&(a, _), b)| (a, b))
+            .collect();
         self.add_batch(&sums)
     }
 
@@ -92,7 +104,11 @@ impl PublicKey {
     pub fn add_plain_batch(&self, pairs: &[(&Ciphertext, &Plaintext)]) -> Result<Vec<Ciphertext>> {
         let (ciphertexts, plaintexts): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
         let factors = self.plain_factors(&plaintexts)?;
-        let pairs: Vec<_> = self.checked(&ciphertexts)?.into_iter().zip(&factors).collect();
+        let pairs: Vec<_> = self
+            .checked(&ciphertexts)?
+            .into_iter()
+            .zip(&factors)
+            .collect();
         Ok(self.wrap(self.ring().multiply(&pairs)))
     }
 
@@ -105,7 +121,11 @@ impl PublicKey {
     pub fn scalar_mul_batch(&self, pairs: &[(&Ciphertext, &Scalar)]) -> Result<Vec<Ciphertext>> {
         let (ciphertexts, scalars): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
         let exponents = scalars.into_iter().map(Scalar::exponent);
-        let powers: Vec<_> = self.checked(&ciphertexts)?.into_iter().zip(exponents).collect();
+        let powers: Vec<_> = self
+            .checked(&ciphertexts)?
+            .into_iter()
+            .zip(exponents)
+            .collect();
         Ok(self.wrap(self.ring().pow(&powers)))
     }
 
@@ -117,32 +137,59 @@ impl PublicKey {
 
     /// Divides each encrypted number by its scalar.
     pub fn scalar_div_batch(&self, pairs: &[(&Ciphertext, &Scalar)]) -> Result<Vec<Ciphertext>> {
-        let inverses = pairs.iter().map(|&(_, scalar)| self.inverse(scalar)).collect::<Result<Vec<_>>>()?;
-        let products: Vec<_> = pairs.iter().zip(&inverses).map(|(&(c, _), inverse)| (c, inverse)).collect();
+        let inverses = pairs
+            .iter()
+            .map(|&(_, scalar)| self.inverse(scalar))
+            .collect::<Result<Vec<_>>>()?;
+        let products: Vec<_> = pairs
+            .iter()
+            .zip(&inverses)
+            .map(|(&(c, _), inverse)| (c, inverse))
+            .collect();
         self.scalar_mul_batch(&products)
     }
 
     /// For each row, the sum of its ciphertexts, each multiplied by its scalar and its power of two.
     ///
     /// All rows have the terms of `shape`; the squarings are shared by the terms of a row.
-    pub fn weighted_sums(&self, shape: &[TermShape], rows: &[Vec<(&Ciphertext, &Scalar)>]) -> Result<Vec<Ciphertext>> {
+    pub fn weighted_sums(
+        &self,
+        shape: &[TermShape],
+        rows: &[Vec<(&Ciphertext, &Scalar)>],
+    ) -> Result<Vec<Ciphertext>> {
         let mut jobs: Vec<Job<'_>> = Vec::with_capacity(rows.len());
         for row in rows {
             same_length(row.len(), shape.len())?;
             for ((ciphertext, scalar), term) in row.iter().zip(shape) {
                 self.check_owner(ciphertext)?;
                 if scalar.bits() > term.scalar_bits {
-                    return Err(Misuse::ScalarLength { bits: term.scalar_bits }.into());
+                    return Err(Misuse::ScalarLength {
+                        bits: term.scalar_bits,
+                    }
+                    .into());
                 }
             }
-            jobs.push(row.iter().map(|(ciphertext, scalar)| (ciphertext.residue(), scalar.exponent())).collect());
+            jobs.push(
+                row.iter()
+                    .map(|(ciphertext, scalar)| (ciphertext.residue(), scalar.exponent()))
+                    .collect(),
+            );
         }
-        let shape = Shape::new(shape.iter().map(|term| (term.scalar_bits, term.shift_bits)).collect());
+        let shape = Shape::new(
+            shape
+                .iter()
+                .map(|term| (term.scalar_bits, term.shift_bits))
+                .collect(),
+        );
         Ok(self.wrap(self.ring().multi_pow(&shape, &jobs)))
     }
 
     /// The same number under fresh randomness.
-    pub fn rerandomize(&self, ciphertext: &Ciphertext, randomizer: Randomizer) -> Result<Ciphertext> {
+    pub fn rerandomize(
+        &self,
+        ciphertext: &Ciphertext,
+        randomizer: Randomizer,
+    ) -> Result<Ciphertext> {
         self.one(self.rerandomize_batch(&[ciphertext], vec![randomizer]))
     }
 
@@ -155,38 +202,68 @@ impl PublicKey {
         same_length(ciphertexts.len(), randomizers.len())?;
         self.check_randomizers(&randomizers)?;
         let factors = randomizers.iter().map(Randomizer::residue);
-        let pairs: Vec<_> = self.checked(ciphertexts)?.into_iter().zip(factors).collect();
+        let pairs: Vec<_> = self
+            .checked(ciphertexts)?
+            .into_iter()
+            .zip(factors)
+            .collect();
         Ok(self.wrap(self.ring().multiply(&pairs)))
     }
 
     /// `1 + m·n` for each number: with `g = n + 1` a power of `g` needs no exponentiation.
     fn plain_factors(&self, plaintexts: &[&Plaintext]) -> Result<Vec<Residue>> {
         let one = BoxedUint::one_with_precision(self.modulus().bits_precision());
-        plaintexts.iter().map(|m| Ok(self.ring().residue_of_digits(&one, &self.encode(m)?))).collect()
+        plaintexts
+            .iter()
+            .map(|m| Ok(self.ring().residue_of_digits(&one, &self.encode(m)?)))
+            .collect()
     }
 
     fn checked<'a>(&self, ciphertexts: &[&'a Ciphertext]) -> Result<Vec<&'a Residue>> {
-        ciphertexts.iter().map(|&c| self.check_owner(c).map(|()| c.residue())).collect()
+        ciphertexts
+            .iter()
+            .map(|&c| self.check_owner(c).map(|()| c.residue()))
+            .collect()
     }
 
-    fn checked_pairs<'a>(&self, pairs: &[(&'a Ciphertext, &'a Ciphertext)]) -> Result<Vec<(&'a Residue, &'a Residue)>> {
+    fn checked_pairs<'a>(
+        &self,
+        pairs: &[(&'a Ciphertext, &'a Ciphertext)],
+    ) -> Result<Vec<(&'a Residue, &'a Residue)>> {
         let (left, right): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
-        Ok(self.checked(&left)?.into_iter().zip(self.checked(&right)?).collect())
+        Ok(self
+            .checked(&left)?
+            .into_iter()
+            .zip(self.checked(&right)?)
+            .collect())
     }
 
     fn check_randomizers(&self, randomizers: &[Randomizer]) -> Result<()> {
-        if randomizers.iter().all(|r| r.key() == self.id()) { Ok(()) } else { Err(Misuse::OtherKey.into()) }
+        if randomizers.iter().all(|r| r.key() == self.id()) {
+            Ok(())
+        } else {
+            Err(Misuse::OtherKey.into())
+        }
     }
 
     fn wrap(&self, residues: Vec<Residue>) -> Vec<Ciphertext> {
-        residues.into_iter().map(|residue| self.ciphertext(residue)).collect()
+        residues
+            .into_iter()
+            .map(|residue| self.ciphertext(residue))
+            .collect()
     }
 
     fn one(&self, batch: Result<Vec<Ciphertext>>) -> Result<Ciphertext> {
-        batch?.pop().ok_or_else(|| Misuse::Lengths { left: 0, right: 1 }.into())
+        batch?
+            .pop()
+            .ok_or_else(|| Misuse::Lengths { left: 0, right: 1 }.into())
     }
 }
 
 fn same_length(left: usize, right: usize) -> Result<()> {
-    if left == right { Ok(()) } else { Err(Misuse::Lengths { left, right }.into()) }
+    if left == right {
+        Ok(())
+    } else {
+        Err(Misuse::Lengths { left, right }.into())
+    }
 }

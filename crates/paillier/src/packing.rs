@@ -58,9 +58,16 @@ pub struct SlotLayout {
 impl SlotLayout {
     /// So many slots, if they fit under a key of this size: `slots·slot_bits < κ − 1`.
     pub fn new(size: KeySize, slots: u32, slot_bits: u32) -> Result<Self> {
-        let fits = slots.checked_mul(slot_bits).is_some_and(|total| total < size.bits() - 1);
+        let fits = slots
+            .checked_mul(slot_bits)
+            .is_some_and(|total| total < size.bits() - 1);
         if slots == 0 || slot_bits == 0 || !fits {
-            return Err(Misuse::SlotsDoNotFit { slots, slot_bits, bits: size.bits() }.into());
+            return Err(Misuse::SlotsDoNotFit {
+                slots,
+                slot_bits,
+                bits: size.bits(),
+            }
+            .into());
         }
         Ok(Self { slots, slot_bits })
     }
@@ -89,7 +96,11 @@ impl SlotLayout {
     /// Whether a number with this bound stays in its slot.
     pub fn admit(&self, bound: &Bound) -> Result<()> {
         if bound.bits() > self.slot_bits {
-            return Err(Misuse::SlotOverflow { bits: bound.bits(), slot_bits: self.slot_bits }.into());
+            return Err(Misuse::SlotOverflow {
+                bits: bound.bits(),
+                slot_bits: self.slot_bits,
+            }
+            .into());
         }
         Ok(())
     }
@@ -100,7 +111,11 @@ impl SlotLayout {
         let mut packed = BoxedUint::zero_with_precision(self.slots * self.slot_bits);
         for value in values.iter().rev() {
             if value.bits() > self.slot_bits {
-                return Err(Misuse::SlotOverflow { bits: value.bits(), slot_bits: self.slot_bits }.into());
+                return Err(Misuse::SlotOverflow {
+                    bits: value.bits(),
+                    slot_bits: self.slot_bits,
+                }
+                .into());
             }
             packed = packed.unbounded_shl(self.slot_bits);
             packed.wrapping_add_assign(crate::arith::limbs::resize(value, &packed));
@@ -113,7 +128,11 @@ impl SlotLayout {
         let mut rest = plaintext.magnitude();
         let total = self.slots * self.slot_bits;
         if plaintext.is_negative() || rest.bits() > total {
-            return Err(Misuse::SlotOverflow { bits: rest.bits(), slot_bits: self.slot_bits }.into());
+            return Err(Misuse::SlotOverflow {
+                bits: rest.bits(),
+                slot_bits: self.slot_bits,
+            }
+            .into());
         }
         let mask = Bound::of_bits(self.slot_bits).0;
         let values = (0..self.slots).map(|_| {
@@ -126,7 +145,11 @@ impl SlotLayout {
 
     fn check_count(&self, count: usize) -> Result<()> {
         if count > self.slots as usize {
-            return Err(Misuse::Lengths { left: count, right: self.slots as usize }.into());
+            return Err(Misuse::Lengths {
+                left: count,
+                right: self.slots as usize,
+            }
+            .into());
         }
         Ok(())
     }
@@ -136,7 +159,12 @@ impl PublicKey {
     /// Packs the encrypted numbers of each row into one ciphertext, the first into the lowest slot.
     ///
     /// All numbers must keep to `bound`, which must fit the slots; all rows are equally long.
-    pub fn pack_batch(&self, layout: &SlotLayout, bound: &Bound, rows: &[Vec<&Ciphertext>]) -> Result<Vec<Ciphertext>> {
+    pub fn pack_batch(
+        &self,
+        layout: &SlotLayout,
+        bound: &Bound,
+        rows: &[Vec<&Ciphertext>],
+    ) -> Result<Vec<Ciphertext>> {
         layout.admit(bound)?;
         let count = rows.first().map_or(0, Vec::len);
         layout.check_count(count)?;
@@ -144,10 +172,19 @@ impl PublicKey {
         SlotLayout::new(self.size(), layout.slots, layout.slot_bits)?;
         let one = Scalar::new(&BoxedUint::one(), 1)?;
         let mut shape = Vec::with_capacity(count);
-        for slot in 0..layout.slots.min(u32::try_from(count).unwrap_or(layout.slots)) {
-            shape.push(TermShape { scalar_bits: 1, shift_bits: layout.shift_bits(slot) });
+        for slot in 0..layout
+            .slots
+            .min(u32::try_from(count).unwrap_or(layout.slots))
+        {
+            shape.push(TermShape {
+                scalar_bits: 1,
+                shift_bits: layout.shift_bits(slot),
+            });
         }
-        let rows: Vec<Vec<_>> = rows.iter().map(|row| row.iter().map(|&ciphertext| (ciphertext, &one)).collect()).collect();
+        let rows: Vec<Vec<_>> = rows
+            .iter()
+            .map(|row| row.iter().map(|&ciphertext| (ciphertext, &one)).collect())
+            .collect();
         self.weighted_sums(&shape, &rows)
     }
 }

@@ -24,7 +24,10 @@ impl Plaintext {
     pub fn from_sign_and_magnitude(negative: bool, magnitude: &BoxedUint) -> Self {
         let words = limbs::from_uint(magnitude, magnitude.bits_precision().div_ceil(64) as usize);
         let is_zero = words.iter().fold(0, |all, word| all | word) == 0;
-        Self { words, negative: negative & !is_zero }
+        Self {
+            words,
+            negative: negative & !is_zero,
+        }
     }
 
     /// Whether it is below zero.
@@ -81,13 +84,19 @@ impl core::fmt::Debug for Plaintext {
 
 impl From<u64> for Plaintext {
     fn from(value: u64) -> Self {
-        Self { words: vec![value], negative: false }
+        Self {
+            words: vec![value],
+            negative: false,
+        }
     }
 }
 
 impl From<i64> for Plaintext {
     fn from(value: i64) -> Self {
-        Self { words: vec![value.unsigned_abs()], negative: value < 0 }
+        Self {
+            words: vec![value.unsigned_abs()],
+            negative: value < 0,
+        }
     }
 }
 

@@ -32,8 +32,16 @@ impl RandomizerPool {
     /// Starts to fill a pool of so many randomisers.
     pub fn start(source: Arc<dyn RandomizerSource>, capacity: usize) -> Result<Self> {
         let mut rng = system_rng()?;
-        let state = Mutex::new(State { stock: Vec::new(), closed: false });
-        let shared = Arc::new(Shared { source, capacity, state, wanted: Condvar::new() });
+        let state = Mutex::new(State {
+            stock: Vec::new(),
+            closed: false,
+        });
+        let shared = Arc::new(Shared {
+            source,
+            capacity,
+            state,
+            wanted: Condvar::new(),
+        });
         let worker = Arc::clone(&shared);
         let filler = std::thread::Builder::new()
             .name("randomizer-pool".into())
@@ -44,7 +52,10 @@ impl RandomizerPool {
                 }
             })
             .map_err(|_| Error::NoThread)?;
-        Ok(Self { shared, filler: Some(filler) })
+        Ok(Self {
+            shared,
+            filler: Some(filler),
+        })
     }
 
     /// So many randomisers: what is in stock, and the rest made at once.
@@ -56,7 +67,11 @@ impl RandomizerPool {
         };
         self.shared.wanted.notify_one();
         if taken.len() < count {
-            taken.extend(self.shared.source.draw(count - taken.len(), &mut system_rng()?));
+            taken.extend(
+                self.shared
+                    .source
+                    .draw(count - taken.len(), &mut system_rng()?),
+            );
         }
         Ok(taken)
     }
@@ -83,7 +98,10 @@ impl Shared {
     fn wait_for_room(&self) -> bool {
         let mut state = self.lock();
         while !state.closed && state.stock.len() >= self.capacity {
-            state = self.wanted.wait(state).unwrap_or_else(PoisonError::into_inner);
+            state = self
+                .wanted
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
         }
         !state.closed
     }

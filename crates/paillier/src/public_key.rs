@@ -39,13 +39,20 @@ impl PublicKey {
     pub fn from_modulus(modulus: &BoxedUint, minimum: KeySize) -> Result<Self> {
         let size = KeySize::try_from(modulus.bits_vartime())?;
         if size < minimum {
-            return Err(KeyFault::TooShort { bits: size.bits(), minimum: minimum.bits() }.into());
+            return Err(KeyFault::TooShort {
+                bits: size.bits(),
+                minimum: minimum.bits(),
+            }
+            .into());
         }
         if modulus.as_words().first().is_none_or(|word| word & 1 == 0) {
             return Err(KeyFault::Even.into());
         }
         let words = limbs::from_uint(modulus, size.bits() as usize / 64);
-        if (3..TRIAL_DIVISION_LIMIT).step_by(2).any(|divisor| remainder(&words, divisor) == 0) {
+        if (3..TRIAL_DIVISION_LIMIT)
+            .step_by(2)
+            .any(|divisor| remainder(&words, divisor) == 0)
+        {
             return Err(KeyFault::SmallFactor.into());
         }
         if is_prime(Flavor::Any, modulus) {
@@ -68,7 +75,9 @@ impl PublicKey {
             exponent: Exponent::new(modulus, size.bits()),
             ring,
         };
-        Ok(Self { shared: Arc::new(shared) })
+        Ok(Self {
+            shared: Arc::new(shared),
+        })
     }
 
     /// The same key, computing with another kernel.
@@ -94,9 +103,13 @@ impl PublicKey {
     /// The inverse of a scalar modulo `n`: multiplying by it divides.
     pub fn inverse(&self, scalar: &Scalar) -> Result<Scalar> {
         let reduced = scalar.to_uint().rem(self.nonzero_modulus());
-        let odd = Option::from(self.modulus().clone().into_odd()).ok_or(Misuse::ScalarNotInvertible)?;
+        let odd =
+            Option::from(self.modulus().clone().into_odd()).ok_or(Misuse::ScalarNotInvertible)?;
         let inverse: Option<BoxedUint> = reduced.invert_odd_mod(&odd).into();
-        Scalar::new(&inverse.ok_or(Misuse::ScalarNotInvertible)?, self.size().bits())
+        Scalar::new(
+            &inverse.ok_or(Misuse::ScalarNotInvertible)?,
+            self.size().bits(),
+        )
     }
 
     /// A signed number as a factor modulo `n`. Takes the time of a scalar of full length, whatever its sign.
@@ -158,7 +171,10 @@ impl Eq for PublicKey {}
 
 impl core::fmt::Debug for PublicKey {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
-        f.debug_struct("PublicKey").field("size", &self.size()).field("kernel", &self.kernel()).finish()
+        f.debug_struct("PublicKey")
+            .field("size", &self.size())
+            .field("kernel", &self.kernel())
+            .finish()
     }
 }
 

@@ -67,14 +67,26 @@ pub trait RandomizerSource: Send + Sync {
 
 impl PublicKey {
     /// Randomisers `rⁿ` from a uniform `r` each: one full exponentiation per factor, and no precomputation.
-    pub fn fresh_randomizers<R: CryptoRng + ?Sized>(&self, count: usize, rng: &mut R) -> Vec<Randomizer> {
+    pub fn fresh_randomizers<R: CryptoRng + ?Sized>(
+        &self,
+        count: usize,
+        rng: &mut R,
+    ) -> Vec<Randomizer> {
         let bases = random_bases(self.ring(), self.nonzero_modulus(), count, rng);
-        let powers = self.ring().pow_public_vartime(&bases.iter().collect::<Vec<_>>(), self.modulus_exponent());
-        powers.into_iter().map(|residue| self.randomizer(residue)).collect()
+        let powers = self
+            .ring()
+            .pow_public_vartime(&bases.iter().collect::<Vec<_>>(), self.modulus_exponent());
+        powers
+            .into_iter()
+            .map(|residue| self.randomizer(residue))
+            .collect()
     }
 
     fn randomizer(&self, residue: Residue) -> Randomizer {
-        Randomizer { residue, key: self.id() }
+        Randomizer {
+            residue,
+            key: self.id(),
+        }
     }
 }
 
@@ -82,14 +94,23 @@ impl SecretKey {
     /// Randomisers from a uniform element modulo each prime: two half-length exponentiations per factor.
     ///
     /// Modulo `p²`, the `n`-th powers are the `p`-th powers, and those of a uniform element are uniform among them.
-    pub fn fresh_randomizers<R: CryptoRng + ?Sized>(&self, count: usize, rng: &mut R) -> Vec<Randomizer> {
+    pub fn fresh_randomizers<R: CryptoRng + ?Sized>(
+        &self,
+        count: usize,
+        rng: &mut R,
+    ) -> Vec<Randomizer> {
         let [by_p, by_q] = self.halves().map(|half| half.fresh_powers(count, rng));
         self.join_randomizers(&by_p, &by_q)
     }
 
     fn join_randomizers(&self, by_p: &[Residue], by_q: &[Residue]) -> Vec<Randomizer> {
-        let joined = by_p.iter().zip(by_q).map(|(r_p, r_q)| self.join_residues(r_p, r_q));
-        joined.map(|residue| self.public_key().randomizer(residue)).collect()
+        let joined = by_p
+            .iter()
+            .zip(by_q)
+            .map(|(r_p, r_q)| self.join_residues(r_p, r_q));
+        joined
+            .map(|residue| self.public_key().randomizer(residue))
+            .collect()
     }
 }
 
@@ -97,7 +118,10 @@ impl PrimeHalf {
     /// Uniform `p`-th powers modulo `p²`. The exponent is secret here.
     fn fresh_powers<R: CryptoRng + ?Sized>(&self, count: usize, rng: &mut R) -> Vec<Residue> {
         let bases = random_bases(self.ring(), self.nonzero_prime(), count, rng);
-        let pairs: Vec<_> = bases.iter().map(|base| (base, self.prime_exponent())).collect();
+        let pairs: Vec<_> = bases
+            .iter()
+            .map(|base| (base, self.prime_exponent()))
+            .collect();
         self.ring().pow(&pairs)
     }
 }
@@ -108,8 +132,15 @@ pub struct RandomizerTable {
 }
 
 enum Side {
-    KeyHolder { key: Arc<SecretKey>, by_p: BaseTable, by_q: BaseTable },
-    Other { key: PublicKey, table: BaseTable },
+    KeyHolder {
+        key: Arc<SecretKey>,
+        by_p: BaseTable,
+        by_q: BaseTable,
+    },
+    Other {
+        key: PublicKey,
+        table: BaseTable,
+    },
 }
 
 impl RandomizerTable {
@@ -117,17 +148,35 @@ impl RandomizerTable {
     pub fn for_key_holder<R: CryptoRng + ?Sized>(key: &Arc<SecretKey>, rng: &mut R) -> Self {
         let [by_p, by_q] = key.halves().map(|half| {
             let bits = half.prime().bits();
-            BaseTable::new(half.ring(), bits, half.fresh_powers(1 + SUBSET_SIZE as usize, rng))
+            BaseTable::new(
+                half.ring(),
+                bits,
+                half.fresh_powers(1 + SUBSET_SIZE as usize, rng),
+            )
         });
-        Self { side: Side::KeyHolder { key: Arc::clone(key), by_p, by_q } }
+        Self {
+            side: Side::KeyHolder {
+                key: Arc::clone(key),
+                by_p,
+                by_q,
+            },
+        }
     }
 
     /// Tables modulo `n²` for whoever holds only the public key.
     pub fn for_other_side<R: CryptoRng + ?Sized>(key: &PublicKey, rng: &mut R) -> Self {
         let powers = key.fresh_randomizers(1 + SUBSET_SIZE as usize, rng);
-        let powers = powers.iter().map(|randomizer| randomizer.residue.clone()).collect();
+        let powers = powers
+            .iter()
+            .map(|randomizer| randomizer.residue.clone())
+            .collect();
         let table = BaseTable::new(key.ring(), key.size().bits(), powers);
-        Self { side: Side::Other { key: key.clone(), table } }
+        Self {
+            side: Side::Other {
+                key: key.clone(),
+                table,
+            },
+        }
     }
 }
 
@@ -136,11 +185,16 @@ impl RandomizerSource for RandomizerTable {
         match &self.side {
             Side::KeyHolder { key, by_p, by_q } => {
                 let [half_p, half_q] = key.halves();
-                key.join_randomizers(&by_p.draw(half_p.ring(), count, rng), &by_q.draw(half_q.ring(), count, rng))
+                key.join_randomizers(
+                    &by_p.draw(half_p.ring(), count, rng),
+                    &by_q.draw(half_q.ring(), count, rng),
+                )
             }
-            Side::Other { key, table } => {
-                table.draw(key.ring(), count, rng).into_iter().map(|residue| key.randomizer(residue)).collect()
-            }
+            Side::Other { key, table } => table
+                .draw(key.ring(), count, rng)
+                .into_iter()
+                .map(|residue| key.randomizer(residue))
+                .collect(),
         }
     }
 }
@@ -157,10 +211,15 @@ impl BaseTable {
     fn new(ring: &Ring, order_bits: u32, powers: Vec<Residue>) -> Self {
         let exponent_bits = order_bits + EXCESS_BITS;
         let mut powers = powers.into_iter();
-        let mut bases: Vec<Residue> =
-            powers.next().map(|h| ring.repeated_squares(&h, exponent_bits as usize)).unwrap_or_default();
+        let mut bases: Vec<Residue> = powers
+            .next()
+            .map(|h| ring.repeated_squares(&h, exponent_bits as usize))
+            .unwrap_or_default();
         bases.extend(powers);
-        Self { products: SubsetProducts::new(ring, &bases, WINDOW_WIDTH), bits: exponent_bits + SUBSET_SIZE }
+        Self {
+            products: SubsetProducts::new(ring, &bases, WINDOW_WIDTH),
+            bits: exponent_bits + SUBSET_SIZE,
+        }
     }
 
     fn draw(&self, ring: &Ring, count: usize, rng: &mut dyn CryptoRng) -> Vec<Residue> {
@@ -169,11 +228,18 @@ impl BaseTable {
                 let mut bytes = Zeroizing::new(vec![0; self.bits.div_ceil(64) as usize * 8]);
                 rng.fill_bytes(&mut bytes);
                 let mut words = Zeroizing::new(Vec::with_capacity(bytes.len() / 8));
-                words.extend(bytes.as_chunks::<8>().0.iter().map(|&chunk| u64::from_le_bytes(chunk)));
+                words.extend(
+                    bytes
+                        .as_chunks::<8>()
+                        .0
+                        .iter()
+                        .map(|&chunk| u64::from_le_bytes(chunk)),
+                );
                 Exponent::from_words(core::mem::take(&mut words), self.bits)
             })
             .collect();
-        self.products.evaluate(ring, &exponents.iter().collect::<Vec<_>>())
+        self.products
+            .evaluate(ring, &exponents.iter().collect::<Vec<_>>())
     }
 }
 

@@ -57,7 +57,10 @@ impl SecretKey {
         let bits = p.concatenating_mul(q).bits();
         let size = KeySize::try_from(bits)?;
         let halves = [p, q];
-        if !halves.iter().all(|prime| prime.bits() == size.bits() / 2 && is_prime(Flavor::Any, *prime)) {
+        if !halves
+            .iter()
+            .all(|prime| prime.bits() == size.bits() / 2 && is_prime(Flavor::Any, *prime))
+        {
             return Err(KeyFault::Primes.into());
         }
         let [p, q] = halves.map(|prime| Zeroizing::new(sized(prime, size.bits() / 2)));
@@ -93,10 +96,23 @@ impl SecretKey {
         Self::from_fitting_primes(self.p.prime(), self.q.prime(), kernel)
     }
 
+    /// Encrypts each number, modulo `p²` and `q²` apart. For many calls a
+    /// [`RandomizerTable`](crate::RandomizerTable) is three times faster.
+    pub fn encrypt_batch<R: CryptoRng + ?Sized>(
+        &self,
+        plaintexts: &[&Plaintext],
+        rng: &mut R,
+    ) -> Result<Vec<Ciphertext>> {
+        self.public
+            .encrypt_batch(plaintexts, self.fresh_randomizers(plaintexts.len(), rng))
+    }
+
     /// Decrypts one ciphertext.
     pub fn decrypt(&self, ciphertext: &Ciphertext) -> Result<Plaintext> {
         let mut plaintexts = self.decrypt_batch(&[ciphertext])?;
-        plaintexts.pop().ok_or_else(|| Misuse::Lengths { left: 0, right: 1 }.into())
+        plaintexts
+            .pop()
+            .ok_or_else(|| Misuse::Lengths { left: 0, right: 1 }.into())
     }
 
     /// Decrypts each ciphertext, modulo `p²` and `q²` apart.
@@ -107,7 +123,11 @@ impl SecretKey {
             values.push(self.public.ring().to_uint(ciphertext.residue()));
         }
         let (modulo_p, modulo_q) = (self.p.decrypt(&values), self.q.decrypt(&values));
-        Ok(modulo_p.iter().zip(&modulo_q).map(|(m_p, m_q)| self.public.decode(&self.join_plaintext(m_p, m_q))).collect())
+        Ok(modulo_p
+            .iter()
+            .zip(&modulo_q)
+            .map(|(m_p, m_q)| self.public.decode(&self.join_plaintext(m_p, m_q)))
+            .collect())
     }
 
     pub(crate) fn halves(&self) -> [&PrimeHalf; 2] {
@@ -121,8 +141,17 @@ impl SecretKey {
 
     /// The element of `Z/n²` with these remainders modulo `p²` and `q²`.
     pub(crate) fn join_residues(&self, r_p: &Residue, r_q: &Residue) -> Residue {
-        let (r_p, r_q) = (Zeroizing::new(self.p.ring.to_uint(r_p)), Zeroizing::new(self.q.ring.to_uint(r_q)));
-        let joined = join(&r_p, &r_q, self.p.prime_squared.as_ref(), &self.q.prime_squared, &self.p_squared_inverse);
+        let (r_p, r_q) = (
+            Zeroizing::new(self.p.ring.to_uint(r_p)),
+            Zeroizing::new(self.q.ring.to_uint(r_q)),
+        );
+        let joined = join(
+            &r_p,
+            &r_q,
+            self.p.prime_squared.as_ref(),
+            &self.q.prime_squared,
+            &self.p_squared_inverse,
+        );
         self.public.ring().residue(&joined)
     }
 }
@@ -131,9 +160,13 @@ impl PrimeHalf {
     fn new(prime: &BoxedUint, other: &BoxedUint, kernel: Kernel) -> Result<Self> {
         let ring = Ring::new(prime, kernel).ok_or(Misuse::KernelUnavailable)?;
         let odd_prime = odd(prime)?;
-        let minus_other = other.rem(odd_prime.as_nz_ref()).neg_mod(odd_prime.as_nz_ref());
+        let minus_other = other
+            .rem(odd_prime.as_nz_ref())
+            .neg_mod(odd_prime.as_nz_ref());
         let bits = prime.bits();
-        let below = Zeroizing::new(prime.wrapping_sub(BoxedUint::one_with_precision(prime.bits_precision())));
+        let below = Zeroizing::new(
+            prime.wrapping_sub(BoxedUint::one_with_precision(prime.bits_precision())),
+        );
         Ok(Self {
             decryption_exponent: Exponent::new(&below, bits),
             prime_exponent: Exponent::new(prime, bits),
@@ -162,16 +195,30 @@ impl PrimeHalf {
 
     /// The messages modulo the prime: `c^(p − 1)` is `1 + u·p`, and `u` is the message times a constant.
     fn decrypt(&self, ciphertexts: &[BoxedUint]) -> Vec<BoxedUint> {
-        let residues: Vec<_> =
-            ciphertexts.iter().map(|c| self.ring.residue(&c.rem(&self.prime_squared))).collect();
-        let powers: Vec<_> = residues.iter().map(|residue| (residue, &self.decryption_exponent)).collect();
+        let residues: Vec<_> = ciphertexts
+            .iter()
+            .map(|c| self.ring.residue(&c.rem(&self.prime_squared)))
+            .collect();
+        let powers: Vec<_> = residues
+            .iter()
+            .map(|residue| (residue, &self.decryption_exponent))
+            .collect();
         let powers = self.ring.pow(&powers);
-        powers.iter().map(|power| limbs::to_uint(power.high()).mul_mod(&self.correction, &self.prime)).collect()
+        powers
+            .iter()
+            .map(|power| limbs::to_uint(power.high()).mul_mod(&self.correction, &self.prime))
+            .collect()
     }
 }
 
 /// The number with remainder `a` modulo `m` and `b` modulo `k`, by Garner: `a + m·((b − a)·m⁻¹ mod k)`.
-fn join(a: &BoxedUint, b: &BoxedUint, m: &BoxedUint, k: &NonZero<BoxedUint>, m_inverse: &BoxedUint) -> BoxedUint {
+fn join(
+    a: &BoxedUint,
+    b: &BoxedUint,
+    m: &BoxedUint,
+    k: &NonZero<BoxedUint>,
+    m_inverse: &BoxedUint,
+) -> BoxedUint {
     let difference = b.sub_mod(&a.rem(k), k);
     let product = m.concatenating_mul(&difference.mul_mod(m_inverse, k));
     product.wrapping_add(limbs::resize(a, &product))
@@ -181,7 +228,9 @@ fn random_prime<R: CryptoRng + ?Sized>(bits: u32, rng: &mut R) -> Result<BoxedUi
     // Two leading ones in each prime make the product exactly twice as long.
     let candidates = SmallFactorsSieveFactory::<BoxedUint>::new(Flavor::Any, bits, SetBits::TwoMsb)
         .map_err(|_| KeyFault::Primes)?;
-    let prime = sieve_and_find(rng, candidates, |_, candidate| is_prime(Flavor::Any, candidate));
+    let prime = sieve_and_find(rng, candidates, |_, candidate| {
+        is_prime(Flavor::Any, candidate)
+    });
     let prime = prime.ok().flatten().ok_or(KeyFault::Primes)?;
     Ok(sized(&prime, bits))
 }
@@ -190,10 +239,18 @@ fn random_prime<R: CryptoRng + ?Sized>(bits: u32, rng: &mut R) -> Result<BoxedUi
 fn primes_fit(p: &BoxedUint, q: &BoxedUint, size: KeySize) -> bool {
     let one = BoxedUint::one_with_precision(p.bits_precision());
     let n = p.concatenating_mul(q);
-    let totient = p.wrapping_sub(&one).concatenating_mul(&q.wrapping_sub(&one));
-    let distance = if p > q { p.wrapping_sub(q) } else { q.wrapping_sub(p) };
+    let totient = p
+        .wrapping_sub(&one)
+        .concatenating_mul(&q.wrapping_sub(&one));
+    let distance = if p > q {
+        p.wrapping_sub(q)
+    } else {
+        q.wrapping_sub(p)
+    };
     let far_apart = distance.bits() > (size.bits() / 2).saturating_sub(MINIMUM_DISTANCE_SLACK);
-    let coprime = n.gcd(&totient).ct_eq(&BoxedUint::one_with_precision(n.bits_precision()));
+    let coprime = n
+        .gcd(&totient)
+        .ct_eq(&BoxedUint::one_with_precision(n.bits_precision()));
     far_apart && n.bits() == size.bits() && bool::from(coprime)
 }
 

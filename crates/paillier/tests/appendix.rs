@@ -1,4 +1,10 @@
 //! The properties of the cryptosystem that the protocol rests on, for any numbers, on every kernel.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may fail loudly"
+)]
 
 mod common;
 
@@ -37,13 +43,18 @@ fn scalar() -> impl Strategy<Value = BigUint> {
 
 fn keys() -> Vec<SecretKey> {
     let key = key(KeySize::Bits512);
-    Kernel::all_available().into_iter().map(|kernel| key.with_kernel(kernel).unwrap()).collect()
+    Kernel::all_available()
+        .into_iter()
+        .map(|kernel| key.with_kernel(kernel).unwrap())
+        .collect()
 }
 
 fn encrypt(public: &PublicKey, messages: &[&BigInt]) -> Vec<Ciphertext> {
     let plaintexts: Vec<_> = messages.iter().map(|m| plaintext(m)).collect();
     let randomizers = public.fresh_randomizers(messages.len(), &mut seeded_rng(7));
-    public.encrypt_batch(&plaintexts.iter().collect::<Vec<_>>(), randomizers).unwrap()
+    public
+        .encrypt_batch(&plaintexts.iter().collect::<Vec<_>>(), randomizers)
+        .unwrap()
 }
 
 proptest! {
@@ -118,7 +129,10 @@ fn generated_keys_are_as_promised() {
         let key = SecretKey::generate(size, &mut rng).unwrap();
         let text = key.to_file_text();
         let number = |name: &str| {
-            let line = text.lines().find_map(|line| line.strip_prefix(name)).unwrap();
+            let line = text
+                .lines()
+                .find_map(|line| line.strip_prefix(name))
+                .unwrap();
             BigUint::parse_bytes(line.trim().as_bytes(), 16).unwrap()
         };
         let (n, p, q) = (number("n "), number("p "), number("q "));
@@ -138,27 +152,50 @@ fn numbers_that_do_not_fit_are_refused() {
     let key = key(KeySize::Bits512);
     let half = BigInt::from(big(key.public_key().modulus()) >> 1u32);
     for too_large in [&half + 1, -&half - 1, BigInt::one() << 600] {
-        let error = key.public_key().trivial(&plaintext(&too_large)).unwrap_err();
-        assert!(matches!(error, veilpath_paillier::Error::Misuse(Misuse::PlaintextRange)));
+        let error = key
+            .public_key()
+            .trivial(&plaintext(&too_large))
+            .unwrap_err();
+        assert!(matches!(
+            error,
+            veilpath_paillier::Error::Misuse(Misuse::PlaintextRange)
+        ));
     }
 }
 
 #[test]
 fn ciphertexts_of_two_keys_do_not_mix() {
-    let (ours, theirs) = (key(KeySize::Bits512), SecretKey::generate(KeySize::Bits512, &mut seeded_rng(4)).unwrap());
+    let (ours, theirs) = (
+        key(KeySize::Bits512),
+        SecretKey::generate(KeySize::Bits512, &mut seeded_rng(4)).unwrap(),
+    );
     let one = plaintext(&BigInt::one());
-    let (a, b) = (ours.public_key().trivial(&one).unwrap(), theirs.public_key().trivial(&one).unwrap());
+    let (a, b) = (
+        ours.public_key().trivial(&one).unwrap(),
+        theirs.public_key().trivial(&one).unwrap(),
+    );
     assert!(ours.public_key().add(&a, &b).is_err());
     assert!(ours.decrypt(&b).is_err());
-    let foreign = theirs.public_key().fresh_randomizers(1, &mut seeded_rng(5)).pop().unwrap();
+    let foreign = theirs
+        .public_key()
+        .fresh_randomizers(1, &mut seeded_rng(5))
+        .pop()
+        .unwrap();
     assert!(ours.public_key().rerandomize(&a, foreign).is_err());
 }
 
 #[test]
 fn a_scalar_without_inverse_does_not_divide() {
     let key = key(KeySize::Bits512);
-    let c = key.public_key().trivial(&plaintext(&BigInt::one())).unwrap();
-    assert!(key.public_key().scalar_div(&c, &Scalar::from(0u64)).is_err());
+    let c = key
+        .public_key()
+        .trivial(&plaintext(&BigInt::one()))
+        .unwrap();
+    assert!(
+        key.public_key()
+            .scalar_div(&c, &Scalar::from(0u64))
+            .is_err()
+    );
     let (p, _) = common::primes(KeySize::Bits512);
     let p = Scalar::new(&uint(&p), 256).unwrap();
     assert!(key.public_key().scalar_div(&c, &p).is_err());

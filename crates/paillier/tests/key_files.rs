@@ -1,4 +1,10 @@
 //! Key files: what is written can be read, and nothing else can.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may fail loudly"
+)]
 
 mod common;
 
@@ -10,7 +16,10 @@ fn every_size_survives_the_round_trip() {
     let folder = tempfile::tempdir().unwrap();
     for size in KeySize::ALL {
         let key = key(size);
-        let (secret, public) = (folder.path().join(format!("{size}.key")), folder.path().join(format!("{size}.pub")));
+        let (secret, public) = (
+            folder.path().join(format!("{size}.key")),
+            folder.path().join(format!("{size}.pub")),
+        );
         key.save(&secret).unwrap();
         key.public_key().save(&public).unwrap();
         let loaded = SecretKey::load(&secret).unwrap();
@@ -41,7 +50,10 @@ fn only_the_owner_reads_a_secret_key() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("secret.key");
     key(KeySize::Bits512).save(&path).unwrap();
-    assert_eq!(std::fs::metadata(&path).unwrap().permissions().mode() & 0o777, 0o600);
+    assert_eq!(
+        std::fs::metadata(&path).unwrap().permissions().mode() & 0o777,
+        0o600
+    );
     std::fs::set_permissions(&path, PermissionsExt::from_mode(0o640)).unwrap();
     assert!(matches!(
         SecretKey::load(&path),
@@ -55,8 +67,14 @@ fn nothing_is_overwritten() {
     let path = folder.path().join("secret.key");
     std::fs::write(&path, "precious").unwrap();
     let key = key(KeySize::Bits512);
-    assert!(matches!(key.save(&path), Err(Error::KeyFile(KeyFileFault::Exists))));
-    assert!(matches!(key.public_key().save(&path), Err(Error::KeyFile(KeyFileFault::Exists))));
+    assert!(matches!(
+        key.save(&path),
+        Err(Error::KeyFile(KeyFileFault::Exists))
+    ));
+    assert!(matches!(
+        key.public_key().save(&path),
+        Err(Error::KeyFile(KeyFileFault::Exists))
+    ));
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
 }
 
@@ -74,7 +92,10 @@ fn damaged_files_are_refused() {
     assert!(refused(&text.replace("\np ", "\nx ")));
     assert!(refused(&text.replace("\nq ", "\nq  ")));
     assert!(refused(&format!("{}more\n", *text)));
-    assert!(refused(text.trim_end().trim_end_matches(|c: char| c.is_ascii_hexdigit())));
+    assert!(refused(
+        text.trim_end()
+            .trim_end_matches(|c: char| c.is_ascii_hexdigit())
+    ));
     let weakest = KeySize::Bits512;
     assert!(PublicKey::from_file_text(&public, weakest).is_ok());
     assert!(PublicKey::from_file_text(&public, KeySize::Bits2048).is_err());

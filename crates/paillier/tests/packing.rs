@@ -1,4 +1,10 @@
 //! Several numbers in one plaintext: no slot touches its neighbour.
+#![allow(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test may fail loudly"
+)]
 
 mod common;
 
@@ -15,9 +21,13 @@ fn layout_and_values() -> impl Strategy<Value = (SlotLayout, Vec<BigUint>)> {
         let value = prop_oneof![
             Just(BigUint::ZERO),
             Just(full.clone()),
-            prop::collection::vec(any::<u8>(), 25).prop_map(move |bytes| BigUint::from_bytes_be(&bytes) & &full),
+            prop::collection::vec(any::<u8>(), 25)
+                .prop_map(move |bytes| BigUint::from_bytes_be(&bytes) & &full),
         ];
-        (Just(layout), prop::collection::vec(value, 0..=layout.slots() as usize))
+        (
+            Just(layout),
+            prop::collection::vec(value, 0..=layout.slots() as usize),
+        )
     })
 }
 
@@ -53,7 +63,10 @@ proptest! {
 fn layouts_stay_below_half_of_the_modulus() {
     let size = KeySize::Bits2048;
     assert_eq!(SlotLayout::fullest(size, 144).unwrap().slots(), 14);
-    assert_eq!(SlotLayout::fullest(KeySize::Bits512, 144).unwrap().slots(), 3);
+    assert_eq!(
+        SlotLayout::fullest(KeySize::Bits512, 144).unwrap().slots(),
+        3
+    );
     assert!(SlotLayout::new(size, 2, 1023).is_ok());
     assert!(SlotLayout::new(size, 1, 2047).is_err());
     assert!(SlotLayout::new(size, 0, 10).is_err());
@@ -77,7 +90,11 @@ fn bounds_combine_exactly() {
 fn what_could_carry_is_refused() {
     let layout = SlotLayout::new(KeySize::Bits512, 4, 20).unwrap();
     assert!(layout.admit(&Bound::of_bits(20)).is_ok());
-    assert!(layout.admit(&Bound::of_bits(20).plus(&Bound::of_bits(1))).is_err());
+    assert!(
+        layout
+            .admit(&Bound::of_bits(20).plus(&Bound::of_bits(1)))
+            .is_err()
+    );
     let too_large = uint(&(BigUint::one() << 20u32));
     assert!(layout.pack(&[too_large]).is_err());
     let one = uint(&BigUint::one());
@@ -85,5 +102,9 @@ fn what_could_carry_is_refused() {
     assert!(layout.unpack(&Plaintext::from(-1i64)).is_err());
     assert!(layout.unpack(&Plaintext::from(1u128 << 80)).is_err());
     let key = key(KeySize::Bits512);
-    assert!(key.public_key().pack_batch(&layout, &Bound::of_bits(21), &[]).is_err());
+    assert!(
+        key.public_key()
+            .pack_batch(&layout, &Bound::of_bits(21), &[])
+            .is_err()
+    );
 }

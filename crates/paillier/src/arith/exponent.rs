@@ -21,7 +21,7 @@ impl Exponent {
     /// The low `bits` bits of these words.
     pub(crate) fn from_words(mut words: Vec<u64>, bits: u32) -> Self {
         words.truncate(bits.div_ceil(64) as usize);
-        if bits % 64 != 0
+        if !bits.is_multiple_of(64)
             && let Some(top) = words.last_mut()
         {
             *top &= (1 << (bits % 64)) - 1;

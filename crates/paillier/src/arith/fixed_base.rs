@@ -34,7 +34,11 @@ impl SubsetProducts {
             Turn::Ifma(kernel) => Tables::Ifma(fill(kernel, ring, bases, width)),
             Turn::Portable(kernel) => Tables::Portable(fill(kernel, ring, bases, width)),
         };
-        Self { tables, windows, width }
+        Self {
+            tables,
+            windows,
+            width,
+        }
     }
 
     /// For each exponent, the product of the bases whose bits are set. Every entry of every table is read.
@@ -44,15 +48,24 @@ impl SubsetProducts {
         let mut out = Vec::with_capacity(exponents.len());
         match (&self.tables, ring.wide_turn()) {
             #[cfg(target_arch = "x86_64")]
-            (Tables::Ifma(tables), Turn::Ifma(kernel)) => self.run(kernel, tables, exponents, &mut out),
+            (Tables::Ifma(tables), Turn::Ifma(kernel)) => {
+                self.run(kernel, tables, exponents, &mut out)
+            }
             (Tables::Portable(tables), _) => self.run(ring.portable(), tables, exponents, &mut out),
+            // Tables travel with the key that owns their ring, so this pair does not meet.
             #[cfg(target_arch = "x86_64")]
             (Tables::Ifma(_), Turn::Portable(_)) => {}
         }
         out
     }
 
-    fn run<K: BatchKernel>(&self, kernel: &K, tables: &K::SharedTables, exponents: &[&Exponent], out: &mut Vec<Residue>) {
+    fn run<K: BatchKernel>(
+        &self,
+        kernel: &K,
+        tables: &K::SharedTables,
+        exponents: &[&Exponent],
+        out: &mut Vec<Residue>,
+    ) {
         let mut scratch = kernel.scratch();
         let mut factor = kernel.one();
         for lanes in exponents.chunks(K::LANES) {
@@ -96,7 +109,10 @@ fn fill<K: BatchKernel>(kernel: &K, ring: &Ring, bases: &[Residue], width: u32) 
         let first_window = batch * K::LANES;
         let mut entries = vec![kernel.one()];
         for bit in 0..width {
-            let column: Vec<&Residue> = lanes.iter().map(|window| window.get(bit).unwrap_or(&one)).collect();
+            let column: Vec<&Residue> = lanes
+                .iter()
+                .map(|window| window.get(bit).unwrap_or(&one))
+                .collect();
             let mut base = kernel.load(&column);
             kernel.enter_montgomery(&mut base, &mut scratch);
             for lower in 0..1 << bit {

@@ -19,7 +19,9 @@ impl Ring {
             };
             prefixes.push(prefix);
         }
-        let Some(all) = prefixes.last() else { return Some(Vec::new()) };
+        let Some(all) = prefixes.last() else {
+            return Some(Vec::new());
+        };
         let mut inverse = self.invert_one(all)?;
         let mut inverses = Vec::with_capacity(elements.len());
         for index in (1..elements.len()).rev() {

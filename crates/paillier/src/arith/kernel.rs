@@ -16,7 +16,11 @@ pub enum Kernel {
 impl Kernel {
     /// The fastest kernel of this CPU.
     pub fn detect() -> Self {
-        if Self::Ifma.is_available() { Self::Ifma } else { Self::Portable }
+        if Self::Ifma.is_available() {
+            Self::Ifma
+        } else {
+            Self::Portable
+        }
     }
 
     /// Whether this CPU can run the kernel.
@@ -32,7 +36,10 @@ impl Kernel {
 
     /// All kernels that this CPU can run, the fastest first.
     pub fn all_available() -> Vec<Self> {
-        [Self::Ifma, Self::Portable].into_iter().filter(|kernel| kernel.is_available()).collect()
+        [Self::Ifma, Self::Portable]
+            .into_iter()
+            .filter(|kernel| kernel.is_available())
+            .collect()
     }
 }
 
@@ -67,7 +74,12 @@ pub(crate) trait BatchKernel {
     fn leave_montgomery(&self, element: &mut Self::Element, scratch: &mut Self::Scratch);
 
     /// `element ← element·factor / R`.
-    fn multiply(&self, element: &mut Self::Element, factor: &Self::Element, scratch: &mut Self::Scratch);
+    fn multiply(
+        &self,
+        element: &mut Self::Element,
+        factor: &Self::Element,
+        scratch: &mut Self::Scratch,
+    );
 
     /// `element ← element² / R`.
     fn square(&self, element: &mut Self::Element, scratch: &mut Self::Scratch);
@@ -90,5 +102,11 @@ pub(crate) trait BatchKernel {
     );
 
     /// In each lane, the entry of the window's table with that lane's digit.
-    fn select_shared(&self, tables: &Self::SharedTables, window: usize, digits: &Digits, out: &mut Self::Element);
+    fn select_shared(
+        &self,
+        tables: &Self::SharedTables,
+        window: usize,
+        digits: &Digits,
+        out: &mut Self::Element,
+    );
 }

@@ -20,12 +20,15 @@ impl MontgomeryConstants {
     pub(crate) fn new(modulus: &[u64], radix_bits: u32) -> Option<Self> {
         let words = modulus.len();
         let m = Option::<NonZero<BoxedUint>>::from(to_uint(modulus).into_nz())?;
-        let m_squared = Option::<NonZero<BoxedUint>>::from(m.as_ref().concatenating_square().into_nz())?;
+        let m_squared =
+            Option::<NonZero<BoxedUint>>::from(m.as_ref().concatenating_square().into_nz())?;
         let split = |value: &BoxedUint| {
             let (high, low) = value.div_rem(&m);
             Residue::from_digits(from_uint(&low, words), from_uint(&high, words))
         };
-        let radix = BoxedUint::one_with_precision(radix_bits + 64).shl(radix_bits).rem(&m_squared);
+        let radix = BoxedUint::one_with_precision(radix_bits + 64)
+            .shl(radix_bits)
+            .rem(&m_squared);
         let radix_squared = radix.concatenating_square().rem(&m_squared);
         // R mod m lies in [0, m), so m + 1 − it is positive and needs at most one subtraction.
         let radix_mod_m = radix.rem(&m);
@@ -79,7 +82,11 @@ pub(crate) fn bits_at(words: &[u64], start: usize, count: u32) -> u64 {
     if shift != 0 {
         value |= word(index + 1) << (64 - shift);
     }
-    if count < 64 { value & ((1 << count) - 1) } else { value }
+    if count < 64 {
+        value & ((1 << count) - 1)
+    } else {
+        value
+    }
 }
 
 /// Bits up to the highest one.
@@ -132,5 +139,7 @@ pub(crate) fn add_small(value: &mut [u64], addend: u64) -> u64 {
 
 fn bits_of(words: &[u64]) -> u32 {
     // A number of 2^26 words would not fit in any of our moduli; saturate rather than wrap.
-    u32::try_from(words.len()).unwrap_or(u32::MAX / 64).saturating_mul(64)
+    u32::try_from(words.len())
+        .unwrap_or(u32::MAX / 64)
+        .saturating_mul(64)
 }

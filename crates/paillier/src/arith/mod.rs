@@ -41,5 +41,3 @@ pub(crate) use ring::Ring;
 
 #[cfg(test)]
 mod tests;
-#[cfg(test)]
-mod timing;

@@ -39,11 +39,21 @@ fn factor_width(bits: u32) -> u32 {
     (1..=5).min_by_key(|&width| cost(width)).unwrap_or(1)
 }
 
-fn multi_pow_batch<K: BatchKernel>(kernel: &K, shape: &Shape, jobs: &[Job<'_>], out: &mut Vec<Residue>) {
+fn multi_pow_batch<K: BatchKernel>(
+    kernel: &K,
+    shape: &Shape,
+    jobs: &[Job<'_>],
+    out: &mut Vec<Residue>,
+) {
     let mut scratch = kernel.scratch();
     let mut factors = Vec::with_capacity(shape.factors.len());
     // Which windows come due at each bit position, so that the squarings run once for all.
-    let top = shape.factors.iter().map(|(bits, shift)| bits + shift).max().unwrap_or(0);
+    let top = shape
+        .factors
+        .iter()
+        .map(|(bits, shift)| bits + shift)
+        .max()
+        .unwrap_or(0);
     let mut due: Vec<Vec<(usize, usize)>> = (0..top).map(|_| Vec::new()).collect();
     for (index, &(bits, shift)) in shape.factors.iter().enumerate() {
         let column = || jobs.iter().filter_map(move |job| job.get(index).copied());
@@ -53,7 +63,11 @@ fn multi_pow_batch<K: BatchKernel>(kernel: &K, shape: &Shape, jobs: &[Job<'_>], 
         for start in (0..bits).step_by(width as usize) {
             due[(shift + start) as usize].push((index, start as usize));
         }
-        factors.push((powers(kernel, &bases, 1 << width, &mut scratch), exponents, width));
+        factors.push((
+            powers(kernel, &bases, 1 << width, &mut scratch),
+            exponents,
+            width,
+        ));
     }
     let mut result = kernel.one();
     let mut selected = kernel.one();

@@ -3,6 +3,8 @@
 //! The same digits and the same formulas as the vector kernel, but canonical after every product: moduli fill their
 //! words, so there is no head-room to be lazy in.
 
+use core::ops::Range;
+
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::kernel::{BatchKernel, Digits};
@@ -13,11 +15,13 @@ use super::residue::Residue;
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Element(Vec<u64>);
 
-/// The double-length products of the two digits, and the quotient of the first reduction.
+/// The quotients of both reductions, a digit with one word to spare, and the result.
 #[derive(Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Scratch {
-    low: Vec<u64>,
-    high: Vec<u64>,
+    low_quotient: Vec<u64>,
+    high_quotient: Vec<u64>,
+    loose: Vec<u64>,
+    result: Vec<u64>,
 }
 
 /// Entry after entry, window after window.
@@ -57,78 +61,90 @@ impl Portable {
 
     fn product(&self, a: &mut [u64], b: &[u64], scratch: &mut Scratch) {
         let count = self.modulus.len();
-        let (a_low, a_high) = a.split_at(count);
         let (b_low, b_high) = b.split_at(count);
-        scratch.low.fill(0);
-        scratch.high.fill(0);
-        accumulate_product(&mut scratch.low, a_low, b_low);
-        accumulate_product(&mut scratch.high, a_low, b_high);
-        accumulate_product(&mut scratch.high, a_high, b_low);
-        self.reduce(scratch, a);
+        let (a_low, a_high) = a.split_at(count);
+        self.reduce_columns(
+            scratch,
+            |column, sum| sum.add_products(&a_low[column.clone()], &b_low[column]),
+            |column, sum| {
+                sum.add_products(&a_low[column.clone()], &b_high[column.clone()]);
+                sum.add_products(&a_high[column.clone()], &b_low[column]);
+            },
+        );
+        a.copy_from_slice(&scratch.result);
     }
 
     fn squaring(&self, a: &mut [u64], scratch: &mut Scratch) {
         let (a_low, a_high) = a.split_at(self.modulus.len());
-        scratch.low.fill(0);
-        scratch.high.fill(0);
-        for (index, &word) in a_low.iter().enumerate() {
-            // The word above the row is still zero, so the carry is all that goes there.
-            let above = index + a_low.len();
-            let carry = accumulate_words(&mut scratch.low[2 * index + 1..above], &a_low[index + 1..], word);
-            scratch.low[above] = carry;
-        }
-        accumulate_product(&mut scratch.high, a_low, a_high);
-        double(&mut scratch.low);
-        double(&mut scratch.high);
-        let mut carry = 0;
-        for (columns, &word) in scratch.low.chunks_exact_mut(2).zip(a_low) {
-            let square = u128::from(word) * u128::from(word);
-            let sum = u128::from(columns[0]) + (square & u128::from(u64::MAX)) + u128::from(carry);
-            columns[0] = low_word(sum);
-            let sum = u128::from(columns[1]) + (square >> 64) + (sum >> 64);
-            columns[1] = low_word(sum);
-            carry = low_word(sum >> 64);
-        }
-        self.reduce(scratch, a);
+        self.reduce_columns(
+            scratch,
+            |column, sum| sum.add_square(&a_low[column]),
+            |column, sum| sum.add_doubled_products(&a_low[column.clone()], &a_high[column]),
+        );
+        a.copy_from_slice(&scratch.result);
     }
 
-    /// Montgomery reduction of both digits, the quotient of the low one subtracted from the high one.
-    fn reduce(&self, scratch: &mut Scratch, out: &mut [u64]) {
+    /// Montgomery reduction of both digits, the quotient of the low one subtracted from the high one. The columns of
+    /// their products are summed on the way: `low` and `high` add one column, given the range of words that meet there.
+    #[inline]
+    fn reduce_columns(
+        &self,
+        scratch: &mut Scratch,
+        low: impl Fn(Range<usize>, &mut ColumnSum),
+        high: impl Fn(Range<usize>, &mut ColumnSum),
+    ) {
         let count = self.modulus.len();
-        let (out_low, out_high) = out.split_at_mut(count);
-        self.clear_low_half(&mut scratch.low);
-        let excess = limbs::subtract_once(&mut scratch.low[count..], &self.modulus);
-        out_low.copy_from_slice(&scratch.low[count..2 * count]);
+        let Scratch {
+            low_quotient,
+            high_quotient,
+            loose,
+            result,
+        } = scratch;
+        let (result_low, result_high) = result.split_at_mut(count);
+        self.reduce_digit(low_quotient, loose, |_, _| (), low);
+        let excess = limbs::subtract_once(loose, &self.modulus);
+        result_low.copy_from_slice(&loose[..count]);
 
-        let mut carry = 0u128;
-        for ((column, quotient), offset) in scratch.high.iter_mut().zip(&scratch.low[..count]).zip(&self.complement_offset) {
-            let sum = u128::from(*column) + u128::from(!quotient) + u128::from(*offset) + carry;
-            *column = low_word(sum);
-            carry = sum >> 64;
-        }
-        limbs::add_small(&mut scratch.high[count..], low_word(carry));
-        self.clear_low_half(&mut scratch.high);
+        // Minus the quotient is its complement and a constant.
+        let subtrahend = |column: usize, sum: &mut ColumnSum| {
+            sum.add_word(!low_quotient[column]);
+            sum.add_word(self.complement_offset[column]);
+        };
+        self.reduce_digit(high_quotient, loose, subtrahend, high);
         // Below 3m + 2 now, and m of the low digit may come on top as one more.
-        let high = &mut scratch.high[count..];
-        limbs::add_small(high, excess);
+        limbs::add_small(loose, excess);
         for _ in 0..3 {
-            limbs::subtract_once(high, &self.modulus);
+            limbs::subtract_once(loose, &self.modulus);
         }
-        out_high.copy_from_slice(&high[..count]);
+        result_high.copy_from_slice(&loose[..count]);
     }
 
-    /// Adds the multiple of the modulus that clears the low half, and leaves the quotient's words there instead.
-    fn clear_low_half(&self, product: &mut [u64]) {
+    /// The sum of all columns over `R` modulo `m`, not yet below `m`; and the quotient.
+    #[inline]
+    fn reduce_digit(
+        &self,
+        quotient: &mut [u64],
+        out: &mut [u64],
+        first_half: impl Fn(usize, &mut ColumnSum),
+        product: impl Fn(Range<usize>, &mut ColumnSum),
+    ) {
         let count = self.modulus.len();
-        let mut top = 0;
-        for index in 0..count {
-            let quotient = product[index].wrapping_mul(self.negated_inverse);
-            let row = &mut product[index..];
-            let carry = accumulate_words(&mut row[..count], &self.modulus, quotient);
-            top = add_pair(&mut row[count], carry, top);
-            product[index] = quotient;
+        let mut sum = ColumnSum::default();
+        for column in 0..count {
+            first_half(column, &mut sum);
+            product(0..column + 1, &mut sum);
+            sum.add_products(&quotient[..column], &self.modulus[1..=column]);
+            quotient[column] = sum.low_word().wrapping_mul(self.negated_inverse);
+            sum.add_products(&quotient[column..=column], &self.modulus[..1]);
+            sum.take_word();
         }
-        product[2 * count] += top;
+        for column in 1..count {
+            product(column..count, &mut sum);
+            sum.add_products(&quotient[column..count], &self.modulus[column..count]);
+            out[column - 1] = sum.take_word();
+        }
+        out[count - 1] = sum.take_word();
+        out[count] = sum.take_word();
     }
 }
 
@@ -139,8 +155,13 @@ impl BatchKernel for Portable {
     const LANES: usize = 1;
 
     fn scratch(&self) -> Scratch {
-        let words = 2 * self.modulus.len() + 1;
-        Scratch { low: vec![0; words], high: vec![0; words] }
+        let words = self.modulus.len();
+        Scratch {
+            low_quotient: vec![0; words],
+            high_quotient: vec![0; words],
+            loose: vec![0; words + 1],
+            result: vec![0; 2 * words],
+        }
     }
 
     fn one(&self) -> Element {
@@ -148,12 +169,17 @@ impl BatchKernel for Portable {
     }
 
     fn load(&self, residues: &[&Residue]) -> Element {
-        Element(residues.first().map_or_else(|| self.plain_one.clone(), |residue| residue.words().to_vec()))
+        Element(residues.first().map_or_else(
+            || self.plain_one.clone(),
+            |residue| residue.words().to_vec(),
+        ))
     }
 
     fn store(&self, element: &Element, count: usize) -> Vec<Residue> {
         let (low, high) = element.0.split_at(self.modulus.len());
-        (0..count.min(1)).map(|_| Residue::from_digits(low.to_vec(), high.to_vec())).collect()
+        (0..count.min(1))
+            .map(|_| Residue::from_digits(low.to_vec(), high.to_vec()))
+            .collect()
     }
 
     fn enter_montgomery(&self, element: &mut Element, scratch: &mut Scratch) {
@@ -177,14 +203,27 @@ impl BatchKernel for Portable {
     }
 
     fn select(&self, table: &[Element], digits: &Digits, out: &mut Element) {
-        choose(table.iter().map(|entry| entry.0.as_slice()), digits[0], &mut out.0);
+        choose(
+            table.iter().map(|entry| entry.0.as_slice()),
+            digits[0],
+            &mut out.0,
+        );
     }
 
     fn new_shared_tables(&self, windows: usize, entries: usize) -> SharedTables {
-        SharedTables { words: vec![0; windows * entries * 2 * self.modulus.len()], entries }
+        SharedTables {
+            words: vec![0; windows * entries * 2 * self.modulus.len()],
+            entries,
+        }
     }
 
-    fn set_shared(&self, tables: &mut SharedTables, first_window: usize, entry: usize, element: &Element) {
+    fn set_shared(
+        &self,
+        tables: &mut SharedTables,
+        first_window: usize,
+        entry: usize,
+        element: &Element,
+    ) {
         let count = element.0.len();
         let start = (first_window * tables.entries + entry) * count;
         if let Some(slot) = tables.words.get_mut(start..start + count) {
@@ -192,7 +231,13 @@ impl BatchKernel for Portable {
         }
     }
 
-    fn select_shared(&self, tables: &SharedTables, window: usize, digits: &Digits, out: &mut Element) {
+    fn select_shared(
+        &self,
+        tables: &SharedTables,
+        window: usize,
+        digits: &Digits,
+        out: &mut Element,
+    ) {
         let count = out.0.len();
         let stride = tables.entries * count;
         let table = &tables.words[window * stride..][..stride];
@@ -214,45 +259,72 @@ fn choose<'a>(entries: impl Iterator<Item = &'a [u64]>, digit: u64, out: &mut [u
     }
 }
 
-/// `acc += a·b` for equal lengths, where the last word of `acc` takes what overflows.
-fn accumulate_product(acc: &mut [u64], a: &[u64], b: &[u64]) {
-    let count = a.len();
-    let mut top = 0;
-    for (index, &word) in b.iter().enumerate() {
-        let row = &mut acc[index..];
-        let carry = accumulate_words(&mut row[..count], a, word);
-        top = add_pair(&mut row[count], carry, top);
+/// The running sum of a column of products, 192 bits wide.
+#[derive(Default)]
+struct ColumnSum {
+    low: u128,
+    high: u64,
+}
+
+impl ColumnSum {
+    /// The products of the words of `a` with those of `b` in reverse: all pairs that meet in one column.
+    #[inline]
+    fn add_products(&mut self, a: &[u64], b: &[u64]) {
+        let (mut low, mut high) = (self.low, self.high);
+        for (&x, &y) in a.iter().zip(b.iter().rev()) {
+            let (sum, carry) = low.overflowing_add(u128::from(x) * u128::from(y));
+            low = sum;
+            high += u64::from(carry);
+        }
+        (self.low, self.high) = (low, high);
     }
-    acc[2 * count] += top;
-}
 
-/// `slot += a + b`, returns the carry.
-fn add_pair(slot: &mut u64, a: u64, b: u64) -> u64 {
-    let sum = u128::from(*slot) + u128::from(a) + u128::from(b);
-    *slot = low_word(sum);
-    low_word(sum >> 64)
-}
-
-/// `acc += a·word` for equal lengths, returns the carry.
-#[inline]
-fn accumulate_words(acc: &mut [u64], a: &[u64], word: u64) -> u64 {
-    let mut carry = 0;
-    for (slot, &limb) in acc.iter_mut().zip(a) {
-        let sum = u128::from(*slot) + u128::from(limb) * u128::from(word) + u128::from(carry);
-        *slot = low_word(sum);
-        carry = low_word(sum >> 64);
+    /// Twice [`Self::add_products`].
+    #[inline]
+    fn add_doubled_products(&mut self, a: &[u64], b: &[u64]) {
+        let mut products = Self::default();
+        products.add_products(a, b);
+        let (sum, carry) = self.low.overflowing_add(products.low << 1);
+        self.low = sum;
+        self.high += (products.high << 1) + low_word(products.low >> 127) + u64::from(carry);
     }
-    carry
-}
 
-fn double(words: &mut [u64]) {
-    let mut carry = 0;
-    for word in words {
-        (*word, carry) = (*word << 1 | carry, *word >> 63);
+    /// `add_products` of `a` with itself, each pair computed once.
+    #[inline]
+    fn add_square(&mut self, a: &[u64]) {
+        let half = a.len() / 2;
+        let (first, rest) = a.split_at(half);
+        let (middle, last) = rest.split_at(a.len() % 2);
+        self.add_doubled_products(first, last);
+        self.add_products(middle, middle);
+    }
+
+    #[inline]
+    fn add_word(&mut self, word: u64) {
+        let (sum, carry) = self.low.overflowing_add(u128::from(word));
+        self.low = sum;
+        self.high += u64::from(carry);
+    }
+
+    #[inline]
+    fn low_word(&self) -> u64 {
+        low_word(self.low)
+    }
+
+    /// The finished word of this column; what is left is carried into the next.
+    #[inline]
+    fn take_word(&mut self) -> u64 {
+        let word = self.low_word();
+        self.low = self.low >> 64 | u128::from(self.high) << 64;
+        self.high = 0;
+        word
     }
 }
 
-#[expect(clippy::cast_possible_truncation, reason = "the low word is what is asked for")]
+#[expect(
+    clippy::cast_possible_truncation,
+    reason = "the low word is what is asked for"
+)]
 fn low_word(value: u128) -> u64 {
     value as u64
 }

@@ -16,7 +16,11 @@ impl Ring {
     }
 
     /// `base^exponent` for each base. The exponent is public: its bits decide which products are taken.
-    pub(crate) fn pow_public_vartime(&self, bases: &[&Residue], exponent: &Exponent) -> Vec<Residue> {
+    pub(crate) fn pow_public_vartime(
+        &self,
+        bases: &[&Residue],
+        exponent: &Exponent,
+    ) -> Vec<Residue> {
         let mut out = Vec::with_capacity(bases.len());
         for (range, turn) in self.turns(bases.len()) {
             with_kernel!(turn, kernel => pow_public_batch_vartime(kernel, &bases[range], exponent, &mut out));
@@ -38,7 +42,11 @@ pub(super) fn window_width(bits: u32) -> u32 {
 fn pow_batch<K: BatchKernel>(kernel: &K, pairs: &[(&Residue, &Exponent)], out: &mut Vec<Residue>) {
     let mut scratch = kernel.scratch();
     let (bases, exponents): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
-    let bits = exponents.iter().map(|exponent| exponent.bits()).max().unwrap_or(0);
+    let bits = exponents
+        .iter()
+        .map(|exponent| exponent.bits())
+        .max()
+        .unwrap_or(0);
     let width = window_width(bits);
     let table = powers(kernel, &bases, 1 << width, &mut scratch);
     let mut factor = kernel.one();
@@ -99,7 +107,11 @@ fn pow_public_batch_vartime<K: BatchKernel>(
     out: &mut Vec<Residue>,
 ) {
     let mut scratch = kernel.scratch();
-    let width = if exponent.bits() > 700 { 6 } else { window_width(exponent.bits()) };
+    let width = if exponent.bits() > 700 {
+        6
+    } else {
+        window_width(exponent.bits())
+    };
     // Windows that end in a one need the odd powers alone.
     let mut square = kernel.load(bases);
     kernel.enter_montgomery(&mut square, &mut scratch);

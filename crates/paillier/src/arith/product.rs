@@ -19,8 +19,15 @@ impl Ring {
         // A tree: the pairs of each level fill the lanes.
         let mut level: Vec<Residue> = factors.iter().map(|&factor| factor.clone()).collect();
         while level.len() > 1 {
-            let odd = if level.len() % 2 == 1 { level.pop() } else { None };
-            let pairs: Vec<_> = level.chunks_exact(2).map(|pair| (&pair[0], &pair[1])).collect();
+            let odd = if level.len() % 2 == 1 {
+                level.pop()
+            } else {
+                None
+            };
+            let pairs: Vec<_> = level
+                .chunks_exact(2)
+                .map(|pair| (&pair[0], &pair[1]))
+                .collect();
             let mut next = self.multiply(&pairs);
             next.extend(odd);
             level = next;
@@ -29,7 +36,11 @@ impl Ring {
     }
 }
 
-fn multiply_batch<K: BatchKernel>(kernel: &K, pairs: &[(&Residue, &Residue)], out: &mut Vec<Residue>) {
+fn multiply_batch<K: BatchKernel>(
+    kernel: &K,
+    pairs: &[(&Residue, &Residue)],
+    out: &mut Vec<Residue>,
+) {
     let mut scratch = kernel.scratch();
     let (left, right): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
     let mut element = kernel.load(&left);

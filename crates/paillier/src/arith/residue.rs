@@ -47,7 +47,10 @@ impl Residue {
     /// Splits `value < m²`. Constant time in the value.
     pub(crate) fn from_uint(value: &BoxedUint, m: &NonZero<BoxedUint>, words: usize) -> Self {
         let (high, low) = value.div_rem(m);
-        Self::from_digits(limbs::from_uint(&low, words), limbs::from_uint(&high, words))
+        Self::from_digits(
+            limbs::from_uint(&low, words),
+            limbs::from_uint(&high, words),
+        )
     }
 
     /// `low + high·m` as one number of twice the precision of `m`.

@@ -92,7 +92,10 @@ impl Ring {
 
     /// The element with these two digits, each below `m`.
     pub(crate) fn residue_of_digits(&self, low: &BoxedUint, high: &BoxedUint) -> Residue {
-        Residue::from_digits(limbs::from_uint(low, self.words()), limbs::from_uint(high, self.words()))
+        Residue::from_digits(
+            limbs::from_uint(low, self.words()),
+            limbs::from_uint(high, self.words()),
+        )
     }
 
     /// The element as a number below `m²`.
@@ -122,7 +125,11 @@ impl Ring {
             if left == 0 {
                 return None;
             }
-            let turn = if left == 1 { Turn::Portable(&self.portable) } else { self.wide_turn() };
+            let turn = if left == 1 {
+                Turn::Portable(&self.portable)
+            } else {
+                self.wide_turn()
+            };
             let lanes = turn.lanes().min(left);
             next += lanes;
             Some((next - lanes..next, turn))

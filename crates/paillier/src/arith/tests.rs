@@ -77,7 +77,10 @@ fn words_of(value: &BigUint, count: usize) -> Vec<u64> {
 
 fn rings(modulus: &[u64]) -> Vec<Ring> {
     let m = limbs::to_uint(modulus);
-    Kernel::all_available().into_iter().map(|kernel| Ring::new(&m, kernel).unwrap()).collect()
+    Kernel::all_available()
+        .into_iter()
+        .map(|kernel| Ring::new(&m, kernel).unwrap())
+        .collect()
 }
 
 fn residue(ring: &Ring, value: &BigUint) -> Residue {

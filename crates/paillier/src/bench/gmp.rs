@@ -28,7 +28,9 @@ impl Opponent {
         };
         let key = workload.key();
         let modulus = integer(key.public_key().modulus());
-        let [p, q]: [Integer; 2] = key.halves().map(|half| Integer::from(integer(half.prime()) - 1u32));
+        let [p, q]: [Integer; 2] = key
+            .halves()
+            .map(|half| Integer::from(integer(half.prime()) - 1u32));
         let modulus_squared = modulus.clone().square();
         // Any dense numbers of the right length will do.
         let dense = Integer::from(&modulus_squared - 3) / 7u32 * 5u32;
@@ -61,6 +63,10 @@ impl Opponent {
             Operation::ScalarMul128 => &self.medium,
             Operation::ScalarMulFull => &self.full,
         };
-        black_box(self.base.pow_mod_ref(exponent, &self.modulus_squared).map(Integer::from));
+        black_box(
+            self.base
+                .pow_mod_ref(exponent, &self.modulus_squared)
+                .map(Integer::from),
+        );
     }
 }

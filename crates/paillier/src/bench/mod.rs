@@ -36,7 +36,11 @@ pub struct BenchPlan {
 impl Default for BenchPlan {
     /// All sizes, all kernels of this CPU, half a second for each measurement.
     fn default() -> Self {
-        Self { sizes: KeySize::ALL.to_vec(), kernels: Kernel::all_available(), time: Duration::from_millis(500) }
+        Self {
+            sizes: KeySize::ALL.to_vec(),
+            kernels: Kernel::all_available(),
+            time: Duration::from_millis(500),
+        }
     }
 }
 
@@ -134,7 +138,9 @@ pub fn run(plan: &BenchPlan, mut progress: impl FnMut(&Measurement)) -> Result<B
                 let mut theirs: Option<f64> = None;
                 for _ in 0..TURNS {
                     let turn = plan.time / TURNS;
-                    ours = ours.min(time_per_call(turn, || workload.run(operation, &mut rng))? / BATCH as f64);
+                    ours = ours.min(
+                        time_per_call(turn, || workload.run(operation, &mut rng))? / BATCH as f64,
+                    );
                     #[cfg(feature = "gmp")]
                     {
                         let time = time_per_call(turn, || {
@@ -153,7 +159,9 @@ pub fn run(plan: &BenchPlan, mut progress: impl FnMut(&Measurement)) -> Result<B
                     gmp_operations_per_second: theirs.take().map(|time| 1.0 / time),
                     times_gmp: None,
                 };
-                let times_gmp = row.gmp_operations_per_second.map(|gmp| row.operations_per_second / gmp);
+                let times_gmp = row
+                    .gmp_operations_per_second
+                    .map(|gmp| row.operations_per_second / gmp);
                 let row = Measurement { times_gmp, ..row };
                 progress(&row);
                 measurements.push(row);

@@ -34,9 +34,12 @@ impl Workload {
     pub fn new<R: CryptoRng>(key: SecretKey, rng: &mut R) -> Result<Self> {
         let key = Arc::new(key);
         let public = key.public_key().clone();
-        let plaintexts: Vec<_> = (0..BATCH).map(|_| Plaintext::from(rng.next_u64())).collect();
+        let plaintexts: Vec<_> = (0..BATCH)
+            .map(|_| Plaintext::from(rng.next_u64()))
+            .collect();
         let randomizers = public.fresh_randomizers(BATCH, rng);
-        let ciphertexts = public.encrypt_batch(&plaintexts.iter().collect::<Vec<_>>(), randomizers)?;
+        let ciphertexts =
+            public.encrypt_batch(&plaintexts.iter().collect::<Vec<_>>(), randomizers)?;
         let mut scalars = |bits: u32| -> Result<Vec<Scalar>> {
             let random = |_| Scalar::new(&random_bits(rng, bits)?, bits);
             (0..BATCH).map(random).collect()
@@ -69,17 +72,30 @@ impl Workload {
         let plaintexts: Vec<_> = self.plaintexts.iter().collect();
         let ciphertexts: Vec<_> = self.ciphertexts.iter().collect();
         let times = |scalars: &[Scalar]| -> Result<Vec<Ciphertext>> {
-            self.public.scalar_mul_batch(&ciphertexts.iter().copied().zip(scalars).collect::<Vec<_>>())
+            self.public
+                .scalar_mul_batch(&ciphertexts.iter().copied().zip(scalars).collect::<Vec<_>>())
         };
         let encrypt = |randomizers| self.public.encrypt_batch(&plaintexts, randomizers);
         match operation {
-            Operation::EncryptKeyHolder => drop(black_box(encrypt(self.holder_table.draw(BATCH, rng))?)),
-            Operation::EncryptKeyHolderFresh => drop(black_box(encrypt(self.key.fresh_randomizers(BATCH, rng))?)),
-            Operation::EncryptOtherSide => drop(black_box(encrypt(self.other_table.draw(BATCH, rng))?)),
-            Operation::EncryptOtherSideFresh => drop(black_box(encrypt(self.public.fresh_randomizers(BATCH, rng))?)),
+            Operation::EncryptKeyHolder => {
+                drop(black_box(encrypt(self.holder_table.draw(BATCH, rng))?))
+            }
+            Operation::EncryptKeyHolderFresh => {
+                drop(black_box(encrypt(self.key.fresh_randomizers(BATCH, rng))?))
+            }
+            Operation::EncryptOtherSide => {
+                drop(black_box(encrypt(self.other_table.draw(BATCH, rng))?))
+            }
+            Operation::EncryptOtherSideFresh => drop(black_box(encrypt(
+                self.public.fresh_randomizers(BATCH, rng),
+            )?)),
             Operation::Decrypt => drop(black_box(self.key.decrypt_batch(&ciphertexts)?)),
             Operation::Add => {
-                let pairs: Vec<_> = ciphertexts.iter().copied().zip(ciphertexts.iter().copied()).collect();
+                let pairs: Vec<_> = ciphertexts
+                    .iter()
+                    .copied()
+                    .zip(ciphertexts.iter().copied())
+                    .collect();
                 drop(black_box(self.public.add_batch(&pairs)?));
             }
             Operation::ScalarMul64 => drop(black_box(times(&self.scalars[0])?)),
@@ -87,7 +103,9 @@ impl Workload {
             Operation::ScalarMulFull => drop(black_box(times(&self.scalars[2])?)),
             Operation::Rerandomize => {
                 let randomizers = self.other_table.draw(BATCH, rng);
-                drop(black_box(self.public.rerandomize_batch(&ciphertexts, randomizers)?));
+                drop(black_box(
+                    self.public.rerandomize_batch(&ciphertexts, randomizers)?,
+                ));
             }
         }
         Ok(())

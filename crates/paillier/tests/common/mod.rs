@@ -12,64 +12,68 @@ use rand_chacha::ChaCha20Rng;
 use serde_json::Value;
 use veilpath_paillier::{BoxedUint, KeySize, Plaintext, SecretKey};
 
-pub fn vectors() -> &'static [Value] {
+pub(crate) fn vectors() -> &'static [Value] {
     static VECTORS: OnceLock<Vec<Value>> = OnceLock::new();
     VECTORS.get_or_init(|| serde_json::from_str(include_str!("../data/vectors.json")).unwrap())
 }
 
 /// The key of that size in the known answers.
-pub fn key(size: KeySize) -> SecretKey {
+pub(crate) fn key(size: KeySize) -> SecretKey {
     let vectors = vectors().iter().find(|v| v["bits"] == size.bits()).unwrap();
     SecretKey::from_primes(&uint(&number(&vectors["p"])), &uint(&number(&vectors["q"]))).unwrap()
 }
 
 /// `p` and `q` of that key.
-pub fn primes(size: KeySize) -> (BigUint, BigUint) {
+pub(crate) fn primes(size: KeySize) -> (BigUint, BigUint) {
     let vectors = vectors().iter().find(|v| v["bits"] == size.bits()).unwrap();
     (number(&vectors["p"]), number(&vectors["q"]))
 }
 
-pub fn number(value: &Value) -> BigUint {
+pub(crate) fn number(value: &Value) -> BigUint {
     BigUint::parse_bytes(value.as_str().unwrap().as_bytes(), 16).unwrap()
 }
 
-pub fn signed_number(value: &Value) -> BigInt {
+pub(crate) fn signed_number(value: &Value) -> BigInt {
     BigInt::parse_bytes(value.as_str().unwrap().as_bytes(), 16).unwrap()
 }
 
-pub fn uint(value: &BigUint) -> BoxedUint {
+pub(crate) fn uint(value: &BigUint) -> BoxedUint {
     BoxedUint::from_be_slice_vartime(&value.to_bytes_be())
 }
 
-pub fn big(value: &BoxedUint) -> BigUint {
+pub(crate) fn big(value: &BoxedUint) -> BigUint {
     BigUint::from_bytes_be(&value.to_be_bytes())
 }
 
-pub fn plaintext(value: &BigInt) -> Plaintext {
+pub(crate) fn plaintext(value: &BigInt) -> Plaintext {
     Plaintext::from_sign_and_magnitude(value.sign() == Sign::Minus, &uint(value.magnitude()))
 }
 
-pub fn integer(plaintext: &Plaintext) -> BigInt {
+pub(crate) fn integer(plaintext: &Plaintext) -> BigInt {
     let magnitude = BigInt::from(big(&plaintext.magnitude()));
-    if plaintext.is_negative() { -magnitude } else { magnitude }
+    if plaintext.is_negative() {
+        -magnitude
+    } else {
+        magnitude
+    }
 }
 
 /// The representative strictly between −n/2 and n/2.
-pub fn centred(value: &BigInt, n: &BigUint) -> BigInt {
+pub(crate) fn centred(value: &BigInt, n: &BigUint) -> BigInt {
     let n = BigInt::from(n.clone());
     let value = num_integer::Integer::mod_floor(value, &n);
     if &value * 2 > n { value - n } else { value }
 }
 
-pub fn seeded_rng(seed: u64) -> ChaCha20Rng {
+pub(crate) fn seeded_rng(seed: u64) -> ChaCha20Rng {
     ChaCha20Rng::seed_from_u64(seed)
 }
 
 /// Gives the numbers it was told to give, one per request.
-pub struct ScriptedRng(VecDeque<BigUint>);
+pub(crate) struct ScriptedRng(VecDeque<BigUint>);
 
 impl ScriptedRng {
-    pub fn new(numbers: impl IntoIterator<Item = BigUint>) -> Self {
+    pub(crate) fn new(numbers: impl IntoIterator<Item = BigUint>) -> Self {
         Self(numbers.into_iter().collect())
     }
 }
@@ -86,7 +90,11 @@ impl TryRng for ScriptedRng {
     }
 
     fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Infallible> {
-        let bytes = self.0.pop_front().expect("the script is over").to_bytes_le();
+        let bytes = self
+            .0
+            .pop_front()
+            .expect("the script is over")
+            .to_bytes_le();
         out.fill(0);
         out[..bytes.len()].copy_from_slice(&bytes);
         Ok(())
