@@ -7,8 +7,8 @@ use crate::error::{Error, Result};
 use crate::randomizer::{Randomizer, RandomizerSource};
 use crate::rng::system_rng;
 
-/// Randomisers made at a time: a batch of the wide kernel.
-const BATCH: usize = 8;
+/// Randomisers made at a time: a few batches of the wide kernel, which then share each table while it is in the cache.
+const BATCH: usize = 32;
 
 /// A stock of randomisers that a thread of its own keeps filled. The thread ends when the pool is dropped.
 pub struct RandomizerPool {

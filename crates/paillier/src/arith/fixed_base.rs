@@ -68,13 +68,17 @@ impl SubsetProducts {
     ) {
         let mut scratch = kernel.scratch();
         let mut factor = kernel.one();
-        for lanes in exponents.chunks(K::LANES) {
-            let mut result = kernel.one();
-            for window in 0..self.windows {
+        // Batch after batch at each table: the tables outgrow the caches, the results do not.
+        let batches: Vec<&[&Exponent]> = exponents.chunks(K::LANES).collect();
+        let mut results: Vec<K::Element> = batches.iter().map(|_| kernel.one()).collect();
+        for window in 0..self.windows {
+            for (lanes, result) in batches.iter().zip(&mut results) {
                 let digits = digits(lanes, window * self.width as usize, self.width);
                 kernel.select_shared(tables, window, &digits, &mut factor);
-                kernel.multiply(&mut result, &factor, &mut scratch);
+                kernel.multiply(result, &factor, &mut scratch);
             }
+        }
+        for (lanes, mut result) in batches.iter().zip(results) {
             kernel.leave_montgomery(&mut result, &mut scratch);
             out.extend(kernel.store(&result, lanes.len()));
         }

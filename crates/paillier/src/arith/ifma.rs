@@ -15,7 +15,9 @@ mod product;
 mod reduce;
 mod select;
 
-use core::arch::x86_64::{__m512i, _mm512_load_si512, _mm512_store_si512};
+use core::arch::x86_64::{
+    __m512i, _MM_HINT_T1, _mm_prefetch, _mm512_load_si512, _mm512_store_si512,
+};
 
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
@@ -50,6 +52,13 @@ impl Lanes {
     fn set(&mut self, value: __m512i) {
         // SAFETY: `self` is a valid exclusive reference to 64 bytes aligned to 64.
         unsafe { _mm512_store_si512(self.0.as_mut_ptr().cast(), value) }
+    }
+
+    /// Asks for a cache line that will be read a product later.
+    #[inline]
+    fn prefetch(&self) {
+        // SAFETY: prefetching has no effect but on the cache, and the reference is valid anyway.
+        unsafe { _mm_prefetch::<_MM_HINT_T1>(self.0.as_ptr().cast()) }
     }
 }
 
@@ -237,11 +246,10 @@ impl BatchKernel for Ifma {
         out: &mut Element,
     ) {
         let stride = 2 * self.limbs * tables.vectors_per_limb;
-        let window = &tables.entries[window * stride..][..stride];
+        let (table, later) = tables.entries[window * stride..].split_at(stride);
+        let (vectors, digits) = (tables.vectors_per_limb, Lanes(*digits));
         // SAFETY: an `Ifma` exists only where `new` found the instructions.
-        unsafe {
-            select::select_shared(window, tables.vectors_per_limb, &Lanes(*digits), &mut out.0)
-        }
+        unsafe { select::select_shared(table, later, vectors, &digits, &mut out.0) }
     }
 }
 

@@ -39,16 +39,19 @@ pub(super) fn select(table: &[Element], digits: &Lanes, out: &mut [Lanes]) {
 }
 
 /// Each lane takes its own entry of one shared table: sixteen entries per permutation, every one of them read.
+///
+/// The tables of all windows together outgrow the caches, so the start of `later`, the next table, is fetched along.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn select_shared(
-    window: &[Lanes],
+    table: &[Lanes],
+    later: &[Lanes],
     vectors_per_limb: usize,
     digits: &Lanes,
     out: &mut [Lanes],
 ) {
     let digits = digits.get();
     let group = _mm512_srli_epi64::<4>(digits);
-    for (slot, entries) in out.iter_mut().zip(window.chunks_exact(vectors_per_limb)) {
+    for (limb, entries) in table.chunks_exact(vectors_per_limb).enumerate() {
         let mut chosen = _mm512_setzero_si512();
         let mut index = _mm512_setzero_si512();
         for pair in entries.chunks_exact(2) {
@@ -57,6 +60,9 @@ pub(super) fn select_shared(
             chosen = _mm512_mask_mov_epi64(chosen, hit, found);
             index = _mm512_add_epi64(index, _mm512_set1_epi64(1));
         }
-        slot.set(chosen);
+        out[limb].set(chosen);
+        if let Some(soon) = later.get(limb * vectors_per_limb..(limb + 1) * vectors_per_limb) {
+            soon.iter().for_each(Lanes::prefetch);
+        }
     }
 }
