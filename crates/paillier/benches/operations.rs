@@ -5,6 +5,8 @@
     reason = "a bench may fail loudly, and its entry points are made by macros"
 )]
 
+use std::time::Duration;
+
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use veilpath_paillier::bench::{Operation, Workload};
 use veilpath_paillier::{Kernel, KeySize, SecretKey, system_rng};
@@ -19,6 +21,8 @@ fn operations(criterion: &mut Criterion) {
             let mut group = criterion.benchmark_group(format!("{kernel:?}/{}", size.bits()));
             group
                 .sample_size(10)
+                .warm_up_time(Duration::from_millis(200))
+                .measurement_time(Duration::from_secs(1))
                 .throughput(Throughput::Elements(Workload::BATCH));
             for operation in Operation::ALL {
                 group.bench_function(format!("{operation:?}"), |bencher| {

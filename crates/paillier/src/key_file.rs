@@ -1,18 +1,4 @@
-//! Key files.
-//!
-//! A key file is text: lines that end in a line feed, numbers in lower-case hexadecimal with exactly as many digits as
-//! their size asks for. Version 1 of the public key, and of the secret key:
-//!
-//! ```text
-//! veilpath paillier public key 1        veilpath paillier secret key 1
-//! bits 2048                             bits 2048
-//! n c5…                                 n c5…
-//!                                       p e1…
-//!                                       q df…
-//! ```
-//!
-//! `n` is the product of the primes `p` and `q`; in the secret file it guards against damage. A file is
-//! never overwritten. On Unix a secret key file is created with mode 0600 and refused when others may read it.
+//! Key files. The format is described at the top of the crate.
 
 use std::fs::{File, OpenOptions};
 use std::io::{ErrorKind, Read, Write};

@@ -34,7 +34,23 @@
 //! Functions that take many ciphertexts compute eight at a time on a CPU with AVX-512 IFMA ([`Kernel::Ifma`]), and one at a
 //! time elsewhere ([`Kernel::Portable`]); the choice is made at run time. The key holder computes modulo `p²` and `q²`.
 //! Both sides draw randomisers from tables ([`RandomizerTable`]) and can make them ahead of time ([`RandomizerPool`]).
-//! Everything takes `&self` and may run on as many threads as there are cores. [`bench`] measures it.
+//! Everything takes `&self` and may run on as many threads as there are cores. [`mod@bench`] measures it.
+//!
+//! # Key files
+//!
+//! A key file is text: lines that end in a line feed, numbers in lower-case hexadecimal with exactly as many digits as
+//! their size asks for. Version 1 of the public key, and of the secret key:
+//!
+//! ```text
+//! veilpath paillier public key 1        veilpath paillier secret key 1
+//! bits 2048                             bits 2048
+//! n c5…                                 n c5…
+//!                                       p e1…
+//!                                       q df…
+//! ```
+//!
+//! `n` is the product of the primes `p` and `q`; in the secret file it guards against damage. A file is never
+//! overwritten. On Unix a secret key file is created with mode 0600, and refused when others may read it.
 //!
 //! # What leaks
 //!

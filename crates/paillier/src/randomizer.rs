@@ -1,28 +1,4 @@
 //! The factors `rⁿ mod n²` that make ciphertexts unlinkable.
-//!
-//! # Two sides, two dangers
-//!
-//! The *other side* (whoever holds only the public key) hides from the key holder, who knows the factors of `n` and so
-//! can read the randomness of each ciphertext: the whole factor `rⁿ`, and with it every character of `r` modulo `p` and
-//! `q`. Powers of one base would all lie in one subgroup and carry a mark of that base. Nothing but a (nearly) uniform
-//! `n`-th power will do. The *key holder* hides from everybody else; she too gets uniform factors here, for modulo `p²`
-//! and `q²` they are cheap enough that no shortcut with an assumption of its own is worth having.
-//!
-//! # Uniform, but precomputed
-//!
-//! [`RandomizerTable`] multiplies
-//!
-//! 1. `h^s`, where `h` is a random `n`-th power and `s` a random number 40 bits longer than the group's order: within
-//!    2⁻⁴⁰ of uniform in the subgroup `⟨h⟩`;
-//! 2. a random subset of 192 independent random `n`-th powers: by the leftover hash lemma its coset of `⟨h⟩` is within
-//!    `½·√(Q/2¹⁹²)` of uniform, where `Q` is the number of cosets.
-//!
-//! A random `h` has a small `Q`: for each prime `ℓ` that divides the order of a cyclic part, it lies among the `ℓ`-th
-//! powers with probability `1/ℓ` only, and where `p − 1` and `q − 1` share a factor, that factor counts once more. For
-//! `Q` up to 2¹¹⁰, far beyond what a properly generated key can have, the second distance is below 2⁻⁴¹. The product is then
-//! within 2⁻³⁹ of a uniform `n`-th power, for each of many ciphertexts, even to one who knows the bases.
-//! A key made on purpose with an enormous common factor of `p − 1` and `q − 1` defeats the bound, and
-//! [`PublicKey::fresh_randomizers`], which assume nothing about the key, are there for it.
 
 use std::sync::Arc;
 
@@ -126,7 +102,38 @@ impl PrimeHalf {
     }
 }
 
-/// Tables from which either side draws nearly uniform randomisers, see the [module](self).
+/// Tables from which either side draws (nearly) uniform randomisers.
+///
+/// # Two sides, two dangers
+///
+/// The *other side*, whoever holds only the public key, hides from the key holder. She knows the factors of `n` and so
+/// can read the randomness of each ciphertext: the whole factor `rⁿ`, and with it every character of `r` modulo `p` and
+/// `q`. Powers of one base would all lie in one subgroup and carry the mark of that base. Nothing but a nearly uniform
+/// `n`-th power will do. The *key holder* hides from everybody else; she too gets uniform factors here, for modulo `p²`
+/// and `q²` they are cheap enough that a shortcut with an assumption of its own (short exponents) is not worth having.
+///
+/// # Uniform, though precomputed
+///
+/// A randomiser is the product of
+///
+/// 1. `h^s`, where `h` is a random `n`-th power and `s` a random number 40 bits longer than the group's order: within
+///    2⁻⁴⁰ of uniform in the subgroup `⟨h⟩`;
+/// 2. a random subset of 192 independent random `n`-th powers: by the leftover hash lemma its coset of `⟨h⟩` is within
+///    `½·√(Q/2¹⁹²)` of uniform, where `Q` is the number of cosets.
+///
+/// A random `h` has a small `Q`: for each prime `ℓ` that divides the order of a cyclic part, it lies among the `ℓ`-th
+/// powers with probability `1/ℓ` only, and where `p − 1` and `q − 1` share a factor, that factor counts once more. For
+/// `Q` up to 2¹¹⁰, far beyond what a key of random primes has, the second distance is below 2⁻⁴¹. The product is then
+/// within 2⁻³⁹ of a uniform `n`-th power, for each of many ciphertexts, even to one who knows the bases. A key made on
+/// purpose with an enormous common factor of `p − 1` and `q − 1` would defeat the bound;
+/// [`PublicKey::fresh_randomizers`] assume nothing about the key.
+///
+/// # Cost
+///
+/// One product modulo `n²` for six of the `κ + 232` random bits (for the key holder: modulo `p²` and `q²`, for six of
+/// `κ/2 + 232`), instead of about 1.2 for each bit of an exponentiation. The tables of the other side take about 16 MB for
+/// κ = 2048 and grow with its square; those of the key holder take a quarter of that for each prime. Draw a few dozen
+/// at a time: they share each table while it is in the cache.
 pub struct RandomizerTable {
     side: Side,
 }

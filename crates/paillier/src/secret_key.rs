@@ -16,7 +16,19 @@ use crate::public_key::PublicKey;
 /// Primes closer than `2^(κ/2 − 100)` would be found by Fermat's method.
 const MINIMUM_DISTANCE_SLACK: u32 = 100;
 
-/// Decrypts. Neither printed nor copied; wiped when dropped.
+/// Decrypts. Wiped when dropped; neither printed nor copied:
+///
+/// ```compile_fail
+/// fn print(key: &veilpath_paillier::SecretKey) {
+///     println!("{key:?}");
+/// }
+/// ```
+///
+/// ```compile_fail
+/// fn copy(key: &veilpath_paillier::SecretKey) -> veilpath_paillier::SecretKey {
+///     key.clone()
+/// }
+/// ```
 pub struct SecretKey {
     public: PublicKey,
     p: PrimeHalf,
@@ -194,7 +206,7 @@ impl PrimeHalf {
     }
 
     /// The messages modulo the prime: `c^(p − 1)` is `1 + u·p`, and `u` is the message times a constant.
-    fn decrypt(&self, ciphertexts: &[BoxedUint]) -> Vec<BoxedUint> {
+    fn decrypt(&self, ciphertexts: &[BoxedUint]) -> Vec<Zeroizing<BoxedUint>> {
         let residues: Vec<_> = ciphertexts
             .iter()
             .map(|c| self.ring.residue(&c.rem(&self.prime_squared)))
@@ -206,7 +218,10 @@ impl PrimeHalf {
         let powers = self.ring.pow(&powers);
         powers
             .iter()
-            .map(|power| limbs::to_uint(power.high()).mul_mod(&self.correction, &self.prime))
+            .map(|power| {
+                let logarithm = Zeroizing::new(limbs::to_uint(power.high()));
+                Zeroizing::new(logarithm.mul_mod(&self.correction, &self.prime))
+            })
             .collect()
     }
 }

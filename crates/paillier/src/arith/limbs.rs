@@ -90,6 +90,7 @@ pub(crate) fn bits_at(words: &[u64], start: usize, count: u32) -> u64 {
 }
 
 /// Bits up to the highest one.
+#[cfg(target_arch = "x86_64")]
 pub(crate) fn bit_length_vartime(words: &[u64]) -> u32 {
     let zeros: u32 = match words.iter().rposition(|&word| word != 0) {
         Some(top) => words[top].leading_zeros() + bits_of(&words[top + 1..]),

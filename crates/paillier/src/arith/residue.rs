@@ -27,6 +27,7 @@ impl Residue {
     }
 
     /// From digits below `2m` (the high one below `2m − 1`), each with one word to spare.
+    #[cfg(target_arch = "x86_64")]
     pub(crate) fn from_loose_digits(mut low: Vec<u64>, mut high: Vec<u64>, m: &[u64]) -> Self {
         let excess = limbs::subtract_once(&mut low, m);
         // m of the low digit are one of the high digit.

@@ -14,7 +14,7 @@ use super::residue::Residue;
 
 /// The ring `Z/m²`.
 pub(crate) struct Ring {
-    modulus: NonZero<BoxedUint>,
+    modulus: Zeroizing<NonZero<BoxedUint>>,
     modulus_words: Zeroizing<Vec<u64>>,
     portable: Portable,
     #[cfg(target_arch = "x86_64")]
@@ -48,7 +48,7 @@ impl Ring {
         if modulus_words.first().is_none_or(|word| word & 1 == 0) || !kernel.is_available() {
             return None;
         }
-        let modulus = Option::from(limbs::to_uint(&modulus_words).into_nz())?;
+        let modulus = Zeroizing::new(Option::from(limbs::to_uint(&modulus_words).into_nz())?);
         Some(Self {
             modulus,
             portable: Portable::new(&modulus_words)?,

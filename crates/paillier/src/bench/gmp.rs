@@ -28,9 +28,7 @@ impl Opponent {
         };
         let key = workload.key();
         let modulus = integer(key.public_key().modulus());
-        let [p, q]: [Integer; 2] = key
-            .halves()
-            .map(|half| Integer::from(integer(half.prime()) - 1u32));
+        let [p, q]: [Integer; 2] = key.halves().map(|half| integer(half.prime()) - 1u32);
         let modulus_squared = modulus.clone().square();
         // Any dense numbers of the right length will do.
         let dense = Integer::from(&modulus_squared - 3) / 7u32 * 5u32;

@@ -62,8 +62,10 @@ pub enum Operation {
     /// The sum of two ciphertexts.
     Add,
     /// Multiplication by a 64-bit scalar.
+    #[serde(rename = "scalar-mul-64")]
     ScalarMul64,
     /// Multiplication by a 128-bit scalar.
+    #[serde(rename = "scalar-mul-128")]
     ScalarMul128,
     /// Multiplication by a scalar as long as the modulus: a full exponentiation.
     ScalarMulFull,
