@@ -137,10 +137,8 @@ impl PublicKey {
 
     /// Divides each encrypted number by its scalar.
     pub fn scalar_div_batch(&self, pairs: &[(&Ciphertext, &Scalar)]) -> Result<Vec<Ciphertext>> {
-        let inverses = pairs
-            .iter()
-            .map(|&(_, scalar)| self.inverse(scalar))
-            .collect::<Result<Vec<_>>>()?;
+        let scalars: Vec<_> = pairs.iter().map(|&(_, scalar)| scalar).collect();
+        let inverses = self.inverse_batch(&scalars)?;
         let products: Vec<_> = pairs
             .iter()
             .zip(&inverses)
@@ -151,12 +149,19 @@ impl PublicKey {
 
     /// For each row, the sum of its ciphertexts, each multiplied by its scalar and its power of two.
     ///
-    /// All rows have the terms of `shape`; the squarings are shared by the terms of a row.
+    /// All rows have the terms of `shape`, none of which reaches beyond κ bits; the terms of a row share its squarings.
     pub fn weighted_sums(
         &self,
         shape: &[TermShape],
         rows: &[Vec<(&Ciphertext, &Scalar)>],
     ) -> Result<Vec<Ciphertext>> {
+        let bits = self.size().bits();
+        if shape
+            .iter()
+            .any(|term| term.scalar_bits.saturating_add(term.shift_bits) > bits)
+        {
+            return Err(Misuse::ScalarLength { bits }.into());
+        }
         let mut jobs: Vec<Job<'_>> = Vec::with_capacity(rows.len());
         for row in rows {
             same_length(row.len(), shape.len())?;

@@ -26,8 +26,8 @@ impl Bound {
 
     /// Below `2^bits`.
     pub fn of_bits(bits: u32) -> Self {
-        let power = BoxedUint::one_with_precision(bits + 1).shl(bits);
-        Self(power.wrapping_sub(BoxedUint::one_with_precision(power.bits_precision())))
+        let ones = BoxedUint::max(bits);
+        Self(ones.unbounded_shr(ones.bits_precision() - bits))
     }
 
     /// The bound of a sum.

@@ -102,14 +102,29 @@ impl PublicKey {
 
     /// The inverse of a scalar modulo `n`: multiplying by it divides.
     pub fn inverse(&self, scalar: &Scalar) -> Result<Scalar> {
-        let reduced = scalar.to_uint().rem(self.nonzero_modulus());
-        let odd =
-            Option::from(self.modulus().clone().into_odd()).ok_or(Misuse::ScalarNotInvertible)?;
-        let inverse: Option<BoxedUint> = reduced.invert_odd_mod(&odd).into();
-        Scalar::new(
-            &inverse.ok_or(Misuse::ScalarNotInvertible)?,
-            self.size().bits(),
-        )
+        let mut inverses = self.inverse_batch(&[scalar])?;
+        inverses
+            .pop()
+            .ok_or_else(|| Misuse::ScalarNotInvertible.into())
+    }
+
+    /// The inverse of each scalar modulo `n`, for little more than the price of one.
+    pub fn inverse_batch(&self, scalars: &[&Scalar]) -> Result<Vec<Scalar>> {
+        let zero = BoxedUint::zero_with_precision(self.modulus().bits_precision());
+        let elements: Vec<_> = scalars
+            .iter()
+            .map(|scalar| {
+                let reduced = scalar.to_uint().rem(self.nonzero_modulus());
+                self.ring().residue_of_digits(&reduced, &zero)
+            })
+            .collect();
+        let inverses = self.ring().invert(&elements.iter().collect::<Vec<_>>());
+        let inverses = inverses.ok_or(Misuse::ScalarNotInvertible)?;
+        // The low digit of an inverse modulo n² is the inverse modulo n.
+        inverses
+            .iter()
+            .map(|inverse| Scalar::new(&limbs::to_uint(inverse.low()), self.size().bits()))
+            .collect()
     }
 
     /// A signed number as a factor modulo `n`. Takes the time of a scalar of full length, whatever its sign.

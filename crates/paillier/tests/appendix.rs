@@ -13,7 +13,9 @@ use num_bigint::{BigInt, BigUint};
 use num_integer::Integer;
 use num_traits::One;
 use proptest::prelude::*;
-use veilpath_paillier::{Ciphertext, Kernel, KeySize, Misuse, PublicKey, Scalar, SecretKey};
+use veilpath_paillier::{
+    Ciphertext, Kernel, KeySize, Misuse, PublicKey, Scalar, SecretKey, TermShape,
+};
 
 /// Numbers around zero, around ±n/2, at limb boundaries and anywhere between.
 fn message() -> impl Strategy<Value = BigInt> {
@@ -196,7 +198,55 @@ fn a_scalar_without_inverse_does_not_divide() {
             .scalar_div(&c, &Scalar::from(0u64))
             .is_err()
     );
+    let nothing = Scalar::new(&uint(&BigUint::ZERO), 0).unwrap();
+    assert!(key.public_key().scalar_div(&c, &nothing).is_err());
     let (p, _) = common::primes(KeySize::Bits512);
     let p = Scalar::new(&uint(&p), 256).unwrap();
     assert!(key.public_key().scalar_div(&c, &p).is_err());
+}
+
+#[test]
+fn many_quotients_share_one_inversion() {
+    let key = key(KeySize::Bits512);
+    let public = key.public_key();
+    let c = public
+        .trivial(&plaintext(&BigInt::from(5_040 * 7)))
+        .unwrap();
+    let scalars: Vec<_> = (1..=21u64)
+        .filter(|k| 5_040 * 7 % k == 0)
+        .map(|k| (k, Scalar::from(k)))
+        .collect();
+    let pairs: Vec<_> = scalars.iter().map(|(_, scalar)| (&c, scalar)).collect();
+    let quotients = public.scalar_div_batch(&pairs).unwrap();
+    for ((k, _), quotient) in scalars.iter().zip(&quotients) {
+        assert_eq!(
+            key.decrypt(quotient).unwrap().to_i128(),
+            Some(i128::from(5_040 * 7 / k))
+        );
+    }
+}
+
+#[test]
+fn a_term_beyond_the_modulus_is_refused() {
+    let key = key(KeySize::Bits512);
+    let c = key
+        .public_key()
+        .trivial(&plaintext(&BigInt::one()))
+        .unwrap();
+    let scalar = Scalar::from(1u64);
+    let shape = |shift_bits| {
+        [TermShape {
+            scalar_bits: 64,
+            shift_bits,
+        }]
+    };
+    let rows = [vec![(&c, &scalar)]];
+    assert!(key.public_key().weighted_sums(&shape(448), &rows).is_ok());
+    assert!(key.public_key().weighted_sums(&shape(449), &rows).is_err());
+    assert!(
+        key.public_key()
+            .weighted_sums(&shape(u32::MAX), &rows)
+            .is_err()
+    );
+    assert!(key.public_key().weighted_sums(&[], &rows).is_err());
 }

@@ -58,6 +58,9 @@ pub(crate) trait BatchKernel {
     /// Residues per element.
     const LANES: usize;
 
+    /// The cost of reading one entry of a table, in thousandths of a product: it decides how wide windows are.
+    fn look_up_cost(&self) -> u32;
+
     fn scratch(&self) -> Self::Scratch;
 
     /// 1 in every lane, inside the Montgomery domain.

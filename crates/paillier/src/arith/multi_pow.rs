@@ -2,7 +2,7 @@
 
 use super::exponent::Exponent;
 use super::kernel::BatchKernel;
-use super::pow::{digits, powers};
+use super::pow::{digits, powers, window_width};
 use super::residue::Residue;
 use super::ring::{Ring, with_kernel};
 
@@ -33,12 +33,6 @@ impl Ring {
     }
 }
 
-/// The window for one factor: its squarings are shared, so only its table and its products count.
-fn factor_width(bits: u32) -> u32 {
-    let cost = |width: u32| 85 * (1 << width) + bits.div_ceil(width) * (100 + 2 * (1 << width));
-    (1..=5).min_by_key(|&width| cost(width)).unwrap_or(1)
-}
-
 fn multi_pow_batch<K: BatchKernel>(
     kernel: &K,
     shape: &Shape,
@@ -59,7 +53,7 @@ fn multi_pow_batch<K: BatchKernel>(
         let column = || jobs.iter().filter_map(move |job| job.get(index).copied());
         let bases: Vec<_> = column().map(|(base, _)| base).collect();
         let exponents: Vec<_> = column().map(|(_, exponent)| exponent).collect();
-        let width = factor_width(bits);
+        let width = window_width(kernel, bits);
         for start in (0..bits).step_by(width as usize) {
             due[(shift + start) as usize].push((index, start as usize));
         }

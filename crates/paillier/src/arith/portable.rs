@@ -154,6 +154,10 @@ impl BatchKernel for Portable {
     type SharedTables = SharedTables;
     const LANES: usize = 1;
 
+    fn look_up_cost(&self) -> u32 {
+        3
+    }
+
     fn scratch(&self) -> Scratch {
         let words = self.modulus.len();
         Scratch {

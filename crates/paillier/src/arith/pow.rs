@@ -29,12 +29,13 @@ impl Ring {
     }
 }
 
-/// The width that needs the fewest products, counting table and look-ups.
-pub(super) fn window_width(bits: u32) -> u32 {
-    // A product costs 10, an entry of the table 8½ (half of them squarings), reading one entry about ⅕.
+/// The width of window that costs least for an exponent of so many bits, counting table, look-ups and products. The
+/// squarings do not depend on it.
+pub(super) fn window_width<K: BatchKernel>(kernel: &K, bits: u32) -> u32 {
     let cost = |width: u32| {
         let entries = 1 << width;
-        85 * entries + bits.div_ceil(width) * (100 + 2 * entries)
+        // Half of the table's entries are products, half are squarings at seven tenths of the cost.
+        850 * entries + bits.div_ceil(width) * (1000 + kernel.look_up_cost() * entries)
     };
     (1..=6).min_by_key(|&width| cost(width)).unwrap_or(1)
 }
@@ -47,7 +48,7 @@ fn pow_batch<K: BatchKernel>(kernel: &K, pairs: &[(&Residue, &Exponent)], out: &
         .map(|exponent| exponent.bits())
         .max()
         .unwrap_or(0);
-    let width = window_width(bits);
+    let width = window_width(kernel, bits);
     let table = powers(kernel, &bases, 1 << width, &mut scratch);
     let mut factor = kernel.one();
     let mut result = kernel.one();
@@ -107,11 +108,8 @@ fn pow_public_batch_vartime<K: BatchKernel>(
     out: &mut Vec<Residue>,
 ) {
     let mut scratch = kernel.scratch();
-    let width = if exponent.bits() > 700 {
-        6
-    } else {
-        window_width(exponent.bits())
-    };
+    // Half the entries and one squaring more between products allow a wider window than for a secret exponent.
+    let width = 1 + window_width(kernel, exponent.bits());
     // Windows that end in a one need the odd powers alone.
     let mut square = kernel.load(bases);
     kernel.enter_montgomery(&mut square, &mut scratch);

@@ -85,26 +85,41 @@ fn accumulate_product<const FRESH: bool>(acc: &mut [Lanes], a: &[Lanes], b: &[La
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn accumulate_cross_products(acc: &mut [Lanes], a: &[Lanes]) {
-    let mut first = 0;
-    while first < a.len() {
-        let rows = if a.len() - first > 4 { 4 } else { 1 };
-        for i in first..first + rows {
-            for j in i + 1..first + rows {
-                let (x, y) = (a[i].get(), a[j].get());
-                let (low, high) = (acc[i + j].get(), acc[i + j + 1].get());
-                acc[i + j].set(_mm512_madd52lo_epu64(low, x, y));
-                acc[i + j + 1].set(_mm512_madd52hi_epu64(high, x, y));
-            }
-        }
-        let beyond = first + rows;
-        match a[first..].first_chunk::<4>() {
-            Some(block) if rows == 4 => {
-                accumulate_four_rows(&mut acc[first + beyond..], &a[beyond..], block)
-            }
-            _ => accumulate_row(&mut acc[first + beyond..], &a[beyond..], &a[first]),
-        }
-        first = beyond;
+    let (fours, rest) = a.as_chunks::<4>();
+    for (index, block) in fours.iter().enumerate() {
+        let first = 4 * index;
+        accumulate_cross_products_of_four(&mut acc[2 * first..], block);
+        accumulate_four_rows(&mut acc[2 * first + 4..], &a[first + 4..], block);
     }
+    for (index, row) in rest.iter().enumerate() {
+        let first = 4 * fours.len() + index;
+        accumulate_row(&mut acc[2 * first + 1..], &a[first + 1..], row);
+    }
+}
+
+/// The six pairs of one block, in registers: through memory each would wait for the one before it.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn accumulate_cross_products_of_four(acc: &mut [Lanes], block: &[Lanes; 4]) {
+    let [x0, x1, x2, x3] = [
+        block[0].get(),
+        block[1].get(),
+        block[2].get(),
+        block[3].get(),
+    ];
+    let acc = &mut acc[1..7];
+    acc[0].set(_mm512_madd52lo_epu64(acc[0].get(), x0, x1));
+    let column = _mm512_madd52hi_epu64(acc[1].get(), x0, x1);
+    acc[1].set(_mm512_madd52lo_epu64(column, x0, x2));
+    let column = _mm512_madd52hi_epu64(acc[2].get(), x0, x2);
+    let column = _mm512_madd52lo_epu64(column, x0, x3);
+    acc[2].set(_mm512_madd52lo_epu64(column, x1, x2));
+    let column = _mm512_madd52hi_epu64(acc[3].get(), x0, x3);
+    let column = _mm512_madd52hi_epu64(column, x1, x2);
+    acc[3].set(_mm512_madd52lo_epu64(column, x1, x3));
+    let column = _mm512_madd52hi_epu64(acc[4].get(), x1, x3);
+    acc[4].set(_mm512_madd52lo_epu64(column, x2, x3));
+    acc[5].set(_mm512_madd52hi_epu64(acc[5].get(), x2, x3));
 }
 
 /// `acc += a·rows`, where the columns that the four rows share slide through registers.
