@@ -14,6 +14,17 @@ pub fn compare_here(
     b: &Cohort,
     observer: &dyn Observer,
 ) -> Result<Outcome, ProtocolError> {
+    compare_here_observed(spec, a, b, observer, &())
+}
+
+/// The same with an observer of the joining side as well.
+pub fn compare_here_observed(
+    spec: Spec,
+    a: &Cohort,
+    b: &Cohort,
+    of_host: &dyn Observer,
+    of_join: &dyn Observer,
+) -> Result<Outcome, ProtocolError> {
     let pairs = crate::pairs_of(spec.pairs, a, b);
     let (first, second) = (scanpaths(a), scanpaths(b));
     let host_job = Job::new(&spec, Role::Host, &first, second.len(), &pairs)?;
@@ -22,8 +33,8 @@ pub fn compare_here(
     let mut host_end = Counted::new(host_end);
     let engine: Engine = spec.engine;
     let (host, join) = std::thread::scope(|scope| {
-        let join = scope.spawn(move || engine.run(&join_job, &mut join_end, &()));
-        let host = engine.run(&host_job, &mut host_end, observer);
+        let join = scope.spawn(move || engine.run(&join_job, &mut join_end, of_join));
+        let host = engine.run(&host_job, &mut host_end, of_host);
         // Dropping an end wakes the other role where this one failed.
         let traffic = host_end.traffic();
         drop(host_end);
