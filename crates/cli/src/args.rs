@@ -1,8 +1,8 @@
 //! The command line's shape. Help texts, completions and the man page all come from here.
 
 use crate::commands::{
-    compare::CompareArgs, completions::CompletionsArgs, demo::DemoArgs, encode::EncodeArgs,
-    man::ManArgs, split::SplitArgs, synth::SynthArgs,
+    bench::BenchArgs, compare::CompareArgs, completions::CompletionsArgs, demo::DemoArgs,
+    encode::EncodeArgs, keygen::KeygenArgs, man::ManArgs, split::SplitArgs, synth::SynthArgs,
 };
 use clap::{Parser, Subcommand};
 
@@ -36,6 +36,10 @@ pub(crate) enum Command {
     Split(SplitArgs),
     /// Make a cohort of random or lifelike scanpaths
     Synth(SynthArgs),
+    /// Make a Paillier key and write it to a file
+    Keygen(KeygenArgs),
+    /// Measure on this machine
+    Bench(BenchArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page, or write one per command into a folder

@@ -6,6 +6,7 @@
 mod args;
 mod cohorts;
 mod commands;
+mod engine_args;
 mod failure;
 mod metric_args;
 mod output;
@@ -25,6 +26,8 @@ fn main() -> ExitCode {
         Command::Split(args) => commands::split::run(&args),
         Command::Synth(args) => commands::synth::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
+        Command::Keygen(args) => commands::keygen::run(&args),
+        Command::Bench(args) => commands::bench::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
     };

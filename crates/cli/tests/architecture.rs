@@ -13,14 +13,20 @@ use std::process::Command;
 /// use, be it in its code, its tests or its build script. `ARCHITECTURE.md` shows the same table.
 const CRATES: &[(u8, &str, &str, &[&str])] = &[
     (0, "metrics", "veilpath-metrics", &[]),
+    (0, "paillier", "veilpath-paillier", &[]),
     (1, "encode", "veilpath-encode", &["metrics"]),
-    (1, "protocol", "veilpath-protocol", &["metrics"]),
+    (
+        1,
+        "protocol",
+        "veilpath-protocol",
+        &["metrics", "paillier"],
+    ),
     (2, "report", "veilpath-report", &["metrics", "protocol"]),
     (
         3,
         "cli",
         "veilpath",
-        &["metrics", "encode", "protocol", "report"],
+        &["metrics", "paillier", "encode", "protocol", "report"],
     ),
 ];
 

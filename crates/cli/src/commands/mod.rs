@@ -1,9 +1,11 @@
 //! One file per verb.
 
+pub(crate) mod bench;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod demo;
 pub(crate) mod encode;
+pub(crate) mod keygen;
 pub(crate) mod man;
 pub(crate) mod split;
 pub(crate) mod synth;
