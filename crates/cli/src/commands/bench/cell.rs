@@ -11,6 +11,8 @@ use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
+#[cfg(feature = "gmp")]
+use veilpath_paillier::bench::gmp_powm_seconds;
 use veilpath_protocol::{
     Engine, Observer, Outcome, PairRule, PaillierOptions, Spec, compare_here_observed,
 };
@@ -82,7 +84,8 @@ pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
     });
     #[cfg(feature = "gmp")]
     if args.gmp {
-        let powm = veilpath_paillier::bench::gmp_powm_seconds(options.key_size());
+        let powm = gmp_powm_seconds(options.key_size(), Duration::from_secs(1))
+            .map_err(|error| Failure::input(error.to_string()))?;
         report["gmp_powm_seconds"] = json!(powm);
         report["ratio"] = json!(measured.seconds_per_cell / powm);
     }

@@ -78,31 +78,57 @@ pub(super) struct Mask {
     pub(super) order: Vec<usize>,
 }
 
+/// The random numbers of one cell, as the paper names them.
+pub(super) struct Numbers {
+    pub(super) rho_1: Zeroizing<u64>,
+    pub(super) rho_2: Zeroizing<u64>,
+    pub(super) delta_1: Zeroizing<U256>,
+    pub(super) delta_2: Zeroizing<U256>,
+    /// 1 for option 2 of step 2, else 0: a number, so that nothing branches on it.
+    pub(super) option: Zeroizing<u64>,
+}
+
+impl Numbers {
+    /// ρ₁, ρ₂, δ₁, δ₂ and the option of step 2. ρ₁, ρ₁+1 and ρ₂ have inverses modulo n: no honest key has such small
+    /// factors, and a dishonest one is noticed when the inverse is taken.
+    pub(super) fn draw<R: CryptoRng + ?Sized>(ranges: &Ranges, rng: &mut R) -> Self {
+        let mut delta_1 = random_bits(ranges.delta_1_bits, rng);
+        // The top bit keeps every masked value positive.
+        *delta_1 |= U256::ONE.shl_vartime(ranges.delta_1_bits - 1);
+        Self {
+            rho_1: Zeroizing::new(rng.random_range(1..1u64 << RHO_1_BITS)),
+            rho_2: Zeroizing::new(rng.random_range(1..1u64 << RHO_2_BITS)),
+            delta_1,
+            delta_2: random_bits(ranges.delta_2_bits, rng),
+            option: Zeroizing::new(u64::from(rng.random::<bool>())),
+        }
+    }
+}
+
 impl Mask {
-    /// Steps 2 to 4: the option, ρ₁, ρ₂, δ₁, δ₂ and π of one cell with `width` candidates.
+    /// Steps 2 to 4: the mask of one cell with `width` candidates, and the permutation π.
     pub(super) fn draw<R: CryptoRng + ?Sized>(
         ranges: &Ranges,
         width: usize,
         rng: &mut R,
     ) -> Result<Self, ProtocolError> {
-        let rho_1 = Zeroizing::new(rng.random_range(1..1u64 << RHO_1_BITS));
-        let rho_2 = Zeroizing::new(rng.random_range(1..1u64 << RHO_2_BITS));
-        let mut delta_1 = random_bits(ranges.delta_1_bits, rng);
-        // The top bit keeps every masked value positive.
-        *delta_1 |= U256::ONE.shl_vartime(ranges.delta_1_bits - 1);
-        let delta_2 = random_bits(ranges.delta_2_bits, rng);
-        // The option of step 2, without a branch on it.
-        let option = Zeroizing::new(u64::from(rng.random::<bool>()));
+        Self::new(&Numbers::draw(ranges, rng), permutation(width, rng))
+    }
+
+    /// The linear form of these numbers.
+    pub(super) fn new(numbers: &Numbers, order: Vec<usize>) -> Result<Self, ProtocolError> {
+        let (rho_1, rho_2, option) = (&*numbers.rho_1, &*numbers.rho_2, &*numbers.option);
         let a = Zeroizing::new(BoxedUint::from(
-            u128::from(*rho_2) * u128::from(*rho_1 + *option),
+            u128::from(*rho_2) * u128::from(rho_1 + option),
         ));
-        let t = Zeroizing::new(BoxedUint::from(*rho_2 * *option));
-        let scaled = Zeroizing::new(delta_1.wrapping_mul(&U256::from_u64(*rho_2)));
+        let t = Zeroizing::new(BoxedUint::from(rho_2 * option));
+        let factor = U256::from_u64(*rho_2);
+        let scaled = Zeroizing::new(numbers.delta_1.wrapping_mul(&factor));
         Ok(Self {
             a: Scalar::new(&a, FACTOR_BITS)?,
             t: Scalar::new(&t, SUM_FACTOR_BITS)?,
-            b: Zeroizing::new(scaled.wrapping_add(&delta_2)),
-            order: permutation(width, rng),
+            b: Zeroizing::new(scaled.wrapping_add(&numbers.delta_2)),
+            order,
         })
     }
 
