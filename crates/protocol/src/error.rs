@@ -33,7 +33,9 @@ pub enum ProtocolError {
         key_bits: u32,
     },
     /// The operating system gives no random numbers.
-    #[error("the operating system gives no random numbers; nothing secret can be made without them")]
+    #[error(
+        "the operating system gives no random numbers; nothing secret can be made without them"
+    )]
     NoRandomness,
     /// A contradiction inside this program.
     #[error("internal error: {0}")]

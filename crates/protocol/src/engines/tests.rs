@@ -158,6 +158,69 @@ fn scanpaths(longest: usize) -> impl Strategy<Value = Vec<Vec<u16>>> {
     prop::collection::vec(scanpath, 1..4)
 }
 
+/// Only the time depends on the length of the key, and how many cells share a ciphertext.
+#[test]
+fn keys_of_every_size_give_the_plain_score() {
+    let (a, b) = (
+        cohort(&[vec![0, 11, 3, 3, 5], vec![7]]),
+        cohort(&[vec![11, 3, 4], vec![5; 6]]),
+    );
+    let all = metrics();
+    for (size, metrics) in [
+        (KeySize::Bits1024, &all[..]),
+        (KeySize::Bits2048, &all[6..8]),
+        (KeySize::Bits3072, &all[2..3]),
+    ] {
+        let options = PaillierOptions::new(size, true).unwrap();
+        for metric in metrics {
+            equals_plain_comparison(Engine::Paillier(options), metric, &a, &b);
+        }
+    }
+}
+
+#[test]
+fn extreme_costs_and_lengths_give_the_plain_score() {
+    let greatest = f64::from(veilpath_metrics::MAX_COST);
+    let unit = |mismatch, insert, delete| Metric::NeedlemanWunsch {
+        substitution: Substitution::Unit { mismatch },
+        insert,
+        delete,
+        scale: Some(1),
+    };
+    let local = |reward, mismatch, gap| Metric::SmithWaterman {
+        scoring: LocalScoring::Unit { reward, mismatch },
+        gap,
+        scale: Some(1),
+    };
+    let metrics = [
+        unit(greatest, greatest, greatest),
+        unit(greatest, 0.0, greatest),
+        unit(0.0, 0.0, 0.0),
+        unit(greatest, 1.0, 1.0),
+        local(greatest, greatest, greatest),
+        local(0.0, greatest, 0.0),
+        local(greatest, 0.0, 0.0),
+    ];
+    let shapes = [
+        (vec![vec![1; 17]], vec![vec![1], vec![2], vec![1; 17]]),
+        (
+            vec![vec![3]],
+            vec![vec![3, 1, 4, 1, 5, 9, 2, 6, 5, 3, 5, 8, 9]],
+        ),
+        (
+            vec![vec![0, 1], vec![], vec![11; 3]],
+            vec![vec![11; 4], vec![]],
+        ),
+    ];
+    for engine in engines() {
+        for metric in &metrics {
+            for (a, b) in &shapes {
+                equals_plain_comparison(engine, metric, &cohort(a), &cohort(b));
+            }
+        }
+    }
+}
+
 #[test]
 fn empty_scanpaths_are_legal_but_for_scanmatch() {
     let (empty, some) = (cohort(&[vec![]]), cohort(&[vec![], vec![3, 3, 4]]));

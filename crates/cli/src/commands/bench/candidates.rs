@@ -25,7 +25,12 @@ const STEPS: [usize; 6] = [10, 46, 65, 100, 1_000, 10_000];
 #[command(after_help = EXAMPLES)]
 pub(crate) struct CandidatesArgs {
     /// Lengths of both scanpaths
-    #[arg(long, value_name = "LENGTHS", value_delimiter = ',', default_value = "10,20,50,100,200")]
+    #[arg(
+        long,
+        value_name = "LENGTHS",
+        value_delimiter = ',',
+        default_value = "10,20,50,100,200"
+    )]
     #[arg(value_parser = clap::value_parser!(u32).range(1..=2000))]
     size: Vec<u32>,
 
@@ -101,7 +106,9 @@ fn steps(counted: &Counted) -> impl Iterator<Item = (usize, f64)> {
 }
 
 fn table(counted: &[Counted], runs: u32) -> String {
-    let mut text = format!("candidates per step, mean of {runs} matrices (deviation), and log2 of the orders up to a step");
+    let mut text = format!(
+        "candidates per step, mean of {runs} matrices (deviation), and log2 of the orders up to a step"
+    );
     for row in counted {
         let size = format!("{0}x{0}", row.size);
         let _ = write!(text, "\n{size:>9}  {:8.3} ({:.3})", row.mean, row.deviation);

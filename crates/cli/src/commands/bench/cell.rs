@@ -14,7 +14,7 @@ use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 #[cfg(feature = "gmp")]
 use veilpath_paillier::bench::gmp_powm_seconds;
 use veilpath_protocol::{
-    Engine, Observer, Outcome, PairRule, PaillierOptions, Spec, compare_here_observed,
+    Engine, Observer, Outcome, PaillierOptions, PairRule, Spec, compare_here_observed,
 };
 
 const EXAMPLES: &str = "\

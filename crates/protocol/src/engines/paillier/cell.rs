@@ -191,7 +191,9 @@ impl Context<'_> {
                 rows.push(row);
                 offsets.push(layout.slots().pack(&slots)?);
             }
-            let sums = self.public.weighted_sums(&layout.shape(ciphertext), &rows)?;
+            let sums = self
+                .public
+                .weighted_sums(&layout.shape(ciphertext), &rows)?;
             let offsets = self.public.encrypt_batch(
                 &offsets.iter().collect::<Vec<_>>(),
                 self.randomness.draw(offsets.len())?,

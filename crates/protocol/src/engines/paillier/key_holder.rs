@@ -55,14 +55,15 @@ impl<'a> KeyHolder<'a> {
         let key = match &job.key {
             Some(key) if key.public_key().size() == size => Arc::clone(key),
             Some(_) => {
-                return Err(ProtocolError::Job("the key has another size than agreed on"));
+                return Err(ProtocolError::Job(
+                    "the key has another size than agreed on",
+                ));
             }
             None => Arc::new(SecretKey::generate(size, &mut system_rng()?)?),
         };
         messages::send_key(channel, key.public_key())?;
         let costs = agreement.rows().saturating_mul(agreement.letters.into());
-        let randomness =
-            Randomness::of_key_holder(&key, agreement.steps.saturating_add(costs))?;
+        let randomness = Randomness::of_key_holder(&key, agreement.steps.saturating_add(costs))?;
         Ok(Self {
             job,
             agreement,
@@ -226,7 +227,11 @@ impl<'a> KeyHolder<'a> {
                 .and_then(|value| self.agreement.recurrence.raw(value))
                 .ok_or(ProtocolError::PeerMisbehaved("a result is out of range"))
         });
-        pairs.into_iter().zip(raws).map(|(p, r)| Ok((p, r?))).collect()
+        pairs
+            .into_iter()
+            .zip(raws)
+            .map(|(p, r)| Ok((p, r?)))
+            .collect()
     }
 
     fn encrypt(&self, plaintexts: Vec<Plaintext>) -> Result<Vec<u8>, ProtocolError> {

@@ -121,7 +121,10 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
                 return Ok(());
             };
             if self.randomness.is_none() {
-                let groups = self.agreement.steps.div_ceil(self.agreement.layout.cells as u64);
+                let groups = self
+                    .agreement
+                    .steps
+                    .div_ceil(self.agreement.layout.cells as u64);
                 let each = self.agreement.layout.ciphertexts as u64;
                 let expected = groups.saturating_mul(each);
                 self.randomness = Some(Randomness::of_other_side(&self.public, expected)?);
@@ -192,7 +195,11 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
     fn batch_size(&self, batch: usize) -> usize {
         let size = self.candidates.len().div_ceil(2).min(batch);
         let full = LANES * self.agreement.layout.cells;
-        if size > full { size - size % full } else { size }
+        if size > full {
+            size - size % full
+        } else {
+            size
+        }
     }
 
     fn reply_bytes(&self, header: &Header) -> usize {
@@ -337,9 +344,9 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         // Initialization ii: the border M(i, 0), M(0, j).
         let mut value = |row: u32, column: u32| match matrix.take((row, column)) {
             Some(value) => Ok(value),
-            None if row == 0 || column == 0 => Ok(public.trivial(&Plaintext::from(
-                recurrence.border(row, column),
-            ))?),
+            None if row == 0 || column == 0 => {
+                Ok(public.trivial(&Plaintext::from(recurrence.border(row, column)))?)
+            }
             None => Err(LOST),
         };
         let (diagonal, left, above) = (

@@ -23,7 +23,7 @@
 //!  │◀──────────────────────────────────────── M(m, n) ──────│
 //! ```
 //!
-//! Rows of D, batches and results travel in the same messages ([`messages`]). With a batch of 1 and without packing a
+//! Rows of D, batches and results travel in the same messages (`messages.rs`). With a batch of 1 and without packing a
 //! cell is one message of three ciphertexts and an answer of one, and one comparison runs at a time: the paper's pattern.
 //!
 //! # What each side learns
@@ -69,7 +69,7 @@
 //! # Slips of the paper, corrected
 //! Step 6 adds x₁+x₂+x₃ before it divides, where the paper writes an inverse. The affine transformation multiplies by ρ₂, where the
 //! appendix writes ⊕; its option 1 multiplies by ρ₁, which the appendix leaves out. Alice sends the minimum encrypted. D
-//! has a row for each letter of Alice. Masks have ranges that make every result exact ([`masking`]).
+//! has a row for each letter of Alice. Masks have ranges that make every result exact (`masking.rs`).
 
 mod agreement;
 mod cell;
