@@ -96,9 +96,15 @@ impl From<SpecError> for Failure {
 impl From<ProtocolError> for Failure {
     fn from(error: ProtocolError) -> Self {
         match error {
-            ProtocolError::PeerMisbehaved(_) => Failure::Peer(error.to_string()),
+            ProtocolError::PeerMisbehaved(_)
+            | ProtocolError::KeyRefused(_)
+            | ProtocolError::CiphertextRefused(_) => Failure::Peer(error.to_string()),
             ProtocolError::Channel(_) => Failure::Network(error.to_string()),
-            ProtocolError::Metric(_) | ProtocolError::Job(_) => Failure::Input(error.to_string()),
+            ProtocolError::Metric(_)
+            | ProtocolError::Job(_)
+            | ProtocolError::DoesNotFit { .. }
+            | ProtocolError::NoRandomness
+            | ProtocolError::Internal(_) => Failure::Input(error.to_string()),
         }
     }
 }

@@ -6,8 +6,8 @@
 mod args;
 mod cohorts;
 mod commands;
+mod engine_args;
 mod failure;
-mod key_args;
 mod metric_args;
 mod new_file;
 mod output;

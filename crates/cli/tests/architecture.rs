@@ -15,7 +15,7 @@ const CRATES: &[(u8, &str, &str, &[&str])] = &[
     (0, "metrics", "veilpath-metrics", &[]),
     (0, "paillier", "veilpath-paillier", &[]),
     (1, "encode", "veilpath-encode", &["metrics"]),
-    (1, "protocol", "veilpath-protocol", &["metrics"]),
+    (1, "protocol", "veilpath-protocol", &["metrics", "paillier"]),
     (2, "report", "veilpath-report", &["metrics", "protocol"]),
     (
         3,

@@ -5,7 +5,7 @@ mod common;
 
 use common::{Folder, root};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 15] = [
     "",
     "demo",
     "encode",
@@ -16,6 +16,8 @@ const COMMANDS: [&str; 13] = [
     "synth lifelike",
     "keygen",
     "bench",
+    "bench cell",
+    "bench candidates",
     "bench paillier",
     "completions",
     "man",
@@ -29,6 +31,8 @@ fn prepared() -> Folder {
     run("split everyone.csv --seed 1 --first a.csv --second b.csv");
     run("synth lifelike --seed 7 --as fixations -o fixations.csv");
     run("synth lifelike --seed 8 --participants 1 --stimuli 1 --as fixations -o dog_p01.csv");
+    folder.file("few.csv", "participant,scanpath\np1,ABBA\n");
+    folder.file("other.csv", "participant,scanpath\nq1,ABCA\nq2,CAB\n");
     let eyelink = std::fs::read(root().join("testdata/formats/eyelink-asc.asc")).unwrap();
     folder.file("p01.asc", &eyelink);
     folder.file("p02.asc", &eyelink);

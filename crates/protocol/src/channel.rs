@@ -3,6 +3,10 @@
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
 /// A reliable, ordered, two-way stream of bytes. Engines use nothing else to talk to each other.
+///
+/// An engine may send its next question before it has received the answer to the last one. So that the two sides never
+/// wait for each other's receiving, a channel takes at least 256 KiB beyond what the other side has received before
+/// [`Channel::send`] or [`Channel::flush`] blocks.
 pub trait Channel {
     /// Sends bytes; they may wait in a buffer until [`Channel::flush`].
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError>;

@@ -14,6 +14,17 @@ pub fn compare_here(
     b: &Cohort,
     observer: &dyn Observer,
 ) -> Result<Outcome, ProtocolError> {
+    compare_here_observed(spec, a, b, observer, &())
+}
+
+/// The same with an observer of the joining side as well.
+pub fn compare_here_observed(
+    spec: Spec,
+    a: &Cohort,
+    b: &Cohort,
+    of_host: &dyn Observer,
+    of_join: &dyn Observer,
+) -> Result<Outcome, ProtocolError> {
     let count = crate::count_pairs(spec.pairs, a, b);
     if count.pairs > crate::MAX_PAIRS {
         return Err(ProtocolError::Job("there are too many pairs"));
@@ -26,8 +37,8 @@ pub fn compare_here(
     let mut host_end = Counted::new(host_end);
     let engine: Engine = spec.engine;
     let (host, join) = std::thread::scope(|scope| {
-        let join = scope.spawn(move || engine.run(&join_job, &mut join_end, &()));
-        let host = engine.run(&host_job, &mut host_end, observer);
+        let join = scope.spawn(move || engine.run(&join_job, &mut join_end, of_join));
+        let host = engine.run(&host_job, &mut host_end, of_host);
         // Dropping an end wakes the other role where this one failed.
         let traffic = host_end.traffic();
         drop(host_end);

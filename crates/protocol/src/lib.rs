@@ -15,9 +15,10 @@ mod pairs;
 mod spec;
 
 pub use channel::{Channel, ChannelError, Counted, MemoryChannel, Traffic, memory_pair};
+pub use engines::paillier::{PaillierOptions, candidate_counts};
 pub use engines::{Engine, Job, Observer, Role};
 pub use error::ProtocolError;
-pub use here::compare_here;
+pub use here::{compare_here, compare_here_observed};
 pub use outcome::{Cost, Label, Outcome, ResultRow, Revealed, Scored};
 pub use pairs::{MAX_PAIRS, PairCount, PairRule, count_pairs, pairs_of};
 pub use spec::{Spec, SpecError};

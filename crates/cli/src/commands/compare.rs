@@ -1,6 +1,7 @@
 //! `veilpath compare`: both cohorts are on this machine.
 
 use crate::cohorts::{self, Plan};
+use crate::engine_args::EngineArgs;
 use crate::failure::Failure;
 use crate::metric_args::MetricArgs;
 use crate::output::OutputArgs;
@@ -21,6 +22,7 @@ Examples:
   veilpath compare a.csv b.csv --metric needleman-wunsch --substitution manhattan --gap 2
   veilpath compare a.csv b.csv --metric scanmatch --threshold 3.5 --gap -0.5 --format csv
   veilpath compare a.csv b.csv --metric smith-waterman --match 2 --mismatch 1 -o scores.json
+  veilpath compare few.csv other.csv --engine paillier
 
 A cohort file is CSV with the columns participant, stimulus (may be absent) and scanpath, as `veilpath encode` \
 writes it; one string per line; or lines of participant, tab, letters (OGAMA, ScanGraph).";
@@ -35,9 +37,8 @@ pub(crate) struct CompareArgs {
     /// The second cohort
     pub(crate) b: PathBuf,
 
-    /// How to compute: plain is fast and protects nothing
-    #[arg(long, value_enum, value_name = "ENGINE", default_value = "plain")]
-    pub(crate) engine: EngineName,
+    #[command(flatten)]
+    pub(crate) engine: EngineArgs,
 
     /// Which scanpaths to compare: same-stimulus (where both cohorts have stimuli) or all with all
     #[arg(long, value_enum, value_name = "RULE", default_value = "same-stimulus")]
@@ -53,13 +54,6 @@ pub(crate) struct CompareArgs {
     // Last, because its heading goes on to all that follows.
     #[command(flatten)]
     pub(crate) metric: MetricArgs,
-}
-
-/// The engines on the command line.
-#[derive(Clone, Copy, Debug, ValueEnum)]
-pub(crate) enum EngineName {
-    /// In the clear
-    Plain,
 }
 
 /// The pair rules on the command line.
@@ -101,9 +95,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let paths = [&args.a, &args.b];
     let plan = cohorts::plan(paths, notation, &args.metric, args.output.quiet)?;
     refuse_empty_for_scanmatch(&plan, paths)?;
-    let engine = match args.engine {
-        EngineName::Plain => Engine::Plain,
-    };
+    let engine = args.engine.engine()?;
     let rule = match args.pairs {
         PairsName::SameStimulus => PairRule::SameStimulus,
         PairsName::All => PairRule::All,

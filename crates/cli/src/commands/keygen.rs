@@ -1,7 +1,7 @@
 //! `veilpath keygen`: a Paillier key pair in two files.
 
+use crate::engine_args::{KeyBits, key_size};
 use crate::failure::Failure;
-use crate::key_args::KeyArgs;
 use crate::say;
 use clap::Args;
 use std::path::PathBuf;
@@ -26,8 +26,13 @@ pub(crate) struct KeygenArgs {
     #[arg(long, value_name = "FILE")]
     public: Option<PathBuf>,
 
-    #[command(flatten)]
-    key: KeyArgs,
+    /// Bits of the modulus: 2048 gives 112 bits of security, 3072 gives 128
+    #[arg(long, value_name = "BITS", value_parser = key_size, default_value = "2048")]
+    key_bits: KeyBits,
+
+    /// Allow keys of 512 and 1024 bits, which only serve to reproduce the paper's measurements
+    #[arg(long)]
+    allow_weak_key: bool,
 
     /// Say nothing but errors
     #[arg(short, long)]
@@ -36,7 +41,13 @@ pub(crate) struct KeygenArgs {
 
 /// Makes and saves a key pair.
 pub(crate) fn run(args: &KeygenArgs) -> Result<(), Failure> {
-    let size = args.key.size()?;
+    let size = args.key_bits;
+    if size.is_weak() && !args.allow_weak_key {
+        return Err(Failure::input(format!(
+            "a key of {} bits can be broken\n  take 2048 bits or more, or add --allow-weak-key for an experiment",
+            size.bits()
+        )));
+    }
     let public = args.public.clone().unwrap_or_else(|| {
         let mut name = args.output.clone().into_os_string();
         name.push(".pub");

@@ -1,13 +1,16 @@
 //! What a plain implementation on GMP does for each operation.
 
 use core::hint::black_box;
+use std::time::Duration;
 
 use rug::Integer;
 use rug::integer::Order;
 
-use super::Operation;
 use super::workload::Workload;
+use super::{Operation, TURNS, time_per_call};
 use crate::arith::limbs;
+use crate::error::Result;
+use crate::key_size::KeySize;
 
 /// GMP's numbers for the same key.
 pub(super) struct Opponent {
@@ -67,4 +70,23 @@ impl Opponent {
                 .map(Integer::from),
         );
     }
+}
+
+/// Seconds that one `powm` of GMP takes with a modulus of 2κ bits and an exponent of κ bits, the unit in which the cost of
+/// the paper's protocol is counted: the best of a few turns of this length together.
+pub fn gmp_powm_seconds(size: KeySize, time: Duration) -> Result<f64> {
+    let ones = |bits: u32| (Integer::from(1) << bits) - 1u32;
+    // Any dense numbers of the right length will do.
+    let modulus = ones(2 * size.bits()) - 58u32;
+    let base = Integer::from(&modulus / 7u32) * 5u32;
+    let exponent = ones(size.bits()) / 3u32 * 2u32;
+    let mut best = f64::INFINITY;
+    for _ in 0..TURNS {
+        let seconds = time_per_call(time / TURNS, || {
+            black_box(base.pow_mod_ref(&exponent, &modulus).map(Integer::from));
+            Ok(())
+        })?;
+        best = best.min(seconds);
+    }
+    Ok(best)
 }

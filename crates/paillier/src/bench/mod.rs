@@ -15,6 +15,8 @@ use crate::arith::Kernel;
 use crate::error::Result;
 use crate::key_size::KeySize;
 use crate::rng::system_rng;
+#[cfg(feature = "gmp")]
+pub use gmp::gmp_powm_seconds;
 pub use workload::Workload;
 
 /// Ciphertexts per call: the lanes of the wide kernel.

@@ -1,12 +1,16 @@
 //! The engines: ways to compute the same scores with more or less revealed on the way.
 
+pub mod paillier;
 pub mod plain;
 #[cfg(test)]
 mod tests;
 
 use crate::{Channel, ProtocolError, Revealed, Spec};
+use paillier::PaillierOptions;
 use serde::Serialize;
+use std::sync::Arc;
 use veilpath_metrics::{Comparison, Reading, Scanpath};
+use veilpath_paillier::SecretKey;
 
 /// Which engine computes the scores.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -14,6 +18,8 @@ use veilpath_metrics::{Comparison, Reading, Scanpath};
 pub enum Engine {
     /// In the clear: no protection at all.
     Plain,
+    /// The paper's protocol over Paillier encryption.
+    Paillier(PaillierOptions),
 }
 
 /// Which side a party is.
@@ -36,19 +42,25 @@ pub trait Observer: Sync {
     fn scored(&self, pair: usize, reading: Reading) {
         let _ = (pair, reading);
     }
+
+    /// Does a piece of this side's work, on whichever thread calls. An observer with a clock may time it; it must do the
+    /// work exactly once.
+    fn work(&self, work: &mut dyn FnMut()) {
+        work();
+    }
 }
 
 /// Does not want to know.
 impl Observer for () {}
 
 /// One side's part of a comparison.
-#[derive(Debug)]
 pub struct Job<'a> {
     pub(crate) comparison: Comparison,
     pub(crate) role: Role,
     pub(crate) own: &'a [&'a Scanpath],
     pub(crate) peer_count: usize,
     pub(crate) pairs: &'a [(usize, usize)],
+    pub(crate) key: Option<Arc<SecretKey>>,
 }
 
 impl<'a> Job<'a> {
@@ -76,18 +88,37 @@ impl<'a> Job<'a> {
             own,
             peer_count,
             pairs,
+            key: None,
         })
+    }
+
+    /// The host brings a key of hers, of the agreed size, instead of having one made for this run.
+    #[must_use]
+    pub fn with_key(mut self, key: Arc<SecretKey>) -> Self {
+        self.key = Some(key);
+        self
+    }
+}
+
+impl std::fmt::Debug for Job<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Job")
+            .field("comparison", &self.comparison)
+            .field("role", &self.role)
+            .field("pairs", &self.pairs.len())
+            .finish_non_exhaustive()
     }
 }
 
 impl Engine {
-    /// All engines, for tests that run every one and for lists in help texts.
-    pub const ALL: [Engine; 1] = [Engine::Plain];
+    /// All engines with their usual options, for lists in help texts.
+    pub const ALL: [Engine; 2] = [Engine::Plain, Engine::Paillier(PaillierOptions::DEFAULT)];
 
     /// The name on the command line and in results.
     pub fn name(self) -> &'static str {
         match self {
             Engine::Plain => "plain",
+            Engine::Paillier(_) => "paillier",
         }
     }
 
@@ -102,6 +133,12 @@ impl Engine {
         match (self, job.role) {
             (Engine::Plain, Role::Host) => plain::host(job, channel, observer),
             (Engine::Plain, Role::Join) => plain::join(job, channel, observer),
+            (Engine::Paillier(options), Role::Host) => {
+                paillier::host(job, options, channel, observer)
+            }
+            (Engine::Paillier(options), Role::Join) => {
+                paillier::join(job, options, channel, observer)
+            }
         }
     }
 
@@ -109,6 +146,7 @@ impl Engine {
     pub fn revealed(self) -> Vec<Revealed> {
         match self {
             Engine::Plain => plain::revealed(),
+            Engine::Paillier(_) => paillier::revealed(),
         }
     }
 }

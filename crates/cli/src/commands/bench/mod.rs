@@ -1,12 +1,17 @@
-//! `veilpath bench`: what things cost on this machine.
+//! `veilpath bench`: measurements on this machine, for the paper's tables and figures.
 
+mod candidates;
+mod cell;
 mod paillier;
 
 use crate::failure::Failure;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
+use std::io::{self, Write};
 
 const EXAMPLES: &str = "\
 Examples:
+  veilpath bench cell --key-bits 512 --allow-weak-key --seconds 0.2
+  veilpath bench candidates --size 8,20 --runs 20
   veilpath bench paillier --key-bits 512 --seconds 0.01";
 
 /// The arguments of `bench`.
@@ -19,13 +24,43 @@ pub(crate) struct BenchArgs {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// Operations of the Paillier cryptosystem, per core
+    /// The time and traffic of one matrix cell, with many comparisons in flight
+    Cell(cell::CellArgs),
+    /// How many cells there are to choose from while a matrix is filled in a random order
+    Candidates(candidates::CandidatesArgs),
+    /// Every operation of the Paillier cryptosystem, on one core
     Paillier(paillier::PaillierArgs),
+}
+
+/// How measurements are written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Lines for people
+    Table,
+    /// One object
+    Json,
 }
 
 /// Measures and prints.
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     match &args.what {
+        What::Cell(args) => cell::run(args),
+        What::Candidates(args) => candidates::run(args),
         What::Paillier(args) => paillier::run(args),
+    }
+}
+
+fn print(text: &str) -> Result<(), Failure> {
+    let mut out = io::stdout().lock();
+    writeln!(out, "{text}")
+        .and_then(|()| out.flush())
+        .map_err(|error| Failure::printing(&error))
+}
+
+/// A positive number of seconds.
+fn seconds(text: &str) -> Result<f64, String> {
+    match text.parse::<f64>() {
+        Ok(seconds) if seconds > 0.0 && seconds <= 86_400.0 => Ok(seconds),
+        _ => Err("expected a number of seconds above 0".into()),
     }
 }

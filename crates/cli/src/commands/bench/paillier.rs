@@ -1,13 +1,13 @@
 //! `veilpath bench paillier`: operations of the cryptosystem per second and core, beside GMP where that is built in.
 
+use super::Format;
+use crate::engine_args::{KeyBits, key_size};
 use crate::failure::Failure;
-use crate::key_args::key_size;
 use crate::output::to_file_or_stdout;
 use crate::say;
-use clap::{Args, ValueEnum};
+use clap::Args;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
-use veilpath_paillier::KeySize;
 use veilpath_paillier::bench::{self, BenchPlan, BenchReport};
 
 const EXAMPLES: &str = "\
@@ -24,7 +24,7 @@ compiler and m4), GMP's powm of the same sizes is measured in the same run.";
 pub(super) struct PaillierArgs {
     /// Key sizes, separated by commas
     #[arg(long, value_name = "BITS", value_delimiter = ',', default_value = "512,1024,2048,3072,4096", value_parser = key_size)]
-    key_bits: Vec<KeySize>,
+    key_bits: Vec<KeyBits>,
 
     /// Time for each measurement
     #[arg(long, value_name = "SECONDS", default_value_t = 0.5)]
@@ -32,15 +32,7 @@ pub(super) struct PaillierArgs {
 
     /// How to print
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
-    format: Form,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum Form {
-    /// An aligned table for people
-    Table,
-    /// One JSON object
-    Json,
+    format: Format,
 }
 
 /// Measures and prints.
@@ -68,8 +60,8 @@ pub(super) fn run(args: &PaillierArgs) -> Result<(), Failure> {
         ));
     })?;
     to_file_or_stdout(None, |out| match args.format {
-        Form::Json => writeln!(out, "{}", serde_json::to_string_pretty(&report)?),
-        Form::Table => table(&report, out),
+        Format::Json => writeln!(out, "{}", serde_json::to_string_pretty(&report)?),
+        Format::Table => table(&report, out),
     })
 }
 

@@ -1,0 +1,168 @@
+//! What both sides know before the first ciphertext travels, computed by each from the spec and all lengths.
+
+use super::PaillierOptions;
+use super::masking::{Layout, Ranges};
+use super::recurrence::Recurrence;
+use crate::{Job, Observer, ProtocolError, Role};
+use std::collections::HashSet;
+use veilpath_metrics::Reading;
+use veilpath_paillier::KeySize;
+
+/// The plan of a run, equal on both sides.
+pub(super) struct Agreement {
+    pub(super) recurrence: Recurrence,
+    pub(super) ranges: Ranges,
+    pub(super) layout: Layout,
+    pub(super) letters: u32,
+    options: PaillierOptions,
+    host_lengths: Vec<u32>,
+    join_lengths: Vec<u32>,
+    /// Pairs with at least one cell, in the agreed order.
+    pub(super) open: Vec<usize>,
+    /// Alice's scanpaths in the order in which they are first needed.
+    pub(super) hosts: Vec<usize>,
+    /// Candidate sets of all pairs.
+    pub(super) steps: u64,
+    /// Matrix cells of all pairs.
+    pub(super) cells: u64,
+}
+
+impl Agreement {
+    pub(super) fn new(
+        job: &Job<'_>,
+        options: PaillierOptions,
+        theirs: Vec<u32>,
+    ) -> Result<Self, ProtocolError> {
+        let own = own_lengths(job)?;
+        let (host_lengths, join_lengths) = match job.role {
+            Role::Host => (own, theirs),
+            Role::Join => (theirs, own),
+        };
+        let letters = job.comparison.alphabet().size();
+        let lengths = |pair: usize| {
+            let (i, j) = job.pairs[pair];
+            (host_lengths[i], join_lengths[j])
+        };
+        let recurrence = Recurrence::new(
+            job.comparison.model(),
+            (0..job.pairs.len()).map(lengths),
+            letters,
+        )?;
+        let ranges = Ranges::new(recurrence.bound())?;
+        let layout = Layout::new(
+            options.key_size(),
+            &ranges,
+            recurrence.width(),
+            options.packing(),
+        )?;
+        let mut seen = HashSet::new();
+        let (mut open, mut hosts, mut steps, mut cells) = (Vec::new(), Vec::new(), 0u64, 0u64);
+        for (pair, &(host, _)) in job.pairs.iter().enumerate() {
+            let (m, n) = lengths(pair);
+            if m == 0 || n == 0 {
+                continue;
+            }
+            steps = steps.saturating_add(recurrence.steps(m, n));
+            cells = cells.saturating_add(u64::from(m) * u64::from(n));
+            open.push(pair);
+            if seen.insert(host) {
+                hosts.push(host);
+            }
+        }
+        Ok(Self {
+            recurrence,
+            ranges,
+            layout,
+            letters,
+            options,
+            host_lengths,
+            join_lengths,
+            open,
+            hosts,
+            steps,
+            cells,
+        })
+    }
+
+    pub(super) fn key_size(&self) -> KeySize {
+        self.options.key_size()
+    }
+
+    /// The most candidate sets in one message.
+    pub(super) fn batch(&self) -> u32 {
+        self.options.batch()
+    }
+
+    /// The letters of one of Alice's scanpaths.
+    pub(super) fn host_length(&self, host: usize) -> u32 {
+        self.host_lengths[host]
+    }
+
+    /// The lengths of a pair.
+    pub(super) fn lengths(&self, job: &Job<'_>, pair: usize) -> (u32, u32) {
+        let (i, j) = job.pairs[pair];
+        (self.host_lengths[i], self.join_lengths[j])
+    }
+
+    /// Rows of D that Alice sends in all.
+    pub(super) fn rows(&self) -> u64 {
+        self.hosts
+            .iter()
+            .map(|&host| u64::from(self.host_lengths[host]))
+            .sum()
+    }
+
+    /// The readings that follow from the lengths alone: those of empty scanpaths. `None` for all others.
+    pub(super) fn known_readings(
+        &self,
+        job: &Job<'_>,
+        observer: &dyn Observer,
+    ) -> Result<Vec<Option<Reading>>, ProtocolError> {
+        let mut readings = vec![None; job.pairs.len()];
+        for (pair, reading) in readings.iter_mut().enumerate() {
+            let (m, n) = self.lengths(job, pair);
+            if m == 0 || n == 0 {
+                let known = self.read(job, pair, self.recurrence.without_cells(m, n))?;
+                observer.scored(pair, known);
+                *reading = Some(known);
+            }
+        }
+        Ok(readings)
+    }
+
+    /// The user's numbers for a raw result.
+    pub(super) fn read(
+        &self,
+        job: &Job<'_>,
+        pair: usize,
+        raw: i64,
+    ) -> Result<Reading, ProtocolError> {
+        let (m, n) = self.lengths(job, pair);
+        Ok(job.comparison.read(raw, m as usize, n as usize)?)
+    }
+}
+
+/// The lengths of this side's scanpaths, once all letters are known to belong to the alphabet.
+pub(super) fn own_lengths(job: &Job<'_>) -> Result<Vec<u32>, ProtocolError> {
+    let alphabet = job.comparison.alphabet();
+    job.own
+        .iter()
+        .map(|scanpath| {
+            alphabet
+                .check(scanpath)
+                .map_err(|_| ProtocolError::Job("a letter is outside the agreed alphabet"))?;
+            u32::try_from(scanpath.len())
+                .ok()
+                .filter(|_| scanpath.len() <= veilpath_metrics::MAX_LENGTH)
+                .ok_or(ProtocolError::Job("a scanpath is too long"))
+        })
+        .collect()
+}
+
+/// All readings, once there are no gaps left.
+pub(super) fn complete(readings: Vec<Option<Reading>>) -> Result<Vec<Reading>, ProtocolError> {
+    readings
+        .into_iter()
+        .collect::<Option<_>>()
+        .ok_or(ProtocolError::Internal("a comparison was left out"))
+}

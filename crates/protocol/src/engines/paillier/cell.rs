@@ -1,0 +1,242 @@
+//! One cell after the other on Bob's side: from known values to masked candidates, and from a minimum to a new value.
+
+use super::agreement::Agreement;
+use super::masking::Mask;
+use super::messages::split;
+use super::order::Cell;
+use super::workers::Randomness;
+use crate::ProtocolError;
+use crypto_bigint::BoxedUint;
+use veilpath_paillier::{Ciphertext, Plaintext, PublicKey, Scalar};
+
+/// What a minimum will be: the value of a cell, or the least of a round.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Target {
+    pub(super) pair: usize,
+    pub(super) cell: Option<Cell>,
+}
+
+/// The encrypted numbers that candidates are made of.
+pub(super) enum Inputs {
+    /// M(i−1, j−1), D(i, k_B[j]), M(i, j−1) and M(i−1, j).
+    Cell {
+        diagonal: Ciphertext,
+        substitution: Ciphertext,
+        left: Ciphertext,
+        above: Ciphertext,
+    },
+    /// Values of which the least is wanted.
+    Round(Vec<Ciphertext>),
+}
+
+/// A chosen cell or round, and how it will be masked.
+pub(super) struct Step {
+    pub(super) target: Target,
+    pub(super) inputs: Inputs,
+    pub(super) mask: Mask,
+}
+
+/// What step 6 needs once Alice has answered.
+pub(super) struct Pending {
+    target: Target,
+    minus_offset: Plaintext,
+    /// E(t·T).
+    sum: Ciphertext,
+    /// a⁻¹ mod n.
+    inverse: Scalar,
+}
+
+/// Candidates of one cell with their mask, and E(−t·T).
+struct Masked {
+    candidates: Vec<Ciphertext>,
+    mask: Mask,
+    minus_sum: Ciphertext,
+}
+
+/// What all cells share.
+pub(super) struct Context<'a> {
+    pub(super) agreement: &'a Agreement,
+    pub(super) public: &'a PublicKey,
+    pub(super) randomness: &'a Randomness,
+}
+
+impl Context<'_> {
+    /// Steps 1 to 4 for some cells: the bytes for Alice, and what step 6 will need.
+    pub(super) fn mask(&self, steps: Vec<Step>) -> Result<(Vec<u8>, Vec<Pending>), ProtocolError> {
+        let (mut targets, mut inputs, mut masks) = (Vec::new(), Vec::new(), Vec::new());
+        for step in steps {
+            targets.push(step.target);
+            inputs.push(step.inputs);
+            masks.push(step.mask);
+        }
+        let candidates = self.editing_costs(inputs)?;
+        let sums = self.sum_powers(&candidates, &masks)?;
+        let minus_sums = self.public.negate_batch(&sums.iter().collect::<Vec<_>>())?;
+        let factors: Vec<&Scalar> = masks.iter().map(|mask| &mask.a).collect();
+        let inverses = self.public.inverse_batch(&factors).map_err(|_| {
+            // ρ₁, ρ₁+1 and ρ₂ are far below the primes of any honest key.
+            ProtocolError::KeyRefused(veilpath_paillier::KeyFault::SmallFactor)
+        })?;
+        let pending = targets
+            .into_iter()
+            .zip(sums)
+            .zip(inverses)
+            .zip(&masks)
+            .map(|(((target, sum), inverse), mask)| Pending {
+                target,
+                minus_offset: mask.minus_offset(),
+                sum,
+                inverse,
+            })
+            .collect();
+        let masked: Vec<Masked> = candidates
+            .into_iter()
+            .zip(masks)
+            .zip(minus_sums)
+            .map(|((candidates, mask), minus_sum)| Masked {
+                candidates,
+                mask,
+                minus_sum,
+            })
+            .collect();
+        Ok((self.pack(&masked)?, pending))
+    }
+
+    /// Step 1: x₁ = M(i−1, j−1) ⊕ D(i, k_B[j]), x₂ = M(i, j−1) ⊕ E(c_ins), x₃ = M(i−1, j) ⊕ E(c_del); in a local
+    /// alignment also x₄, which stands for score 0. What is added in the clear gets its randomness in step 4.
+    fn editing_costs(&self, inputs: Vec<Inputs>) -> Result<Vec<Vec<Ciphertext>>, ProtocolError> {
+        let recurrence = &self.agreement.recurrence;
+        let insertion = Plaintext::from(recurrence.insertion());
+        let deletion = Plaintext::from(recurrence.deletion());
+        let (mut substitutions, mut gaps) = (Vec::new(), Vec::new());
+        for input in &inputs {
+            if let Inputs::Cell {
+                diagonal,
+                substitution,
+                left,
+                above,
+            } = input
+            {
+                substitutions.push((diagonal, substitution));
+                gaps.push((left, &insertion));
+                gaps.push((above, &deletion));
+            }
+        }
+        let mut substituted = self.public.add_batch(&substitutions)?.into_iter();
+        let mut gapped = self.public.add_plain_batch(&gaps)?.into_iter();
+        let zero = recurrence
+            .zero()
+            .map(|zero| self.public.trivial(&Plaintext::from(zero)))
+            .transpose()?;
+        let candidates = inputs.into_iter().map(|input| match input {
+            Inputs::Cell { .. } => substituted
+                .next()
+                .into_iter()
+                .chain(gapped.by_ref().take(2))
+                .chain(zero.clone())
+                .collect(),
+            // A short round is filled up with values that stand for score 0.
+            Inputs::Round(values) => values
+                .into_iter()
+                .chain(zero.iter().cycle().cloned())
+                .take(recurrence.width())
+                .collect(),
+        });
+        Ok(candidates.collect())
+    }
+
+    /// E(t·T) with T = Σ xₗ: the part of option 2 of step 2 that all candidates share, and 0 under option 1.
+    fn sum_powers(
+        &self,
+        candidates: &[Vec<Ciphertext>],
+        masks: &[Mask],
+    ) -> Result<Vec<Ciphertext>, ProtocolError> {
+        let place = |place: usize| candidates.iter().filter_map(move |c| c.get(place));
+        let mut totals: Vec<Ciphertext> = place(0).cloned().collect();
+        for more in 1..self.agreement.recurrence.width() {
+            let pairs: Vec<_> = totals.iter().zip(place(more)).collect();
+            totals = self.public.add_batch(&pairs)?;
+        }
+        let powers: Vec<_> = totals
+            .iter()
+            .zip(masks)
+            .map(|(total, mask)| (total, &mask.t))
+            .collect();
+        Ok(self.public.scalar_mul_batch(&powers)?)
+    }
+
+    /// Steps 2 to 4: every masked candidate `a·x − t·T + b` in its slot, each ciphertext under randomness of its own.
+    fn pack(&self, masked: &[Masked]) -> Result<Vec<u8>, ProtocolError> {
+        let layout = &self.agreement.layout;
+        let groups: Vec<&[Masked]> = masked.chunks(layout.cells).collect();
+        let nothing = self.public.trivial(&Plaintext::from(0u64))?;
+        let (no_factor, one) = (Scalar::from(0u64), Scalar::new(&BoxedUint::one(), 1)?);
+        let mut packed = Vec::new();
+        for ciphertext in 0..layout.ciphertexts {
+            let mut rows = Vec::with_capacity(groups.len());
+            let mut offsets = Vec::with_capacity(groups.len());
+            for group in &groups {
+                let mut row = Vec::new();
+                let mut slots = Vec::new();
+                for (cell, place) in layout.places(ciphertext) {
+                    // The last group may have fewer cells; the sums of all have the same shape.
+                    let Some(cell) = group.get(cell) else {
+                        row.extend([(&nothing, &no_factor), (&nothing, &one)]);
+                        continue;
+                    };
+                    let candidate = &cell.candidates[cell.mask.order[place]];
+                    row.extend([(candidate, &cell.mask.a), (&cell.minus_sum, &one)]);
+                    slots.push(cell.mask.offset());
+                }
+                rows.push(row);
+                offsets.push(layout.slots().pack(&slots)?);
+            }
+            let sums = self
+                .public
+                .weighted_sums(&layout.shape(ciphertext), &rows)?;
+            let offsets = self.public.encrypt_batch(
+                &offsets.iter().collect::<Vec<_>>(),
+                self.randomness.draw(offsets.len())?,
+            )?;
+            let pairs: Vec<_> = sums.iter().zip(&offsets).collect();
+            packed.push(self.public.add_batch(&pairs)?);
+        }
+        let mut bytes = Vec::new();
+        for group in 0..groups.len() {
+            for column in &packed {
+                bytes.extend(self.public.ciphertext_to_bytes(&column[group])?);
+            }
+        }
+        Ok(bytes)
+    }
+
+    /// Step 6: from E(x*) to E(M(i, j)), `(E(x*) ⊕ E(−b) ⊕ E(t·T)) ⊗ a⁻¹`.
+    pub(super) fn correct(
+        &self,
+        minima: &[u8],
+        pending: Vec<Pending>,
+    ) -> Result<Vec<(Target, Ciphertext)>, ProtocolError> {
+        let encodings = split(minima, self.agreement.key_size());
+        let minima = self.public.ciphertexts_from_bytes(&encodings)?;
+        let shifts: Vec<_> = minima
+            .iter()
+            .zip(&pending)
+            .map(|(minimum, step)| (minimum, &step.minus_offset))
+            .collect();
+        let shifted = self.public.add_plain_batch(&shifts)?;
+        let sums: Vec<_> = shifted
+            .iter()
+            .zip(&pending)
+            .map(|(value, step)| (value, &step.sum))
+            .collect();
+        let scaled = self.public.add_batch(&sums)?;
+        let quotients: Vec<_> = scaled
+            .iter()
+            .zip(&pending)
+            .map(|(value, step)| (value, &step.inverse))
+            .collect();
+        let values = self.public.scalar_mul_batch(&quotients)?;
+        let targets = pending.iter().map(|step| step.target);
+        Ok(targets.zip(values).collect())
+    }
+}

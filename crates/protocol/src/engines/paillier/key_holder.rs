@@ -1,0 +1,283 @@
+//! Alice, the host: she holds the key, encrypts her substitution costs, and names minima without knowing of what.
+
+use super::PaillierOptions;
+use super::agreement::{Agreement, complete, own_lengths};
+use super::messages::{self, Header, receive_ciphertexts, split};
+use super::workers::{LANES, Randomness, on_all_cores, pieces};
+use crate::{Channel, Job, Observer, ProtocolError};
+use crypto_bigint::{BoxedUint, CtLt, CtSelect};
+use std::sync::Arc;
+use veilpath_metrics::Reading;
+use veilpath_paillier::{Plaintext, PublicKey, SecretKey, system_rng};
+use zeroize::Zeroizing;
+
+/// Substitution costs that are encrypted by one core at a time.
+const COSTS_AT_A_TIME: usize = 8 * LANES;
+/// Substitution costs that are encrypted before they are sent.
+const COSTS_AT_ONCE: usize = 64 * LANES;
+
+/// Runs Alice's side.
+pub(crate) fn host(
+    job: &Job<'_>,
+    options: PaillierOptions,
+    channel: &mut dyn Channel,
+    observer: &dyn Observer,
+) -> Result<Vec<Reading>, ProtocolError> {
+    let own = own_lengths(job)?;
+    let theirs = messages::receive_lengths(channel, job.peer_count)?;
+    messages::send_lengths(channel, &own)?;
+    let agreement = Agreement::new(job, options, theirs)?;
+    let mut readings = agreement.known_readings(job, observer)?;
+    if !agreement.open.is_empty() {
+        let alice = KeyHolder::setup(job, agreement, channel, observer)?;
+        alice.serve(channel, &mut readings)?;
+    }
+    complete(readings)
+}
+
+struct KeyHolder<'a> {
+    job: &'a Job<'a>,
+    agreement: Agreement,
+    observer: &'a dyn Observer,
+    key: Arc<SecretKey>,
+    randomness: Randomness,
+}
+
+impl<'a> KeyHolder<'a> {
+    /// Setup i: Alice generates (sk, pk), unless she brings a key, and shares pk.
+    fn setup(
+        job: &'a Job<'a>,
+        agreement: Agreement,
+        channel: &mut dyn Channel,
+        observer: &'a dyn Observer,
+    ) -> Result<Self, ProtocolError> {
+        let size = agreement.key_size();
+        let key = match &job.key {
+            Some(key) if key.public_key().size() == size => Arc::clone(key),
+            Some(_) => {
+                return Err(ProtocolError::Job(
+                    "the key has another size than agreed on",
+                ));
+            }
+            None => Arc::new(SecretKey::generate(size, &mut system_rng()?)?),
+        };
+        messages::send_key(channel, key.public_key())?;
+        let costs = agreement.rows().saturating_mul(agreement.letters.into());
+        let randomness = Randomness::of_key_holder(&key, agreement.steps.saturating_add(costs))?;
+        Ok(Self {
+            job,
+            agreement,
+            observer,
+            key,
+            randomness,
+        })
+    }
+
+    fn public(&self) -> &PublicKey {
+        self.key.public_key()
+    }
+
+    /// Answers until every comparison has its result. A peer that asks for more than the protocol has is cut off.
+    fn serve(
+        &self,
+        channel: &mut dyn Channel,
+        readings: &mut [Option<Reading>],
+    ) -> Result<(), ProtocolError> {
+        let mut open = self.agreement.open.len();
+        let mut rows = Rows::new(&self.agreement, self.job);
+        let mut steps = 0;
+        while open > 0 {
+            let header = Header::receive(channel, &self.agreement)?;
+            let before = steps;
+            steps += u64::from(header.steps);
+            if steps > self.agreement.steps {
+                return Err(ProtocolError::PeerMisbehaved("it asks for too many minima"));
+            }
+            let layout = &self.agreement.layout;
+            let masked = layout.ciphertexts_for(header.steps as usize);
+            let masked = receive_ciphertexts(channel, masked, self.agreement.key_size())?;
+            let results = self.receive_results(channel, header.results, readings)?;
+            for piece in self.minima(&masked, header.steps as usize)? {
+                channel.send(&piece)?;
+            }
+            for &(pair, raw) in &results {
+                messages::send_u64(channel, raw.unsigned_abs())?;
+                let reading = self.agreement.read(self.job, pair, raw)?;
+                readings[pair] = Some(reading);
+                self.observer.scored(pair, reading);
+            }
+            open = open.saturating_sub(results.len());
+            self.substitution_costs(channel, &mut rows, header.rows)?;
+            channel.flush()?;
+            self.observer.cells(self.share(steps) - self.share(before));
+        }
+        Ok(())
+    }
+
+    /// Initialization i: the next rows of D, `D(i, j) = E(S(s_A[i], α[j]))` for all letters α of the alphabet. (The paper
+    /// gives D one row per letter of Bob; it has one per letter of Alice.)
+    fn substitution_costs(
+        &self,
+        channel: &mut dyn Channel,
+        rows: &mut Rows<'_>,
+        count: u32,
+    ) -> Result<(), ProtocolError> {
+        let recurrence = &self.agreement.recurrence;
+        let alphabet = || (0..self.agreement.letters).filter_map(|b| u16::try_from(b).ok());
+        let mut left = count;
+        while left > 0 {
+            // Several rows at once where they are short, so that all cores have work.
+            let rows_at_once = COSTS_AT_ONCE.div_ceil(self.agreement.letters as usize);
+            let mut costs = Vec::new();
+            for _ in 0..rows_at_once.min(left as usize) {
+                let letter = rows.next().ok_or(ProtocolError::PeerMisbehaved(
+                    "it asks for substitution costs that are not there",
+                ))?;
+                costs.extend(alphabet().map(|other| (letter, other)));
+                left -= 1;
+            }
+            let work = pieces(costs, COSTS_AT_A_TIME);
+            let encrypted = on_all_cores(self.observer, work, |pairs| {
+                let cost = |&(a, b)| Plaintext::from(recurrence.substitution(a, b));
+                self.encrypt(pairs.iter().map(cost).collect())
+            })?;
+            for piece in encrypted {
+                channel.send(&piece)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Step 5: decrypts each set of masked values and encrypts its least, under fresh randomness.
+    fn minima(&self, masked: &[u8], steps: usize) -> Result<Vec<Vec<u8>>, ProtocolError> {
+        let layout = &self.agreement.layout;
+        let groups: Vec<&[u8]> = masked
+            .chunks(layout.ciphertexts * self.agreement.key_size().ciphertext_bytes())
+            .collect();
+        let mut left = steps;
+        let work: Vec<(Vec<&[u8]>, usize)> = pieces(groups, LANES)
+            .into_iter()
+            .map(|groups| {
+                let cells = left.min(groups.len() * layout.cells);
+                left -= cells;
+                (groups, cells)
+            })
+            .collect();
+        on_all_cores(self.observer, work, |(groups, cells)| {
+            let values = self.open_groups(&groups)?;
+            let least = values
+                .chunks(layout.width())
+                .take(cells)
+                .map(|candidates| Plaintext::from_uint(&least(candidates)))
+                .collect();
+            self.encrypt(least)
+        })
+    }
+
+    /// The masked values of whole groups, in the order of cells and places.
+    fn open_groups(&self, groups: &[&[u8]]) -> Result<Vec<Zeroizing<BoxedUint>>, ProtocolError> {
+        let size = self.agreement.key_size();
+        let encodings: Vec<&[u8]> = groups.iter().flat_map(|group| split(group, size)).collect();
+        let ciphertexts = self.public().ciphertexts_from_bytes(&encodings)?;
+        let opened = self
+            .key
+            .decrypt_batch(&ciphertexts.iter().collect::<Vec<_>>())?;
+        let layout = &self.agreement.layout;
+        let mut values = Vec::new();
+        for (index, plaintext) in opened.iter().enumerate() {
+            let slots = layout
+                .slots()
+                .unpack(plaintext)
+                .map_err(|_| ProtocolError::PeerMisbehaved("a masked value is out of range"))?;
+            let used = layout.places(index % layout.ciphertexts).count();
+            values.extend(slots.into_iter().take(used).map(Zeroizing::new));
+        }
+        Ok(values)
+    }
+
+    /// Final result: Alice opens E(M(m, n)), once per comparison, and only if it is a value that this comparison can
+    /// have. (A Bob who does not follow the protocol could still have any number of that size opened: out of scope.)
+    fn receive_results(
+        &self,
+        channel: &mut dyn Channel,
+        count: u32,
+        readings: &[Option<Reading>],
+    ) -> Result<Vec<(usize, i64)>, ProtocolError> {
+        let mut pairs: Vec<usize> = Vec::new();
+        let mut bytes = Vec::new();
+        for _ in 0..count {
+            let pair = messages::receive_u64(channel)?;
+            let pair = usize::try_from(pair)
+                .ok()
+                .filter(|pair| readings.get(*pair) == Some(&None) && !pairs.contains(pair))
+                .ok_or(ProtocolError::PeerMisbehaved(
+                    "it wants the result of a comparison that is not open",
+                ))?;
+            pairs.push(pair);
+            bytes.extend(receive_ciphertexts(channel, 1, self.agreement.key_size())?);
+        }
+        let encodings = split(&bytes, self.agreement.key_size());
+        let ciphertexts = self.public().ciphertexts_from_bytes(&encodings)?;
+        let values = self
+            .key
+            .decrypt_batch(&ciphertexts.iter().collect::<Vec<_>>())?;
+        let raws = values.iter().map(|value| {
+            value
+                .to_i128()
+                .and_then(|value| self.agreement.recurrence.raw(value))
+                .ok_or(ProtocolError::PeerMisbehaved("a result is out of range"))
+        });
+        pairs
+            .into_iter()
+            .zip(raws)
+            .map(|(p, r)| Ok((p, r?)))
+            .collect()
+    }
+
+    fn encrypt(&self, plaintexts: Vec<Plaintext>) -> Result<Vec<u8>, ProtocolError> {
+        let public = self.public();
+        let randomizers = self.randomness.draw(plaintexts.len())?;
+        let ciphertexts =
+            public.encrypt_batch(&plaintexts.iter().collect::<Vec<_>>(), randomizers)?;
+        let mut bytes = Vec::new();
+        for ciphertext in &ciphertexts {
+            bytes.extend(public.ciphertext_to_bytes(ciphertext)?);
+        }
+        Ok(bytes)
+    }
+
+    /// Matrix cells that so many steps stand for: Alice cannot tell which steps fill cells.
+    fn share(&self, steps: u64) -> u64 {
+        let cells = u128::from(steps) * u128::from(self.agreement.cells);
+        u64::try_from(cells / u128::from(self.agreement.steps.max(1))).unwrap_or(u64::MAX)
+    }
+}
+
+/// The least of some numbers, in the same time for each.
+fn least(candidates: &[Zeroizing<BoxedUint>]) -> Zeroizing<BoxedUint> {
+    let mut candidates = candidates.iter();
+    let mut least = candidates.next().cloned().unwrap_or_default();
+    for candidate in candidates {
+        let smaller = candidate.ct_lt(&least);
+        least = Zeroizing::new(least.ct_select(candidate, smaller));
+    }
+    least
+}
+
+/// Alice's letters in the order in which Bob asks for their costs.
+struct Rows<'a> {
+    letters: Box<dyn Iterator<Item = u16> + 'a>,
+}
+
+impl<'a> Rows<'a> {
+    fn new(agreement: &'a Agreement, job: &'a Job<'_>) -> Self {
+        let scanpaths = agreement.hosts.iter().map(|&host| job.own[host]);
+        Self {
+            letters: Box::new(scanpaths.flat_map(|scanpath| scanpath.letters().iter().copied())),
+        }
+    }
+
+    fn next(&mut self) -> Option<u16> {
+        self.letters.next()
+    }
+}

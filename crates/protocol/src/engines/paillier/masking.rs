@@ -1,0 +1,222 @@
+//! Steps 2 to 4 and 6 of the paper in numbers: masks, their ranges, and the places of masked values in ciphertexts.
+//!
+//! With T = Σ xₗ the two options of step 2 and the affine transformation of step 3 are one linear form each,
+//!
+//! ```text
+//! option 1:  x″ = a·x + b         a = ρ₁·ρ₂        b = ρ₂·δ₁ + δ₂
+//! option 2:  x″ = a·x − ρ₂·T + b  a = (ρ₁+1)·ρ₂
+//! ```
+//!
+//! so with t = 0 or ρ₂ both are `a·x − t·T + b`, and step 6 is `x = (x″ + t·T − b) / a`. The paper's step 6 writes an
+//! inverse where this sum has to be *added*; its appendix writes ⊕ρ₂ for ⊗ρ₂ and forgets ρ₁ in option 1.
+//!
+//! # Ranges
+//! Exactness must not be a matter of luck, so ranges follow from the largest candidate X of `bx` bits: δ₁ has exactly
+//! r₁+bx+2+σ bits, so that ρ₁·x − (x₂+x₃) + δ₁ is positive and hidden up to 2^−σ; δ₂ has r₂ bits more. The masked value
+//! then has at most r₁+r₂+bx+σ+3 bits, and all slots of a ciphertext together stay below n/2.
+
+use super::order::permutation;
+use crate::ProtocolError;
+use crypto_bigint::{BoxedUint, U256};
+use rand::{CryptoRng, RngExt};
+use veilpath_paillier::{Bound, KeySize, Plaintext, Scalar, SlotLayout, TermShape};
+use zeroize::Zeroizing;
+
+/// Bits of ρ₁.
+const RHO_1_BITS: u32 = 40;
+/// Bits of ρ₂.
+const RHO_2_BITS: u32 = 40;
+/// σ: what the additive mask hides is hidden up to 2^−σ.
+const STATISTICAL_BITS: u32 = 40;
+
+/// The declared length of `a`.
+pub(super) const FACTOR_BITS: u32 = RHO_1_BITS + RHO_2_BITS;
+/// The declared length of `t`.
+pub(super) const SUM_FACTOR_BITS: u32 = RHO_2_BITS;
+
+/// How long the random numbers are.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Ranges {
+    delta_1_bits: u32,
+    delta_2_bits: u32,
+    value_bits: u32,
+}
+
+impl Ranges {
+    /// The ranges for candidates from 0 to `largest`.
+    pub(super) fn new(largest: u64) -> Result<Self, ProtocolError> {
+        let candidate = Bound::at_most(&BoxedUint::from(largest));
+        let delta_1_bits = RHO_1_BITS + candidate.bits() + 2 + STATISTICAL_BITS;
+        let delta_2_bits = RHO_2_BITS + delta_1_bits;
+        let one = Bound::of_bits(1);
+        let first = Bound::of_bits(RHO_1_BITS).plus(&one).times(&candidate);
+        let masked = first
+            .plus(&Bound::of_bits(delta_1_bits))
+            .times(&Bound::of_bits(RHO_2_BITS))
+            .plus(&Bound::of_bits(delta_2_bits));
+        if masked.bits() > U256::BITS {
+            return Err(ProtocolError::Job("the costs are too large to be masked"));
+        }
+        Ok(Self {
+            delta_1_bits,
+            delta_2_bits,
+            value_bits: masked.bits(),
+        })
+    }
+
+    /// L: no masked value has more bits.
+    pub(super) fn value_bits(&self) -> u32 {
+        self.value_bits
+    }
+}
+
+/// The secret numbers of one cell: `x″ = a·x − t·T + b`, and the order in which the values are sent.
+pub(super) struct Mask {
+    pub(super) a: Scalar,
+    pub(super) t: Scalar,
+    b: Zeroizing<U256>,
+    pub(super) order: Vec<usize>,
+}
+
+/// The random numbers of one cell, as the paper names them.
+pub(super) struct Numbers {
+    pub(super) rho_1: Zeroizing<u64>,
+    pub(super) rho_2: Zeroizing<u64>,
+    pub(super) delta_1: Zeroizing<U256>,
+    pub(super) delta_2: Zeroizing<U256>,
+    /// 1 for option 2 of step 2, else 0: a number, so that nothing branches on it.
+    pub(super) option: Zeroizing<u64>,
+}
+
+impl Numbers {
+    /// ρ₁, ρ₂, δ₁, δ₂ and the option of step 2. ρ₁, ρ₁+1 and ρ₂ have inverses modulo n: no honest key has such small
+    /// factors, and a dishonest one is noticed when the inverse is taken.
+    pub(super) fn draw<R: CryptoRng + ?Sized>(ranges: &Ranges, rng: &mut R) -> Self {
+        let mut delta_1 = random_bits(ranges.delta_1_bits, rng);
+        // The top bit keeps every masked value positive.
+        *delta_1 |= U256::ONE.shl_vartime(ranges.delta_1_bits - 1);
+        Self {
+            rho_1: Zeroizing::new(rng.random_range(1..1u64 << RHO_1_BITS)),
+            rho_2: Zeroizing::new(rng.random_range(1..1u64 << RHO_2_BITS)),
+            delta_1,
+            delta_2: random_bits(ranges.delta_2_bits, rng),
+            option: Zeroizing::new(u64::from(rng.random::<bool>())),
+        }
+    }
+}
+
+impl Mask {
+    /// Steps 2 to 4: the mask of one cell with `width` candidates, and the permutation π.
+    pub(super) fn draw<R: CryptoRng + ?Sized>(
+        ranges: &Ranges,
+        width: usize,
+        rng: &mut R,
+    ) -> Result<Self, ProtocolError> {
+        Self::new(&Numbers::draw(ranges, rng), permutation(width, rng))
+    }
+
+    /// The linear form of these numbers.
+    pub(super) fn new(numbers: &Numbers, order: Vec<usize>) -> Result<Self, ProtocolError> {
+        let (rho_1, rho_2, option) = (&*numbers.rho_1, &*numbers.rho_2, &*numbers.option);
+        let a = Zeroizing::new(BoxedUint::from(
+            u128::from(*rho_2) * u128::from(rho_1 + option),
+        ));
+        let t = Zeroizing::new(BoxedUint::from(rho_2 * option));
+        let factor = U256::from_u64(*rho_2);
+        let scaled = Zeroizing::new(numbers.delta_1.wrapping_mul(&factor));
+        Ok(Self {
+            a: Scalar::new(&a, FACTOR_BITS)?,
+            t: Scalar::new(&t, SUM_FACTOR_BITS)?,
+            b: Zeroizing::new(scaled.wrapping_add(&numbers.delta_2)),
+            order,
+        })
+    }
+
+    /// `b`, for a slot.
+    pub(super) fn offset(&self) -> BoxedUint {
+        BoxedUint::from(&*self.b)
+    }
+
+    /// `−b`, for step 6.
+    pub(super) fn minus_offset(&self) -> Plaintext {
+        Plaintext::from_sign_and_magnitude(true, &Zeroizing::new(self.offset()))
+    }
+}
+
+/// A uniform number below `2^bits`.
+fn random_bits<R: CryptoRng + ?Sized>(bits: u32, rng: &mut R) -> Zeroizing<U256> {
+    let mut bytes = Zeroizing::new([0; U256::BYTES]);
+    rng.fill_bytes(&mut *bytes);
+    Zeroizing::new(U256::from_le_slice(&*bytes).shr_vartime(U256::BITS - bits))
+}
+
+/// Where the masked values of a batch are: `cells` cells share a group of `ciphertexts` ciphertexts.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Layout {
+    slots: SlotLayout,
+    width: usize,
+    pub(super) cells: usize,
+    pub(super) ciphertexts: usize,
+}
+
+impl Layout {
+    /// As many whole cells in a ciphertext as fit; where not even one fits, or without packing, a cell takes several.
+    pub(super) fn new(
+        size: KeySize,
+        ranges: &Ranges,
+        width: usize,
+        packing: bool,
+    ) -> Result<Self, ProtocolError> {
+        let bits = ranges.value_bits();
+        let refused = || ProtocolError::DoesNotFit {
+            needed: bits,
+            key_bits: size.bits(),
+        };
+        let fullest = SlotLayout::fullest(size, bits).map_err(|_| refused())?;
+        let room = if packing { fullest.slots() as usize } else { 1 };
+        let cells = (room / width).max(1);
+        let used = room.min(cells * width);
+        let used_slots = u32::try_from(used).map_err(|_| refused())?;
+        Ok(Self {
+            slots: SlotLayout::new(size, used_slots, bits).map_err(|_| refused())?,
+            width,
+            cells,
+            ciphertexts: (cells * width).div_ceil(used),
+        })
+    }
+
+    /// Slots of each ciphertext.
+    pub(super) fn slots(&self) -> &SlotLayout {
+        &self.slots
+    }
+
+    /// Candidates of a cell.
+    pub(super) fn width(&self) -> usize {
+        self.width
+    }
+
+    /// Ciphertexts that so many cells take.
+    pub(super) fn ciphertexts_for(&self, cells: usize) -> usize {
+        cells.div_ceil(self.cells) * self.ciphertexts
+    }
+
+    /// The slots of one ciphertext of a group: for each, the cell in the group and the place in its order.
+    pub(super) fn places(&self, ciphertext: usize) -> impl Iterator<Item = (usize, usize)> {
+        let slots = self.slots.slots() as usize;
+        let (start, all, width) = (ciphertext * slots, self.cells * self.width, self.width);
+        (start..(start + slots).min(all)).map(move |place| (place / width, place % width))
+    }
+
+    /// The public shape of one ciphertext's sum: in each slot a candidate to the power a, and T to the power −t, whose
+    /// power was taken before.
+    pub(super) fn shape(&self, ciphertext: usize) -> Vec<TermShape> {
+        let places = u32::try_from(self.places(ciphertext).count()).unwrap_or(0);
+        let term = |slot, scalar_bits| TermShape {
+            scalar_bits,
+            shift_bits: self.slots.shift_bits(slot),
+        };
+        (0..places)
+            .flat_map(|slot| [term(slot, FACTOR_BITS), term(slot, 1)])
+            .collect()
+    }
+}

@@ -1,0 +1,122 @@
+//! One comparison on Bob's side: the encrypted alignment matrix M, as far as it is still needed.
+
+use super::order::{Cell, Staircase};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use veilpath_paillier::Ciphertext;
+
+/// The matrix of one pair. A value is kept until the three cells that build on it have used it: memory grows with the
+/// sum of the lengths, not with their product.
+pub(super) struct Matrix {
+    /// Alice's scanpath.
+    pub(super) host: usize,
+    rows: u32,
+    columns: u32,
+    stairs: Staircase,
+    known: HashMap<Cell, Known>,
+    cells_left: u64,
+    /// Where the alignment is local: values of which the least is still to be found.
+    contest: Option<Contest>,
+}
+
+struct Known {
+    value: Ciphertext,
+    uses: u8,
+}
+
+/// The search for the least value of all cells, in rounds of a few, which names no cell.
+struct Contest {
+    /// Values in a round.
+    width: usize,
+    waiting: Vec<Ciphertext>,
+    rounds_out: u64,
+}
+
+/// What a value that became known leads to.
+#[derive(Default)]
+pub(super) struct Progress {
+    /// Cells that became candidates.
+    pub(super) cells: Vec<Cell>,
+    /// A round of the contest that is ready. Where it is short, values that stand for score 0 fill it up.
+    pub(super) round: Option<Vec<Ciphertext>>,
+    /// The result of the comparison.
+    pub(super) result: Option<Ciphertext>,
+}
+
+impl Matrix {
+    /// Initialization ii: a matrix of which only the border is known. `contest` is the width of its rounds.
+    pub(super) fn new(host: usize, (rows, columns): (u32, u32), contest: Option<usize>) -> Self {
+        Self {
+            host,
+            rows,
+            columns,
+            stairs: Staircase::new(rows, columns),
+            known: HashMap::new(),
+            cells_left: u64::from(rows) * u64::from(columns),
+            contest: contest.map(|width| Contest {
+                width,
+                waiting: Vec::new(),
+                rounds_out: 0,
+            }),
+        }
+    }
+
+    /// The value of a cell for one of those that build on it; `None` on the border.
+    pub(super) fn take(&mut self, cell: Cell) -> Option<Ciphertext> {
+        let Entry::Occupied(mut entry) = self.known.entry(cell) else {
+            return None;
+        };
+        entry.get_mut().uses -= 1;
+        if entry.get().uses == 0 {
+            return Some(entry.remove().value);
+        }
+        Some(entry.get().value.clone())
+    }
+
+    /// M(i, j) is known.
+    pub(super) fn fill(&mut self, cell: Cell, value: Ciphertext) -> Progress {
+        let (row, column) = cell;
+        self.cells_left -= 1;
+        let mut progress = Progress {
+            cells: self.stairs.fill(cell).collect(),
+            ..Progress::default()
+        };
+        let (below, right) = (row < self.rows, column < self.columns);
+        let uses = u8::from(below) + u8::from(right) + u8::from(below && right);
+        match &mut self.contest {
+            None if uses == 0 => {
+                progress.result = Some(value);
+                return progress;
+            }
+            None => {}
+            Some(contest) => contest.enter(value.clone(), self.cells_left, &mut progress),
+        }
+        if uses > 0 {
+            self.known.insert(cell, Known { value, uses });
+        }
+        progress
+    }
+
+    /// The least value of a round is known.
+    pub(super) fn finish_round(&mut self, least: Ciphertext) -> Progress {
+        let mut progress = Progress::default();
+        if let Some(contest) = &mut self.contest {
+            contest.rounds_out -= 1;
+            contest.enter(least, self.cells_left, &mut progress);
+        }
+        progress
+    }
+}
+
+impl Contest {
+    fn enter(&mut self, value: Ciphertext, cells_left: u64, progress: &mut Progress) {
+        self.waiting.push(value);
+        let last = cells_left == 0 && self.rounds_out == 0;
+        if last && self.waiting.len() == 1 {
+            progress.result = self.waiting.pop();
+        } else if last || self.waiting.len() >= self.width {
+            self.rounds_out += 1;
+            progress.round = Some(std::mem::take(&mut self.waiting));
+        }
+    }
+}

@@ -1,0 +1,390 @@
+//! Bob, who joins: he fills the encrypted matrices, asking Alice for the least of masked values in a random order.
+
+use super::PaillierOptions;
+use super::agreement::{Agreement, complete, own_lengths};
+use super::cell::{Context, Inputs, Pending, Step, Target};
+use super::masking::Mask;
+use super::matrix::{Matrix, Progress};
+use super::messages::{self, Header, receive_ciphertexts};
+use super::order::Candidates;
+use super::substitutions::Substitutions;
+use super::workers::{LANES, Randomness, on_all_cores, pieces};
+use crate::{Channel, Job, Observer, ProtocolError};
+use rand::CryptoRng;
+use std::collections::{HashMap, VecDeque};
+use veilpath_metrics::Reading;
+use veilpath_paillier::{Ciphertext, Plaintext, PublicKey, system_rng};
+
+/// Bytes of replies that may be under way when Bob asks again. See [`Channel`]: what Alice answers must fit the line
+/// while Bob is still sending.
+pub(super) const WINDOW_BYTES: usize = 256 << 10;
+/// Questions that may be under way.
+const QUESTIONS_UNDER_WAY: usize = 2;
+/// Bytes of matrix values that comparisons in flight may take. One comparison is always in flight.
+const MATRIX_BYTES: usize = 48 << 20;
+/// Candidates to choose from, in batches, before another comparison is taken up.
+const CHOICE: usize = 4;
+/// Minima that one core corrects at a time.
+const CORRECTIONS_AT_A_TIME: usize = 2 * LANES;
+
+/// Runs Bob's side.
+pub(crate) fn join(
+    job: &Job<'_>,
+    options: PaillierOptions,
+    channel: &mut dyn Channel,
+    observer: &dyn Observer,
+) -> Result<Vec<Reading>, ProtocolError> {
+    join_with(job, options, channel, observer, &mut system_rng()?)
+}
+
+/// The same with all choices and masks from a given generator.
+pub(super) fn join_with<R: CryptoRng>(
+    job: &Job<'_>,
+    options: PaillierOptions,
+    channel: &mut dyn Channel,
+    observer: &dyn Observer,
+    rng: &mut R,
+) -> Result<Vec<Reading>, ProtocolError> {
+    messages::send_lengths(channel, &own_lengths(job)?)?;
+    let theirs = messages::receive_lengths(channel, job.peer_count)?;
+    let agreement = Agreement::new(job, options, theirs)?;
+    let readings = agreement.known_readings(job, observer)?;
+    if agreement.open.is_empty() {
+        return complete(readings);
+    }
+    // Setup i: Bob receives pk.
+    let public = messages::receive_key(channel, agreement.key_size())?;
+    let mut bob = MatrixOwner {
+        substitutions: Substitutions::new(&agreement, job),
+        waiting: agreement.open.iter().copied().collect(),
+        job,
+        agreement,
+        public,
+        randomness: None,
+        observer,
+        rng,
+        matrices: HashMap::new(),
+        matrix_values: 0,
+        candidates: Candidates::new(),
+        finished: Vec::new(),
+        under_way: VecDeque::new(),
+        readings,
+    };
+    bob.fill_all(channel)?;
+    complete(bob.readings)
+}
+
+struct MatrixOwner<'a, R> {
+    job: &'a Job<'a>,
+    agreement: Agreement,
+    public: PublicKey,
+    /// Made while Alice answers the first question.
+    randomness: Option<Randomness>,
+    observer: &'a dyn Observer,
+    rng: &'a mut R,
+    substitutions: Substitutions,
+    /// Pairs that are not taken up yet.
+    waiting: VecDeque<usize>,
+    /// Comparisons in flight, by pair.
+    matrices: HashMap<usize, Matrix>,
+    /// Values that these may have to keep.
+    matrix_values: usize,
+    candidates: Candidates<Work>,
+    /// Results that Alice has yet to open.
+    finished: Vec<(usize, Ciphertext)>,
+    under_way: VecDeque<Question>,
+    readings: Vec<Option<Reading>>,
+}
+
+/// Something that Alice is needed for.
+enum Work {
+    Cell(usize, (u32, u32)),
+    Round(usize, Vec<Ciphertext>),
+}
+
+/// What Bob asked and has no answer to yet.
+struct Question {
+    rows: u32,
+    pending: Vec<Pending>,
+    results: Vec<usize>,
+    reply_bytes: usize,
+}
+
+impl<R: CryptoRng> MatrixOwner<'_, R> {
+    fn fill_all(&mut self, channel: &mut dyn Channel) -> Result<(), ProtocolError> {
+        loop {
+            self.take_up();
+            while let Some(header) = self.next_question() {
+                self.ask(channel, header)?;
+            }
+            let Some(question) = self.under_way.pop_front() else {
+                return Ok(());
+            };
+            if self.randomness.is_none() {
+                let groups = self
+                    .agreement
+                    .steps
+                    .div_ceil(self.agreement.layout.cells as u64);
+                let each = self.agreement.layout.ciphertexts as u64;
+                let expected = groups.saturating_mul(each);
+                self.randomness = Some(Randomness::of_other_side(&self.public, expected)?);
+            }
+            self.hear(channel, question)?;
+        }
+    }
+
+    /// Takes up comparisons whose substitution costs are here, until there is enough to choose from.
+    fn take_up(&mut self) {
+        let batch = self.agreement.batch() as usize;
+        let most = MATRIX_BYTES / (self.agreement.key_size().ciphertext_bytes() + 128);
+        while let Some(&pair) = self.waiting.front() {
+            let host = self.job.pairs[pair].0;
+            let (rows, columns) = self.agreement.lengths(self.job, pair);
+            let values = rows as usize + columns as usize;
+            // One at a time is the paper's way.
+            let enough = batch == 1
+                || self.candidates.len() >= CHOICE * batch
+                || self.matrix_values + values > most;
+            if !self.substitutions.complete(host) || (enough && !self.matrices.is_empty()) {
+                return;
+            }
+            self.waiting.pop_front();
+            let recurrence = &self.agreement.recurrence;
+            let contest = recurrence.zero().map(|_| recurrence.width());
+            self.matrices
+                .insert(pair, Matrix::new(host, (rows, columns), contest));
+            self.matrix_values += values;
+            self.candidates.push(Work::Cell(pair, (1, 1)));
+        }
+    }
+
+    /// How much to ask next; `None` when there is nothing to ask, or enough under way.
+    fn next_question(&self) -> Option<Header> {
+        let batch = self.agreement.batch() as usize;
+        let idle = self.under_way.is_empty();
+        if !idle && (batch == 1 || self.under_way.len() >= QUESTIONS_UNDER_WAY) {
+            return None;
+        }
+        let steps = self.batch_size(batch);
+        let results = self.finished.len().min(batch);
+        if !idle && steps == 0 {
+            return None;
+        }
+        let outstanding: usize = self.under_way.iter().map(|q| q.reply_bytes).sum();
+        let mut header = header(0, steps, results);
+        let room = WINDOW_BYTES.saturating_sub(outstanding + self.reply_bytes(&header));
+        let row_bytes = self.reply_bytes(&Header {
+            rows: 1,
+            ..Header::default()
+        });
+        let wanted = self.waiting.front().map(|&pair| self.job.pairs[pair].0);
+        header.rows = match wanted {
+            Some(host) if idle && steps == 0 => self.substitutions.rows_to_ask(host),
+            Some(host) if batch > 1 => {
+                let fit = u32::try_from(room / 2 / row_bytes).unwrap_or(u32::MAX);
+                self.substitutions.rows_to_ask(host).min(fit)
+            }
+            _ => 0,
+        };
+        let fits = outstanding + self.reply_bytes(&header) <= WINDOW_BYTES;
+        (header != Header::default() && (idle || fits)).then_some(header)
+    }
+
+    /// Candidates to take: at most half of what there is to choose from, and where there is plenty, as many as fill the
+    /// lanes of both sides.
+    fn batch_size(&self, batch: usize) -> usize {
+        let size = self.candidates.len().div_ceil(2).min(batch);
+        let full = LANES * self.agreement.layout.cells;
+        if size > full {
+            size - size % full
+        } else {
+            size
+        }
+    }
+
+    fn reply_bytes(&self, header: &Header) -> usize {
+        let row = self.agreement.letters as usize;
+        let ciphertexts = header.steps as usize + (header.rows as usize).saturating_mul(row);
+        ciphertexts
+            .saturating_mul(self.agreement.key_size().ciphertext_bytes())
+            .saturating_add(8 * header.results as usize)
+    }
+
+    /// Chooses the next cells at random, masks their candidates (steps 1 to 4), and sends them.
+    fn ask(&mut self, channel: &mut dyn Channel, header: Header) -> Result<(), ProtocolError> {
+        let chosen = self.candidates.draw(header.steps as usize, self.rng);
+        let steps = chosen
+            .into_iter()
+            .map(|work| self.step(work))
+            .collect::<Result<Vec<_>, _>>()?;
+        let masked = if steps.is_empty() {
+            Vec::new()
+        } else {
+            let context = self.context()?;
+            let at_a_time = LANES * self.agreement.layout.cells;
+            on_all_cores(self.observer, pieces(steps, at_a_time), |steps| {
+                context.mask(steps)
+            })?
+        };
+        let results: Vec<_> = self.finished.drain(..header.results as usize).collect();
+        let opened = if results.is_empty() {
+            Vec::new()
+        } else {
+            let (public, randomness) = (&self.public, self.randomness()?);
+            let values: Vec<_> = results.iter().map(|(_, value)| value).collect();
+            public.rerandomize_batch(&values, randomness.draw(values.len())?)?
+        };
+        header.send(channel)?;
+        let mut pending = Vec::new();
+        for (bytes, steps) in masked {
+            channel.send(&bytes)?;
+            pending.extend(steps);
+        }
+        for ((pair, _), value) in results.iter().zip(&opened) {
+            messages::send_u64(channel, *pair as u64)?;
+            channel.send(&self.public.ciphertext_to_bytes(value)?)?;
+        }
+        channel.flush()?;
+        self.substitutions.asked(header.rows);
+        self.under_way.push_back(Question {
+            reply_bytes: self.reply_bytes(&header),
+            rows: header.rows,
+            pending,
+            results: results.into_iter().map(|(pair, _)| pair).collect(),
+        });
+        Ok(())
+    }
+
+    /// Receives the answer to a question, and puts every value where it belongs.
+    fn hear(&mut self, channel: &mut dyn Channel, asked: Question) -> Result<(), ProtocolError> {
+        let size = self.agreement.key_size();
+        let minima = receive_ciphertexts(channel, asked.pending.len(), size)?;
+        for pair in asked.results {
+            let raw = i64::try_from(messages::receive_u64(channel)?)
+                .ok()
+                .filter(|&raw| self.agreement.recurrence.admits(raw))
+                .ok_or(ProtocolError::PeerMisbehaved("a result is out of range"))?;
+            let reading = self.agreement.read(self.job, pair, raw)?;
+            self.readings[pair] = Some(reading);
+            self.observer.scored(pair, reading);
+        }
+        self.substitutions
+            .receive(channel, asked.rows, &self.public)?;
+        let minima = minima.chunks(CORRECTIONS_AT_A_TIME * size.ciphertext_bytes());
+        let work: Vec<_> = minima
+            .zip(pieces(asked.pending, CORRECTIONS_AT_A_TIME))
+            .collect();
+        let context = self.context()?;
+        let values = on_all_cores(self.observer, work, |(minima, pending)| {
+            context.correct(minima, pending)
+        })?;
+        let mut cells = 0;
+        for (target, value) in values.into_iter().flatten() {
+            cells += u64::from(target.cell.is_some());
+            self.know(target, value)?;
+        }
+        self.observer.cells(cells);
+        Ok(())
+    }
+
+    /// A value is known: what it makes possible joins the candidates.
+    fn know(&mut self, target: Target, value: Ciphertext) -> Result<(), ProtocolError> {
+        let pair = target.pair;
+        let matrix = self.matrices.get_mut(&pair).ok_or(LOST)?;
+        let progress = match target.cell {
+            Some(cell) => matrix.fill(cell, value),
+            None => matrix.finish_round(value),
+        };
+        let host = matrix.host;
+        let Progress {
+            cells,
+            round,
+            result,
+        } = progress;
+        for cell in cells {
+            self.candidates.push(Work::Cell(pair, cell));
+        }
+        if let Some(values) = round {
+            self.candidates.push(Work::Round(pair, values));
+        }
+        if let Some(result) = result {
+            self.matrices.remove(&pair);
+            let (rows, columns) = self.agreement.lengths(self.job, pair);
+            self.matrix_values -= rows as usize + columns as usize;
+            self.substitutions.release(host);
+            self.finished.push((pair, result));
+        }
+        Ok(())
+    }
+
+    /// What a chosen cell or round needs, with a mask of its own.
+    fn step(&mut self, work: Work) -> Result<Step, ProtocolError> {
+        let width = self.agreement.recurrence.width();
+        let mask = Mask::draw(&self.agreement.ranges, width, self.rng)?;
+        let (target, inputs) = match work {
+            Work::Round(pair, values) => (Target { pair, cell: None }, Inputs::Round(values)),
+            Work::Cell(pair, cell) => {
+                let target = Target {
+                    pair,
+                    cell: Some(cell),
+                };
+                (target, self.inputs(pair, cell)?)
+            }
+        };
+        Ok(Step {
+            target,
+            inputs,
+            mask,
+        })
+    }
+
+    fn inputs(&mut self, pair: usize, (row, column): (u32, u32)) -> Result<Inputs, ProtocolError> {
+        let matrix = self.matrices.get_mut(&pair).ok_or(LOST)?;
+        let (recurrence, public) = (&self.agreement.recurrence, &self.public);
+        // Initialization ii: the border M(i, 0), M(0, j).
+        let mut value = |row: u32, column: u32| match matrix.take((row, column)) {
+            Some(value) => Ok(value),
+            None if row == 0 || column == 0 => {
+                Ok(public.trivial(&Plaintext::from(recurrence.border(row, column)))?)
+            }
+            None => Err(LOST),
+        };
+        let (diagonal, left, above) = (
+            value(row - 1, column - 1)?,
+            value(row, column - 1)?,
+            value(row - 1, column)?,
+        );
+        let letters = self.job.own[self.job.pairs[pair].1].letters();
+        let letter = letters.get(column as usize - 1).copied().ok_or(LOST)?;
+        let substitution = self.substitutions.get(matrix.host, row, letter);
+        Ok(Inputs::Cell {
+            diagonal,
+            substitution: substitution.cloned().ok_or(LOST)?,
+            left,
+            above,
+        })
+    }
+
+    fn context(&self) -> Result<Context<'_>, ProtocolError> {
+        Ok(Context {
+            agreement: &self.agreement,
+            public: &self.public,
+            randomness: self.randomness()?,
+        })
+    }
+
+    fn randomness(&self) -> Result<&Randomness, ProtocolError> {
+        self.randomness.as_ref().ok_or(LOST)
+    }
+}
+
+/// A value that the order of the cells promises is not there.
+const LOST: ProtocolError = ProtocolError::Internal("a value of the matrix was lost");
+
+fn header(rows: u32, steps: usize, results: usize) -> Header {
+    Header {
+        rows,
+        steps: u32::try_from(steps).unwrap_or(u32::MAX),
+        results: u32::try_from(results).unwrap_or(u32::MAX),
+    }
+}

@@ -1,0 +1,143 @@
+//! What travels: little-endian counts, then contents. Ciphertexts and the modulus are big-endian numbers of fixed length.
+//!
+//! Every count is checked against what was agreed on before anything is reserved for it.
+
+use super::agreement::Agreement;
+use crate::{Channel, ProtocolError};
+use veilpath_metrics::MAX_LENGTH;
+use veilpath_paillier::{BoxedUint, KeySize, PublicKey};
+
+/// Bytes that are received at a time.
+const PIECE: usize = 64 << 10;
+
+/// Bob's question: how many of each follow, or are asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(super) struct Header {
+    /// Rows of D that Alice is to send next.
+    pub(super) rows: u32,
+    /// Sets of masked candidates of which Alice is to send the least (step 4).
+    pub(super) steps: u32,
+    /// Finished comparisons of which Alice is to open the result.
+    pub(super) results: u32,
+}
+
+impl Header {
+    const BYTES: usize = 12;
+
+    pub(super) fn send(&self, channel: &mut dyn Channel) -> Result<(), ProtocolError> {
+        let mut bytes = [0; Self::BYTES];
+        for (place, number) in [self.rows, self.steps, self.results].iter().enumerate() {
+            bytes[4 * place..4 * place + 4].copy_from_slice(&number.to_le_bytes());
+        }
+        Ok(channel.send(&bytes)?)
+    }
+
+    /// Receives a header that asks for something, and for no more at once than was agreed on.
+    pub(super) fn receive(
+        channel: &mut dyn Channel,
+        agreement: &Agreement,
+    ) -> Result<Self, ProtocolError> {
+        let mut bytes = [0; Self::BYTES];
+        channel.receive(&mut bytes)?;
+        let number = |place: usize| {
+            let mut four = [0; 4];
+            four.copy_from_slice(&bytes[4 * place..4 * place + 4]);
+            u32::from_le_bytes(four)
+        };
+        let header = Self {
+            rows: number(0),
+            steps: number(1),
+            results: number(2),
+        };
+        if header == Self::default() {
+            return Err(ProtocolError::PeerMisbehaved("it asks for nothing"));
+        }
+        if header.steps.max(header.results) > agreement.batch() {
+            return Err(ProtocolError::PeerMisbehaved(
+                "it asks for more at once than was agreed on",
+            ));
+        }
+        Ok(header)
+    }
+}
+
+/// Lengths of scanpaths: both sides learn those of the other.
+pub(super) fn send_lengths(
+    channel: &mut dyn Channel,
+    lengths: &[u32],
+) -> Result<(), ProtocolError> {
+    for length in lengths {
+        channel.send(&u64::from(*length).to_le_bytes())?;
+    }
+    Ok(channel.flush()?)
+}
+
+pub(super) fn receive_lengths(
+    channel: &mut dyn Channel,
+    count: usize,
+) -> Result<Vec<u32>, ProtocolError> {
+    let mut lengths = Vec::new();
+    for _ in 0..count {
+        lengths.push(checked_length(receive_u64(channel)?)?);
+    }
+    Ok(lengths)
+}
+
+fn checked_length(length: u64) -> Result<u32, ProtocolError> {
+    u32::try_from(length)
+        .ok()
+        .filter(|&length| length as usize <= MAX_LENGTH)
+        .ok_or(ProtocolError::PeerMisbehaved("a scanpath is too long"))
+}
+
+/// Setup: Alice shares pk.
+pub(super) fn send_key(channel: &mut dyn Channel, key: &PublicKey) -> Result<(), ProtocolError> {
+    let bytes = key.modulus().to_be_bytes();
+    let length = key.size().bits() as usize / 8;
+    channel.send(&bytes[bytes.len().saturating_sub(length)..])?;
+    Ok(channel.flush()?)
+}
+
+/// The key, once it has the agreed size and shows no defect that can be seen from outside.
+pub(super) fn receive_key(
+    channel: &mut dyn Channel,
+    size: KeySize,
+) -> Result<PublicKey, ProtocolError> {
+    let mut bytes = vec![0; size.bits() as usize / 8];
+    channel.receive(&mut bytes)?;
+    let modulus = BoxedUint::from_be_slice_vartime(&bytes);
+    Ok(PublicKey::from_modulus(&modulus, size)?)
+}
+
+/// So many ciphertexts as they come, still unchecked. Memory is taken as bytes arrive, not as they are announced.
+pub(super) fn receive_ciphertexts(
+    channel: &mut dyn Channel,
+    count: usize,
+    size: KeySize,
+) -> Result<Vec<u8>, ProtocolError> {
+    let total = count
+        .checked_mul(size.ciphertext_bytes())
+        .ok_or(ProtocolError::PeerMisbehaved("a message is too long"))?;
+    let mut bytes = Vec::new();
+    while bytes.len() < total {
+        let start = bytes.len();
+        bytes.resize(start + PIECE.min(total - start), 0);
+        channel.receive(&mut bytes[start..])?;
+    }
+    Ok(bytes)
+}
+
+/// The bytes of each ciphertext.
+pub(super) fn split(bytes: &[u8], size: KeySize) -> Vec<&[u8]> {
+    bytes.chunks_exact(size.ciphertext_bytes()).collect()
+}
+
+pub(super) fn send_u64(channel: &mut dyn Channel, number: u64) -> Result<(), ProtocolError> {
+    Ok(channel.send(&number.to_le_bytes())?)
+}
+
+pub(super) fn receive_u64(channel: &mut dyn Channel) -> Result<u64, ProtocolError> {
+    let mut bytes = [0; 8];
+    channel.receive(&mut bytes)?;
+    Ok(u64::from_le_bytes(bytes))
+}

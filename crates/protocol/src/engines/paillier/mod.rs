@@ -1,0 +1,188 @@
+//! The paper's engine: Needleman–Wunsch over Paillier encryption, for every metric.
+//!
+//! Alice (the host) holds the key; Bob (who joins) fills the encrypted matrices. The names of steps are those of the paper's
+//! section "Privacy-preserving Needleman-Wunsch protocol".
+//!
+//! ```text
+//! Bob: matrix_owner.rs                                   Alice: key_holder.rs
+//!  │── lengths of his scanpaths ───────────────────────────▶│
+//!  │◀─────────────────────────── lengths of hers, then pk ──│ Setup i
+//!  │── asks for rows of D ─────────────────────────────────▶│
+//!  │◀───────────────── E(S(s_A[i], α[j])) for all letters ──│ Initialization i
+//!  │ border of M (Initialization ii)                        │
+//!  ╎                                                        ╎
+//!  │ chooses ready cells at random, over all comparisons    │
+//!  │ Step 1: E(x₁), E(x₂), E(x₃)                            │
+//!  │ Steps 2, 3: E(a·x − t·T + b); Step 4: permutes         │
+//!  │── masked candidates of a batch of cells ──────────────▶│
+//!  │ (prepares the next batch)                              │ Step 5: least of each set
+//!  │◀────────────────────────── E(x*) for each cell ────────│
+//!  │ Step 6: E(M(i, j))                                     │
+//!  ╎ … until all cells of all comparisons are filled        ╎
+//!  │── E(M(m, n)) of a finished comparison ────────────────▶│ Final result
+//!  │◀──────────────────────────────────────── M(m, n) ──────│
+//! ```
+//!
+//! Rows of D, batches and results travel in the same messages (`messages.rs`). With a batch of 1 and without packing a
+//! cell is one message of three ciphertexts and an answer of one, and one comparison runs at a time: the paper's pattern.
+//!
+//! # What each side learns
+//! Both: the number and the lengths of the other's scanpaths, and the score of every pair.
+//!
+//! **Bob** learns no more than that if he follows the protocol: all else that he sees is encrypted.
+//!
+//! **Alice learns more, and nobody should rely on her not using it.** She decrypts the masked candidates of every cell. Of
+//! each cell she sees them in random order, shifted and multiplied by secret numbers, but *the same* numbers for all
+//! candidates of the cell. So she sees which candidates are equal; the exact ratio of their differences (for three
+//! candidates 0, 1 and 4 apart she sees 1 : 3 : 4); and, because the multiplier has a limited length, roughly how large
+//! the differences are. She does not see which cell it is, nor of which comparison, but with simple metrics and short
+//! scanpaths the differences alone tell much: in simulations a curious Alice guessed 81 of 100 letters of Bob's for
+//! |a−b| costs at 8×8, and 17 for unit costs. Every further view of the same scanpath (another scanpath of hers, a
+//! repetition after a break) adds to it. In a local alignment one candidate is always the score 0, so that she sees ratios of scores and
+//! not of differences only. The coin between the two options of step 2 changes nothing: both give the same distribution.
+//! This engine is a faithful reproduction for study, and a heuristic; it is not a proof of privacy.
+//!
+//! # Assumption
+//! Both follow the protocol and are merely curious; then what Bob sees is hidden by the decisional composite residuosity
+//! assumption for keys of κ bits, and what Alice sees beyond the ratios above is hidden up to 2⁻⁴⁰ for each value. A
+//! malicious Bob could have numbers of his choice opened as "final results" (Alice opens one number per pair, and only if
+//! it is a possible result, which slows him down and no more); a malicious Alice could answer with wrong minima. Both are out
+//! of scope.
+//!
+//! Alice knows the factors of n and can read the randomness of every ciphertext that she receives. Where it is not fresh
+//! she gets the randomness of her own D entries back and with it all of Bob's letters; so every ciphertext that leaves
+//! Bob is multiplied by a uniform n-th power of its own, the three values of a cell without packing included.
+//!
+//! # Cost
+//! With m·n cells, an alphabet of A letters, ciphertexts of C = κ/4 bytes and k cells to a ciphertext (2 at κ = 1024, 4
+//! or 5 at 2048, 7 at 3072; ⅓ without packing):
+//!
+//! - bytes: (m·A + m·n·(1 + 1/k))·C; the paper's pattern has 4·m·n·C instead;
+//! - Bob, per cell: one exponentiation of κ bits (step 6), a share of 1/k of one of nearly κ bits that masks and packs
+//!   (steps 2 to 4), and 1/k of a randomiser;
+//! - Alice, per cell: 1/k decryptions and one encryption; per letter of hers A encryptions, once for all of Bob's scanpaths;
+//! - rounds: with many comparisons in flight m·n over the batch. One comparison alone takes half of its ready cells at a
+//!   time, which is about 7·max(m, n) batches, two of them under way at a time;
+//! - memory: Bob keeps D of the scanpaths in use, and of each matrix the m+n values along the edge of what is filled; Alice keeps
+//!   one batch.
+//!
+//! # Slips of the paper, corrected
+//! Step 6 adds x₁+x₂+x₃ before it divides, where the paper writes an inverse. The affine transformation multiplies by ρ₂, where the
+//! appendix writes ⊕; its option 1 multiplies by ρ₁, which the appendix leaves out. Alice sends the minimum encrypted. D
+//! has a row for each letter of Alice. Masks have ranges that make every result exact (`masking.rs`).
+
+mod agreement;
+mod cell;
+mod key_holder;
+mod masking;
+mod matrix;
+mod matrix_owner;
+mod messages;
+mod order;
+mod recurrence;
+mod substitutions;
+#[cfg(test)]
+mod tests;
+mod workers;
+
+pub(crate) use key_holder::host;
+pub(crate) use matrix_owner::join;
+pub use order::candidate_counts;
+
+use crate::{ProtocolError, Revealed};
+use serde::Serialize;
+use veilpath_paillier::KeySize;
+
+/// How the engine runs. Both sides must agree on all of it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+pub struct PaillierOptions {
+    #[serde(rename = "key_bits")]
+    key_size: KeySize,
+    batch: u32,
+    packing: bool,
+}
+
+impl PaillierOptions {
+    /// A key of 2048 bits, batches of up to 256 cells, packed.
+    pub const DEFAULT: Self = Self {
+        key_size: KeySize::Bits2048,
+        batch: 256,
+        packing: true,
+    };
+    /// The largest batch: it bounds what a peer can make us reserve.
+    pub const MAX_BATCH: u32 = 4096;
+
+    /// With a key of this size. The sizes below 2048 bits are too short to protect anything today and need consent.
+    pub fn new(key_size: KeySize, allow_weak_key: bool) -> Result<Self, ProtocolError> {
+        if key_size.is_weak() && !allow_weak_key {
+            return Err(ProtocolError::Job(
+                "a key below 2048 bits only serves to reproduce the paper's measurements; ask for it with --allow-weak-key",
+            ));
+        }
+        Ok(Self {
+            key_size,
+            ..Self::DEFAULT
+        })
+    }
+
+    /// At most so many cells per message. 1 is the paper: one comparison, one cell at a time.
+    pub fn with_batch(self, batch: u32) -> Result<Self, ProtocolError> {
+        if !(1..=Self::MAX_BATCH).contains(&batch) {
+            return Err(ProtocolError::Job(
+                "a batch has at least 1 and at most 4096 cells",
+            ));
+        }
+        Ok(Self { batch, ..self })
+    }
+
+    /// Whether several masked values share a ciphertext. Without it every value has its own, as in the paper.
+    #[must_use]
+    pub fn with_packing(self, packing: bool) -> Self {
+        Self { packing, ..self }
+    }
+
+    /// κ.
+    pub fn key_size(self) -> KeySize {
+        self.key_size
+    }
+
+    /// The most cells in a message.
+    pub fn batch(self) -> u32 {
+        self.batch
+    }
+
+    /// Whether masked values share ciphertexts.
+    pub fn packing(self) -> bool {
+        self.packing
+    }
+}
+
+impl Default for PaillierOptions {
+    fn default() -> Self {
+        Self::DEFAULT
+    }
+}
+
+/// What each side learns, for the users.
+pub(crate) fn revealed() -> Vec<Revealed> {
+    let learned = |to: &str, what: &str| Revealed {
+        to: to.to_string(),
+        what: what.to_string(),
+    };
+    vec![
+        learned("host", "the length of every scanpath of the joining side"),
+        learned("host", "the score of every pair"),
+        learned(
+            "host",
+            "the ratios and the rough size of the differences between the candidates of every matrix cell, in random \
+             order: a curious host can guess many letters from them, the more the shorter the scanpaths and the more \
+             often they are compared",
+        ),
+        learned("join", "the length of every scanpath of the host"),
+        learned("join", "the score of every pair"),
+        learned(
+            "both",
+            "no more, if both follow the protocol and Paillier encryption with a key of this size is safe",
+        ),
+    ]
+}

@@ -1,0 +1,100 @@
+//! The order of the cells: what is ready, and a uniform random choice among it.
+//!
+//! The paper fills the matrix in a random order to hide from Alice which cell she is asked about ("Candidate Vector
+//! Construction"). Here the candidates of all comparisons in flight are in one vector, and a batch is a uniform random
+//! subset of it in random order. It is never the whole vector while there is a choice: that would be the anti-diagonals
+//! of a public order.
+
+use rand::{CryptoRng, Rng, RngExt};
+
+/// The candidate vector C of the paper, over all comparisons in flight.
+#[derive(Debug)]
+pub(super) struct Candidates<T>(Vec<T>);
+
+impl<T> Candidates<T> {
+    pub(super) fn new() -> Self {
+        Self(Vec::new())
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.0.len()
+    }
+
+    pub(super) fn push(&mut self, candidate: T) {
+        self.0.push(candidate);
+    }
+
+    /// So many candidates, every subset and every order equally likely (the first steps of a Fisher–Yates shuffle).
+    pub(super) fn draw<R: CryptoRng + ?Sized>(&mut self, count: usize, rng: &mut R) -> Vec<T> {
+        let count = count.min(self.0.len());
+        (0..count)
+            .map(|_| self.0.swap_remove(below(self.0.len(), rng)))
+            .collect()
+    }
+}
+
+/// A random order of the numbers below `count` (Fisher–Yates).
+pub(super) fn permutation<R: CryptoRng + ?Sized>(count: usize, rng: &mut R) -> Vec<usize> {
+    let mut order: Vec<usize> = (0..count).collect();
+    for last in (1..count).rev() {
+        order.swap(last, below(last + 1, rng));
+    }
+    order
+}
+
+/// How much of one matrix is filled: in each row the cells from the left up to some column, in each further row at most
+/// as many.
+#[derive(Debug)]
+pub(super) struct Staircase {
+    /// Filled cells of each row.
+    filled: Vec<u32>,
+    columns: u32,
+}
+
+/// A cell of the matrix; rows and columns count from 1, as in the paper.
+pub(super) type Cell = (u32, u32);
+
+impl Staircase {
+    /// The empty matrix, whose only candidate is (1, 1).
+    pub(super) fn new(rows: u32, columns: u32) -> Self {
+        Self {
+            filled: vec![0; rows as usize],
+            columns,
+        }
+    }
+
+    /// Notes that a cell is known, and names the cells that thereby become candidates.
+    pub(super) fn fill(&mut self, (row, column): Cell) -> impl Iterator<Item = Cell> {
+        let index = row as usize - 1;
+        self.filled[index] = column;
+        let above = index
+            .checked_sub(1)
+            .map_or(self.columns, |above| self.filled[above]);
+        let below = self.filled.get(index + 1).copied();
+        let right = (above > column).then_some((row, column + 1));
+        let under = (below == Some(column - 1)).then_some((row + 1, column));
+        right.into_iter().chain(under)
+    }
+}
+
+/// The number of candidates at each step when an `rows × columns` matrix is filled one random candidate at a time, as in
+/// the paper. Needs no cryptography: this is about the order alone.
+pub fn candidate_counts<R: Rng + ?Sized>(rows: u32, columns: u32, rng: &mut R) -> Vec<u32> {
+    let mut stairs = Staircase::new(rows, columns);
+    let mut candidates = Vec::new();
+    if rows > 0 && columns > 0 {
+        candidates.push((1, 1));
+    }
+    let mut counts = Vec::new();
+    while !candidates.is_empty() {
+        counts.push(u32::try_from(candidates.len()).unwrap_or(u32::MAX));
+        let cell = candidates.swap_remove(rng.random_range(0..candidates.len()));
+        candidates.extend(stairs.fill(cell));
+    }
+    counts
+}
+
+/// A uniform number below `bound`, which is not zero.
+fn below<R: CryptoRng + ?Sized>(bound: usize, rng: &mut R) -> usize {
+    rng.random_range(0..bound)
+}

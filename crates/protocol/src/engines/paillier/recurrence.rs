@@ -1,0 +1,154 @@
+//! What the matrix computes, the same for all metrics: in each cell the least of a few candidates.
+//!
+//! A global alignment is that already. A local one maximises scores `s ≥ 0`; with `X` no smaller than any score, the
+//! values `X − s` are minimised, are never negative, and the fourth candidate, score 0, is the constant `X`.
+
+use crate::ProtocolError;
+use veilpath_metrics::{Model, Scores};
+
+/// The recurrence of a run. It depends on the agreed metric and on the longest pair only, so both sides hold the same.
+#[derive(Clone, Debug)]
+pub(super) struct Recurrence {
+    model: Model,
+    /// `X`: the value that stands for score 0; in a global alignment there is none.
+    zero: Option<u64>,
+    /// No candidate of any cell is larger.
+    bound: u64,
+}
+
+impl Recurrence {
+    /// For pairs of up to these lengths over an alphabet of so many letters.
+    pub(super) fn new(
+        model: &Model,
+        lengths: impl Iterator<Item = (u32, u32)>,
+        letters: u32,
+    ) -> Result<Self, ProtocolError> {
+        let lengths: Vec<_> = lengths
+            .map(|(m, n)| (u128::from(m), u128::from(n)))
+            .collect();
+        let most = |of: &dyn Fn(u128, u128) -> u128| {
+            lengths.iter().map(|&(m, n)| of(m, n)).max().unwrap_or(0)
+        };
+        let (zero, bound) = match model {
+            Model::Global(model) => {
+                let (insert, delete) = (u128::from(model.insert), u128::from(model.delete));
+                let largest = u128::from(model.costs.largest(letters));
+                // The dearest entry of the matrix: replace what can be replaced, or delete and insert everything.
+                let entry = most(&|m, n| {
+                    let both = m.min(n);
+                    let replacing = [
+                        m * delete,
+                        n * insert,
+                        both * largest + (m - both) * delete,
+                        both * largest + (n - both) * insert,
+                    ];
+                    let gaps = m * delete + n * insert;
+                    replacing.into_iter().max().unwrap_or(gaps).min(gaps)
+                });
+                (None, entry + largest.max(insert).max(delete))
+            }
+            Model::Local(model) => {
+                let best = u128::from(model.scores.largest().max(0).unsigned_abs());
+                let zero = most(&|m, n| m.min(n) * best);
+                let worst = u128::from(lowest(&model.scores).min(0).unsigned_abs());
+                (Some(zero), zero + worst.max(u128::from(model.gap)))
+            }
+        };
+        let narrow = |value: u128| {
+            u64::try_from(value)
+                .ok()
+                .filter(|&value| i64::try_from(value).is_ok())
+                .ok_or(ProtocolError::Job("the sum of all costs is too large"))
+        };
+        Ok(Self {
+            model: model.clone(),
+            zero: zero.map(narrow).transpose()?,
+            bound: narrow(bound)?,
+        })
+    }
+
+    /// No candidate is larger than this, and none is negative.
+    pub(super) fn bound(&self) -> u64 {
+        self.bound
+    }
+
+    /// Candidates of a cell: substitution, insertion, deletion, and in a local alignment a new start.
+    pub(super) fn width(&self) -> usize {
+        if self.zero.is_some() { 4 } else { 3 }
+    }
+
+    /// The value of a new start, where the alignment is local.
+    pub(super) fn zero(&self) -> Option<u64> {
+        self.zero
+    }
+
+    /// S(a, b): what a substitution adds, where `a` is Alice's letter.
+    pub(super) fn substitution(&self, a: u16, b: u16) -> i64 {
+        match &self.model {
+            Model::Global(model) => model.costs.cost(a, b).into(),
+            Model::Local(model) => -i64::from(model.scores.score(a, b)),
+        }
+    }
+
+    /// c_ins: what a letter that only Bob has adds.
+    pub(super) fn insertion(&self) -> u64 {
+        match &self.model {
+            Model::Global(model) => model.insert.into(),
+            Model::Local(model) => model.gap.into(),
+        }
+    }
+
+    /// c_del: what a letter that only Alice has adds.
+    pub(super) fn deletion(&self) -> u64 {
+        match &self.model {
+            Model::Global(model) => model.delete.into(),
+            Model::Local(model) => model.gap.into(),
+        }
+    }
+
+    /// The matrix's first column and first row, M(i, 0) and M(0, j): everybody knows them.
+    pub(super) fn border(&self, row: u32, column: u32) -> u64 {
+        self.zero.unwrap_or_else(|| {
+            u64::from(row) * self.deletion() + u64::from(column) * self.insertion()
+        })
+    }
+
+    /// Candidate sets that Alice sees for one pair: one per cell, and for a local alignment the rounds in which all
+    /// cells meet to find the greatest score.
+    pub(super) fn steps(&self, rows: u32, columns: u32) -> u64 {
+        let cells = u64::from(rows) * u64::from(columns);
+        match self.zero {
+            None => cells,
+            Some(_) => cells + cells.saturating_sub(1).div_ceil(self.width() as u64 - 1),
+        }
+    }
+
+    /// The raw result of a pair without cells.
+    pub(super) fn without_cells(&self, rows: u32, columns: u32) -> i64 {
+        self.raw(i128::from(self.border(rows, columns)))
+            .unwrap_or_default()
+    }
+
+    /// The model's raw result that a matrix value stands for; `None` where no matrix has such a value.
+    pub(super) fn raw(&self, value: i128) -> Option<i64> {
+        let value = u64::try_from(value).ok().filter(|&v| v <= self.bound)?;
+        match self.zero {
+            None => i64::try_from(value).ok(),
+            Some(zero) => zero
+                .checked_sub(value)
+                .and_then(|score| i64::try_from(score).ok()),
+        }
+    }
+
+    /// Whether a raw result is possible at all.
+    pub(super) fn admits(&self, raw: i64) -> bool {
+        u64::try_from(raw).is_ok_and(|raw| raw <= self.zero.unwrap_or(self.bound))
+    }
+}
+
+fn lowest(scores: &Scores) -> i32 {
+    match scores {
+        Scores::Unit { .. } => scores.score(0, 0).min(scores.score(0, 1)),
+        Scores::Table { scores, .. } => scores.iter().copied().min().unwrap_or(0),
+    }
+}

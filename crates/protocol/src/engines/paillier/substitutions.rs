@@ -1,0 +1,121 @@
+//! D on Bob's side: one row per letter of Alice's scanpath, once per scanpath, for as long as pairs need it.
+
+use super::agreement::Agreement;
+use super::messages::{receive_ciphertexts, split};
+use crate::{Channel, Job, ProtocolError};
+use std::collections::{HashMap, VecDeque};
+use veilpath_paillier::{Ciphertext, PublicKey};
+
+/// The matrices D that are here, and those that are still to come.
+pub(super) struct Substitutions {
+    /// Where each letter of the alphabet is in a row; letters that Bob does not use are not kept.
+    places: Vec<Option<usize>>,
+    here: HashMap<usize, Rows>,
+    /// Scanpaths of Alice of which rows are missing, in the order in which they come.
+    to_come: VecDeque<usize>,
+    /// Rows that were asked for, beyond those that are here.
+    asked: u32,
+}
+
+struct Rows {
+    rows: Vec<Vec<Ciphertext>>,
+    length: u32,
+    pairs_left: usize,
+}
+
+impl Substitutions {
+    pub(super) fn new(agreement: &Agreement, job: &Job<'_>) -> Self {
+        let mut places = vec![None; agreement.letters as usize];
+        let mut here = HashMap::new();
+        let mut used = 0;
+        for &pair in &agreement.open {
+            let (host, join) = job.pairs[pair];
+            let rows = here.entry(host).or_insert_with(|| Rows {
+                rows: Vec::new(),
+                length: agreement.host_length(host),
+                pairs_left: 0,
+            });
+            rows.pairs_left += 1;
+            for &letter in job.own[join].letters() {
+                if let Some(place @ None) = places.get_mut(usize::from(letter)) {
+                    *place = Some(used);
+                    used += 1;
+                }
+            }
+        }
+        Self {
+            places,
+            here,
+            to_come: agreement.hosts.iter().copied().collect(),
+            asked: 0,
+        }
+    }
+
+    /// Whether all rows of a scanpath are here.
+    pub(super) fn complete(&self, host: usize) -> bool {
+        self.here
+            .get(&host)
+            .is_some_and(|rows| rows.rows.len() == rows.length as usize)
+    }
+
+    /// Rows of this scanpath that are neither here nor asked for; none where another has to come first.
+    pub(super) fn rows_to_ask(&self, host: usize) -> u32 {
+        match (self.to_come.front(), self.here.get(&host)) {
+            (Some(&next), Some(rows)) if next == host => {
+                let known = u32::try_from(rows.rows.len()).unwrap_or(u32::MAX);
+                rows.length.saturating_sub(known.saturating_add(self.asked))
+            }
+            _ => 0,
+        }
+    }
+
+    /// Notes that rows of the next scanpath were asked for.
+    pub(super) fn asked(&mut self, rows: u32) {
+        self.asked += rows;
+    }
+
+    /// Receives rows that were asked for.
+    pub(super) fn receive(
+        &mut self,
+        channel: &mut dyn Channel,
+        count: u32,
+        public: &PublicKey,
+    ) -> Result<(), ProtocolError> {
+        let broken = ProtocolError::Internal("rows came that were not asked for");
+        for _ in 0..count {
+            let host = *self.to_come.front().ok_or(broken.clone())?;
+            let bytes = receive_ciphertexts(channel, self.places.len(), public.size())?;
+            let mut used = vec![&[][..]; self.places.iter().flatten().count()];
+            for (encoding, place) in split(&bytes, public.size()).into_iter().zip(&self.places) {
+                if let Some(place) = *place {
+                    used[place] = encoding;
+                }
+            }
+            let row = public.ciphertexts_from_bytes(&used)?;
+            let rows = self.here.get_mut(&host).ok_or(broken.clone())?;
+            rows.rows.push(row);
+            self.asked -= 1;
+            if rows.rows.len() == rows.length as usize {
+                self.to_come.pop_front();
+            }
+        }
+        Ok(())
+    }
+
+    /// D(i, k_B[j]) for Alice's `row`-th letter, counted from 1, and a letter of Bob's.
+    pub(super) fn get(&self, host: usize, row: u32, letter: u16) -> Option<&Ciphertext> {
+        let place = (*self.places.get(usize::from(letter))?)?;
+        let rows = &self.here.get(&host)?.rows;
+        rows.get(row as usize - 1)?.get(place)
+    }
+
+    /// Notes that a pair is done; the last pair of a scanpath takes its D along.
+    pub(super) fn release(&mut self, host: usize) {
+        if let Some(rows) = self.here.get_mut(&host) {
+            rows.pairs_left -= 1;
+            if rows.pairs_left == 0 {
+                self.here.remove(&host);
+            }
+        }
+    }
+}

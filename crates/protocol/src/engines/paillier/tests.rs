@@ -1,0 +1,166 @@
+//! What the engine does beyond the right scores: its messages, its randomness, its choices, and what it refuses.
+
+mod choices;
+mod hostile;
+mod masks;
+mod randomness;
+mod wire;
+
+use super::PaillierOptions;
+use crate::{Channel, ChannelError, Engine, Job, MemoryChannel, PairRule, Role, Spec, memory_pair};
+use num_bigint::BigUint;
+use rand::SeedableRng;
+use rand_chacha::ChaCha20Rng;
+use std::sync::Arc;
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Reading, Scanpath};
+use veilpath_paillier::{KeySize, SecretKey};
+
+const LETTERS: u32 = 12;
+
+fn rng(seed: u64) -> ChaCha20Rng {
+    ChaCha20Rng::seed_from_u64(seed)
+}
+
+fn short_key() -> PaillierOptions {
+    PaillierOptions::new(KeySize::Bits512, true).unwrap()
+}
+
+/// The paper's own pattern.
+fn as_in_the_paper() -> PaillierOptions {
+    short_key().with_batch(1).unwrap().with_packing(false)
+}
+
+fn cohort(scanpaths: &[Vec<u16>]) -> Cohort {
+    Cohort {
+        alphabet: Alphabet::letters(LETTERS).unwrap(),
+        encoding: Encoding::default(),
+        entries: scanpaths
+            .iter()
+            .map(|letters| Entry {
+                participant: String::new(),
+                stimulus: None,
+                scanpath: Scanpath::new(letters.clone()),
+            })
+            .collect(),
+    }
+}
+
+fn spec(options: PaillierOptions, metric: Metric, a: &Cohort, b: &Cohort) -> Spec {
+    Spec::new(Engine::Paillier(options), metric, PairRule::All, a, b).unwrap()
+}
+
+/// A key with its primes.
+struct Key {
+    secret: Arc<SecretKey>,
+    p: BigUint,
+    q: BigUint,
+}
+
+/// A key whose p − 1 and q − 1 have small factors besides 2, so that there are characters to look at.
+fn key() -> Key {
+    let mut rng = rng(99);
+    loop {
+        let secret = SecretKey::generate(KeySize::Bits512, &mut rng).unwrap();
+        let text = secret.to_file_text();
+        let number = |name: &str| {
+            let line = text.lines().find_map(|line| line.strip_prefix(name));
+            BigUint::parse_bytes(line.unwrap().as_bytes(), 16).unwrap()
+        };
+        let (p, q) = (number("p "), number("q "));
+        let one = BigUint::from(1u32);
+        if &p % 3u32 == one && &q % 5u32 == one {
+            return Key {
+                secret: Arc::new(secret),
+                p,
+                q,
+            };
+        }
+    }
+}
+
+/// Keeps what goes through, each call apart.
+struct Recorded {
+    inner: MemoryChannel,
+    sent: Vec<Vec<u8>>,
+    received: Vec<Vec<u8>>,
+}
+
+impl Channel for Recorded {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        self.sent.push(bytes.to_vec());
+        self.inner.send(bytes)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        self.inner.receive(buffer)?;
+        self.received.push(buffer.to_vec());
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        self.inner.flush()
+    }
+}
+
+/// Runs both sides, all with all, and returns what Alice's line saw.
+fn recorded_run(
+    options: PaillierOptions,
+    metric: &Metric,
+    key: &Arc<SecretKey>,
+    a: &Cohort,
+    b: &Cohort,
+) -> (Recorded, Vec<Reading>) {
+    let spec = spec(options, metric.clone(), a, b);
+    let pairs = crate::pairs_of(PairRule::All, a, b);
+    let own = |cohort: &Cohort| -> Vec<Scanpath> {
+        cohort.entries.iter().map(|e| e.scanpath.clone()).collect()
+    };
+    let (hers, his) = (own(a), own(b));
+    let (hers, his): (Vec<_>, Vec<_>) = (hers.iter().collect(), his.iter().collect());
+    let host = Job::new(&spec, Role::Host, &hers, his.len(), &pairs).unwrap();
+    let host = host.with_key(Arc::clone(key));
+    let join = Job::new(&spec, Role::Join, &his, hers.len(), &pairs).unwrap();
+    let (host_end, mut join_end) = memory_pair();
+    let mut line = Recorded {
+        inner: host_end,
+        sent: Vec::new(),
+        received: Vec::new(),
+    };
+    let readings = std::thread::scope(|scope| {
+        let bob = scope.spawn(|| {
+            super::matrix_owner::join_with(&join, options, &mut join_end, &(), &mut rng(5))
+        });
+        let readings = super::host(&host, options, &mut line, &()).unwrap();
+        assert_eq!(bob.join().unwrap().unwrap(), readings);
+        readings
+    });
+    (line, readings)
+}
+
+/// The numbers in those buffers that hold ciphertexts.
+fn ciphertexts(buffers: &[Vec<u8>]) -> Vec<BigUint> {
+    let length = KeySize::Bits512.ciphertext_bytes();
+    buffers
+        .iter()
+        .filter(|bytes| bytes.len() % length == 0)
+        .flat_map(|bytes| bytes.chunks(length))
+        .map(BigUint::from_bytes_be)
+        .collect()
+}
+
+/// Whether counts of equally likely classes look it.
+#[track_caller]
+fn assert_uniform(what: &str, counts: &[usize]) {
+    assert!(looks_uniform(counts), "{what}: {counts:?}");
+}
+
+/// Compares χ² with a bound that a fair source passes once in ten million times at most, whatever the number of classes.
+fn looks_uniform(counts: &[usize]) -> bool {
+    let expected = counts.iter().sum::<usize>() as f64 / counts.len() as f64;
+    let chi_square: f64 = counts
+        .iter()
+        .map(|&count| (count as f64 - expected).powi(2) / expected)
+        .sum();
+    let freedom = (counts.len() - 1) as f64;
+    chi_square < freedom + 6.0 * (2.0 * freedom).sqrt() + 20.0
+}

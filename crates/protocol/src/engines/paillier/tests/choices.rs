@@ -1,0 +1,98 @@
+//! Cells, batches and permutations are chosen uniformly.
+
+use super::super::order::{Candidates, Staircase, candidate_counts, permutation};
+use super::{assert_uniform, rng};
+use std::collections::HashMap;
+
+const DRAWS: usize = 24_000;
+
+#[test]
+fn every_subset_in_every_order_is_equally_likely() {
+    let mut rng = rng(1);
+    let mut seen = HashMap::new();
+    for _ in 0..DRAWS {
+        let mut candidates = Candidates::new();
+        (0..5).for_each(|candidate| candidates.push(candidate));
+        let drawn = candidates.draw(2, &mut rng);
+        assert_eq!(candidates.len(), 3);
+        *seen.entry(drawn).or_insert(0) += 1;
+    }
+    // 5·4 ordered pairs.
+    assert_eq!(seen.len(), 20);
+    assert_uniform("pairs", &seen.into_values().collect::<Vec<_>>());
+}
+
+#[test]
+fn what_is_drawn_is_gone_and_what_is_left_stays() {
+    let mut candidates = Candidates::new();
+    (0..10).for_each(|candidate| candidates.push(candidate));
+    let mut all = candidates.draw(4, &mut rng(2));
+    all.extend(candidates.draw(100, &mut rng(3)));
+    assert_eq!(candidates.len(), 0);
+    all.sort_unstable();
+    assert_eq!(all, (0..10).collect::<Vec<_>>());
+}
+
+#[test]
+fn permutations_are_uniform() {
+    for width in [3, 4] {
+        let mut rng = rng(4);
+        let mut seen = HashMap::new();
+        for _ in 0..DRAWS {
+            *seen.entry(permutation(width, &mut rng)).or_insert(0) += 1;
+        }
+        assert_eq!(seen.len(), (1..=width).product::<usize>());
+        assert_uniform("permutations", &seen.into_values().collect::<Vec<_>>());
+    }
+}
+
+#[test]
+fn a_cell_is_a_candidate_once_its_three_neighbours_are_known() {
+    let mut rng = rng(5);
+    for (rows, columns) in [(1, 1), (1, 7), (7, 1), (5, 8), (9, 4)] {
+        let mut stairs = Staircase::new(rows, columns);
+        let mut candidates = Candidates::new();
+        candidates.push((1u32, 1u32));
+        let mut known = std::collections::HashSet::new();
+        while let Some((row, column)) = candidates.draw(1, &mut rng).pop() {
+            for (i, j) in [(row - 1, column - 1), (row - 1, column), (row, column - 1)] {
+                assert!(i == 0 || j == 0 || known.contains(&(i, j)));
+            }
+            assert!(known.insert((row, column)));
+            for cell in stairs.fill((row, column)) {
+                candidates.push(cell);
+            }
+        }
+        assert_eq!(known.len() as u32, rows * columns);
+    }
+}
+
+/// A fill order of a 2×2 matrix is fixed but for its two middle cells.
+#[test]
+fn the_paths_through_a_small_matrix_are_uniform() {
+    let mut rng = rng(6);
+    let mut first = [0; 2];
+    for _ in 0..DRAWS {
+        let mut stairs = Staircase::new(2, 2);
+        let mut candidates = Candidates::new();
+        stairs.fill((1, 1)).for_each(|cell| candidates.push(cell));
+        let (row, _) = candidates.draw(1, &mut rng)[0];
+        first[row as usize - 1] += 1;
+    }
+    assert_uniform("second cells", &first);
+}
+
+#[test]
+fn the_number_of_candidates_is_what_simulation_says() {
+    let mut rng = rng(7);
+    assert_eq!(candidate_counts(1, 5, &mut rng), [1; 5]);
+    assert_eq!(candidate_counts(0, 5, &mut rng), [0u32; 0]);
+    let mean = |rng: &mut _| {
+        let counts = candidate_counts(20, 20, rng);
+        assert_eq!(counts.len(), 400);
+        counts.iter().sum::<u32>() as f64 / 400.0
+    };
+    let mean = (0..300).map(|_| mean(&mut rng)).sum::<f64>() / 300.0;
+    // The paper says 6.8.
+    assert!((7.0..7.4).contains(&mean), "{mean}");
+}

@@ -1,0 +1,246 @@
+//! A peer that breaks the protocol gets a typed error; nothing panics, and nothing is reserved for what is only claimed.
+
+use super::super::messages::Header;
+use super::{LETTERS, as_in_the_paper, cohort, key, rng, short_key, spec};
+use crate::{
+    Channel, ChannelError, Engine, Job, PaillierOptions, PairRule, ProtocolError, Role, Spec,
+};
+use num_bigint::BigUint;
+use proptest::prelude::*;
+use std::sync::{Arc, OnceLock};
+use veilpath_metrics::{Cohort, Metric, Scanpath};
+use veilpath_paillier::{KeyFault, KeySize, Plaintext, SecretKey};
+
+/// Says what it was told to say, and listens to nobody.
+struct Script(Vec<u8>, usize);
+
+impl Channel for Script {
+    fn send(&mut self, _: &[u8]) -> Result<(), ChannelError> {
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        let end = self.1 + buffer.len();
+        let bytes = self.0.get(self.1..end).ok_or(ChannelError::Closed)?;
+        buffer.copy_from_slice(bytes);
+        self.1 = end;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        Ok(())
+    }
+}
+
+fn secret() -> &'static Arc<SecretKey> {
+    static KEY: OnceLock<Arc<SecretKey>> = OnceLock::new();
+    KEY.get_or_init(|| key().secret)
+}
+
+/// One side of a comparison of two letters with two, against a script.
+fn against(role: Role, options: PaillierOptions, script: &[Vec<u8>]) -> ProtocolError {
+    let both: Cohort = cohort(&[vec![1, 2]]);
+    let spec: Spec = spec(options, Metric::Levenshtein, &both, &both);
+    let own = Scanpath::new(vec![1, 2]);
+    let own = [&own];
+    let pairs = [(0, 0)];
+    let job = Job::new(&spec, role, &own, 1, &pairs).unwrap();
+    let job = job.with_key(Arc::clone(secret()));
+    let mut line = Script(script.concat(), 0);
+    Engine::Paillier(options)
+        .run(&job, &mut line, &())
+        .unwrap_err()
+}
+
+fn length(length: u64) -> Vec<u8> {
+    length.to_le_bytes().to_vec()
+}
+
+fn header(rows: u32, steps: u32, results: u32) -> Vec<u8> {
+    [rows, steps, results]
+        .iter()
+        .flat_map(|n| n.to_le_bytes())
+        .collect()
+}
+
+fn encrypted(value: i64) -> Vec<u8> {
+    let public = secret().public_key();
+    let randomizer = public.fresh_randomizers(1, &mut rng(3)).pop().unwrap();
+    let ciphertext = public.encrypt(&Plaintext::from(value), randomizer).unwrap();
+    public.ciphertext_to_bytes(&ciphertext).unwrap()
+}
+
+fn host(script: &[Vec<u8>]) -> ProtocolError {
+    against(Role::Host, short_key(), script)
+}
+
+fn join(script: &[Vec<u8>]) -> ProtocolError {
+    against(Role::Join, as_in_the_paper(), script)
+}
+
+#[track_caller]
+fn assert_misbehaved(error: ProtocolError) {
+    assert!(
+        matches!(error, ProtocolError::PeerMisbehaved(_)),
+        "{error:?}"
+    );
+}
+
+#[track_caller]
+fn assert_refused(error: ProtocolError) {
+    assert!(
+        matches!(error, ProtocolError::CiphertextRefused(_)),
+        "{error:?}"
+    );
+}
+
+#[track_caller]
+fn assert_closed(error: ProtocolError) {
+    assert_eq!(error, ProtocolError::Channel(ChannelError::Closed));
+}
+
+#[test]
+fn alice_answers_only_what_the_protocol_asks() {
+    let two = || length(2);
+    assert_misbehaved(host(&[length(u64::MAX)]));
+    assert_misbehaved(host(&[length((1 << 31) + 1)]));
+    assert_closed(host(&[length(1 << 31)]));
+    assert_closed(host(&[two(), header(1, 0, 0)]));
+    assert_misbehaved(host(&[two(), header(0, 0, 0)]));
+    // More than a batch, more than the cells there are, more rows than letters.
+    assert_misbehaved(host(&[two(), header(0, 257, 0)]));
+    assert_misbehaved(host(&[two(), header(0, 5, 0)]));
+    assert_misbehaved(host(&[two(), header(3, 0, 0)]));
+    assert_misbehaved(host(&[two(), header(u32::MAX, 0, 0)]));
+    assert_misbehaved(host(&[two(), header(0, 0, u32::MAX)]));
+    // Not below n², no unit.
+    assert_refused(host(&[two(), header(0, 1, 0), vec![255; 128]]));
+    assert_refused(host(&[two(), header(0, 1, 0), vec![0; 128]]));
+    // A number that no masks make: negative, or beyond the slots.
+    assert_misbehaved(host(&[two(), header(0, 1, 0), encrypted(-1)]));
+}
+
+#[test]
+fn alice_opens_a_result_once_and_only_if_it_is_one() {
+    let result = |pair: u64, value: i64| [length(pair), encrypted(value)].concat();
+    let one = |message: Vec<u8>| host(&[length(2), header(0, 0, 1), message]);
+    assert_misbehaved(one(result(1, 2)));
+    assert_misbehaved(one(result(u64::MAX, 2)));
+    assert_misbehaved(one(result(0, -1)));
+    // Two letters against two differ by at most 2; candidates reach 3.
+    assert_misbehaved(one(result(0, 4)));
+    assert_misbehaved(one(result(0, i64::MAX)));
+    assert_refused(one([length(0), vec![255; 128]].concat()));
+    let twice = [result(0, 1), result(0, 1)].concat();
+    assert_misbehaved(host(&[length(2), header(0, 0, 2), twice]));
+}
+
+#[test]
+fn bob_checks_the_key() {
+    let modulus = |n: &BigUint| {
+        let bytes = n.to_bytes_be();
+        [vec![0; 64 - bytes.len()], bytes].concat()
+    };
+    let n = BigUint::from_bytes_be(&secret().public_key().modulus().to_be_bytes());
+    let refused = |n: BigUint| match join(&[length(2), modulus(&n)]) {
+        ProtocolError::KeyRefused(fault) => fault,
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(refused(&n + 1u32), KeyFault::Even);
+    assert!(matches!(refused(&n >> 8u32), KeyFault::Size { bits: 504 }));
+    assert!(matches!(refused(BigUint::ZERO), KeyFault::Size { .. }));
+    let multiple_of_three = (BigUint::from(1u32) << 511u32) + 1u32;
+    assert_eq!(refused(multiple_of_three), KeyFault::SmallFactor);
+    assert_closed(join(&[length(2), modulus(&n)]));
+}
+
+#[test]
+fn bob_checks_answers() {
+    let bytes = secret().public_key().modulus().to_be_bytes();
+    let begin = || vec![length(2), bytes.to_vec()];
+    let with = |more: Vec<Vec<u8>>| join(&[begin(), more].concat());
+    let row = || encrypted(1).repeat(LETTERS as usize);
+    assert_misbehaved(join(&[length(1 << 32)]));
+    assert_closed(with(vec![row()]));
+    assert_refused(with(vec![vec![255; 2 * 128 * LETTERS as usize]]));
+    assert_refused(with(vec![row(), row(), vec![0; 128]]));
+    // Four cells with whatever minima, then a result that cannot be.
+    let minima = || vec![row(), row(), encrypted(7).repeat(4)];
+    for raw in [4, u64::MAX, 1 << 63] {
+        assert_misbehaved(with([minima(), vec![length(raw)]].concat()));
+    }
+    assert_closed(with(minima()));
+}
+
+#[test]
+fn a_claimed_length_reserves_nothing() {
+    // 2³¹ letters: an honest Alice would have to send a terabyte of substitution costs.
+    let bytes = secret().public_key().modulus().to_be_bytes();
+    assert_closed(join(&[length(1 << 31), bytes.to_vec()]));
+}
+
+#[test]
+fn weak_keys_and_odd_batches_need_more_than_a_wish() {
+    assert!(PaillierOptions::new(KeySize::Bits1024, false).is_err());
+    assert!(PaillierOptions::new(KeySize::Bits2048, false).is_ok());
+    for batch in [0, PaillierOptions::MAX_BATCH + 1] {
+        assert!(short_key().with_batch(batch).is_err());
+    }
+    let a = cohort(&[vec![1]]);
+    let spec = Spec::new(
+        Engine::Paillier(PaillierOptions::DEFAULT),
+        Metric::Levenshtein,
+        PairRule::All,
+        &a,
+        &a,
+    )
+    .unwrap();
+    // A key of another size than agreed on.
+    let own = [&a.entries[0].scanpath];
+    let job = Job::new(&spec, Role::Host, &own, 1, &[(0, 0)]).unwrap();
+    let job = job.with_key(Arc::clone(secret()));
+    let mut line = Script(length(1), 0);
+    let error = spec.engine.run(&job, &mut line, &()).unwrap_err();
+    assert!(matches!(error, ProtocolError::Job(_)));
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+    #[test]
+    fn any_bytes_end_in_an_error(prefix in 0..3usize, small in prop::collection::vec(0..4u8, 0..12), bytes in prop::collection::vec(any::<u8>(), 0..600)) {
+        let pieces = match prefix {
+            0 => vec![],
+            1 => vec![length(2)],
+            // Headers with small numbers come through.
+            _ => vec![length(2), small.iter().flat_map(|&n| u32::from(n).to_le_bytes()).collect()],
+        };
+        let script = [pieces, vec![bytes]].concat();
+        let _ = host(&script);
+        let _ = join(&script);
+    }
+}
+
+#[test]
+fn headers_travel() {
+    let sent = Header {
+        rows: 7,
+        steps: 3,
+        results: 1,
+    };
+    struct Keep(Vec<u8>);
+    impl Channel for Keep {
+        fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+            self.0.extend_from_slice(bytes);
+            Ok(())
+        }
+        fn receive(&mut self, _: &mut [u8]) -> Result<(), ChannelError> {
+            Err(ChannelError::Closed)
+        }
+        fn flush(&mut self) -> Result<(), ChannelError> {
+            Ok(())
+        }
+    }
+    let mut kept = Keep(Vec::new());
+    sent.send(&mut kept).unwrap();
+    assert_eq!(kept.0, header(7, 3, 1));
+}

@@ -1,0 +1,78 @@
+//! Work on all cores, and where its randomness comes from.
+
+use crate::{Observer, ProtocolError};
+use rayon::prelude::*;
+use std::sync::Arc;
+use veilpath_paillier::{
+    PublicKey, Randomizer, RandomizerSource, RandomizerTable, SecretKey, system_rng,
+};
+
+/// Ciphertexts that the wide kernel computes at once. Chunks of work are multiples of it.
+pub(super) const LANES: usize = 8;
+
+/// From so many randomisers on, making the tables costs less than they save.
+const WORTH_A_TABLE: u64 = 300;
+
+/// Does each piece of work on one of the cores; the results come in the order of the pieces.
+pub(super) fn on_all_cores<T: Send, O: Send>(
+    observer: &dyn Observer,
+    pieces: Vec<T>,
+    work: impl Fn(T) -> Result<O, ProtocolError> + Sync,
+) -> Result<Vec<O>, ProtocolError> {
+    let one = |piece: T| {
+        let (mut piece, mut result) = (Some(piece), None);
+        observer.work(&mut || result = piece.take().map(&work));
+        result.unwrap_or(Err(ProtocolError::Internal("work was not done")))
+    };
+    pieces.into_par_iter().map(one).collect()
+}
+
+/// Cuts a list into pieces of this length; the last may be shorter.
+pub(super) fn pieces<T>(items: Vec<T>, length: usize) -> Vec<Vec<T>> {
+    let mut items = items.into_iter();
+    let piece = || {
+        let piece: Vec<T> = items.by_ref().take(length.max(1)).collect();
+        (!piece.is_empty()).then_some(piece)
+    };
+    std::iter::from_fn(piece).collect()
+}
+
+/// One side's source of randomisers: uniform n-th powers, whoever looks at them.
+pub(super) enum Randomness {
+    Table(Box<RandomizerTable>),
+    KeyHolder(Arc<SecretKey>),
+    OtherSide(PublicKey),
+}
+
+impl Randomness {
+    /// For Alice, who will need about so many.
+    pub(super) fn of_key_holder(
+        key: &Arc<SecretKey>,
+        expected: u64,
+    ) -> Result<Self, ProtocolError> {
+        if expected < WORTH_A_TABLE {
+            return Ok(Self::KeyHolder(Arc::clone(key)));
+        }
+        let table = RandomizerTable::for_key_holder(key, &mut system_rng()?);
+        Ok(Self::Table(Box::new(table)))
+    }
+
+    /// For Bob. Alice can read the randomness of all that he sends her.
+    pub(super) fn of_other_side(key: &PublicKey, expected: u64) -> Result<Self, ProtocolError> {
+        if expected < WORTH_A_TABLE {
+            return Ok(Self::OtherSide(key.clone()));
+        }
+        let table = RandomizerTable::for_other_side(key, &mut system_rng()?);
+        Ok(Self::Table(Box::new(table)))
+    }
+
+    /// So many fresh ones, each good for one ciphertext.
+    pub(super) fn draw(&self, count: usize) -> Result<Vec<Randomizer>, ProtocolError> {
+        let mut rng = system_rng()?;
+        Ok(match self {
+            Self::Table(table) => table.draw(count, &mut rng),
+            Self::KeyHolder(key) => key.fresh_randomizers(count, &mut rng),
+            Self::OtherSide(key) => key.fresh_randomizers(count, &mut rng),
+        })
+    }
+}
