@@ -35,6 +35,8 @@ pub struct Collector {
     hashing: RandomState,
     latest: Option<usize>,
     column: ColumnNames,
+    /// Letters of all fixations so far.
+    letters: usize,
     files: Vec<FileSummary>,
     failure: Option<ReadError>,
 }
@@ -65,6 +67,7 @@ impl Collector {
             hashing: RandomState::new(),
             latest: None,
             column: ColumnNames::new(&options.placing),
+            letters: 0,
             files: Vec::new(),
             failure: None,
         })
@@ -335,7 +338,13 @@ impl Sink for Collector {
                 let error = self.error(TOO_LONG).with_remedy(CHECK_TIME_UNIT);
                 self.fail(error);
             }
+            // Many recordings below that bound would still fill the memory.
+            Ok((_, repeats)) if repeats > MAX_ALL_LETTERS.saturating_sub(self.letters) => {
+                let error = self.error(TOO_MANY).with_remedy(CHECK_TIME_UNIT);
+                self.fail(error);
+            }
             Ok((letter, repeats)) => {
+                self.letters += repeats;
                 letters.extend(std::iter::repeat_n(letter, repeats));
                 self.file().used();
             }
@@ -374,6 +383,11 @@ impl Sink for Collector {
     }
 }
 
+/// The most letters of all fixations together: no study has so many, and mistaken units must not fill the memory.
+/// Tests reach it with less of that.
+const MAX_ALL_LETTERS: usize = if cfg!(test) { 1 << 25 } else { 1 << 29 };
+
+const TOO_MANY: &str = "the scanpaths would have more than 500 million letters in all";
 const TOO_LONG: &str = "a scanpath would have more than 16 million letters";
 const CHECK_TIME_UNIT: &str = "check the unit of time (--time-unit), the bin and the minimum dwell";
 

@@ -29,6 +29,9 @@ pub(crate) fn has_area(space: &Space) -> bool {
     width.is_finite() && height.is_finite() && width != 0.0 && height != 0.0
 }
 
+/// What a few operations on doubles can be off by, as a share of the whole; no file is as fine as that.
+const ROUNDING: f64 = 1e-13;
+
 /// Which of `parts` equal parts from `start` to `end` the value lies in; with `pixels`, the whole pixel.
 ///
 /// This is `floor(fraction · parts)` of [`Space::fraction`], multiplied before it is divided: a pixel on the edge of a
@@ -53,6 +56,14 @@ fn part(
     }
     let distance = if pixels { distance.floor() } else { distance };
     let position = distance * f64::from(parts) / length;
+    // Rounding must not put a point on an edge to the side before it: 0.29 · 100 is less than 29 in doubles, and 1 − 0.8
+    // less than 0.2.
+    let edge = position.round();
+    let position = if (position - edge).abs() < f64::from(parts) * ROUNDING {
+        edge
+    } else {
+        position
+    };
     Some((position.max(0.0) as u32).min(parts - 1))
 }
 
@@ -114,6 +125,26 @@ mod tests {
         assert_eq!(cell("12x8", &degrees, 0.0, 90.1), None);
         assert_eq!(cell("2x2", &Space::unit().flipped(), 0.2, 0.2), Some(2));
         assert_eq!(cell("256x256", &Space::unit(), 1.0, 1.0), Some(u16::MAX));
+    }
+
+    #[test]
+    fn no_edge_falls_to_the_cell_before_it_by_rounding() {
+        for parts in 1..=200u16 {
+            let grid = Grid::new(1, parts.into()).unwrap();
+            for edge in 1..parts {
+                // With few digits, as in a file; where that is not the edge itself, there is nothing to see.
+                let written = format!("{:.6}", f64::from(edge) / f64::from(parts));
+                let millionths: u64 = written.replace('.', "").parse().unwrap();
+                if millionths * u64::from(parts) != 1_000_000 * u64::from(edge) {
+                    continue;
+                }
+                let y: f64 = written.parse().unwrap();
+                let cell = |space| cell_at(&grid, &space, Outside::Drop, 0.5, y);
+                assert_eq!(cell(Space::unit()), Some(edge), "{y} of {parts}");
+                let flipped = cell(Space::unit().flipped());
+                assert_eq!(flipped, Some(parts - edge), "{y} of {parts} from below");
+            }
+        }
     }
 
     #[test]

@@ -225,6 +225,25 @@ fn binning_repeats_letters_as_scanmatch_does() {
 }
 
 #[test]
+fn many_long_scanpaths_do_not_fill_the_memory() {
+    let options = EncodeOptions {
+        bin_ms: Some(1.0),
+        ..EncodeOptions::default()
+    };
+    let mut sink = collector(&options);
+    let mut refused = None;
+    for participant in ["p", "q", "r", "s"] {
+        match sink.recording(&recording(participant, None, Kind::Fixations)) {
+            Ok(id) => sink.fixation(id, fixation(0.0, 0.0, 16e6)),
+            Err(error) => refused = refused.or(Some((participant, error))),
+        }
+    }
+    let (participant, error) = refused.unwrap();
+    assert_eq!(participant, "s");
+    assert!(error.problem.contains("in all"), "{error}");
+}
+
+#[test]
 fn binning_needs_durations_and_fixations() {
     let options = EncodeOptions {
         bin_ms: Some(50.0),
