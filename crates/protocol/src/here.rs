@@ -49,7 +49,7 @@ pub fn compare_here(
         .map(|(&(a, b), reading)| Scored { a, b, reading })
         .collect();
     Ok(Outcome {
-        revealed: engine.revealed(),
+        revealed: engine.revealed(spec.reveal_to),
         a: labels(a),
         b: labels(b),
         results,

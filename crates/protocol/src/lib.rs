@@ -9,6 +9,7 @@
 mod channel;
 pub mod engines;
 mod error;
+mod estimate;
 mod here;
 mod outcome;
 mod pairs;
@@ -17,7 +18,8 @@ mod spec;
 pub use channel::{Channel, ChannelError, Counted, MemoryChannel, Traffic, memory_pair};
 pub use engines::{Engine, Job, Observer, Role};
 pub use error::ProtocolError;
+pub use estimate::{Estimate, Work};
 pub use here::compare_here;
 pub use outcome::{Cost, Label, Outcome, ResultRow, Revealed, Scored};
 pub use pairs::{PairRule, pairs_of};
-pub use spec::{Spec, SpecError};
+pub use spec::{RevealTo, Spec, SpecError};
