@@ -2,7 +2,7 @@
 
 use crate::commands::{
     compare::CompareArgs, completions::CompletionsArgs, demo::DemoArgs, encode::EncodeArgs,
-    man::ManArgs, split::SplitArgs, synth::SynthArgs,
+    host::HostArgs, identity::IdentityArgs, join::JoinArgs, man::ManArgs, split::SplitArgs, synth::SynthArgs,
 };
 use clap::{Parser, Subcommand};
 
@@ -32,6 +32,12 @@ pub(crate) enum Command {
     Encode(EncodeArgs),
     /// Compare the scanpaths of two cohorts
     Compare(CompareArgs),
+    /// Wait for another institution and compare with it
+    Host(HostArgs),
+    /// Call another institution and compare with it
+    Join(JoinArgs),
+    /// Make and show this machine's identity
+    Identity(IdentityArgs),
     /// Deal the participants of a cohort to two cohorts
     Split(SplitArgs),
     /// Make a cohort of random or lifelike scanpaths

@@ -16,11 +16,12 @@ const CRATES: &[(u8, &str, &str, &[&str])] = &[
     (1, "encode", "veilpath-encode", &["metrics"]),
     (1, "protocol", "veilpath-protocol", &["metrics"]),
     (2, "report", "veilpath-report", &["metrics", "protocol"]),
+    (2, "session", "veilpath-session", &["metrics", "protocol"]),
     (
         3,
         "cli",
         "veilpath",
-        &["metrics", "encode", "protocol", "report"],
+        &["metrics", "encode", "protocol", "report", "session"],
     ),
 ];
 

@@ -27,6 +27,9 @@ use veilpath_protocol::{Channel, Role, Spec};
 /// What opens every conversation, whatever the version.
 const MAGIC: &[u8; 8] = b"VEILPATH";
 
+/// The field that says which metric it is.
+const METRIC: &str = "metric.name";
+
 /// How one side's scanpaths are written, as far as it knows without the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Letters {
@@ -160,9 +163,13 @@ impl Terms {
             Encoding(theirs.encoding.clone()),
         );
         let encoding = ours_encoding.differences(&theirs_encoding);
+        // Another metric has other numbers: that it is another says it all.
+        let same_metric = self.fields.get(METRIC) == theirs.fields.get(METRIC);
+        let both = |name: &str| self.fields.contains_key(name) && theirs.fields.contains_key(name);
         names
             .into_iter()
             .filter(|name| self.fields.get(*name) != theirs.fields.get(*name))
+            .filter(|name| same_metric || both(name) || !name.starts_with("metric."))
             .map(|name| Difference {
                 field: tame(name),
                 ours: value(self, name),
@@ -212,7 +219,8 @@ fn flatten(path: &str, value: &Value, fields: &mut BTreeMap<String, String>) {
         }
         leaf => {
             let text = match leaf {
-                Value::Null => "(not given)".to_string(),
+                // Not given is the same as not there.
+                Value::Null => return,
                 Value::String(text) => text.clone(),
                 // −0 and 0 are the same cost.
                 Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
@@ -287,11 +295,10 @@ mod tests {
             named(&base, &spec(costs(-0.0, unit()), &[]))[0],
             row("metric.insert", "1", "0")
         );
-        let fields: Vec<String> = named(&base, &spec(Metric::Levenshtein, &[]))
-            .into_iter()
-            .map(|row| row.0)
-            .collect();
-        assert!(fields.contains(&"metric.name".to_string()), "{fields:?}");
+        assert_eq!(
+            named(&base, &spec(Metric::Levenshtein, &[])),
+            [row("metric.name", "needleman-wunsch", "levenshtein")]
+        );
         let mut other = base.clone();
         other.reveal_to = RevealTo::Host;
         other.pairs = PairRule::SameStimulus;

@@ -123,6 +123,12 @@ impl Conversation {
         Ok((conversation, letters))
     }
 
+    /// Tells the other side that this one cannot make a plan of its own.
+    pub fn decline(mut self, reason: &str) {
+        // Whether it hears of it or not, the session is over.
+        let _ = control::decline(&mut self.channel, self.role, Tag::Terms, reason);
+    }
+
     /// Compares the two plans, exchanges rosters, opens the journal, and finds what is left to do.
     pub fn agree(mut self, plan: Plan, home: &Home) -> Result<Agreed, SessionError> {
         let (to, engine) = (plan.spec.reveal_to, plan.spec.engine);
@@ -264,13 +270,6 @@ impl Agreed {
             },
         }
     }
-
-    /// The matrix cells of a pair.
-    pub fn cells(&self, pair: usize) -> u64 {
-        let (i, j) = self.pairs[pair];
-        let (host, join) = (self.host.length(i), self.join.length(j));
-        host.saturating_mul(join)
-    }
 }
 
 /// [`Agreed`] without the conversation.
@@ -312,7 +311,7 @@ fn prepare(
     charge: Option<(&Identity, Fingerprint)>,
 ) -> Result<(Vec<(usize, usize)>, Journal), SessionError> {
     let pairs = roster::pairs(plan.spec.pairs, host, join, parties)?;
-    let mut journal = Journal::open(&home.journals(), *id, pairs.len())?;
+    let mut journal = Journal::open(&home.journals(), of_role(id, role), pairs.len())?;
     if let Some((identity, peer)) = charge {
         let mut comparisons = vec![0; plan.cohort.entries.len()];
         for &(i, j) in &pairs {
@@ -335,6 +334,19 @@ fn prepare(
         }
     }
     Ok((pairs, journal))
+}
+
+/// Each side of an agreement has a journal of its own, also where one user plays both.
+fn of_role(id: &[u8; 32], role: Role) -> [u8; 32] {
+    let mut context = Context::new(&SHA256);
+    context.update(id);
+    context.update(match role {
+        Role::Host => b"host",
+        Role::Join => b"join",
+    });
+    let mut name = [0; 32];
+    name.copy_from_slice(context.finish().as_ref());
+    name
 }
 
 /// A name for the content of a cohort that only this side can make.

@@ -8,6 +8,7 @@ use crate::session::Agreed;
 use crate::SessionError;
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use veilpath_metrics::{Reading, Scanpath};
@@ -78,10 +79,7 @@ impl Remaining {
         let letters = |roster: &Roster, indices: &[usize]| {
             indices.iter().map(|&index| roster.length(index)).sum()
         };
-        let cells = |&pair: &usize| {
-            let (i, j) = pairs[pair];
-            host.length(i).saturating_mul(join.length(j))
-        };
+        let cells = |&pair: &usize| cells(pairs, host, join, pair);
         Work {
             pairs: self.0.len() as u64,
             cells: self.0.iter().map(cells).fold(0, u64::saturating_add),
@@ -189,6 +187,8 @@ impl Agreed {
         let keeper = Keeper {
             journal: Mutex::new((&mut self.journal, None)),
             pairs: &self.remaining.0,
+            cells: &|pair| cells(&self.pairs, &self.host, &self.join, pair),
+            engine_counts: AtomicBool::new(false),
             observer,
         };
         let engine = self.plan.spec.engine;
@@ -255,15 +255,25 @@ impl Agreed {
     }
 }
 
+/// The matrix cells of a pair.
+fn cells(pairs: &[(usize, usize)], host: &Roster, join: &Roster, pair: usize) -> u64 {
+    let (i, j) = pairs[pair];
+    host.length(i).saturating_mul(join.length(j))
+}
+
 /// Writes every score to the journal before anyone else hears of it.
 struct Keeper<'a> {
     journal: Mutex<(&'a mut Journal, Option<SessionError>)>,
     pairs: &'a [usize],
+    cells: &'a (dyn Fn(usize) -> u64 + Sync),
+    /// A role that does not count cells has its progress measured by its scores.
+    engine_counts: AtomicBool,
     observer: &'a dyn Observer,
 }
 
 impl Observer for Keeper<'_> {
     fn cells(&self, finished: u64) {
+        self.engine_counts.store(true, Ordering::Relaxed);
         self.observer.cells(finished);
     }
 
@@ -276,6 +286,9 @@ impl Observer for Keeper<'_> {
             kept.1.get_or_insert(error);
         }
         drop(kept);
+        if !self.engine_counts.load(Ordering::Relaxed) {
+            self.observer.cells((self.cells)(pair));
+        }
         self.observer.scored(pair, reading);
     }
 }

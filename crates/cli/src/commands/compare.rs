@@ -9,7 +9,7 @@ use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use std::path::PathBuf;
 use std::time::Instant;
-use veilpath_metrics::{Metric, Notation};
+use veilpath_metrics::{Cohort, Metric, Notation};
 use veilpath_protocol::{Engine, Observer, Outcome, PairRule, Spec, compare_here, pairs_of};
 use veilpath_report::table;
 
@@ -81,6 +81,23 @@ pub(crate) enum NotationName {
     Dna,
 }
 
+impl From<EngineName> for Engine {
+    fn from(name: EngineName) -> Self {
+        match name {
+            EngineName::Plain => Engine::Plain,
+        }
+    }
+}
+
+impl From<PairsName> for PairRule {
+    fn from(name: PairsName) -> Self {
+        match name {
+            PairsName::SameStimulus => PairRule::SameStimulus,
+            PairsName::All => PairRule::All,
+        }
+    }
+}
+
 impl From<NotationName> for Notation {
     fn from(name: NotationName) -> Self {
         match name {
@@ -97,14 +114,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let notation = args.alphabet.map(Notation::from);
     let paths = [&args.a, &args.b];
     let plan = cohorts::plan(paths, notation, &args.metric, args.output.quiet)?;
-    refuse_empty_for_scanmatch(&plan, paths)?;
-    let engine = match args.engine {
-        EngineName::Plain => Engine::Plain,
-    };
-    let rule = match args.pairs {
-        PairsName::SameStimulus => PairRule::SameStimulus,
-        PairsName::All => PairRule::All,
-    };
+    refuse_empty_for_scanmatch(&plan.metric, &[(&plan.a, paths[0]), (&plan.b, paths[1])])?;
+    let (engine, rule) = (args.engine.into(), args.pairs.into());
     let output = args.output.prepare()?;
     let outcome = compare(engine, rule, &plan, args.output.quiet)?;
     output.write(&outcome)?;
@@ -130,7 +141,7 @@ pub(crate) fn compare(
              compare all scanpaths with all others by --pairs all, or rename the stimuli in one file",
         ));
     }
-    let length = |cohort: &veilpath_metrics::Cohort, index: usize| {
+    let length = |cohort: &Cohort, index: usize| {
         cohort.entries[index].scanpath.len() as u64
     };
     let cells = pairs
@@ -148,7 +159,7 @@ pub(crate) fn compare(
 }
 
 /// Moves a progress bar by cells.
-struct OnBar<'a>(&'a ProgressBar);
+pub(crate) struct OnBar<'a>(pub(crate) &'a ProgressBar);
 
 impl Observer for OnBar<'_> {
     fn cells(&self, finished: u64) {
@@ -156,11 +167,15 @@ impl Observer for OnBar<'_> {
     }
 }
 
-fn refuse_empty_for_scanmatch(plan: &Plan, paths: [&PathBuf; 2]) -> Result<(), Failure> {
-    if !matches!(plan.metric, Metric::ScanMatch { .. }) {
+/// ScanMatch divides by the length of the longer scanpath.
+pub(crate) fn refuse_empty_for_scanmatch(
+    metric: &Metric,
+    cohorts: &[(&Cohort, &PathBuf)],
+) -> Result<(), Failure> {
+    if !matches!(metric, Metric::ScanMatch { .. }) {
         return Ok(());
     }
-    for (cohort, path) in [&plan.a, &plan.b].into_iter().zip(paths) {
+    for (cohort, path) in cohorts {
         let empty = cohort
             .entries
             .iter()
