@@ -2,7 +2,8 @@
 
 use crate::commands::{
     compare::CompareArgs, completions::CompletionsArgs, demo::DemoArgs, encode::EncodeArgs,
-    host::HostArgs, identity::IdentityArgs, join::JoinArgs, man::ManArgs, split::SplitArgs, synth::SynthArgs,
+    host::HostArgs, identity::IdentityArgs, join::JoinArgs, man::ManArgs, split::SplitArgs,
+    synth::SynthArgs,
 };
 use clap::{Parser, Subcommand};
 

@@ -19,7 +19,8 @@ fn patience() -> Patience {
 /// What a hostile peer does with its channel, the exit code of the other side, and a word that it says.
 type Misdeed = (&'static str, fn(&mut SecureChannel), i32, &'static str);
 
-const HELLO: &[u8] = br#"{"silence_ms":1000,"named":null,"declared":null,"read_as":"letters 49","grid":null}"#;
+const HELLO: &[u8] =
+    br#"{"silence_ms":1000,"named":null,"declared":null,"read_as":"letters 49","grid":null}"#;
 
 fn send(channel: &mut SecureChannel, parts: &[&[u8]]) {
     for part in parts {
@@ -125,7 +126,10 @@ const MISDEEDS: &[Misdeed] = &[
         "declines with control characters",
         |channel| {
             let decline = br#"{"reason":"\u001b[31mno"}"#;
-            send(channel, &[OPENING, &message(1, HELLO), &message(15, decline)]);
+            send(
+                channel,
+                &[OPENING, &message(1, HELLO), &message(15, decline)],
+            );
             listen(channel);
         },
         3,
@@ -177,7 +181,12 @@ fn strangers_do_not_end_a_host() {
     let pair = Pair::with_cohorts();
     let host = pair.host(&["--format", "csv"]);
     let address = host.address.clone().unwrap();
-    for garbage in [&b"GET / HTTP/1.0\r\n\r\n"[..], &[0; 4096], &[22, 3, 1, 255, 255], b""] {
+    for garbage in [
+        &b"GET / HTTP/1.0\r\n\r\n"[..],
+        &[0; 4096],
+        &[22, 3, 1, 255, 255],
+        b"",
+    ] {
         let mut stranger = std::net::TcpStream::connect(&address).unwrap();
         let _ = stranger.write_all(garbage);
     }

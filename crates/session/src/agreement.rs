@@ -13,10 +13,10 @@
 //! The fields are those of [`Spec`] as it is written to result files: whatever an engine or metric adds there is agreed on
 //! without another word here. A difference is found by both sides, and each names the field and both values.
 
+use crate::SessionError;
 use crate::control::{self, Tag};
 use crate::error::{Difference, tame};
 use crate::limits::{MAX_LETTERS_IN_ALL, MAX_SCANPATHS, PROTOCOL_VERSION, SILENCE_RANGE};
-use crate::SessionError;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -104,7 +104,9 @@ pub(crate) fn greet(
     channel.receive(&mut opening)?;
     let (magic, version) = opening.split_at(MAGIC.len());
     if magic != MAGIC {
-        return Err(SessionError::misbehaved("it does not speak veilpath's protocol"));
+        return Err(SessionError::misbehaved(
+            "it does not speak veilpath's protocol",
+        ));
     }
     let version = u16::from_le_bytes([version[0], version[1]]);
     if version != PROTOCOL_VERSION {
@@ -132,7 +134,12 @@ pub(crate) struct Terms {
 }
 
 impl Terms {
-    pub(crate) fn new(spec: &Spec, scanpaths: u64, letters: u64, seal: String) -> Result<Self, SessionError> {
+    pub(crate) fn new(
+        spec: &Spec,
+        scanpaths: u64,
+        letters: u64,
+        seal: String,
+    ) -> Result<Self, SessionError> {
         let value = serde_json::to_value(spec)
             .map_err(|error| SessionError::Ours(format!("the plan cannot be written: {error}")))?;
         let mut fields = BTreeMap::new();
@@ -186,7 +193,9 @@ impl Terms {
     /// Whether the numbers are within what this side can bear.
     pub(crate) fn check(&self) -> Result<(), SessionError> {
         let seal_is_one = self.seal.len() == 64 && self.seal.bytes().all(|c| c.is_ascii_hexdigit());
-        if self.scanpaths > MAX_SCANPATHS as u64 || self.letters > MAX_LETTERS_IN_ALL || !seal_is_one
+        if self.scanpaths > MAX_SCANPATHS as u64
+            || self.letters > MAX_LETTERS_IN_ALL
+            || !seal_is_one
         {
             return Err(SessionError::misbehaved(
                 "it announced a cohort beyond all limits",

@@ -1,7 +1,8 @@
 //! From an address to a channel with the one peer that is expected.
 
-use crate::channel::{SecureChannel, TICK, is_tick};
+use crate::channel::SecureChannel;
 use crate::limits::{HANDSHAKE, Patience};
+use crate::line::{TICK, is_tick};
 use crate::tls::{self, Pinned};
 use crate::{Fingerprint, Identity, SessionError};
 use rustls::Connection;
@@ -143,8 +144,7 @@ fn secure(
     pinned: Arc<Pinned>,
     patience: &Patience,
 ) -> Result<SecureChannel, SessionError> {
-    let failed =
-        |error: io::Error| SessionError::Network(format!("the handshake failed: {error}"));
+    let failed = |error: io::Error| SessionError::Network(format!("the handshake failed: {error}"));
     // Some systems hand on the listener's way of not waiting.
     socket.set_nonblocking(false).map_err(failed)?;
     socket.set_nodelay(true).map_err(failed)?;

@@ -38,7 +38,9 @@ pub enum SessionError {
     #[error("{}", list(.0))]
     Differs(Vec<Difference>),
     /// Somebody else is at the other end.
-    #[error("the other side is not the expected one: its fingerprint is {found}, and {expected} was expected")]
+    #[error(
+        "the other side is not the expected one: its fingerprint is {found}, and {expected} was expected"
+    )]
     WrongPeer {
         /// The one that was given.
         expected: Fingerprint,

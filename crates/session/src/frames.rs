@@ -40,7 +40,9 @@ pub fn header(kind: Kind, length: usize) -> Result<[u8; HEADER], FrameError> {
         Kind::Data => 1..=MAX_FRAME,
         Kind::Alive => 0..=0,
     };
-    let checked = u32::try_from(length).ok().filter(|_| allowed.contains(&length));
+    let checked = u32::try_from(length)
+        .ok()
+        .filter(|_| allowed.contains(&length));
     let [a, b, c, d] = checked.ok_or(FrameError::Length)?.to_le_bytes();
     Ok([u8::from(kind == Kind::Alive), a, b, c, d])
 }

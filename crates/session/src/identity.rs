@@ -28,7 +28,7 @@ pub struct Identity {
 }
 
 /// The hash of a public key.
-#[derive(Clone, Copy, Eq, Hash)]
+#[derive(Clone, Copy, Eq)]
 pub struct Fingerprint([u8; 32]);
 
 impl Identity {
@@ -169,7 +169,11 @@ impl Fingerprint {
 /// Looks at all bytes whatever they are, so that the time tells nothing of where two differ.
 impl PartialEq for Fingerprint {
     fn eq(&self, other: &Self) -> bool {
-        let differing = self.0.iter().zip(&other.0).fold(0, |all, (a, b)| all | (a ^ b));
+        let differing = self
+            .0
+            .iter()
+            .zip(&other.0)
+            .fold(0, |all, (a, b)| all | (a ^ b));
         std::hint::black_box(differing) == 0
     }
 }
@@ -292,7 +296,10 @@ mod tests {
         assert_eq!(made.tag("x", &[b"y"]), read.tag("x", &[b"y"]));
         assert_ne!(made.tag("x", &[b"y", b"z"]), read.tag("x", &[b"yz"]));
         assert!(Identity::create(&path).is_err());
-        assert_eq!(std::fs::read_dir(path.parent().unwrap()).unwrap().count(), 1);
+        assert_eq!(
+            std::fs::read_dir(path.parent().unwrap()).unwrap().count(),
+            1
+        );
         assert!(!format!("{made:?}").contains("secret"));
     }
 
@@ -316,7 +323,11 @@ mod tests {
         let path = folder.path().join("identity.pem");
         let error = Identity::load(&path).unwrap_err().to_string();
         assert!(error.contains("identity.pem") && error.contains("makes one"));
-        for content in ["", "hello", "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n"] {
+        for content in [
+            "",
+            "hello",
+            "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+        ] {
             std::fs::remove_file(&path).ok();
             home::private_file()
                 .create_new(true)

@@ -86,7 +86,10 @@ impl Journal {
     /// How many pairs were begun more than once, and how often the one that was most.
     pub(crate) fn repeated_views(&self) -> (u64, u32) {
         let repeated = self.views.iter().filter(|&&views| views > 1).count();
-        (repeated as u64, self.views.iter().copied().max().unwrap_or(0))
+        (
+            repeated as u64,
+            self.views.iter().copied().max().unwrap_or(0),
+        )
     }
 
     /// Forgets all scores, not that they were computed.
@@ -116,7 +119,9 @@ impl Journal {
     /// Keeps a score. A failure is kept as well: the run goes on, and the result can still be written elsewhere.
     pub(crate) fn keep(&mut self, pair: usize, reading: Reading) -> Result<(), SessionError> {
         let Some(slot) = self.scores.get_mut(pair) else {
-            return Err(SessionError::Ours("a score for a pair that is not there".into()));
+            return Err(SessionError::Ours(
+                "a score for a pair that is not there".into(),
+            ));
         };
         if let Some(known) = slot {
             if same(known, &reading) {

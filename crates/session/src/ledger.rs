@@ -140,7 +140,10 @@ mod tests {
         ask(peer, 1, &[3, 4], Some(5)).unwrap();
         ask(peer, 1, &[3, 4], Some(5)).unwrap();
         let error = ask(peer, 2, &[2, 2], Some(5)).unwrap_err().to_string();
-        assert!(error.contains("5 comparisons") && error.contains("1 of 2"), "{error}");
+        assert!(
+            error.contains("5 comparisons") && error.contains("1 of 2"),
+            "{error}"
+        );
         ask(peer, 3, &[2, 1], Some(5)).unwrap();
         ask(other, 2, &[2, 2], Some(5)).unwrap();
         ask(peer, 2, &[2, 2], None).unwrap();

@@ -217,7 +217,10 @@ impl Parties {
 
     /// The names of a cohort's stimuli by their hashes.
     pub(crate) fn names(&self, cohort: &Cohort) -> HashMap<String, String> {
-        let names = cohort.entries.iter().filter_map(|entry| entry.stimulus.clone());
+        let names = cohort
+            .entries
+            .iter()
+            .filter_map(|entry| entry.stimulus.clone());
         names.map(|name| (self.hash(&name), name)).collect()
     }
 }
@@ -290,7 +293,11 @@ mod tests {
     fn pseudonyms_pair_like_names_and_only_their_owner_can_read_them() {
         let (host, join, parties) = parties();
         let mut a = cohort(&[("P1", Some("cows")), ("P2", Some("boat"))]);
-        let mut b = cohort(&[("Q1", Some("boat")), ("Q2", Some("cows")), ("Q3", Some("sky"))]);
+        let mut b = cohort(&[
+            ("Q1", Some("boat")),
+            ("Q2", Some("cows")),
+            ("Q3", Some("sky")),
+        ]);
         let hidden = Roster::of(&mut a, &host, parties.join, &parties, true).unwrap();
         let shown = Roster::of(&mut b, &join, parties.host, &parties, false).unwrap();
         let travelled = format!("{hidden:?}");
@@ -303,7 +310,11 @@ mod tests {
             assert_eq!(a.entries[i].stimulus, b.entries[j].stimulus);
         }
         let labels = hidden.labels(&parties.names(&b));
-        assert!(labels.iter().all(|label| label.participant.starts_with("p-")));
+        assert!(
+            labels
+                .iter()
+                .all(|label| label.participant.starts_with("p-"))
+        );
         let known: Vec<_> = labels.iter().filter_map(|l| l.stimulus.clone()).collect();
         assert!(known.contains(&"cows".to_string()), "{known:?}");
         let again = Roster::of(&mut a.clone(), &host, parties.join, &parties, true).unwrap();
@@ -318,7 +329,8 @@ mod tests {
         let id = "x".repeat(1000);
         let mut large = cohort(&vec![(id.as_str(), None); 700]);
         let roster = Roster::of(&mut large, &host, parties.join, &parties, false).unwrap();
-        for (scanpaths, letters, fits) in [(700, 2100, true), (699, 2100, false), (700, 2101, false)]
+        for (scanpaths, letters, fits) in
+            [(700, 2100, true), (699, 2100, false), (700, 2101, false)]
         {
             let (mut here, mut there) = memory_pair();
             std::thread::scope(|scope| {

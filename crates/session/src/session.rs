@@ -1,16 +1,17 @@
 //! A session from the first word to the outcome, in three steps: greet, agree, run.
 
 use crate::agreement::{self, Hello, Letters, Terms};
-use crate::channel::{Line, SecureChannel};
+use crate::channel::SecureChannel;
 use crate::control::{self, Tag};
 use crate::identity::hex;
 use crate::journal::Journal;
 use crate::ledger::{self, Request};
 use crate::limits::Patience;
+use crate::line::Line;
 use crate::roster::{self, Parties, Roster};
+use crate::seals::{agreement_id, of_role, seal};
 use crate::work::Remaining;
 use crate::{Fingerprint, Home, Identity, SessionError};
-use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -167,7 +168,9 @@ impl Conversation {
         )?;
         terms.estimate_only = plan.estimate_only;
         terms.check().map_err(|_| {
-            SessionError::Ours("the cohort is too large for one session; compare it in parts".into())
+            SessionError::Ours(
+                "the cohort is too large for one session; compare it in parts".into(),
+            )
         })?;
         let theirs = control::exchange(channel, role, Tag::Terms, &terms)?;
         theirs.check()?;
@@ -190,8 +193,16 @@ impl Conversation {
             }
         };
         let (host, join, seals) = match role {
-            Role::Host => (mine, their_roster, [terms.seal.clone(), theirs.seal.clone()]),
-            Role::Join => (their_roster, mine, [theirs.seal.clone(), terms.seal.clone()]),
+            Role::Host => (
+                mine,
+                their_roster,
+                [terms.seal.clone(), theirs.seal.clone()],
+            ),
+            Role::Join => (
+                their_roster,
+                mine,
+                [theirs.seal.clone(), terms.seal.clone()],
+            ),
         };
         let id = agreement_id(&terms, &plan.spec, &parties, &seals, &[&host, &join]);
         let prepared = prepare(&plan, role, &parties, [&host, &join], &id, home, {
@@ -334,67 +345,4 @@ fn prepare(
         }
     }
     Ok((pairs, journal))
-}
-
-/// Each side of an agreement has a journal of its own, also where one user plays both.
-fn of_role(id: &[u8; 32], role: Role) -> [u8; 32] {
-    let mut context = Context::new(&SHA256);
-    context.update(id);
-    context.update(match role {
-        Role::Host => b"host",
-        Role::Join => b"join",
-    });
-    let mut name = [0; 32];
-    name.copy_from_slice(context.finish().as_ref());
-    name
-}
-
-/// A name for the content of a cohort that only this side can make.
-fn seal(cohort: &Cohort, identity: &Identity) -> String {
-    let mut context = Context::new(&SHA256);
-    for entry in &cohort.entries {
-        for text in [Some(&entry.participant), entry.stimulus.as_ref()] {
-            context.update(&[u8::from(text.is_some())]);
-            let text = text.map(String::as_bytes).unwrap_or_default();
-            context.update(&(text.len() as u64).to_le_bytes());
-            context.update(text);
-        }
-        context.update(&(entry.scanpath.len() as u64).to_le_bytes());
-        for letter in entry.scanpath.letters() {
-            context.update(&letter.to_le_bytes());
-        }
-    }
-    hex(&identity.tag("cohort", &[context.finish().as_ref()]))
-}
-
-/// A name for everything that was agreed on, the same on both sides.
-fn agreement_id(
-    terms: &Terms,
-    spec: &Spec,
-    parties: &Parties,
-    seals: &[String; 2],
-    rosters: &[&Roster; 2],
-) -> [u8; 32] {
-    let mut context = Context::new(&SHA256);
-    let mut put = |bytes: &[u8]| {
-        context.update(&(bytes.len() as u64).to_le_bytes());
-        context.update(bytes);
-    };
-    put(b"veilpath agreement 1");
-    for fields in [&terms.fields, &spec.encoding] {
-        put(&(fields.len() as u64).to_le_bytes());
-        for (name, value) in fields {
-            put(name.as_bytes());
-            put(value.as_bytes());
-        }
-    }
-    put(parties.host.bytes());
-    put(parties.join.bytes());
-    for (seal, roster) in seals.iter().zip(rosters) {
-        put(seal.as_bytes());
-        put(&roster.digest());
-    }
-    let mut id = [0; 32];
-    id.copy_from_slice(context.finish().as_ref());
-    id
 }

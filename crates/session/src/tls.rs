@@ -27,10 +27,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 const APPLICATION: &[u8] = b"veilpath";
 
 /// The waiting end of a connection that will accept this peer alone.
-pub(crate) fn server(
-    identity: &Identity,
-    peer: &Arc<Pinned>,
-) -> Result<Connection, SessionError> {
+pub(crate) fn server(identity: &Identity, peer: &Arc<Pinned>) -> Result<Connection, SessionError> {
     let mut config = ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])
         .map_err(ours)?
@@ -41,14 +38,13 @@ pub(crate) fn server(
     config.alpn_protocols = vec![APPLICATION.to_vec()];
     // A resumed connection would not prove the key again.
     config.send_tls13_tickets = 0;
-    Ok(ServerConnection::new(Arc::new(config)).map_err(ours)?.into())
+    Ok(ServerConnection::new(Arc::new(config))
+        .map_err(ours)?
+        .into())
 }
 
 /// The calling end of a connection that will accept this peer alone.
-pub(crate) fn client(
-    identity: &Identity,
-    peer: &Arc<Pinned>,
-) -> Result<Connection, SessionError> {
+pub(crate) fn client(identity: &Identity, peer: &Arc<Pinned>) -> Result<Connection, SessionError> {
     let mut config = ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])
         .map_err(ours)?
@@ -61,9 +57,8 @@ pub(crate) fn client(
     config.resumption = Resumption::disabled();
     config.enable_sni = false;
     // The name is not sent and not looked at: the key says who it is.
-    let name = ServerName::try_from("veilpath").map_err(|_| {
-        SessionError::Ours("the name that no one looks at is no name".into())
-    })?;
+    let name = ServerName::try_from("veilpath")
+        .map_err(|_| SessionError::Ours("the name that no one looks at is no name".into()))?;
     let connection = ClientConnection::new(Arc::new(config), name).map_err(ours)?;
     Ok(connection.into())
 }
@@ -330,7 +325,17 @@ mod tests {
         ];
         hello.extend([0, extensions.len() as u8]);
         hello.extend(extensions);
-        let mut record = vec![22, 3, 1, 0, hello.len() as u8 + 4, 1, 0, 0, hello.len() as u8];
+        let mut record = vec![
+            22,
+            3,
+            1,
+            0,
+            hello.len() as u8 + 4,
+            1,
+            0,
+            0,
+            hello.len() as u8,
+        ];
         record.extend(hello);
         let (a, b) = two();
         let mut server = server(&b, &Pinned::new(a.fingerprint())).unwrap();

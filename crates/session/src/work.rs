@@ -1,11 +1,11 @@
 //! The pairs that are left, and the work on them.
 
+use crate::SessionError;
 use crate::control::{self, Tag};
 use crate::identity::hex;
 use crate::journal::Journal;
 use crate::roster::Roster;
 use crate::session::Agreed;
-use crate::SessionError;
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -64,7 +64,9 @@ impl Remaining {
             }
         };
         if theirs.len() != map.len() {
-            return Err(SessionError::misbehaved("a list of finished pairs of another length"));
+            return Err(SessionError::misbehaved(
+                "a list of finished pairs of another length",
+            ));
         }
         let done = |pair: &usize| ours[*pair] && theirs[pair / 8] >> (pair % 8) & 1 == 1;
         Ok(Self((0..ours.len()).filter(|pair| !done(pair)).collect()))
@@ -102,7 +104,11 @@ struct Needed {
 impl Needed {
     fn new(remaining: &Remaining, pairs: &[(usize, usize)]) -> Self {
         let sorted = |index: fn(&(usize, usize)) -> usize| {
-            let mut all: Vec<usize> = remaining.0.iter().map(|&pair| index(&pairs[pair])).collect();
+            let mut all: Vec<usize> = remaining
+                .0
+                .iter()
+                .map(|&pair| index(&pairs[pair]))
+                .collect();
             all.sort_unstable();
             all.dedup();
             all
@@ -178,7 +184,9 @@ impl Agreed {
         };
         let entries = &self.plan.cohort.entries;
         let own: Vec<&Scanpath> = own.iter().map(|&index| &entries[index].scanpath).collect();
-        let lengths = theirs.iter().map(|&index| usize::try_from(roster.length(index)));
+        let lengths = theirs
+            .iter()
+            .map(|&index| usize::try_from(roster.length(index)));
         let lengths = lengths
             .collect::<Result<Vec<usize>, _>>()
             .map_err(|_| SessionError::misbehaved("a scanpath beyond all limits"))?;
@@ -238,7 +246,10 @@ impl Agreed {
             let reading = self.journal.score(pair).filter(|_| learns)?;
             Some(Scored { a, b, reading })
         });
-        let cells = self.remaining.work(&self.pairs, &self.host, &self.join).cells;
+        let cells = self
+            .remaining
+            .work(&self.pairs, &self.host, &self.join)
+            .cells;
         let mut revealed = spec.engine.revealed(spec.reveal_to);
         revealed.push(Revealed {
             to: "both".into(),

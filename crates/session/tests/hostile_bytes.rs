@@ -83,7 +83,9 @@ fn deep_and_absurd_messages_are_refused() {
         assert!(!decode(decoder, "[".repeat(100_000).as_bytes()));
         assert!(!decode(decoder, r#"{"a":"#.repeat(50_000).as_bytes()));
     }
-    let terms = VALID[1].1.replace(r#""scanpaths":3"#, r#""scanpaths":18446744073709551615"#);
+    let terms = VALID[1]
+        .1
+        .replace(r#""scanpaths":3"#, r#""scanpaths":18446744073709551615"#);
     assert!(!decode(2, terms.as_bytes()));
     let hello = VALID[0].1.replace("letters 49", "letters 4294967295");
     assert!(!decode(1, hello.as_bytes()));

@@ -8,8 +8,8 @@ use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric};
 use veilpath_protocol::{Engine, Observer, PairRule, RevealTo, Role, Spec, compare_here};
 use veilpath_session::limits::Patience;
 use veilpath_session::{
-    Conversation, Ended, Fault, Fingerprint, Home, Identity, Letters, Listener, Plan, SecureChannel,
-    SessionError, Wish, join,
+    Conversation, Ended, Fault, Fingerprint, Home, Identity, Letters, Listener, Plan,
+    SecureChannel, SessionError, Wish, join,
 };
 
 fn patience() -> Patience {
@@ -97,7 +97,15 @@ impl World {
         std::thread::scope(|scope| {
             let host = scope.spawn(|| {
                 let home = self.home(0);
-                side(host, Role::Host, a, b.fingerprint(), host_plan, &home, observer)
+                side(
+                    host,
+                    Role::Host,
+                    a,
+                    b.fingerprint(),
+                    host_plan,
+                    &home,
+                    observer,
+                )
             });
             let home = self.home(1);
             let join = side(join, Role::Join, b, a.fingerprint(), join_plan, &home, &());
@@ -173,11 +181,17 @@ fn both_sides_end_with_the_plain_comparison() {
     let expected = compare_here(plan(a.clone()).spec, &a, &b, &()).unwrap();
     for ended in [&host, &join] {
         assert_eq!(ended.outcome.results, expected.results);
-        assert_eq!((&ended.outcome.a, &ended.outcome.b), (&expected.a, &expected.b));
+        assert_eq!(
+            (&ended.outcome.a, &ended.outcome.b),
+            (&expected.a, &expected.b)
+        );
         assert_eq!(ended.outcome.cost.cells, expected.cost.cells);
         assert_eq!((ended.repeated_pairs, ended.most_views), (0, 1));
     }
-    let (sent, received) = (host.outcome.cost.bytes_sent, host.outcome.cost.bytes_received);
+    let (sent, received) = (
+        host.outcome.cost.bytes_sent,
+        host.outcome.cost.bytes_received,
+    );
     assert_eq!(sent, join.outcome.cost.bytes_received);
     assert_eq!(received, join.outcome.cost.bytes_sent);
 }
@@ -209,7 +223,10 @@ fn pseudonyms_hide_ids_from_the_other_side_alone() {
     let (host, join) = (rows(&host).join("\n"), rows(&join).join("\n"));
     assert!(host.contains("P1") && !host.contains("Q1") && !host.contains("sky"));
     assert!(join.contains("Q1") && !join.contains("P1"));
-    assert!(host.contains("cows") && join.contains("cows"), "{host}\n{join}");
+    assert!(
+        host.contains("cows") && join.contains("cows"),
+        "{host}\n{join}"
+    );
     let again = world.run(plans(hide)).map(Result::unwrap);
     assert_eq!(rows(&again[0]).join("\n"), host);
     assert_eq!(rows(&again[1]).join("\n"), join);
@@ -230,9 +247,15 @@ fn differences_are_named_on_both_sides() {
     assert_eq!(host.fault(), Fault::PeerDiffers);
     assert_eq!(join.fault(), Fault::PeerDiffers);
     let host = host.to_string();
-    assert!(host.contains("metric.name: levenshtein here, scanmatch there"), "{host}");
+    assert!(
+        host.contains("metric.name: levenshtein here, scanmatch there"),
+        "{host}"
+    );
     let join = join.to_string();
-    assert!(join.contains("metric.name: scanmatch here, levenshtein there"), "{join}");
+    assert!(
+        join.contains("metric.name: scanmatch here, levenshtein there"),
+        "{join}"
+    );
 }
 
 #[test]
@@ -268,10 +291,15 @@ fn a_limit_is_told_to_both_and_remembered() {
     for side in world.run(limited(other(1.0), Some(2))) {
         side.unwrap();
     }
-    let [host, join] = world.run(limited(other(2.0), Some(2))).map(Result::unwrap_err);
+    let [host, join] = world
+        .run(limited(other(2.0), Some(2)))
+        .map(Result::unwrap_err);
     for error in [host, join] {
         assert_eq!(error.fault(), Fault::PeerDiffers);
-        assert!(error.to_string().contains("limit of 2 comparisons"), "{error}");
+        assert!(
+            error.to_string().contains("limit of 2 comparisons"),
+            "{error}"
+        );
     }
 }
 
@@ -296,7 +324,10 @@ fn an_interrupted_session_goes_on_where_it_was() {
     // The joining side had all three scores, the host two: one is missing on one side.
     let [host, join] = world.run(plans(|_| ())).map(Result::unwrap);
     assert_eq!(rows(&host), rows(&join));
-    assert_eq!(host.outcome.cost.cells, 0, "the last pair has an empty scanpath");
+    assert_eq!(
+        host.outcome.cost.cells, 0,
+        "the last pair has an empty scanpath"
+    );
     assert_eq!((host.repeated_pairs, host.most_views), (1, 2));
     let fresh = World::new().run(plans(|_| ())).map(Result::unwrap);
     assert_eq!(rows(&host), rows(&fresh[0]));

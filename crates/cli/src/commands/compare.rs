@@ -141,9 +141,7 @@ pub(crate) fn compare(
              compare all scanpaths with all others by --pairs all, or rename the stimuli in one file",
         ));
     }
-    let length = |cohort: &Cohort, index: usize| {
-        cohort.entries[index].scanpath.len() as u64
-    };
+    let length = |cohort: &Cohort, index: usize| cohort.entries[index].scanpath.len() as u64;
     let cells = pairs
         .iter()
         .map(|&(i, j)| length(a, i) * length(b, j))

@@ -43,7 +43,11 @@ pub(crate) fn run(args: &IdentityArgs) -> Result<(), Failure> {
         Identity::load_or_create(&path)?
     };
     if !args.quiet {
-        let made = if new { "a new identity in" } else { "the identity in" };
+        let made = if new {
+            "a new identity in"
+        } else {
+            "the identity in"
+        };
         say::note(&format!("{made} {}", path.display()));
     }
     to_file_or_stdout(None, |out| writeln!(out, "{}", identity.fingerprint()))

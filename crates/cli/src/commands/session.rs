@@ -1,9 +1,7 @@
 //! What `host` and `join` have in common: everything but the first connection.
 
 use crate::cohorts::OwnCohort;
-use crate::commands::compare::{
-    EngineName, NotationName, PairsName, refuse_empty_for_scanmatch,
-};
+use crate::commands::compare::{EngineName, NotationName, PairsName, refuse_empty_for_scanmatch};
 use crate::commands::identity;
 use crate::events::{Events, LogFormat};
 use crate::failure::Failure;
@@ -165,7 +163,8 @@ fn converse(
     let plan = match settled {
         Ok(plan) => plan,
         Err(failure) => {
-            conversation.decline("its options do not fit its own cohort, and it says so to its user");
+            conversation
+                .decline("its options do not fit its own cohort, and it says so to its user");
             return Err(failure);
         }
     };

@@ -67,12 +67,27 @@ impl Pair {
         command
     }
 
+    /// Starts a side with these arguments alone.
+    pub(crate) fn start(&self, side: Side, arguments: &[String]) -> Running {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        Running::start(self.command(side, &arguments), arguments.join(" "))
+    }
+
     /// Starts a host on a port of the system's choice.
     pub(crate) fn host(&self, arguments: &[&str]) -> Running {
         let peer = self.fingerprint(Side::Join);
         let mut call = vec![
-            "host", "--listen", "127.0.0.1:0", "--peer", &peer, "--engine", "plain", "--log",
-            "json", "--wait", "20",
+            "host",
+            "--listen",
+            "127.0.0.1:0",
+            "--peer",
+            &peer,
+            "--engine",
+            "plain",
+            "--log",
+            "json",
+            "--wait",
+            "20",
         ];
         if !arguments.contains(&"--cohort") {
             call.extend(["--cohort", "a.csv"]);
@@ -113,6 +128,7 @@ pub(crate) struct Running {
     stdout: Option<JoinHandle<Vec<u8>>>,
     stderr: Option<JoinHandle<String>>,
     lines: std::sync::mpsc::Receiver<String>,
+    met: bool,
 }
 
 impl Running {
@@ -142,6 +158,7 @@ impl Running {
             stdout: Some(stdout),
             stderr: Some(stderr),
             lines,
+            met: false,
         }
     }
 
@@ -149,6 +166,16 @@ impl Running {
     fn wait_for_address(&self) -> Option<String> {
         self.wait_for("listening")
             .map(|event| event["address"].as_str().unwrap().to_string())
+    }
+
+    /// What follows these words on the line that starts with them, up to a semicolon.
+    pub(crate) fn wait_for_line(&self, start: &str) -> String {
+        while let Ok(line) = self.lines.recv_timeout(LONGEST) {
+            if let Some(rest) = line.strip_prefix(start) {
+                return rest.split(';').next().unwrap_or_default().to_string();
+            }
+        }
+        panic!("veilpath {} did not say {start:?}", self.call);
     }
 
     /// The next event of this name; `None` where the process ended before.
@@ -181,6 +208,24 @@ impl Running {
             stderr: self.stderr.take().unwrap().join().unwrap().into_bytes(),
         };
         Ran::from(self.call.clone(), output)
+    }
+
+    /// Whether it ends in this time.
+    pub(crate) fn ends_within(&mut self, time: Duration) -> bool {
+        let deadline = Instant::now() + time;
+        while Instant::now() < deadline {
+            if self.child.try_wait().unwrap().is_some() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        false
+    }
+
+    /// Whether it has said that it is connected.
+    pub(crate) fn has_met(&mut self) -> bool {
+        self.met = self.met || self.lines.try_iter().any(|line| line.contains("connected"));
+        self.met
     }
 
     /// Ends it the hard way.

@@ -25,7 +25,10 @@ fn scores_come_back_to_the_last_bit_and_views_are_counted() {
     journal.keep(3, reading(7.0)).unwrap();
     drop(journal);
     let mut journal = Journal::open(folder.path(), ID, 4).unwrap();
-    assert_eq!(journal.done().collect::<Vec<_>>(), [false, true, false, true]);
+    assert_eq!(
+        journal.done().collect::<Vec<_>>(),
+        [false, true, false, true]
+    );
     assert_eq!(journal.score(3), Some(reading(7.0)));
     assert_eq!(journal.repeated_views(), (0, 1));
     journal.begin(&[0, 2]).unwrap();

@@ -34,7 +34,10 @@ pub(super) fn receive_scanpaths(
             .ok()
             .filter(|&length| length <= MAX_LENGTH)
             .ok_or(ProtocolError::PeerMisbehaved("a scanpath is too long"))?;
-        if job.peer_lengths.is_some_and(|lengths| lengths[index] != length) {
+        if job
+            .peer_lengths
+            .is_some_and(|lengths| lengths[index] != length)
+        {
             return Err(ProtocolError::PeerMisbehaved(
                 "a scanpath is not as long as announced",
             ));

@@ -14,9 +14,7 @@
 
 mod messages;
 
-use crate::{
-    Channel, Estimate, Job, Observer, ProtocolError, RevealTo, Revealed, Role, Work,
-};
+use crate::{Channel, Estimate, Job, Observer, ProtocolError, RevealTo, Revealed, Role, Work};
 use messages::{receive_readings, receive_scanpaths, send_readings, send_scanpaths};
 use veilpath_metrics::{Reading, Scanpath};
 
