@@ -27,20 +27,14 @@ fmt:
 bench *args:
     cargo bench --locked {{ if args == "" { "--workspace" } else { args } }}
 
-# Fuzz every reader for some seconds each (needs nightly Rust and cargo-fuzz)
+# Fuzz every reader for some seconds each (needs nightly Rust and cargo-fuzz; says so and skips without them)
 [unix]
 fuzz seconds="60":
-    #!/usr/bin/env bash
-    set -euo pipefail
-    if ! cargo +nightly fuzz --version >/dev/null 2>&1; then
-        echo '*** SKIPPED: fuzzing needs `rustup toolchain install nightly` and `cargo install cargo-fuzz --locked` ***' >&2
-        exit 0
-    fi
-    targets=$(cargo +nightly fuzz list)
-    for target in $targets; do
-        echo "==> $target, {{ seconds }} s"
-        cargo +nightly fuzz run "$target" -- -max_total_time={{ seconds }}
-    done
+    fuzz/run {{ seconds }}
+
+# The tests that take minutes
+long:
+    cargo test --release --workspace --locked -- --ignored
 
 # Everything a change has to pass
 [unix]

@@ -1,9 +1,9 @@
 //! The command line's shape. Help texts, completions and the man page all come from here.
 
 use crate::commands::{
-    compare::CompareArgs, completions::CompletionsArgs, demo::DemoArgs, encode::EncodeArgs,
-    host::HostArgs, identity::IdentityArgs, join::JoinArgs, man::ManArgs, split::SplitArgs,
-    synth::SynthArgs,
+    bench::BenchArgs, compare::CompareArgs, completions::CompletionsArgs, demo::DemoArgs,
+    encode::EncodeArgs, host::HostArgs, identity::IdentityArgs, join::JoinArgs, keygen::KeygenArgs,
+    man::ManArgs, split::SplitArgs, synth::SynthArgs,
 };
 use clap::{Parser, Subcommand};
 
@@ -43,6 +43,10 @@ pub(crate) enum Command {
     Split(SplitArgs),
     /// Make a cohort of random or lifelike scanpaths
     Synth(SynthArgs),
+    /// Make a Paillier key pair
+    Keygen(KeygenArgs),
+    /// Measure what things cost on this machine
+    Bench(BenchArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page, or write one per command into a folder

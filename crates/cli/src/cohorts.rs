@@ -4,7 +4,7 @@ use crate::failure::Failure;
 use crate::metric_args::MetricArgs;
 use crate::say;
 use std::path::{Path, PathBuf};
-use veilpath_encode::{Input, cohort_file, cohort_file::CohortFile};
+use veilpath_encode::{CohortFile, Input, cohort_file, detect};
 use veilpath_metrics::{Alphabet, Cohort, Grid, Metric, Notation};
 use veilpath_protocol::Role;
 use veilpath_session::Letters;
@@ -18,7 +18,18 @@ pub(crate) struct Plan {
 
 /// Reads one cohort file; with `alphabet`, in that alphabet, whatever the file looks like.
 pub(crate) fn load(path: &Path, alphabet: Option<Alphabet>) -> Result<CohortFile, Failure> {
-    Ok(cohort_file::read(Input::open(path)?, alphabet)?)
+    let input = Input::open(path)?;
+    let format = detect(&input.head());
+    cohort_file::read(input, alphabet).map_err(|error| match format {
+        // The usual mistake has a better remedy than the reader can know.
+        Some(format) => Failure::input(format!(
+            "{}: this is no cohort of scanpaths; it looks like gaze: {}\n  \
+             turn it into one first: veilpath encode {0} -o cohort.csv",
+            path.display(),
+            format.title()
+        )),
+        None => error.into(),
+    })
 }
 
 /// Says what was taken for granted in reading a file.
@@ -119,13 +130,21 @@ fn resolve(
 ) -> Result<(Alphabet, Metric), Failure> {
     let named = own.named.or(other.named);
     let mut alphabet = named.unwrap_or_else(|| common_alphabet(own, other));
+    if let (Some(declared), Some(asked)) = (grid, metric.grid)
+        && declared != asked
+    {
+        return Err(Failure::input(format!(
+            "--grid {asked}: the cohorts were encoded on a grid of {declared}\n  \
+             leave --grid out, or encode the gaze files again with --grid {asked}"
+        )));
+    }
+    let asked_cells = metric.grid.map(|grid| grid.cells());
     let metric = metric.metric(&alphabet, grid)?;
     let declared = [own, other]
         .iter()
         .any(|letters| letters.declared == Some(alphabet));
-    if let Some(letters) = metric
-        .letters()
-        .filter(|&letters| letters < alphabet.size())
+    let letters = metric.letters().or(asked_cells);
+    if let Some(letters) = letters.filter(|&letters| letters < alphabet.size())
         && !declared
     {
         alphabet = Alphabet::new(alphabet.notation(), letters)

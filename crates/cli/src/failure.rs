@@ -89,6 +89,12 @@ impl From<MetricError> for Failure {
     }
 }
 
+impl From<veilpath_paillier::Error> for Failure {
+    fn from(error: veilpath_paillier::Error) -> Self {
+        Failure::Input(error.to_string())
+    }
+}
+
 impl From<SpecError> for Failure {
     fn from(error: SpecError) -> Self {
         Failure::Input(format!(

@@ -8,6 +8,7 @@ mod cohorts;
 mod commands;
 mod events;
 mod failure;
+mod key_args;
 mod metric_args;
 mod output;
 mod progress;
@@ -29,6 +30,8 @@ fn main() -> ExitCode {
         Command::Split(args) => commands::split::run(&args),
         Command::Synth(args) => commands::synth::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
+        Command::Keygen(args) => commands::keygen::run(&args),
+        Command::Bench(args) => commands::bench::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
     };

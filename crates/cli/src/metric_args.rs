@@ -44,7 +44,7 @@ pub(crate) struct MetricArgs {
     pub(crate) delete: Option<f64>,
 
     /// Both at once; for smith-waterman and with --match a penalty; for scanmatch the score that a gap adds,
-    /// 0 or less [default: 1; scanmatch: 0]
+    /// mostly 0 or less and at most half the threshold [default: 1; scanmatch: 0]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
     pub(crate) gap: Option<f64>,
 
@@ -91,6 +91,11 @@ impl MetricArgs {
         declared: Option<Grid>,
     ) -> Result<Metric, Failure> {
         let costs = self.costs()?;
+        let measures = matches!(costs, Costs::Distance(_)) || self.metric == MetricName::ScanMatch;
+        self.refuse(
+            "it joins the edges of the grid, and this metric measures no distances on a grid",
+            &[("--wrap", self.wrap && !measures)],
+        )?;
         let grid = self.grid.or(declared);
         match (self.metric, self.reward) {
             (MetricName::Levenshtein, _) => self.levenshtein(&costs),

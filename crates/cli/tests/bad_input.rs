@@ -111,6 +111,17 @@ fn cohorts_that_do_not_fit_together() {
         said.contains("7x7") && said.contains("8x6") || said.contains("49") && said.contains("48"),
         "{said}"
     );
+    let call = [
+        "compare",
+        "a.csv",
+        "a.csv",
+        "--metric",
+        "scanmatch",
+        "--grid",
+        "12x8",
+    ];
+    let said = folder.run(&call).refused();
+    assert!(said.contains("12x8") && said.contains("7x7"), "{said}");
     folder.file("c.csv", "participant,stimulus,scanpath\nP,y,AB\n");
     let said = folder.run(&["compare", "a.csv", "c.csv"]).refused();
     assert!(
@@ -284,6 +295,17 @@ fn nothing_is_dropped_in_silence() {
     assert_eq!(summary["scanpaths"], 1);
     assert_eq!(summary["mean_length"], 1.0);
     assert!(ran.ok().ends_with("participant,stimulus,scanpath\np,s,A\n"));
+}
+
+#[test]
+fn nobody_vanishes() {
+    let folder = Folder::new();
+    folder.file(
+        "g.csv",
+        "participant,stimulus,x,y,duration\np,s,1,1,100\nq,s,,,100\n",
+    );
+    let out = folder.run(&["encode", "g.csv", "--screen", "10x10"]).ok();
+    assert!(out.ends_with("p,s,A\nq,s,\n"), "{out}");
 }
 
 #[test]

@@ -247,3 +247,76 @@ fn the_demo_runs_on_what_its_help_says_it_does() {
         "{said}"
     );
 }
+
+#[test]
+fn keygen_makes_two_files_and_overwrites_none() {
+    let folder = Folder::new();
+    let call = [
+        "keygen",
+        "-o",
+        "k.key",
+        "--key-bits",
+        "512",
+        "--allow-weak-key",
+    ];
+    folder.run(&call).ok();
+    assert!(
+        folder
+            .read("k.key")
+            .starts_with("veilpath paillier secret key 1\nbits 512\n")
+    );
+    assert!(
+        folder
+            .read("k.key.pub")
+            .starts_with("veilpath paillier public key 1\nbits 512\n")
+    );
+    assert!(!folder.read("k.key.pub").contains("\np "));
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = std::fs::metadata(folder.path().join("k.key"))
+            .unwrap()
+            .permissions()
+            .mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+    assert!(folder.run(&call).refused().contains("k.key"));
+    let weak = folder
+        .run(&["keygen", "-o", "w.key", "--key-bits", "1024"])
+        .refused();
+    assert!(weak.contains("--allow-weak-key"), "{weak}");
+    assert!(
+        folder
+            .run(&["keygen", "-o", "w.key", "--key-bits", "1000"])
+            .refused()
+            .contains("2048")
+    );
+}
+
+#[test]
+fn bench_paillier_prints_every_operation() {
+    let call = "bench paillier --key-bits 512 --seconds 0 --format json";
+    let report = Folder::new()
+        .run(&call.split(' ').collect::<Vec<_>>())
+        .json();
+    let rows = report["measurements"].as_array().unwrap();
+    for operation in [
+        "encrypt-key-holder",
+        "encrypt-other-side",
+        "decrypt",
+        "add",
+        "scalar-mul-64",
+        "scalar-mul-128",
+        "scalar-mul-full",
+        "rerandomize",
+    ] {
+        let row = rows
+            .iter()
+            .find(|row| row["operation"] == operation)
+            .unwrap();
+        assert!(
+            row["operations_per_second"].as_f64().unwrap() > 0.0,
+            "{operation}"
+        );
+    }
+}

@@ -1,5 +1,5 @@
 //! Every example in a `--help` text works as it stands.
-#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+#![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 mod common;
 #[path = "common/pair.rs"]
@@ -8,7 +8,7 @@ mod pair;
 use common::{Folder, root};
 use pair::{Pair, Side};
 
-const COMMANDS: [&str; 13] = [
+const COMMANDS: [&str; 16] = [
     "",
     "demo",
     "encode",
@@ -20,6 +20,9 @@ const COMMANDS: [&str; 13] = [
     "synth",
     "synth random",
     "synth lifelike",
+    "keygen",
+    "bench",
+    "bench paillier",
     "completions",
     "man",
 ];
@@ -112,18 +115,46 @@ fn the_examples_of_host_and_join_run_as_pairs() {
     let hosts = examples(&pair.folder, "host");
     let joins = examples(&pair.folder, "join");
     assert_eq!(hosts.len(), joins.len());
+    let fingerprints = [pair.fingerprint(Side::Host), pair.fingerprint(Side::Join)];
     for (host, join) in hosts.iter().zip(&joins) {
-        let host = host
-            .replace("127.0.0.1:7070", "127.0.0.1:0")
-            .replace("JOIN-FINGERPRINT", &pair.fingerprint(Side::Join));
-        let host = pair.start(Side::Host, &words(&host).0);
-        let address = host.wait_for_line("listening on ");
-        let join = join
-            .replace("127.0.0.1:7070", &address)
-            .replace("HOST-FINGERPRINT", &pair.fingerprint(Side::Host));
-        let join = pair.start(Side::Join, &words(&join).0);
-        assert_eq!(host.end().ok(), join.end().ok());
+        run_together(&pair, host, join, &fingerprints);
     }
+}
+
+/// The README plays both institutions in one folder, each with an identity file.
+#[test]
+fn the_two_institutions_of_the_readme_compare() {
+    let pair = Pair::new();
+    let run = |call: &str| pair.folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
+    run("synth lifelike --seed 7 -o everyone.csv");
+    run("split everyone.csv --seed 1");
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let lines = |verb: &str| -> Vec<String> {
+        let start = format!("veilpath {verb} ");
+        let found = readme.lines().filter(|line| line.starts_with(&start));
+        found
+            .map(|line| line["veilpath ".len()..].to_string())
+            .collect()
+    };
+    let fingerprints: Vec<String> = lines("identity").iter().map(|call| run(call)).collect();
+    let [host, join] = &fingerprints[..] else {
+        panic!("the README makes two identities");
+    };
+    let fingerprints = [host.trim().to_string(), join.trim().to_string()];
+    run_together(&pair, &lines("host")[0], &lines("join")[0], &fingerprints);
+}
+
+fn run_together(pair: &Pair, host: &str, join: &str, [a, b]: &[String; 2]) {
+    let host = host
+        .replace("127.0.0.1:7070", "127.0.0.1:0")
+        .replace("JOIN-FINGERPRINT", b);
+    let host = pair.start(Side::Host, &words(&host).0);
+    let address = host.wait_for_line("listening on ");
+    let join = join
+        .replace("127.0.0.1:7070", &address)
+        .replace("HOST-FINGERPRINT", a);
+    let join = pair.start(Side::Join, &words(&join).0);
+    assert_eq!(host.end().ok(), join.end().ok());
 }
 
 #[test]

@@ -67,15 +67,16 @@ pub fn write(cohort: &Cohort, notes: &[String], out: &mut dyn Write) -> io::Resu
     for note in notes {
         writeln!(out, "# {NOTE}: {}", one_line(note))?;
     }
-    let with_stimulus = cohort.entries.iter().any(|entry| entry.stimulus.is_some());
-    let stimulus_column = if with_stimulus { "stimulus," } else { "" };
-    writeln!(out, "participant,{stimulus_column}scanpath")?;
+    writeln!(out, "participant,stimulus,scanpath")?;
     for entry in &cohort.entries {
-        write!(out, "{},", quoted(&entry.participant))?;
-        if with_stimulus {
-            write!(out, "{},", quoted(entry.stimulus.as_deref().unwrap_or("")))?;
-        }
-        writeln!(out, "{}", cohort.alphabet.format(&entry.scanpath))?;
+        let stimulus = entry.stimulus.as_deref().unwrap_or("");
+        let scanpath = cohort.alphabet.format(&entry.scanpath);
+        writeln!(
+            out,
+            "{},{},{scanpath}",
+            quoted(&entry.participant),
+            quoted(stimulus)
+        )?;
     }
     out.flush()
 }

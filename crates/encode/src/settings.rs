@@ -188,13 +188,13 @@ impl EncodeOptions {
             set("max-gap", format!("{} ms", runs.max_gap_ms));
             set("downsize", runs.downsize.name().into());
             set("merge", if runs.merge { "yes" } else { "no" }.into());
-            set("cap", runs.cap.map_or("none".into(), |cap| cap.to_string()));
+            set("max-repeats", runs.cap.unwrap_or(0).to_string());
             set("runs", runs.by.name().into());
         }
         if let (Some(bin), true) = (self.bin_ms, data.fixations) {
             set("bin", format!("{bin} ms"));
             if self.matlab_compat {
-                set("first-fixation", "left out".into());
+                set("matlab-compat", "yes".into());
             }
         }
         Encoding(settings)

@@ -21,6 +21,8 @@ pub(crate) struct Batch<'a> {
     pub(crate) pairs: &'a [(usize, usize)],
     /// Letters in the alphabet.
     pub(crate) letters: u32,
+    /// Is told of finished cells.
+    pub(crate) progress: &'a (dyn Fn(u64) + Sync),
 }
 
 impl Batch<'_> {
@@ -42,6 +44,7 @@ impl Batch<'_> {
                     others: &others,
                     lane_is_first,
                     letters: self.letters,
+                    progress: self.progress,
                 };
                 compute(row, &mut |index, result| {
                     results.push((task.pairs[index], result));

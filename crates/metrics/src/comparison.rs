@@ -119,8 +119,8 @@ impl Comparison {
         self.model.read_given(raw, m, n, self.kernels.largest)
     }
 
-    /// Compares many pairs on all cores, in the order given. `progress` is told the cells of each finished pair; it is
-    /// called from several threads.
+    /// Compares many pairs on all cores, in the order given. `progress` is told of cells as they are finished, from
+    /// several threads.
     ///
     /// A pair names an index into `a` and one into `b`. Where pairs cannot be compared, the error is that of the first
     /// such pair, and nothing is computed.
@@ -137,6 +137,7 @@ impl Comparison {
             second: b,
             pairs,
             letters: self.alphabet.size(),
+            progress,
         };
         let readings = batch.run(|row, finished| {
             let lengths = |index: usize| {
@@ -147,19 +148,14 @@ impl Comparison {
                     (other, lane)
                 }
             };
-            let mut finish = |index: usize, reading| {
-                let (m, n) = lengths(index);
-                progress(m as u64 * n as u64);
-                finished(index, reading);
-            };
             match &self.kernels.scanmatch {
                 Some(scanmatch) => scanmatch.kernel.row(row, |index, sum| {
                     let (m, n) = lengths(index);
-                    finish(index, scanmatch.read(sum, m, n));
+                    finished(index, scanmatch.read(sum, m, n));
                 }),
                 None => self.kernels.integer.row(row, |index, raw| {
                     let (m, n) = lengths(index);
-                    finish(index, self.read(raw, m, n));
+                    finished(index, self.read(raw, m, n));
                 }),
             }
         });
@@ -173,6 +169,7 @@ impl Comparison {
             others: &[other],
             lane_is_first,
             letters: self.alphabet.size(),
+            progress: &|_| (),
         });
     }
 
@@ -281,7 +278,10 @@ impl IntegerKernel {
     fn row(&self, row: Row<'_>, mut finished: impl FnMut(usize, i64)) {
         match self {
             IntegerKernel::Levenshtein { cost } => {
-                levenshtein::row(row, |index, edits| finished(index, edits as i64 * cost));
+                levenshtein::row(row, |index, edits| {
+                    (row.progress)(row.cells(index));
+                    finished(index, edits as i64 * cost);
+                });
             }
             IntegerKernel::Global(kernel) => kernel.row(row, finished),
             IntegerKernel::Local(kernel) => kernel.row(row, finished),

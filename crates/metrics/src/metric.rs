@@ -23,6 +23,8 @@ pub enum Metric {
         scale: Option<u32>,
     },
     /// The greatest total score of an alignment: rewards for equal letters, penalties for all else.
+    // In results it has the name that it has on the command line; its numbers tell it from the variant above.
+    #[serde(rename = "needleman-wunsch")]
     NeedlemanWunschScore {
         /// The reward of equal letters.
         #[serde(rename = "match")]
@@ -186,17 +188,16 @@ fn cost_model(
         }
         Substitution::Table { table } => {
             fits_table(alphabet, table)?;
-            let values = gaps.into_iter().chain(table.values().iter().copied());
-            let scale = scale::choose(asked, values)?;
-            let costs = table
-                .values()
-                .iter()
-                .map(|&value| scale::cost("substitution cost", value, scale))
+            // A table may be larger than the alphabet; what no letter can reach should not sway scale or similarity.
+            let used = table.first(alphabet.size());
+            let scale = scale::choose(asked, gaps.into_iter().chain(used.clone()))?;
+            let costs = used
+                .map(|value| scale::cost("substitution cost", value, scale))
                 .collect::<Result<_, _>>()?;
             (
                 scale,
                 Costs::Table {
-                    size: table.size(),
+                    size: alphabet.size(),
                     costs,
                 },
             )
@@ -220,29 +221,32 @@ fn score_model(
     asked: Option<u32>,
 ) -> Result<Model, MetricError> {
     let scale = scale::choose(asked, [reward, mismatch, gap])?;
-    let reward = scale::cost("match reward", reward, scale)?;
-    let mismatch = scale::cost("mismatch penalty", mismatch, scale)?;
-    let penalty = scale::cost("gap penalty", gap, scale)?;
-    let too_large = |name, value| MetricError::TooLarge { name, value, scale };
-    let doubled = |name, sum: u32| {
-        let cost = sum.checked_mul(2).filter(|&cost| cost <= crate::MAX_COST);
-        cost.ok_or(too_large(name, f64::from(sum)))
+    let per_letter = scale::cost("match reward", reward, scale)?;
+    let penalty = scale::cost("mismatch penalty", mismatch, scale)?;
+    let gap_penalty = scale::cost("gap penalty", gap, scale)?;
+    // Errors name the user's numbers, not the sums that are made of them.
+    let within = |name, cost: u64, value| {
+        u32::try_from(cost)
+            .ok()
+            .filter(|&cost| cost <= crate::MAX_COST)
+            .ok_or(MetricError::TooLarge { name, value, scale })
     };
-    let half_reward_and_gap = penalty
-        .checked_mul(2)
-        .and_then(|twice| twice.checked_add(reward))
-        .filter(|&cost| cost <= crate::MAX_COST)
-        .ok_or(too_large("gap penalty", gap))?;
+    let (twice_mismatch, twice_gap) = (2 * u64::from(penalty), 2 * u64::from(gap_penalty));
+    let replaced = within(
+        "sum of twice the match reward and twice the mismatch penalty",
+        2 * u64::from(per_letter) + twice_mismatch,
+        2.0 * (reward + mismatch),
+    )?;
+    let skipped = within(
+        "sum of the match reward and twice the gap penalty",
+        u64::from(per_letter) + twice_gap,
+        reward + 2.0 * gap,
+    )?;
     Ok(Model::Global(GlobalModel {
-        insert: half_reward_and_gap,
-        delete: half_reward_and_gap,
-        costs: Costs::Unit {
-            mismatch: doubled("mismatch penalty", reward + mismatch)?,
-        },
-        readout: Readout::Reward {
-            per_letter: reward,
-            scale,
-        },
+        insert: skipped,
+        delete: skipped,
+        costs: Costs::Unit { mismatch: replaced },
+        readout: Readout::Reward { per_letter, scale },
     }))
 }
 
@@ -265,17 +269,15 @@ fn local_model(
         }
         LocalScoring::Table { table } => {
             fits_table(alphabet, table)?;
-            let values = table.values().iter().copied().chain([gap]);
-            let scale = scale::choose(asked, values)?;
-            let scores = table
-                .values()
-                .iter()
-                .map(|&value| scale::score("substitution score", value, scale))
+            let used = table.first(alphabet.size());
+            let scale = scale::choose(asked, used.clone().chain([gap]))?;
+            let scores = used
+                .map(|value| scale::score("substitution score", value, scale))
                 .collect::<Result<_, _>>()?;
             (
                 scale,
                 Scores::Table {
-                    size: table.size(),
+                    size: alphabet.size(),
                     scores,
                 },
             )

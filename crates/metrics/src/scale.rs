@@ -1,11 +1,12 @@
 //! Fixed-point numbers: how decimals become the integers that every engine computes with.
 //!
 //! A decimal cost `v` becomes `round(v · K)`, halves away from zero, for a scale `K` that both sides agree on. The error
-//! of a single cost is at most `1/(2K)`. An alignment of lengths `m` and `n` uses at most `min(m, n)` substitutions and
-//! `m + n` gaps, and the minimum over alignments moves by no more than the worst alignment does, so
+//! of a single cost is at most `1/(2K)`. An alignment of lengths `m` and `n` with `k` substitutions has `m − k` deletions
+//! and `n − k` insertions, and the minimum over alignments moves by no more than the worst alignment does. With `w` for
+//! the smaller of `m` and `n`,
 //!
 //! ```text
-//! |score(K) − score| ≤ (min(m, n) · s + m · d + n · i) / (2K)
+//! |score(K) − score| ≤ max(m·d + n·i, w·s + (m−w)·d + (n−w)·i) / (2K)
 //! ```
 //!
 //! where `s`, `d`, `i` are 1 for a kind of cost that is not a whole number of `1/K`, and 0 otherwise. ScanMatch divides
@@ -74,6 +75,50 @@ pub(crate) fn check(scale: u32) -> Result<u32, MetricError> {
 /// Whether `value` is a whole number of `1/scale`, as far as a double can tell.
 pub(crate) fn is_whole(value: f64, scale: u32) -> bool {
     let scaled = value * f64::from(scale);
+    // A decimal's double, and its product with the scale, are each off by no more than 2⁻⁵³ of their size.
+    let tolerance = (4.0 * f64::EPSILON * scaled.abs()).max(1e-9);
     // A non-finite value is refused when it is turned into a cost; here it must only not send the search on.
-    !scaled.is_finite() || (scaled - scaled.round()).abs() <= 1e-9 * scaled.abs().max(1.0)
+    !scaled.is_finite() || (scaled - scaled.round()).abs() <= tolerance
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_smallest_power_of_ten_that_makes_all_whole() {
+        let chosen = |values: &[f64]| choose(None, values.iter().copied()).unwrap();
+        assert_eq!(chosen(&[]), 1);
+        assert_eq!(chosen(&[3.0, -2.0, 0.0]), 1);
+        assert_eq!(chosen(&[0.1, 0.25]), 100);
+        assert_eq!(chosen(&[123_456.789]), 1000);
+        assert_eq!(chosen(&[0.000_001]), MAX_SCALE);
+        assert_eq!(chosen(&[1.0 / 3.0]), DEFAULT_SCALE);
+        assert_eq!(chosen(&[f64::NAN, f64::INFINITY, 0.5]), 10);
+        // A half is not whole, however large the number it hangs on.
+        assert_eq!(chosen(&[600_000_000.5]), 10);
+    }
+
+    #[test]
+    fn bad_numbers_are_named() {
+        assert!(matches!(
+            choose(Some(0), []),
+            Err(MetricError::Scale { .. })
+        ));
+        assert!(check(MAX_SCALE + 1).is_err() && check(MAX_SCALE).is_ok());
+        assert!(matches!(
+            cost("gap", -0.1, 1),
+            Err(MetricError::Negative { .. })
+        ));
+        for bad in [f64::NAN, f64::INFINITY] {
+            assert!(matches!(
+                cost("gap", bad, 1),
+                Err(MetricError::NotFinite { .. })
+            ));
+        }
+        let most = f64::from(MAX_COST);
+        assert_eq!(cost("gap", most, 1), Ok(MAX_COST));
+        assert_eq!(cost("gap", -0.0, 1), Ok(0));
+        assert!(cost("gap", most + 1.0, 1).is_err() && score("score", -most - 1.0, 1).is_err());
+    }
 }

@@ -117,6 +117,15 @@ impl Table {
         &self.values
     }
 
+    /// The numbers of the first `letters` letters among themselves, row by row.
+    pub(crate) fn first(&self, letters: u32) -> impl Iterator<Item = f64> + Clone {
+        let letters = letters.min(self.size) as usize;
+        self.values
+            .chunks_exact(self.size as usize)
+            .take(letters)
+            .flat_map(move |row| row[..letters].iter().copied())
+    }
+
     /// A short name for the content, so that two sides can tell whether they hold the same table.
     pub fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
@@ -127,7 +136,6 @@ impl Table {
         }
         hash.finalize()
             .iter()
-            .take(16)
             .map(|byte| format!("{byte:02x}"))
             .collect()
     }
@@ -176,21 +184,22 @@ fn label_order(alphabet: &Alphabet, line: usize, names: &[&str]) -> Result<Vec<u
         .enumerate()
         .map(|(index, name)| label(alphabet, line, index + 2, name))
         .collect::<Result<Vec<u16>, _>>()?;
-    check_order(&letters, line)?;
+    check_order(&letters, |index| (line, index + 2))?;
     Ok(letters)
 }
 
-/// Labels must name the first letters of the alphabet, each once.
-fn check_order(letters: &[u16], line: usize) -> Result<(), TableError> {
+/// Labels must name the first letters of the alphabet, each once. `place` gives the line and field of a label.
+fn check_order(letters: &[u16], place: impl Fn(usize) -> (usize, usize)) -> Result<(), TableError> {
     let mut seen = vec![false; letters.len()];
     for (index, &letter) in letters.iter().enumerate() {
+        let (line, column) = place(index);
         match seen.get_mut(usize::from(letter)) {
             Some(slot) if !*slot => *slot = true,
-            Some(_) => return Err(error(line, index + 2, "this label occurs twice".into())),
+            Some(_) => return Err(error(line, column, "this label occurs twice".into())),
             None => {
                 return Err(error(
                     line,
-                    index + 2,
+                    column,
                     format!(
                         "with {} labels the table must name the first {0} letters of the alphabet, each once",
                         letters.len()
@@ -242,7 +251,7 @@ fn assemble(
             }
         }
         Some(columns) => {
-            check_order(&row_letters, first_line)?;
+            check_order(&row_letters, |index| (rows[index].0, 1))?;
             for (row, (_, _, numbers)) in row_letters.iter().zip(&rows) {
                 for (column, value) in columns.iter().zip(numbers) {
                     values[usize::from(*row) * size + usize::from(*column)] = *value;
@@ -302,5 +311,7 @@ mod tests {
         assert_eq!(place(",A,C\nA,0,1\nC,1,0\n"), (1, 3));
         assert_eq!(place(",A,?\nA,0,1\nB,1,0\n"), (1, 3));
         assert_eq!(place(",A,B\n"), (1, 0));
+        assert_eq!(place(",A,B\nA,0,1\nA,1,0\n"), (3, 1));
+        assert_eq!(place(",A,B\nA,0,1\nC,1,0\n"), (3, 1));
     }
 }

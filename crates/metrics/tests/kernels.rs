@@ -1,12 +1,20 @@
 //! The fast kernels give exactly what the textbook's recurrences give.
 
+// A test may panic in its helpers as well.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::cast_possible_truncation
+)]
+
 mod support;
 
 use proptest::prelude::*;
 use support::{alphabet, case, global_metric, grid, local_metric, two_scanpaths};
 use veilpath_metrics::{
-    Alphabet, Comparison, Distance, Grid, MAX_COST, Metric, Model, Notation, Scanpath,
-    Substitution, Table, reference,
+    Alphabet, Comparison, Distance, Grid, LocalScoring, MAX_COST, Metric, Model, Notation,
+    Scanpath, Substitution, Table, reference,
 };
 
 fn textbook(comparison: &Comparison, a: &Scanpath, b: &Scanpath) -> i64 {
@@ -61,12 +69,24 @@ fn wandering(length: usize, size: u32, seed: u32) -> Scanpath {
     Scanpath::new((0..length).map(letter).collect())
 }
 
-/// Costs up to the largest: 8, 16 and 32 bits per cell, and sums far beyond 32 bits.
+/// Costs around the limits of 8, 16, 24 and 32 bits per cell, and sums far beyond.
 #[test]
-fn every_width_of_arithmetic() {
+fn every_width_of_global_arithmetic() {
     let alphabet = Alphabet::letters(20).unwrap();
     let (a, b) = (wandering(333, 20, 1), wandering(401, 20, 2));
-    for most in [100, 127, 128, 30_000, 32_767, 32_768, 1 << 29, MAX_COST] {
+    for most in [
+        100,
+        127,
+        128,
+        30_000,
+        32_767,
+        32_768,
+        (1 << 23) - 1,
+        1 << 23,
+        (1 << 23) + 1,
+        1 << 29,
+        MAX_COST,
+    ] {
         let mut state = 77u32;
         let values = (0..400).map(|_| {
             state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
@@ -83,6 +103,32 @@ fn every_width_of_arithmetic() {
         let comparison = Comparison::new(metric, alphabet).unwrap();
         let raw = comparison.raw(&a, &b).unwrap();
         assert_eq!(raw, textbook(&comparison, &a, &b), "costs up to {most}");
+    }
+}
+
+/// Equal scanpaths reach the bound by which the width is chosen: 16, 24, 32 and 64 bits.
+#[test]
+fn every_width_of_local_arithmetic() {
+    let alphabet = Alphabet::letters(20).unwrap();
+    let path = wandering(64, 20, 1);
+    let other = wandering(90, 20, 2);
+    for bound in [1u32 << 15, 1 << 24, 1 << 31].map(|bound| bound / 64) {
+        for reward in [bound - 1, bound, bound + 1] {
+            for (mismatch, gap) in [(reward / 3, reward / 2 + 1), (MAX_COST, 1), (1, MAX_COST)] {
+                let metric = Metric::SmithWaterman {
+                    scoring: LocalScoring::Unit {
+                        reward: reward.into(),
+                        mismatch: mismatch.into(),
+                    },
+                    gap: gap.into(),
+                    scale: Some(1),
+                };
+                let comparison = Comparison::new(metric, alphabet).unwrap();
+                assert_eq!(comparison.raw(&path, &path), Ok(64 * i64::from(reward)));
+                let raw = comparison.raw(&path, &other).unwrap();
+                assert_eq!(raw, textbook(&comparison, &path, &other));
+            }
+        }
     }
 }
 
@@ -110,34 +156,108 @@ fn scanpaths_that_use_thousands_of_cells() {
     }
 }
 
-#[test]
-fn a_million_letters_against_a_thousand() {
-    let alphabet = Alphabet::letters(52).unwrap();
-    let (long, short) = (wandering(1_000_000, 52, 5), wandering(50, 52, 6));
+fn index_costs() -> Comparison {
     let metric = Metric::NeedlemanWunsch {
         substitution: Substitution::Index,
         insert: 5.0,
         delete: 7.0,
         scale: None,
     };
-    let comparison = Comparison::new(metric, alphabet).unwrap();
+    Comparison::new(metric, Alphabet::letters(52).unwrap()).unwrap()
+}
+
+#[test]
+fn a_million_letters_against_a_few() {
+    let (long, short) = (wandering(1_000_000, 52, 5), wandering(33, 52, 6));
+    let comparison = index_costs();
     let raw = comparison.raw(&long, &short).unwrap();
     assert_eq!(raw, textbook(&comparison, &long, &short));
-    // A thousand letters of the million: all others are deleted and nothing else costs.
+}
+
+/// A thousand letters of the million: all others are deleted, or inserted, and nothing else costs.
+#[test]
+#[ignore = "two thousand million cells, which take a second in a release build"]
+fn a_million_letters_against_a_thousand() {
+    let long = wandering(1_000_000, 52, 5);
     let part = Scanpath::new(long.letters()[400_000..401_000].to_vec());
+    let comparison = index_costs();
     assert_eq!(comparison.raw(&long, &part), Ok(7 * 999_000));
     assert_eq!(comparison.raw(&part, &long), Ok(5 * 999_000));
 }
 
+/// `length` letters with one removed, one changed and one added.
+fn edited(path: &Scanpath) -> Scanpath {
+    let mut letters = path.letters().to_vec();
+    letters.remove(10);
+    let middle = letters.len() / 2;
+    letters[middle] = (letters[middle] + 1) % 52;
+    letters.push(3);
+    Scanpath::new(letters)
+}
+
 #[test]
 fn levenshtein_of_a_million_letters_each() {
-    let alphabet = Alphabet::letters(52).unwrap();
     let a = wandering(1_000_000, 52, 7);
-    let mut letters = a.letters().to_vec();
-    letters.remove(10);
-    letters[500_000] = (letters[500_000] + 1) % 52;
-    letters.push(3);
+    let comparison = Comparison::new(Metric::Levenshtein, *index_costs().alphabet()).unwrap();
+    assert_eq!(comparison.raw(&a, &edited(&a)), Ok(3));
+}
+
+#[test]
+#[ignore = "a million million cells, which take a minute in a release build"]
+fn levenshtein_of_a_million_letters_that_have_nothing_in_common() {
+    let alphabet = *index_costs().alphabet();
     let comparison = Comparison::new(Metric::Levenshtein, alphabet).unwrap();
-    let distance = comparison.raw(&a, &Scanpath::new(letters)).unwrap();
-    assert_eq!(distance, 3);
+    let halves = [0, 26].map(|shift| {
+        let path = wandering(1_000_000, 26, 8);
+        Scanpath::new(path.letters().iter().map(|letter| letter + shift).collect())
+    });
+    assert_eq!(comparison.raw(&halves[0], &halves[1]), Ok(1_000_000));
+}
+
+/// Long enough for the tries with a limit, from alike to unlike, alone and in a batch.
+#[test]
+fn levenshtein_of_long_scanpaths() {
+    let alphabet = *index_costs().alphabet();
+    let comparison = Comparison::new(Metric::Levenshtein, alphabet).unwrap();
+    let a = wandering(4200, 52, 9);
+    let every = |nth: usize| {
+        let changed = |(place, &letter): (usize, &u16)| match place % nth {
+            0 => (letter + 1) % 52,
+            _ => letter,
+        };
+        Scanpath::new(a.letters().iter().enumerate().map(changed).collect())
+    };
+    let others = [
+        a.clone(),
+        edited(&a),
+        every(500),
+        every(20),
+        every(3),
+        wandering(4300, 52, 10),
+    ];
+    let others: Vec<&Scanpath> = others.iter().collect();
+    let pairs: Vec<(usize, usize)> = (0..others.len()).map(|j| (0, j)).collect();
+    let batch = comparison
+        .compare_pairs(&[&a], &others, &pairs, &|_| ())
+        .unwrap();
+    for (other, reading) in others.iter().zip(batch) {
+        let raw = comparison.raw(&a, other).unwrap();
+        assert_eq!(raw, textbook(&comparison, &a, other));
+        assert_eq!(comparison.read(raw, a.len(), other.len()), Ok(reading));
+    }
+}
+
+/// Large cell numbers, few of them in use and many: with and without renumbering.
+#[test]
+fn levenshtein_on_a_large_alphabet() {
+    let alphabet = Alphabet::full(Notation::Numbers);
+    let comparison = Comparison::new(Metric::Levenshtein, alphabet).unwrap();
+    for (length, size, step) in [(70, 200, 300), (2100, 200, 300), (2100, 60_000, 1)] {
+        let path = |length, seed| {
+            let path = wandering(length, size, seed);
+            Scanpath::new(path.letters().iter().map(|letter| letter * step).collect())
+        };
+        let (a, b) = (path(length, 11), path(length + 5, 12));
+        assert_eq!(comparison.raw(&a, &b), Ok(textbook(&comparison, &a, &b)));
+    }
 }

@@ -1,6 +1,12 @@
 //! Values that other programs have computed.
 
-#![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test; skipping is said aloud
+// A test may panic in its helpers as well.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::cast_possible_truncation
+)]
 
 use veilpath_metrics::{
     Alphabet, Comparison, Distance, Grid, LocalScoring, Metric, Notation, Reading, Scanpath,

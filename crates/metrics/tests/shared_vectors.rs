@@ -1,7 +1,13 @@
 //! Vectors from other programs that lie beside the repository. Where they do not, the tests say so and pass.
 //! `VEILPATH_SHARED` names another place.
 
-#![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test; skipping is said aloud
+// A test may panic in its helpers as well.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::cast_possible_truncation
+)]
 
 use std::path::PathBuf;
 use veilpath_metrics::{

@@ -33,9 +33,6 @@ pub(crate) struct CompareArgs {
     /// The second cohort
     pub(crate) b: PathBuf,
 
-    #[command(flatten)]
-    pub(crate) metric: MetricArgs,
-
     /// How to compute: plain is fast and protects nothing
     #[arg(long, value_enum, value_name = "ENGINE", default_value = "plain")]
     pub(crate) engine: EngineName,
@@ -50,6 +47,10 @@ pub(crate) struct CompareArgs {
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+
+    // Last, because its heading goes on to all that follows.
+    #[command(flatten)]
+    pub(crate) metric: MetricArgs,
 }
 
 /// The engines on the command line.

@@ -1,5 +1,6 @@
 //! One file per verb.
 
+pub(crate) mod bench;
 pub(crate) mod compare;
 pub(crate) mod completions;
 pub(crate) mod demo;
@@ -7,6 +8,7 @@ pub(crate) mod encode;
 pub(crate) mod host;
 pub(crate) mod identity;
 pub(crate) mod join;
+pub(crate) mod keygen;
 pub(crate) mod man;
 pub(crate) mod session;
 pub(crate) mod split;

@@ -52,10 +52,13 @@ pub(crate) struct SplitArgs {
 pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
     if !(0.0..=1.0).contains(&args.share) {
         return Err(Failure::input(
-            "--share is a fraction from 0 to 1, as in 0.5",
+            "--share is a fraction between 0 and 1, as in 0.5",
         ));
     }
     let file = cohorts::load(&args.cohort, None)?;
+    if !args.quiet {
+        cohorts::say_notes(&args.cohort, &file);
+    }
     let first = args
         .first
         .clone()
@@ -64,12 +67,24 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
         .second
         .clone()
         .unwrap_or_else(|| with_suffix(&args.cohort, "-b"));
-    if first == second {
-        return Err(Failure::input("--first and --second name the same file"));
+    let same = |a: &Path, b: &Path| {
+        a == b
+            || std::fs::canonicalize(a)
+                .is_ok_and(|a| std::fs::canonicalize(b).is_ok_and(|b| a == b))
+    };
+    if same(&first, &second) || same(&first, &args.cohort) || same(&second, &args.cohort) {
+        return Err(Failure::input(
+            "the cohort and its two parts must be three different files; choose others with --first and --second",
+        ));
     }
     let seed = args.seed.unwrap_or_else(|| rand::rng().random());
     let chosen = deal(&file.cohort, args.share, seed);
     let (a, b) = divide(file.cohort, &chosen);
+    if a.entries.is_empty() || b.entries.is_empty() {
+        return Err(Failure::input(
+            "one of the two cohorts would have no participants\n  choose another --share, or a cohort with more people",
+        ));
+    }
     let (first_file, second_file) = (NewFile::create(&first)?, NewFile::create(&second)?);
     first_file.write(|out| cohort_file::write(&a, &file.header_notes, out))?;
     second_file.write(|out| cohort_file::write(&b, &file.header_notes, out))?;

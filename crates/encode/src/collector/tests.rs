@@ -218,7 +218,7 @@ fn binning_repeats_letters_as_scanmatch_does() {
         assert_eq!(summary.rows_read, 4);
         assert_eq!(cohort.encoding.0["bin"], "50 ms");
         assert_eq!(
-            cohort.encoding.0.contains_key("first-fixation"),
+            cohort.encoding.0.contains_key("matlab-compat"),
             matlab_compat
         );
     }

@@ -46,6 +46,13 @@ impl Format for BidsPhysio {
         let other_eye = is_other_eye(&input, name.as_ref(), &sidecar, options, sink);
 
         let mut rows = open_rows(input, &sidecar)?;
+        if other_eye {
+            // No recording: it would be a second, empty one under the names of the eye that is taken.
+            while rows.next_row()?.is_some() {
+                sink.dropped(Dropped::OtherEye);
+            }
+            return Ok(());
+        }
         let columns = find_columns(&rows, &sidecar, options, sink)?;
         let space = space(rows.name(), &sidecar, &events, &columns, options, sink)?;
         let recording = sink.recording(&Recording {
@@ -57,10 +64,6 @@ impl Format for BidsPhysio {
             space,
         })?;
         while let Some(row) = rows.next_row()? {
-            if other_eye {
-                sink.dropped(Dropped::OtherEye);
-                continue;
-            }
             let time_ms = match columns.time {
                 Some((column, in_ms)) => row.number_or_missing(column)?.map(|time| time * in_ms),
                 None => None,

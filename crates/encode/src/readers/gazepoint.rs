@@ -139,12 +139,14 @@ fn read_fixations(
     let mut pending: Option<Pending> = None;
     let mut pending_aoi = String::new();
     while let Some(row) = rows.next_row()? {
+        // First of all: a participant whose rows are all dropped has an empty scanpath, not none.
+        let recording = media.enter(row, names, Kind::Fixations, &mut current, sink)?;
         if is_off(row, valid)? {
             sink.dropped(Dropped::Invalid);
             continue;
         }
         let next = Pending {
-            recording: media.enter(row, names, Kind::Fixations, &mut current, sink)?,
+            recording,
             number: row.number(number)?,
             point: row.number_or_missing(x)?.zip(row.number_or_missing(y)?),
             duration_ms: row.number_or_missing(duration)?.map(|value| value * unit),

@@ -66,6 +66,8 @@ pub(super) struct Names {
     recording: Option<usize>,
     /// Whether the user names the participant, which goes for one recording only.
     named_by_user: bool,
+    /// Whether the folder names the participant, which is worth a word.
+    named_by_folder: bool,
     first_recording: Option<String>,
     current: Current,
 }
@@ -76,7 +78,6 @@ impl Names {
         input: &Input,
         options: &ReadOptions,
         surface_prefix: &str,
-        sink: &mut dyn Sink,
     ) -> Result<Self, ReadError> {
         let named_by_user = options.participant.is_some()
             || options.name_template.as_ref().is_some_and(|template| {
@@ -84,9 +85,6 @@ impl Names {
                 names.is_some_and(|names| names.participant.is_some())
             });
         let folder = recording_folder(input.name()).filter(|_| !named_by_user);
-        if folder.is_some() {
-            sink.assumed("the participant is called after the recording's folder");
-        }
         let (participant, stimulus) = names_of(
             input,
             options,
@@ -102,6 +100,7 @@ impl Names {
             participant,
             stimulus,
             recording: None,
+            named_by_folder: folder.is_some(),
             named_by_user,
             first_recording: None,
             current: Current::default(),
@@ -129,6 +128,7 @@ impl Names {
             let recording = row.text(column);
             if !self.named_by_user && !recording.is_empty() {
                 participant = recording;
+                self.named_by_folder = false;
             } else if self.first_recording.as_deref() != Some(recording) {
                 if self.first_recording.is_some() {
                     return Err(row
@@ -137,6 +137,9 @@ impl Names {
                 }
                 self.first_recording = Some(recording.to_string());
             }
+        }
+        if self.named_by_folder {
+            sink.assumed("the participant is called after the recording's folder");
         }
         self.current.enter(
             sink,

@@ -42,7 +42,7 @@ impl Format for PupilFixations {
                 ),
             );
         }
-        let names = Names::of(&input, options, "fixations_on_surface_", sink)?;
+        let names = Names::of(&input, options, "fixations_on_surface_")?;
         let mut rows = Rows::open(input)?;
         let columns = rows.columns();
         let mut names = names.with_recording(columns);
@@ -65,6 +65,8 @@ impl Format for PupilFixations {
         let unit = options.time_unit.unwrap_or(TimeUnit::Milliseconds).in_ms();
         let mut last: Option<(crate::RecordingId, f64)> = None;
         while let Some(row) = rows.next_row()? {
+            // First of all: a participant whose rows are all dropped has an empty scanpath, not none.
+            let recording = names.enter(row, Kind::Fixations, position.space, sink)?;
             let point = position.of(row)?;
             let duration_ms = row.number_or_missing(duration)?.map(|value| value * unit);
             if says_no(row, on_surface) {
@@ -77,10 +79,7 @@ impl Format for PupilFixations {
                 sink.dropped(Dropped::Lost);
                 continue;
             }
-            let this = (
-                names.enter(row, Kind::Fixations, position.space, sink)?,
-                row.number(id)?,
-            );
+            let this = (recording, row.number(id)?);
             if last == Some(this) {
                 sink.dropped(Dropped::SameFixation);
                 continue;

@@ -53,7 +53,7 @@ impl Format for PupilGaze {
                     .with_remedy("read fixations.csv of the same export"),
             );
         }
-        let names = Names::of(&input, options, "gaze_positions_on_surface_", sink)?;
+        let names = Names::of(&input, options, "gaze_positions_on_surface_")?;
         let mut rows = Rows::open(input)?;
         let columns = rows.columns();
         let mut names = names.with_recording(columns);

@@ -43,7 +43,7 @@ impl DoubleKernel {
             for (column, above) in sums.above[GROUP..][..other.len()].iter_mut().enumerate() {
                 *above = multiple(other.len() - column, self.gap);
             }
-            sweeper.sweep(&profile, other, &mut sums);
+            sweeper.sweep(&profile, other, &mut sums, row.progress);
             finished(index, sums.above[GROUP]);
         }
     }

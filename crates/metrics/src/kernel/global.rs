@@ -12,11 +12,11 @@
 //! largest `T`, and a common divisor of all `T` may be taken out; so most cost tables fit 8 bits per cell.
 
 use super::Row;
+use super::number::{FLOAT_LIMIT, Number};
 use super::profile::{GROUP, Profile};
-use super::sweep::{Recurrence, Sweeper, Value, active, lanes, window};
+use super::sweep::{Recurrence, Sweeper, active, lanes, window};
 use super::values::{Values, common_divisor};
 use crate::GlobalModel;
-use std::ops::Sub;
 
 /// A global model made ready.
 pub(crate) struct GlobalKernel {
@@ -32,6 +32,7 @@ enum Gains {
     None,
     Narrow(Values<u8>),
     Middle(Values<u16>),
+    Float(Values<f32>),
     Wide(Values<u32>),
 }
 
@@ -48,16 +49,12 @@ impl GlobalKernel {
                 divisor = common_divisor(divisor, gain);
             }
         });
-        let gain = |cost: u32| both.saturating_sub(cost) / divisor;
-        let gains = match most.checked_div(divisor) {
+        let gains = match most.checked_div(divisor).map(i64::from) {
             None => Gains::None,
-            Some(0..=0xff) => {
-                Gains::Narrow(costs.map(|cost| u8::try_from(gain(cost)).unwrap_or(u8::MAX)))
-            }
-            Some(0x100..=0xffff) => {
-                Gains::Middle(costs.map(|cost| u16::try_from(gain(cost)).unwrap_or(u16::MAX)))
-            }
-            Some(_) => Gains::Wide(costs.map(gain)),
+            Some(0..=0xff) => Gains::Narrow(reduced(&costs, both, divisor)),
+            Some(0x100..=0xffff) => Gains::Middle(reduced(&costs, both, divisor)),
+            Some(0x1_0000..=FLOAT_LIMIT) => Gains::Float(reduced(&costs, both, divisor)),
+            Some(_) => Gains::Wide(reduced(&costs, both, divisor)),
         };
         Self {
             insert: model.insert,
@@ -81,19 +78,25 @@ impl GlobalKernel {
             finished(index, i64::try_from(cost).unwrap_or(i64::MAX));
         };
         match &self.gains {
-            Gains::None => (0..row.others.len()).for_each(|index| finish(index, 0)),
+            Gains::None => (0..row.others.len()).for_each(|index| {
+                (row.progress)(row.cells(index));
+                finish(index, 0);
+            }),
             Gains::Narrow(values) => gained(row, values, finish),
             Gains::Middle(values) => gained(row, values, finish),
+            Gains::Float(values) => gained(row, values, finish),
             Gains::Wide(values) => gained(row, values, finish),
         }
     }
 }
 
-fn gained<T>(row: Row<'_>, values: &Values<T>, mut finish: impl FnMut(usize, u64))
-where
-    T: Value + Ord + Sub<Output = T> + Into<u64>,
-{
-    let profile = Profile::new(row, |a, b| values.get(a, b));
+/// What each substitution gains, in units of the divisor.
+fn reduced<T: Number>(costs: &Values<u32>, both: u32, divisor: u32) -> Values<T> {
+    costs.map(|cost| T::of((both.saturating_sub(cost) / divisor).into()))
+}
+
+fn gained<T: Number>(row: Row<'_>, values: &Values<T>, mut finish: impl FnMut(usize, u64)) {
+    let profile = Profile::new(row, |a, b| values.get(a, b).bits());
     let groups = profile.layout().lanes / GROUP;
     let mut sweeper = Sweeper::new();
     for (index, &other) in row.others.iter().enumerate() {
@@ -106,9 +109,10 @@ where
             vertical: vec![[T::default(); GROUP]; groups],
             horizontal: vec![T::default(); other.len() + 2 * GROUP],
         };
-        sweeper.sweep(&profile, other, &mut differences);
+        sweeper.sweep(&profile, other, &mut differences, row.progress);
         let last_row = &differences.horizontal[GROUP..GROUP + other.len()];
-        finish(index, last_row.iter().map(|&gain| gain.into()).sum());
+        let gained = last_row.iter().map(|gain| gain.integer().unsigned_abs());
+        finish(index, gained.sum());
     }
 }
 
@@ -121,13 +125,13 @@ struct Differences<T> {
 
 /// Places outside the table need no special care: in front of a scanpath all is zero and stays zero, and what happens
 /// behind its end is never looked at again by a place inside.
-impl<T: Value + Ord + Sub<Output = T>> Recurrence<T> for Differences<T> {
+impl<T: Number> Recurrence<T::Bits> for Differences<T> {
     fn begin(&mut self, _first_row: usize) {
         self.vertical.fill([T::default(); GROUP]);
     }
 
     #[inline]
-    fn step(&mut self, step: usize, values: &[[T; GROUP]]) {
+    fn step(&mut self, step: usize, values: &[[T::Bits; GROUP]]) {
         let active = active(step, self.length, values.len());
         let start = window(step, self.length, active.start * GROUP);
         let columns = self.horizontal[start..].as_chunks_mut::<GROUP>().0;
@@ -138,9 +142,13 @@ impl<T: Value + Ord + Sub<Output = T>> Recurrence<T> for Differences<T> {
         {
             // All is read before anything is written: only then the compiler dares to use vectors.
             let (left, up) = (*vertical, *horizontal);
-            let best = lanes(|lane| gains[lane].max(left[lane]).max(up[lane]));
-            *vertical = lanes(|lane| best[lane] - up[lane]);
-            *horizontal = lanes(|lane| best[lane] - left[lane]);
+            let best = lanes(|lane| {
+                T::from_bits(gains[lane])
+                    .larger(left[lane])
+                    .larger(up[lane])
+            });
+            *vertical = lanes(|lane| best[lane].minus(up[lane]));
+            *horizontal = lanes(|lane| best[lane].minus(left[lane]));
         }
     }
 }

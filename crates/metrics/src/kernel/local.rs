@@ -1,11 +1,11 @@
 //! The greatest score of a local alignment (Smith–Waterman).
 
 use super::Row;
+use super::number::{FLOAT_LIMIT, Number};
 use super::profile::{GROUP, Profile};
-use super::sweep::{Recurrence, Sweeper, Value, active, lanes, window};
+use super::sweep::{Recurrence, Sweeper, active, lanes, window};
 use super::values::{Values, common_divisor};
 use crate::LocalModel;
-use std::ops::{Add, Sub};
 
 /// A local model made ready: scores and gap without their common divisor.
 pub(crate) struct LocalKernel {
@@ -45,6 +45,8 @@ impl LocalKernel {
         let finish = |index: usize, score: i64| finished(index, score * self.divisor);
         if bound <= i64::from(i16::MAX) {
             self.narrowed::<i16>(row, bound, finish);
+        } else if bound <= FLOAT_LIMIT {
+            self.narrowed::<f32>(row, bound, finish);
         } else if bound <= i64::from(i32::MAX) {
             self.narrowed::<i32>(row, bound, finish);
         } else {
@@ -52,17 +54,14 @@ impl LocalKernel {
         }
     }
 
-    fn narrowed<T>(&self, row: Row<'_>, bound: i64, mut finish: impl FnMut(usize, i64))
-    where
-        T: Value + Ord + Add<Output = T> + Sub<Output = T> + TryFrom<i64> + Into<i64>,
-    {
-        let narrow =
-            |value: i64| T::try_from(value.clamp(-bound, bound)).unwrap_or_else(|_| T::default());
-        let profile = Profile::new(row, |a, b| narrow(i64::from(self.scores.get(a, b))));
+    fn narrowed<T: Number>(&self, row: Row<'_>, bound: i64, mut finish: impl FnMut(usize, i64)) {
+        let narrow = |value: i64| T::of(value.clamp(-bound, bound));
+        let profile = Profile::new(row, |a, b| narrow(i64::from(self.scores.get(a, b))).bits());
         let groups = profile.layout().lanes / GROUP;
         let mut sweeper = Sweeper::new();
         for (index, &other) in row.others.iter().enumerate() {
             if bound == 0 || other.is_empty() {
+                (row.progress)(row.cells(index));
                 finish(index, 0);
                 continue;
             }
@@ -74,9 +73,12 @@ impl LocalKernel {
                 greatest: vec![[T::default(); GROUP]; groups],
                 above: vec![T::default(); other.len() + 2 * GROUP],
             };
-            sweeper.sweep(&profile, other, &mut scores);
-            let greatest = scores.greatest.as_flattened().iter().max();
-            finish(index, greatest.copied().unwrap_or_default().into());
+            sweeper.sweep(&profile, other, &mut scores, row.progress);
+            let greatest = scores.greatest.as_flattened().iter();
+            finish(
+                index,
+                greatest.map(|score| score.integer()).max().unwrap_or(0),
+            );
         }
     }
 }
@@ -93,17 +95,14 @@ struct LocalScores<T> {
 }
 
 /// Places outside the table score zero in front of a scanpath, and behind its end no more than a place inside.
-impl<T> Recurrence<T> for LocalScores<T>
-where
-    T: Value + Ord + Add<Output = T> + Sub<Output = T>,
-{
+impl<T: Number> Recurrence<T::Bits> for LocalScores<T> {
     fn begin(&mut self, _first_row: usize) {
         self.left.fill([T::default(); GROUP]);
         self.diagonal.fill([T::default(); GROUP]);
     }
 
     #[inline]
-    fn step(&mut self, step: usize, values: &[[T; GROUP]]) {
+    fn step(&mut self, step: usize, values: &[[T::Bits; GROUP]]) {
         let gap = self.gap;
         let active = active(step, self.length, values.len());
         let start = window(step, self.length, active.start * GROUP);
@@ -118,13 +117,14 @@ where
             // All is read before anything is written: only then the compiler dares to use vectors.
             let (before, up, corner, record) = (*left, *above, *diagonal, *greatest);
             let best = lanes(|lane| {
-                let gapped = before[lane].max(up[lane]) - gap;
-                gapped.max(corner[lane] + scores[lane]).max(T::default())
+                let gapped = before[lane].larger(up[lane]).minus(gap);
+                let paired = corner[lane].plus(T::from_bits(scores[lane]));
+                gapped.larger(paired).larger(T::default())
             });
             *diagonal = up;
             *left = best;
             *above = best;
-            *greatest = lanes(|lane| record[lane].max(best[lane]));
+            *greatest = lanes(|lane| record[lane].larger(best[lane]));
         }
     }
 }

@@ -12,6 +12,7 @@ pub(crate) mod double;
 pub(crate) mod global;
 pub(crate) mod levenshtein;
 pub(crate) mod local;
+mod number;
 mod profile;
 mod sweep;
 pub(crate) mod values;
@@ -30,4 +31,13 @@ pub(crate) struct Row<'a> {
     pub(crate) lane_is_first: bool,
     /// Letters in the alphabet.
     pub(crate) letters: u32,
+    /// Is told of finished cells: strip by strip, because a single pair can take minutes.
+    pub(crate) progress: &'a (dyn Fn(u64) + Sync),
+}
+
+impl Row<'_> {
+    /// The cells of the table with one of the others.
+    pub(crate) fn cells(&self, index: usize) -> u64 {
+        self.lane.len() as u64 * self.others[index].len() as u64
+    }
 }

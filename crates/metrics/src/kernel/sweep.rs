@@ -45,12 +45,17 @@ impl<T: Value> Sweeper<T> {
         profile: &Profile<'_, T, F>,
         other: &[u16],
         kernel: &mut impl Recurrence<T>,
+        progress: &dyn Fn(u64),
     ) {
         let layout = profile.layout();
         let groups = layout.lanes / GROUP;
         let steps = other.len() + layout.lanes - 1;
         profile.starts(other, &mut self.starts);
         self.values.resize(CHUNK * groups, [T::default(); GROUP]);
+        // Blank rows in front make strips even; the cells told add up to those of the table all the same.
+        let rows = layout.lanes * layout.strips - layout.padding;
+        let cells = rows as u64 * other.len() as u64;
+        let done = |strips: usize| cells / layout.strips as u64 * strips as u64;
         for strip in 0..layout.strips {
             let table = profile.strip(strip, &mut self.strip);
             kernel.begin(strip * layout.lanes);
@@ -70,6 +75,11 @@ impl<T: Value> Sweeper<T> {
                     kernel.step(step, values);
                 }
             }
+            progress(if strip + 1 == layout.strips {
+                cells - done(strip)
+            } else {
+                done(strip + 1) - done(strip)
+            });
         }
     }
 }

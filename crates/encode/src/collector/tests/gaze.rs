@@ -44,11 +44,11 @@ fn gaze_is_reduced_and_says_how() {
     assert_eq!(
         settings,
         [
-            "cap: 3",
             "data: gaze",
             "downsize: floor",
             "grid: 7x7",
             "max-gap: 75 ms",
+            "max-repeats: 3",
             "merge: yes",
             "min-dwell: 100 ms",
             "outside: dropped",

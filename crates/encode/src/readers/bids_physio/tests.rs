@@ -160,7 +160,11 @@ fn one_eye_of_two_is_taken() {
             (&json1, &text1),
         ];
         let read = read_files(&files, &options).unwrap();
-        let used = read.recordings[0].samples.len();
+        let used = read
+            .recordings
+            .iter()
+            .map(|recording| recording.samples.len())
+            .sum::<usize>();
         assert_eq!(
             read.dropped.get(&Dropped::OtherEye).copied().unwrap_or(0),
             1 - used as u64

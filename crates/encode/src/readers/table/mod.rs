@@ -10,10 +10,11 @@ mod recordings;
 mod units;
 mod vocabulary;
 
+use super::common::report_fixation;
 use super::{Format, names_of};
 use crate::{
-    Dropped, Fixation, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Row, RowChoice,
-    Rows, Sample, Sink, TimeUnit, is_missing,
+    Dropped, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Row, RowChoice, Rows, Sample,
+    Sink, TimeUnit, is_missing,
 };
 use columns::Layout;
 use recordings::{Belongs, Recordings};
@@ -120,25 +121,14 @@ impl TableRow<'_> {
         sink: &mut dyn Sink,
     ) -> Result<(), ReadError> {
         let duration_ms = self.duration_ms()?;
-        let Some((x, y)) = self.point()? else {
-            sink.dropped(Dropped::Lost);
-            return Ok(());
-        };
-        if duration_ms.is_some_and(|duration| duration < 0.0) {
-            sink.dropped(Dropped::NegativeDuration);
-            return Ok(());
-        }
+        let point = self.point()?;
         match recordings.of(&self.row, self.layout, sink)? {
-            Belongs::To(recording) => sink.fixation(
-                recording,
-                Fixation {
-                    x,
-                    y,
-                    duration_ms,
-                    aoi: self.aoi(),
-                },
-            ),
+            Belongs::To(recording) => {
+                report_fixation(sink, recording, point, duration_ms, self.aoi());
+            }
             Belongs::ToNoStimulus => sink.dropped(Dropped::NoStimulus),
+            // The empty rows that spreadsheets leave.
+            Belongs::ToNobody if point.is_none() => sink.dropped(Dropped::Lost),
             Belongs::ToNobody => return Err(self.nobody()),
         }
         Ok(())

@@ -1,0 +1,116 @@
+//! The numbers that kernels count in.
+
+use super::sweep::Value;
+
+/// A kind of number with which a kernel counts exactly, as far as it is asked to.
+///
+/// Single-precision floats are among them: they are exact up to [`FLOAT_LIMIT`], and the baseline's vector instructions
+/// take the larger of two floats at once, but not of two 32-bit integers.
+pub(crate) trait Number: Copy + Default {
+    /// The same bits as an integer, in which form profiles hold it.
+    type Bits: Value;
+
+    /// From an integer that is known to fit; the largest where it does not.
+    fn of(integer: i64) -> Self;
+    /// To an integer.
+    fn integer(self) -> i64;
+    /// To bits.
+    fn bits(self) -> Self::Bits;
+    /// From bits.
+    fn from_bits(bits: Self::Bits) -> Self;
+    /// The sum.
+    fn plus(self, other: Self) -> Self;
+    /// The difference.
+    fn minus(self, other: Self) -> Self;
+    /// The larger of both.
+    fn larger(self, other: Self) -> Self;
+}
+
+/// Floats hold every integer up to here.
+pub(crate) const FLOAT_LIMIT: i64 = 1 << f32::MANTISSA_DIGITS;
+
+macro_rules! integers {
+    ($($integer:ty),*) => {$(
+        impl Number for $integer {
+            type Bits = Self;
+
+            #[inline(always)]
+            fn of(integer: i64) -> Self {
+                Self::try_from(integer).unwrap_or(Self::MAX)
+            }
+
+            #[inline(always)]
+            fn integer(self) -> i64 {
+                i64::from(self)
+            }
+
+            #[inline(always)]
+            fn bits(self) -> Self {
+                self
+            }
+
+            #[inline(always)]
+            fn from_bits(bits: Self) -> Self {
+                bits
+            }
+
+            #[inline(always)]
+            fn plus(self, other: Self) -> Self {
+                self + other
+            }
+
+            #[inline(always)]
+            fn minus(self, other: Self) -> Self {
+                self - other
+            }
+
+            #[inline(always)]
+            fn larger(self, other: Self) -> Self {
+                self.max(other)
+            }
+        }
+    )*};
+}
+
+integers!(u8, u16, u32, i16, i32, i64);
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)] // exact up to `FLOAT_LIMIT`
+impl Number for f32 {
+    type Bits = u32;
+
+    #[inline(always)]
+    fn of(integer: i64) -> Self {
+        integer as Self
+    }
+
+    #[inline(always)]
+    fn integer(self) -> i64 {
+        self as i64
+    }
+
+    #[inline(always)]
+    fn bits(self) -> u32 {
+        self.to_bits()
+    }
+
+    #[inline(always)]
+    fn from_bits(bits: u32) -> Self {
+        Self::from_bits(bits)
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self + other
+    }
+
+    #[inline(always)]
+    fn minus(self, other: Self) -> Self {
+        self - other
+    }
+
+    /// Unlike `f32::max`, which minds what is not a number, a single instruction.
+    #[inline(always)]
+    fn larger(self, other: Self) -> Self {
+        if self > other { self } else { other }
+    }
+}

@@ -1,0 +1,46 @@
+//! Exponents whose length is public and whose value is not.
+
+use crypto_bigint::BoxedUint;
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use super::limbs;
+
+/// A non-negative exponent below `2^bits`.
+#[derive(Zeroize, ZeroizeOnDrop)]
+pub(crate) struct Exponent {
+    words: Vec<u64>,
+    bits: u32,
+}
+
+impl Exponent {
+    /// The low `bits` bits of a number.
+    pub(crate) fn new(value: &BoxedUint, bits: u32) -> Self {
+        Self::from_words(limbs::from_uint(value, bits.div_ceil(64) as usize), bits)
+    }
+
+    /// The low `bits` bits of these words.
+    pub(crate) fn from_words(mut words: Vec<u64>, bits: u32) -> Self {
+        words.truncate(bits.div_ceil(64) as usize);
+        if !bits.is_multiple_of(64)
+            && let Some(top) = words.last_mut()
+        {
+            *top &= (1 << (bits % 64)) - 1;
+        }
+        Self { words, bits }
+    }
+
+    /// The value.
+    pub(crate) fn to_uint(&self) -> BoxedUint {
+        limbs::to_uint(&self.words)
+    }
+
+    /// The public bound on the length.
+    pub(crate) fn bits(&self) -> u32 {
+        self.bits
+    }
+
+    /// `width` bits from position `start`.
+    pub(crate) fn window(&self, start: usize, width: u32) -> u64 {
+        limbs::bits_at(&self.words, start, width)
+    }
+}

@@ -1,0 +1,146 @@
+//! Little-endian words: the common ground of the two kernels and the big-integer library.
+
+use crypto_bigint::{BoxedUint, ConcatenatingSquare, NonZero, Resize};
+use zeroize::Zeroize;
+
+use super::residue::Residue;
+
+/// What a kernel with Montgomery radix `R` needs to know about its modulus `m`.
+pub(crate) struct MontgomeryConstants {
+    /// `R mod m²`.
+    pub(crate) radix: Residue,
+    /// `R² mod m²`.
+    pub(crate) radix_squared: Residue,
+    /// `(1 − R) mod m`.
+    pub(crate) one_minus_radix: Vec<u64>,
+}
+
+impl MontgomeryConstants {
+    /// Computed in constant time, for the modulus may be a secret prime. `None` for a modulus of zero.
+    pub(crate) fn new(modulus: &[u64], radix_bits: u32) -> Option<Self> {
+        let words = modulus.len();
+        let m = Option::<NonZero<BoxedUint>>::from(to_uint(modulus).into_nz())?;
+        let m_squared =
+            Option::<NonZero<BoxedUint>>::from(m.as_ref().concatenating_square().into_nz())?;
+        let split = |value: &BoxedUint| {
+            let (high, low) = value.div_rem(&m);
+            Residue::from_digits(from_uint(&low, words), from_uint(&high, words))
+        };
+        let radix = BoxedUint::one_with_precision(radix_bits + 64)
+            .shl(radix_bits)
+            .rem(&m_squared);
+        let radix_squared = radix.concatenating_square().rem(&m_squared);
+        // R mod m lies in [0, m), so m + 1 − it is positive and needs at most one subtraction.
+        let radix_mod_m = radix.rem(&m);
+        let wide = m.as_ref().resize(m.as_ref().bits_precision() + 64);
+        let one_minus_radix = wide
+            .wrapping_add(BoxedUint::one_with_precision(wide.bits_precision()))
+            .wrapping_sub(radix_mod_m)
+            .rem(&m);
+        Some(Self {
+            radix: split(&radix),
+            radix_squared: split(&radix_squared),
+            one_minus_radix: from_uint(&one_minus_radix, words),
+        })
+    }
+}
+
+/// The number that these words spell, with exactly their precision.
+pub(crate) fn to_uint(words: &[u64]) -> BoxedUint {
+    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
+    let uint = BoxedUint::from_le_slice_truncated(&bytes, bits_of(words));
+    bytes.zeroize();
+    uint
+}
+
+/// The low `words` words of a number.
+pub(crate) fn from_uint(value: &BoxedUint, words: usize) -> Vec<u64> {
+    let mut bytes = value.to_le_bytes().into_vec();
+    let mut out = vec![0; words];
+    for (word, chunk) in out.iter_mut().zip(bytes.chunks(8)) {
+        let mut padded = [0; 8];
+        padded[..chunk.len()].copy_from_slice(chunk);
+        *word = u64::from_le_bytes(padded);
+    }
+    bytes.zeroize();
+    out
+}
+
+/// The same number with the precision of another, which must be large enough for it.
+pub(crate) fn resize(value: &BoxedUint, like: &BoxedUint) -> BoxedUint {
+    let mut words = from_uint(value, like.bits_precision().div_ceil(64) as usize);
+    let resized = to_uint(&words);
+    words.zeroize();
+    resized
+}
+
+/// `count` ≤ 64 bits from position `start`, zeros beyond the end. The position is public, the value need not be.
+pub(crate) fn bits_at(words: &[u64], start: usize, count: u32) -> u64 {
+    let (index, shift) = (start / 64, start % 64);
+    let word = |index: usize| words.get(index).copied().unwrap_or(0);
+    let mut value = word(index) >> shift;
+    if shift != 0 {
+        value |= word(index + 1) << (64 - shift);
+    }
+    if count < 64 {
+        value & ((1 << count) - 1)
+    } else {
+        value
+    }
+}
+
+/// Bits up to the highest one.
+#[cfg(target_arch = "x86_64")]
+pub(crate) fn bit_length_vartime(words: &[u64]) -> u32 {
+    let zeros: u32 = match words.iter().rposition(|&word| word != 0) {
+        Some(top) => words[top].leading_zeros() + bits_of(&words[top + 1..]),
+        None => bits_of(words),
+    };
+    bits_of(words) - zeros
+}
+
+/// `−value⁻¹ mod 2^64` of an odd value, by Newton's iteration.
+pub(crate) fn negated_inverse_of_odd(value: u64) -> u64 {
+    // value·value ≡ 1 (mod 8), so the start is right to three bits and five doublings reach 64.
+    let mut inverse = value;
+    for _ in 0..5 {
+        inverse = inverse.wrapping_mul(2u64.wrapping_sub(value.wrapping_mul(inverse)));
+    }
+    inverse.wrapping_neg()
+}
+
+/// `value −= m` where `value ≥ m`, without a branch; returns whether it was subtracted (1 or 0).
+/// `value` may have more words than `m`.
+pub(crate) fn subtract_once(value: &mut [u64], m: &[u64]) -> u64 {
+    let mut borrow = false;
+    for (index, word) in value.iter().enumerate() {
+        let subtrahend = m.get(index).copied().unwrap_or(0);
+        borrow = word.borrowing_sub(subtrahend, borrow).1;
+    }
+    let subtracted = u64::from(!borrow);
+    let mask = core::hint::black_box(subtracted).wrapping_neg();
+    let mut borrow = false;
+    for (index, word) in value.iter_mut().enumerate() {
+        let subtrahend = m.get(index).copied().unwrap_or(0) & mask;
+        (*word, borrow) = word.borrowing_sub(subtrahend, borrow);
+    }
+    subtracted
+}
+
+/// `value += addend`, returns the carry.
+pub(crate) fn add_small(value: &mut [u64], addend: u64) -> u64 {
+    let mut carry = addend;
+    for word in value {
+        let (sum, overflow) = word.overflowing_add(carry);
+        *word = sum;
+        carry = u64::from(overflow);
+    }
+    carry
+}
+
+fn bits_of(words: &[u64]) -> u32 {
+    // A number of 2^26 words would not fit in any of our moduli; saturate rather than wrap.
+    u32::try_from(words.len())
+        .unwrap_or(u32::MAX / 64)
+        .saturating_mul(64)
+}

@@ -1,0 +1,82 @@
+//! Products of powers whose squarings are shared.
+
+use super::exponent::Exponent;
+use super::kernel::BatchKernel;
+use super::pow::{digits, powers, window_width};
+use super::residue::Residue;
+use super::ring::{Ring, with_kernel};
+
+/// What is public about a product of powers `∏ baseₖ^(exponentₖ·2^shiftₖ)`: the same for all jobs of a batch.
+pub(crate) struct Shape {
+    /// For each factor the length of its exponent and its shift, in bits.
+    factors: Vec<(u32, u32)>,
+}
+
+/// One product: for each factor of the shape a base and an exponent.
+pub(crate) type Job<'a> = Vec<(&'a Residue, &'a Exponent)>;
+
+impl Shape {
+    /// From the length and the shift of each factor's exponent.
+    pub(crate) fn new(factors: Vec<(u32, u32)>) -> Self {
+        Self { factors }
+    }
+}
+
+impl Ring {
+    /// The product of powers of each job. A job with fewer factors than the shape is short of those.
+    pub(crate) fn multi_pow(&self, shape: &Shape, jobs: &[Job<'_>]) -> Vec<Residue> {
+        let mut out = Vec::with_capacity(jobs.len());
+        for (range, turn) in self.turns(jobs.len()) {
+            with_kernel!(turn, kernel => multi_pow_batch(kernel, shape, &jobs[range], &mut out));
+        }
+        out
+    }
+}
+
+pub(super) fn multi_pow_batch<K: BatchKernel>(
+    kernel: &K,
+    shape: &Shape,
+    jobs: &[Job<'_>],
+    out: &mut Vec<Residue>,
+) {
+    let mut scratch = kernel.scratch();
+    let mut factors = Vec::with_capacity(shape.factors.len());
+    // Which windows come due at each bit position, so that the squarings run once for all.
+    let top = shape
+        .factors
+        .iter()
+        .map(|(bits, shift)| bits + shift)
+        .max()
+        .unwrap_or(0);
+    let mut due: Vec<Vec<(usize, usize)>> = (0..top).map(|_| Vec::new()).collect();
+    for (index, &(bits, shift)) in shape.factors.iter().enumerate() {
+        let column = || jobs.iter().filter_map(move |job| job.get(index).copied());
+        let bases: Vec<_> = column().map(|(base, _)| base).collect();
+        let exponents: Vec<_> = column().map(|(_, exponent)| exponent).collect();
+        let width = window_width(kernel, bits);
+        for start in (0..bits).step_by(width as usize) {
+            due[(shift + start) as usize].push((index, start as usize));
+        }
+        factors.push((
+            powers(kernel, &bases, 1 << width, &mut scratch),
+            exponents,
+            width,
+        ));
+    }
+    let mut result = kernel.one();
+    let mut selected = kernel.one();
+    let mut started = false;
+    for windows in due.iter().rev() {
+        if started {
+            kernel.square(&mut result, &mut scratch);
+        }
+        for &(index, start) in windows {
+            let (table, exponents, width) = &factors[index];
+            kernel.select(table, &digits(exponents, start, *width), &mut selected);
+            kernel.multiply(&mut result, &selected, &mut scratch);
+            started = true;
+        }
+    }
+    kernel.leave_montgomery(&mut result, &mut scratch);
+    out.extend(kernel.store(&result, jobs.len()));
+}

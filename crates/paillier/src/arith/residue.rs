@@ -1,0 +1,75 @@
+//! Elements of `Z/m²` as two digits in base `m`.
+
+use crypto_bigint::{BoxedUint, ConcatenatingMul, NonZero, Resize};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use super::limbs;
+
+/// `low + high·m` with both digits below `m`: one form for each element of `Z/m²`.
+#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+pub(crate) struct Residue {
+    /// The words of the low digit, then as many of the high digit.
+    words: Vec<u64>,
+}
+
+impl Residue {
+    /// From two digits below `m`, of equal length.
+    pub(crate) fn from_digits(low: Vec<u64>, high: Vec<u64>) -> Self {
+        let mut words = low;
+        // Grown by hand: a reallocation would leave a copy behind that nobody wipes.
+        let mut joined = Vec::with_capacity(words.len() + high.len());
+        joined.extend_from_slice(&words);
+        joined.extend_from_slice(&high);
+        words.zeroize();
+        let mut high = high;
+        high.zeroize();
+        Self { words: joined }
+    }
+
+    /// From digits below `2m` (the high one below `2m − 1`), each with one word to spare.
+    #[cfg(target_arch = "x86_64")]
+    pub(crate) fn from_loose_digits(mut low: Vec<u64>, mut high: Vec<u64>, m: &[u64]) -> Self {
+        let excess = limbs::subtract_once(&mut low, m);
+        // m of the low digit are one of the high digit.
+        limbs::add_small(&mut high, excess);
+        limbs::subtract_once(&mut high, m);
+        low.truncate(m.len());
+        high.truncate(m.len());
+        Self::from_digits(low, high)
+    }
+
+    /// The number 1 for a modulus of so many words.
+    pub(crate) fn one(words: usize) -> Self {
+        let mut one = vec![0; 2 * words];
+        one[0] = 1;
+        Self { words: one }
+    }
+
+    /// Splits `value < m²`. Constant time in the value.
+    pub(crate) fn from_uint(value: &BoxedUint, m: &NonZero<BoxedUint>, words: usize) -> Self {
+        let (high, low) = value.div_rem(m);
+        Self::from_digits(
+            limbs::from_uint(&low, words),
+            limbs::from_uint(&high, words),
+        )
+    }
+
+    /// `low + high·m` as one number of twice the precision of `m`.
+    pub(crate) fn to_uint(&self, m: &BoxedUint) -> BoxedUint {
+        let product = limbs::to_uint(self.high()).concatenating_mul(m);
+        let precision = product.bits_precision();
+        product.wrapping_add(limbs::to_uint(self.low()).resize(precision))
+    }
+
+    pub(crate) fn low(&self) -> &[u64] {
+        &self.words[..self.words.len() / 2]
+    }
+
+    pub(crate) fn high(&self) -> &[u64] {
+        &self.words[self.words.len() / 2..]
+    }
+
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+}

@@ -1,0 +1,168 @@
+//! What can go wrong, sorted by whose fault it is.
+
+/// A failure of this crate.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// A public key from elsewhere does not deserve trust.
+    #[error("the public key is refused: {0}")]
+    KeyRefused(#[from] KeyFault),
+    /// A ciphertext from elsewhere is not one under this key.
+    #[error("the ciphertext is refused: {0}")]
+    CiphertextRefused(#[from] CiphertextFault),
+    /// A key file cannot be used.
+    #[error("the key file cannot be used: {0}")]
+    KeyFile(#[from] KeyFileFault),
+    /// The caller asked for something that has no answer.
+    #[error(transparent)]
+    Misuse(#[from] Misuse),
+    /// The operating system gives no thread.
+    #[error("the operating system starts no further thread")]
+    NoThread,
+    /// The operating system gives no randomness.
+    #[error(
+        "the operating system gives no random numbers; nothing secret can be made without them"
+    )]
+    NoRandomness,
+}
+
+/// Why a public key is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyFault {
+    /// Not one of the sizes in [`KeySize`](crate::KeySize).
+    #[error("its modulus has {bits} bits; 512, 1024, 2048, 3072 or 4096 are possible")]
+    Size {
+        /// The bits it has.
+        bits: u32,
+    },
+    /// Smaller than both sides agreed on.
+    #[error("its modulus has {bits} bits, but at least {minimum} were agreed on")]
+    TooShort {
+        /// The bits it has.
+        bits: u32,
+        /// The bits it should have.
+        minimum: u32,
+    },
+    /// The modulus is even.
+    #[error("its modulus is even")]
+    Even,
+    /// A divisor was found by trying.
+    #[error("its modulus has a small factor")]
+    SmallFactor,
+    /// The modulus is a prime, so anybody can decrypt.
+    #[error("its modulus is a prime number")]
+    Prime,
+    /// The modulus is a square, so anybody can factor it.
+    #[error("its modulus is the square of a number")]
+    Square,
+    /// The two primes of a secret key do not make a Paillier key.
+    #[error("its secret primes do not make a key")]
+    Primes,
+}
+
+/// Why a ciphertext is refused.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum CiphertextFault {
+    /// Too few or too many bytes.
+    #[error("it has {found} bytes instead of {expected}")]
+    Length {
+        /// Bytes of a ciphertext under this key.
+        expected: usize,
+        /// Bytes that came.
+        found: usize,
+    },
+    /// Not below the square of the modulus.
+    #[error("it is not below the square of the modulus")]
+    Range,
+    /// It shares a factor with the modulus. In a batch it is not told which one does.
+    #[error("it shares a factor with the modulus")]
+    NotInvertible,
+}
+
+/// Why a key file cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum KeyFileFault {
+    /// The file system refuses.
+    #[error("{0}")]
+    Io(#[from] std::io::Error),
+    /// A file of that name exists, and keys are never overwritten.
+    #[error("a file of that name exists; choose another name or move it away")]
+    Exists,
+    /// Others may read the secret key.
+    #[error("other users may read it (mode {mode:o}); make it private with `chmod 600` first")]
+    Readable {
+        /// The permission bits that were found.
+        mode: u32,
+    },
+    /// The first line names something else.
+    #[error("its first line does not say `{expected}`")]
+    Kind {
+        /// The line that was expected.
+        expected: &'static str,
+    },
+    /// A line is missing, malformed or in excess.
+    #[error("line {line} is not as expected")]
+    Line {
+        /// Counted from one.
+        line: usize,
+    },
+    /// The parts of the key contradict each other.
+    #[error("its numbers do not belong together")]
+    Inconsistent,
+}
+
+/// What a caller did wrong.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Misuse {
+    /// A plaintext must lie strictly between −n/2 and n/2.
+    #[error("the number is too large to be encrypted under this key")]
+    PlaintextRange,
+    /// A scalar is longer than its declared length.
+    #[error("the scalar has more than {bits} bits")]
+    ScalarLength {
+        /// The declared length.
+        bits: u32,
+    },
+    /// Only scalars without a common factor with the modulus divide.
+    #[error("the scalar has no inverse under this key")]
+    ScalarNotInvertible,
+    /// A ciphertext or randomiser of another key.
+    #[error("a ciphertext or randomiser belongs to another key")]
+    OtherKey,
+    /// Two lists that should have one entry for each other differ in length.
+    #[error("{left} values were given for {right} others")]
+    Lengths {
+        /// Length of the first list.
+        left: usize,
+        /// Length of the second list.
+        right: usize,
+    },
+    /// The slots do not fit below half of the modulus.
+    #[error("{slots} slots of {slot_bits} bits do not fit into a plaintext of {bits} bits")]
+    SlotsDoNotFit {
+        /// Slots asked for.
+        slots: u32,
+        /// Bits per slot.
+        slot_bits: u32,
+        /// Bits of the modulus.
+        bits: u32,
+    },
+    /// A value could carry into the next slot.
+    #[error("a value of up to {bits} bits does not fit into a slot of {slot_bits} bits")]
+    SlotOverflow {
+        /// Bits the value may have.
+        bits: u32,
+        /// Bits of the slot.
+        slot_bits: u32,
+    },
+    /// The CPU lacks the instructions.
+    #[error("this CPU cannot run the kernel that was asked for")]
+    KernelUnavailable,
+}
+
+/// The result of this crate's fallible functions.
+pub type Result<T> = core::result::Result<T, Error>;

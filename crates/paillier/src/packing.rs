@@ -1,0 +1,190 @@
+//! Several small numbers in one plaintext.
+//!
+//! Slot `k` of a layout with slots of `L` bits holds `valueₖ·2^(L·k)`. Values are never negative and never reach `2^L`, so no
+//! slot carries into the next; all slots together stay below half of the modulus, so the sum is never read as negative.
+//! The bound of a value that is only known encrypted is computed from the bounds of what it is made of.
+
+use crypto_bigint::{BoxedUint, ConcatenatingMul};
+
+use crate::ciphertext::Ciphertext;
+use crate::error::{Misuse, Result};
+use crate::key_size::KeySize;
+use crate::operations::TermShape;
+use crate::plaintext::Plaintext;
+use crate::public_key::PublicKey;
+use crate::scalar::Scalar;
+
+/// The largest value that a number can take. Combines like the numbers do.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Bound(BoxedUint);
+
+impl Bound {
+    /// At most this value.
+    pub fn at_most(largest: &BoxedUint) -> Self {
+        Self(largest.clone())
+    }
+
+    /// Below `2^bits`.
+    pub fn of_bits(bits: u32) -> Self {
+        let ones = BoxedUint::max(bits);
+        Self(ones.unbounded_shr(ones.bits_precision() - bits))
+    }
+
+    /// The bound of a sum.
+    #[must_use]
+    pub fn plus(&self, other: &Self) -> Self {
+        Self(self.0.concatenating_add(&other.0))
+    }
+
+    /// The bound of a product.
+    #[must_use]
+    pub fn times(&self, other: &Self) -> Self {
+        Self(self.0.concatenating_mul(&other.0))
+    }
+
+    /// Bits that the number may have.
+    pub fn bits(&self) -> u32 {
+        self.0.bits_vartime()
+    }
+}
+
+/// How many slots of how many bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct SlotLayout {
+    slots: u32,
+    slot_bits: u32,
+}
+
+impl SlotLayout {
+    /// So many slots, if they fit under a key of this size: `slots·slot_bits < κ − 1`.
+    pub fn new(size: KeySize, slots: u32, slot_bits: u32) -> Result<Self> {
+        let fits = slots
+            .checked_mul(slot_bits)
+            .is_some_and(|total| total < size.bits() - 1);
+        if slots == 0 || slot_bits == 0 || !fits {
+            return Err(Misuse::SlotsDoNotFit {
+                slots,
+                slot_bits,
+                bits: size.bits(),
+            }
+            .into());
+        }
+        Ok(Self { slots, slot_bits })
+    }
+
+    /// As many slots of this width as fit under a key of this size.
+    pub fn fullest(size: KeySize, slot_bits: u32) -> Result<Self> {
+        let slots = (size.bits() - 2).checked_div(slot_bits).unwrap_or(0);
+        Self::new(size, slots, slot_bits)
+    }
+
+    /// The number of slots.
+    pub fn slots(&self) -> u32 {
+        self.slots
+    }
+
+    /// The bits of each slot.
+    pub fn slot_bits(&self) -> u32 {
+        self.slot_bits
+    }
+
+    /// The position of a slot: the power of two that its value is multiplied by.
+    pub fn shift_bits(&self, slot: u32) -> u32 {
+        self.slot_bits * slot
+    }
+
+    /// Whether a number with this bound stays in its slot.
+    pub fn admit(&self, bound: &Bound) -> Result<()> {
+        if bound.bits() > self.slot_bits {
+            return Err(Misuse::SlotOverflow {
+                bits: bound.bits(),
+                slot_bits: self.slot_bits,
+            }
+            .into());
+        }
+        Ok(())
+    }
+
+    /// One plaintext of these values, the first in the lowest slot. Slots beyond them are zero.
+    pub fn pack(&self, values: &[BoxedUint]) -> Result<Plaintext> {
+        self.check_count(values.len())?;
+        let mut packed = BoxedUint::zero_with_precision(self.slots * self.slot_bits);
+        for value in values.iter().rev() {
+            if value.bits() > self.slot_bits {
+                return Err(Misuse::SlotOverflow {
+                    bits: value.bits(),
+                    slot_bits: self.slot_bits,
+                }
+                .into());
+            }
+            packed = packed.unbounded_shl(self.slot_bits);
+            packed.wrapping_add_assign(crate::arith::limbs::resize(value, &packed));
+        }
+        Ok(Plaintext::from_uint(&packed))
+    }
+
+    /// The values of all slots, the lowest first.
+    pub fn unpack(&self, plaintext: &Plaintext) -> Result<Vec<BoxedUint>> {
+        let mut rest = plaintext.magnitude();
+        let total = self.slots * self.slot_bits;
+        if plaintext.is_negative() || rest.bits() > total {
+            return Err(Misuse::SlotOverflow {
+                bits: rest.bits(),
+                slot_bits: self.slot_bits,
+            }
+            .into());
+        }
+        let mask = Bound::of_bits(self.slot_bits).0;
+        let values = (0..self.slots).map(|_| {
+            let value = crate::arith::limbs::resize(&rest, &mask).bitand(&mask);
+            rest = rest.unbounded_shr(self.slot_bits);
+            value
+        });
+        Ok(values.collect())
+    }
+
+    fn check_count(&self, count: usize) -> Result<()> {
+        if count > self.slots as usize {
+            return Err(Misuse::Lengths {
+                left: count,
+                right: self.slots as usize,
+            }
+            .into());
+        }
+        Ok(())
+    }
+}
+
+impl PublicKey {
+    /// Packs the encrypted numbers of each row into one ciphertext, the first into the lowest slot.
+    ///
+    /// All numbers must keep to `bound`, which must fit the slots; all rows are equally long.
+    pub fn pack_batch(
+        &self,
+        layout: &SlotLayout,
+        bound: &Bound,
+        rows: &[Vec<&Ciphertext>],
+    ) -> Result<Vec<Ciphertext>> {
+        layout.admit(bound)?;
+        let count = rows.first().map_or(0, Vec::len);
+        layout.check_count(count)?;
+        // A layout that fits a larger key need not fit this one.
+        SlotLayout::new(self.size(), layout.slots, layout.slot_bits)?;
+        let one = Scalar::new(&BoxedUint::one(), 1)?;
+        let mut shape = Vec::with_capacity(count);
+        for slot in 0..layout
+            .slots
+            .min(u32::try_from(count).unwrap_or(layout.slots))
+        {
+            shape.push(TermShape {
+                scalar_bits: 1,
+                shift_bits: layout.shift_bits(slot),
+            });
+        }
+        let rows: Vec<Vec<_>> = rows
+            .iter()
+            .map(|row| row.iter().map(|&ciphertext| (ciphertext, &one)).collect())
+            .collect();
+        self.weighted_sums(&shape, &rows)
+    }
+}

@@ -1,0 +1,113 @@
+//! Numbers before encryption and after decryption.
+
+use core::cmp::Ordering;
+
+use crypto_bigint::{BoxedUint, Choice, CtEq};
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+use crate::arith::limbs;
+
+/// A signed integer. Wiped when dropped; its value is never printed.
+#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+pub struct Plaintext {
+    words: Vec<u64>,
+    negative: bool,
+}
+
+impl Plaintext {
+    /// A number that is not negative.
+    pub fn from_uint(value: &BoxedUint) -> Self {
+        Self::from_sign_and_magnitude(false, value)
+    }
+
+    /// A number from its sign and its absolute value. There is one zero, whatever the sign.
+    pub fn from_sign_and_magnitude(negative: bool, magnitude: &BoxedUint) -> Self {
+        let words = limbs::from_uint(magnitude, magnitude.bits_precision().div_ceil(64) as usize);
+        let is_zero = words.iter().fold(0, |all, word| all | word) == 0;
+        Self {
+            words,
+            negative: negative & !is_zero,
+        }
+    }
+
+    /// Whether it is below zero.
+    pub fn is_negative(&self) -> bool {
+        self.negative
+    }
+
+    /// The absolute value.
+    pub fn magnitude(&self) -> BoxedUint {
+        limbs::to_uint(&self.words)
+    }
+
+    /// The value, if it fits.
+    pub fn to_i128(&self) -> Option<i128> {
+        if self.words.iter().skip(2).any(|&word| word != 0) {
+            return None;
+        }
+        let word = |index: usize| u128::from(self.words.get(index).copied().unwrap_or(0));
+        let magnitude = word(0) | word(1) << 64;
+        if self.negative {
+            0i128.checked_sub_unsigned(magnitude)
+        } else {
+            i128::try_from(magnitude).ok()
+        }
+    }
+
+    /// The order of the numbers. The time tells where they differ.
+    pub fn cmp_vartime(&self, other: &Self) -> Ordering {
+        let magnitudes = self.magnitude().cmp_vartime(other.magnitude());
+        match (self.negative, other.negative) {
+            (false, true) => Ordering::Greater,
+            (true, false) => Ordering::Less,
+            (false, false) => magnitudes,
+            (true, true) => magnitudes.reverse(),
+        }
+    }
+}
+
+impl PartialEq for Plaintext {
+    /// In constant time for numbers of equal precision.
+    fn eq(&self, other: &Self) -> bool {
+        let signs = Choice::from_u8_lsb(u8::from(self.negative == other.negative));
+        (self.magnitude().ct_eq(&other.magnitude()) & signs).into()
+    }
+}
+
+impl Eq for Plaintext {}
+
+impl core::fmt::Debug for Plaintext {
+    fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
+        f.write_str("Plaintext(secret)")
+    }
+}
+
+impl From<u64> for Plaintext {
+    fn from(value: u64) -> Self {
+        Self {
+            words: vec![value],
+            negative: false,
+        }
+    }
+}
+
+impl From<i64> for Plaintext {
+    fn from(value: i64) -> Self {
+        Self {
+            words: vec![value.unsigned_abs()],
+            negative: value < 0,
+        }
+    }
+}
+
+impl From<u128> for Plaintext {
+    fn from(value: u128) -> Self {
+        Self::from_uint(&BoxedUint::from(value))
+    }
+}
+
+impl From<i128> for Plaintext {
+    fn from(value: i128) -> Self {
+        Self::from_sign_and_magnitude(value < 0, &BoxedUint::from(value.unsigned_abs()))
+    }
+}

@@ -1,0 +1,113 @@
+//! Randomisers made ahead of time, while the network or the peer keeps us waiting.
+
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread::JoinHandle;
+
+use crate::error::{Error, Result};
+use crate::randomizer::{Randomizer, RandomizerSource};
+use crate::rng::system_rng;
+
+/// Randomisers made at a time: a few batches of the wide kernel, which then share each table while it is in the cache.
+const BATCH: usize = 32;
+
+/// A stock of randomisers that a thread of its own keeps filled. The thread ends when the pool is dropped.
+pub struct RandomizerPool {
+    shared: Arc<Shared>,
+    filler: Option<JoinHandle<()>>,
+}
+
+struct Shared {
+    source: Arc<dyn RandomizerSource>,
+    capacity: usize,
+    state: Mutex<State>,
+    wanted: Condvar,
+}
+
+struct State {
+    stock: Vec<Randomizer>,
+    closed: bool,
+}
+
+impl RandomizerPool {
+    /// Starts to fill a pool of so many randomisers.
+    pub fn start(source: Arc<dyn RandomizerSource>, capacity: usize) -> Result<Self> {
+        let mut rng = system_rng()?;
+        let state = Mutex::new(State {
+            stock: Vec::new(),
+            closed: false,
+        });
+        let shared = Arc::new(Shared {
+            source,
+            capacity,
+            state,
+            wanted: Condvar::new(),
+        });
+        let worker = Arc::clone(&shared);
+        let filler = std::thread::Builder::new()
+            .name("randomizer-pool".into())
+            .spawn(move || {
+                while worker.wait_for_room() {
+                    let batch = worker.source.draw(BATCH, &mut rng);
+                    worker.lock().stock.extend(batch);
+                }
+            })
+            .map_err(|_| Error::NoThread)?;
+        Ok(Self {
+            shared,
+            filler: Some(filler),
+        })
+    }
+
+    /// So many randomisers: what is in stock, and the rest made at once.
+    pub fn take(&self, count: usize) -> Result<Vec<Randomizer>> {
+        let mut taken = {
+            let mut state = self.shared.lock();
+            let left = state.stock.len().saturating_sub(count);
+            state.stock.split_off(left)
+        };
+        self.shared.wanted.notify_one();
+        if taken.len() < count {
+            taken.extend(
+                self.shared
+                    .source
+                    .draw(count - taken.len(), &mut system_rng()?),
+            );
+        }
+        Ok(taken)
+    }
+
+    /// Randomisers in stock.
+    pub fn available(&self) -> usize {
+        self.shared.lock().stock.len()
+    }
+}
+
+impl Drop for RandomizerPool {
+    fn drop(&mut self) {
+        self.shared.lock().closed = true;
+        self.shared.wanted.notify_one();
+        if let Some(filler) = self.filler.take() {
+            // A filler that panicked has nothing left to wait for.
+            let _ = filler.join();
+        }
+    }
+}
+
+impl Shared {
+    /// Whether another batch is wanted; `false` when the pool is closed.
+    fn wait_for_room(&self) -> bool {
+        let mut state = self.lock();
+        while !state.closed && state.stock.len() >= self.capacity {
+            state = self
+                .wanted
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        !state.closed
+    }
+
+    /// The stock stays whole if a holder of the lock panics: it is only ever extended and split.
+    fn lock(&self) -> MutexGuard<'_, State> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
