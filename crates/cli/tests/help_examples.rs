@@ -147,12 +147,14 @@ fn the_two_institutions_of_the_readme_compare() {
 fn run_together(pair: &Pair, host: &str, join: &str, [a, b]: &[String; 2]) {
     let host = host
         .replace("127.0.0.1:7070", "127.0.0.1:0")
-        .replace("JOIN-FINGERPRINT", b);
+        .replace("JOIN-FINGERPRINT", b)
+        .replace("THEIRS", b);
     let host = pair.start(Side::Host, &words(&host).0);
     let address = host.wait_for_line("listening on ");
     let join = join
         .replace("127.0.0.1:7070", &address)
-        .replace("HOST-FINGERPRINT", a);
+        .replace("HOST-FINGERPRINT", a)
+        .replace("THEIRS", a);
     let join = pair.start(Side::Join, &words(&join).0);
     assert_eq!(host.end().ok(), join.end().ok());
 }

@@ -8,11 +8,11 @@ use veilpath_protocol::Role;
 
 const EXAMPLES: &str = "\
 Examples:
-  veilpath join 127.0.0.1:7070 --cohort b.csv --peer HOST-FINGERPRINT --engine plain -o join.csv
-  veilpath join 127.0.0.1:7070 --cohort b.csv --peer HOST-FINGERPRINT --engine plain --metric scanmatch --grid 7x7
-  veilpath join 127.0.0.1:7070 --cohort b.csv --peer HOST-FINGERPRINT --engine plain --estimate
+  veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv --engine plain -o join.csv
+  veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv --engine plain --estimate
+  veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv --engine plain --pairs all
 
-The other institution runs `veilpath host` with the same options. After an interruption of either side run both \
+THEIRS stands for the fingerprint that the other institution's `veilpath identity` shows. It runs `veilpath host` with the same options. After an interruption of either side run both \
 commands again: they go on with what is missing.";
 
 /// The arguments of `join`.
