@@ -37,6 +37,12 @@ pub(crate) struct Request<'a> {
     pub(crate) limit: Option<u64>,
 }
 
+/// Whether the limit allows all of the comparisons. Nothing is counted: a peer that only asks costs nothing.
+pub(crate) fn check(folder: &Path, request: &Request<'_>) -> Result<(), SessionError> {
+    let path = folder.join(format!("{}.json", request.peer.plain()));
+    read(&path)?.add(request)
+}
+
 /// Counts the comparisons, where the limit allows all of them; else counts none.
 pub(crate) fn charge(folder: &Path, request: &Request<'_>) -> Result<(), SessionError> {
     private_folder(folder)?;
@@ -52,35 +58,42 @@ pub(crate) fn charge(folder: &Path, request: &Request<'_>) -> Result<(), Session
         .lock()
         .map_err(|error| SessionError::file(&guard_path, &error))?;
     let mut ledger = read(&path)?;
-    let agreement = hex(&request.agreement[..16]);
-    let mut here: BTreeMap<String, u64> = BTreeMap::new();
-    for (entry, comparisons) in request.cohort.entries.iter().zip(request.comparisons) {
-        let stimulus = entry.stimulus.as_deref();
-        let parts: [&[u8]; 3] = [
-            entry.participant.as_bytes(),
-            &[u8::from(stimulus.is_some())],
-            stimulus.unwrap_or_default().as_bytes(),
-        ];
-        let name = hex(&request.identity.tag("ledger", &parts)[..16]);
-        *here.entry(name).or_default() += comparisons;
-    }
-    let mut beyond = 0;
-    for (name, comparisons) in here {
-        let counts = ledger.scanpaths.entry(name).or_default();
-        counts.insert(agreement.clone(), comparisons);
-        let total: u64 = counts.values().sum();
-        beyond += u64::from(request.limit.is_some_and(|limit| total > limit));
-    }
-    if let (Some(limit), 1..) = (request.limit, beyond) {
-        return Err(SessionError::Limit(format!(
-            "the limit of {limit} comparisons per scanpath with this peer would be passed for {beyond} of {} scanpaths",
-            request.cohort.entries.len()
-        )));
-    }
+    ledger.add(request)?;
     ledger.version = VERSION;
     let text = serde_json::to_vec(&ledger)
         .map_err(|error| SessionError::bad_file(&path, error.to_string()))?;
     home::replace(&path, &text)
+}
+
+impl Ledger {
+    fn add(&mut self, request: &Request<'_>) -> Result<(), SessionError> {
+        let agreement = hex(&request.agreement[..16]);
+        let mut here: BTreeMap<String, u64> = BTreeMap::new();
+        for (entry, comparisons) in request.cohort.entries.iter().zip(request.comparisons) {
+            let stimulus = entry.stimulus.as_deref();
+            let parts: [&[u8]; 3] = [
+                entry.participant.as_bytes(),
+                &[u8::from(stimulus.is_some())],
+                stimulus.unwrap_or_default().as_bytes(),
+            ];
+            let name = hex(&request.identity.tag("ledger", &parts)[..16]);
+            *here.entry(name).or_default() += comparisons;
+        }
+        let mut beyond = 0;
+        for (name, comparisons) in here {
+            let counts = self.scanpaths.entry(name).or_default();
+            counts.insert(agreement.clone(), comparisons);
+            let total: u64 = counts.values().sum();
+            beyond += u64::from(request.limit.is_some_and(|limit| total > limit));
+        }
+        if let (Some(limit), 1..) = (request.limit, beyond) {
+            return Err(SessionError::Limit(format!(
+                "the limit of {limit} comparisons per scanpath with this peer would be passed for {beyond} of {} scanpaths",
+                request.cohort.entries.len()
+            )));
+        }
+        Ok(())
+    }
 }
 
 /// A spoilt ledger is an error: an empty one in its place would forget what a peer has had.
@@ -125,17 +138,19 @@ mod tests {
         let other = Identity::ephemeral().unwrap().fingerprint();
         let peer = Identity::ephemeral().unwrap().fingerprint();
         let ask = |peer, agreement: u8, comparisons: &[u64], limit| {
-            charge(
-                folder.path(),
-                &Request {
-                    identity: &identity,
-                    peer,
-                    cohort: &cohort,
-                    comparisons,
-                    agreement: &[agreement; 32],
-                    limit,
-                },
-            )
+            let request = Request {
+                identity: &identity,
+                peer,
+                cohort: &cohort,
+                comparisons,
+                agreement: &[agreement; 32],
+                limit,
+            };
+            let allowed = check(folder.path(), &request);
+            assert_eq!(allowed.is_ok(), check(folder.path(), &request).is_ok());
+            let charged = charge(folder.path(), &request);
+            assert_eq!(allowed.is_ok(), charged.is_ok());
+            charged
         };
         ask(peer, 1, &[3, 4], Some(5)).unwrap();
         ask(peer, 1, &[3, 4], Some(5)).unwrap();

@@ -13,6 +13,7 @@ use crate::seals::{agreement_id, of_role, seal};
 use crate::work::Remaining;
 use crate::{Fingerprint, Home, Identity, SessionError};
 use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use veilpath_metrics::Cohort;
@@ -60,7 +61,16 @@ pub struct Agreed {
     pub(crate) pairs: Vec<(usize, usize)>,
     pub(crate) journal: Journal,
     pub(crate) remaining: Remaining,
+    pub(crate) ledger: Entry,
     theirs_estimates: bool,
+}
+
+/// What this side counts once the work begins.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    folder: PathBuf,
+    comparisons: Vec<u64>,
+    agreement: [u8; 32],
 }
 
 /// What is left to do, for the user.
@@ -209,7 +219,7 @@ impl Conversation {
             let estimates = plan.estimate_only || theirs.estimate_only;
             (!estimates).then_some((&self.identity, self.peer))
         });
-        let (pairs, journal) = match prepared {
+        let (pairs, journal, comparisons) = match prepared {
             Ok(prepared) => prepared,
             Err(error) => {
                 let reason = match &error {
@@ -236,8 +246,28 @@ impl Conversation {
             pairs,
             journal,
             remaining,
+            ledger: Entry {
+                folder: home.ledgers(),
+                comparisons,
+                agreement: id,
+            },
             theirs_estimates: theirs.estimate_only,
         })
+    }
+
+    /// Counts what is about to be compared.
+    pub(crate) fn charge(&self, plan: &Plan, entry: &Entry) -> Result<(), SessionError> {
+        ledger::charge(
+            &entry.folder,
+            &Request {
+                identity: &self.identity,
+                peer: self.peer,
+                cohort: &plan.cohort,
+                comparisons: &entry.comparisons,
+                agreement: &entry.agreement,
+                limit: plan.limit_per_scanpath,
+            },
+        )
     }
 
     /// The true reason for an error of the channel, where one is known.
@@ -292,6 +322,7 @@ struct Settled {
     pairs: Vec<(usize, usize)>,
     journal: Journal,
     remaining: Remaining,
+    ledger: Entry,
     theirs_estimates: bool,
 }
 
@@ -306,12 +337,16 @@ impl Settled {
             pairs: self.pairs,
             journal: self.journal,
             remaining: self.remaining,
+            ledger: self.ledger,
             theirs_estimates: self.theirs_estimates,
         }
     }
 }
 
-/// Everything that this side can find out by itself once it knows both rosters. Without `charge` nothing is counted.
+/// The pairs, the journal, and in how many pairs each scanpath of this side is.
+type Prepared = (Vec<(usize, usize)>, Journal, Vec<u64>);
+
+/// Everything that this side can find out by itself once it knows both rosters. Without `work_with` it is for an estimate.
 fn prepare(
     plan: &Plan,
     role: Role,
@@ -319,17 +354,17 @@ fn prepare(
     [host, join]: [&Roster; 2],
     id: &[u8; 32],
     home: &Home,
-    charge: Option<(&Identity, Fingerprint)>,
-) -> Result<(Vec<(usize, usize)>, Journal), SessionError> {
+    work_with: Option<(&Identity, Fingerprint)>,
+) -> Result<Prepared, SessionError> {
     let pairs = roster::pairs(plan.spec.pairs, host, join, parties)?;
     let mut journal = Journal::open(&home.journals(), of_role(id, role), pairs.len())?;
-    if let Some((identity, peer)) = charge {
-        let mut comparisons = vec![0; plan.cohort.entries.len()];
-        for &(i, j) in &pairs {
-            let own = if role == Role::Host { i } else { j };
-            comparisons[own] += 1;
-        }
-        ledger::charge(
+    let mut comparisons = vec![0; plan.cohort.entries.len()];
+    for &(i, j) in &pairs {
+        let own = if role == Role::Host { i } else { j };
+        comparisons[own] += 1;
+    }
+    if let Some((identity, peer)) = work_with {
+        ledger::check(
             &home.ledgers(),
             &Request {
                 identity,
@@ -344,5 +379,5 @@ fn prepare(
             journal.forget()?;
         }
     }
-    Ok((pairs, journal))
+    Ok((pairs, journal, comparisons))
 }

@@ -153,6 +153,7 @@ impl Agreed {
         let role = self.conversation.role;
         let learns = self.plan.spec.reveal_to.includes(role);
         if !self.remaining.0.is_empty() {
+            self.conversation.charge(&self.plan, &self.ledger)?;
             self.journal.begin(&self.remaining.0)?;
             let readings = self.compare(observer)?;
             let expected = if learns { self.remaining.0.len() } else { 0 };
