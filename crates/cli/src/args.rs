@@ -2,7 +2,8 @@
 
 use crate::commands::{
     bench::BenchArgs, compare::CompareArgs, completions::CompletionsArgs, demo::DemoArgs,
-    encode::EncodeArgs, keygen::KeygenArgs, man::ManArgs, split::SplitArgs, synth::SynthArgs,
+    encode::EncodeArgs, host::HostArgs, identity::IdentityArgs, join::JoinArgs, keygen::KeygenArgs,
+    man::ManArgs, split::SplitArgs, synth::SynthArgs,
 };
 use clap::{Parser, Subcommand};
 
@@ -32,6 +33,12 @@ pub(crate) enum Command {
     Encode(EncodeArgs),
     /// Compare the scanpaths of two cohorts
     Compare(CompareArgs),
+    /// Wait for another institution and compare with it
+    Host(HostArgs),
+    /// Call another institution and compare with it
+    Join(JoinArgs),
+    /// Make and show this machine's identity
+    Identity(IdentityArgs),
     /// Deal the participants of a cohort to two cohorts
     Split(SplitArgs),
     /// Make a cohort of random or lifelike scanpaths

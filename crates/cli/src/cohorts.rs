@@ -5,7 +5,9 @@ use crate::metric_args::MetricArgs;
 use crate::say;
 use std::path::{Path, PathBuf};
 use veilpath_encode::{CohortFile, Input, cohort_file, detect};
-use veilpath_metrics::{Alphabet, Cohort, Metric, Notation};
+use veilpath_metrics::{Alphabet, Cohort, Grid, Metric, Notation};
+use veilpath_protocol::Role;
+use veilpath_session::Letters;
 
 /// Two cohorts over one alphabet, and the metric to compare them by.
 pub(crate) struct Plan {
@@ -38,10 +40,6 @@ pub(crate) fn say_notes(path: &Path, file: &CohortFile) {
 }
 
 /// Loads two cohort files and makes the metric for them.
-///
-/// A file that declares its alphabet has the last word on its letters, unless the user names a notation. Where neither
-/// does, the metric's grid or table limits the alphabet. A file that was first read in a wider alphabet is read again,
-/// so that a letter that does not fit is reported with its place.
 pub(crate) fn plan(
     paths: [&PathBuf; 2],
     notation: Option<Notation>,
@@ -50,8 +48,88 @@ pub(crate) fn plan(
 ) -> Result<Plan, Failure> {
     let named = notation.map(Alphabet::full);
     let files = [load(paths[0], named)?, load(paths[1], named)?];
-    let mut alphabet = common_alphabet(&files, named);
-    let grid = files.iter().find_map(|file| file.declared_grid);
+    let letters = [letters(&files[0], named), letters(&files[1], named)];
+    let grid = letters[0].grid.or(letters[1].grid);
+    let (alphabet, metric) = resolve(&letters[0], &letters[1], grid, metric)?;
+    let [a, b] = files;
+    let a = in_alphabet(a, paths[0], alphabet, quiet)?;
+    let b = in_alphabet(b, paths[1], alphabet, quiet)?;
+    Ok(Plan { a, b, metric })
+}
+
+/// One institution's cohort file, before it is known how the other's is written.
+pub(crate) struct OwnCohort<'a> {
+    path: &'a PathBuf,
+    file: CohortFile,
+    /// What the other side has to know of it.
+    pub(crate) letters: Letters,
+}
+
+impl<'a> OwnCohort<'a> {
+    /// Reads the file, and tells at once of flags that make no sense for it, whatever the other side has.
+    pub(crate) fn open(
+        path: &'a PathBuf,
+        notation: Option<Notation>,
+        metric: &MetricArgs,
+    ) -> Result<Self, Failure> {
+        let named = notation.map(Alphabet::full);
+        let file = load(path, named)?;
+        let letters = letters(&file, named);
+        let alone = resolve(&letters, &letters, letters.grid, metric);
+        // The other side's file may yet name the grid.
+        if letters.grid.is_some() || metric.grid.is_some() || !metric.needs_grid() {
+            alone?;
+        }
+        Ok(Self {
+            path,
+            file,
+            letters,
+        })
+    }
+
+    /// The cohort in the letters of both sides, and the metric: what [`plan`] would make of the two files.
+    pub(crate) fn settle(
+        self,
+        theirs: &Letters,
+        role: Role,
+        metric: &MetricArgs,
+        quiet: bool,
+    ) -> Result<(Cohort, Metric), Failure> {
+        let grid = match role {
+            Role::Host => self.letters.grid.or(theirs.grid),
+            Role::Join => theirs.grid.or(self.letters.grid),
+        };
+        let (alphabet, metric) = resolve(&self.letters, theirs, grid, metric)?;
+        let file = match (self.letters.named, theirs.named) {
+            (None, Some(named)) => load(self.path, Some(named))?,
+            _ => self.file,
+        };
+        let cohort = in_alphabet(file, self.path, alphabet, quiet)?;
+        Ok((cohort, metric))
+    }
+}
+
+fn letters(file: &CohortFile, named: Option<Alphabet>) -> Letters {
+    Letters {
+        named,
+        declared: file.declared_alphabet,
+        read_as: file.cohort.alphabet,
+        grid: file.declared_grid,
+    }
+}
+
+/// The alphabet and the metric for two cohorts.
+///
+/// A file that declares its alphabet has the last word on its letters, unless the user names a notation. Where neither
+/// does, the metric's grid or table limits the alphabet.
+fn resolve(
+    own: &Letters,
+    other: &Letters,
+    grid: Option<Grid>,
+    metric: &MetricArgs,
+) -> Result<(Alphabet, Metric), Failure> {
+    let named = own.named.or(other.named);
+    let mut alphabet = common_alphabet(own, other, named);
     if let (Some(declared), Some(asked)) = (grid, metric.grid)
         && declared != asked
     {
@@ -62,9 +140,9 @@ pub(crate) fn plan(
     }
     let asked_cells = metric.grid.map(|grid| grid.cells());
     let metric = metric.metric(&alphabet, grid)?;
-    let declared = files
+    let declared = [own, other]
         .iter()
-        .any(|file| file.declared_alphabet == Some(alphabet));
+        .any(|letters| letters.declared == Some(alphabet));
     let letters = metric.letters().or(asked_cells);
     if let Some(letters) = letters.filter(|&letters| letters < alphabet.size())
         && !declared
@@ -74,39 +152,41 @@ pub(crate) fn plan(
     }
     // Numbers that make no sense are told before anything is said about the files' contents.
     metric.model(&alphabet)?;
-    let [a, b] = files;
-    let [a, b] = [(a, paths[0]), (b, paths[1])].map(|(file, path)| {
-        let file = if file.cohort.alphabet == alphabet
-            || file.declared_alphabet == Some(file.cohort.alphabet)
-        {
-            file
-        } else {
-            load(path, Some(alphabet))?
-        };
-        if !quiet {
-            say_notes(path, &file);
-        }
-        Ok::<Cohort, Failure>(file.cohort)
-    });
-    Ok(Plan {
-        a: a?,
-        b: b?,
-        metric,
-    })
+    Ok((alphabet, metric))
+}
+
+/// The cohort of a file. One that was first read in a wider alphabet is read again, so that a letter that does not fit is
+/// reported with its place.
+fn in_alphabet(
+    file: CohortFile,
+    path: &Path,
+    alphabet: Alphabet,
+    quiet: bool,
+) -> Result<Cohort, Failure> {
+    let file = if file.cohort.alphabet == alphabet
+        || file.declared_alphabet == Some(file.cohort.alphabet)
+    {
+        file
+    } else {
+        load(path, Some(alphabet))?
+    };
+    if !quiet {
+        say_notes(path, &file);
+    }
+    Ok(file.cohort)
 }
 
 /// The declared alphabet where there is one in the notation that the user names, or in any if none is named. Two guesses
 /// that differ mean that one file merely looks like double letters or numbers; both are then read as letters.
-fn common_alphabet(files: &[CohortFile; 2], named: Option<Alphabet>) -> Alphabet {
-    let guesses = [files[0].cohort.alphabet, files[1].cohort.alphabet];
+fn common_alphabet(own: &Letters, other: &Letters, named: Option<Alphabet>) -> Alphabet {
     let undeclared = match named {
         Some(named) => named,
-        None if guesses[0] == guesses[1] => guesses[0],
+        None if own.read_as == other.read_as => own.read_as,
         None => Alphabet::full(Notation::Letters),
     };
-    files
-        .iter()
-        .filter_map(|file| file.declared_alphabet)
+    [own.declared, other.declared]
+        .into_iter()
+        .flatten()
         .find(|declared| named.is_none_or(|named| named.notation() == declared.notation()))
         .unwrap_or(undeclared)
 }

@@ -56,15 +56,22 @@ pub(crate) fn key_size(text: &str) -> Result<KeyBits, String> {
 impl EngineArgs {
     /// The engine that was asked for.
     pub(crate) fn engine(&self) -> Result<Engine, Failure> {
-        match self.engine {
-            EngineName::Paillier => Ok(Engine::Paillier(self.paillier.options()?)),
+        self.engine.with(&self.paillier)
+    }
+}
+
+impl EngineName {
+    /// The engine of this name with its options; options of another engine are an error.
+    pub(crate) fn with(self, paillier: &PaillierArgs) -> Result<Engine, Failure> {
+        match self {
+            EngineName::Paillier => Ok(Engine::Paillier(paillier.options()?)),
             EngineName::Plain => {
                 let PaillierArgs {
                     key_bits,
                     allow_weak_key,
                     batch,
                     no_packing,
-                } = &self.paillier;
+                } = paillier;
                 if key_bits.is_some() || *allow_weak_key || batch.is_some() || *no_packing {
                     return Err(Failure::input(
                         "--key-bits, --allow-weak-key, --batch and --no-packing are for --engine paillier",

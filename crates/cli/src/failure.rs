@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use veilpath_encode::ReadError;
 use veilpath_metrics::MetricError;
 use veilpath_protocol::{ProtocolError, SpecError};
+use veilpath_session::{Fault, SessionError};
 
 /// An error with the fault it belongs to.
 #[derive(Debug)]
@@ -17,6 +18,8 @@ pub(crate) enum Failure {
     Peer(String),
     /// The network failed: exit code 4.
     Network(String),
+    /// One of the above that was told already, with its exit code.
+    Told(u8),
     /// Whoever read our output went away: no error at all.
     BrokenPipe,
 }
@@ -47,11 +50,17 @@ impl Failure {
     }
 
     pub(crate) fn exit_code(&self) -> ExitCode {
+        ExitCode::from(self.code())
+    }
+
+    /// The exit code as a number.
+    pub(crate) fn code(&self) -> u8 {
         match self {
-            Failure::Input(_) => ExitCode::from(2),
-            Failure::Peer(_) => ExitCode::from(3),
-            Failure::Network(_) => ExitCode::from(4),
-            Failure::BrokenPipe => ExitCode::SUCCESS,
+            Failure::Input(_) => 2,
+            Failure::Peer(_) => 3,
+            Failure::Network(_) => 4,
+            Failure::Told(code) => *code,
+            Failure::BrokenPipe => 0,
         }
     }
 }
@@ -62,6 +71,7 @@ impl fmt::Display for Failure {
             Failure::Input(message) | Failure::Peer(message) | Failure::Network(message) => {
                 f.write_str(message)
             }
+            Failure::Told(_) => f.write_str("the error was told"),
             Failure::BrokenPipe => f.write_str("the output was closed"),
         }
     }
@@ -105,6 +115,26 @@ impl From<ProtocolError> for Failure {
             | ProtocolError::DoesNotFit { .. }
             | ProtocolError::NoRandomness
             | ProtocolError::Internal(_) => Failure::Input(error.to_string()),
+        }
+    }
+}
+
+impl From<SessionError> for Failure {
+    fn from(error: SessionError) -> Self {
+        let remedy = match &error {
+            SessionError::Differs(_) => {
+                "\n  agree on one value, and give both commands the same options and files of the same encoding"
+            }
+            SessionError::WrongPeer { .. } | SessionError::NotExpected => {
+                "\n  read the fingerprints that `veilpath identity` shows to each other, over a line that you trust"
+            }
+            _ => "",
+        };
+        let message = format!("{error}{remedy}");
+        match error.fault() {
+            Fault::PeerDiffers | Fault::PeerMisbehaves => Failure::Peer(message),
+            Fault::Network => Failure::Network(message),
+            Fault::File | Fault::Ours => Failure::Input(message),
         }
     }
 }

@@ -7,6 +7,7 @@ mod args;
 mod cohorts;
 mod commands;
 mod engine_args;
+mod events;
 mod failure;
 mod metric_args;
 mod new_file;
@@ -24,6 +25,9 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Encode(args) => commands::encode::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
+        Command::Host(args) => commands::host::run(&args),
+        Command::Join(args) => commands::join::run(&args),
+        Command::Identity(args) => commands::identity::run(&args),
         Command::Split(args) => commands::split::run(&args),
         Command::Synth(args) => commands::synth::run(&args),
         Command::Demo(args) => commands::demo::run(&args),
@@ -36,6 +40,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of our output went away (`veilpath … | head`): nothing to complain about.
         Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
+        Err(failure @ Failure::Told(_)) => failure.exit_code(),
         Err(failure) => {
             say::error(&failure.to_string());
             failure.exit_code()

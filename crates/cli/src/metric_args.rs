@@ -106,6 +106,12 @@ impl MetricArgs {
         }
     }
 
+    /// Whether the metric is about cells of a grid.
+    pub(crate) fn needs_grid(&self) -> bool {
+        let distance = matches!(self.costs(), Ok(Costs::Distance(_)));
+        self.metric == MetricName::ScanMatch || distance
+    }
+
     fn levenshtein(&self, costs: &Costs) -> Result<Metric, Failure> {
         self.refuse(
             "levenshtein has no costs to set; use --metric needleman-wunsch for that",

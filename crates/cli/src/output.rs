@@ -48,6 +48,11 @@ impl OutputArgs {
         })
     }
 
+    /// Whether the file can be written, without leaving one behind: a run that is killed must not either.
+    pub(crate) fn check(&self, inputs: &[&Path]) -> Result<(), Failure> {
+        self.prepare(inputs).map(|_| ())
+    }
+
     fn file_format(&self, path: &Path) -> Format {
         let extension = path.extension().and_then(|extension| extension.to_str());
         match (self.format, extension) {

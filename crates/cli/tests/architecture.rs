@@ -17,11 +17,14 @@ const CRATES: &[(u8, &str, &str, &[&str])] = &[
     (1, "encode", "veilpath-encode", &["metrics"]),
     (1, "protocol", "veilpath-protocol", &["metrics", "paillier"]),
     (2, "report", "veilpath-report", &["metrics", "protocol"]),
+    (2, "session", "veilpath-session", &["metrics", "protocol"]),
     (
         3,
         "cli",
         "veilpath",
-        &["metrics", "paillier", "encode", "protocol", "report"],
+        &[
+            "metrics", "paillier", "encode", "protocol", "report", "session",
+        ],
     ),
 ];
 

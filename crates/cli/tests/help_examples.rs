@@ -1,15 +1,21 @@
 //! Every example in a `--help` text works as it stands.
-#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+#![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 mod common;
+#[path = "common/pair.rs"]
+mod pair;
 
 use common::{Folder, root};
+use pair::{Pair, Side};
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 18] = [
     "",
     "demo",
     "encode",
     "compare",
+    "host",
+    "join",
+    "identity",
     "split",
     "synth",
     "synth random",
@@ -26,6 +32,11 @@ const COMMANDS: [&str; 15] = [
 /// A folder with the files that the examples name.
 fn prepared() -> Folder {
     let folder = Folder::new();
+    prepare(&folder);
+    folder
+}
+
+fn prepare(folder: &Folder) {
     let run = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
     run("synth lifelike --seed 7 -o everyone.csv");
     run("split everyone.csv --seed 1 --first a.csv --second b.csv");
@@ -36,7 +47,24 @@ fn prepared() -> Folder {
     let eyelink = std::fs::read(root().join("testdata/formats/eyelink-asc.asc")).unwrap();
     folder.file("p01.asc", &eyelink);
     folder.file("p02.asc", &eyelink);
-    folder
+}
+
+/// The examples in a command's help, without the command's name.
+fn examples(folder: &Folder, command: &str) -> Vec<String> {
+    let mut call: Vec<&str> = command.split_whitespace().collect();
+    call.push("--help");
+    let help = folder.run(&call).ok();
+    let lines: Vec<String> = help
+        .lines()
+        .skip_while(|line| *line != "Examples:")
+        .filter_map(|line| line.strip_prefix("  veilpath "))
+        .map(str::to_string)
+        .collect();
+    assert!(
+        !lines.is_empty(),
+        "`veilpath {command} --help` shows no example"
+    );
+    lines
 }
 
 /// The words of a shell line, with single quotes, and the file after `>`.
@@ -62,32 +90,77 @@ fn words(line: &str) -> (Vec<String>, Option<String>) {
 #[test]
 fn every_example_runs() {
     let folder = prepared();
-    let mut examples = 0;
+    let mut ran = 0;
     for command in COMMANDS {
-        let mut call: Vec<&str> = command.split_whitespace().collect();
-        call.push("--help");
-        let help = folder.run(&call).ok();
-        let lines: Vec<&str> = help
-            .lines()
-            .skip_while(|line| *line != "Examples:")
-            .filter_map(|line| line.strip_prefix("  veilpath "))
-            .collect();
-        assert!(
-            !lines.is_empty(),
-            "`veilpath {command} --help` shows no example"
-        );
-        for line in lines {
-            let (words, file) = words(line);
+        // These two run together, below.
+        if ["host", "join"].contains(&command) {
+            continue;
+        }
+        for line in examples(&folder, command) {
+            let (words, file) = words(&line);
             let words: Vec<&str> = words.iter().map(String::as_str).collect();
             let out = folder.run(&words).ok();
             if let Some(file) = file {
                 assert!(!out.is_empty());
                 folder.file(&file, out);
             }
-            examples += 1;
+            ran += 1;
         }
     }
-    assert!(examples > 20, "{examples}");
+    assert!(ran > 20, "{ran}");
+}
+
+/// The examples of `host` and of `join` belong together, the first with the first and so on. They run as they stand but for
+/// the two fingerprints, and for the port, which may be taken on the machine that tests.
+#[test]
+fn the_examples_of_host_and_join_run_as_pairs() {
+    let pair = Pair::new();
+    prepare(&pair.folder);
+    let hosts = examples(&pair.folder, "host");
+    let joins = examples(&pair.folder, "join");
+    assert_eq!(hosts.len(), joins.len());
+    let fingerprints = [pair.fingerprint(Side::Host), pair.fingerprint(Side::Join)];
+    for (host, join) in hosts.iter().zip(&joins) {
+        run_together(&pair, host, join, &fingerprints);
+    }
+}
+
+/// The README plays both institutions in one folder, each with an identity file.
+#[test]
+fn the_two_institutions_of_the_readme_compare() {
+    let pair = Pair::new();
+    let run = |call: &str| pair.folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
+    run("synth lifelike --seed 7 -o everyone.csv");
+    run("split everyone.csv --seed 1");
+    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let lines = |verb: &str| -> Vec<String> {
+        let start = format!("veilpath {verb} ");
+        let found = readme.lines().filter(|line| line.starts_with(&start));
+        found
+            .map(|line| line["veilpath ".len()..].to_string())
+            .collect()
+    };
+    let fingerprints: Vec<String> = lines("identity").iter().map(|call| run(call)).collect();
+    let [host, join] = &fingerprints[..] else {
+        panic!("the README makes two identities");
+    };
+    let fingerprints = [host.trim().to_string(), join.trim().to_string()];
+    run_together(&pair, &lines("host")[0], &lines("join")[0], &fingerprints);
+}
+
+fn run_together(pair: &Pair, host: &str, join: &str, [a, b]: &[String; 2]) {
+    let host = host
+        .replace("127.0.0.1:7070", "127.0.0.1:0")
+        .replace("JOIN-FINGERPRINT", b)
+        .replace("THEIRS", b);
+    let host = pair.start(Side::Host, &words(&host).0);
+    let address = host.wait_for_line("listening on ");
+    let join = join
+        .replace("127.0.0.1:7070", &address)
+        .replace("HOST-FINGERPRINT", a)
+        .replace("THEIRS", a);
+    let join = pair.start(Side::Join, &words(&join).0);
+    assert_eq!(host.end().ok(), join.end().ok());
 }
 
 #[test]

@@ -60,7 +60,7 @@ pub fn compare_here_observed(
         .map(|(&(a, b), reading)| Scored { a, b, reading })
         .collect();
     Ok(Outcome {
-        revealed: engine.revealed(),
+        revealed: engine.revealed(spec.reveal_to),
         a: labels(a),
         b: labels(b),
         results,

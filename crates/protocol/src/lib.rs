@@ -9,6 +9,7 @@
 mod channel;
 pub mod engines;
 mod error;
+mod estimate;
 mod here;
 mod outcome;
 mod pairs;
@@ -18,7 +19,8 @@ pub use channel::{Channel, ChannelError, Counted, MemoryChannel, Traffic, memory
 pub use engines::paillier::{PaillierOptions, candidate_counts};
 pub use engines::{Engine, Job, Observer, Role};
 pub use error::ProtocolError;
+pub use estimate::{Estimate, Work};
 pub use here::{compare_here, compare_here_observed};
 pub use outcome::{Cost, Label, Outcome, ResultRow, Revealed, Scored};
 pub use pairs::{MAX_PAIRS, PairCount, PairRule, count_pairs, pairs_of};
-pub use spec::{Spec, SpecError};
+pub use spec::{RevealTo, Spec, SpecError};

@@ -1,6 +1,6 @@
 //! What both sides must agree on.
 
-use crate::{Engine, PairRule};
+use crate::{Engine, PairRule, Role};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use veilpath_metrics::{Alphabet, Cohort, Metric};
@@ -18,6 +18,32 @@ pub struct Spec {
     pub encoding: BTreeMap<String, String>,
     /// Which scanpath is compared with which.
     pub pairs: PairRule,
+    /// Who gets the scores.
+    pub reveal_to: RevealTo,
+}
+
+/// Who gets the scores.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum RevealTo {
+    /// Both sides.
+    #[default]
+    Both,
+    /// The host alone.
+    Host,
+    /// The joining side alone.
+    Join,
+}
+
+impl RevealTo {
+    /// Whether a side gets the scores.
+    pub fn includes(self, role: Role) -> bool {
+        match self {
+            RevealTo::Both => true,
+            RevealTo::Host => role == Role::Host,
+            RevealTo::Join => role == Role::Join,
+        }
+    }
 }
 
 /// Two cohorts that cannot be compared.
@@ -80,6 +106,7 @@ impl Spec {
                 .map(|encoding| encoding.0.clone())
                 .unwrap_or_default(),
             pairs,
+            reveal_to: RevealTo::Both,
         })
     }
 }

@@ -10,7 +10,7 @@ use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use veilpath_metrics::{Metric, Notation};
+use veilpath_metrics::{Cohort, Metric, Notation};
 use veilpath_protocol::{
     Engine, MAX_PAIRS, Observer, Outcome, PairCount, PairRule, Spec, compare_here, count_pairs,
 };
@@ -78,6 +78,15 @@ pub(crate) enum NotationName {
     Dna,
 }
 
+impl From<PairsName> for PairRule {
+    fn from(name: PairsName) -> Self {
+        match name {
+            PairsName::SameStimulus => PairRule::SameStimulus,
+            PairsName::All => PairRule::All,
+        }
+    }
+}
+
 impl From<NotationName> for Notation {
     fn from(name: NotationName) -> Self {
         match name {
@@ -94,12 +103,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let notation = args.alphabet.map(Notation::from);
     let paths = [&args.a, &args.b];
     let plan = cohorts::plan(paths, notation, &args.metric, args.output.quiet)?;
-    refuse_empty_for_scanmatch(&plan, paths)?;
+    refuse_empty_for_scanmatch(&plan.metric, &[(&plan.a, paths[0]), (&plan.b, paths[1])])?;
     let engine = args.engine.engine()?;
-    let rule = match args.pairs {
-        PairsName::SameStimulus => PairRule::SameStimulus,
-        PairsName::All => PairRule::All,
-    };
+    let rule = args.pairs.into();
     let table = args.metric.substitution.as_deref().map(Path::new);
     let inputs: Vec<&Path> = paths
         .into_iter()
@@ -151,7 +157,7 @@ pub(crate) fn compare(
 }
 
 /// Moves a progress bar by cells.
-struct OnBar<'a>(&'a ProgressBar);
+pub(crate) struct OnBar<'a>(pub(crate) &'a ProgressBar);
 
 impl Observer for OnBar<'_> {
     fn cells(&self, finished: u64) {
@@ -177,11 +183,15 @@ fn say_left_out(rule: PairRule, plan: &Plan, paths: [&PathBuf; 2]) {
     }
 }
 
-fn refuse_empty_for_scanmatch(plan: &Plan, paths: [&PathBuf; 2]) -> Result<(), Failure> {
-    if !matches!(plan.metric, Metric::ScanMatch { .. }) {
+/// ScanMatch divides by the length of the longer scanpath.
+pub(crate) fn refuse_empty_for_scanmatch(
+    metric: &Metric,
+    cohorts: &[(&Cohort, &PathBuf)],
+) -> Result<(), Failure> {
+    if !matches!(metric, Metric::ScanMatch { .. }) {
         return Ok(());
     }
-    for (cohort, path) in [&plan.a, &plan.b].into_iter().zip(paths) {
+    for (cohort, path) in cohorts {
         let empty = cohort
             .entries
             .iter()

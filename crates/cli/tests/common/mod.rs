@@ -27,13 +27,19 @@ impl Folder {
         std::fs::read_to_string(self.path().join(name)).unwrap()
     }
 
-    /// Runs `veilpath` with these arguments.
-    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
-        let output = Command::new(env!("CARGO_BIN_EXE_veilpath"))
+    /// `veilpath` with these arguments, its own files within the folder.
+    pub(crate) fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_veilpath"));
+        command
             .args(arguments)
             .current_dir(self.path())
-            .output()
-            .unwrap();
+            .env("VEILPATH_HOME", self.path().join("home"));
+        command
+    }
+
+    /// Runs `veilpath` with these arguments.
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        let output = self.command(arguments).output().unwrap();
         Ran::from(arguments.join(" "), output)
     }
 }
@@ -47,7 +53,7 @@ pub(crate) struct Ran {
 }
 
 impl Ran {
-    fn from(call: String, output: Output) -> Self {
+    pub(crate) fn from(call: String, output: Output) -> Self {
         Self {
             call,
             code: output.status.code().unwrap_or(-1),

@@ -5,7 +5,7 @@ pub mod plain;
 #[cfg(test)]
 mod tests;
 
-use crate::{Channel, ProtocolError, Revealed, Spec};
+use crate::{Channel, Estimate, ProtocolError, RevealTo, Revealed, Spec, Work};
 use paillier::PaillierOptions;
 use serde::Serialize;
 use std::sync::Arc;
@@ -61,6 +61,8 @@ pub struct Job<'a> {
     pub(crate) peer_count: usize,
     pub(crate) pairs: &'a [(usize, usize)],
     pub(crate) key: Option<Arc<SecretKey>>,
+    pub(crate) reveal_to: RevealTo,
+    pub(crate) peer_lengths: Option<&'a [usize]>,
 }
 
 impl<'a> Job<'a> {
@@ -89,6 +91,8 @@ impl<'a> Job<'a> {
             peer_count,
             pairs,
             key: None,
+            reveal_to: spec.reveal_to,
+            peer_lengths: None,
         })
     }
 
@@ -97,6 +101,15 @@ impl<'a> Job<'a> {
     pub fn with_key(mut self, key: Arc<SecretKey>) -> Self {
         self.key = Some(key);
         self
+    }
+
+    /// The lengths that the other side announced for its scanpaths: an engine that learns the true ones holds it to them.
+    pub fn with_peer_lengths(mut self, lengths: &'a [usize]) -> Result<Self, ProtocolError> {
+        if lengths.len() != self.peer_count {
+            return Err(ProtocolError::Job("a length for every scanpath is needed"));
+        }
+        self.peer_lengths = Some(lengths);
+        Ok(self)
     }
 }
 
@@ -122,8 +135,8 @@ impl Engine {
         }
     }
 
-    /// Runs one side. Both sides get the readings of all pairs, in the agreed order; the observer hears of each as soon
-    /// as this side knows it.
+    /// Runs one side. A side that the scores are revealed to gets the readings of all pairs, in the agreed order, and its
+    /// observer hears of each as soon as this side knows it; a side that they are hidden from gets an empty list.
     pub fn run(
         self,
         job: &Job<'_>,
@@ -143,10 +156,27 @@ impl Engine {
     }
 
     /// What each side learns, in words for the users.
-    pub fn revealed(self) -> Vec<Revealed> {
+    pub fn revealed(self, to: RevealTo) -> Vec<Revealed> {
         match self {
-            Engine::Plain => plain::revealed(),
+            Engine::Plain => plain::revealed(to),
             Engine::Paillier(_) => paillier::revealed(),
+        }
+    }
+
+    /// Whether the engine can keep the scores from the side that they are not for.
+    pub fn can_reveal_to(self, to: RevealTo) -> bool {
+        match (self, to) {
+            (_, RevealTo::Both) | (Engine::Plain, _) => true,
+            // The key holder decodes every score and passes it on.
+            (Engine::Paillier(_), _) => false,
+        }
+    }
+
+    /// What a job of this size will cost.
+    pub fn estimate(self, work: &Work) -> Estimate {
+        match self {
+            Engine::Plain => plain::estimate(work),
+            Engine::Paillier(options) => paillier::estimate(options, work),
         }
     }
 }

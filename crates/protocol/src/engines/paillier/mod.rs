@@ -89,7 +89,7 @@ pub(crate) use key_holder::host;
 pub(crate) use matrix_owner::join;
 pub use order::candidate_counts;
 
-use crate::{ProtocolError, Revealed};
+use crate::{Estimate, ProtocolError, Revealed, Work};
 use serde::Serialize;
 use veilpath_paillier::KeySize;
 
@@ -185,4 +185,29 @@ pub(crate) fn revealed() -> Vec<Revealed> {
             "no more, if both follow the protocol and Paillier encryption with a key of this size is safe",
         ),
     ]
+}
+
+/// What a job will cost, by the formula at the top: two cores with AVX-512 IFMA, both sides on them.
+#[allow(clippy::cast_precision_loss)]
+pub(crate) fn estimate(options: PaillierOptions, work: &Work) -> Estimate {
+    // Cells to a ciphertext and microseconds per cell, by size of key.
+    let (cells, microseconds) = match options.key_size {
+        KeySize::Bits512 => (1, 100.0),
+        KeySize::Bits1024 => (2, 300.0),
+        KeySize::Bits2048 => (4, 1_600.0),
+        KeySize::Bits3072 => (7, 5_000.0),
+        KeySize::Bits4096 => (9, 13_000.0),
+    };
+    let ciphertext = options.key_size.ciphertext_bytes() as u64;
+    let asked = if options.packing {
+        work.cells.div_ceil(cells)
+    } else {
+        3 * work.cells
+    };
+    Estimate {
+        bytes_to_host: (asked + work.pairs) * ciphertext,
+        bytes_to_join: (work.host_letters * work.alphabet + work.cells) * ciphertext,
+        rounds: work.cells.div_ceil(options.batch.into()).max(1),
+        seconds: work.cells as f64 * microseconds * 1e-6,
+    }
 }

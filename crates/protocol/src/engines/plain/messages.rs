@@ -1,7 +1,7 @@
 //! What travels: little-endian numbers, counts before contents.
 
-use crate::{Channel, Observer, ProtocolError};
-use veilpath_metrics::{Alphabet, MAX_LENGTH, Reading, Scanpath};
+use crate::{Channel, Job, Observer, ProtocolError};
+use veilpath_metrics::{MAX_LENGTH, Reading, Scanpath};
 
 /// Letters that are received at a time: a length that the other side merely claims must not reserve memory.
 const LETTERS_AT_A_TIME: usize = 32 << 10;
@@ -24,16 +24,24 @@ pub(super) fn send_scanpaths(
 
 pub(super) fn receive_scanpaths(
     channel: &mut dyn Channel,
-    count: usize,
-    alphabet: &Alphabet,
+    job: &Job<'_>,
 ) -> Result<Vec<Scanpath>, ProtocolError> {
+    let alphabet = job.comparison.alphabet();
     let mut scanpaths = Vec::new();
-    for _ in 0..count {
+    for index in 0..job.peer_count {
         let length = receive_u64(channel)?;
         let length = usize::try_from(length)
             .ok()
             .filter(|&length| length <= MAX_LENGTH)
             .ok_or(ProtocolError::PeerMisbehaved("a scanpath is too long"))?;
+        if job
+            .peer_lengths
+            .is_some_and(|lengths| lengths[index] != length)
+        {
+            return Err(ProtocolError::PeerMisbehaved(
+                "a scanpath is not as long as announced",
+            ));
+        }
         let mut letters = Vec::new();
         while letters.len() < length {
             let mut bytes = vec![0; 2 * LETTERS_AT_A_TIME.min(length - letters.len())];

@@ -1,0 +1,241 @@
+//! What is said of a session while it goes on: in words for people, or a line of JSON for each event.
+//!
+//! Neither holds anything of a participant.
+
+use crate::failure::Failure;
+use crate::{progress, say};
+use clap::ValueEnum;
+use indicatif::ProgressBar;
+use serde_json::{Value, json};
+use std::net::SocketAddr;
+use std::sync::Mutex;
+use std::time::{Duration, Instant};
+use veilpath_protocol::{Engine, Observer};
+use veilpath_report::table;
+use veilpath_session::{Ended, Fingerprint, SessionError, Summary};
+
+/// How events are told.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// Words
+    Text,
+    /// One JSON object per line
+    Json,
+}
+
+/// How often progress is told to machines.
+const PROGRESS_EVERY: Duration = Duration::from_secs(1);
+
+/// Tells events on standard error.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Events {
+    format: LogFormat,
+    quiet: bool,
+}
+
+impl Events {
+    pub(crate) fn new(format: LogFormat, quiet: bool) -> Self {
+        Self { format, quiet }
+    }
+
+    /// Whether other parts of the program should say nothing in words.
+    pub(crate) fn is_quiet(&self) -> bool {
+        self.quiet || self.format == LogFormat::Json
+    }
+
+    pub(crate) fn warn_of(&self, engine: Engine) {
+        let warning = match engine {
+            Engine::Plain => {
+                "the engine plain protects nothing: the host will see every scanpath of the joining side"
+            }
+            Engine::Paillier(_) => {
+                "the engine paillier tells the host more than lengths and scores; docs/engines.md says what"
+            }
+        };
+        self.tell(json!({"event": "warning", "message": warning}), || {
+            say::note(warning);
+        });
+    }
+
+    pub(crate) fn listening(&self, address: SocketAddr, own: Fingerprint) {
+        let event = json!({"event": "listening", "address": address.to_string(), "fingerprint": own.to_string()});
+        self.tell(event, || {
+            say::lines(&format!(
+                "listening on {address}; this side's fingerprint is\n  {own}\n"
+            ));
+        });
+    }
+
+    pub(crate) fn calling(&self, address: &str, own: Fingerprint) {
+        let event = json!({"event": "calling", "address": address, "fingerprint": own.to_string()});
+        self.tell(event, || {
+            say::lines(&format!(
+                "calling {address}; this side's fingerprint is\n  {own}\n"
+            ));
+        });
+    }
+
+    pub(crate) fn stranger(&self, error: &SessionError) {
+        let event = json!({"event": "stranger", "message": error.to_string()});
+        self.tell(event, || {
+            say::note(&format!("a stranger was turned away ({error})"));
+        });
+    }
+
+    pub(crate) fn connected(&self, peer: Fingerprint) {
+        let event = json!({"event": "connected", "peer": peer.to_string()});
+        self.tell(event, || say::lines(&format!("connected with\n  {peer}\n")));
+    }
+
+    pub(crate) fn agreed(&self, summary: &Summary) {
+        let estimate = &summary.estimate;
+        let event = json!({
+            "event": "agreed",
+            "host_scanpaths": summary.host_scanpaths,
+            "join_scanpaths": summary.join_scanpaths,
+            "pairs": summary.pairs,
+            "pairs_from_journal": summary.from_journal,
+            "cells": summary.cells,
+            "estimate": {
+                "bytes_to_host": estimate.bytes_to_host,
+                "bytes_to_join": estimate.bytes_to_join,
+                "rounds": estimate.rounds,
+                "seconds": estimate.seconds,
+            },
+        });
+        self.tell(event, || {
+            let known = match summary.from_journal {
+                0 => String::new(),
+                known => format!(" ({known} are known from before)"),
+            };
+            say::lines(&format!(
+                "agreed: {} scanpaths of the host, {} of the joining side, {} pairs{known}\n\
+                 estimate: {} cells, {} to the host, {} to the joining side, {} of computing\n",
+                summary.host_scanpaths,
+                summary.join_scanpaths,
+                summary.pairs,
+                summary.cells,
+                bytes(estimate.bytes_to_host),
+                bytes(estimate.bytes_to_join),
+                seconds(estimate.seconds),
+            ));
+        });
+    }
+
+    /// An observer that shows how far the work is.
+    pub(crate) fn progress(&self, cells: u64) -> Progress {
+        let machine = self.format == LogFormat::Json && !self.quiet;
+        Progress {
+            bar: progress::bar(cells, progress::Unit::Cells, self.is_quiet()),
+            cells,
+            start: Instant::now(),
+            told: machine.then(|| Mutex::new((0, Instant::now()))),
+        }
+    }
+
+    pub(crate) fn ended(&self, ended: &Ended) {
+        let cost = &ended.outcome.cost;
+        let journal = ended.journal_failure.as_ref().map(ToString::to_string);
+        let event = json!({
+            "event": "finished",
+            "pairs": ended.outcome.results.len(),
+            "cost": cost,
+            "pairs_viewed_again": ended.repeated_pairs,
+            "most_views": ended.most_views,
+            "journal_failure": journal,
+        });
+        self.tell(event, || {
+            say::lines(&table::closing_lines(&ended.outcome));
+            if ended.repeated_pairs > 0 {
+                say::note(&format!(
+                    "{} pairs were begun more than once, one of them {} times: after an interruption the other side saw their messages again",
+                    ended.repeated_pairs, ended.most_views
+                ));
+            }
+            if let Some(problem) = journal {
+                say::note(&format!("the scores are complete, but the journal is not: {problem}"));
+            }
+        });
+    }
+
+    /// Tells of a failure to machines; people are told when the program ends.
+    pub(crate) fn failed(&self, failure: Failure) -> Failure {
+        if self.format == LogFormat::Text || matches!(failure, Failure::BrokenPipe) {
+            return failure;
+        }
+        let code = failure.code();
+        line(&json!({"event": "error", "exit_code": code, "message": failure.to_string()}));
+        Failure::Told(code)
+    }
+
+    fn tell(&self, event: Value, words: impl FnOnce()) {
+        match self.format {
+            _ if self.quiet => {}
+            LogFormat::Text => words(),
+            LogFormat::Json => line(&event),
+        }
+    }
+}
+
+/// Shows how far the work is: a bar on a terminal, a line a second for machines.
+pub(crate) struct Progress {
+    bar: ProgressBar,
+    cells: u64,
+    start: Instant,
+    told: Option<Mutex<(u64, Instant)>>,
+}
+
+impl Progress {
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl Observer for Progress {
+    fn cells(&self, finished: u64) {
+        self.bar.inc(finished);
+        let Some(Ok(mut told)) = self.told.as_ref().map(Mutex::lock) else {
+            return;
+        };
+        told.0 += finished;
+        if told.1.elapsed() < PROGRESS_EVERY {
+            return;
+        }
+        told.1 = Instant::now();
+        line(&json!({
+            "event": "progress",
+            "cells_finished": told.0,
+            "cells": self.cells,
+            "seconds_left": seconds_left(self.start.elapsed(), told.0, self.cells),
+        }));
+    }
+}
+
+#[allow(clippy::cast_precision_loss)] // an estimate
+fn seconds_left(elapsed: Duration, finished: u64, all: u64) -> f64 {
+    let left = all.saturating_sub(finished) as f64;
+    elapsed.as_secs_f64() * left / finished.max(1) as f64
+}
+
+fn line(event: &Value) {
+    say::lines(&format!("{event}\n"));
+}
+
+#[allow(clippy::cast_precision_loss)] // an estimate
+fn bytes(count: u64) -> String {
+    match count {
+        0..10_000 => format!("{count} bytes"),
+        10_000..10_000_000 => format!("{:.1} kB", count as f64 / 1e3),
+        10_000_000..10_000_000_000 => format!("{:.1} MB", count as f64 / 1e6),
+        _ => format!("{:.1} GB", count as f64 / 1e9),
+    }
+}
+
+fn seconds(estimate: f64) -> String {
+    match estimate {
+        ..1.0 => "less than a second".into(),
+        1.0..120.0 => format!("about {estimate:.0} s"),
+        120.0..7200.0 => format!("about {:.0} minutes", estimate / 60.0),
+        _ => format!("about {:.1} hours", estimate / 3600.0),
+    }
+}

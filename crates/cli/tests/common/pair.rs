@@ -1,0 +1,243 @@
+//! Two institutions on this machine: each with its own identity, and the two commands run as real processes.
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
+
+use crate::common::{Folder, Ran};
+use std::io::{BufRead, BufReader, Read};
+use std::process::{Child, Command, Output, Stdio};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+use veilpath_session::{Home, Identity};
+
+/// No process of a test lives longer.
+const LONGEST: Duration = Duration::from_secs(60);
+
+/// Which side.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Host,
+    Join,
+}
+
+/// A folder with two institutions.
+pub(crate) struct Pair {
+    pub(crate) folder: Folder,
+    pub(crate) identities: [Identity; 2],
+}
+
+impl Pair {
+    pub(crate) fn new() -> Self {
+        let folder = Folder::new();
+        let identities = ["host", "join"].map(|name| {
+            let home = Home::at(folder.path().join(name));
+            Identity::create(&home.identity()).unwrap()
+        });
+        Self { folder, identities }
+    }
+
+    /// With two cohorts dealt from lifelike scanpaths.
+    pub(crate) fn with_cohorts() -> Self {
+        let pair = Self::new();
+        let run = |call: &str| pair.folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
+        run("synth lifelike --seed 7 --participants 8 --stimuli 2 -o everyone.csv");
+        run("split everyone.csv --seed 1 --first a.csv --second b.csv");
+        pair
+    }
+
+    pub(crate) fn fingerprint(&self, side: Side) -> String {
+        self.identities[side as usize].fingerprint().to_string()
+    }
+
+    /// Forgets journals and counts.
+    pub(crate) fn forget(&self) {
+        for name in ["host", "join"] {
+            for part in ["journals", "peers"] {
+                let _ = std::fs::remove_dir_all(self.folder.path().join(name).join(part));
+            }
+        }
+    }
+
+    fn command(&self, side: Side, arguments: &[&str]) -> Command {
+        let name = ["host", "join"][side as usize];
+        let mut command = self.folder.command(arguments);
+        command
+            .env("VEILPATH_HOME", self.folder.path().join(name))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Starts a side with these arguments alone.
+    pub(crate) fn start(&self, side: Side, arguments: &[String]) -> Running {
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        Running::start(self.command(side, &arguments), arguments.join(" "))
+    }
+
+    /// Starts a host on a port of the system's choice.
+    pub(crate) fn host(&self, arguments: &[&str]) -> Running {
+        let peer = self.fingerprint(Side::Join);
+        let mut call = vec![
+            "host",
+            "--listen",
+            "127.0.0.1:0",
+            "--peer",
+            &peer,
+            "--engine",
+            "plain",
+            "--log",
+            "json",
+            "--wait",
+            "20",
+        ];
+        if !arguments.contains(&"--cohort") {
+            call.extend(["--cohort", "a.csv"]);
+        }
+        call.extend(arguments);
+        let mut running = Running::start(self.command(Side::Host, &call), call.join(" "));
+        running.address = running.wait_for_address();
+        running
+    }
+
+    /// Starts a joining side.
+    pub(crate) fn join(&self, address: &str, arguments: &[&str]) -> Running {
+        let peer = self.fingerprint(Side::Host);
+        let mut call = vec![
+            "join", address, "--peer", &peer, "--engine", "plain", "--log", "json",
+        ];
+        if !arguments.contains(&"--cohort") {
+            call.extend(["--cohort", "b.csv"]);
+        }
+        call.extend(arguments);
+        Running::start(self.command(Side::Join, &call), call.join(" "))
+    }
+
+    /// Runs both with these arguments, and those of each side.
+    pub(crate) fn run(&self, both: &[&str], host: &[&str], join: &[&str]) -> [Ran; 2] {
+        let host = self.host(&[both, host].concat());
+        let address = host.address.clone().unwrap_or_else(|| "127.0.0.1:1".into());
+        let join = self.join(&address, &[both, join].concat());
+        [host.end(), join.end()]
+    }
+}
+
+/// A process and what it says.
+pub(crate) struct Running {
+    pub(crate) child: Child,
+    pub(crate) address: Option<String>,
+    call: String,
+    stdout: Option<JoinHandle<Vec<u8>>>,
+    stderr: Option<JoinHandle<String>>,
+    lines: std::sync::mpsc::Receiver<String>,
+    met: bool,
+}
+
+impl Running {
+    fn start(mut command: Command, call: String) -> Self {
+        let mut child = command.spawn().unwrap();
+        let (to_owner, lines) = std::sync::mpsc::channel();
+        let mut out = child.stdout.take().unwrap();
+        let err = BufReader::new(child.stderr.take().unwrap());
+        let stdout = std::thread::spawn(move || {
+            let mut bytes = Vec::new();
+            let _ = out.read_to_end(&mut bytes);
+            bytes
+        });
+        let stderr = std::thread::spawn(move || {
+            let mut all = String::new();
+            for line in err.lines().map_while(Result::ok) {
+                all.push_str(&line);
+                all.push('\n');
+                let _ = to_owner.send(line);
+            }
+            all
+        });
+        Self {
+            child,
+            address: None,
+            call,
+            stdout: Some(stdout),
+            stderr: Some(stderr),
+            lines,
+            met: false,
+        }
+    }
+
+    /// Where the host listens; `None` where it ended before.
+    fn wait_for_address(&self) -> Option<String> {
+        self.wait_for("listening")
+            .map(|event| event["address"].as_str().unwrap().to_string())
+    }
+
+    /// What follows these words on the line that starts with them, up to a semicolon.
+    pub(crate) fn wait_for_line(&self, start: &str) -> String {
+        while let Ok(line) = self.lines.recv_timeout(LONGEST) {
+            if let Some(rest) = line.strip_prefix(start) {
+                return rest.split(';').next().unwrap_or_default().to_string();
+            }
+        }
+        panic!("veilpath {} did not say {start:?}", self.call);
+    }
+
+    /// The next event of this name; `None` where the process ended before.
+    pub(crate) fn wait_for(&self, name: &str) -> Option<serde_json::Value> {
+        while let Ok(line) = self.lines.recv_timeout(LONGEST) {
+            let event: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
+            if event["event"] == name {
+                return Some(event);
+            }
+        }
+        None
+    }
+
+    /// Waits for the end, in bounded time.
+    pub(crate) fn end(mut self) -> Ran {
+        let deadline = Instant::now() + LONGEST;
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            if Instant::now() > deadline {
+                let _ = self.child.kill();
+                panic!("veilpath {} did not end", self.call);
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        };
+        let output = Output {
+            status,
+            stdout: self.stdout.take().unwrap().join().unwrap(),
+            stderr: self.stderr.take().unwrap().join().unwrap().into_bytes(),
+        };
+        Ran::from(self.call.clone(), output)
+    }
+
+    /// Whether it ends in this time.
+    pub(crate) fn ends_within(&mut self, time: Duration) -> bool {
+        let deadline = Instant::now() + time;
+        while Instant::now() < deadline {
+            if self.child.try_wait().unwrap().is_some() {
+                return true;
+            }
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        false
+    }
+
+    /// Whether it has said that it is connected.
+    pub(crate) fn has_met(&mut self) -> bool {
+        self.met = self.met || self.lines.try_iter().any(|line| line.contains("connected"));
+        self.met
+    }
+
+    /// Ends it the hard way.
+    pub(crate) fn kill(&mut self) {
+        let _ = self.child.kill();
+    }
+}
+
+/// A test that fails must not leave a process behind.
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}

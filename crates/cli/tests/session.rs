@@ -1,0 +1,345 @@
+//! Two real processes on loopback: what they compute, and how they part when something is wrong.
+#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+
+mod common;
+#[path = "common/pair.rs"]
+mod pair;
+
+use common::Ran;
+use pair::{Pair, Side};
+
+/// Both sides' runs must fail with this code, and say this.
+fn both_fail(runs: [Ran; 2], code: i32, words: [&[&str]; 2]) {
+    for (ran, words) in runs.into_iter().zip(words) {
+        assert_eq!(ran.code, code, "veilpath {}\n{}", ran.call, ran.stderr);
+        assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
+        for word in words {
+            assert!(ran.stderr.contains(word), "{word}\n{}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn every_metric_gives_what_compare_gives() {
+    let pair = Pair::with_cohorts();
+    let row = |index: usize| (0..49).map(move |j| format!("{}", (index * 7 + j * 3) % 11));
+    let table: Vec<String> = (0..49)
+        .map(|index| row(index).collect::<Vec<_>>().join(","))
+        .collect();
+    pair.folder.file("table.csv", table.join("\n"));
+    for metric in [
+        "--metric levenshtein",
+        "--metric needleman-wunsch --gap 2 --mismatch 1.5",
+        "--metric needleman-wunsch --substitution index --insert 3 --delete 4",
+        "--metric needleman-wunsch --substitution manhattan --wrap",
+        "--metric needleman-wunsch --substitution euclidean --scale 1000",
+        "--metric needleman-wunsch --substitution table.csv --gap 5",
+        "--metric needleman-wunsch --match 2",
+        "--metric smith-waterman --match 3 --gap 0.5",
+        "--metric scanmatch --threshold 2.5 --gap -0.5 --pairs all",
+        "--metric scanmatch --scale 100",
+    ] {
+        let flags: Vec<&str> = metric.split(' ').collect();
+        let compare = [
+            &["compare", "a.csv", "b.csv", "--format", "csv"],
+            &flags[..],
+        ]
+        .concat();
+        let expected = pair.folder.run(&compare).ok();
+        let both = [&["--format", "csv"], &flags[..]].concat();
+        let runs = pair.run(&both, &["-o", "host.out"], &["-o", "join.out"]);
+        for ran in runs {
+            assert_eq!(ran.ok(), expected, "{metric}");
+        }
+        for file in ["host.out", "join.out"] {
+            assert_eq!(pair.folder.read(file), expected, "{metric}");
+        }
+    }
+}
+
+#[test]
+fn files_that_do_not_say_how_they_are_written_are_read_as_compare_reads_them() {
+    let pair = Pair::new();
+    let header = "# veilpath cohort 1\n# alphabet: letters 49\n# grid: 7x7\n";
+    let cohorts = [
+        (
+            "bare.csv",
+            "participant,scanpath\nP1,ABCD\nP2,aBC\n".to_string(),
+        ),
+        (
+            "double-looking.csv",
+            "participant,scanpath\nQ1,aAbB\n".to_string(),
+        ),
+        (
+            "declared.csv",
+            format!("{header}participant,scanpath\nR1,ABBA\n"),
+        ),
+        ("dna.csv", "participant,scanpath\nS1,ACGT\n".to_string()),
+    ];
+    for (name, text) in &cohorts {
+        pair.folder.file(name, text);
+    }
+    for (a, b, flags) in [
+        ("bare.csv", "double-looking.csv", ""),
+        ("declared.csv", "bare.csv", "--metric scanmatch"),
+        ("bare.csv", "declared.csv", "--metric scanmatch"),
+        ("bare.csv", "bare.csv", "--metric scanmatch --grid 7x7"),
+        ("dna.csv", "dna.csv", "--alphabet dna"),
+    ] {
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        let compare = [&["compare", a, b, "--format", "csv"], &flags[..]].concat();
+        let expected = pair.folder.run(&compare).ok();
+        let both = [&["--format", "csv"], &flags[..]].concat();
+        for ran in pair.run(&both, &["--cohort", a], &["--cohort", b]) {
+            assert_eq!(ran.ok(), expected, "{a} {b} {flags:?}");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_peer_is_refused_by_either_side() {
+    let pair = Pair::with_cohorts();
+    let (host, join) = (pair.fingerprint(Side::Host), pair.fingerprint(Side::Join));
+    let other = Pair::new();
+    std::fs::rename(
+        other.folder.path().join("join/identity.pem"),
+        pair.folder.path().join("other.pem"),
+    )
+    .unwrap();
+    let runs = pair.run(&[], &[], &["--identity", "other.pem"]);
+    let found = other.fingerprint(Side::Join);
+    both_fail(
+        runs,
+        3,
+        [&[&found, &join, "not the expected"], &["expects another"]],
+    );
+    let runs = pair.run(&[], &["--identity", "other.pem"], &[]);
+    both_fail(
+        runs,
+        3,
+        [&["expects another"], &[&found, &host, "not the expected"]],
+    );
+}
+
+#[test]
+fn differences_are_named_with_both_values_on_both_sides() {
+    let pair = Pair::with_cohorts();
+    let changed = pair
+        .folder
+        .read("b.csv")
+        .replace("# grid: 7x7", "# grid: 7x7\n# bin: 50 ms");
+    pair.folder.file("binned.csv", changed);
+    let cases: [(&str, &str, &str, &str, &str); 7] = [
+        (
+            "--metric levenshtein",
+            "--metric scanmatch",
+            "metric.name",
+            "levenshtein",
+            "scanmatch",
+        ),
+        (
+            "--metric needleman-wunsch --gap 2",
+            "--metric needleman-wunsch --insert 2 --delete 3",
+            "metric.delete",
+            "2",
+            "3",
+        ),
+        (
+            "--metric scanmatch --threshold 3",
+            "--metric scanmatch --threshold 3.25",
+            "metric.threshold",
+            "3",
+            "3.25",
+        ),
+        (
+            "--pairs all",
+            "--pairs same-stimulus",
+            "pairs",
+            "all",
+            "same-stimulus",
+        ),
+        (
+            "--reveal-to host",
+            "--reveal-to both",
+            "reveal-to",
+            "host",
+            "both",
+        ),
+        (
+            "--alphabet letters",
+            "--alphabet numbers",
+            "alphabet",
+            "letters 52",
+            "numbers 65536",
+        ),
+        (
+            "--pairs all",
+            "--pairs all --cohort binned.csv",
+            "encoding.bin",
+            "(not given)",
+            "50 ms",
+        ),
+    ];
+    for (host, join, field, ours, theirs) in cases {
+        let split = |text: &'static str| text.split(' ').collect::<Vec<_>>();
+        if field == "alphabet" {
+            pair.folder.file("n.csv", "participant,scanpath\nP,1 2 3\n");
+            pair.folder.file("l.csv", "participant,scanpath\nP,ABC\n");
+        }
+        let (mut host, mut join) = (split(host), split(join));
+        if field == "alphabet" {
+            host.extend(["--cohort", "l.csv"]);
+            join.extend(["--cohort", "n.csv"]);
+        }
+        let runs = pair.run(&[], &host, &join);
+        both_fail(
+            runs,
+            3,
+            [
+                &[&format!("{field}: {ours} here, {theirs} there")],
+                &[&format!("{field}: {theirs} here, {ours} there")],
+            ],
+        );
+    }
+}
+
+#[test]
+fn estimates_stop_before_the_work() {
+    let pair = Pair::with_cohorts();
+    let [host, join] = pair.run(&["--estimate", "-o", "no.csv"], &[], &[]);
+    for ran in [host, join] {
+        assert!(ran.stderr.contains("bytes_to_host"), "{}", ran.stderr);
+        assert_eq!(ran.ok(), "");
+    }
+    assert!(!pair.folder.path().join("no.csv").exists());
+    let [host, join] = pair.run(&[], &["--estimate"], &[]);
+    assert_eq!((host.code, join.code), (0, 3), "{}", join.stderr);
+    assert!(join.stderr.contains("estimate only"), "{}", join.stderr);
+}
+
+#[test]
+fn pseudonyms_and_one_sided_scores() {
+    let pair = Pair::with_cohorts();
+    let runs = pair.run(&["--format", "csv", "--pseudonyms"], &[], &[]);
+    let [host, join] = runs.map(Ran::ok);
+    assert!(host.contains("novice-") && host.contains("p-"), "{host}");
+    assert!(
+        join.contains(",scene-1,"),
+        "common stimuli are known: {join}"
+    );
+    let scores = |text: &str| {
+        let mut scores: Vec<String> = text
+            .lines()
+            .map(|line| line.split(',').skip(3).collect::<Vec<_>>().join(","))
+            .collect();
+        scores.sort();
+        scores
+    };
+    let compared = pair
+        .folder
+        .run(&["compare", "a.csv", "b.csv", "--format", "csv"])
+        .ok();
+    assert_eq!(scores(&host), scores(&compared));
+    assert_eq!(scores(&join), scores(&compared));
+    let [host, join] = pair.run(&["--format", "csv", "--reveal-to", "host"], &[], &[]);
+    assert_eq!(host.ok(), compared);
+    assert_eq!(join.ok(), "a,b,stimulus,score,similarity\n");
+}
+
+#[test]
+fn a_second_run_computes_nothing_and_a_limit_is_kept() {
+    let pair = Pair::with_cohorts();
+    let both = ["--format", "csv", "--limit-per-scanpath", "4"];
+    let [first, _] = pair.run(&both, &[], &[]).map(Ran::ok);
+    let [second, again] = pair.run(&both, &[], &[]);
+    for ran in [&second, &again] {
+        assert!(
+            ran.stderr.contains("\"pairs_from_journal\":32"),
+            "{}",
+            ran.stderr
+        );
+        assert!(
+            ran.stderr.contains("\"pairs_viewed_again\":0"),
+            "{}",
+            ran.stderr
+        );
+    }
+    assert_eq!(second.ok(), first);
+    let other = ["--metric", "scanmatch"];
+    let runs = pair.run(&other, &["--limit-per-scanpath", "4"], &[]);
+    both_fail(runs, 3, [&["limit of 4"], &["declined", "limit of 4"]]);
+}
+
+#[test]
+fn bad_calls_are_refused_before_any_connection() {
+    let pair = Pair::with_cohorts();
+    let refused = |arguments: &[&str], words: &[&str]| {
+        let ran = pair.join("127.0.0.1:9", arguments).end();
+        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        for word in words {
+            assert!(ran.stderr.contains(word), "{word}: {}", ran.stderr);
+        }
+    };
+    refused(
+        &["--identity", "none.pem"],
+        &["none.pem", "veilpath identity"],
+    );
+    refused(&["--cohort", "none.csv"], &["none.csv"]);
+    refused(&["--metric", "levenshtein", "--gap", "2"], &["--gap"]);
+    refused(&["-o", "no/such/folder.csv"], &["folder.csv"]);
+    refused(&["--timeout", "0"], &["--timeout"]);
+    let ran = pair.folder.run(&[
+        "join",
+        "127.0.0.1:9",
+        "--cohort",
+        "b.csv",
+        "--engine",
+        "plain",
+        "--peer",
+        "12",
+    ]);
+    assert!(ran.refused().contains("64 digits"));
+    let peer = pair.fingerprint(Side::Host);
+    let ran = pair
+        .folder
+        .run(&["join", "127.0.0.1:9", "--cohort", "b.csv", "--peer", &peer]);
+    assert!(
+        ran.refused().contains("--engine"),
+        "the engine must be named"
+    );
+}
+
+#[test]
+fn a_port_in_use_and_a_host_that_is_not_there_are_network_failures() {
+    let pair = Pair::with_cohorts();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let peer = pair.fingerprint(Side::Join);
+    let call = [
+        "host", "--listen", &address, "--peer", &peer, "--engine", "plain", "--cohort", "a.csv",
+    ];
+    let identity = ["--identity", "host/identity.pem"];
+    let ran = pair.folder.run(&[&call[..], &identity].concat());
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+    assert!(ran.stderr.contains("already"), "{}", ran.stderr);
+    drop(taken);
+    let ran = pair.join(&address, &["--wait", "1"]).end();
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot be reached"), "{}", ran.stderr);
+}
+
+#[test]
+fn identities_are_made_once_and_shown() {
+    let folder = common::Folder::new();
+    let missing = folder.run(&["identity", "--show"]).refused();
+    assert!(missing.contains("veilpath identity"), "{missing}");
+    let made = folder.run(&["identity"]);
+    assert!(made.stderr.contains("new identity"), "{}", made.stderr);
+    let fingerprint = made.ok();
+    assert_eq!(fingerprint.trim().len(), 79);
+    assert_eq!(folder.run(&["identity", "--show"]).ok(), fingerprint);
+    assert_ne!(
+        folder.run(&["identity", "--identity", "other.pem"]).ok(),
+        fingerprint
+    );
+}

@@ -1,0 +1,198 @@
+//! A peer with the right key that does everything wrong: the command ends with a code and a word, in bounded time.
+#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+
+mod common;
+#[path = "common/pair.rs"]
+mod pair;
+
+use common::Ran;
+use pair::{Pair, Side};
+use std::time::{Duration, Instant};
+use veilpath_protocol::Channel;
+use veilpath_session::limits::Patience;
+use veilpath_session::{Listener, SecureChannel, join};
+
+fn patience() -> Patience {
+    Patience::new(Duration::from_secs(5), Duration::from_secs(10))
+}
+
+/// What a hostile peer does with its channel, the exit code of the other side, and a word that it says.
+type Misdeed = (&'static str, fn(&mut SecureChannel), i32, &'static str);
+
+const HELLO: &[u8] =
+    br#"{"silence_ms":1000,"named":null,"declared":null,"read_as":"letters 49","grid":null}"#;
+
+fn send(channel: &mut SecureChannel, parts: &[&[u8]]) {
+    for part in parts {
+        let _ = channel.send(part);
+    }
+    let _ = channel.flush();
+}
+
+fn message(tag: u8, content: &[u8]) -> Vec<u8> {
+    let mut bytes = vec![tag];
+    bytes.extend(u32::try_from(content.len()).unwrap().to_le_bytes());
+    bytes.extend(content);
+    bytes
+}
+
+/// Reads what an honest side says until it says no more.
+fn listen(channel: &mut SecureChannel) {
+    while channel.receive(&mut [0]).is_ok() {}
+}
+
+const OPENING: &[u8] = b"VEILPATH\x01\x00";
+
+const MISDEEDS: &[Misdeed] = &[
+    ("leaves at once", |_| (), 4, "closed the connection"),
+    (
+        "leaves in the middle of a message",
+        |channel| send(channel, &[OPENING, &[1, 100, 0, 0, 0, b'{']]),
+        4,
+        "closed the connection",
+    ),
+    (
+        "says nothing",
+        |_| std::thread::sleep(Duration::from_millis(2500)),
+        4,
+        "in time",
+    ),
+    (
+        "speaks another protocol",
+        |channel| {
+            send(channel, &[b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"]);
+            listen(channel);
+        },
+        3,
+        "broke the protocol",
+    ),
+    (
+        "speaks another version",
+        |channel| {
+            send(channel, &[b"VEILPATH\xff\x7f"]);
+            listen(channel);
+        },
+        3,
+        "protocol version: 1 here, 32767 there",
+    ),
+    (
+        "announces four gigabytes",
+        |channel| {
+            send(channel, &[OPENING, &[1, 255, 255, 255, 255]]);
+            listen(channel);
+        },
+        3,
+        "at most 4096",
+    ),
+    (
+        "sends another message than is due",
+        |channel| {
+            send(channel, &[OPENING, &message(6, b"{}")]);
+            listen(channel);
+        },
+        3,
+        "broke the protocol",
+    ),
+    (
+        "sends garbage for a message",
+        |channel| {
+            send(channel, &[OPENING, &message(1, &[0xff; 300])]);
+            listen(channel);
+        },
+        3,
+        "malformed",
+    ),
+    (
+        "sends an alphabet that does not exist",
+        |channel| {
+            let hello = String::from_utf8_lossy(HELLO).replace("49", "4900");
+            send(channel, &[OPENING, &message(1, hello.as_bytes())]);
+            listen(channel);
+        },
+        3,
+        "does not exist",
+    ),
+    (
+        "sends impossible terms",
+        |channel| {
+            let terms = br#"{"fields":{},"encoding":{},"scanpaths":99999999999,"letters":1,"seal":"","estimate_only":false}"#;
+            send(channel, &[OPENING, &message(1, HELLO), &message(2, terms)]);
+            listen(channel);
+        },
+        3,
+        "beyond all limits",
+    ),
+    (
+        "declines with control characters",
+        |channel| {
+            let decline = br#"{"reason":"\u001b[31mno"}"#;
+            send(
+                channel,
+                &[OPENING, &message(1, HELLO), &message(15, decline)],
+            );
+            listen(channel);
+        },
+        3,
+        "declined: \u{fffd}[31mno",
+    ),
+];
+
+fn check((name, _, code, word): &Misdeed, ran: &Ran, took: Duration) {
+    assert_eq!(ran.code, *code, "{name}\n{}", ran.stderr);
+    assert!(ran.stderr.contains(word), "{name}\n{}", ran.stderr);
+    assert!(!ran.stderr.contains("panicked"), "{name}\n{}", ran.stderr);
+    assert!(took < Duration::from_secs(15), "{name} took {took:?}");
+}
+
+#[test]
+fn a_host_survives_every_misdeed() {
+    let pair = Pair::with_cohorts();
+    let [host, own] = &pair.identities;
+    for misdeed in MISDEEDS {
+        let start = Instant::now();
+        let running = pair.host(&["--timeout", "1"]);
+        let address = running.address.clone().unwrap();
+        let mut channel = join(&address, own, host.fingerprint(), &patience()).unwrap();
+        misdeed.1(&mut channel);
+        drop(channel);
+        check(misdeed, &running.end(), start.elapsed());
+    }
+}
+
+#[test]
+fn a_joining_side_survives_every_misdeed() {
+    let pair = Pair::with_cohorts();
+    let [own, peer] = &pair.identities;
+    for misdeed in MISDEEDS {
+        let start = Instant::now();
+        let listener = Listener::bind("127.0.0.1:0").unwrap();
+        let running = pair.join(&listener.address().to_string(), &["--timeout", "1"]);
+        let channel = listener.accept(own, peer.fingerprint(), &patience(), &mut |_| ());
+        let mut channel = channel.unwrap();
+        misdeed.1(&mut channel);
+        drop(channel);
+        check(misdeed, &running.end(), start.elapsed());
+    }
+}
+
+#[test]
+fn strangers_do_not_end_a_host() {
+    use std::io::Write;
+    let pair = Pair::with_cohorts();
+    let host = pair.host(&["--format", "csv"]);
+    let address = host.address.clone().unwrap();
+    for garbage in [
+        &b"GET / HTTP/1.0\r\n\r\n"[..],
+        &[0; 4096],
+        &[22, 3, 1, 255, 255],
+        b"",
+    ] {
+        let mut stranger = std::net::TcpStream::connect(&address).unwrap();
+        let _ = stranger.write_all(garbage);
+    }
+    let silent = std::net::TcpStream::connect(&address).unwrap();
+    let joined = pair.join(&address, &["--format", "csv"]).end();
+    assert_eq!(joined.ok(), host.end().ok());
+    drop(silent);
+    assert_eq!(pair.fingerprint(Side::Host).len(), 79);
+}

@@ -1,0 +1,387 @@
+//! What both sides must hold in common before anything is computed.
+//!
+//! ```text
+//! host                                       join
+//!  │── magic, version, Hello ───────────────▶│   patience, and how this side's letters are written
+//!  │◀─────────────── magic, version, Hello ──│
+//!  │── Terms ───────────────────────────────▶│   every field of the plan, the cohort's size and its seal
+//!  │◀─────────────────────────────── Terms ──│
+//!  │── Roster … ────────────────────────────▶│   ids or pseudonyms, and lengths
+//!  │◀──────────────────────────── Roster … ──│
+//! ```
+//!
+//! The fields are those of [`Spec`] as it is written to result files: whatever an engine or metric adds there is agreed on
+//! without another word here. A difference is found by both sides, and each names the field and both values.
+
+use crate::SessionError;
+use crate::control::{self, Tag};
+use crate::error::{Difference, tame};
+use crate::limits::{MAX_LETTERS_IN_ALL, MAX_SCANPATHS, PROTOCOL_VERSION, SILENCE_RANGE};
+use serde::{Deserialize, Serialize};
+use serde_json::Value;
+use std::collections::BTreeMap;
+use std::time::Duration;
+use veilpath_metrics::{Alphabet, Encoding, Grid};
+use veilpath_protocol::{Channel, Role, Spec};
+
+/// What opens every conversation, whatever the version.
+const MAGIC: &[u8; 8] = b"VEILPATH";
+
+/// The field that says which metric it is.
+const METRIC: &str = "metric.name";
+
+/// How one side's scanpaths are written, as far as it knows without the other.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Letters {
+    /// The alphabet that the user named.
+    pub named: Option<Alphabet>,
+    /// The alphabet that the cohort's file declares.
+    pub declared: Option<Alphabet>,
+    /// The alphabet in which the file was read.
+    pub read_as: Alphabet,
+    /// The grid that the file declares.
+    pub grid: Option<Grid>,
+}
+
+/// The first message.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Hello {
+    silence_ms: u64,
+    named: Option<String>,
+    declared: Option<String>,
+    read_as: String,
+    grid: Option<String>,
+}
+
+impl Hello {
+    pub(crate) fn new(letters: &Letters, silence: Duration) -> Self {
+        Self {
+            silence_ms: u64::try_from(silence.as_millis()).unwrap_or(u64::MAX),
+            named: letters.named.map(|alphabet| alphabet.to_string()),
+            declared: letters.declared.map(|alphabet| alphabet.to_string()),
+            read_as: letters.read_as.to_string(),
+            grid: letters.grid.map(|grid| grid.to_string()),
+        }
+    }
+
+    /// How long the other side can bear silence.
+    pub(crate) fn silence(&self) -> Duration {
+        let (least, most) = SILENCE_RANGE;
+        Duration::from_millis(self.silence_ms).clamp(least, most)
+    }
+
+    pub(crate) fn letters(&self) -> Result<Letters, SessionError> {
+        let bad = || SessionError::misbehaved("an alphabet or grid that does not exist");
+        let alphabet = |text: &Option<String>| {
+            let parsed = text.as_deref().map(str::parse::<Alphabet>);
+            parsed.transpose().map_err(|_| bad())
+        };
+        Ok(Letters {
+            named: alphabet(&self.named)?,
+            declared: alphabet(&self.declared)?,
+            read_as: self.read_as.parse().map_err(|_| bad())?,
+            grid: self
+                .grid
+                .as_deref()
+                .map(str::parse::<Grid>)
+                .transpose()
+                .map_err(|_| bad())?,
+        })
+    }
+}
+
+/// Exchanges versions and hellos. The version stands outside of any message, so that every version can read it.
+pub(crate) fn greet(
+    channel: &mut dyn Channel,
+    role: Role,
+    ours: &Hello,
+) -> Result<Hello, SessionError> {
+    channel.send(MAGIC)?;
+    channel.send(&PROTOCOL_VERSION.to_le_bytes())?;
+    channel.flush()?;
+    let mut opening = [0; 10];
+    channel.receive(&mut opening)?;
+    let (magic, version) = opening.split_at(MAGIC.len());
+    if magic != MAGIC {
+        return Err(SessionError::misbehaved(
+            "it does not speak veilpath's protocol",
+        ));
+    }
+    let version = u16::from_le_bytes([version[0], version[1]]);
+    if version != PROTOCOL_VERSION {
+        return Err(SessionError::Differs(vec![Difference {
+            field: "protocol version".into(),
+            ours: PROTOCOL_VERSION.to_string(),
+            theirs: version.to_string(),
+        }]));
+    }
+    control::exchange(channel, role, Tag::Hello, ours)
+}
+
+/// The whole plan of one side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Terms {
+    pub(crate) fields: BTreeMap<String, String>,
+    pub(crate) encoding: BTreeMap<String, String>,
+    pub(crate) scanpaths: u64,
+    pub(crate) letters: u64,
+    /// A name for the content of the cohort that only its owner can make: the same content has the same name, so that a
+    /// journal is never continued with another cohort.
+    pub(crate) seal: String,
+    pub(crate) estimate_only: bool,
+}
+
+impl Terms {
+    pub(crate) fn new(
+        spec: &Spec,
+        scanpaths: u64,
+        letters: u64,
+        seal: String,
+    ) -> Result<Self, SessionError> {
+        let value = serde_json::to_value(spec)
+            .map_err(|error| SessionError::Ours(format!("the plan cannot be written: {error}")))?;
+        let mut fields = BTreeMap::new();
+        flatten("", &value, &mut fields);
+        // The encoding has its own rule: a cohort that says nothing of it differs from none.
+        fields.retain(|name, _| !name.starts_with("encoding."));
+        Ok(Self {
+            fields,
+            encoding: spec.encoding.clone(),
+            scanpaths,
+            letters,
+            seal,
+            estimate_only: false,
+        })
+    }
+
+    /// Everything in which two plans differ, by this side's view.
+    pub(crate) fn differences(&self, theirs: &Terms) -> Vec<Difference> {
+        const ABSENT: &str = "(not given)";
+        let names = self.fields.keys().chain(theirs.fields.keys());
+        let names: std::collections::BTreeSet<&String> = names.collect();
+        let value = |terms: &Terms, name: &str| {
+            let value = terms.fields.get(name).map_or(ABSENT, String::as_str);
+            tame(value)
+        };
+        let (ours_encoding, theirs_encoding) = (
+            Encoding(self.encoding.clone()),
+            Encoding(theirs.encoding.clone()),
+        );
+        let encoding = ours_encoding.differences(&theirs_encoding);
+        // Another metric has other numbers: that it is another says it all.
+        let same_metric = self.fields.get(METRIC) == theirs.fields.get(METRIC);
+        let both = |name: &str| self.fields.contains_key(name) && theirs.fields.contains_key(name);
+        names
+            .into_iter()
+            .filter(|name| self.fields.get(*name) != theirs.fields.get(*name))
+            .filter(|name| same_metric || both(name) || !name.starts_with("metric."))
+            .map(|name| Difference {
+                field: tame(name),
+                ours: value(self, name),
+                theirs: value(theirs, name),
+            })
+            .chain(encoding.into_iter().map(|(name, ours, theirs)| Difference {
+                field: format!("encoding.{}", tame(name)),
+                ours: tame(ours),
+                theirs: tame(theirs),
+            }))
+            .collect()
+    }
+
+    /// Whether the numbers are within what this side can bear.
+    pub(crate) fn check(&self) -> Result<(), SessionError> {
+        let seal_is_one = self.seal.len() == 64 && self.seal.bytes().all(|c| c.is_ascii_hexdigit());
+        if self.scanpaths > MAX_SCANPATHS as u64
+            || self.letters > MAX_LETTERS_IN_ALL
+            || !seal_is_one
+        {
+            return Err(SessionError::misbehaved(
+                "it announced a cohort beyond all limits",
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// The leaves of a value, each under the path of its names.
+fn flatten(path: &str, value: &Value, fields: &mut BTreeMap<String, String>) {
+    let below = |name: &str| {
+        let name = name.replace('_', "-");
+        if path.is_empty() {
+            name
+        } else {
+            format!("{path}.{name}")
+        }
+    };
+    match value {
+        Value::Object(entries) => {
+            for (name, value) in entries {
+                flatten(&below(name), value, fields);
+            }
+        }
+        Value::Array(values) => {
+            for (index, value) in values.iter().enumerate() {
+                flatten(&below(&index.to_string()), value, fields);
+            }
+        }
+        leaf => {
+            let text = match leaf {
+                // Not given is the same as not there.
+                Value::Null => return,
+                Value::String(text) => text.clone(),
+                // −0 and 0 are the same cost.
+                Value::Number(number) => match number.as_f64().filter(|_| number.is_f64()) {
+                    Some(number) => format!("{}", number + 0.0),
+                    None => number.to_string(),
+                },
+                other => other.to_string(),
+            };
+            fields.insert(path.to_string(), text);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veilpath_metrics::{Cohort, Distance, Metric, Substitution, Table};
+    use veilpath_protocol::{Engine, PairRule, RevealTo, memory_pair};
+
+    fn spec(metric: Metric, encoding: &[(&str, &str)]) -> Spec {
+        let cohort = Cohort {
+            alphabet: Alphabet::letters(4).unwrap(),
+            encoding: Encoding(
+                encoding
+                    .iter()
+                    .map(|(name, value)| (name.to_string(), value.to_string()))
+                    .collect(),
+            ),
+            entries: Vec::new(),
+        };
+        Spec::new(Engine::Plain, metric, PairRule::All, &cohort, &cohort).unwrap()
+    }
+
+    fn terms(spec: &Spec) -> Terms {
+        Terms::new(spec, 1, 1, "0".repeat(64)).unwrap()
+    }
+
+    fn costs(insert: f64, substitution: Substitution) -> Metric {
+        Metric::NeedlemanWunsch {
+            substitution,
+            insert,
+            delete: 0.0,
+            scale: None,
+        }
+    }
+
+    fn named(a: &Spec, b: &Spec) -> Vec<(String, String, String)> {
+        let differences = terms(a).differences(&terms(b));
+        let mirrored = terms(b).differences(&terms(a));
+        assert_eq!(differences.len(), mirrored.len());
+        differences
+            .into_iter()
+            .map(|d| (d.field, d.ours, d.theirs))
+            .collect()
+    }
+
+    fn row(field: &str, ours: &str, theirs: &str) -> (String, String, String) {
+        (field.into(), ours.into(), theirs.into())
+    }
+
+    #[test]
+    fn every_number_of_a_plan_is_compared_and_named() {
+        let unit = || Substitution::Unit { mismatch: 1.0 };
+        let base = spec(costs(1.0, unit()), &[]);
+        assert_eq!(named(&base, &base.clone()), []);
+        assert_eq!(named(&base, &spec(costs(1.0, unit()), &[])), []);
+        assert_eq!(
+            named(&base, &spec(costs(1.5, unit()), &[])),
+            [row("metric.insert", "1", "1.5")]
+        );
+        assert_eq!(
+            named(&base, &spec(costs(-0.0, unit()), &[]))[0],
+            row("metric.insert", "1", "0")
+        );
+        assert_eq!(
+            named(&base, &spec(Metric::Levenshtein, &[])),
+            [row("metric.name", "needleman-wunsch", "levenshtein")]
+        );
+        let mut other = base.clone();
+        other.reveal_to = RevealTo::Host;
+        other.pairs = PairRule::SameStimulus;
+        other.alphabet = Alphabet::letters(5).unwrap();
+        assert_eq!(
+            named(&base, &other),
+            [
+                row("alphabet", "letters 4", "letters 5"),
+                row("pairs", "all", "same-stimulus"),
+                row("reveal-to", "both", "host"),
+            ]
+        );
+    }
+
+    #[test]
+    fn tables_are_compared_by_content_and_grids_by_edges() {
+        let table = |last: f64| Substitution::Table {
+            table: Table::new(2, vec![0.0, 1.0, 1.0, last]).unwrap(),
+        };
+        let differences = named(
+            &spec(costs(1.0, table(0.0)), &[]),
+            &spec(costs(1.0, table(0.5)), &[]),
+        );
+        assert_eq!(differences.len(), 1);
+        assert_eq!(differences[0].0, "metric.substitution.table.sha256");
+        let grid = |wrap| {
+            let grid = Grid::new(2, 2).unwrap().with_wrap(wrap);
+            Substitution::on_grid(grid, Distance::Manhattan)
+        };
+        assert_eq!(
+            named(
+                &spec(costs(1.0, grid(false)), &[]),
+                &spec(costs(1.0, grid(true)), &[])
+            ),
+            [row("metric.substitution.wrap", "false", "true")]
+        );
+    }
+
+    #[test]
+    fn encodings_differ_only_where_both_speak() {
+        let plain = |encoding: &[(&str, &str)]| spec(Metric::Levenshtein, encoding);
+        assert_eq!(named(&plain(&[]), &plain(&[("grid", "7x7")])), []);
+        assert_eq!(
+            named(
+                &plain(&[("grid", "5x5"), ("bin", "50 ms")]),
+                &plain(&[("grid", "7x7")])
+            ),
+            [
+                row("encoding.bin", "50 ms", "(not given)"),
+                row("encoding.grid", "5x5", "7x7")
+            ]
+        );
+    }
+
+    #[test]
+    fn another_version_is_a_difference_and_another_program_a_fault() {
+        let letters = Letters {
+            named: None,
+            declared: None,
+            read_as: Alphabet::letters(52).unwrap(),
+            grid: Grid::new(7, 7),
+        };
+        let hello = Hello::new(&letters, Duration::from_secs(5));
+        assert_eq!(hello.letters().unwrap(), letters);
+        let against = |bytes: &[u8]| {
+            let (mut here, mut there) = memory_pair();
+            there.send(bytes).unwrap();
+            there.flush().unwrap();
+            greet(&mut here, Role::Host, &hello).unwrap_err()
+        };
+        let error = against(b"VEILPATH\x07\x00");
+        let expected = "protocol version: 1 here, 7 there";
+        assert!(error.to_string().contains(expected), "{error}");
+        let error = against(b"HTTP/1.1 200 OK");
+        assert!(matches!(error, SessionError::Misbehaved(_)), "{error}");
+    }
+}

@@ -1,0 +1,141 @@
+//! A [`Channel`] over a TLS connection.
+//!
+//! A thread reads: what arrives is deciphered while this side still computes, and waits in a queue of a few megabytes; when
+//! that is full the thread stops reading, the network stops carrying, and the other side has to wait (back-pressure). Two
+//! sides that both send more than the queue holds before they receive would wait for each other: engines take turns.
+//!
+//! Another thread gives a sign of life now and then, so that a side that computes for an hour can be told from one that is
+//! gone. Three things end a wait: silence (not even a sign of life), a stall (nothing but signs of life), and the end of
+//! the connection.
+
+use crate::SessionError;
+use crate::frames::{Kind, MAX_FRAME};
+use crate::limits::Patience;
+use crate::line::{FAREWELL, Line, TICK};
+use crate::tls::Pinned;
+use rustls::Connection;
+use std::io;
+use std::net::TcpStream;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver, RecvTimeoutError, channel, sync_channel};
+use std::thread::JoinHandle;
+use std::time::Instant;
+use veilpath_protocol::{Channel, ChannelError};
+
+/// Chunks that may wait to be received.
+const CHUNKS_WAITING: usize = 64;
+
+/// Bytes that gather before they travel without a flush.
+const GATHERED: usize = 128 << 10;
+
+/// One end of an encrypted connection between two sides that know each other.
+#[derive(Debug)]
+pub struct SecureChannel {
+    line: Arc<Line>,
+    incoming: Option<Receiver<Result<Vec<u8>, ChannelError>>>,
+    unread: Vec<u8>,
+    read: usize,
+    unsent: Vec<u8>,
+    threads: Vec<JoinHandle<()>>,
+}
+
+impl SecureChannel {
+    /// Takes over a connection whose handshake is done.
+    pub(crate) fn new(
+        socket: TcpStream,
+        tls: Connection,
+        pinned: Arc<Pinned>,
+        patience: &Patience,
+    ) -> Result<Self, SessionError> {
+        let failed =
+            |error: io::Error| SessionError::Network(format!("the connection failed: {error}"));
+        socket.set_read_timeout(Some(TICK)).map_err(failed)?;
+        socket.set_write_timeout(Some(TICK)).map_err(failed)?;
+        let reading = socket.try_clone().map_err(failed)?;
+        let (beat, interval) = channel();
+        let line = Arc::new(Line::new(tls, socket, pinned, patience, beat));
+        let (to_owner, incoming) = sync_channel(CHUNKS_WAITING);
+        let (reader_line, beat_line) = (Arc::clone(&line), Arc::clone(&line));
+        let first = patience.silence / 4;
+        let threads = vec![
+            std::thread::spawn(move || reader_line.read_all(reading, &to_owner)),
+            std::thread::spawn(move || beat_line.give_signs_of_life(&interval, first)),
+        ];
+        Ok(Self {
+            line,
+            incoming: Some(incoming),
+            unread: Vec::new(),
+            read: 0,
+            unsent: Vec::new(),
+            threads,
+        })
+    }
+
+    /// What the channel's errors mean, and its patience, for whoever holds the channel only as a [`Channel`].
+    pub(crate) fn line(&self) -> Arc<Line> {
+        Arc::clone(&self.line)
+    }
+}
+
+impl Channel for SecureChannel {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        self.unsent.extend_from_slice(bytes);
+        if self.unsent.len() >= GATHERED {
+            self.flush()?;
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            if self.read == self.unread.len() {
+                let incoming = self.incoming.as_ref().ok_or(ChannelError::Closed)?;
+                self.unread = match incoming.recv_timeout(self.line.stall()) {
+                    Ok(chunk) => chunk?,
+                    Err(RecvTimeoutError::Timeout) => return Err(ChannelError::TimedOut),
+                    Err(RecvTimeoutError::Disconnected) => return Err(ChannelError::Closed),
+                };
+                self.read = 0;
+            }
+            let count = (self.unread.len() - self.read).min(buffer.len() - filled);
+            buffer[filled..filled + count]
+                .copy_from_slice(&self.unread[self.read..self.read + count]);
+            filled += count;
+            self.read += count;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        let unsent = std::mem::take(&mut self.unsent);
+        for data in unsent.chunks(MAX_FRAME) {
+            self.line.write(Kind::Data, data)?;
+        }
+        Ok(())
+    }
+}
+
+/// Says good-bye, and waits a little for the other side to have heard everything: a connection that is closed with bytes
+/// still to be read takes the last words with it.
+impl Drop for SecureChannel {
+    fn drop(&mut self) {
+        self.line.leave();
+        let _ = self.flush();
+        let _ = self.line.say_goodbye();
+        let deadline = Instant::now() + FAREWELL;
+        if let Some(incoming) = self.incoming.take() {
+            while let Ok(Ok(_)) =
+                incoming.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+            {
+            }
+        }
+        self.line.shut();
+        for thread in self.threads.drain(..) {
+            let _ = thread.join();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

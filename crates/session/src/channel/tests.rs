@@ -1,0 +1,228 @@
+use super::*;
+use crate::{Fault, Identity, Listener, join};
+use std::io::{Read, Write};
+use std::net::TcpListener;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::Duration;
+use veilpath_protocol::ProtocolError;
+
+fn patience(silence_ms: u64) -> Patience {
+    Patience::new(Duration::from_millis(silence_ms), Duration::from_secs(5))
+}
+
+/// Two ends on loopback, with this patience.
+fn pair(silence_ms: u64) -> (SecureChannel, SecureChannel) {
+    let (a, b) = (
+        Identity::ephemeral().unwrap(),
+        Identity::ephemeral().unwrap(),
+    );
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let address = listener.address().to_string();
+    let patience = patience(silence_ms);
+    std::thread::scope(|scope| {
+        let host = scope.spawn(|| {
+            listener
+                .accept(&a, b.fingerprint(), &patience, &mut |error| {
+                    panic!("{error}")
+                })
+                .unwrap()
+        });
+        let join = join(&address, &b, a.fingerprint(), &patience).unwrap();
+        (host.join().unwrap(), join)
+    })
+}
+
+/// A channel whose other end does as it likes inside of TLS.
+fn against(
+    silence_ms: u64,
+    peer: impl FnOnce(&mut dyn Write) + Send,
+) -> (ChannelError, SessionError) {
+    let (a, b) = (
+        Identity::ephemeral().unwrap(),
+        Identity::ephemeral().unwrap(),
+    );
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let address = listener.address();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let tls = crate::tls::client(&b, &Pinned::new(a.fingerprint())).unwrap();
+            let Connection::Client(mut tls) = tls else {
+                panic!("a client was asked for");
+            };
+            let mut socket = TcpStream::connect(address).unwrap();
+            tls.complete_io(&mut socket).unwrap();
+            peer(&mut rustls::Stream::new(&mut tls, &mut socket));
+        });
+        let mut host = listener
+            .accept(&a, b.fingerprint(), &patience(silence_ms), &mut |error| {
+                panic!("{error}")
+            })
+            .unwrap();
+        let error = host.receive(&mut [0; 100]).unwrap_err();
+        let cause = host.line().cause();
+        let cause = cause.unwrap_or(SessionError::Protocol(ProtocolError::Channel(
+            error.clone(),
+        )));
+        (error, cause)
+    })
+}
+
+#[test]
+fn bytes_arrive_in_order_in_both_directions() {
+    let (mut host, mut join) = pair(5000);
+    let sent: Vec<u8> = (0..3_000_000u32).map(|i| (i * 7 % 251) as u8).collect();
+    std::thread::scope(|scope| {
+        let bytes = &sent;
+        scope.spawn(move || {
+            for piece in bytes.chunks(77_777) {
+                host.send(piece).unwrap();
+            }
+            host.flush().unwrap();
+            let mut answer = vec![0; bytes.len()];
+            host.receive(&mut answer).unwrap();
+            assert_eq!(&answer, bytes);
+        });
+        // Both sides send megabytes before either receives.
+        join.send(&sent).unwrap();
+        join.flush().unwrap();
+        let mut received = vec![0; sent.len()];
+        for piece in received.chunks_mut(10_001) {
+            join.receive(piece).unwrap();
+        }
+        assert_eq!(received, sent);
+    });
+}
+
+#[test]
+fn a_side_that_does_not_read_makes_the_other_wait() {
+    let (mut host, mut join) = pair(5000);
+    let total = 40usize << 20;
+    let sent = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        let sent = &sent;
+        scope.spawn(move || {
+            let piece = vec![1; 1 << 20];
+            for _ in 0..total >> 20 {
+                host.send(&piece).unwrap();
+                host.flush().unwrap();
+                sent.fetch_add(1, Ordering::Relaxed);
+            }
+            // The good-bye waits for the other side.
+            let _ = host.receive(&mut [0]);
+        });
+        std::thread::sleep(Duration::from_millis(500));
+        let ahead = sent.load(Ordering::Relaxed);
+        assert!(ahead < 36, "{ahead} MB were taken in unread");
+        let mut received = vec![0; total];
+        join.receive(&mut received).unwrap();
+        assert!(received.iter().all(|&byte| byte == 1));
+        drop(join);
+    });
+}
+
+#[test]
+fn a_side_that_computes_is_not_taken_for_a_silent_one() {
+    let (mut host, mut join) = pair(400);
+    host.line().set_stall(Duration::from_secs(10));
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            std::thread::sleep(Duration::from_millis(1500));
+            join.send(&[7]).unwrap();
+            join.flush().unwrap();
+            let _ = join.receive(&mut [0]);
+        });
+        let mut byte = [0];
+        host.receive(&mut byte).unwrap();
+        assert_eq!(byte, [7]);
+        drop(host);
+    });
+}
+
+#[test]
+fn signs_of_life_alone_are_a_stall_and_nothing_at_all_is_silence() {
+    let (mut host, join) = pair(400);
+    host.line().set_stall(Duration::from_millis(700));
+    assert_eq!(host.receive(&mut [0]), Err(ChannelError::TimedOut));
+    drop(join);
+    let (error, _) = against(400, |_| std::thread::sleep(Duration::from_millis(1200)));
+    assert_eq!(error, ChannelError::TimedOut);
+}
+
+#[test]
+fn frames_that_break_the_rules_are_the_other_sides_fault() {
+    for bytes in [
+        vec![0, 255, 255, 255, 255],
+        vec![9, 1, 0, 0, 0, 7],
+        vec![1, 1, 0, 0, 0, 7],
+        b"GET / HTTP/1.1\r\n\r\n".to_vec(),
+    ] {
+        let (_, cause) = against(3000, |tls| {
+            tls.write_all(&bytes).unwrap();
+            tls.flush().unwrap();
+        });
+        assert_eq!(cause.fault(), Fault::PeerMisbehaves, "{cause}");
+    }
+}
+
+#[test]
+fn an_early_end_is_closed_with_or_without_good_bye() {
+    let (mut host, join) = pair(3000);
+    drop(join);
+    assert_eq!(host.receive(&mut [0]), Err(ChannelError::Closed));
+    let (error, cause) = against(3000, |tls| tls.write_all(&[0, 100, 0, 0, 0, 1]).unwrap());
+    assert_eq!(error, ChannelError::Closed);
+    assert_eq!(cause.fault(), Fault::Network);
+}
+
+#[test]
+fn strangers_are_turned_away_and_the_wait_goes_on() {
+    let (a, b) = (
+        Identity::ephemeral().unwrap(),
+        Identity::ephemeral().unwrap(),
+    );
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let address = listener.address();
+    let patience = patience(1000);
+    let mut strangers = 0;
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut garbage = TcpStream::connect(address).unwrap();
+            garbage.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
+            // Until it is turned away.
+            let _ = garbage.read_to_end(&mut Vec::new());
+            drop(TcpStream::connect(address).unwrap());
+            let silent = TcpStream::connect(address).unwrap();
+            let join = join(&address.to_string(), &b, a.fingerprint(), &patience);
+            drop(silent);
+            join.unwrap()
+        });
+        let host = listener.accept(&a, b.fingerprint(), &patience, &mut |_| strangers += 1);
+        drop(host.unwrap());
+    });
+    assert!(strangers >= 1);
+}
+
+#[test]
+fn nobody_there_is_told_in_time() {
+    let (a, b) = (
+        Identity::ephemeral().unwrap(),
+        Identity::ephemeral().unwrap(),
+    );
+    let short = Patience::new(Duration::from_secs(1), Duration::from_millis(300));
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let taken = listener.address().to_string();
+    let error = Listener::bind(&taken).unwrap_err();
+    assert!(error.to_string().contains("already"), "{error}");
+    assert_eq!(error.fault(), Fault::Network);
+    let error = listener
+        .accept(&a, b.fingerprint(), &short, &mut |_| ())
+        .unwrap_err();
+    assert_eq!(error.fault(), Fault::Network);
+    let free = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = free.local_addr().unwrap().to_string();
+    drop(free);
+    let error = join(&address, &b, a.fingerprint(), &short).unwrap_err();
+    assert_eq!(error.fault(), Fault::Network);
+    let error = join("nonsense", &b, a.fingerprint(), &short).unwrap_err();
+    assert_eq!(error.fault(), Fault::Ours);
+}

@@ -1,0 +1,171 @@
+//! What can end a session, sorted by whose fault it is.
+
+use crate::Fingerprint;
+use std::io;
+use std::path::{Path, PathBuf};
+use veilpath_protocol::{ChannelError, ProtocolError};
+
+/// Whose fault an error is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fault {
+    /// The other side wants something else, or is somebody else.
+    PeerDiffers,
+    /// The other side broke the rules.
+    PeerMisbehaves,
+    /// The line failed.
+    Network,
+    /// A file of ours is bad.
+    File,
+    /// This side was asked for something impossible.
+    Ours,
+}
+
+/// A setting in which the two sides differ.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Difference {
+    /// Which.
+    pub field: String,
+    /// Its value on this side.
+    pub ours: String,
+    /// Its value on the other.
+    pub theirs: String,
+}
+
+/// A session that did not come to its end.
+#[derive(Debug, thiserror::Error)]
+pub enum SessionError {
+    /// The two sides ask for different things.
+    #[error("{}", list(.0))]
+    Differs(Vec<Difference>),
+    /// Somebody else is at the other end.
+    #[error(
+        "the other side is not the expected one: its fingerprint is {found}, and {expected} was expected"
+    )]
+    WrongPeer {
+        /// The one that was given.
+        expected: Fingerprint,
+        /// The one of whoever is there.
+        found: Fingerprint,
+    },
+    /// The other side expects somebody else.
+    #[error("the other side refused this side's fingerprint: it expects another")]
+    NotExpected,
+    /// The other side declined, with a reason.
+    #[error("the other side declined: {0}")]
+    Declined(String),
+    /// This side declines, by a limit of its own.
+    #[error("{0}")]
+    Limit(String),
+    /// The other side broke the rules.
+    #[error("the other side broke the protocol: {0}")]
+    Misbehaved(String),
+    /// The line failed.
+    #[error("{0}")]
+    Network(String),
+    /// A file could not be used.
+    #[error("{}: {problem}", path.display())]
+    File {
+        /// Which.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: String,
+    },
+    /// An engine stopped.
+    #[error(transparent)]
+    Protocol(#[from] ProtocolError),
+    /// This side was asked for something impossible.
+    #[error("{0}")]
+    Ours(String),
+}
+
+impl SessionError {
+    /// Whose fault it is.
+    pub fn fault(&self) -> Fault {
+        match self {
+            SessionError::Differs(_)
+            | SessionError::WrongPeer { .. }
+            | SessionError::NotExpected
+            | SessionError::Declined(_)
+            | SessionError::Limit(_) => Fault::PeerDiffers,
+            SessionError::Misbehaved(_) => Fault::PeerMisbehaves,
+            SessionError::Network(_) => Fault::Network,
+            SessionError::File { .. } => Fault::File,
+            SessionError::Ours(_) => Fault::Ours,
+            SessionError::Protocol(error) => match error {
+                ProtocolError::PeerMisbehaved(_)
+                | ProtocolError::KeyRefused(_)
+                | ProtocolError::CiphertextRefused(_) => Fault::PeerMisbehaves,
+                ProtocolError::Channel(_) => Fault::Network,
+                ProtocolError::Metric(_)
+                | ProtocolError::Job(_)
+                | ProtocolError::DoesNotFit { .. }
+                | ProtocolError::NoRandomness
+                | ProtocolError::Internal(_) => Fault::Ours,
+            },
+        }
+    }
+
+    pub(crate) fn file(path: &Path, error: &io::Error) -> Self {
+        SessionError::File {
+            path: path.to_path_buf(),
+            problem: error.to_string(),
+        }
+    }
+
+    pub(crate) fn bad_file(path: &Path, problem: impl Into<String>) -> Self {
+        SessionError::File {
+            path: path.to_path_buf(),
+            problem: problem.into(),
+        }
+    }
+
+    pub(crate) fn misbehaved(what: impl Into<String>) -> Self {
+        SessionError::Misbehaved(what.into())
+    }
+}
+
+impl From<ChannelError> for SessionError {
+    fn from(error: ChannelError) -> Self {
+        SessionError::Protocol(ProtocolError::Channel(error))
+    }
+}
+
+/// Text from the other side, fit for a terminal: short, on one line, without control characters.
+pub(crate) fn tame(text: &str) -> String {
+    const MOST: usize = 200;
+    let mut tame: String = text
+        .chars()
+        .take(MOST)
+        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .collect();
+    if text.chars().nth(MOST).is_some() {
+        tame.push('…');
+    }
+    tame
+}
+
+fn list(differences: &[Difference]) -> String {
+    const MOST: usize = 12;
+    let mut text = "the two sides differ:".to_string();
+    for difference in differences.iter().take(MOST) {
+        text.push_str(&format!(
+            "\n  {}: {} here, {} there",
+            difference.field, difference.ours, difference.theirs
+        ));
+    }
+    if differences.len() > MOST {
+        text.push_str(&format!("\n  and {} more", differences.len() - MOST));
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn text_of_the_other_side_cannot_steer_a_terminal_or_fill_it() {
+        assert_eq!(tame("a\u{1b}[31m\nb"), "a\u{fffd}[31m\u{fffd}b");
+        assert_eq!(tame(&"x".repeat(5000)).chars().count(), 201);
+    }
+}

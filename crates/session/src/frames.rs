@@ -1,0 +1,159 @@
+//! How bytes are parcelled inside the TLS stream: a kind, a length, and so many bytes.
+//!
+//! | kind | length | meaning |
+//! |---|---|---|
+//! | 0 | 1 to [`MAX_FRAME`] | data, little-endian length |
+//! | 1 | 0 | a sign of life from a side that is still computing |
+//!
+//! A length is held against its limit before anything is done with it, and data is handed on as it comes: what the other
+//! side announces reserves no memory.
+
+/// The most data in one frame.
+pub const MAX_FRAME: usize = 256 << 10;
+
+/// Bytes before the data.
+pub const HEADER: usize = 5;
+
+/// What a frame is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// Bytes of the conversation.
+    Data,
+    /// Nothing but a sign of life.
+    Alive,
+}
+
+/// A header that no honest side sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum FrameError {
+    /// Neither data nor a sign of life.
+    #[error("a frame of an unknown kind")]
+    Kind,
+    /// More, or less, than a frame of its kind may have.
+    #[error("a frame of a forbidden length")]
+    Length,
+}
+
+/// The header of a frame.
+pub fn header(kind: Kind, length: usize) -> Result<[u8; HEADER], FrameError> {
+    let allowed = match kind {
+        Kind::Data => 1..=MAX_FRAME,
+        Kind::Alive => 0..=0,
+    };
+    let checked = u32::try_from(length)
+        .ok()
+        .filter(|_| allowed.contains(&length));
+    let [a, b, c, d] = checked.ok_or(FrameError::Length)?.to_le_bytes();
+    Ok([u8::from(kind == Kind::Alive), a, b, c, d])
+}
+
+/// Takes a stream apart, in whatever pieces it comes.
+#[derive(Debug, Default)]
+pub struct Parser {
+    header: [u8; HEADER],
+    have: usize,
+    remaining: usize,
+}
+
+impl Parser {
+    /// Appends the data in `input` to `data`. After an error the stream is of no more use.
+    pub fn feed(&mut self, mut input: &[u8], data: &mut Vec<u8>) -> Result<(), FrameError> {
+        while !input.is_empty() {
+            if self.remaining > 0 {
+                let (now, later) = input.split_at(self.remaining.min(input.len()));
+                data.extend_from_slice(now);
+                self.remaining -= now.len();
+                input = later;
+                continue;
+            }
+            let (now, later) = input.split_at((HEADER - self.have).min(input.len()));
+            self.header[self.have..self.have + now.len()].copy_from_slice(now);
+            self.have += now.len();
+            input = later;
+            if self.have == HEADER {
+                self.have = 0;
+                self.remaining = announced(self.header)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Whether the stream could end here.
+    pub fn is_between_frames(&self) -> bool {
+        self.have == 0 && self.remaining == 0
+    }
+}
+
+fn announced([kind, length @ ..]: [u8; HEADER]) -> Result<usize, FrameError> {
+    let kind = match kind {
+        0 => Kind::Data,
+        1 => Kind::Alive,
+        _ => return Err(FrameError::Kind),
+    };
+    let length = usize::try_from(u32::from_le_bytes(length)).map_err(|_| FrameError::Length)?;
+    header(kind, length).map(|_| length)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use proptest::prelude::*;
+
+    fn frame(data: &[u8]) -> Vec<u8> {
+        let mut bytes = header(Kind::Data, data.len()).unwrap().to_vec();
+        bytes.extend(data);
+        bytes
+    }
+
+    #[test]
+    fn lengths_are_held_against_their_limits() {
+        assert_eq!(header(Kind::Data, 0), Err(FrameError::Length));
+        assert_eq!(header(Kind::Data, MAX_FRAME + 1), Err(FrameError::Length));
+        assert_eq!(header(Kind::Alive, 1), Err(FrameError::Length));
+        let mut data = Vec::new();
+        for (bytes, error) in [
+            (vec![0, 255, 255, 255, 255], FrameError::Length),
+            (vec![0, 1, 0, 4, 0], FrameError::Length),
+            (vec![0, 0, 0, 0, 0], FrameError::Length),
+            (vec![1, 1, 0, 0, 0], FrameError::Length),
+            (vec![2, 1, 0, 0, 0], FrameError::Kind),
+            (b"GET / HTTP/1.1".to_vec(), FrameError::Kind),
+        ] {
+            assert_eq!(Parser::default().feed(&bytes, &mut data), Err(error));
+        }
+        assert_eq!(data.capacity(), 0, "an announcement reserves nothing");
+        Parser::default()
+            .feed(&header(Kind::Data, MAX_FRAME).unwrap(), &mut data)
+            .unwrap();
+    }
+
+    proptest! {
+        #[test]
+        fn data_survives_any_pieces(
+            frames in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..40), 0..20),
+            piece in 1..50usize,
+        ) {
+            let mut stream = Vec::new();
+            for data in &frames {
+                if data.is_empty() {
+                    stream.extend(header(Kind::Alive, 0).unwrap());
+                } else {
+                    stream.extend(frame(data));
+                }
+            }
+            let (mut parser, mut data) = (Parser::default(), Vec::new());
+            for piece in stream.chunks(piece) {
+                parser.feed(piece, &mut data).unwrap();
+            }
+            prop_assert!(parser.is_between_frames());
+            prop_assert_eq!(data, frames.concat());
+        }
+
+        #[test]
+        fn garbage_never_grows(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+            let (mut parser, mut data) = (Parser::default(), Vec::new());
+            let _ = parser.feed(&bytes, &mut data);
+            prop_assert!(data.len() <= bytes.len());
+        }
+    }
+}

@@ -1,0 +1,363 @@
+//! Who a side is: an Ed25519 key, and the fingerprint by which the other side knows it.
+//!
+//! The fingerprint is the SHA-256 hash of the public key (as SubjectPublicKeyInfo). The two institutions tell each other
+//! theirs once, over a line that they trust: on the phone, or in the contract.
+
+use crate::SessionError;
+use crate::home;
+use ring::digest::{SHA256, digest};
+use ring::{hmac, rand::SystemRandom, signature::Ed25519KeyPair};
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
+use rustls::sign::CertifiedKey;
+use std::fmt;
+use std::io::{self, Write};
+use std::path::Path;
+use std::str::FromStr;
+use std::sync::Arc;
+
+/// The largest identity file that is read; a true one has about two hundred bytes.
+const MAX_FILE_BYTES: u64 = 64 << 10;
+
+/// A key pair, with what is derived from it.
+#[derive(Clone)]
+pub struct Identity {
+    key: Arc<CertifiedKey>,
+    fingerprint: Fingerprint,
+    secret: hmac::Key,
+}
+
+/// The hash of a public key.
+#[derive(Clone, Copy, Eq)]
+pub struct Fingerprint([u8; 32]);
+
+impl Identity {
+    /// A new identity that is nowhere on disk: for tests, and for both sides on one machine.
+    pub fn ephemeral() -> Result<Self, SessionError> {
+        Self::from_pkcs8(&new_key()?).map_err(SessionError::Ours)
+    }
+
+    /// Reads the identity in a file.
+    pub fn load(path: &Path) -> Result<Self, SessionError> {
+        let failed = |error: io::Error| SessionError::file(path, &error);
+        let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
+            io::ErrorKind::NotFound => SessionError::bad_file(
+                path,
+                "there is no identity here yet; `veilpath identity` makes one",
+            ),
+            _ => failed(error),
+        })?;
+        if metadata.len() > MAX_FILE_BYTES {
+            return Err(SessionError::bad_file(path, "this is no identity file"));
+        }
+        check_permissions(path, &metadata)?;
+        let text = std::fs::read(path).map_err(failed)?;
+        let key = PrivatePkcs8KeyDer::from_pem_slice(&text).map_err(|_| {
+            SessionError::bad_file(
+                path,
+                "this is no identity file: it holds no private key in PEM form",
+            )
+        })?;
+        Self::from_pkcs8(key.secret_pkcs8_der())
+            .map_err(|problem| SessionError::bad_file(path, problem))
+    }
+
+    /// Makes an identity and writes it to a file that does not exist yet.
+    pub fn create(path: &Path) -> Result<Self, SessionError> {
+        let failed = |error: io::Error| SessionError::file(path, &error);
+        if let Some(folder) = path.parent() {
+            home::private_folder(folder)?;
+        }
+        let key = new_key()?;
+        let identity = Self::from_pkcs8(&key).map_err(SessionError::Ours)?;
+        // Written aside and linked to its name: a crash leaves no half of a key, and nobody's key is overwritten.
+        let new = path.with_extension(format!("new-{}", std::process::id()));
+        let written = home::private_file()
+            .create_new(true)
+            .open(&new)
+            .and_then(|mut file| {
+                file.write_all(pem(&key).as_bytes())?;
+                file.sync_all()
+            })
+            .and_then(|()| match std::fs::hard_link(&new, path) {
+                // Not every file system has links.
+                Err(_) if !path.exists() => std::fs::rename(&new, path),
+                linked => linked,
+            });
+        let _ = std::fs::remove_file(&new);
+        written.map_err(failed)?;
+        home::sync_folder(path);
+        Ok(identity)
+    }
+
+    /// Reads the identity in a file, or makes it where there is none; tells whether it was made.
+    pub fn load_or_create(path: &Path) -> Result<(Self, bool), SessionError> {
+        if path.exists() {
+            return Ok((Self::load(path)?, false));
+        }
+        match Self::create(path) {
+            Ok(identity) => Ok((identity, true)),
+            // Two commands at once: the other was faster.
+            Err(_) if path.exists() => Ok((Self::load(path)?, false)),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// By which the other side knows this one.
+    pub fn fingerprint(&self) -> Fingerprint {
+        self.fingerprint
+    }
+
+    pub(crate) fn certified_key(&self) -> Arc<CertifiedKey> {
+        Arc::clone(&self.key)
+    }
+
+    /// A name that only the holder of this key can make, and that nobody can turn back: the same for the same parts.
+    pub(crate) fn tag(&self, purpose: &str, parts: &[&[u8]]) -> [u8; 32] {
+        let mut context = hmac::Context::with_key(&self.secret);
+        for part in [purpose.as_bytes()].iter().chain(parts) {
+            context.update(&(part.len() as u64).to_le_bytes());
+            context.update(part);
+        }
+        let mut tag = [0; 32];
+        tag.copy_from_slice(context.sign().as_ref());
+        tag
+    }
+
+    fn from_pkcs8(pkcs8: &[u8]) -> Result<Self, String> {
+        let key = PrivatePkcs8KeyDer::from(pkcs8);
+        let key = rustls::crypto::ring::sign::any_eddsa_type(&key)
+            .map_err(|_| "the key is not an Ed25519 key".to_string())?;
+        let public = key
+            .public_key()
+            .ok_or_else(|| "the key has no public half".to_string())?;
+        let fingerprint = Fingerprint::of(&public);
+        let key = CertifiedKey::new(vec![CertificateDer::from(public.to_vec())], key);
+        Ok(Self {
+            key: Arc::new(key),
+            fingerprint,
+            secret: hmac::Key::new(hmac::HMAC_SHA256, pkcs8),
+        })
+    }
+}
+
+/// Shows the fingerprint alone.
+impl fmt::Debug for Identity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Identity({})", self.fingerprint)
+    }
+}
+
+impl Fingerprint {
+    /// Of a public key as SubjectPublicKeyInfo.
+    pub(crate) fn of(public_key: &[u8]) -> Self {
+        let mut hash = [0; 32];
+        hash.copy_from_slice(digest(&SHA256, public_key).as_ref());
+        Self(hash)
+    }
+
+    pub(crate) fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
+    /// Without the hyphens, for file names.
+    pub(crate) fn plain(&self) -> String {
+        hex(&self.0)
+    }
+}
+
+/// Looks at all bytes whatever they are, so that the time tells nothing of where two differ.
+impl PartialEq for Fingerprint {
+    fn eq(&self, other: &Self) -> bool {
+        let differing = self
+            .0
+            .iter()
+            .zip(&other.0)
+            .fold(0, |all, (a, b)| all | (a ^ b));
+        std::hint::black_box(differing) == 0
+    }
+}
+
+/// Sixteen groups of four digits.
+impl fmt::Display for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (index, pair) in self.0.chunks(2).enumerate() {
+            let hyphen = if index == 0 { "" } else { "-" };
+            write!(f, "{hyphen}{}", hex(pair))?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Fingerprint {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Fingerprint({self})")
+    }
+}
+
+/// A text that is no fingerprint.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "a fingerprint has 64 digits from 0 to 9 and a to f, as `veilpath identity` shows it; hyphens, colons and blanks do not matter"
+)]
+pub struct FingerprintError;
+
+/// Reads the shown form, with or without hyphens, colons or blanks, in either case.
+impl FromStr for Fingerprint {
+    type Err = FingerprintError;
+
+    fn from_str(text: &str) -> Result<Self, FingerprintError> {
+        let digits: Vec<char> = text
+            .chars()
+            .filter(|c| !matches!(c, '-' | ':') && !c.is_whitespace())
+            .collect();
+        if digits.len() != 64 {
+            return Err(FingerprintError);
+        }
+        let mut hash = [0; 32];
+        for (byte, pair) in hash.iter_mut().zip(digits.chunks(2)) {
+            for digit in pair {
+                let value = digit.to_digit(16).ok_or(FingerprintError)?;
+                *byte = *byte << 4 | u8::try_from(value).map_err(|_| FingerprintError)?;
+            }
+        }
+        Ok(Self(hash))
+    }
+}
+
+/// Small letters and digits.
+pub(crate) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+fn new_key() -> Result<Vec<u8>, SessionError> {
+    Ed25519KeyPair::generate_pkcs8(&SystemRandom::new())
+        .map(|document| document.as_ref().to_vec())
+        .map_err(|_| SessionError::Ours("the system gave no random numbers for a key".into()))
+}
+
+/// A key that others can read is no proof of anything.
+#[cfg(unix)]
+fn check_permissions(path: &Path, metadata: &std::fs::Metadata) -> Result<(), SessionError> {
+    use std::os::unix::fs::PermissionsExt;
+    if metadata.permissions().mode() & 0o077 == 0 {
+        return Ok(());
+    }
+    Err(SessionError::bad_file(
+        path,
+        format!(
+            "others on this machine can read this private key\n  `chmod 600 {}` if you are sure that nobody has, else remove it and make a new one",
+            path.display()
+        ),
+    ))
+}
+
+#[cfg(not(unix))]
+fn check_permissions(_: &Path, _: &std::fs::Metadata) -> Result<(), SessionError> {
+    Ok(())
+}
+
+fn pem(key: &[u8]) -> String {
+    const DIGITS: &[u8; 64] = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+    let mut text = String::new();
+    for three in key.chunks(3) {
+        let byte = |index: usize| u32::from(three.get(index).copied().unwrap_or(0));
+        let bits = byte(0) << 16 | byte(1) << 8 | byte(2);
+        for digit in 0..4 {
+            let value = (bits >> (18 - 6 * digit) & 63) as usize;
+            let used = digit <= three.len();
+            text.push(if used { char::from(DIGITS[value]) } else { '=' });
+        }
+    }
+    let lines: Vec<String> = text
+        .as_bytes()
+        .chunks(64)
+        .map(|line| line.iter().copied().map(char::from).collect())
+        .collect();
+    format!(
+        "-----BEGIN PRIVATE KEY-----\n{}\n-----END PRIVATE KEY-----\n",
+        lines.join("\n")
+    )
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_identity_comes_back_from_its_file_and_is_not_overwritten() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("deep/er/identity.pem");
+        let (made, new) = Identity::load_or_create(&path).unwrap();
+        assert!(new);
+        let (read, new) = Identity::load_or_create(&path).unwrap();
+        assert!(!new);
+        assert_eq!(made.fingerprint(), read.fingerprint());
+        assert_eq!(made.tag("x", &[b"y"]), read.tag("x", &[b"y"]));
+        assert_ne!(made.tag("x", &[b"y", b"z"]), read.tag("x", &[b"yz"]));
+        assert!(Identity::create(&path).is_err());
+        assert_eq!(
+            std::fs::read_dir(path.parent().unwrap()).unwrap().count(),
+            1
+        );
+        assert!(!format!("{made:?}").contains("secret"));
+    }
+
+    #[cfg(unix)]
+    #[test]
+    fn the_file_is_its_owners_alone_or_is_refused() {
+        use std::os::unix::fs::PermissionsExt;
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("identity.pem");
+        Identity::create(&path).unwrap();
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
+        let error = Identity::load(&path).unwrap_err();
+        assert!(error.to_string().contains("chmod 600"), "{error}");
+    }
+
+    #[test]
+    fn other_files_are_refused_with_their_name() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("identity.pem");
+        let error = Identity::load(&path).unwrap_err().to_string();
+        assert!(error.contains("identity.pem") && error.contains("makes one"));
+        for content in [
+            "",
+            "hello",
+            "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
+        ] {
+            std::fs::remove_file(&path).ok();
+            home::private_file()
+                .create_new(true)
+                .open(&path)
+                .unwrap()
+                .write_all(content.as_bytes())
+                .unwrap();
+            assert!(matches!(
+                Identity::load(&path),
+                Err(SessionError::File { .. })
+            ));
+        }
+    }
+
+    #[test]
+    fn fingerprints_are_read_as_people_write_them() {
+        let shown = Identity::ephemeral().unwrap().fingerprint();
+        let text = shown.to_string();
+        assert_eq!(text.len(), 64 + 15);
+        for spelling in [
+            text.clone(),
+            text.replace('-', ""),
+            text.replace('-', ":").to_uppercase(),
+            text.replace('-', " "),
+        ] {
+            assert_eq!(spelling.parse(), Ok(shown));
+        }
+        for wrong in ["", "12", &text[1..], &text.replace(['0', 'a', '7'], "g")] {
+            assert!(wrong.parse::<Fingerprint>().is_err());
+        }
+        assert_ne!(shown, Identity::ephemeral().unwrap().fingerprint());
+    }
+}

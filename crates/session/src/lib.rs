@@ -1,0 +1,44 @@
+//! Connects two institutions: who is there, what they agree on, what is left to do, and what came out.
+//!
+//! ```text
+//! Listener::accept ─┐                    Conversation::greet ─▶ agree ─▶ Agreed::run ─▶ Ended (an Outcome)
+//! join ─────────────┴─▶ SecureChannel ─▶      versions,          terms,      an engine,
+//!      TLS 1.3, two pinned keys               patience           rosters,    every score in the journal
+//!                                                                journal     as soon as it is known
+//! ```
+//!
+//! Both sides run the same code; only the order of speaking differs. Everything that comes from the other side is held
+//! against [`limits`] before memory is reserved for it, every wait has an end, and every error says whose fault it is
+//! ([`SessionError::fault`]).
+//!
+//! The engines of `veilpath-protocol` run unchanged: a session agrees on every field of the plan, whatever an engine adds to
+//! it, and hands the engine a [`Channel`](veilpath_protocol::Channel).
+
+mod agreement;
+mod channel;
+mod connect;
+mod control;
+mod error;
+pub mod frames;
+#[doc(hidden)]
+pub mod fuzzing;
+mod home;
+mod identity;
+mod journal;
+mod ledger;
+pub mod limits;
+mod line;
+mod roster;
+mod seals;
+mod session;
+mod tls;
+mod work;
+
+pub use agreement::Letters;
+pub use channel::SecureChannel;
+pub use connect::{Listener, join};
+pub use error::{Difference, Fault, SessionError};
+pub use home::Home;
+pub use identity::{Fingerprint, FingerprintError, Identity};
+pub use session::{Agreed, Conversation, Plan, Summary, Wish};
+pub use work::Ended;

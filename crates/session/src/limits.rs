@@ -1,0 +1,52 @@
+//! How much the other side may ask of this one. Everything that it announces is held against these before memory is
+//! reserved for it.
+
+use std::time::Duration;
+
+/// The version of what is said between two sides. Both must speak the same.
+pub const PROTOCOL_VERSION: u16 = 1;
+
+/// Scanpaths in one cohort.
+pub const MAX_SCANPATHS: usize = 1 << 20;
+
+/// Letters in one scanpath.
+pub const MAX_LETTERS: u64 = 1 << 24;
+
+/// Letters in one cohort.
+pub const MAX_LETTERS_IN_ALL: u64 = 1 << 28;
+
+/// Pairs in one session.
+pub const MAX_PAIRS: u64 = 1 << 24;
+
+/// Bytes of an id or the name of a stimulus.
+pub const MAX_ID_BYTES: usize = 1024;
+
+/// Time-outs of a session.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Patience {
+    /// The longest silence: not even a sign of life came. A side that computes gives one four times as often.
+    pub silence: Duration,
+    /// The longest time in which a side gives signs of life and nothing else while the other waits for its part of the
+    /// work.
+    pub stall: Duration,
+    /// The longest time for the other side to arrive.
+    pub arrival: Duration,
+}
+
+impl Patience {
+    /// For a longest silence; stalls may last sixty times as long.
+    pub fn new(silence: Duration, arrival: Duration) -> Self {
+        Self {
+            silence,
+            stall: silence * 60,
+            arrival,
+        }
+    }
+}
+
+/// The longest time for a connection to prove who it is: until then it is a stranger that keeps the true peer waiting.
+pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
+
+/// The shortest and the longest silence that a side may ask the other to respect.
+pub(crate) const SILENCE_RANGE: (Duration, Duration) =
+    (Duration::from_millis(200), Duration::from_secs(24 * 3600));

@@ -1,0 +1,318 @@
+//! What the threads of a channel share: the TLS connection, the socket, and what was heard when.
+
+use crate::SessionError;
+use crate::frames::{self, Kind, Parser};
+use crate::limits::Patience;
+use crate::tls::Pinned;
+use rustls::Connection;
+use std::io::{self, ErrorKind, Read, Write};
+use std::net::{Shutdown, TcpStream};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+use veilpath_protocol::ChannelError;
+
+/// Bytes that are read from the network at once.
+const CHUNK: usize = 64 << 10;
+
+/// How long a thread sleeps in the network before it looks at the clock.
+pub(crate) const TICK: Duration = Duration::from_millis(100);
+
+/// How long a side that leaves waits for the other to have heard its last words.
+pub(crate) const FAREWELL: Duration = Duration::from_secs(2);
+
+/// What the threads of a channel share.
+#[derive(Debug)]
+pub(crate) struct Line {
+    tls: Mutex<Connection>,
+    /// Held while bytes are written, so that they go out in the order in which they were enciphered.
+    outgoing: Mutex<TcpStream>,
+    pinned: Arc<Pinned>,
+    start: Instant,
+    heard: AtomicU64,
+    reader_waits: AtomicBool,
+    closing: AtomicBool,
+    silence: Duration,
+    stall_ms: AtomicU64,
+    cause: Mutex<Option<SessionError>>,
+    /// Dropping it ends the signs of life.
+    beat: Mutex<Option<Sender<Duration>>>,
+}
+
+impl Line {
+    pub(crate) fn new(
+        tls: Connection,
+        socket: TcpStream,
+        pinned: Arc<Pinned>,
+        patience: &Patience,
+        beat: Sender<Duration>,
+    ) -> Self {
+        Self {
+            tls: Mutex::new(tls),
+            outgoing: Mutex::new(socket),
+            pinned,
+            start: Instant::now(),
+            heard: AtomicU64::new(0),
+            reader_waits: AtomicBool::new(false),
+            closing: AtomicBool::new(false),
+            silence: patience.silence,
+            // Until there is work, signs of life alone are not enough.
+            stall_ms: AtomicU64::new(millis(patience.silence)),
+            cause: Mutex::new(None),
+            beat: Mutex::new(Some(beat)),
+        }
+    }
+
+    /// The time that the owner waits for data.
+    pub(crate) fn stall(&self) -> Duration {
+        Duration::from_millis(self.stall_ms.load(Ordering::Relaxed))
+    }
+
+    /// Ends the signs of life, and makes writing less patient.
+    pub(crate) fn leave(&self) {
+        guard(&self.beat).take();
+        self.closing.store(true, Ordering::Relaxed);
+    }
+
+    /// Ends everything.
+    pub(crate) fn shut(&self) {
+        let _ = guard(&self.outgoing).shutdown(Shutdown::Both);
+    }
+
+    /// The time that the owner waits for data, from now on.
+    pub(crate) fn set_stall(&self, stall: Duration) {
+        self.stall_ms.store(millis(stall), Ordering::Relaxed);
+    }
+
+    /// Gives signs of life often enough for the other side's patience.
+    pub(crate) fn beat_for(&self, silence: Duration) {
+        if let Some(beat) = &*guard(&self.beat) {
+            // The thread is gone only when the line is.
+            let _ = beat.send(silence.min(self.silence) / 4);
+        }
+    }
+
+    /// Why the channel failed, where more is known than the channel's error says.
+    pub(crate) fn cause(&self) -> Option<SessionError> {
+        guard(&self.cause).take()
+    }
+
+    fn now(&self) -> u64 {
+        millis(self.start.elapsed())
+    }
+
+    fn is_silent(&self) -> bool {
+        let since = self
+            .now()
+            .saturating_sub(self.heard.load(Ordering::Relaxed));
+        !self.reader_waits.load(Ordering::Relaxed) && since > millis(self.silence)
+    }
+
+    /// Sends a frame.
+    pub(crate) fn write(&self, kind: Kind, data: &[u8]) -> Result<(), ChannelError> {
+        let header = frames::header(kind, data.len())
+            .map_err(|error| ChannelError::Failed(error.to_string()))?;
+        self.encipher_and_send(|tls| {
+            tls.writer().write_all(&header)?;
+            tls.writer().write_all(data)
+        })
+    }
+
+    /// Tells the other side that nothing more comes.
+    pub(crate) fn say_goodbye(&self) -> Result<(), ChannelError> {
+        self.encipher_and_send(|tls| {
+            tls.send_close_notify();
+            Ok(())
+        })?;
+        let _ = guard(&self.outgoing).shutdown(Shutdown::Write);
+        Ok(())
+    }
+
+    fn encipher_and_send(
+        &self,
+        put: impl FnOnce(&mut Connection) -> io::Result<()>,
+    ) -> Result<(), ChannelError> {
+        let failed = |error: io::Error| ChannelError::Failed(error.to_string());
+        let mut socket = guard(&self.outgoing);
+        let mut bytes = Vec::new();
+        {
+            // Not held while the network is slow: the reader needs it.
+            let mut tls = guard(&self.tls);
+            tls.set_buffer_limit(None);
+            put(&mut tls).map_err(failed)?;
+            while tls.wants_write() {
+                tls.write_tls(&mut bytes).map_err(failed)?;
+            }
+        }
+        self.write_socket(&mut socket, &bytes)
+    }
+
+    fn write_socket(&self, socket: &mut TcpStream, mut bytes: &[u8]) -> Result<(), ChannelError> {
+        let mut moved = Instant::now();
+        while !bytes.is_empty() {
+            match socket.write(bytes) {
+                Ok(0) => return Err(ChannelError::Closed),
+                Ok(count) => {
+                    bytes = &bytes[count..];
+                    moved = Instant::now();
+                }
+                Err(error) if is_tick(&error) => {
+                    let waited = millis(moved.elapsed());
+                    let farewell =
+                        self.closing.load(Ordering::Relaxed) && waited > millis(FAREWELL);
+                    let stall = self.stall_ms.load(Ordering::Relaxed);
+                    if farewell || waited > stall || self.is_silent() {
+                        return Err(ChannelError::TimedOut);
+                    }
+                }
+                Err(error) => return Err(broken(&error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Until nobody wants them any more.
+    pub(crate) fn give_signs_of_life(&self, interval: &Receiver<Duration>, first: Duration) {
+        let mut every = first;
+        loop {
+            match interval.recv_timeout(every) {
+                Ok(new) => every = new,
+                Err(RecvTimeoutError::Disconnected) => return,
+                Err(RecvTimeoutError::Timeout) => {
+                    if self.write(Kind::Alive, &[]).is_err() {
+                        return;
+                    }
+                }
+            }
+        }
+    }
+
+    /// Hands on all that comes, and at last why no more comes.
+    pub(crate) fn read_all(
+        &self,
+        socket: TcpStream,
+        owner: &SyncSender<Result<Vec<u8>, ChannelError>>,
+    ) {
+        let error = match self.read_until_end(socket, owner) {
+            Ok(()) => ChannelError::Closed,
+            Err(error) => error,
+        };
+        // Where the owner is gone nobody wants to know.
+        let _ = owner.send(Err(error));
+    }
+
+    fn read_until_end(
+        &self,
+        mut socket: TcpStream,
+        owner: &SyncSender<Result<Vec<u8>, ChannelError>>,
+    ) -> Result<(), ChannelError> {
+        let mut parser = Parser::default();
+        let mut buffer = vec![0; CHUNK];
+        // The handshake may have read more than itself.
+        let mut count = 0;
+        loop {
+            let mut data = Vec::new();
+            let ended = self.decipher(&buffer[..count], &mut parser, &mut data);
+            if !data.is_empty() {
+                self.reader_waits.store(true, Ordering::Relaxed);
+                let sent = owner.send(Ok(data));
+                self.heard.store(self.now(), Ordering::Relaxed);
+                self.reader_waits.store(false, Ordering::Relaxed);
+                if sent.is_err() {
+                    return Ok(());
+                }
+            }
+            if ended? {
+                return Ok(());
+            }
+            count = loop {
+                match socket.read(&mut buffer) {
+                    Ok(0) => return Ok(()),
+                    Ok(count) => break count,
+                    Err(error) if is_tick(&error) => {
+                        if self.is_silent() {
+                            return Err(ChannelError::TimedOut);
+                        }
+                    }
+                    Err(error) => return Err(broken(&error)),
+                }
+            };
+            self.heard.store(self.now(), Ordering::Relaxed);
+        }
+    }
+
+    /// Data from bytes of the network; `true` when the other side has said good-bye.
+    fn decipher(
+        &self,
+        mut bytes: &[u8],
+        parser: &mut Parser,
+        data: &mut Vec<u8>,
+    ) -> Result<bool, ChannelError> {
+        let mut plain = Vec::new();
+        loop {
+            let state = {
+                let mut tls = guard(&self.tls);
+                if !bytes.is_empty() {
+                    tls.read_tls(&mut bytes)
+                        .map_err(|error| ChannelError::Failed(error.to_string()))?;
+                }
+                let state = tls.process_new_packets();
+                if let Ok(state) = &state {
+                    plain.resize(state.plaintext_bytes_to_read(), 0);
+                    tls.reader()
+                        .read_exact(&mut plain)
+                        .map_err(|error| ChannelError::Failed(error.to_string()))?;
+                }
+                state
+            };
+            let state = state.map_err(|error| {
+                // The alert that says why is on its way before this side leaves.
+                let _ = self.encipher_and_send(|_| Ok(()));
+                self.blame(self.pinned.explain(&error))
+            })?;
+            parser
+                .feed(&plain, data)
+                .map_err(|error| self.blame(SessionError::misbehaved(error.to_string())))?;
+            if state.peer_has_closed() {
+                return Ok(true);
+            }
+            if bytes.is_empty() {
+                return Ok(false);
+            }
+        }
+    }
+
+    fn blame(&self, cause: SessionError) -> ChannelError {
+        let error = ChannelError::Failed(cause.to_string());
+        guard(&self.cause).get_or_insert(cause);
+        error
+    }
+}
+
+/// A thread that panicked would have left these as they were before its call: none of them is changed in steps.
+fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn millis(duration: Duration) -> u64 {
+    u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Whether nothing failed but the wait for this tick.
+pub(crate) fn is_tick(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted
+    )
+}
+
+fn broken(error: &io::Error) -> ChannelError {
+    match error.kind() {
+        ErrorKind::ConnectionReset
+        | ErrorKind::ConnectionAborted
+        | ErrorKind::BrokenPipe
+        | ErrorKind::UnexpectedEof => ChannelError::Closed,
+        _ => ChannelError::Failed(error.to_string()),
+    }
+}

@@ -1,0 +1,386 @@
+//! A session from the first word to the outcome, in three steps: greet, agree, run.
+
+use crate::agreement::{self, Hello, Letters, Terms};
+use crate::channel::SecureChannel;
+use crate::control::{self, Tag};
+use crate::identity::hex;
+use crate::journal::Journal;
+use crate::ledger::{self, Request};
+use crate::limits::Patience;
+use crate::line::Line;
+use crate::roster::{self, Parties, Roster};
+use crate::seals::{agreement_id, of_role, seal};
+use crate::work::Remaining;
+use crate::{Fingerprint, Home, Identity, SessionError};
+use serde::{Deserialize, Serialize};
+use std::path::PathBuf;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+use veilpath_metrics::Cohort;
+use veilpath_protocol::{ChannelError, Counted, Estimate, ProtocolError, Role, Spec};
+
+/// How long to wait for word of why a connection broke.
+const AFTERTHOUGHT: Duration = Duration::from_millis(300);
+
+/// Two sides that have greeted each other.
+#[derive(Debug)]
+pub struct Conversation {
+    pub(crate) channel: Counted<SecureChannel>,
+    line: Arc<Line>,
+    pub(crate) role: Role,
+    identity: Identity,
+    peer: Fingerprint,
+    patience: Patience,
+}
+
+/// What one side brings to the table.
+#[derive(Clone, Debug)]
+pub struct Plan {
+    /// What is computed, as this side sees it.
+    pub spec: Spec,
+    /// This side's scanpaths.
+    pub cohort: Cohort,
+    /// Whether ids and stimuli are hidden from the other side.
+    pub pseudonyms: bool,
+    /// Stop before the work.
+    pub estimate_only: bool,
+    /// Compute all pairs again, whatever the journal holds.
+    pub fresh: bool,
+    /// The most comparisons of one scanpath of this side with this peer, in all sessions.
+    pub limit_per_scanpath: Option<u64>,
+}
+
+/// Two sides that want the same, and know what is left to do.
+#[derive(Debug)]
+pub struct Agreed {
+    pub(crate) conversation: Conversation,
+    pub(crate) plan: Plan,
+    pub(crate) parties: Parties,
+    pub(crate) host: Roster,
+    pub(crate) join: Roster,
+    pub(crate) pairs: Vec<(usize, usize)>,
+    pub(crate) journal: Journal,
+    pub(crate) remaining: Remaining,
+    pub(crate) ledger: Entry,
+    theirs_estimates: bool,
+}
+
+/// What this side counts once the work begins.
+#[derive(Debug)]
+pub(crate) struct Entry {
+    folder: PathBuf,
+    comparisons: Vec<u64>,
+    agreement: [u8; 32],
+}
+
+/// What is left to do, for the user.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Summary {
+    /// Scanpaths of the host.
+    pub host_scanpaths: usize,
+    /// Scanpaths of the joining side.
+    pub join_scanpaths: usize,
+    /// Pairs in all.
+    pub pairs: usize,
+    /// Pairs that both sides have from an earlier, interrupted session.
+    pub from_journal: usize,
+    /// Matrix cells of the pairs that are left.
+    pub cells: u64,
+    /// What they will cost.
+    pub estimate: Estimate,
+    /// Who wants no more than this.
+    pub only_estimate: Option<Wish>,
+}
+
+/// Whose wish it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wish {
+    /// This side's.
+    Ours,
+    /// The other side's.
+    Theirs,
+}
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Ready {
+    journal: String,
+}
+
+impl Conversation {
+    /// Exchanges versions, patience, and how scanpaths are written; gives the other side's letters.
+    pub fn greet(
+        channel: SecureChannel,
+        role: Role,
+        identity: &Identity,
+        peer: Fingerprint,
+        letters: &Letters,
+        patience: Patience,
+    ) -> Result<(Self, Letters), SessionError> {
+        let line = channel.line();
+        let mut conversation = Self {
+            line,
+            channel: Counted::new(channel),
+            role,
+            identity: identity.clone(),
+            peer,
+            patience,
+        };
+        let hello = Hello::new(letters, patience.silence);
+        let theirs = agreement::greet(&mut conversation.channel, role, &hello);
+        let theirs = theirs.map_err(|error| conversation.explain(error))?;
+        conversation.line.beat_for(theirs.silence());
+        let letters = theirs.letters()?;
+        Ok((conversation, letters))
+    }
+
+    /// Tells the other side that this one cannot make a plan of its own.
+    pub fn decline(mut self, reason: &str) {
+        // Whether it hears of it or not, the session is over.
+        let _ = control::decline(&mut self.channel, self.role, Tag::Terms, reason);
+    }
+
+    /// Compares the two plans, exchanges rosters, opens the journal, and finds what is left to do.
+    pub fn agree(mut self, plan: Plan, home: &Home) -> Result<Agreed, SessionError> {
+        let (to, engine) = (plan.spec.reveal_to, plan.spec.engine);
+        if !engine.can_reveal_to(to) {
+            return Err(SessionError::Ours(format!(
+                "the engine {} cannot keep the scores from one side; use --reveal-to both",
+                engine.name()
+            )));
+        }
+        match self.settle(plan, home) {
+            Ok(settled) => Ok(settled.with(self)),
+            Err(error) => Err(self.explain(error)),
+        }
+    }
+
+    fn settle(&mut self, mut plan: Plan, home: &Home) -> Result<Settled, SessionError> {
+        let (role, channel) = (self.role, &mut self.channel);
+        let ours = self.identity.fingerprint();
+        let (host, join) = match role {
+            Role::Host => (ours, self.peer),
+            Role::Join => (self.peer, ours),
+        };
+        let parties = Parties { host, join };
+        let mine = Roster::of(
+            &mut plan.cohort,
+            &self.identity,
+            self.peer,
+            &parties,
+            plan.pseudonyms,
+        )?;
+        let mut terms = Terms::new(
+            &plan.spec,
+            mine.len() as u64,
+            mine.lengths().sum(),
+            seal(&plan.cohort, &self.identity),
+        )?;
+        terms.estimate_only = plan.estimate_only;
+        terms.check().map_err(|_| {
+            SessionError::Ours(
+                "the cohort is too large for one session; compare it in parts".into(),
+            )
+        })?;
+        let theirs = control::exchange(channel, role, Tag::Terms, &terms)?;
+        theirs.check()?;
+        let differences = terms.differences(&theirs);
+        if !differences.is_empty() {
+            return Err(SessionError::Differs(differences));
+        }
+        if plan.spec.encoding.is_empty() {
+            plan.spec.encoding = theirs.encoding.clone();
+        }
+        let their_roster = match role {
+            Role::Host => {
+                mine.send(channel)?;
+                Roster::receive(channel, theirs.scanpaths, theirs.letters)?
+            }
+            Role::Join => {
+                let roster = Roster::receive(channel, theirs.scanpaths, theirs.letters)?;
+                mine.send(channel)?;
+                roster
+            }
+        };
+        let (host, join, seals) = match role {
+            Role::Host => (
+                mine,
+                their_roster,
+                [terms.seal.clone(), theirs.seal.clone()],
+            ),
+            Role::Join => (
+                their_roster,
+                mine,
+                [theirs.seal.clone(), terms.seal.clone()],
+            ),
+        };
+        let id = agreement_id(&terms, &plan.spec, &parties, &seals, &[&host, &join]);
+        let prepared = prepare(&plan, role, &parties, [&host, &join], &id, home, {
+            let estimates = plan.estimate_only || theirs.estimate_only;
+            (!estimates).then_some((&self.identity, self.peer))
+        });
+        let (pairs, journal, comparisons) = match prepared {
+            Ok(prepared) => prepared,
+            Err(error) => {
+                let reason = match &error {
+                    SessionError::Limit(reason) => reason.as_str(),
+                    _ => "it has a problem of its own, and says so to its user",
+                };
+                let _ = control::decline(channel, role, Tag::Ready, reason);
+                return Err(error);
+            }
+        };
+        let ready = Ready { journal: hex(&id) };
+        let their_ready: Ready = control::exchange(channel, role, Tag::Ready, &ready)?;
+        if their_ready.journal != ready.journal {
+            return Err(SessionError::misbehaved(
+                "it holds another agreement than the one that was made",
+            ));
+        }
+        let remaining = Remaining::find(channel, role, plan.spec.reveal_to, &journal)?;
+        Ok(Settled {
+            plan,
+            parties,
+            host,
+            join,
+            pairs,
+            journal,
+            remaining,
+            ledger: Entry {
+                folder: home.ledgers(),
+                comparisons,
+                agreement: id,
+            },
+            theirs_estimates: theirs.estimate_only,
+        })
+    }
+
+    /// Counts what is about to be compared.
+    pub(crate) fn charge(&self, plan: &Plan, entry: &Entry) -> Result<(), SessionError> {
+        ledger::charge(
+            &entry.folder,
+            &Request {
+                identity: &self.identity,
+                peer: self.peer,
+                cohort: &plan.cohort,
+                comparisons: &entry.comparisons,
+                agreement: &entry.agreement,
+                limit: plan.limit_per_scanpath,
+            },
+        )
+    }
+
+    /// The true reason for an error of the channel, where one is known.
+    pub(crate) fn explain(&self, error: SessionError) -> SessionError {
+        let SessionError::Protocol(ProtocolError::Channel(channel)) = &error else {
+            return error;
+        };
+        let deadline = Instant::now() + AFTERTHOUGHT;
+        loop {
+            if let Some(cause) = self.line.cause() {
+                return cause;
+            }
+            // A broken pipe is noticed before the alert that explains it.
+            if matches!(channel, ChannelError::TimedOut) || Instant::now() > deadline {
+                return SessionError::Network(channel.to_string());
+            }
+            std::thread::sleep(AFTERTHOUGHT / 10);
+        }
+    }
+
+    pub(crate) fn be_patient_with_work(&self) {
+        self.line.set_stall(self.patience.stall);
+    }
+}
+
+impl Agreed {
+    /// What is left to do.
+    pub fn summary(&self) -> Summary {
+        let alphabet = self.plan.spec.alphabet.size();
+        let work = self
+            .remaining
+            .work(&self.pairs, &self.host, &self.join, alphabet);
+        Summary {
+            host_scanpaths: self.host.len(),
+            join_scanpaths: self.join.len(),
+            pairs: self.pairs.len(),
+            from_journal: self.pairs.len() - self.remaining.pairs().len(),
+            cells: work.cells,
+            estimate: self.plan.spec.engine.estimate(&work),
+            only_estimate: match (self.plan.estimate_only, self.theirs_estimates) {
+                (true, _) => Some(Wish::Ours),
+                (false, true) => Some(Wish::Theirs),
+                (false, false) => None,
+            },
+        }
+    }
+}
+
+/// [`Agreed`] without the conversation.
+struct Settled {
+    plan: Plan,
+    parties: Parties,
+    host: Roster,
+    join: Roster,
+    pairs: Vec<(usize, usize)>,
+    journal: Journal,
+    remaining: Remaining,
+    ledger: Entry,
+    theirs_estimates: bool,
+}
+
+impl Settled {
+    fn with(self, conversation: Conversation) -> Agreed {
+        Agreed {
+            conversation,
+            plan: self.plan,
+            parties: self.parties,
+            host: self.host,
+            join: self.join,
+            pairs: self.pairs,
+            journal: self.journal,
+            remaining: self.remaining,
+            ledger: self.ledger,
+            theirs_estimates: self.theirs_estimates,
+        }
+    }
+}
+
+/// The pairs, the journal, and in how many pairs each scanpath of this side is.
+type Prepared = (Vec<(usize, usize)>, Journal, Vec<u64>);
+
+/// Everything that this side can find out by itself once it knows both rosters. Without `work_with` it is for an estimate.
+fn prepare(
+    plan: &Plan,
+    role: Role,
+    parties: &Parties,
+    [host, join]: [&Roster; 2],
+    id: &[u8; 32],
+    home: &Home,
+    work_with: Option<(&Identity, Fingerprint)>,
+) -> Result<Prepared, SessionError> {
+    let pairs = roster::pairs(plan.spec.pairs, host, join, parties)?;
+    let mut journal = Journal::open(&home.journals(), of_role(id, role), pairs.len())?;
+    let mut comparisons = vec![0; plan.cohort.entries.len()];
+    for &(i, j) in &pairs {
+        let own = if role == Role::Host { i } else { j };
+        comparisons[own] += 1;
+    }
+    if let Some((identity, peer)) = work_with {
+        ledger::check(
+            &home.ledgers(),
+            &Request {
+                identity,
+                peer,
+                cohort: &plan.cohort,
+                comparisons: &comparisons,
+                agreement: id,
+                limit: plan.limit_per_scanpath,
+            },
+        )?;
+        if plan.fresh {
+            journal.forget()?;
+        }
+    }
+    Ok((pairs, journal, comparisons))
+}

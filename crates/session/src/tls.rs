@@ -1,0 +1,372 @@
+//! TLS 1.3 between two known keys, and nothing else: no older version, no certificate authority, no resumption.
+//!
+//! The keys travel as they are (raw public keys, RFC 7250): a certificate would say nothing that the fingerprint does not,
+//! and without one there is no X.509 to parse, to sign or to let expire. Each side accepts exactly the key whose
+//! fingerprint it was given, and only after the other side has signed the handshake with it.
+//!
+//! The cryptography is *ring*'s: it needs no more than the C compiler that Rust links with, on every platform that is
+//! promised. aws-lc-rs asks for more tools on some of them; the providers in pure Rust are either not yet released as
+//! stable or need recent processors.
+
+use crate::{Fingerprint, Identity, SessionError};
+use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
+use rustls::client::{AlwaysResolvesClientRawPublicKeys, Resumption};
+use rustls::crypto::{CryptoProvider, ring, verify_tls13_signature_with_raw_key};
+use rustls::pki_types::{CertificateDer, ServerName, SubjectPublicKeyInfoDer, UnixTime};
+use rustls::server::AlwaysResolvesServerRawPublicKeys;
+use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
+use rustls::version::TLS13;
+use rustls::{
+    AlertDescription, CertificateError, ClientConfig, ClientConnection, Connection,
+    DigitallySignedStruct, DistinguishedName, Error, PeerIncompatible, ServerConfig,
+    ServerConnection, SignatureScheme,
+};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// What is spoken inside. Programs that speak something else are turned away in the handshake.
+const APPLICATION: &[u8] = b"veilpath";
+
+/// The waiting end of a connection that will accept this peer alone.
+pub(crate) fn server(identity: &Identity, peer: &Arc<Pinned>) -> Result<Connection, SessionError> {
+    let mut config = ServerConfig::builder_with_provider(provider())
+        .with_protocol_versions(&[&TLS13])
+        .map_err(ours)?
+        .with_client_cert_verifier(Arc::clone(peer) as Arc<dyn ClientCertVerifier>)
+        .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(
+            identity.certified_key(),
+        )));
+    config.alpn_protocols = vec![APPLICATION.to_vec()];
+    // A resumed connection would not prove the key again.
+    config.send_tls13_tickets = 0;
+    Ok(ServerConnection::new(Arc::new(config))
+        .map_err(ours)?
+        .into())
+}
+
+/// The calling end of a connection that will accept this peer alone.
+pub(crate) fn client(identity: &Identity, peer: &Arc<Pinned>) -> Result<Connection, SessionError> {
+    let mut config = ClientConfig::builder_with_provider(provider())
+        .with_protocol_versions(&[&TLS13])
+        .map_err(ours)?
+        .dangerous()
+        .with_custom_certificate_verifier(Arc::clone(peer) as Arc<dyn ServerCertVerifier>)
+        .with_client_cert_resolver(Arc::new(AlwaysResolvesClientRawPublicKeys::new(
+            identity.certified_key(),
+        )));
+    config.alpn_protocols = vec![APPLICATION.to_vec()];
+    config.resumption = Resumption::disabled();
+    config.enable_sni = false;
+    // The name is not sent and not looked at: the key says who it is.
+    let name = ServerName::try_from("veilpath")
+        .map_err(|_| SessionError::Ours("the name that no one looks at is no name".into()))?;
+    let connection = ClientConnection::new(Arc::new(config), name).map_err(ours)?;
+    Ok(connection.into())
+}
+
+/// The one key that is accepted, and the one that was seen.
+#[derive(Debug)]
+pub(crate) struct Pinned {
+    expected: Fingerprint,
+    seen: Mutex<Option<Fingerprint>>,
+    provider: Arc<CryptoProvider>,
+}
+
+impl Pinned {
+    pub(crate) fn new(expected: Fingerprint) -> Arc<Self> {
+        Arc::new(Self {
+            expected,
+            seen: Mutex::new(None),
+            provider: provider(),
+        })
+    }
+
+    /// What a failure of the handshake, or of a record after it, means.
+    pub(crate) fn explain(&self, error: &Error) -> SessionError {
+        match error {
+            Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure) => {
+                let seen = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+                match seen {
+                    Some(found) => SessionError::WrongPeer {
+                        expected: self.expected,
+                        found,
+                    },
+                    None => SessionError::misbehaved("it showed no key"),
+                }
+            }
+            Error::AlertReceived(alert) if is_about_the_key(*alert) => SessionError::NotExpected,
+            other => SessionError::misbehaved(format!("TLS: {other}")),
+        }
+    }
+
+    fn check(&self, key: &CertificateDer<'_>, rest: &[CertificateDer<'_>]) -> Result<(), Error> {
+        let found = Fingerprint::of(key);
+        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+        if found == self.expected && rest.is_empty() {
+            return Ok(());
+        }
+        Err(CertificateError::ApplicationVerificationFailure.into())
+    }
+
+    fn check_signature(
+        &self,
+        message: &[u8],
+        key: &CertificateDer<'_>,
+        signature: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        verify_tls13_signature_with_raw_key(
+            message,
+            &SubjectPublicKeyInfoDer::from(key.as_ref()),
+            signature,
+            &self.provider.signature_verification_algorithms,
+        )
+    }
+}
+
+impl ServerCertVerifier for Pinned {
+    fn verify_server_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        _: &ServerName<'_>,
+        _: &[u8],
+        _: UnixTime,
+    ) -> Result<ServerCertVerified, Error> {
+        self.check(end_entity, intermediates)?;
+        Ok(ServerCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Err(PeerIncompatible::Tls12NotOfferedOrEnabled.into())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.check_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        vec![SignatureScheme::ED25519]
+    }
+
+    fn requires_raw_public_keys(&self) -> bool {
+        true
+    }
+}
+
+impl ClientCertVerifier for Pinned {
+    fn root_hint_subjects(&self) -> &[DistinguishedName] {
+        &[]
+    }
+
+    fn verify_client_cert(
+        &self,
+        end_entity: &CertificateDer<'_>,
+        intermediates: &[CertificateDer<'_>],
+        _: UnixTime,
+    ) -> Result<ClientCertVerified, Error> {
+        self.check(end_entity, intermediates)?;
+        Ok(ClientCertVerified::assertion())
+    }
+
+    fn verify_tls12_signature(
+        &self,
+        _: &[u8],
+        _: &CertificateDer<'_>,
+        _: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        Err(PeerIncompatible::Tls12NotOfferedOrEnabled.into())
+    }
+
+    fn verify_tls13_signature(
+        &self,
+        message: &[u8],
+        cert: &CertificateDer<'_>,
+        dss: &DigitallySignedStruct,
+    ) -> Result<HandshakeSignatureValid, Error> {
+        self.check_signature(message, cert, dss)
+    }
+
+    fn supported_verify_schemes(&self) -> Vec<SignatureScheme> {
+        vec![SignatureScheme::ED25519]
+    }
+
+    fn requires_raw_public_keys(&self) -> bool {
+        true
+    }
+}
+
+fn provider() -> Arc<CryptoProvider> {
+    Arc::new(ring::default_provider())
+}
+
+fn is_about_the_key(alert: AlertDescription) -> bool {
+    matches!(
+        alert,
+        AlertDescription::AccessDenied
+            | AlertDescription::BadCertificate
+            | AlertDescription::CertificateUnknown
+            | AlertDescription::UnsupportedCertificate
+            | AlertDescription::UnknownCA
+            | AlertDescription::CertificateRequired
+    )
+}
+
+fn ours(error: Error) -> SessionError {
+    SessionError::Ours(format!("TLS could not be set up: {error}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lets two ends talk in memory until both are done or one fails.
+    fn shake(
+        client: &mut Connection,
+        server: &mut Connection,
+    ) -> (Result<(), Error>, Result<(), Error>) {
+        let mut results = (Ok(()), Ok(()));
+        for _ in 0..10 {
+            let mut bytes = Vec::new();
+            while client.wants_write() {
+                client.write_tls(&mut bytes).unwrap();
+            }
+            let mut input = &bytes[..];
+            while !input.is_empty() && results.1.is_ok() {
+                server.read_tls(&mut input).unwrap();
+                results.1 = server.process_new_packets().map(|_| ());
+            }
+            let mut bytes = Vec::new();
+            while server.wants_write() {
+                server.write_tls(&mut bytes).unwrap();
+            }
+            let mut input = &bytes[..];
+            while !input.is_empty() && results.0.is_ok() {
+                client.read_tls(&mut input).unwrap();
+                results.0 = client.process_new_packets().map(|_| ());
+            }
+        }
+        results
+    }
+
+    fn two() -> (Identity, Identity) {
+        (
+            Identity::ephemeral().unwrap(),
+            Identity::ephemeral().unwrap(),
+        )
+    }
+
+    #[test]
+    fn two_sides_that_expect_each_other_connect_by_tls_1_3() {
+        let (a, b) = two();
+        let mut client = client(&a, &Pinned::new(b.fingerprint())).unwrap();
+        let mut server = server(&b, &Pinned::new(a.fingerprint())).unwrap();
+        let (first, second) = shake(&mut client, &mut server);
+        first.unwrap();
+        second.unwrap();
+        for end in [&client, &server] {
+            assert!(!end.is_handshaking());
+            assert_eq!(
+                end.protocol_version(),
+                Some(rustls::ProtocolVersion::TLSv1_3)
+            );
+        }
+    }
+
+    #[test]
+    fn a_wrong_key_is_refused_by_either_side_and_named() {
+        let (a, b) = two();
+        let stranger = Identity::ephemeral().unwrap();
+        let expects_other = Pinned::new(stranger.fingerprint());
+
+        let mut caller = client(&a, &expects_other).unwrap();
+        let mut waiting = server(&b, &Pinned::new(a.fingerprint())).unwrap();
+        let (refusing, refused) = shake(&mut caller, &mut waiting);
+        let error = expects_other.explain(&refusing.unwrap_err());
+        assert!(
+            matches!(error, SessionError::WrongPeer { expected, found }
+                if expected == stranger.fingerprint() && found == b.fingerprint()),
+            "{error}"
+        );
+        let error = Pinned::new(a.fingerprint()).explain(&refused.unwrap_err());
+        assert!(matches!(error, SessionError::NotExpected), "{error}");
+
+        let expects_other = Pinned::new(stranger.fingerprint());
+        let pinned = Pinned::new(b.fingerprint());
+        let mut caller = client(&a, &pinned).unwrap();
+        let mut waiting = server(&b, &expects_other).unwrap();
+        let (refused, refusing) = shake(&mut caller, &mut waiting);
+        let error = expects_other.explain(&refusing.unwrap_err());
+        assert!(matches!(error, SessionError::WrongPeer { found, .. }
+            if found == a.fingerprint()));
+        let error = pinned.explain(&refused.unwrap_err());
+        assert!(matches!(error, SessionError::NotExpected), "{error}");
+    }
+
+    /// A hello as clients of TLS 1.2 send it: without the list of newer versions.
+    #[test]
+    fn tls_1_2_is_refused() {
+        let mut hello = vec![3, 3];
+        hello.extend([7; 32]); // random
+        hello.push(0); // no session
+        hello.extend([0, 4, 0xc0, 0x2b, 0xc0, 0x2f]); // ECDHE with AES-GCM
+        hello.extend([1, 0]); // no compression
+        let extensions = [
+            0, 10, 0, 4, 0, 2, 0, 29, // X25519
+            0, 13, 0, 6, 0, 4, 8, 7, 4, 3, // Ed25519, ECDSA
+        ];
+        hello.extend([0, extensions.len() as u8]);
+        hello.extend(extensions);
+        let mut record = vec![
+            22,
+            3,
+            1,
+            0,
+            hello.len() as u8 + 4,
+            1,
+            0,
+            0,
+            hello.len() as u8,
+        ];
+        record.extend(hello);
+        let (a, b) = two();
+        let mut server = server(&b, &Pinned::new(a.fingerprint())).unwrap();
+        server.read_tls(&mut &record[..]).unwrap();
+        let error = server.process_new_packets().unwrap_err();
+        assert!(
+            matches!(error, Error::PeerIncompatible(_)),
+            "a version, not a detail: {error:?}"
+        );
+        let mut alert = Vec::new();
+        server.write_tls(&mut alert).unwrap();
+        assert_eq!(alert[0], 21);
+        assert_eq!(alert[alert.len() - 1], 70, "protocol_version");
+    }
+
+    #[test]
+    fn a_peer_without_a_key_is_refused() {
+        let (a, b) = two();
+        let mut config = ClientConfig::builder_with_provider(provider())
+            .with_protocol_versions(&[&TLS13])
+            .unwrap()
+            .dangerous()
+            .with_custom_certificate_verifier(Pinned::new(b.fingerprint()))
+            .with_no_client_auth();
+        config.alpn_protocols = vec![APPLICATION.to_vec()];
+        let name = ServerName::try_from("veilpath").unwrap();
+        let mut client: Connection = ClientConnection::new(Arc::new(config), name)
+            .unwrap()
+            .into();
+        let mut server = server(&b, &Pinned::new(a.fingerprint())).unwrap();
+        let (_, refusing) = shake(&mut client, &mut server);
+        assert!(refusing.is_err());
+    }
+}

@@ -1,0 +1,92 @@
+//! Decoders meet spoilt and random messages: they refuse or accept, and never panic. The same every time.
+
+use veilpath_session::fuzzing::{DECODERS, decode};
+
+const VALID: &[(u8, &str)] = &[
+    (
+        1,
+        r#"{"silence_ms":60000,"named":null,"declared":"letters 49","read_as":"letters 49","grid":"7x7"}"#,
+    ),
+    (
+        2,
+        r#"{"fields":{"engine":"plain","metric.name":"levenshtein"},"encoding":{"grid":"7x7"},"scanpaths":3,"letters":12,"seal":"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff","estimate_only":false}"#,
+    ),
+    (
+        3,
+        r#"[{"id":"P1","stimulus":"cows","letters":3},{"id":"p-0011","hash":"s-22","letters":0}]"#,
+    ),
+    (4, r#"{"journal":"0011"}"#),
+    (5, r#"{"scores":"aabb"}"#),
+    (6, r#"{"reason":"no"}"#),
+];
+
+/// A small generator of our own: the same bytes on every machine.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+
+    fn below(&mut self, bound: usize) -> usize {
+        (self.next() % bound as u64) as usize
+    }
+}
+
+#[test]
+fn valid_messages_are_accepted() {
+    for (decoder, text) in VALID {
+        assert!(decode(*decoder, text.as_bytes()), "{decoder}");
+    }
+}
+
+#[test]
+fn spoilt_messages_never_panic() {
+    let mut numbers = Numbers(0x5eed);
+    let mut accepted = 0;
+    for round in 0..30_000 {
+        let (decoder, text) = VALID[round % VALID.len()];
+        let mut bytes = text.as_bytes().to_vec();
+        for _ in 0..=numbers.below(3) {
+            let at = numbers.below(bytes.len().max(1));
+            match numbers.below(4) {
+                0 => bytes.truncate(at),
+                1 => bytes.insert(at.min(bytes.len()), numbers.next() as u8),
+                2 if at < bytes.len() => bytes[at] = numbers.next() as u8,
+                _ if at < bytes.len() => {
+                    bytes.remove(at);
+                }
+                _ => {}
+            }
+        }
+        accepted += usize::from(decode(decoder, &bytes));
+    }
+    assert!(accepted < 30_000);
+}
+
+#[test]
+fn random_bytes_never_panic() {
+    let mut numbers = Numbers(0xbad);
+    for round in 0..20_000u32 {
+        let length = numbers.below(200);
+        let bytes: Vec<u8> = (0..length).map(|_| numbers.next() as u8).collect();
+        decode((round % u32::from(DECODERS)) as u8, &bytes);
+    }
+}
+
+#[test]
+fn deep_and_absurd_messages_are_refused() {
+    for decoder in 1..DECODERS {
+        assert!(!decode(decoder, "[".repeat(100_000).as_bytes()));
+        assert!(!decode(decoder, r#"{"a":"#.repeat(50_000).as_bytes()));
+    }
+    let terms = VALID[1]
+        .1
+        .replace(r#""scanpaths":3"#, r#""scanpaths":18446744073709551615"#);
+    assert!(!decode(2, terms.as_bytes()));
+    let hello = VALID[0].1.replace("letters 49", "letters 4294967295");
+    assert!(!decode(1, hello.as_bytes()));
+}

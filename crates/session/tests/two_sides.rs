@@ -1,0 +1,356 @@
+//! Both sides of a session on loopback, each on its own thread with its own folder.
+#![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
+
+use std::path::Path;
+use std::time::Duration;
+use tempfile::TempDir;
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric};
+use veilpath_protocol::{Engine, Observer, PairRule, RevealTo, Role, Spec, compare_here};
+use veilpath_session::limits::Patience;
+use veilpath_session::{
+    Conversation, Ended, Fault, Fingerprint, Home, Identity, Letters, Listener, Plan,
+    SecureChannel, SessionError, Wish, join,
+};
+
+fn patience() -> Patience {
+    Patience::new(Duration::from_secs(5), Duration::from_secs(5))
+}
+
+fn cohort(rows: &[(&str, Option<&str>, &str)]) -> Cohort {
+    let alphabet = Alphabet::letters(52).unwrap();
+    let entries = rows.iter().map(|(participant, stimulus, text)| Entry {
+        participant: participant.to_string(),
+        stimulus: stimulus.map(str::to_string),
+        scanpath: alphabet.parse(text).unwrap(),
+    });
+    Cohort {
+        alphabet,
+        encoding: Encoding::default(),
+        entries: entries.collect(),
+    }
+}
+
+fn first() -> Cohort {
+    cohort(&[
+        ("P1", Some("cows"), "ABCDE"),
+        ("P1", Some("boat"), "AAB"),
+        ("P2", Some("cows"), ""),
+    ])
+}
+
+fn second() -> Cohort {
+    cohort(&[
+        ("Q1", Some("boat"), "ABBA"),
+        ("Q1", Some("cows"), "ACE"),
+        ("Q2", Some("sky"), "Z"),
+    ])
+}
+
+/// The two institutions, with what they keep.
+struct World {
+    folders: [TempDir; 2],
+    identities: [Identity; 2],
+}
+
+impl World {
+    fn new() -> Self {
+        let folder = || tempfile::tempdir().unwrap();
+        let folders = [folder(), folder()];
+        let identities = [0, 1].map(|side: usize| {
+            Identity::create(&Home::at(folders[side].path()).identity()).unwrap()
+        });
+        Self {
+            folders,
+            identities,
+        }
+    }
+
+    fn home(&self, side: usize) -> Home {
+        Home::at(self.folders[side].path())
+    }
+
+    fn channels(&self) -> [SecureChannel; 2] {
+        let [a, b] = &self.identities;
+        let listener = Listener::bind("127.0.0.1:0").unwrap();
+        let address = listener.address().to_string();
+        std::thread::scope(|scope| {
+            let host = scope.spawn(|| {
+                let peer = b.fingerprint();
+                listener.accept(a, peer, &patience(), &mut |error| panic!("{error}"))
+            });
+            let join = join(&address, b, a.fingerprint(), &patience()).unwrap();
+            [host.join().unwrap().unwrap(), join]
+        })
+    }
+
+    fn run(&self, plans: [Plan; 2]) -> [Result<Ended, SessionError>; 2] {
+        self.run_observed(plans, &())
+    }
+
+    fn run_observed(
+        &self,
+        [host_plan, join_plan]: [Plan; 2],
+        observer: &dyn Observer,
+    ) -> [Result<Ended, SessionError>; 2] {
+        let [host, join] = self.channels();
+        let [a, b] = &self.identities;
+        std::thread::scope(|scope| {
+            let host = scope.spawn(|| {
+                let home = self.home(0);
+                side(
+                    host,
+                    Role::Host,
+                    a,
+                    b.fingerprint(),
+                    host_plan,
+                    &home,
+                    observer,
+                )
+            });
+            let home = self.home(1);
+            let join = side(join, Role::Join, b, a.fingerprint(), join_plan, &home, &());
+            [host.join().unwrap(), join]
+        })
+    }
+}
+
+fn side(
+    channel: SecureChannel,
+    role: Role,
+    identity: &Identity,
+    peer: Fingerprint,
+    plan: Plan,
+    home: &Home,
+    observer: &dyn Observer,
+) -> Result<Ended, SessionError> {
+    let letters = Letters {
+        named: None,
+        declared: None,
+        read_as: plan.cohort.alphabet,
+        grid: None,
+    };
+    let (conversation, theirs) =
+        Conversation::greet(channel, role, identity, peer, &letters, patience())?;
+    assert_eq!(theirs.read_as, Alphabet::letters(52).unwrap());
+    let agreed = conversation.agree(plan, home)?;
+    match agreed.summary().only_estimate {
+        None => agreed.run(observer),
+        Some(Wish::Ours) => Err(SessionError::Ours("only an estimate".into())),
+        Some(Wish::Theirs) => Err(SessionError::Declined("only an estimate".into())),
+    }
+}
+
+fn plan(cohort: Cohort) -> Plan {
+    let spec = Spec::new(
+        Engine::Plain,
+        Metric::Levenshtein,
+        PairRule::SameStimulus,
+        &cohort,
+        &cohort,
+    );
+    Plan {
+        spec: spec.unwrap(),
+        cohort,
+        pseudonyms: false,
+        estimate_only: false,
+        fresh: false,
+        limit_per_scanpath: None,
+    }
+}
+
+fn plans(change: impl Fn(&mut Plan)) -> [Plan; 2] {
+    [first(), second()].map(|cohort| {
+        let mut plan = plan(cohort);
+        change(&mut plan);
+        plan
+    })
+}
+
+fn rows(ended: &Ended) -> Vec<String> {
+    let row = |row: veilpath_protocol::ResultRow<'_>| {
+        let stimulus = row.stimulus.unwrap_or_default().into_owned();
+        format!("{} {} {stimulus} {}", row.a, row.b, row.reading.score)
+    };
+    ended.outcome.rows().map(row).collect()
+}
+
+#[test]
+fn both_sides_end_with_the_plain_comparison() {
+    let [host, join] = World::new().run(plans(|_| ())).map(Result::unwrap);
+    let (a, b) = (first(), second());
+    let expected = compare_here(plan(a.clone()).spec, &a, &b, &()).unwrap();
+    for ended in [&host, &join] {
+        assert_eq!(ended.outcome.results, expected.results);
+        assert_eq!(
+            (&ended.outcome.a, &ended.outcome.b),
+            (&expected.a, &expected.b)
+        );
+        assert_eq!(ended.outcome.cost.cells, expected.cost.cells);
+        assert_eq!((ended.repeated_pairs, ended.most_views), (0, 1));
+    }
+    let (sent, received) = (
+        host.outcome.cost.bytes_sent,
+        host.outcome.cost.bytes_received,
+    );
+    assert_eq!(sent, join.outcome.cost.bytes_received);
+    assert_eq!(received, join.outcome.cost.bytes_sent);
+}
+
+#[test]
+fn scores_can_be_for_one_side_alone() {
+    for (to, learns) in [(RevealTo::Host, [3, 0]), (RevealTo::Join, [0, 3])] {
+        let world = World::new();
+        for _ in 0..2 {
+            let ended = world
+                .run(plans(|plan| plan.spec.reveal_to = to))
+                .map(Result::unwrap);
+            assert_eq!(ended.map(|ended| ended.outcome.results.len()), learns);
+        }
+    }
+}
+
+#[test]
+fn pseudonyms_hide_ids_from_the_other_side_alone() {
+    let world = World::new();
+    let hide = |plan: &mut Plan| {
+        plan.pseudonyms = true;
+        plan.spec.pairs = PairRule::All;
+    };
+    let [host, join] = world.run(plans(hide)).map(Result::unwrap);
+    for ended in [&host, &join] {
+        assert_eq!(ended.outcome.results.len(), 9);
+    }
+    let (host, join) = (rows(&host).join("\n"), rows(&join).join("\n"));
+    assert!(host.contains("P1") && !host.contains("Q1") && !host.contains("sky"));
+    assert!(join.contains("Q1") && !join.contains("P1"));
+    assert!(
+        host.contains("cows") && join.contains("cows"),
+        "{host}\n{join}"
+    );
+    let again = world.run(plans(hide)).map(Result::unwrap);
+    assert_eq!(rows(&again[0]).join("\n"), host);
+    assert_eq!(rows(&again[1]).join("\n"), join);
+}
+
+#[test]
+fn differences_are_named_on_both_sides() {
+    let world = World::new();
+    let mut plans = plans(|_| ());
+    plans[1].spec.metric = Metric::ScanMatch {
+        grid: "7x7".parse().unwrap(),
+        wrap: false,
+        threshold: 3.5,
+        gap: 0.0,
+        scale: None,
+    };
+    let [host, join] = world.run(plans).map(Result::unwrap_err);
+    assert_eq!(host.fault(), Fault::PeerDiffers);
+    assert_eq!(join.fault(), Fault::PeerDiffers);
+    let host = host.to_string();
+    assert!(
+        host.contains("metric.name: levenshtein here, scanmatch there"),
+        "{host}"
+    );
+    let join = join.to_string();
+    assert!(
+        join.contains("metric.name: scanmatch here, levenshtein there"),
+        "{join}"
+    );
+}
+
+#[test]
+fn an_estimate_computes_counts_and_keeps_nothing() {
+    let world = World::new();
+    let mut plans = plans(|plan| plan.limit_per_scanpath = Some(9));
+    plans[0].estimate_only = true;
+    let [host, join] = world.run(plans).map(Result::unwrap_err);
+    assert_eq!(host.fault(), Fault::Ours);
+    assert_eq!(join.fault(), Fault::PeerDiffers);
+    assert!(!world.folders[0].path().join("peers").exists());
+}
+
+#[test]
+fn a_limit_is_told_to_both_and_remembered() {
+    let world = World::new();
+    let limited = |metric: Metric, limit| {
+        let mut plans = plans(|plan| plan.spec.metric = metric.clone());
+        plans[0].limit_per_scanpath = limit;
+        plans
+    };
+    let other = |gap| Metric::NeedlemanWunschScore {
+        reward: 1.0,
+        mismatch: 1.0,
+        gap,
+        scale: None,
+    };
+    for _ in 0..2 {
+        for side in world.run(limited(Metric::Levenshtein, Some(2))) {
+            side.unwrap();
+        }
+    }
+    for side in world.run(limited(other(1.0), Some(2))) {
+        side.unwrap();
+    }
+    let [host, join] = world
+        .run(limited(other(2.0), Some(2)))
+        .map(Result::unwrap_err);
+    for error in [host, join] {
+        assert_eq!(error.fault(), Fault::PeerDiffers);
+        assert!(
+            error.to_string().contains("limit of 2 comparisons"),
+            "{error}"
+        );
+    }
+}
+
+/// Stops the host in the middle of its scores.
+struct Panics(std::sync::atomic::AtomicUsize);
+
+impl Observer for Panics {
+    fn scored(&self, _: usize, _: veilpath_metrics::Reading) {
+        let before = self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
+        assert_ne!(before, 1, "the second score is the last");
+    }
+}
+
+#[test]
+fn an_interrupted_session_goes_on_where_it_was() {
+    let world = World::new();
+    let observer = Panics(std::sync::atomic::AtomicUsize::new(0));
+    let interrupted = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
+        world.run_observed(plans(|_| ()), &observer)
+    }));
+    assert!(interrupted.is_err());
+    // The joining side had all three scores, the host two: one is missing on one side.
+    let [host, join] = world.run(plans(|_| ())).map(Result::unwrap);
+    assert_eq!(rows(&host), rows(&join));
+    assert_eq!(
+        host.outcome.cost.cells, 0,
+        "the last pair has an empty scanpath"
+    );
+    assert_eq!((host.repeated_pairs, host.most_views), (1, 2));
+    let fresh = World::new().run(plans(|_| ())).map(Result::unwrap);
+    assert_eq!(rows(&host), rows(&fresh[0]));
+    // All is known: nothing is compared any more, unless one asks for it.
+    let [again, _] = world.run(plans(|_| ())).map(Result::unwrap);
+    assert_eq!(rows(&again), rows(&host));
+    assert_eq!((again.repeated_pairs, again.most_views), (1, 2));
+    let mut fresh = plans(|_| ());
+    fresh[1].fresh = true;
+    let [again, _] = world.run(fresh).map(Result::unwrap);
+    assert_eq!((again.repeated_pairs, again.most_views), (3, 3));
+}
+
+#[test]
+fn a_changed_cohort_has_a_journal_of_its_own() {
+    let world = World::new();
+    let [host, _] = world.run(plans(|_| ())).map(Result::unwrap);
+    let mut changed = plans(|_| ());
+    changed[1].cohort.entries[1].scanpath = second().alphabet.parse("CCC").unwrap();
+    let [other, _] = world.run(changed).map(Result::unwrap);
+    assert_ne!(rows(&host), rows(&other));
+    let journals = |folder: &Path| std::fs::read_dir(folder.join("journals")).unwrap().count();
+    for folder in &world.folders {
+        assert_eq!(journals(folder.path()), 2);
+    }
+}
