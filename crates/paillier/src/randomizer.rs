@@ -187,6 +187,20 @@ impl RandomizerTable {
     }
 }
 
+impl RandomizerSource for PublicKey {
+    /// [Fresh ones](PublicKey::fresh_randomizers).
+    fn draw(&self, count: usize, rng: &mut dyn CryptoRng) -> Vec<Randomizer> {
+        self.fresh_randomizers(count, rng)
+    }
+}
+
+impl RandomizerSource for SecretKey {
+    /// [Fresh ones](SecretKey::fresh_randomizers).
+    fn draw(&self, count: usize, rng: &mut dyn CryptoRng) -> Vec<Randomizer> {
+        self.fresh_randomizers(count, rng)
+    }
+}
+
 impl RandomizerSource for RandomizerTable {
     fn draw(&self, count: usize, rng: &mut dyn CryptoRng) -> Vec<Randomizer> {
         match &self.side {

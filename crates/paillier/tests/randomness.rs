@@ -127,30 +127,36 @@ fn randomizers_are_distinct_powers_that_hide_zero() {
     }
 }
 
-#[test]
-fn a_pool_fills_itself_and_never_runs_dry() {
+fn assert_fills_and_never_runs_dry(source: Arc<dyn RandomizerSource>) {
     let key = key(SIZE);
-    let source = Arc::new(RandomizerTable::for_other_side(
-        key.public_key(),
-        &mut seeded_rng(2),
-    ));
     let pool = RandomizerPool::start(source, 20).unwrap();
     while pool.available() < 20 {
         std::thread::yield_now();
     }
-    let taken = pool.take(50).unwrap();
-    assert_eq!(taken.len(), 50);
+    let taken = pool.take(60).unwrap();
+    assert_eq!(taken.len(), 60);
     let values = values(key.public_key(), taken);
     assert_eq!(
         values
             .iter()
             .collect::<std::collections::HashSet<_>>()
             .len(),
-        50
+        60
     );
     while pool.available() < 20 {
         std::thread::yield_now();
     }
     assert!(pool.available() < 20 + 32);
-    drop(pool);
+}
+
+#[test]
+fn a_pool_fills_itself_and_never_runs_dry() {
+    let key = Arc::new(key(SIZE));
+    let mut rng = seeded_rng(2);
+    let other = RandomizerTable::for_other_side(key.public_key(), &mut rng);
+    let holder = RandomizerTable::for_key_holder(&key, &mut rng);
+    assert_fills_and_never_runs_dry(Arc::new(other));
+    assert_fills_and_never_runs_dry(Arc::new(holder));
+    assert_fills_and_never_runs_dry(Arc::new(key.public_key().clone()));
+    assert_fills_and_never_runs_dry(key);
 }

@@ -7,7 +7,7 @@
 //! the reductions of both digits advance together, so that one hides the latency of the other.
 //!
 //! With `H` limbs per digit a product costs 10·H² and a squaring 7·H² of these instructions (see [`super`]).
-// The one place with unsafe code: aligned vector loads and stores, and the call from ordinary code
+// The one place with unsafe code: aligned vector loads and stores, prefetching, and the call from ordinary code
 // into functions compiled for AVX-512, which is sound only after the run-time check in `Ifma::new`.
 #![allow(unsafe_code)]
 

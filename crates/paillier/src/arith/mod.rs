@@ -43,4 +43,6 @@ pub(crate) use residue::Residue;
 pub(crate) use ring::Ring;
 
 #[cfg(test)]
+mod step_tests;
+#[cfg(test)]
 mod tests;

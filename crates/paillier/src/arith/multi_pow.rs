@@ -33,7 +33,7 @@ impl Ring {
     }
 }
 
-fn multi_pow_batch<K: BatchKernel>(
+pub(super) fn multi_pow_batch<K: BatchKernel>(
     kernel: &K,
     shape: &Shape,
     jobs: &[Job<'_>],

@@ -40,7 +40,11 @@ pub(super) fn window_width<K: BatchKernel>(kernel: &K, bits: u32) -> u32 {
     (1..=6).min_by_key(|&width| cost(width)).unwrap_or(1)
 }
 
-fn pow_batch<K: BatchKernel>(kernel: &K, pairs: &[(&Residue, &Exponent)], out: &mut Vec<Residue>) {
+pub(super) fn pow_batch<K: BatchKernel>(
+    kernel: &K,
+    pairs: &[(&Residue, &Exponent)],
+    out: &mut Vec<Residue>,
+) {
     let mut scratch = kernel.scratch();
     let (bases, exponents): (Vec<_>, Vec<_>) = pairs.iter().copied().unzip();
     let bits = exponents

@@ -221,6 +221,8 @@ impl Stopwatch {
 }
 
 fn time_on_core() -> Option<Duration> {
+    // The account is brought up to date only when the scheduler runs, else it lags by up to a tick.
+    std::thread::yield_now();
     let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     statistics
         .split(' ')
