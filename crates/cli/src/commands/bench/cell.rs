@@ -223,6 +223,8 @@ impl Observer for Watch {
 
 /// The time that this thread has spent on a core, where the system tells.
 fn time_on_core() -> Option<Duration> {
+    // The account is brought up to date only when the scheduler runs.
+    std::thread::yield_now();
     let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds = statistics.split(' ').next()?.parse().ok()?;
     Some(Duration::from_nanos(nanoseconds))

@@ -8,6 +8,7 @@ use super::workers::Randomness;
 use crate::ProtocolError;
 use crypto_bigint::BoxedUint;
 use veilpath_paillier::{Ciphertext, Plaintext, PublicKey, Scalar};
+use zeroize::Zeroizing;
 
 /// What a minimum will be: the value of a cell, or the least of a round.
 #[derive(Clone, Copy, Debug)]
@@ -177,7 +178,7 @@ impl Context<'_> {
             let mut offsets = Vec::with_capacity(groups.len());
             for group in &groups {
                 let mut row = Vec::new();
-                let mut slots = Vec::new();
+                let mut slots = Zeroizing::new(Vec::with_capacity(layout.cells * layout.width()));
                 for (cell, place) in layout.places(ciphertext) {
                     // The last group may have fewer cells; the sums of all have the same shape.
                     let Some(cell) = group.get(cell) else {

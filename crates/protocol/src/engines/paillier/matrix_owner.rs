@@ -24,8 +24,6 @@ const QUESTIONS_UNDER_WAY: usize = 2;
 const MATRIX_BYTES: usize = 48 << 20;
 /// Candidates to choose from, in batches, before another comparison is taken up.
 const CHOICE: usize = 4;
-/// Minima that one core corrects at a time.
-const CORRECTIONS_AT_A_TIME: usize = 2 * LANES;
 
 /// Runs Bob's side.
 pub(crate) fn join(
@@ -167,7 +165,8 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         }
         let steps = self.batch_size(batch);
         let results = self.finished.len().min(batch);
-        if !idle && steps == 0 {
+        // A question that leaves most lanes empty costs as much as a full one: better wait for the answer under way.
+        if !idle && 2 * steps < LANES * self.agreement.layout.cells {
             return None;
         }
         let outstanding: usize = self.under_way.iter().map(|q| q.reply_bytes).sum();
@@ -190,13 +189,23 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         (header != Header::default() && (idle || fits)).then_some(header)
     }
 
-    /// Candidates to take: at most half of what there is to choose from, and where there is plenty, as many as fill the
-    /// lanes of both sides.
+    /// Candidates to take: about two thirds of what there is to choose from, never more than three quarters, and where
+    /// there is plenty as many as fill the lanes of both sides.
     fn batch_size(&self, batch: usize) -> usize {
-        let size = self.candidates.len().div_ceil(2).min(batch);
+        let ready = self.candidates.len();
+        let size = (ready * 2).div_ceil(3).min(batch);
         let full = LANES * self.agreement.layout.cells;
         if size > full {
-            size - size % full
+            return size - size % full;
+        }
+        if ready <= 3 {
+            return ready.min(1);
+        }
+        let rounded_up = size.next_multiple_of(LANES);
+        if rounded_up <= (ready * 3 / 4).min(batch) {
+            rounded_up
+        } else if size > LANES {
+            size - size % LANES
         } else {
             size
         }
@@ -270,10 +279,13 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         }
         self.substitutions
             .receive(channel, asked.rows, &self.public)?;
-        let minima = minima.chunks(CORRECTIONS_AT_A_TIME * size.ciphertext_bytes());
-        let work: Vec<_> = minima
-            .zip(pieces(asked.pending, CORRECTIONS_AT_A_TIME))
-            .collect();
+        // Long pieces share the check of what came; short ones leave no core idle.
+        let at_a_time = match asked.pending.len() {
+            0..=64 => LANES,
+            _ => 4 * LANES,
+        };
+        let minima = minima.chunks(at_a_time * size.ciphertext_bytes());
+        let work: Vec<_> = minima.zip(pieces(asked.pending, at_a_time)).collect();
         let context = self.context()?;
         let values = on_all_cores(self.observer, work, |(minima, pending)| {
             context.correct(minima, pending)

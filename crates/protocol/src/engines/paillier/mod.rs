@@ -61,8 +61,8 @@
 //! - Bob, per cell: one exponentiation of κ bits (step 6), a share of 1/k of one of nearly κ bits that masks and packs
 //!   (steps 2 to 4), and 1/k of a randomiser;
 //! - Alice, per cell: 1/k decryptions and one encryption; per letter of hers A encryptions, once for all of Bob's scanpaths;
-//! - rounds: with many comparisons in flight m·n over the batch. One comparison alone takes half of its ready cells at a
-//!   time, which is about 7·max(m, n) batches, two of them under way at a time;
+//! - rounds: with many comparisons in flight m·n over the batch. One comparison alone takes two thirds of its ready cells
+//!   at a time, which is about 5·max(m, n) batches;
 //! - memory: Bob keeps D of the scanpaths in use, and of each matrix the m+n values along the edge of what is filled; Alice keeps
 //!   one batch.
 //!

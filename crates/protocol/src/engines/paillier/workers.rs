@@ -38,11 +38,7 @@ pub(super) fn pieces<T>(items: Vec<T>, length: usize) -> Vec<Vec<T>> {
 }
 
 /// One side's source of randomisers: uniform n-th powers, whoever looks at them.
-pub(super) enum Randomness {
-    Table(Box<RandomizerTable>),
-    KeyHolder(Arc<SecretKey>),
-    OtherSide(PublicKey),
-}
+pub(super) struct Randomness(Arc<dyn RandomizerSource>);
 
 impl Randomness {
     /// For Alice, who will need about so many.
@@ -51,28 +47,23 @@ impl Randomness {
         expected: u64,
     ) -> Result<Self, ProtocolError> {
         if expected < WORTH_A_TABLE {
-            return Ok(Self::KeyHolder(Arc::clone(key)));
+            return Ok(Self(Arc::clone(key) as Arc<dyn RandomizerSource>));
         }
         let table = RandomizerTable::for_key_holder(key, &mut system_rng()?);
-        Ok(Self::Table(Box::new(table)))
+        Ok(Self(Arc::new(table)))
     }
 
     /// For Bob. Alice can read the randomness of all that he sends her.
     pub(super) fn of_other_side(key: &PublicKey, expected: u64) -> Result<Self, ProtocolError> {
         if expected < WORTH_A_TABLE {
-            return Ok(Self::OtherSide(key.clone()));
+            return Ok(Self(Arc::new(key.clone())));
         }
         let table = RandomizerTable::for_other_side(key, &mut system_rng()?);
-        Ok(Self::Table(Box::new(table)))
+        Ok(Self(Arc::new(table)))
     }
 
     /// So many fresh ones, each good for one ciphertext.
     pub(super) fn draw(&self, count: usize) -> Result<Vec<Randomizer>, ProtocolError> {
-        let mut rng = system_rng()?;
-        Ok(match self {
-            Self::Table(table) => table.draw(count, &mut rng),
-            Self::KeyHolder(key) => key.fresh_randomizers(count, &mut rng),
-            Self::OtherSide(key) => key.fresh_randomizers(count, &mut rng),
-        })
+        Ok(self.0.draw(count, &mut system_rng()?))
     }
 }

@@ -98,6 +98,14 @@ fn the_randomness_of_bobs_messages_is_independent_of_alices() {
         let mut joint: HashMap<_, usize> = HashMap::new();
         let mut broken: HashMap<_, usize> = HashMap::new();
         let mut share: HashMap<_, usize> = HashMap::new();
+        // One fresh factor for all three values would cancel in their quotients, and most triples would agree.
+        let agreeing = |values: &Vec<BigUint>| {
+            let classes = values.iter().map(|value| class(value, prime, order));
+            let distinct: std::collections::HashSet<_> = classes.collect();
+            distinct.len() == 1
+        };
+        let agreeing = cells.iter().filter(|values| agreeing(values)).count();
+        assert!(agreeing < 128, "order {order}: {agreeing}");
         for (pair, values) in cells.iter().enumerate() {
             let (i, j) = (pair / 16, pair % 16);
             let cost = &costs[i * 12 + usize::from(letters[j][0])];
