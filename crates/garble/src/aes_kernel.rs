@@ -1,436 +1,389 @@
-//! AES-128 at the speed of the processor: VAES-512, AES-NI, or the portable `aes` crate, chosen at run time.
+//! AES and half gates in the vector registers of x86-64: VAES-512 and AES-NI.
 //!
-//! This is the one file of the crate with unsafe code. What it offers is plain AES: many blocks under one key, or
-//! many keys with few blocks each. The second is what hashing with a fresh key per gate needs; there the round keys
-//! are made on the way and never reach memory. Which path runs changes speed and nothing else: tests compare every
-//! path with the portable one.
+//! This is the one file of the crate with unsafe code. Its safe interface are the types [`Vaes512`] and [`AesNi`]: holding one proves
+//! that its instructions were detected. Half gates are here whole, as labels that leave the vector registers between hash
+//! and table cost more than AES does. Round keys of gates are made on the way and never reach memory. Which path runs changes
+//! speed and nothing else: tests compare both with the portable twin, [`crate::aes_portable`].
 //!
-//! None of the paths has branches or addresses that depend on keys or blocks (the portable one is constant-time by
-//! its own promise).
+//! Nothing here branches or addresses memory by keys or blocks.
 #![allow(unsafe_code)]
 
 use crate::block::Block;
-use aes::Aes128;
-use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
-use zeroize::Zeroize;
+use crate::circuit::LANES;
+use crate::kernel::{Garbled, Gate, Lanes, Tables};
+use core::arch::x86_64::*;
 
-/// A way to compute AES that this processor has. There is no other way to get one than from the functions here, so
-/// holding one proves that its instructions exist.
+/// Proof that this processor has VAES on 512-bit vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kernel(Kind);
+pub(crate) struct Vaes512(());
 
+/// Proof that this processor has AES-NI.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Kind {
-    #[cfg(target_arch = "x86_64")]
-    Vaes512,
-    #[cfg(target_arch = "x86_64")]
-    AesNi,
-    Portable,
-}
+pub(crate) struct AesNi(());
 
-/// The round keys of one AES key, in the form that the kernel which made them wants. Erased when dropped.
-pub(crate) struct Schedule(ScheduleKind);
-
-enum ScheduleKind {
-    #[cfg(target_arch = "x86_64")]
-    RoundKeys([Block; 11]),
-    // Boxed, as the bit-sliced round keys are much larger; `Aes128` erases itself.
-    Portable(Box<Aes128>),
-}
-
-impl Drop for Schedule {
-    fn drop(&mut self) {
-        match &mut self.0 {
-            #[cfg(target_arch = "x86_64")]
-            ScheduleKind::RoundKeys(keys) => keys.zeroize(),
-            ScheduleKind::Portable(_) => {}
-        }
+impl Vaes512 {
+    pub(crate) fn detect() -> Option<Self> {
+        (is_x86_feature_detected!("vaes")
+            && is_x86_feature_detected!("avx512f")
+            && is_x86_feature_detected!("avx512bw"))
+        .then_some(Self(()))
     }
 }
 
-impl Kernel {
-    /// The fastest one here.
-    pub fn best() -> Self {
-        #[cfg(target_arch = "x86_64")]
-        {
-            if has_vaes512() {
-                return Self(Kind::Vaes512);
-            }
-            if has_aes_ni() {
-                return Self(Kind::AesNi);
-            }
-        }
-        Self::portable()
+impl AesNi {
+    pub(crate) fn detect() -> Option<Self> {
+        (is_x86_feature_detected!("aes") && is_x86_feature_detected!("ssse3")).then_some(Self(()))
     }
+}
 
-    /// The one that is everywhere.
-    pub fn portable() -> Self {
-        Self(Kind::Portable)
+/// What round `i + 1` adds to the first byte of each column of the key.
+const ROUND_CONSTANTS: [i32; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
+
+/// Brings the last column, rotated by one byte, into all four columns.
+const LAST_COLUMN_ROTATED: i32 = 0x0c0f_0e0d;
+
+const LANE_TWEAKS: Lanes = {
+    let mut tweaks = [Block::ZERO; LANES];
+    let mut lane = 0;
+    while lane < LANES {
+        tweaks[lane] = Block::new(Gate::lane_tweak(lane) as u128);
+        lane += 1;
     }
+    tweaks
+};
 
-    /// All that work here, slowest first, for tests and benches.
-    pub fn available() -> Vec<Self> {
-        #[allow(unused_mut, reason = "only x86-64 has more than one")]
-        let mut kernels = vec![Self::portable()];
-        #[cfg(target_arch = "x86_64")]
-        {
-            if has_aes_ni() {
-                kernels.push(Self(Kind::AesNi));
+#[inline]
+#[target_feature(enable = "sse2")]
+fn load(block: &Block) -> __m128i {
+    // SAFETY: a block is 16 readable bytes, and the unaligned form asks for no more.
+    unsafe { _mm_loadu_si128(std::ptr::from_ref(block).cast()) }
+}
+
+/// Block by block: labels were just written that way, and a wide load would have to wait for all of them.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn load_512(blocks: &[Block; 4]) -> __m512i {
+    let first = _mm512_castsi128_si512(load(&blocks[0]));
+    let second = _mm512_inserti32x4::<1>(first, load(&blocks[1]));
+    let third = _mm512_inserti32x4::<2>(second, load(&blocks[2]));
+    _mm512_inserti32x4::<3>(third, load(&blocks[3]))
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn load_128(blocks: &[Block; 1]) -> __m128i {
+    load(&blocks[0])
+}
+
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store_512(blocks: &mut [Block; 4], value: __m512i) {
+    // SAFETY: 64 writable bytes for which every pattern is valid, and the unaligned form asks for no more.
+    unsafe { _mm512_storeu_si512(blocks.as_mut_ptr().cast(), value) }
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn store_128(blocks: &mut [Block; 1], value: __m128i) {
+    // SAFETY: 16 writable bytes for which every pattern is valid, and the unaligned form asks for no more.
+    unsafe { _mm_storeu_si128(blocks.as_mut_ptr().cast(), value) }
+}
+
+/// The kernel for vectors of `$width` blocks. The instruction sets differ in names alone, so the code is written once.
+macro_rules! kernel {
+    (
+        $name:ident, $token:ident, $features:literal, $vector:ty, $width:literal, $load:ident, $store:ident,
+        $zero:ident, $set_words:ident, $xor:ident, $and:ident, $subtract:ident, $swap:ident,
+        $low_halves:ident, $high_halves:ident, $shift:ident, $shuffle:ident, $enc:ident, $enc_last:ident
+    ) => {
+        mod $name {
+            use super::*;
+
+            /// Vectors of labels in flight; each brings two keys and up to four blocks.
+            const AT_ONCE: usize = 2;
+
+            /// Evaluating has half the blocks per key, so more keys are needed to fill the pipeline.
+            const EVALUATE_AT_ONCE: usize = 4;
+
+            /// The next round key. The last round of AES applies the S-box; its row shift does nothing, as all
+            /// columns are equal.
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn next_key(key: $vector, round_constant: i32) -> $vector {
+                let rotated = $shuffle(key, $set_words(LAST_COLUMN_ROTATED));
+                let mixed = $enc_last(rotated, $set_words(round_constant));
+                let sums = $xor(key, $shift::<4>(key));
+                $xor($xor(sums, $shift::<8>(sums)), mixed)
             }
-            if has_vaes512() {
-                kernels.push(Self(Kind::Vaes512));
-            }
-        }
-        kernels
-    }
 
-    /// Its name in benches and reports.
-    pub fn name(self) -> &'static str {
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            Kind::Vaes512 => "vaes512",
-            #[cfg(target_arch = "x86_64")]
-            Kind::AesNi => "aesni",
-            Kind::Portable => "portable",
-        }
-    }
-
-    /// Encrypts block `i` of every plane under key `i`. Keys and planes are meant to be of one length; what is longer
-    /// stays as it is.
-    pub(crate) fn encrypt_rekeyed<const PLANES: usize>(
-        self,
-        keys: &[Block],
-        mut planes: [&mut [Block]; PLANES],
-    ) {
-        let count = planes
-            .iter()
-            .map(|plane| plane.len())
-            .fold(keys.len(), usize::min);
-        let keys = &keys[..count];
-        let planes = planes.each_mut().map(|plane| &mut plane[..count]);
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: a kernel of this kind is only made after its instructions were detected.
-            Kind::Vaes512 => unsafe { x86::vaes512_rekeyed(keys, planes) },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: as above.
-            Kind::AesNi => unsafe { x86::aes_ni_rekeyed(keys, planes) },
-            Kind::Portable => {
-                for plane in planes {
-                    for (key, block) in keys.iter().zip(plane) {
-                        let cipher = Aes128::new(&Array::from(key.to_bytes()));
-                        let mut bytes = Array::from(block.to_bytes());
-                        cipher.encrypt_block(&mut bytes);
-                        *block = Block::from_bytes(bytes.0);
+            /// Encrypts the states that belong to each key; round keys are made on the way.
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn rounds<const KEYS: usize, const STATES: usize>(
+                keys: &mut [$vector; KEYS],
+                states: &mut [[$vector; STATES]; KEYS],
+            ) {
+                for i in 0..KEYS {
+                    for j in 0..STATES {
+                        states[i][j] = $xor(states[i][j], keys[i]);
+                    }
+                }
+                for round in 0..9 {
+                    for i in 0..KEYS {
+                        keys[i] = next_key(keys[i], ROUND_CONSTANTS[round]);
+                        for j in 0..STATES {
+                            states[i][j] = $enc(states[i][j], keys[i]);
+                        }
+                    }
+                }
+                for i in 0..KEYS {
+                    keys[i] = next_key(keys[i], ROUND_CONSTANTS[9]);
+                    for j in 0..STATES {
+                        states[i][j] = $enc_last(states[i][j], keys[i]);
                     }
                 }
             }
-        }
-    }
 
-    /// Expands a key that is used for many blocks.
-    pub(crate) fn schedule(self, key: Block) -> Schedule {
-        match self.0 {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: kernels of these kinds are only made after AES-NI was detected.
-            Kind::Vaes512 | Kind::AesNi => {
-                Schedule(ScheduleKind::RoundKeys(unsafe { x86::round_keys(key) }))
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn orthomorphism(x: $vector) -> $vector {
+                // (L‖R) ↦ (R‖L) ⊕ (L‖0).
+                $xor($swap::<0b01_00_11_10>(x), $high_halves($zero(), x))
             }
-            Kind::Portable => Schedule(ScheduleKind::Portable(Box::new(Aes128::new(
-                &Array::from(key.to_bytes()),
-            )))),
-        }
-    }
 
-    /// Encrypts all blocks in place under one key.
-    pub(crate) fn encrypt(self, schedule: &Schedule, blocks: &mut [Block]) {
-        match (&schedule.0, self.0) {
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: a kernel of this kind is only made after its instructions were detected.
-            (ScheduleKind::RoundKeys(keys), Kind::Vaes512) => unsafe {
-                x86::vaes512_encrypt(keys, blocks);
-            },
-            #[cfg(target_arch = "x86_64")]
-            // SAFETY: round keys in this form only come from a kernel that has AES-NI.
-            (ScheduleKind::RoundKeys(keys), _) => unsafe { x86::aes_ni_encrypt(keys, blocks) },
-            (ScheduleKind::Portable(cipher), _) => portable_encrypt(cipher, blocks),
-        }
-    }
-}
-
-fn portable_encrypt(cipher: &Aes128, blocks: &mut [Block]) {
-    const AT_ONCE: usize = 16;
-    for chunk in blocks.chunks_mut(AT_ONCE) {
-        let mut bytes = [Array::from([0; 16]); AT_ONCE];
-        for (bytes, block) in bytes.iter_mut().zip(chunk.iter()) {
-            *bytes = Array::from(block.to_bytes());
-        }
-        cipher.encrypt_blocks(&mut bytes[..chunk.len()]);
-        for (bytes, block) in bytes.iter().zip(chunk) {
-            *block = Block::from_bytes(bytes.0);
-        }
-    }
-}
-
-#[cfg(target_arch = "x86_64")]
-fn has_aes_ni() -> bool {
-    std::arch::is_x86_feature_detected!("aes") && std::arch::is_x86_feature_detected!("ssse3")
-}
-
-#[cfg(target_arch = "x86_64")]
-fn has_vaes512() -> bool {
-    has_aes_ni()
-        && std::arch::is_x86_feature_detected!("vaes")
-        && std::arch::is_x86_feature_detected!("avx512f")
-        && std::arch::is_x86_feature_detected!("avx512bw")
-}
-
-#[cfg(target_arch = "x86_64")]
-mod x86 {
-    use super::Block;
-    use core::arch::x86_64::*;
-    use zeroize::Zeroize;
-
-    /// What round `i + 1` adds to the first byte of each column of the key.
-    const ROUND_CONSTANTS: [i32; 10] = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80, 0x1b, 0x36];
-
-    /// Brings the last column, rotated by one byte, into all four columns.
-    const LAST_COLUMN_ROTATED: i32 = 0x0c0f_0e0d;
-
-    /// The next round key. `aesenclast` applies the S-box; its row shift does nothing, as all columns are the same.
-    #[inline]
-    #[target_feature(enable = "aes,ssse3")]
-    fn next_key(key: __m128i, round_constant: i32) -> __m128i {
-        let rotated = _mm_shuffle_epi8(key, _mm_set1_epi32(LAST_COLUMN_ROTATED));
-        let mixed = _mm_aesenclast_si128(rotated, _mm_set1_epi32(round_constant));
-        let sums = _mm_xor_si128(key, _mm_slli_si128::<4>(key));
-        let sums = _mm_xor_si128(sums, _mm_slli_si128::<8>(sums));
-        _mm_xor_si128(sums, mixed)
-    }
-
-    /// [`next_key`] for four keys at a time.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,vaes")]
-    fn next_keys(keys: __m512i, round_constant: i32) -> __m512i {
-        let rotated = _mm512_shuffle_epi8(keys, _mm512_set1_epi32(LAST_COLUMN_ROTATED));
-        let mixed = _mm512_aesenclast_epi128(rotated, _mm512_set1_epi32(round_constant));
-        let sums = _mm512_xor_si512(keys, _mm512_bslli_epi128::<4>(keys));
-        // One instruction for three terms: 0x96 is the truth table of a ⊕ b ⊕ c.
-        _mm512_ternarylogic_epi64::<0x96>(sums, _mm512_bslli_epi128::<8>(sums), mixed)
-    }
-
-    #[target_feature(enable = "aes,ssse3")]
-    pub(super) fn round_keys(key: Block) -> [Block; 11] {
-        let mut keys = [key; 11];
-        let mut current = load(&key);
-        for round in 0..10 {
-            current = next_key(current, ROUND_CONSTANTS[round]);
-            store(&mut keys[round + 1], current);
-        }
-        keys
-    }
-
-    #[target_feature(enable = "aes,ssse3")]
-    pub(super) fn aes_ni_rekeyed<const PLANES: usize>(
-        keys: &[Block],
-        mut planes: [&mut [Block]; PLANES],
-    ) {
-        let whole = keys.len() / 4 * 4;
-        for at in (0..whole).step_by(4) {
-            aes_ni_group::<PLANES, 4>(keys, &mut planes, at);
-        }
-        for at in whole..keys.len() {
-            aes_ni_group::<PLANES, 1>(keys, &mut planes, at);
-        }
-    }
-
-    /// `KEYS` keys and their blocks in flight, from index `at` on.
-    #[inline]
-    #[target_feature(enable = "aes,ssse3")]
-    fn aes_ni_group<const PLANES: usize, const KEYS: usize>(
-        keys: &[Block],
-        planes: &mut [&mut [Block]; PLANES],
-        at: usize,
-    ) {
-        let mut key = [_mm_setzero_si128(); KEYS];
-        let mut state = [[_mm_setzero_si128(); KEYS]; PLANES];
-        for i in 0..KEYS {
-            key[i] = load(&keys[at + i]);
-            for plane in 0..PLANES {
-                state[plane][i] = _mm_xor_si128(load(&planes[plane][at + i]), key[i]);
+            /// All ones where the lowest bit of a block is set.
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn low_bit_mask(x: $vector) -> $vector {
+                let bit = $and(x, splat(Block::new(1)));
+                $subtract($zero(), $low_halves(bit, bit))
             }
-        }
-        for round_constant in ROUND_CONSTANTS[..9].iter() {
-            for i in 0..KEYS {
-                key[i] = next_key(key[i], *round_constant);
-                for state in &mut state {
-                    state[i] = _mm_aesenc_si128(state[i], key[i]);
+
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn splat(block: Block) -> $vector {
+                $load(&[block; $width])
+            }
+
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn at(lanes: &[Block], vector: usize) -> $vector {
+                let (vectors, _) = lanes.as_chunks::<$width>();
+                $load(&vectors[vector])
+            }
+
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn put(lanes: &mut [Block], vector: usize, value: $vector) {
+                let (vectors, _) = lanes.as_chunks_mut::<$width>();
+                $store(&mut vectors[vector], value);
+            }
+
+            #[target_feature(enable = $features)]
+            fn garble(gate: &Gate<'_>, delta: Block, lanes: usize) -> Garbled {
+                let mut garbled = Garbled::default();
+                let (gate_key, one) = (splat(gate.key), splat(Block::new(1)));
+                let delta = splat(delta);
+                let mapped_delta = orthomorphism(delta);
+                for first in (0..lanes.div_ceil($width)).step_by(AT_ONCE) {
+                    let mut keys = [$zero(); 2 * AT_ONCE];
+                    let mut mapped = [$zero(); 2 * AT_ONCE];
+                    let mut states = [[$zero(); 2]; 2 * AT_ONCE];
+                    for i in 0..AT_ONCE {
+                        keys[2 * i] = $xor(gate_key, at(&LANE_TWEAKS, first + i));
+                        keys[2 * i + 1] = $xor(keys[2 * i], one);
+                        mapped[2 * i] = orthomorphism(at(gate.a, first + i));
+                        mapped[2 * i + 1] = orthomorphism(at(gate.b, first + i));
+                    }
+                    for i in 0..2 * AT_ONCE {
+                        states[i] = [mapped[i], $xor(mapped[i], mapped_delta)];
+                    }
+                    rounds(&mut keys, &mut states);
+                    for i in 0..AT_ONCE {
+                        let (a, b) = (at(gate.a, first + i), at(gate.b, first + i));
+                        let (mask_a, mask_b) = (low_bit_mask(a), low_bit_mask(b));
+                        let [a0, a1] = states[2 * i];
+                        let [b0, b1] = states[2 * i + 1];
+                        // The sums of the hashes of both labels; σ(x) cancels.
+                        let both_a = $xor($xor(a0, a1), mapped_delta);
+                        let both_b = $xor($xor(b0, b1), mapped_delta);
+                        let generator = $xor(both_a, $and(mask_b, delta));
+                        let half_a = $xor($xor(a0, mapped[2 * i]), $and(mask_a, generator));
+                        let half_b = $xor($xor(b0, mapped[2 * i + 1]), $and(mask_b, both_b));
+                        put(&mut garbled.tables.generator, first + i, generator);
+                        put(&mut garbled.tables.evaluator, first + i, $xor(both_b, a));
+                        put(&mut garbled.zero, first + i, $xor(half_a, half_b));
+                    }
+                }
+                garbled
+            }
+
+            #[target_feature(enable = $features)]
+            fn evaluate(gate: &Gate<'_>, tables: &Tables, lanes: usize) -> Lanes {
+                let mut out = [Block::ZERO; LANES];
+                let (gate_key, one) = (splat(gate.key), splat(Block::new(1)));
+                for first in (0..lanes.div_ceil($width)).step_by(EVALUATE_AT_ONCE) {
+                    let mut keys = [$zero(); 2 * EVALUATE_AT_ONCE];
+                    let mut states = [[$zero(); 1]; 2 * EVALUATE_AT_ONCE];
+                    for i in 0..EVALUATE_AT_ONCE {
+                        keys[2 * i] = $xor(gate_key, at(&LANE_TWEAKS, first + i));
+                        keys[2 * i + 1] = $xor(keys[2 * i], one);
+                        states[2 * i] = [orthomorphism(at(gate.a, first + i))];
+                        states[2 * i + 1] = [orthomorphism(at(gate.b, first + i))];
+                    }
+                    let mapped = states;
+                    rounds(&mut keys, &mut states);
+                    for i in 0..EVALUATE_AT_ONCE {
+                        let (a, b) = (at(gate.a, first + i), at(gate.b, first + i));
+                        let generator = at(&tables.generator, first + i);
+                        let evaluator = at(&tables.evaluator, first + i);
+                        let hash_a = $xor(states[2 * i][0], mapped[2 * i][0]);
+                        let hash_b = $xor(states[2 * i + 1][0], mapped[2 * i + 1][0]);
+                        let half_a = $xor(hash_a, $and(low_bit_mask(a), generator));
+                        let half_b = $xor(hash_b, $and(low_bit_mask(b), $xor(evaluator, a)));
+                        put(&mut out, first + i, $xor(half_a, half_b));
+                    }
+                }
+                out
+            }
+
+            #[target_feature(enable = $features)]
+            fn encrypt_rekeyed(keys: &[Block], blocks: &mut [Block]) {
+                const CHUNK: usize = 4 * $width;
+                for (keys, blocks) in keys.chunks(CHUNK).zip(blocks.chunks_mut(CHUNK)) {
+                    // A last chunk that is not full travels through a full one.
+                    let mut padded = [[Block::ZERO; CHUNK]; 2];
+                    padded[0][..keys.len()].copy_from_slice(keys);
+                    padded[1][..blocks.len()].copy_from_slice(blocks);
+                    let (mut keys, mut states) = ([$zero(); 4], [[$zero(); 1]; 4]);
+                    for i in 0..4 {
+                        keys[i] = at(&padded[0], i);
+                        states[i] = [at(&padded[1], i)];
+                    }
+                    rounds(&mut keys, &mut states);
+                    for i in 0..4 {
+                        put(&mut padded[1], i, states[i][0]);
+                    }
+                    blocks.copy_from_slice(&padded[1][..blocks.len()]);
+                }
+            }
+
+            #[target_feature(enable = $features)]
+            fn round_keys(key: Block) -> [Block; 11] {
+                let mut keys = [key; 11];
+                let mut current = splat(key);
+                for round in 0..10 {
+                    current = next_key(current, ROUND_CONSTANTS[round]);
+                    let mut copies = [Block::ZERO; $width];
+                    $store(&mut copies, current);
+                    keys[round + 1] = copies[0];
+                }
+                keys
+            }
+
+            #[target_feature(enable = $features)]
+            fn encrypt(round_keys: &[Block; 11], blocks: &mut [Block]) {
+                const CHUNK: usize = 8 * $width;
+                let mut keys = [$zero(); 11];
+                for i in 0..11 {
+                    keys[i] = splat(round_keys[i]);
+                }
+                let (whole, rest) = blocks.as_chunks_mut::<CHUNK>();
+                let mut padded = [Block::ZERO; CHUNK];
+                padded[..rest.len()].copy_from_slice(rest);
+                for chunk in whole
+                    .iter_mut()
+                    .chain((!rest.is_empty()).then_some(&mut padded))
+                {
+                    let mut states = [$zero(); 8];
+                    for i in 0..8 {
+                        states[i] = $xor(at(chunk, i), keys[0]);
+                    }
+                    for round in 1..10 {
+                        for state in &mut states {
+                            *state = $enc(*state, keys[round]);
+                        }
+                    }
+                    for i in 0..8 {
+                        put(chunk, i, $enc_last(states[i], keys[10]));
+                    }
+                }
+                rest.copy_from_slice(&padded[..rest.len()]);
+            }
+
+            // SAFETY of all calls: there is a token only where the instructions were detected.
+            impl $token {
+                #[inline]
+                pub(crate) fn garble(self, gate: &Gate<'_>, delta: Block, lanes: usize) -> Garbled {
+                    unsafe { garble(gate, delta, lanes) }
+                }
+
+                #[inline]
+                pub(crate) fn evaluate(
+                    self,
+                    gate: &Gate<'_>,
+                    tables: &Tables,
+                    lanes: usize,
+                ) -> Lanes {
+                    unsafe { evaluate(gate, tables, lanes) }
+                }
+
+                pub(crate) fn encrypt_rekeyed(self, keys: &[Block], blocks: &mut [Block]) {
+                    unsafe { encrypt_rekeyed(keys, blocks) }
+                }
+
+                pub(crate) fn round_keys(self, key: Block) -> [Block; 11] {
+                    unsafe { round_keys(key) }
+                }
+
+                pub(crate) fn encrypt(self, round_keys: &[Block; 11], blocks: &mut [Block]) {
+                    unsafe { encrypt(round_keys, blocks) }
                 }
             }
         }
-        for i in 0..KEYS {
-            key[i] = next_key(key[i], ROUND_CONSTANTS[9]);
-            for plane in 0..PLANES {
-                let last = _mm_aesenclast_si128(state[plane][i], key[i]);
-                store(&mut planes[plane][at + i], last);
-            }
-        }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,vaes")]
-    pub(super) fn vaes512_rekeyed<const PLANES: usize>(
-        keys: &[Block],
-        mut planes: [&mut [Block]; PLANES],
-    ) {
-        let mut at = 0;
-        while at + 16 <= keys.len() {
-            vaes512_group::<PLANES, 4>(keys, &mut planes, at);
-            at += 16;
-        }
-        while at + 4 <= keys.len() {
-            vaes512_group::<PLANES, 1>(keys, &mut planes, at);
-            at += 4;
-        }
-        if at < keys.len() {
-            // Fewer than four are left: they travel through a full vector.
-            let rest = keys.len() - at;
-            let mut few_keys = [Block::ZERO; 4];
-            let mut few = [[Block::ZERO; 4]; PLANES];
-            few_keys[..rest].copy_from_slice(&keys[at..]);
-            for (few, plane) in few.iter_mut().zip(&planes) {
-                few[..rest].copy_from_slice(&plane[at..]);
-            }
-            vaes512_group::<PLANES, 1>(&few_keys, &mut few.each_mut().map(|f| &mut f[..]), 0);
-            for (few, plane) in few.iter().zip(&mut planes) {
-                plane[at..].copy_from_slice(&few[..rest]);
-            }
-            few_keys.zeroize();
-        }
-    }
-
-    /// `VECTORS` times four keys and their blocks in flight, from index `at` on.
-    #[inline]
-    #[target_feature(enable = "avx512f,avx512bw,vaes")]
-    fn vaes512_group<const PLANES: usize, const VECTORS: usize>(
-        keys: &[Block],
-        planes: &mut [&mut [Block]; PLANES],
-        at: usize,
-    ) {
-        let mut key = [_mm512_setzero_si512(); VECTORS];
-        let mut state = [[_mm512_setzero_si512(); VECTORS]; PLANES];
-        for i in 0..VECTORS {
-            key[i] = load4(&keys[at + 4 * i..]);
-            for plane in 0..PLANES {
-                state[plane][i] = _mm512_xor_si512(load4(&planes[plane][at + 4 * i..]), key[i]);
-            }
-        }
-        for round_constant in ROUND_CONSTANTS[..9].iter() {
-            for i in 0..VECTORS {
-                key[i] = next_keys(key[i], *round_constant);
-                for state in &mut state {
-                    state[i] = _mm512_aesenc_epi128(state[i], key[i]);
-                }
-            }
-        }
-        for i in 0..VECTORS {
-            key[i] = next_keys(key[i], ROUND_CONSTANTS[9]);
-            for plane in 0..PLANES {
-                let last = _mm512_aesenclast_epi128(state[plane][i], key[i]);
-                store4(&mut planes[plane][at + 4 * i..], last);
-            }
-        }
-    }
-
-    #[target_feature(enable = "aes,ssse3")]
-    pub(super) fn aes_ni_encrypt(keys: &[Block; 11], blocks: &mut [Block]) {
-        let mut loaded = [_mm_setzero_si128(); 11];
-        for (loaded, key) in loaded.iter_mut().zip(keys) {
-            *loaded = load(key);
-        }
-        let (wholes, rest) = blocks.as_chunks_mut::<8>();
-        for chunk in wholes {
-            aes_ni_encrypt_some(&loaded, chunk);
-        }
-        for block in rest {
-            aes_ni_encrypt_some(&loaded, std::array::from_mut(block));
-        }
-    }
-
-    #[inline]
-    #[target_feature(enable = "aes,ssse3")]
-    fn aes_ni_encrypt_some<const N: usize>(keys: &[__m128i; 11], blocks: &mut [Block; N]) {
-        let mut state = [_mm_setzero_si128(); N];
-        for (state, block) in state.iter_mut().zip(blocks.iter()) {
-            *state = _mm_xor_si128(load(block), keys[0]);
-        }
-        for key in &keys[1..10] {
-            for state in &mut state {
-                *state = _mm_aesenc_si128(*state, *key);
-            }
-        }
-        for (block, state) in blocks.iter_mut().zip(state) {
-            store(block, _mm_aesenclast_si128(state, keys[10]));
-        }
-    }
-
-    #[target_feature(enable = "avx512f,avx512bw,vaes,aes,ssse3")]
-    pub(super) fn vaes512_encrypt(round_keys: &[Block; 11], blocks: &mut [Block]) {
-        let mut keys = [_mm512_setzero_si512(); 11];
-        for (key, round_key) in keys.iter_mut().zip(round_keys) {
-            *key = _mm512_broadcast_i32x4(load(round_key));
-        }
-        let (wholes, rest) = blocks.as_chunks_mut::<32>();
-        for chunk in wholes {
-            let mut state = [_mm512_setzero_si512(); 8];
-            for (i, state) in state.iter_mut().enumerate() {
-                *state = _mm512_xor_si512(load4(&chunk[4 * i..]), keys[0]);
-            }
-            for key in &keys[1..10] {
-                for state in &mut state {
-                    *state = _mm512_aesenc_epi128(*state, *key);
-                }
-            }
-            for (i, state) in state.into_iter().enumerate() {
-                store4(
-                    &mut chunk[4 * i..],
-                    _mm512_aesenclast_epi128(state, keys[10]),
-                );
-            }
-        }
-        aes_ni_encrypt(round_keys, rest);
-    }
-
-    #[inline]
-    #[target_feature(enable = "sse2")]
-    fn load(block: &Block) -> __m128i {
-        // SAFETY: a block is 16 readable bytes, and the unaligned form asks for no more.
-        unsafe { _mm_loadu_si128(std::ptr::from_ref(block).cast()) }
-    }
-
-    #[inline]
-    #[target_feature(enable = "sse2")]
-    fn store(block: &mut Block, value: __m128i) {
-        // SAFETY: a block is 16 writable bytes for which every pattern is valid, and the unaligned form asks for no more.
-        unsafe { _mm_storeu_si128(std::ptr::from_mut(block).cast(), value) }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    fn load4(blocks: &[Block]) -> __m512i {
-        let four = &blocks[..4];
-        // SAFETY: `four` is 64 readable bytes, and the unaligned form asks for no more.
-        unsafe { _mm512_loadu_si512(four.as_ptr().cast()) }
-    }
-
-    #[inline]
-    #[target_feature(enable = "avx512f")]
-    fn store4(blocks: &mut [Block], value: __m512i) {
-        let four = &mut blocks[..4];
-        // SAFETY: `four` is 64 writable bytes for which every pattern is valid, and the unaligned form asks for no more.
-        unsafe { _mm512_storeu_si512(four.as_mut_ptr().cast(), value) }
-    }
+    };
 }
 
-#[cfg(test)]
-#[path = "aes_kernel_tests.rs"]
-mod tests;
+kernel!(
+    vaes512,
+    Vaes512,
+    "avx512f,avx512bw,vaes",
+    __m512i,
+    4,
+    load_512,
+    store_512,
+    _mm512_setzero_si512,
+    _mm512_set1_epi32,
+    _mm512_xor_si512,
+    _mm512_and_si512,
+    _mm512_sub_epi64,
+    _mm512_shuffle_epi32,
+    _mm512_unpacklo_epi64,
+    _mm512_unpackhi_epi64,
+    _mm512_bslli_epi128,
+    _mm512_shuffle_epi8,
+    _mm512_aesenc_epi128,
+    _mm512_aesenclast_epi128
+);
+
+kernel!(
+    aes_ni,
+    AesNi,
+    "aes,ssse3",
+    __m128i,
+    1,
+    load_128,
+    store_128,
+    _mm_setzero_si128,
+    _mm_set1_epi32,
+    _mm_xor_si128,
+    _mm_and_si128,
+    _mm_sub_epi64,
+    _mm_shuffle_epi32,
+    _mm_unpacklo_epi64,
+    _mm_unpackhi_epi64,
+    _mm_slli_si128,
+    _mm_shuffle_epi8,
+    _mm_aesenc_si128,
+    _mm_aesenclast_si128
+);

@@ -1,6 +1,6 @@
 //! The hash that garbling stands on: AES under a key of its own for every half gate.
 //!
-//! H(x, i) = E(kᵢ, σ(x)) ⊕ σ(x) with kᵢ = s + i, E being AES-128, σ a linear orthomorphism, s a public start that the
+//! H(x, i) = E(kᵢ, σ(x)) ⊕ σ(x) with kᵢ = s ⊕ i, E being AES-128, σ a linear orthomorphism, s a public start that the
 //! garbler draws afresh for every session, and i a counter that never repeats. This is the construction of Guo, Katz, Wang, Weng and Yu, "Better
 //! concrete security for half-gates garbling (in the multi-instance setting)", CRYPTO 2020.
 //!
@@ -22,66 +22,74 @@
 //! as fast to compute, but gates are bound by the line – 32 bytes each – long before they are bound by AES, so
 //! the better bound is free. A bare π(x)⊕x would be broken at once: for b = 1 a table would give E(x⊕Δ)⊕x, which decrypts to Δ.
 
-use crate::aes_kernel::Kernel;
 use crate::block::Block;
+use crate::circuit::LANES;
+use crate::kernel::{Garbled, Gate, Kernel, Lanes, Tables};
 
-/// Hashes blocks under counting tweaks.
+/// Hashes labels under keys that never repeat.
 #[derive(Clone, Copy)]
 pub struct TweakedHash {
     kernel: Kernel,
-    start: u128,
+    start: Block,
 }
 
 impl TweakedHash {
-    /// A hash whose keys count from `start` on. The start is public, random, and of one use.
+    /// A hash whose keys are `start` plus the tweak. The start is public, random, and of one use.
     pub fn new(kernel: Kernel, start: Block) -> Self {
-        Self {
-            kernel,
-            start: start.value(),
-        }
+        Self { kernel, start }
     }
 
-    /// The key of tweak `i`.
-    #[inline]
-    pub(crate) fn key(&self, tweak: u64) -> Block {
-        Block::new(self.start.wrapping_add(u128::from(tweak)))
+    /// The key of the gate with this number: it is followed by one key for each half gate in each lane.
+    fn gate_key(&self, gate: u64) -> Block {
+        self.start ^ Block::new(u128::from(gate) * (2 * LANES) as u128)
     }
 
-    /// H(x, i) for each block; `keys` come from [`TweakedHash::key`], `mapped` is σ of the blocks.
+    /// Garbles the AND gate with this number.
     #[inline]
-    pub(crate) fn hash_mapped(&self, keys: &[Block], mapped: &[Block], hashes: &mut [Block]) {
-        hashes.copy_from_slice(mapped);
-        self.kernel.encrypt_rekeyed(keys, [&mut *hashes]);
-        for (hash, mapped) in hashes.iter_mut().zip(mapped) {
-            *hash ^= *mapped;
-        }
-    }
-
-    /// H(x, i) and H(x⊕Δ, i) for each block, given σ of the blocks and of Δ.
-    #[inline]
-    pub(crate) fn hash_both_mapped(
+    pub(crate) fn garble(
         &self,
-        keys: &[Block],
-        mapped: &[Block],
-        mapped_delta: Block,
-        zeros: &mut [Block],
-        ones: &mut [Block],
-    ) {
-        zeros.copy_from_slice(mapped);
-        for (one, mapped) in ones.iter_mut().zip(mapped) {
-            *one = *mapped ^ mapped_delta;
-        }
-        self.kernel.encrypt_rekeyed(keys, [&mut *zeros, &mut *ones]);
-        for ((zero, one), mapped) in zeros.iter_mut().zip(ones).zip(mapped) {
-            *zero ^= *mapped;
-            *one ^= *mapped ^ mapped_delta;
-        }
+        gate: u64,
+        a: &Lanes,
+        b: &Lanes,
+        delta: Block,
+        lanes: usize,
+    ) -> Garbled {
+        let key = self.gate_key(gate);
+        self.kernel.garble(&Gate { key, a, b }, delta, lanes)
     }
 
-    /// H of one block.
-    pub(crate) fn hash(&self, block: Block, tweak: u64) -> Block {
-        let mut hash = [Block::ZERO];
-        self.hash_mapped(&[self.key(tweak)], &[block.orthomorphism()], &mut hash);
-        hash[0]
+    /// Evaluates the AND gate with this number.
+    #[inline]
+    pub(crate) fn evaluate(
+        &self,
+        gate: u64,
+        a: &Lanes,
+        b: &Lanes,
+        tables: &Tables,
+        lanes: usize,
+    ) -> Lanes {
+        let key = self.gate_key(gate);
+        self.kernel.evaluate(&Gate { key, a, b }, tables, lanes)
+    }
+
+    /// H(x, i) for all blocks, with tweaks that count from `first`.
+    pub(crate) fn hash_all(&self, first: u64, blocks: &mut [Block]) {
+        const AT_ONCE: usize = 64;
+        let mut tweak = first;
+        for chunk in blocks.chunks_mut(AT_ONCE) {
+            let mut keys = [Block::ZERO; AT_ONCE];
+            let mut hashes = [Block::ZERO; AT_ONCE];
+            for ((key, hash), block) in keys.iter_mut().zip(&mut hashes).zip(chunk.iter_mut()) {
+                *key = self.start ^ Block::new(u128::from(tweak));
+                *block = block.orthomorphism();
+                *hash = *block;
+                tweak = tweak.wrapping_add(1);
+            }
+            self.kernel
+                .encrypt_rekeyed(&keys[..chunk.len()], &mut hashes);
+            for (block, hash) in chunk.iter_mut().zip(hashes) {
+                *block ^= hash;
+            }
+        }
     }
 }

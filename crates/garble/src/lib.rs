@@ -1,13 +1,16 @@
 //! Garbled circuits and oblivious transfer for comparing scanpaths that neither side shows.
 
-pub mod aes_kernel;
+#[cfg(target_arch = "x86_64")]
+mod aes_kernel;
+mod aes_portable;
 pub mod block;
 pub mod circuit;
 pub mod error;
 pub mod half_gates;
 pub mod hash;
+pub mod kernel;
 pub mod label;
 pub mod transport;
 
-pub use aes_kernel::Kernel;
 pub use error::GarbleError;
+pub use kernel::Kernel;

@@ -1,11 +1,11 @@
 //! The side that uses the tables.
 
 use super::messages::TABLE_BYTES;
-use crate::aes_kernel::Kernel;
 use crate::block::{BLOCK_BYTES, Block};
 use crate::circuit::{Bundle, Circuit, LANES, Party};
 use crate::error::GarbleError;
 use crate::hash::TweakedHash;
+use crate::kernel::{Kernel, Lanes, Tables};
 use crate::label::ActiveLabel;
 use crate::transport::Transport;
 use std::array::from_fn;
@@ -13,7 +13,8 @@ use std::array::from_fn;
 /// Evaluates garbled circuits, gate by gate in the garbler's order.
 pub struct Evaluator {
     hash: TweakedHash,
-    half_gates: u64,
+    gates: u64,
+    lane_gates: u64,
     lanes: usize,
     tables: Vec<u8>,
     used: usize,
@@ -32,7 +33,8 @@ impl Evaluator {
     pub fn new(kernel: Kernel, tweak_start: Block) -> Self {
         Self {
             hash: TweakedHash::new(kernel, tweak_start),
-            half_gates: 0,
+            gates: 0,
+            lane_gates: 0,
             lanes: LANES,
             tables: Vec::new(),
             used: 0,
@@ -42,7 +44,7 @@ impl Evaluator {
 
     /// AND gates so far, over all lanes.
     pub fn and_gates(&self) -> u64 {
-        self.half_gates / 2
+        self.lane_gates
     }
 
     /// Takes over tables that came some other way than by [`Party::prepare`].
@@ -54,53 +56,6 @@ impl Evaluator {
     fn drop_used(&mut self) {
         self.tables.drain(..self.used);
         self.used = 0;
-    }
-
-    #[inline(always)]
-    fn and_in_lanes(
-        &mut self,
-        lanes: usize,
-        a: &Bundle<ActiveLabel>,
-        b: &Bundle<ActiveLabel>,
-    ) -> Bundle<ActiveLabel> {
-        let Some(tables) = self.tables.get(self.used..self.used + lanes * TABLE_BYTES) else {
-            // The caller announced too few gates. Remembered until `settle`, so that gadgets need no error paths.
-            self.starved = true;
-            return [ActiveLabel::default(); LANES];
-        };
-        self.used += lanes * TABLE_BYTES;
-
-        let mut keys = [Block::ZERO; 2 * LANES];
-        let mut mapped = [Block::ZERO; 2 * LANES];
-        for lane in 0..lanes {
-            let tweak = self.half_gates.wrapping_add(2 * lane as u64);
-            keys[lane] = self.hash.key(tweak);
-            keys[lanes + lane] = self.hash.key(tweak.wrapping_add(1));
-            mapped[lane] = a[lane].0.orthomorphism();
-            mapped[lanes + lane] = b[lane].0.orthomorphism();
-        }
-        self.half_gates = self.half_gates.wrapping_add(2 * lanes as u64);
-        let mut hashes = [Block::ZERO; 2 * LANES];
-        self.hash.hash_mapped(
-            &keys[..2 * lanes],
-            &mapped[..2 * lanes],
-            &mut hashes[..2 * lanes],
-        );
-
-        let mut out = [ActiveLabel::default(); LANES];
-        let (tables, _) = tables.as_chunks::<BLOCK_BYTES>();
-        for lane in 0..lanes {
-            let (a, b) = (a[lane].0, b[lane].0);
-            let generator = Block::from_bytes(tables[2 * lane]);
-            let evaluator = Block::from_bytes(tables[2 * lane + 1]);
-            out[lane] = ActiveLabel(
-                hashes[lane]
-                    ^ (a.low_bit_mask() & generator)
-                    ^ hashes[lanes + lane]
-                    ^ (b.low_bit_mask() & (evaluator ^ a)),
-            );
-        }
-        out
     }
 }
 
@@ -126,11 +81,23 @@ impl Circuit for Evaluator {
     }
 
     fn and(&mut self, a: &Bundle<ActiveLabel>, b: &Bundle<ActiveLabel>) -> Bundle<ActiveLabel> {
-        if self.lanes == LANES {
-            self.and_in_lanes(LANES, a, b)
-        } else {
-            self.and_in_lanes(self.lanes, a, b)
-        }
+        let bytes = self.lanes * TABLE_BYTES;
+        let Some(bytes) = self.tables.get(self.used..self.used + bytes) else {
+            // The caller announced too few gates. Remembered until `settle`, so that gadgets need no error paths.
+            self.starved = true;
+            return [ActiveLabel::default(); LANES];
+        };
+        self.used += bytes.len();
+        let mut tables = Tables::default();
+        let (blocks, _) = bytes.as_chunks::<BLOCK_BYTES>();
+        let (generator, evaluator) = blocks.split_at(self.lanes);
+        pull(generator, &mut tables.generator);
+        pull(evaluator, &mut tables.evaluator);
+        let (a, b) = (a.map(|label| label.0), b.map(|label| label.0));
+        let out = self.hash.evaluate(self.gates, &a, &b, &tables, self.lanes);
+        self.gates += 1;
+        self.lane_gates += self.lanes as u64;
+        out.map(ActiveLabel)
     }
 }
 
@@ -157,5 +124,18 @@ impl Party for Evaluator {
             ));
         }
         Ok(())
+    }
+}
+
+#[inline]
+fn pull(from: &[[u8; BLOCK_BYTES]], to: &mut Lanes) {
+    match <&[_; LANES]>::try_from(from) {
+        // The usual case, with a length that the compiler knows.
+        Ok(all) => *to = all.map(Block::from_bytes),
+        Err(_) => {
+            for (to, from) in to.iter_mut().zip(from) {
+                *to = Block::from_bytes(*from);
+            }
+        }
     }
 }

@@ -1,17 +1,16 @@
 //! The side that makes the tables.
 
 use super::messages::TABLE_BYTES;
-use crate::aes_kernel::Kernel;
 use crate::block::{BLOCK_BYTES, Block};
 use crate::circuit::{Bundle, Circuit, LANES, Party};
 use crate::error::GarbleError;
 use crate::hash::TweakedHash;
+use crate::kernel::Kernel;
 use crate::label::{Delta, ZeroLabel, random_block};
 use crate::transport::Transport;
 use rand::CryptoRng;
 use std::array::from_fn;
 use std::sync::Arc;
-use zeroize::Zeroize;
 
 /// Tables travel when this much has come together.
 const SEND_BYTES: usize = 64 << 10;
@@ -21,8 +20,8 @@ const SEND_BYTES: usize = 64 << 10;
 pub struct Garbler {
     delta: Arc<Delta>,
     hash: TweakedHash,
-    mapped_delta: Block,
-    half_gates: u64,
+    gates: u64,
+    lane_gates: u64,
     lanes: usize,
     tables: Vec<u8>,
 }
@@ -44,9 +43,9 @@ impl Garbler {
     pub fn new(delta: Arc<Delta>, kernel: Kernel, tweak_start: Block) -> Self {
         Self {
             hash: TweakedHash::new(kernel, tweak_start),
-            mapped_delta: delta.block().orthomorphism(),
             delta,
-            half_gates: 0,
+            gates: 0,
+            lane_gates: 0,
             lanes: LANES,
             tables: Vec::with_capacity(SEND_BYTES + LANES * TABLE_BYTES),
         }
@@ -59,7 +58,7 @@ impl Garbler {
 
     /// AND gates so far, over all lanes.
     pub fn and_gates(&self) -> u64 {
-        self.half_gates / 2
+        self.lane_gates
     }
 
     /// The tables made and not sent.
@@ -82,55 +81,6 @@ impl Garbler {
         transport.send(&self.tables)?;
         self.tables.clear();
         Ok(())
-    }
-
-    /// The gate in the first `lanes` lanes. Inlined with the usual number of lanes as a constant.
-    #[inline(always)]
-    fn and_in_lanes(
-        &mut self,
-        lanes: usize,
-        a: &Bundle<ZeroLabel>,
-        b: &Bundle<ZeroLabel>,
-    ) -> Bundle<ZeroLabel> {
-        let delta = self.delta.block();
-        // The first half of each array is the garbler's half of the gates (hashes of a), the second the evaluator's (of b).
-        let mut keys = [Block::ZERO; 2 * LANES];
-        let mut mapped = [Block::ZERO; 2 * LANES];
-        for lane in 0..lanes {
-            let tweak = self.half_gates.wrapping_add(2 * lane as u64);
-            keys[lane] = self.hash.key(tweak);
-            keys[lanes + lane] = self.hash.key(tweak.wrapping_add(1));
-            mapped[lane] = a[lane].0.orthomorphism();
-            mapped[lanes + lane] = b[lane].0.orthomorphism();
-        }
-        self.half_gates = self.half_gates.wrapping_add(2 * lanes as u64);
-        let mut zeros = [Block::ZERO; 2 * LANES];
-        let mut ones = [Block::ZERO; 2 * LANES];
-        self.hash.hash_both_mapped(
-            &keys[..2 * lanes],
-            &mapped[..2 * lanes],
-            self.mapped_delta,
-            &mut zeros[..2 * lanes],
-            &mut ones[..2 * lanes],
-        );
-
-        let mut bytes = [0; LANES * TABLE_BYTES];
-        let mut out = [ZeroLabel::default(); LANES];
-        for lane in 0..lanes {
-            let (a, b) = (a[lane].0, b[lane].0);
-            let (ha0, ha1) = (zeros[lane], ones[lane]);
-            let (hb0, hb1) = (zeros[lanes + lane], ones[lanes + lane]);
-            let generator = ha0 ^ ha1 ^ (b.low_bit_mask() & delta);
-            let evaluator = hb0 ^ hb1 ^ a;
-            out[lane] = ZeroLabel(
-                ha0 ^ (a.low_bit_mask() & generator) ^ hb0 ^ (b.low_bit_mask() & (evaluator ^ a)),
-            );
-            let table = &mut bytes[lane * TABLE_BYTES..(lane + 1) * TABLE_BYTES];
-            table[..BLOCK_BYTES].copy_from_slice(&generator.to_bytes());
-            table[BLOCK_BYTES..].copy_from_slice(&evaluator.to_bytes());
-        }
-        self.tables.extend_from_slice(&bytes[..lanes * TABLE_BYTES]);
-        out
     }
 }
 
@@ -159,11 +109,21 @@ impl Circuit for Garbler {
     }
 
     fn and(&mut self, a: &Bundle<ZeroLabel>, b: &Bundle<ZeroLabel>) -> Bundle<ZeroLabel> {
+        let (a, b) = (a.map(|label| label.0), b.map(|label| label.0));
+        let garbled = self
+            .hash
+            .garble(self.gates, &a, &b, self.delta.block(), self.lanes);
+        self.gates += 1;
+        self.lane_gates += self.lanes as u64;
         if self.lanes == LANES {
-            self.and_in_lanes(LANES, a, b)
+            // The usual case, with a length that the compiler knows.
+            push(&mut self.tables, &garbled.tables.generator);
+            push(&mut self.tables, &garbled.tables.evaluator);
         } else {
-            self.and_in_lanes(self.lanes, a, b)
+            push(&mut self.tables, &garbled.tables.generator[..self.lanes]);
+            push(&mut self.tables, &garbled.tables.evaluator[..self.lanes]);
         }
+        garbled.zero.map(ZeroLabel)
     }
 }
 
@@ -180,8 +140,12 @@ impl Party for Garbler {
     }
 }
 
-impl Drop for Garbler {
-    fn drop(&mut self) {
-        self.mapped_delta.zeroize();
+#[inline]
+fn push(tables: &mut Vec<u8>, blocks: &[Block]) {
+    let start = tables.len();
+    tables.resize(start + blocks.len() * BLOCK_BYTES, 0);
+    let (places, _) = tables[start..].as_chunks_mut::<BLOCK_BYTES>();
+    for (place, block) in places.iter_mut().zip(blocks) {
+        *place = block.to_bytes();
     }
 }

@@ -3,7 +3,7 @@
 use crate::error::GarbleError;
 use crate::transport::Transport;
 
-/// Bytes of one AND gate in one lane: the generator's half, then the evaluator's half.
+/// Bytes of one AND gate in one lane. A gate sends the generator halves of its lanes, then their evaluator halves.
 pub const TABLE_BYTES: usize = 32;
 
 /// Sends bits, eight to a byte, the first one lowest.

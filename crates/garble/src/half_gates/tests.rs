@@ -1,11 +1,11 @@
 //! Garbler and evaluator against the same circuit in the clear.
 
 use super::*;
-use crate::aes_kernel::Kernel;
 use crate::block::Block;
 use crate::circuit::cells::{Cell, DifferenceCell};
 use crate::circuit::{Bundle, Circuit, Clear, LANES, Party};
 use crate::error::GarbleError;
+use crate::kernel::Kernel;
 use crate::label::{ActiveLabel, Delta, ZeroLabel};
 use crate::transport::memory_pair;
 use rand::{RngExt, SeedableRng};
