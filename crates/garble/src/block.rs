@@ -28,6 +28,18 @@ impl Block {
         self.0[0] as u128 | (self.0[1] as u128) << 64
     }
 
+    /// The lower and the higher half.
+    #[inline]
+    pub(crate) const fn words(self) -> [u64; 2] {
+        self.0
+    }
+
+    /// From the lower and the higher half.
+    #[inline]
+    pub(crate) const fn from_words(words: [u64; 2]) -> Self {
+        Self(words)
+    }
+
     /// Reads the wire form.
     #[inline]
     pub const fn from_bytes(bytes: [u8; BLOCK_BYTES]) -> Self {

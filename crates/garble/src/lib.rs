@@ -10,6 +10,8 @@ pub mod half_gates;
 pub mod hash;
 pub mod kernel;
 pub mod label;
+pub mod ot;
+mod prg;
 pub mod transport;
 
 pub use error::GarbleError;
