@@ -15,6 +15,8 @@ pub mod base;
 pub mod correlated;
 #[cfg(any(test, feature = "ideal"))]
 pub mod ideal;
+pub mod letters;
+pub mod lookup;
 pub mod random;
 
 use crate::block::Block;
