@@ -13,6 +13,7 @@ pub mod label;
 pub mod ot;
 mod prg;
 pub mod transport;
+pub mod wavefront;
 
 pub use error::GarbleError;
 pub use kernel::Kernel;
