@@ -3,6 +3,7 @@
 #[cfg(target_arch = "x86_64")]
 mod aes_kernel;
 mod aes_portable;
+pub mod alignment;
 pub mod block;
 pub mod circuit;
 pub mod error;
