@@ -102,8 +102,8 @@ macro_rules! kernel {
             /// Vectors of labels in flight; each brings two keys and up to four blocks.
             const AT_ONCE: usize = 2;
 
-            /// Evaluating has half the blocks per key, so more keys are needed to fill the pipeline.
-            const EVALUATE_AT_ONCE: usize = 4;
+            /// Evaluating has half the blocks per key, so more keys fit.
+            const EVALUATE_AT_ONCE: usize = if $width == 1 { 4 } else { 2 };
 
             /// The next round key. The last round of AES applies the S-box; its row shift does nothing, as all
             /// columns are equal.

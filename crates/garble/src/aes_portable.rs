@@ -49,11 +49,11 @@ pub(crate) fn garble(gate: &Gate<'_>, delta: Block, lanes: usize) -> Garbled {
 
 pub(crate) fn evaluate(gate: &Gate<'_>, tables: &Tables, lanes: usize) -> Lanes {
     let mut out = [Block::ZERO; LANES];
-    for lane in 0..lanes.min(LANES) {
+    for (lane, out) in out.iter_mut().enumerate().take(lanes) {
         let (a, b) = (gate.a[lane], gate.b[lane]);
         let (key_a, key_b) = keys(gate, lane);
         let ([hash_a], [hash_b]) = (hashes(key_a, [a]), hashes(key_b, [b]));
-        out[lane] = hash_a
+        *out = hash_a
             ^ (a.low_bit_mask() & tables.generator[lane])
             ^ hash_b
             ^ (b.low_bit_mask() & (tables.evaluator[lane] ^ a));

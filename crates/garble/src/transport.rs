@@ -102,8 +102,9 @@ impl Transport for MemoryTransport {
         if self.unsent.is_empty() {
             return Ok(());
         }
+        let next = Vec::with_capacity(2 * BUFFER_BYTES);
         self.outgoing
-            .send(std::mem::take(&mut self.unsent))
+            .send(std::mem::replace(&mut self.unsent, next))
             .map_err(|_| TransportError::Closed)
     }
 }

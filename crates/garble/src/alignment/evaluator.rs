@@ -99,6 +99,12 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
             })
             .collect();
         plan::check(&shapes, self.comparisons, width)?;
+        let mut ends = comparisons.iter().map(|comparison| comparison.columns.end);
+        if ends.any(|end| end > letters.count()) {
+            return Err(GarbleError::Misuse(
+                "a comparison with letters that are not there",
+            ));
+        }
         let mut numbers = Vec::with_capacity(comparisons.len());
         for group in plan::groups(&shapes, width) {
             let geometry = Geometry::new(shapes[group.clone()].to_vec());

@@ -115,6 +115,12 @@ impl<O: CorrelatedSender> GarblerSession<O> {
             })
             .collect();
         plan::check(&shapes, self.comparisons, width)?;
+        let mut ends = comparisons.iter().map(|comparison| comparison.columns.end);
+        if ends.any(|end| end > letters.count()) {
+            return Err(GarbleError::Misuse(
+                "a comparison with letters that are not there",
+            ));
+        }
         self.garbler.finish(transport)?;
         let mut numbers = Vec::with_capacity(comparisons.len());
         for group in plan::groups(&shapes, width) {

@@ -15,7 +15,7 @@ use crate::transport::Transport;
 use zeroize::Zeroize;
 
 /// Wires that go through a gate together.
-pub const LANES: usize = 16;
+pub const LANES: usize = 8;
 
 /// One wire of each of [`LANES`] independent cells.
 pub type Bundle<L> = [L; LANES];

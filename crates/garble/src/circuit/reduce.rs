@@ -8,6 +8,9 @@ use crate::transport::Transport;
 /// One number: its wires, lowest bit first.
 pub type Number<L> = Vec<L>;
 
+/// Two numbers, borrowed.
+pub type Pair<'a, L> = (&'a [L], &'a [L]);
+
 /// What to do with two numbers of w bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Operation {
@@ -36,7 +39,7 @@ pub fn pairwise<P: Party>(
     party: &mut P,
     transport: &mut impl Transport,
     operation: Operation,
-    pairs: &[(&[P::Label], &[P::Label])],
+    pairs: &[Pair<'_, P::Label>],
 ) -> Result<Vec<Number<P::Label>>, GarbleError> {
     let width = pairs.iter().map(|(x, y)| x.len().max(y.len())).max();
     let width = width.unwrap_or(0);
@@ -106,7 +109,7 @@ fn fold<P: Party>(
     mut lists: Vec<Vec<Number<P::Label>>>,
 ) -> Result<Vec<Number<P::Label>>, GarbleError> {
     while lists.iter().any(|list| list.len() > 1) {
-        let pairs: Vec<(&[P::Label], &[P::Label])> = lists
+        let pairs: Vec<Pair<'_, P::Label>> = lists
             .iter()
             .flat_map(|list| list.as_chunks::<2>().0)
             .map(|[x, y]| (&x[..], &y[..]))

@@ -21,7 +21,7 @@ pub fn receive_bits(
 ) -> Result<Vec<bool>, GarbleError> {
     let mut bytes = vec![0; count.div_ceil(8)];
     transport.receive(&mut bytes)?;
-    if count % 8 != 0 && bytes.last().is_some_and(|last| last >> (count % 8) != 0) {
+    if !count.is_multiple_of(8) && bytes.last().is_some_and(|last| last >> (count % 8) != 0) {
         return Err(GarbleError::Peer("bits beyond the last one are set"));
     }
     Ok((0..count)

@@ -156,11 +156,11 @@ proptest! {
     fn the_local_cell_is_smith_waterman(
         (a, b) in strings(), seed in any::<u64>(), gap in 0u64..12, best in 0u64..9, worst in 0i64..15,
     ) {
-        let score = |x, y| cost(seed, x, y, best + worst.unsigned_abs()) as i64 - worst;
+        let score = |x, y| cost(seed, x, y, best + worst.unsigned_abs()).cast_signed() - worst;
         let cell = LocalCell::new(best * a.len().min(b.len()) as u64, best, gap);
         let most = results(&cell, a.len(), b.len(), |i, j| cell.input(score(a[i], b[j])));
-        let expected = local(&a, &b, gap as i64, score);
-        prop_assert_eq!(most.iter().max().copied().unwrap_or(0) as i64, expected);
+        let expected = local(&a, &b, gap.cast_signed(), score);
+        prop_assert_eq!(most.iter().max().copied().unwrap_or(0).cast_signed(), expected);
     }
 }
 

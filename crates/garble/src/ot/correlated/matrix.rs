@@ -1,6 +1,31 @@
 //! Sums over the streams of a tree, and turning 128 rows into labels.
 
+use super::GroupBits;
 use crate::block::Block;
+use zeroize::Zeroizing;
+
+/// Room for the streams of one tree and the rows of all, kept from chunk to chunk.
+#[derive(Default)]
+pub(super) struct Scratch {
+    streams: Zeroizing<Vec<Block>>,
+    rows: Zeroizing<Vec<Block>>,
+}
+
+impl Scratch {
+    /// Streams of all leaves and 128 rows, each `width` blocks wide. What is in them is of no meaning.
+    pub(super) fn of_width(
+        &mut self,
+        width: usize,
+        group_bits: GroupBits,
+    ) -> (&mut [Block], &mut [Block]) {
+        let (streams, rows) = (group_bits.leaves() * width, 128 * width);
+        if self.rows.len() < rows {
+            self.streams = Zeroizing::new(vec![Block::ZERO; streams]);
+            self.rows = Zeroizing::new(vec![Block::ZERO; rows]);
+        }
+        (&mut self.streams[..streams], &mut self.rows[..rows])
+    }
+}
 
 /// Sums `1 << sums.len()/width` rows of `width` blocks. `sums` gets, for each bit b of a row's number, the sum of the rows with that bit
 /// set; the sum of all rows ends up in the first row. The other rows are used up.

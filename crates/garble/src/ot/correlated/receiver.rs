@@ -1,8 +1,8 @@
 //! The side with the bits: the evaluator.
 
+use super::matrix::{self, Scratch};
 use super::messages::{chunks, send_blocks};
-use super::{GroupBits, matrix, tree};
-use crate::block::Block;
+use super::{GroupBits, tree};
 use crate::error::GarbleError;
 use crate::kernel::Kernel;
 use crate::label::ActiveLabel;
@@ -16,6 +16,7 @@ use zeroize::Zeroizing;
 pub struct Receiver {
     group_bits: GroupBits,
     trees: Vec<Vec<Prg>>,
+    scratch: Scratch,
 }
 
 impl Receiver {
@@ -37,7 +38,11 @@ impl Receiver {
             trees.push(streams.collect());
         }
         transport.flush()?;
-        Ok(Self { group_bits, trees })
+        Ok(Self {
+            group_bits,
+            trees,
+            scratch: Scratch::default(),
+        })
     }
 }
 
@@ -54,8 +59,7 @@ impl CorrelatedReceiver for Receiver {
         for width in chunks(bits.len()) {
             let (choices, later) = rest.split_at(width);
             rest = later;
-            let mut streams = Zeroizing::new(vec![Block::ZERO; self.group_bits.leaves() * width]);
-            let mut rows = Zeroizing::new(vec![Block::ZERO; 128 * width]);
+            let (streams, rows) = self.scratch.of_width(width, self.group_bits);
             let mut corrections = Vec::with_capacity(self.trees.len() * width);
             for (tree, rows) in self
                 .trees
@@ -65,7 +69,7 @@ impl CorrelatedReceiver for Receiver {
                 for (leaf, stream) in tree.iter_mut().zip(streams.chunks_exact_mut(width)) {
                     leaf.fill(stream);
                 }
-                matrix::sum_rows(&mut streams, width, rows);
+                matrix::sum_rows(streams, width, rows);
                 corrections.extend(
                     streams
                         .iter()
@@ -74,7 +78,7 @@ impl CorrelatedReceiver for Receiver {
                 );
             }
             send_blocks(&corrections, transport)?;
-            matrix::columns(&rows, width, |label| labels.push(ActiveLabel(label)));
+            matrix::columns(rows, width, |label| labels.push(ActiveLabel(label)));
         }
         transport.flush()?;
         labels.truncate(bits.len());

@@ -1,7 +1,8 @@
 //! The side with the offset: the garbler.
 
+use super::matrix::{self, Scratch};
 use super::messages::{chunks, receive_blocks};
-use super::{GroupBits, matrix, tree};
+use super::{GroupBits, tree};
 use crate::block::Block;
 use crate::error::GarbleError;
 use crate::kernel::Kernel;
@@ -18,6 +19,7 @@ pub struct Sender {
     delta: Arc<Delta>,
     group_bits: GroupBits,
     trees: Vec<Vec<Prg>>,
+    scratch: Scratch,
 }
 
 impl Sender {
@@ -59,6 +61,7 @@ impl Sender {
             delta,
             group_bits,
             trees,
+            scratch: Scratch::default(),
         })
     }
 }
@@ -73,8 +76,7 @@ impl CorrelatedSender for Sender {
         let mut labels = Zeroizing::new(Vec::with_capacity(count.next_multiple_of(128)));
         for width in chunks(count) {
             let corrections = receive_blocks(self.group_bits.groups() * width, transport)?;
-            let mut streams = Zeroizing::new(vec![Block::ZERO; self.group_bits.leaves() * width]);
-            let mut rows = Zeroizing::new(vec![Block::ZERO; 128 * width]);
+            let (streams, rows) = self.scratch.of_width(width, self.group_bits);
             let mut offset = Zeroizing::new(self.delta.block().value());
             let trees = self.trees.iter_mut().zip(corrections.chunks_exact(width));
             for ((tree, corrections), rows) in trees.zip(rows.chunks_exact_mut(group_bits * width))
@@ -84,7 +86,7 @@ impl CorrelatedSender for Sender {
                 for (leaf, stream) in tree.iter_mut().zip(places) {
                     leaf.fill(stream);
                 }
-                matrix::sum_rows(&mut streams, width, rows);
+                matrix::sum_rows(streams, width, rows);
                 for row in rows.chunks_exact_mut(width) {
                     let mask = Block::mask(*offset & 1 == 1);
                     *offset >>= 1;
@@ -93,7 +95,7 @@ impl CorrelatedSender for Sender {
                     }
                 }
             }
-            matrix::columns(&rows, width, |label| labels.push(ZeroLabel(label)));
+            matrix::columns(rows, width, |label| labels.push(ZeroLabel(label)));
         }
         labels.truncate(count);
         Ok(labels)
