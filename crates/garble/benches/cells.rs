@@ -32,7 +32,7 @@ fn align<K: Cell + Sync>(cell: &K, table: &[Vec<u64>], shape: [usize; 3], rounds
             let comparisons: Vec<_> = (0..count).map(|_| comparison()).collect();
             for _ in 0..rounds {
                 let numbers = session.align(cell, Fold::Sum, &letters, &comparisons, &mut left);
-                session.show(&numbers.unwrap().concat(), &mut left).unwrap();
+                session.show(&numbers.unwrap(), &mut left).unwrap();
             }
         });
         let mut rng = ChaCha20Rng::seed_from_u64(2);

@@ -9,6 +9,7 @@ use crate::aes_portable as portable;
 use crate::block::Block;
 use crate::circuit::LANES;
 use aes::Aes128;
+#[cfg(target_arch = "x86_64")]
 use zeroize::Zeroize;
 
 /// A way to compute AES that this processor has.

@@ -1,11 +1,10 @@
 //! The side with the columns and their letters.
 
-use super::Fold;
 use super::plan::{self, LOOKAHEAD, Slab};
+use super::{Fold, value_of};
 use crate::block::{BLOCK_BYTES, Block};
-use crate::circuit::Circuit;
 use crate::circuit::cells::Cell;
-use crate::circuit::reduce::Number;
+use crate::circuit::reduce::{Number, public_number};
 use crate::error::GarbleError;
 use crate::half_gates::Evaluator;
 use crate::half_gates::messages::{receive_bits, send_bits};
@@ -161,8 +160,8 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         &mut self,
         bits: &Bits,
         transport: &mut impl Transport,
-    ) -> Result<Vec<ActiveLabel>, GarbleError> {
-        Ok(self.correlated.receive(bits, transport)?.to_vec())
+    ) -> Result<Number<ActiveLabel>, GarbleError> {
+        self.correlated.receive(bits, transport)
     }
 
     /// Wires of the garbler's bits.
@@ -170,9 +169,9 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         &mut self,
         count: usize,
         transport: &mut impl Transport,
-    ) -> Result<Vec<ActiveLabel>, GarbleError> {
+    ) -> Result<Number<ActiveLabel>, GarbleError> {
         let mut bytes = [0; BLOCK_BYTES];
-        let mut wires = Vec::with_capacity(count);
+        let mut wires = Number::new(Vec::with_capacity(count));
         for _ in 0..count {
             transport.receive(&mut bytes)?;
             wires.push(ActiveLabel(Block::from_bytes(bytes)));
@@ -182,9 +181,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
 
     /// A number that both sides know, as wires.
     pub fn public_number(&self, value: u64, width: usize) -> Number<ActiveLabel> {
-        (0..width)
-            .map(|bit| self.evaluator.constant(bit < 64 && value >> bit & 1 == 1))
-            .collect()
+        public_number(&self.evaluator, value, width)
     }
 
     /// The evaluator herself, for circuits on the numbers of [`EvaluatorSession::align`]; see [`crate::circuit::reduce`].
@@ -192,27 +189,31 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         &mut self.evaluator
     }
 
-    /// Shows the values of these wires to the garbler, and to nobody else.
+    /// Shows numbers to the garbler, and to nobody else.
     pub fn show(
         &mut self,
-        wires: &[ActiveLabel],
+        numbers: &[Number<ActiveLabel>],
         transport: &mut impl Transport,
     ) -> Result<(), GarbleError> {
-        send_bits(wires.iter().map(|wire| wire.colour()), transport)?;
+        let wires = numbers.iter().flat_map(|number| number.iter());
+        send_bits(wires.map(|wire| wire.colour()), transport)?;
         Ok(transport.flush()?)
     }
 
-    /// Learns the values of these wires from the garbler, who learns nothing.
+    /// Learns numbers from the garbler, who learns nothing. A number may have up to 64 bits.
     pub fn learn(
         &mut self,
-        wires: &[ActiveLabel],
+        numbers: &[Number<ActiveLabel>],
         transport: &mut impl Transport,
-    ) -> Result<Vec<bool>, GarbleError> {
-        let colours = receive_bits(wires.len(), transport)?;
-        Ok(wires
+    ) -> Result<Vec<u64>, GarbleError> {
+        let wires = numbers.iter().map(|number| number.len()).sum();
+        let mut colours = receive_bits(wires, transport)?.into_iter();
+        Ok(numbers
             .iter()
-            .zip(colours)
-            .map(|(wire, colour)| wire.colour() ^ colour)
+            .map(|number| {
+                let bits = number.iter().zip(colours.by_ref());
+                value_of(bits.map(|(wire, colour)| wire.colour() ^ colour))
+            })
             .collect())
     }
 }

@@ -1,10 +1,9 @@
 //! The side with the rows and the tables of costs.
 
-use super::Fold;
 use super::plan::{self, LOOKAHEAD, Slab};
-use crate::circuit::Circuit;
+use super::{Fold, value_of};
 use crate::circuit::cells::Cell;
-use crate::circuit::reduce::Number;
+use crate::circuit::reduce::{Number, public_number};
 use crate::error::GarbleError;
 use crate::half_gates::Garbler;
 use crate::half_gates::messages::{receive_bits, send_bits};
@@ -189,9 +188,9 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         &mut self,
         bits: &[bool],
         transport: &mut impl Transport,
-    ) -> Result<Vec<ZeroLabel>, GarbleError> {
+    ) -> Result<Number<ZeroLabel>, GarbleError> {
         self.garbler.finish(transport)?;
-        let mut wires = Vec::with_capacity(bits.len());
+        let mut wires = Number::new(Vec::with_capacity(bits.len()));
         for bit in bits {
             let zero = ZeroLabel(self.randomness.next_block());
             transport.send(&zero.of(*bit, &self.delta).0.to_bytes())?;
@@ -206,17 +205,15 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         &mut self,
         count: usize,
         transport: &mut impl Transport,
-    ) -> Result<Vec<ZeroLabel>, GarbleError> {
+    ) -> Result<Number<ZeroLabel>, GarbleError> {
         // Before he waits for her, she needs all tables that she may be waiting for.
         self.garbler.finish(transport)?;
-        Ok(self.correlated.send(count, transport)?.to_vec())
+        self.correlated.send(count, transport)
     }
 
     /// A number that both sides know, as wires.
     pub fn public_number(&self, value: u64, width: usize) -> Number<ZeroLabel> {
-        (0..width)
-            .map(|bit| self.garbler.constant(bit < 64 && value >> bit & 1 == 1))
-            .collect()
+        public_number(&self.garbler, value, width)
     }
 
     /// The garbler himself, for circuits on the numbers of [`GarblerSession::align`]; see [`crate::circuit::reduce`].
@@ -224,29 +221,33 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         &mut self.garbler
     }
 
-    /// Shows the values of these wires to the evaluator, and to nobody else.
+    /// Shows numbers to the evaluator, and to nobody else.
     pub fn show(
         &mut self,
-        wires: &[ZeroLabel],
+        numbers: &[Number<ZeroLabel>],
         transport: &mut impl Transport,
     ) -> Result<(), GarbleError> {
         self.garbler.finish(transport)?;
-        send_bits(wires.iter().map(|wire| wire.colour()), transport)?;
+        let wires = numbers.iter().flat_map(|number| number.iter());
+        send_bits(wires.map(|wire| wire.colour()), transport)?;
         Ok(transport.flush()?)
     }
 
-    /// Learns the values of these wires from the evaluator, who learns nothing.
+    /// Learns numbers from the evaluator, who learns nothing. A number may have up to 64 bits.
     pub fn learn(
         &mut self,
-        wires: &[ZeroLabel],
+        numbers: &[Number<ZeroLabel>],
         transport: &mut impl Transport,
-    ) -> Result<Vec<bool>, GarbleError> {
+    ) -> Result<Vec<u64>, GarbleError> {
         self.garbler.finish(transport)?;
-        let colours = receive_bits(wires.len(), transport)?;
-        Ok(wires
+        let wires = numbers.iter().map(|number| number.len()).sum();
+        let mut colours = receive_bits(wires, transport)?.into_iter();
+        Ok(numbers
             .iter()
-            .zip(colours)
-            .map(|(wire, colour)| wire.colour() ^ colour)
+            .map(|number| {
+                let bits = number.iter().zip(colours.by_ref());
+                value_of(bits.map(|(wire, colour)| wire.colour() ^ colour))
+            })
             .collect())
     }
 }

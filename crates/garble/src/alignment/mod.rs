@@ -60,10 +60,9 @@ impl Fold {
     }
 }
 
-/// The value of decoded bits, lowest first; at most 64 of them count.
-pub fn value_of(bits: &[bool]) -> u64 {
-    bits.iter()
-        .take(64)
+/// The value of decoded bits, lowest first; the first 64 of them count.
+fn value_of(bits: impl Iterator<Item = bool>) -> u64 {
+    bits.take(64)
         .enumerate()
-        .fold(0, |sum, (at, bit)| sum | u64::from(*bit) << at)
+        .fold(0, |sum, (at, bit)| sum | u64::from(bit) << at)
 }

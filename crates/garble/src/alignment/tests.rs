@@ -70,13 +70,8 @@ impl<K: Cell + Sync> Case<'_, K> {
         let numbers = session
             .align(self.cell, self.fold, &letters, &comparisons, line)
             .unwrap();
-        numbers
-            .iter()
-            .map(|number| {
-                session.show(number, line).unwrap();
-                value_of(&session.learn(number, line).unwrap())
-            })
-            .collect()
+        session.show(&numbers, line).unwrap();
+        session.learn(&numbers, line).unwrap()
     }
 
     fn evaluate<O: CorrelatedReceiver>(
@@ -101,14 +96,9 @@ impl<K: Cell + Sync> Case<'_, K> {
         let numbers = session
             .align(self.cell, self.fold, &letters, &comparisons, line)
             .unwrap();
-        numbers
-            .iter()
-            .map(|number| {
-                let value = value_of(&session.learn(number, line).unwrap());
-                session.show(number, line).unwrap();
-                value
-            })
-            .collect()
+        let values = session.learn(&numbers, line).unwrap();
+        session.show(&numbers, line).unwrap();
+        values
     }
 
     /// Runs both sides on ideal transfers; both must learn the same. Returns that and the bytes of both sides.
@@ -361,7 +351,7 @@ fn private_numbers_and_thresholds() {
             let limits = thresholds.map(|limit| session.public_number(limit, 9));
             let pairs = limits.each_ref().map(|limit| (&sum[0][..], &limit[..]));
             let within = pairwise(session.party(), &mut left, Operation::AtLeast, &pairs).unwrap();
-            session.show(&within.concat(), &mut left).unwrap();
+            session.show(&within, &mut left).unwrap();
         });
         let mut session =
             EvaluatorSession::with_transfers(Kernel::best(), dealt_right, &mut right).unwrap();
@@ -378,7 +368,7 @@ fn private_numbers_and_thresholds() {
         let limits = thresholds.map(|limit| session.public_number(limit, 9));
         let pairs = limits.each_ref().map(|limit| (&sum[0][..], &limit[..]));
         let within = pairwise(session.party(), &mut right, Operation::AtLeast, &pairs).unwrap();
-        let within = session.learn(&within.concat(), &mut right).unwrap();
-        assert_eq!(within, [true, true, true, false]);
+        let within = session.learn(&within, &mut right).unwrap();
+        assert_eq!(within, [1, 1, 1, 0]);
     });
 }

@@ -116,7 +116,7 @@ pub fn subtract_assign<C: Circuit>(
     }
 }
 
-/// [x < y]: w gates.
+/// The bit x < y: w gates.
 pub fn less_than<C: Circuit>(
     circuit: &mut C,
     x: &[Bundle<C::Label>],

@@ -4,9 +4,10 @@ use super::numbers::{add, less_than, max_assign, subtract_assign};
 use super::{Bundle, LANES, Party};
 use crate::error::GarbleError;
 use crate::transport::Transport;
+use zeroize::Zeroizing;
 
-/// One number: its wires, lowest bit first.
-pub type Number<L> = Vec<L>;
+/// One number: its wires, lowest bit first. Erased when dropped.
+pub type Number<L> = Zeroizing<Vec<L>>;
 
 /// Two numbers, borrowed.
 pub type Pair<'a, L> = (&'a [L], &'a [L]);
@@ -20,7 +21,7 @@ pub enum Operation {
     Subtract,
     /// The larger: 2·w gates.
     Max,
-    /// One bit, [x ≥ y]: w gates.
+    /// One bit, x ≥ y: w gates.
     AtLeast,
 }
 
@@ -71,7 +72,8 @@ pub fn pairwise<P: Party>(
             }
         }
         party.settle(transport)?;
-        results.extend((0..chunk.len()).map(|lane| x.iter().map(|wire| wire[lane]).collect()));
+        let number = |lane: usize| Zeroizing::new(x.iter().map(|wire| wire[lane]).collect());
+        results.extend((0..chunk.len()).map(number));
     }
     Ok(results)
 }
@@ -96,9 +98,8 @@ pub fn maxima<P: Party>(
 
 /// A number that both sides know, as wires.
 pub fn public_number<P: Party>(party: &P, value: u64, width: usize) -> Number<P::Label> {
-    (0..width)
-        .map(|bit| party.constant(bit < 64 && value >> bit & 1 == 1))
-        .collect()
+    let wire = |bit| party.constant(bit < 64 && value >> bit & 1 == 1);
+    Zeroizing::new((0..width).map(wire).collect())
 }
 
 /// Joins neighbours until every list has one number; an empty list becomes zero.
@@ -127,7 +128,7 @@ fn fold<P: Party>(
     let zero = party.constant(false);
     Ok(lists
         .into_iter()
-        .map(|mut list| list.pop().unwrap_or_else(|| vec![zero]))
+        .map(|mut list| list.pop().unwrap_or_else(|| Zeroizing::new(vec![zero])))
         .collect())
 }
 
@@ -139,7 +140,7 @@ mod tests {
     use proptest::prelude::*;
 
     fn number(value: u64, width: usize) -> Number<bool> {
-        (0..width).map(|bit| value >> bit & 1 == 1).collect()
+        Zeroizing::new((0..width).map(|bit| value >> bit & 1 == 1).collect())
     }
 
     fn value(number: &[bool]) -> u64 {
@@ -176,7 +177,7 @@ mod tests {
             let (mut line, _other) = memory_pair();
             let mut clear = Clear::new();
             let got = pairwise(&mut clear, &mut line, Operation::AtLeast, &pairs).unwrap();
-            let expected: Vec<_> = values.iter().map(|&(x, t)| vec![x >= t]).collect();
+            let expected: Vec<_> = values.iter().map(|&(x, t)| Zeroizing::new(vec![x >= t])).collect();
             prop_assert_eq!(got, expected);
             prop_assert_eq!(clear.and_gates(), 10 * values.len());
         }

@@ -5,11 +5,11 @@
 //! | [`base`] | 128 random transfers, once per session | elliptic curve (Chou and Orlandi) | 32 |
 //! | [`correlated`] | any number of transfers whose two messages differ by the garbling offset: wire labels | SoftSpoken (Roy, CRYPTO 2022), of which IKNP is the case k = 1 | 16/k |
 //! | [`random`] | transfers of two independent random blocks | a hash over the correlated ones | 0 |
-//! | [`letters`] | 1 of N keys per letter | one hash over the ⌈log₂ N⌉ transfers of the letter's bits | – |
+//! | [`letters`] | 1 of N keys per letter | one hash over the ⌈log₂ N⌉ transfers of the letter's bits | 0 |
 //! | [`lookup`] | the entry of a table for a hidden letter, shared between the sides | the keys of `letters` as pads | N·w/8 per cell |
 //!
 //! All against semi-honest parties, with 128 bits. The garbler is always the sender, the evaluator the receiver. Upper
-//! layers take the correlated transfers through two traits, so that tests can put the ideal ones of [`ideal`] in place.
+//! layers take the correlated transfers through two traits, so that tests can put ideal ones in their place (module `ideal`, with the feature of that name).
 
 pub mod base;
 pub mod correlated;

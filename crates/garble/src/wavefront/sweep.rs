@@ -6,7 +6,7 @@ use crate::circuit::reduce::Number;
 use crate::circuit::{Bundle, LANES, Party};
 use crate::error::GarbleError;
 use crate::transport::Transport;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 /// What is kept between the steps of a sweep: wires along the rows of the strip, and wires down all columns.
 pub struct Sweep<'a, K, P: Party> {
@@ -24,10 +24,10 @@ pub struct Sweep<'a, K, P: Party> {
 }
 
 /// Bundles of one cell, made once.
-struct Buffers<L> {
-    across: Vec<Bundle<L>>,
-    down: Vec<Bundle<L>>,
-    input: Vec<Bundle<L>>,
+struct Buffers<L: Zeroize> {
+    across: Zeroizing<Vec<Bundle<L>>>,
+    down: Zeroizing<Vec<Bundle<L>>>,
+    input: Zeroizing<Vec<Bundle<L>>>,
 }
 
 impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
@@ -46,7 +46,7 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
             .flat_map(|wire| std::iter::repeat_n(party.constant(cell.upper_border(wire)), columns));
         let mut across = Vec::with_capacity(cell.across_wires() * rows);
         across.resize(cell.across_wires() * rows, party.constant(false));
-        let bundles = |count| vec![[P::Label::default(); LANES]; count];
+        let bundles = |count| Zeroizing::new(vec![[P::Label::default(); LANES]; count]);
         let mut sweep = Self {
             cell,
             geometry,
@@ -146,7 +146,8 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
                 down[..lanes].copy_from_slice(&self.down[place..place + lanes]);
             }
             self.cell.result(party, &down, &mut result);
-            let number = |lane: usize| result.iter().map(|wire| wire[lane]).collect();
+            let number =
+                |lane: usize| Zeroizing::new(result.iter().map(|wire| wire[lane]).collect());
             numbers.extend((0..lanes).map(number));
         }
         let mut numbers = numbers.into_iter();
