@@ -27,6 +27,8 @@ mod garbler;
 mod plan;
 #[cfg(test)]
 mod tests;
+#[cfg(test)]
+mod view_tests;
 
 pub use evaluator::{EvaluatorComparison, EvaluatorSession};
 pub use garbler::{GarblerComparison, GarblerSession};
