@@ -12,15 +12,15 @@
 //!
 //! > 2·μ·(p + q) / 2¹²⁷
 //!
-//! (127 bits, as the lowest bit of Δ is 1). Within a session μ = 1, since i counts. The largest session in sight – 2³³ matrix cells
-//! of 52 gates, some hundred terabytes of tables – has q < 2⁴⁰: 2⁸⁰ calls to AES succeed with probability 2⁻⁴⁶,
-//! and the number of gates does not appear but as q·2⁻¹²⁶ < 2⁻⁸⁶. Over N sessions of one attacker the starts s are
-//! random, so μ stays below 4 as long as N·q < 2⁹⁰.
+//! (127 bits, as the lowest bit of Δ is 1): a call to AES under one of the keys meets one unknown point, not all of them. Within a session μ = 1, since
+//! i counts. The largest session in sight – 2³³ matrix cells of 52 gates, 14 terabytes of tables – has q < 2⁴⁰: 2⁸⁰ calls to AES
+//! succeed with probability 2⁻⁴⁶, and the gates themselves add q·2⁻¹²⁶ < 2⁻⁸⁶. Over many sessions the starts are random: among
+//! 2⁵⁰ sessions of that size no key serves four of them but with probability 2⁻⁶⁵, so μ ≤ 3.
 //!
 //! A hash with one fixed AES key (the tweaked TMMO of Guo, Katz, Wang and Yu, S&P 2020) loses a factor q instead: about 2·p·q/2¹²⁷, or
-//! 2⁻⁷ for the same session and attacker, because every call to AES can be compared with every gate. It is up to twice
-//! as fast to compute, but gates are bound by the line – 32 bytes each – long before they are bound by AES, so
-//! the better bound is free. A bare π(x)⊕x would be broken at once: for b = 1 a table would give E(x⊕Δ)⊕x, which decrypts to Δ.
+//! 2⁻⁶ for the same session and attacker, because every call to AES meets every gate. It takes half of the vector instructions, but
+//! re-keyed gates are a fifth of the time of a session and the line – 32 bytes each – is slower still, so the better bound is nearly free.
+//! A bare π(x)⊕x would be broken at once: for b = 1 a table would give E(x⊕Δ)⊕x, which decrypts to Δ.
 
 use crate::block::Block;
 use crate::circuit::LANES;

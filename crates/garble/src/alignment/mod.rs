@@ -13,6 +13,43 @@
 //!   reveal:   colours of outputs                           ◀────────▶     one bit each, in the direction of who may know
 //! ```
 //!
+//! ```
+//! use veilpath_garble::Kernel;
+//! use veilpath_garble::alignment::*;
+//! use veilpath_garble::circuit::cells::UnitCell;
+//! use veilpath_garble::transport::memory_pair;
+//!
+//! let letters = |word: &str| word.bytes().map(|b| usize::from(b - b'a')).collect::<Vec<_>>();
+//! let (ours, theirs) = (letters("kitten"), letters("sitting"));
+//! let (rows, columns) = (ours.len(), theirs.len()); // lengths are public
+//!
+//! let (mut line, mut other_line) = memory_pair();
+//! let garbler = std::thread::spawn(move || {
+//!     // What the cell takes as input, by the own letter and by the other side's.
+//!     let table: Vec<Vec<u64>> = (0..26)
+//!         .map(|x| (0..26).map(|y| UnitCell.input(x == y)).collect())
+//!         .collect();
+//!     let mut session = GarblerSession::start(Kernel::best(), &mut rand::rng(), &mut line)?;
+//!     let letters = session.letters(26, columns, &mut line)?;
+//!     let comparison = GarblerComparison {
+//!         rows: ours.iter().map(|&letter| &table[letter][..]).collect(),
+//!         columns: 0..columns,
+//!     };
+//!     let sums = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], &mut line)?;
+//!     session.show(&sums, &mut line)
+//! });
+//!
+//! let line = &mut other_line;
+//! let mut session = EvaluatorSession::start(Kernel::best(), &mut rand::rng(), line)?;
+//! let letters = session.letters(26, &theirs, line)?;
+//! let comparison = EvaluatorComparison { rows, columns: 0..columns };
+//! let sums = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], line)?;
+//! let sum = session.learn(&sums, line)?[0] as usize;
+//! garbler.join().unwrap()?;
+//! assert_eq!(rows + sum - columns, 3);
+//! # Ok::<(), veilpath_garble::GarbleError>(())
+//! ```
+//!
 //! Columns and transfers run [`LOOKAHEAD`] slabs ahead of the tables, so that neither side waits for a round trip per slab.
 //!
 //! # Who learns what

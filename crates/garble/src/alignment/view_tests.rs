@@ -8,6 +8,7 @@ use crate::ot::ideal::ideal_pair;
 use crate::transport::{MemoryTransport, TransportError, memory_pair};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
+use sha2::{Digest, Sha256};
 use std::sync::Arc;
 
 /// Remembers what arrives.
@@ -109,6 +110,17 @@ fn views_of_different_inputs_have_one_shape_and_no_pattern() {
             assert!((130.0..400.0).contains(&chi), "χ² of {chi} for side {side}");
         }
     }
+}
+
+#[test]
+fn bytes_on_the_wire_are_frozen() {
+    // Whatever changes these bytes makes two versions of the product unable to talk to each other.
+    let ([to_garbler, to_evaluator], distance) = views(&[0, 1, 2, 3, 1], &[1, 1, 2, 0], 7);
+    assert_eq!(distance, 3);
+    assert_eq!([to_garbler.len(), to_evaluator.len()], [4128, 6273]);
+    let digest = |bytes: &[u8]| u64::from_be_bytes(Sha256::digest(bytes)[..8].try_into().unwrap());
+    assert_eq!(digest(&to_garbler), 0x5da8_d033_6c0a_65e2);
+    assert_eq!(digest(&to_evaluator), 0x2ff4_55b3_1589_373d);
 }
 
 /// An endless stream of bytes that mean nothing.
