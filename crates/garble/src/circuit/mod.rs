@@ -14,7 +14,7 @@ use crate::error::GarbleError;
 use crate::transport::Transport;
 use zeroize::Zeroize;
 
-/// Wires that go through a gate together.
+/// Wires that go through a gate together. Keys of gates and the order of tables depend on it, so it is part of the wire format.
 pub const LANES: usize = 8;
 
 /// One wire of each of [`LANES`] independent cells.
