@@ -47,9 +47,7 @@ fn align<K: Cell + Sync>(cell: &K, table: &[Vec<u64>], shape: [usize; 3], rounds
         let start = Instant::now();
         for _ in 0..rounds {
             let numbers = session.align(cell, Fold::Sum, &letters, &comparisons, &mut right);
-            session
-                .learn(&numbers.unwrap().concat(), &mut right)
-                .unwrap();
+            session.learn(&numbers.unwrap(), &mut right).unwrap();
         }
         start.elapsed()
     })

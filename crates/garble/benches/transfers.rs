@@ -55,16 +55,20 @@ fn correlated(criterion: &mut Criterion) {
                 }
             });
         });
-        if group_bits == GroupBits::FOUR {
-            group.bench_function("letters of 52", |bencher| {
-                bencher.iter(|| {
-                    let own: Vec<usize> = (0..1000).map(|i| i % 52).collect();
-                    letters::receive(52, &own, 0, &mut receiver, &mut right).unwrap();
-                    letters::send(52, 1000, 0, &delta, &mut sender, &mut left).unwrap()
-                });
-            });
-        }
     }
+    group.finish();
+
+    let (mut sender, mut receiver, delta) = start(GroupBits::FOUR);
+    let (mut left, mut right) = memory_pair();
+    let mut group = criterion.benchmark_group("letters of 52, both sides on one core");
+    group.throughput(Throughput::Elements(1000));
+    group.bench_function("1000", |bencher| {
+        let own: Vec<usize> = (0..1000).map(|i| i % 52).collect();
+        bencher.iter(|| {
+            letters::receive(52, &own, 0, &mut receiver, &mut right).unwrap();
+            letters::send(52, 1000, 0, &delta, &mut sender, &mut left).unwrap()
+        });
+    });
     group.finish();
 }
 

@@ -57,7 +57,7 @@ pub fn memory_pair() -> (MemoryTransport, MemoryTransport) {
     let end = |outgoing, incoming| MemoryTransport {
         outgoing,
         incoming,
-        unsent: Vec::new(),
+        unsent: Vec::with_capacity(BUFFER_BYTES),
         unread: Vec::new(),
         read: 0,
         sent: 0,
@@ -74,10 +74,17 @@ impl MemoryTransport {
 
 impl Transport for MemoryTransport {
     fn send(&mut self, bytes: &[u8]) -> Result<(), TransportError> {
-        self.unsent.extend_from_slice(bytes);
         self.sent += bytes.len() as u64;
-        if self.unsent.len() >= BUFFER_BYTES {
-            self.flush()?;
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            // Buffers of one size, which are cheap to get and to give back.
+            let room = (BUFFER_BYTES - self.unsent.len()).min(rest.len());
+            let (now, later) = rest.split_at(room);
+            self.unsent.extend_from_slice(now);
+            rest = later;
+            if self.unsent.len() == BUFFER_BYTES {
+                self.flush()?;
+            }
         }
         Ok(())
     }
@@ -102,7 +109,7 @@ impl Transport for MemoryTransport {
         if self.unsent.is_empty() {
             return Ok(());
         }
-        let next = Vec::with_capacity(2 * BUFFER_BYTES);
+        let next = Vec::with_capacity(BUFFER_BYTES);
         self.outgoing
             .send(std::mem::replace(&mut self.unsent, next))
             .map_err(|_| TransportError::Closed)

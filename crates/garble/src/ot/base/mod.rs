@@ -26,15 +26,15 @@ use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
 use curve25519_dalek::scalar::Scalar;
 use rand::CryptoRng;
 use sha2::{Digest, Sha256};
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Transfers per session: one for each bit of Δ.
 pub const COUNT: usize = 128;
 
-fn random_scalar(rng: &mut impl CryptoRng) -> Scalar {
+fn random_scalar(rng: &mut impl CryptoRng) -> Zeroizing<Scalar> {
     let mut bytes = [0; 64];
     rng.fill_bytes(&mut bytes);
-    let scalar = Scalar::from_bytes_mod_order_wide(&bytes);
+    let scalar = Zeroizing::new(Scalar::from_bytes_mod_order_wide(&bytes));
     bytes.zeroize();
     scalar
 }

@@ -23,21 +23,17 @@ pub fn receive(
     let mut points = Vec::with_capacity(COUNT);
     let mut keys = Zeroizing::new(Vec::with_capacity(COUNT));
     for (index, choice) in choices.iter().enumerate() {
-        let mut secret = random_scalar(rng);
+        let secret = random_scalar(rng);
         let chosen = RistrettoPoint::conditional_select(
             &RistrettoPoint::identity(),
             &sender,
             Choice::from(u8::from(*choice)),
         );
         let point = (RistrettoPoint::mul_base(&secret) + chosen).compress();
-        keys.push(derive_key(
-            index,
-            &sender_compressed,
-            &point,
-            &(&table * &secret),
-        ));
+        let mut shared = &table * &*secret;
+        keys.push(derive_key(index, &sender_compressed, &point, &shared));
+        shared.zeroize();
         points.push(point);
-        secret.zeroize();
     }
     send_points(&points, transport)?;
     Ok(keys)

@@ -14,22 +14,23 @@ pub fn send(
     rng: &mut impl CryptoRng,
     transport: &mut impl Transport,
 ) -> Result<Zeroizing<Vec<[Block; 2]>>, GarbleError> {
-    let mut secret = random_scalar(rng);
+    let secret = random_scalar(rng);
     let own = RistrettoPoint::mul_base(&secret);
     let own_compressed = own.compress();
     send_points(&[own_compressed], transport)?;
 
-    let mut own_squared = secret * own;
+    let own_squared = Zeroizing::new(*secret * own);
     let mut pairs = Zeroizing::new(Vec::with_capacity(COUNT));
     for index in 0..COUNT {
         let (compressed, point) = receive_point(transport)?;
-        let shared = secret * point;
-        pairs.push([
-            derive_key(index, &own_compressed, &compressed, &shared),
-            derive_key(index, &own_compressed, &compressed, &(shared - own_squared)),
-        ]);
+        let mut shared = [*secret * point; 2];
+        shared[1] -= *own_squared;
+        pairs.push(
+            shared
+                .each_ref()
+                .map(|shared| derive_key(index, &own_compressed, &compressed, shared)),
+        );
+        shared.zeroize();
     }
-    secret.zeroize();
-    own_squared.zeroize();
     Ok(pairs)
 }

@@ -2,7 +2,7 @@
 
 use super::GroupBits;
 use crate::block::Block;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Room for the streams of one tree and the rows of all, kept from chunk to chunk.
 #[derive(Default)]
@@ -87,16 +87,23 @@ fn transpose_within<const SIDE: usize>(rows: &mut [[u64; 2]; 128], low: u64) {
 
 /// The labels of 128 rows of `width` blocks: 128·`width` of them, handed over one by one.
 pub(super) fn columns(rows: &[Block], width: usize, mut column: impl FnMut(Block)) {
-    let mut square = [[0; 2]; 128];
-    for at in 0..width {
-        for (row, square) in rows.chunks_exact(width).zip(&mut square) {
-            *square = row[at].words();
+    // Four blocks of a row at a time: they share a cache line, and rows lie too regularly for many lines to stay.
+    let mut squares = [[[0; 2]; 128]; 4];
+    for first in (0..width).step_by(4) {
+        let count = (width - first).min(4);
+        for (number, row) in rows.chunks_exact(width).enumerate() {
+            for (square, block) in squares.iter_mut().zip(&row[first..first + count]) {
+                square[number] = block.words();
+            }
         }
-        transpose(&mut square);
-        for words in &square {
-            column(Block::from_words(*words));
+        for square in &mut squares[..count] {
+            transpose(square);
+            for words in square.iter() {
+                column(Block::from_words(*words));
+            }
         }
     }
+    squares.zeroize();
 }
 
 #[cfg(test)]
