@@ -35,7 +35,9 @@ pub fn ideal_pair(delta: Arc<Delta>, seed: u64) -> (IdealSender, IdealReceiver) 
 }
 
 fn deal(labels: &mut Prg, count: usize) -> Vec<ZeroLabel> {
-    (0..count).map(|_| ZeroLabel(labels.next_block())).collect()
+    let mut blocks = vec![Block::ZERO; count];
+    labels.fill(&mut blocks);
+    blocks.into_iter().map(ZeroLabel).collect()
 }
 
 impl CorrelatedSender for IdealSender {

@@ -73,7 +73,12 @@ impl Geometry {
     }
 
     /// The rows of a matrix that have a cell on anti-diagonal `step`: row i has the one in column `step` − i.
-    fn rows_of_step(&self, strip: usize, step: usize, comparison: usize) -> std::ops::Range<usize> {
+    pub(super) fn rows_of_step(
+        &self,
+        strip: usize,
+        step: usize,
+        comparison: usize,
+    ) -> std::ops::Range<usize> {
         let rows = self.rows(strip, comparison);
         let columns = self.shapes[comparison].columns;
         if columns == 0 {

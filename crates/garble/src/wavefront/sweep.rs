@@ -91,46 +91,61 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
             ));
         }
         party.prepare(count * self.and_gates, transport)?;
-        let rows = self.row_offsets.last().copied().unwrap_or(0);
-        let columns = self.column_offsets.last().copied().unwrap_or(0);
-        let mut cells = self.geometry.cells(self.strip, step);
-        let mut places = [(0, 0); LANES];
-        for inputs in inputs.chunks(LANES * width.max(1)) {
-            let lanes = inputs.len() / width.max(1);
-            for (place, cell) in places.iter_mut().zip(cells.by_ref().take(lanes)) {
-                *place = (
-                    self.row_offsets[cell.comparison] + cell.row,
-                    self.column_offsets[cell.comparison] + cell.column,
-                );
-            }
-            let Buffers {
-                across,
-                down,
-                input,
-            } = &mut self.buffers;
-            for (lane, (row, column)) in places[..lanes].iter().enumerate() {
-                for (wire, across) in across.iter_mut().enumerate() {
-                    across[lane] = self.across[wire * rows + row];
-                }
-                for (wire, down) in down.iter_mut().enumerate() {
-                    down[lane] = self.down[wire * columns + column];
-                }
-                for (wire, input) in input.iter_mut().enumerate() {
-                    input[lane] = inputs[lane * width + wire];
-                }
-            }
-            party.set_lanes(lanes);
-            self.cell.run(party, across, down, input);
-            for (lane, (row, column)) in places[..lanes].iter().enumerate() {
-                for (wire, across) in across.iter().enumerate() {
-                    self.across[wire * rows + row] = across[lane];
-                }
-                for (wire, down) in down.iter().enumerate() {
-                    self.down[wire * columns + column] = down[lane];
+        let mut rest = inputs;
+        let (mut lanes, mut places) = (0, Places::default());
+        for comparison in 0..self.geometry.shapes().len() {
+            let (row_offset, column_offset) = (
+                self.row_offsets[comparison],
+                self.column_offsets[comparison] + step,
+            );
+            for row in self.geometry.rows_of_step(self.strip, step, comparison) {
+                places.rows[lanes] = row_offset + row;
+                places.columns[lanes] = column_offset - row;
+                lanes += 1;
+                if lanes == LANES {
+                    rest = self.run_bundle(&places, LANES, rest, party);
+                    lanes = 0;
                 }
             }
         }
+        if lanes > 0 {
+            self.run_bundle(&places, lanes, rest, party);
+        }
         party.settle(transport)
+    }
+
+    /// Runs the cell in some lanes and returns the inputs that are left for others. Inlined twice, once with the usual number of lanes
+    /// as a constant.
+    #[inline(always)]
+    fn run_bundle<'i>(
+        &mut self,
+        places: &Places,
+        lanes: usize,
+        inputs: &'i [P::Label],
+        party: &mut P,
+    ) -> &'i [P::Label] {
+        let rows = self.row_offsets.last().copied().unwrap_or(0);
+        let columns = self.column_offsets.last().copied().unwrap_or(0);
+        let (at_rows, at_columns) = (&places.rows[..lanes], &places.columns[..lanes]);
+        let Buffers {
+            across,
+            down,
+            input,
+        } = &mut self.buffers;
+        gather(&self.across, rows, at_rows, across);
+        gather(&self.down, columns, at_columns, down);
+        let width = input.len();
+        let (inputs, rest) = inputs.split_at(lanes * width);
+        for (lane, inputs) in inputs.chunks_exact(width.max(1)).enumerate() {
+            for (wire, label) in input.iter_mut().zip(inputs) {
+                wire[lane] = *label;
+            }
+        }
+        party.set_lanes(lanes);
+        self.cell.run(party, across, down, input);
+        scatter(&mut self.across, rows, at_rows, across);
+        scatter(&mut self.down, columns, at_columns, down);
+        rest
     }
 
     /// What the columns of each matrix hand over below its last row.
@@ -155,6 +170,33 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         shapes
             .map(|shape| numbers.by_ref().take(shape.columns).collect())
             .collect()
+    }
+}
+
+/// Where the cells of a bundle are, among all rows of the strip and all columns.
+#[derive(Default)]
+struct Places {
+    rows: [usize; LANES],
+    columns: [usize; LANES],
+}
+
+/// Takes the wires at these places, out of planes of `size` each, into bundles.
+#[inline(always)]
+fn gather<L: Copy>(planes: &[L], size: usize, places: &[usize], bundles: &mut [Bundle<L>]) {
+    for (plane, bundle) in planes.chunks_exact(size.max(1)).zip(bundles) {
+        for (lane, place) in bundle.iter_mut().zip(places) {
+            *lane = plane[*place];
+        }
+    }
+}
+
+/// Puts the wires of bundles back to their places.
+#[inline(always)]
+fn scatter<L: Copy>(planes: &mut [L], size: usize, places: &[usize], bundles: &[Bundle<L>]) {
+    for (plane, bundle) in planes.chunks_exact_mut(size.max(1)).zip(bundles) {
+        for (lane, place) in bundle.iter().zip(places) {
+            plane[*place] = *lane;
+        }
     }
 }
 

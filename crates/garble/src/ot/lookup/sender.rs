@@ -83,7 +83,11 @@ pub(crate) fn write_column(
             let entry = (table.entries[letter * table.blocks + block] ^ *share ^ *pad).to_bytes();
             let room = (bytes - block * BLOCK_BYTES).min(BLOCK_BYTES);
             let at = start + letter * bytes + block * BLOCK_BYTES;
-            message[at..at + room].copy_from_slice(&entry[..room]);
+            match message[at..at + room].as_mut_array() {
+                // A length that the compiler knows.
+                Some(whole) => *whole = entry,
+                None => message[at..at + room].copy_from_slice(&entry[..room]),
+            }
         }
     }
     Ok(share)
