@@ -10,7 +10,7 @@
 
 use crate::block::Block;
 use crate::circuit::LANES;
-use crate::kernel::{Garbled, Gate, Lanes, Tables};
+use crate::kernel::{AsBlock, Garbled, Gate, Lanes, Tables, lane_tweak};
 use core::arch::x86_64::*;
 
 /// Proof that this processor has VAES on 512-bit vectors.
@@ -46,7 +46,7 @@ const LANE_TWEAKS: Lanes = {
     let mut tweaks = [Block::ZERO; LANES];
     let mut lane = 0;
     while lane < LANES {
-        tweaks[lane] = Block::new(Gate::lane_tweak(lane) as u128);
+        tweaks[lane] = Block::new(lane_tweak(lane) as u128);
         lane += 1;
     }
     tweaks
@@ -167,9 +167,9 @@ macro_rules! kernel {
 
             #[inline]
             #[target_feature(enable = $features)]
-            fn at(lanes: &[Block], vector: usize) -> $vector {
+            fn at<L: AsBlock>(lanes: &[L], vector: usize) -> $vector {
                 let (vectors, _) = lanes.as_chunks::<$width>();
-                $load(&vectors[vector])
+                $load(&vectors[vector].map(AsBlock::block))
             }
 
             #[inline]
@@ -180,7 +180,7 @@ macro_rules! kernel {
             }
 
             #[target_feature(enable = $features)]
-            fn garble(gate: &Gate<'_>, delta: Block, lanes: usize) -> Garbled {
+            fn garble<L: AsBlock>(gate: &Gate<'_, L>, delta: Block, lanes: usize) -> Garbled {
                 let mut garbled = Garbled::default();
                 let (gate_key, one) = (splat(gate.key), splat(Block::new(1)));
                 let delta = splat(delta);
@@ -219,7 +219,7 @@ macro_rules! kernel {
             }
 
             #[target_feature(enable = $features)]
-            fn evaluate(gate: &Gate<'_>, tables: &Tables, lanes: usize) -> Lanes {
+            fn evaluate<L: AsBlock>(gate: &Gate<'_, L>, tables: &Tables, lanes: usize) -> Lanes {
                 let mut out = [Block::ZERO; LANES];
                 let (gate_key, one) = (splat(gate.key), splat(Block::new(1)));
                 for first in (0..lanes.div_ceil($width)).step_by(EVALUATE_AT_ONCE) {
@@ -314,14 +314,19 @@ macro_rules! kernel {
             // SAFETY of all calls: there is a token only where the instructions were detected.
             impl $token {
                 #[inline]
-                pub(crate) fn garble(self, gate: &Gate<'_>, delta: Block, lanes: usize) -> Garbled {
+                pub(crate) fn garble<L: AsBlock>(
+                    self,
+                    gate: &Gate<'_, L>,
+                    delta: Block,
+                    lanes: usize,
+                ) -> Garbled {
                     unsafe { garble(gate, delta, lanes) }
                 }
 
                 #[inline]
-                pub(crate) fn evaluate(
+                pub(crate) fn evaluate<L: AsBlock>(
                     self,
-                    gate: &Gate<'_>,
+                    gate: &Gate<'_, L>,
                     tables: &Tables,
                     lanes: usize,
                 ) -> Lanes {

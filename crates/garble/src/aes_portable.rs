@@ -2,7 +2,7 @@
 
 use crate::block::Block;
 use crate::circuit::LANES;
-use crate::kernel::{Garbled, Gate, Lanes, Tables};
+use crate::kernel::{AsBlock, Garbled, Gate, Lanes, Tables, lane_tweak};
 use aes::Aes128;
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
 
@@ -30,10 +30,10 @@ pub(crate) fn encrypt_rekeyed(keys: &[Block], blocks: &mut [Block]) {
     }
 }
 
-pub(crate) fn garble(gate: &Gate<'_>, delta: Block, lanes: usize) -> Garbled {
+pub(crate) fn garble<L: AsBlock>(gate: &Gate<'_, L>, delta: Block, lanes: usize) -> Garbled {
     let mut garbled = Garbled::default();
     for lane in 0..lanes.min(LANES) {
-        let (a, b) = (gate.a[lane], gate.b[lane]);
+        let (a, b) = (gate.a[lane].block(), gate.b[lane].block());
         let (key_a, key_b) = keys(gate, lane);
         let [a0, a1] = hashes(key_a, [a, a ^ delta]);
         let [b0, b1] = hashes(key_b, [b, b ^ delta]);
@@ -47,10 +47,10 @@ pub(crate) fn garble(gate: &Gate<'_>, delta: Block, lanes: usize) -> Garbled {
     garbled
 }
 
-pub(crate) fn evaluate(gate: &Gate<'_>, tables: &Tables, lanes: usize) -> Lanes {
+pub(crate) fn evaluate<L: AsBlock>(gate: &Gate<'_, L>, tables: &Tables, lanes: usize) -> Lanes {
     let mut out = [Block::ZERO; LANES];
     for (lane, out) in out.iter_mut().enumerate().take(lanes) {
-        let (a, b) = (gate.a[lane], gate.b[lane]);
+        let (a, b) = (gate.a[lane].block(), gate.b[lane].block());
         let (key_a, key_b) = keys(gate, lane);
         let ([hash_a], [hash_b]) = (hashes(key_a, [a]), hashes(key_b, [b]));
         *out = hash_a
@@ -61,8 +61,8 @@ pub(crate) fn evaluate(gate: &Gate<'_>, tables: &Tables, lanes: usize) -> Lanes 
     out
 }
 
-fn keys(gate: &Gate<'_>, lane: usize) -> (Block, Block) {
-    let tweak = u128::from(Gate::lane_tweak(lane));
+fn keys<L>(gate: &Gate<'_, L>, lane: usize) -> (Block, Block) {
+    let tweak = u128::from(lane_tweak(lane));
     (
         gate.key ^ Block::new(tweak),
         gate.key ^ Block::new(tweak + 1),

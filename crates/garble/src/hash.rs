@@ -25,7 +25,7 @@
 
 use crate::block::Block;
 use crate::circuit::LANES;
-use crate::kernel::{Garbled, Gate, Kernel, Lanes, Tables};
+use crate::kernel::{AsBlock, Garbled, Gate, Kernel, Lanes, Tables};
 
 /// Hashes labels under keys that never repeat.
 #[derive(Clone, Copy)]
@@ -47,11 +47,11 @@ impl TweakedHash {
 
     /// Garbles the AND gate with this number.
     #[inline]
-    pub(crate) fn garble(
+    pub(crate) fn garble<L: AsBlock>(
         &self,
         gate: u64,
-        a: &Lanes,
-        b: &Lanes,
+        a: &[L; LANES],
+        b: &[L; LANES],
         delta: Block,
         lanes: usize,
     ) -> Garbled {
@@ -61,11 +61,11 @@ impl TweakedHash {
 
     /// Evaluates the AND gate with this number.
     #[inline]
-    pub(crate) fn evaluate(
+    pub(crate) fn evaluate<L: AsBlock>(
         &self,
         gate: u64,
-        a: &Lanes,
-        b: &Lanes,
+        a: &[L; LANES],
+        b: &[L; LANES],
         tables: &Tables,
         lanes: usize,
     ) -> Lanes {

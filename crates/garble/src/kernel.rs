@@ -25,22 +25,32 @@ enum Kind {
     Portable,
 }
 
+/// A label as the block that it is. For this crate alone: outside, a label is no number.
+pub(crate) trait AsBlock: Copy {
+    fn block(self) -> Block;
+}
+
+impl AsBlock for Block {
+    #[inline]
+    fn block(self) -> Block {
+        self
+    }
+}
+
 /// One block per lane.
 pub(crate) type Lanes = [Block; LANES];
 
 /// An AND gate in all lanes: its labels (for 0, or active), and the key from which the keys of its half gates follow.
-pub(crate) struct Gate<'a> {
+pub(crate) struct Gate<'a, L> {
     pub(crate) key: Block,
-    pub(crate) a: &'a Lanes,
-    pub(crate) b: &'a Lanes,
+    pub(crate) a: &'a [L; LANES],
+    pub(crate) b: &'a [L; LANES],
 }
 
-impl Gate<'_> {
-    /// What is added to the gate's key for the garbler's half in a lane; the evaluator's half adds one more. So a gate uses
-    /// the 2·[`LANES`] keys that differ in the lowest bits.
-    pub(crate) const fn lane_tweak(lane: usize) -> u64 {
-        2 * lane as u64
-    }
+/// What is added to a gate's key for the garbler's half in a lane; the evaluator's half adds one more. So a gate uses
+/// the 2·[`LANES`] keys that differ in the lowest bits.
+pub(crate) const fn lane_tweak(lane: usize) -> u64 {
+    2 * lane as u64
 }
 
 /// The two ciphertexts of an AND gate in all lanes.
@@ -113,7 +123,12 @@ impl Kernel {
 
     /// Garbles an AND gate in the first `lanes` lanes (the others are undefined).
     #[inline]
-    pub(crate) fn garble(self, gate: &Gate<'_>, delta: Block, lanes: usize) -> Garbled {
+    pub(crate) fn garble<L: AsBlock>(
+        self,
+        gate: &Gate<'_, L>,
+        delta: Block,
+        lanes: usize,
+    ) -> Garbled {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Kind::Vaes512(token) => token.garble(gate, delta, lanes),
@@ -125,7 +140,12 @@ impl Kernel {
 
     /// Evaluates a garbled AND gate in the first `lanes` lanes (the others are undefined).
     #[inline]
-    pub(crate) fn evaluate(self, gate: &Gate<'_>, tables: &Tables, lanes: usize) -> Lanes {
+    pub(crate) fn evaluate<L: AsBlock>(
+        self,
+        gate: &Gate<'_, L>,
+        tables: &Tables,
+        lanes: usize,
+    ) -> Lanes {
         match self.0 {
             #[cfg(target_arch = "x86_64")]
             Kind::Vaes512(token) => token.evaluate(gate, tables, lanes),

@@ -5,6 +5,7 @@
 //! whoever holds both labels of a wire knows Δ and with it everything.
 
 use crate::block::Block;
+use crate::kernel::AsBlock;
 use rand::CryptoRng;
 use std::ops::{BitXor, BitXorAssign};
 use zeroize::{DefaultIsZeroes, Zeroize};
@@ -85,6 +86,13 @@ macro_rules! label_arithmetic {
             #[inline]
             fn bitxor_assign(&mut self, other: Self) {
                 self.0 ^= other.0;
+            }
+        }
+
+        impl AsBlock for $label {
+            #[inline]
+            fn block(self) -> Block {
+                self.0
             }
         }
 

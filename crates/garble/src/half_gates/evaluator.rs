@@ -93,8 +93,7 @@ impl Circuit for Evaluator {
         let (generator, evaluator) = blocks.split_at(self.lanes);
         pull(generator, &mut tables.generator);
         pull(evaluator, &mut tables.evaluator);
-        let (a, b) = (a.map(|label| label.0), b.map(|label| label.0));
-        let out = self.hash.evaluate(self.gates, &a, &b, &tables, self.lanes);
+        let out = self.hash.evaluate(self.gates, a, b, &tables, self.lanes);
         self.gates += 1;
         self.lane_gates += self.lanes as u64;
         out.map(ActiveLabel)

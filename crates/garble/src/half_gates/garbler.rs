@@ -109,10 +109,9 @@ impl Circuit for Garbler {
     }
 
     fn and(&mut self, a: &Bundle<ZeroLabel>, b: &Bundle<ZeroLabel>) -> Bundle<ZeroLabel> {
-        let (a, b) = (a.map(|label| label.0), b.map(|label| label.0));
         let garbled = self
             .hash
-            .garble(self.gates, &a, &b, self.delta.block(), self.lanes);
+            .garble(self.gates, a, b, self.delta.block(), self.lanes);
         self.gates += 1;
         self.lane_gates += self.lanes as u64;
         if self.lanes == LANES {
