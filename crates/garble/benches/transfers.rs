@@ -43,7 +43,7 @@ fn correlated(criterion: &mut Criterion) {
     let mut group = criterion.benchmark_group("correlated, both sides on one core");
     group.throughput(Throughput::Elements(COUNT as u64));
     for (name, group_bits) in sizes {
-        let (mut sender, mut receiver, delta) = start(group_bits);
+        let (mut sender, mut receiver, _) = start(group_bits);
         let (mut left, mut right) = memory_pair();
         group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
             let chunk: Bits = (0..8192).map(|i| i % 3 == 0).collect();
