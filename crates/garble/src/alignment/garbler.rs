@@ -293,7 +293,7 @@ impl<K: Cell> Ahead<'_, K> {
                 };
                 let share = write_column(
                     session.kernel,
-                    &strip.tables[comparison],
+                    &mut strip.tables[comparison],
                     self.letters,
                     self.comparisons[comparison].columns.start + step,
                     place,

@@ -6,6 +6,7 @@ use crate::error::GarbleError;
 use crate::label::{Delta, ZeroLabel};
 use crate::ot::CorrelatedSender;
 use crate::transport::Transport;
+use std::ops::Deref;
 use std::sync::Arc;
 use zeroize::Zeroizing;
 
@@ -20,6 +21,23 @@ pub struct SentLetters {
     delta: Arc<Delta>,
     labels: Zeroizing<Vec<ZeroLabel>>,
     kept: Zeroizing<Vec<Block>>,
+}
+
+/// The keys of a column, kept or made for this use.
+pub(crate) enum ColumnKeys<'a> {
+    Kept(&'a [Block]),
+    Derived(Zeroizing<Vec<Block>>),
+}
+
+impl Deref for ColumnKeys<'_> {
+    type Target = [Block];
+
+    fn deref(&self) -> &[Block] {
+        match self {
+            Self::Kept(keys) => keys,
+            Self::Derived(keys) => keys,
+        }
+    }
 }
 
 /// Makes keys for `count` letters of the receiver. Their columns are numbered from `first_column` on; a number serves once per session.
@@ -67,17 +85,17 @@ impl SentLetters {
     }
 
     /// All keys of a column, by letter.
-    pub(crate) fn keys(&self, column: usize) -> Result<Zeroizing<Vec<Block>>, GarbleError> {
+    pub(crate) fn keys(&self, column: usize) -> Result<ColumnKeys<'_>, GarbleError> {
         if column >= self.count {
             return Err(GarbleError::Misuse("no such letter of the other side"));
         }
         let place = column * self.alphabet;
-        let mut keys = Zeroizing::new(Vec::with_capacity(self.alphabet));
-        match self.kept.get(place..place + self.alphabet) {
-            Some(kept) => keys.extend_from_slice(kept),
-            None => self.derive(column, &mut keys),
+        if let Some(kept) = self.kept.get(place..place + self.alphabet) {
+            return Ok(ColumnKeys::Kept(kept));
         }
-        Ok(keys)
+        let mut keys = Zeroizing::new(Vec::with_capacity(self.alphabet));
+        self.derive(column, &mut keys);
+        Ok(ColumnKeys::Derived(keys))
     }
 
     fn derive(&self, column: usize, keys: &mut Vec<Block>) {

@@ -15,6 +15,8 @@ pub struct StripTable {
     width: usize,
     blocks: usize,
     entries: Zeroizing<Vec<Block>>,
+    /// Room for the pads of all letters, kept from column to column.
+    pads: Zeroizing<Vec<Block>>,
 }
 
 impl StripTable {
@@ -47,6 +49,7 @@ impl StripTable {
             rows: rows.len(),
             width,
             blocks,
+            pads: Zeroizing::new(vec![Block::ZERO; alphabet]),
             entries: Zeroizing::new(pairs.iter().map(|pair| Block::from_words(*pair)).collect()),
         })
     }
@@ -60,7 +63,7 @@ impl StripTable {
 /// Appends the message of one column and returns the sender's share of its costs.
 pub(crate) fn write_column(
     kernel: Kernel,
-    table: &StripTable,
+    table: &mut StripTable,
     letters: &SentLetters,
     column: usize,
     place: Place,
@@ -73,12 +76,12 @@ pub(crate) fn write_column(
     let bytes = entry_bytes(table.rows, table.width);
     let start = message.len();
     message.resize(start + keys.len() * bytes, 0);
-    let mut pads = Zeroizing::new(vec![Block::ZERO; keys.len()]);
+    let pads = &mut table.pads;
     for (block, share) in share.iter().enumerate() {
         for (letter, pad) in pads.iter_mut().enumerate() {
             *pad = pad_input(letters.column_number(column), letter, place, block);
         }
-        kernel.encrypt_rekeyed(&keys, &mut pads);
+        kernel.encrypt_rekeyed(&keys, pads);
         for (letter, pad) in pads.iter().enumerate() {
             let entry = (table.entries[letter * table.blocks + block] ^ *share ^ *pad).to_bytes();
             let room = (bytes - block * BLOCK_BYTES).min(BLOCK_BYTES);

@@ -36,14 +36,14 @@ proptest! {
         let (mut line, _other) = memory_pair();
         let sent = letters::send(alphabet, 4, 0, &delta, &mut sender, &mut line).unwrap();
         let received = letters::receive(alphabet, &own_letters, 0, &mut receiver, &mut line).unwrap();
-        let table = StripTable::new(alphabet, width, &costs).unwrap();
+        let mut table = StripTable::new(alphabet, width, &costs).unwrap();
         prop_assert_eq!(table.rows(), rows);
         let mut shares = Prg::new(Kernel::best(), Block::new(9));
         let place = Place { comparison: 3, strip: 1 };
         let mut seen = std::collections::BTreeSet::new();
         for (column, letter) in own_letters.iter().enumerate() {
             let mut message = vec![0xaa; 5];
-            let kept = write_column(Kernel::best(), &table, &sent, column, place, &mut shares, &mut message).unwrap();
+            let kept = write_column(Kernel::best(), &mut table, &sent, column, place, &mut shares, &mut message).unwrap();
             let message = &message[5..];
             prop_assert_eq!(message.len(), column_bytes(alphabet, rows, width));
             let got = read_column(Kernel::portable(), rows, width, &received, column, place, message).unwrap();
