@@ -1,0 +1,278 @@
+//! The side with the columns and their letters.
+
+use super::plan::{self, LOOKAHEAD, Slab};
+use super::{Fold, value_of};
+use crate::block::{BLOCK_BYTES, Block};
+use crate::circuit::cells::Cell;
+use crate::circuit::reduce::{Number, public_number};
+use crate::error::GarbleError;
+use crate::half_gates::Evaluator;
+use crate::half_gates::messages::{receive_bits, send_bits};
+use crate::kernel::Kernel;
+use crate::label::ActiveLabel;
+use crate::ot::correlated::{GroupBits, Receiver};
+use crate::ot::letters::{self, ReceivedLetters};
+use crate::ot::lookup::messages::column_bytes;
+use crate::ot::lookup::{Place, Share, read_column, share_bits};
+use crate::ot::{Bits, CorrelatedReceiver};
+use crate::transport::Transport;
+use crate::wavefront::{Geometry, Shape, Sweep};
+use rand::CryptoRng;
+use std::collections::VecDeque;
+use std::ops::Range;
+use zeroize::Zeroizing;
+
+/// The evaluator's side of a session.
+pub struct EvaluatorSession<O = Receiver> {
+    kernel: Kernel,
+    evaluator: Evaluator,
+    correlated: O,
+    columns: u64,
+    comparisons: u32,
+}
+
+/// One comparison, as the evaluator knows it.
+#[derive(Clone, Debug)]
+pub struct EvaluatorComparison {
+    /// How many letters the garbler's string has.
+    pub rows: usize,
+    /// Her own letters, as places in the letters received.
+    pub columns: Range<usize>,
+}
+
+impl EvaluatorSession<Receiver> {
+    /// Makes the base transfers.
+    pub fn start(
+        kernel: Kernel,
+        rng: &mut impl CryptoRng,
+        transport: &mut impl Transport,
+    ) -> Result<Self, GarbleError> {
+        let correlated = Receiver::start(GroupBits::default(), kernel, rng, transport)?;
+        Self::with_transfers(kernel, correlated, transport)
+    }
+}
+
+impl<O: CorrelatedReceiver> EvaluatorSession<O> {
+    /// A session on transfers that were made some other way.
+    pub fn with_transfers(
+        kernel: Kernel,
+        correlated: O,
+        transport: &mut impl Transport,
+    ) -> Result<Self, GarbleError> {
+        Ok(Self {
+            kernel,
+            evaluator: Evaluator::start(kernel, transport)?,
+            correlated,
+            columns: 0,
+            comparisons: 0,
+        })
+    }
+
+    /// Gets a key for each of her letters. They serve any number of comparisons.
+    pub fn letters(
+        &mut self,
+        alphabet: usize,
+        letters: &[usize],
+        transport: &mut impl Transport,
+    ) -> Result<ReceivedLetters, GarbleError> {
+        let first = self.columns;
+        self.columns += letters.len() as u64;
+        letters::receive(alphabet, letters, first, &mut self.correlated, transport)
+    }
+
+    /// Aligns many pairs and folds each matrix into one number.
+    pub fn align<K: Cell>(
+        &mut self,
+        cell: &K,
+        fold: Fold,
+        letters: &ReceivedLetters,
+        comparisons: &[EvaluatorComparison],
+        transport: &mut impl Transport,
+    ) -> Result<Vec<Number<ActiveLabel>>, GarbleError> {
+        let width = cell.input_wires();
+        let shapes: Vec<Shape> = comparisons
+            .iter()
+            .map(|comparison| Shape {
+                rows: comparison.rows,
+                columns: comparison.columns.len(),
+            })
+            .collect();
+        plan::check(&shapes, self.comparisons, width)?;
+        let mut ends = comparisons.iter().map(|comparison| comparison.columns.end);
+        if ends.any(|end| end > letters.count()) {
+            return Err(GarbleError::Misuse(
+                "a comparison with letters that are not there",
+            ));
+        }
+        let mut numbers = Vec::with_capacity(comparisons.len());
+        for group in plan::groups(&shapes, width) {
+            let geometry = Geometry::new(shapes[group.clone()].to_vec());
+            let mut ahead = Ahead {
+                width,
+                letters,
+                comparisons: &comparisons[group.clone()],
+                first_number: self.comparisons,
+                shares: Vec::new(),
+                labels: VecDeque::new(),
+                message: Vec::new(),
+            };
+            self.comparisons += group.len() as u32;
+            let results = self.sweep(cell, &geometry, &mut ahead, transport)?;
+            numbers.extend(fold.run(&mut self.evaluator, transport, results)?);
+        }
+        Ok(numbers)
+    }
+
+    fn sweep<K: Cell>(
+        &mut self,
+        cell: &K,
+        geometry: &Geometry,
+        ahead: &mut Ahead<'_>,
+        transport: &mut impl Transport,
+    ) -> Result<Vec<Vec<Number<ActiveLabel>>>, GarbleError> {
+        let mut sweep = Sweep::new(cell, geometry, &self.evaluator);
+        let slabs = plan::slabs(geometry, ahead.width);
+        let mut coming = slabs.iter();
+        for slab in coming.by_ref().take(LOOKAHEAD) {
+            ahead.receive(self, geometry, slab, transport)?;
+        }
+        for slab in &slabs {
+            if let Some(later) = coming.next() {
+                ahead.receive(self, geometry, later, transport)?;
+            }
+            if slab.steps.start == 0 {
+                sweep.start_strip(slab.strip, &self.evaluator);
+            }
+            let labels = ahead.labels.pop_front().unwrap_or_default();
+            let mut rest = &labels[..];
+            for step in slab.steps.clone() {
+                let count = geometry.cells_in_step(slab.strip, step) * ahead.width;
+                let (inputs, later) = rest.split_at(count.min(rest.len()));
+                rest = later;
+                sweep.step(step, inputs, &mut self.evaluator, transport)?;
+            }
+        }
+        Ok(sweep.results(&self.evaluator))
+    }
+
+    /// Wires of the evaluator's own bits, by transfer: the garbler does not see them.
+    pub fn own_bits(
+        &mut self,
+        bits: &Bits,
+        transport: &mut impl Transport,
+    ) -> Result<Number<ActiveLabel>, GarbleError> {
+        self.correlated.receive(bits, transport)
+    }
+
+    /// Wires of the garbler's bits.
+    pub fn peer_bits(
+        &mut self,
+        count: usize,
+        transport: &mut impl Transport,
+    ) -> Result<Number<ActiveLabel>, GarbleError> {
+        let mut bytes = [0; BLOCK_BYTES];
+        let mut wires = Number::new(Vec::with_capacity(count));
+        for _ in 0..count {
+            transport.receive(&mut bytes)?;
+            wires.push(ActiveLabel(Block::from_bytes(bytes)));
+        }
+        Ok(wires)
+    }
+
+    /// A number that both sides know, as wires.
+    pub fn public_number(&self, value: u64, width: usize) -> Number<ActiveLabel> {
+        public_number(&self.evaluator, value, width)
+    }
+
+    /// The evaluator herself, for circuits on the numbers of [`EvaluatorSession::align`]; see [`crate::circuit::reduce`].
+    pub fn party(&mut self) -> &mut Evaluator {
+        &mut self.evaluator
+    }
+
+    /// Shows numbers to the garbler, and to nobody else.
+    pub fn show(
+        &mut self,
+        numbers: &[Number<ActiveLabel>],
+        transport: &mut impl Transport,
+    ) -> Result<(), GarbleError> {
+        let wires = numbers.iter().flat_map(|number| number.iter());
+        send_bits(wires.map(|wire| wire.colour()), transport)?;
+        Ok(transport.flush()?)
+    }
+
+    /// Learns numbers from the garbler, who learns nothing. A number may have up to 64 bits.
+    pub fn learn(
+        &mut self,
+        numbers: &[Number<ActiveLabel>],
+        transport: &mut impl Transport,
+    ) -> Result<Vec<u64>, GarbleError> {
+        let wires = numbers.iter().map(|number| number.len()).sum();
+        let mut colours = receive_bits(wires, transport)?.into_iter();
+        Ok(numbers
+            .iter()
+            .map(|number| {
+                let bits = number.iter().zip(colours.by_ref());
+                value_of(bits.map(|(wire, colour)| wire.colour() ^ colour))
+            })
+            .collect())
+    }
+}
+
+/// What is received ahead of the tables: columns of masked costs, and the labels of the evaluator's shares.
+struct Ahead<'a> {
+    width: usize,
+    letters: &'a ReceivedLetters,
+    comparisons: &'a [EvaluatorComparison],
+    first_number: u32,
+    shares: Vec<Vec<Share>>,
+    labels: VecDeque<Zeroizing<Vec<ActiveLabel>>>,
+    message: Vec<u8>,
+}
+
+impl Ahead<'_> {
+    fn receive<O: CorrelatedReceiver>(
+        &mut self,
+        session: &mut EvaluatorSession<O>,
+        geometry: &Geometry,
+        slab: &Slab,
+        transport: &mut impl Transport,
+    ) -> Result<(), GarbleError> {
+        if slab.steps.start == 0 {
+            // All cells of the strip before have their labels.
+            self.shares = self.comparisons.iter().map(|_| Vec::new()).collect();
+        }
+        let mut bits = Bits::with_capacity(slab.cells * self.width);
+        for step in slab.steps.clone() {
+            for comparison in geometry.entering(slab.strip, step) {
+                let rows = geometry.rows(slab.strip, comparison);
+                let bytes = column_bytes(self.letters.alphabet(), rows, self.width);
+                self.message.resize(bytes, 0);
+                transport.receive(&mut self.message)?;
+                let place = Place {
+                    comparison: self.first_number + comparison as u32,
+                    strip: slab.strip as u32,
+                };
+                let share = read_column(
+                    session.kernel,
+                    rows,
+                    self.width,
+                    self.letters,
+                    self.comparisons[comparison].columns.start + step,
+                    place,
+                    &self.message,
+                )?;
+                self.shares[comparison].push(share);
+            }
+            for at in geometry.cells(slab.strip, step) {
+                let share = &self.shares[at.comparison][at.column];
+                bits.push_low_bits(
+                    share_bits(share, at.row * self.width, self.width),
+                    self.width,
+                );
+            }
+        }
+        let labels = session.correlated.receive(&bits, transport)?;
+        self.labels.push_back(labels);
+        Ok(())
+    }
+}

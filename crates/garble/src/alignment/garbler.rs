@@ -1,0 +1,338 @@
+//! The side with the rows and the tables of costs.
+
+use super::plan::{self, LOOKAHEAD, Slab};
+use super::{Fold, value_of};
+use crate::circuit::cells::Cell;
+use crate::circuit::reduce::{Number, public_number};
+use crate::error::GarbleError;
+use crate::half_gates::Garbler;
+use crate::half_gates::messages::{receive_bits, send_bits};
+use crate::kernel::Kernel;
+use crate::label::{Delta, ZeroLabel};
+use crate::ot::CorrelatedSender;
+use crate::ot::correlated::{GroupBits, Sender};
+use crate::ot::letters::{self, SentLetters};
+use crate::ot::lookup::{Place, Share, StripTable, share_bits, write_column};
+use crate::prg::Prg;
+use crate::transport::Transport;
+use crate::wavefront::{Geometry, STRIP_ROWS, Shape, Sweep};
+use rand::CryptoRng;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The garbler's side of a session: one offset, one set of base transfers, any number of comparisons.
+pub struct GarblerSession<O = Sender> {
+    kernel: Kernel,
+    delta: Arc<Delta>,
+    garbler: Garbler,
+    correlated: O,
+    randomness: Prg,
+    columns: u64,
+    comparisons: u32,
+}
+
+/// One comparison, as the garbler knows it.
+pub struct GarblerComparison<'a> {
+    /// For each of his letters, what the cell takes as input against every letter of the alphabet.
+    pub rows: Vec<&'a [u64]>,
+    /// The evaluator's letters, as places in the letters sent.
+    pub columns: Range<usize>,
+}
+
+impl GarblerSession<Sender> {
+    /// Draws the offset and makes the base transfers.
+    pub fn start(
+        kernel: Kernel,
+        rng: &mut impl CryptoRng,
+        transport: &mut impl Transport,
+    ) -> Result<Self, GarbleError> {
+        let delta = Arc::new(Delta::random(rng));
+        let group_bits = GroupBits::default();
+        let correlated = Sender::start(Arc::clone(&delta), group_bits, kernel, rng, transport)?;
+        Self::with_transfers(kernel, delta, correlated, rng, transport)
+    }
+}
+
+impl<O: CorrelatedSender> GarblerSession<O> {
+    /// A session on transfers that were made some other way; their offset is `delta`.
+    pub fn with_transfers(
+        kernel: Kernel,
+        delta: Arc<Delta>,
+        correlated: O,
+        rng: &mut impl CryptoRng,
+        transport: &mut impl Transport,
+    ) -> Result<Self, GarbleError> {
+        let garbler = Garbler::start(Arc::clone(&delta), kernel, rng, transport)?;
+        transport.flush()?;
+        Ok(Self {
+            kernel,
+            delta,
+            garbler,
+            correlated,
+            randomness: Prg::from_rng(kernel, rng),
+            columns: 0,
+            comparisons: 0,
+        })
+    }
+
+    /// Makes keys for `count` letters of the evaluator. They serve any number of comparisons.
+    pub fn letters(
+        &mut self,
+        alphabet: usize,
+        count: usize,
+        transport: &mut impl Transport,
+    ) -> Result<SentLetters, GarbleError> {
+        self.garbler.finish(transport)?;
+        let first = self.columns;
+        self.columns += count as u64;
+        letters::send(
+            alphabet,
+            count,
+            first,
+            &self.delta,
+            &mut self.correlated,
+            transport,
+        )
+    }
+
+    /// Aligns many pairs and folds each matrix into one number.
+    pub fn align<K: Cell>(
+        &mut self,
+        cell: &K,
+        fold: Fold,
+        letters: &SentLetters,
+        comparisons: &[GarblerComparison<'_>],
+        transport: &mut impl Transport,
+    ) -> Result<Vec<Number<ZeroLabel>>, GarbleError> {
+        let width = cell.input_wires();
+        let shapes: Vec<Shape> = comparisons
+            .iter()
+            .map(|comparison| Shape {
+                rows: comparison.rows.len(),
+                columns: comparison.columns.len(),
+            })
+            .collect();
+        plan::check(&shapes, self.comparisons, width)?;
+        let mut ends = comparisons.iter().map(|comparison| comparison.columns.end);
+        if ends.any(|end| end > letters.count()) {
+            return Err(GarbleError::Misuse(
+                "a comparison with letters that are not there",
+            ));
+        }
+        self.garbler.finish(transport)?;
+        let mut numbers = Vec::with_capacity(comparisons.len());
+        for group in plan::groups(&shapes, width) {
+            let geometry = Geometry::new(shapes[group.clone()].to_vec());
+            let mut ahead = Ahead {
+                cell,
+                letters,
+                comparisons: &comparisons[group.clone()],
+                first_number: self.comparisons,
+                strips: VecDeque::new(),
+                message: Vec::new(),
+            };
+            self.comparisons += group.len() as u32;
+            let results = self.sweep(&geometry, &mut ahead, transport)?;
+            numbers.extend(fold.run(&mut self.garbler, transport, results)?);
+            self.garbler.finish(transport)?;
+        }
+        Ok(numbers)
+    }
+
+    fn sweep<K: Cell>(
+        &mut self,
+        geometry: &Geometry,
+        ahead: &mut Ahead<'_, K>,
+        transport: &mut impl Transport,
+    ) -> Result<Vec<Vec<Number<ZeroLabel>>>, GarbleError> {
+        let width = ahead.cell.input_wires();
+        let mut sweep = Sweep::new(ahead.cell, geometry, &self.garbler);
+        let slabs = plan::slabs(geometry, width);
+        let mut coming = slabs.iter();
+        for slab in coming.by_ref().take(LOOKAHEAD) {
+            ahead.send(self, geometry, slab, transport)?;
+        }
+        for slab in &slabs {
+            if let Some(later) = coming.next() {
+                ahead.send(self, geometry, later, transport)?;
+            }
+            let shares = ahead.shares(slab)?;
+            if slab.steps.start == 0 {
+                sweep.start_strip(slab.strip, &self.garbler);
+            }
+            let mut labels = self.correlated.send(slab.cells * width, transport)?;
+            let mut rest = &mut labels[..];
+            for step in slab.steps.clone() {
+                let count = geometry.cells_in_step(slab.strip, step) * width;
+                let (inputs, later) = std::mem::take(&mut rest).split_at_mut(count);
+                rest = later;
+                // The wire carries the sum of both shares: his own is folded into the zero label.
+                let cells = geometry.cells(slab.strip, step);
+                for (at, inputs) in cells.zip(inputs.chunks_exact_mut(width.max(1))) {
+                    let share = &shares[at.comparison][at.column];
+                    let bits = share_bits(share, at.row * width, width);
+                    for (wire, label) in inputs.iter_mut().enumerate() {
+                        *label = label.flipped(bits >> wire & 1 == 1, &self.delta);
+                    }
+                }
+                sweep.step(step, inputs, &mut self.garbler, transport)?;
+            }
+            self.garbler.finish(transport)?;
+        }
+        Ok(sweep.results(&self.garbler))
+    }
+
+    /// Wires of the garbler's own bits: the evaluator gets the labels, which tell her nothing.
+    pub fn own_bits(
+        &mut self,
+        bits: &[bool],
+        transport: &mut impl Transport,
+    ) -> Result<Number<ZeroLabel>, GarbleError> {
+        self.garbler.finish(transport)?;
+        let mut wires = Number::new(Vec::with_capacity(bits.len()));
+        for bit in bits {
+            let zero = ZeroLabel(self.randomness.next_block());
+            transport.send(&zero.of(*bit, &self.delta).0.to_bytes())?;
+            wires.push(zero);
+        }
+        transport.flush()?;
+        Ok(wires)
+    }
+
+    /// Wires of the evaluator's bits, which she gets by transfer.
+    pub fn peer_bits(
+        &mut self,
+        count: usize,
+        transport: &mut impl Transport,
+    ) -> Result<Number<ZeroLabel>, GarbleError> {
+        // Before he waits for her, she needs all tables that she may be waiting for.
+        self.garbler.finish(transport)?;
+        self.correlated.send(count, transport)
+    }
+
+    /// A number that both sides know, as wires.
+    pub fn public_number(&self, value: u64, width: usize) -> Number<ZeroLabel> {
+        public_number(&self.garbler, value, width)
+    }
+
+    /// The garbler himself, for circuits on the numbers of [`GarblerSession::align`]; see [`crate::circuit::reduce`].
+    pub fn party(&mut self) -> &mut Garbler {
+        &mut self.garbler
+    }
+
+    /// Shows numbers to the evaluator, and to nobody else.
+    pub fn show(
+        &mut self,
+        numbers: &[Number<ZeroLabel>],
+        transport: &mut impl Transport,
+    ) -> Result<(), GarbleError> {
+        self.garbler.finish(transport)?;
+        let wires = numbers.iter().flat_map(|number| number.iter());
+        send_bits(wires.map(|wire| wire.colour()), transport)?;
+        Ok(transport.flush()?)
+    }
+
+    /// Learns numbers from the evaluator, who learns nothing. A number may have up to 64 bits.
+    pub fn learn(
+        &mut self,
+        numbers: &[Number<ZeroLabel>],
+        transport: &mut impl Transport,
+    ) -> Result<Vec<u64>, GarbleError> {
+        self.garbler.finish(transport)?;
+        let wires = numbers.iter().map(|number| number.len()).sum();
+        let mut colours = receive_bits(wires, transport)?.into_iter();
+        Ok(numbers
+            .iter()
+            .map(|number| {
+                let bits = number.iter().zip(colours.by_ref());
+                value_of(bits.map(|(wire, colour)| wire.colour() ^ colour))
+            })
+            .collect())
+    }
+}
+
+/// What is sent ahead of the tables: columns of masked costs. Keeps the garbler's shares until their cells are garbled.
+struct Ahead<'a, K> {
+    cell: &'a K,
+    letters: &'a SentLetters,
+    comparisons: &'a [GarblerComparison<'a>],
+    first_number: u32,
+    strips: VecDeque<Strip>,
+    message: Vec<u8>,
+}
+
+/// A strip under way: the tables of all comparisons, and the shares of the columns so far.
+struct Strip {
+    number: usize,
+    tables: Vec<StripTable>,
+    shares: Vec<Vec<Share>>,
+}
+
+impl<K: Cell> Ahead<'_, K> {
+    fn send<O>(
+        &mut self,
+        session: &mut GarblerSession<O>,
+        geometry: &Geometry,
+        slab: &Slab,
+        transport: &mut impl Transport,
+    ) -> Result<(), GarbleError> {
+        if slab.steps.start == 0 {
+            let strip = self.start_strip(slab.strip)?;
+            self.strips.push_back(strip);
+        }
+        let Some(strip) = self.strips.back_mut() else {
+            return Err(GarbleError::Misuse("a strip that was not started"));
+        };
+        for step in slab.steps.clone() {
+            self.message.clear();
+            for comparison in geometry.entering(slab.strip, step) {
+                let place = Place {
+                    comparison: self.first_number + comparison as u32,
+                    strip: slab.strip as u32,
+                };
+                let share = write_column(
+                    session.kernel,
+                    &mut strip.tables[comparison],
+                    self.letters,
+                    self.comparisons[comparison].columns.start + step,
+                    place,
+                    &mut session.randomness,
+                    &mut self.message,
+                )?;
+                strip.shares[comparison].push(share);
+            }
+            transport.send(&self.message)?;
+        }
+        Ok(transport.flush()?)
+    }
+
+    fn start_strip(&self, number: usize) -> Result<Strip, GarbleError> {
+        let first = number * STRIP_ROWS;
+        let tables = self.comparisons.iter().map(|comparison| {
+            let rows = comparison.rows.get(first..).unwrap_or_default();
+            let rows = &rows[..rows.len().min(STRIP_ROWS)];
+            StripTable::new(self.letters.alphabet(), self.cell.input_wires(), rows)
+        });
+        Ok(Strip {
+            number,
+            tables: tables.collect::<Result<_, _>>()?,
+            shares: self.comparisons.iter().map(|_| Vec::new()).collect(),
+        })
+    }
+
+    /// The shares that a slab needs; those of earlier strips are dropped.
+    fn shares(&mut self, slab: &Slab) -> Result<&[Vec<Share>], GarbleError> {
+        while self
+            .strips
+            .front()
+            .is_some_and(|strip| strip.number < slab.strip)
+        {
+            self.strips.pop_front();
+        }
+        match self.strips.front() {
+            Some(strip) => Ok(&strip.shares),
+            None => Err(GarbleError::Misuse("a strip that was not started")),
+        }
+    }
+}

@@ -1,0 +1,399 @@
+//! Both parties against the plain recurrences, on real and on ideal transfers.
+
+use super::*;
+use crate::circuit::cells::{Cell, ClippedCell, DifferenceCell, LocalCell, UnitCell};
+use crate::circuit::reduce::{Operation, pairwise};
+use crate::kernel::Kernel;
+use crate::label::Delta;
+use crate::ot::ideal::ideal_pair;
+use crate::ot::{Bits, CorrelatedReceiver, CorrelatedSender};
+use crate::transport::{MemoryTransport, memory_pair};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use std::sync::Arc;
+
+type Strings = Vec<Vec<usize>>;
+
+fn strings(rng: &mut ChaCha20Rng, lengths: &[usize], alphabet: usize) -> Strings {
+    let one = |length: &usize| {
+        (0..*length)
+            .map(|_| rng.random_range(0..alphabet))
+            .collect()
+    };
+    lengths.iter().map(one).collect()
+}
+
+/// Where each string's letters are when all letters follow each other.
+fn places(strings: &Strings) -> Vec<std::ops::Range<usize>> {
+    let mut next = 0;
+    let place = |string: &Vec<usize>| {
+        next += string.len();
+        next - string.len()..next
+    };
+    strings.iter().map(place).collect()
+}
+
+struct Case<'a, K> {
+    cell: &'a K,
+    fold: Fold,
+    /// What the cell takes as input: by the garbler's letter, then by the evaluator's.
+    table: &'a [Vec<u64>],
+    ours: &'a Strings,
+    theirs: &'a Strings,
+}
+
+impl<K: Cell + Sync> Case<'_, K> {
+    fn alphabet(&self) -> usize {
+        self.table[0].len()
+    }
+
+    /// All garbler's strings against all of the evaluator's.
+    fn garble<O: CorrelatedSender>(
+        &self,
+        session: &mut GarblerSession<O>,
+        line: &mut MemoryTransport,
+    ) -> Vec<u64> {
+        let places = places(self.theirs);
+        let letters = session
+            .letters(self.alphabet(), self.theirs.concat().len(), line)
+            .unwrap();
+        let comparisons: Vec<_> = self
+            .ours
+            .iter()
+            .flat_map(|ours| {
+                places.iter().map(|place| GarblerComparison {
+                    rows: ours.iter().map(|letter| &self.table[*letter][..]).collect(),
+                    columns: place.clone(),
+                })
+            })
+            .collect();
+        let numbers = session
+            .align(self.cell, self.fold, &letters, &comparisons, line)
+            .unwrap();
+        session.show(&numbers, line).unwrap();
+        session.learn(&numbers, line).unwrap()
+    }
+
+    fn evaluate<O: CorrelatedReceiver>(
+        &self,
+        session: &mut EvaluatorSession<O>,
+        line: &mut MemoryTransport,
+    ) -> Vec<u64> {
+        let places = places(self.theirs);
+        let letters = session
+            .letters(self.alphabet(), &self.theirs.concat(), line)
+            .unwrap();
+        let comparisons: Vec<_> = self
+            .ours
+            .iter()
+            .flat_map(|ours| {
+                places.iter().map(|place| EvaluatorComparison {
+                    rows: ours.len(),
+                    columns: place.clone(),
+                })
+            })
+            .collect();
+        let numbers = session
+            .align(self.cell, self.fold, &letters, &comparisons, line)
+            .unwrap();
+        let values = session.learn(&numbers, line).unwrap();
+        session.show(&numbers, line).unwrap();
+        values
+    }
+
+    /// Runs both sides on ideal transfers; both must learn the same. Returns that and the bytes of both sides.
+    fn run(&self, kernels: (Kernel, Kernel), seed: u64) -> (Vec<u64>, [u64; 2]) {
+        let (mut left, mut right) = memory_pair();
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        let delta = Arc::new(Delta::random(&mut rng));
+        let (dealt_left, dealt_right) = ideal_pair(Arc::clone(&delta), seed);
+        std::thread::scope(|scope| {
+            let ours = scope.spawn(move || {
+                let mut session = GarblerSession::with_transfers(
+                    kernels.0, delta, dealt_left, &mut rng, &mut left,
+                )
+                .unwrap();
+                (self.garble(&mut session, &mut left), left.sent())
+            });
+            let mut session =
+                EvaluatorSession::with_transfers(kernels.1, dealt_right, &mut right).unwrap();
+            let theirs = self.evaluate(&mut session, &mut right);
+            let (ours, sent) = ours.join().unwrap();
+            assert_eq!(ours, theirs);
+            (theirs, [sent, right.sent()])
+        })
+    }
+}
+
+fn levenshtein(a: &[usize], b: &[usize]) -> u64 {
+    global(a, b, 1, 1, |x, y| u64::from(x != y))
+}
+
+fn global(
+    a: &[usize],
+    b: &[usize],
+    insertion: u64,
+    deletion: u64,
+    cost: impl Fn(usize, usize) -> u64,
+) -> u64 {
+    let mut row: Vec<u64> = (0..=b.len() as u64).map(|j| j * insertion).collect();
+    for &x in a {
+        let mut diagonal = row[0];
+        row[0] += deletion;
+        for (j, &y) in b.iter().enumerate() {
+            let best = (diagonal + cost(x, y))
+                .min(row[j] + insertion)
+                .min(row[j + 1] + deletion);
+            diagonal = std::mem::replace(&mut row[j + 1], best);
+        }
+    }
+    row[b.len()]
+}
+
+fn unit_table(alphabet: usize) -> Vec<Vec<u64>> {
+    (0..alphabet)
+        .map(|x| (0..alphabet).map(|y| UnitCell.input(x == y)).collect())
+        .collect()
+}
+
+#[test]
+fn levenshtein_on_ideal_transfers() {
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let ours = strings(&mut rng, &[0, 1, 7, 20, 131, 260, 33], 5);
+    let theirs = strings(&mut rng, &[12, 0, 300, 1, 40], 5);
+    let case = Case {
+        cell: &UnitCell,
+        fold: Fold::Sum,
+        table: &unit_table(5),
+        ours: &ours,
+        theirs: &theirs,
+    };
+    for kernels in [
+        (Kernel::best(), Kernel::best()),
+        (Kernel::portable(), Kernel::best()),
+    ] {
+        let (sums, _) = case.run(kernels, 7);
+        let pairs = ours.iter().flat_map(|a| theirs.iter().map(move |b| (a, b)));
+        for ((a, b), sum) in pairs.zip(sums) {
+            assert_eq!(a.len() as u64 + sum, b.len() as u64 + levenshtein(a, b));
+        }
+    }
+}
+
+#[test]
+fn levenshtein_with_everything_real() {
+    let mut rng = ChaCha20Rng::seed_from_u64(2);
+    let ours = strings(&mut rng, &[100, 31], 52);
+    let theirs = strings(&mut rng, &[100, 90], 52);
+    let table = unit_table(52);
+    let case = Case {
+        cell: &UnitCell,
+        fold: Fold::Sum,
+        table: &table,
+        ours: &ours,
+        theirs: &theirs,
+    };
+    let (mut left, mut right) = memory_pair();
+    std::thread::scope(|scope| {
+        let garbled = scope.spawn(|| {
+            let mut rng = ChaCha20Rng::seed_from_u64(70);
+            let mut session = GarblerSession::start(Kernel::best(), &mut rng, &mut left).unwrap();
+            let sums = case.garble(&mut session, &mut left);
+            (sums, left.sent())
+        });
+        let mut rng = ChaCha20Rng::seed_from_u64(71);
+        let mut session = EvaluatorSession::start(Kernel::best(), &mut rng, &mut right).unwrap();
+        let sums = case.evaluate(&mut session, &mut right);
+        let (same, sent) = garbled.join().unwrap();
+        assert_eq!(sums, same);
+        let pairs = ours.iter().flat_map(|a| theirs.iter().map(move |b| (a, b)));
+        for ((a, b), sum) in pairs.zip(sums) {
+            assert_eq!(a.len() as u64 + sum, b.len() as u64 + levenshtein(a, b));
+        }
+        let cells = 131 * 190;
+        assert!(
+            (sent + right.sent()) / cells < 115,
+            "{} bytes",
+            sent + right.sent()
+        );
+    });
+}
+
+#[test]
+fn any_costs() {
+    let mut rng = ChaCha20Rng::seed_from_u64(3);
+    let ours = strings(&mut rng, &[10, 140, 25], 9);
+    let theirs = strings(&mut rng, &[15, 70], 9);
+    let costs: Vec<Vec<u64>> = (0..9)
+        .map(|_| (0..9).map(|_| rng.random_range(0..600)).collect())
+        .collect();
+    let (insertion, deletion) = (150, 170);
+    let cell = DifferenceCell::new(insertion + deletion);
+    let table: Vec<Vec<u64>> = costs
+        .iter()
+        .map(|row| row.iter().map(|cost| cell.input(*cost)).collect())
+        .collect();
+    let case = Case {
+        cell: &cell,
+        fold: Fold::Sum,
+        table: &table,
+        ours: &ours,
+        theirs: &theirs,
+    };
+    let (sums, _) = case.run((Kernel::best(), Kernel::best()), 8);
+    let pairs = ours.iter().flat_map(|a| theirs.iter().map(move |b| (a, b)));
+    for ((a, b), sum) in pairs.zip(sums) {
+        let most = a.len() as u64 * deletion + b.len() as u64 * insertion;
+        assert_eq!(
+            most - sum,
+            global(a, b, insertion, deletion, |x, y| costs[x][y])
+        );
+    }
+
+    let clipped: Vec<Vec<u64>> = costs
+        .iter()
+        .map(|row| row.iter().map(|cost| ClippedCell.input(cost % 3)).collect())
+        .collect();
+    let case = Case {
+        cell: &ClippedCell,
+        fold: Fold::Sum,
+        table: &clipped,
+        ours: &ours,
+        theirs: &theirs,
+    };
+    let (sums, _) = case.run((Kernel::best(), Kernel::best()), 9);
+    let pairs = ours.iter().flat_map(|a| theirs.iter().map(move |b| (a, b)));
+    for ((a, b), sum) in pairs.zip(sums) {
+        let expected = global(a, b, 1, 1, |x, y| costs[x][y] % 3);
+        assert_eq!(a.len() as u64 + sum, b.len() as u64 + expected);
+    }
+}
+
+#[test]
+fn local_alignment() {
+    let mut rng = ChaCha20Rng::seed_from_u64(4);
+    let ours = strings(&mut rng, &[0, 10, 150], 4);
+    let theirs = strings(&mut rng, &[15, 70], 4);
+    let cell = LocalCell::new(140, 2, 1);
+    let score = |x: usize, y: usize| if x == y { 2 } else { -1 };
+    let table: Vec<Vec<u64>> = (0..4)
+        .map(|x| (0..4).map(|y| cell.input(score(x, y))).collect())
+        .collect();
+    let case = Case {
+        cell: &cell,
+        fold: Fold::Max,
+        table: &table,
+        ours: &ours,
+        theirs: &theirs,
+    };
+    let (maxima, _) = case.run((Kernel::best(), Kernel::best()), 9);
+    let pairs = ours.iter().flat_map(|a| theirs.iter().map(move |b| (a, b)));
+    for ((a, b), most) in pairs.zip(maxima) {
+        let mut row = vec![0i64; b.len() + 1];
+        let mut expected = 0;
+        for x in a {
+            let mut diagonal = 0;
+            for (j, y) in b.iter().enumerate() {
+                let best = (diagonal + score(*x, *y))
+                    .max(row[j] - 1)
+                    .max(row[j + 1] - 1)
+                    .max(0);
+                diagonal = std::mem::replace(&mut row[j + 1], best);
+                expected = expected.max(best);
+            }
+        }
+        assert_eq!(i64::try_from(most), Ok(expected));
+    }
+}
+
+#[test]
+fn thousands_of_short_strings() {
+    let mut rng = ChaCha20Rng::seed_from_u64(5);
+    let mut lengths =
+        |count| -> Vec<usize> { (0..count).map(|_| rng.random_range(0..13)).collect() };
+    let (ours, theirs) = (lengths(60), lengths(50));
+    let mut rng = ChaCha20Rng::seed_from_u64(6);
+    let (ours, theirs) = (strings(&mut rng, &ours, 3), strings(&mut rng, &theirs, 3));
+    let table = unit_table(3);
+    let case = Case {
+        cell: &UnitCell,
+        fold: Fold::Sum,
+        table: &table,
+        ours: &ours,
+        theirs: &theirs,
+    };
+    let (sums, _) = case.run((Kernel::best(), Kernel::best()), 3);
+    assert_eq!(sums.len(), 3000);
+    let pairs = ours.iter().flat_map(|a| theirs.iter().map(move |b| (a, b)));
+    for ((a, b), sum) in pairs.zip(sums) {
+        assert_eq!(a.len() as u64 + sum, b.len() as u64 + levenshtein(a, b));
+    }
+}
+
+#[test]
+fn empty_strings_alone() {
+    for (rows, columns) in [(0, 0), (3, 0), (0, 4), (200, 0), (0, 200)] {
+        let case = Case {
+            cell: &UnitCell,
+            fold: Fold::Sum,
+            table: &unit_table(2),
+            ours: &vec![vec![1; rows]],
+            theirs: &vec![vec![0; columns]],
+        };
+        let (sums, _) = case.run((Kernel::best(), Kernel::best()), 1);
+        assert_eq!(rows + sums[0] as usize, columns + rows.max(columns));
+    }
+    let none = Case {
+        cell: &UnitCell,
+        fold: Fold::Sum,
+        table: &unit_table(2),
+        ours: &Vec::new(),
+        theirs: &Vec::new(),
+    };
+    assert!(none.run((Kernel::best(), Kernel::best()), 1).0.is_empty());
+}
+
+#[test]
+fn private_numbers_and_thresholds() {
+    let (mut left, mut right) = memory_pair();
+    let mut rng = ChaCha20Rng::seed_from_u64(6);
+    let delta = Arc::new(Delta::random(&mut rng));
+    let (dealt_left, dealt_right) = ideal_pair(Arc::clone(&delta), 6);
+    let bits = |value: u64| (0..8).map(move |at| value >> at & 1 == 1);
+    let thresholds = [0, 99, 100, 101];
+    std::thread::scope(|scope| {
+        scope.spawn(move || {
+            let kernel = Kernel::best();
+            let mut session =
+                GarblerSession::with_transfers(kernel, delta, dealt_left, &mut rng, &mut left)
+                    .unwrap();
+            let own = session
+                .own_bits(&bits(70).collect::<Vec<_>>(), &mut left)
+                .unwrap();
+            let peer = session.peer_bits(8, &mut left).unwrap();
+            let sum =
+                pairwise(session.party(), &mut left, Operation::Add, &[(&own, &peer)]).unwrap();
+            let limits = thresholds.map(|limit| session.public_number(limit, 9));
+            let pairs = limits.each_ref().map(|limit| (&sum[0][..], &limit[..]));
+            let within = pairwise(session.party(), &mut left, Operation::AtLeast, &pairs).unwrap();
+            session.show(&within, &mut left).unwrap();
+        });
+        let mut session =
+            EvaluatorSession::with_transfers(Kernel::best(), dealt_right, &mut right).unwrap();
+        let peer = session.peer_bits(8, &mut right).unwrap();
+        let own: Bits = bits(30).collect();
+        let own = session.own_bits(&own, &mut right).unwrap();
+        let sum = pairwise(
+            session.party(),
+            &mut right,
+            Operation::Add,
+            &[(&peer, &own)],
+        )
+        .unwrap();
+        let limits = thresholds.map(|limit| session.public_number(limit, 9));
+        let pairs = limits.each_ref().map(|limit| (&sum[0][..], &limit[..]));
+        let within = pairwise(session.party(), &mut right, Operation::AtLeast, &pairs).unwrap();
+        let within = session.learn(&within, &mut right).unwrap();
+        assert_eq!(within, [1, 1, 1, 0]);
+    });
+}

@@ -1,0 +1,201 @@
+//! AES-128 at the speed of the processor: VAES-512, AES-NI, or the portable `aes` crate, chosen at run time.
+//!
+//! A [`Kernel`] computes plain AES – many blocks under one key, or one block under each of many keys – and whole half gates. What it
+//! computes is said in [`crate::hash`] and [`crate::half_gates`]; which one it is changes speed and nothing else.
+
+#[cfg(target_arch = "x86_64")]
+use crate::aes_kernel::{AesNi, Vaes512};
+use crate::aes_portable as portable;
+use crate::block::Block;
+use crate::circuit::LANES;
+use aes::Aes128;
+#[cfg(target_arch = "x86_64")]
+use zeroize::Zeroize;
+
+/// A way to compute AES that this processor has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kernel(Kind);
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    #[cfg(target_arch = "x86_64")]
+    Vaes512(Vaes512),
+    #[cfg(target_arch = "x86_64")]
+    AesNi(AesNi),
+    Portable,
+}
+
+/// A label as the block that it is. For this crate alone: outside, a label is no number.
+pub(crate) trait AsBlock: Copy {
+    fn block(self) -> Block;
+}
+
+impl AsBlock for Block {
+    #[inline]
+    fn block(self) -> Block {
+        self
+    }
+}
+
+/// One block per lane.
+pub(crate) type Lanes = [Block; LANES];
+
+/// An AND gate in all lanes: its labels (for 0, or active), and the key from which the keys of its half gates follow.
+pub(crate) struct Gate<'a, L> {
+    pub(crate) key: Block,
+    pub(crate) a: &'a [L; LANES],
+    pub(crate) b: &'a [L; LANES],
+}
+
+/// What is added to a gate's key for the garbler's half in a lane; the evaluator's half adds one more. So a gate uses
+/// the 2·[`LANES`] keys that differ in the lowest bits.
+pub(crate) const fn lane_tweak(lane: usize) -> u64 {
+    2 * lane as u64
+}
+
+/// The two ciphertexts of an AND gate in all lanes.
+#[derive(Default)]
+pub(crate) struct Tables {
+    pub(crate) generator: Lanes,
+    pub(crate) evaluator: Lanes,
+}
+
+/// What garbling a gate makes.
+#[derive(Default)]
+pub(crate) struct Garbled {
+    pub(crate) zero: Lanes,
+    pub(crate) tables: Tables,
+}
+
+/// The round keys of one AES key, in the form that the kernel which made them wants. Erased when dropped.
+pub(crate) struct Schedule(ScheduleKind);
+
+enum ScheduleKind {
+    #[cfg(target_arch = "x86_64")]
+    RoundKeys([Block; 11]),
+    // Boxed, as bit-sliced round keys are much larger; `Aes128` erases itself.
+    Portable(Box<Aes128>),
+}
+
+impl Drop for Schedule {
+    fn drop(&mut self) {
+        match &mut self.0 {
+            #[cfg(target_arch = "x86_64")]
+            ScheduleKind::RoundKeys(keys) => keys.zeroize(),
+            ScheduleKind::Portable(_) => {}
+        }
+    }
+}
+
+impl Kernel {
+    /// The fastest one here.
+    pub fn best() -> Self {
+        Self::available().pop().unwrap_or(Self::portable())
+    }
+
+    /// The one that is everywhere.
+    pub fn portable() -> Self {
+        Self(Kind::Portable)
+    }
+
+    /// All that work here, slowest first, for tests and benches.
+    pub fn available() -> Vec<Self> {
+        #[allow(unused_mut, reason = "only x86-64 has more than one")]
+        let mut kernels = vec![Self::portable()];
+        #[cfg(target_arch = "x86_64")]
+        {
+            kernels.extend(AesNi::detect().map(|token| Self(Kind::AesNi(token))));
+            kernels.extend(Vaes512::detect().map(|token| Self(Kind::Vaes512(token))));
+        }
+        kernels
+    }
+
+    /// Its name in benches and reports.
+    pub fn name(self) -> &'static str {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Vaes512(_) => "vaes512",
+            #[cfg(target_arch = "x86_64")]
+            Kind::AesNi(_) => "aesni",
+            Kind::Portable => "portable",
+        }
+    }
+
+    /// Garbles an AND gate in the first `lanes` lanes (the others are undefined).
+    #[inline]
+    pub(crate) fn garble<L: AsBlock>(
+        self,
+        gate: &Gate<'_, L>,
+        delta: Block,
+        lanes: usize,
+    ) -> Garbled {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Vaes512(token) => token.garble(gate, delta, lanes),
+            #[cfg(target_arch = "x86_64")]
+            Kind::AesNi(token) => token.garble(gate, delta, lanes),
+            Kind::Portable => portable::garble(gate, delta, lanes),
+        }
+    }
+
+    /// Evaluates a garbled AND gate in the first `lanes` lanes (the others are undefined).
+    #[inline]
+    pub(crate) fn evaluate<L: AsBlock>(
+        self,
+        gate: &Gate<'_, L>,
+        tables: &Tables,
+        lanes: usize,
+    ) -> Lanes {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Vaes512(token) => token.evaluate(gate, tables, lanes),
+            #[cfg(target_arch = "x86_64")]
+            Kind::AesNi(token) => token.evaluate(gate, tables, lanes),
+            Kind::Portable => portable::evaluate(gate, tables, lanes),
+        }
+    }
+
+    /// Encrypts block `i` under key `i`. Keys and blocks are meant to be of one length; what is longer stays as it is.
+    pub(crate) fn encrypt_rekeyed(self, keys: &[Block], blocks: &mut [Block]) {
+        let count = keys.len().min(blocks.len());
+        let (keys, blocks) = (&keys[..count], &mut blocks[..count]);
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Vaes512(token) => token.encrypt_rekeyed(keys, blocks),
+            #[cfg(target_arch = "x86_64")]
+            Kind::AesNi(token) => token.encrypt_rekeyed(keys, blocks),
+            Kind::Portable => portable::encrypt_rekeyed(keys, blocks),
+        }
+    }
+
+    /// Expands a key that is used for many blocks.
+    pub(crate) fn schedule(self, key: Block) -> Schedule {
+        Schedule(match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Vaes512(token) => ScheduleKind::RoundKeys(token.round_keys(key)),
+            #[cfg(target_arch = "x86_64")]
+            Kind::AesNi(token) => ScheduleKind::RoundKeys(token.round_keys(key)),
+            Kind::Portable => ScheduleKind::Portable(Box::new(portable::cipher(key))),
+        })
+    }
+
+    /// Encrypts all blocks in place under one key. The schedule has to come from the same kernel.
+    pub(crate) fn encrypt(self, schedule: &Schedule, blocks: &mut [Block]) {
+        match (&schedule.0, self.0) {
+            #[cfg(target_arch = "x86_64")]
+            (ScheduleKind::RoundKeys(keys), Kind::Vaes512(token)) => token.encrypt(keys, blocks),
+            #[cfg(target_arch = "x86_64")]
+            (ScheduleKind::RoundKeys(keys), Kind::AesNi(token)) => token.encrypt(keys, blocks),
+            #[cfg(target_arch = "x86_64")]
+            (ScheduleKind::RoundKeys(keys), Kind::Portable) => {
+                // The first round key is the key.
+                portable::encrypt(&portable::cipher(keys[0]), blocks);
+            }
+            (ScheduleKind::Portable(cipher), _) => portable::encrypt(cipher, blocks),
+        }
+    }
+}
+
+#[cfg(test)]
+#[path = "kernel_tests.rs"]
+mod tests;

@@ -1,0 +1,154 @@
+//! Sums over the streams of a tree, and turning 128 rows into labels.
+
+use super::GroupBits;
+use crate::block::Block;
+use zeroize::{Zeroize, Zeroizing};
+
+/// Room for the streams of one tree and the rows of all, kept from chunk to chunk.
+#[derive(Default)]
+pub(super) struct Scratch {
+    streams: Zeroizing<Vec<Block>>,
+    rows: Zeroizing<Vec<Block>>,
+}
+
+impl Scratch {
+    /// Streams of all leaves and 128 rows, each `width` blocks wide. What is in them is of no meaning.
+    pub(super) fn of_width(
+        &mut self,
+        width: usize,
+        group_bits: GroupBits,
+    ) -> (&mut [Block], &mut [Block]) {
+        let (streams, rows) = (group_bits.leaves() * width, 128 * width);
+        if self.rows.len() < rows {
+            self.streams = Zeroizing::new(vec![Block::ZERO; streams]);
+            self.rows = Zeroizing::new(vec![Block::ZERO; rows]);
+        }
+        (&mut self.streams[..streams], &mut self.rows[..rows])
+    }
+}
+
+/// Sums `1 << sums.len()/width` rows of `width` blocks. `sums` gets, for each bit b of a row's number, the sum of the rows with that bit
+/// set; the sum of all rows ends up in the first row. The other rows are used up.
+pub(super) fn sum_rows(rows: &mut [Block], width: usize, sums: &mut [Block]) {
+    let mut count = rows.len() / width;
+    for sum in sums.chunks_exact_mut(width) {
+        sum.fill(Block::ZERO);
+        for pair in 0..count / 2 {
+            // Row 2p and 2p + 1 become row p.
+            let (front, back) = rows.split_at_mut(2 * pair * width);
+            let (even, odd) = back[..2 * width].split_at(width);
+            for (sum, odd) in sum.iter_mut().zip(odd) {
+                *sum ^= *odd;
+            }
+            if pair == 0 {
+                let (even, odd) = back[..2 * width].split_at_mut(width);
+                for (even, odd) in even.iter_mut().zip(odd.iter()) {
+                    *even ^= *odd;
+                }
+            } else {
+                let place = &mut front[pair * width..(pair + 1) * width];
+                for ((place, even), odd) in place.iter_mut().zip(even).zip(odd) {
+                    *place = *even ^ *odd;
+                }
+            }
+        }
+        count /= 2;
+    }
+}
+
+/// Bit j of row r becomes bit r of block j; both numbers are counted from the lowest bit.
+pub(super) fn transpose(rows: &mut [[u64; 2]; 128]) {
+    for row in 0..64 {
+        let (upper, lower) = rows.split_at_mut(64);
+        std::mem::swap(&mut upper[row][1], &mut lower[row][0]);
+    }
+    transpose_within::<32>(rows, 0x0000_0000_ffff_ffff);
+    transpose_within::<16>(rows, 0x0000_ffff_0000_ffff);
+    transpose_within::<8>(rows, 0x00ff_00ff_00ff_00ff);
+    transpose_within::<4>(rows, 0x0f0f_0f0f_0f0f_0f0f);
+    transpose_within::<2>(rows, 0x3333_3333_3333_3333);
+    transpose_within::<1>(rows, 0x5555_5555_5555_5555);
+}
+
+/// Swaps the off-diagonal squares of side `SIDE` in every word.
+#[inline(always)]
+fn transpose_within<const SIDE: usize>(rows: &mut [[u64; 2]; 128], low: u64) {
+    for group in rows.chunks_exact_mut(2 * SIDE) {
+        let (upper, lower) = group.split_at_mut(SIDE);
+        for (upper, lower) in upper.iter_mut().zip(lower) {
+            for word in 0..2 {
+                let change = (upper[word] >> SIDE ^ lower[word]) & low;
+                lower[word] ^= change;
+                upper[word] ^= change << SIDE;
+            }
+        }
+    }
+}
+
+/// The labels of 128 rows of `width` blocks: 128·`width` of them, handed over one by one.
+pub(super) fn columns(rows: &[Block], width: usize, mut column: impl FnMut(Block)) {
+    // Four blocks of a row at a time: they share a cache line, and rows lie too regularly for many lines to stay.
+    let mut squares = [[[0; 2]; 128]; 4];
+    for first in (0..width).step_by(4) {
+        let count = (width - first).min(4);
+        for (number, row) in rows.chunks_exact(width).enumerate() {
+            for (square, block) in squares.iter_mut().zip(&row[first..first + count]) {
+                square[number] = block.words();
+            }
+        }
+        for square in &mut squares[..count] {
+            transpose(square);
+            for words in square.iter() {
+                column(Block::from_words(*words));
+            }
+        }
+    }
+    squares.zeroize();
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::{Rng, SeedableRng};
+    use rand_chacha::ChaCha20Rng;
+
+    #[test]
+    fn transposing_moves_every_bit() {
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let rows: [[u64; 2]; 128] = std::array::from_fn(|_| [rng.next_u64(), rng.next_u64()]);
+        let mut turned = rows;
+        transpose(&mut turned);
+        let bit =
+            |rows: &[[u64; 2]; 128], row: usize, at: usize| rows[row][at / 64] >> (at % 64) & 1;
+        for row in 0..128 {
+            for at in 0..128 {
+                assert_eq!(bit(&rows, row, at), bit(&turned, at, row));
+            }
+        }
+    }
+
+    #[test]
+    fn rows_are_summed_by_the_bits_of_their_numbers() {
+        let mut rng = ChaCha20Rng::seed_from_u64(2);
+        for bits in 1..=4 {
+            let width = 3;
+            let rows: Vec<Block> = (0..width << bits)
+                .map(|_| Block::new(u128::from(rng.next_u64())))
+                .collect();
+            let mut sums = vec![Block::ZERO; bits * width];
+            let mut used = rows.clone();
+            sum_rows(&mut used, width, &mut sums);
+            for at in 0..width {
+                let sum = |chosen: &dyn Fn(usize) -> bool| {
+                    (0..1 << bits)
+                        .filter(|&row| chosen(row))
+                        .fold(Block::ZERO, |sum, row| sum ^ rows[row * width + at])
+                };
+                assert_eq!(used[at], sum(&|_| true));
+                for bit in 0..bits {
+                    assert_eq!(sums[bit * width + at], sum(&|row| row >> bit & 1 == 1));
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Trees of seeds (Goldreich, Goldwasser and Micali): one side grows the whole tree, the other all of it but one leaf.
+//!
+//! Level l of a tree uses one base transfer, whose choice bit is the l-th bit of the missing leaf's number, highest bit
+//! first. The choice 0 gives what belongs to the side of the ones and the other way round: on the first level the node itself, below
+//! the sum of all nodes on that side. From the sum the grower of the punctured tree gets the one node that he could not derive.
+
+use super::GroupBits;
+use crate::block::Block;
+use crate::kernel::Kernel;
+use zeroize::{Zeroize, Zeroizing};
+
+/// All leaves, and for each level below the first the two masked sums.
+pub(super) fn grow(
+    kernel: Kernel,
+    tree: usize,
+    pairs: &[[Block; 2]],
+) -> (Zeroizing<Vec<Block>>, Vec<Block>) {
+    let mut corrections = Vec::new();
+    let mut nodes = Zeroizing::new(Vec::new());
+    for (level, [for_zero, for_one]) in pairs.iter().enumerate() {
+        if level == 0 {
+            nodes.extend([*for_one, *for_zero]);
+            continue;
+        }
+        nodes = children(kernel, tree, level, &nodes);
+        let [mut zeros, mut ones] = [Block::ZERO; 2];
+        for pair in nodes.as_chunks::<2>().0 {
+            zeros ^= pair[0];
+            ones ^= pair[1];
+        }
+        corrections.extend([ones ^ *for_zero, zeros ^ *for_one]);
+    }
+    (nodes, corrections)
+}
+
+/// All leaves but the missing one, stored by their number plus the missing one's: place 0 is empty. No address depends on `missing`.
+///
+/// `keys` and `missing` are by level, `corrections` are those of [`grow`].
+pub(super) fn grow_punctured(
+    kernel: Kernel,
+    tree: usize,
+    keys: &[Block],
+    missing: &[bool],
+    corrections: &[Block],
+) -> Zeroizing<Vec<Block>> {
+    let mut nodes = Zeroizing::new(Vec::new());
+    for (level, (key, missing)) in keys.iter().zip(missing).enumerate() {
+        if level == 0 {
+            nodes.extend([Block::ZERO, *key]);
+            continue;
+        }
+        nodes = children(kernel, tree, level, &nodes);
+        let swap = Block::mask(*missing);
+        let mut sum = Block::ZERO;
+        for pair in nodes.as_chunks_mut::<2>().0.iter_mut().skip(1) {
+            let difference = (pair[0] ^ pair[1]) & swap;
+            pair[0] ^= difference;
+            pair[1] ^= difference;
+            sum ^= pair[1];
+        }
+        let [for_zero, for_one] = [corrections[2 * level - 2], corrections[2 * level - 1]];
+        let correction = for_zero ^ ((for_zero ^ for_one) & swap);
+        nodes[0] = Block::ZERO;
+        nodes[1] = correction ^ *key ^ sum;
+    }
+    nodes
+}
+
+/// Blocks that [`grow`] sends per tree.
+pub(super) fn corrections_per_tree(group_bits: GroupBits) -> usize {
+    2 * (group_bits.bits() - 1)
+}
+
+/// AES under the parent's seed. Tree and level are part of what is encrypted, so that a guessed seed can only be checked against
+/// the nodes of one level.
+fn children(kernel: Kernel, tree: usize, level: usize, nodes: &[Block]) -> Zeroizing<Vec<Block>> {
+    let place = (tree as u128) << 16 | (level as u128) << 8;
+    let mut keys: Vec<Block> = nodes.iter().flat_map(|node| [*node, *node]).collect();
+    let mut children = Zeroizing::new(Vec::with_capacity(keys.len()));
+    for _ in nodes {
+        children.extend([Block::new(place), Block::new(place | 1)]);
+    }
+    kernel.encrypt_rekeyed(&keys, &mut children);
+    keys.zeroize();
+    children
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_punctured_tree_has_all_leaves_but_one() {
+        let kernel = Kernel::best();
+        for depth in 1..=8usize {
+            for missing in [0, 1, (1 << depth) - 1, (1 << depth) / 3] {
+                let pairs: Vec<[Block; 2]> = (0..depth as u128)
+                    .map(|i| [Block::new(100 + i), Block::new(200 + i)])
+                    .collect();
+                let path: Vec<bool> = (0..depth)
+                    .map(|level| missing >> (depth - 1 - level) & 1 == 1)
+                    .collect();
+                let keys: Vec<Block> = (0..depth).map(|l| pairs[l][usize::from(path[l])]).collect();
+                let (leaves, corrections) = grow(kernel, 7, &pairs);
+                let punctured = grow_punctured(kernel, 7, &keys, &path, &corrections);
+                assert_eq!(leaves.len(), 1 << depth);
+                assert_eq!(punctured.len(), 1 << depth);
+                for place in 1..1 << depth {
+                    assert_eq!(punctured[place], leaves[place ^ missing]);
+                }
+                assert_eq!(punctured[0], Block::ZERO);
+            }
+        }
+    }
+}

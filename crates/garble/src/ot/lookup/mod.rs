@@ -1,0 +1,70 @@
+//! Looking up substitution costs without gates.
+//!
+//! ```text
+//! sender (a table of costs for each of his rows)          receiver (a key for her column's letter)
+//!   for every letter k: costs(k) ⊕ r ⊕ pad(k)   ───────▶    N · ⌈rows·w/8⌉ bytes per column and strip
+//!   keeps r                                                  takes her letter's entry: costs ⊕ r
+//! ```
+//!
+//! The two sides then hold shares of the cost of each cell: w bits that look random to both. One correlated transfer per bit makes a wire of the
+//! receiver's share; the sender folds his share into the wire's zero label. Any table, any alphabet, no gates.
+//!
+//! The pad of an entry is AES under the letter's key (see [`super::letters`]: one hash over all bit labels, letter and column) of a block that names column,
+//! letter, comparison, strip and place. No two blocks of a session are the same, whatever the key: pads never repeat, and a
+//! guessed key can be checked against one entry only. The receiver sees her entry, which r makes uniform, and entries under keys that she does not have.
+
+pub mod messages;
+mod receiver;
+mod sender;
+
+pub use receiver::read_column;
+pub use sender::StripTable;
+pub(crate) use sender::write_column;
+
+use crate::block::Block;
+use zeroize::Zeroizing;
+
+/// Shares of the costs in one column of a strip: `width` bits per row, row after row.
+pub type Share = Zeroizing<Vec<Block>>;
+
+/// Where in a session an entry belongs. Both sides count the same way.
+#[derive(Clone, Copy)]
+pub struct Place {
+    /// The session's number of the comparison.
+    pub comparison: u32,
+    /// The strip of rows within the comparison.
+    pub strip: u32,
+}
+
+/// Strips that a comparison may have, so that strip and place fit 32 bits.
+pub const MAX_STRIPS: u32 = 1 << 20;
+
+/// Blocks that a column of a strip may have.
+pub(crate) const MAX_BLOCKS: usize = 1 << 12;
+
+/// What is encrypted for a block of an entry. 44 bits for the column, 20 for the letter, 32 for the comparison, 20 for the strip, 12 for the block.
+fn pad_input(column: u64, letter: usize, place: Place, block: usize) -> Block {
+    let low = u64::from(place.comparison) << 32 | u64::from(place.strip) << 12 | block as u64;
+    Block::from_words([low, column << 20 | letter as u64])
+}
+
+/// The bits of a share from `at` on, `count` of them (at most 64). Positions are public, values are not.
+#[inline]
+pub(crate) fn share_bits(share: &[Block], at: usize, count: usize) -> u64 {
+    let word = |index: usize| {
+        let block = share.get(index / 2).map_or([0; 2], |block| block.words());
+        block[index % 2]
+    };
+    let (index, shift) = (at / 64, at % 64);
+    let mut bits = word(index) >> shift;
+    if shift + count > 64 {
+        bits |= word(index + 1) << (64 - shift);
+    }
+    if count < 64 {
+        bits &= (1 << count) - 1;
+    }
+    bits
+}
+
+#[cfg(test)]
+mod tests;
