@@ -88,8 +88,8 @@ fn killed_processes_lose_nothing() {
             let ended = [host.end(), join.end()];
             let events = ended[0].stderr.lines();
             let agreed = events.filter_map(|line| serde_json::from_str::<Value>(line).ok());
-            let known = agreed.filter_map(|event| event["pairs_from_journal"].as_u64());
-            let known = known.last().unwrap_or(0);
+            let mut known = agreed.filter_map(|event| event["pairs_from_journal"].as_u64());
+            let known = known.next_back().unwrap_or(0);
             resumed += u32::from(known > 0);
             halfway += u32::from(known > 0 && known < 80 * 80);
             for ran in ended {
