@@ -58,6 +58,46 @@ fn every_metric_gives_what_compare_gives() {
 }
 
 #[test]
+fn the_paillier_engine_gives_the_same_scores() {
+    let pair = Pair::new();
+    for (file, seed) in [("a.csv", "3"), ("b.csv", "4")] {
+        let call =
+            format!("synth random --count 2 --length 5-8 --letters 9 --seed {seed} -o {file}");
+        pair.folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
+    }
+    for metric in [
+        "--metric levenshtein",
+        "--metric needleman-wunsch --substitution index --insert 3 --delete 4",
+        "--metric smith-waterman",
+        "--metric scanmatch --grid 3x3 --scale 100",
+    ] {
+        let flags: Vec<&str> = metric.split(' ').collect();
+        let compare = [
+            &["compare", "a.csv", "b.csv", "--format", "csv"],
+            &flags[..],
+        ]
+        .concat();
+        let expected = pair.folder.run(&compare).ok();
+        let engine = "--engine paillier --key-bits 512 --allow-weak-key --format csv";
+        let both: Vec<&str> = engine.split(' ').chain(flags).collect();
+        for ran in pair.run(&both, &[], &[]) {
+            assert_eq!(ran.ok(), expected, "{metric}");
+        }
+    }
+    let weak = ["--allow-weak-key", "--engine", "paillier"];
+    let runs = pair.run(&weak, &["--key-bits", "512"], &["--key-bits", "1024"]);
+    let field = "engine.paillier.key-bits";
+    both_fail(
+        runs,
+        3,
+        [
+            &[&format!("{field}: 512 here, 1024 there")],
+            &[&format!("{field}: 1024 here, 512 there")],
+        ],
+    );
+}
+
+#[test]
 fn files_that_do_not_say_how_they_are_written_are_read_as_compare_reads_them() {
     let pair = Pair::new();
     let header = "# veilpath cohort 1\n# alphabet: letters 49\n# grid: 7x7\n";

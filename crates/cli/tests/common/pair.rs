@@ -82,8 +82,6 @@ impl Pair {
             "127.0.0.1:0",
             "--peer",
             &peer,
-            "--engine",
-            "plain",
             "--log",
             "json",
             "--wait",
@@ -91,6 +89,9 @@ impl Pair {
         ];
         if !arguments.contains(&"--cohort") {
             call.extend(["--cohort", "a.csv"]);
+        }
+        if !arguments.contains(&"--engine") {
+            call.extend(["--engine", "plain"]);
         }
         call.extend(arguments);
         let mut running = Running::start(self.command(Side::Host, &call), call.join(" "));
@@ -101,11 +102,12 @@ impl Pair {
     /// Starts a joining side.
     pub(crate) fn join(&self, address: &str, arguments: &[&str]) -> Running {
         let peer = self.fingerprint(Side::Host);
-        let mut call = vec![
-            "join", address, "--peer", &peer, "--engine", "plain", "--log", "json",
-        ];
+        let mut call = vec!["join", address, "--peer", &peer, "--log", "json"];
         if !arguments.contains(&"--cohort") {
             call.extend(["--cohort", "b.csv"]);
+        }
+        if !arguments.contains(&"--engine") {
+            call.extend(["--engine", "plain"]);
         }
         call.extend(arguments);
         Running::start(self.command(Side::Join, &call), call.join(" "))
