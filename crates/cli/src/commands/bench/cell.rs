@@ -26,8 +26,8 @@ Both parties run on this machine and share its cores. Seconds per cell are time 
 batch to the last, so keys, tables and Alice's substitution costs are not in it; those of a party are the time that its \
 work took on all cores together. Bytes are those of cells and results, in both directions.";
 
-/// The length of scanpaths, which decides how many cells one of them has to offer.
-const LENGTH: usize = 40;
+/// The length of scanpaths: short ones, so that many are in flight even in a short run.
+const LENGTH: usize = 16;
 /// Letters, as in the paper.
 const LETTERS: u32 = 52;
 
@@ -67,7 +67,7 @@ pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
     // A short run tells how many comparisons fill the time.
     let trial = measure(options, 4)?;
     let cells = args.seconds / trial.seconds_per_cell;
-    let comparisons = (cells / (LENGTH * LENGTH) as f64).ceil().clamp(4.0, 1e6);
+    let comparisons = (cells / (LENGTH * LENGTH) as f64).ceil().clamp(8.0, 1e6);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
     let measured = measure(options, comparisons as usize)?;
     let key_bits = options.key_size().bits();

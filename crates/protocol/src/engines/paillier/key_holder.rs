@@ -3,7 +3,7 @@
 use super::PaillierOptions;
 use super::agreement::{Agreement, complete, own_lengths};
 use super::messages::{self, Header, receive_ciphertexts, split};
-use super::workers::{LANES, Randomness, on_all_cores, pieces};
+use super::workers::{LANES, Randomness, on_all_cores, piece_length, pieces};
 use crate::{Channel, Job, Observer, ProtocolError};
 use crypto_bigint::{BoxedUint, CtLt, CtSelect};
 use std::sync::Arc;
@@ -155,7 +155,8 @@ impl<'a> KeyHolder<'a> {
             .chunks(layout.ciphertexts * self.agreement.key_size().ciphertext_bytes())
             .collect();
         let mut left = steps;
-        let work: Vec<(Vec<&[u8]>, usize)> = pieces(groups, LANES)
+        let at_a_time = piece_length(steps, LANES * layout.cells) / layout.cells;
+        let work: Vec<(Vec<&[u8]>, usize)> = pieces(groups, at_a_time)
             .into_iter()
             .map(|groups| {
                 let cells = left.min(groups.len() * layout.cells);

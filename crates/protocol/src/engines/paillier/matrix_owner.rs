@@ -8,7 +8,7 @@ use super::matrix::{Matrix, Progress};
 use super::messages::{self, Header, receive_ciphertexts};
 use super::order::Candidates;
 use super::substitutions::Substitutions;
-use super::workers::{LANES, Randomness, on_all_cores, pieces};
+use super::workers::{LANES, Randomness, on_all_cores, piece_length, pieces};
 use crate::{Channel, Job, Observer, ProtocolError};
 use rand::CryptoRng;
 use std::collections::{HashMap, VecDeque};
@@ -230,7 +230,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             Vec::new()
         } else {
             let context = self.context()?;
-            let at_a_time = LANES * self.agreement.layout.cells;
+            let at_a_time = piece_length(steps.len(), LANES * self.agreement.layout.cells);
             on_all_cores(self.observer, pieces(steps, at_a_time), |steps| {
                 context.mask(steps)
             })?
@@ -279,11 +279,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         }
         self.substitutions
             .receive(channel, asked.rows, &self.public)?;
-        // Long pieces share the check of what came; short ones leave no core idle.
-        let at_a_time = match asked.pending.len() {
-            0..=64 => LANES,
-            _ => 4 * LANES,
-        };
+        let at_a_time = piece_length(asked.pending.len(), LANES);
         let minima = minima.chunks(at_a_time * size.ciphertext_bytes());
         let work: Vec<_> = minima.zip(pieces(asked.pending, at_a_time)).collect();
         let context = self.context()?;
