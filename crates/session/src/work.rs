@@ -296,6 +296,10 @@ struct Keeper<'a> {
 }
 
 impl Observer for Keeper<'_> {
+    fn work(&self, work: &mut dyn FnMut()) {
+        self.observer.work(work);
+    }
+
     fn cells(&self, finished: u64) {
         self.engine_counts.store(true, Ordering::Relaxed);
         self.observer.cells(finished);
