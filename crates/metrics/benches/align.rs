@@ -5,6 +5,8 @@
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use criterion::{BenchmarkId, Criterion, Throughput, criterion_group, criterion_main};
+use rapidfuzz::distance::levenshtein::BatchComparator;
+use rayon::prelude::*;
 use std::hint::black_box;
 use std::time::Duration;
 use veilpath_metrics::{
@@ -221,6 +223,20 @@ fn batch(criterion: &mut Criterion) {
             });
         });
     }
+    // The crate's own one-to-many comparison on the same cores: what our batch has to keep up with.
+    group.bench_function("Levenshtein by rapidfuzz", |bencher| {
+        bencher.iter(|| {
+            first
+                .par_iter()
+                .map(|path| {
+                    let one = BatchComparator::new(path.letters().iter().copied());
+                    let distance =
+                        |other: &&Scanpath| one.distance(other.letters().iter().copied());
+                    second.iter().map(distance).sum::<usize>()
+                })
+                .collect::<Vec<usize>>()
+        });
+    });
     group.finish();
 }
 
