@@ -32,11 +32,11 @@ impl Batch<'_> {
         &self,
         compute: impl Fn(Row<'_>, &mut dyn FnMut(usize, R)) + Sync,
     ) -> Vec<R> {
-        let mut results: Vec<(usize, R)> = self
+        let done: Vec<Vec<(usize, R)>> = self
             .tasks()
             .into_par_iter()
             .with_max_len(1)
-            .flat_map_iter(|task| {
+            .map(|task| {
                 let mut results = Vec::with_capacity(task.pairs.len());
                 let (lane_is_first, lane, others) = self.sides(&task);
                 let row = Row {
@@ -52,8 +52,11 @@ impl Batch<'_> {
                 results
             })
             .collect();
-        results.sort_unstable_by_key(|(index, _)| *index);
-        results.into_iter().map(|(_, result)| result).collect()
+        let mut results: Vec<Option<R>> = self.pairs.iter().map(|_| None).collect();
+        for (index, result) in done.into_iter().flatten() {
+            results[index] = Some(result);
+        }
+        results.into_iter().flatten().collect()
     }
 
     fn tasks(&self) -> Vec<Task> {

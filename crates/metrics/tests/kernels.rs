@@ -214,12 +214,48 @@ fn levenshtein_of_a_million_letters_that_have_nothing_in_common() {
     assert_eq!(comparison.raw(&halves[0], &halves[1]), Ok(1_000_000));
 }
 
+/// Around the lengths where words, strips and ways of computing change, alone and in a batch.
+#[test]
+fn levenshtein_where_the_ways_change() {
+    let alphabet = *index_costs().alphabet();
+    let comparison = Comparison::new(Metric::Levenshtein, alphabet).unwrap();
+    let lengths = [
+        0, 1, 63, 64, 65, 127, 128, 129, 191, 193, 255, 256, 257, 320, 511, 513, 4095, 4096,
+    ];
+    let paths: Vec<Scanpath> = (1u32..)
+        .zip(lengths)
+        .map(|(seed, length)| wandering(length, 52, seed))
+        .collect();
+    let paths: Vec<&Scanpath> = paths.iter().collect();
+    let all = 0..paths.len();
+    let pairs: Vec<(usize, usize)> = all
+        .clone()
+        .flat_map(|i| all.clone().map(move |j| (i, j)))
+        .filter(|&(i, j)| lengths[i].min(lengths[j]) < 600)
+        .collect();
+    let batch = comparison
+        .compare_pairs(&paths, &paths, &pairs, &|_| ())
+        .unwrap();
+    for (&(i, j), reading) in pairs.iter().zip(batch) {
+        let (a, b) = (paths[i], paths[j]);
+        let raw = comparison.raw(a, b).unwrap();
+        assert_eq!(
+            raw,
+            textbook(&comparison, a, b),
+            "{} × {}",
+            a.len(),
+            b.len()
+        );
+        assert_eq!(comparison.read(raw, a.len(), b.len()), Ok(reading));
+    }
+}
+
 /// Long enough for the tries with a limit, from alike to unlike, alone and in a batch.
 #[test]
 fn levenshtein_of_long_scanpaths() {
     let alphabet = *index_costs().alphabet();
     let comparison = Comparison::new(Metric::Levenshtein, alphabet).unwrap();
-    let a = wandering(4200, 52, 9);
+    let a = wandering(8200, 52, 9);
     let every = |nth: usize| {
         let changed = |(place, &letter): (usize, &u16)| match place % nth {
             0 => (letter + 1) % 52,
@@ -233,7 +269,7 @@ fn levenshtein_of_long_scanpaths() {
         every(500),
         every(20),
         every(3),
-        wandering(4300, 52, 10),
+        wandering(8300, 52, 10),
     ];
     let others: Vec<&Scanpath> = others.iter().collect();
     let pairs: Vec<(usize, usize)> = (0..others.len()).map(|j| (0, j)).collect();

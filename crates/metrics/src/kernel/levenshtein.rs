@@ -1,31 +1,38 @@
-//! Levenshtein distances, bit-parallel, by the `rapidfuzz` crate.
+//! Levenshtein distances, bit-parallel: by `edits` where a table of letters is small, by the `rapidfuzz` crate for large
+//! alphabets and for long scanpaths that may be alike.
 
 use super::Row;
+use super::edits::Positions;
 use super::profile::StepLetters;
 use rapidfuzz::distance::levenshtein::{Args, BatchComparator, distance, distance_with_args};
 
-/// Letters that the crate looks up in a table; for others it needs a hash map per 64 letters.
+/// Letters that are looked up in a table; for more of them the crate needs a hash map per 64 letters.
 const DIRECT_LETTERS: usize = 256;
 
 /// Below this many cells, finding out which letters are in use takes longer than hash maps do.
 const RENUMBERED_CELLS: usize = 1 << 22;
 
-/// From this length on it pays to try first whether two scanpaths are alike.
+/// From this length on the crate is faster than `edits`, since it leaves out cells that cannot matter.
 const LONG: usize = 4096;
+
+/// From this length on it pays to try first whether two scanpaths are alike.
+const VERY_LONG: usize = 2 * LONG;
 
 /// The distances of the shared scanpath to each of the others.
 pub(crate) fn row(row: Row<'_>, finished: impl FnMut(usize, usize)) {
     let steps: usize = row.others.iter().map(|other| other.len()).sum();
-    let few_cells = row.lane.len().saturating_mul(steps) < RENUMBERED_CELLS;
-    if row.letters as usize <= DIRECT_LETTERS || few_cells {
-        return distances(row.lane, row.others, finished);
+    if row.letters as usize <= DIRECT_LETTERS {
+        return distances(row.lane, row.others, row.letters as usize, finished);
+    }
+    if row.lane.len().saturating_mul(steps) < RENUMBERED_CELLS {
+        return by_crate(row.lane, row.others, finished);
     }
     // Large alphabets are seldom used in full: number the letters that are.
     let mut all = vec![row.lane];
     all.extend(row.others);
     let used = StepLetters::of(&all, row.letters);
     if used.letters().len() > DIRECT_LETTERS {
-        return distances(row.lane, row.others, finished);
+        return by_crate(row.lane, row.others, finished);
     }
     let renumbered = |letters: &[u16]| -> Vec<u16> {
         letters
@@ -35,36 +42,57 @@ pub(crate) fn row(row: Row<'_>, finished: impl FnMut(usize, usize)) {
     };
     let others: Vec<Vec<u16>> = row.others.iter().map(|other| renumbered(other)).collect();
     let others: Vec<&[u16]> = others.iter().map(Vec::as_slice).collect();
-    distances(&renumbered(row.lane), &others, finished);
+    distances(
+        &renumbered(row.lane),
+        &others,
+        used.letters().len(),
+        finished,
+    );
 }
 
-fn distances(lane: &[u16], others: &[&[u16]], mut finished: impl FnMut(usize, usize)) {
+/// By a table of where each of few letters stands.
+fn distances(
+    lane: &[u16],
+    others: &[&[u16]],
+    letters: usize,
+    mut finished: impl FnMut(usize, usize),
+) {
+    if lane.len() >= LONG {
+        return by_crate(lane, others, finished);
+    }
+    let positions = Positions::new(lane, letters);
+    let mut crossings = Vec::new();
+    for (index, other) in others.iter().enumerate() {
+        finished(index, positions.distance(other, &mut crossings));
+    }
+}
+
+/// By the crate: with hash maps where letters are many.
+fn by_crate(lane: &[u16], others: &[&[u16]], mut finished: impl FnMut(usize, usize)) {
+    let whole = |other: &[u16]| distance(lane.iter().copied(), other.iter().copied());
     if let [other] = others {
-        return finished(0, single(lane, other));
+        return finished(0, few_edits(lane, other).unwrap_or_else(|| whole(other)));
     }
     let comparator = BatchComparator::new(lane.iter().copied());
     for (index, other) in others.iter().enumerate() {
-        let edits = if lane.len().min(other.len()) < LONG {
-            comparator.distance(other.iter().copied())
-        } else {
-            single(lane, other)
-        };
+        let edits =
+            few_edits(lane, other).unwrap_or_else(|| comparator.distance(other.iter().copied()));
         finished(index, edits);
     }
 }
 
-/// Long scanpaths that are alike need only the cells near the diagonal. Whether they are alike is found out by limits
-/// that grow so fast that all failed tries together cost a small part of the whole table.
-fn single(a: &[u16], b: &[u16]) -> usize {
+/// The edits, where they are so few that the crate need only look at cells near the diagonal.
+///
+/// Very long scanpaths alone are tried, by limits that grow so fast that all failed tries together cost a small part of the
+/// whole table.
+fn few_edits(a: &[u16], b: &[u16]) -> Option<usize> {
+    if a.len().min(b.len()) < VERY_LONG {
+        return None;
+    }
     let (a, b) = (a.iter().copied(), b.iter().copied());
     let longer = a.len().max(b.len());
-    if a.len().min(b.len()) >= LONG {
-        for part in [4096, 256, 16] {
-            let limit = Args::default().score_cutoff(longer / part);
-            if let Some(edits) = distance_with_args(a.clone(), b.clone(), &limit) {
-                return edits;
-            }
-        }
-    }
-    distance(a, b)
+    [1024, 64].into_iter().find_map(|part| {
+        let limit = Args::default().score_cutoff(longer / part);
+        distance_with_args(a.clone(), b.clone(), &limit)
+    })
 }

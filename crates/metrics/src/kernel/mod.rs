@@ -9,6 +9,7 @@
 //! Memory besides the letter tables is proportional to the sum of the lengths.
 
 pub(crate) mod double;
+mod edits;
 pub(crate) mod global;
 pub(crate) mod levenshtein;
 pub(crate) mod local;

@@ -1,0 +1,146 @@
+//! Levenshtein distances, 64 rows of the table in a machine word.
+//!
+//! Neighbouring cells of the table differ by −1, 0 or 1, so a column of it is two bits a row: where the step down is +1
+//! and where it is −1 (Myers 1999, in the form of Hyyrö 2003). A column follows from the one before with a dozen word
+//! operations. The table is swept in *strips* of up to [`STRIP_WORDS`] words, whose columns stay in registers; what
+//! crosses the lower edge of a strip, a bit or two a column, is kept for the strip below. The distance is the length of the
+//! other scanpath plus all steps down of the last column: nothing has to be counted on the way.
+
+/// Words of a strip: two registers each, with some left to work in.
+const STRIP_WORDS: usize = 4;
+/// Rows of a strip.
+const STRIP_ROWS: usize = STRIP_WORDS * 64;
+
+/// One scanpath, arranged by where each letter stands.
+pub(super) struct Positions {
+    length: usize,
+    letters: usize,
+    /// The rows of each strip that hold each letter: strip by strip, letter by letter, word by word.
+    rows: Vec<u64>,
+}
+
+/// The last column of a strip.
+struct Column<const WORDS: usize> {
+    rises: [u64; WORDS],
+    falls: [u64; WORDS],
+}
+
+impl Positions {
+    /// `scanpath` must not hold letters from `letters` on.
+    pub(super) fn new(scanpath: &[u16], letters: usize) -> Self {
+        let mut rows = vec![0; scanpath.len().div_ceil(64) * letters];
+        for (strip, part) in rows
+            .chunks_mut((letters * STRIP_WORDS).max(1))
+            .zip(scanpath.chunks(STRIP_ROWS))
+        {
+            let words = part.len().div_ceil(64);
+            for (row, &letter) in part.iter().enumerate() {
+                strip[usize::from(letter) * words + row / 64] |= 1 << (row % 64);
+            }
+        }
+        Self {
+            length: scanpath.len(),
+            letters,
+            rows,
+        }
+    }
+
+    /// The edits to the other scanpath. `crossings` is memory to work in.
+    pub(super) fn distance(&self, other: &[u16], crossings: &mut Vec<u8>) -> usize {
+        let strips = self.length.div_ceil(STRIP_ROWS);
+        if strips > 1 {
+            crossings.clear();
+            crossings.resize(other.len(), RISE);
+        }
+        let mut distance = other.len();
+        for strip in 0..strips {
+            let rows = &self.rows[strip * self.letters * STRIP_WORDS..];
+            let length = (self.length - strip * STRIP_ROWS).min(STRIP_ROWS);
+            let crossings = if strips > 1 {
+                &mut crossings[..]
+            } else {
+                &mut []
+            };
+            // What falls is never more than what is there: the sum stays that of cells of the table.
+            let (rises, falls) = match length.div_ceil(64) {
+                1 => steps_down::<1>(rows, other, crossings, length),
+                2 => steps_down::<2>(rows, other, crossings, length),
+                3 => steps_down::<3>(rows, other, crossings, length),
+                _ => steps_down::<STRIP_WORDS>(rows, other, crossings, length),
+            };
+            distance = distance + rises - falls;
+        }
+        distance
+    }
+}
+
+/// The step to the right along the edge of a strip is +1.
+const RISE: u8 = 1;
+/// It is −1.
+const FALL: u8 = 2;
+
+/// Steps of +1 and of −1 down the last column of a strip of `length` rows.
+#[inline]
+fn steps_down<const WORDS: usize>(
+    rows: &[u64],
+    other: &[u16],
+    crossings: &mut [u8],
+    length: usize,
+) -> (usize, usize) {
+    let mut column = Column::<WORDS> {
+        rises: [u64::MAX; WORDS],
+        falls: [0; WORDS],
+    };
+    let (rows, _) = rows.as_chunks::<WORDS>();
+    if crossings.is_empty() {
+        for &letter in other {
+            column.step(&rows[usize::from(letter)], RISE);
+        }
+    } else {
+        for (&letter, crossing) in other.iter().zip(crossings) {
+            *crossing = column.step(&rows[usize::from(letter)], *crossing);
+        }
+    }
+    column.count(length)
+}
+
+impl<const WORDS: usize> Column<WORDS> {
+    /// Goes on to the next column, given the step along the upper edge; gives the one along the lower.
+    #[inline(always)]
+    fn step(&mut self, equal: &[u64; WORDS], above: u8) -> u8 {
+        let mut rise = u64::from(above & RISE);
+        let mut fall = u64::from(above / FALL);
+        for word in 0..WORDS {
+            let (rises, falls) = (self.rises[word], self.falls[word]);
+            let equal = equal[word] | fall;
+            let level = ((equal & rises).wrapping_add(rises) ^ rises) | equal | falls;
+            let not_rising = (level | rises) & !falls;
+            let falling = level & rises;
+            let from_above = not_rising << 1 | rise ^ 1;
+            self.rises[word] = falling << 1 | fall | (from_above & !level);
+            self.falls[word] = level & !from_above;
+            rise = (not_rising >> 63) ^ 1;
+            fall = falling >> 63;
+        }
+        // Flags of one bit each.
+        #[allow(clippy::cast_possible_truncation)]
+        let below = (rise | fall << 1) as u8;
+        below
+    }
+
+    /// Steps of +1 and of −1 in the first `length` rows.
+    fn count(&self, length: usize) -> (usize, usize) {
+        let mut counts = (0, 0);
+        for (word, (rises, falls)) in self.rises.iter().zip(&self.falls).enumerate() {
+            let rows = length.saturating_sub(word * 64).min(64);
+            let mask = if rows == 64 {
+                u64::MAX
+            } else {
+                (1 << rows) - 1
+            };
+            counts.0 += (rises & mask).count_ones() as usize;
+            counts.1 += (falls & mask).count_ones() as usize;
+        }
+        counts
+    }
+}
