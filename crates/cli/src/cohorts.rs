@@ -10,6 +10,7 @@ use veilpath_protocol::Role;
 use veilpath_session::Letters;
 
 /// Two cohorts over one alphabet, and the metric to compare them by.
+#[derive(Clone)]
 pub(crate) struct Plan {
     pub(crate) a: Cohort,
     pub(crate) b: Cohort,
