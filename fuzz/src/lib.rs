@@ -1,5 +1,7 @@
 //! What the fuzz targets share.
 
+pub mod scripts;
+
 use veilpath_encode::{
     CoordinateUnit, Dropped, Eye, Fixation, ReadError, ReadOptions, Recording, RecordingId,
     RowChoice, Sample, Sink, TimeUnit,

@@ -3,22 +3,61 @@
 use crate::failure::Failure;
 use crate::metric_args::MetricArgs;
 use crate::say;
+use std::fs::File;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use veilpath_encode::{CohortFile, Input, cohort_file, detect};
+use veilpath_encode::{CohortFile, Input, ReadError, cohort_file, detect};
 use veilpath_metrics::{Alphabet, Cohort, Grid, Metric, Notation};
 use veilpath_protocol::Role;
 use veilpath_session::Letters;
 
+/// No cohort in a pipe is larger; a pipe that never ends must not fill the memory.
+const MOST_FROM_A_PIPE: u64 = 1 << 30;
+
 /// Two cohorts over one alphabet, and the metric to compare them by.
+#[derive(Clone)]
 pub(crate) struct Plan {
     pub(crate) a: Cohort,
     pub(crate) b: Cohort,
     pub(crate) metric: Metric,
 }
 
+/// A cohort file that can be read more than once, also where it is a pipe, which flows once.
+pub(crate) struct Source<'a> {
+    path: &'a Path,
+    /// What came out of a pipe.
+    flowed: Option<Vec<u8>>,
+}
+
+impl<'a> Source<'a> {
+    pub(crate) fn open(path: &'a Path) -> Result<Self, Failure> {
+        let flows = std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir());
+        let read = |path: &Path| {
+            let mut bytes = Vec::new();
+            File::open(path)?
+                .take(MOST_FROM_A_PIPE)
+                .read_to_end(&mut bytes)?;
+            Ok(bytes)
+        };
+        let flowed = flows.then(|| read(path)).transpose();
+        let flowed = flowed.map_err(|error: io::Error| {
+            Failure::input(format!("{}: cannot be read: {error}", path.display()))
+        })?;
+        Ok(Self { path, flowed })
+    }
+
+    fn input(&self) -> Result<Input, ReadError> {
+        match &self.flowed {
+            Some(bytes) => Input::from_bytes(&self.path.display().to_string(), bytes.clone()),
+            None => Input::open(self.path),
+        }
+    }
+}
+
 /// Reads one cohort file; with `alphabet`, in that alphabet, whatever the file looks like.
-pub(crate) fn load(path: &Path, alphabet: Option<Alphabet>) -> Result<CohortFile, Failure> {
-    let input = Input::open(path)?;
+pub(crate) fn load(source: &Source<'_>, alphabet: Option<Alphabet>) -> Result<CohortFile, Failure> {
+    let path = source.path;
+    let input = source.input()?;
     let format = detect(&input.head());
     cohort_file::read(input, alphabet).map_err(|error| match format {
         // The usual mistake has a better remedy than the reader can know.
@@ -47,19 +86,20 @@ pub(crate) fn plan(
     quiet: bool,
 ) -> Result<Plan, Failure> {
     let named = notation.map(Alphabet::full);
-    let files = [load(paths[0], named)?, load(paths[1], named)?];
+    let sources = [Source::open(paths[0])?, Source::open(paths[1])?];
+    let files = [load(&sources[0], named)?, load(&sources[1], named)?];
     let letters = [letters(&files[0], named), letters(&files[1], named)];
     let grid = letters[0].grid.or(letters[1].grid);
     let (alphabet, metric) = resolve(&letters[0], &letters[1], grid, metric)?;
     let [a, b] = files;
-    let a = in_alphabet(a, paths[0], alphabet, quiet)?;
-    let b = in_alphabet(b, paths[1], alphabet, quiet)?;
+    let a = in_alphabet(a, &sources[0], alphabet, quiet)?;
+    let b = in_alphabet(b, &sources[1], alphabet, quiet)?;
     Ok(Plan { a, b, metric })
 }
 
 /// One institution's cohort file, before it is known how the other's is written.
 pub(crate) struct OwnCohort<'a> {
-    path: &'a PathBuf,
+    source: Source<'a>,
     file: CohortFile,
     /// What the other side has to know of it.
     pub(crate) letters: Letters,
@@ -68,12 +108,13 @@ pub(crate) struct OwnCohort<'a> {
 impl<'a> OwnCohort<'a> {
     /// Reads the file, and tells at once of flags that make no sense for it, whatever the other side has.
     pub(crate) fn open(
-        path: &'a PathBuf,
+        path: &'a Path,
         notation: Option<Notation>,
         metric: &MetricArgs,
     ) -> Result<Self, Failure> {
         let named = notation.map(Alphabet::full);
-        let file = load(path, named)?;
+        let source = Source::open(path)?;
+        let file = load(&source, named)?;
         let letters = letters(&file, named);
         let alone = resolve(&letters, &letters, letters.grid, metric);
         // The other side's file may yet name the grid.
@@ -81,7 +122,7 @@ impl<'a> OwnCohort<'a> {
             alone?;
         }
         Ok(Self {
-            path,
+            source,
             file,
             letters,
         })
@@ -101,10 +142,10 @@ impl<'a> OwnCohort<'a> {
         };
         let (alphabet, metric) = resolve(&self.letters, theirs, grid, metric)?;
         let file = match (self.letters.named, theirs.named) {
-            (None, Some(named)) => load(self.path, Some(named))?,
+            (None, Some(named)) => load(&self.source, Some(named))?,
             _ => self.file,
         };
-        let cohort = in_alphabet(file, self.path, alphabet, quiet)?;
+        let cohort = in_alphabet(file, &self.source, alphabet, quiet)?;
         Ok((cohort, metric))
     }
 }
@@ -159,7 +200,7 @@ fn resolve(
 /// reported with its place.
 fn in_alphabet(
     file: CohortFile,
-    path: &Path,
+    source: &Source<'_>,
     alphabet: Alphabet,
     quiet: bool,
 ) -> Result<Cohort, Failure> {
@@ -168,10 +209,10 @@ fn in_alphabet(
     {
         file
     } else {
-        load(path, Some(alphabet))?
+        load(source, Some(alphabet))?
     };
     if !quiet {
-        say_notes(path, &file);
+        say_notes(source.path, &file);
     }
     Ok(file.cohort)
 }

@@ -2,7 +2,10 @@
 
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
+use std::path::{Path, PathBuf};
+use veilpath_paillier::SecretKey;
 use veilpath_protocol::{Engine, PaillierOptions};
+use veilpath_session::HostKey;
 
 /// The arguments about the engine.
 #[derive(Debug, Args)]
@@ -25,7 +28,7 @@ pub(crate) enum EngineName {
 }
 
 /// The arguments of the engine paillier.
-#[derive(Debug, Args)]
+#[derive(Debug, Default, Args)]
 pub(crate) struct PaillierArgs {
     /// Bits of the Paillier key: 2048, 3072 or 4096 (512 and 1024 with --allow-weak-key) [default: 2048]
     #[arg(long, value_name = "BITS", value_parser = key_size)]
@@ -44,6 +47,14 @@ pub(crate) struct PaillierArgs {
     pub(crate) no_packing: bool,
 }
 
+/// The argument of the side that holds the key.
+#[derive(Debug, Default, Args)]
+pub(crate) struct KeyArgs {
+    /// The host's secret Paillier key, as `veilpath keygen` writes it [default: a new one for this run]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) key: Option<PathBuf>,
+}
+
 /// A size of key.
 pub(crate) type KeyBits = veilpath_paillier::KeySize;
 
@@ -53,11 +64,47 @@ pub(crate) fn key_size(text: &str) -> Result<KeyBits, String> {
     KeyBits::try_from(bits).map_err(|_| "512, 1024, 2048, 3072 and 4096 are possible".into())
 }
 
-impl EngineArgs {
-    /// The engine that was asked for.
-    pub(crate) fn engine(&self) -> Result<Engine, Failure> {
-        self.engine.with(&self.paillier)
+impl KeyArgs {
+    /// The engine that was asked for, and the key for it where a file holds one: its size is the engine's.
+    pub(crate) fn engine(
+        &self,
+        name: EngineName,
+        paillier: &PaillierArgs,
+    ) -> Result<(Engine, Option<HostKey>), Failure> {
+        let Some(path) = &self.key else {
+            return Ok((name.with(paillier)?, None));
+        };
+        if name != EngineName::Paillier {
+            return Err(Failure::input("--key is for --engine paillier"));
+        }
+        let (key, size) = load_key(path)?;
+        if let Some(asked) = paillier.key_bits.filter(|&asked| asked != size) {
+            return Err(Failure::input(format!(
+                "{}: this key has {} bits, and --key-bits asks for {}\n  \
+                 leave --key-bits out here, and give the other side --key-bits {1}",
+                path.display(),
+                size.bits(),
+                asked.bits()
+            )));
+        }
+        let of_this_size = PaillierArgs {
+            key_bits: Some(size),
+            ..*paillier
+        };
+        Ok((name.with(&of_this_size)?, Some(key)))
     }
+
+    /// The file, for lists of inputs.
+    pub(crate) fn file(&self) -> Option<&Path> {
+        self.key.as_deref()
+    }
+}
+
+fn load_key(path: &Path) -> Result<(HostKey, KeyBits), Failure> {
+    let key = SecretKey::load(path)
+        .map_err(|error| Failure::input(format!("{}: {error}", path.display())))?;
+    let size = key.public_key().size();
+    Ok((key.into(), size))
 }
 
 impl EngineName {

@@ -91,3 +91,71 @@ fn naming_the_notation_that_a_file_declares_changes_nothing() {
         assert_eq!(folder.run(&named).ok(), folder.run(&call).ok());
     }
 }
+
+/// A cohort that does not name its alphabet is read again once the metric's grid limits it; a pipe flows once.
+#[cfg(unix)]
+#[test]
+fn a_pipe_can_hold_a_cohort_that_is_read_twice() {
+    use std::io::Write;
+    use std::process::Stdio;
+    let folder = Folder::new();
+    let text = "participant,scanpath\na1,ABCA\na2,XYX\n";
+    folder.file("a.csv", text);
+    folder.file("b.csv", "participant,scanpath\nb1,ABBA\n");
+    let call = |first: &str| {
+        let call = format!("compare {first} b.csv --metric scanmatch --grid 5x5 --format csv");
+        call.split(' ').map(str::to_string).collect::<Vec<_>>()
+    };
+    let words = call("a.csv");
+    let expected = folder
+        .run(&words.iter().map(String::as_str).collect::<Vec<_>>())
+        .ok();
+    let words = call("/dev/stdin");
+    let mut child = folder
+        .command(&words.iter().map(String::as_str).collect::<Vec<_>>())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child
+        .stdin
+        .take()
+        .unwrap()
+        .write_all(text.as_bytes())
+        .unwrap();
+    let output = child.wait_with_output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(output.status.success(), "{said}");
+    assert_eq!(String::from_utf8(output.stdout).unwrap(), expected);
+}
+
+#[test]
+fn costs_that_are_too_large_get_a_remedy_that_helps() {
+    let folder = Folder::new();
+    folder.file("a.csv", "participant,scanpath\na1,ABCA\n");
+    let refused = |more: &str| {
+        let call = format!("compare a.csv a.csv --metric needleman-wunsch {more}");
+        folder.run(&call.split(' ').collect::<Vec<_>>()).refused()
+    };
+    let whole = refused("--gap 10000000000");
+    assert!(
+        whole.contains("smaller numbers") && !whole.contains("--scale"),
+        "{whole}"
+    );
+    let scaled = refused("--gap 10000000 --scale 100000");
+    assert!(scaled.contains("a smaller --scale"), "{scaled}");
+}
+
+#[test]
+fn a_flag_that_a_format_leaves_without_effect_is_told() {
+    let folder = Folder::new();
+    let file = common::root().join("testdata/formats/video007_p012.txt");
+    let file = file.to_str().unwrap();
+    let told = folder
+        .run(&["encode", file, "--units", "deg", "--rate", "30"])
+        .stderr;
+    assert!(told.contains("--units has no effect"), "{told}");
+    let told = folder.run(&["encode", file, "--rate", "30"]).stderr;
+    assert!(!told.contains("no effect"), "{told}");
+}

@@ -1,6 +1,6 @@
 //! From files to a cohort.
 
-use crate::readers::{FORMATS, Format};
+use crate::readers::{FORMATS, Format, without_effect};
 use crate::{
     Collector, Dropped, EncodeOptions, Fixation, Head, Input, ReadError, ReadOptions, Recording,
     RecordingId, Sample, Sink, Summary, detect, explain_unknown,
@@ -60,6 +60,9 @@ fn encode_with(
             }
         };
         collector.begin_file(input.name(), format.name(), format.title());
+        for line in without_effect(format, read) {
+            collector.assumed(&line);
+        }
         let mut sink = Reporting {
             collector: &mut collector,
             counter: &counter,

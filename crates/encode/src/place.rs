@@ -17,9 +17,22 @@ use veilpath_metrics::Grid;
 /// `x` and `y` must be finite and the space must have an area (see [`has_area`]).
 pub(crate) fn cell_at(grid: &Grid, space: &Space, outside: Outside, x: f64, y: f64) -> Option<u16> {
     let part = |value, start, end, parts| part(value, start, end, parts, space.pixels, outside);
-    let column = part(x, space.left, space.right, grid.columns())?;
+    let column = part(around(space, x), space.left, space.right, grid.columns())?;
     let row = part(y, space.top, space.bottom, grid.rows())?;
     u16::try_from(row * grid.columns() + column).ok()
+}
+
+/// On a globe, the same longitude between the edges: 190 is −170, and −10 is 350 where longitudes run from 0 to 360.
+/// Trackers and unwrapped head movements write both. More than a turn beyond an edge is no longitude.
+fn around(space: &Space, x: f64) -> f64 {
+    let turn = (space.right - space.left).abs();
+    let (least, greatest) = (space.left.min(space.right), space.left.max(space.right));
+    match x {
+        _ if !space.globe => x,
+        x if x < least && x >= least - turn => x + turn,
+        x if x > greatest && x <= greatest + turn => x - turn,
+        x => x,
+    }
 }
 
 /// Whether points can be placed in this space at all.
@@ -123,6 +136,27 @@ mod tests {
         assert_eq!(cell("12x8", &degrees, -180.0, -90.0), Some(84));
         assert_eq!(cell("12x8", &degrees, 0.0, 0.0), Some(4 * 12 + 6));
         assert_eq!(cell("12x8", &degrees, 0.0, 90.1), None);
+        // Both ways to write a longitude, in one file or in two.
+        let to_360 = Space {
+            left: 0.0,
+            right: 360.0,
+            ..degrees
+        };
+        for (beyond, same) in [
+            (190.0, -170.0),
+            (-190.0, 170.0),
+            (359.0, -1.0),
+            (540.0, 180.0),
+        ] {
+            let expected = cell("12x8", &degrees, same, 0.0);
+            assert!(expected.is_some());
+            assert_eq!(cell("12x8", &degrees, beyond, 0.0), expected, "{beyond}");
+        }
+        let expected = cell("12x8", &to_360, 350.0, 0.0);
+        assert_eq!(cell("12x8", &to_360, -10.0, 0.0), expected);
+        assert_eq!(cell("12x8", &degrees, 541.0, 0.0), None);
+        assert_eq!(cell("12x8", &degrees, -541.0, 0.0), None);
+        assert_eq!(cell("7x7", &Space::unit(), 1.1, 0.0), None);
         assert_eq!(cell("2x2", &Space::unit().flipped(), 0.2, 0.2), Some(2));
         assert_eq!(cell("256x256", &Space::unit(), 1.0, 1.0), Some(u16::MAX));
     }

@@ -69,6 +69,8 @@ pub struct Space {
     pub bottom: f64,
     /// Whether the units are pixels, which lie in one cell of a grid as a whole.
     pub pixels: bool,
+    /// Whether x is an angle around a globe: what lies beyond one edge, by less than a turn, comes in at the other.
+    pub globe: bool,
 }
 
 impl Space {
@@ -80,6 +82,7 @@ impl Space {
             right: width,
             bottom: height,
             pixels: true,
+            globe: false,
         }
     }
 
@@ -99,6 +102,7 @@ impl Space {
             right: 180.0,
             bottom: -90.0,
             pixels: false,
+            globe: true,
         }
     }
 

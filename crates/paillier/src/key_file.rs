@@ -93,14 +93,18 @@ impl SecretKey {
     pub fn load(path: &Path) -> Result<Self> {
         let file = File::open(path).map_err(KeyFileFault::Io)?;
         #[cfg(unix)]
+        let metadata = file.metadata().map_err(KeyFileFault::Io)?;
+        let text = read(file)?;
+        // A public key, or no key at all, is no secret to be kept from others.
+        Lines::new(&text, SECRET_HEADER)?;
+        #[cfg(unix)]
         {
-            let metadata = file.metadata().map_err(KeyFileFault::Io)?;
             let mode = std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777;
             if mode & 0o077 != 0 {
                 return Err(KeyFileFault::Readable { mode }.into());
             }
         }
-        Self::from_file_text(&read(file)?)
+        Self::from_file_text(&text)
     }
 }
 

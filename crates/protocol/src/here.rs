@@ -1,4 +1,4 @@
-//! Both roles in one process, for one institution that holds both cohorts, for tests and for demos.
+//! Both roles in one process without a network: for an institution that compares its own cohorts in the clear, and for tests.
 
 use crate::outcome::labels;
 use crate::{
@@ -8,22 +8,13 @@ use veilpath_metrics::{Cohort, Scanpath};
 
 /// Runs both roles of the spec's engine over an in-memory channel. The
 /// observer hears of the host's side. The outcome's time is left at zero: the caller has the clock.
+///
+/// What two institutions would do on one machine, with TLS and all, is `compare_on_loopback` of `veilpath-session`.
 pub fn compare_here(
     spec: Spec,
     a: &Cohort,
     b: &Cohort,
     observer: &dyn Observer,
-) -> Result<Outcome, ProtocolError> {
-    compare_here_observed(spec, a, b, observer, &())
-}
-
-/// The same with an observer of the joining side as well.
-pub fn compare_here_observed(
-    spec: Spec,
-    a: &Cohort,
-    b: &Cohort,
-    of_host: &dyn Observer,
-    of_join: &dyn Observer,
 ) -> Result<Outcome, ProtocolError> {
     let count = crate::count_pairs(spec.pairs, a, b);
     if count.pairs > crate::MAX_PAIRS {
@@ -37,8 +28,8 @@ pub fn compare_here_observed(
     let mut host_end = Counted::new(host_end);
     let engine: Engine = spec.engine;
     let (host, join) = std::thread::scope(|scope| {
-        let join = scope.spawn(move || engine.run(&join_job, &mut join_end, of_join));
-        let host = engine.run(&host_job, &mut host_end, of_host);
+        let join = scope.spawn(move || engine.run(&join_job, &mut join_end, &()));
+        let host = engine.run(&host_job, &mut host_end, observer);
         // Dropping an end wakes the other role where this one failed.
         let traffic = host_end.traffic();
         drop(host_end);

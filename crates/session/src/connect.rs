@@ -63,6 +63,8 @@ impl Listener {
         // Each in a thread of its own: one that hesitates must not keep the true peer waiting.
         let (arrived, arrivals) = mpsc::channel();
         let mut pending = 0;
+        // Whoever comes at once is not kept waiting; a long wait costs little.
+        let mut nap = Duration::from_millis(1);
         while Instant::now() < deadline {
             if pending < AT_THE_DOOR
                 && let Ok((socket, _)) = self.socket.accept()
@@ -78,8 +80,8 @@ impl Listener {
                     let _ = arrived.send(secured);
                 });
             }
-            match arrivals.recv_timeout(TICK / 4) {
-                Err(_) => {}
+            match arrivals.recv_timeout(nap) {
+                Err(_) => nap = (2 * nap).min(TICK / 4),
                 Ok(Err(error @ (SessionError::Network(_) | SessionError::Misbehaved(_)))) => {
                     pending -= 1;
                     stranger(&error);
@@ -110,6 +112,16 @@ pub fn join(
             Err(_) => std::thread::sleep(KNOCK),
         }
     };
+    join_over(socket, identity, peer, patience)
+}
+
+/// The joining side's end of a connection that stands.
+pub(crate) fn join_over(
+    socket: TcpStream,
+    identity: &Identity,
+    peer: Fingerprint,
+    patience: &Patience,
+) -> Result<SecureChannel, SessionError> {
     let pinned = Pinned::new(peer);
     let tls = tls::client(identity, &pinned)?;
     secure(socket, tls, pinned, patience)

@@ -1,16 +1,30 @@
 //! The decoders of everything that another side can send, for fuzzing. Not a part of the interface.
+//!
+//! | decoder | what it reads |
+//! |---|---|
+//! | 0 | frames |
+//! | 1 to 6 | the JSON of `Hello`, `Terms`, rows of a roster, `Ready`, `Finished`, `Decline` |
+//! | 7 | magic, version and `Hello`, as they travel |
+//! | 8 | tag, length and content of a message; a byte before chooses the expected tag |
+//! | 9 | messages of a roster; two bytes before are the rows and letters that were announced |
+//! | 10 | the list of finished pairs; a byte before is the number of pairs |
 
-use crate::agreement::{Hello, Terms};
+use crate::Letters;
+use crate::agreement::{self, Hello, Terms};
 use crate::control::{self, Decline, Tag};
 use crate::frames::Parser;
-use crate::roster::Row;
+use crate::journal::Journal;
+use crate::roster::{Roster, Row};
 use crate::session::Ready;
-use crate::work::Finished;
+use crate::work::{Finished, Remaining};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::time::Duration;
+use veilpath_metrics::{Alphabet, Notation};
+use veilpath_protocol::{Channel, ChannelError, RevealTo, Role};
 
 /// How many decoders there are.
-pub const DECODERS: u8 = 7;
+pub const DECODERS: u8 = 11;
 
 /// Decodes; what is accepted must survive being written and read again. Tells whether it was accepted.
 pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
@@ -30,7 +44,75 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
         3 => again::<Vec<Row>>(Tag::Roster, bytes).is_some(),
         4 => again::<Ready>(Tag::Ready, bytes).is_some(),
         5 => again::<Finished>(Tag::Finished, bytes).is_some(),
-        _ => again::<Decline>(Tag::Decline, bytes).is_some(),
+        6 => again::<Decline>(Tag::Decline, bytes).is_some(),
+        7 => greeting(bytes),
+        8 => {
+            let Some((choice, message)) = bytes.split_first() else {
+                return false;
+            };
+            let tag = TAGS[usize::from(*choice) % TAGS.len()];
+            control::receive_bytes(&mut Script(message), tag).is_ok()
+        }
+        9 => {
+            let [rows, letters, messages @ ..] = bytes else {
+                return false;
+            };
+            let roster = Roster::receive(&mut Script(messages), (*rows).into(), (*letters).into());
+            roster.is_ok_and(|roster| roster.len() == usize::from(*rows))
+        }
+        _ => {
+            let Some((pairs, message)) = bytes.split_first() else {
+                return false;
+            };
+            let journal = Journal::in_memory([0; 32], usize::from(*pairs));
+            let found = Remaining::find(&mut Script(message), Role::Host, RevealTo::Both, &journal);
+            found.is_ok_and(|remaining| remaining.pairs().len() == usize::from(*pairs))
+        }
+    }
+}
+
+const TAGS: [Tag; 7] = [
+    Tag::Hello,
+    Tag::Terms,
+    Tag::Roster,
+    Tag::Ready,
+    Tag::Done,
+    Tag::Finished,
+    Tag::Decline,
+];
+
+fn greeting(bytes: &[u8]) -> bool {
+    let letters = Letters {
+        named: None,
+        declared: None,
+        read_as: Alphabet::full(Notation::Letters),
+        grid: None,
+    };
+    let ours = Hello::new(&letters, Duration::from_secs(60));
+    let theirs = agreement::greet(&mut Script(bytes), Role::Host, &ours);
+    theirs.is_ok_and(|hello| hello.letters().is_ok())
+}
+
+/// A peer that says these bytes, whatever it hears.
+struct Script<'a>(&'a [u8]);
+
+impl Channel for Script<'_> {
+    fn send(&mut self, _: &[u8]) -> Result<(), ChannelError> {
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        let (now, later) = self
+            .0
+            .split_at_checked(buffer.len())
+            .ok_or(ChannelError::Closed)?;
+        buffer.copy_from_slice(now);
+        self.0 = later;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        Ok(())
     }
 }
 

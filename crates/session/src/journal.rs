@@ -4,6 +4,8 @@
 //! rosters, so that scores of different comparisons can never mix. It only grows. A crash can spoil no more than its last
 //! record, which is noticed by its checksum and cut off.
 //!
+//! A journal without a folder is kept in memory alone and ends with the session: for both sides on one machine.
+//!
 //! Every record is written at once, so that a killed process loses nothing that it knew; the disk is told to keep it once a
 //! second and at the end, so that a power cut loses at most the last second, whose pairs are then compared again.
 //!
@@ -32,7 +34,7 @@ const SYNC_EVERY: Duration = Duration::from_secs(1);
 /// The scores of one agreement.
 #[derive(Debug)]
 pub(crate) struct Journal {
-    file: File,
+    file: Option<File>,
     path: PathBuf,
     id: [u8; 32],
     scores: Vec<Option<Reading>>,
@@ -50,6 +52,7 @@ enum Record {
 impl Journal {
     /// Opens the journal of this agreement, or starts it. Nobody else can until it is dropped.
     pub(crate) fn open(folder: &Path, id: [u8; 32], pairs: usize) -> Result<Self, SessionError> {
+        let mut journal = Self::in_memory(id, pairs);
         private_folder(folder)?;
         let path = folder.join(format!("{}.journal", &hex(&id)[..32]));
         let failed = |error: io::Error| SessionError::file(&path, &error);
@@ -60,17 +63,23 @@ impl Journal {
             .open(&path)
             .map_err(failed)?;
         lock(&file, &path)?;
-        let mut journal = Self {
-            file,
-            path: path.clone(),
+        journal.path = path;
+        journal.load(&file)?;
+        journal.file = Some(file);
+        Ok(journal)
+    }
+
+    /// A journal that nobody finds again.
+    pub(crate) fn in_memory(id: [u8; 32], pairs: usize) -> Self {
+        Self {
+            file: None,
+            path: PathBuf::new(),
             id,
             scores: vec![None; pairs],
             views: vec![0; pairs],
             synced: Instant::now(),
             failure: None,
-        };
-        journal.load()?;
-        Ok(journal)
+        }
     }
 
     /// Which pairs have a score.
@@ -154,23 +163,27 @@ impl Journal {
 
     fn sync(&mut self) -> Result<(), SessionError> {
         self.synced = Instant::now();
-        self.file
-            .sync_data()
-            .map_err(|error| SessionError::file(&self.path, &error))
+        match &self.file {
+            None => Ok(()),
+            Some(file) => file
+                .sync_data()
+                .map_err(|error| SessionError::file(&self.path, &error)),
+        }
     }
 
     fn append(&mut self, record: &Record) -> Result<(), SessionError> {
-        let bytes = self.encode(record);
-        self.file
-            .write_all(&bytes)
+        let Some(mut file) = self.file.as_ref() else {
+            return Ok(());
+        };
+        file.write_all(&self.encode(record))
             .map_err(|error| SessionError::file(&self.path, &error))
     }
 
-    fn load(&mut self) -> Result<(), SessionError> {
+    fn load(&mut self, mut file: &File) -> Result<(), SessionError> {
         let path = self.path.clone();
         let failed = |error: io::Error| SessionError::file(&path, &error);
         let mut bytes = Vec::new();
-        self.file.read_to_end(&mut bytes).map_err(failed)?;
+        file.read_to_end(&mut bytes).map_err(failed)?;
         let header: Vec<u8> = MAGIC.iter().chain(&self.id).copied().collect();
         if bytes.len() >= HEADER && bytes[..HEADER] != header {
             return Err(SessionError::bad_file(
@@ -179,10 +192,10 @@ impl Journal {
             ));
         }
         if bytes.len() < HEADER {
-            self.file.set_len(0).map_err(failed)?;
-            self.file.seek(SeekFrom::Start(0)).map_err(failed)?;
-            self.file.write_all(&header).map_err(failed)?;
-            self.file.sync_all().map_err(failed)?;
+            file.set_len(0).map_err(failed)?;
+            file.seek(SeekFrom::Start(0)).map_err(failed)?;
+            file.write_all(&header).map_err(failed)?;
+            file.sync_all().map_err(failed)?;
             home::sync_folder(&path);
             return Ok(());
         }
@@ -194,8 +207,8 @@ impl Journal {
             self.apply(&record);
             good += RECORD;
         }
-        self.file.set_len(good as u64).map_err(failed)?;
-        self.file.seek(SeekFrom::End(0)).map_err(failed)?;
+        file.set_len(good as u64).map_err(failed)?;
+        file.seek(SeekFrom::End(0)).map_err(failed)?;
         Ok(())
     }
 

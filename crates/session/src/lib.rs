@@ -7,6 +7,8 @@
 //!                                                                journal     as soon as it is known
 //! ```
 //!
+//! [`compare_on_loopback`] runs all of it for both sides in one process.
+//!
 //! Both sides run the same code; only the order of speaking differs. Everything that comes from the other side is held
 //! against [`limits`] before memory is reserved for it, every wait has an end, and every error says whose fault it is
 //! ([`SessionError::fault`]).
@@ -23,11 +25,13 @@ pub mod frames;
 #[doc(hidden)]
 pub mod fuzzing;
 mod home;
+mod host_key;
 mod identity;
 mod journal;
 mod ledger;
 pub mod limits;
 mod line;
+mod loopback;
 mod roster;
 mod seals;
 mod session;
@@ -39,6 +43,8 @@ pub use channel::SecureChannel;
 pub use connect::{Listener, join};
 pub use error::{Difference, Fault, SessionError};
 pub use home::Home;
+pub use host_key::HostKey;
 pub use identity::{Fingerprint, FingerprintError, Identity};
+pub use loopback::compare_on_loopback;
 pub use session::{Agreed, Conversation, Plan, Summary, Wish};
 pub use work::Ended;

@@ -14,7 +14,7 @@ use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Scanpath};
-use veilpath_protocol::{Channel, Label, PairRule, pairs_of};
+use veilpath_protocol::{Channel, Label, PairRule, count_pairs, pairs_of};
 
 /// Bytes of rows that are gathered into one message.
 const PART: usize = 512 << 10;
@@ -233,16 +233,7 @@ pub(crate) fn pairs(
     parties: &Parties,
 ) -> Result<Vec<(usize, usize)>, SessionError> {
     let (a, b) = (host.outline(parties), join.outline(parties));
-    let count = if rule == PairRule::SameStimulus && a.has_stimuli() && b.has_stimuli() {
-        let mut seconds: HashMap<Option<&str>, u64> = HashMap::new();
-        for entry in &b.entries {
-            *seconds.entry(entry.stimulus.as_deref()).or_default() += 1;
-        }
-        let same = |entry: &Entry| seconds.get(&entry.stimulus.as_deref()).copied();
-        a.entries.iter().filter_map(same).sum::<u64>()
-    } else {
-        a.entries.len() as u64 * b.entries.len() as u64
-    };
+    let count = count_pairs(rule, &a, &b).pairs;
     if count > MAX_PAIRS {
         return Err(SessionError::Limit(format!(
             "{count} pairs are more than the {MAX_PAIRS} of one session; compare the cohorts in parts"

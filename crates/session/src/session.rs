@@ -11,7 +11,7 @@ use crate::line::Line;
 use crate::roster::{self, Parties, Roster};
 use crate::seals::{agreement_id, of_role, seal};
 use crate::work::Remaining;
-use crate::{Fingerprint, Home, Identity, SessionError};
+use crate::{Fingerprint, Home, HostKey, Identity, SessionError};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -48,6 +48,8 @@ pub struct Plan {
     pub fresh: bool,
     /// The most comparisons of one scanpath of this side with this peer, in all sessions.
     pub limit_per_scanpath: Option<u64>,
+    /// The host's own key, for an engine that takes one; without it, one is made for this session.
+    pub key: Option<HostKey>,
 }
 
 /// Two sides that want the same, and know what is left to do.
@@ -68,7 +70,8 @@ pub struct Agreed {
 /// What this side counts once the work begins.
 #[derive(Debug)]
 pub(crate) struct Entry {
-    folder: PathBuf,
+    /// `None` where nothing is kept.
+    folder: Option<PathBuf>,
     comparisons: Vec<u64>,
     agreement: [u8; 32],
 }
@@ -140,8 +143,9 @@ impl Conversation {
         let _ = control::decline(&mut self.channel, self.role, Tag::Terms, reason);
     }
 
-    /// Compares the two plans, exchanges rosters, opens the journal, and finds what is left to do.
-    pub fn agree(mut self, plan: Plan, home: &Home) -> Result<Agreed, SessionError> {
+    /// Compares the two plans, exchanges rosters, opens the journal, and finds what is left to do. Without a home nothing
+    /// is kept: no journal to go on from, and no count of comparisons.
+    pub fn agree(mut self, plan: Plan, home: Option<&Home>) -> Result<Agreed, SessionError> {
         let (to, engine) = (plan.spec.reveal_to, plan.spec.engine);
         if !engine.can_reveal_to(to) {
             return Err(SessionError::Ours(format!(
@@ -155,7 +159,7 @@ impl Conversation {
         }
     }
 
-    fn settle(&mut self, mut plan: Plan, home: &Home) -> Result<Settled, SessionError> {
+    fn settle(&mut self, mut plan: Plan, home: Option<&Home>) -> Result<Settled, SessionError> {
         let (role, channel) = (self.role, &mut self.channel);
         let ours = self.identity.fingerprint();
         let (host, join) = match role {
@@ -247,7 +251,7 @@ impl Conversation {
             journal,
             remaining,
             ledger: Entry {
-                folder: home.ledgers(),
+                folder: home.map(Home::ledgers),
                 comparisons,
                 agreement: id,
             },
@@ -257,8 +261,11 @@ impl Conversation {
 
     /// Counts what is about to be compared.
     pub(crate) fn charge(&self, plan: &Plan, entry: &Entry) -> Result<(), SessionError> {
+        let Some(folder) = &entry.folder else {
+            return Ok(());
+        };
         ledger::charge(
-            &entry.folder,
+            folder,
             &Request {
                 identity: &self.identity,
                 peer: self.peer,
@@ -356,17 +363,21 @@ fn prepare(
     parties: &Parties,
     [host, join]: [&Roster; 2],
     id: &[u8; 32],
-    home: &Home,
+    home: Option<&Home>,
     work_with: Option<(&Identity, Fingerprint)>,
 ) -> Result<Prepared, SessionError> {
     let pairs = roster::pairs(plan.spec.pairs, host, join, parties)?;
-    let mut journal = Journal::open(&home.journals(), of_role(id, role), pairs.len())?;
+    let name = of_role(id, role);
+    let mut journal = match home {
+        Some(home) => Journal::open(&home.journals(), name, pairs.len())?,
+        None => Journal::in_memory(name, pairs.len()),
+    };
     let mut comparisons = vec![0; plan.cohort.entries.len()];
     for &(i, j) in &pairs {
         let own = if role == Role::Host { i } else { j };
         comparisons[own] += 1;
     }
-    if let Some((identity, peer)) = work_with {
+    if let (Some((identity, peer)), Some(home)) = (work_with, home) {
         ledger::check(
             &home.ledgers(),
             &Request {

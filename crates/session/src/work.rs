@@ -198,8 +198,11 @@ impl Agreed {
         let lengths = lengths
             .collect::<Result<Vec<usize>, _>>()
             .map_err(|_| SessionError::misbehaved("a scanpath beyond all limits"))?;
-        let job = Job::new(&self.plan.spec, role, &own, theirs.len(), &needed.pairs)?
+        let mut job = Job::new(&self.plan.spec, role, &own, theirs.len(), &needed.pairs)?
             .with_peer_lengths(&lengths)?;
+        if let Some(key) = &self.plan.key {
+            job = job.with_key(key.share());
+        }
         let keeper = Keeper {
             journal: Mutex::new((&mut self.journal, None)),
             pairs: &self.remaining.0,

@@ -18,6 +18,16 @@ const VALID: &[(u8, &str)] = &[
     (4, r#"{"journal":"0011"}"#),
     (5, r#"{"scores":"aabb"}"#),
     (6, r#"{"reason":"no"}"#),
+    (
+        7,
+        "VEILPATH\u{1}\0\u{1}\u{3d}\0\0\0{\"silence_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
+    ),
+    (8, "\u{3}\u{4}\u{2}\0\0\0{}"),
+    (
+        9,
+        "\u{1}\u{3}\u{3}\u{19}\0\0\0[{\"id\":\"P1\",\"letters\":3}]",
+    ),
+    (10, "\u{9}\u{5}\u{2}\0\0\0\u{7f}\u{0}"),
 ];
 
 /// A small generator of our own: the same bytes on every machine.

@@ -132,7 +132,7 @@ fn side(
     let (conversation, theirs) =
         Conversation::greet(channel, role, identity, peer, &letters, patience())?;
     assert_eq!(theirs.read_as, Alphabet::letters(52).unwrap());
-    let agreed = conversation.agree(plan, home)?;
+    let agreed = conversation.agree(plan, Some(home))?;
     match agreed.summary().only_estimate {
         None => agreed.run(observer),
         Some(Wish::Ours) => Err(SessionError::Ours("only an estimate".into())),
@@ -155,6 +155,7 @@ fn plan(cohort: Cohort) -> Plan {
         estimate_only: false,
         fresh: false,
         limit_per_scanpath: None,
+        key: None,
     }
 }
 

@@ -1,7 +1,7 @@
 //! `veilpath compare`: both cohorts are on this machine.
 
 use crate::cohorts::{self, Plan};
-use crate::engine_args::EngineArgs;
+use crate::engine_args::{EngineArgs, KeyArgs};
 use crate::failure::Failure;
 use crate::metric_args::MetricArgs;
 use crate::output::OutputArgs;
@@ -15,6 +15,7 @@ use veilpath_protocol::{
     Engine, MAX_PAIRS, Observer, Outcome, PairCount, PairRule, Spec, compare_here, count_pairs,
 };
 use veilpath_report::table;
+use veilpath_session::{Fault, HostKey, SessionError, compare_on_loopback};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -23,6 +24,8 @@ Examples:
   veilpath compare a.csv b.csv --metric scanmatch --threshold 3.5 --gap -0.5 --format csv
   veilpath compare a.csv b.csv --metric smith-waterman --match 2 --mismatch 1 -o scores.json
   veilpath compare few.csv other.csv --engine paillier
+
+With an engine other than plain both roles run here as between two institutions, over TLS within this machine.
 
 A cohort file is CSV with the columns participant, stimulus (may be absent) and scanpath, as `veilpath encode` \
 writes it; one string per line; or lines of participant, tab, letters (OGAMA, ScanGraph).";
@@ -39,6 +42,9 @@ pub(crate) struct CompareArgs {
 
     #[command(flatten)]
     pub(crate) engine: EngineArgs,
+
+    #[command(flatten)]
+    pub(crate) key: KeyArgs,
 
     /// Which scanpaths to compare: same-stimulus (where both cohorts have stimuli) or all with all
     #[arg(long, value_enum, value_name = "RULE", default_value = "same-stimulus")]
@@ -104,19 +110,26 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let paths = [&args.a, &args.b];
     let plan = cohorts::plan(paths, notation, &args.metric, args.output.quiet)?;
     refuse_empty_for_scanmatch(&plan.metric, &[(&plan.a, paths[0]), (&plan.b, paths[1])])?;
-    let engine = args.engine.engine()?;
+    let EngineArgs { engine, paillier } = &args.engine;
+    let (engine, key) = args.key.engine(*engine, paillier)?;
     let rule = args.pairs.into();
     let table = args.metric.substitution.as_deref().map(Path::new);
     let inputs: Vec<&Path> = paths
         .into_iter()
         .map(PathBuf::as_path)
         .chain(table)
+        .chain(args.key.file())
         .collect();
     let output = args.output.prepare(&inputs)?;
     if !args.output.quiet {
         say_left_out(rule, &plan, paths);
     }
-    let outcome = compare(engine, rule, &plan, args.output.quiet)?;
+    let way = match engine {
+        // Nobody is to be protected from anybody: no network is needed.
+        Engine::Plain => Way::InTheClear,
+        engine => Way::BothRoles(engine, key),
+    };
+    let outcome = compare(way, rule, &plan, args.output.quiet)?;
     output.write(&outcome)?;
     if !args.output.quiet {
         say::lines(&table::closing_lines(&outcome));
@@ -124,14 +137,26 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+/// How two cohorts of this machine are compared.
+pub(crate) enum Way {
+    /// Directly.
+    InTheClear,
+    /// By both roles of an engine, as between two institutions, over TLS within this machine. The host may bring a key.
+    BothRoles(Engine, Option<HostKey>),
+}
+
 /// Compares two cohorts of this machine, with a progress bar.
 pub(crate) fn compare(
-    engine: Engine,
+    way: Way,
     rule: PairRule,
     plan: &Plan,
     quiet: bool,
 ) -> Result<Outcome, Failure> {
     let (a, b) = (&plan.a, &plan.b);
+    let engine = match way {
+        Way::InTheClear => Engine::Plain,
+        Way::BothRoles(engine, _) => engine,
+    };
     let spec = Spec::new(engine, plan.metric.clone(), rule, a, b)?;
     let PairCount { pairs, cells, .. } = count_pairs(rule, a, b);
     if pairs == 0 {
@@ -147,13 +172,29 @@ pub(crate) fn compare(
         )));
     }
     let bar = progress::bar(cells, progress::Unit::Cells, quiet);
-    let start = Instant::now();
-    let outcome = compare_here(spec, a, b, &OnBar(&bar));
-    let seconds = start.elapsed().as_secs_f64();
+    let outcome = match way {
+        Way::InTheClear => in_the_clear(spec, plan, &bar),
+        Way::BothRoles(_, key) => {
+            compare_on_loopback(&spec, key, [a, b], [&OnBar(&bar), &()]).map_err(both_are_ours)
+        }
+    };
     bar.finish_and_clear();
-    let mut outcome = outcome?;
-    outcome.cost.seconds = seconds;
+    outcome
+}
+
+fn in_the_clear(spec: Spec, plan: &Plan, bar: &ProgressBar) -> Result<Outcome, Failure> {
+    let start = Instant::now();
+    let mut outcome = compare_here(spec, &plan.a, &plan.b, &OnBar(bar))?;
+    outcome.cost.seconds = start.elapsed().as_secs_f64();
     Ok(outcome)
+}
+
+/// What one side would hold against the other is the caller's, who brought both.
+fn both_are_ours(error: SessionError) -> Failure {
+    match error.fault() {
+        Fault::PeerDiffers => Failure::input(error.to_string()),
+        _ => error.into(),
+    }
 }
 
 /// Moves a progress bar by cells.

@@ -1,20 +1,25 @@
-//! `veilpath demo`: the whole job on bundled cohorts, in one command.
+//! `veilpath demo`: the whole job of two institutions on bundled cohorts, in one command.
 
 use crate::cohorts::Plan;
-use crate::commands::compare;
+use crate::commands::compare::{self, Way};
+use crate::engine_args::{EngineName, PaillierArgs};
 use crate::failure::Failure;
 use crate::output::OutputArgs;
 use crate::say;
 use clap::Args;
 use veilpath_encode::{CohortFile, Input, cohort_file};
-use veilpath_metrics::Metric;
-use veilpath_protocol::{Engine, Outcome, PairRule};
+use veilpath_metrics::scale::DEFAULT_SCALE;
+use veilpath_metrics::{Cohort, Entry, Metric};
+use veilpath_protocol::{Engine, Outcome, PairRule, ProtocolError, Work, count_pairs};
 use veilpath_report::table;
 
 const EXAMPLES: &str = "\
 Examples:
   veilpath demo
-  veilpath demo --format json -o demo.json
+  veilpath demo --engine plain --format json -o demo.json
+
+Both institutions run here, each with a key of its own, and talk over TLS within this machine, as `veilpath host` and \
+`veilpath join` do. At the end the scores are held against those in the clear.
 
 The bundled cohorts are synthetic: `veilpath synth lifelike --participants 8 --stimuli 2 --seed 2024`, dealt by \
 `veilpath split --seed 2`.";
@@ -23,55 +28,135 @@ The bundled cohorts are synthetic: `veilpath synth lifelike --participants 8 --s
 const CLINIC: &str = include_str!("../../../../testdata/demo/clinic.csv");
 const UNIVERSITY: &str = include_str!("../../../../testdata/demo/university.csv");
 
+/// The engine that is shown.
+const ENGINE: EngineName = EngineName::Paillier;
+
+/// No more is compared than is estimated to take so long.
+const BEARABLE_SECONDS: f64 = 5.0;
+
+const RULE: PairRule = PairRule::SameStimulus;
+
 /// The arguments of `demo`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DemoArgs {
+    /// How to compute; a slow engine compares a part of the cohorts
+    #[arg(long, value_enum, value_name = "ENGINE", default_value_t = ENGINE)]
+    engine: EngineName,
+
     #[command(flatten)]
     output: OutputArgs,
 }
 
-/// Compares the bundled cohorts and says what the scores show.
+/// Compares the bundled cohorts, says what the scores show, and holds them against the scores in the clear.
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let clinic = bundled("clinic.csv", CLINIC)?;
     let university = bundled("university.csv", UNIVERSITY)?;
     let no_grid = || Failure::input("clinic.csv: the bundled cohort does not name its grid");
     let grid = clinic.declared_grid.ok_or_else(no_grid)?;
-    let (a, b) = (clinic.cohort, university.cohort);
-    let quiet = args.output.quiet;
-    let output = args.output.prepare(&[])?;
-    if !quiet {
-        say::lines(&format!(
-            "A clinic with {} scanpaths and a university with {} compare who looked alike at the same pictures.\n\
-             Both cohorts are synthetic: novices and experts, dealt to the two places at random.\n\n",
-            a.entries.len(),
-            b.entries.len()
-        ));
-    }
-    let plan = Plan {
-        a,
-        b,
+    let engine = args.engine.with(&PaillierArgs::default())?;
+    let whole = Plan {
+        a: clinic.cohort,
+        b: university.cohort,
         metric: Metric::ScanMatch {
             grid,
             wrap: false,
             threshold: 3.5,
             gap: 0.0,
-            scale: None,
+            // The clear comparison then computes with the whole numbers of the private ones.
+            scale: Some(DEFAULT_SCALE),
         },
     };
-    let outcome = compare::compare(Engine::Plain, PairRule::SameStimulus, &plan, quiet)?;
+    let quiet = args.output.quiet;
+    let output = args.output.prepare(&[])?;
+    let plan = bearable_part(engine, &whole);
+    if !quiet {
+        introduce(engine, &whole, &plan);
+    }
+    let outcome = compare::compare(Way::BothRoles(engine, None), RULE, &plan, quiet)?;
+    let in_the_clear = compare::compare(Way::InTheClear, RULE, &plan, true)?;
+    if outcome.results != in_the_clear.results {
+        return Err(ProtocolError::Internal("the scores are not those in the clear").into());
+    }
     output.write(&outcome)?;
     if !quiet {
         say::lines(&format!(
-            "\n{}\n{}",
+            "\n{}\n{}All {} scores are those of the comparison in the clear, to the last bit.\n",
             groups(&outcome),
-            table::closing_lines(&outcome)
+            table::closing_lines(&outcome),
+            outcome.results.len()
         ));
         say::lines(
-            "\nNext: veilpath encode --help turns your own files into cohorts; veilpath compare --help lists the metrics.\n",
+            "\nNext: veilpath encode --help turns your own files into cohorts; veilpath host --help and veilpath join --help \
+             compare them between two institutions.\n",
         );
     }
     Ok(())
+}
+
+fn introduce(engine: Engine, whole: &Plan, plan: &Plan) {
+    let (a, b) = (whole.a.entries.len(), whole.b.entries.len());
+    let part = match (plan.a.entries.len(), plan.b.entries.len()) {
+        all if all == (a, b) => String::new(),
+        (first, second) => format!(
+            "The engine {} is slow: to be done in seconds it gets {first} scanpaths of the one and {second} of the other (--engine plain gets all).\n",
+            engine.name()
+        ),
+    };
+    say::lines(&format!(
+        "A clinic with {a} scanpaths and a university with {b} compare who looked alike at the same pictures.\n\
+         Both cohorts are synthetic: novices and experts, dealt to the two places at random.\n{part}\n"
+    ));
+}
+
+/// All of it where that is bearable, else as many viewers of the first picture as are.
+fn bearable_part(engine: Engine, whole: &Plan) -> Plan {
+    let picture = whole.a.entries.first().map(|entry| entry.stimulus.clone());
+    let part = |viewers: usize| {
+        let of = |cohort: &Cohort| {
+            let sees = |entry: &&Entry| Some(&entry.stimulus) == picture.as_ref();
+            let entries = cohort.entries.iter().filter(sees).take(viewers).cloned();
+            Cohort {
+                entries: entries.collect(),
+                ..cohort.clone()
+            }
+        };
+        Plan {
+            a: of(&whole.a),
+            b: of(&whole.b),
+            metric: whole.metric.clone(),
+        }
+    };
+    if seconds(engine, whole) <= BEARABLE_SECONDS {
+        return whole.clone();
+    }
+    (1..whole.a.entries.len())
+        .rev()
+        .map(part)
+        .find(|part| seconds(engine, part) <= BEARABLE_SECONDS)
+        .unwrap_or_else(|| part(1))
+}
+
+fn seconds(engine: Engine, plan: &Plan) -> f64 {
+    let count = count_pairs(RULE, &plan.a, &plan.b);
+    let scanpaths = |cohort: &Cohort| cohort.entries.len() as u64;
+    let letters = |cohort: &Cohort| {
+        let lengths = cohort
+            .entries
+            .iter()
+            .map(|entry| entry.scanpath.len() as u64);
+        lengths.sum()
+    };
+    let work = Work {
+        pairs: count.pairs,
+        cells: count.cells,
+        host_scanpaths: scanpaths(&plan.a),
+        join_scanpaths: scanpaths(&plan.b),
+        host_letters: letters(&plan.a),
+        join_letters: letters(&plan.b),
+        alphabet: plan.a.alphabet.size().into(),
+    };
+    engine.estimate(&work).seconds
 }
 
 fn bundled(name: &str, text: &str) -> Result<CohortFile, Failure> {

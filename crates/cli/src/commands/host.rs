@@ -1,6 +1,7 @@
 //! `veilpath host`: one institution waits for the other.
 
 use crate::commands::session::{self, SessionArgs};
+use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
 use clap::Args;
 use std::time::Duration;
@@ -32,6 +33,9 @@ pub(crate) struct HostArgs {
     wait: u64,
 
     #[command(flatten)]
+    key: KeyArgs,
+
+    #[command(flatten)]
     session: SessionArgs,
 }
 
@@ -40,6 +44,7 @@ pub(crate) fn run(args: &HostArgs) -> Result<(), Failure> {
     session::run(
         &args.session,
         Role::Host,
+        &args.key,
         Duration::from_secs(args.wait),
         |setup, patience, events| {
             let listener = Listener::bind(&args.listen)?;

@@ -1,6 +1,7 @@
 //! `veilpath join`: one institution calls the other.
 
 use crate::commands::session::{self, SessionArgs};
+use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
 use clap::Args;
 use std::time::Duration;
@@ -36,6 +37,8 @@ pub(crate) fn run(args: &JoinArgs) -> Result<(), Failure> {
     session::run(
         &args.session,
         Role::Join,
+        // The host holds the key.
+        &KeyArgs::default(),
         Duration::from_secs(args.wait),
         |setup, patience, events| {
             events.calling(&args.address, setup.identity.fingerprint());

@@ -3,13 +3,13 @@
 use crate::cohorts::OwnCohort;
 use crate::commands::compare::{NotationName, PairsName, refuse_empty_for_scanmatch};
 use crate::commands::identity;
-use crate::engine_args::{EngineName, PaillierArgs};
+use crate::engine_args::{EngineName, KeyArgs, PaillierArgs};
 use crate::events::{Events, LogFormat};
 use crate::failure::Failure;
 use crate::metric_args::MetricArgs;
 use crate::output::OutputArgs;
 use clap::{Args, ValueEnum};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::Duration;
 use veilpath_metrics::Notation;
 use veilpath_protocol::{RevealTo, Role, Spec};
@@ -114,29 +114,35 @@ pub(crate) struct Setup {
 pub(crate) fn run(
     args: &SessionArgs,
     role: Role,
+    key: &KeyArgs,
     wait: Duration,
     connect: impl FnOnce(&Setup, &Patience, &Events) -> Result<SecureChannel, SessionError>,
 ) -> Result<(), Failure> {
     let events = Events::new(args.log, args.output.quiet);
-    converse(args, role, wait, connect, &events).map_err(|failure| events.failed(failure))
+    converse(args, role, key, wait, connect, &events).map_err(|failure| events.failed(failure))
 }
 
 fn converse(
     args: &SessionArgs,
     role: Role,
+    key: &KeyArgs,
     wait: Duration,
     connect: impl FnOnce(&Setup, &Patience, &Events) -> Result<SecureChannel, SessionError>,
     events: &Events,
 ) -> Result<(), Failure> {
     let quiet = events.is_quiet();
-    let engine = args.engine.with(&args.paillier)?;
+    let inputs: Vec<&Path> = [args.cohort.as_path()]
+        .into_iter()
+        .chain(key.file())
+        .collect();
+    let (engine, key) = key.engine(args.engine, &args.paillier)?;
     let notation = args.alphabet.map(Notation::from);
     let setup = Setup {
         identity: Identity::load(&identity::file(args.identity.as_ref())?)?,
         peer: args.peer,
     };
     let own = OwnCohort::open(&args.cohort, notation, &args.metric)?;
-    args.output.check(&[&args.cohort])?;
+    args.output.check(&inputs)?;
     let home = home(args)?;
     let patience = Patience::new(Duration::from_secs(args.timeout), wait);
     events.warn_of(engine);
@@ -162,6 +168,7 @@ fn converse(
             estimate_only: args.estimate,
             fresh: args.fresh,
             limit_per_scanpath: args.limit_per_scanpath,
+            key,
         })
     });
     let plan = match settled {
@@ -172,7 +179,7 @@ fn converse(
             return Err(failure);
         }
     };
-    let agreed = conversation.agree(plan, &home)?;
+    let agreed = conversation.agree(plan, Some(&home))?;
     let summary = agreed.summary();
     events.agreed(&summary);
     match summary.only_estimate {
@@ -188,9 +195,7 @@ fn converse(
     let ended = agreed.run(&progress);
     progress.finish();
     let ended = ended?;
-    args.output
-        .prepare(&[&args.cohort])?
-        .write(&ended.outcome)?;
+    args.output.prepare(&inputs)?.write(&ended.outcome)?;
     events.ended(&ended);
     Ok(())
 }

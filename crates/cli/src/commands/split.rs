@@ -1,6 +1,6 @@
 //! `veilpath split`: deals participants to two cohorts, as the paper's experiments do.
 
-use crate::cohorts;
+use crate::cohorts::{self, Source};
 use crate::failure::Failure;
 use crate::new_file::{NewFile, same_place};
 use crate::say;
@@ -60,7 +60,7 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
             "--share is a fraction between 0 and 1, as in 0.5",
         ));
     }
-    let file = cohorts::load(&args.cohort, None)?;
+    let file = cohorts::load(&Source::open(&args.cohort)?, None)?;
     if !args.quiet {
         cohorts::say_notes(&args.cohort, &file);
     }

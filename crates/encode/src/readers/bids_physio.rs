@@ -328,6 +328,7 @@ fn space(
             right: width / 2.0,
             bottom: -height / 2.0,
             pixels: true,
+            globe: false,
         };
     } else if has("bottom") {
         space = space.flipped();

@@ -258,6 +258,7 @@ impl<'a> Reader<'a> {
                     right: self.edge(left, right),
                     bottom: self.edge(top, bottom),
                     pixels: true,
+                    globe: false,
                 };
                 self.space = Some(oriented(space, self.options));
             }

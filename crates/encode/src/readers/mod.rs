@@ -3,6 +3,8 @@
 //! To add one: implement [`Format`] in a file of its own, list it in [`FORMATS`] (more particular formats first: the
 //! first that recognises a file gets it), and put a tiny file of your own making into `testdata/formats/`.
 
+pub(crate) use ignored::without_effect;
+
 use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, RowChoice, Sink, Space};
 
 mod arff_gaze;
@@ -13,6 +15,7 @@ mod ehtask;
 mod eyelink_asc;
 mod eyelink_lines;
 mod gazepoint;
+mod ignored;
 mod matlab;
 mod oemc;
 mod pupil;

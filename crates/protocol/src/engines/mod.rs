@@ -111,6 +111,17 @@ impl<'a> Job<'a> {
         self.peer_lengths = Some(lengths);
         Ok(self)
     }
+
+    /// Holds the other side to the length that it announced for a scanpath, where it did.
+    pub(crate) fn as_announced(&self, scanpath: usize, length: usize) -> Result<(), ProtocolError> {
+        let announced = self.peer_lengths.and_then(|lengths| lengths.get(scanpath));
+        if announced.is_some_and(|&announced| announced != length) {
+            return Err(ProtocolError::PeerMisbehaved(
+                "a scanpath is not as long as announced",
+            ));
+        }
+        Ok(())
+    }
 }
 
 impl std::fmt::Debug for Job<'_> {

@@ -13,18 +13,17 @@ use std::time::{Duration, Instant};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 #[cfg(feature = "gmp")]
 use veilpath_paillier::bench::gmp_powm_seconds;
-use veilpath_protocol::{
-    Engine, Observer, Outcome, PaillierOptions, PairRule, Spec, compare_here_observed,
-};
+use veilpath_protocol::{Engine, Observer, Outcome, PaillierOptions, PairRule, Spec};
+use veilpath_session::compare_on_loopback;
 
 const EXAMPLES: &str = "\
 Examples:
   veilpath bench cell --key-bits 512 --allow-weak-key --seconds 0.2
   veilpath bench cell --engine paillier --key-bits 512 --allow-weak-key --seconds 0.2 --format json
 
-Both parties run on this machine and share its cores. Seconds per cell are time on the clock from the first finished \
+Both parties run on this machine, share its cores and talk over TLS. Seconds per cell are time on the clock from the first finished \
 batch to the last, so keys, tables and Alice's substitution costs are not in it; those of a party are the time that its \
-work took on all cores together. Bytes are those of cells and results, in both directions.";
+work took on all cores together. Bytes are all others, in both directions.";
 
 /// The length of scanpaths: short ones, so that many are in flight even in a short run.
 const LENGTH: usize = 16;
@@ -119,7 +118,7 @@ fn measure(options: PaillierOptions, comparisons: usize) -> Result<Measured, Fai
     let metric = Metric::Levenshtein;
     let spec = Spec::new(Engine::Paillier(options), metric, PairRule::All, &a, &b)?;
     let (alice, bob) = (Watch::default(), Watch::default());
-    let outcome: Outcome = compare_here_observed(spec, &a, &b, &alice, &bob)?;
+    let outcome: Outcome = compare_on_loopback(&spec, None, [&a, &b], [&alice, &bob])?;
     let (cells, time) = bob.span();
     let cost = outcome.cost;
     // Everything but Alice's substitution costs, which are shared by all comparisons.

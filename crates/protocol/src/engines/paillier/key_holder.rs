@@ -24,7 +24,7 @@ pub(crate) fn host(
     observer: &dyn Observer,
 ) -> Result<Vec<Reading>, ProtocolError> {
     let own = own_lengths(job)?;
-    let theirs = messages::receive_lengths(channel, job.peer_count)?;
+    let theirs = messages::receive_lengths(channel, job)?;
     messages::send_lengths(channel, &own)?;
     let agreement = Agreement::new(job, options, theirs)?;
     let mut readings = agreement.known_readings(job, observer)?;

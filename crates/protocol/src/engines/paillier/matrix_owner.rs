@@ -44,7 +44,7 @@ pub(super) fn join_with<R: CryptoRng>(
     rng: &mut R,
 ) -> Result<Vec<Reading>, ProtocolError> {
     messages::send_lengths(channel, &own_lengths(job)?)?;
-    let theirs = messages::receive_lengths(channel, job.peer_count)?;
+    let theirs = messages::receive_lengths(channel, job)?;
     let agreement = Agreement::new(job, options, theirs)?;
     let readings = agreement.known_readings(job, observer)?;
     if agreement.open.is_empty() {

@@ -3,7 +3,7 @@
 //! Every count is checked against what was agreed on before anything is reserved for it.
 
 use super::agreement::Agreement;
-use crate::{Channel, ProtocolError};
+use crate::{Channel, Job, ProtocolError};
 use veilpath_metrics::MAX_LENGTH;
 use veilpath_paillier::{BoxedUint, KeySize, PublicKey};
 
@@ -74,11 +74,13 @@ pub(super) fn send_lengths(
 
 pub(super) fn receive_lengths(
     channel: &mut dyn Channel,
-    count: usize,
+    job: &Job<'_>,
 ) -> Result<Vec<u32>, ProtocolError> {
     let mut lengths = Vec::new();
-    for _ in 0..count {
-        lengths.push(checked_length(receive_u64(channel)?)?);
+    for scanpath in 0..job.peer_count {
+        let length = checked_length(receive_u64(channel)?)?;
+        job.as_announced(scanpath, length as usize)?;
+        lengths.push(length);
     }
     Ok(lengths)
 }

@@ -34,14 +34,7 @@ pub(super) fn receive_scanpaths(
             .ok()
             .filter(|&length| length <= MAX_LENGTH)
             .ok_or(ProtocolError::PeerMisbehaved("a scanpath is too long"))?;
-        if job
-            .peer_lengths
-            .is_some_and(|lengths| lengths[index] != length)
-        {
-            return Err(ProtocolError::PeerMisbehaved(
-                "a scanpath is not as long as announced",
-            ));
-        }
+        job.as_announced(index, length)?;
         let mut letters = Vec::new();
         while letters.len() < length {
             let mut bytes = vec![0; 2 * LETTERS_AT_A_TIME.min(length - letters.len())];

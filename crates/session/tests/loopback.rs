@@ -1,0 +1,130 @@
+//! Both sides in one process, over the code that two processes run.
+#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
+use veilpath_protocol::{
+    Engine, Observer, PaillierOptions, PairRule, ProtocolError, Spec, compare_here,
+};
+use veilpath_session::{Fault, SessionError, compare_on_loopback};
+
+fn cohort(scanpaths: &[&[u16]]) -> Cohort {
+    let entries = scanpaths.iter().enumerate().map(|(index, letters)| Entry {
+        participant: format!("p{index}"),
+        stimulus: None,
+        scanpath: Scanpath::new(letters.to_vec()),
+    });
+    Cohort {
+        alphabet: Alphabet::letters(4).unwrap(),
+        encoding: Encoding::default(),
+        entries: entries.collect(),
+    }
+}
+
+fn paillier() -> Engine {
+    let size = veilpath_protocol::KeySize::Bits512;
+    Engine::Paillier(PaillierOptions::new(size, true).unwrap())
+}
+
+fn spec(engine: Engine) -> Spec {
+    let any = cohort(&[]);
+    Spec::new(engine, Metric::Levenshtein, PairRule::All, &any, &any).unwrap()
+}
+
+#[derive(Default)]
+struct Counts(AtomicU64);
+
+impl Observer for Counts {
+    fn cells(&self, finished: u64) {
+        self.0.fetch_add(finished, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn every_engine_gives_the_scores_and_the_labels_of_the_direct_comparison() {
+    let (a, b) = (
+        cohort(&[&[0, 1, 2, 3], &[], &[3, 3]]),
+        cohort(&[&[1, 2], &[3, 2, 1, 0, 1]]),
+    );
+    let direct = compare_here(spec(Engine::Plain), &a, &b, &()).unwrap();
+    for engine in [Engine::Plain, paillier()] {
+        let of_host = Counts::default();
+        let spec = spec(engine);
+        let outcome = compare_on_loopback(&spec, None, [&a, &b], [&of_host, &()]).unwrap();
+        assert_eq!(outcome.results, direct.results);
+        assert_eq!((&outcome.a, &outcome.b), (&direct.a, &direct.b));
+        assert_eq!(outcome.spec, spec);
+        let cells = outcome.cost.cells;
+        assert_eq!((cells, of_host.0.into_inner()), (direct.cost.cells, cells));
+        // Rosters and terms count as they do between two machines.
+        assert!(outcome.cost.bytes_sent > direct.cost.bytes_sent);
+        let learned = |what: &str| outcome.revealed.iter().any(|row| row.what.contains(what));
+        assert!(learned("how many scanpaths there are"));
+    }
+}
+
+#[test]
+fn the_error_is_that_of_the_side_that_failed_and_not_of_its_partner() {
+    let (good, bad) = (cohort(&[&[0, 1]]), cohort(&[&[0, 9]]));
+    for engine in [Engine::Plain, paillier()] {
+        for cohorts in [[&good, &bad], [&bad, &good]] {
+            let start = Instant::now();
+            let error = compare_on_loopback(&spec(engine), None, cohorts, [&(), &()]).unwrap_err();
+            let fault = error.fault();
+            match (engine, &error) {
+                // The joining side sends what it has, and the host finds it out.
+                (Engine::Plain, SessionError::Protocol(ProtocolError::PeerMisbehaved(_))) => {}
+                (_, SessionError::Protocol(_)) => assert_eq!(fault, Fault::Ours, "{error}"),
+                _ => unreachable!("{error}"),
+            }
+            assert!(start.elapsed() < Duration::from_secs(10), "{error}");
+        }
+    }
+}
+
+#[test]
+fn nothing_to_compare_is_told_in_these_words() {
+    let (some, none) = (cohort(&[&[0]]), cohort(&[]));
+    let error = compare_on_loopback(&spec(Engine::Plain), None, [&some, &none], [&(), &()]);
+    let error = error.unwrap_err();
+    assert!(matches!(error, SessionError::Limit(_)), "{error}");
+}
+
+#[test]
+#[should_panic(expected = "an observer's own mistake")]
+fn a_panic_of_either_side_comes_through() {
+    struct Panics;
+    impl Observer for Panics {
+        fn scored(&self, _: usize, _: veilpath_metrics::Reading) {
+            unreachable!("an observer's own mistake");
+        }
+    }
+    let one = cohort(&[&[0]]);
+    let _ = compare_on_loopback(&spec(Engine::Plain), None, [&one, &one], [&(), &Panics]);
+}
+
+/// The fastest of several runs, so that a busy machine does not matter.
+fn fastest(mut run: impl FnMut()) -> Duration {
+    let times = (0..15).map(|_| {
+        let start = Instant::now();
+        run();
+        start.elapsed()
+    });
+    times.min().unwrap()
+}
+
+#[test]
+fn two_sides_meet_and_part_within_twenty_milliseconds() {
+    let letters: Vec<u16> = (0..100).map(|index| index % 4).collect();
+    let one = cohort(&[&letters]);
+    let spec = spec(Engine::Plain);
+    let direct = fastest(|| {
+        compare_here(spec.clone(), &one, &one, &()).unwrap();
+    });
+    let session = fastest(|| {
+        compare_on_loopback(&spec, None, [&one, &one], [&(), &()]).unwrap();
+    });
+    println!("100×100 in {direct:?} directly, in {session:?} over TLS");
+    assert!(session < direct + Duration::from_millis(20), "{session:?}");
+}

@@ -1,0 +1,212 @@
+//! A peer that says what a fuzzer makes up: bytes as they are, and whole parts of messages that chance would never hit.
+//!
+//! The library's own tests read this file, too, and run the same scripts.
+
+use std::sync::{Arc, OnceLock};
+use veilpath_metrics::{Alphabet, Cohort, Encoding, LocalScoring, Metric, Scanpath};
+use veilpath_paillier::{KeySize, Plaintext, SecretKey};
+use veilpath_protocol::{
+    Channel, ChannelError, Engine, Job, PaillierOptions, PairRule, ProtocolError, Role, Spec,
+};
+
+/// A key for experiments; it protects nothing.
+const KEY: &str = "veilpath paillier secret key 1
+bits 512
+n ac13fc6d6891fc28288d3df0690ade2bd72503a8e34728b8e16b121b6d6604c90e27e4c019123145c944d6865e1ee698361217ec2beca494a876e0ec8e2627c5
+p c5db5e0b80cd86bb1e56745bdc88d91be46b209f42db78141d4c97806cfa6c27
+q dea54bab80949e9cef81fcd34a80220f2c4a3dab1b63593594268012ee1e0433
+";
+
+/// Letters of the alphabet: few, so that a short script holds a row of substitution costs.
+const LETTERS: u32 = 2;
+
+/// How a run against a script ended; `None` where the bytes describe none.
+pub type Ended = Option<Result<usize, ProtocolError>>;
+
+/// What the two roles of the engine `plain` receive, as it is: the first byte chooses the role and whether lengths were
+/// announced, the second the number of scanpaths.
+pub fn plain(data: &[u8]) -> Ended {
+    let [choice, count, said @ ..] = data else {
+        return None;
+    };
+    let announced = choice & 2 > 0;
+    let script = Script::new(said.to_vec());
+    run(
+        Engine::Plain,
+        Metric::Levenshtein,
+        role(*choice),
+        3,
+        *count,
+        announced.then_some(2),
+        script,
+    )
+}
+
+/// What the two roles of the engine `paillier` receive. The first byte chooses role, packing, batch, metric, this side's
+/// length and whether lengths were announced; the second the number of scanpaths; then come the parts of [`spoken`].
+pub fn paillier(data: &[u8]) -> Ended {
+    let [choice, count, parts @ ..] = data else {
+        return None;
+    };
+    let options = PaillierOptions::new(KeySize::Bits512, true).ok()?;
+    let options = options.with_packing(choice & 2 == 0);
+    let options = if choice & 4 > 0 {
+        options.with_batch(1).ok()?
+    } else {
+        options
+    };
+    let metric = if choice & 8 > 0 {
+        Metric::SmithWaterman {
+            scoring: LocalScoring::Unit {
+                reward: 2.0,
+                mismatch: 1.0,
+            },
+            gap: 1.0,
+            scale: None,
+        }
+    } else {
+        Metric::Levenshtein
+    };
+    let own = usize::from(choice >> 4 & 3);
+    let announced = (choice & 64 > 0).then_some(1);
+    let script = Script::new(spoken(parts)?);
+    run(
+        Engine::Paillier(options),
+        metric,
+        role(*choice),
+        own,
+        *count,
+        announced,
+        script,
+    )
+}
+
+fn role(choice: u8) -> Role {
+    if choice & 1 == 0 {
+        Role::Host
+    } else {
+        Role::Join
+    }
+}
+
+/// One scanpath of this side with up to three of the other's.
+fn run(
+    engine: Engine,
+    metric: Metric,
+    role: Role,
+    own: usize,
+    count: u8,
+    announced: Option<usize>,
+    mut script: Script,
+) -> Ended {
+    let cohort = Cohort {
+        alphabet: Alphabet::letters(LETTERS).ok()?,
+        encoding: Encoding::default(),
+        entries: Vec::new(),
+    };
+    let spec = Spec::new(engine, metric, PairRule::All, &cohort, &cohort).ok()?;
+    let count = usize::from(count % 4);
+    let own = Scanpath::new((0..2).cycle().take(own).collect());
+    let own = [&own];
+    let pairs: Vec<(usize, usize)> = (0..count)
+        .map(|other| match role {
+            Role::Host => (0, other),
+            Role::Join => (other, 0),
+        })
+        .collect();
+    let lengths = vec![announced.unwrap_or(0); count];
+    let mut job = Job::new(&spec, role, &own, count, &pairs)
+        .ok()?
+        .with_key(key()?);
+    if announced.is_some() {
+        job = job.with_peer_lengths(&lengths).ok()?;
+    }
+    let ended = engine.run(&job, &mut script, &());
+    Some(ended.map(|readings| readings.len()))
+}
+
+/// The bytes of a peer, part by part. Each starts with a byte that says what it is; most take another as their number.
+///
+/// | kind | part |
+/// |---|---|
+/// | 0 | so many of the bytes that follow, as they are |
+/// | 1 | a number of 64 bits |
+/// | 2 | Bob's header, from three bytes |
+/// | 3 | Alice's modulus |
+/// | 4 | an encryption of the number, which is signed |
+/// | 5 | so many encryptions of 1 |
+fn spoken(mut parts: &[u8]) -> Option<Vec<u8>> {
+    let key = key()?;
+    let public = key.public_key();
+    let encrypted = |value: i8| {
+        let ciphertext = public.trivial(&Plaintext::from(i64::from(value))).ok()?;
+        public.ciphertext_to_bytes(&ciphertext).ok()
+    };
+    let mut said = Vec::new();
+    while let [kind, number, rest @ ..] = parts {
+        parts = rest;
+        match kind % 6 {
+            0 => {
+                let (now, later) = rest.split_at(rest.len().min(usize::from(*number)));
+                said.extend(now);
+                parts = later;
+            }
+            1 => said.extend(u64::from(*number).to_le_bytes()),
+            2 => {
+                let [second, third, later @ ..] = rest else {
+                    break;
+                };
+                for count in [number, second, third] {
+                    said.extend(u32::from(*count).to_le_bytes());
+                }
+                parts = later;
+            }
+            3 => {
+                let bytes = public.modulus().to_be_bytes();
+                said.extend(&bytes[bytes.len().saturating_sub(64)..]);
+            }
+            4 => said.extend(encrypted(i8::from_le_bytes([*number]))?),
+            _ => {
+                let one = encrypted(1)?;
+                said.extend(one.repeat(usize::from(*number % 32)));
+            }
+        }
+    }
+    Some(said)
+}
+
+fn key() -> Option<Arc<SecretKey>> {
+    static READ: OnceLock<Option<Arc<SecretKey>>> = OnceLock::new();
+    READ.get_or_init(|| SecretKey::from_file_text(KEY).ok().map(Arc::new))
+        .clone()
+}
+
+/// Says what it was told to say, and listens to nobody.
+struct Script {
+    said: Vec<u8>,
+    heard: usize,
+}
+
+impl Script {
+    fn new(said: Vec<u8>) -> Self {
+        Self { said, heard: 0 }
+    }
+}
+
+impl Channel for Script {
+    fn send(&mut self, _: &[u8]) -> Result<(), ChannelError> {
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        let end = self.heard + buffer.len();
+        let bytes = self.said.get(self.heard..end).ok_or(ChannelError::Closed)?;
+        buffer.copy_from_slice(bytes);
+        self.heard = end;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        Ok(())
+    }
+}
