@@ -398,3 +398,6 @@ fn prepare(
     }
     Ok((pairs, journal, (comparisons, most_agreements)))
 }
+
+#[cfg(test)]
+mod tests;
