@@ -6,7 +6,7 @@ use std::sync::{Arc, OnceLock};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, LocalScoring, Metric, Scanpath};
 use veilpath_paillier::{KeySize, Plaintext, SecretKey};
 use veilpath_protocol::{
-    Channel, ChannelError, Engine, Job, PaillierOptions, PairRule, ProtocolError, Role, Spec,
+    Channel, ChannelError, Engine, Job, PaillierOptions, PairRule, ProtocolError, Reveal, Role, Spec,
 };
 
 /// A key for experiments; it protects nothing.
@@ -24,7 +24,7 @@ const LETTERS: u32 = 2;
 pub type Ended = Option<Result<usize, ProtocolError>>;
 
 /// What the two roles of the engine `plain` receive, as it is: the first byte chooses the role and whether lengths were
-/// announced, the second the number of scanpaths.
+/// announced and whether scores or bits come, the second the number of scanpaths.
 pub fn plain(data: &[u8]) -> Ended {
     let [choice, count, said @ ..] = data else {
         return None;
@@ -38,6 +38,11 @@ pub fn plain(data: &[u8]) -> Ended {
         3,
         *count,
         announced.then_some(2),
+        if choice & 4 > 0 {
+            "threshold:2".parse().ok()?
+        } else {
+            Reveal::Score
+        },
         script,
     )
 }
@@ -77,6 +82,7 @@ pub fn paillier(data: &[u8]) -> Ended {
         own,
         *count,
         announced,
+        Reveal::Score,
         script,
     )
 }
@@ -97,6 +103,7 @@ fn run(
     own: usize,
     count: u8,
     announced: Option<usize>,
+    reveal: Reveal,
     mut script: Script,
 ) -> Ended {
     let cohort = Cohort {
@@ -104,7 +111,8 @@ fn run(
         encoding: Encoding::default(),
         entries: Vec::new(),
     };
-    let spec = Spec::new(engine, metric, PairRule::All, &cohort, &cohort).ok()?;
+    let mut spec = Spec::new(engine, metric, PairRule::All, &cohort, &cohort).ok()?;
+    spec.reveal = reveal;
     let count = usize::from(count % 4);
     let own = Scanpath::new((0..2).cycle().take(own).collect());
     let own = [&own];

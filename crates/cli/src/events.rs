@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-use veilpath_protocol::{Engine, Observer};
+use veilpath_protocol::{Engine, Observer, Reveal};
 use veilpath_report::table;
 use veilpath_session::{Ended, Fingerprint, SessionError, Summary};
 
@@ -96,6 +96,8 @@ impl Events {
             "pairs": summary.pairs,
             "pairs_from_journal": summary.from_journal,
             "cells": summary.cells,
+            "reveal": summary.reveal,
+            "pad_to": summary.pad_to,
             "estimate": {
                 "bytes_to_host": estimate.bytes_to_host,
                 "bytes_to_join": estimate.bytes_to_join,
@@ -110,10 +112,19 @@ impl Events {
             };
             say::lines(&format!(
                 "agreed: {} scanpaths of the host, {} of the joining side, {} pairs{known}\n\
+                 each pair tells {}; {}\n\
                  estimate: {} cells, {} to the host, {} to the joining side, {} of computing\n",
                 summary.host_scanpaths,
                 summary.join_scanpaths,
                 summary.pairs,
+                match summary.reveal {
+                    Reveal::Score => "its score".into(),
+                    threshold => format!("one bit ({threshold})"),
+                },
+                match summary.pad_to {
+                    None => "both sides know the lengths".into(),
+                    Some(length) => format!("every scanpath looks {length} letters long"),
+                },
                 summary.cells,
                 bytes(estimate.bytes_to_host),
                 bytes(estimate.bytes_to_join),
@@ -142,6 +153,7 @@ impl Events {
             "cost": cost,
             "pairs_viewed_again": ended.repeated_pairs,
             "most_views": ended.most_views,
+            "most_agreements": ended.most_agreements,
             "journal_failure": journal,
         });
         self.tell(event, || {
@@ -150,6 +162,12 @@ impl Events {
                 say::note(&format!(
                     "{} pairs were begun more than once, one of them {} times: after an interruption the other side saw their messages again",
                     ended.repeated_pairs, ended.most_views
+                ));
+            }
+            if ended.most_agreements > 1 {
+                say::note(&format!(
+                    "a scanpath of this side has been compared with this peer in {} different ways so far; their answers add up (docs/sessions.md)",
+                    ended.most_agreements
                 ));
             }
             if let Some(problem) = journal {

@@ -1,4 +1,5 @@
-//! The decoders of everything that another side can send, for fuzzing. Not a part of the interface.
+//! The decoders of everything that another side can send, and of a journal's records, for fuzzing. Not a part of the
+//! interface.
 //!
 //! | decoder | what it reads |
 //! |---|---|
@@ -8,12 +9,14 @@
 //! | 8 | tag, length and content of a message; a byte before chooses the expected tag |
 //! | 9 | messages of a roster; two bytes before are the rows and letters that were announced |
 //! | 10 | the list of finished pairs; a byte before is the number of pairs |
+//! | 11 | a journal's record, without its checksum |
 
 use crate::Letters;
 use crate::agreement::{self, Hello, Terms};
 use crate::control::{self, Decline, Tag};
 use crate::frames::Parser;
 use crate::journal::Journal;
+use crate::journal::record::{Record, sealed};
 use crate::roster::{Roster, Row};
 use crate::session::Ready;
 use crate::work::{Finished, Remaining};
@@ -21,10 +24,10 @@ use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 use veilpath_metrics::{Alphabet, Notation};
-use veilpath_protocol::{Channel, ChannelError, RevealTo, Role};
+use veilpath_protocol::{Channel, ChannelError, Reveal, RevealTo, Role};
 
 /// How many decoders there are.
-pub const DECODERS: u8 = 11;
+pub const DECODERS: u8 = 12;
 
 /// Decodes; what is accepted must survive being written and read again. Tells whether it was accepted.
 pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
@@ -60,14 +63,15 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
             let roster = Roster::receive(&mut Script(messages), (*rows).into(), (*letters).into());
             roster.is_ok_and(|roster| roster.len() == usize::from(*rows))
         }
-        _ => {
+        10 => {
             let Some((pairs, message)) = bytes.split_first() else {
                 return false;
             };
-            let journal = Journal::in_memory([0; 32], usize::from(*pairs));
+            let journal = Journal::in_memory([0; 32], usize::from(*pairs), Reveal::Score);
             let found = Remaining::find(&mut Script(message), Role::Host, RevealTo::Both, &journal);
             found.is_ok_and(|remaining| remaining.pairs().len() == usize::from(*pairs))
         }
+        _ => record(bytes),
     }
 }
 
@@ -114,6 +118,20 @@ impl Channel for Script<'_> {
     fn flush(&mut self) -> Result<(), ChannelError> {
         Ok(())
     }
+}
+
+/// A record whose checksum is right, whatever it says.
+fn record(bytes: &[u8]) -> bool {
+    let id = [7; 32];
+    let content = bytes
+        .first_chunk()
+        .filter(|content| content.len() == bytes.len());
+    let Some(record) = content.and_then(|content| Record::decode(&id, &sealed(&id, content)))
+    else {
+        return false;
+    };
+    let bytes = record.encode(&id);
+    Record::decode(&id, &bytes).is_some_and(|again| again.encode(&id) == bytes)
 }
 
 fn again<T: Serialize + DeserializeOwned>(tag: Tag, bytes: &[u8]) -> Option<T> {

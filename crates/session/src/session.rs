@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use veilpath_metrics::Cohort;
-use veilpath_protocol::{ChannelError, Counted, Estimate, ProtocolError, Role, Spec};
+use veilpath_protocol::{ChannelError, Counted, Estimate, ProtocolError, Reveal, Role, Spec};
 
 /// How long to wait for word of why a connection broke.
 const AFTERTHOUGHT: Duration = Duration::from_millis(300);
@@ -74,6 +74,7 @@ pub(crate) struct Entry {
     folder: Option<PathBuf>,
     comparisons: Vec<u64>,
     agreement: [u8; 32],
+    pub(crate) most_agreements: u64,
 }
 
 /// What is left to do, for the user.
@@ -91,6 +92,10 @@ pub struct Summary {
     pub cells: u64,
     /// What they will cost.
     pub estimate: Estimate,
+    /// What will come out for each pair.
+    pub reveal: Reveal,
+    /// How long every scanpath looks to the other side, where lengths are hidden.
+    pub pad_to: Option<u32>,
     /// Who wants no more than this.
     pub only_estimate: Option<Wish>,
 }
@@ -146,13 +151,7 @@ impl Conversation {
     /// Compares the two plans, exchanges rosters, opens the journal, and finds what is left to do. Without a home nothing
     /// is kept: no journal to go on from, and no count of comparisons.
     pub fn agree(mut self, plan: Plan, home: Option<&Home>) -> Result<Agreed, SessionError> {
-        let (to, engine) = (plan.spec.reveal_to, plan.spec.engine);
-        if !engine.can_reveal_to(to) {
-            return Err(SessionError::Ours(format!(
-                "the engine {} cannot keep the scores from one side; use --reveal-to both",
-                engine.name()
-            )));
-        }
+        plan.spec.check()?;
         match self.settle(plan, home) {
             Ok(settled) => Ok(settled.with(self)),
             Err(error) => Err(self.explain(error)),
@@ -173,6 +172,7 @@ impl Conversation {
             self.peer,
             &parties,
             plan.pseudonyms,
+            plan.spec.pad_to,
         )?;
         let mut terms = Terms::new(
             &plan.spec,
@@ -195,13 +195,18 @@ impl Conversation {
         if plan.spec.encoding.is_empty() {
             plan.spec.encoding = theirs.encoding.clone();
         }
+        let announced = roster::Announced {
+            scanpaths: theirs.scanpaths,
+            letters: theirs.letters,
+            pad_to: plan.spec.pad_to,
+        };
         let their_roster = match role {
             Role::Host => {
                 mine.send(channel)?;
-                Roster::receive(channel, theirs.scanpaths, theirs.letters)?
+                Roster::receive(channel, &announced)?
             }
             Role::Join => {
-                let roster = Roster::receive(channel, theirs.scanpaths, theirs.letters)?;
+                let roster = Roster::receive(channel, &announced)?;
                 mine.send(channel)?;
                 roster
             }
@@ -223,7 +228,7 @@ impl Conversation {
             let estimates = plan.estimate_only || theirs.estimate_only;
             (!estimates).then_some((&self.identity, self.peer))
         });
-        let (pairs, journal, comparisons) = match prepared {
+        let (pairs, journal, (comparisons, most_agreements)) = match prepared {
             Ok(prepared) => prepared,
             Err(error) => {
                 let reason = match &error {
@@ -254,6 +259,7 @@ impl Conversation {
                 folder: home.map(Home::ledgers),
                 comparisons,
                 agreement: id,
+                most_agreements,
             },
             theirs_estimates: theirs.estimate_only,
         })
@@ -303,17 +309,19 @@ impl Conversation {
 impl Agreed {
     /// What is left to do.
     pub fn summary(&self) -> Summary {
-        let alphabet = self.plan.spec.alphabet.size();
+        let spec = &self.plan.spec;
         let work = self
             .remaining
-            .work(&self.pairs, &self.host, &self.join, alphabet);
+            .work(&self.pairs, &self.host, &self.join, spec);
         Summary {
             host_scanpaths: self.host.len(),
             join_scanpaths: self.join.len(),
             pairs: self.pairs.len(),
             from_journal: self.pairs.len() - self.remaining.pairs().len(),
             cells: work.cells,
-            estimate: self.plan.spec.engine.estimate(&work),
+            estimate: spec.engine.estimate(&work),
+            reveal: spec.reveal,
+            pad_to: spec.pad_to,
             only_estimate: match (self.plan.estimate_only, self.theirs_estimates) {
                 (true, _) => Some(Wish::Ours),
                 (false, true) => Some(Wish::Theirs),
@@ -353,8 +361,8 @@ impl Settled {
     }
 }
 
-/// The pairs, the journal, and in how many pairs each scanpath of this side is.
-type Prepared = (Vec<(usize, usize)>, Journal, Vec<u64>);
+/// The pairs, the journal, in how many pairs each scanpath of this side is, and the most agreements that one is in.
+type Prepared = (Vec<(usize, usize)>, Journal, (Vec<u64>, u64));
 
 /// Everything that this side can find out by itself once it knows both rosters. Without `work_with` it is for an estimate.
 fn prepare(
@@ -367,18 +375,19 @@ fn prepare(
     work_with: Option<(&Identity, Fingerprint)>,
 ) -> Result<Prepared, SessionError> {
     let pairs = roster::pairs(plan.spec.pairs, host, join, parties)?;
-    let name = of_role(id, role);
+    let (name, reveal) = (of_role(id, role), plan.spec.reveal);
     let mut journal = match home {
-        Some(home) => Journal::open(&home.journals(), name, pairs.len())?,
-        None => Journal::in_memory(name, pairs.len()),
+        Some(home) => Journal::open(&home.journals(), name, pairs.len(), reveal)?,
+        None => Journal::in_memory(name, pairs.len(), reveal),
     };
     let mut comparisons = vec![0; plan.cohort.entries.len()];
     for &(i, j) in &pairs {
         let own = if role == Role::Host { i } else { j };
         comparisons[own] += 1;
     }
+    let mut most_agreements = 0;
     if let (Some((identity, peer)), Some(home)) = (work_with, home) {
-        ledger::check(
+        most_agreements = ledger::check(
             &home.ledgers(),
             &Request {
                 identity,
@@ -393,5 +402,8 @@ fn prepare(
             journal.forget()?;
         }
     }
-    Ok((pairs, journal, comparisons))
+    Ok((pairs, journal, (comparisons, most_agreements)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -5,6 +5,7 @@ use crate::commands::compare::{self, Way};
 use crate::engine_args::{EngineName, PaillierArgs};
 use crate::failure::Failure;
 use crate::output::OutputArgs;
+use crate::reveal_args::RevealArgs;
 use crate::say;
 use clap::Args;
 use veilpath_encode::{CohortFile, Input, cohort_file};
@@ -73,8 +74,9 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     if !quiet {
         introduce(engine, &whole, &plan);
     }
-    let outcome = compare::compare(Way::BothRoles(engine, None), RULE, &plan, quiet)?;
-    let in_the_clear = compare::compare(Way::InTheClear, RULE, &plan, true)?;
+    let all = RevealArgs::default();
+    let outcome = compare::compare(Way::BothRoles(engine, None), RULE, all, &plan, quiet)?;
+    let in_the_clear = compare::compare(Way::InTheClear, RULE, all, &plan, true)?;
     if outcome.results != in_the_clear.results {
         return Err(ProtocolError::Internal("the scores are not those in the clear").into());
     }
@@ -171,7 +173,7 @@ fn groups(outcome: &Outcome) -> String {
         let values: Vec<f64> = outcome
             .rows()
             .filter(|row| (group(row.a) == group(row.b)) == same)
-            .filter_map(|row| row.reading.similarity)
+            .filter_map(|row| row.answer.reading()?.similarity)
             .collect();
         values.iter().sum::<f64>() / values.len().max(1) as f64
     };
