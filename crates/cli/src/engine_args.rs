@@ -22,6 +22,8 @@ pub(crate) enum EngineName {
     Plain,
     /// The paper's protocol over Paillier encryption
     Paillier,
+    /// Garbled circuits: nothing but lengths and scores, provably
+    Garbled,
 }
 
 /// The arguments of the engine paillier.
@@ -65,7 +67,7 @@ impl EngineName {
     pub(crate) fn with(self, paillier: &PaillierArgs) -> Result<Engine, Failure> {
         match self {
             EngineName::Paillier => Ok(Engine::Paillier(paillier.options()?)),
-            EngineName::Plain => {
+            EngineName::Plain | EngineName::Garbled => {
                 let PaillierArgs {
                     key_bits,
                     allow_weak_key,
@@ -77,7 +79,10 @@ impl EngineName {
                         "--key-bits, --allow-weak-key, --batch and --no-packing are for --engine paillier",
                     ));
                 }
-                Ok(Engine::Plain)
+                Ok(match self {
+                    EngineName::Garbled => Engine::Garbled,
+                    _ => Engine::Plain,
+                })
             }
         }
     }

@@ -152,6 +152,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
                 rest = later;
                 sweep.step(step, inputs, &mut self.evaluator, transport)?;
             }
+            transport.finished(slab.cells);
         }
         Ok(sweep.results(&self.evaluator))
     }

@@ -207,6 +207,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
                 sweep.step(step, inputs, &mut self.garbler, transport)?;
             }
             self.garbler.finish(transport)?;
+            transport.finished(slab.cells);
         }
         Ok(sweep.results(&self.garbler))
     }
