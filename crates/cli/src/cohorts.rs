@@ -61,6 +61,8 @@ pub(crate) fn plan(
 pub(crate) struct OwnCohort<'a> {
     path: &'a PathBuf,
     file: CohortFile,
+    /// The metric, where this file alone settles it.
+    metric: Option<Metric>,
     /// What the other side has to know of it.
     pub(crate) letters: Letters,
 }
@@ -77,14 +79,24 @@ impl<'a> OwnCohort<'a> {
         let letters = letters(&file, named);
         let alone = resolve(&letters, &letters, letters.grid, metric);
         // The other side's file may yet name the grid.
-        if letters.grid.is_some() || metric.grid.is_some() || !metric.needs_grid() {
-            alone?;
-        }
+        let settled = letters.grid.is_some() || metric.grid.is_some() || !metric.needs_grid();
+        let metric = if settled { Some(alone?.1) } else { None };
         Ok(Self {
             path,
             file,
+            metric,
             letters,
         })
+    }
+
+    /// The metric, where this side's file and flags settle it.
+    pub(crate) fn metric(&self) -> Option<&Metric> {
+        self.metric.as_ref()
+    }
+
+    /// The cohort as it is read without the other side.
+    pub(crate) fn cohort(&self) -> &Cohort {
+        &self.file.cohort
     }
 
     /// The cohort in the letters of both sides, and the metric: what [`plan`] would make of the two files.

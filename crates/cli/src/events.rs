@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-use veilpath_protocol::{Engine, Observer};
+use veilpath_protocol::{Engine, Observer, Reveal};
 use veilpath_report::table;
 use veilpath_session::{Ended, Fingerprint, SessionError, Summary};
 
@@ -98,6 +98,8 @@ impl Events {
             "pairs": summary.pairs,
             "pairs_from_journal": summary.from_journal,
             "cells": summary.cells,
+            "reveal": summary.reveal,
+            "pad_to": summary.pad_to,
             "estimate": {
                 "bytes_to_host": estimate.bytes_to_host,
                 "bytes_to_join": estimate.bytes_to_join,
@@ -112,10 +114,19 @@ impl Events {
             };
             say::lines(&format!(
                 "agreed: {} scanpaths of the host, {} of the joining side, {} pairs{known}\n\
+                 each pair tells {}; {}\n\
                  estimate: {} cells, {} to the host, {} to the joining side, {} of computing\n",
                 summary.host_scanpaths,
                 summary.join_scanpaths,
                 summary.pairs,
+                match summary.reveal {
+                    Reveal::Score => "its score".into(),
+                    threshold => format!("one bit ({threshold})"),
+                },
+                match summary.pad_to {
+                    None => "both sides know the lengths".into(),
+                    Some(length) => format!("every scanpath looks {length} letters long"),
+                },
                 summary.cells,
                 bytes(estimate.bytes_to_host),
                 bytes(estimate.bytes_to_join),

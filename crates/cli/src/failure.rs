@@ -111,6 +111,7 @@ impl From<ProtocolError> for Failure {
             | ProtocolError::CiphertextRefused(_) => Failure::Peer(error.to_string()),
             ProtocolError::Channel(_) => Failure::Network(error.to_string()),
             ProtocolError::Metric(_)
+            | ProtocolError::Unsupported(_)
             | ProtocolError::Job(_)
             | ProtocolError::DoesNotFit { .. }
             | ProtocolError::NoRandomness

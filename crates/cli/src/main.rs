@@ -13,6 +13,7 @@ mod metric_args;
 mod new_file;
 mod output;
 mod progress;
+mod reveal_args;
 mod say;
 
 use args::{Cli, Command};

@@ -119,6 +119,11 @@ impl Comparison {
         self.model.read_given(raw, m, n, self.kernels.largest)
     }
 
+    /// The largest cost or score of a pair of letters; 0 where all scores are negative.
+    pub(crate) fn largest(&self) -> u32 {
+        u32::try_from(self.kernels.largest).unwrap_or(0)
+    }
+
     /// Compares many pairs on all cores, in the order given. `progress` is told of cells as they are finished, from
     /// several threads.
     ///

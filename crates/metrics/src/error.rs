@@ -54,6 +54,17 @@ pub enum MetricError {
         /// The value given.
         threshold: f64,
     },
+    /// A threshold that tells nothing of any pair.
+    #[error("every pair answers a threshold of {threshold} alike: {reason}")]
+    IdleThreshold {
+        /// The value given.
+        threshold: f64,
+        /// Why.
+        reason: &'static str,
+    },
+    /// A score that is divided by a length cannot be read without it.
+    #[error("ScanMatch divides by the length of the longer scanpath, which is hidden")]
+    NeedsLengths,
     /// ScanMatch divides by the length of the longer string.
     #[error(
         "ScanMatch is not defined when both scanpaths are empty; leave such pairs out or use another metric"

@@ -12,6 +12,7 @@
 //! | which metric, with which numbers | [`Metric`] |
 //! | the same as integers, as every engine computes it | [`Model`] |
 //! | the number for the user | [`Reading`] |
+//! | one bit of it | [`Threshold`], [`Bound`] |
 //!
 //! # Numbers
 //! Users give decimals; inside, all costs are integers: a decimal is multiplied by a fixed-point scale `K` that both
@@ -42,6 +43,7 @@ pub mod scale;
 mod scanmatch;
 mod substitution;
 mod table;
+mod threshold;
 
 pub use alphabet::{Alphabet, LetterError, Notation};
 pub use cohort::{Cohort, Encoding, Entry};
@@ -53,6 +55,7 @@ pub use model::{Costs, GlobalModel, LocalModel, Model, Readout, Scores};
 pub use scanmatch::temporal_repeats;
 pub use substitution::Substitution;
 pub use table::{Table, TableError, TableOf};
+pub use threshold::{Bound, Threshold};
 
 /// The largest cost (after scaling) of a single edit operation.
 pub const MAX_COST: u32 = 1 << 30;

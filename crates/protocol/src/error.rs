@@ -1,6 +1,6 @@
 //! What can go wrong between two roles, sorted by whose fault it is.
 
-use crate::ChannelError;
+use crate::{ChannelError, Unsupported};
 use veilpath_metrics::MetricError;
 use veilpath_paillier::{CiphertextFault, KeyFault};
 
@@ -40,6 +40,9 @@ pub enum ProtocolError {
     /// A contradiction inside this program.
     #[error("internal error: {0}")]
     Internal(&'static str),
+    /// The engine cannot do what the plan says.
+    #[error(transparent)]
+    Unsupported(#[from] Unsupported),
     /// The caller asked for something impossible.
     #[error("the job is wrong: {0}")]
     Job(&'static str),

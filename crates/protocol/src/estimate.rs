@@ -1,5 +1,7 @@
 //! What a comparison will cost, before it is run.
 
+use crate::Reveal;
+
 /// The size of a job, as both sides know it beforehand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Work {
@@ -17,6 +19,10 @@ pub struct Work {
     pub join_letters: u64,
     /// Letters of the alphabet.
     pub alphabet: u64,
+    /// What comes out.
+    pub reveal: Reveal,
+    /// Whether the lengths are hidden: the numbers above then count padded scanpaths.
+    pub padded: bool,
 }
 
 /// What a job will cost, by the engine's formula. Time is stated for a common machine and a fast line.

@@ -29,6 +29,8 @@ pub fn compare_here_observed(
     if count.pairs > crate::MAX_PAIRS {
         return Err(ProtocolError::Job("there are too many pairs"));
     }
+    spec.check()?;
+    let cells = spec.cells(&count);
     let pairs = crate::pairs_of(spec.pairs, a, b);
     let (first, second) = (scanpaths(a), scanpaths(b));
     let host_job = Job::new(&spec, Role::Host, &first, second.len(), &pairs)?;
@@ -42,29 +44,32 @@ pub fn compare_here_observed(
         // Dropping an end wakes the other role where this one failed.
         let traffic = host_end.traffic();
         drop(host_end);
-        (host.map(|readings| (readings, traffic)), join.join())
+        (host.map(|answers| (answers, traffic)), join.join())
     });
     let join = match join {
         Ok(result) => result,
         Err(panic) => std::panic::resume_unwind(panic),
     };
-    let (readings, traffic) = host?;
-    if join? != readings {
+    let (answers, traffic) = host?;
+    if join? != answers {
         return Err(ProtocolError::PeerMisbehaved(
             "the two roles ended with different results",
         ));
     }
+    if !answers.iter().all(|answer| spec.allows(answer)) {
+        return Err(ProtocolError::Internal("an engine told something else"));
+    }
     let results = pairs
         .iter()
-        .zip(readings)
-        .map(|(&(a, b), reading)| Scored { a, b, reading })
+        .zip(answers)
+        .map(|(&(a, b), answer)| Scored { a, b, answer })
         .collect();
     Ok(Outcome {
-        revealed: engine.revealed(spec.reveal_to),
+        revealed: engine.revealed(&spec),
         a: labels(a),
         b: labels(b),
         results,
-        cost: Cost::of(traffic, count.cells),
+        cost: Cost::of(traffic, cells),
         spec,
     })
 }

@@ -1,7 +1,7 @@
 //! Engines that run scanpath comparisons between two roles over a [`Channel`].
 //!
 //! Two institutions take part: the *host* (Alice) and the one that *joins* (Bob). Both hold the same [`Spec`] and the
-//! same list of pairs; each brings its own scanpaths. An engine computes one score per pair; what else a side learns on
+//! same list of pairs; each brings its own scanpaths. An engine gives one answer per pair, the score or a bit of it; what else a side learns on
 //! the way is the engine's to say ([`Engine::revealed`]), and the outcome carries it along.
 //!
 //! This crate knows no sockets, files or clocks: a [`Channel`] moves bytes, and callers measure time.
@@ -13,6 +13,7 @@ mod estimate;
 mod here;
 mod outcome;
 mod pairs;
+mod reveal;
 mod spec;
 
 pub use channel::{Channel, ChannelError, Counted, MemoryChannel, Traffic, memory_pair};
@@ -23,4 +24,5 @@ pub use estimate::{Estimate, Work};
 pub use here::{compare_here, compare_here_observed};
 pub use outcome::{Cost, Label, Outcome, ResultRow, Revealed, Scored};
 pub use pairs::{MAX_PAIRS, PairCount, PairRule, count_pairs, pairs_of};
-pub use spec::{RevealTo, Spec, SpecError};
+pub use reveal::{Answer, Reveal};
+pub use spec::{MAX_PADDING, RevealTo, Spec, SpecError, Unsupported, Wanted};

@@ -1,9 +1,9 @@
-//! What a comparison gives: scores, what they cost, and what was revealed to whom.
+//! What a comparison gives: answers, what they cost, and what was revealed to whom.
 
-use crate::{Spec, Traffic};
+use crate::{Answer, Spec, Traffic};
 use serde::Serialize;
 use std::borrow::Cow;
-use veilpath_metrics::{Cohort, Reading};
+use veilpath_metrics::Cohort;
 
 /// The result of a whole comparison.
 #[derive(Clone, Debug, PartialEq)]
@@ -14,7 +14,7 @@ pub struct Outcome {
     pub a: Vec<Label>,
     /// The ids of the second side.
     pub b: Vec<Label>,
-    /// The scores, in the order of the pairs.
+    /// The answers, in the order of the pairs.
     pub results: Vec<Scored>,
     /// What it cost.
     pub cost: Cost,
@@ -31,15 +31,15 @@ pub struct Label {
     pub stimulus: Option<String>,
 }
 
-/// One score.
+/// One pair's answer.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Scored {
     /// Index into the first side's ids.
     pub a: usize,
     /// Index into the second side's ids.
     pub b: usize,
-    /// The numbers.
-    pub reading: Reading,
+    /// The score, or the bit.
+    pub answer: Answer,
 }
 
 /// What a comparison cost.
@@ -53,7 +53,7 @@ pub struct Cost {
     pub bytes_received: u64,
     /// How often it waited for an answer.
     pub rounds: u64,
-    /// Matrix cells of all pairs.
+    /// Matrix cells of all pairs, as long as the two sides see them.
     pub cells: u64,
 }
 
@@ -75,8 +75,8 @@ pub struct ResultRow<'a> {
     pub b: &'a str,
     /// What both looked at; `x|y` where they looked at different things.
     pub stimulus: Option<Cow<'a, str>>,
-    /// The numbers.
-    pub reading: Reading,
+    /// The score, or the bit.
+    pub answer: Answer,
 }
 
 impl Cost {
@@ -105,7 +105,7 @@ impl Outcome {
                 a: &a.participant,
                 b: &b.participant,
                 stimulus,
-                reading: scored.reading,
+                answer: scored.answer,
             }
         })
     }

@@ -1,8 +1,9 @@
 //! What both sides must agree on.
 
-use crate::{Engine, Estimate, PairRule, Role, Work};
+use crate::{Answer, Engine, Estimate, PairCount, PairRule, ProtocolError, Reveal, Role, Work};
 use serde::Serialize;
 use std::collections::BTreeMap;
+use std::fmt;
 use veilpath_metrics::{Alphabet, Cohort, Comparison, Metric};
 
 /// The plan of a comparison. Two sides can work together when theirs are equal.
@@ -18,11 +19,66 @@ pub struct Spec {
     pub encoding: BTreeMap<String, String>,
     /// Which scanpath is compared with which.
     pub pairs: PairRule,
-    /// Who gets the scores.
+    /// What comes out for each pair.
+    pub reveal: Reveal,
+    /// Who gets it.
     pub reveal_to: RevealTo,
+    /// How long every scanpath looks to the other side; `None` where it sees the lengths.
+    pub pad_to: Option<u32>,
 }
 
-/// Who gets the scores.
+/// The longest padding: as long as the longest scanpath of a session.
+pub const MAX_PADDING: u32 = 1 << 24;
+
+/// A wish that not every engine can fulfil.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Wanted {
+    /// Results for one side alone.
+    OneSided,
+    /// One bit in place of a score.
+    Threshold,
+    /// Hidden lengths, for this metric.
+    HiddenLengths(&'static str),
+}
+
+/// An engine that cannot do what the plan says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unsupported {
+    /// The engine.
+    pub engine: &'static str,
+    /// What it cannot do.
+    pub wanted: Wanted,
+    /// The engines that can.
+    pub instead: Vec<&'static str>,
+}
+
+impl std::error::Error for Unsupported {}
+
+impl fmt::Display for Unsupported {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (without, flag) = match self.wanted {
+            Wanted::OneSided => ("cannot keep the results from one side", "--reveal-to"),
+            Wanted::Threshold => ("cannot tell a bit without telling the score", "--reveal"),
+            Wanted::HiddenLengths(_) => ("cannot hide the lengths of scanpaths", "--pad-to"),
+        };
+        write!(f, "the engine {} {without}", self.engine)?;
+        if let Wanted::HiddenLengths(metric) = self.wanted {
+            write!(f, " with the metric {metric}")?;
+        }
+        match self.instead.as_slice() {
+            [] => write!(f, ", and no other engine can; leave {flag} out"),
+            names => {
+                let names: Vec<String> = names
+                    .iter()
+                    .map(|name| format!("--engine {name}"))
+                    .collect();
+                write!(f, "; use {}, or leave {flag} out", names.join(" or "))
+            }
+        }
+    }
+}
+
+/// Who gets the results.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RevealTo {
@@ -36,7 +92,7 @@ pub enum RevealTo {
 }
 
 impl RevealTo {
-    /// Whether a side gets the scores.
+    /// Whether a side gets the results.
     pub fn includes(self, role: Role) -> bool {
         match self {
             RevealTo::Both => true,
@@ -106,9 +162,67 @@ impl Spec {
                 .map(|encoding| encoding.0.clone())
                 .unwrap_or_default(),
             pairs,
+            reveal: Reveal::Score,
             reveal_to: RevealTo::Both,
+            pad_to: None,
         })
     }
+
+    /// Whether the engine can do all that the plan says, and its numbers make sense together.
+    pub fn check(&self) -> Result<(), ProtocolError> {
+        let supports = |engine: &Engine, wanted: Wanted| match wanted {
+            Wanted::OneSided => engine.can_reveal_to(self.reveal_to),
+            Wanted::Threshold => engine.can_reveal(self.reveal),
+            Wanted::HiddenLengths(_) => engine.can_hide_lengths(&self.metric, self.reveal),
+        };
+        let wishes = [
+            (self.reveal_to != RevealTo::Both).then_some(Wanted::OneSided),
+            matches!(self.reveal, Reveal::Threshold(_)).then_some(Wanted::Threshold),
+            self.pad_to
+                .map(|_| Wanted::HiddenLengths(self.metric.name())),
+        ];
+        for wanted in wishes.into_iter().flatten() {
+            if !supports(&self.engine, wanted) {
+                let others = Engine::ALL.iter().filter(|other| supports(other, wanted));
+                return Err(ProtocolError::Unsupported(Unsupported {
+                    engine: self.engine.name(),
+                    wanted,
+                    instead: others.map(|other| other.name()).collect(),
+                }));
+            }
+        }
+        if let Reveal::Threshold(threshold) = self.reveal {
+            threshold.check(&self.metric)?;
+        }
+        if self
+            .pad_to
+            .is_some_and(|length| length == 0 || length > MAX_PADDING)
+        {
+            return Err(ProtocolError::Job(
+                "scanpaths can be padded to 1 to 16777216 letters",
+            ));
+        }
+        Ok(())
+    }
+
+    /// Whether an answer tells what was agreed on and nothing else.
+    pub fn allows(&self, answer: &Answer) -> bool {
+        let similarity = answer.reading().and_then(|reading| reading.similarity);
+        // A similarity beside a score would tell of the hidden lengths.
+        self.reveal.is_answered_by(answer) && !(self.pad_to.is_some() && similarity.is_some())
+    }
+
+    /// The matrix cells of these pairs, as long as the two sides see them.
+    pub fn cells(&self, count: &PairCount) -> u64 {
+        match self.pad_to {
+            None => count.cells,
+            Some(length) => {
+                let square = u64::from(length) * u64::from(length);
+                count.pairs.saturating_mul(square)
+            }
+        }
+    }
+
     /// What a job of this size will cost.
     pub fn estimate(&self, work: &Work) -> Estimate {
         match Comparison::new(self.metric.clone(), self.alphabet) {

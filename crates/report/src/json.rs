@@ -1,11 +1,11 @@
-//! One object: `spec`, `results`, `cost`, `revealed`.
+//! One object: `spec`, `results`, `cost`, `revealed`. A result has `score` and `similarity`, or `within` alone.
 //!
 //! It is written row by row, one result a line, so that millions of pairs need no second copy in memory and a person can
 //! still read and compare files.
 
 use serde::Serialize;
 use std::io::{self, Write};
-use veilpath_protocol::{Outcome, ResultRow};
+use veilpath_protocol::{Answer, Outcome, ResultRow};
 
 /// Writes the whole outcome.
 pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
@@ -29,8 +29,20 @@ struct JsonRow<'a> {
     a: &'a str,
     b: &'a str,
     stimulus: Option<&'a str>,
-    score: serde_json::Value,
-    similarity: Option<serde_json::Value>,
+    #[serde(flatten)]
+    answer: JsonAnswer,
+}
+
+#[derive(Serialize)]
+#[serde(untagged)]
+enum JsonAnswer {
+    Score {
+        score: serde_json::Value,
+        similarity: Option<serde_json::Value>,
+    },
+    Within {
+        within: bool,
+    },
 }
 
 impl<'a> From<&'a ResultRow<'a>> for JsonRow<'a> {
@@ -39,8 +51,13 @@ impl<'a> From<&'a ResultRow<'a>> for JsonRow<'a> {
             a: row.a,
             b: row.b,
             stimulus: row.stimulus.as_deref(),
-            score: number(row.reading.score),
-            similarity: row.reading.similarity.map(number),
+            answer: match row.answer {
+                Answer::Score(reading) => JsonAnswer::Score {
+                    score: number(reading.score),
+                    similarity: reading.similarity.map(number),
+                },
+                Answer::Within(within) => JsonAnswer::Within { within },
+            },
         }
     }
 }

@@ -1,32 +1,37 @@
 //! A table for people, and the few lines around it.
 
+use crate::csv::{HEADER, HEADER_OF_BITS};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::iter;
 use unicode_width::UnicodeWidthStr;
-use veilpath_protocol::{Cost, Outcome, ResultRow};
+use veilpath_protocol::{Answer, Cost, Outcome, ResultRow, Reveal};
 
 /// Writes the rows as an aligned table: one pass for the widths of the columns and one for the rows, so that millions of
 /// rows need no memory.
 pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     let with_stimulus = outcome.rows().any(|row| row.stimulus.is_some());
-    let header = ["a", "b", "stimulus", "score", "similarity"].map(String::from);
-    let mut widths = header.each_ref().map(|cell| cell.width());
+    let header: Vec<String> = match outcome.spec.reveal {
+        Reveal::Score => HEADER.map(String::from).to_vec(),
+        Reveal::Threshold(_) => HEADER_OF_BITS.map(String::from).to_vec(),
+    };
+    let mut widths: Vec<usize> = header.iter().map(|cell| cell.width()).collect();
     for row in outcome.rows() {
         let cells = cells(&row);
         for (width, cell) in widths.iter_mut().zip(&cells) {
             *width = cell.width().max(*width);
         }
     }
+    let of_bits = header.len() == HEADER_OF_BITS.len();
     let mut line = String::new();
     for cells in iter::once(header).chain(outcome.rows().map(|row| cells(&row))) {
         line.clear();
-        for (index, (cell, width)) in cells.iter().zip(widths).enumerate() {
+        for (index, (cell, width)) in cells.iter().zip(&widths).enumerate() {
             if index == STIMULUS && !with_stimulus {
                 continue;
             }
             let blanks = " ".repeat(width - cell.width());
-            let _ = if index > STIMULUS {
+            let _ = if index > STIMULUS && !of_bits {
                 write!(line, " {blanks}{cell} ")
             } else {
                 write!(line, " {cell}{blanks} ")
@@ -37,27 +42,45 @@ pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
-/// The column that is left out where there are no stimuli; numbers stand behind it, aligned at the right.
+/// The column that is left out where there are no stimuli; numbers stand behind it, aligned at the right, or yes and no.
 const STIMULUS: usize = 2;
 
-fn cells(row: &ResultRow<'_>) -> [String; 5] {
-    [
-        printable(row.a),
-        printable(row.b),
-        printable(row.stimulus.as_deref().unwrap_or_default()),
-        rounded(row.reading.score),
-        row.reading.similarity.map(rounded).unwrap_or_default(),
-    ]
+fn cells(row: &ResultRow<'_>) -> Vec<String> {
+    let stimulus = row.stimulus.as_deref().unwrap_or_default();
+    let mut cells = [row.a, row.b, stimulus].map(printable).to_vec();
+    match row.answer {
+        Answer::Score(reading) => {
+            cells.push(rounded(reading.score));
+            cells.push(reading.similarity.map(rounded).unwrap_or_default());
+        }
+        Answer::Within(within) => cells.push(if within { "yes" } else { "no" }.into()),
+    }
+    cells
 }
 
-/// How many pairs, their scores, the cost, and what each side learned: for standard error below any format.
+/// How many pairs, their scores or how many are within, the cost, and what each side learned: for standard error below any format.
 pub fn closing_lines(outcome: &Outcome) -> String {
     let mut text = String::new();
-    let scores: Vec<f64> = outcome
-        .results
-        .iter()
-        .map(|scored| scored.reading.score)
+    let answers = outcome.results.iter().map(|scored| scored.answer);
+    let scores: Vec<f64> = answers
+        .clone()
+        .filter_map(|answer| Some(answer.reading()?.score))
         .collect();
+    if let (Reveal::Threshold(threshold), 1..) = (outcome.spec.reveal, outcome.results.len()) {
+        let within = answers.filter(|answer| answer.within() == Some(true));
+        let side = if outcome.spec.metric.is_distance() {
+            "most"
+        } else {
+            "least"
+        };
+        let _ = writeln!(
+            text,
+            "{} by {}: {} within, with a score of at {side} {threshold}",
+            count(outcome.results.len(), "pair"),
+            outcome.spec.metric.name(),
+            within.count(),
+        );
+    }
     if let Some(spread) = Spread::of(&scores) {
         let _ = writeln!(
             text,

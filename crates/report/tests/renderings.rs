@@ -22,6 +22,10 @@ fn cohort(rows: &[(&str, Option<&str>, &str)]) -> Cohort {
 }
 
 fn outcome() -> Outcome {
+    outcome_of("score")
+}
+
+fn outcome_of(reveal: &str) -> Outcome {
     let a = cohort(&[("P1", Some("cows"), "ABCD"), ("P,2", Some("boat"), "AAB")]);
     let b = cohort(&[
         ("Q1", Some("cows"), "ABD"),
@@ -34,15 +38,56 @@ fn outcome() -> Outcome {
         &a,
         &b,
     );
-    let mut outcome = compare_here(spec.unwrap(), &a, &b, &()).unwrap();
+    let mut spec = spec.unwrap();
+    spec.reveal = reveal.parse().unwrap();
+    let mut outcome = compare_here(spec, &a, &b, &()).unwrap();
     outcome.cost.seconds = 0.25;
     outcome
 }
 
 fn render(write: impl Fn(&Outcome, &mut dyn std::io::Write) -> std::io::Result<()>) -> String {
+    render_of(&outcome(), write)
+}
+
+fn render_of(
+    outcome: &Outcome,
+    write: impl Fn(&Outcome, &mut dyn std::io::Write) -> std::io::Result<()>,
+) -> String {
     let mut bytes = Vec::new();
-    write(&outcome(), &mut bytes).unwrap();
+    write(outcome, &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
+}
+
+#[test]
+fn one_bit_of_each_pair_is_rendered_in_place_of_its_numbers() {
+    let bits = outcome_of("threshold:2.5");
+    insta::assert_snapshot!(render_of(&bits, csv::write).replace('\u{1b}', "ESC"), @r#"
+    a,b,stimulus,within
+    P1,Q1,cows,true
+    "P,2",QESC[31m2,boat,false
+    "#);
+    insta::assert_snapshot!(render_of(&bits, table::write), @r"
+     a    b        stimulus  within
+     P1   Q1       cows      yes
+     P,2  Q�[31m2  boat      no
+    ");
+    insta::assert_snapshot!(table::closing_lines(&bits), @r"
+    2 pairs by levenshtein: 1 within, with a score of at most 2.5
+    15 cells in 0.250 s; 2 bytes sent, 24 received, 1 round
+    What each side learned (plain engine):
+      host  every scanpath of the joining side: this engine does not protect anything
+      host  and so every score, though only bits are reported
+      host  one bit of every pair: whether its score is at most 2.5
+      join  one bit of every pair: whether its score is at most 2.5
+      both  where the same pair is asked about again with other thresholds, the answers close in on its score
+    ");
+    let text = render_of(&bits, json::write);
+    let value: serde_json::Value = serde_json::from_str(&text).unwrap();
+    assert_eq!(value["spec"]["reveal"], "threshold:2.5");
+    insta::assert_snapshot!(text.lines().nth(3).unwrap(), @r#"{"a":"P1","b":"Q1","stimulus":"cows","within":true},"#);
+    let mut hidden = bits;
+    hidden.results.clear();
+    assert_eq!(render_of(&hidden, csv::write), "a,b,stimulus,within\n");
 }
 
 #[test]

@@ -30,6 +30,10 @@ const MAGIC: &[u8; 8] = b"VEILPATH";
 /// The field that says which metric it is.
 const METRIC: &str = "metric.name";
 
+/// Settings that are not written while they have the value that they had before there was a choice: so agreements from then
+/// keep their names, and journals and counts go on.
+const UNWRITTEN: [(&str, &str); 1] = [("reveal", "score")];
+
 /// How one side's scanpaths are written, as far as it knows without the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Letters {
@@ -145,7 +149,10 @@ impl Terms {
         let mut fields = BTreeMap::new();
         flatten("", &value, &mut fields);
         // The encoding has its own rule: a cohort that says nothing of it differs from none.
-        fields.retain(|name, _| !name.starts_with("encoding."));
+        fields.retain(|name, value| {
+            let written = !UNWRITTEN.contains(&(name.as_str(), value.as_str()));
+            written && !name.starts_with("encoding.")
+        });
         Ok(Self {
             fields,
             encoding: spec.encoding.clone(),
@@ -159,10 +166,12 @@ impl Terms {
     /// Everything in which two plans differ, by this side's view.
     pub(crate) fn differences(&self, theirs: &Terms) -> Vec<Difference> {
         const ABSENT: &str = "(not given)";
+        let unwritten = |name: &str| UNWRITTEN.iter().find(|(unwritten, _)| *unwritten == name);
         let names = self.fields.keys().chain(theirs.fields.keys());
         let names: std::collections::BTreeSet<&String> = names.collect();
         let value = |terms: &Terms, name: &str| {
-            let value = terms.fields.get(name).map_or(ABSENT, String::as_str);
+            let absent = unwritten(name).map_or(ABSENT, |(_, value)| value);
+            let value = terms.fields.get(name).map_or(absent, String::as_str);
             tame(value)
         };
         let (ours_encoding, theirs_encoding) = (
@@ -244,144 +253,4 @@ fn flatten(path: &str, value: &Value, fields: &mut BTreeMap<String, String>) {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use veilpath_metrics::{Cohort, Distance, Metric, Substitution, Table};
-    use veilpath_protocol::{Engine, PairRule, RevealTo, memory_pair};
-
-    fn spec(metric: Metric, encoding: &[(&str, &str)]) -> Spec {
-        let cohort = Cohort {
-            alphabet: Alphabet::letters(4).unwrap(),
-            encoding: Encoding(
-                encoding
-                    .iter()
-                    .map(|(name, value)| (name.to_string(), value.to_string()))
-                    .collect(),
-            ),
-            entries: Vec::new(),
-        };
-        Spec::new(Engine::Plain, metric, PairRule::All, &cohort, &cohort).unwrap()
-    }
-
-    fn terms(spec: &Spec) -> Terms {
-        Terms::new(spec, 1, 1, "0".repeat(64)).unwrap()
-    }
-
-    fn costs(insert: f64, substitution: Substitution) -> Metric {
-        Metric::NeedlemanWunsch {
-            substitution,
-            insert,
-            delete: 0.0,
-            scale: None,
-        }
-    }
-
-    fn named(a: &Spec, b: &Spec) -> Vec<(String, String, String)> {
-        let differences = terms(a).differences(&terms(b));
-        let mirrored = terms(b).differences(&terms(a));
-        assert_eq!(differences.len(), mirrored.len());
-        differences
-            .into_iter()
-            .map(|d| (d.field, d.ours, d.theirs))
-            .collect()
-    }
-
-    fn row(field: &str, ours: &str, theirs: &str) -> (String, String, String) {
-        (field.into(), ours.into(), theirs.into())
-    }
-
-    #[test]
-    fn every_number_of_a_plan_is_compared_and_named() {
-        let unit = || Substitution::Unit { mismatch: 1.0 };
-        let base = spec(costs(1.0, unit()), &[]);
-        assert_eq!(named(&base, &base.clone()), []);
-        assert_eq!(named(&base, &spec(costs(1.0, unit()), &[])), []);
-        assert_eq!(
-            named(&base, &spec(costs(1.5, unit()), &[])),
-            [row("metric.insert", "1", "1.5")]
-        );
-        assert_eq!(
-            named(&base, &spec(costs(-0.0, unit()), &[]))[0],
-            row("metric.insert", "1", "0")
-        );
-        assert_eq!(
-            named(&base, &spec(Metric::Levenshtein, &[])),
-            [row("metric.name", "needleman-wunsch", "levenshtein")]
-        );
-        let mut other = base.clone();
-        other.reveal_to = RevealTo::Host;
-        other.pairs = PairRule::SameStimulus;
-        other.alphabet = Alphabet::letters(5).unwrap();
-        assert_eq!(
-            named(&base, &other),
-            [
-                row("alphabet", "letters 4", "letters 5"),
-                row("pairs", "all", "same-stimulus"),
-                row("reveal-to", "both", "host"),
-            ]
-        );
-    }
-
-    #[test]
-    fn tables_are_compared_by_content_and_grids_by_edges() {
-        let table = |last: f64| Substitution::Table {
-            table: Table::new(2, vec![0.0, 1.0, 1.0, last]).unwrap(),
-        };
-        let differences = named(
-            &spec(costs(1.0, table(0.0)), &[]),
-            &spec(costs(1.0, table(0.5)), &[]),
-        );
-        assert_eq!(differences.len(), 1);
-        assert_eq!(differences[0].0, "metric.substitution.table.sha256");
-        let grid = |wrap| {
-            let grid = Grid::new(2, 2).unwrap().with_wrap(wrap);
-            Substitution::on_grid(grid, Distance::Manhattan)
-        };
-        assert_eq!(
-            named(
-                &spec(costs(1.0, grid(false)), &[]),
-                &spec(costs(1.0, grid(true)), &[])
-            ),
-            [row("metric.substitution.wrap", "false", "true")]
-        );
-    }
-
-    #[test]
-    fn encodings_differ_only_where_both_speak() {
-        let plain = |encoding: &[(&str, &str)]| spec(Metric::Levenshtein, encoding);
-        assert_eq!(named(&plain(&[]), &plain(&[("grid", "7x7")])), []);
-        assert_eq!(
-            named(
-                &plain(&[("grid", "5x5"), ("bin", "50 ms")]),
-                &plain(&[("grid", "7x7")])
-            ),
-            [
-                row("encoding.bin", "50 ms", "(not given)"),
-                row("encoding.grid", "5x5", "7x7")
-            ]
-        );
-    }
-
-    #[test]
-    fn another_version_is_a_difference_and_another_program_a_fault() {
-        let letters = Letters {
-            named: None,
-            declared: None,
-            read_as: Alphabet::letters(52).unwrap(),
-            grid: Grid::new(7, 7),
-        };
-        let hello = Hello::new(&letters, Duration::from_secs(5));
-        assert_eq!(hello.letters().unwrap(), letters);
-        let against = |bytes: &[u8]| {
-            let (mut here, mut there) = memory_pair();
-            there.send(bytes).unwrap();
-            there.flush().unwrap();
-            greet(&mut here, Role::Host, &hello).unwrap_err()
-        };
-        let error = against(b"VEILPATH\x07\x00");
-        let expected = "protocol version: 1 here, 7 there";
-        assert!(error.to_string().contains(expected), "{error}");
-        let error = against(b"HTTP/1.1 200 OK");
-        assert!(matches!(error, SessionError::Misbehaved(_)), "{error}");
-    }
-}
+mod tests;

@@ -97,6 +97,7 @@ impl SessionError {
                 | ProtocolError::CiphertextRefused(_) => Fault::PeerMisbehaves,
                 ProtocolError::Channel(_) => Fault::Network,
                 ProtocolError::Metric(_)
+                | ProtocolError::Unsupported(_)
                 | ProtocolError::Job(_)
                 | ProtocolError::DoesNotFit { .. }
                 | ProtocolError::NoRandomness

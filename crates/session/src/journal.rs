@@ -1,7 +1,7 @@
-//! Finished scores, on disk as soon as they are known.
+//! Finished answers, on disk as soon as they are known.
 //!
 //! A journal belongs to one agreement: its name and first line are a hash of the plan, both keys, both cohorts and both
-//! rosters, so that scores of different comparisons can never mix. It only grows. A crash can spoil no more than its last
+//! rosters, so that answers of different comparisons can never mix. It only grows. A crash can spoil no more than its last
 //! record, which is noticed by its checksum and cut off.
 //!
 //! Every record is written at once, so that a killed process loses nothing that it knew; the disk is told to keep it once a
@@ -12,7 +12,8 @@
 //! | 1 | pair | score | similarity | a score without a similarity |
 //! | 2 | pair | score | similarity | a score |
 //! | 3 | first pair | pairs | – | these were begun: whatever an engine lets a side see, it may have seen once more |
-//! | 4 | – | – | – | the scores above do not count any more (the views do) |
+//! | 4 | – | – | – | the answers above do not count any more (the views do) |
+//! | 5 | pair | 0 or 1 | – | whether the score is on the near side of the threshold |
 
 use crate::SessionError;
 use crate::home::{self, lock, private_folder};
@@ -23,33 +24,40 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use veilpath_metrics::Reading;
+use veilpath_protocol::{Answer, Reveal};
 
 const MAGIC: &[u8; 8] = b"VPJRNL1\n";
 const HEADER: usize = 8 + 32;
 const RECORD: usize = 32;
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 
-/// The scores of one agreement.
+/// The answers of one agreement.
 #[derive(Debug)]
 pub(crate) struct Journal {
     file: File,
     path: PathBuf,
     id: [u8; 32],
-    scores: Vec<Option<Reading>>,
+    reveal: Reveal,
+    answers: Vec<Option<Answer>>,
     views: Vec<u32>,
     synced: Instant,
     failure: Option<SessionError>,
 }
 
 enum Record {
-    Score(usize, Reading),
+    Answer(usize, Answer),
     Begun(usize, usize),
     Forgotten,
 }
 
 impl Journal {
     /// Opens the journal of this agreement, or starts it. Nobody else can until it is dropped.
-    pub(crate) fn open(folder: &Path, id: [u8; 32], pairs: usize) -> Result<Self, SessionError> {
+    pub(crate) fn open(
+        folder: &Path,
+        id: [u8; 32],
+        pairs: usize,
+        reveal: Reveal,
+    ) -> Result<Self, SessionError> {
         private_folder(folder)?;
         let path = folder.join(format!("{}.journal", &hex(&id)[..32]));
         let failed = |error: io::Error| SessionError::file(&path, &error);
@@ -64,7 +72,8 @@ impl Journal {
             file,
             path: path.clone(),
             id,
-            scores: vec![None; pairs],
+            reveal,
+            answers: vec![None; pairs],
             views: vec![0; pairs],
             synced: Instant::now(),
             failure: None,
@@ -73,14 +82,14 @@ impl Journal {
         Ok(journal)
     }
 
-    /// Which pairs have a score.
+    /// Which pairs have an answer.
     pub(crate) fn done(&self) -> impl Iterator<Item = bool> + '_ {
-        self.scores.iter().map(Option::is_some)
+        self.answers.iter().map(Option::is_some)
     }
 
-    /// The score of a pair.
-    pub(crate) fn score(&self, pair: usize) -> Option<Reading> {
-        self.scores.get(pair).copied().flatten()
+    /// The answer for a pair.
+    pub(crate) fn answer(&self, pair: usize) -> Option<Answer> {
+        self.answers.get(pair).copied().flatten()
     }
 
     /// How many pairs were begun more than once, and how often the one that was most.
@@ -92,9 +101,9 @@ impl Journal {
         )
     }
 
-    /// Forgets all scores, not that they were computed.
+    /// Forgets all answers, not that they were computed.
     pub(crate) fn forget(&mut self) -> Result<(), SessionError> {
-        self.scores.fill(None);
+        self.answers.fill(None);
         self.append(&Record::Forgotten)
     }
 
@@ -116,23 +125,23 @@ impl Journal {
         self.sync()
     }
 
-    /// Keeps a score. A failure is kept as well: the run goes on, and the result can still be written elsewhere.
-    pub(crate) fn keep(&mut self, pair: usize, reading: Reading) -> Result<(), SessionError> {
-        let Some(slot) = self.scores.get_mut(pair) else {
+    /// Keeps an answer. A failure is kept as well: the run goes on, and the result can still be written elsewhere.
+    pub(crate) fn keep(&mut self, pair: usize, answer: Answer) -> Result<(), SessionError> {
+        let Some(slot) = self.answers.get_mut(pair) else {
             return Err(SessionError::Ours(
-                "a score for a pair that is not there".into(),
+                "an answer for a pair that is not there".into(),
             ));
         };
         if let Some(known) = slot {
-            if same(known, &reading) {
+            if same(known, &answer) {
                 return Ok(());
             }
             return Err(SessionError::misbehaved(
-                "a pair that was compared again has another score",
+                "a pair that was compared again has another result",
             ));
         }
-        *slot = Some(reading);
-        let kept = self.append(&Record::Score(pair, reading)).and_then(|()| {
+        *slot = Some(answer);
+        let kept = self.append(&Record::Answer(pair, answer)).and_then(|()| {
             if self.synced.elapsed() < SYNC_EVERY {
                 return Ok(());
             }
@@ -173,10 +182,7 @@ impl Journal {
         self.file.read_to_end(&mut bytes).map_err(failed)?;
         let header: Vec<u8> = MAGIC.iter().chain(&self.id).copied().collect();
         if bytes.len() >= HEADER && bytes[..HEADER] != header {
-            return Err(SessionError::bad_file(
-                &path,
-                "this is not the journal of this comparison\n  move it away; scores are never taken from another comparison",
-            ));
+            return Err(foreign(&path));
         }
         if bytes.len() < HEADER {
             self.file.set_len(0).map_err(failed)?;
@@ -191,6 +197,9 @@ impl Journal {
             let Some(record) = self.decode(record) else {
                 break;
             };
+            if matches!(&record, Record::Answer(_, answer) if !self.reveal.is_answered_by(answer)) {
+                return Err(foreign(&path));
+            }
             self.apply(&record);
             good += RECORD;
         }
@@ -201,9 +210,9 @@ impl Journal {
 
     fn apply(&mut self, record: &Record) {
         match *record {
-            Record::Score(pair, reading) => {
-                if let Some(slot) = self.scores.get_mut(pair) {
-                    *slot = Some(reading);
+            Record::Answer(pair, answer) => {
+                if let Some(slot) = self.answers.get_mut(pair) {
+                    *slot = Some(answer);
                 }
             }
             Record::Begun(first, count) => {
@@ -211,13 +220,16 @@ impl Journal {
                     *views = views.saturating_add(1);
                 }
             }
-            Record::Forgotten => self.scores.fill(None),
+            Record::Forgotten => self.answers.fill(None),
         }
     }
 
     fn encode(&self, record: &Record) -> [u8; RECORD] {
         let (kind, numbers) = match *record {
-            Record::Score(pair, reading) => (
+            Record::Answer(pair, Answer::Within(within)) => {
+                (5, [pair as u64, u64::from(within), 0])
+            }
+            Record::Answer(pair, Answer::Score(reading)) => (
                 1 + u32::from(reading.similarity.is_some()),
                 [
                     pair as u64,
@@ -249,15 +261,16 @@ impl Journal {
         let (first, second, third) = (number(4)?, number(12)?, number(20)?);
         let pair = usize::try_from(first).ok()?;
         match u32::from_le_bytes(bytes[..4].try_into().ok()?) {
-            kind @ (1 | 2) => Some(Record::Score(
+            kind @ (1 | 2) => Some(Record::Answer(
                 pair,
-                Reading {
+                Answer::Score(Reading {
                     score: f64::from_bits(second),
                     similarity: (kind == 2).then(|| f64::from_bits(third)),
-                },
+                }),
             )),
             3 => Some(Record::Begun(pair, usize::try_from(second).ok()?)),
             4 => Some(Record::Forgotten),
+            5 if second < 2 => Some(Record::Answer(pair, Answer::Within(second == 1))),
             _ => None,
         }
     }
@@ -273,9 +286,21 @@ impl Journal {
 }
 
 /// To the last bit: engines compute the same.
-fn same(a: &Reading, b: &Reading) -> bool {
-    a.score.to_bits() == b.score.to_bits()
-        && a.similarity.map(f64::to_bits) == b.similarity.map(f64::to_bits)
+fn same(a: &Answer, b: &Answer) -> bool {
+    match (a, b) {
+        (Answer::Score(a), Answer::Score(b)) => {
+            a.score.to_bits() == b.score.to_bits()
+                && a.similarity.map(f64::to_bits) == b.similarity.map(f64::to_bits)
+        }
+        (a, b) => a.within().is_some() && a.within() == b.within(),
+    }
+}
+
+fn foreign(path: &Path) -> SessionError {
+    SessionError::bad_file(
+        path,
+        "this is not the journal of this comparison\n  move it away; scores are never taken from another comparison",
+    )
 }
 
 #[cfg(test)]

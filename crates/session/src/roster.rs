@@ -4,9 +4,13 @@
 //! session can go on, different for every peer, and of no use to anyone else. The hash of a stimulus is made with the two
 //! fingerprints, which both sides know, because both must be able to tell equal stimuli: it hides a name from whoever
 //! cannot guess it, and no more.
+//!
+//! Where lengths are hidden, every scanpath has the agreed length in a roster: the true ones are in no message, and in
+//! nothing that is made of rosters (the agreement's name, the work, its estimate, the cells of the result).
 
 use crate::SessionError;
 use crate::control::{self, Tag};
+use crate::error::tame;
 use crate::identity::hex;
 use crate::limits::{MAX_ID_BYTES, MAX_LETTERS, MAX_PAIRS};
 use crate::{Fingerprint, Identity};
@@ -41,6 +45,15 @@ pub(crate) struct Row {
     letters: u64,
 }
 
+/// What the other side said of its roster before it sent it.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Announced {
+    pub(crate) scanpaths: u64,
+    pub(crate) letters: u64,
+    /// How long every scanpath must look.
+    pub(crate) pad_to: Option<u32>,
+}
+
 /// One side's scanpaths, as both sides know them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Roster(Vec<Row>);
@@ -54,7 +67,17 @@ impl Roster {
         peer: Fingerprint,
         parties: &Parties,
         pseudonyms: bool,
+        pad_to: Option<u32>,
     ) -> Result<Self, SessionError> {
+        let padding = pad_to.map(u64::from);
+        let length = |entry: &Entry| entry.scanpath.len() as u64;
+        let too_long = |entry: &&Entry| padding.is_some_and(|most| length(entry) > most);
+        if let (Some(entry), Some(most)) = (cohort.entries.iter().find(too_long), padding) {
+            return Err(SessionError::Ours(format!(
+                "a scanpath of {} has more letters than the {most} of --pad-to",
+                tame(&entry.participant)
+            )));
+        }
         let pseudonym = |entry: &Entry| {
             let parts: [&[u8]; 2] = [peer.bytes(), entry.participant.as_bytes()];
             format!("p-{}", hex(&identity.tag("participant", &parts)[..8]))
@@ -73,7 +96,7 @@ impl Roster {
             },
             stimulus: entry.stimulus.clone().filter(|_| !pseudonyms),
             hash: hash(entry).filter(|_| pseudonyms),
-            letters: entry.scanpath.len() as u64,
+            letters: padding.unwrap_or_else(|| length(entry)),
         });
         let roster = Self(rows.collect());
         match roster.0.iter().position(|row| !row.is_bearable()) {
@@ -108,19 +131,27 @@ impl Roster {
     /// Receives as many rows and letters as the other side announced.
     pub(crate) fn receive(
         channel: &mut dyn Channel,
-        scanpaths: u64,
-        letters: u64,
+        announced: &Announced,
     ) -> Result<Self, SessionError> {
         let mut rows: Vec<Row> = Vec::new();
-        while (rows.len() as u64) < scanpaths {
+        while (rows.len() as u64) < announced.scanpaths {
             let part: Vec<Row> = control::receive(channel, Tag::Roster)?;
             if part.is_empty() || part.iter().any(|row| !row.is_bearable()) {
                 return Err(SessionError::misbehaved("a roster with impossible rows"));
             }
+            let padded = |row: &Row| {
+                let padding = announced.pad_to.map(u64::from);
+                padding.is_none_or(|length| row.letters == length)
+            };
+            if !part.iter().all(padded) {
+                return Err(SessionError::misbehaved(
+                    "a length that the agreed padding does not hide",
+                ));
+            }
             rows.extend(part);
         }
         let sum: u64 = rows.iter().map(|row| row.letters).sum();
-        if rows.len() as u64 != scanpaths || sum != letters {
+        if rows.len() as u64 != announced.scanpaths || sum != announced.letters {
             return Err(SessionError::misbehaved(
                 "a roster that is not as it was announced",
             ));
@@ -259,106 +290,4 @@ pub(crate) fn pairs(
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use veilpath_protocol::memory_pair;
-
-    fn cohort(rows: &[(&str, Option<&str>)]) -> Cohort {
-        let alphabet = Alphabet::letters(4).unwrap();
-        let entries = rows.iter().map(|(participant, stimulus)| Entry {
-            participant: participant.to_string(),
-            stimulus: stimulus.map(str::to_string),
-            scanpath: alphabet.parse("ABC").unwrap(),
-        });
-        Cohort {
-            alphabet,
-            encoding: Encoding::default(),
-            entries: entries.collect(),
-        }
-    }
-
-    fn parties() -> (Identity, Identity, Parties) {
-        let (a, b) = (
-            Identity::ephemeral().unwrap(),
-            Identity::ephemeral().unwrap(),
-        );
-        let parties = Parties {
-            host: a.fingerprint(),
-            join: b.fingerprint(),
-        };
-        (a, b, parties)
-    }
-
-    #[test]
-    fn pseudonyms_pair_like_names_and_only_their_owner_can_read_them() {
-        let (host, join, parties) = parties();
-        let mut a = cohort(&[("P1", Some("cows")), ("P2", Some("boat"))]);
-        let mut b = cohort(&[
-            ("Q1", Some("boat")),
-            ("Q2", Some("cows")),
-            ("Q3", Some("sky")),
-        ]);
-        let hidden = Roster::of(&mut a, &host, parties.join, &parties, true).unwrap();
-        let shown = Roster::of(&mut b, &join, parties.host, &parties, false).unwrap();
-        let travelled = format!("{hidden:?}");
-        for name in ["P1", "P2", "cows", "boat"] {
-            assert!(!travelled.contains(name), "{travelled}");
-        }
-        let pairs = pairs(PairRule::SameStimulus, &hidden, &shown, &parties).unwrap();
-        assert_eq!(pairs.len(), 2);
-        for (i, j) in pairs {
-            assert_eq!(a.entries[i].stimulus, b.entries[j].stimulus);
-        }
-        let labels = hidden.labels(&parties.names(&b));
-        assert!(
-            labels
-                .iter()
-                .all(|label| label.participant.starts_with("p-"))
-        );
-        let known: Vec<_> = labels.iter().filter_map(|l| l.stimulus.clone()).collect();
-        assert!(known.contains(&"cows".to_string()), "{known:?}");
-        let again = Roster::of(&mut a.clone(), &host, parties.join, &parties, true).unwrap();
-        assert_eq!(again, hidden);
-        let for_another = Roster::of(&mut a, &host, parties.host, &parties, true).unwrap();
-        assert_ne!(for_another.0[0].id, hidden.0[0].id);
-    }
-
-    #[test]
-    fn rosters_travel_in_parts_and_must_be_as_announced() {
-        let (host, _, parties) = parties();
-        let id = "x".repeat(1000);
-        let mut large = cohort(&vec![(id.as_str(), None); 700]);
-        let roster = Roster::of(&mut large, &host, parties.join, &parties, false).unwrap();
-        for (scanpaths, letters, fits) in
-            [(700, 2100, true), (699, 2100, false), (700, 2101, false)]
-        {
-            let (mut here, mut there) = memory_pair();
-            std::thread::scope(|scope| {
-                let sending = scope.spawn(|| roster.send(&mut here));
-                let received = Roster::receive(&mut there, scanpaths, letters);
-                assert_eq!(received.is_ok(), fits);
-                drop(there);
-                let _ = sending.join().unwrap();
-            });
-        }
-        let mut too_long = cohort(&[("y".repeat(1025).as_str(), None)]);
-        assert!(Roster::of(&mut too_long, &host, parties.join, &parties, false).is_err());
-    }
-
-    #[test]
-    fn more_pairs_than_a_session_bears_are_refused_before_they_are_listed() {
-        let row = Row {
-            id: String::new(),
-            stimulus: None,
-            hash: None,
-            letters: 1,
-        };
-        let many = Roster(vec![row; 1 << 13]);
-        let (_, _, parties) = parties();
-        assert!(matches!(
-            pairs(PairRule::All, &many, &many, &parties),
-            Err(SessionError::Limit(_))
-        ));
-        assert!(pairs(PairRule::All, &Roster::default(), &many, &parties).is_err());
-    }
-}
+mod tests;

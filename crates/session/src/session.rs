@@ -17,7 +17,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use veilpath_metrics::Cohort;
-use veilpath_protocol::{ChannelError, Counted, Estimate, ProtocolError, Role, Spec};
+use veilpath_protocol::{ChannelError, Counted, Estimate, ProtocolError, Reveal, Role, Spec};
 
 /// How long to wait for word of why a connection broke.
 const AFTERTHOUGHT: Duration = Duration::from_millis(300);
@@ -88,6 +88,10 @@ pub struct Summary {
     pub cells: u64,
     /// What they will cost.
     pub estimate: Estimate,
+    /// What will come out for each pair.
+    pub reveal: Reveal,
+    /// How long every scanpath looks to the other side, where lengths are hidden.
+    pub pad_to: Option<u32>,
     /// Who wants no more than this.
     pub only_estimate: Option<Wish>,
 }
@@ -142,13 +146,7 @@ impl Conversation {
 
     /// Compares the two plans, exchanges rosters, opens the journal, and finds what is left to do.
     pub fn agree(mut self, plan: Plan, home: &Home) -> Result<Agreed, SessionError> {
-        let (to, engine) = (plan.spec.reveal_to, plan.spec.engine);
-        if !engine.can_reveal_to(to) {
-            return Err(SessionError::Ours(format!(
-                "the engine {} cannot keep the scores from one side; use --reveal-to both",
-                engine.name()
-            )));
-        }
+        plan.spec.check()?;
         match self.settle(plan, home) {
             Ok(settled) => Ok(settled.with(self)),
             Err(error) => Err(self.explain(error)),
@@ -169,6 +167,7 @@ impl Conversation {
             self.peer,
             &parties,
             plan.pseudonyms,
+            plan.spec.pad_to,
         )?;
         let mut terms = Terms::new(
             &plan.spec,
@@ -191,13 +190,18 @@ impl Conversation {
         if plan.spec.encoding.is_empty() {
             plan.spec.encoding = theirs.encoding.clone();
         }
+        let announced = roster::Announced {
+            scanpaths: theirs.scanpaths,
+            letters: theirs.letters,
+            pad_to: plan.spec.pad_to,
+        };
         let their_roster = match role {
             Role::Host => {
                 mine.send(channel)?;
-                Roster::receive(channel, theirs.scanpaths, theirs.letters)?
+                Roster::receive(channel, &announced)?
             }
             Role::Join => {
-                let roster = Roster::receive(channel, theirs.scanpaths, theirs.letters)?;
+                let roster = Roster::receive(channel, &announced)?;
                 mine.send(channel)?;
                 roster
             }
@@ -296,17 +300,19 @@ impl Conversation {
 impl Agreed {
     /// What is left to do.
     pub fn summary(&self) -> Summary {
-        let alphabet = self.plan.spec.alphabet.size();
+        let spec = &self.plan.spec;
         let work = self
             .remaining
-            .work(&self.pairs, &self.host, &self.join, alphabet);
+            .work(&self.pairs, &self.host, &self.join, spec);
         Summary {
             host_scanpaths: self.host.len(),
             join_scanpaths: self.join.len(),
             pairs: self.pairs.len(),
             from_journal: self.pairs.len() - self.remaining.pairs().len(),
             cells: work.cells,
-            estimate: self.plan.spec.estimate(&work),
+            estimate: spec.estimate(&work),
+            reveal: spec.reveal,
+            pad_to: spec.pad_to,
             only_estimate: match (self.plan.estimate_only, self.theirs_estimates) {
                 (true, _) => Some(Wish::Ours),
                 (false, true) => Some(Wish::Theirs),
@@ -360,7 +366,12 @@ fn prepare(
     work_with: Option<(&Identity, Fingerprint)>,
 ) -> Result<Prepared, SessionError> {
     let pairs = roster::pairs(plan.spec.pairs, host, join, parties)?;
-    let mut journal = Journal::open(&home.journals(), of_role(id, role), pairs.len())?;
+    let mut journal = Journal::open(
+        &home.journals(),
+        of_role(id, role),
+        pairs.len(),
+        plan.spec.reveal,
+    )?;
     let mut comparisons = vec![0; plan.cohort.entries.len()];
     for &(i, j) in &pairs {
         let own = if role == Role::Host { i } else { j };

@@ -11,38 +11,39 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
-use veilpath_metrics::{Reading, Scanpath};
+use veilpath_metrics::Scanpath;
 use veilpath_protocol::{
-    Channel, Cost, Job, Label, Observer, Outcome, RevealTo, Revealed, Role, Scored, Work,
+    Answer, Channel, Cost, Job, Label, Observer, Outcome, RevealTo, Revealed, Role, Scored, Spec,
+    Work,
 };
 
-/// The pairs that not everyone who is to know has a score of, as indices into the agreed list, in order.
+/// The pairs that not everyone who is to know has an answer for, as indices into the agreed list, in order.
 #[derive(Debug)]
 pub(crate) struct Remaining(Vec<usize>);
 
 /// A session that came to its end.
 #[derive(Debug)]
 pub struct Ended {
-    /// The scores, what they cost, what was revealed.
+    /// The answers, what they cost, what was revealed.
     pub outcome: Outcome,
     /// Pairs that were begun more than once, in this session and those before it.
     pub repeated_pairs: u64,
     /// How often the one was that was begun most often.
     pub most_views: u32,
-    /// A journal that could not be written; the scores are complete all the same.
+    /// A journal that could not be written; the answers are complete all the same.
     pub journal_failure: Option<SessionError>,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Finished {
-    /// A hash of all scores, where both sides know them.
+    /// A hash of all answers, where both sides know them.
     scores: Option<String>,
 }
 
 impl Remaining {
     /// Tells the other side what this one has, and hears what that one has. A pair is done when everyone who is to know
-    /// its score has it.
+    /// its answer has it.
     pub(crate) fn find(
         channel: &mut dyn Channel,
         role: Role,
@@ -81,7 +82,7 @@ impl Remaining {
         pairs: &[(usize, usize)],
         host: &Roster,
         join: &Roster,
-        alphabet: u32,
+        spec: &Spec,
     ) -> Work {
         let needed = Needed::new(self, pairs);
         let letters = |roster: &Roster, indices: &[usize]| {
@@ -95,7 +96,9 @@ impl Remaining {
             join_scanpaths: needed.join.len() as u64,
             host_letters: letters(host, &needed.host),
             join_letters: letters(join, &needed.join),
-            alphabet: alphabet.into(),
+            alphabet: spec.alphabet.size().into(),
+            reveal: spec.reveal,
+            padded: spec.pad_to.is_some(),
         }
     }
 }
@@ -135,7 +138,7 @@ impl Needed {
 }
 
 impl Agreed {
-    /// Computes what is left, keeps every score as soon as it is known, and makes sure that both sides ended alike. The
+    /// Computes what is left, keeps every answer as soon as it is known, and makes sure that both sides ended alike. The
     /// observer hears of pairs by their place in the whole list.
     pub fn run(mut self, observer: &dyn Observer) -> Result<Ended, SessionError> {
         let begin = Instant::now();
@@ -162,13 +165,14 @@ impl Agreed {
         if !self.remaining.0.is_empty() {
             self.conversation.charge(&self.plan, &self.ledger)?;
             self.journal.begin(&self.remaining.0)?;
-            let readings = self.compare(observer)?;
+            let answers = self.compare(observer)?;
             let expected = if learns { self.remaining.0.len() } else { 0 };
-            if readings.len() != expected {
-                return Err(SessionError::Ours("an engine lost scores".into()));
+            if answers.len() != expected {
+                return Err(SessionError::Ours("an engine lost results".into()));
             }
-            for (&pair, reading) in self.remaining.0.iter().zip(readings) {
-                self.journal.keep(pair, reading)?;
+            for (&pair, answer) in self.remaining.0.iter().zip(answers) {
+                agreed_on(&self.plan.spec, &answer)?;
+                self.journal.keep(pair, answer)?;
             }
         }
         let both = self.plan.spec.reveal_to == RevealTo::Both;
@@ -183,7 +187,7 @@ impl Agreed {
         Ok(())
     }
 
-    fn compare(&mut self, observer: &dyn Observer) -> Result<Vec<Reading>, SessionError> {
+    fn compare(&mut self, observer: &dyn Observer) -> Result<Vec<Answer>, SessionError> {
         let needed = Needed::new(&self.remaining, &self.pairs);
         let role = self.conversation.role;
         let (own, theirs, roster) = match role {
@@ -201,6 +205,7 @@ impl Agreed {
         let job = Job::new(&self.plan.spec, role, &own, theirs.len(), &needed.pairs)?
             .with_peer_lengths(&lengths)?;
         let keeper = Keeper {
+            spec: &self.plan.spec,
             journal: Mutex::new((&mut self.journal, None)),
             pairs: &self.remaining.0,
             cells: &|pair| cells(&self.pairs, &self.host, &self.join, pair),
@@ -208,25 +213,29 @@ impl Agreed {
             observer,
         };
         let engine = self.plan.spec.engine;
-        let readings = engine.run(&job, &mut self.conversation.channel, &keeper);
+        let answers = engine.run(&job, &mut self.conversation.channel, &keeper);
         let (_, failure) = keeper
             .journal
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
         match failure {
             Some(failure) => Err(failure),
-            None => Ok(readings?),
+            None => Ok(answers?),
         }
     }
 
     fn digest(&self) -> String {
         let mut context = Context::new(&SHA256);
         for pair in 0..self.pairs.len() {
-            if let Some(reading) = self.journal.score(pair) {
-                context.update(&reading.score.to_bits().to_le_bytes());
-                context.update(&[u8::from(reading.similarity.is_some())]);
-                let similarity = reading.similarity.unwrap_or_default();
-                context.update(&similarity.to_bits().to_le_bytes());
+            match self.journal.answer(pair) {
+                None => {}
+                Some(Answer::Within(within)) => context.update(&[u8::from(within)]),
+                Some(Answer::Score(reading)) => {
+                    context.update(&reading.score.to_bits().to_le_bytes());
+                    context.update(&[u8::from(reading.similarity.is_some())]);
+                    let similarity = reading.similarity.unwrap_or_default();
+                    context.update(&similarity.to_bits().to_le_bytes());
+                }
             }
         }
         hex(context.finish().as_ref())
@@ -251,22 +260,21 @@ impl Agreed {
         let spec = &self.plan.spec;
         let learns = spec.reveal_to.includes(self.conversation.role);
         let results = self.pairs.iter().enumerate().filter_map(|(pair, &(a, b))| {
-            let reading = self.journal.score(pair).filter(|_| learns)?;
-            Some(Scored { a, b, reading })
+            let answer = self.journal.answer(pair).filter(|_| learns)?;
+            Some(Scored { a, b, answer })
         });
         let cells = self
             .remaining
-            .work(
-                &self.pairs,
-                &self.host,
-                &self.join,
-                self.plan.spec.alphabet.size(),
-            )
+            .work(&self.pairs, &self.host, &self.join, spec)
             .cells;
-        let mut revealed = spec.engine.revealed(spec.reveal_to);
+        let mut revealed = spec.engine.revealed(spec);
+        let lengths = match spec.pad_to {
+            None => "their lengths".into(),
+            Some(most) => format!("that none is longer than {most} letters"),
+        };
         revealed.push(Revealed {
             to: "both".into(),
-            what: "how many scanpaths there are, their lengths, their ids and stimuli (or pseudonyms and hashes), the metric and the encoding".into(),
+            what: format!("how many scanpaths there are, {lengths}, their ids and stimuli (or pseudonyms and hashes), the metric and the encoding"),
         });
         Outcome {
             results: results.collect(),
@@ -285,12 +293,13 @@ fn cells(pairs: &[(usize, usize)], host: &Roster, join: &Roster, pair: usize) ->
     host.length(i).saturating_mul(join.length(j))
 }
 
-/// Writes every score to the journal before anyone else hears of it.
+/// Writes every answer to the journal before anyone else hears of it.
 struct Keeper<'a> {
+    spec: &'a Spec,
     journal: Mutex<(&'a mut Journal, Option<SessionError>)>,
     pairs: &'a [usize],
     cells: &'a (dyn Fn(usize) -> u64 + Sync),
-    /// A role that does not count cells has its progress measured by its scores.
+    /// A role that does not count cells has its progress measured by its answers.
     engine_counts: AtomicBool,
     observer: &'a dyn Observer,
 }
@@ -305,20 +314,30 @@ impl Observer for Keeper<'_> {
         self.observer.cells(finished);
     }
 
-    fn scored(&self, pair: usize, reading: Reading) {
+    fn scored(&self, pair: usize, answer: Answer) {
         let Some(&pair) = self.pairs.get(pair) else {
             return;
         };
         let mut kept = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = kept.0.keep(pair, reading) {
+        if let Err(error) = agreed_on(self.spec, &answer).and_then(|()| kept.0.keep(pair, answer)) {
             kept.1.get_or_insert(error);
         }
         drop(kept);
         if !self.engine_counts.load(Ordering::Relaxed) {
             self.observer.cells((self.cells)(pair));
         }
-        self.observer.scored(pair, reading);
+        self.observer.scored(pair, answer);
     }
+}
+
+/// An answer that tells more than was agreed on must not reach the disk.
+fn agreed_on(spec: &Spec, answer: &Answer) -> Result<(), SessionError> {
+    if spec.allows(answer) {
+        return Ok(());
+    }
+    Err(SessionError::Ours(
+        "an engine told something else than was agreed on".into(),
+    ))
 }
 
 /// Eight to a byte, the first lowest.

@@ -5,7 +5,7 @@ use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric};
-use veilpath_protocol::{Engine, Observer, PairRule, RevealTo, Role, Spec, compare_here};
+use veilpath_protocol::{Answer, Engine, Observer, PairRule, RevealTo, Role, Spec, compare_here};
 use veilpath_session::limits::Patience;
 use veilpath_session::{
     Conversation, Ended, Fault, Fingerprint, Home, Identity, Letters, Listener, Plan,
@@ -169,7 +169,10 @@ fn plans(change: impl Fn(&mut Plan)) -> [Plan; 2] {
 fn rows(ended: &Ended) -> Vec<String> {
     let row = |row: veilpath_protocol::ResultRow<'_>| {
         let stimulus = row.stimulus.unwrap_or_default().into_owned();
-        format!("{} {} {stimulus} {}", row.a, row.b, row.reading.score)
+        match row.answer {
+            Answer::Score(reading) => format!("{} {} {stimulus} {}", row.a, row.b, reading.score),
+            Answer::Within(within) => format!("{} {} {stimulus} {within}", row.a, row.b),
+        }
     };
     ended.outcome.rows().map(row).collect()
 }
@@ -307,7 +310,7 @@ fn a_limit_is_told_to_both_and_remembered() {
 struct Panics(std::sync::atomic::AtomicUsize);
 
 impl Observer for Panics {
-    fn scored(&self, _: usize, _: veilpath_metrics::Reading) {
+    fn scored(&self, _: usize, _: Answer) {
         let before = self.0.fetch_add(1, std::sync::atomic::Ordering::SeqCst);
         assert_ne!(before, 1, "the second score is the last");
     }

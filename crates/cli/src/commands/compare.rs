@@ -5,6 +5,7 @@ use crate::engine_args::EngineArgs;
 use crate::failure::Failure;
 use crate::metric_args::MetricArgs;
 use crate::output::OutputArgs;
+use crate::reveal_args::RevealArgs;
 use crate::{progress, say};
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
@@ -12,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Instant;
 use veilpath_metrics::{Cohort, Metric, Notation};
 use veilpath_protocol::{
-    Engine, MAX_PAIRS, Observer, Outcome, PairCount, PairRule, Spec, compare_here, count_pairs,
+    Engine, MAX_PAIRS, Observer, Outcome, PairRule, Spec, compare_here, count_pairs,
 };
 use veilpath_report::table;
 
@@ -23,6 +24,7 @@ Examples:
   veilpath compare a.csv b.csv --metric scanmatch --threshold 3.5 --gap -0.5 --format csv
   veilpath compare a.csv b.csv --metric smith-waterman --match 2 --mismatch 1 -o scores.json
   veilpath compare few.csv other.csv --engine paillier
+  veilpath compare a.csv b.csv --reveal threshold:12
 
 A cohort file is CSV with the columns participant, stimulus (may be absent) and scanpath, as `veilpath encode` \
 writes it; one string per line; or lines of participant, tab, letters (OGAMA, ScanGraph).";
@@ -47,6 +49,9 @@ pub(crate) struct CompareArgs {
     /// How the letters are written, where the files do not say [default: as they look]
     #[arg(long, value_enum, value_name = "NOTATION")]
     pub(crate) alphabet: Option<NotationName>,
+
+    #[command(flatten)]
+    pub(crate) reveal: RevealArgs,
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,
@@ -104,6 +109,9 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let paths = [&args.a, &args.b];
     let plan = cohorts::plan(paths, notation, &args.metric, args.output.quiet)?;
     refuse_empty_for_scanmatch(&plan.metric, &[(&plan.a, paths[0]), (&plan.b, paths[1])])?;
+    for (cohort, path) in [(&plan.a, paths[0]), (&plan.b, paths[1])] {
+        args.reveal.check_lengths(cohort, path)?;
+    }
     let engine = args.engine.engine()?;
     let rule = args.pairs.into();
     let table = args.metric.substitution.as_deref().map(Path::new);
@@ -116,7 +124,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     if !args.output.quiet {
         say_left_out(rule, &plan, paths);
     }
-    let outcome = compare(engine, rule, &plan, args.output.quiet)?;
+    let outcome = compare(engine, rule, args.reveal, &plan, args.output.quiet)?;
     output.write(&outcome)?;
     if !args.output.quiet {
         say::lines(&table::closing_lines(&outcome));
@@ -128,12 +136,15 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
 pub(crate) fn compare(
     engine: Engine,
     rule: PairRule,
+    reveal: RevealArgs,
     plan: &Plan,
     quiet: bool,
 ) -> Result<Outcome, Failure> {
     let (a, b) = (&plan.a, &plan.b);
-    let spec = Spec::new(engine, plan.metric.clone(), rule, a, b)?;
-    let PairCount { pairs, cells, .. } = count_pairs(rule, a, b);
+    let mut spec = Spec::new(engine, plan.metric.clone(), rule, a, b)?;
+    reveal.apply(&mut spec)?;
+    let count = count_pairs(rule, a, b);
+    let (pairs, cells) = (count.pairs, spec.cells(&count));
     if pairs == 0 {
         return Err(Failure::input(
             "there is nothing to compare: the two cohorts have no stimulus in common\n  \

@@ -4,6 +4,7 @@ use crate::cohorts::Plan;
 use crate::commands::compare;
 use crate::failure::Failure;
 use crate::output::OutputArgs;
+use crate::reveal_args::RevealArgs;
 use crate::say;
 use clap::Args;
 use veilpath_encode::{CohortFile, Input, cohort_file};
@@ -59,7 +60,13 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
             scale: None,
         },
     };
-    let outcome = compare::compare(Engine::Plain, PairRule::SameStimulus, &plan, quiet)?;
+    let outcome = compare::compare(
+        Engine::Plain,
+        PairRule::SameStimulus,
+        RevealArgs::default(),
+        &plan,
+        quiet,
+    )?;
     output.write(&outcome)?;
     if !quiet {
         say::lines(&format!(
@@ -86,7 +93,7 @@ fn groups(outcome: &Outcome) -> String {
         let values: Vec<f64> = outcome
             .rows()
             .filter(|row| (group(row.a) == group(row.b)) == same)
-            .filter_map(|row| row.reading.similarity)
+            .filter_map(|row| row.answer.reading()?.similarity)
             .collect();
         values.iter().sum::<f64>() / values.len().max(1) as f64
     };

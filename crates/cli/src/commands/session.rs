@@ -8,11 +8,12 @@ use crate::events::{Events, LogFormat};
 use crate::failure::Failure;
 use crate::metric_args::MetricArgs;
 use crate::output::OutputArgs;
+use crate::reveal_args::RevealArgs;
 use clap::{Args, ValueEnum};
 use std::path::PathBuf;
 use std::time::Duration;
-use veilpath_metrics::Notation;
-use veilpath_protocol::{RevealTo, Role, Spec};
+use veilpath_metrics::{Cohort, Metric, Notation};
+use veilpath_protocol::{Engine, RevealTo, Role, Spec};
 use veilpath_session::limits::Patience;
 use veilpath_session::{
     Conversation, Fingerprint, Home, Identity, Plan, SecureChannel, SessionError, Wish,
@@ -47,7 +48,10 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_enum, value_name = "NOTATION")]
     alphabet: Option<NotationName>,
 
-    /// Who gets the scores
+    #[command(flatten)]
+    reveal: RevealArgs,
+
+    /// Who gets the results
     #[arg(long, value_enum, value_name = "SIDE", default_value = "both")]
     reveal_to: RevealToName,
 
@@ -83,7 +87,7 @@ pub(crate) struct SessionArgs {
     output: OutputArgs,
 }
 
-/// Who gets the scores, on the command line.
+/// Who gets the results, on the command line.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum RevealToName {
     /// Both sides
@@ -136,6 +140,10 @@ fn converse(
         peer: args.peer,
     };
     let own = OwnCohort::open(&args.cohort, notation, &args.metric)?;
+    if let Some(metric) = own.metric() {
+        spec(args, engine, metric.clone(), own.cohort())?;
+    }
+    args.reveal.check_lengths(own.cohort(), &args.cohort)?;
     args.output.check(&[&args.cohort])?;
     let home = home(args)?;
     let patience = Patience::new(Duration::from_secs(args.timeout), wait);
@@ -153,10 +161,9 @@ fn converse(
     let settled = own.settle(&letters, role, &args.metric, quiet);
     let settled = settled.and_then(|(cohort, metric)| {
         refuse_empty_for_scanmatch(&metric, &[(&cohort, &args.cohort)])?;
-        let mut spec = Spec::new(engine, metric, args.pairs.into(), &cohort, &cohort)?;
-        spec.reveal_to = args.reveal_to.into();
+        args.reveal.check_lengths(&cohort, &args.cohort)?;
         Ok(Plan {
-            spec,
+            spec: spec(args, engine, metric, &cohort)?,
             cohort,
             pseudonyms: args.pseudonyms,
             estimate_only: args.estimate,
@@ -193,6 +200,19 @@ fn converse(
         .write(&ended.outcome)?;
     events.ended(&ended);
     Ok(())
+}
+
+/// The plan for this side's cohort, where the engine can do all that is asked for.
+fn spec(
+    args: &SessionArgs,
+    engine: Engine,
+    metric: Metric,
+    cohort: &Cohort,
+) -> Result<Spec, Failure> {
+    let mut spec = Spec::new(engine, metric, args.pairs.into(), cohort, cohort)?;
+    spec.reveal_to = args.reveal_to.into();
+    args.reveal.apply(&mut spec)?;
+    Ok(spec)
 }
 
 /// Journals and counts are kept with the identity that they belong to.

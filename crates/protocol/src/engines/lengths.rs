@@ -20,6 +20,25 @@ pub(super) fn own_lengths(job: &Job<'_>) -> Result<Vec<u32>, ProtocolError> {
         .collect()
 }
 
+/// The lengths of this side's scanpaths as the other side sees them.
+pub(super) fn visible_lengths(job: &Job<'_>) -> Result<Vec<u32>, ProtocolError> {
+    let own = own_lengths(job)?;
+    match job.pad_to {
+        None => Ok(own),
+        Some(length) => Ok(vec![padded(length); own.len()]),
+    }
+}
+
+/// The lengths of the other side's scanpaths where they are hidden.
+pub(super) fn hidden_lengths(job: &Job<'_>) -> Option<Vec<u32>> {
+    job.pad_to
+        .map(|length| vec![padded(length); job.peer_count])
+}
+
+fn padded(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
 /// Both sides learn the lengths of the other.
 pub(super) fn send_lengths(
     channel: &mut dyn Channel,

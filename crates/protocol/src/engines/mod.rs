@@ -7,11 +7,11 @@ pub mod plain;
 #[cfg(test)]
 mod tests;
 
-use crate::{Channel, Estimate, ProtocolError, RevealTo, Revealed, Spec, Work};
+use crate::{Answer, Channel, Estimate, ProtocolError, Reveal, RevealTo, Revealed, Spec, Work};
 use paillier::PaillierOptions;
 use serde::Serialize;
 use std::sync::Arc;
-use veilpath_metrics::{Comparison, Reading, Scanpath};
+use veilpath_metrics::{Comparison, Metric, Reading, Scanpath};
 use veilpath_paillier::SecretKey;
 
 /// Which engine computes the scores.
@@ -42,9 +42,9 @@ pub trait Observer: Sync {
         let _ = finished;
     }
 
-    /// This side knows the reading of a pair (an index into the agreed list).
-    fn scored(&self, pair: usize, reading: Reading) {
-        let _ = (pair, reading);
+    /// This side knows the answer for a pair (an index into the agreed list).
+    fn scored(&self, pair: usize, answer: Answer) {
+        let _ = (pair, answer);
     }
 
     /// Does a piece of this side's work, on whichever thread calls. An observer with a clock may time it; it must do the
@@ -65,7 +65,10 @@ pub struct Job<'a> {
     pub(crate) peer_count: usize,
     pub(crate) pairs: &'a [(usize, usize)],
     pub(crate) key: Option<Arc<SecretKey>>,
+    pub(crate) reveal: Reveal,
     pub(crate) reveal_to: RevealTo,
+    /// How long every scanpath of both sides must look.
+    pub(crate) pad_to: Option<usize>,
     pub(crate) peer_lengths: Option<&'a [usize]>,
 }
 
@@ -88,6 +91,11 @@ impl<'a> Job<'a> {
                 "a pair names a scanpath that is not there",
             ));
         }
+        spec.check()?;
+        let pad_to = spec.pad_to.map(|length| length as usize);
+        if pad_to.is_some_and(|most| own.iter().any(|scanpath| scanpath.len() > most)) {
+            return Err(ProtocolError::Job("a scanpath is longer than the padding"));
+        }
         Ok(Self {
             comparison: Comparison::new(spec.metric.clone(), spec.alphabet)?,
             role,
@@ -95,7 +103,9 @@ impl<'a> Job<'a> {
             peer_count,
             pairs,
             key: None,
+            reveal: spec.reveal,
             reveal_to: spec.reveal_to,
+            pad_to,
             peer_lengths: None,
         })
     }
@@ -107,10 +117,21 @@ impl<'a> Job<'a> {
         self
     }
 
-    /// The lengths that the other side announced for its scanpaths: an engine that learns the true ones holds it to them.
+    /// What is told of a reading.
+    pub(crate) fn answer(&self, reading: Reading) -> Answer {
+        self.reveal.answer(self.comparison.metric(), reading)
+    }
+
+    /// The lengths that the other side announced for its scanpaths (the padding where lengths are hidden): an engine that learns the true ones holds it to them.
     pub fn with_peer_lengths(mut self, lengths: &'a [usize]) -> Result<Self, ProtocolError> {
         if lengths.len() != self.peer_count {
             return Err(ProtocolError::Job("a length for every scanpath is needed"));
+        }
+        let hidden = |padding: usize| lengths.iter().all(|&length| length == padding);
+        if !self.pad_to.is_none_or(hidden) {
+            return Err(ProtocolError::Job(
+                "a length that the padding hides was told",
+            ));
         }
         self.peer_lengths = Some(lengths);
         Ok(self)
@@ -144,22 +165,23 @@ impl Engine {
         }
     }
 
-    /// Runs one side. A side that the scores are revealed to gets the readings of all pairs, in the agreed order, and its
+    /// Runs one side. A side that the results are revealed to gets the answers for all pairs, in the agreed order, and its
     /// observer hears of each as soon as this side knows it; a side that they are hidden from gets an empty list.
     pub fn run(
         self,
         job: &Job<'_>,
         channel: &mut dyn Channel,
         observer: &dyn Observer,
-    ) -> Result<Vec<Reading>, ProtocolError> {
+    ) -> Result<Vec<Answer>, ProtocolError> {
+        let scores = |readings: Vec<Reading>| readings.into_iter().map(Answer::Score).collect();
         match (self, job.role) {
             (Engine::Plain, Role::Host) => plain::host(job, channel, observer),
             (Engine::Plain, Role::Join) => plain::join(job, channel, observer),
             (Engine::Paillier(options), Role::Host) => {
-                paillier::host(job, options, channel, observer)
+                paillier::host(job, options, channel, observer).map(scores)
             }
             (Engine::Paillier(options), Role::Join) => {
-                paillier::join(job, options, channel, observer)
+                paillier::join(job, options, channel, observer).map(scores)
             }
             (Engine::Garbled, Role::Host) => garbled::host(job, channel, observer),
             (Engine::Garbled, Role::Join) => garbled::join(job, channel, observer),
@@ -167,11 +189,42 @@ impl Engine {
     }
 
     /// What each side learns, in words for the users.
-    pub fn revealed(self, to: RevealTo) -> Vec<Revealed> {
-        match self {
-            Engine::Plain => plain::revealed(to),
+    pub fn revealed(self, spec: &Spec) -> Vec<Revealed> {
+        let mut revealed = match self {
+            Engine::Plain => plain::revealed(spec),
             Engine::Paillier(_) => paillier::revealed(),
-            Engine::Garbled => garbled::revealed(to),
+            Engine::Garbled => garbled::revealed(spec),
+        };
+        if matches!(spec.reveal, Reveal::Threshold(_)) {
+            let to = match spec.reveal_to {
+                RevealTo::Both => "both",
+                RevealTo::Host => "host",
+                RevealTo::Join => "join",
+            };
+            revealed.push(Revealed {
+                to: to.into(),
+                what: "where the same pair is asked about again with other thresholds, the answers close in on its score".into(),
+            });
+        }
+        revealed
+    }
+
+    /// Whether the engine can tell this, and no more than this, of a pair.
+    pub fn can_reveal(self, reveal: Reveal) -> bool {
+        match (self, reveal) {
+            (_, Reveal::Score) | (Engine::Plain | Engine::Garbled, _) => true,
+            // The key holder decodes every score.
+            (Engine::Paillier(_), Reveal::Threshold(_)) => false,
+        }
+    }
+
+    /// Whether the engine can hide how long scanpaths are, and still tell this of a pair.
+    pub fn can_hide_lengths(self, metric: &Metric, reveal: Reveal) -> bool {
+        let _ = reveal;
+        match self {
+            Engine::Plain | Engine::Paillier(_) => false,
+            // ScanMatch divides by the longer length, which would have to be a secret.
+            Engine::Garbled => !matches!(metric, Metric::ScanMatch { .. }),
         }
     }
 

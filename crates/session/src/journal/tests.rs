@@ -2,11 +2,15 @@ use super::*;
 
 const ID: [u8; 32] = [7; 32];
 
-fn reading(score: f64) -> Reading {
-    Reading {
+fn reading(score: f64) -> Answer {
+    Answer::Score(Reading {
         score,
         similarity: (score > 1.0).then_some(0.1 + 0.2),
-    }
+    })
+}
+
+fn open(folder: &Path, id: [u8; 32], pairs: usize) -> Result<Journal, SessionError> {
+    Journal::open(folder, id, pairs, Reveal::Score)
 }
 
 fn only_file(folder: &Path) -> PathBuf {
@@ -19,17 +23,17 @@ fn only_file(folder: &Path) -> PathBuf {
 #[test]
 fn scores_come_back_to_the_last_bit_and_views_are_counted() {
     let folder = tempfile::tempdir().unwrap();
-    let mut journal = Journal::open(folder.path(), ID, 4).unwrap();
+    let mut journal = open(folder.path(), ID, 4).unwrap();
     journal.begin(&[0, 1, 3]).unwrap();
     journal.keep(1, reading(1.0 / 3.0)).unwrap();
     journal.keep(3, reading(7.0)).unwrap();
     drop(journal);
-    let mut journal = Journal::open(folder.path(), ID, 4).unwrap();
+    let mut journal = open(folder.path(), ID, 4).unwrap();
     assert_eq!(
         journal.done().collect::<Vec<_>>(),
         [false, true, false, true]
     );
-    assert_eq!(journal.score(3), Some(reading(7.0)));
+    assert_eq!(journal.answer(3), Some(reading(7.0)));
     assert_eq!(journal.repeated_views(), (0, 1));
     journal.begin(&[0, 2]).unwrap();
     assert_eq!(journal.repeated_views(), (1, 2));
@@ -38,7 +42,7 @@ fn scores_come_back_to_the_last_bit_and_views_are_counted() {
     assert!(matches!(error, SessionError::Misbehaved(_)));
     journal.forget().unwrap();
     drop(journal);
-    let journal = Journal::open(folder.path(), ID, 4).unwrap();
+    let journal = open(folder.path(), ID, 4).unwrap();
     assert_eq!(journal.done().filter(|done| *done).count(), 0);
     assert_eq!(journal.repeated_views(), (1, 2));
 }
@@ -46,7 +50,7 @@ fn scores_come_back_to_the_last_bit_and_views_are_counted() {
 #[test]
 fn a_torn_end_costs_only_itself_wherever_it_is_torn() {
     let folder = tempfile::tempdir().unwrap();
-    let mut journal = Journal::open(folder.path(), ID, 3).unwrap();
+    let mut journal = open(folder.path(), ID, 3).unwrap();
     for pair in 0..3 {
         journal.keep(pair, reading(pair as f64)).unwrap();
     }
@@ -56,19 +60,19 @@ fn a_torn_end_costs_only_itself_wherever_it_is_torn() {
     assert_eq!(whole.len(), HEADER + 3 * RECORD);
     for length in 0..whole.len() {
         std::fs::write(&path, &whole[..length]).unwrap();
-        let mut journal = Journal::open(folder.path(), ID, 3).unwrap();
+        let mut journal = open(folder.path(), ID, 3).unwrap();
         let kept = length.saturating_sub(HEADER) / RECORD;
         assert_eq!(journal.done().filter(|done| *done).count(), kept);
         journal.keep(2, reading(2.0)).unwrap();
         drop(journal);
-        let journal = Journal::open(folder.path(), ID, 3).unwrap();
-        assert_eq!(journal.score(2), Some(reading(2.0)));
+        let journal = open(folder.path(), ID, 3).unwrap();
+        assert_eq!(journal.answer(2), Some(reading(2.0)));
     }
     for byte in HEADER + 2 * RECORD..whole.len() {
         let mut spoilt = whole.clone();
         spoilt[byte] ^= 0x40;
         std::fs::write(&path, &spoilt).unwrap();
-        let journal = Journal::open(folder.path(), ID, 3).unwrap();
+        let journal = open(folder.path(), ID, 3).unwrap();
         assert_eq!(journal.done().filter(|done| *done).count(), 2);
     }
 }
@@ -76,17 +80,105 @@ fn a_torn_end_costs_only_itself_wherever_it_is_torn() {
 #[test]
 fn journals_are_never_mixed_up_and_never_shared() {
     let folder = tempfile::tempdir().unwrap();
-    let mut journal = Journal::open(folder.path(), ID, 1).unwrap();
+    let mut journal = open(folder.path(), ID, 1).unwrap();
     journal.keep(0, reading(1.0)).unwrap();
-    let error = Journal::open(folder.path(), ID, 1).unwrap_err();
+    let error = open(folder.path(), ID, 1).unwrap_err();
     assert!(error.to_string().contains("another veilpath"), "{error}");
     drop(journal);
     let path = only_file(folder.path());
     let mut bytes = std::fs::read(&path).unwrap();
     bytes[20] ^= 1;
     std::fs::write(&path, bytes).unwrap();
-    let error = Journal::open(folder.path(), ID, 1).unwrap_err();
+    let error = open(folder.path(), ID, 1).unwrap_err();
     assert!(error.to_string().contains("never"), "{error}");
-    let other = Journal::open(folder.path(), [8; 32], 1).unwrap();
-    assert_eq!(other.score(0), None);
+    let other = open(folder.path(), [8; 32], 1).unwrap();
+    assert_eq!(other.answer(0), None);
+}
+
+fn asking(threshold: &str) -> Reveal {
+    format!("threshold:{threshold}").parse().unwrap()
+}
+
+#[test]
+fn bits_come_back_and_nothing_else_does() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Journal::open(folder.path(), ID, 3, asking("2")).unwrap();
+    let mut journal = open();
+    journal.begin(&[0, 1, 2]).unwrap();
+    journal.keep(0, Answer::Within(true)).unwrap();
+    journal.keep(2, Answer::Within(false)).unwrap();
+    drop(journal);
+    let mut journal = open();
+    let bits = [
+        Some(Answer::Within(true)),
+        None,
+        Some(Answer::Within(false)),
+    ];
+    assert_eq!([0, 1, 2].map(|pair| journal.answer(pair)), bits);
+    journal.keep(2, Answer::Within(false)).unwrap();
+    for other in [Answer::Within(true), reading(0.0)] {
+        let error = journal.keep(2, other).unwrap_err();
+        assert!(matches!(error, SessionError::Misbehaved(_)), "{error}");
+    }
+    drop(journal);
+    // Whatever of the file is changed, a record is read as it was written or not at all.
+    let path = only_file(folder.path());
+    let whole = std::fs::read(&path).unwrap();
+    for byte in HEADER..whole.len() {
+        for flip in [1, 0x80] {
+            let mut spoilt = whole.clone();
+            spoilt[byte] ^= flip;
+            std::fs::write(&path, &spoilt).unwrap();
+            let journal = open();
+            for (pair, bit) in bits.iter().enumerate() {
+                let found = journal.answer(pair);
+                assert!(found.is_none() || found == *bit, "byte {byte}");
+            }
+        }
+    }
+    let mut journal = open();
+    journal.forget().unwrap();
+    drop(journal);
+    assert_eq!(open().done().filter(|done| *done).count(), 0);
+}
+
+/// The bytes of a record with a true checksum, whatever it says.
+fn forged(journal: &Journal, kind: u32, numbers: [u64; 3]) -> Vec<u8> {
+    let mut bytes = [0; RECORD];
+    bytes[..4].copy_from_slice(&kind.to_le_bytes());
+    for (slot, number) in bytes[4..28].chunks_mut(8).zip(numbers) {
+        slot.copy_from_slice(&number.to_le_bytes());
+    }
+    let checksum = journal.checksum(&bytes);
+    bytes[28..].copy_from_slice(&checksum);
+    bytes.to_vec()
+}
+
+#[test]
+fn a_record_of_another_kind_is_refused_and_an_impossible_one_cut_off() {
+    let append = |reveal, kind, numbers| {
+        let folder = tempfile::tempdir().unwrap();
+        let journal = Journal::open(folder.path(), ID, 2, reveal).unwrap();
+        let record = forged(&journal, kind, numbers);
+        drop(journal);
+        let path = only_file(folder.path());
+        let mut bytes = std::fs::read(&path).unwrap();
+        bytes.extend(record);
+        std::fs::write(&path, bytes).unwrap();
+        let journal = Journal::open(folder.path(), ID, 2, reveal)?;
+        Ok::<_, SessionError>(journal.done().filter(|done| *done).count())
+    };
+    let (score, bit) = (Reveal::Score, asking("2"));
+    assert_eq!(append(bit, 5, [1, 1, 0]).unwrap(), 1);
+    assert_eq!(append(score, 1, [1, 1, 0]).unwrap(), 1);
+    for (reveal, kind) in [(score, 5), (bit, 1), (bit, 2)] {
+        let error = append(reveal, kind, [1, 1, 0]).unwrap_err();
+        assert!(error.to_string().contains("never"), "{error}");
+    }
+    for numbers in [[1, 2, 0], [1, u64::MAX, 0]] {
+        assert_eq!(append(bit, 5, numbers).unwrap(), 0);
+    }
+    assert_eq!(append(bit, 5, [7, 1, 0]).unwrap(), 0, "no such pair");
+    assert_eq!(append(bit, 5, [u64::MAX, 1, 0]).unwrap(), 0);
+    assert_eq!(append(bit, 6, [0, 1, 0]).unwrap(), 0, "no such kind");
 }

@@ -1,17 +1,18 @@
 //! Bob, who joins: he evaluates, and never shows a letter.
 
 use super::line::{Line, timed};
+use super::outputs::{bits_of, compare_with_threshold, settle};
 use super::plan::{Member, Plan, Portion, Results};
 use super::scoring::Circuit;
-use crate::engines::lengths::{own_lengths, receive_lengths, send_lengths};
-use crate::{Channel, Job, Observer, ProtocolError, Role};
+use crate::engines::lengths::{hidden_lengths, receive_lengths, send_lengths, visible_lengths};
+use crate::{Answer, Channel, Job, Observer, ProtocolError, Role};
 use std::collections::HashMap;
 use std::ops::Range;
 use veilpath_garble::Kernel;
 use veilpath_garble::alignment::{EvaluatorComparison, EvaluatorSession};
+use veilpath_garble::ot::Bits;
 use veilpath_garble::ot::letters::ReceivedLetters;
 use veilpath_garble::transport::Transport;
-use veilpath_metrics::Reading;
 use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
 
@@ -20,10 +21,15 @@ pub(crate) fn join(
     job: &Job<'_>,
     channel: &mut dyn Channel,
     observer: &dyn Observer,
-) -> Result<Vec<Reading>, ProtocolError> {
-    let own = own_lengths(job)?;
-    send_lengths(channel, &own)?;
-    let theirs = receive_lengths(channel, job)?;
+) -> Result<Vec<Answer>, ProtocolError> {
+    let own = visible_lengths(job)?;
+    let theirs = match hidden_lengths(job) {
+        Some(lengths) => lengths,
+        None => {
+            send_lengths(channel, &own)?;
+            receive_lengths(channel, job)?
+        }
+    };
     let plan = Plan::new(job, own, theirs)?;
     let mut results = Results::new(job, &plan, observer)?;
     if plan.stages.is_empty() {
@@ -41,13 +47,15 @@ pub(crate) fn join(
     for stage in &plan.stages {
         let places = stage.places();
         let letters = timed(observer, || {
-            let scanpaths = stage.columns.iter().map(|(join, _)| job.own[*join]);
-            let own: Zeroizing<Vec<usize>> = Zeroizing::new(
-                scanpaths
-                    .flat_map(|scanpath| scanpath.letters())
+            let padding = plan.scoring.padding_letter();
+            let mut own = Zeroizing::new(Vec::with_capacity(stage.letters()));
+            for (join, range) in &stage.columns {
+                let letters = job.own[*join].letters().iter();
+                let padded = letters
                     .map(|letter| usize::from(*letter))
-                    .collect(),
-            );
+                    .chain(std::iter::repeat(padding));
+                own.extend(padded.take(range.len()));
+            }
             Ok(session.letters(plan.scoring.letters(), &own, &mut line)?)
         })?;
         let bob = Bob {
@@ -58,8 +66,8 @@ pub(crate) fn join(
         };
         for portion in &stage.portions {
             let known = timed(observer, || bob.evaluate(portion, &mut session, &mut line))?;
-            for (pair, reading) in known {
-                results.know(pair, reading);
+            for (pair, answer) in known {
+                results.know(pair, answer);
             }
         }
     }
@@ -74,13 +82,13 @@ struct Bob<'a> {
 }
 
 impl Bob<'_> {
-    /// Compares the pairs of a portion. The readings are there if they are for him.
+    /// Compares the pairs of a portion. The answers are there if they are for him.
     fn evaluate(
         &self,
         portion: &Portion,
         session: &mut EvaluatorSession,
         transport: &mut impl Transport,
-    ) -> Result<Vec<(usize, Reading)>, ProtocolError> {
+    ) -> Result<Vec<(usize, Answer)>, ProtocolError> {
         let members: Vec<Member> = self.plan.members(self.job, self.places, portion).collect();
         let comparisons: Vec<_> = members
             .iter()
@@ -91,7 +99,7 @@ impl Bob<'_> {
             .collect();
         let fold = self.plan.scoring.fold();
         let letters = self.letters;
-        let numbers = match &portion.circuit {
+        let mut numbers = match &portion.circuit {
             Circuit::Unit(cell) => session.align(cell, fold, letters, &comparisons, transport),
             Circuit::Clipped(cell) => session.align(cell, fold, letters, &comparisons, transport),
             Circuit::Difference(cell) => {
@@ -99,6 +107,25 @@ impl Bob<'_> {
             }
             Circuit::Local(cell) => session.align(cell, fold, letters, &comparisons, transport),
         }?;
+        if let Some(settling) = self.plan.scoring.settling() {
+            let peer = session.peer_bits(members.len() * settling.width, transport)?;
+            let terms = members
+                .iter()
+                .map(|member| settling.join_term(self.job.own[member.join].len()));
+            let own: Bits = terms
+                .flat_map(|term| bits_of(term, settling.width))
+                .collect();
+            let own = session.own_bits(&own, transport)?;
+            numbers = settle(session.party(), transport, &settling, numbers, &peer, &own)?;
+        }
+        numbers = compare_with_threshold(
+            session.party(),
+            transport,
+            self.plan,
+            self.job,
+            &members,
+            numbers,
+        )?;
         let known = if self.job.reveal_to.includes(Role::Join) {
             session.learn(&numbers, transport)?
         } else {
@@ -107,10 +134,10 @@ impl Bob<'_> {
         if self.job.reveal_to.includes(Role::Host) {
             session.show(&numbers, transport)?;
         }
-        let read = |(member, number): (&Member, u64)| {
-            let reading = self.plan.read(self.job, member.pair, number)?;
-            Ok((member.pair, reading))
+        let answer = |(member, number): (&Member, u64)| {
+            let answer = self.plan.answer(self.job, member.pair, number)?;
+            Ok((member.pair, answer))
         };
-        members.iter().zip(known).map(read).collect()
+        members.iter().zip(known).map(answer).collect()
     }
 }

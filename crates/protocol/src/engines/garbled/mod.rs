@@ -1,20 +1,22 @@
 //! Garbled circuits.
 
+mod entries;
 mod evaluator;
 mod garbler;
 mod line;
+mod outputs;
 mod plan;
 mod scoring;
 
 pub(crate) use evaluator::join;
 pub(crate) use garbler::host;
 
-use crate::{Estimate, RevealTo, Revealed, Role, Work};
+use crate::{Estimate, Revealed, Role, Spec, Work};
 use scoring::Scoring;
 use veilpath_metrics::Comparison;
 
 /// What each side learns, for the users.
-pub(crate) fn revealed(to: RevealTo) -> Vec<Revealed> {
+pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
     let learned = |to: &str, what: &str| Revealed {
         to: to.to_string(),
         what: what.to_string(),
@@ -24,12 +26,13 @@ pub(crate) fn revealed(to: RevealTo) -> Vec<Revealed> {
         (Role::Host, "host", "the joining side"),
         (Role::Join, "join", "the host"),
     ] {
-        all.push(learned(
-            name,
-            &format!("the length of every scanpath of {other}"),
-        ));
-        if to.includes(role) {
-            all.push(learned(name, "the score of every pair"));
+        let lengths = match spec.pad_to {
+            None => format!("the length of every scanpath of {other}"),
+            Some(most) => format!("that no scanpath of {other} has more than {most} letters"),
+        };
+        all.push(learned(name, &lengths));
+        if spec.reveal_to.includes(role) {
+            all.push(learned(name, &spec.reveal.in_words(&spec.metric)));
         }
     }
     all.push(learned(
@@ -48,7 +51,9 @@ const GATES_PER_SECOND: f64 = 18e6;
 /// What a job will cost, by the formula at the top.
 #[allow(clippy::cast_precision_loss)] // an estimate
 pub(crate) fn estimate(comparison: &Comparison, work: &Work) -> Estimate {
-    let scoring = Scoring::new(comparison.model(), comparison.alphabet().size());
+    // Only whether there is padding matters for the cell.
+    let padding = work.padded.then_some(1);
+    let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), padding);
     let mean = |letters: u64, scanpaths: u64| letters.div_ceil(scanpaths.max(1));
     let shorter = mean(work.host_letters, work.host_scanpaths)
         .min(mean(work.join_letters, work.join_scanpaths));

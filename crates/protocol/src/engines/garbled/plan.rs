@@ -1,12 +1,12 @@
 //! In which portions the pairs are compared. Both sides make the same plan from the lengths.
 
-use super::scoring::{Circuit, Scoring};
-use crate::{Job, Observer, ProtocolError, Role};
+use super::scoring::{Circuit, Scoring, Test};
+use crate::{Answer, Job, Observer, ProtocolError, Reveal, Role};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use veilpath_garble::ot::lookup::MAX_STRIPS;
 use veilpath_garble::wavefront::STRIP_ROWS;
-use veilpath_metrics::Reading;
+use veilpath_metrics::Threshold;
 
 /// AND gates after which the scores so far are told: some 64 megabytes of tables, a tenth of a second on a fast line.
 const PORTION_GATES: u64 = 2 << 20;
@@ -49,11 +49,13 @@ pub(super) struct Portion {
 pub(super) struct Member {
     pub(super) pair: usize,
     pub(super) host: usize,
+    pub(super) join: usize,
     pub(super) rows: u32,
     pub(super) columns: Range<usize>,
 }
 
 impl Plan {
+    /// The plan for scanpaths of these lengths, as long as the two sides see them.
     pub(super) fn new(
         job: &Job<'_>,
         own: Vec<u32>,
@@ -69,7 +71,11 @@ impl Plan {
             Role::Host => (own, theirs),
             Role::Join => (theirs, own),
         };
-        let scoring = Scoring::new(job.comparison.model(), job.comparison.alphabet().size());
+        let scoring = Scoring::new(
+            job.comparison.model(),
+            job.comparison.alphabet().size(),
+            job.pad_to.and_then(|length| u32::try_from(length).ok()),
+        );
         let mut plan = Self {
             scoring,
             host_lengths,
@@ -183,25 +189,54 @@ impl Plan {
             Member {
                 pair,
                 host,
+                join,
                 rows: self.host_lengths[host],
                 columns: columns.get(&join).cloned().unwrap_or_default(),
             }
         })
     }
 
-    /// The user's numbers for what a circuit gave out.
-    pub(super) fn read(
+    /// The bit of a pair's number that answers the threshold.
+    pub(super) fn test(
+        &self,
+        job: &Job<'_>,
+        pair: usize,
+        threshold: Threshold,
+    ) -> Result<Test, ProtocolError> {
+        if job.pad_to.is_some() {
+            let bound = job.comparison.settled_bound(threshold)?;
+            return Ok(self.scoring.settled_test(bound));
+        }
+        let (rows, columns) = self.lengths(job, pair);
+        let bound = job
+            .comparison
+            .bound(threshold, rows as usize, columns as usize)?;
+        Ok(self.scoring.test(bound, rows, columns))
+    }
+
+    /// What the user gets for what a circuit gave out.
+    pub(super) fn answer(
         &self,
         job: &Job<'_>,
         pair: usize,
         number: u64,
-    ) -> Result<Reading, ProtocolError> {
+    ) -> Result<Answer, ProtocolError> {
+        if let Reveal::Threshold(threshold) = job.reveal {
+            let test = self.test(job, pair, threshold)?;
+            return Ok(Answer::Within((number == 1) != test.negated));
+        }
+        let out_of_range = ProtocolError::PeerMisbehaved("a result is out of range");
+        if job.pad_to.is_some() {
+            let settled = self.scoring.settled(number).ok_or(out_of_range)?;
+            return Ok(job.comparison.model().read_settled(settled)?.into());
+        }
         let (rows, columns) = self.lengths(job, pair);
         let raw = self
             .scoring
             .raw(number, rows, columns)
-            .ok_or(ProtocolError::PeerMisbehaved("a result is out of range"))?;
-        Ok(job.comparison.read(raw, rows as usize, columns as usize)?)
+            .ok_or(out_of_range)?;
+        let reading = job.comparison.read(raw, rows as usize, columns as usize)?;
+        Ok(reading.into())
     }
 }
 
@@ -221,11 +256,11 @@ impl Stage {
 pub(super) struct Results<'a> {
     observer: &'a dyn Observer,
     /// No list at all where the scores are hidden from this side.
-    readings: Option<Vec<Option<Reading>>>,
+    answers: Option<Vec<Option<Answer>>>,
 }
 
 impl<'a> Results<'a> {
-    /// Starts with the readings that follow from the lengths alone: those of empty scanpaths.
+    /// Starts with the answers that follow from the lengths alone: those of empty scanpaths.
     pub(super) fn new(
         job: &Job<'_>,
         plan: &Plan,
@@ -233,7 +268,7 @@ impl<'a> Results<'a> {
     ) -> Result<Self, ProtocolError> {
         let mut results = Self {
             observer,
-            readings: job
+            answers: job
                 .reveal_to
                 .includes(job.role)
                 .then(|| vec![None; job.pairs.len()]),
@@ -243,24 +278,24 @@ impl<'a> Results<'a> {
             if rows == 0 || columns == 0 {
                 let raw = plan.scoring.without_cells(rows, columns)?;
                 let reading = job.comparison.read(raw, rows as usize, columns as usize)?;
-                results.know(pair, reading);
+                results.know(pair, job.answer(reading));
             }
         }
         Ok(results)
     }
 
-    /// The reading of a pair is known.
-    pub(super) fn know(&mut self, pair: usize, reading: Reading) {
-        let place = self.readings.as_mut().and_then(|all| all.get_mut(pair));
+    /// The answer for a pair is known.
+    pub(super) fn know(&mut self, pair: usize, answer: Answer) {
+        let place = self.answers.as_mut().and_then(|all| all.get_mut(pair));
         if let Some(place) = place {
-            *place = Some(reading);
-            self.observer.scored(pair, reading);
+            *place = Some(answer);
+            self.observer.scored(pair, answer);
         }
     }
 
-    /// All readings, once there are no gaps left; nothing where they are hidden from this side.
-    pub(super) fn complete(self) -> Result<Vec<Reading>, ProtocolError> {
-        self.readings
+    /// All answers, once there are no gaps left; nothing where they are hidden from this side.
+    pub(super) fn complete(self) -> Result<Vec<Answer>, ProtocolError> {
+        self.answers
             .unwrap_or_default()
             .into_iter()
             .collect::<Option<_>>()

@@ -124,7 +124,7 @@ impl Agreement {
             let (m, n) = self.lengths(job, pair);
             if m == 0 || n == 0 {
                 let known = self.read(job, pair, self.recurrence.without_cells(m, n))?;
-                observer.scored(pair, known);
+                observer.scored(pair, known.into());
                 *reading = Some(known);
             }
         }

@@ -105,7 +105,7 @@ impl<'a> KeyHolder<'a> {
                 messages::send_u64(channel, raw.unsigned_abs())?;
                 let reading = self.agreement.read(self.job, pair, raw)?;
                 readings[pair] = Some(reading);
-                self.observer.scored(pair, reading);
+                self.observer.scored(pair, reading.into());
             }
             open = open.saturating_sub(results.len());
             self.substitution_costs(channel, &mut rows, header.rows)?;

@@ -276,7 +276,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
                 .ok_or(ProtocolError::PeerMisbehaved("a result is out of range"))?;
             let reading = self.agreement.read(self.job, pair, raw)?;
             self.readings[pair] = Some(reading);
-            self.observer.scored(pair, reading);
+            self.observer.scored(pair, reading.into());
         }
         self.substitutions
             .receive(channel, asked.rows, &self.public)?;

@@ -1,6 +1,6 @@
 //! What travels: little-endian numbers, counts before contents.
 
-use crate::{Channel, Job, Observer, ProtocolError};
+use crate::{Answer, Channel, Job, Observer, ProtocolError, Reveal};
 use veilpath_metrics::{MAX_LENGTH, Reading, Scanpath};
 
 /// Letters that are received at a time: a length that the other side merely claims must not reserve memory.
@@ -58,41 +58,68 @@ pub(super) fn receive_scanpaths(
     Ok(scanpaths)
 }
 
-pub(super) fn send_readings(
+/// Bytes of an answer.
+pub(super) fn answer_bytes(reveal: Reveal) -> u64 {
+    match reveal {
+        Reveal::Score => 17,
+        Reveal::Threshold(_) => 1,
+    }
+}
+
+pub(super) fn send_answers(
     channel: &mut dyn Channel,
-    readings: &[Reading],
+    answers: &[Answer],
 ) -> Result<(), ProtocolError> {
-    for reading in readings {
-        let mut row = [0; 17];
-        row[..8].copy_from_slice(&reading.score.to_le_bytes());
-        row[8] = reading.similarity.is_some().into();
-        row[9..].copy_from_slice(&reading.similarity.unwrap_or_default().to_le_bytes());
-        channel.send(&row)?;
+    for answer in answers {
+        match answer {
+            Answer::Score(reading) => {
+                let mut row = [0; 17];
+                row[..8].copy_from_slice(&reading.score.to_le_bytes());
+                row[8] = reading.similarity.is_some().into();
+                row[9..].copy_from_slice(&reading.similarity.unwrap_or_default().to_le_bytes());
+                channel.send(&row)?;
+            }
+            Answer::Within(within) => channel.send(&[u8::from(*within)])?,
+        }
     }
     Ok(channel.flush()?)
 }
 
-pub(super) fn receive_readings(
+pub(super) fn receive_answers(
     channel: &mut dyn Channel,
-    count: usize,
+    job: &Job<'_>,
     observer: &dyn Observer,
-) -> Result<Vec<Reading>, ProtocolError> {
-    (0..count)
+) -> Result<Vec<Answer>, ProtocolError> {
+    (0..job.pairs.len())
         .map(|pair| {
-            let score = receive_f64(channel)?;
-            let mut has_similarity = [0];
-            channel.receive(&mut has_similarity)?;
-            let similarity = receive_f64(channel)?;
-            let similarity = match has_similarity {
-                [0] => None,
-                [1] => Some(similarity),
-                _ => return Err(ProtocolError::PeerMisbehaved("a score row is malformed")),
+            let answer = match job.reveal {
+                Reveal::Score => Answer::Score(receive_reading(channel)?),
+                Reveal::Threshold(_) => Answer::Within(receive_bit(channel)?),
             };
-            let reading = Reading { score, similarity };
-            observer.scored(pair, reading);
-            Ok(reading)
+            observer.scored(pair, answer);
+            Ok(answer)
         })
         .collect()
+}
+
+fn receive_reading(channel: &mut dyn Channel) -> Result<Reading, ProtocolError> {
+    let score = receive_f64(channel)?;
+    let has_similarity = receive_bit(channel)?;
+    let similarity = receive_f64(channel)?;
+    Ok(Reading {
+        score,
+        similarity: has_similarity.then_some(similarity),
+    })
+}
+
+fn receive_bit(channel: &mut dyn Channel) -> Result<bool, ProtocolError> {
+    let mut byte = [0];
+    channel.receive(&mut byte)?;
+    match byte {
+        [0] => Ok(false),
+        [1] => Ok(true),
+        _ => Err(ProtocolError::PeerMisbehaved("an answer is malformed")),
+    }
 }
 
 fn receive_u64(channel: &mut dyn Channel) -> Result<u64, ProtocolError> {

@@ -4,33 +4,36 @@
 //! join                               host
 //!  │── its scanpaths, in the clear ──▶│
 //!  │                                  │ computes some pairs
-//!  │◀───── their scores ──────────────│ … until all are done
+//!  │◀───── their answers ─────────────│ … until all are done
 //! ```
 //!
-//! - Learned by the host: everything. Learned by the joining side: the scores. Where they are to be revealed to the host
-//!   alone, it does not send them; where to the joining side alone, the host does not report them, though it could.
+//! - Learned by the host: everything. Learned by the joining side: the answers, which are scores or, by a threshold, bits.
+//!   Where they are to be revealed to the host alone, it does not send them; where to the joining side alone, or where only
+//!   bits are, the host does not report what it knows, though it could.
 //! - Assumption: both cohorts may be seen by one party.
-//! - Cost: two bytes per letter one way, 17 bytes per pair the other; one round.
+//! - Cost: two bytes per letter one way, 17 bytes per score or one per bit the other; one round.
 
 mod messages;
 
-use crate::{Channel, Estimate, Job, Observer, ProtocolError, RevealTo, Revealed, Role, Work};
-use messages::{receive_readings, receive_scanpaths, send_readings, send_scanpaths};
-use veilpath_metrics::{Reading, Scanpath};
+use crate::{
+    Answer, Channel, Estimate, Job, Observer, ProtocolError, Reveal, Revealed, Role, Spec, Work,
+};
+use messages::{receive_answers, receive_scanpaths, send_answers, send_scanpaths};
+use veilpath_metrics::Scanpath;
 
-/// Pairs that are computed before their scores are told: few enough that a cut line costs little, many enough to keep
+/// Pairs that are computed before their answers are told: few enough that a cut line costs little, many enough to keep
 /// all cores busy.
 const PAIRS_AT_A_TIME: usize = 2048;
 
 /// Seconds per cell that any machine of the last ten years can hold; most are faster.
 const SECONDS_PER_CELL: f64 = 2e-9;
 
-/// Receives the other side's scanpaths, compares, and sends the scores.
+/// Receives the other side's scanpaths, compares, and sends the answers.
 pub(crate) fn host(
     job: &Job<'_>,
     channel: &mut dyn Channel,
     observer: &dyn Observer,
-) -> Result<Vec<Reading>, ProtocolError> {
+) -> Result<Vec<Answer>, ProtocolError> {
     let theirs = receive_scanpaths(channel, job)?;
     let theirs: Vec<&Scanpath> = theirs.iter().collect();
     let mut known = Vec::new();
@@ -38,33 +41,37 @@ pub(crate) fn host(
         let readings = job
             .comparison
             .compare_pairs(job.own, &theirs, pairs, &|cells| observer.cells(cells))?;
+        let answers: Vec<Answer> = readings
+            .into_iter()
+            .map(|reading| job.answer(reading))
+            .collect();
         if job.reveal_to.includes(Role::Join) {
-            send_readings(channel, &readings)?;
+            send_answers(channel, &answers)?;
         }
         if job.reveal_to.includes(Role::Host) {
-            for (index, reading) in readings.iter().enumerate() {
-                observer.scored(chunk * PAIRS_AT_A_TIME + index, *reading);
+            for (index, answer) in answers.iter().enumerate() {
+                observer.scored(chunk * PAIRS_AT_A_TIME + index, *answer);
             }
-            known.extend(readings);
+            known.extend(answers);
         }
     }
     Ok(known)
 }
 
-/// Sends its scanpaths and receives the scores.
+/// Sends its scanpaths and receives the answers.
 pub(crate) fn join(
     job: &Job<'_>,
     channel: &mut dyn Channel,
     observer: &dyn Observer,
-) -> Result<Vec<Reading>, ProtocolError> {
+) -> Result<Vec<Answer>, ProtocolError> {
     send_scanpaths(channel, job.own)?;
     if !job.reveal_to.includes(Role::Join) {
         return Ok(Vec::new());
     }
-    receive_readings(channel, job.pairs.len(), observer)
+    receive_answers(channel, job, observer)
 }
 
-pub(crate) fn revealed(to: RevealTo) -> Vec<Revealed> {
+pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
     let learned = |to: &str, what: &str| Revealed {
         to: to.to_string(),
         what: what.to_string(),
@@ -73,9 +80,13 @@ pub(crate) fn revealed(to: RevealTo) -> Vec<Revealed> {
         "host",
         "every scanpath of the joining side: this engine does not protect anything",
     )];
+    if matches!(spec.reveal, Reveal::Threshold(_)) {
+        let what = "and so every score, though only bits are reported";
+        all.push(learned("host", what));
+    }
     for (role, name) in [(Role::Host, "host"), (Role::Join, "join")] {
-        if to.includes(role) {
-            all.push(learned(name, "the score of every pair"));
+        if spec.reveal_to.includes(role) {
+            all.push(learned(name, &spec.reveal.in_words(&spec.metric)));
         }
     }
     all
@@ -85,7 +96,7 @@ pub(crate) fn revealed(to: RevealTo) -> Vec<Revealed> {
 pub(crate) fn estimate(work: &Work) -> Estimate {
     Estimate {
         bytes_to_host: 8 * work.join_scanpaths + 2 * work.join_letters,
-        bytes_to_join: 17 * work.pairs,
+        bytes_to_join: messages::answer_bytes(work.reveal) * work.pairs,
         rounds: 1,
         seconds: work.cells as f64 * SECONDS_PER_CELL,
     }

@@ -1,0 +1,172 @@
+//! One bit of a pair: whether its score is on the near side of a threshold.
+//!
+//! The bit is defined by the number that the user would see: for a distance it says `score ≤ T`, for a similarity
+//! `score ≥ T`, with the score as the metric prints it and both as double-precision numbers. So it never contradicts a
+//! list of scores, and a threshold may have any number of decimals.
+//!
+//! An engine computes integers. The score of a pair never turns back as the raw result grows, so the raw results on the
+//! near side end at one integer, the [`Bound`], which is found by halving: comparing the raw result with it gives the very
+//! same bit.
+
+use crate::{Comparison, Metric, MetricError, Model, Reading, Readout};
+use std::fmt;
+
+/// A finite number that scores are held against, in the metric's own units.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Threshold(f64);
+
+/// Never NaN.
+impl Eq for Threshold {}
+
+/// The raw results on the near side of a threshold.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Bound {
+    /// This one and smaller ones; −1 where there are none.
+    AtMost(i64),
+    /// This one and larger ones.
+    AtLeast(i64),
+}
+
+impl Bound {
+    /// Whether a raw result is on the near side.
+    pub fn admits(self, raw: i64) -> bool {
+        match self {
+            Bound::AtMost(bound) => raw <= bound,
+            Bound::AtLeast(bound) => raw >= bound,
+        }
+    }
+}
+
+impl Threshold {
+    /// A threshold, where the number is finite.
+    pub fn new(value: f64) -> Result<Self, MetricError> {
+        if !value.is_finite() {
+            return Err(MetricError::NotFinite { name: "threshold" });
+        }
+        // −0 and 0 are the same threshold.
+        Ok(Self(value + 0.0))
+    }
+
+    /// The number.
+    pub fn value(self) -> f64 {
+        self.0
+    }
+
+    /// Whether the score is on the near side: at most the threshold for a distance, at least for a similarity.
+    pub fn admits(self, metric: &Metric, reading: &Reading) -> bool {
+        self.admits_score(metric.is_distance(), reading.score)
+    }
+
+    fn admits_score(self, distance: bool, score: f64) -> bool {
+        if distance {
+            score <= self.0
+        } else {
+            score >= self.0
+        }
+    }
+
+    /// Refuses a threshold that every pair of scanpaths answers alike: it was meant for another metric.
+    pub fn check(self, metric: &Metric) -> Result<(), MetricError> {
+        let reason = match metric {
+            Metric::Levenshtein | Metric::NeedlemanWunsch { .. } if self.0 < 0.0 => {
+                "no distance is below 0"
+            }
+            Metric::ScanMatch { .. } if self.0 > 1.0 => "no ScanMatch score is above 1",
+            Metric::SmithWaterman { .. } if self.0 <= 0.0 => {
+                "every Smith–Waterman score is at least 0"
+            }
+            _ => return Ok(()),
+        };
+        Err(MetricError::IdleThreshold {
+            threshold: self.0,
+            reason,
+        })
+    }
+}
+
+impl fmt::Display for Threshold {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+impl Comparison {
+    /// Which raw results of scanpaths with `m` and `n` letters are on the near side of the threshold.
+    pub fn bound(&self, threshold: Threshold, m: usize, n: usize) -> Result<Bound, MetricError> {
+        // What is wrong with the lengths is told here; below, no reading fails.
+        self.read(0, m, n)?;
+        let near = |raw: i64| {
+            self.read(raw, m, n)
+                .is_ok_and(|reading| threshold.admits(self.metric(), &reading))
+        };
+        let times = |count: usize, cost: u32| i64::try_from(count as u64 * u64::from(cost));
+        let too_long = |_| MetricError::TooLong { length: m.max(n) };
+        Ok(match self.model() {
+            Model::Global(model) => {
+                let all_gaps = times(m, model.delete)
+                    .and_then(|deleted| Ok(deleted + times(n, model.insert)?))
+                    .map_err(too_long)?;
+                Bound::AtMost(last(-1, all_gaps, near))
+            }
+            Model::Local(_) => {
+                let best = times(m.min(n), self.largest()).map_err(too_long)?;
+                Bound::AtLeast(last(-1, best, |raw| !near(raw)) + 1)
+            }
+        })
+    }
+
+    /// The same where an engine hides the lengths, and so settles them before it compares: the bound is for the raw
+    /// result, or, for a maximised Needleman–Wunsch score, for `per_letter·(m + n)` minus the raw result.
+    /// [`Model::read_settled`] reads the same number. ScanMatch divides by a length, and has none.
+    pub fn settled_bound(&self, threshold: Threshold) -> Result<Bound, MetricError> {
+        /// No settled number is beyond: costs are at most 2³⁰, lengths 2³¹.
+        const MOST: i64 = 1 << 62;
+        let distance = self.metric().is_distance();
+        let near = |settled: i64| {
+            let reading = self.model().read_settled(settled);
+            reading.is_ok_and(|reading| threshold.admits_score(distance, reading.score))
+        };
+        self.model().read_settled(0)?;
+        Ok(if distance {
+            Bound::AtMost(last(-1, MOST, near))
+        } else {
+            Bound::AtLeast(last(-MOST - 1, MOST, |settled| !near(settled)) + 1)
+        })
+    }
+}
+
+impl Model {
+    /// The user's number where the lengths are hidden, from what [`Comparison::settled_bound`] describes. There is no
+    /// similarity: it would tell of the lengths.
+    #[allow(clippy::cast_precision_loss)] // results beyond 2⁵³ keep 53 significant bits
+    pub fn read_settled(&self, settled: i64) -> Result<Reading, MetricError> {
+        let scale = match self {
+            Model::Local(model) => f64::from(model.scale),
+            Model::Global(model) => match model.readout {
+                Readout::Cost { scale } => f64::from(scale),
+                Readout::Reward { scale, .. } => 2.0 * f64::from(scale),
+                Readout::ScanMatch { .. } => return Err(MetricError::NeedsLengths),
+            },
+        };
+        Ok(Reading {
+            score: settled as f64 / scale,
+            similarity: None,
+        })
+    }
+}
+
+/// The last number above `low` and up to `high` for which `holds` is true; `low` where it is for none. It must not turn
+/// true again once it is false.
+fn last(low: i64, high: i64, holds: impl Fn(i64) -> bool) -> i64 {
+    let (mut inside, mut outside) = (low, high + 1);
+    // Differences of numbers with different signs need not fit; the half-way point does.
+    while inside + 1 < outside {
+        let middle = inside.midpoint(outside);
+        if holds(middle) {
+            inside = middle;
+        } else {
+            outside = middle;
+        }
+    }
+    inside
+}

@@ -1,0 +1,195 @@
+//! One bit of each pair, by every engine that can keep the rest to itself; and what the others say.
+
+use super::*;
+use crate::{Answer, Reveal, RevealTo, Unsupported, Wanted};
+use veilpath_metrics::Threshold;
+
+fn threshold(value: f64) -> Reveal {
+    Reveal::Threshold(Threshold::new(value).unwrap())
+}
+
+/// Every score there is, as a threshold and just beside it, divides the pairs as the scores do.
+fn bits_follow_from_scores(engine: Engine, metric: &Metric, a: &Cohort, b: &Cohort) {
+    let comparison = Comparison::new(metric.clone(), a.alphabet).unwrap();
+    let score = |x: usize, y: usize| {
+        let (x, y) = (&a.entries[x].scanpath, &b.entries[y].scanpath);
+        expected(engine, &comparison, x, y).score
+    };
+    let all = crate::pairs_of(PairRule::All, a, b);
+    for value in all.iter().map(|&(x, y)| score(x, y)) {
+        for value in [value, value.next_down(), value.next_up()] {
+            let reveal = threshold(value);
+            let mut spec = Spec::new(engine, metric.clone(), PairRule::All, a, b).unwrap();
+            spec.reveal = reveal;
+            if spec.check().is_err() {
+                continue;
+            }
+            let outcome = compare_here(spec, a, b, &()).unwrap();
+            assert_eq!(outcome.results.len(), all.len());
+            for scored in &outcome.results {
+                let score = score(scored.a, scored.b);
+                let within = if metric.is_distance() {
+                    score <= value
+                } else {
+                    score >= value
+                };
+                assert_eq!(
+                    scored.answer,
+                    Answer::Within(within),
+                    "{engine:?} {metric:?}"
+                );
+            }
+        }
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(8))]
+    #[test]
+    fn the_plain_engine_gives_the_bit_that_the_score_gives(a in scanpaths(9), b in scanpaths(9)) {
+        for metric in metrics() {
+            bits_follow_from_scores(Engine::Plain, &metric, &cohort(&a), &cohort(&b));
+        }
+    }
+}
+
+proptest! {
+    // Every run of an engine that hides something begins with keys or transfers: a few pairs are enough.
+    #![proptest_config(ProptestConfig::with_cases(1))]
+    #[test]
+    fn every_engine_that_can_gives_the_bit_that_the_score_gives(
+        a in scanpaths(9), b in scanpaths(9)
+    ) {
+        for engine in engines() {
+            for metric in metrics() {
+                if engine.can_reveal(threshold(1.0)) {
+                    bits_follow_from_scores(engine, &metric, &cohort(&a), &cohort(&b));
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn an_engine_that_cannot_says_which_can() {
+    let a = cohort(&[vec![1, 2]]);
+    let refused = |engine: Engine, change: &dyn Fn(&mut Spec)| {
+        let mut spec = Spec::new(engine, Metric::Levenshtein, PairRule::All, &a, &a).unwrap();
+        change(&mut spec);
+        let error = spec.check().unwrap_err();
+        assert_eq!(compare_here(spec.clone(), &a, &a, &()).unwrap_err(), error);
+        let own = [&a.entries[0].scanpath];
+        let job = Job::new(&spec, Role::Host, &own, 1, &[(0, 0)]);
+        assert_eq!(job.unwrap_err(), error);
+        match error {
+            ProtocolError::Unsupported(unsupported) => unsupported,
+            other => panic!("{other}"),
+        }
+    };
+    let can = |able: &dyn Fn(&Engine) -> bool| -> Vec<&str> {
+        let able = Engine::ALL.iter().filter(|engine| able(engine));
+        able.map(|engine| engine.name()).collect()
+    };
+    for engine in engines() {
+        if !engine.can_reveal(threshold(1.0)) {
+            let error = refused(engine, &|spec| spec.reveal = threshold(1.0));
+            let instead = can(&|engine| engine.can_reveal(threshold(1.0)));
+            assert!(instead.contains(&"plain"));
+            let expected = Unsupported {
+                engine: engine.name(),
+                wanted: Wanted::Threshold,
+                instead,
+            };
+            assert_eq!(error, expected);
+            assert!(error.to_string().contains("--engine plain"), "{error}");
+        }
+        if !engine.can_reveal_to(RevealTo::Host) {
+            let error = refused(engine, &|spec| spec.reveal_to = RevealTo::Host);
+            assert!(error.to_string().contains("--reveal-to"), "{error}");
+        }
+        if !engine.can_hide_lengths(&Metric::Levenshtein, Reveal::Score) {
+            let error = refused(engine, &|spec| spec.pad_to = Some(9));
+            assert_eq!(error.wanted, Wanted::HiddenLengths("levenshtein"));
+            assert!(error.to_string().contains("--pad-to"), "{error}");
+        }
+    }
+}
+
+#[test]
+fn a_plan_whose_numbers_make_no_sense_is_refused() {
+    let a = cohort(&[vec![1]]);
+    let mut spec = Spec::new(Engine::Plain, Metric::Levenshtein, PairRule::All, &a, &a).unwrap();
+    spec.reveal = threshold(-1.0);
+    assert!(matches!(spec.check(), Err(ProtocolError::Metric(_))));
+    spec.reveal = threshold(0.0);
+    assert_eq!(spec.check(), Ok(()));
+    let reading = Reading {
+        score: 1.0,
+        similarity: Some(0.5),
+    };
+    assert!(spec.allows(&Answer::Within(true)) && !spec.allows(&Answer::Score(reading)));
+    spec.reveal = Reveal::Score;
+    assert!(!spec.allows(&Answer::Within(true)) && spec.allows(&Answer::Score(reading)));
+    spec.pad_to = Some(4);
+    assert!(
+        !spec.allows(&Answer::Score(reading)),
+        "a similarity tells of lengths"
+    );
+    let without = Reading {
+        similarity: None,
+        ..reading
+    };
+    assert!(spec.allows(&Answer::Score(without)));
+    let count = crate::count_pairs(PairRule::All, &a, &a);
+    assert_eq!(spec.cells(&count), 16);
+}
+
+/// The joining side of `plain`, against bytes of our choice.
+#[test]
+fn a_bit_is_one_byte_and_no_other_byte_is_a_bit() {
+    let a = cohort(&[vec![1, 2]]);
+    let own = [&a.entries[0].scanpath];
+    let run = |bytes: &[u8]| {
+        let mut spec =
+            Spec::new(Engine::Plain, Metric::Levenshtein, PairRule::All, &a, &a).unwrap();
+        spec.reveal = threshold(1.0);
+        let job = Job::new(&spec, Role::Join, &own, 2, &[(0, 0), (1, 0)]).unwrap();
+        let (mut here, mut there) = memory_pair();
+        there.send(bytes).unwrap();
+        there.flush().unwrap();
+        let result = Engine::Plain.run(&job, &mut here, &());
+        drop(there);
+        result
+    };
+    assert_eq!(
+        run(&[1, 0]),
+        Ok(vec![Answer::Within(true), Answer::Within(false)])
+    );
+    for bytes in [[2, 0], [1, 255]] {
+        assert!(matches!(run(&bytes), Err(ProtocolError::PeerMisbehaved(_))));
+    }
+}
+
+#[test]
+fn what_is_learned_is_said_in_words() {
+    let a = cohort(&[vec![1]]);
+    let mut spec = Spec::new(Engine::Plain, Metric::Levenshtein, PairRule::All, &a, &a).unwrap();
+    let said = |spec: &Spec| {
+        let all = spec.engine.revealed(spec);
+        let lines = all.iter().map(|line| format!("{}: {}", line.to, line.what));
+        lines.collect::<Vec<_>>().join("\n")
+    };
+    assert!(!said(&spec).contains("bit"));
+    spec.reveal = threshold(2.5);
+    spec.reveal_to = RevealTo::Join;
+    let said = said(&spec);
+    for words in [
+        "host: every scanpath",
+        "host: and so every score",
+        "join: one bit of every pair: whether its score is at most 2.5",
+        "join: where the same pair is asked about again",
+    ] {
+        assert!(said.contains(words), "{words}\n{said}");
+    }
+    assert!(!said.contains("host: one bit"), "{said}");
+}

@@ -1,0 +1,173 @@
+//! How much of a pair comes out: its score, or one bit of it.
+
+use serde::{Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+use veilpath_metrics::{Metric, Reading, Threshold};
+
+/// What a comparison tells of each pair.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Reveal {
+    /// The score.
+    #[default]
+    Score,
+    /// Whether the score is at most (for a similarity: at least) a threshold, and nothing else.
+    Threshold(Threshold),
+}
+
+/// What came out for a pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Answer {
+    /// The score, and a similarity where there is one.
+    Score(Reading),
+    /// Whether the score is on the near side of the threshold.
+    Within(bool),
+}
+
+impl Reveal {
+    /// What to tell of a reading.
+    pub fn answer(self, metric: &Metric, reading: Reading) -> Answer {
+        match self {
+            Reveal::Score => Answer::Score(reading),
+            Reveal::Threshold(threshold) => Answer::Within(threshold.admits(metric, &reading)),
+        }
+    }
+
+    /// Whether an answer is of the kind that was asked for.
+    pub fn is_answered_by(self, answer: &Answer) -> bool {
+        matches!(
+            (self, answer),
+            (Reveal::Score, Answer::Score(_)) | (Reveal::Threshold(_), Answer::Within(_))
+        )
+    }
+
+    /// What is learned of every pair, in words.
+    pub fn in_words(self, metric: &Metric) -> String {
+        match self {
+            Reveal::Score => "the score of every pair".into(),
+            Reveal::Threshold(threshold) => format!(
+                "one bit of every pair: whether its score is at {} {threshold}",
+                if metric.is_distance() {
+                    "most"
+                } else {
+                    "least"
+                }
+            ),
+        }
+    }
+}
+
+impl Answer {
+    /// The numbers, where they came out.
+    pub fn reading(&self) -> Option<Reading> {
+        match self {
+            Answer::Score(reading) => Some(*reading),
+            Answer::Within(_) => None,
+        }
+    }
+
+    /// The bit, where no more came out.
+    pub fn within(&self) -> Option<bool> {
+        match self {
+            Answer::Score(_) => None,
+            Answer::Within(within) => Some(*within),
+        }
+    }
+}
+
+impl From<Reading> for Answer {
+    fn from(reading: Reading) -> Self {
+        Answer::Score(reading)
+    }
+}
+
+/// As on the command line.
+impl fmt::Display for Reveal {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Reveal::Score => f.write_str("score"),
+            Reveal::Threshold(threshold) => write!(f, "threshold:{threshold}"),
+        }
+    }
+}
+
+impl FromStr for Reveal {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        if text == "score" {
+            return Ok(Reveal::Score);
+        }
+        let number = text
+            .strip_prefix("threshold:")
+            .ok_or("score and threshold:T are possible, as in threshold:12 or threshold:0.75")?;
+        let number: f64 = number
+            .parse()
+            .map_err(|_| "the threshold must be a number, as in threshold:12 or threshold:0.75")?;
+        let threshold = Threshold::new(number).map_err(|error| error.to_string())?;
+        Ok(Reveal::Threshold(threshold))
+    }
+}
+
+impl Serialize for Reveal {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_written_is_read_again() {
+        for text in [
+            "score",
+            "threshold:3",
+            "threshold:-0.25",
+            "threshold:1.4142",
+        ] {
+            assert_eq!(text.parse::<Reveal>().unwrap().to_string(), text);
+        }
+        let parsed = |text: &str| text.parse::<Reveal>();
+        assert_eq!(parsed("threshold:3.0"), parsed("threshold:3"));
+        assert_eq!(parsed("threshold:-0"), parsed("threshold:0"));
+        for bad in [
+            "",
+            "threshold",
+            "threshold:",
+            "threshold:x",
+            "threshold:nan",
+            "threshold:inf",
+            "Score",
+        ] {
+            assert!(parsed(bad).is_err(), "{bad}");
+        }
+    }
+
+    #[test]
+    fn distances_are_at_most_and_similarities_at_least() {
+        let reading = |score| Reading {
+            score,
+            similarity: None,
+        };
+        let reveal: Reveal = "threshold:3".parse().unwrap();
+        let maximised = Metric::NeedlemanWunschScore {
+            reward: 1.0,
+            mismatch: 1.0,
+            gap: 1.0,
+            scale: None,
+        };
+        for (score, distance, similarity) in
+            [(2.0, true, false), (3.0, true, true), (4.0, false, true)]
+        {
+            let answer = reveal.answer(&Metric::Levenshtein, reading(score));
+            assert_eq!(answer, Answer::Within(distance));
+            assert!(reveal.is_answered_by(&answer) && !Reveal::Score.is_answered_by(&answer));
+            let answer = reveal.answer(&maximised, reading(score));
+            assert_eq!(answer.within(), Some(similarity));
+        }
+        assert!(reveal.in_words(&Metric::Levenshtein).contains("at most 3"));
+        assert!(reveal.in_words(&maximised).contains("at least 3"));
+    }
+}

@@ -1,0 +1,183 @@
+use super::*;
+use veilpath_metrics::{Cohort, Distance, Metric, Substitution, Table};
+use veilpath_protocol::{Engine, PairRule, RevealTo, memory_pair};
+
+fn spec(metric: Metric, encoding: &[(&str, &str)]) -> Spec {
+    let cohort = Cohort {
+        alphabet: Alphabet::letters(4).unwrap(),
+        encoding: Encoding(
+            encoding
+                .iter()
+                .map(|(name, value)| (name.to_string(), value.to_string()))
+                .collect(),
+        ),
+        entries: Vec::new(),
+    };
+    Spec::new(Engine::Plain, metric, PairRule::All, &cohort, &cohort).unwrap()
+}
+
+fn terms(spec: &Spec) -> Terms {
+    Terms::new(spec, 1, 1, "0".repeat(64)).unwrap()
+}
+
+fn costs(insert: f64, substitution: Substitution) -> Metric {
+    Metric::NeedlemanWunsch {
+        substitution,
+        insert,
+        delete: 0.0,
+        scale: None,
+    }
+}
+
+fn named(a: &Spec, b: &Spec) -> Vec<(String, String, String)> {
+    let differences = terms(a).differences(&terms(b));
+    let mirrored = terms(b).differences(&terms(a));
+    assert_eq!(differences.len(), mirrored.len());
+    differences
+        .into_iter()
+        .map(|d| (d.field, d.ours, d.theirs))
+        .collect()
+}
+
+fn row(field: &str, ours: &str, theirs: &str) -> (String, String, String) {
+    (field.into(), ours.into(), theirs.into())
+}
+
+#[test]
+fn every_number_of_a_plan_is_compared_and_named() {
+    let unit = || Substitution::Unit { mismatch: 1.0 };
+    let base = spec(costs(1.0, unit()), &[]);
+    assert_eq!(named(&base, &base.clone()), []);
+    assert_eq!(named(&base, &spec(costs(1.0, unit()), &[])), []);
+    assert_eq!(
+        named(&base, &spec(costs(1.5, unit()), &[])),
+        [row("metric.insert", "1", "1.5")]
+    );
+    assert_eq!(
+        named(&base, &spec(costs(-0.0, unit()), &[]))[0],
+        row("metric.insert", "1", "0")
+    );
+    assert_eq!(
+        named(&base, &spec(Metric::Levenshtein, &[])),
+        [row("metric.name", "needleman-wunsch", "levenshtein")]
+    );
+    let mut other = base.clone();
+    other.reveal_to = RevealTo::Host;
+    other.pairs = PairRule::SameStimulus;
+    other.alphabet = Alphabet::letters(5).unwrap();
+    assert_eq!(
+        named(&base, &other),
+        [
+            row("alphabet", "letters 4", "letters 5"),
+            row("pairs", "all", "same-stimulus"),
+            row("reveal-to", "both", "host"),
+        ]
+    );
+}
+
+#[test]
+fn what_is_revealed_is_agreed_on_and_named() {
+    let score = spec(Metric::Levenshtein, &[]);
+    let asking = |reveal: &str, pad_to| {
+        let mut spec = score.clone();
+        spec.reveal = reveal.parse().unwrap();
+        spec.pad_to = pad_to;
+        spec
+    };
+    assert_eq!(
+        named(&score, &asking("threshold:3", None)),
+        [row("reveal", "score", "threshold:3")]
+    );
+    assert_eq!(
+        named(
+            &asking("threshold:3", Some(40)),
+            &asking("threshold:3.5", Some(41))
+        ),
+        [
+            row("pad-to", "40", "41"),
+            row("reveal", "threshold:3", "threshold:3.5"),
+        ]
+    );
+    assert_eq!(
+        named(&score, &asking("score", Some(40))),
+        [row("pad-to", "(not given)", "40")]
+    );
+    assert_eq!(
+        named(&asking("threshold:3", None), &asking("threshold:3.0", None)),
+        []
+    );
+}
+
+/// Journals and counts of agreements from before there was a choice go by these fields.
+#[test]
+fn a_plan_for_scores_is_written_as_ever() {
+    let fields = terms(&spec(Metric::Levenshtein, &[])).fields;
+    let names: Vec<&str> = fields.keys().map(String::as_str).collect();
+    assert_eq!(
+        names,
+        ["alphabet", "engine", "metric.name", "pairs", "reveal-to"]
+    );
+}
+
+#[test]
+fn tables_are_compared_by_content_and_grids_by_edges() {
+    let table = |last: f64| Substitution::Table {
+        table: Table::new(2, vec![0.0, 1.0, 1.0, last]).unwrap(),
+    };
+    let differences = named(
+        &spec(costs(1.0, table(0.0)), &[]),
+        &spec(costs(1.0, table(0.5)), &[]),
+    );
+    assert_eq!(differences.len(), 1);
+    assert_eq!(differences[0].0, "metric.substitution.table.sha256");
+    let grid = |wrap| {
+        let grid = Grid::new(2, 2).unwrap().with_wrap(wrap);
+        Substitution::on_grid(grid, Distance::Manhattan)
+    };
+    assert_eq!(
+        named(
+            &spec(costs(1.0, grid(false)), &[]),
+            &spec(costs(1.0, grid(true)), &[])
+        ),
+        [row("metric.substitution.wrap", "false", "true")]
+    );
+}
+
+#[test]
+fn encodings_differ_only_where_both_speak() {
+    let plain = |encoding: &[(&str, &str)]| spec(Metric::Levenshtein, encoding);
+    assert_eq!(named(&plain(&[]), &plain(&[("grid", "7x7")])), []);
+    assert_eq!(
+        named(
+            &plain(&[("grid", "5x5"), ("bin", "50 ms")]),
+            &plain(&[("grid", "7x7")])
+        ),
+        [
+            row("encoding.bin", "50 ms", "(not given)"),
+            row("encoding.grid", "5x5", "7x7")
+        ]
+    );
+}
+
+#[test]
+fn another_version_is_a_difference_and_another_program_a_fault() {
+    let letters = Letters {
+        named: None,
+        declared: None,
+        read_as: Alphabet::letters(52).unwrap(),
+        grid: Grid::new(7, 7),
+    };
+    let hello = Hello::new(&letters, Duration::from_secs(5));
+    assert_eq!(hello.letters().unwrap(), letters);
+    let against = |bytes: &[u8]| {
+        let (mut here, mut there) = memory_pair();
+        there.send(bytes).unwrap();
+        there.flush().unwrap();
+        greet(&mut here, Role::Host, &hello).unwrap_err()
+    };
+    let error = against(b"VEILPATH\x07\x00");
+    let expected = "protocol version: 1 here, 7 there";
+    assert!(error.to_string().contains(expected), "{error}");
+    let error = against(b"HTTP/1.1 200 OK");
+    assert!(matches!(error, SessionError::Misbehaved(_)), "{error}");
+}

@@ -1,0 +1,171 @@
+use super::*;
+use veilpath_protocol::memory_pair;
+
+fn cohort(rows: &[(&str, Option<&str>)]) -> Cohort {
+    let alphabet = Alphabet::letters(4).unwrap();
+    let entries = rows.iter().map(|(participant, stimulus)| Entry {
+        participant: participant.to_string(),
+        stimulus: stimulus.map(str::to_string),
+        scanpath: alphabet.parse("ABC").unwrap(),
+    });
+    Cohort {
+        alphabet,
+        encoding: Encoding::default(),
+        entries: entries.collect(),
+    }
+}
+
+fn parties() -> (Identity, Identity, Parties) {
+    let (a, b) = (
+        Identity::ephemeral().unwrap(),
+        Identity::ephemeral().unwrap(),
+    );
+    let parties = Parties {
+        host: a.fingerprint(),
+        join: b.fingerprint(),
+    };
+    (a, b, parties)
+}
+
+fn announced(scanpaths: u64, letters: u64, pad_to: Option<u32>) -> Announced {
+    Announced {
+        scanpaths,
+        letters,
+        pad_to,
+    }
+}
+
+#[test]
+fn pseudonyms_pair_like_names_and_only_their_owner_can_read_them() {
+    let (host, join, parties) = parties();
+    let mut a = cohort(&[("P1", Some("cows")), ("P2", Some("boat"))]);
+    let mut b = cohort(&[
+        ("Q1", Some("boat")),
+        ("Q2", Some("cows")),
+        ("Q3", Some("sky")),
+    ]);
+    let hidden = Roster::of(&mut a, &host, parties.join, &parties, true, None).unwrap();
+    let shown = Roster::of(&mut b, &join, parties.host, &parties, false, None).unwrap();
+    let travelled = format!("{hidden:?}");
+    for name in ["P1", "P2", "cows", "boat"] {
+        assert!(!travelled.contains(name), "{travelled}");
+    }
+    let pairs = pairs(PairRule::SameStimulus, &hidden, &shown, &parties).unwrap();
+    assert_eq!(pairs.len(), 2);
+    for (i, j) in pairs {
+        assert_eq!(a.entries[i].stimulus, b.entries[j].stimulus);
+    }
+    let labels = hidden.labels(&parties.names(&b));
+    assert!(
+        labels
+            .iter()
+            .all(|label| label.participant.starts_with("p-"))
+    );
+    let known: Vec<_> = labels.iter().filter_map(|l| l.stimulus.clone()).collect();
+    assert!(known.contains(&"cows".to_string()), "{known:?}");
+    let again = Roster::of(&mut a.clone(), &host, parties.join, &parties, true, None).unwrap();
+    assert_eq!(again, hidden);
+    let for_another = Roster::of(&mut a, &host, parties.host, &parties, true, None).unwrap();
+    assert_ne!(for_another.0[0].id, hidden.0[0].id);
+}
+
+#[test]
+fn rosters_travel_in_parts_and_must_be_as_announced() {
+    let (host, _, parties) = parties();
+    let id = "x".repeat(1000);
+    let mut large = cohort(&vec![(id.as_str(), None); 700]);
+    let roster = Roster::of(&mut large, &host, parties.join, &parties, false, None).unwrap();
+    for (scanpaths, letters, fits) in [(700, 2100, true), (699, 2100, false), (700, 2101, false)] {
+        let (mut here, mut there) = memory_pair();
+        std::thread::scope(|scope| {
+            let sending = scope.spawn(|| roster.send(&mut here));
+            let received = Roster::receive(&mut there, &announced(scanpaths, letters, None));
+            assert_eq!(received.is_ok(), fits);
+            drop(there);
+            let _ = sending.join().unwrap();
+        });
+    }
+    let mut too_long = cohort(&[("y".repeat(1025).as_str(), None)]);
+    assert!(Roster::of(&mut too_long, &host, parties.join, &parties, false, None).is_err());
+}
+
+#[test]
+fn more_pairs_than_a_session_bears_are_refused_before_they_are_listed() {
+    let row = Row {
+        id: String::new(),
+        stimulus: None,
+        hash: None,
+        letters: 1,
+    };
+    let many = Roster(vec![row; 1 << 13]);
+    let (_, _, parties) = parties();
+    assert!(matches!(
+        pairs(PairRule::All, &many, &many, &parties),
+        Err(SessionError::Limit(_))
+    ));
+    assert!(pairs(PairRule::All, &Roster::default(), &many, &parties).is_err());
+}
+
+/// A cohort of one participant with this scanpath.
+fn single(text: &str) -> Cohort {
+    let mut cohort = cohort(&[("P1", None)]);
+    cohort.entries[0].scanpath = cohort.alphabet.parse(text).unwrap();
+    cohort
+}
+
+#[test]
+fn padded_scanpaths_all_look_alike() {
+    let (host, _, parties) = parties();
+    let roster = |text: &str, pad_to| {
+        Roster::of(
+            &mut single(text),
+            &host,
+            parties.join,
+            &parties,
+            false,
+            pad_to,
+        )
+    };
+    let sent = |roster: &Roster| {
+        let (mut here, mut there) = memory_pair();
+        roster.send(&mut here).unwrap();
+        drop(here);
+        control::receive_bytes(&mut there, Tag::Roster).unwrap()
+    };
+    let short = roster("A", Some(5)).unwrap();
+    for text in ["", "ABC", "ABCDA"] {
+        let other = roster(text, Some(5)).unwrap();
+        assert_eq!(
+            sent(&other),
+            sent(&short),
+            "not a byte depends on the length"
+        );
+        assert_eq!(other.digest(), short.digest());
+        assert_eq!(other.lengths().collect::<Vec<_>>(), [5]);
+    }
+    assert_ne!(
+        sent(&roster("A", None).unwrap()),
+        sent(&roster("AB", None).unwrap())
+    );
+    let error = roster("ABCDAB", Some(5)).unwrap_err().to_string();
+    assert!(
+        error.contains("P1") && error.contains("the 5 of"),
+        "{error}"
+    );
+}
+
+#[test]
+fn a_length_that_padding_should_hide_is_refused() {
+    let (host, _, parties) = parties();
+    let mut cohort = single("ABC");
+    let told = Roster::of(&mut cohort, &host, parties.join, &parties, false, None).unwrap();
+    for (pad_to, fits) in [(None, true), (Some(3), true), (Some(4), false)] {
+        let (mut here, mut there) = memory_pair();
+        told.send(&mut here).unwrap();
+        let received = Roster::receive(&mut there, &announced(1, 3, pad_to));
+        assert_eq!(received.is_ok(), fits);
+        if let Err(error) = received {
+            assert!(matches!(error, SessionError::Misbehaved(_)), "{error}");
+        }
+    }
+}
