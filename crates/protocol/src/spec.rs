@@ -1,10 +1,10 @@
 //! What both sides must agree on.
 
-use crate::{Answer, Engine, PairCount, PairRule, ProtocolError, Reveal, Role};
+use crate::{Answer, Engine, Estimate, PairCount, PairRule, ProtocolError, Reveal, Role, Work};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
-use veilpath_metrics::{Alphabet, Cohort, Metric};
+use veilpath_metrics::{Alphabet, Cohort, Comparison, Metric};
 
 /// The plan of a comparison. Two sides can work together when theirs are equal.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -220,6 +220,15 @@ impl Spec {
                 let square = u64::from(length) * u64::from(length);
                 count.pairs.saturating_mul(square)
             }
+        }
+    }
+
+    /// What a job of this size will cost.
+    pub fn estimate(&self, work: &Work) -> Estimate {
+        match Comparison::new(self.metric.clone(), self.alphabet) {
+            Ok(comparison) => self.engine.estimate(&comparison, work),
+            // Such a job is refused before it costs anything.
+            Err(_) => Estimate::default(),
         }
     }
 }

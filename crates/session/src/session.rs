@@ -319,7 +319,7 @@ impl Agreed {
             pairs: self.pairs.len(),
             from_journal: self.pairs.len() - self.remaining.pairs().len(),
             cells: work.cells,
-            estimate: spec.engine.estimate(&work),
+            estimate: spec.estimate(&work),
             reveal: spec.reveal,
             pad_to: spec.pad_to,
             only_estimate: match (self.plan.estimate_only, self.theirs_estimates) {

@@ -3,8 +3,7 @@
 //! Every count is checked against what was agreed on before anything is reserved for it.
 
 use super::agreement::Agreement;
-use crate::{Channel, Job, ProtocolError};
-use veilpath_metrics::MAX_LENGTH;
+use crate::{Channel, ProtocolError};
 use veilpath_paillier::{BoxedUint, KeySize, PublicKey};
 
 /// Bytes that are received at a time.
@@ -59,37 +58,6 @@ impl Header {
         }
         Ok(header)
     }
-}
-
-/// Lengths of scanpaths: both sides learn those of the other.
-pub(super) fn send_lengths(
-    channel: &mut dyn Channel,
-    lengths: &[u32],
-) -> Result<(), ProtocolError> {
-    for length in lengths {
-        channel.send(&u64::from(*length).to_le_bytes())?;
-    }
-    Ok(channel.flush()?)
-}
-
-pub(super) fn receive_lengths(
-    channel: &mut dyn Channel,
-    job: &Job<'_>,
-) -> Result<Vec<u32>, ProtocolError> {
-    let mut lengths = Vec::new();
-    for scanpath in 0..job.peer_count {
-        let length = checked_length(receive_u64(channel)?)?;
-        job.as_announced(scanpath, length as usize)?;
-        lengths.push(length);
-    }
-    Ok(lengths)
-}
-
-fn checked_length(length: u64) -> Result<u32, ProtocolError> {
-    u32::try_from(length)
-        .ok()
-        .filter(|&length| length as usize <= MAX_LENGTH)
-        .ok_or(ProtocolError::PeerMisbehaved("a scanpath is too long"))
 }
 
 /// Setup: Alice shares pk.

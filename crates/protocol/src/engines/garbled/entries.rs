@@ -1,0 +1,158 @@
+//! The costs (or scores) of an alphabet's letters, as cells take them.
+
+use super::scoring::{Circuit, Scoring};
+use veilpath_metrics::{Costs, Model, Scores};
+
+/// The largest table of all pairs of letters that is walked or kept. Beyond it costs are computed as they are needed, and no
+/// common divisor is looked for.
+const MOST_ENTRIES: usize = 1 << 20;
+
+/// What cells take as input, by Alice's letter and Bob's.
+pub(super) struct Inputs<'a> {
+    scoring: &'a Scoring,
+    model: &'a Model,
+    circuit: Circuit,
+    /// All of them, where they are few.
+    table: Vec<u64>,
+}
+
+impl<'a> Inputs<'a> {
+    pub(super) fn new(scoring: &'a Scoring, model: &'a Model, circuit: Circuit) -> Self {
+        let mut inputs = Self {
+            scoring,
+            model,
+            circuit,
+            table: Vec::new(),
+        };
+        let letters = scoring.letters();
+        if letters.pow(2) <= MOST_ENTRIES {
+            let mut table = vec![0; letters.pow(2)];
+            for (a, row) in table.chunks_exact_mut(letters).enumerate() {
+                inputs.compute(a, row);
+            }
+            inputs.table = table;
+        }
+        inputs
+    }
+
+    pub(super) fn circuit(&self) -> &Circuit {
+        &self.circuit
+    }
+
+    /// Writes the inputs of one of Alice's letters.
+    pub(super) fn fill(&self, a: usize, inputs: &mut [u64]) {
+        let first = a * self.scoring.letters();
+        match self.table.get(first..first + inputs.len()) {
+            Some(known) => inputs.copy_from_slice(known),
+            None => self.compute(a, inputs),
+        }
+    }
+
+    fn compute(&self, a: usize, inputs: &mut [u64]) {
+        for (b, input) in inputs.iter_mut().enumerate() {
+            *input = self.input(a, b);
+        }
+    }
+
+    fn input(&self, a: usize, b: usize) -> u64 {
+        let padding = self.scoring.padding_letter();
+        let letters = (u16::try_from(a).ok(), u16::try_from(b).ok());
+        let entry = match letters {
+            (Some(x), Some(y)) if a != padding && b != padding => entry(self.model, x, y),
+            _ => return self.input_of_padding(),
+        };
+        // Only entries that the cell cuts off are rounded.
+        let entry = entry / i64::try_from(self.scoring.divisor()).unwrap_or(i64::MAX);
+        match &self.circuit {
+            Circuit::Unit(cell) => cell.input(entry == 0),
+            Circuit::Clipped(cell) => cell.input(entry.unsigned_abs()),
+            Circuit::Difference(cell) => cell.input(entry.unsigned_abs()),
+            Circuit::Local(cell) => cell.input(entry),
+        }
+    }
+
+    /// A substitution that never pays.
+    fn input_of_padding(&self) -> u64 {
+        match &self.circuit {
+            // Never padded: two letters that differ cost less than two gaps here.
+            Circuit::Unit(cell) => cell.input(false),
+            Circuit::Clipped(cell) => cell.input(2),
+            Circuit::Difference(_) | Circuit::Local(_) => 0,
+        }
+    }
+}
+
+/// The cost (or, where larger is better, the score) of two letters.
+fn entry(model: &Model, a: u16, b: u16) -> i64 {
+    match model {
+        Model::Global(model) => model.costs.cost(a, b).into(),
+        Model::Local(model) => model.scores.score(a, b).into(),
+    }
+}
+
+/// All costs or scores of an alphabet.
+pub(super) struct Entries<'a> {
+    model: &'a Model,
+    letters: u32,
+    /// Letters of Alice that show all there are.
+    rows: u32,
+}
+
+impl<'a> Entries<'a> {
+    pub(super) fn new(model: &'a Model, letters: u32) -> Self {
+        let first_row_has_all = match model {
+            Model::Global(model) => {
+                matches!(model.costs, Costs::Unit { .. } | Costs::Index { .. })
+            }
+            Model::Local(model) => matches!(model.scores, Scores::Unit { .. }),
+        };
+        Self {
+            model,
+            letters,
+            rows: if first_row_has_all { 1 } else { letters },
+        }
+    }
+
+    fn are_few(&self) -> bool {
+        self.rows as usize * self.letters as usize <= MOST_ENTRIES
+    }
+
+    fn all(&self) -> impl Iterator<Item = i64> + '_ {
+        let letters = |count: u32| (0..count).filter_map(|letter| u16::try_from(letter).ok());
+        letters(self.rows)
+            .flat_map(move |a| letters(self.letters).map(move |b| entry(self.model, a, b)))
+    }
+
+    /// What divides the gaps and all entries that matter: one beyond `most` never does (a cost above two gaps, a score below them).
+    pub(super) fn divisor(&self, of_gaps: u64, most: u64) -> u64 {
+        if !self.are_few() {
+            return 1;
+        }
+        let matters = |entry: &i64| match self.model {
+            Model::Global(_) => entry.unsigned_abs() < most,
+            Model::Local(_) => *entry > 0 || entry.unsigned_abs() < most,
+        };
+        let divisor = self
+            .all()
+            .filter(matters)
+            .fold(of_gaps, |divisor, entry| gcd(divisor, entry.unsigned_abs()));
+        divisor.max(1)
+    }
+
+    /// The largest divided cost, cut off at `most`.
+    pub(super) fn largest(&self, most: u64, divisor: u64) -> u64 {
+        if !self.are_few() {
+            return most;
+        }
+        let largest = self.all().map(|cost| cost.unsigned_abs() / divisor).max();
+        largest.unwrap_or(0).min(most)
+    }
+}
+
+/// The greatest common divisor; 0 divides nothing and is divided by all.
+pub(super) fn gcd(mut a: u64, mut b: u64) -> u64 {
+    while b > 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}

@@ -1,0 +1,80 @@
+//! From the number of a matrix to what may come out of it: hidden lengths are added, and a threshold leaves one bit. The same
+//! circuit for both parties.
+
+use super::plan::{Member, Plan};
+use super::scoring::{Settling, Test};
+use crate::{Job, ProtocolError, Reveal};
+use veilpath_garble::circuit::Party;
+use veilpath_garble::circuit::numbers::bits_for;
+use veilpath_garble::circuit::reduce::{Number, Operation, Pair, pairwise, public_number};
+use veilpath_garble::transport::Transport;
+
+/// Adds what the two sides bring in for their lengths; `hosts` and `joins` hold `width` wires for each number.
+pub(super) fn settle<P: Party>(
+    party: &mut P,
+    transport: &mut impl Transport,
+    settling: &Settling,
+    numbers: Vec<Number<P::Label>>,
+    hosts: &[P::Label],
+    joins: &[P::Label],
+) -> Result<Vec<Number<P::Label>>, ProtocolError> {
+    let width = settling.width;
+    let terms: Vec<Pair<'_, P::Label>> = hosts
+        .chunks_exact(width)
+        .zip(joins.chunks_exact(width))
+        .collect();
+    let mut lengths = pairwise(party, transport, Operation::Add, &terms)?;
+    modulo(&mut lengths, width);
+    let operation = if settling.subtract {
+        Operation::Subtract
+    } else {
+        Operation::Add
+    };
+    let both: Vec<Pair<'_, P::Label>> = lengths
+        .iter()
+        .zip(&numbers)
+        .map(|(length, number)| (&length[..], &number[..]))
+        .collect();
+    let mut settled = pairwise(party, transport, operation, &both)?;
+    modulo(&mut settled, width);
+    Ok(settled)
+}
+
+/// Where a threshold is asked for, one bit is left of each number.
+pub(super) fn compare_with_threshold<P: Party>(
+    party: &mut P,
+    transport: &mut impl Transport,
+    plan: &Plan,
+    job: &Job<'_>,
+    members: &[Member],
+    numbers: Vec<Number<P::Label>>,
+) -> Result<Vec<Number<P::Label>>, ProtocolError> {
+    let Reveal::Threshold(threshold) = job.reveal else {
+        return Ok(numbers);
+    };
+    let tests = members
+        .iter()
+        .map(|member| plan.test(job, member.pair, threshold))
+        .collect::<Result<Vec<Test>, _>>()?;
+    let limits: Vec<Number<P::Label>> = tests
+        .iter()
+        .map(|test| public_number(party, test.at_least, bits_for(test.at_least)))
+        .collect();
+    let both: Vec<Pair<'_, P::Label>> = numbers
+        .iter()
+        .zip(&limits)
+        .map(|(number, limit)| (&number[..], &limit[..]))
+        .collect();
+    Ok(pairwise(party, transport, Operation::AtLeast, &both)?)
+}
+
+/// The lowest bits of a number.
+pub(super) fn bits_of(number: u64, width: usize) -> impl Iterator<Item = bool> {
+    (0..width).map(move |bit| bit < 64 && number >> bit & 1 == 1)
+}
+
+fn modulo<L: zeroize::Zeroize>(numbers: &mut [Number<L>], width: usize) {
+    for number in numbers {
+        number.truncate(width);
+    }
+}

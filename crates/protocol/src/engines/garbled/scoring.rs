@@ -1,0 +1,348 @@
+//! Which circuit computes a metric, and how the number that comes out of it becomes the raw result.
+//!
+//! All of it follows from the agreed metric and the lengths, so both sides hold the same. Costs are divided by what they have
+//! in common first: the width of a cell, and with it everything it costs, depends on their size alone.
+//!
+//! With hidden lengths every scanpath ends in letters of padding, one letter more than the alphabet has. Padding against
+//! anything costs as much as a deletion and an insertion (in a local alignment: scores so badly that it is never
+//! taken), so it changes no difference between neighbours, and what the last row adds up to is the same as without.
+
+use super::entries::{Entries, gcd};
+use crate::ProtocolError;
+use veilpath_garble::alignment::Fold;
+use veilpath_garble::circuit::cells::{Cell, ClippedCell, DifferenceCell, LocalCell, UnitCell};
+use veilpath_garble::circuit::numbers::bits_for;
+use veilpath_metrics::{Bound, Model, Readout};
+
+/// A metric in the terms of circuits.
+#[derive(Clone, Debug)]
+pub(super) struct Scoring {
+    kind: Kind,
+    /// What all costs were divided by.
+    divisor: u64,
+    alphabet: u32,
+    padding: Option<Padding>,
+}
+
+/// Costs and scores are divided by the common divisor.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// Gaps of 1, substitutions of 0 or 1.
+    Unit,
+    /// Gaps of 1, substitutions of 0, 1 or 2.
+    Clipped,
+    /// Any global alignment.
+    Difference { insert: u64, delete: u64 },
+    /// A local alignment; `best` is the largest score of two letters.
+    Local { gap: u64, best: u64 },
+}
+
+/// Hidden lengths.
+#[derive(Clone, Copy, Debug)]
+struct Padding {
+    /// How long every scanpath looks.
+    length: u32,
+    /// What each letter brings along in a maximised score, divided like the costs; `None` where costs are told.
+    reward: Option<u64>,
+}
+
+/// The cell of some comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Circuit {
+    Unit(UnitCell),
+    Clipped(ClippedCell),
+    Difference(DifferenceCell),
+    Local(LocalCell),
+}
+
+/// How hidden lengths get into the result: host_term(m) + join_term(n) plus or minus the number, modulo 2^width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Settling {
+    /// Bits of all that is added.
+    pub(super) width: usize,
+    /// Whether the number is taken away.
+    pub(super) subtract: bool,
+    per_host_letter: i128,
+    per_join_letter: i128,
+    constant: i128,
+    /// Raises everything above zero.
+    offset: i128,
+}
+
+/// A bit of a number: whether it is at least this, or the opposite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Test {
+    pub(super) at_least: u64,
+    pub(super) negated: bool,
+}
+
+impl Scoring {
+    pub(super) fn new(model: &Model, alphabet: u32, padding: Option<u32>) -> Self {
+        let entries = Entries::new(model, alphabet);
+        let reward = match model {
+            Model::Global(global) => match global.readout {
+                Readout::Reward { per_letter, .. } => Some(u64::from(per_letter)),
+                _ => None,
+            },
+            Model::Local(_) => None,
+        };
+        let (kind, divisor) = match model {
+            Model::Global(costs) => {
+                let (insert, delete) = (u64::from(costs.insert), u64::from(costs.delete));
+                // Where rewards are added inside, they are divided as well.
+                let rewards = padding.and(reward).unwrap_or(0);
+                let of_gaps = gcd(rewards, gcd(insert, delete));
+                let divisor = entries.divisor(of_gaps, insert + delete);
+                let (insert, delete) = (insert / divisor, delete / divisor);
+                let largest = entries.largest(insert + delete, divisor);
+                let kind = match (insert, delete) {
+                    (1, 1) if largest <= 1 && padding.is_none() => Kind::Unit,
+                    (1, 1) => Kind::Clipped,
+                    _ => Kind::Difference { insert, delete },
+                };
+                (kind, divisor)
+            }
+            Model::Local(local) => {
+                let gap = u64::from(local.gap);
+                let divisor = entries.divisor(gap, 2 * gap);
+                let best = local.scores.largest().max(0).unsigned_abs();
+                let kind = Kind::Local {
+                    gap: gap / divisor,
+                    best: u64::from(best) / divisor,
+                };
+                (kind, divisor)
+            }
+        };
+        Self {
+            kind,
+            divisor,
+            alphabet,
+            padding: padding.map(|length| Padding {
+                length,
+                reward: reward.map(|reward| reward / divisor),
+            }),
+        }
+    }
+
+    /// Letters that Bob's may be, padding included.
+    pub(super) fn letters(&self) -> usize {
+        self.alphabet as usize + usize::from(self.padding.is_some())
+    }
+
+    /// The letter of padding, which is none of the alphabet.
+    pub(super) fn padding_letter(&self) -> usize {
+        self.alphabet as usize
+    }
+
+    pub(super) fn divisor(&self) -> u64 {
+        self.divisor
+    }
+
+    /// The circuit for matrices of which the smaller side is at most so long.
+    pub(super) fn circuit(&self, shorter: u32) -> Circuit {
+        match self.kind {
+            Kind::Unit => Circuit::Unit(UnitCell),
+            Kind::Clipped => Circuit::Clipped(ClippedCell),
+            Kind::Difference { insert, delete } => {
+                Circuit::Difference(DifferenceCell::new(insert + delete))
+            }
+            Kind::Local { gap, best } => {
+                let largest = u64::from(shorter) * best;
+                Circuit::Local(LocalCell::new(largest, best, gap))
+            }
+        }
+    }
+
+    /// How the columns of a matrix become one number.
+    pub(super) fn fold(&self) -> Fold {
+        match self.kind {
+            Kind::Local { .. } => Fold::Max,
+            _ => Fold::Sum,
+        }
+    }
+
+    /// The raw result that a number stands for; `None` where no matrix of this shape has such a result.
+    pub(super) fn raw(&self, number: u64, rows: u32, columns: u32) -> Option<i64> {
+        let (rows, columns) = (i128::from(rows), i128::from(columns));
+        let number = i128::from(number);
+        let (value, largest) = match self.kind {
+            Kind::Unit | Kind::Clipped => (rows - columns + number, rows + columns),
+            Kind::Difference { .. } => {
+                let gaps = self.gaps(rows, columns);
+                (gaps - number, gaps)
+            }
+            Kind::Local { best, .. } => (number, rows.min(columns) * i128::from(best)),
+        };
+        self.within(value, 0, largest)
+    }
+
+    /// The raw result of a pair without cells.
+    pub(super) fn without_cells(&self, rows: u32, columns: u32) -> Result<i64, ProtocolError> {
+        let number = match self.kind {
+            // Every column hands over 2: each letter of Bob is inserted.
+            Kind::Unit | Kind::Clipped => 2 * u64::from(columns),
+            Kind::Difference { .. } | Kind::Local { .. } => 0,
+        };
+        self.raw(number, rows, columns)
+            .ok_or(ProtocolError::Job("the sum of all costs is too large"))
+    }
+
+    /// The bit of a number that says whether the raw result is on the near side of a bound.
+    pub(super) fn test(&self, bound: Bound, rows: u32, columns: u32) -> Test {
+        let (rows, columns) = (i128::from(rows), i128::from(columns));
+        match (self.kind, self.divided(bound)) {
+            (Kind::Unit | Kind::Clipped, Bound::AtMost(most)) => {
+                Test::at_most(i128::from(most) - rows + columns)
+            }
+            (Kind::Difference { .. }, Bound::AtMost(most)) => {
+                Test::at_least(self.gaps(rows, columns) - i128::from(most))
+            }
+            (Kind::Local { .. }, Bound::AtMost(most)) => Test::at_most(most.into()),
+            (_, Bound::AtLeast(least)) => Test::at_least(least.into()),
+        }
+    }
+
+    /// How hidden lengths get into the result; local scores do not depend on them.
+    pub(super) fn settling(&self) -> Option<Settling> {
+        let padding = self.padding?;
+        let (insert, delete, constant, largest) = match self.kind {
+            Kind::Local { .. } => return None,
+            // Σ of the padded matrix is 2·L less what the letters save, as is the sum of all gaps.
+            Kind::Unit | Kind::Clipped => (1, 1, -2 * i128::from(padding.length), 2),
+            Kind::Difference { insert, delete } => {
+                (i128::from(insert), i128::from(delete), 0, insert + delete)
+            }
+        };
+        let subtract_from_gaps = matches!(self.kind, Kind::Difference { .. });
+        let length = i128::from(padding.length);
+        let (per_host_letter, per_join_letter, constant, subtract) = match padding.reward {
+            None => (delete, insert, constant, subtract_from_gaps),
+            Some(reward) => {
+                let reward = i128::from(reward);
+                (
+                    reward - delete,
+                    reward - insert,
+                    -constant,
+                    !subtract_from_gaps,
+                )
+            }
+        };
+        let offset = (per_host_letter.abs() + per_join_letter.abs()) * length
+            + constant.abs()
+            + i128::from(largest) * length;
+        Some(Settling {
+            width: bits_for(u64::try_from(2 * offset).unwrap_or(u64::MAX)),
+            subtract,
+            per_host_letter,
+            per_join_letter,
+            constant,
+            offset,
+        })
+    }
+
+    /// The settled result that a number stands for: what the user's score is computed from where lengths are hidden.
+    pub(super) fn settled(&self, number: u64) -> Option<i64> {
+        match self.settling() {
+            Some(settling) => {
+                let value = i128::from(number) - settling.offset;
+                self.within(value, -settling.offset, settling.offset)
+            }
+            None => {
+                let length = self.padding.map_or(0, |padding| padding.length);
+                self.raw(number, length, length)
+            }
+        }
+    }
+
+    /// The bit of a settled number that says whether it is on the near side of a bound.
+    pub(super) fn settled_test(&self, bound: Bound) -> Test {
+        let offset = self.settling().map_or(0, |settling| settling.offset);
+        match self.divided(bound) {
+            Bound::AtMost(most) => Test::at_most(i128::from(most) + offset),
+            Bound::AtLeast(least) => Test::at_least(i128::from(least) + offset),
+        }
+    }
+
+    fn gaps(&self, rows: i128, columns: i128) -> i128 {
+        match self.kind {
+            Kind::Difference { insert, delete } => {
+                rows * i128::from(delete) + columns * i128::from(insert)
+            }
+            _ => rows + columns,
+        }
+    }
+
+    /// The bound for what was divided: a multiple of the divisor is on its near side when the quotient is.
+    fn divided(&self, bound: Bound) -> Bound {
+        let divisor = i64::try_from(self.divisor).unwrap_or(i64::MAX);
+        match bound {
+            Bound::AtMost(most) => Bound::AtMost(most.div_euclid(divisor)),
+            Bound::AtLeast(least) => Bound::AtLeast(-(-least).div_euclid(divisor)),
+        }
+    }
+
+    fn within(&self, value: i128, least: i128, most: i128) -> Option<i64> {
+        if !(least..=most).contains(&value) {
+            return None;
+        }
+        i64::try_from(value * i128::from(self.divisor)).ok()
+    }
+}
+
+impl Settling {
+    /// What Alice brings in for a scanpath of hers.
+    pub(super) fn host_term(&self, length: usize) -> u64 {
+        self.term(self.per_host_letter * length as i128 + self.constant + self.offset)
+    }
+
+    /// What Bob brings in for a scanpath of his.
+    pub(super) fn join_term(&self, length: usize) -> u64 {
+        self.term(self.per_join_letter * length as i128)
+    }
+
+    /// Modulo 2^width.
+    fn term(&self, value: i128) -> u64 {
+        let modulus = 1i128 << self.width;
+        u64::try_from(value.rem_euclid(modulus)).unwrap_or(u64::MAX)
+    }
+}
+
+impl Test {
+    fn at_least(least: i128) -> Self {
+        Self {
+            at_least: u64::try_from(least.max(0)).unwrap_or(u64::MAX),
+            negated: false,
+        }
+    }
+
+    fn at_most(most: i128) -> Self {
+        Self {
+            negated: true,
+            ..Self::at_least(most + 1)
+        }
+    }
+}
+
+impl Circuit {
+    /// AND gates of a cell.
+    pub(super) fn and_gates(&self) -> u64 {
+        let gates = match self {
+            Circuit::Unit(cell) => cell.and_gates(),
+            Circuit::Clipped(cell) => cell.and_gates(),
+            Circuit::Difference(cell) => cell.and_gates(),
+            Circuit::Local(cell) => cell.and_gates(),
+        };
+        gates as u64
+    }
+
+    /// Input wires of a cell.
+    pub(super) fn input_wires(&self) -> u64 {
+        let wires = match self {
+            Circuit::Unit(cell) => cell.input_wires(),
+            Circuit::Clipped(cell) => cell.input_wires(),
+            Circuit::Difference(cell) => cell.input_wires(),
+            Circuit::Local(cell) => cell.input_wires(),
+        };
+        wires as u64
+    }
+}

@@ -1,0 +1,70 @@
+//! Lengths of scanpaths, which engines that hide letters tell each other before anything else.
+
+use crate::{Channel, Job, ProtocolError};
+use veilpath_metrics::MAX_LENGTH;
+
+/// The lengths of this side's scanpaths, once all letters are known to belong to the alphabet.
+pub(super) fn own_lengths(job: &Job<'_>) -> Result<Vec<u32>, ProtocolError> {
+    let alphabet = job.comparison.alphabet();
+    job.own
+        .iter()
+        .map(|scanpath| {
+            alphabet
+                .check(scanpath)
+                .map_err(|_| ProtocolError::Job("a letter is outside the agreed alphabet"))?;
+            u32::try_from(scanpath.len())
+                .ok()
+                .filter(|_| scanpath.len() <= MAX_LENGTH)
+                .ok_or(ProtocolError::Job("a scanpath is too long"))
+        })
+        .collect()
+}
+
+/// The lengths of this side's scanpaths as the other side sees them.
+pub(super) fn visible_lengths(job: &Job<'_>) -> Result<Vec<u32>, ProtocolError> {
+    let own = own_lengths(job)?;
+    match job.pad_to {
+        None => Ok(own),
+        Some(length) => Ok(vec![padded(length); own.len()]),
+    }
+}
+
+/// The lengths of the other side's scanpaths where they are hidden.
+pub(super) fn hidden_lengths(job: &Job<'_>) -> Option<Vec<u32>> {
+    job.pad_to
+        .map(|length| vec![padded(length); job.peer_count])
+}
+
+fn padded(length: usize) -> u32 {
+    u32::try_from(length).unwrap_or(u32::MAX)
+}
+
+/// Both sides learn the lengths of the other.
+pub(super) fn send_lengths(
+    channel: &mut dyn Channel,
+    lengths: &[u32],
+) -> Result<(), ProtocolError> {
+    for length in lengths {
+        channel.send(&u64::from(*length).to_le_bytes())?;
+    }
+    Ok(channel.flush()?)
+}
+
+/// The lengths of the other side's scanpaths. Where it announced them before, it is held to them.
+pub(super) fn receive_lengths(
+    channel: &mut dyn Channel,
+    job: &Job<'_>,
+) -> Result<Vec<u32>, ProtocolError> {
+    let mut lengths = Vec::new();
+    for index in 0..job.peer_count {
+        let mut bytes = [0; 8];
+        channel.receive(&mut bytes)?;
+        let length = u32::try_from(u64::from_le_bytes(bytes))
+            .ok()
+            .filter(|&length| length as usize <= MAX_LENGTH)
+            .ok_or(ProtocolError::PeerMisbehaved("a scanpath is too long"))?;
+        job.as_announced(index, length as usize)?;
+        lengths.push(length);
+    }
+    Ok(lengths)
+}
