@@ -6,7 +6,7 @@ use crypto_bigint::{BoxedUint, NonZero, RandomMod};
 use rand::CryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use crate::arith::{Exponent, Residue, Ring, SubsetProducts};
+use crate::arith::{Exponent, Kernel, Residue, Ring, SubsetProducts};
 use crate::public_key::{KeyId, PublicKey};
 use crate::secret_key::{PrimeHalf, SecretKey};
 
@@ -153,14 +153,18 @@ enum Side {
 impl RandomizerTable {
     /// Tables modulo `p²` and `q²` for the key holder.
     pub fn for_key_holder<R: CryptoRng + ?Sized>(key: &Arc<SecretKey>, rng: &mut R) -> Self {
-        let [by_p, by_q] = key.halves().map(|half| {
-            let bits = half.prime().bits();
+        // Tables of any kernel are made of powers by the fastest: they are most of the work.
+        let fastest = if_other_than(Kernel::detect(), key.public_key())
+            .and_then(|kernel| key.with_kernel(kernel).ok());
+        let makers = fastest.as_ref().unwrap_or(key).halves();
+        let tables = |half: &PrimeHalf, maker: &PrimeHalf, rng: &mut R| {
             BaseTable::new(
                 half.ring(),
-                bits,
-                half.fresh_powers(1 + SUBSET_SIZE as usize, rng),
+                half.prime().bits(),
+                maker.fresh_powers(1 + SUBSET_SIZE as usize, rng),
             )
-        });
+        };
+        let [by_p, by_q] = [0, 1].map(|half| tables(key.halves()[half], makers[half], rng));
         Self {
             side: Side::KeyHolder {
                 key: Arc::clone(key),
@@ -172,7 +176,9 @@ impl RandomizerTable {
 
     /// Tables modulo `n²` for whoever holds only the public key.
     pub fn for_other_side<R: CryptoRng + ?Sized>(key: &PublicKey, rng: &mut R) -> Self {
-        let powers = key.fresh_randomizers(1 + SUBSET_SIZE as usize, rng);
+        let fastest = if_other_than(Kernel::detect(), key).and_then(|k| key.with_kernel(k).ok());
+        let maker = fastest.as_ref().unwrap_or(key);
+        let powers = maker.fresh_randomizers(1 + SUBSET_SIZE as usize, rng);
         let powers = powers
             .iter()
             .map(|randomizer| randomizer.residue.clone())
@@ -185,6 +191,11 @@ impl RandomizerTable {
             },
         }
     }
+}
+
+/// This kernel, where the key computes with another.
+fn if_other_than(kernel: Kernel, key: &PublicKey) -> Option<Kernel> {
+    (key.kernel() != kernel).then_some(kernel)
 }
 
 impl RandomizerSource for PublicKey {

@@ -1,16 +1,98 @@
 //! Randomness from the operating system.
 
-use rand::TryRng;
+use core::convert::Infallible;
+
 use rand::rand_core::UnwrapErr;
 use rand::rngs::SysRng;
+use rand::{Rng, TryCryptoRng, TryRng};
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::error::{Error, Result};
 
-/// The operating system's generator.
-pub type SystemRng = UnwrapErr<SysRng>;
+/// Bytes that are fetched at once.
+const BLOCK: usize = 512;
+
+/// The operating system's generator. It fetches a block at a time, for each call to the system costs more than short
+/// numbers do; what was given out is wiped here, and so is the rest in the end.
+#[derive(ZeroizeOnDrop)]
+pub struct SystemRng {
+    block: [u8; BLOCK],
+    given_out: usize,
+}
 
 /// The operating system's generator, once it has shown that it works.
 pub fn system_rng() -> Result<SystemRng> {
-    SysRng.try_next_u64().map_err(|_| Error::NoRandomness)?;
-    Ok(UnwrapErr(SysRng))
+    let mut block = [0; BLOCK];
+    SysRng
+        .try_fill_bytes(&mut block)
+        .map_err(|_| Error::NoRandomness)?;
+    let rng = SystemRng {
+        block,
+        given_out: 0,
+    };
+    block.zeroize();
+    Ok(rng)
+}
+
+impl SystemRng {
+    fn give<const N: usize>(&mut self) -> [u8; N] {
+        let mut bytes = [0; N];
+        self.fill(&mut bytes);
+        bytes
+    }
+
+    fn fill(&mut self, bytes: &mut [u8]) {
+        if bytes.len() > BLOCK / 4 {
+            return UnwrapErr(SysRng).fill_bytes(bytes);
+        }
+        if bytes.len() > BLOCK - self.given_out {
+            UnwrapErr(SysRng).fill_bytes(&mut self.block);
+            self.given_out = 0;
+        }
+        let given = &mut self.block[self.given_out..self.given_out + bytes.len()];
+        bytes.copy_from_slice(given);
+        given.zeroize();
+        self.given_out += bytes.len();
+    }
+}
+
+impl TryRng for SystemRng {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> core::result::Result<u32, Infallible> {
+        Ok(u32::from_le_bytes(self.give()))
+    }
+
+    fn try_next_u64(&mut self) -> core::result::Result<u64, Infallible> {
+        Ok(u64::from_le_bytes(self.give()))
+    }
+
+    fn try_fill_bytes(&mut self, bytes: &mut [u8]) -> core::result::Result<(), Infallible> {
+        self.fill(bytes);
+        Ok(())
+    }
+}
+
+impl TryCryptoRng for SystemRng {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Numbers of all lengths, across the ends of blocks, and none given out twice.
+    #[test]
+    fn no_byte_is_given_out_twice() {
+        let mut rng = system_rng().unwrap();
+        let mut seen = std::collections::HashSet::new();
+        for round in 0..2000 {
+            assert!(seen.insert(rng.next_u64()));
+            let mut longer = vec![0; 8 + round % 90];
+            rng.fill_bytes(&mut longer);
+            assert!(seen.insert(u64::from_le_bytes(*longer.last_chunk().unwrap())));
+            rng.next_u32();
+        }
+        // What was given out is gone from the block.
+        let given = rng.given_out;
+        assert!(rng.block[..given].iter().all(|&byte| byte == 0));
+    }
 }

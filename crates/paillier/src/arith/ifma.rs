@@ -32,6 +32,15 @@ const LIMB_MASK: u64 = (1 << RADIX_BITS) - 1;
 /// with R ≥ 16·m both digits of every product stay below 1.2·m.
 const SPARE_BITS: u32 = 4;
 
+/// Stands for a number of limbs that is known at run time only.
+const ANY: usize = 0;
+
+/// A digit whose length the compiler knows, unless it is [`ANY`].
+#[inline]
+fn of_length<const H: usize>(digit: &[Lanes]) -> &[Lanes] {
+    if H == ANY { digit } else { &digit[..H] }
+}
+
 /// One limb of eight residues.
 #[derive(Clone, Copy, Zeroize)]
 #[repr(C, align(64))]
@@ -179,11 +188,14 @@ impl BatchKernel for Ifma {
     fn store(&self, element: &Element, count: usize) -> Vec<Residue> {
         let (low, high) = element.0.split_at(self.limbs);
         let words = self.modulus_words.len();
-        let digit =
-            |limbs: &[Lanes], lane: usize| from_radix_52(limbs.iter().map(|l| l.0[lane]), words);
         (0..count.min(LANES))
             .map(|lane| {
-                Residue::from_loose_digits(digit(low, lane), digit(high, lane), &self.modulus_words)
+                // Both digits in one piece of memory, with a word to spare behind each while it may exceed the modulus.
+                let mut digits = vec![0; 2 * words + 1];
+                from_radix_52(low.iter().map(|l| l.0[lane]), &mut digits[..=words]);
+                let excess = limbs::subtract_once(&mut digits[..=words], &self.modulus_words);
+                from_radix_52(high.iter().map(|l| l.0[lane]), &mut digits[words..]);
+                Residue::from_loose_high_digit(digits, excess, &self.modulus_words)
             })
             .collect()
     }
@@ -263,9 +275,8 @@ fn to_radix_52(words: &[u64], count: usize) -> impl Iterator<Item = u64> + '_ {
     (0..count).map(move |limb| limbs::bits_at(words, limb * RADIX_BITS as usize, RADIX_BITS))
 }
 
-/// The inverse of [`to_radix_52`], into one word more than the modulus has: the value may exceed it.
-fn from_radix_52(limbs: impl Iterator<Item = u64>, words: usize) -> Vec<u64> {
-    let mut out = vec![0; words + 1];
+/// The inverse of [`to_radix_52`], into memory that holds zeros.
+fn from_radix_52(limbs: impl Iterator<Item = u64>, out: &mut [u64]) {
     for (index, limb) in limbs.enumerate() {
         let (word, shift) = (index * 52 / 64, index * 52 % 64);
         if word < out.len() {
@@ -275,5 +286,4 @@ fn from_radix_52(limbs: impl Iterator<Item = u64>, words: usize) -> Vec<u64> {
             out[word + 1] |= limb >> (64 - shift);
         }
     }
-    out
 }

@@ -46,6 +46,16 @@ impl MontgomeryConstants {
 }
 
 /// The number that these words spell, with exactly their precision.
+#[cfg(target_pointer_width = "64")]
+pub(crate) fn to_uint(words: &[u64]) -> BoxedUint {
+    if words.is_empty() {
+        return BoxedUint::zero();
+    }
+    BoxedUint::from_words(words.iter().copied())
+}
+
+/// The number that these words spell, with exactly their precision.
+#[cfg(not(target_pointer_width = "64"))]
 pub(crate) fn to_uint(words: &[u64]) -> BoxedUint {
     let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
     let uint = BoxedUint::from_le_slice_truncated(&bytes, bits_of(words));
@@ -54,6 +64,17 @@ pub(crate) fn to_uint(words: &[u64]) -> BoxedUint {
 }
 
 /// The low `words` words of a number.
+#[cfg(target_pointer_width = "64")]
+pub(crate) fn from_uint(value: &BoxedUint, words: usize) -> Vec<u64> {
+    let mut out = vec![0; words];
+    for (word, &limb) in out.iter_mut().zip(value.as_words()) {
+        *word = limb;
+    }
+    out
+}
+
+/// The low `words` words of a number.
+#[cfg(not(target_pointer_width = "64"))]
 pub(crate) fn from_uint(value: &BoxedUint, words: usize) -> Vec<u64> {
     let mut bytes = value.to_le_bytes().into_vec();
     let mut out = vec![0; words];

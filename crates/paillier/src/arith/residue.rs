@@ -26,16 +26,16 @@ impl Residue {
         Self { words: joined }
     }
 
-    /// From digits below `2m` (the high one below `2m − 1`), each with one word to spare.
+    /// From a low digit below `m`, of which `excess` times `m` was taken, and a high digit below `2m − 1` with one word to
+    /// spare.
     #[cfg(target_arch = "x86_64")]
-    pub(crate) fn from_loose_digits(mut low: Vec<u64>, mut high: Vec<u64>, m: &[u64]) -> Self {
-        let excess = limbs::subtract_once(&mut low, m);
+    pub(crate) fn from_loose_high_digit(mut digits: Vec<u64>, excess: u64, m: &[u64]) -> Self {
+        let high = &mut digits[m.len()..];
         // m of the low digit are one of the high digit.
-        limbs::add_small(&mut high, excess);
-        limbs::subtract_once(&mut high, m);
-        low.truncate(m.len());
-        high.truncate(m.len());
-        Self::from_digits(low, high)
+        limbs::add_small(high, excess);
+        limbs::subtract_once(high, m);
+        digits.truncate(2 * m.len());
+        Self { words: digits }
     }
 
     /// The number 1 for a modulus of so many words.

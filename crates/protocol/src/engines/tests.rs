@@ -8,7 +8,8 @@ use crate::{
 };
 use proptest::prelude::*;
 use veilpath_metrics::{
-    Alphabet, Cohort, Comparison, Distance, Encoding, Entry, Grid, LocalScoring, Metric, Reading,
+    Alphabet, Cohort, Comparison, Distance, Encoding, Entry, Grid, LocalScoring, Metric, Notation,
+    Reading,
     Scanpath, Substitution, Table,
 };
 use veilpath_paillier::KeySize;
@@ -229,6 +230,48 @@ fn extreme_costs_and_lengths_give_the_plain_score() {
             for (a, b) in &shapes {
                 equals_plain_comparison(engine, metric, &cohort(a), &cohort(b));
             }
+        }
+    }
+}
+
+/// The least alphabet of use, of four bases, and the usual scores for them.
+#[test]
+fn dna_gives_the_plain_score() {
+    let alphabet = Alphabet::full(Notation::Dna);
+    let dna = |texts: &[&str]| Cohort {
+        alphabet,
+        entries: texts
+            .iter()
+            .map(|text| Entry {
+                participant: text.to_string(),
+                stimulus: None,
+                scanpath: alphabet.parse(text).unwrap(),
+            })
+            .collect(),
+        ..cohort(&[])
+    };
+    let a = dna(&["GATTACA", "CCCGGGAAATTT"]);
+    let b = dna(&["GCATGCT", "T", "ACGTACGTACGTA"]);
+    let metrics = [
+        Metric::Levenshtein,
+        Metric::NeedlemanWunsch {
+            substitution: Substitution::Unit { mismatch: 1.0 },
+            insert: 2.0,
+            delete: 2.0,
+            scale: None,
+        },
+        Metric::SmithWaterman {
+            scoring: LocalScoring::Unit {
+                reward: 3.0,
+                mismatch: 3.0,
+            },
+            gap: 2.0,
+            scale: None,
+        },
+    ];
+    for engine in engines() {
+        for metric in &metrics {
+            equals_plain_comparison(engine, metric, &a, &b);
         }
     }
 }

@@ -21,12 +21,16 @@ Examples:
   veilpath bench cell --key-bits 512 --allow-weak-key --seconds 0.2
   veilpath bench cell --engine paillier --key-bits 512 --allow-weak-key --seconds 0.2 --format json
 
-Both parties run on this machine, share its cores and talk over TLS. Seconds per cell are time on the clock from the first finished \
-batch to the last, so keys, tables and Alice's substitution costs are not in it; those of a party are the time that its \
-work took on all cores together. Bytes are all others, in both directions.";
+Both parties run on this machine, share its cores and talk over TLS. Seconds per cell are time on the clock while the \
+middle half of all cells is filled: keys, tables and Alice's substitution costs are not in it, nor the start and the end, \
+when few comparisons are in flight. The seconds of a party are the time that its work took on all cores together; cores \
+used are those that the whole process kept busy meanwhile. Bytes are all but those of Alice's substitution costs, in both \
+directions.";
 
 /// The length of scanpaths: short ones, so that many are in flight even in a short run.
 const LENGTH: usize = 16;
+/// The fewest comparisons in a measurement: so many keep a few batches in flight.
+const MANY_COMPARISONS: f64 = 16.0;
 /// Letters, as in the paper.
 const LETTERS: u32 = 52;
 
@@ -66,7 +70,8 @@ pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
     // A short run tells how many comparisons fill the time.
     let trial = measure(options, 4)?;
     let cells = args.seconds / trial.seconds_per_cell;
-    let comparisons = (cells / (LENGTH * LENGTH) as f64).ceil().clamp(8.0, 1e6);
+    let comparisons = (cells / (LENGTH * LENGTH) as f64).ceil();
+    let comparisons = comparisons.clamp(MANY_COMPARISONS, 1e6);
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
     let measured = measure(options, comparisons as usize)?;
     let key_bits = options.key_size().bits();
@@ -76,6 +81,7 @@ pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
         "key_bits": key_bits,
         "cells": measured.cells,
         "seconds": measured.seconds_per_cell * measured.cells as f64,
+        "cores_used": measured.cores_used,
         "seconds_per_cell": measured.seconds_per_cell,
         "alice_seconds_per_cell": measured.alice,
         "bob_seconds_per_cell": measured.bob,
@@ -103,6 +109,7 @@ pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
 struct Measured {
     cells: u64,
     seconds_per_cell: f64,
+    cores_used: Option<f64>,
     alice: f64,
     bob: f64,
     bytes: f64,
@@ -117,19 +124,22 @@ fn measure(options: PaillierOptions, comparisons: usize) -> Result<Measured, Fai
     );
     let metric = Metric::Levenshtein;
     let spec = Spec::new(Engine::Paillier(options), metric, PairRule::All, &a, &b)?;
-    let (alice, bob) = (Watch::default(), Watch::default());
+    let all_cells = (comparisons * LENGTH * LENGTH) as u64;
+    let (alice, bob) = (Watch::new(all_cells), Watch::new(all_cells));
     let outcome: Outcome = compare_on_loopback(&spec, None, [&a, &b], [&alice, &bob])?;
-    let (cells, time) = bob.span();
+    let (alice, bob) = (alice.middle(), bob.middle());
     let cost = outcome.cost;
     // Everything but Alice's substitution costs, which are shared by all comparisons.
     let rows = LENGTH * LETTERS as usize * options.key_size().ciphertext_bytes();
     let bytes = (cost.bytes_sent + cost.bytes_received).saturating_sub(rows as u64);
-    let each = |nanoseconds: u64| nanoseconds as f64 / 1e9 / cells.max(1) as f64;
     Ok(Measured {
-        cells,
-        seconds_per_cell: time.as_secs_f64() / cells.max(1) as f64,
-        alice: each(alice.busy_after_first_cells()),
-        bob: each(bob.busy_after_first_cells()),
+        cells: bob.cells,
+        seconds_per_cell: bob.clock.as_secs_f64() / bob.cells as f64,
+        cores_used: bob
+            .process
+            .map(|time| time.as_secs_f64() / bob.clock.as_secs_f64()),
+        alice: alice.busy.as_secs_f64() / alice.cells as f64,
+        bob: bob.busy.as_secs_f64() / bob.cells as f64,
         bytes: bytes as f64 / cost.cells.max(1) as f64,
     })
 }
@@ -151,60 +161,82 @@ fn cohort(alphabet: Alphabet, count: usize, rng: &mut ChaCha20Rng) -> Cohort {
     }
 }
 
-/// Times one party.
-#[derive(Default)]
+/// Times one party while it fills the middle half of all cells.
 struct Watch {
+    all_cells: u64,
     busy: AtomicU64,
-    seen: Mutex<Option<Seen>>,
+    seen: Mutex<Seen>,
 }
 
+#[derive(Default)]
 struct Seen {
-    first: Instant,
-    last: Instant,
-    /// Cells after the first batch.
     cells: u64,
-    busy_before: u64,
+    /// When a quarter of the cells was filled, and three quarters.
+    quarter: Option<Moment>,
+    three_quarters: Option<Moment>,
+}
+
+#[derive(Clone, Copy)]
+struct Moment {
+    cells: u64,
+    clock: Instant,
+    busy: Duration,
+    process: Option<Duration>,
+}
+
+/// The time between two moments, and the cells filled in it.
+struct Span {
+    cells: u64,
+    clock: Duration,
+    busy: Duration,
+    process: Option<Duration>,
 }
 
 impl Watch {
-    /// Cells after the first batch, and the time they took.
-    fn span(&self) -> (u64, Duration) {
-        self.with(|seen| (seen.cells, seen.last - seen.first))
-            .unwrap_or_default()
+    fn new(all_cells: u64) -> Self {
+        Self {
+            all_cells,
+            busy: AtomicU64::new(0),
+            seen: Mutex::default(),
+        }
     }
 
-    fn busy_after_first_cells(&self) -> u64 {
-        let before = self.with(|seen| seen.busy_before).unwrap_or(0);
-        self.busy.load(Ordering::Relaxed).saturating_sub(before)
-    }
-
-    fn with<T>(&self, read: impl FnOnce(&Seen) -> T) -> Option<T> {
+    fn middle(&self) -> Span {
         let seen = self.seen.lock().unwrap_or_else(|e| e.into_inner());
-        seen.as_ref().map(read)
+        let now = self.now(seen.cells);
+        let first = seen.quarter.unwrap_or(now);
+        let last = seen.three_quarters.unwrap_or(now);
+        Span {
+            cells: (last.cells - first.cells).max(1),
+            clock: last.clock - first.clock,
+            busy: last.busy.saturating_sub(first.busy),
+            process: last
+                .process
+                .zip(first.process)
+                .map(|(last, first)| last.saturating_sub(first)),
+        }
+    }
+
+    fn now(&self, cells: u64) -> Moment {
+        Moment {
+            cells,
+            clock: Instant::now(),
+            busy: Duration::from_nanos(self.busy.load(Ordering::Relaxed)),
+            process: process_time(),
+        }
     }
 }
 
 impl Observer for Watch {
     fn cells(&self, finished: u64) {
-        if finished == 0 {
-            return;
-        }
-        let now = Instant::now();
-        let busy = self.busy.load(Ordering::Relaxed);
         let mut seen = self.seen.lock().unwrap_or_else(|e| e.into_inner());
-        match &mut *seen {
-            Some(seen) => {
-                seen.last = now;
-                seen.cells += finished;
-            }
-            None => {
-                *seen = Some(Seen {
-                    first: now,
-                    last: now,
-                    cells: 0,
-                    busy_before: busy,
-                });
-            }
+        seen.cells += finished;
+        let now = self.now(seen.cells);
+        if 4 * seen.cells >= self.all_cells {
+            seen.quarter.get_or_insert(now);
+        }
+        if 4 * seen.cells >= 3 * self.all_cells {
+            seen.three_quarters.get_or_insert(now);
         }
     }
 
@@ -227,4 +259,13 @@ fn time_on_core() -> Option<Duration> {
     let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     let nanoseconds = statistics.split(' ').next()?.parse().ok()?;
     Some(Duration::from_nanos(nanoseconds))
+}
+
+/// The time that all threads of this process have spent on a core, where the system tells.
+fn process_time() -> Option<Duration> {
+    let statistics = std::fs::read_to_string("/proc/self/stat").ok()?;
+    // The name of the program may hold anything; user and system time are the 12th and 13th field after it.
+    let mut fields = statistics.rsplit(')').next()?.split_whitespace().skip(11);
+    let mut ticks = || fields.next()?.parse::<u64>().ok();
+    Some(Duration::from_millis(10 * (ticks()? + ticks()?)))
 }

@@ -7,28 +7,55 @@ use core::arch::x86_64::{
 };
 
 use super::reduce::reduce;
-use super::{Ifma, LIMB_MASK, Lanes, Scratch};
+use super::{ANY, Ifma, LIMB_MASK, Lanes, Scratch, of_length};
+
+/// Calls a function for digits of the lengths that short keys have, which the compiler then unrolls, or of any length.
+macro_rules! by_length {
+    ($ring:expr, $function:ident($($argument:expr),*)) => {
+        match $ring.limbs {
+            5 => $function::<5>($($argument),*),
+            10 => $function::<10>($($argument),*),
+            20 => $function::<20>($($argument),*),
+            _ => $function::<ANY>($($argument),*),
+        }
+    };
+}
 
 /// `a ← a·b / R`, in the digits of [`super`]: the low digit is the reduction of `a₀b₀`, whose quotient the
 /// high digit `a₀b₁ + a₁b₀` then takes over.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn multiply(ring: &Ifma, a: &mut [Lanes], b: &[Lanes], scratch: &mut Scratch) {
+    by_length!(ring, multiply_digits(ring, a, b, scratch));
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn multiply_digits<const H: usize>(
+    ring: &Ifma,
+    a: &mut [Lanes],
+    b: &[Lanes],
+    scratch: &mut Scratch,
+) {
     let (a_low, a_high) = a.split_at_mut(ring.limbs);
     let (b_low, b_high) = b.split_at(ring.limbs);
-    accumulate_product::<true>(&mut scratch.low, a_low, b_low);
-    accumulate_product::<true>(&mut scratch.high, a_low, b_high);
-    accumulate_product::<false>(&mut scratch.high, a_high, b_low);
-    reduce(ring, scratch, a_low, a_high);
+    accumulate_product::<true, H>(&mut scratch.low, a_low, b_low);
+    accumulate_product::<true, H>(&mut scratch.high, a_low, b_high);
+    accumulate_product::<false, H>(&mut scratch.high, a_high, b_low);
+    reduce::<H>(ring, scratch, a_low, a_high);
 }
 
 /// `a ← a² / R`: one squaring and one product of single digits instead of three products.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn square(ring: &Ifma, a: &mut [Lanes], scratch: &mut Scratch) {
+    by_length!(ring, square_digits(ring, a, scratch));
+}
+
+#[target_feature(enable = "avx512f,avx512ifma")]
+fn square_digits<const H: usize>(ring: &Ifma, a: &mut [Lanes], scratch: &mut Scratch) {
     let (a_low, a_high) = a.split_at_mut(ring.limbs);
     double(a_high);
-    accumulate_product::<true>(&mut scratch.high, a_low, a_high);
+    accumulate_product::<true, H>(&mut scratch.high, a_low, a_high);
     scratch.low.fill(Lanes::ZERO);
-    accumulate_cross_products(&mut scratch.low, a_low);
+    accumulate_cross_products(&mut scratch.low, of_length::<H>(a_low));
     for (columns, limb) in scratch.low.chunks_exact_mut(2).zip(a_low.iter()) {
         let limb = limb.get();
         let (even, odd) = (
@@ -38,7 +65,7 @@ pub(super) fn square(ring: &Ifma, a: &mut [Lanes], scratch: &mut Scratch) {
         columns[0].set(_mm512_madd52lo_epu64(even, limb, limb));
         columns[1].set(_mm512_madd52hi_epu64(odd, limb, limb));
     }
-    reduce(ring, scratch, a_low, a_high);
+    reduce::<H>(ring, scratch, a_low, a_high);
 }
 
 /// `a ← 2a`. The head-room takes the extra bit.
@@ -60,7 +87,12 @@ fn double(a: &mut [Lanes]) {
 /// `acc += a·b` for equal lengths; with `FRESH`, `acc = a·b`, whatever was there.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
-fn accumulate_product<const FRESH: bool>(acc: &mut [Lanes], a: &[Lanes], b: &[Lanes]) {
+fn accumulate_product<const FRESH: bool, const H: usize>(
+    acc: &mut [Lanes],
+    a: &[Lanes],
+    b: &[Lanes],
+) {
+    let (a, b) = (of_length::<H>(a), of_length::<H>(b));
     if FRESH {
         acc[..a.len()].fill(Lanes::ZERO);
     }
@@ -70,10 +102,18 @@ fn accumulate_product<const FRESH: bool>(acc: &mut [Lanes], a: &[Lanes], b: &[La
         if FRESH {
             acc[a.len()..a.len() + 4].fill(Lanes::ZERO);
         }
-        accumulate_four_rows(acc, a, rows);
+        accumulate_four_rows::<H>(acc, a, rows);
     }
-    for (index, row) in rest.iter().enumerate() {
-        let acc = &mut acc[4 * fours.len() + index..];
+    let (twos, rest) = rest.as_chunks::<2>();
+    for rows in twos {
+        let acc = &mut acc[4 * fours.len()..];
+        if FRESH {
+            acc[a.len()..a.len() + 2].fill(Lanes::ZERO);
+        }
+        accumulate_two_rows(acc, a, rows);
+    }
+    for row in rest {
+        let acc = &mut acc[b.len() - 1..];
         if FRESH {
             acc[a.len()] = Lanes::ZERO;
         }
@@ -89,7 +129,7 @@ fn accumulate_cross_products(acc: &mut [Lanes], a: &[Lanes]) {
     for (index, block) in fours.iter().enumerate() {
         let first = 4 * index;
         accumulate_cross_products_of_four(&mut acc[2 * first..], block);
-        accumulate_four_rows(&mut acc[2 * first + 4..], &a[first + 4..], block);
+        accumulate_four_rows::<ANY>(&mut acc[2 * first + 4..], &a[first + 4..], block);
     }
     for (index, row) in rest.iter().enumerate() {
         let first = 4 * fours.len() + index;
@@ -125,7 +165,8 @@ fn accumulate_cross_products_of_four(acc: &mut [Lanes], block: &[Lanes; 4]) {
 /// `acc += a·rows`, where the columns that the four rows share slide through registers.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
-fn accumulate_four_rows(acc: &mut [Lanes], a: &[Lanes], rows: &[Lanes; 4]) {
+fn accumulate_four_rows<const H: usize>(acc: &mut [Lanes], a: &[Lanes], rows: &[Lanes; 4]) {
+    let a = of_length::<H>(a);
     let [row0, row1, row2, row3] = [rows[0].get(), rows[1].get(), rows[2].get(), rows[3].get()];
     let acc = &mut acc[..a.len() + 4];
     // Named one by one: as an array the compiler would keep them in memory.
@@ -149,6 +190,26 @@ fn accumulate_four_rows(acc: &mut [Lanes], a: &[Lanes], rows: &[Lanes; 4]) {
     end[1].set(open1);
     end[2].set(open2);
     end[3].set(open3);
+}
+
+/// The same with two rows.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn accumulate_two_rows(acc: &mut [Lanes], a: &[Lanes], rows: &[Lanes; 2]) {
+    let [row0, row1] = [rows[0].get(), rows[1].get()];
+    let acc = &mut acc[..a.len() + 2];
+    let (mut open0, mut open1) = (acc[0].get(), acc[1].get());
+    for (j, limb) in a.iter().enumerate() {
+        let limb = limb.get();
+        open0 = _mm512_madd52lo_epu64(open0, limb, row0);
+        open1 = _mm512_madd52lo_epu64(open1, limb, row1);
+        let entering = _mm512_madd52hi_epu64(acc[j + 2].get(), limb, row1);
+        acc[j].set(open0);
+        open0 = _mm512_madd52hi_epu64(open1, limb, row0);
+        open1 = entering;
+    }
+    acc[a.len()].set(open0);
+    acc[a.len() + 1].set(open1);
 }
 
 /// `acc += a·row`.

@@ -6,18 +6,27 @@ use core::arch::x86_64::{
     _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64, _mm512_sub_epi64,
 };
 
-use super::{Ifma, LIMB_MASK, Lanes, Scratch};
+use super::{Ifma, LIMB_MASK, Lanes, Scratch, of_length};
 
 /// Montgomery reduction of both digits at once, the quotient of the low digit subtracted from the high one.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
-pub(super) fn reduce(ring: &Ifma, scratch: &mut Scratch, low: &mut [Lanes], high: &mut [Lanes]) {
+pub(super) fn reduce<const H: usize>(
+    ring: &Ifma,
+    scratch: &mut Scratch,
+    low: &mut [Lanes],
+    high: &mut [Lanes],
+) {
     let fours = ring.limbs / 4;
     for block in 0..fours {
-        reduce_rows::<4>(ring, 4 * block, scratch);
+        reduce_rows::<4, H>(ring, 4 * block, scratch);
     }
-    for row in 4 * fours..ring.limbs {
-        reduce_rows::<1>(ring, row, scratch);
+    let left = ring.limbs % 4;
+    if left >= 2 {
+        reduce_rows::<2, H>(ring, 4 * fours, scratch);
+    }
+    if left % 2 == 1 {
+        reduce_rows::<1, H>(ring, ring.limbs - 1, scratch);
     }
     carry(
         &scratch.low[ring.limbs..],
@@ -30,9 +39,13 @@ pub(super) fn reduce(ring: &Ifma, scratch: &mut Scratch, low: &mut [Lanes], high
 /// Clears the `ROWS` lowest columns that are left, starting at `first`.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
-fn reduce_rows<const ROWS: usize>(ring: &Ifma, first: usize, scratch: &mut Scratch) {
+fn reduce_rows<const ROWS: usize, const H: usize>(
+    ring: &Ifma,
+    first: usize,
+    scratch: &mut Scratch,
+) {
     let zero = _mm512_setzero_si512();
-    let modulus = &ring.modulus[..];
+    let modulus = of_length::<H>(&ring.modulus);
     let count = modulus.len();
     let low = &mut scratch.low[first..first + count + ROWS];
     let high = &mut scratch.high[first..first + count + ROWS];

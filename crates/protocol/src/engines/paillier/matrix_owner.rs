@@ -1,5 +1,7 @@
 //! Bob, who joins: he fills the encrypted matrices, asking Alice for the least of masked values in a random order.
 
+mod questions;
+
 use super::PaillierOptions;
 use super::agreement::{Agreement, complete};
 use super::cell::{Context, Inputs, Pending, Step, Target};
@@ -16,11 +18,6 @@ use std::collections::{HashMap, VecDeque};
 use veilpath_metrics::Reading;
 use veilpath_paillier::{Ciphertext, Plaintext, PublicKey, system_rng};
 
-/// Bytes of replies that may be under way when Bob asks again. See [`Channel`]: what Alice answers must fit the line
-/// while Bob is still sending.
-pub(super) const WINDOW_BYTES: usize = 256 << 10;
-/// Questions that may be under way.
-const QUESTIONS_UNDER_WAY: usize = 2;
 /// Bytes of matrix values that comparisons in flight may take. One comparison is always in flight.
 const MATRIX_BYTES: usize = 48 << 20;
 /// Candidates to choose from, in batches, before another comparison is taken up.
@@ -109,12 +106,30 @@ struct Question {
     reply_bytes: usize,
 }
 
+/// What came back: the bytes of minima, and what their values are made with.
+struct Answer {
+    minima: Vec<u8>,
+    pending: Vec<Pending>,
+}
+
+/// Work for one core.
+enum Piece<'a> {
+    Mask(Vec<Step>),
+    Correct(&'a [u8], Vec<Pending>),
+}
+
+/// What became of it.
+enum Done {
+    Masked((Vec<u8>, Vec<Pending>)),
+    Corrected(Vec<(Target, Ciphertext)>),
+}
+
 impl<R: CryptoRng> MatrixOwner<'_, R> {
     fn fill_all(&mut self, channel: &mut dyn Channel) -> Result<(), ProtocolError> {
         loop {
             self.take_up();
             while let Some(header) = self.next_question() {
-                self.ask(channel, header)?;
+                self.turn(channel, None, Some(header))?;
             }
             let Some(question) = self.under_way.pop_front() else {
                 return Ok(());
@@ -128,7 +143,9 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
                 let expected = groups.saturating_mul(each);
                 self.randomness = Some(Randomness::of_other_side(&self.public, expected)?);
             }
-            self.hear(channel, question)?;
+            let answer = self.hear(channel, question)?;
+            let next = self.next_question_at_once();
+            self.turn(channel, Some(answer), next)?;
         }
     }
 
@@ -157,85 +174,64 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         }
     }
 
-    /// How much to ask next; `None` when there is nothing to ask, or enough under way.
-    fn next_question(&self) -> Option<Header> {
-        let batch = self.agreement.batch() as usize;
-        let idle = self.under_way.is_empty();
-        if !idle && (batch == 1 || self.under_way.len() >= QUESTIONS_UNDER_WAY) {
-            return None;
-        }
-        let steps = self.batch_size(batch);
-        let results = self.finished.len().min(batch);
-        // A question that leaves most lanes empty costs as much as a full one: better wait for the answer under way.
-        if !idle && 2 * steps < LANES * self.agreement.layout.cells {
-            return None;
-        }
-        let outstanding: usize = self.under_way.iter().map(|q| q.reply_bytes).sum();
-        let mut header = header(0, steps, results);
-        let room = WINDOW_BYTES.saturating_sub(outstanding + self.reply_bytes(&header));
-        let row_bytes = self.reply_bytes(&Header {
-            rows: 1,
-            ..Header::default()
-        });
-        let wanted = self.waiting.front().map(|&pair| self.job.pairs[pair].0);
-        header.rows = match wanted {
-            Some(host) if idle && steps == 0 => self.substitutions.rows_to_ask(host),
-            Some(host) if batch > 1 => {
-                let fit = u32::try_from(room / 2 / row_bytes).unwrap_or(u32::MAX);
-                self.substitutions.rows_to_ask(host).min(fit)
-            }
-            _ => 0,
+    /// One turn at the cores: values out of an answer (step 6) and the next question, whose cells are chosen at random and
+    /// masked (steps 1 to 4). They have nothing to do with each other, so together they leave no core idle.
+    fn turn(
+        &mut self,
+        channel: &mut dyn Channel,
+        answer: Option<Answer>,
+        header: Option<Header>,
+    ) -> Result<(), ProtocolError> {
+        let steps = match &header {
+            Some(header) => self.draw_steps(header.steps as usize)?,
+            None => Vec::new(),
         };
-        let fits = outstanding + self.reply_bytes(&header) <= WINDOW_BYTES;
-        (header != Header::default() && (idle || fits)).then_some(header)
-    }
-
-    /// Candidates to take: about two thirds of what there is to choose from, never more than three quarters, and where
-    /// there is plenty as many as fill the lanes of both sides.
-    fn batch_size(&self, batch: usize) -> usize {
-        let ready = self.candidates.len();
-        let size = (ready * 2).div_ceil(3).min(batch);
-        let full = LANES * self.agreement.layout.cells;
-        if size > full {
-            return size - size % full;
-        }
-        if ready <= 3 {
-            return ready.min(1);
-        }
-        let rounded_up = size.next_multiple_of(LANES);
-        if rounded_up <= (ready * 3 / 4).min(batch) {
-            rounded_up
-        } else if size > LANES {
-            size - size % LANES
-        } else {
-            size
-        }
-    }
-
-    fn reply_bytes(&self, header: &Header) -> usize {
-        let row = self.agreement.letters as usize;
-        let ciphertexts = header.steps as usize + (header.rows as usize).saturating_mul(row);
-        ciphertexts
-            .saturating_mul(self.agreement.key_size().ciphertext_bytes())
-            .saturating_add(8 * header.results as usize)
-    }
-
-    /// Chooses the next cells at random, masks their candidates (steps 1 to 4), and sends them.
-    fn ask(&mut self, channel: &mut dyn Channel, header: Header) -> Result<(), ProtocolError> {
-        let chosen = self.candidates.draw(header.steps as usize, self.rng);
-        let steps = chosen
-            .into_iter()
-            .map(|work| self.step(work))
-            .collect::<Result<Vec<_>, _>>()?;
-        let masked = if steps.is_empty() {
-            Vec::new()
-        } else {
+        let (minima, pending) = answer.map_or_else(Default::default, |a| (a.minima, a.pending));
+        let (mut masked, mut values) = (Vec::new(), Vec::new());
+        if !(steps.is_empty() && pending.is_empty()) {
             let context = self.context()?;
+            // The longest pieces first: then the cores finish at about the same time.
             let at_a_time = piece_length(steps.len(), LANES * self.agreement.layout.cells);
-            on_all_cores(self.observer, pieces(steps, at_a_time), |steps| {
-                context.mask(steps)
-            })?
-        };
+            let mut work: Vec<_> = pieces(steps, at_a_time)
+                .into_iter()
+                .map(Piece::Mask)
+                .collect();
+            let at_a_time = piece_length(pending.len(), LANES);
+            let minima = minima.chunks(at_a_time * self.agreement.key_size().ciphertext_bytes());
+            let pending = pieces(pending, at_a_time);
+            work.extend(minima.zip(pending).map(|(m, p)| Piece::Correct(m, p)));
+            let done = on_all_cores(self.observer, work, |piece| match piece {
+                Piece::Mask(steps) => context.mask(steps).map(Done::Masked),
+                Piece::Correct(minima, pending) => {
+                    context.correct(minima, pending).map(Done::Corrected)
+                }
+            })?;
+            for piece in done {
+                match piece {
+                    Done::Masked(piece) => masked.push(piece),
+                    Done::Corrected(piece) => values.extend(piece),
+                }
+            }
+        }
+        if let Some(header) = header {
+            self.ask(channel, header, masked)?;
+        }
+        let mut cells = 0;
+        for (target, value) in values {
+            cells += u64::from(target.cell.is_some());
+            self.know(target, value)?;
+        }
+        self.observer.cells(cells);
+        Ok(())
+    }
+
+    /// Sends a question: masked candidates, results to open, rows of D.
+    fn ask(
+        &mut self,
+        channel: &mut dyn Channel,
+        header: Header,
+        masked: Vec<(Vec<u8>, Vec<Pending>)>,
+    ) -> Result<(), ProtocolError> {
         let results: Vec<_> = self.finished.drain(..header.results as usize).collect();
         let opened = if results.is_empty() {
             Vec::new()
@@ -265,8 +261,12 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         Ok(())
     }
 
-    /// Receives the answer to a question, and puts every value where it belongs.
-    fn hear(&mut self, channel: &mut dyn Channel, asked: Question) -> Result<(), ProtocolError> {
+    /// Receives the answer to a question.
+    fn hear(
+        &mut self,
+        channel: &mut dyn Channel,
+        asked: Question,
+    ) -> Result<Answer, ProtocolError> {
         let size = self.agreement.key_size();
         let minima = receive_ciphertexts(channel, asked.pending.len(), size)?;
         for pair in asked.results {
@@ -280,20 +280,10 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         }
         self.substitutions
             .receive(channel, asked.rows, &self.public)?;
-        let at_a_time = piece_length(asked.pending.len(), LANES);
-        let minima = minima.chunks(at_a_time * size.ciphertext_bytes());
-        let work: Vec<_> = minima.zip(pieces(asked.pending, at_a_time)).collect();
-        let context = self.context()?;
-        let values = on_all_cores(self.observer, work, |(minima, pending)| {
-            context.correct(minima, pending)
-        })?;
-        let mut cells = 0;
-        for (target, value) in values.into_iter().flatten() {
-            cells += u64::from(target.cell.is_some());
-            self.know(target, value)?;
-        }
-        self.observer.cells(cells);
-        Ok(())
+        Ok(Answer {
+            minima,
+            pending: asked.pending,
+        })
     }
 
     /// A value is known: what it makes possible joins the candidates.
@@ -324,6 +314,12 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             self.finished.push((pair, result));
         }
         Ok(())
+    }
+
+    /// Chooses so many candidates at random.
+    fn draw_steps(&mut self, count: usize) -> Result<Vec<Step>, ProtocolError> {
+        let chosen = self.candidates.draw(count, self.rng);
+        chosen.into_iter().map(|work| self.step(work)).collect()
     }
 
     /// What a chosen cell or round needs, with a mask of its own.
@@ -389,11 +385,3 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
 
 /// A value that the order of the cells promises is not there.
 const LOST: ProtocolError = ProtocolError::Internal("a value of the matrix was lost");
-
-fn header(rows: u32, steps: usize, results: usize) -> Header {
-    Header {
-        rows,
-        steps: u32::try_from(steps).unwrap_or(u32::MAX),
-        results: u32::try_from(results).unwrap_or(u32::MAX),
-    }
-}

@@ -27,7 +27,8 @@ pub(super) fn on_all_cores<T: Send, O: Send>(
         observer.work(&mut || result = piece.take().map(&work));
         result.unwrap_or(Err(ProtocolError::Internal("work was not done")))
     };
-    pieces.into_par_iter().map(one).collect()
+    // One at a time: a core that is done takes the next, and none waits for another's share.
+    pieces.into_par_iter().with_max_len(1).map(one).collect()
 }
 
 /// Cuts a list into pieces of this length; the last may be shorter.

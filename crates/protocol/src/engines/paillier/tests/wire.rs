@@ -1,7 +1,10 @@
 //! The messages, counted.
 
-use super::{as_in_the_paper, ciphertexts, cohort, key, recorded_run, short_key};
+use super::super::PaillierOptions;
+use super::{LETTERS, as_in_the_paper, ciphertexts, cohort, key, recorded_run, rng, short_key};
+use std::sync::Arc;
 use veilpath_metrics::Metric;
+use veilpath_paillier::{KeySize, SecretKey};
 
 const CIPHERTEXT: usize = 128;
 
@@ -56,4 +59,46 @@ fn no_two_ciphertexts_are_equal() {
     let all = [ciphertexts(&line.sent), ciphertexts(&line.received)].concat();
     let distinct: std::collections::HashSet<_> = all.iter().collect();
     assert_eq!(distinct.len(), all.len());
+}
+
+/// The formula at the top of the engine, to the last ciphertext; besides them there are headers, lengths, the key and
+/// results alone.
+#[test]
+fn traffic_follows_the_formula() {
+    let (m, n, letters) = (21, 34, LETTERS as usize);
+    let (a, b) = (cohort(&[vec![5; m]]), cohort(&[vec![7; n]]));
+    // Cells to a ciphertext, of values of 40+40+6+40+3 bits: one at 512, two at 1024, three ciphertexts to a cell unpacked.
+    for (size, packing, cells_each, ciphertexts_each) in [
+        (KeySize::Bits512, true, 1, 1),
+        (KeySize::Bits512, false, 1, 3),
+        (KeySize::Bits1024, true, 2, 1),
+    ] {
+        let key = Arc::new(SecretKey::generate(size, &mut rng(3)).unwrap());
+        let options = PaillierOptions::new(size, true)
+            .unwrap()
+            .with_packing(packing);
+        let (line, _) = recorded_run(options, &Metric::Levenshtein, &key, &a, &b);
+        let headers: Vec<_> = line.received.iter().filter(|b| b.len() == 12).collect();
+        let batch = |header: &[u8]| u32::from_le_bytes(*header[4..].first_chunk().unwrap());
+        let batches: Vec<usize> = headers.iter().map(|h| batch(h) as usize).collect();
+        assert_eq!(batches.iter().sum::<usize>(), m * n);
+        let masked: usize = batches
+            .iter()
+            .map(|cells| cells.div_ceil(cells_each) * ciphertexts_each)
+            .sum();
+        // Only the last ciphertext of a batch may have room left.
+        let fewest = (m * n).div_ceil(cells_each) * ciphertexts_each;
+        assert!((fewest..=fewest + batches.len()).contains(&masked));
+        let c = size.ciphertext_bytes();
+        let bytes = |buffers: &[Vec<u8>]| buffers.iter().map(Vec::len).sum::<usize>();
+        let (length, result) = (8, 8);
+        assert_eq!(
+            bytes(&line.received),
+            length + 12 * headers.len() + masked * c + (8 + c)
+        );
+        assert_eq!(
+            bytes(&line.sent),
+            length + c / 2 + (m * letters + m * n) * c + result
+        );
+    }
 }
