@@ -6,7 +6,8 @@ use std::sync::{Arc, OnceLock};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, LocalScoring, Metric, Scanpath};
 use veilpath_paillier::{KeySize, Plaintext, SecretKey};
 use veilpath_protocol::{
-    Channel, ChannelError, Engine, Job, PaillierOptions, PairRule, ProtocolError, Reveal, Role, Spec,
+    Channel, ChannelError, Engine, Job, PaillierOptions, PairRule, ProtocolError, Reveal, Role,
+    Spec,
 };
 
 /// A key for experiments; it protects nothing.

@@ -17,7 +17,7 @@ use crate::control::{self, Decline, Tag};
 use crate::frames::Parser;
 use crate::journal::Journal;
 use crate::journal::record::{Record, sealed};
-use crate::roster::{Roster, Row};
+use crate::roster::{Announced, Roster, Row};
 use crate::session::Ready;
 use crate::work::{Finished, Remaining};
 use serde::Serialize;
@@ -60,7 +60,12 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
             let [rows, letters, messages @ ..] = bytes else {
                 return false;
             };
-            let roster = Roster::receive(&mut Script(messages), (*rows).into(), (*letters).into());
+            let announced = Announced {
+                scanpaths: (*rows).into(),
+                letters: (*letters).into(),
+                pad_to: None,
+            };
+            let roster = Roster::receive(&mut Script(messages), &announced);
             roster.is_ok_and(|roster| roster.len() == usize::from(*rows))
         }
         10 => {

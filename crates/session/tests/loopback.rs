@@ -96,7 +96,7 @@ fn nothing_to_compare_is_told_in_these_words() {
 fn a_panic_of_either_side_comes_through() {
     struct Panics;
     impl Observer for Panics {
-        fn scored(&self, _: usize, _: veilpath_metrics::Reading) {
+        fn scored(&self, _: usize, _: veilpath_protocol::Answer) {
             unreachable!("an observer's own mistake");
         }
     }

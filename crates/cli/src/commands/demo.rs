@@ -10,8 +10,8 @@ use crate::say;
 use clap::Args;
 use veilpath_encode::{CohortFile, Input, cohort_file};
 use veilpath_metrics::scale::DEFAULT_SCALE;
-use veilpath_metrics::{Cohort, Entry, Metric};
-use veilpath_protocol::{Engine, Outcome, PairRule, ProtocolError, Work, count_pairs};
+use veilpath_metrics::{Cohort, Comparison, Entry, Metric};
+use veilpath_protocol::{Engine, Outcome, PairRule, ProtocolError, Reveal, Work, count_pairs};
 use veilpath_report::table;
 
 const EXAMPLES: &str = "\
@@ -157,8 +157,13 @@ fn seconds(engine: Engine, plan: &Plan) -> f64 {
         host_letters: letters(&plan.a),
         join_letters: letters(&plan.b),
         alphabet: plan.a.alphabet.size().into(),
+        padded: false,
+        reveal: Reveal::Score,
     };
-    engine.estimate(&work).seconds
+    let comparison = Comparison::new(plan.metric.clone(), plan.a.alphabet);
+    comparison.map_or(f64::INFINITY, |comparison| {
+        engine.estimate(&comparison, &work).seconds
+    })
 }
 
 fn bundled(name: &str, text: &str) -> Result<CohortFile, Failure> {

@@ -9,8 +9,7 @@ use crate::{
 use proptest::prelude::*;
 use veilpath_metrics::{
     Alphabet, Cohort, Comparison, Distance, Encoding, Entry, Grid, LocalScoring, Metric, Notation,
-    Reading,
-    Scanpath, Substitution, Table,
+    Reading, Scanpath, Substitution, Table,
 };
 use veilpath_paillier::KeySize;
 

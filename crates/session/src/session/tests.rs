@@ -68,6 +68,7 @@ fn plan(lengths: &[usize], pad_to: Option<u32>) -> Plan {
         estimate_only: false,
         fresh: false,
         limit_per_scanpath: None,
+        key: None,
     }
 }
 
@@ -77,7 +78,7 @@ fn settled(lengths: [&[usize]; 2], pad_to: Option<u32>) -> ([u64; 2], Summary) {
     let [host, join] = conversations();
     let side = |mut conversation: Conversation, plan| {
         let folder = tempfile::tempdir().unwrap();
-        let settled = conversation.settle(plan, &Home::at(folder.path()));
+        let settled = conversation.settle(plan, Some(&Home::at(folder.path())));
         let agreed = settled.unwrap().with(conversation);
         let sent = agreed.conversation.channel.traffic().sent;
         (sent, agreed.summary())
@@ -107,7 +108,7 @@ fn a_scanpath_longer_than_the_padding_is_an_error_before_anything_is_sent() {
     let [mut host, _join] = conversations();
     let before = host.channel.traffic();
     let folder = tempfile::tempdir().unwrap();
-    let settled = host.settle(plan(&[2, 7], Some(6)), &Home::at(folder.path()));
+    let settled = host.settle(plan(&[2, 7], Some(6)), Some(&Home::at(folder.path())));
     let error = settled.err().unwrap();
     assert!(matches!(error, SessionError::Ours(_)));
     assert!(error.to_string().contains("P1"), "{error}");
