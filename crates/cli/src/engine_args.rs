@@ -10,8 +10,8 @@ use veilpath_session::HostKey;
 /// The arguments about the engine.
 #[derive(Debug, Args)]
 pub(crate) struct EngineArgs {
-    /// How to compute: plain is fast and protects nothing
-    #[arg(long, value_enum, value_name = "ENGINE", default_value = "plain")]
+    /// How to compute; plain is fastest and protects nothing
+    #[arg(long, value_enum, value_name = "ENGINE", default_value_t)]
     pub(crate) engine: EngineName,
 
     #[command(flatten)]
@@ -19,14 +19,15 @@ pub(crate) struct EngineArgs {
 }
 
 /// The engines on the command line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineName {
+    /// Garbled circuits: nothing but lengths and results, provably
+    #[default]
+    Garbled,
+    /// The paper's protocol over Paillier encryption, which tells the host more
+    Paillier,
     /// In the clear
     Plain,
-    /// The paper's protocol over Paillier encryption
-    Paillier,
-    /// Garbled circuits: nothing but lengths and scores, provably
-    Garbled,
 }
 
 /// The arguments of the engine paillier.

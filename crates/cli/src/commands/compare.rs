@@ -24,10 +24,11 @@ Examples:
   veilpath compare a.csv b.csv --metric needleman-wunsch --substitution manhattan --gap 2
   veilpath compare a.csv b.csv --metric scanmatch --threshold 3.5 --gap -0.5 --format csv
   veilpath compare a.csv b.csv --metric smith-waterman --match 2 --mismatch 1 -o scores.json
+  veilpath compare a.csv b.csv --engine plain
   veilpath compare few.csv other.csv --engine paillier
   veilpath compare a.csv b.csv --reveal threshold:12
 
-With an engine other than plain both roles run here as between two institutions, over TLS within this machine.
+Both roles run here as between two institutions, over TLS within this machine; --engine plain computes directly.
 
 A cohort file is CSV with the columns participant, stimulus (may be absent) and scanpath, as `veilpath encode` \
 writes it; one string per line; or lines of participant, tab, letters (OGAMA, ScanGraph).";

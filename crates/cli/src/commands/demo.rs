@@ -17,7 +17,7 @@ use veilpath_report::table;
 const EXAMPLES: &str = "\
 Examples:
   veilpath demo
-  veilpath demo --engine plain --format json -o demo.json
+  veilpath demo --engine paillier --format json -o demo.json
 
 Both institutions run here, each with a key of its own, and talk over TLS within this machine, as `veilpath host` and \
 `veilpath join` do. At the end the scores are held against those in the clear.
@@ -29,9 +29,6 @@ The bundled cohorts are synthetic: `veilpath synth lifelike --participants 8 --s
 const CLINIC: &str = include_str!("../../../../testdata/demo/clinic.csv");
 const UNIVERSITY: &str = include_str!("../../../../testdata/demo/university.csv");
 
-/// The engine that is shown.
-const ENGINE: EngineName = EngineName::Paillier;
-
 /// No more is compared than is estimated to take so long.
 const BEARABLE_SECONDS: f64 = 5.0;
 
@@ -42,7 +39,7 @@ const RULE: PairRule = PairRule::SameStimulus;
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DemoArgs {
     /// How to compute; a slow engine compares a part of the cohorts
-    #[arg(long, value_enum, value_name = "ENGINE", default_value_t = ENGINE)]
+    #[arg(long, value_enum, value_name = "ENGINE", default_value_t)]
     engine: EngineName,
 
     #[command(flatten)]

@@ -10,9 +10,9 @@ use veilpath_session::Listener;
 
 const EXAMPLES: &str = "\
 Examples:
-  veilpath host --listen 127.0.0.1:7070 --peer THEIRS --cohort a.csv --engine plain -o host.csv
-  veilpath host --listen 127.0.0.1:7070 --peer THEIRS --cohort a.csv --engine plain --estimate
-  veilpath host --listen 127.0.0.1:7070 --peer THEIRS --cohort a.csv --engine plain --pairs all
+  veilpath host --listen 127.0.0.1:7070 --peer THEIRS --cohort a.csv -o host.csv
+  veilpath host --listen 127.0.0.1:7070 --peer THEIRS --cohort a.csv --estimate
+  veilpath host --listen 127.0.0.1:7070 --peer THEIRS --cohort a.csv --pairs all
 
 THEIRS stands for the fingerprint that the other institution's `veilpath identity` shows. It runs `veilpath join` with the same options. With `--reveal threshold:12` on both sides each pair tells one bit and no score. 127.0.0.1 is for both sides on one machine; 0.0.0.0 \
 listens to the network. After an interruption of either side run both commands again: they go on with what is missing.";

@@ -34,7 +34,7 @@ pub(crate) struct SessionArgs {
     metric: MetricArgs,
 
     /// How to compute. plain protects nothing: the host sees every scanpath of the joining side
-    #[arg(long, value_enum, value_name = "ENGINE")]
+    #[arg(long, value_enum, value_name = "ENGINE", default_value_t)]
     engine: EngineName,
 
     #[command(flatten)]
