@@ -142,7 +142,7 @@ fn converse(
         peer: args.peer,
     };
     let own = OwnCohort::open(&args.cohort, notation, &args.metric)?;
-    args.output.check(&inputs)?;
+    let output = args.output.check(&inputs)?;
     let home = home(args)?;
     let patience = Patience::new(Duration::from_secs(args.timeout), wait);
     events.warn_of(engine);
@@ -195,7 +195,7 @@ fn converse(
     let ended = agreed.run(&progress);
     progress.finish();
     let ended = ended?;
-    args.output.prepare(&inputs)?.write(&ended.outcome)?;
+    output.write(&args.output, &inputs, &ended.outcome)?;
     events.ended(&ended);
     Ok(())
 }
