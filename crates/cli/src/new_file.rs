@@ -24,6 +24,11 @@ enum Target {
 }
 
 impl NewFile {
+    /// Whether it is a pipe or a device.
+    pub(crate) fn is_direct(&self) -> bool {
+        matches!(self.target, Target::Direct(_))
+    }
+
     /// Opens a temporary file beside the final place. `inputs` are the files that are read: to overwrite a recording by
     /// its scanpaths would lose it.
     pub(crate) fn create(path: &Path, inputs: &[&Path]) -> Result<Self, Failure> {

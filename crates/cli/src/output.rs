@@ -48,9 +48,13 @@ impl OutputArgs {
         })
     }
 
-    /// Whether the file can be written, without leaving one behind: a run that is killed must not either.
-    pub(crate) fn check(&self, inputs: &[&Path]) -> Result<(), Failure> {
-        self.prepare(inputs).map(|_| ())
+    /// Whether the file can be written, without leaving one behind: a run that is killed must not either. A pipe stays
+    /// open, because its reader takes a closed one for the end.
+    pub(crate) fn check(&self, inputs: &[&Path]) -> Result<Checked, Failure> {
+        let prepared = self.prepare(inputs)?;
+        let stays = |(file, _): &(NewFile, Format)| file.is_direct();
+        let open = prepared.file.as_ref().is_some_and(stays);
+        Ok(Checked(open.then_some(prepared)))
     }
 
     fn file_format(&self, path: &Path) -> Format {
@@ -61,6 +65,25 @@ impl OutputArgs {
             (None, Some("json")) => Format::Json,
             (None, _) => Format::Table,
         }
+    }
+}
+
+/// A place for results that was there before the work.
+pub(crate) struct Checked(Option<Prepared>);
+
+impl Checked {
+    /// Writes the results there.
+    pub(crate) fn write(
+        self,
+        args: &OutputArgs,
+        inputs: &[&Path],
+        outcome: &Outcome,
+    ) -> Result<(), Failure> {
+        match self.0 {
+            Some(prepared) => prepared,
+            None => args.prepare(inputs)?,
+        }
+        .write(outcome)
     }
 }
 

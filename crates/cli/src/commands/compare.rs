@@ -129,7 +129,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
         .chain(table)
         .chain(args.key.file())
         .collect();
-    let output = args.output.prepare(&inputs)?;
+    // The file itself is made at the end: an interrupted comparison, which may have lasted hours, leaves nothing behind.
+    let output = args.output.check(&inputs)?;
     if !args.output.quiet {
         say_left_out(rule, &plan, paths);
     }
@@ -139,7 +140,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
         engine => Way::BothRoles(engine, key),
     };
     let outcome = compare(way, rule, args.reveal, &plan, args.output.quiet)?;
-    output.write(&outcome)?;
+    output.write(&args.output, &inputs, &outcome)?;
     if !args.output.quiet {
         say::lines(&table::closing_lines(&outcome));
     }

@@ -150,7 +150,7 @@ fn converse(
     if let Some(metric) = own.metric() {
         spec(args, engine, metric.clone(), own.cohort())?;
     }
-    args.output.check(&inputs)?;
+    let output = args.output.check(&inputs)?;
     let home = home(args)?;
     let patience = Patience::new(Duration::from_secs(args.timeout), wait);
     events.warn_of(engine);
@@ -202,7 +202,7 @@ fn converse(
     let ended = agreed.run(&progress);
     progress.finish();
     let ended = ended?;
-    args.output.prepare(&inputs)?.write(&ended.outcome)?;
+    output.write(&args.output, &inputs, &ended.outcome)?;
     events.ended(&ended);
     Ok(())
 }
