@@ -26,6 +26,7 @@
 use crate::block::Block;
 use crate::circuit::LANES;
 use crate::kernel::{AsBlock, Garbled, Gate, Kernel, Lanes, Tables};
+use crate::lane::Lane;
 
 /// Hashes labels under keys that never repeat.
 #[derive(Clone, Copy)]
@@ -38,6 +39,14 @@ impl TweakedHash {
     /// A hash whose keys are `start` plus the tweak. The start is public, random, and of one use.
     pub fn new(kernel: Kernel, start: Block) -> Self {
         Self { kernel, start }
+    }
+
+    /// The hash of a lane: its keys are those of no other lane.
+    pub(crate) fn of_lane(&self, lane: Lane) -> Self {
+        Self {
+            kernel: self.kernel,
+            start: self.start ^ Block::new(lane.tweak()),
+        }
     }
 
     /// The key of the gate with this number: it is followed by one key for each half gate in each lane.

@@ -10,26 +10,28 @@ use serde_json::json;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
+use veilpath_metrics::{Alphabet, Cohort, Comparison, Encoding, Entry, Metric, Scanpath};
 #[cfg(feature = "gmp")]
 use veilpath_paillier::bench::gmp_powm_seconds;
 use veilpath_protocol::{
-    Engine, Observer, Outcome, PaillierOptions, PairRule, Spec, compare_here_observed,
+    Engine, Observer, Outcome, PairRule, Spec, and_gates_per_cell, compare_here_observed,
 };
 
 const EXAMPLES: &str = "\
 Examples:
   veilpath bench cell --key-bits 512 --allow-weak-key --seconds 0.2
   veilpath bench cell --engine paillier --key-bits 512 --allow-weak-key --seconds 0.2 --format json
+  veilpath bench cell --engine garbled --seconds 0.2 --format json
 
 Both parties run on this machine and share its cores. Seconds per cell are time on the clock from the first finished \
 batch to the last, so keys, tables and Alice's substitution costs are not in it; those of a party are the time that its \
-work took on all cores together. Bytes are those of cells and results, in both directions.";
+work took on all cores together. Bytes are those of cells and results, in both directions; with garbled circuits, also those \
+of starting and of Bob's letters. There is no network and no TLS in between.";
 
-/// The length of scanpaths: short ones, so that many are in flight even in a short run.
-const LENGTH: usize = 16;
 /// Letters, as in the paper.
 const LETTERS: u32 = 52;
+/// The paper's simplest metric.
+const METRIC: Metric = Metric::Levenshtein;
 
 /// The arguments of `bench cell`.
 #[derive(Debug, Args)]
@@ -58,32 +60,33 @@ pub(crate) struct CellArgs {
 
 /// Measures and prints.
 pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
-    if args.engine != EngineName::Paillier {
+    if args.engine == EngineName::Plain {
         return Err(Failure::input(
-            "only --engine paillier is measured cell by cell; `cargo bench` measures the comparison in the clear",
+            "only --engine paillier and --engine garbled are measured cell by cell; `cargo bench` measures the comparison in the clear",
         ));
     }
-    let options = args.paillier.options()?;
+    let engine = args.engine.with(&args.paillier)?;
     // A short run tells how many comparisons fill the time.
-    let trial = measure(options, 4)?;
+    let trial = measure(engine, Shape::trial(engine))?;
     let cells = args.seconds / trial.seconds_per_cell;
-    let comparisons = (cells / (LENGTH * LENGTH) as f64).ceil().clamp(8.0, 1e6);
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
-    let measured = measure(options, comparisons as usize)?;
-    let key_bits = options.key_size().bits();
-    #[cfg_attr(not(feature = "gmp"), allow(unused_mut))]
-    let mut report = json!({
-        "engine": "paillier",
-        "key_bits": key_bits,
-        "cells": measured.cells,
-        "seconds": measured.seconds_per_cell * measured.cells as f64,
-        "seconds_per_cell": measured.seconds_per_cell,
-        "alice_seconds_per_cell": measured.alice,
-        "bob_seconds_per_cell": measured.bob,
-        "bytes_per_cell": measured.bytes,
-    });
+    let measured = measure(engine, Shape::of(engine, cells))?;
+    let mut report = json!({ "engine": engine.name() });
+    match engine {
+        Engine::Paillier(options) => report["key_bits"] = json!(options.key_size().bits()),
+        _ => {
+            let comparison = Comparison::new(METRIC, alphabet()?)?;
+            let gates = and_gates_per_cell(&comparison, Shape::trial(engine).length);
+            report["and_gates_per_cell"] = json!(gates);
+        }
+    }
+    report["cells"] = json!(measured.cells);
+    report["seconds"] = json!(measured.seconds_per_cell * measured.cells as f64);
+    report["seconds_per_cell"] = json!(measured.seconds_per_cell);
+    report["alice_seconds_per_cell"] = json!(measured.alice);
+    report["bob_seconds_per_cell"] = json!(measured.bob);
+    report["bytes_per_cell"] = json!(measured.bytes);
     #[cfg(feature = "gmp")]
-    if args.gmp {
+    if let (true, Engine::Paillier(options)) = (args.gmp, engine) {
         let powm = gmp_powm_seconds(options.key_size(), Duration::from_secs(1))
             .map_err(|error| Failure::input(error.to_string()))?;
         report["gmp_powm_seconds"] = json!(powm);
@@ -101,6 +104,54 @@ pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
     print(&lines.join("\n"))
 }
 
+/// What is compared.
+#[derive(Clone, Copy)]
+struct Shape {
+    alices: usize,
+    bobs: usize,
+    length: usize,
+}
+
+impl Shape {
+    /// A short run.
+    fn trial(engine: Engine) -> Self {
+        match engine {
+            Engine::Paillier(_) => Self {
+                alices: 1,
+                bobs: 4,
+                length: 16,
+            },
+            // As long as the scanpaths of the paper's data, and enough of them that starting is soon over.
+            _ => Self {
+                alices: 20,
+                bobs: 20,
+                length: 24,
+            },
+        }
+    }
+
+    /// About so many cells.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
+    fn of(engine: Engine, cells: f64) -> Self {
+        let trial = Self::trial(engine);
+        let comparisons = (cells / (trial.length * trial.length) as f64).ceil();
+        match engine {
+            Engine::Paillier(_) => Self {
+                bobs: comparisons.clamp(8.0, 1e6) as usize,
+                ..trial
+            },
+            _ => {
+                let side = comparisons.sqrt().clamp(20.0, 1e3) as usize;
+                Self {
+                    alices: side,
+                    bobs: side,
+                    ..trial
+                }
+            }
+        }
+    }
+}
+
 struct Measured {
     cells: u64,
     seconds_per_cell: f64,
@@ -109,22 +160,26 @@ struct Measured {
     bytes: f64,
 }
 
-fn measure(options: PaillierOptions, comparisons: usize) -> Result<Measured, Failure> {
+fn measure(engine: Engine, shape: Shape) -> Result<Measured, Failure> {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
-    let alphabet = Alphabet::letters(LETTERS).map_err(|error| Failure::input(error.to_string()))?;
+    let alphabet = alphabet()?;
     let (a, b) = (
-        cohort(alphabet, 1, &mut rng),
-        cohort(alphabet, comparisons, &mut rng),
+        cohort(alphabet, shape.alices, shape.length, &mut rng),
+        cohort(alphabet, shape.bobs, shape.length, &mut rng),
     );
-    let metric = Metric::Levenshtein;
-    let spec = Spec::new(Engine::Paillier(options), metric, PairRule::All, &a, &b)?;
+    let spec = Spec::new(engine, METRIC, PairRule::All, &a, &b)?;
     let (alice, bob) = (Watch::default(), Watch::default());
     let outcome: Outcome = compare_here_observed(spec, &a, &b, &alice, &bob)?;
     let (cells, time) = bob.span();
     let cost = outcome.cost;
-    // Everything but Alice's substitution costs, which are shared by all comparisons.
-    let rows = LENGTH * LETTERS as usize * options.key_size().ciphertext_bytes();
-    let bytes = (cost.bytes_sent + cost.bytes_received).saturating_sub(rows as u64);
+    // Everything but Alice's encrypted substitution costs, which are shared by all comparisons.
+    let shared = match engine {
+        Engine::Paillier(options) => {
+            shape.length * LETTERS as usize * options.key_size().ciphertext_bytes()
+        }
+        _ => 0,
+    };
+    let bytes = (cost.bytes_sent + cost.bytes_received).saturating_sub(shared as u64);
     let each = |nanoseconds: u64| nanoseconds as f64 / 1e9 / cells.max(1) as f64;
     Ok(Measured {
         cells,
@@ -135,12 +190,16 @@ fn measure(options: PaillierOptions, comparisons: usize) -> Result<Measured, Fai
     })
 }
 
-fn cohort(alphabet: Alphabet, count: usize, rng: &mut ChaCha20Rng) -> Cohort {
+fn alphabet() -> Result<Alphabet, Failure> {
+    Alphabet::letters(LETTERS).map_err(|error| Failure::input(error.to_string()))
+}
+
+fn cohort(alphabet: Alphabet, count: usize, length: usize, rng: &mut ChaCha20Rng) -> Cohort {
     let entries = (0..count).map(|index| Entry {
         participant: index.to_string(),
         stimulus: None,
         scanpath: Scanpath::new(
-            (0..LENGTH)
+            (0..length)
                 .map(|_| rng.random_range(0..LETTERS as u16))
                 .collect(),
         ),

@@ -3,17 +3,39 @@
 mod entries;
 mod evaluator;
 mod garbler;
+mod hello;
+mod lanes;
 mod line;
 mod outputs;
 mod plan;
 mod scoring;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use evaluator::join;
 pub(crate) use garbler::host;
 
 use crate::{Estimate, Revealed, Role, Spec, Work};
+use plan::Sizes;
 use scoring::Scoring;
 use veilpath_metrics::Comparison;
+
+/// How a run is divided up. Scores do not depend on it.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    /// Lanes that this side offers.
+    lanes: usize,
+    sizes: Sizes,
+}
+
+impl Way {
+    fn of_this_machine() -> Self {
+        Self {
+            lanes: hello::lanes_of_this_machine(),
+            sizes: Sizes::default(),
+        }
+    }
+}
 
 /// What each side learns, for the users.
 pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
@@ -40,6 +62,13 @@ pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
         "no more, if both follow the protocol and AES, SHA-256 and Curve25519 are as strong as believed",
     ));
     all
+}
+
+/// AND gates of one matrix cell, for scanpaths of which the shorter has so many letters (only local alignments depend on it).
+pub fn and_gates_per_cell(comparison: &Comparison, shorter: usize) -> u64 {
+    let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), None);
+    let shorter = u32::try_from(shorter).unwrap_or(u32::MAX);
+    scoring.circuit(shorter).and_gates()
 }
 
 /// Bytes of the base transfers and their seed trees, each way.
