@@ -8,7 +8,8 @@ use rand::CryptoRng;
 use crate::label::random_block;
 
 /// A stream of pseudorandom blocks. Under the assumption that AES is a pseudorandom permutation, b blocks differ from random ones with
-/// advantage at most b²/2¹²⁹; a session uses less than 2³⁶ of one seed.
+/// advantage at most b²/2¹²⁹. The longest streams are those of correlated transfers: a session that fills a line of a gigabyte per second for a year uses
+/// 2⁴² blocks of one seed, 2⁻⁴⁵.
 pub(crate) struct Prg {
     kernel: Kernel,
     schedule: Schedule,
