@@ -1,4 +1,5 @@
-//! What the two roles of the engine `plain` receive; the first byte chooses the role, the second the number of scanpaths.
+//! What the two roles of the engine `plain` receive; the first byte chooses the role and whether scores or bits come, the
+//! second the number of scanpaths.
 
 #![no_main]
 
@@ -15,7 +16,10 @@ fuzz_target!(|data: &[u8]| {
         entries: Vec::new(),
     };
     let spec = Spec::new(Engine::Plain, Metric::Levenshtein, PairRule::All, &cohort, &cohort);
-    let Ok(spec) = spec else { return };
+    let Ok(mut spec) = spec else { return };
+    if let (true, Ok(reveal)) = (role & 2 != 0, "threshold:2".parse()) {
+        spec.reveal = reveal;
+    }
     let count = usize::from(count % 8);
     let own = Scanpath::new(vec![1, 2, 3]);
     let own = [&own];

@@ -155,6 +155,7 @@ impl Events {
             "cost": cost,
             "pairs_viewed_again": ended.repeated_pairs,
             "most_views": ended.most_views,
+            "most_agreements": ended.most_agreements,
             "journal_failure": journal,
         });
         self.tell(event, || {
@@ -163,6 +164,12 @@ impl Events {
                 say::note(&format!(
                     "{} pairs were begun more than once, one of them {} times: after an interruption the other side saw their messages again",
                     ended.repeated_pairs, ended.most_views
+                ));
+            }
+            if ended.most_agreements > 1 {
+                say::note(&format!(
+                    "a scanpath of this side has been compared with this peer in {} different ways so far; their answers add up (docs/sessions.md)",
+                    ended.most_agreements
                 ));
             }
             if let Some(problem) = journal {

@@ -13,7 +13,7 @@ use veilpath_report::{csv, json, table};
 pub(crate) enum Format {
     /// An aligned table for people
     Table,
-    /// a,b,stimulus,score,similarity
+    /// a,b,stimulus,score,similarity (with --reveal threshold:T a,b,stimulus,within)
     Csv,
     /// One object with spec, results, cost and revealed
     Json,

@@ -28,6 +28,18 @@ fn killed_processes_lose_nothing() {
     kill("80", "80", PLAIN, &compare, rounds(4));
 }
 
+#[test]
+fn killed_processes_lose_no_bits() {
+    let flags = format!("{PLAIN} --reveal threshold:200");
+    kill(
+        "80",
+        "80",
+        &flags,
+        &flags.replace(" --timeout 5", ""),
+        rounds(2),
+    );
+}
+
 /// Slower, and with its scores one by one: kills fall between them.
 #[test]
 fn killed_processes_of_the_paillier_engine_lose_nothing() {

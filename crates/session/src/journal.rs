@@ -6,29 +6,21 @@
 //!
 //! Every record is written at once, so that a killed process loses nothing that it knew; the disk is told to keep it once a
 //! second and at the end, so that a power cut loses at most the last second, whose pairs are then compared again.
-//!
-//! | kind | first number | second number | third | meaning |
-//! |---|---|---|---|---|
-//! | 1 | pair | score | similarity | a score without a similarity |
-//! | 2 | pair | score | similarity | a score |
-//! | 3 | first pair | pairs | – | these were begun: whatever an engine lets a side see, it may have seen once more |
-//! | 4 | – | – | – | the answers above do not count any more (the views do) |
-//! | 5 | pair | 0 or 1 | – | whether the score is on the near side of the threshold |
+
+pub(crate) mod record;
 
 use crate::SessionError;
 use crate::home::{self, lock, private_folder};
 use crate::identity::hex;
-use ring::digest::{Context, SHA256};
+use record::{RECORD, Record};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use veilpath_metrics::Reading;
 use veilpath_protocol::{Answer, Reveal};
 
 const MAGIC: &[u8; 8] = b"VPJRNL1\n";
 const HEADER: usize = 8 + 32;
-const RECORD: usize = 32;
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 
 /// The answers of one agreement.
@@ -42,12 +34,6 @@ pub(crate) struct Journal {
     views: Vec<u32>,
     synced: Instant,
     failure: Option<SessionError>,
-}
-
-enum Record {
-    Answer(usize, Answer),
-    Begun(usize, usize),
-    Forgotten,
 }
 
 impl Journal {
@@ -169,7 +155,7 @@ impl Journal {
     }
 
     fn append(&mut self, record: &Record) -> Result<(), SessionError> {
-        let bytes = self.encode(record);
+        let bytes = record.encode(&self.id);
         self.file
             .write_all(&bytes)
             .map_err(|error| SessionError::file(&self.path, &error))
@@ -194,7 +180,7 @@ impl Journal {
         }
         let mut good = HEADER;
         for record in bytes[HEADER..].chunks(RECORD) {
-            let Some(record) = self.decode(record) else {
+            let Some(record) = Record::decode(&self.id, record) else {
                 break;
             };
             if matches!(&record, Record::Answer(_, answer) if !self.reveal.is_answered_by(answer)) {
@@ -222,66 +208,6 @@ impl Journal {
             }
             Record::Forgotten => self.answers.fill(None),
         }
-    }
-
-    fn encode(&self, record: &Record) -> [u8; RECORD] {
-        let (kind, numbers) = match *record {
-            Record::Answer(pair, Answer::Within(within)) => {
-                (5, [pair as u64, u64::from(within), 0])
-            }
-            Record::Answer(pair, Answer::Score(reading)) => (
-                1 + u32::from(reading.similarity.is_some()),
-                [
-                    pair as u64,
-                    reading.score.to_bits(),
-                    reading.similarity.unwrap_or_default().to_bits(),
-                ],
-            ),
-            Record::Begun(first, count) => (3, [first as u64, count as u64, 0]),
-            Record::Forgotten => (4, [0; 3]),
-        };
-        let mut bytes = [0; RECORD];
-        bytes[..4].copy_from_slice(&kind.to_le_bytes());
-        for (slot, number) in bytes[4..28].chunks_mut(8).zip(numbers) {
-            slot.copy_from_slice(&number.to_le_bytes());
-        }
-        let checksum = self.checksum(&bytes);
-        bytes[28..].copy_from_slice(&checksum);
-        bytes
-    }
-
-    fn decode(&self, bytes: &[u8]) -> Option<Record> {
-        let bytes: &[u8; RECORD] = bytes.try_into().ok()?;
-        if bytes[28..] != self.checksum(bytes) {
-            return None;
-        }
-        let number = |at: usize| -> Option<u64> {
-            Some(u64::from_le_bytes(bytes.get(at..at + 8)?.try_into().ok()?))
-        };
-        let (first, second, third) = (number(4)?, number(12)?, number(20)?);
-        let pair = usize::try_from(first).ok()?;
-        match u32::from_le_bytes(bytes[..4].try_into().ok()?) {
-            kind @ (1 | 2) => Some(Record::Answer(
-                pair,
-                Answer::Score(Reading {
-                    score: f64::from_bits(second),
-                    similarity: (kind == 2).then(|| f64::from_bits(third)),
-                }),
-            )),
-            3 => Some(Record::Begun(pair, usize::try_from(second).ok()?)),
-            4 => Some(Record::Forgotten),
-            5 if second < 2 => Some(Record::Answer(pair, Answer::Within(second == 1))),
-            _ => None,
-        }
-    }
-
-    fn checksum(&self, record: &[u8; RECORD]) -> [u8; 4] {
-        let mut context = Context::new(&SHA256);
-        context.update(&self.id);
-        context.update(&record[..28]);
-        let mut checksum = [0; 4];
-        checksum.copy_from_slice(&context.finish().as_ref()[..4]);
-        checksum
     }
 }
 

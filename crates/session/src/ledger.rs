@@ -3,7 +3,7 @@
 //! Exact scores against chosen scanpaths add up: whoever may ask without limit can find a scanpath out from scores alone,
 //! whatever the engine. So a side counts, for every peer and for every scanpath (by the ids of participant and stimulus,
 //! whatever its letters), the different comparisons, and can set a limit. The same agreement counts once, however often it
-//! is continued or repeated: it gives the same scores.
+//! is continued or repeated: it gives the same answers. Another threshold is another agreement.
 //!
 //! The file holds names that only this side's key can make, not ids.
 
@@ -37,8 +37,9 @@ pub(crate) struct Request<'a> {
     pub(crate) limit: Option<u64>,
 }
 
-/// Whether the limit allows all of the comparisons. Nothing is counted: a peer that only asks costs nothing.
-pub(crate) fn check(folder: &Path, request: &Request<'_>) -> Result<(), SessionError> {
+/// Whether the limit allows all of the comparisons. Nothing is counted: a peer that only asks costs nothing. Gives the most
+/// agreements, with this one, that a scanpath of this side is in: a pair has at most one answer by each.
+pub(crate) fn check(folder: &Path, request: &Request<'_>) -> Result<u64, SessionError> {
     let path = folder.join(format!("{}.json", request.peer.plain()));
     read(&path)?.add(request)
 }
@@ -66,7 +67,7 @@ pub(crate) fn charge(folder: &Path, request: &Request<'_>) -> Result<(), Session
 }
 
 impl Ledger {
-    fn add(&mut self, request: &Request<'_>) -> Result<(), SessionError> {
+    fn add(&mut self, request: &Request<'_>) -> Result<u64, SessionError> {
         let agreement = hex(&request.agreement[..16]);
         let mut here: BTreeMap<String, u64> = BTreeMap::new();
         for (entry, comparisons) in request.cohort.entries.iter().zip(request.comparisons) {
@@ -79,11 +80,13 @@ impl Ledger {
             let name = hex(&request.identity.tag("ledger", &parts)[..16]);
             *here.entry(name).or_default() += comparisons;
         }
-        let mut beyond = 0;
+        let (mut beyond, mut most_agreements) = (0, 0);
         for (name, comparisons) in here {
             let counts = self.scanpaths.entry(name).or_default();
             counts.insert(agreement.clone(), comparisons);
             let total: u64 = counts.values().sum();
+            let agreements = counts.values().filter(|&&comparisons| comparisons > 0);
+            most_agreements = most_agreements.max(agreements.count() as u64);
             beyond += u64::from(request.limit.is_some_and(|limit| total > limit));
         }
         if let (Some(limit), 1..) = (request.limit, beyond) {
@@ -92,7 +95,7 @@ impl Ledger {
                 request.cohort.entries.len()
             )));
         }
-        Ok(())
+        Ok(most_agreements)
     }
 }
 

@@ -71,6 +71,7 @@ pub(crate) struct Entry {
     folder: PathBuf,
     comparisons: Vec<u64>,
     agreement: [u8; 32],
+    pub(crate) most_agreements: u64,
 }
 
 /// What is left to do, for the user.
@@ -223,7 +224,7 @@ impl Conversation {
             let estimates = plan.estimate_only || theirs.estimate_only;
             (!estimates).then_some((&self.identity, self.peer))
         });
-        let (pairs, journal, comparisons) = match prepared {
+        let (pairs, journal, (comparisons, most_agreements)) = match prepared {
             Ok(prepared) => prepared,
             Err(error) => {
                 let reason = match &error {
@@ -254,6 +255,7 @@ impl Conversation {
                 folder: home.ledgers(),
                 comparisons,
                 agreement: id,
+                most_agreements,
             },
             theirs_estimates: theirs.estimate_only,
         })
@@ -352,8 +354,8 @@ impl Settled {
     }
 }
 
-/// The pairs, the journal, and in how many pairs each scanpath of this side is.
-type Prepared = (Vec<(usize, usize)>, Journal, Vec<u64>);
+/// The pairs, the journal, in how many pairs each scanpath of this side is, and the most agreements that one is in.
+type Prepared = (Vec<(usize, usize)>, Journal, (Vec<u64>, u64));
 
 /// Everything that this side can find out by itself once it knows both rosters. Without `work_with` it is for an estimate.
 fn prepare(
@@ -377,8 +379,9 @@ fn prepare(
         let own = if role == Role::Host { i } else { j };
         comparisons[own] += 1;
     }
+    let mut most_agreements = 0;
     if let Some((identity, peer)) = work_with {
-        ledger::check(
+        most_agreements = ledger::check(
             &home.ledgers(),
             &Request {
                 identity,
@@ -393,5 +396,8 @@ fn prepare(
             journal.forget()?;
         }
     }
-    Ok((pairs, journal, comparisons))
+    Ok((pairs, journal, (comparisons, most_agreements)))
 }
+
+#[cfg(test)]
+mod tests;

@@ -30,6 +30,9 @@ pub struct Ended {
     pub repeated_pairs: u64,
     /// How often the one was that was begun most often.
     pub most_views: u32,
+    /// The most agreements with the other side, over all sessions, that one scanpath of this side has been in: so many
+    /// answers may there be for one of its pairs.
+    pub most_agreements: u64,
     /// A journal that could not be written; the answers are complete all the same.
     pub journal_failure: Option<SessionError>,
 }
@@ -154,6 +157,7 @@ impl Agreed {
             outcome,
             repeated_pairs,
             most_views,
+            most_agreements: self.ledger.most_agreements,
             journal_failure,
         })
     }

@@ -18,6 +18,19 @@ const VALID: &[(u8, &str)] = &[
     (4, r#"{"journal":"0011"}"#),
     (5, r#"{"scores":"aabb"}"#),
     (6, r#"{"reason":"no"}"#),
+    // A journal's records: a score, pairs that were begun, a bit.
+    (
+        7,
+        "\u{1}\0\0\0\u{2}\0\0\0\0\0\0\0\0\0\0\0\0\0\u{8}\u{40}\0\0\0\0\0\0\0\0",
+    ),
+    (
+        7,
+        "\u{3}\0\0\0\u{2}\0\0\0\0\0\0\0\u{9}\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+    ),
+    (
+        7,
+        "\u{5}\0\0\0\u{2}\0\0\0\0\0\0\0\u{1}\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+    ),
 ];
 
 /// A small generator of our own: the same bytes on every machine.

@@ -212,6 +212,72 @@ fn scores_can_be_for_one_side_alone() {
     }
 }
 
+fn asking(reveal: &str) -> impl Fn(&mut Plan) {
+    let reveal = reveal.parse().unwrap();
+    move |plan| plan.spec.reveal = reveal
+}
+
+#[test]
+fn one_bit_of_each_pair_is_all_that_either_side_ends_with() {
+    let world = World::new();
+    let ended = world.run(plans(asking("threshold:3"))).map(Result::unwrap);
+    for ended in &ended {
+        let expected = ["P1 Q1 cows true", "P1 Q1 boat true", "P2 Q1 cows true"];
+        assert_eq!(rows(ended), expected);
+        let said = &ended.outcome.revealed;
+        assert!(said.iter().any(|line| line.what.contains("one bit")));
+    }
+    let ended = world.run(plans(asking("threshold:2"))).map(Result::unwrap);
+    for ended in &ended {
+        let expected = ["P1 Q1 cows true", "P1 Q1 boat true", "P2 Q1 cows false"];
+        assert_eq!(rows(ended), expected);
+        assert_eq!(
+            ended.most_agreements, 2,
+            "another threshold is another question"
+        );
+    }
+    let error = world
+        .run({
+            let [host, _] = plans(asking("threshold:2"));
+            let [_, join] = plans(asking("score"));
+            [host, join]
+        })
+        .map(|side| side.unwrap_err().to_string());
+    assert!(error[0].contains("reveal: threshold:2 here, score there"));
+    assert!(error[1].contains("reveal: score here, threshold:2 there"));
+}
+
+#[test]
+fn bits_can_be_for_one_side_alone() {
+    for (to, learns) in [(RevealTo::Host, [3, 0]), (RevealTo::Join, [0, 3])] {
+        let world = World::new();
+        for _ in 0..2 {
+            let one_sided = |plan: &mut Plan| {
+                asking("threshold:2")(plan);
+                plan.spec.reveal_to = to;
+            };
+            let ended = world.run(plans(one_sided)).map(Result::unwrap);
+            let bits = |ended: &Ended| {
+                let answers = ended.outcome.results.iter();
+                answers
+                    .filter(|scored| scored.answer.within().is_some())
+                    .count()
+            };
+            assert_eq!(ended.each_ref().map(bits), learns);
+        }
+    }
+}
+
+#[test]
+fn hidden_lengths_need_an_engine_that_hides_them() {
+    let padded = |plan: &mut Plan| plan.spec.pad_to = Some(9);
+    for side in World::new().run(plans(padded)) {
+        let error = side.unwrap_err();
+        assert_eq!(error.fault(), Fault::Ours);
+        assert!(error.to_string().contains("--pad-to"), "{error}");
+    }
+}
+
 #[test]
 fn pseudonyms_hide_ids_from_the_other_side_alone() {
     let world = World::new();
@@ -306,6 +372,27 @@ fn a_limit_is_told_to_both_and_remembered() {
     }
 }
 
+#[test]
+fn every_threshold_counts_towards_the_limit() {
+    let world = World::new();
+    let limited = |threshold: &str| {
+        let mut plans = plans(asking(threshold));
+        plans[0].limit_per_scanpath = Some(2);
+        world.run(plans)
+    };
+    for reveal in ["threshold:1", "threshold:1", "threshold:2", "threshold:1.0"] {
+        for side in limited(reveal) {
+            side.unwrap();
+        }
+    }
+    for reveal in ["threshold:3", "score"] {
+        for side in limited(reveal) {
+            let error = side.unwrap_err().to_string();
+            assert!(error.contains("limit of 2 comparisons"), "{error}");
+        }
+    }
+}
+
 /// Stops the host in the middle of its scores.
 struct Panics(std::sync::atomic::AtomicUsize);
 
@@ -318,27 +405,37 @@ impl Observer for Panics {
 
 #[test]
 fn an_interrupted_session_goes_on_where_it_was() {
+    goes_on_where_it_was(&asking("score"));
+}
+
+#[test]
+fn an_interrupted_session_keeps_its_bits() {
+    goes_on_where_it_was(&asking("threshold:2"));
+}
+
+fn goes_on_where_it_was(change: &(dyn Fn(&mut Plan) + Sync)) {
+    let asked = || plans(change);
     let world = World::new();
     let observer = Panics(std::sync::atomic::AtomicUsize::new(0));
     let interrupted = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-        world.run_observed(plans(|_| ()), &observer)
+        world.run_observed(asked(), &observer)
     }));
     assert!(interrupted.is_err());
     // The joining side had all three scores, the host two: one is missing on one side.
-    let [host, join] = world.run(plans(|_| ())).map(Result::unwrap);
+    let [host, join] = world.run(asked()).map(Result::unwrap);
     assert_eq!(rows(&host), rows(&join));
     assert_eq!(
         host.outcome.cost.cells, 0,
         "the last pair has an empty scanpath"
     );
     assert_eq!((host.repeated_pairs, host.most_views), (1, 2));
-    let fresh = World::new().run(plans(|_| ())).map(Result::unwrap);
+    let fresh = World::new().run(asked()).map(Result::unwrap);
     assert_eq!(rows(&host), rows(&fresh[0]));
     // All is known: nothing is compared any more, unless one asks for it.
-    let [again, _] = world.run(plans(|_| ())).map(Result::unwrap);
+    let [again, _] = world.run(asked()).map(Result::unwrap);
     assert_eq!(rows(&again), rows(&host));
     assert_eq!((again.repeated_pairs, again.most_views), (1, 2));
-    let mut fresh = plans(|_| ());
+    let mut fresh = asked();
     fresh[1].fresh = true;
     let [again, _] = world.run(fresh).map(Result::unwrap);
     assert_eq!((again.repeated_pairs, again.most_views), (3, 3));

@@ -13,7 +13,7 @@ Examples:
   veilpath host --listen 127.0.0.1:7070 --peer THEIRS --cohort a.csv --engine plain --estimate
   veilpath host --listen 127.0.0.1:7070 --peer THEIRS --cohort a.csv --engine plain --pairs all
 
-THEIRS stands for the fingerprint that the other institution's `veilpath identity` shows. It runs `veilpath join` with the same options. 127.0.0.1 is for both sides on one machine; 0.0.0.0 \
+THEIRS stands for the fingerprint that the other institution's `veilpath identity` shows. It runs `veilpath join` with the same options. With `--reveal threshold:12` on both sides each pair tells one bit and no score. 127.0.0.1 is for both sides on one machine; 0.0.0.0 \
 listens to the network. After an interruption of either side run both commands again: they go on with what is missing.";
 
 /// How long to wait for the other side: a day.

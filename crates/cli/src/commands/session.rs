@@ -140,10 +140,10 @@ fn converse(
         peer: args.peer,
     };
     let own = OwnCohort::open(&args.cohort, notation, &args.metric)?;
+    args.reveal.check_lengths(own.cohort(), &args.cohort)?;
     if let Some(metric) = own.metric() {
         spec(args, engine, metric.clone(), own.cohort())?;
     }
-    args.reveal.check_lengths(own.cohort(), &args.cohort)?;
     args.output.check(&[&args.cohort])?;
     let home = home(args)?;
     let patience = Patience::new(Duration::from_secs(args.timeout), wait);

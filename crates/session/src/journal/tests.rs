@@ -1,4 +1,5 @@
 use super::*;
+use veilpath_metrics::Reading;
 
 const ID: [u8; 32] = [7; 32];
 
@@ -143,24 +144,18 @@ fn bits_come_back_and_nothing_else_does() {
 }
 
 /// The bytes of a record with a true checksum, whatever it says.
-fn forged(journal: &Journal, kind: u32, numbers: [u64; 3]) -> Vec<u8> {
-    let mut bytes = [0; RECORD];
-    bytes[..4].copy_from_slice(&kind.to_le_bytes());
-    for (slot, number) in bytes[4..28].chunks_mut(8).zip(numbers) {
-        slot.copy_from_slice(&number.to_le_bytes());
-    }
-    let checksum = journal.checksum(&bytes);
-    bytes[28..].copy_from_slice(&checksum);
-    bytes.to_vec()
+fn forged(kind: u32, numbers: [u64; 3]) -> Vec<u8> {
+    let mut content = kind.to_le_bytes().to_vec();
+    content.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
+    record::sealed(&ID, content.as_slice().try_into().unwrap()).to_vec()
 }
 
 #[test]
 fn a_record_of_another_kind_is_refused_and_an_impossible_one_cut_off() {
     let append = |reveal, kind, numbers| {
         let folder = tempfile::tempdir().unwrap();
-        let journal = Journal::open(folder.path(), ID, 2, reveal).unwrap();
-        let record = forged(&journal, kind, numbers);
-        drop(journal);
+        let record = forged(kind, numbers);
+        drop(Journal::open(folder.path(), ID, 2, reveal).unwrap());
         let path = only_file(folder.path());
         let mut bytes = std::fs::read(&path).unwrap();
         bytes.extend(record);
@@ -181,4 +176,23 @@ fn a_record_of_another_kind_is_refused_and_an_impossible_one_cut_off() {
     assert_eq!(append(bit, 5, [7, 1, 0]).unwrap(), 0, "no such pair");
     assert_eq!(append(bit, 5, [u64::MAX, 1, 0]).unwrap(), 0);
     assert_eq!(append(bit, 6, [0, 1, 0]).unwrap(), 0, "no such kind");
+}
+
+/// Computed by another program, from the description of the format: journals from before there were bits are read on.
+#[test]
+fn the_form_of_a_score_has_not_changed() {
+    let known = [
+        (
+            Record::Answer(3, reading(7.0)),
+            "0200000003000000000000000000000000001c40343333333333d33f8cb4d99d",
+        ),
+        (
+            Record::Begun(1, 3),
+            "03000000010000000000000003000000000000000000000000000000c03dc7c6",
+        ),
+    ];
+    for (record, written) in known {
+        assert_eq!(hex(&record.encode(&ID)), written);
+        assert_eq!(Record::decode(&ID, &record.encode(&ID)), Some(record));
+    }
 }

@@ -1,0 +1,99 @@
+//! The records of a journal: a kind, three numbers, and a checksum.
+//!
+//! | kind | first number | second number | third | meaning |
+//! |---|---|---|---|---|
+//! | 1 | pair | score | similarity | a score without a similarity |
+//! | 2 | pair | score | similarity | a score |
+//! | 3 | first pair | pairs | – | these were begun: whatever an engine lets a side see, it may have seen once more |
+//! | 4 | – | – | – | the answers above do not count any more (the views do) |
+//! | 5 | pair | 0 or 1 | – | whether the score is on the near side of the threshold |
+
+use ring::digest::{Context, SHA256};
+use veilpath_metrics::Reading;
+use veilpath_protocol::Answer;
+
+/// Bytes of a record.
+pub(crate) const RECORD: usize = 32;
+
+/// Where its checksum begins.
+const CHECKED: usize = 28;
+
+/// What a journal holds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) enum Record {
+    /// The answer for a pair.
+    Answer(usize, Answer),
+    /// The first of the pairs that were begun, and how many.
+    Begun(usize, usize),
+    /// The answers before this do not count any more.
+    Forgotten,
+}
+
+impl Record {
+    /// The bytes in the journal of this name.
+    pub(crate) fn encode(&self, id: &[u8; 32]) -> [u8; RECORD] {
+        let (kind, numbers): (u32, _) = match *self {
+            Record::Answer(pair, Answer::Score(reading)) => (
+                1 + u32::from(reading.similarity.is_some()),
+                [
+                    pair as u64,
+                    reading.score.to_bits(),
+                    reading.similarity.unwrap_or_default().to_bits(),
+                ],
+            ),
+            Record::Begun(first, count) => (3, [first as u64, count as u64, 0]),
+            Record::Forgotten => (4, [0; 3]),
+            Record::Answer(pair, Answer::Within(within)) => {
+                (5, [pair as u64, u64::from(within), 0])
+            }
+        };
+        let mut content = [0; CHECKED];
+        content[..4].copy_from_slice(&kind.to_le_bytes());
+        for (slot, number) in content[4..].chunks_mut(8).zip(numbers) {
+            slot.copy_from_slice(&number.to_le_bytes());
+        }
+        sealed(id, &content)
+    }
+
+    /// The record of these bytes; `None` where they are none of this journal.
+    pub(crate) fn decode(id: &[u8; 32], bytes: &[u8]) -> Option<Self> {
+        let bytes: &[u8; RECORD] = bytes.try_into().ok()?;
+        let content: &[u8; CHECKED] = bytes.first_chunk()?;
+        if *bytes != sealed(id, content) {
+            return None;
+        }
+        let number = |at: usize| -> Option<u64> {
+            Some(u64::from_le_bytes(
+                content.get(at..at + 8)?.try_into().ok()?,
+            ))
+        };
+        let (first, second, third) = (number(4)?, number(12)?, number(20)?);
+        let pair = usize::try_from(first).ok()?;
+        match u32::from_le_bytes(*content.first_chunk()?) {
+            kind @ (1 | 2) => Some(Record::Answer(
+                pair,
+                Answer::Score(Reading {
+                    score: f64::from_bits(second),
+                    similarity: (kind == 2).then(|| f64::from_bits(third)),
+                }),
+            )),
+            3 => Some(Record::Begun(pair, usize::try_from(second).ok()?)),
+            4 => Some(Record::Forgotten),
+            5 if second < 2 => Some(Record::Answer(pair, Answer::Within(second == 1))),
+            _ => None,
+        }
+    }
+}
+
+/// The content with its checksum, which no other journal shares.
+pub(crate) fn sealed(id: &[u8; 32], content: &[u8; CHECKED]) -> [u8; RECORD] {
+    let mut context = Context::new(&SHA256);
+    context.update(id);
+    context.update(content);
+    let mut bytes = [0; RECORD];
+    let (start, checksum) = bytes.split_at_mut(CHECKED);
+    start.copy_from_slice(content);
+    let length = checksum.len();
+    checksum.copy_from_slice(&context.finish().as_ref()[..length]);
+    bytes
+}

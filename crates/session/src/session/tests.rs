@@ -1,0 +1,115 @@
+use super::*;
+use crate::{Listener, join};
+use veilpath_metrics::{Alphabet, Encoding, Metric};
+use veilpath_protocol::{Engine, PairRule};
+
+/// One side's cohort, with a scanpath of each of these lengths.
+fn cohort(lengths: &[usize]) -> Cohort {
+    let alphabet = Alphabet::letters(4).unwrap();
+    let entries = lengths
+        .iter()
+        .enumerate()
+        .map(|(index, &length)| veilpath_metrics::Entry {
+            participant: format!("P{index}"),
+            stimulus: None,
+            scanpath: veilpath_metrics::Scanpath::new(vec![1; length]),
+        });
+    Cohort {
+        alphabet,
+        encoding: Encoding::default(),
+        entries: entries.collect(),
+    }
+}
+
+/// Two sides that have greeted each other.
+fn conversations() -> [Conversation; 2] {
+    let patience = Patience::new(Duration::from_secs(5), Duration::from_secs(5));
+    let identities = [0, 1].map(|_| Identity::ephemeral().unwrap());
+    let [a, b] = &identities;
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let address = listener.address().to_string();
+    let greet = |channel, role, identity: &Identity, peer| {
+        let letters = Letters {
+            named: None,
+            declared: None,
+            read_as: cohort(&[]).alphabet,
+            grid: None,
+        };
+        let greeted = Conversation::greet(channel, role, identity, peer, &letters, patience);
+        greeted.unwrap().0
+    };
+    std::thread::scope(|scope| {
+        let host = scope.spawn(|| {
+            let channel = listener.accept(a, b.fingerprint(), &patience, &mut |_| ());
+            greet(channel.unwrap(), Role::Host, a, b.fingerprint())
+        });
+        let channel = join(&address, b, a.fingerprint(), &patience).unwrap();
+        let join = greet(channel, Role::Join, b, a.fingerprint());
+        [host.join().unwrap(), join]
+    })
+}
+
+fn plan(lengths: &[usize], pad_to: Option<u32>) -> Plan {
+    let cohort = cohort(lengths);
+    let spec = Spec::new(
+        Engine::Plain,
+        Metric::Levenshtein,
+        PairRule::All,
+        &cohort,
+        &cohort,
+    );
+    Plan {
+        spec: Spec {
+            pad_to,
+            ..spec.unwrap()
+        },
+        cohort,
+        pseudonyms: false,
+        estimate_only: false,
+        fresh: false,
+        limit_per_scanpath: None,
+    }
+}
+
+/// How many bytes each side has sent when they have agreed, and what the host then expects of the work. The engine is not
+/// asked whether it can hide lengths.
+fn settled(lengths: [&[usize]; 2], pad_to: Option<u32>) -> ([u64; 2], Summary) {
+    let [host, join] = conversations();
+    let side = |mut conversation: Conversation, plan| {
+        let folder = tempfile::tempdir().unwrap();
+        let settled = conversation.settle(plan, &Home::at(folder.path()));
+        let agreed = settled.unwrap().with(conversation);
+        let sent = agreed.conversation.channel.traffic().sent;
+        (sent, agreed.summary())
+    };
+    std::thread::scope(|scope| {
+        let host = scope.spawn(|| side(host, plan(lengths[0], pad_to)));
+        let (join_sent, _) = side(join, plan(lengths[1], pad_to));
+        let (host_sent, summary) = host.join().unwrap();
+        ([host_sent, join_sent], summary)
+    })
+}
+
+#[test]
+fn nothing_in_an_agreement_depends_on_lengths_that_padding_hides() {
+    let (bytes, summary) = settled([&[1, 2], &[3]], Some(150));
+    assert_eq!(summary.cells, 2 * 150 * 150);
+    assert_eq!(summary.pad_to, Some(150));
+    let other = settled([&[0, 150], &[99]], Some(150));
+    assert_eq!((bytes, summary), other);
+    let (shown, summary) = settled([&[1, 2], &[3]], None);
+    assert_eq!(summary.cells, 9);
+    assert_ne!(shown, settled([&[100, 150], &[99]], None).0);
+}
+
+#[test]
+fn a_scanpath_longer_than_the_padding_is_an_error_before_anything_is_sent() {
+    let [mut host, _join] = conversations();
+    let before = host.channel.traffic();
+    let folder = tempfile::tempdir().unwrap();
+    let settled = host.settle(plan(&[2, 7], Some(6)), &Home::at(folder.path()));
+    let error = settled.err().unwrap();
+    assert!(matches!(error, SessionError::Ours(_)));
+    assert!(error.to_string().contains("P1"), "{error}");
+    assert_eq!(host.channel.traffic(), before);
+}
