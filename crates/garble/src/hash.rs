@@ -12,13 +12,16 @@
 //!
 //! > 2·μ·(p + q) / 2¹²⁷
 //!
-//! (127 bits, as the lowest bit of Δ is 1): a call to AES under one of the keys meets one unknown point, not all of them. Within a session μ = 1, since
-//! i counts. The largest session in sight – 2³³ matrix cells of 52 gates, 14 terabytes of tables – has q < 2⁴⁰: 2⁸⁰ calls to AES
-//! succeed with probability 2⁻⁴⁶, and the gates themselves add q·2⁻¹²⁶ < 2⁻⁸⁶. Over many sessions the starts are random: among
-//! 2⁵⁰ sessions of that size no key serves four of them but with probability 2⁻⁶⁵, so μ ≤ 3.
+//! (127 bits, as the lowest bit of Δ is 1): a call to AES under one of the keys meets one unknown point, not all of them. The theorem of that paper, in the ideal-cipher
+//! model, has 2·μ·p + (μ − 1)·q in place of 2·μ·(p + q); the larger number here leaves room for the step from the hash to garbling. Within a session μ = 1: i counts, and a lane of a session has its own bits of i.
 //!
-//! A hash with one fixed AES key (the tweaked TMMO of Guo, Katz, Wang and Yu, S&P 2020) loses a factor q instead: about 2·p·q/2¹²⁷, or
-//! 2⁻⁶ for the same session and attacker, because every call to AES meets every gate. It would take about half of the vector
+//! **The largest session that the limits allow** – 2²⁸ letters on either side, all compared with all, 2⁵⁶ matrix cells of at most 620 AND gates with two half gates each – has
+//! q < 2⁶⁷ (the counter has room for 2⁹⁶ in each lane). An attacker with 2⁸⁰ calls to AES succeeds with probability below 2⁻⁴⁵, to which the gates themselves contribute 2⁻⁵⁹. No line carries such a session: one that fills a line of a
+//! gigabyte per second for a year has q = 2⁵¹. Over many sessions the starts are random: among 2³⁰ sessions as long as that year, 2⁸¹ keys in all, no key serves five half gates but with
+//! probability 2⁻¹¹³, so μ ≤ 4 and the 2⁸⁰ calls succeed against any of them with probability 2⁻⁴².
+//!
+//! A hash with one fixed AES key (the tweaked TMMO of Guo, Katz, Wang and Yu, S&P 2020) loses a factor q instead: about 2·p·q/2¹²⁷, which for
+//! that session of a year and the same attacker says nothing any more (2⁵, and 2⁻⁶ for a session of 2⁴⁰ half gates), because every call to AES meets every gate. It would take about half of the vector
 //! instructions. But re-keyed gates already make 2.5 gigabytes of tables per second and core where the processor has VAES, more than an
 //! encrypted line carries, so the better bound costs little.
 //! A bare π(x)⊕x would be broken at once: for b = 1 a table would give E(x⊕Δ)⊕x, which decrypts to Δ.
@@ -26,6 +29,7 @@
 use crate::block::Block;
 use crate::circuit::LANES;
 use crate::kernel::{AsBlock, Garbled, Gate, Kernel, Lanes, Tables};
+use crate::lane::Lane;
 
 /// Hashes labels under keys that never repeat.
 #[derive(Clone, Copy)]
@@ -38,6 +42,14 @@ impl TweakedHash {
     /// A hash whose keys are `start` plus the tweak. The start is public, random, and of one use.
     pub fn new(kernel: Kernel, start: Block) -> Self {
         Self { kernel, start }
+    }
+
+    /// The hash of a lane: its keys are those of no other lane.
+    pub(crate) fn of_lane(&self, lane: Lane) -> Self {
+        Self {
+            kernel: self.kernel,
+            start: self.start ^ Block::new(lane.tweak()),
+        }
     }
 
     /// The key of the gate with this number: it is followed by one key for each half gate in each lane.

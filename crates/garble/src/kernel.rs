@@ -68,8 +68,10 @@ pub(crate) struct Garbled {
 }
 
 /// The round keys of one AES key, in the form that the kernel which made them wants. Erased when dropped.
+#[derive(Clone)]
 pub(crate) struct Schedule(ScheduleKind);
 
+#[derive(Clone)]
 enum ScheduleKind {
     #[cfg(target_arch = "x86_64")]
     RoundKeys([Block; 11]),

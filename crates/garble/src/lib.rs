@@ -8,6 +8,7 @@
 //! | [`wavefront`] | sweeping matrices along their anti-diagonals, in memory O(m + n) |
 //! | [`ot`] | oblivious transfer: base, correlated, random, 1 out of N, and the look-up of substitution costs |
 //! | [`alignment`] | all of it put together: sessions of two parties |
+//! | [`lane`] | parts of a session that run beside each other |
 //! | [`transport`] | the little that is needed of a line between them |
 //!
 //! Everything here is secure against **semi-honest** parties, who follow the protocol and keep what they see, with 128 bits; [`alignment`] says who
@@ -30,6 +31,7 @@ pub mod half_gates;
 pub mod hash;
 pub mod kernel;
 pub mod label;
+pub mod lane;
 pub mod ot;
 mod prg;
 pub mod transport;

@@ -17,6 +17,7 @@ mod reveal;
 mod spec;
 
 pub use channel::{Channel, ChannelError, Counted, MemoryChannel, Traffic, memory_pair};
+pub use engines::garbled::and_gates_per_cell;
 pub use engines::paillier::{PaillierOptions, candidate_counts};
 pub use engines::{Engine, Job, Observer, Role};
 pub use error::ProtocolError;

@@ -10,6 +10,7 @@ use crate::half_gates::Evaluator;
 use crate::half_gates::messages::{receive_bits, send_bits};
 use crate::kernel::Kernel;
 use crate::label::ActiveLabel;
+use crate::lane::{Claims, Lane};
 use crate::ot::correlated::{GroupBits, Receiver};
 use crate::ot::letters::{self, ReceivedLetters};
 use crate::ot::lookup::messages::column_bytes;
@@ -29,6 +30,7 @@ pub struct EvaluatorSession<O = Receiver> {
     correlated: O,
     columns: u64,
     comparisons: u32,
+    lanes: Claims,
 }
 
 /// One comparison, as the evaluator knows it.
@@ -50,6 +52,20 @@ impl EvaluatorSession<Receiver> {
         let correlated = Receiver::start(GroupBits::default(), kernel, rng, transport)?;
         Self::with_transfers(kernel, correlated, transport)
     }
+
+    /// Another part of the session, for another thread and another line. The first part makes all others, each
+    /// lane once; keys of letters serve them all.
+    pub fn lane(&mut self, lane: Lane) -> Result<Self, GarbleError> {
+        self.lanes.claim(lane)?;
+        Ok(Self {
+            kernel: self.kernel,
+            evaluator: self.evaluator.of_lane(lane),
+            correlated: self.correlated.of_lane(lane),
+            columns: lane.first_column(),
+            comparisons: lane.first_comparison(),
+            lanes: Claims::none(),
+        })
+    }
 }
 
 impl<O: CorrelatedReceiver> EvaluatorSession<O> {
@@ -65,6 +81,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
             correlated,
             columns: 0,
             comparisons: 0,
+            lanes: Claims::default(),
         })
     }
 

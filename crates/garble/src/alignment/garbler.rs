@@ -9,6 +9,7 @@ use crate::half_gates::Garbler;
 use crate::half_gates::messages::{receive_bits, send_bits};
 use crate::kernel::Kernel;
 use crate::label::{Delta, ZeroLabel};
+use crate::lane::{Claims, Lane};
 use crate::ot::CorrelatedSender;
 use crate::ot::correlated::{GroupBits, Sender};
 use crate::ot::letters::{self, SentLetters};
@@ -30,6 +31,7 @@ pub struct GarblerSession<O = Sender> {
     randomness: Prg,
     columns: u64,
     comparisons: u32,
+    lanes: Claims,
 }
 
 /// The garbler's string, as the look-up needs it: for each of his letters, what the cell takes as input against every letter
@@ -76,6 +78,22 @@ impl GarblerSession<Sender> {
         let correlated = Sender::start(Arc::clone(&delta), group_bits, kernel, rng, transport)?;
         Self::with_transfers(kernel, delta, correlated, rng, transport)
     }
+
+    /// Another part of the session, for another thread and another line. The first part makes all others, each
+    /// lane once; keys of letters serve them all.
+    pub fn lane(&mut self, lane: Lane) -> Result<Self, GarbleError> {
+        self.lanes.claim(lane)?;
+        Ok(Self {
+            kernel: self.kernel,
+            delta: Arc::clone(&self.delta),
+            garbler: self.garbler.of_lane(lane),
+            correlated: self.correlated.of_lane(lane),
+            randomness: Prg::new(self.kernel, self.randomness.next_block()),
+            columns: lane.first_column(),
+            comparisons: lane.first_comparison(),
+            lanes: Claims::none(),
+        })
+    }
 }
 
 impl<O: CorrelatedSender> GarblerSession<O> {
@@ -97,6 +115,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
             randomness: Prg::from_rng(kernel, rng),
             columns: 0,
             comparisons: 0,
+            lanes: Claims::default(),
         })
     }
 

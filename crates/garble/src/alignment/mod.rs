@@ -61,6 +61,8 @@
 
 mod evaluator;
 mod garbler;
+#[cfg(test)]
+mod lane_tests;
 mod plan;
 #[cfg(test)]
 mod tests;

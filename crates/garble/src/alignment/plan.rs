@@ -1,6 +1,7 @@
 //! In which portions many alignments are run. Both sides make the same plan from the shapes.
 
 use crate::error::GarbleError;
+use crate::lane::COMPARISONS;
 use crate::ot::lookup::MAX_STRIPS;
 use crate::transport::UNREAD_BYTES;
 use crate::wavefront::{Geometry, STRIP_ROWS, Shape};
@@ -123,10 +124,12 @@ pub(super) fn check(shapes: &[Shape], done: u32, width: usize) -> Result<(), Gar
     if width > 64 {
         return Err(GarbleError::Misuse("costs are too large"));
     }
-    let count = u32::try_from(shapes.len()).ok();
-    match count.and_then(|count| done.checked_add(count)) {
-        Some(_) => Ok(()),
-        None => Err(GarbleError::Misuse("too many comparisons for one session")),
+    // The numbers of a lane end where those of the next begin.
+    let left = COMPARISONS - done % COMPARISONS;
+    match u32::try_from(shapes.len()) {
+        // The last number stays unused, so that a full lane does not look like an empty one.
+        Ok(count) if count < left => Ok(()),
+        _ => Err(GarbleError::Misuse("too many comparisons for one session")),
     }
 }
 
@@ -185,6 +188,8 @@ mod tests {
         };
         assert!(check(&[shape], 0, 9).is_ok());
         assert!(check(&[shape], u32::MAX, 9).is_err());
+        assert!(check(&[shape], COMPARISONS - 1, 9).is_err());
+        assert!(check(&[shape], COMPARISONS, 9).is_ok());
         assert!(check(&[shape], 0, 65).is_err());
         let shape = Shape {
             rows: usize::MAX,

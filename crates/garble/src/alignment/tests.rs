@@ -12,9 +12,9 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::sync::Arc;
 
-type Strings = Vec<Vec<usize>>;
+pub(super) type Strings = Vec<Vec<usize>>;
 
-fn strings(rng: &mut ChaCha20Rng, lengths: &[usize], alphabet: usize) -> Strings {
+pub(super) fn strings(rng: &mut ChaCha20Rng, lengths: &[usize], alphabet: usize) -> Strings {
     let one = |length: &usize| {
         (0..*length)
             .map(|_| rng.random_range(0..alphabet))
@@ -128,7 +128,7 @@ impl<K: Cell + Sync> Case<'_, K> {
     }
 }
 
-fn levenshtein(a: &[usize], b: &[usize]) -> u64 {
+pub(super) fn levenshtein(a: &[usize], b: &[usize]) -> u64 {
     global(a, b, 1, 1, |x, y| u64::from(x != y))
 }
 
@@ -153,7 +153,7 @@ fn global(
     row[b.len()]
 }
 
-fn unit_table(alphabet: usize) -> Vec<Vec<u64>> {
+pub(super) fn unit_table(alphabet: usize) -> Vec<Vec<u64>> {
     (0..alphabet)
         .map(|x| (0..alphabet).map(|y| UnitCell.input(x == y)).collect())
         .collect()

@@ -7,6 +7,7 @@ use crate::error::GarbleError;
 use crate::hash::TweakedHash;
 use crate::kernel::{Kernel, Lanes, Tables};
 use crate::label::ActiveLabel;
+use crate::lane::Lane;
 use crate::transport::Transport;
 use std::array::from_fn;
 
@@ -31,8 +32,17 @@ impl Evaluator {
 
     /// An evaluator who knows the start of the tweaks already.
     pub fn new(kernel: Kernel, tweak_start: Block) -> Self {
+        Self::with_hash(TweakedHash::new(kernel, tweak_start))
+    }
+
+    /// The evaluator of another lane. The first lane makes all others.
+    pub(crate) fn of_lane(&self, lane: Lane) -> Self {
+        Self::with_hash(self.hash.of_lane(lane))
+    }
+
+    fn with_hash(hash: TweakedHash) -> Self {
         Self {
-            hash: TweakedHash::new(kernel, tweak_start),
+            hash,
             gates: 0,
             lane_gates: 0,
             lanes: LANES,

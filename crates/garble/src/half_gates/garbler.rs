@@ -7,6 +7,7 @@ use crate::error::GarbleError;
 use crate::hash::TweakedHash;
 use crate::kernel::Kernel;
 use crate::label::{Delta, ZeroLabel, random_block};
+use crate::lane::Lane;
 use crate::transport::Transport;
 use rand::CryptoRng;
 use std::array::from_fn;
@@ -41,8 +42,17 @@ impl Garbler {
 
     /// A garbler whose evaluator knows the start of the tweaks already. A start is for one session only.
     pub fn new(delta: Arc<Delta>, kernel: Kernel, tweak_start: Block) -> Self {
+        Self::with_hash(delta, TweakedHash::new(kernel, tweak_start))
+    }
+
+    /// The garbler of another lane, under the same offset. The first lane makes all others.
+    pub(crate) fn of_lane(&self, lane: Lane) -> Self {
+        Self::with_hash(Arc::clone(&self.delta), self.hash.of_lane(lane))
+    }
+
+    fn with_hash(delta: Arc<Delta>, hash: TweakedHash) -> Self {
         Self {
-            hash: TweakedHash::new(kernel, tweak_start),
+            hash,
             delta,
             gates: 0,
             lane_gates: 0,

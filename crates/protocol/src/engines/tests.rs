@@ -13,7 +13,7 @@ use veilpath_metrics::{
 };
 use veilpath_paillier::KeySize;
 
-const LETTERS: u32 = 12;
+pub(super) const LETTERS: u32 = 12;
 
 /// Every engine in all its ways to run. Short keys: only the time depends on the length.
 fn engines() -> Vec<Engine> {
@@ -27,7 +27,7 @@ fn engines() -> Vec<Engine> {
     ]
 }
 
-fn metrics() -> Vec<Metric> {
+pub(super) fn metrics() -> Vec<Metric> {
     let grid = Grid::new(4, 3).unwrap();
     let table = Table::new(
         LETTERS,
@@ -96,7 +96,7 @@ fn metrics() -> Vec<Metric> {
     ]
 }
 
-fn cohort(scanpaths: &[Vec<u16>]) -> Cohort {
+pub(super) fn cohort(scanpaths: &[Vec<u16>]) -> Cohort {
     Cohort {
         alphabet: Alphabet::letters(LETTERS).unwrap(),
         encoding: Encoding::default(),

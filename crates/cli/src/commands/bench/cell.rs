@@ -10,29 +10,30 @@ use serde_json::json;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
-use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
+use veilpath_metrics::{Alphabet, Cohort, Comparison, Encoding, Entry, Metric, Scanpath};
 #[cfg(feature = "gmp")]
 use veilpath_paillier::bench::gmp_powm_seconds;
-use veilpath_protocol::{Engine, Observer, Outcome, PaillierOptions, PairRule, Spec};
+use veilpath_protocol::{Engine, Observer, Outcome, PairRule, Spec, and_gates_per_cell};
 use veilpath_session::compare_on_loopback;
 
 const EXAMPLES: &str = "\
 Examples:
   veilpath bench cell --key-bits 512 --allow-weak-key --seconds 0.2
   veilpath bench cell --engine paillier --key-bits 512 --allow-weak-key --seconds 0.2 --format json
+  veilpath bench cell --engine garbled --seconds 0.2 --format json
 
 Both parties run on this machine, share its cores and talk over TLS. Seconds per cell are time on the clock while the \
 middle half of all cells is filled: keys, tables and Alice's substitution costs are not in it, nor the start and the end, \
 when few comparisons are in flight. The seconds of a party are the time that its work took on all cores together; cores \
-used are those that the whole process kept busy meanwhile. Bytes are all but those of Alice's substitution costs, in both \
-directions.";
+used are those that the whole process kept busy meanwhile. Bytes are those of the whole run in both directions, but for \
+Alice's encrypted substitution costs.";
 
-/// The length of scanpaths: short ones, so that many are in flight even in a short run.
-const LENGTH: usize = 16;
-/// The fewest comparisons in a measurement: so many keep a few batches in flight.
+/// The fewest comparisons in a measurement of the engine paillier: so many keep a few batches in flight.
 const MANY_COMPARISONS: f64 = 16.0;
 /// Letters, as in the paper.
 const LETTERS: u32 = 52;
+/// The paper's simplest metric.
+const METRIC: Metric = Metric::Levenshtein;
 
 /// The arguments of `bench cell`.
 #[derive(Debug, Args)]
@@ -61,34 +62,34 @@ pub(crate) struct CellArgs {
 
 /// Measures and prints.
 pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
-    if args.engine != EngineName::Paillier {
+    if args.engine == EngineName::Plain {
         return Err(Failure::input(
-            "only --engine paillier is measured cell by cell; `cargo bench` measures the comparison in the clear",
+            "only --engine paillier and --engine garbled are measured cell by cell; `cargo bench` measures the comparison in the clear",
         ));
     }
-    let options = args.paillier.options()?;
+    let engine = args.engine.with(&args.paillier)?;
     // A short run tells how many comparisons fill the time.
-    let trial = measure(options, 4)?;
+    let trial = measure(engine, Shape::trial(engine))?;
     let cells = args.seconds / trial.seconds_per_cell;
-    let comparisons = (cells / (LENGTH * LENGTH) as f64).ceil();
-    let comparisons = comparisons.clamp(MANY_COMPARISONS, 1e6);
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
-    let measured = measure(options, comparisons as usize)?;
-    let key_bits = options.key_size().bits();
-    #[cfg_attr(not(feature = "gmp"), allow(unused_mut))]
-    let mut report = json!({
-        "engine": "paillier",
-        "key_bits": key_bits,
-        "cells": measured.cells,
-        "seconds": measured.seconds_per_cell * measured.cells as f64,
-        "cores_used": measured.cores_used,
-        "seconds_per_cell": measured.seconds_per_cell,
-        "alice_seconds_per_cell": measured.alice,
-        "bob_seconds_per_cell": measured.bob,
-        "bytes_per_cell": measured.bytes,
-    });
+    let measured = measure(engine, Shape::of(engine, cells))?;
+    let mut report = json!({ "engine": engine.name() });
+    match engine {
+        Engine::Paillier(options) => report["key_bits"] = json!(options.key_size().bits()),
+        _ => {
+            let comparison = Comparison::new(METRIC, alphabet()?)?;
+            let gates = and_gates_per_cell(&comparison, Shape::trial(engine).length);
+            report["and_gates_per_cell"] = json!(gates);
+        }
+    }
+    report["cells"] = json!(measured.cells);
+    report["seconds"] = json!(measured.seconds_per_cell * measured.cells as f64);
+    report["cores_used"] = json!(measured.cores_used);
+    report["seconds_per_cell"] = json!(measured.seconds_per_cell);
+    report["alice_seconds_per_cell"] = json!(measured.alice);
+    report["bob_seconds_per_cell"] = json!(measured.bob);
+    report["bytes_per_cell"] = json!(measured.bytes);
     #[cfg(feature = "gmp")]
-    if args.gmp {
+    if let (true, Engine::Paillier(options)) = (args.gmp, engine) {
         let powm = gmp_powm_seconds(options.key_size(), Duration::from_secs(1))
             .map_err(|error| Failure::input(error.to_string()))?;
         report["gmp_powm_seconds"] = json!(powm);
@@ -106,6 +107,54 @@ pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
     print(&lines.join("\n"))
 }
 
+/// What is compared.
+#[derive(Clone, Copy)]
+struct Shape {
+    alices: usize,
+    bobs: usize,
+    length: usize,
+}
+
+impl Shape {
+    /// A short run.
+    fn trial(engine: Engine) -> Self {
+        match engine {
+            Engine::Paillier(_) => Self {
+                alices: 1,
+                bobs: 4,
+                length: 16,
+            },
+            // As long as the scanpaths of the paper's data, and enough of them that starting is soon over.
+            _ => Self {
+                alices: 20,
+                bobs: 20,
+                length: 24,
+            },
+        }
+    }
+
+    /// About so many cells.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
+    fn of(engine: Engine, cells: f64) -> Self {
+        let trial = Self::trial(engine);
+        let comparisons = (cells / (trial.length * trial.length) as f64).ceil();
+        match engine {
+            Engine::Paillier(_) => Self {
+                bobs: comparisons.clamp(MANY_COMPARISONS, 1e6) as usize,
+                ..trial
+            },
+            _ => {
+                let side = comparisons.sqrt().clamp(20.0, 1e3) as usize;
+                Self {
+                    alices: side,
+                    bobs: side,
+                    ..trial
+                }
+            }
+        }
+    }
+}
+
 struct Measured {
     cells: u64,
     seconds_per_cell: f64,
@@ -115,23 +164,27 @@ struct Measured {
     bytes: f64,
 }
 
-fn measure(options: PaillierOptions, comparisons: usize) -> Result<Measured, Failure> {
+fn measure(engine: Engine, shape: Shape) -> Result<Measured, Failure> {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
-    let alphabet = Alphabet::letters(LETTERS).map_err(|error| Failure::input(error.to_string()))?;
+    let alphabet = alphabet()?;
     let (a, b) = (
-        cohort(alphabet, 1, &mut rng),
-        cohort(alphabet, comparisons, &mut rng),
+        cohort(alphabet, shape.alices, shape.length, &mut rng),
+        cohort(alphabet, shape.bobs, shape.length, &mut rng),
     );
-    let metric = Metric::Levenshtein;
-    let spec = Spec::new(Engine::Paillier(options), metric, PairRule::All, &a, &b)?;
-    let all_cells = (comparisons * LENGTH * LENGTH) as u64;
+    let spec = Spec::new(engine, METRIC, PairRule::All, &a, &b)?;
+    let all_cells = (shape.alices * shape.bobs * shape.length * shape.length) as u64;
     let (alice, bob) = (Watch::new(all_cells), Watch::new(all_cells));
     let outcome: Outcome = compare_on_loopback(&spec, None, [&a, &b], [&alice, &bob])?;
     let (alice, bob) = (alice.middle(), bob.middle());
     let cost = outcome.cost;
-    // Everything but Alice's substitution costs, which are shared by all comparisons.
-    let rows = LENGTH * LETTERS as usize * options.key_size().ciphertext_bytes();
-    let bytes = (cost.bytes_sent + cost.bytes_received).saturating_sub(rows as u64);
+    // Everything but Alice's encrypted substitution costs, which are shared by all comparisons.
+    let shared = match engine {
+        Engine::Paillier(options) => {
+            shape.length * LETTERS as usize * options.key_size().ciphertext_bytes()
+        }
+        _ => 0,
+    };
+    let bytes = (cost.bytes_sent + cost.bytes_received).saturating_sub(shared as u64);
     Ok(Measured {
         cells: bob.cells,
         seconds_per_cell: bob.clock.as_secs_f64() / bob.cells as f64,
@@ -144,12 +197,16 @@ fn measure(options: PaillierOptions, comparisons: usize) -> Result<Measured, Fai
     })
 }
 
-fn cohort(alphabet: Alphabet, count: usize, rng: &mut ChaCha20Rng) -> Cohort {
+fn alphabet() -> Result<Alphabet, Failure> {
+    Alphabet::letters(LETTERS).map_err(|error| Failure::input(error.to_string()))
+}
+
+fn cohort(alphabet: Alphabet, count: usize, length: usize, rng: &mut ChaCha20Rng) -> Cohort {
     let entries = (0..count).map(|index| Entry {
         participant: index.to_string(),
         stimulus: None,
         scanpath: Scanpath::new(
-            (0..LENGTH)
+            (0..length)
                 .map(|_| rng.random_range(0..LETTERS as u16))
                 .collect(),
         ),
@@ -164,6 +221,7 @@ fn cohort(alphabet: Alphabet, count: usize, rng: &mut ChaCha20Rng) -> Cohort {
 /// Times one party while it fills the middle half of all cells.
 struct Watch {
     all_cells: u64,
+    start: Instant,
     busy: AtomicU64,
     seen: Mutex<Seen>,
 }
@@ -196,6 +254,7 @@ impl Watch {
     fn new(all_cells: u64) -> Self {
         Self {
             all_cells,
+            start: Instant::now(),
             busy: AtomicU64::new(0),
             seen: Mutex::default(),
         }
@@ -204,8 +263,19 @@ impl Watch {
     fn middle(&self) -> Span {
         let seen = self.seen.lock().unwrap_or_else(|e| e.into_inner());
         let now = self.now(seen.cells);
-        let first = seen.quarter.unwrap_or(now);
-        let last = seen.three_quarters.unwrap_or(now);
+        let (first, last) = match (seen.quarter, seen.three_quarters) {
+            (Some(first), Some(last)) if first.cells < last.cells => (first, last),
+            // A run so short that all was told at once counts from its start.
+            _ => {
+                let start = Moment {
+                    cells: 0,
+                    clock: self.start,
+                    busy: Duration::ZERO,
+                    process: None,
+                };
+                (start, now)
+            }
+        };
         Span {
             cells: (last.cells - first.cells).max(1),
             clock: last.clock - first.clock,

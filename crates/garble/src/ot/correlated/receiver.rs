@@ -6,6 +6,7 @@ use super::{GroupBits, tree};
 use crate::error::GarbleError;
 use crate::kernel::Kernel;
 use crate::label::ActiveLabel;
+use crate::lane::Lane;
 use crate::ot::{Bits, CorrelatedReceiver, base};
 use crate::prg::Prg;
 use crate::transport::Transport;
@@ -43,6 +44,16 @@ impl Receiver {
             trees,
             scratch: Scratch::default(),
         })
+    }
+
+    /// The transfers of another lane, from the same seeds. The first lane makes all others.
+    pub(crate) fn of_lane(&self, lane: Lane) -> Self {
+        let streams = |tree: &Vec<Prg>| tree.iter().map(|leaf| leaf.of_lane(lane)).collect();
+        Self {
+            group_bits: self.group_bits,
+            trees: self.trees.iter().map(streams).collect(),
+            scratch: Scratch::default(),
+        }
     }
 }
 

@@ -7,6 +7,7 @@ use crate::block::Block;
 use crate::error::GarbleError;
 use crate::kernel::Kernel;
 use crate::label::{Delta, ZeroLabel};
+use crate::lane::Lane;
 use crate::ot::{CorrelatedSender, base};
 use crate::prg::Prg;
 use crate::transport::Transport;
@@ -63,6 +64,17 @@ impl Sender {
             trees,
             scratch: Scratch::default(),
         })
+    }
+
+    /// The transfers of another lane, from the same seeds. The first lane makes all others.
+    pub(crate) fn of_lane(&self, lane: Lane) -> Self {
+        let streams = |tree: &Vec<Prg>| tree.iter().map(|leaf| leaf.of_lane(lane)).collect();
+        Self {
+            delta: Arc::clone(&self.delta),
+            group_bits: self.group_bits,
+            trees: self.trees.iter().map(streams).collect(),
+            scratch: Scratch::default(),
+        }
     }
 }
 

@@ -1,15 +1,20 @@
 //! Bob, who joins: he evaluates, and never shows a letter.
 
-use super::line::{Line, timed};
+use super::Way;
+use super::hello::greet;
+use super::lanes::{bobs_lanes, verdict};
+use super::line::{Line, joined, timed};
 use super::outputs::{bits_of, compare_with_threshold, settle};
-use super::plan::{Member, Plan, Portion, Results};
+use super::plan::{Member, Plan, Portion, Results, Stage, complete, know};
 use super::scoring::Circuit;
-use crate::engines::lengths::{hidden_lengths, receive_lengths, send_lengths, visible_lengths};
 use crate::{Answer, Channel, Job, Observer, ProtocolError, Role};
+use rand::CryptoRng;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Mutex;
 use veilpath_garble::Kernel;
 use veilpath_garble::alignment::{EvaluatorComparison, EvaluatorSession};
+use veilpath_garble::lane::Lane;
 use veilpath_garble::ot::Bits;
 use veilpath_garble::ot::letters::ReceivedLetters;
 use veilpath_garble::transport::Transport;
@@ -22,66 +27,111 @@ pub(crate) fn join(
     channel: &mut dyn Channel,
     observer: &dyn Observer,
 ) -> Result<Vec<Answer>, ProtocolError> {
-    let own = visible_lengths(job)?;
-    let theirs = match hidden_lengths(job) {
-        Some(lengths) => lengths,
-        None => {
-            send_lengths(channel, &own)?;
-            receive_lengths(channel, job)?
-        }
-    };
-    let plan = Plan::new(job, own, theirs)?;
-    let mut results = Results::new(job, &plan, observer)?;
+    let way = Way::of_this_machine();
+    join_with(job, channel, observer, way, &mut system_rng()?)
+}
+
+/// The same in a given way, with all randomness from a given generator.
+pub(super) fn join_with(
+    job: &Job<'_>,
+    channel: &mut dyn Channel,
+    observer: &dyn Observer,
+    way: Way,
+    rng: &mut impl CryptoRng,
+) -> Result<Vec<Answer>, ProtocolError> {
+    let greeted = greet(job, channel, way.lanes)?;
+    let plan = Plan::new(job, greeted.own, greeted.theirs, greeted.lanes, way.sizes)?;
+    let results = Mutex::new(Results::new(job, &plan, observer)?);
     if plan.stages.is_empty() {
-        return results.complete();
+        return complete(results);
     }
     let mut line = Line { channel, observer };
-    let mut session = timed(observer, || {
-        let kernel = Kernel::best();
-        Ok(EvaluatorSession::start(
-            kernel,
-            &mut system_rng()?,
-            &mut line,
-        )?)
+    let session = timed(observer, || {
+        Ok(EvaluatorSession::start(Kernel::best(), rng, &mut line)?)
     })?;
+    let mut sessions = vec![session];
     for stage in &plan.stages {
         let places = stage.places();
         let letters = timed(observer, || {
-            let padding = plan.scoring.padding_letter();
-            let mut own = Zeroizing::new(Vec::with_capacity(stage.letters()));
-            for (join, range) in &stage.columns {
-                let letters = job.own[*join].letters().iter();
-                let padded = letters
-                    .map(|letter| usize::from(*letter))
-                    .chain(std::iter::repeat(padding));
-                own.extend(padded.take(range.len()));
-            }
-            Ok(session.letters(plan.scoring.letters(), &own, &mut line)?)
+            let own = padded_letters(job, &plan, stage);
+            Ok(sessions[0].letters(plan.scoring.letters(), &own, &mut line)?)
         })?;
         let bob = Bob {
             job,
             plan: &plan,
             places: &places,
             letters: &letters,
+            results: &results,
+            observer,
         };
-        for portion in &stage.portions {
-            let known = timed(observer, || bob.evaluate(portion, &mut session, &mut line))?;
-            for (pair, answer) in known {
-                results.know(pair, answer);
-            }
+        let count = greeted.lanes.min(stage.portions.len());
+        if count == 1 {
+            bob.evaluate_all(stage.portions.iter(), &mut sessions[0], &mut line)?;
+            continue;
         }
+        while sessions.len() < count {
+            let lane = Lane::new(sessions.len() as u32);
+            let lane = lane.ok_or(ProtocolError::Internal("there are too many lanes"))?;
+            let session = sessions[0].lane(lane)?;
+            sessions.push(session);
+        }
+        let (lines, carrier) = bobs_lanes(count, observer);
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = lines
+                .into_iter()
+                .zip(&mut sessions)
+                .enumerate()
+                .map(|(lane, (mut line, session))| {
+                    let portions = stage.portions.iter().skip(lane).step_by(count);
+                    let bob = &bob;
+                    scope.spawn(move || bob.evaluate_all(portions, session, &mut line))
+                })
+                .collect();
+            let carried = carrier.carry(line.channel);
+            verdict(carried, threads.into_iter().map(joined).collect())
+        })?;
     }
-    results.complete()
+    complete(results)
 }
 
-struct Bob<'a> {
+/// The letters of a stage, with their padding.
+fn padded_letters(job: &Job<'_>, plan: &Plan, stage: &Stage) -> Zeroizing<Vec<usize>> {
+    let padding = plan.scoring.padding_letter();
+    let mut all = Zeroizing::new(Vec::with_capacity(stage.letters()));
+    for (join, range) in &stage.columns {
+        let letters = job.own[*join].letters().iter();
+        let padded = letters
+            .map(|letter| usize::from(*letter))
+            .chain(std::iter::repeat(padding));
+        all.extend(padded.take(range.len()));
+    }
+    all
+}
+
+struct Bob<'a, 'o> {
     job: &'a Job<'a>,
     plan: &'a Plan,
     places: &'a HashMap<usize, Range<usize>>,
     letters: &'a ReceivedLetters,
+    results: &'a Mutex<Results<'o>>,
+    observer: &'o dyn Observer,
 }
 
-impl Bob<'_> {
+impl<'a> Bob<'a, '_> {
+    /// Compares the pairs of some portions, one portion after the other.
+    fn evaluate_all(
+        &self,
+        portions: impl Iterator<Item = &'a Portion>,
+        session: &mut EvaluatorSession,
+        transport: &mut impl Transport,
+    ) -> Result<(), ProtocolError> {
+        for portion in portions {
+            let known = timed(self.observer, || self.evaluate(portion, session, transport))?;
+            know(self.results, known);
+        }
+        Ok(())
+    }
+
     /// Compares the pairs of a portion. The answers are there if they are for him.
     fn evaluate(
         &self,

@@ -1,16 +1,21 @@
 //! Alice, the host: she garbles, and never sees more of Bob than the lengths and the scores that are for her.
 
+use super::Way;
 use super::entries::Inputs;
-use super::line::{Line, timed};
+use super::hello::greet;
+use super::lanes::{alices_lanes, verdict};
+use super::line::{Line, joined, timed};
 use super::outputs::{bits_of, compare_with_threshold, settle};
-use super::plan::{Member, Plan, Portion, Results};
+use super::plan::{Member, Plan, Portion, Results, complete, know};
 use super::scoring::Circuit;
-use crate::engines::lengths::{hidden_lengths, receive_lengths, send_lengths, visible_lengths};
 use crate::{Answer, Channel, Job, Observer, ProtocolError, Role};
+use rand::CryptoRng;
 use std::collections::HashMap;
 use std::ops::Range;
+use std::sync::Mutex;
 use veilpath_garble::Kernel;
 use veilpath_garble::alignment::{GarblerComparison, GarblerSession, Rows};
+use veilpath_garble::lane::Lane;
 use veilpath_garble::ot::letters::SentLetters;
 use veilpath_garble::transport::Transport;
 use veilpath_metrics::Scanpath;
@@ -23,84 +28,125 @@ pub(crate) fn host(
     channel: &mut dyn Channel,
     observer: &dyn Observer,
 ) -> Result<Vec<Answer>, ProtocolError> {
-    let own = visible_lengths(job)?;
-    let theirs = match hidden_lengths(job) {
-        Some(lengths) => lengths,
-        None => receive_lengths(channel, job)?,
-    };
-    if job.pad_to.is_none() {
-        send_lengths(channel, &own)?;
-    }
-    let plan = Plan::new(job, own, theirs)?;
-    let mut results = Results::new(job, &plan, observer)?;
+    let way = Way::of_this_machine();
+    host_with(job, channel, observer, way, &mut system_rng()?)
+}
+
+/// The same in a given way, with all randomness from a given generator.
+pub(super) fn host_with(
+    job: &Job<'_>,
+    channel: &mut dyn Channel,
+    observer: &dyn Observer,
+    way: Way,
+    rng: &mut impl CryptoRng,
+) -> Result<Vec<Answer>, ProtocolError> {
+    let greeted = greet(job, channel, way.lanes)?;
+    let plan = Plan::new(job, greeted.own, greeted.theirs, greeted.lanes, way.sizes)?;
+    let results = Mutex::new(Results::new(job, &plan, observer)?);
     if plan.stages.is_empty() {
-        return results.complete();
+        return complete(results);
     }
     let mut line = Line { channel, observer };
-    let mut session = timed(observer, || {
-        let kernel = Kernel::best();
-        Ok(GarblerSession::start(
-            kernel,
-            &mut system_rng()?,
-            &mut line,
-        )?)
+    let session = timed(observer, || {
+        Ok(GarblerSession::start(Kernel::best(), rng, &mut line)?)
     })?;
+    // Lanes are made when they are first needed: a small job has one.
+    let mut sessions = vec![session];
     for stage in &plan.stages {
         let places = stage.places();
         let letters = timed(observer, || {
             let alphabet = plan.scoring.letters();
-            Ok(session.letters(alphabet, stage.letters(), &mut line)?)
+            Ok(sessions[0].letters(alphabet, stage.letters(), &mut line)?)
         })?;
-        let mut alice = Alice {
+        let alice = Alice {
             job,
             plan: &plan,
             places: &places,
             letters: &letters,
-            inputs: None,
+            results: &results,
+            observer,
         };
-        for portion in &stage.portions {
-            let known = timed(observer, || alice.garble(portion, &mut session, &mut line))?;
-            for (pair, answer) in known {
-                results.know(pair, answer);
-            }
+        let count = greeted.lanes.min(stage.portions.len());
+        if count == 1 {
+            alice.garble_all(stage.portions.iter(), &mut sessions[0], &mut line)?;
+            continue;
         }
+        while sessions.len() < count {
+            let lane = Lane::new(sessions.len() as u32);
+            let lane = lane.ok_or(ProtocolError::Internal("there are too many lanes"))?;
+            let session = sessions[0].lane(lane)?;
+            sessions.push(session);
+        }
+        let (lines, carrier) = alices_lanes(count, observer);
+        std::thread::scope(|scope| {
+            let threads: Vec<_> = lines
+                .into_iter()
+                .zip(&mut sessions)
+                .enumerate()
+                .map(|(lane, (mut line, session))| {
+                    let portions = stage.portions.iter().skip(lane).step_by(count);
+                    let alice = &alice;
+                    scope.spawn(move || alice.garble_all(portions, session, &mut line))
+                })
+                .collect();
+            let carried = carrier.carry(line.channel);
+            verdict(carried, threads.into_iter().map(joined).collect())
+        })?;
     }
-    results.complete()
+    complete(results)
 }
 
-struct Alice<'a> {
+struct Alice<'a, 'o> {
     job: &'a Job<'a>,
     plan: &'a Plan,
     places: &'a HashMap<usize, Range<usize>>,
     letters: &'a SentLetters,
-    /// Those of the last portion, which mostly serve for the next as well.
-    inputs: Option<Inputs<'a>>,
+    results: &'a Mutex<Results<'o>>,
+    observer: &'o dyn Observer,
 }
 
-impl<'a> Alice<'a> {
+impl<'a> Alice<'a, '_> {
+    /// Compares the pairs of some portions, one portion after the other.
+    fn garble_all(
+        &self,
+        portions: impl Iterator<Item = &'a Portion>,
+        session: &mut GarblerSession,
+        transport: &mut impl Transport,
+    ) -> Result<(), ProtocolError> {
+        let mut inputs: Option<Inputs<'_>> = None;
+        for portion in portions {
+            let known = timed(self.observer, || {
+                let fitting = match inputs.take() {
+                    Some(inputs) if *inputs.circuit() == portion.circuit => inputs,
+                    _ => Inputs::new(
+                        &self.plan.scoring,
+                        self.job.comparison.model(),
+                        portion.circuit,
+                    ),
+                };
+                self.garble(portion, inputs.insert(fitting), session, transport)
+            })?;
+            know(self.results, known);
+        }
+        Ok(())
+    }
+
     /// Compares the pairs of a portion. The answers are there if they are for her.
     fn garble(
-        &mut self,
+        &self,
         portion: &Portion,
+        inputs: &Inputs<'_>,
         session: &mut GarblerSession,
         transport: &mut impl Transport,
     ) -> Result<Vec<(usize, Answer)>, ProtocolError> {
         let members: Vec<Member> = self.plan.members(self.job, self.places, portion).collect();
-        let inputs = match self.inputs.take() {
-            Some(inputs) if *inputs.circuit() == portion.circuit => inputs,
-            _ => Inputs::new(
-                &self.plan.scoring,
-                self.job.comparison.model(),
-                portion.circuit,
-            ),
-        };
         let comparisons: Vec<_> = members
             .iter()
             .map(|member| GarblerComparison {
                 rows: AlicesRows {
                     scanpath: self.job.own[member.host],
                     count: member.rows as usize,
-                    inputs: &inputs,
+                    inputs,
                     padding: self.plan.scoring.padding_letter(),
                 },
                 columns: member.columns.clone(),
@@ -116,8 +162,6 @@ impl<'a> Alice<'a> {
             }
             Circuit::Local(cell) => session.align(cell, fold, letters, &comparisons, transport),
         }?;
-        drop(comparisons);
-        self.inputs = Some(inputs);
         if let Some(settling) = self.plan.scoring.settling() {
             let terms = members
                 .iter()

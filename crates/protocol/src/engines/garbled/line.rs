@@ -1,6 +1,7 @@
 //! The agreed channel, as garbled circuits see it.
 
 use crate::{Channel, ChannelError, Observer, ProtocolError};
+use std::thread::ScopedJoinHandle;
 use veilpath_garble::GarbleError;
 use veilpath_garble::transport::{Transport, TransportError};
 
@@ -28,7 +29,7 @@ impl Transport for Line<'_> {
     }
 }
 
-pub(super) fn to_transport(error: ChannelError) -> TransportError {
+fn to_transport(error: ChannelError) -> TransportError {
     match error {
         ChannelError::Closed => TransportError::Closed,
         ChannelError::TimedOut => TransportError::TimedOut,
@@ -56,4 +57,14 @@ pub(super) fn timed<T>(
     let (mut work, mut result) = (Some(work), None);
     observer.work(&mut || result = work.take().map(|work| work()));
     result.unwrap_or(Err(ProtocolError::Internal("work was not done")))
+}
+
+/// What a lane's thread came to.
+pub(super) fn joined(
+    thread: ScopedJoinHandle<'_, Result<(), ProtocolError>>,
+) -> Result<(), ProtocolError> {
+    match thread.join() {
+        Ok(result) => result,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
 }

@@ -1,19 +1,103 @@
-//! Garbled circuits.
+//! The provable engine: garbled circuits, for every metric.
+//!
+//! Alice (the host) garbles, Bob (who joins) evaluates; Bob's letters come in by oblivious transfer. The machinery is the crate
+//! `veilpath-garble`; here is what is put through it, and in which pieces.
+//!
+//! ```text
+//! Bob: evaluator.rs                                            Alice: garbler.rs
+//!  │── lengths of his scanpaths (not if hidden), lanes ──────────▶│
+//!  │◀────────── lengths of hers (not if hidden), lanes ───────────│
+//!  │◀──────────────────────── base transfers ────────────────────▶│ once per run: 128, and seed trees
+//!  ╎ for some of Bob's scanpaths at a time (a stage):             ╎
+//!  │── transfers for the bits of their letters ──────────────────▶│ keys, for all comparisons with them
+//!  ╎ for some pairs at a time (a portion), maybe in lanes:        ╎
+//!  │◀────────── columns of substitution costs, masked ────────────│ the look-up: no gates
+//!  │── transfers for his shares of the costs ────────────────────▶│
+//!  │◀───────────────────── tables of cells ───────────────────────│ 32 bytes per AND gate
+//!  │◀────────────── tables of the sum or the maximum ─────────────│
+//!  │◀───── labels of her lengths; transfers for his ─────────────▶│ if lengths are hidden
+//!  │◀───────────── tables of a sum, of a comparison ──────────────│ if lengths are hidden, or for a threshold
+//!  │◀───────────────── colours of the outputs ────────────────────│ if the results are for Bob
+//!  │── colours of the outputs ───────────────────────────────────▶│ if they are for Alice
+//!  ╎ … until all pairs are done                                   ╎
+//! ```
+//!
+//! # What each side learns
+//! **Both:** how many scanpaths there are and how long they are (with hidden lengths: only that none is longer than the padding). **Who
+//! is named by `reveal_to`:** the score of every pair, or, by a threshold, one bit. **Nothing else:** what a side sees can be computed, up to a
+//! difference that nobody can find, from these numbers and its own input. The side that is not named gets no message that depends on a score.
+//!
+//! Scores add up, and no engine can change that: who asks about chosen scanpaths learns what the answers tell.
+//!
+//! # Assumption
+//! Both follow the protocol and keep what they see (semi-honest); AES-128 is an ideal cipher as far as half gates need it (`veilpath_garble::hash` has
+//! the bound in numbers), SHA-256 a random oracle for the keys of letters, and the Diffie–Hellman problem on Curve25519 is hard. A malicious Alice could garble
+//! another circuit, and a malicious Bob could see whether she accepts a wrong colour: both are out of scope.
+//!
+//! # Circuits
+//! | costs, after division by what they have in common | AND gates per cell | bits looked up |
+//! |---|---|---|
+//! | gaps of 1, substitutions of 0 or 1 (Levenshtein) | 3 | 1 |
+//! | gaps of 1, substitutions of 0, 1 or 2; Levenshtein with hidden lengths | 5 | 2 |
+//! | all other global alignments, ScanMatch among them: an insertion and a deletion cost C together, w = ⌈log₂(C + 1)⌉ | 6·w − 2 | w |
+//! | local alignments with w bits for the largest score and two gaps | at most 10·w − 2 | at most w |
+//!
+//! The raw result is an integer and exactly that of the plain comparison. What comes out of a circuit is that integer (or a number that
+//! the public lengths turn into it), a settled number in which hidden lengths have been added up inside, or the bit of a threshold: its bound in whole numbers
+//! is public, so comparing with it inside gives the very bit that the score would give (`veilpath_metrics::Comparison::bound`).
+//!
+//! ScanMatch's own score divides by the longer length. With hidden lengths that division would have to be made inside, on secrets, and rounded; it is
+//! refused instead ([`crate::Unsupported`]).
+//!
+//! # Cost
+//! For m·n cells with g gates and w bits looked up over an alphabet of N letters (one more with hidden lengths, and m = n = the padding):
+//!
+//! - to Bob: m·n·(32·g + N·w/8) bytes; to Alice: 4·w·m·n + 4·n·⌈log₂ N⌉ bytes, the latter once for all of Alice's scanpaths; 8 kilobytes to start;
+//! - Levenshtein with 52 letters: 107 bytes per cell;
+//! - waits: columns and transfers run ahead of the tables, so a portion (64 megabytes of tables) takes two round trips and no more;
+//! - memory: O(m + n) for the comparisons that are swept together, besides keys for 2¹⁸ of Bob's letters at a time.
+//!
+//! # Cores
+//! Comparisons run in up to eight lanes, one thread each on both sides (`lanes.rs`); the smaller of the two offers counts. A side offers half of its cores: making or using tables
+//! costs about as much as enciphering or deciphering them, which the thread that holds the channel does. So a machine with two cores, on which both sides may run, uses one
+//! lane and no extra thread. A job of less than half a million gates, or of one pair, stays in one lane.
 
 mod entries;
 mod evaluator;
 mod garbler;
+mod hello;
+mod lanes;
 mod line;
 mod outputs;
 mod plan;
 mod scoring;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use evaluator::join;
 pub(crate) use garbler::host;
 
 use crate::{Estimate, Revealed, Role, Spec, Work};
+use plan::Sizes;
 use scoring::Scoring;
 use veilpath_metrics::Comparison;
+
+/// How a run is divided up. Scores do not depend on it.
+#[derive(Clone, Copy, Debug)]
+struct Way {
+    /// Lanes that this side offers.
+    lanes: usize,
+    sizes: Sizes,
+}
+
+impl Way {
+    fn of_this_machine() -> Self {
+        Self {
+            lanes: hello::lanes_of_this_machine(),
+            sizes: Sizes::default(),
+        }
+    }
+}
 
 /// What each side learns, for the users.
 pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
@@ -40,6 +124,13 @@ pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
         "no more, if both follow the protocol and AES, SHA-256 and Curve25519 are as strong as believed",
     ));
     all
+}
+
+/// AND gates of one matrix cell, for scanpaths of which the shorter has so many letters (only local alignments depend on it).
+pub fn and_gates_per_cell(comparison: &Comparison, shorter: usize) -> u64 {
+    let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), None);
+    let shorter = u32::try_from(shorter).unwrap_or(u32::MAX);
+    scoring.circuit(shorter).and_gates()
 }
 
 /// Bytes of the base transfers and their seed trees, each way.

@@ -4,18 +4,35 @@ use super::scoring::{Circuit, Scoring, Test};
 use crate::{Answer, Job, Observer, ProtocolError, Reveal, Role};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 use veilpath_garble::ot::lookup::MAX_STRIPS;
 use veilpath_garble::wavefront::STRIP_ROWS;
 use veilpath_metrics::Threshold;
 
-/// AND gates after which the scores so far are told: some 64 megabytes of tables, a tenth of a second on a fast line.
-const PORTION_GATES: u64 = 2 << 20;
+/// How large the pieces of a run are. Both sides must use the same; tests use small ones.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Sizes {
+    /// AND gates after which the scores so far are told.
+    pub(super) portion_gates: u64,
+    /// AND gates that are worth a portion of their own, where several lanes wait for work.
+    pub(super) least_gates: u64,
+    /// Pairs after which the scores so far are told, however short they are.
+    pub(super) portion_pairs: usize,
+    /// Bob's letters that have keys at the same time: they take some hundred bytes each.
+    pub(super) letters: u64,
+}
 
-/// Pairs after which the scores so far are told, however short they are.
-const PORTION_PAIRS: usize = 4096;
-
-/// Bob's letters that have keys at the same time: they take some hundred bytes each.
-const LETTERS_AT_A_TIME: u64 = 1 << 18;
+impl Default for Sizes {
+    /// A portion is some 64 megabytes of tables: a tenth of a second on a fast line, long against its round trip.
+    fn default() -> Self {
+        Self {
+            portion_gates: 2 << 20,
+            least_gates: 1 << 18,
+            portion_pairs: 4096,
+            letters: 1 << 18,
+        }
+    }
+}
 
 /// The longest scanpath that the look-up can number.
 const MOST_LETTERS: u32 = MAX_STRIPS * STRIP_ROWS as u32;
@@ -60,6 +77,8 @@ impl Plan {
         job: &Job<'_>,
         own: Vec<u32>,
         theirs: Vec<u32>,
+        lanes: usize,
+        sizes: Sizes,
     ) -> Result<Self, ProtocolError> {
         if own.iter().any(|&length| length > MOST_LETTERS) {
             return Err(ProtocolError::Job("a scanpath is too long"));
@@ -89,7 +108,7 @@ impl Plan {
                 rows > 0 && columns > 0
             })
             .collect();
-        plan.stages = plan.stages(job);
+        plan.stages = plan.stages(job, lanes, sizes);
         Ok(plan)
     }
 
@@ -99,18 +118,27 @@ impl Plan {
         (self.host_lengths[host], self.join_lengths[join])
     }
 
-    fn portions(&self, job: &Job<'_>) -> Vec<Portion> {
+    fn portions(&self, job: &Job<'_>, lanes: usize, sizes: Sizes) -> Vec<Portion> {
         let longest = self.open.iter().map(|&pair| self.shorter(job, pair)).max();
         let gates = self.scoring.circuit(longest.unwrap_or(0)).and_gates();
+        let gates_of = |pair: usize| {
+            let (rows, columns) = self.lengths(job, pair);
+            (u64::from(rows) * u64::from(columns)).saturating_mul(gates)
+        };
+        let all = self.open.iter().map(|&pair| gates_of(pair));
+        let all = all.fold(0, u64::saturating_add);
+        // Several lanes get several portions each, so that they end at about the same time.
+        let most = match lanes {
+            1 => sizes.portion_gates,
+            lanes => (all / (4 * lanes as u64)).clamp(sizes.least_gates, sizes.portion_gates),
+        };
         let mut portions = Vec::new();
         let (mut first, mut sum, mut shorter) = (0, 0u64, 0);
         for (place, &pair) in self.open.iter().enumerate() {
-            let (rows, columns) = self.lengths(job, pair);
-            let cells = u64::from(rows) * u64::from(columns);
-            sum = sum.saturating_add(cells.saturating_mul(gates));
+            sum = sum.saturating_add(gates_of(pair));
             shorter = shorter.max(self.shorter(job, pair));
             let next = place + 1;
-            if sum >= PORTION_GATES || next - first == PORTION_PAIRS || next == self.open.len() {
+            if sum >= most || next - first == sizes.portion_pairs || next == self.open.len() {
                 portions.push(Portion {
                     places: first..next,
                     circuit: self.scoring.circuit(shorter),
@@ -126,11 +154,11 @@ impl Plan {
         rows.min(columns)
     }
 
-    fn stages(&self, job: &Job<'_>) -> Vec<Stage> {
+    fn stages(&self, job: &Job<'_>, lanes: usize, sizes: Sizes) -> Vec<Stage> {
         let mut stages: Vec<Stage> = Vec::new();
         let mut known: HashSet<usize> = HashSet::new();
         let mut letters = 0u64;
-        for portion in self.portions(job) {
+        for portion in self.portions(job, lanes, sizes) {
             let mut new: Vec<usize> = self.open[portion.places.clone()]
                 .iter()
                 .map(|&pair| job.pairs[pair].1)
@@ -150,7 +178,7 @@ impl Plan {
                 .collect();
             let more = sum(&missing);
             let add = match stages.last_mut() {
-                Some(stage) if letters + more <= LETTERS_AT_A_TIME => {
+                Some(stage) if letters + more <= sizes.letters => {
                     letters += more;
                     stage.portions.push(portion);
                     missing
@@ -292,13 +320,23 @@ impl<'a> Results<'a> {
             self.observer.scored(pair, answer);
         }
     }
+}
 
-    /// All answers, once there are no gaps left; nothing where they are hidden from this side.
-    pub(super) fn complete(self) -> Result<Vec<Answer>, ProtocolError> {
-        self.answers
-            .unwrap_or_default()
-            .into_iter()
-            .collect::<Option<_>>()
-            .ok_or(ProtocolError::Internal("a comparison was left out"))
+/// The answers of a portion are known.
+pub(super) fn know(results: &Mutex<Results<'_>>, known: Vec<(usize, Answer)>) {
+    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+    for (pair, answer) in known {
+        results.know(pair, answer);
     }
+}
+
+/// All answers, once there are no gaps left; nothing where they are hidden from this side.
+pub(super) fn complete(results: Mutex<Results<'_>>) -> Result<Vec<Answer>, ProtocolError> {
+    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    results
+        .answers
+        .unwrap_or_default()
+        .into_iter()
+        .collect::<Option<_>>()
+        .ok_or(ProtocolError::Internal("a comparison was left out"))
 }

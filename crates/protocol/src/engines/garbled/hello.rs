@@ -1,0 +1,66 @@
+//! What the two sides tell each other first: lengths, where they are not hidden, and how many lanes they offer.
+
+use crate::engines::lengths::{hidden_lengths, receive_lengths, send_lengths, visible_lengths};
+use crate::{Channel, Job, ProtocolError, Role};
+
+/// The most lanes: beyond a few, the line between the two sides is what takes the time.
+const MOST_LANES: usize = 8;
+
+/// What both sides know after the first messages.
+pub(super) struct Greeted {
+    pub(super) own: Vec<u32>,
+    pub(super) theirs: Vec<u32>,
+    /// The smaller of the two offers.
+    pub(super) lanes: usize,
+}
+
+/// The lanes that this machine offers. Besides the lanes, a side enciphers (or deciphers) all that they make (or use up), and
+/// that costs about as much again; so half of the cores get a lane.
+pub(super) fn lanes_of_this_machine() -> usize {
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    (cores / 2).clamp(1, MOST_LANES)
+}
+
+/// Exchanges the first messages. Bob speaks first.
+pub(super) fn greet(
+    job: &Job<'_>,
+    channel: &mut dyn Channel,
+    lanes: usize,
+) -> Result<Greeted, ProtocolError> {
+    let own = visible_lengths(job)?;
+    let offer = lanes.clamp(1, MOST_LANES);
+    if job.role == Role::Join {
+        send(job, channel, &own, offer)?;
+    }
+    let theirs = match hidden_lengths(job) {
+        Some(lengths) => lengths,
+        None => receive_lengths(channel, job)?,
+    };
+    let mut their_offer = [0];
+    channel.receive(&mut their_offer)?;
+    let [their_offer] = their_offer.map(usize::from);
+    if !(1..=MOST_LANES).contains(&their_offer) {
+        return Err(ProtocolError::PeerMisbehaved("it offers no lanes"));
+    }
+    if job.role == Role::Host {
+        send(job, channel, &own, offer)?;
+    }
+    Ok(Greeted {
+        own,
+        theirs,
+        lanes: offer.min(their_offer),
+    })
+}
+
+fn send(
+    job: &Job<'_>,
+    channel: &mut dyn Channel,
+    own: &[u32],
+    offer: usize,
+) -> Result<(), ProtocolError> {
+    if job.pad_to.is_none() {
+        send_lengths(channel, own)?;
+    }
+    channel.send(&[u8::try_from(offer).unwrap_or(1)])?;
+    Ok(channel.flush()?)
+}

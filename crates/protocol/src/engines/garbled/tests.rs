@@ -1,0 +1,142 @@
+//! Both sides in one process: scores against the plain comparison, what either side sees, and what happens when the other does
+//! not follow the protocol.
+
+mod bits;
+mod hostile;
+mod lengths;
+mod line;
+mod scores;
+mod vectors;
+mod views;
+
+use super::Way;
+use super::evaluator::join_with;
+use super::garbler::host_with;
+use super::plan::Sizes;
+use crate::engines::tests::{LETTERS, cohort, metrics};
+use crate::{
+    Answer, Channel, Engine, Job, Observer, PairRule, ProtocolError, Role, Spec, memory_pair,
+    pairs_of,
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use std::sync::Mutex;
+use veilpath_metrics::{Cohort, Comparison, Metric, Scanpath};
+
+/// One lane, as small machines do it.
+fn one_lane() -> Way {
+    Way {
+        lanes: 1,
+        sizes: Sizes::default(),
+    }
+}
+
+/// Several lanes and small pieces, so that a small job has many stages and portions.
+fn in_pieces(lanes: usize) -> Way {
+    Way {
+        lanes,
+        sizes: Sizes {
+            portion_gates: 30_000,
+            least_gates: 2_000,
+            portion_pairs: 60,
+            letters: 150,
+        },
+    }
+}
+
+fn spec(metric: &Metric, a: &Cohort, b: &Cohort) -> Spec {
+    Spec::new(Engine::Garbled, metric.clone(), PairRule::All, a, b).unwrap()
+}
+
+/// Scanpaths of random lengths in this range.
+fn random_cohort(count: usize, lengths: std::ops::Range<usize>, seed: u64) -> Cohort {
+    let mut rng = ChaCha20Rng::seed_from_u64(seed);
+    let letters = u16::try_from(LETTERS).unwrap();
+    let scanpaths: Vec<Vec<u16>> = (0..count)
+        .map(|_| {
+            let length = rng.random_range(lengths.clone());
+            (0..length).map(|_| rng.random_range(0..letters)).collect()
+        })
+        .collect();
+    cohort(&scanpaths)
+}
+
+fn scanpaths(cohort: &Cohort) -> Vec<&Scanpath> {
+    cohort.entries.iter().map(|entry| &entry.scanpath).collect()
+}
+
+/// Remembers what it is told of.
+#[derive(Default)]
+struct Witness {
+    cells: Mutex<u64>,
+    scored: Mutex<Vec<(usize, Answer)>>,
+}
+
+impl Observer for Witness {
+    fn cells(&self, finished: u64) {
+        *self.cells.lock().unwrap() += finished;
+    }
+
+    fn scored(&self, pair: usize, answer: Answer) {
+        self.scored.lock().unwrap().push((pair, answer));
+    }
+}
+
+/// What both sides came to.
+struct Ends {
+    host: Result<Vec<Answer>, ProtocolError>,
+    join: Result<Vec<Answer>, ProtocolError>,
+    of_host: Witness,
+    of_join: Witness,
+}
+
+/// Runs both sides over two ends of a line.
+fn run_over<C: Channel + Send>(
+    spec: &Spec,
+    (a, b): (&Cohort, &Cohort),
+    (host_way, join_way): (Way, Way),
+    (mut host_end, mut join_end): (C, C),
+    seed: u64,
+) -> (Ends, [C; 2]) {
+    let pairs = pairs_of(spec.pairs, a, b);
+    let (first, second) = (scanpaths(a), scanpaths(b));
+    let host_job = Job::new(spec, Role::Host, &first, second.len(), &pairs).unwrap();
+    let join_job = Job::new(spec, Role::Join, &second, first.len(), &pairs).unwrap();
+    let (of_host, of_join) = (Witness::default(), Witness::default());
+    let (host, join) = std::thread::scope(|scope| {
+        let watch = &of_join;
+        let end = &mut join_end;
+        let join = scope.spawn(move || {
+            let mut rng = ChaCha20Rng::seed_from_u64(seed + 1);
+            join_with(&join_job, end, watch, join_way, &mut rng)
+        });
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        let host = host_with(&host_job, &mut host_end, &of_host, host_way, &mut rng);
+        (host, join.join().unwrap())
+    });
+    let ends = Ends {
+        host,
+        join,
+        of_host,
+        of_join,
+    };
+    (ends, [host_end, join_end])
+}
+
+/// Runs both sides over a line in memory.
+fn run(spec: &Spec, a: &Cohort, b: &Cohort, ways: (Way, Way), seed: u64) -> Ends {
+    run_over(spec, (a, b), ways, memory_pair(), seed).0
+}
+
+/// What the scores must be: the integers of the plain comparison, read like them.
+fn expected(metric: &Metric, a: &Cohort, b: &Cohort) -> Vec<Answer> {
+    let comparison = Comparison::new(metric.clone(), a.alphabet).unwrap();
+    pairs_of(PairRule::All, a, b)
+        .iter()
+        .map(|&(i, j)| {
+            let (x, y) = (&a.entries[i].scanpath, &b.entries[j].scanpath);
+            let raw = comparison.raw(x, y).unwrap();
+            Answer::Score(comparison.read(raw, x.len(), y.len()).unwrap())
+        })
+        .collect()
+}

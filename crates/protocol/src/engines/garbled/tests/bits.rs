@@ -1,0 +1,54 @@
+//! Thresholds: one bit of each pair, with many pairs in a run.
+
+use super::*;
+use crate::{Reveal, RevealTo};
+use veilpath_metrics::Threshold;
+
+/// Some of the scores, numbers just beside them, and numbers beyond all scores.
+fn thresholds(scores: &[Answer]) -> Vec<Threshold> {
+    let mut values: Vec<f64> = scores
+        .iter()
+        .step_by(scores.len() / 3)
+        .map(|answer| answer.reading().unwrap().score)
+        .flat_map(|score| [score.next_down(), score, score.next_up()])
+        .collect();
+    values.extend([-1e9, 1e9, 0.5]);
+    values
+        .into_iter()
+        .map(|value| Threshold::new(value).unwrap())
+        .collect()
+}
+
+#[test]
+fn every_threshold_divides_the_pairs_as_the_scores_do() {
+    let mut runs = 0;
+    for (seed, metric) in metrics().iter().enumerate() {
+        let shortest = usize::from(matches!(metric, Metric::ScanMatch { .. }));
+        let a = random_cohort(8, shortest..12, seed as u64);
+        let b = random_cohort(9, shortest..12, 20 + seed as u64);
+        let scores = expected(metric, &a, &b);
+        for threshold in thresholds(&scores) {
+            let mut spec = spec(metric, &a, &b);
+            spec.reveal = Reveal::Threshold(threshold);
+            if spec.check().is_err() {
+                continue;
+            }
+            spec.reveal_to = [RevealTo::Both, RevealTo::Host, RevealTo::Join][runs % 3];
+            runs += 1;
+            let bits = scores.iter().map(|answer| {
+                let reading = answer.reading().unwrap();
+                Answer::Within(threshold.admits(metric, &reading))
+            });
+            let bits: Vec<Answer> = bits.collect();
+            let ends = run(&spec, &a, &b, (one_lane(), one_lane()), 5);
+            for (role, end) in [(Role::Host, ends.host), (Role::Join, ends.join)] {
+                if spec.reveal_to.includes(role) {
+                    assert_eq!(end, Ok(bits.clone()), "{metric:?} {threshold}");
+                } else {
+                    assert_eq!(end, Ok(Vec::new()));
+                }
+            }
+        }
+    }
+    assert!(runs > 80, "{runs}");
+}

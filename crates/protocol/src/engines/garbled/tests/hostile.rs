@@ -1,0 +1,196 @@
+//! A peer that does not follow the protocol: an error of a known type, no panic, no endless wait.
+
+use super::line::Recorder;
+use super::*;
+use crate::{ChannelError, MemoryChannel};
+
+/// Plays bytes that were made before, then closes the line.
+struct Script {
+    bytes: Vec<u8>,
+    at: usize,
+}
+
+impl Channel for Script {
+    fn send(&mut self, _: &[u8]) -> Result<(), ChannelError> {
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        let next = self.bytes.get(self.at..self.at + buffer.len());
+        buffer.copy_from_slice(next.ok_or(ChannelError::Closed)?);
+        self.at += buffer.len();
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        Ok(())
+    }
+}
+
+const SEED: u64 = 21;
+
+struct Case {
+    spec: Spec,
+    a: Cohort,
+    b: Cohort,
+    way: Way,
+}
+
+impl Case {
+    fn new(metric: &Metric, way: Way) -> Self {
+        let (a, b) = (random_cohort(3, 9..30, 1), random_cohort(4, 9..30, 2));
+        Self {
+            spec: spec(metric, &a, &b),
+            a,
+            b,
+            way,
+        }
+    }
+
+    /// What Alice and Bob receive when both follow the protocol.
+    fn honest(&self) -> [Vec<u8>; 2] {
+        let ways = (self.way, self.way);
+        let cohorts = (&self.a, &self.b);
+        let (ends, recorders) = run_over(&self.spec, cohorts, ways, Recorder::pair(), SEED);
+        assert!(ends.host.is_ok() && ends.join.is_ok());
+        recorders.map(|recorder| recorder.seen)
+    }
+
+    fn against(&self, role: Role, bytes: Vec<u8>) -> Result<Vec<Answer>, ProtocolError> {
+        let pairs = pairs_of(self.spec.pairs, &self.a, &self.b);
+        let (first, second) = (scanpaths(&self.a), scanpaths(&self.b));
+        let mut line = Script { bytes, at: 0 };
+        match role {
+            Role::Host => {
+                let job = Job::new(&self.spec, role, &first, second.len(), &pairs).unwrap();
+                let mut rng = ChaCha20Rng::seed_from_u64(SEED);
+                host_with(&job, &mut line, &(), self.way, &mut rng)
+            }
+            Role::Join => {
+                let job = Job::new(&self.spec, role, &second, first.len(), &pairs).unwrap();
+                let mut rng = ChaCha20Rng::seed_from_u64(SEED + 1);
+                join_with(&job, &mut line, &(), self.way, &mut rng)
+            }
+        }
+    }
+}
+
+fn is_typed(error: &ProtocolError) -> bool {
+    matches!(
+        error,
+        ProtocolError::Channel(_) | ProtocolError::PeerMisbehaved(_)
+    )
+}
+
+#[test]
+fn an_early_end_is_an_error_wherever_it_comes() {
+    for way in [one_lane(), in_pieces(2)] {
+        let case = Case::new(&metrics()[0], way);
+        let honest = case.honest();
+        for (role, bytes) in [Role::Host, Role::Join].into_iter().zip(honest) {
+            // With one lane the other side's messages can be played back.
+            if way.lanes == 1 {
+                assert!(case.against(role, bytes.clone()).is_ok());
+            }
+            let cuts = (0..60).map(|at| bytes.len() * at / 60);
+            for cut in cuts.chain([bytes.len() - 1]) {
+                let error = case.against(role, bytes[..cut].to_vec()).unwrap_err();
+                assert!(is_typed(&error), "{role:?} after {cut} bytes: {error:?}");
+            }
+        }
+    }
+}
+
+#[test]
+fn nonsense_never_panics_and_is_never_an_internal_error() {
+    let mut rng = ChaCha20Rng::seed_from_u64(5);
+    for (metric, way) in [
+        (&metrics()[0], one_lane()),
+        (&metrics()[0], in_pieces(3)),
+        (&metrics()[7], one_lane()),
+    ] {
+        let case = Case::new(metric, way);
+        let honest = case.honest();
+        for (role, bytes) in [Role::Host, Role::Join].into_iter().zip(honest) {
+            for round in 0..40 {
+                let mut wrong = bytes.clone();
+                let start = wrong.len() * round / 40;
+                // Some bytes in the middle, or all that follow.
+                let end = if round % 2 == 0 {
+                    wrong.len()
+                } else {
+                    (start + 64).min(wrong.len())
+                };
+                rng.fill(&mut wrong[start..end]);
+                if let Err(error) = case.against(role, wrong) {
+                    assert!(is_typed(&error), "{role:?} round {round}: {error:?}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn lengths_other_than_announced_are_refused() {
+    let (a, b) = (random_cohort(1, 5..6, 1), random_cohort(1, 7..8, 2));
+    let spec = spec(&Metric::Levenshtein, &a, &b);
+    for (role, own, announced) in [(Role::Host, &a, [6]), (Role::Join, &b, [4])] {
+        let own = scanpaths(own);
+        let job = Job::new(&spec, role, &own, 1, &[(0, 0)]).unwrap();
+        let job = job.with_peer_lengths(&announced).unwrap();
+        let mut bytes = 5u64.to_le_bytes().to_vec();
+        bytes.push(1);
+        let mut line = Script { bytes, at: 0 };
+        let error = Engine::Garbled.run(&job, &mut line, &()).unwrap_err();
+        assert!(matches!(error, ProtocolError::PeerMisbehaved(_)), "{error}");
+    }
+}
+
+#[test]
+fn claims_beyond_all_bounds_are_refused() {
+    let a = random_cohort(1, 5..6, 1);
+    let own = scanpaths(&a);
+    let spec = spec(&Metric::Levenshtein, &a, &a);
+    let job = Job::new(&spec, Role::Host, &own, 1, &[(0, 0)]).unwrap();
+    for (length, lanes) in [(1 << 28, 1), (u64::MAX, 1), (5, 0), (5, 9), (5, 255)] {
+        let mut bytes = length.to_le_bytes().to_vec();
+        bytes.push(lanes);
+        let mut line = Script { bytes, at: 0 };
+        let error = Engine::Garbled.run(&job, &mut line, &()).unwrap_err();
+        assert!(matches!(error, ProtocolError::PeerMisbehaved(_)), "{error}");
+    }
+}
+
+/// A host that asks Bob's lanes for bytes before it has sent what they need would have them wait for each other.
+#[test]
+fn a_question_that_cannot_be_answered_is_refused() {
+    let case = Case::new(&Metric::Levenshtein, in_pieces(2));
+    let [_, to_bob] = case.honest();
+    let letters: usize = scanpaths(&case.a).len() * 8 + 1;
+    // Lengths, offer, base transfers, seeds' start: then come the frames of lanes.
+    let frames = letters + 128 * 32 + 16;
+    let header = &to_bob[frames..frames + 6];
+    assert_eq!((header[0] < 2, header[1]), (true, 0), "a frame of data");
+    let mut bytes = to_bob[..frames].to_vec();
+    bytes.extend([0, 1, 100, 0, 0, 0]);
+    let error = case.against(Role::Join, bytes).unwrap_err();
+    assert!(matches!(error, ProtocolError::PeerMisbehaved(_)), "{error}");
+    let mut bytes = to_bob[..frames].to_vec();
+    bytes.extend([0, 2, 0, 0, 0, 0]);
+    let error = case.against(Role::Join, bytes).unwrap_err();
+    assert!(matches!(error, ProtocolError::PeerMisbehaved(_)), "{error}");
+}
+
+#[test]
+fn a_peer_that_goes_away_is_noticed() {
+    let (mut here, there): (MemoryChannel, MemoryChannel) = memory_pair();
+    drop(there);
+    let a = random_cohort(1, 5..6, 1);
+    let own = scanpaths(&a);
+    let spec = spec(&Metric::Levenshtein, &a, &a);
+    for role in [Role::Host, Role::Join] {
+        let job = Job::new(&spec, role, &own, 1, &[(0, 0)]).unwrap();
+        let error = Engine::Garbled.run(&job, &mut here, &()).unwrap_err();
+        assert_eq!(error, ProtocolError::Channel(ChannelError::Closed));
+    }
+}

@@ -1,0 +1,170 @@
+//! Scores are those of the plain comparison, to the last bit.
+
+use super::*;
+use crate::RevealTo;
+use veilpath_metrics::{Alphabet, Distance, Grid, LocalScoring, Substitution};
+
+/// Besides the metrics of the common test body: five-gate cells, divisors, one-sided gaps, wide numbers.
+fn more_metrics() -> Vec<Metric> {
+    let grid = Grid::new(4, 3).unwrap();
+    let needleman_wunsch = |substitution, insert, delete, scale| Metric::NeedlemanWunsch {
+        substitution,
+        insert,
+        delete,
+        scale,
+    };
+    vec![
+        needleman_wunsch(Substitution::Index, 1.0, 1.0, None),
+        needleman_wunsch(Substitution::Unit { mismatch: 6.0 }, 2.0, 4.0, None),
+        needleman_wunsch(Substitution::Unit { mismatch: 1.0 }, 3.0, 0.0, None),
+        needleman_wunsch(
+            Substitution::on_grid(grid, Distance::Euclidean),
+            1.5,
+            1.5,
+            Some(100),
+        ),
+        Metric::NeedlemanWunschScore {
+            reward: 1.0,
+            mismatch: 3.0,
+            gap: 0.5,
+            scale: None,
+        },
+        Metric::SmithWaterman {
+            scoring: LocalScoring::Unit {
+                reward: 4.0,
+                mismatch: 6.0,
+            },
+            gap: 2.0,
+            scale: Some(8),
+        },
+    ]
+}
+
+fn all_metrics() -> Vec<Metric> {
+    metrics().into_iter().chain(more_metrics()).collect()
+}
+
+/// ScanMatch has no score for two empty scanpaths.
+fn shortest(metric: &Metric) -> usize {
+    usize::from(matches!(metric, Metric::ScanMatch { .. }))
+}
+
+#[test]
+fn thirty_thousand_pairs_of_every_kind_equal_plain() {
+    let mut pairs = 0;
+    for (seed, metric) in all_metrics().iter().enumerate() {
+        let lengths = shortest(metric)..13;
+        let a = random_cohort(46, lengths.clone(), seed as u64);
+        let b = random_cohort(40, lengths, 100 + seed as u64);
+        let ends = run(&spec(metric, &a, &b), &a, &b, (one_lane(), one_lane()), 7);
+        let expected = expected(metric, &a, &b);
+        assert_eq!(ends.host, Ok(expected.clone()), "{metric:?}");
+        assert_eq!(ends.join, Ok(expected), "{metric:?}");
+        pairs += a.entries.len() * b.entries.len();
+    }
+    assert!(pairs > 30_000, "{pairs}");
+}
+
+#[test]
+fn stages_portions_and_lanes_change_no_score() {
+    for (seed, metric) in all_metrics().iter().enumerate() {
+        let lengths = shortest(metric)..40;
+        let a = random_cohort(6, lengths.clone(), seed as u64);
+        let b = random_cohort(9, lengths, 50 + seed as u64);
+        let expected = expected(metric, &a, &b);
+        for ways in [
+            (in_pieces(1), in_pieces(1)),
+            (in_pieces(3), in_pieces(3)),
+            (in_pieces(8), in_pieces(2)),
+        ] {
+            let ends = run(&spec(metric, &a, &b), &a, &b, ways, 9);
+            assert_eq!(ends.host.as_ref(), Ok(&expected), "{metric:?}");
+            assert_eq!(ends.join.as_ref(), Ok(&expected), "{metric:?}");
+        }
+    }
+}
+
+#[test]
+fn four_letters_and_one() {
+    let metric = Metric::Levenshtein;
+    for letters in [4, 1] {
+        let alphabet = Alphabet::letters(letters).unwrap();
+        let mut cohorts = [random_cohort(6, 0..90, 1), random_cohort(5, 0..90, 2)];
+        for cohort in &mut cohorts {
+            cohort.alphabet = alphabet;
+            for entry in &mut cohort.entries {
+                let few = entry.scanpath.letters().iter();
+                let few = few.map(|letter| letter % u16::try_from(letters).unwrap());
+                entry.scanpath = Scanpath::new(few.collect());
+            }
+        }
+        let [a, b] = &cohorts;
+        let ends = run(&spec(&metric, a, b), a, b, (one_lane(), one_lane()), 3);
+        assert_eq!(ends.host, Ok(expected(&metric, a, b)));
+    }
+}
+
+#[test]
+fn the_largest_alphabet() {
+    let metric = Metric::Levenshtein;
+    let mut a = cohort(&[vec![0, 65535, 7, 300]]);
+    let mut b = cohort(&[vec![65535, 300, 300], vec![]]);
+    for cohort in [&mut a, &mut b] {
+        cohort.alphabet = "numbers".parse().unwrap();
+    }
+    assert_eq!(a.alphabet.size(), 1 << 16);
+    let mut spec = spec(&metric, &a, &b);
+    let ends = run(&spec, &a, &b, (one_lane(), one_lane()), 3);
+    assert_eq!(ends.host, Ok(expected(&metric, &a, &b)));
+    spec.pad_to = Some(5);
+    let ends = run(&spec, &a, &b, (one_lane(), one_lane()), 3);
+    for (padded, plain) in ends.host.unwrap().iter().zip(expected(&metric, &a, &b)) {
+        let score = |answer: &Answer| answer.reading().unwrap().score;
+        assert_eq!(score(padded), score(&plain));
+    }
+}
+
+#[test]
+fn the_side_that_is_not_named_learns_nothing() {
+    let (a, b) = (random_cohort(5, 0..20, 4), random_cohort(6, 0..20, 5));
+    for metric in &all_metrics()[..8] {
+        let mut spec = spec(metric, &a, &b);
+        let expected = expected(metric, &a, &b);
+        for to in [RevealTo::Host, RevealTo::Join] {
+            spec.reveal_to = to;
+            for way in [one_lane(), in_pieces(2)] {
+                let ends = run(&spec, &a, &b, (way, way), 9);
+                let (told, other, of_told, of_other) = match to {
+                    RevealTo::Host => (ends.host, ends.join, ends.of_host, ends.of_join),
+                    _ => (ends.join, ends.host, ends.of_join, ends.of_host),
+                };
+                assert_eq!(told, Ok(expected.clone()), "{metric:?}");
+                assert_eq!(other, Ok(Vec::new()));
+                assert!(of_other.scored.into_inner().unwrap().is_empty());
+                let mut scored = of_told.scored.into_inner().unwrap();
+                scored.sort_by_key(|(pair, _)| *pair);
+                let all: Vec<_> = expected.iter().copied().enumerate().collect();
+                assert_eq!(scored, all);
+            }
+        }
+    }
+}
+
+#[test]
+fn every_cell_is_counted_once_on_both_sides() {
+    let (a, b) = (random_cohort(5, 0..200, 4), random_cohort(6, 0..200, 5));
+    let letters = |cohort: &Cohort| -> u64 {
+        let lengths = cohort.entries.iter().map(|entry| entry.scanpath.len());
+        lengths.sum::<usize>() as u64
+    };
+    let spec = spec(&Metric::Levenshtein, &a, &b);
+    for way in [one_lane(), in_pieces(3)] {
+        let ends = run(&spec, &a, &b, (way, way), 9);
+        for witness in [ends.of_host, ends.of_join] {
+            assert_eq!(
+                witness.cells.into_inner().unwrap(),
+                letters(&a) * letters(&b)
+            );
+        }
+    }
+}

@@ -1,0 +1,144 @@
+//! Vectors from other programs that lie beside the repository. Where they do not, the tests say so and pass.
+//! `VEILPATH_SHARED` names another place.
+
+#![allow(clippy::print_stderr)] // a skipped test must be seen
+
+use super::*;
+use std::path::PathBuf;
+use veilpath_metrics::{
+    Alphabet, Distance, Encoding, Entry, Grid, LocalScoring, Substitution, Table,
+};
+
+/// The rows of a file, without its header, which is checked.
+fn rows(name: &str, header: &str) -> Option<Vec<Vec<String>>> {
+    let shared = std::env::var_os("VEILPATH_SHARED").map_or_else(
+        || PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../../shared"),
+        PathBuf::from,
+    );
+    let path = shared.join("vectors").join(name);
+    let Ok(text) = std::fs::read_to_string(&path) else {
+        eprintln!("skipped: there is no {}", path.display());
+        return None;
+    };
+    let mut lines = text.lines();
+    assert_eq!(lines.next(), Some(header), "the header of {name}");
+    let row = |line: &str| line.split(',').map(String::from).collect();
+    Some(lines.map(row).collect())
+}
+
+/// A column of scanpaths; each meets the one in the same row.
+fn column(rows: &[Vec<String>], column: usize, alphabet: Alphabet) -> Cohort {
+    let entry = |(line, row): (usize, &Vec<String>)| Entry {
+        participant: "p".into(),
+        stimulus: Some(line.to_string()),
+        scanpath: alphabet.parse(&row[column]).unwrap(),
+    };
+    Cohort {
+        alphabet,
+        encoding: Encoding::default(),
+        entries: rows.iter().enumerate().map(entry).collect(),
+    }
+}
+
+/// The score of each row.
+fn scores(rows: &[Vec<String>], metric: &Metric, alphabet: Alphabet) -> Vec<f64> {
+    let (a, b) = (column(rows, 0, alphabet), column(rows, 1, alphabet));
+    let spec = Spec {
+        pairs: PairRule::SameStimulus,
+        ..spec(metric, &a, &b)
+    };
+    let ends = run(&spec, &a, &b, (one_lane(), one_lane()), 1);
+    let answers = ends.join.unwrap();
+    assert_eq!(answers, ends.host.unwrap());
+    assert_eq!(answers.len(), rows.len());
+    let scores = answers.iter().map(|answer| answer.reading().unwrap().score);
+    scores.collect()
+}
+
+#[test]
+fn eight_scores_of_150_pairs() {
+    let header = "a,b,levenshtein,weighted_ins1_del2_sub3,nw_manhattan_gap2,nw_index_gap5,nw_euclid100_gap150,nw_match2_mismatch1_gap1,sw_match2_mismatch1_gap1,sw_euclid_350_minus_100d_gap100";
+    let Some(rows) = rows("alignment_7x7.csv", header) else {
+        return;
+    };
+    let grid = Grid::new(7, 7).unwrap();
+    let table = |value: &dyn Fn(f64) -> f64| {
+        let cells = || 0..49u16;
+        let values = cells()
+            .flat_map(|a| cells().map(move |b| (a, b)))
+            .map(|(a, b)| value((100.0 * grid.distance(Distance::Euclidean, a, b)).round()))
+            .collect();
+        Table::new(49, values).unwrap()
+    };
+    let costs = |substitution, insert, delete| Metric::NeedlemanWunsch {
+        substitution,
+        insert,
+        delete,
+        scale: None,
+    };
+    let local = |scoring, gap| Metric::SmithWaterman {
+        scoring,
+        gap,
+        scale: None,
+    };
+    let distances = Substitution::Table {
+        table: table(&|distance| distance),
+    };
+    let unit = LocalScoring::Unit {
+        reward: 2.0,
+        mismatch: 1.0,
+    };
+    let signed = LocalScoring::Table {
+        table: table(&|distance| 350.0 - distance),
+    };
+    let metrics = [
+        Metric::Levenshtein,
+        costs(Substitution::Unit { mismatch: 3.0 }, 1.0, 2.0),
+        costs(Substitution::on_grid(grid, Distance::Manhattan), 2.0, 2.0),
+        costs(Substitution::Index, 5.0, 5.0),
+        costs(distances, 150.0, 150.0),
+        Metric::NeedlemanWunschScore {
+            reward: 2.0,
+            mismatch: 1.0,
+            gap: 1.0,
+            scale: None,
+        },
+        local(unit, 1.0),
+        local(signed, 100.0),
+    ];
+    let names: Vec<&str> = header.split(',').skip(2).collect();
+    for (number, metric) in metrics.iter().enumerate() {
+        let scores = scores(&rows, metric, Alphabet::letters(49).unwrap());
+        for (line, (row, score)) in rows.iter().zip(scores).enumerate() {
+            let expected: f64 = row[number + 2].parse().unwrap();
+            assert_eq!(score, expected, "{} in line {}", names[number], line + 2);
+        }
+    }
+    assert_eq!(rows.len(), 150);
+}
+
+#[test]
+fn scanmatch_as_the_toolbox_prints_it() {
+    let Some(rows) = rows("scanmatch_matlab_3x6_T1_g-0.5.csv", "a,b,score") else {
+        return;
+    };
+    let metric = Metric::ScanMatch {
+        grid: Grid::new(3, 6).unwrap(),
+        wrap: false,
+        threshold: 1.0,
+        gap: -0.5,
+        scale: Some(1_000_000),
+    };
+    let scores = scores(&rows, &metric, Alphabet::letters(18).unwrap());
+    for (line, (row, score)) in rows.iter().zip(scores).enumerate() {
+        let printed: f64 = row[2].parse().unwrap();
+        // Five significant digits: half a unit of the fifth, and as much as a millionth per letter can change.
+        let fifth = 10f64.powf(printed.abs().max(1e-9).log10().floor() - 4.0);
+        assert!(
+            (score - printed).abs() <= 0.500_001 * fifth + 2e-6,
+            "line {}: {score} is not {printed}",
+            line + 2
+        );
+    }
+    assert_eq!(rows.len(), 400);
+}

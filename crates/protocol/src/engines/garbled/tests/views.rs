@@ -1,0 +1,109 @@
+//! What the two sides see: from the lengths and the score alone it can be told how their messages look, and their bytes have no
+//! pattern.
+
+use super::line::Recorder;
+use super::*;
+
+/// Two samples of bytes: Pearson's statistic of the hypothesis that they are drawn alike has 255 degrees of freedom, so it is about
+/// 255 ± 23.
+fn two_sample(first: &[u8], second: &[u8]) -> f64 {
+    let counts = |bytes: &[u8]| {
+        let mut counts = [0u32; 256];
+        for byte in bytes {
+            counts[usize::from(*byte)] += 1;
+        }
+        counts.map(f64::from)
+    };
+    let (x, y) = (counts(first), counts(second));
+    let (n, m) = (first.len() as f64, second.len() as f64);
+    let terms = x.iter().zip(&y).map(|(x, y)| {
+        let both = x + y;
+        let difference = x * (m / n).sqrt() - y * (n / m).sqrt();
+        if both > 0.0 {
+            difference * difference / both
+        } else {
+            0.0
+        }
+    });
+    terms.sum()
+}
+
+/// The bound: seven standard deviations above the mean. The seeds are fixed, so the test gives the same numbers every time.
+const MOST: f64 = 255.0 + 7.0 * 22.6;
+
+/// Six scanpaths of 30 letters.
+fn repeated(letter: impl Fn(usize, usize) -> u16) -> Cohort {
+    let scanpaths: Vec<Vec<u16>> = (0..6)
+        .map(|path| (0..30).map(|at| letter(path, at)).collect())
+        .collect();
+    cohort(&scanpaths)
+}
+
+#[test]
+fn views_of_different_inputs_with_equal_scores_look_alike() {
+    // All letters of Alice differ from all of Bob, in two very different ways: all distances are 30.
+    let bob = repeated(|_, at| if at % 2 == 0 { 0 } else { 1 });
+    let alices = [
+        repeated(|_, _| 2),
+        repeated(|path, at| (3 + (path * 31 + at * 7) % 9) as u16),
+    ];
+    let views = alices.each_ref().map(|alice| {
+        let spec = spec(&Metric::Levenshtein, alice, &bob);
+        let (ends, [host, join]) = run_over(
+            &spec,
+            (alice, &bob),
+            (one_lane(), one_lane()),
+            Recorder::pair(),
+            11,
+        );
+        assert!(
+            ends.host
+                .unwrap()
+                .iter()
+                .all(|answer| matches!(answer, Answer::Score(reading) if reading.score == 30.0))
+        );
+        (host, join)
+    });
+    let [(first_alice, first_bob), (second_alice, second_bob)] = &views;
+    assert_eq!(first_bob.shape(), second_bob.shape());
+    assert_eq!(first_alice.shape(), second_alice.shape());
+    // Lengths, lanes and the points of base transfers are the same in kind and have patterns of their own.
+    let skip = 49 + 128 * 32;
+    let (first, second) = (&first_bob.seen[skip..], &second_bob.seen[skip..]);
+    assert_ne!(first, second);
+    let statistic = two_sample(first, second);
+    assert!(statistic < MOST, "χ² of {statistic}");
+
+    // The same for Alice's view of two inputs of Bob.
+    let alice = &alices[0];
+    let bobs = [
+        bob,
+        repeated(|path, at| (3 + (path * 17 + at * 5) % 9) as u16),
+    ];
+    let views = bobs.each_ref().map(|bob| {
+        let spec = spec(&Metric::Levenshtein, alice, bob);
+        let ways = (one_lane(), one_lane());
+        let (_, [host, _]) = run_over(&spec, (alice, bob), ways, Recorder::pair(), 13);
+        host
+    });
+    assert_eq!(views[0].shape(), views[1].shape());
+    let skip = 49 + 32;
+    let statistic = two_sample(&views[0].seen[skip..], &views[1].seen[skip..]);
+    assert!(statistic < MOST, "χ² of {statistic}");
+}
+
+/// The statistic does find patterns: a byte in fifty that depends on the input is enough.
+#[test]
+fn the_statistic_finds_what_it_looks_for() {
+    let mut rng = ChaCha20Rng::seed_from_u64(3);
+    let mut bytes = |bias: bool| -> Vec<u8> {
+        (0..100_000)
+            .map(|at| match (bias, at % 50) {
+                (true, 0) => 7,
+                _ => rng.random(),
+            })
+            .collect()
+    };
+    assert!(two_sample(&bytes(false), &bytes(false)) < MOST);
+    assert!(two_sample(&bytes(false), &bytes(true)) > MOST);
+}
