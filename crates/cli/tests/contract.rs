@@ -67,7 +67,9 @@ fn json_has_the_promised_keys() {
     assert_eq!(row["stimulus"], "boat");
     assert_eq!(row["score"], 1);
     assert!(row["similarity"].is_number());
-    assert!(value["spec"]["metric"]["name"] == "levenshtein" && value["spec"]["engine"] == "plain");
+    assert!(
+        value["spec"]["metric"]["name"] == "levenshtein" && value["spec"]["engine"] == "garbled"
+    );
     assert!(!value["revealed"].as_array().unwrap().is_empty());
 }
 
@@ -239,11 +241,19 @@ fn the_demo_runs_on_what_its_help_says_it_does() {
         let bundled = common::root().join("testdata/demo").join(name);
         assert_eq!(folder.read(name), std::fs::read_to_string(bundled).unwrap());
     }
-    let compare = "compare clinic.csv university.csv --metric scanmatch --scale 10000 --format csv";
+    let compare = "compare clinic.csv university.csv --engine plain --metric scanmatch --scale 10000 --format csv";
     let expected = run(compare);
     assert_eq!(run("demo --engine plain --format csv"), expected);
-    // A slow engine gets a part, and the part's scores are the same.
     let ran = folder.run(&["demo", "--format", "csv"]);
+    assert!(
+        ran.stderr
+            .contains("All 32 scores are those of the comparison in the clear"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(ran.ok(), expected);
+    // A slow engine gets a part, and the part's scores are the same.
+    let ran = folder.run(&["demo", "--engine", "paillier", "--format", "csv"]);
     for words in [
         "within a group",
         "2 scanpaths of the one and 2 of the other",
