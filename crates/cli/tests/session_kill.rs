@@ -22,6 +22,8 @@ const PLAIN: Flags<'_> =
 const PAILLIER: Flags<'_> =
     "--engine paillier --key-bits 512 --allow-weak-key --batch 8 --format csv --timeout 5";
 
+const GARBLED: Flags<'_> = "--engine garbled --format csv --timeout 5";
+
 #[test]
 fn killed_processes_lose_nothing() {
     let compare = PLAIN.replace(" --timeout 5", "");
@@ -44,6 +46,12 @@ fn killed_processes_lose_no_bits() {
 #[test]
 fn killed_processes_of_the_paillier_engine_lose_nothing() {
     kill("6", "10", PAILLIER, "--format csv", rounds(2));
+}
+
+/// Scores come in portions: kills fall between and into them.
+#[test]
+fn killed_processes_of_the_garbled_engine_lose_nothing() {
+    kill("30", "60", GARBLED, "--format csv", rounds(2));
 }
 
 fn rounds(few: u32) -> u32 {

@@ -14,8 +14,8 @@ pub(super) struct Greeted {
     pub(super) lanes: usize,
 }
 
-/// The lanes that this machine offers. Besides the lanes, a side enciphers (or deciphers) all that they make (or use up), and
-/// that costs about as much again; so half of the cores get a lane.
+/// The lanes that this machine offers. Besides the lanes, a side enciphers (or deciphers) all that they make (or use up), about a third of
+/// its work, and the other side may be on the same machine; so half of the cores get a lane.
 pub(super) fn lanes_of_this_machine() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     (cores / 2).clamp(1, MOST_LANES)

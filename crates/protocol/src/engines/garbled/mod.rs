@@ -58,9 +58,9 @@
 //! - memory: O(m + n) for the comparisons that are swept together, besides keys for 2¹⁸ of Bob's letters at a time.
 //!
 //! # Cores
-//! Comparisons run in up to eight lanes, one thread each on both sides (`lanes.rs`); the smaller of the two offers counts. A side offers half of its cores: making or using tables
-//! costs about as much as enciphering or deciphering them, which the thread that holds the channel does. So a machine with two cores, on which both sides may run, uses one
-//! lane and no extra thread. A job of less than half a million gates, or of one pair, stays in one lane.
+//! Comparisons run in up to eight lanes, one thread each on both sides (`lanes.rs`); the smaller of the two offers counts. A side offers half of its cores: enciphering
+//! or deciphering what the lanes make or use up is about a third of the work, which the thread that holds the channel does, and both sides may be on one machine. So with two
+//! cores there is one lane and no extra thread. A job of less than half a million gates, or of one pair, stays in one lane.
 
 mod entries;
 mod evaluator;
