@@ -44,6 +44,8 @@ pub(crate) struct PrimeHalf {
     ring: Ring,
     prime: Zeroizing<NonZero<BoxedUint>>,
     prime_squared: Zeroizing<NonZero<BoxedUint>>,
+    /// The other prime modulo this one.
+    other: Zeroizing<BoxedUint>,
     /// `prime − 1`, the exponent that leaves the message alone.
     decryption_exponent: Exponent,
     /// `prime`, the exponent of a randomiser modulo `prime²`.
@@ -129,12 +131,12 @@ impl SecretKey {
 
     /// Decrypts each ciphertext, modulo `p²` and `q²` apart.
     pub fn decrypt_batch(&self, ciphertexts: &[&Ciphertext]) -> Result<Vec<Plaintext>> {
-        let mut values = Vec::with_capacity(ciphertexts.len());
+        let mut residues = Vec::with_capacity(ciphertexts.len());
         for &ciphertext in ciphertexts {
             self.public.check_owner(ciphertext)?;
-            values.push(self.public.ring().to_uint(ciphertext.residue()));
+            residues.push(ciphertext.residue());
         }
-        let (modulo_p, modulo_q) = (self.p.decrypt(&values), self.q.decrypt(&values));
+        let (modulo_p, modulo_q) = (self.p.decrypt(&residues), self.q.decrypt(&residues));
         Ok(modulo_p
             .iter()
             .zip(&modulo_q)
@@ -172,9 +174,8 @@ impl PrimeHalf {
     fn new(prime: &BoxedUint, other: &BoxedUint, kernel: Kernel) -> Result<Self> {
         let ring = Ring::new(prime, kernel).ok_or(Misuse::KernelUnavailable)?;
         let odd_prime = odd(prime)?;
-        let minus_other = other
-            .rem(odd_prime.as_nz_ref())
-            .neg_mod(odd_prime.as_nz_ref());
+        let other = Zeroizing::new(other.rem(odd_prime.as_nz_ref()));
+        let minus_other = other.neg_mod(odd_prime.as_nz_ref());
         let bits = prime.bits();
         let below = Zeroizing::new(
             prime.wrapping_sub(BoxedUint::one_with_precision(prime.bits_precision())),
@@ -185,6 +186,7 @@ impl PrimeHalf {
             correction: Zeroizing::new(invert(&minus_other, &odd_prime)?),
             prime_squared: Zeroizing::new(nonzero(prime.concatenating_square())?),
             prime: Zeroizing::new(nonzero(prime.clone())?),
+            other,
             ring,
         })
     }
@@ -206,11 +208,8 @@ impl PrimeHalf {
     }
 
     /// The messages modulo the prime: `c^(p − 1)` is `1 + u·p`, and `u` is the message times a constant.
-    fn decrypt(&self, ciphertexts: &[BoxedUint]) -> Vec<Zeroizing<BoxedUint>> {
-        let residues: Vec<_> = ciphertexts
-            .iter()
-            .map(|c| self.ring.residue(&c.rem(&self.prime_squared)))
-            .collect();
+    fn decrypt(&self, ciphertexts: &[&Residue]) -> Vec<Zeroizing<BoxedUint>> {
+        let residues: Vec<_> = ciphertexts.iter().map(|c| self.narrow(c)).collect();
         let powers: Vec<_> = residues
             .iter()
             .map(|residue| (residue, &self.decryption_exponent))
@@ -223,6 +222,17 @@ impl PrimeHalf {
                 Zeroizing::new(logarithm.mul_mod(&self.correction, &self.prime))
             })
             .collect()
+    }
+
+    /// An element of `Z/n²` modulo `p²`: with `x₀ = d₀ + d₁·p` and `n = p·q`, `x₀ + x₁·n` is `d₀ + (d₁ + x₁·q)·p`.
+    fn narrow(&self, element: &Residue) -> Residue {
+        let (quotient, low) = limbs::to_uint(element.low()).div_rem(&self.prime);
+        let (quotient, low) = (Zeroizing::new(quotient), Zeroizing::new(low));
+        let high = Zeroizing::new(limbs::to_uint(element.high()).rem(&self.prime));
+        let product = Zeroizing::new(high.mul_mod(&self.other, &self.prime));
+        let quotient = Zeroizing::new(quotient.rem(&self.prime));
+        let high = Zeroizing::new(product.add_mod(&quotient, &self.prime));
+        self.ring.residue_of_digits(&low, &high)
     }
 }
 

@@ -11,6 +11,7 @@
 // into functions compiled for AVX-512, which is sound only after the run-time check in `Ifma::new`.
 #![allow(unsafe_code)]
 
+mod memory;
 mod product;
 mod reduce;
 mod select;
@@ -24,6 +25,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 use super::kernel::{BatchKernel, Digits};
 use super::limbs;
 use super::residue::Residue;
+use memory::Memory;
 
 const LANES: usize = 8;
 const RADIX_BITS: u32 = 52;
@@ -72,14 +74,12 @@ impl Lanes {
 }
 
 /// Eight residues: `H` limbs of the low digits, then `H` limbs of the high digits.
-#[derive(Zeroize, ZeroizeOnDrop)]
-pub(crate) struct Element(Vec<Lanes>);
+pub(crate) struct Element(Memory);
 
 /// Column accumulators of the two digits of a product.
-#[derive(Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Scratch {
-    low: Vec<Lanes>,
-    high: Vec<Lanes>,
+    low: Memory,
+    high: Memory,
 }
 
 /// Tables that all lanes share, laid out so that one permutation looks up eight lanes at once:
@@ -162,17 +162,17 @@ impl BatchKernel for Ifma {
 
     fn scratch(&self) -> Scratch {
         Scratch {
-            low: vec![Lanes::ZERO; 2 * self.limbs],
-            high: vec![Lanes::ZERO; 2 * self.limbs],
+            low: Memory::zeros(2 * self.limbs),
+            high: Memory::zeros(2 * self.limbs),
         }
     }
 
     fn one(&self) -> Element {
-        Element(self.montgomery_one.clone())
+        Element(Memory::copy(&self.montgomery_one))
     }
 
     fn load(&self, residues: &[&Residue]) -> Element {
-        let mut element = Element(self.plain_one.clone());
+        let mut element = Element(Memory::copy(&self.plain_one));
         for (lane, residue) in residues.iter().enumerate().take(LANES) {
             let (low, high) = element.0.split_at_mut(self.limbs);
             for (slot, limb) in low.iter_mut().zip(to_radix_52(residue.low(), self.limbs)) {
@@ -221,7 +221,7 @@ impl BatchKernel for Ifma {
     }
 
     fn copy(&self, element: &Element) -> Element {
-        Element(element.0.clone())
+        Element(Memory::copy(&element.0))
     }
 
     fn select(&self, table: &[Element], digits: &Digits, out: &mut Element) {
@@ -249,7 +249,7 @@ impl BatchKernel for Ifma {
         for lane in 0..LANES.min(windows.saturating_sub(first_window)) {
             let window =
                 &mut tables.entries[(first_window + lane) * limbs * vectors..][..limbs * vectors];
-            for (slots, limb) in window.chunks_exact_mut(vectors).zip(&element.0) {
+            for (slots, limb) in window.chunks_exact_mut(vectors).zip(element.0.iter()) {
                 slots[entry / LANES].0[entry % LANES] = limb.0[lane];
             }
         }

@@ -25,8 +25,9 @@ Examples:
 Both parties run on this machine, share its cores and talk over TLS. Seconds per cell are time on the clock while the \
 middle half of all cells is filled: keys, tables and Alice's substitution costs are not in it, nor the start and the end, \
 when few comparisons are in flight. The seconds of a party are the time that its work took on all cores together; cores \
-used are those that the whole process kept busy meanwhile. Bytes are those of the whole run in both directions, but for \
-Alice's encrypted substitution costs.";
+used are those that the whole process kept busy meanwhile. The ratio is to one GMP powm; the ratio if alone is what it \
+would be with all cores busy with nothing else. Bytes are those of the whole run in both directions, but for Alice's \
+encrypted substitution costs.";
 
 /// The fewest comparisons in a measurement of the engine paillier: so many keep a few batches in flight.
 const MANY_COMPARISONS: f64 = 16.0;
@@ -94,6 +95,9 @@ pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
             .map_err(|error| Failure::input(error.to_string()))?;
         report["gmp_powm_seconds"] = json!(powm);
         report["ratio"] = json!(measured.seconds_per_cell / powm);
+        let cores = std::thread::available_parallelism().map_or(1.0, |cores| cores.get() as f64);
+        let busy = measured.cores_used.map(|used| used / cores);
+        report["ratio_if_alone"] = json!(busy.map(|busy| measured.seconds_per_cell * busy / powm));
     }
     if args.format == Format::Json {
         return print(&report.to_string());

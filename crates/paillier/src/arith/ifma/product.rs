@@ -55,7 +55,7 @@ fn square_digits<const H: usize>(ring: &Ifma, a: &mut [Lanes], scratch: &mut Scr
     double(a_high);
     accumulate_product::<true, H>(&mut scratch.high, a_low, a_high);
     scratch.low.fill(Lanes::ZERO);
-    accumulate_cross_products(&mut scratch.low, of_length::<H>(a_low));
+    accumulate_cross_products::<H>(&mut scratch.low, a_low);
     for (columns, limb) in scratch.low.chunks_exact_mut(2).zip(a_low.iter()) {
         let limb = limb.get();
         let (even, odd) = (
@@ -124,7 +124,8 @@ fn accumulate_product<const FRESH: bool, const H: usize>(
 /// `acc += Σ_{i<j} aᵢaⱼ`, each pair once; the caller doubles the sum.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
-fn accumulate_cross_products(acc: &mut [Lanes], a: &[Lanes]) {
+fn accumulate_cross_products<const H: usize>(acc: &mut [Lanes], a: &[Lanes]) {
+    let a = of_length::<H>(a);
     let (fours, rest) = a.as_chunks::<4>();
     for (index, block) in fours.iter().enumerate() {
         let first = 4 * index;

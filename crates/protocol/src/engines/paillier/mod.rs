@@ -54,17 +54,35 @@
 //! Bob is multiplied by a uniform n-th power of its own, the three values of a cell without packing included.
 //!
 //! # Cost
-//! With m·n cells, an alphabet of A letters, ciphertexts of C = κ/4 bytes and k cells to a ciphertext (2 at κ = 1024, 4
-//! or 5 at 2048, 7 at 3072; ⅓ without packing):
+//! With m·n cells, an alphabet of A letters, ciphertexts of C = κ/4 bytes and k cells to a ciphertext (1 at κ = 512, 2 at
+//! 1024, 4 or 5 at 2048, 7 at 3072; ⅓ without packing):
 //!
-//! - bytes: (m·A + m·n·(1 + 1/k))·C; the paper's pattern has 4·m·n·C instead;
-//! - Bob, per cell: one exponentiation of κ bits (step 6), a share of 1/k of one of nearly κ bits that masks and packs
-//!   (steps 2 to 4), and 1/k of a randomiser;
-//! - Alice, per cell: 1/k decryptions and one encryption; per letter of hers A encryptions, once for all of Bob's scanpaths;
+//! - bytes: (m·A + m·n·(1 + 1/k))·C; the paper's pattern has 4·m·n·C instead (a test counts them);
 //! - rounds: with many comparisons in flight m·n over the batch. One comparison alone takes two thirds of its ready cells
 //!   at a time, which is about 5·max(m, n) batches;
 //! - memory: Bob keeps D of the scanpaths in use, and of each matrix the m+n values along the edge of what is filled; Alice keeps
 //!   one batch.
+//!
+//! Time is products modulo n², eight at once. A squaring is 0.7 of a product; one modulo p² or q² is a quarter of one modulo
+//! n². For each cell, with masked values of L bits:
+//!
+//! | | squarings | products |
+//! |---|---|---|
+//! | Bob, step 6: the exponent a⁻¹ mod n | κ | κ/5 + 31 |
+//! | Bob, steps 2 to 4: 3·k slots share their squarings | (80 + (3·k−1)·L)/k | 3·34 + 9 |
+//! | Bob, step 2: T to the power t | 40 | 22 |
+//! | Bob, a randomiser for each ciphertext | – | (κ + 232)/6/k |
+//! | Bob, sums, and inverses in batches | – | 25 |
+//! | Alice, decryption modulo p² and q² | κ/4/k | (κ/5 + 62)/4/k |
+//! | Alice, encryption from tables modulo p² and q² | – | (κ + 464)/6/4 + 2 |
+//!
+//! Windows of 5 bits of a secret exponent, 3 of the short ones and 6 of a table; shorter keys have narrower ones, for reading a
+//! whole table, as constant time demands, weighs more beside their products. At κ = 2048, L = 129 and k = 5 this is 2,570
+//! squarings and 800 products, 2,600 products in all, of which step 6 is 72 in 100. `veilpath bench paillier` gives the time of
+//! products (an addition is two) and of whole exponentiations, `veilpath bench cell` that of cells.
+//!
+//! Both sides use all cores. Bob keeps three questions under way, so that Alice has one to work on while he takes the values out of
+//! the answer before and masks the question after (`matrix_owner/questions.rs`).
 //!
 //! # Slips of the paper, corrected
 //! Step 6 adds x₁+x₂+x₃ before it divides, where the paper writes an inverse. The affine transformation multiplies by ρ₂, where the
@@ -190,13 +208,13 @@ pub(crate) fn revealed() -> Vec<Revealed> {
 /// What a job will cost, by the formula at the top: two cores with AVX-512 IFMA, both sides on them.
 #[allow(clippy::cast_precision_loss)]
 pub(crate) fn estimate(options: PaillierOptions, work: &Work) -> Estimate {
-    // Cells to a ciphertext and microseconds per cell, by size of key.
+    // Cells to a ciphertext, and microseconds per cell as `veilpath bench cell` measures them, by size of key.
     let (cells, microseconds) = match options.key_size {
-        KeySize::Bits512 => (1, 100.0),
-        KeySize::Bits1024 => (2, 300.0),
-        KeySize::Bits2048 => (4, 1_600.0),
-        KeySize::Bits3072 => (7, 5_000.0),
-        KeySize::Bits4096 => (9, 13_000.0),
+        KeySize::Bits512 => (1, 50.0),
+        KeySize::Bits1024 => (2, 200.0),
+        KeySize::Bits2048 => (4, 1_000.0),
+        KeySize::Bits3072 => (7, 3_000.0),
+        KeySize::Bits4096 => (9, 7_500.0),
     };
     let ciphertext = options.key_size.ciphertext_bytes() as u64;
     let asked = if options.packing {

@@ -4,7 +4,16 @@
 //! Construction"). Here the candidates of all comparisons in flight are in one vector, and a batch is a uniform random
 //! subset of it in random order. It is never the whole vector while there is a choice: that would be the anti-diagonals
 //! of a public order.
+//!
+//! # What the batches tell Alice
+//! She sees how long each batch is and in which batch a cell is, and no more: within a batch the order is uniform. The
+//! lengths follow from the lengths of the scanpaths and from Bob's coins alone, for which cells are ready never depends on a
+//! letter. The number of the batch tells something of where a cell is, as the number of the step does in the paper. With
+//! two thirds of what is ready in each batch it leaves her at least as uncertain of the cell's anti-diagonal as the paper's
+//! one cell at a time (a third of the cells falls behind each time), and the more so the more comparisons are in flight;
+//! with all that is ready she would know it. A test measures all three.
 
+use super::workers::LANES;
 use rand::{CryptoRng, Rng, RngExt};
 
 /// The candidate vector C of the paper, over all comparisons in flight.
@@ -30,6 +39,27 @@ impl<T> Candidates<T> {
         (0..count)
             .map(|_| self.0.swap_remove(below(self.0.len(), rng)))
             .collect()
+    }
+}
+
+/// How many of the ready candidates to take: about two thirds, never more than three quarters, at most `batch`, and where
+/// there is plenty as many as fill the lanes of both sides, which are multiples of `full`.
+pub(super) fn cells_to_take(ready: usize, batch: usize, full: usize) -> usize {
+    if ready <= 3 {
+        return ready.min(1);
+    }
+    let most = (ready * 3 / 4).min(batch);
+    let size = (ready * 2).div_ceil(3).min(most);
+    if size > full {
+        return size - size % full;
+    }
+    let rounded_up = size.next_multiple_of(LANES);
+    if rounded_up <= most {
+        rounded_up
+    } else if size > LANES {
+        size - size % LANES
+    } else {
+        size
     }
 }
 

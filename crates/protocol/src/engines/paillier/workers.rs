@@ -10,8 +10,8 @@ use veilpath_paillier::{
 /// Ciphertexts that the wide kernel computes at once. Chunks of work are multiples of it.
 pub(super) const LANES: usize = 8;
 
-/// Cells after which sharing more gains nothing.
-const LONG_PIECE: usize = 4 * LANES;
+/// Pieces of a batch, where it is long enough to be cut.
+const PIECES: usize = 4;
 
 /// From so many randomisers on, making the tables costs less than they save.
 const WORTH_A_TABLE: u64 = 300;
@@ -44,12 +44,8 @@ pub(super) fn pieces<T>(items: Vec<T>, length: usize) -> Vec<Vec<T>> {
 /// How many of `cells` cells to give a core at a time, where so many fill its lanes once. Long pieces share the inversions
 /// and divisors that each needs once; short ones leave no core idle.
 pub(super) fn piece_length(cells: usize, fill_the_lanes: usize) -> usize {
-    let length = if cells >= 4 * LONG_PIECE {
-        LONG_PIECE
-    } else {
-        1
-    };
-    length.next_multiple_of(fill_the_lanes.max(1))
+    let length = cells / PIECES / LANES * LANES;
+    length.max(1).next_multiple_of(fill_the_lanes.max(1))
 }
 
 /// One side's source of randomisers: uniform n-th powers, whoever looks at them.

@@ -4,6 +4,7 @@
 //! values out of the answer before and masks the question after.
 
 use super::super::messages::Header;
+use super::super::order::cells_to_take;
 use super::super::workers::LANES;
 use super::MatrixOwner;
 
@@ -21,10 +22,11 @@ impl<R> MatrixOwner<'_, R> {
         if !idle && (batch == 1 || self.under_way.len() >= QUESTIONS_UNDER_WAY) {
             return None;
         }
-        let steps = self.batch_size();
+        let full = LANES * self.agreement.layout.cells;
+        let steps = cells_to_take(self.candidates.len(), self.full_question(), full);
         let results = self.finished.len().min(batch);
         // A question that leaves most lanes empty costs as much as a full one: better wait for the answer under way.
-        if !idle && 2 * steps < LANES * self.agreement.layout.cells {
+        if !idle && 2 * steps < full {
             return None;
         }
         let outstanding: usize = self.under_way.iter().map(|q| q.reply_bytes).sum();
@@ -64,29 +66,6 @@ impl<R> MatrixOwner<'_, R> {
             most - most % full
         } else {
             most
-        }
-    }
-
-    /// Candidates to take: about two thirds of what there is to choose from, never more than three quarters, and where
-    /// there is plenty as many as fill the lanes of both sides.
-    fn batch_size(&self) -> usize {
-        let batch = self.full_question();
-        let ready = self.candidates.len();
-        let size = (ready * 2).div_ceil(3).min(batch);
-        let full = LANES * self.agreement.layout.cells;
-        if size > full {
-            return size - size % full;
-        }
-        if ready <= 3 {
-            return ready.min(1);
-        }
-        let rounded_up = size.next_multiple_of(LANES);
-        if rounded_up <= (ready * 3 / 4).min(batch) {
-            rounded_up
-        } else if size > LANES {
-            size - size % LANES
-        } else {
-            size
         }
     }
 

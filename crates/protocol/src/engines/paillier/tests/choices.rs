@@ -1,6 +1,6 @@
 //! Cells, batches and permutations are chosen uniformly.
 
-use super::super::order::{Candidates, Staircase, candidate_counts, permutation};
+use super::super::order::{Candidates, Staircase, candidate_counts, cells_to_take, permutation};
 use super::{assert_uniform, rng};
 use std::collections::HashMap;
 
@@ -95,4 +95,58 @@ fn the_number_of_candidates_is_what_simulation_says() {
     let mean = (0..300).map(|_| mean(&mut rng)).sum::<f64>() / 300.0;
     // The paper says 6.8.
     assert!((7.0..7.4).contains(&mean), "{mean}");
+}
+
+/// How uncertain a cell's anti-diagonal is to one who knows the number of its batch, in bits, where so many of the ready
+/// candidates make a batch.
+fn uncertainty(take: impl Fn(usize) -> usize) -> f64 {
+    let (size, runs) = (20, 150);
+    let mut rng = rng(8);
+    let mut seen: HashMap<usize, HashMap<u32, f64>> = HashMap::new();
+    for _ in 0..runs {
+        let mut stairs = Staircase::new(size, size);
+        let mut candidates = Candidates::new();
+        candidates.push((1u32, 1u32));
+        for batch in 0.. {
+            let drawn = candidates.draw(take(candidates.len()), &mut rng);
+            if drawn.is_empty() {
+                break;
+            }
+            for &(row, column) in &drawn {
+                let diagonals = seen.entry(batch).or_default();
+                *diagonals.entry(row + column).or_default() += 1.0;
+                stairs
+                    .fill((row, column))
+                    .for_each(|cell| candidates.push(cell));
+            }
+        }
+    }
+    let bits = seen.values().map(|diagonals| {
+        let total: f64 = diagonals.values().sum();
+        let surprise = |count: &f64| count * (total / count).log2();
+        diagonals.values().map(surprise).sum::<f64>()
+    });
+    bits.sum::<f64>() / f64::from(runs * size * size)
+}
+
+#[test]
+fn a_batch_tells_no_more_of_the_anti_diagonal_than_the_papers_order() {
+    let in_the_paper = uncertainty(|ready| ready.min(1));
+    let here = uncertainty(|ready| cells_to_take(ready, 256, 8));
+    let whole = uncertainty(|ready| ready);
+    assert_eq!(whole, 0.0);
+    assert!(in_the_paper > 2.5, "{in_the_paper}");
+    assert!(here >= in_the_paper, "{here} {in_the_paper}");
+}
+
+#[test]
+fn never_more_than_three_quarters_are_taken() {
+    for ready in 0..3000 {
+        for (batch, full) in [(256, 8), (256, 16), (160, 40), (112, 56), (1, 40), (7, 8)] {
+            let taken = cells_to_take(ready, batch, full);
+            assert!(taken <= batch);
+            assert!(taken <= 1 || 4 * taken <= 3 * ready);
+            assert_eq!(taken == 0, ready == 0);
+        }
+    }
 }
