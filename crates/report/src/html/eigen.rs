@@ -32,7 +32,8 @@ pub(crate) fn leading(matrix: &[Vec<f64>], count: usize) -> Vec<Eigen> {
 
 fn by_iteration(matrix: &[Vec<f64>], count: usize) -> Vec<Eigen> {
     let size = matrix.len();
-    // Without this, a negative eigenvalue of great size would outgrow the positive ones.
+    // Moves all eigenvalues up by less than the greatest size among them: positive ones then grow faster than negative
+    // ones of the same size, which would otherwise fill the span.
     let shift = matrix
         .iter()
         .map(|row| row.iter().map(|x| x.abs()).sum::<f64>() / (size as f64).sqrt())
@@ -137,10 +138,10 @@ fn rotate(matrix: &mut [Vec<f64>], vectors: &mut [Vec<f64>], p: usize, q: usize)
         );
     }
     for rows in [matrix, vectors] {
-        for k in 0..rows.len() {
-            let (x, y) = (rows[p][k], rows[q][k]);
-            rows[p][k] = cosine * x - sine * y;
-            rows[q][k] = sine * x + cosine * y;
+        if let Ok([first, second]) = rows.get_disjoint_mut([p, q]) {
+            for (x, y) in first.iter_mut().zip(second) {
+                (*x, *y) = (cosine * *x - sine * *y, sine * *x + cosine * *y);
+            }
         }
     }
 }

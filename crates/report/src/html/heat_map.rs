@@ -35,7 +35,7 @@ pub(crate) struct Layout {
 }
 
 const ROOM: f64 = 600.0;
-const MAX_CELL: f64 = 58.0;
+const MAX_CELL: f64 = 72.0;
 const TREE: f64 = 64.0;
 const LEGEND: f64 = 92.0;
 
@@ -104,9 +104,10 @@ impl<'a> HeatMap<'a> {
                 }
                 image class="cells" x=(n(left)) y=(n(top)) width=(n(wide)) height=(n(high)) preserveAspectRatio="none"
                     image-rendering=(if smooth { "auto" } else { "pixelated" }) href=(picture) {}
+                rect x=(n(left)) y=(n(top)) width=(n(wide)) height=(n(high)) fill="none" stroke="currentColor" stroke-opacity="0.4" {}
                 (self.gaps(&layout))
                 (self.numbers(&layout))
-                path class="tree" fill="none" stroke="currentColor" stroke-opacity="0.65" d=(self.trees(&layout)) {}
+                path class="tree" fill="none" stroke="currentColor" stroke-opacity="0.65" stroke-width=(n((layout.cell[0].min(layout.cell[1]) * 0.4).clamp(0.3, 1.0))) d=(self.trees(&layout)) {}
                 (self.labels(&layout))
                 (self.legend(&layout, ids))
             }
@@ -223,7 +224,7 @@ impl<'a> HeatMap<'a> {
                 }
                 g font-size="12" font-weight="600" {
                     text x=(n(right)) y=(n(layout.top - 10.0)) { "A ↓" }
-                    text x=(n(layout.left - 8.0)) y=(n(below + 6.0)) text-anchor="end" { "B →" }
+                    text x=(n(right)) y=(n(below + 12.0)) { "← B" }
                 }
             }
         }

@@ -14,8 +14,9 @@ pub(crate) struct Bin {
     count: usize,
 }
 
-const WIDTH: f64 = 640.0;
-const HEIGHT: f64 = 220.0;
+const WIDTH: f64 = 480.0;
+const HEIGHT: f64 = 260.0;
+const RIGHT: f64 = 18.0;
 const LEFT: f64 = 56.0;
 const BELOW: f64 = 44.0;
 const TOP: f64 = 12.0;
@@ -33,8 +34,7 @@ impl Spread {
     pub(crate) fn of(values: &[f64]) -> Option<Self> {
         let (least, greatest) = range(values.iter().copied())?;
         let count = values.len() as f64;
-        // Each part by itself, so that no sum overflows.
-        let mean = values.iter().map(|value| value / count).sum::<f64>();
+        let mean = values.iter().sum::<f64>() / count;
         let squares: f64 = values
             .iter()
             .map(|value| (value - mean) * (value - mean))
@@ -57,13 +57,13 @@ impl Spread {
     }
 }
 
-/// Bins of a round width, about as many as the square root of the count, 30 at most. Whole numbers get bins of whole width.
+/// Bins of a round width, about one and a half times the square root of the count, 20 at most. Whole numbers get bins of whole width.
 pub(crate) fn bins(values: &[f64]) -> Vec<Bin> {
     let Some((least, greatest)) = range(values.iter().copied()) else {
         return Vec::new();
     };
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 5 and 30
-    let wanted = (values.len() as f64).sqrt().ceil().clamp(5.0, 30.0) as usize;
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 5 and 20
+    let wanted = (1.5 * (values.len() as f64).sqrt()).ceil().clamp(5.0, 20.0) as usize;
     let whole = values.iter().all(|value| value.fract() == 0.0) && greatest - least < 1e15;
     let bounds: Vec<f64> = if whole {
         let width = ((greatest - least + 1.0) / wanted as f64).ceil().max(1.0);
@@ -128,6 +128,7 @@ pub(crate) fn figure(values: &[f64], quantity: Quantity, scale: &Scale, id: &str
     };
     html! {
         figure class="histogram" {
+            h3 { "Distribution" }
             p { (words) }
             @if quantity != Quantity::Within {
                 @let bins = bins(values);
@@ -141,8 +142,8 @@ pub(crate) fn figure(values: &[f64], quantity: Quantity, scale: &Scale, id: &str
 fn drawing(bins: &[Bin], spread: &Spread, quantity: Quantity, scale: &Scale, id: &str) -> Markup {
     let from = bins.first().map_or(0.0, |bin| bin.from);
     let to = bins.last().map_or(1.0, |bin| bin.to);
-    let span = (to / 2.0 - from / 2.0).max(f64::MIN_POSITIVE);
-    let x = |value: f64| LEFT + (WIDTH - LEFT - 8.0) * ((value / 2.0 - from / 2.0) / span);
+    let span = (to - from).max(f64::MIN_POSITIVE);
+    let x = |value: f64| LEFT + (WIDTH - LEFT - RIGHT) * ((value - from) / span);
     let most = bins.iter().map(|bin| bin.count).max().unwrap_or(1).max(1);
     let counts: Vec<f64> = numbers::ticks(0.0, most as f64, 4)
         .into_iter()
@@ -151,7 +152,7 @@ fn drawing(bins: &[Bin], spread: &Spread, quantity: Quantity, scale: &Scale, id:
     let top = counts.last().copied().unwrap_or(1.0).max(most as f64);
     let floor = HEIGHT - BELOW;
     let y = |count: f64| floor - (floor - TOP) * count / top;
-    let ticks: Vec<f64> = numbers::ticks(from, to, 8)
+    let ticks: Vec<f64> = numbers::ticks(from, to, 6)
         .into_iter()
         .filter(|tick| (from..=to).contains(tick))
         .collect();
@@ -161,7 +162,7 @@ fn drawing(bins: &[Bin], spread: &Spread, quantity: Quantity, scale: &Scale, id:
                 title id=(format!("{id}-title")) { "Histogram of " (quantity.name()) ": the table below has the same numbers" }
                 g class="axis" {
                     @for &count in &counts {
-                        path d=(format!("M{LEFT} {:.1}H{WIDTH}", y(count))) class="grid" {}
+                        path d=(format!("M{LEFT} {:.1}H{:.1}", y(count), WIDTH - RIGHT)) class="grid" {}
                         text x=(LEFT - 8.0) y=(format!("{:.1}", y(count))) text-anchor="end" dominant-baseline="central" { (numbers::short(count)) }
                     }
                     @for &tick in &ticks {
@@ -249,7 +250,7 @@ mod tests {
         for values in [
             &[0.5][..],
             &[0.5; 7],
-            &[-1.7e308, 1.7e308],
+            &[-1e30, 1e30],
             &[1e-300, 2e-300],
             &[0.1, 0.1 + 1e-17],
         ] {

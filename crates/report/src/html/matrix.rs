@@ -203,6 +203,9 @@ impl Matrix {
 
     /// The matrix as one of dissimilarities of the ids of one cohort, in the order of `a`, or why it is none.
     pub(crate) fn within_one_cohort(&self, quantity: Quantity) -> Result<Square, NotSquare> {
+        if quantity == Quantity::Within {
+            return Err(NotSquare::Bits);
+        }
         let sides = [&self.a, &self.b].map(|ids| ids.iter().collect::<BTreeSet<_>>());
         if sides[0] != sides[1] {
             return Err(NotSquare::DifferentIds);
@@ -210,10 +213,7 @@ impl Matrix {
         if self.missing > 0 {
             return Err(NotSquare::Missing);
         }
-        let alike = match quantity {
-            Quantity::Within => return Err(NotSquare::Bits),
-            _ => quantity.alike().ok_or(NotSquare::UnknownDirection)?,
-        };
+        let alike = quantity.alike().ok_or(NotSquare::UnknownDirection)?;
         let (least, greatest) = self.range().ok_or(NotSquare::Missing)?;
         // A similarity has its own greatest value; a score has the greatest that there is.
         let top = match quantity {

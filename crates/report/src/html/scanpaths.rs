@@ -110,6 +110,7 @@ fn card(entry: &Entry, grid: Grid, image: Option<&Image>, number: usize) -> Mark
                 @if image.is_some() {
                     use href=(format!("#stimulus-{number}")) {}
                 }
+                rect class="paper" width=(format!("{wide:.1}")) height=(format!("{high:.1}")) {}
                 path class="cells" d=(lines(grid, wide, high)) {}
                 (way(&places))
                 @for (at, &(x, y)) in places.iter().enumerate() {

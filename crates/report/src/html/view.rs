@@ -1,6 +1,6 @@
 //! What a page shows one after the other: a view for each stimulus, and one of their mean.
 
-use super::matrix::{Cell, Matrix, Quantity};
+use super::matrix::{Cell, Matrix, Quantity, range};
 use crate::result_file::{ResultFile, Row};
 use std::collections::HashMap;
 
@@ -10,10 +10,28 @@ pub(crate) struct View {
     pub(crate) title: String,
     /// Whether this is the mean over all stimuli.
     pub(crate) mean: bool,
-    /// Every pair's number, in the order of the file.
+    /// Every pair's number, in the order of the file; without those of a scanpath with itself.
     pub(crate) values: Vec<f64>,
+    /// Whether one cohort was compared with itself.
+    pub(crate) one_cohort: bool,
     /// `None` where the pairs are so scattered that a matrix would be nearly empty, and huge.
     pub(crate) matrix: Option<Matrix>,
+}
+
+impl View {
+    /// The smallest and the greatest number that is drawn; that everybody is like themselves is no news.
+    pub(crate) fn range(&self) -> Option<(f64, f64)> {
+        let matrix = self.matrix.as_ref()?;
+        if !self.one_cohort {
+            return matrix.range();
+        }
+        let numbers = (0..matrix.rows()).flat_map(|row| {
+            let others =
+                (0..matrix.columns()).filter(move |&column| matrix.a[row] != matrix.b[column]);
+            others.filter_map(move |column| matrix.get(row, column))
+        });
+        range(numbers).or_else(|| matrix.range())
+    }
 }
 
 /// The views of a file.
@@ -108,12 +126,7 @@ impl Maker<'_> {
             value: self.quantity.value(row.answer),
             score: score_of(row),
         });
-        View {
-            title,
-            mean: false,
-            values: cells.clone().map(|cell| cell.value).collect(),
-            matrix: Matrix::new(cells),
-        }
+        self.of_cells(title, cells)
     }
 
     /// Scanpaths of different stimuli were compared: then a line of the matrix is a scanpath, not a participant.
@@ -136,11 +149,21 @@ impl Maker<'_> {
             value: self.quantity.value(row.answer),
             score: score_of(row),
         });
+        self.of_cells("All scanpaths with all".into(), cells)
+    }
+
+    fn of_cells<'a>(&self, title: String, cells: impl Iterator<Item = Cell<'a>> + Clone) -> View {
+        let matrix = Matrix::new(cells.clone());
+        let one_cohort = matrix
+            .as_ref()
+            .is_some_and(|matrix| matrix.within_one_cohort(self.quantity).is_ok());
+        let of_two = |cell: &Cell<'_>| !(one_cohort && cell.a == cell.b);
         View {
-            title: "All scanpaths with all".into(),
+            title,
             mean: false,
-            values: cells.clone().map(|cell| cell.value).collect(),
-            matrix: Matrix::new(cells),
+            values: cells.filter(of_two).map(|cell| cell.value).collect(),
+            one_cohort,
+            matrix,
         }
     }
 }

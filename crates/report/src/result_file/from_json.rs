@@ -3,6 +3,7 @@
 use super::{ResultFile, ResultFileError, Rows, at, scored};
 use crate::result_file::Answer;
 use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_json::Value;
 use serde_json::value::RawValue;
@@ -97,18 +98,41 @@ impl<'de> Visitor<'de> for Results {
 
     fn visit_seq<S: SeqAccess<'de>>(self, mut list: S) -> Result<Rows, S::Error> {
         let mut rows = Rows::default();
-        while let Some(row) = list.next_element::<JsonRow>()? {
-            let answer = match (row.score, row.within) {
-                (Some(score), None) => scored(score, row.similarity),
-                (None, Some(within)) => Ok(Answer::Within(within)),
-                (Some(_), Some(_)) => Err("a result has a score or within, not both".into()),
-                (None, None) => Err("a result has neither a score nor within".into()),
-            };
-            answer
-                .and_then(|answer| rows.push([&row.a, &row.b], row.stimulus.as_deref(), answer))
-                .map_err(de::Error::custom)?;
-        }
+        while list.next_element_seed(OneRow(&mut rows))?.is_some() {}
         Ok(rows)
+    }
+}
+
+/// Takes a row while the reader still stands at it, so that an error names its place.
+struct OneRow<'a>(&'a mut Rows);
+
+impl<'de> DeserializeSeed<'de> for OneRow<'_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for OneRow<'_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a result with a, b and a score")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<(), M::Error> {
+        let row = JsonRow::deserialize(MapAccessDeserializer::new(map))?;
+        let answer = match (row.score, row.within) {
+            (Some(score), None) => scored(score, row.similarity),
+            (None, Some(within)) => Ok(Answer::Within(within)),
+            (Some(_), Some(_)) => Err("a result has a score or within, not both".into()),
+            (None, None) => Err("a result has neither a score nor within".into()),
+        };
+        let stimulus = row.stimulus.as_deref();
+        answer
+            .and_then(|answer| self.0.push([&row.a, &row.b], stimulus, answer))
+            .map_err(de::Error::custom)
     }
 }
 

@@ -20,6 +20,9 @@ pub const MAX_BYTES: u64 = 1 << 30;
 /// The longest id.
 pub const MAX_ID_BYTES: usize = 1 << 10;
 
+/// No metric comes near this; squares and sums of such numbers are still numbers.
+const MAX_SCORE: f64 = 1e30;
+
 /// What a result file says. What a CSV file does not hold is `None`.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResultFile {
@@ -203,8 +206,8 @@ impl Rows {
 
 /// A score that can be drawn.
 fn scored(score: f64, similarity: Option<f64>) -> Result<Answer, String> {
-    if !score.is_finite() || similarity.is_some_and(|similarity| !similarity.is_finite()) {
-        return Err("a score must be a finite number".into());
+    if !score.is_finite() || score.abs() > MAX_SCORE {
+        return Err("a score must be a number below 1e30".into());
     }
     if similarity.is_some_and(|similarity| !(0.0..=1.0).contains(&similarity)) {
         return Err("a similarity lies between 0 and 1".into());
