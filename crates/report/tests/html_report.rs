@@ -196,9 +196,9 @@ fn odd_files_still_make_a_page() {
     let equal = page(&format!("{HEADER}p,q,,3,1\np,r,,3,1\ns,q,,3,1\ns,r,,3,1\n"));
     assert!(equal.contains("mean 1, standard deviation 0"));
     let missing = page(&format!("{HEADER}p,q,,3,0.5\nr,s,,1,0.7\n"));
-    assert!(missing.contains("2 pairs were not compared and are hatched"));
+    assert!(missing.contains("Hatched: not compared (2 pairs)"));
     let twice = page(&format!("{HEADER}p,q,,3,0.5\np,q,,1,0.7\n"));
-    assert!(twice.contains("1 pair come more than once in the file; their mean is shown"));
+    assert!(twice.contains("have the same ids; their mean is shown (1 cell)"));
     assert!(twice.contains(">0.60<"), "the mean of both");
     let extreme = page(&format!(
         "{HEADER}p,q,,-1e29,\np,r,,1e29,\nt,q,,1e-29,\nt,r,,0,\n"
@@ -237,7 +237,7 @@ fn yes_and_no_are_drawn_and_counted() {
 fn several_stimuli_get_a_view_each_and_a_mean() {
     let mut rows = String::from(HEADER);
     for stimulus in ["one", "two", "three"] {
-        let _ = write!(rows, "p,q,{stimulus},1,0.{}\n", stimulus.len());
+        let _ = writeln!(rows, "p,q,{stimulus},1,0.{}", stimulus.len());
     }
     let all = page(&rows);
     assert_eq!(all.matches("class=\"view\"").count(), 4);

@@ -85,14 +85,14 @@ fn explained(quantity: Quantity, matrix: &Matrix, view: &View, map: &HeatMap<'_>
     });
     if matrix.missing > 0 {
         text.push_str(&format!(
-            " {} were not compared and are hatched.",
+            " Hatched: not compared ({}).",
             numbers::counted(matrix.missing, "pair")
         ));
     }
     if matrix.averaged > 0 && !view.mean {
         text.push_str(&format!(
-            " {} come more than once in the file; their mean is shown.",
-            numbers::counted(matrix.averaged, "pair")
+            " Several pairs of the file have the same ids; their mean is shown ({}).",
+            numbers::counted(matrix.averaged, "cell")
         ));
     }
     text
