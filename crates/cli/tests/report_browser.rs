@@ -142,8 +142,8 @@ fn views_are_chosen(browser: &Browser) {
 
 fn hovering_tells_ids_and_score(browser: &Browser, folder: &Folder) {
     let results: Value = serde_json::from_str(&folder.read("scores.json")).unwrap();
-    // The middle of the cells is where four of them meet; a little to the left and above is the second of the second row.
-    browser.hover("#view-1 .heat .cells", [-10, -10]);
+    // The middle of the cells is where four of them meet; a little to the right and above is the third of the second row.
+    browser.hover("#view-1 .heat .cells", [10, -10]);
     let tip = browser.texts("#tip").concat();
     let mut lines = tip.lines();
     let a = lines.next().unwrap().strip_prefix("A ").unwrap();
@@ -161,8 +161,8 @@ fn hovering_tells_ids_and_score(browser: &Browser, folder: &Folder) {
         (similarity - said.parse::<f64>().unwrap()).abs() < 1e-4,
         "{tip}"
     );
-    let labels = browser.texts("#view-1 .heat svg text");
-    assert!(labels.iter().any(|label| label == a) && labels.iter().any(|label| label == b));
+    assert_eq!(browser.texts("#view-1 .heat .rows text")[1], a);
+    assert_eq!(browser.texts("#view-1 .heat .columns text")[2], b);
     let visible = "return !document.getElementById('tip').hidden";
     assert_eq!(browser.run(visible), Value::Bool(true));
     browser.hover("h1", [0, 0]);

@@ -23,7 +23,7 @@ pub(crate) fn of_view(report: &Report<'_>, view: &View, number: usize) -> io::Re
     let spread = histogram::figure(
         &view.values,
         quantity,
-        &report.scale,
+        report.scale_of(view),
         &format!("{id}-spread"),
     );
     let figures = match &view.matrix {

@@ -208,14 +208,14 @@ impl<'a> HeatMap<'a> {
         html! {
             g fill="currentColor" {
                 @if layout.labels[0] {
-                    g font-size=(size(high)) {
+                    g class="rows" font-size=(size(high)) {
                         @for (down, &row) in self.rows.order.iter().enumerate() {
                             text x=(n(right)) y=(n(layout.top + high * (down as f64 + 0.5))) dominant-baseline="central" { (cut(&self.matrix.a[row])) }
                         }
                     }
                 }
                 @if layout.labels[1] {
-                    g font-size=(size(wide)) text-anchor="end" {
+                    g class="columns" font-size=(size(wide)) text-anchor="end" {
                         @for (across, &column) in self.columns.order.iter().enumerate() {
                             @let x = layout.left + wide * (across as f64 + 0.5);
                             text transform=(format!("translate({} {}) rotate({angle})", n(x), n(below + 2.0))) dominant-baseline="central" { (cut(&self.matrix.b[column])) }
