@@ -360,6 +360,23 @@ fn scattered_pairs_are_not_drawn() {
 }
 
 #[test]
+fn long_lines_are_drawn_up_to_what_browsers_can() {
+    let line = |columns: usize| {
+        let mut rows = String::from(HEADER);
+        for column in 0..columns {
+            let _ = writeln!(rows, "p,q{column},,{column},0.{}", column % 10);
+        }
+        page(&rows)
+    };
+    let drawn = line(10_000);
+    assert!(
+        drawn.contains("class=\"heat\"") && drawn.contains("The first 2,000 of 10,000 are listed")
+    );
+    assert!(drawn.contains("A side with too many lines to cluster is ordered by their means"));
+    assert!(line(16_001).contains("more lines or cells than can be drawn"));
+}
+
+#[test]
 fn cells_without_a_pair_show_through() {
     let (width, height, pixels) = png(&read(&format!("{HEADER}p,q,,3,0.5\nr,s,,1,0.7\n")));
     let clear = pixels.chunks(4).filter(|pixel| pixel[3] == 0).count();

@@ -32,6 +32,11 @@ pub(crate) struct Merge {
 }
 
 impl Tree {
+    /// Whether there were too many lines to cluster.
+    pub(crate) fn is_by_means(&self) -> bool {
+        self.merges.is_empty() && self.order.len() > 1
+    }
+
     /// The same tree for the other side, where the same ids stand in another order.
     pub(crate) fn renamed(&self, from: &[String], to: &[String]) -> Self {
         let places: HashMap<&String, usize> = to.iter().zip(0..).collect();

@@ -29,7 +29,7 @@ pub(crate) fn of_view(report: &Report<'_>, view: &View, number: usize) -> io::Re
     let figures = match &view.matrix {
         None => html! {
             (spread)
-            p class="note" { "There is no heat map: the pairs are so scattered that the matrix would be nearly empty, and too large." }
+            p class="note" { "There is no heat map: the pairs are spread over so many ids that it would have more lines or cells than can be drawn." }
         },
         Some(matrix) => {
             let map = HeatMap::new(matrix, quantity, report.scale_of(view));
@@ -78,10 +78,12 @@ fn explained(quantity: Quantity, matrix: &Matrix, view: &View, map: &HeatMap<'_>
     if view.one_cohort {
         text.push_str(" One cohort was compared with itself: the diagonal is left out of the scale and of all that is counted.");
     }
-    text.push_str(match (map.rows.merges.is_empty() && matrix.rows() > 1, view.one_cohort) {
-        (true, _) => " Lines are ordered by their means: there are too many to cluster.",
+    text.push_str(match (map.is_by_means(), view.one_cohort) {
+        (true, _) => " A side with too many lines to cluster is ordered by their means.",
         (false, true) => " Lines are ordered by average-linkage clustering of the dissimilarities.",
-        (false, false) => " Lines are ordered by average-linkage clustering: two lines are close when their numbers are.",
+        (false, false) => {
+            " Lines are ordered by average-linkage clustering: two lines are close when their numbers are."
+        }
     });
     if matrix.missing > 0 {
         text.push_str(&format!(

@@ -64,6 +64,11 @@ impl<'a> HeatMap<'a> {
         }
     }
 
+    /// Whether a side has too many lines to cluster.
+    pub(crate) fn is_by_means(&self) -> bool {
+        self.rows.is_by_means() || self.columns.is_by_means()
+    }
+
     /// The cells alone.
     pub(crate) fn write_png(&self, out: &mut dyn Write) -> io::Result<()> {
         picture::write(self.matrix, [&self.rows, &self.columns], self.scale, out)
@@ -123,7 +128,7 @@ impl<'a> HeatMap<'a> {
                 let (least, greatest) = (numbers::short(least), numbers::short(greatest));
                 format!(", from {least} to {greatest}")
             });
-        let order = if self.rows.merges.is_empty() && rows > 1 {
+        let order = if self.is_by_means() {
             "by their means"
         } else {
             "by average-linkage clustering"

@@ -7,6 +7,9 @@ use std::collections::{BTreeSet, HashMap};
 /// largest file that is read at all.
 pub(crate) const MAX_CELLS: usize = 4_000_000;
 
+/// The most lines of a side: browsers draw no longer picture.
+pub(crate) const MAX_LINES: usize = 16_000;
+
 /// Two numbers that ought to be equal may differ by this much of their size.
 const TOLERANCE: f64 = 1e-9;
 
@@ -109,7 +112,7 @@ pub(crate) struct Cell<'a> {
 }
 
 impl Matrix {
-    /// The matrix of these pairs; pairs that come again are averaged. `None` where it would have too many cells.
+    /// The matrix of these pairs; pairs that come again are averaged. `None` where it would have too many lines or cells.
     pub(crate) fn new<'a>(cells: impl Iterator<Item = Cell<'a>> + Clone) -> Option<Self> {
         let (mut a, mut b) = (Labels::default(), Labels::default());
         for cell in cells.clone() {
@@ -117,7 +120,7 @@ impl Matrix {
             b.number(cell.b);
         }
         let size = a.names.len().checked_mul(b.names.len())?;
-        if size > MAX_CELLS {
+        if size > MAX_CELLS || a.names.len().max(b.names.len()) > MAX_LINES {
             return None;
         }
         let mut counts = vec![0_u32; size];

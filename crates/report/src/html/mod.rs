@@ -138,7 +138,7 @@ impl<'a> Report<'a> {
             .first()
             .ok_or(NoHeatMap("the result file has no pairs"))?;
         let matrix = view.matrix.as_ref().ok_or(NoHeatMap(
-            "the pairs are so scattered that the matrix would be nearly empty; name one with --stimulus",
+            "the pairs are spread over so many ids that it would have more lines or cells than can be drawn; --stimulus may name fewer",
         ))?;
         Ok((
             view,

@@ -161,9 +161,14 @@ fn within(matrix: &Matrix, [own, other]: [&str; 2]) -> Markup {
         })
         .collect();
     let who = format!("who, in {other}");
+    // In a mean over stimuli some are within for one and not for another.
+    let within = match matrix.known().all(|value| value.fract() == 0.0) {
+        true => "within",
+        false => "within for every stimulus",
+    };
     let columns = [
         Column::Words(own),
-        Column::Numbers("within"),
+        Column::Numbers(within),
         Column::Numbers("of"),
         Column::Numbers("share"),
         Column::Words(&who),

@@ -76,11 +76,14 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
 
 fn subtitle(report: &Report<'_>) -> String {
     let file = report.file;
-    let sides = format!(
-        "{} of A with {} of B",
-        numbers::counted(file.a.len(), "participant"),
-        numbers::count(file.b.len() as u64)
-    );
+    let sides = match file.rows.len() {
+        0 => "No pairs".into(),
+        _ => format!(
+            "{} of A with {} of B",
+            numbers::counted(file.a.len(), "participant"),
+            numbers::count(file.b.len() as u64)
+        ),
+    };
     let all = file.stimuli.len();
     let stimuli = match report.options.stimuli.len() {
         0 if all == 1 => ", 1 stimulus".into(),

@@ -145,7 +145,8 @@ fn way(places: &[(f64, f64)]) -> Markup {
 }
 
 fn along(at: usize, count: usize) -> String {
-    accent(at as f64 / count.saturating_sub(1).max(1) as f64)
+    // The brightest of the ramp are too bright for lines on paper.
+    accent(0.8 * at as f64 / count.saturating_sub(1).max(1) as f64)
 }
 
 fn lines(grid: Grid, wide: f64, high: f64) -> String {

@@ -14,7 +14,7 @@ pub(crate) struct View {
     pub(crate) values: Vec<f64>,
     /// Whether one cohort was compared with itself.
     pub(crate) one_cohort: bool,
-    /// `None` where the pairs are so scattered that a matrix would be nearly empty, and huge.
+    /// `None` where the pairs are spread over so many ids that a matrix cannot be drawn.
     pub(crate) matrix: Option<Matrix>,
 }
 
