@@ -341,6 +341,31 @@ fn large_matrices_fit() {
     assert!(green(width - 10, height - 10).abs_diff(near) < 30);
 }
 
+/// As many pairs as are read at all.
+#[test]
+#[ignore = "takes the better part of a minute"]
+fn the_largest_file_fits() {
+    let mut rows = String::from(HEADER);
+    for pair in 0..2_000_000 {
+        let (a, b) = (pair / 1414, pair % 1414);
+        let _ = writeln!(
+            rows,
+            "participant-{a},visitor-{b},,{},0.{}",
+            pair % 97,
+            (a + b) % 89 + 10
+        );
+    }
+    let page = page(&rows);
+    assert!(page.len() < 25_000_000, "{}", page.len());
+    assert!(page.contains("2,000,000 pairs: mean") && page.contains("class=\"heat\""));
+    rows.push_str("one,too many,,1,0.5\n");
+    let refused = ResultFile::read(rows.as_bytes()).unwrap_err().to_string();
+    assert!(
+        refused.contains("line 2000002, column 1: there are more than 2000000 pairs"),
+        "{refused}"
+    );
+}
+
 /// Pairs that share no id would make a matrix of 10¹⁰ cells.
 #[test]
 fn scattered_pairs_are_not_drawn() {
