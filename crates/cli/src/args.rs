@@ -3,7 +3,7 @@
 use crate::commands::{
     bench::BenchArgs, compare::CompareArgs, completions::CompletionsArgs, demo::DemoArgs,
     encode::EncodeArgs, host::HostArgs, identity::IdentityArgs, join::JoinArgs, keygen::KeygenArgs,
-    man::ManArgs, split::SplitArgs, synth::SynthArgs,
+    man::ManArgs, report::ReportArgs, split::SplitArgs, synth::SynthArgs,
 };
 use clap::{Parser, Subcommand};
 
@@ -33,6 +33,8 @@ pub(crate) enum Command {
     Encode(EncodeArgs),
     /// Compare the scanpaths of two cohorts
     Compare(CompareArgs),
+    /// Make a page with figures from a result file
+    Report(ReportArgs),
     /// Wait for another institution and compare with it
     Host(HostArgs),
     /// Call another institution and compare with it

@@ -26,6 +26,7 @@ fn main() -> ExitCode {
     let result = match cli.command {
         Command::Encode(args) => commands::encode::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
+        Command::Report(args) => commands::report::run(&args),
         Command::Host(args) => commands::host::run(&args),
         Command::Join(args) => commands::join::run(&args),
         Command::Identity(args) => commands::identity::run(&args),

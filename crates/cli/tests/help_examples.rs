@@ -8,11 +8,12 @@ mod pair;
 use common::{Folder, root};
 use pair::{Pair, Side};
 
-const COMMANDS: [&str; 18] = [
+const COMMANDS: [&str; 19] = [
     "",
     "demo",
     "encode",
     "compare",
+    "report",
     "host",
     "join",
     "identity",

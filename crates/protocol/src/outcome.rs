@@ -43,7 +43,7 @@ pub struct Scored {
 }
 
 /// What a comparison cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, serde::Deserialize)]
 pub struct Cost {
     /// Time on the clock.
     pub seconds: f64,
@@ -58,7 +58,7 @@ pub struct Cost {
 }
 
 /// One thing that one side learned.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
 pub struct Revealed {
     /// Who learned it.
     pub to: String,

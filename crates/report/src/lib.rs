@@ -1,4 +1,4 @@
-//! Renders the outcome of a comparison, one file per rendering.
+//! Renders the outcome of a comparison, one file per rendering, and a result file once more for people.
 //!
 //! | rendering | for |
 //! |---|---|
@@ -6,11 +6,15 @@
 //! | [`csv`] | spreadsheets, R, pandas |
 //! | [`json`] | programs: with the plan, the cost and what was revealed |
 //!
-//! Numbers keep their full precision in CSV and JSON; the table rounds to six decimals.
+//! [`ResultFile`] reads CSV and JSON back. Numbers keep their full precision in CSV and JSON; the table rounds to six decimals.
 
 pub mod csv;
+pub mod html;
 pub mod json;
+pub mod result_file;
 pub mod table;
+
+pub use result_file::ResultFile;
 
 /// A number as short as it can be written without loss; whole numbers have no decimal point.
 pub(crate) fn exact(number: f64) -> String {

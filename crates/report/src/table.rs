@@ -149,7 +149,7 @@ fn rounded(number: f64) -> String {
 }
 
 /// Ids come from files; control characters in them must not steer the terminal.
-fn printable(text: &str) -> String {
+pub(crate) fn printable(text: &str) -> String {
     text.chars()
         .map(|c| if c.is_control() { '\u{fffd}' } else { c })
         .collect()

@@ -10,6 +10,7 @@ pub(crate) mod identity;
 pub(crate) mod join;
 pub(crate) mod keygen;
 pub(crate) mod man;
+pub(crate) mod report;
 pub(crate) mod session;
 pub(crate) mod split;
 pub(crate) mod synth;

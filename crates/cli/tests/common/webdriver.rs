@@ -1,0 +1,330 @@
+//! A browser without a window, driven by the WebDriver protocol: JSON over HTTP to `chromedriver`, which starts Chromium.
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+use tempfile::TempDir;
+
+/// A browser with one page, ended when it is dropped.
+pub(crate) struct Browser {
+    driver: Child,
+    port: u16,
+    session: String,
+    _profile: TempDir,
+}
+
+/// What the protocol calls an element in its JSON.
+const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
+
+impl Browser {
+    /// Starts one; `None`, said aloud, where it is not installed.
+    pub(crate) fn start() -> Option<Self> {
+        let found = program(&["chromedriver"]).zip(program(&[
+            "chromium",
+            "chromium-browser",
+            "google-chrome",
+        ]));
+        let Some((driver, browser)) = found else {
+            // Not by `eprintln!`, which the test harness keeps to itself when a test passes.
+            let notice = "\n*** SKIPPED: no Chromium here (chromium and chromedriver), so the report was NOT tested in a browser. ***\n";
+            std::io::stderr().write_all(notice.as_bytes()).unwrap();
+            return None;
+        };
+        let profile = tempfile::tempdir().unwrap();
+        let mut driver = Command::new(driver)
+            .args(["--port=0", "--log-level=WARNING"])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let port = port_of(&mut driver);
+        let mut started = Self {
+            driver,
+            port,
+            session: String::new(),
+            _profile: profile,
+        };
+        let arguments = [
+            "--headless",
+            "--no-sandbox",
+            "--disable-gpu",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            "--disable-dev-shm-usage",
+            "--hide-scrollbars",
+            "--force-device-scale-factor=1",
+            "--window-size=1200,1000",
+        ];
+        let mut arguments: Vec<String> = arguments.map(String::from).into();
+        arguments.push(format!(
+            "--user-data-dir={}",
+            started._profile.path().display()
+        ));
+        let options = json!({"binary": browser, "args": arguments});
+        let wanted =
+            json!({"goog:chromeOptions": options, "goog:loggingPrefs": {"browser": "ALL"}});
+        let session = started.request(
+            "POST",
+            "/session",
+            &json!({"capabilities": {"alwaysMatch": wanted}}),
+        );
+        started.session = session["sessionId"].as_str().unwrap().to_string();
+        Some(started)
+    }
+
+    /// Opens a file and waits until it is loaded.
+    pub(crate) fn open(&self, path: &Path) {
+        let address = format!("file://{}", path.display());
+        self.post("/url", &json!({"url": address}));
+    }
+
+    /// Runs a script in the page and gives what it returns.
+    pub(crate) fn run(&self, script: &str) -> Value {
+        self.post("/execute/sync", &json!({"script": script, "args": []}))
+    }
+
+    /// The text of every element that a selector names.
+    pub(crate) fn texts(&self, selector: &str) -> Vec<String> {
+        let script = format!(
+            "return [...document.querySelectorAll({selector:?})].map((found) => found.textContent)"
+        );
+        let found = self.run(&script);
+        let texts = found.as_array().unwrap().iter();
+        texts
+            .map(|text| text.as_str().unwrap().to_string())
+            .collect()
+    }
+
+    pub(crate) fn click(&self, selector: &str) {
+        let element = self.find(selector);
+        self.post(&format!("/element/{element}/click"), &json!({}));
+    }
+
+    /// Types into the element that has the focus; `\u{e015}` and the like are the protocol's names for keys.
+    pub(crate) fn press(&self, keys: &str) {
+        let taps = keys
+            .chars()
+            .flat_map(|key| ["keyDown", "keyUp"].map(|kind| json!({"type": kind, "value": key})));
+        let actions = json!([{"type": "key", "id": "keys", "actions": taps.collect::<Vec<_>>()}]);
+        self.post("/actions", &json!({"actions": actions}));
+    }
+
+    /// Moves the pointer to a place, counted from the middle of an element that is scrolled to first.
+    pub(crate) fn hover(&self, selector: &str, [x, y]: [i64; 2]) {
+        let element = self.find(selector);
+        self.run(&format!(
+            "document.querySelector({selector:?}).scrollIntoView({{block: 'center'}})"
+        ));
+        let step = json!({"type": "pointerMove", "duration": 0, "x": x, "y": y, "origin": {ELEMENT: element}});
+        let actions = json!([{"type": "pointer", "id": "mouse", "parameters": {"pointerType": "mouse"}, "actions": [step]}]);
+        self.post("/actions", &json!({"actions": actions}));
+    }
+
+    /// A command of Chromium's own, for what the protocol cannot say.
+    pub(crate) fn devtools(&self, command: &str, parameters: &Value) -> Value {
+        self.post(
+            "/goog/cdp/execute",
+            &json!({"cmd": command, "params": parameters}),
+        )
+    }
+
+    /// What the page wrote to its console since the last time, complaints about its policy included.
+    pub(crate) fn console(&self) -> Vec<String> {
+        let log = self.post("/se/log", &json!({"type": "browser"}));
+        let lines = log.as_array().unwrap().iter();
+        lines
+            .map(|line| line["message"].as_str().unwrap().to_string())
+            .collect()
+    }
+
+    /// What the window shows.
+    pub(crate) fn screenshot(&self) -> Screenshot {
+        let picture = self.request(
+            "GET",
+            &format!("/session/{}/screenshot", self.session),
+            &Value::Null,
+        );
+        Screenshot::decode(picture.as_str().unwrap())
+    }
+
+    fn find(&self, selector: &str) -> String {
+        let found = self.post(
+            "/element",
+            &json!({"using": "css selector", "value": selector}),
+        );
+        found[ELEMENT]
+            .as_str()
+            .unwrap_or_else(|| panic!("no {selector}: {found}"))
+            .to_string()
+    }
+
+    fn post(&self, command: &str, body: &Value) -> Value {
+        self.request("POST", &format!("/session/{}{command}", self.session), body)
+    }
+
+    /// One request on a line of its own; the answer's `value`.
+    fn request(&self, method: &str, path: &str, body: &Value) -> Value {
+        let body = if body.is_null() {
+            String::new()
+        } else {
+            body.to_string()
+        };
+        let mut line = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        line.set_read_timeout(Some(Duration::from_secs(120)))
+            .unwrap();
+        write!(
+            line,
+            "{method} {path} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\nContent-Type: application/json\r\nContent-Length: {}\r\n\r\n{body}",
+            body.len()
+        )
+        .unwrap();
+        let mut reader = BufReader::new(line);
+        let mut length = 0;
+        loop {
+            let mut head = String::new();
+            reader.read_line(&mut head).unwrap();
+            if head.trim().is_empty() {
+                break;
+            }
+            if let Some((name, value)) = head.split_once(':')
+                && name.eq_ignore_ascii_case("content-length")
+            {
+                length = value.trim().parse().unwrap();
+            }
+        }
+        let mut answer = vec![0; length];
+        reader.read_exact(&mut answer).unwrap();
+        let answer: Value = serde_json::from_slice(&answer).unwrap();
+        let value = &answer["value"];
+        assert!(value["error"].is_null(), "{method} {path}: {value}");
+        value.clone()
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        // Ends Chromium, too; a driver that is killed would leave it behind.
+        if !self.session.is_empty() && !std::thread::panicking() {
+            self.request(
+                "DELETE",
+                &format!("/session/{}", self.session),
+                &Value::Null,
+            );
+        } else if let Ok(mut line) = TcpStream::connect(("127.0.0.1", self.port)) {
+            let request = format!(
+                "DELETE /session/{} HTTP/1.1\r\nHost: 127.0.0.1\r\nConnection: close\r\n\r\n",
+                self.session
+            );
+            let _ = line.write_all(request.as_bytes());
+            let _ = line.set_read_timeout(Some(Duration::from_secs(10)));
+            let _ = line.read_to_end(&mut Vec::new());
+        }
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
+
+/// The port that the driver says it listens on. The rest of what it says is read by a thread, so that it never waits.
+fn port_of(driver: &mut Child) -> u16 {
+    let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines();
+    let said = lines
+        .by_ref()
+        .map_while(Result::ok)
+        .find(|line| line.contains("successfully on port "));
+    let said = said.expect("chromedriver names its port");
+    std::thread::spawn(move || lines.map_while(Result::ok).count());
+    let digits: String = said
+        .split("on port ")
+        .nth(1)
+        .unwrap()
+        .chars()
+        .take_while(char::is_ascii_digit)
+        .collect();
+    digits.parse().unwrap()
+}
+
+/// The first of these programs that is installed.
+fn program(names: &[&str]) -> Option<PathBuf> {
+    let path = std::env::var_os("PATH")?;
+    let folders: Vec<PathBuf> = std::env::split_paths(&path).collect();
+    names.iter().find_map(|name| {
+        folders
+            .iter()
+            .map(|folder| folder.join(name))
+            .find(|file| file.is_file())
+    })
+}
+
+/// A picture of the window.
+pub(crate) struct Screenshot {
+    pub(crate) width: usize,
+    pub(crate) height: usize,
+    /// Red, green, blue.
+    pixels: Vec<[u8; 3]>,
+}
+
+impl Screenshot {
+    fn decode(base64: &str) -> Self {
+        let mut bytes = Vec::with_capacity(base64.len() * 3 / 4);
+        let (mut bits, mut count) = (0_u32, 0);
+        for letter in base64.bytes().filter(|&letter| letter != b'=') {
+            let letters = b"ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+            let six = letters.iter().position(|&known| known == letter).unwrap();
+            bits = bits << 6 | u32::try_from(six).unwrap();
+            count += 6;
+            if count >= 8 {
+                count -= 8;
+                bytes.push(u8::try_from(bits >> count & 255).unwrap());
+            }
+        }
+        let mut reader = png::Decoder::new(std::io::Cursor::new(bytes))
+            .read_info()
+            .unwrap();
+        let mut pixels = vec![0; reader.output_buffer_size().unwrap()];
+        let info = reader.next_frame(&mut pixels).unwrap();
+        let channels = info.color_type.samples();
+        Self {
+            width: info.width as usize,
+            height: info.height as usize,
+            pixels: pixels
+                .chunks(channels)
+                .map(|pixel| [pixel[0], pixel[1], pixel[2]])
+                .collect(),
+        }
+    }
+
+    /// The mean brightness of a part, from 0 to 255.
+    pub(crate) fn brightness(&self, [left, top, width, height]: [usize; 4]) -> f64 {
+        let part = self.part([left, top, width, height]);
+        let sum: f64 = part
+            .iter()
+            .flatten()
+            .map(|&channel| f64::from(channel))
+            .sum();
+        sum / (part.len() * 3) as f64
+    }
+
+    /// How many clearly different colours a part has.
+    pub(crate) fn colours(&self, part: [usize; 4]) -> usize {
+        let rough = |pixel: [u8; 3]| pixel.map(|channel| channel / 24);
+        let found: std::collections::BTreeSet<[u8; 3]> =
+            self.part(part).into_iter().map(rough).collect();
+        found.len()
+    }
+
+    fn part(&self, [left, top, width, height]: [usize; 4]) -> Vec<[u8; 3]> {
+        assert!(width > 0 && height > 0, "nothing to look at");
+        let rows = top..(top + height).min(self.height);
+        let row = |y: usize| {
+            (left..(left + width).min(self.width)).map(move |x| self.pixels[y * self.width + x])
+        };
+        let part: Vec<[u8; 3]> = rows.flat_map(row).collect();
+        assert!(!part.is_empty(), "off the screenshot");
+        part
+    }
+}

@@ -1,0 +1,239 @@
+//! `veilpath report`: what it writes, and what it refuses.
+#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+
+mod common;
+
+use common::{Folder, root};
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    for name in ["clinic.csv", "university.csv"] {
+        let content = std::fs::read(root().join("testdata/demo").join(name)).unwrap();
+        folder.file(name, content);
+    }
+    let compare = ["compare", "clinic.csv", "university.csv", "-q", "-o"];
+    for name in ["scores.json", "scores.csv"] {
+        folder.run(&[&compare[..], &[name]].concat()).ok();
+    }
+    folder
+}
+
+#[test]
+fn the_page_comes_from_json_and_csv() {
+    let folder = folder();
+    let from_json = folder.run(&["report", "scores.json", "-o", "json.html"]);
+    assert_eq!(
+        (from_json.stdout.as_str(), from_json.stderr.as_str()),
+        ("", "")
+    );
+    from_json.ok();
+    let page = folder.read("json.html");
+    assert!(
+        page.contains("every scanpath of the joining side: this engine does not protect anything")
+    );
+    assert!(page.contains(
+        "4 participants of A with 4 of B, 2 stimuli, by Levenshtein, with the engine plain."
+    ));
+    let from_csv = folder.run(&["report", "scores.csv"]);
+    assert!(
+        from_csv
+            .stderr
+            .contains("note: scores.csv: without the plan"),
+        "{}",
+        from_csv.stderr
+    );
+    let page = from_csv.ok();
+    assert!(
+        page.starts_with("<!DOCTYPE html>") && page.contains("A CSV file has the scores alone")
+    );
+    let quiet = folder.run(&["report", "scores.csv", "-q", "-o", "quiet.html"]);
+    assert_eq!(quiet.stderr, "");
+}
+
+/// Neither time nor place nor chance may change a page: it can be compared and archived.
+#[test]
+fn the_same_file_gives_the_same_page() {
+    let folder = folder();
+    let page = || folder.run(&["report", "scores.json"]).ok();
+    assert_eq!(page(), page());
+}
+
+#[test]
+fn the_heat_map_comes_alone() {
+    let folder = folder();
+    let call = [
+        "report",
+        "scores.json",
+        "-o",
+        "x.html",
+        "--svg",
+        "h.svg",
+        "--png",
+        "h.png",
+    ];
+    let ran = folder.run(&call);
+    assert!(
+        ran.stderr.contains("the PNG has the cells alone"),
+        "{}",
+        ran.stderr
+    );
+    ran.ok();
+    let drawing = folder.read("h.svg");
+    assert!(
+        drawing.starts_with("<?xml")
+            && drawing.contains("expert-1")
+            && drawing.contains("similarity")
+    );
+    let picture = std::fs::read(folder.path().join("h.png")).unwrap();
+    let reader = png::Decoder::new(std::io::Cursor::new(picture))
+        .read_info()
+        .unwrap();
+    assert_eq!(
+        (reader.info().width, reader.info().height),
+        (256, 256),
+        "4 by 4 cells of 64 pixels"
+    );
+}
+
+#[test]
+fn own_scanpaths_and_pictures_are_taken() {
+    let folder = folder();
+    let mut picture = Vec::new();
+    let mut writer = png::Encoder::new(&mut picture, 2, 1)
+        .write_header()
+        .unwrap();
+    writer.write_image_data(&[0; 2]).unwrap();
+    writer.finish().unwrap();
+    folder.file("scene.png", picture);
+    let call = [
+        "report",
+        "scores.json",
+        "-o",
+        "own.html",
+        "--cohort",
+        "clinic.csv",
+        "--image",
+        "scene-1=scene.png",
+    ];
+    let ran = folder.run(&call);
+    assert!(
+        ran.stderr.contains("do not hand it to the other side"),
+        "{}",
+        ran.stderr
+    );
+    ran.ok();
+    let page = folder.read("own.html");
+    assert_eq!(page.matches("class=\"path over\"").count(), 4);
+    assert_eq!(page.matches("class=\"path\"").count(), 4);
+    let strangers = "participant,stimulus,scanpath\nnobody,scene-1,ABC\n";
+    folder.file("strangers.csv", strangers);
+    let call = [
+        "report",
+        "scores.json",
+        "-o",
+        "x.html",
+        "--cohort",
+        "strangers.csv",
+        "--grid",
+        "7x7",
+    ];
+    let said = folder.run(&call).stderr;
+    assert!(
+        said.contains("no participant of this cohort is in the result file"),
+        "{said}"
+    );
+}
+
+/// What the other side looked at is in no page: of it, ids and scores alone are known.
+#[test]
+fn nothing_of_the_other_side_is_shown_but_ids_and_scores() {
+    let folder = folder();
+    folder
+        .run(&[
+            "report",
+            "scores.json",
+            "-o",
+            "own.html",
+            "--cohort",
+            "clinic.csv",
+        ])
+        .ok();
+    let page = folder.read("own.html");
+    let scanpaths = |name: &str| -> Vec<String> {
+        let text = folder.read(name);
+        let rows = text.lines().filter(|line| line.contains(",scene-"));
+        rows.map(|line| line.rsplit(',').next().unwrap().to_string())
+            .collect()
+    };
+    let (own, others) = (scanpaths("clinic.csv"), scanpaths("university.csv"));
+    assert!(own.len() == 8 && others.len() == 8);
+    assert!(own.iter().all(|scanpath| page.contains(scanpath.as_str())));
+    assert!(
+        !others
+            .iter()
+            .any(|scanpath| page.contains(scanpath.as_str()))
+    );
+}
+
+#[test]
+fn bad_calls_and_files_are_refused_with_a_remedy() {
+    let folder = folder();
+    folder.file(
+        "broken.json",
+        "{\"results\": [\n{\"a\": \"p\", \"b\": \"q\", \"score\": \"x\"}]}",
+    );
+    folder.file("empty.json", "");
+    folder.file("none.json", "{\"results\": []}");
+    folder.file("bare.csv", "participant,scanpath\nexpert-1,ABC\n");
+    folder.file("large.csv", "participant,scanpath\nexpert-1,Az\n");
+    folder.file("text.png", "no picture");
+    let page = ["-o", "page.html"];
+    let with = |more: &[&'static str]| [&["scores.json"], more].concat();
+    for (arguments, expected) in [
+        (vec!["missing.json"], "missing.json: cannot be opened"),
+        (vec!["."], "this is a folder"),
+        (vec!["empty.json"], "the file is empty"),
+        (
+            vec!["broken.json"],
+            "broken.json: line 2, column 33: invalid type",
+        ),
+        (vec!["clinic.csv"], "this is no result file"),
+        (
+            vec!["none.json", "--svg", "h.svg"],
+            "there is no heat map to draw: the result file has no pairs",
+        ),
+        (
+            with(&["--stimulus", "scene-9"]),
+            "it has these: [\"scene-1\", \"scene-2\"]",
+        ),
+        (
+            with(&["--svg", "./page.html"]),
+            "two of the results would go to this file",
+        ),
+        (with(&["--svg", "scores.json"]), "would be overwritten"),
+        (with(&["--image", "scene-1=text.png"]), "--cohort"),
+        (with(&["--cohort", "bare.csv"]), "name it, as in --grid 7x7"),
+        (
+            with(&["--cohort", "large.csv", "--grid", "2x2"]),
+            "letters beyond the 4 cells",
+        ),
+        (
+            with(&["--cohort", "clinic.csv", "--grid", "5x5"]),
+            "was encoded on a grid of 7x7",
+        ),
+        (
+            with(&["--cohort", "clinic.csv", "--image", "scene-1=text.png"]),
+            "text.png: this is neither a PNG nor a JPEG picture",
+        ),
+        (
+            with(&["--cohort", "clinic.csv", "--image", "scene-9=text.png"]),
+            "no scanpath of clinic.csv has this stimulus",
+        ),
+        (with(&["--cohort", "scores.csv"]), "scores.csv"),
+    ] {
+        let call = [&["report"], arguments.as_slice(), &page].concat();
+        let said = folder.run(&call).refused();
+        assert!(said.contains(expected), "{call:?}\n{said}");
+        assert!(!folder.path().join("page.html").exists(), "{call:?}");
+    }
+}

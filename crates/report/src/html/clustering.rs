@@ -1,0 +1,303 @@
+//! Hierarchical clustering by average linkage, which gives the order of a heat map's lines and its dendrograms.
+//!
+//! The members of one cohort that was compared with itself are as far apart as they were found to be. Between two cohorts
+//! nothing is known of two members of the same one, and so two lines are as far apart as their numbers are: the root of the
+//! mean square difference over the columns that both have.
+//!
+//! The chain of nearest neighbours finds the tree of average linkage in n² steps.
+
+use super::matrix::{Matrix, Square};
+use std::collections::HashMap;
+
+/// The most lines that are clustered, and the most numbers that are looked at to do it: some seconds.
+const MAX_LINES: usize = 3000;
+const MAX_NUMBERS: usize = 3_000_000_000;
+
+/// The order of lines, and how they come together.
+#[derive(Clone, Debug, PartialEq)]
+pub(crate) struct Tree {
+    /// The lines as they are drawn.
+    pub(crate) order: Vec<usize>,
+    /// From the leaves to the root. Node `k` below the number of lines is a line, node `lines + k` is merge `k`. Empty
+    /// where there are too many lines to cluster; they are then ordered by their means.
+    pub(crate) merges: Vec<Merge>,
+}
+
+/// Two nodes become one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Merge {
+    pub(crate) children: [usize; 2],
+    /// The mean distance between the lines of the two.
+    pub(crate) height: f64,
+}
+
+impl Tree {
+    /// Whether there were too many lines to cluster.
+    pub(crate) fn is_by_means(&self) -> bool {
+        self.merges.is_empty() && self.order.len() > 1
+    }
+
+    /// The same tree for the other side, where the same ids stand in another order.
+    pub(crate) fn renamed(&self, from: &[String], to: &[String]) -> Self {
+        let places: HashMap<&String, usize> = to.iter().zip(0..).collect();
+        let lines = from.len();
+        let there = |line: usize| from.get(line).and_then(|id| places.get(id)).copied();
+        let node = |node: usize| {
+            if node < lines {
+                there(node).unwrap_or(node)
+            } else {
+                node
+            }
+        };
+        Self {
+            order: self.order.iter().map(|&line| node(line)).collect(),
+            merges: self
+                .merges
+                .iter()
+                .map(|merge| Merge {
+                    children: merge.children.map(node),
+                    ..*merge
+                })
+                .collect(),
+        }
+    }
+}
+
+/// Clusters the rows of a matrix; of each two branches the one with the greater mean comes first.
+pub(crate) fn rows(matrix: &Matrix, distances: Option<Square>) -> Tree {
+    let means: Vec<f64> = (0..matrix.rows()).map(|row| mean(matrix, row)).collect();
+    let lines = matrix.rows();
+    let numbers = (lines * lines / 2).saturating_mul(matrix.columns());
+    if lines > MAX_LINES || numbers > MAX_NUMBERS {
+        let mut order: Vec<usize> = (0..lines).collect();
+        order.sort_by(|&i, &j| means[j].total_cmp(&means[i]));
+        return Tree {
+            order,
+            merges: Vec::new(),
+        };
+    }
+    tree(distances.unwrap_or_else(|| profiles(matrix)), &means)
+}
+
+/// Clusters by distances. `means` decide which branch comes first.
+fn tree(mut far: Square, means: &[f64]) -> Tree {
+    let lines = far.size;
+    let mut merges: Vec<Merge> = Vec::with_capacity(lines.saturating_sub(1));
+    // Per slot: which node it holds now, of how many lines, and the sum of their means.
+    let mut node: Vec<usize> = (0..lines).collect();
+    let mut count = vec![1.0; lines];
+    let mut sums = means.to_vec();
+    let mut active: Vec<usize> = (0..lines).collect();
+    let mut chain: Vec<usize> = Vec::new();
+    while active.len() > 1 {
+        if chain.is_empty() {
+            chain.extend(active.first());
+        }
+        let Some(&last) = chain.last() else { break };
+        let before = chain.len().checked_sub(2).map(|at| chain[at]);
+        let nearest = nearest(&far, &active, last, before);
+        if Some(nearest) != before {
+            chain.push(nearest);
+            continue;
+        }
+        chain.truncate(chain.len() - 2);
+        let (keep, gone) = (last.min(nearest), last.max(nearest));
+        let first = if sums[gone] / count[gone] > sums[keep] / count[keep] {
+            [node[gone], node[keep]]
+        } else {
+            [node[keep], node[gone]]
+        };
+        merges.push(Merge {
+            children: first,
+            height: far.get(keep, gone),
+        });
+        active.retain(|&slot| slot != gone);
+        for &other in active.iter().filter(|&&other| other != keep) {
+            let both = count[keep] * far.get(keep, other) + count[gone] * far.get(gone, other);
+            far.set(keep, other, both / (count[keep] + count[gone]));
+        }
+        count[keep] += count[gone];
+        sums[keep] += sums[gone];
+        node[keep] = lines + merges.len() - 1;
+    }
+    Tree {
+        order: leaves(lines, &merges),
+        merges,
+    }
+}
+
+/// The nearest other slot; among equals the one before in the chain, so that the chain ends, else the first.
+fn nearest(far: &Square, active: &[usize], from: usize, before: Option<usize>) -> usize {
+    let mut best = before.unwrap_or(from);
+    let mut least = before.map_or(f64::INFINITY, |before| far.get(from, before));
+    for &slot in active {
+        if slot != from && (far.get(from, slot) < least || best == from) {
+            least = far.get(from, slot);
+            best = slot;
+        }
+    }
+    best
+}
+
+fn leaves(lines: usize, merges: &[Merge]) -> Vec<usize> {
+    let mut order = Vec::with_capacity(lines);
+    let root = (lines + merges.len()).checked_sub(1);
+    let mut open: Vec<usize> = root.into_iter().collect();
+    while let Some(node) = open.pop() {
+        match node.checked_sub(lines) {
+            None => order.push(node),
+            Some(merge) => open.extend(merges[merge].children.iter().rev()),
+        }
+    }
+    order
+}
+
+fn mean(matrix: &Matrix, row: usize) -> f64 {
+    let (mut sum, mut count) = (0.0, 0.0);
+    for value in (0..matrix.columns()).filter_map(|column| matrix.get(row, column)) {
+        sum += value;
+        count += 1.0;
+    }
+    // A line without any number cannot be: it got its label from a pair.
+    if count > 0.0 { sum / count } else { 0.0 }
+}
+
+/// Distances between rows as lists of numbers.
+fn profiles(matrix: &Matrix) -> Square {
+    let columns = matrix.columns();
+    let row = |row: usize| matrix.row(row);
+    let mut unknown = Vec::new();
+    let mut greatest = 0.0_f64;
+    let mut square = Square::new(matrix.rows(), |i, j| {
+        let (mut sum, mut shared) = (0.0, columns as f64);
+        if matrix.missing == 0 {
+            sum = row(i)
+                .iter()
+                .zip(row(j))
+                .map(|(x, y)| (x - y) * (x - y))
+                .sum();
+        } else {
+            shared = 0.0;
+            for difference in row(i).iter().zip(row(j)).map(|(x, y)| x - y) {
+                if !difference.is_nan() {
+                    sum += difference * difference;
+                    shared += 1.0;
+                }
+            }
+        }
+        if shared == 0.0 {
+            unknown.push((i, j));
+            return 0.0;
+        }
+        let distance = f64::sqrt(sum / shared);
+        greatest = greatest.max(distance);
+        distance
+    });
+    // Two lines that share no column are as far apart as any two that do.
+    for (i, j) in unknown {
+        square.set(i, j, greatest);
+    }
+    square
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::html::matrix::Cell;
+
+    fn line(places: &[f64]) -> Square {
+        Square::new(places.len(), |i, j| (places[i] - places[j]).abs())
+    }
+
+    /// Worked by hand: 0 and 1 meet at 1, 5 and 7 at 2, both pairs at the mean of 5, 7, 4, 6; the last one, at 20, is
+    /// 20, 19, 15 and 13 away from them.
+    #[test]
+    fn merges_and_heights_are_those_of_average_linkage() {
+        let tree = tree(
+            line(&[0.0, 5.0, 1.0, 7.0, 20.0]),
+            &[5.0, 4.0, 3.0, 2.0, 1.0],
+        );
+        let mut heights: Vec<f64> = tree.merges.iter().map(|merge| merge.height).collect();
+        heights.sort_by(f64::total_cmp);
+        assert_eq!(heights, [1.0, 2.0, 5.5, 16.75]);
+        assert_eq!(tree.order, [0, 2, 1, 3, 4]);
+    }
+
+    #[test]
+    fn the_branch_with_the_greater_mean_comes_first() {
+        let tree = tree(line(&[0.0, 5.0, 1.0, 7.0]), &[0.0, 1.0, 0.5, 2.0]);
+        assert_eq!(tree.order, [3, 1, 2, 0]);
+    }
+
+    /// The definition itself, step by step, with the mean over all pairs of lines: slow and obvious.
+    #[test]
+    fn random_distances_give_the_heights_of_the_definition() {
+        let mut seed = 7_u64;
+        for size in [2, 3, 4, 9, 30] {
+            let far = Square::new(size, |_, _| {
+                seed = seed.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                (seed >> 33) as f64
+            });
+            let mut groups: Vec<Vec<usize>> = (0..size).map(|line| vec![line]).collect();
+            let mut expected = Vec::new();
+            while groups.len() > 1 {
+                let mut best = (f64::INFINITY, 0, 0);
+                for i in 0..groups.len() {
+                    for j in 0..i {
+                        let pairs = groups[i]
+                            .iter()
+                            .flat_map(|&x| groups[j].iter().map(move |&y| (x, y)));
+                        let sum: f64 = pairs.map(|(x, y)| far.get(x, y)).sum();
+                        let mean = sum / (groups[i].len() * groups[j].len()) as f64;
+                        if mean < best.0 {
+                            best = (mean, i, j);
+                        }
+                    }
+                }
+                expected.push(best.0);
+                let gone = groups.remove(best.1);
+                groups[best.2].extend(gone);
+            }
+            let tree = tree(far, &vec![0.0; size]);
+            let mut heights: Vec<f64> = tree.merges.iter().map(|merge| merge.height).collect();
+            heights.sort_by(f64::total_cmp);
+            for (ours, theirs) in heights.iter().zip(&expected) {
+                assert!((ours / theirs - 1.0).abs() < 1e-12, "{ours} {theirs}");
+            }
+            let mut order = tree.order.clone();
+            order.sort_unstable();
+            assert!(order.into_iter().eq(0..size));
+        }
+    }
+
+    #[test]
+    fn equal_distances_none_and_one_line_end() {
+        for size in 0..6 {
+            let tree = tree(Square::new(size, |_, _| 1.0), &vec![0.0; size]);
+            assert_eq!(tree.order.len(), size);
+            assert_eq!(tree.merges.len(), size.saturating_sub(1));
+        }
+    }
+
+    #[test]
+    fn lines_with_holes_are_compared_where_they_can_be() {
+        let cells = [
+            ("p", "x", 1.0),
+            ("q", "x", 4.0),
+            ("q", "y", 2.0),
+            ("r", "y", 2.5),
+            ("s", "z", 0.0),
+        ];
+        let matrix = Matrix::new(cells.iter().map(|&(a, b, value)| Cell {
+            a,
+            b,
+            value,
+            score: value,
+        }));
+        let far = profiles(&matrix.unwrap());
+        assert_eq!(far.get(0, 1), 3.0);
+        assert_eq!(far.get(1, 2), 0.5);
+        assert_eq!(far.get(0, 2), 3.0, "nothing in common: as far as any");
+        assert_eq!(far.get(3, 0), 3.0);
+    }
+}

@@ -1,0 +1,148 @@
+//! One self-contained page from a result file, and its heat map alone as SVG or PNG.
+//!
+//! | file | part |
+//! |---|---|
+//! | `view`, `matrix` | which pairs are shown together, as a matrix |
+//! | `clustering`, `mds`, `eigen` | the order of lines, and the map |
+//! | `scale`, `picture`, `heat_map`, `histogram`, `scatter`, `scanpaths` | the figures |
+//! | `neighbours`, `table` | the tables: every figure has one that says the same |
+//! | `plan`, `numbers` | the plan and the numbers in words |
+//! | `figures`, `page`, `page.css`, `page.js`, `encoded`, `image` | the page around them |
+//!
+//! The page loads nothing: a content security policy forbids it, and allows no script but the one that is in it, by its
+//! hash. Ids are escaped wherever they go.
+
+mod clustering;
+mod eigen;
+mod encoded;
+mod figures;
+mod heat_map;
+mod histogram;
+mod image;
+mod matrix;
+mod mds;
+mod neighbours;
+mod numbers;
+mod page;
+mod picture;
+mod plan;
+mod scale;
+mod scanpaths;
+mod scatter;
+mod table;
+mod view;
+
+pub use image::{Image, ImageError, MAX_IMAGE_BYTES};
+pub use scanpaths::Own;
+pub use view::NoSuchStimulus;
+
+use crate::ResultFile;
+use heat_map::HeatMap;
+use maud::html;
+use scale::Scale;
+use std::io::{self, Write};
+use view::{View, Views};
+
+/// What goes into a report beside the result file.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Options<'a> {
+    /// The name of the result file.
+    pub source: &'a str,
+    /// The stimuli that are shown; all where none is named.
+    pub stimuli: &'a [String],
+    /// One's own cohort, to be drawn.
+    pub own: Option<Own<'a>>,
+}
+
+/// A report, ready to be written.
+pub struct Report<'a> {
+    file: &'a ResultFile,
+    options: Options<'a>,
+    views: Views,
+    scale: Scale,
+    mean_scale: Scale,
+}
+
+/// There is no heat map to write.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("there is no heat map to draw: {0}")]
+pub struct NoHeatMap(&'static str);
+
+impl<'a> Report<'a> {
+    /// Sorts the pairs into views.
+    pub fn new(file: &'a ResultFile, options: Options<'a>) -> Result<Self, NoSuchStimulus> {
+        let views = Views::of(file, options.stimuli)?;
+        // Stimuli share a scale, so that they can be compared; means spread less and have their own.
+        let shared = views.views.iter().filter(|view| !view.mean);
+        let ranges = shared
+            .filter_map(View::range)
+            .flat_map(|(least, greatest)| [least, greatest]);
+        let scale = Scale::new(views.quantity, matrix::range(ranges));
+        let mean = views.views.iter().find(|view| view.mean);
+        let mean_scale = Scale::new(views.quantity, mean.and_then(View::range));
+        Ok(Self {
+            file,
+            options,
+            views,
+            scale,
+            mean_scale,
+        })
+    }
+
+    fn scale_of(&self, view: &View) -> &Scale {
+        if view.mean {
+            &self.mean_scale
+        } else {
+            &self.scale
+        }
+    }
+
+    /// The page.
+    pub fn write_html(&self, out: &mut dyn Write) -> io::Result<()> {
+        let page = page::page(self)?;
+        out.write_all(page.into_string().as_bytes())?;
+        out.flush()
+    }
+
+    /// Whether there is a heat map for [`Self::write_svg`] and [`Self::write_png`].
+    pub fn has_heat_map(&self) -> Result<(), NoHeatMap> {
+        self.first_heat_map().map(|_| ())
+    }
+
+    /// The first heat map – of the mean over stimuli, where there are several – with labels, dendrograms and scale.
+    pub fn write_svg(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (view, map) = self.first_heat_map().map_err(io::Error::other)?;
+        let drawing = map.svg("heat-map", &crate::table::printable(&view.title))?;
+        // White paper below: the words are black, whatever the program that shows them has behind.
+        let text = html! { (drawing) }.into_string();
+        let text = text.replacen(
+            "<defs>",
+            "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/><defs>",
+            1,
+        );
+        writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{text}")?;
+        out.flush()
+    }
+
+    /// The cells of the first heat map, without words.
+    pub fn write_png(&self, out: &mut dyn Write) -> io::Result<()> {
+        let (_, map) = self.first_heat_map().map_err(io::Error::other)?;
+        map.write_png(out)?;
+        out.flush()
+    }
+
+    fn first_heat_map(&self) -> Result<(&View, HeatMap<'_>), NoHeatMap> {
+        let view = self
+            .views
+            .views
+            .first()
+            .ok_or(NoHeatMap("the result file has no pairs"))?;
+        let matrix = view.matrix.as_ref().ok_or(NoHeatMap(
+            "the pairs are spread over so many ids that it would have more lines or cells than can be drawn; --stimulus may name fewer",
+        ))?;
+        Ok((
+            view,
+            HeatMap::new(matrix, self.views.quantity, self.scale_of(view)),
+        ))
+    }
+}

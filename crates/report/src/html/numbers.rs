@@ -1,0 +1,197 @@
+//! Numbers for people: few digits, thousands apart, units that fit.
+
+/// A score or a similarity: four significant digits behind the point at most, whole numbers whole.
+pub(crate) fn short(value: f64) -> String {
+    let size = value.abs();
+    if value.fract() == 0.0 && size < 1e9 {
+        return grouped(value, 0);
+    }
+    match size {
+        _ if !(1e-4..1e9).contains(&size) => format!("{value:.3e}"),
+        _ if size >= 1000.0 => grouped(value, 0),
+        _ if size >= 100.0 => trimmed(value, 1),
+        _ if size >= 10.0 => trimmed(value, 2),
+        _ if size >= 0.01 => trimmed(value, 3),
+        _ => trimmed(value, 5),
+    }
+}
+
+/// With this many decimals, trailing zeros kept: for columns of numbers.
+pub(crate) fn fixed(value: f64, decimals: usize) -> String {
+    grouped(value, decimals)
+}
+
+/// How many decimals the numbers of a column need: none where all are whole, else three significant places of the range.
+pub(crate) fn decimals(values: impl Iterator<Item = f64> + Clone) -> usize {
+    if values.clone().all(|value| value.fract() == 0.0) {
+        return 0;
+    }
+    let greatest = values.fold(0.0_f64, |greatest, value| greatest.max(value.abs()));
+    match greatest {
+        _ if greatest >= 1000.0 => 0,
+        _ if greatest >= 100.0 => 1,
+        _ if greatest >= 10.0 => 2,
+        _ if greatest >= 0.1 => 3,
+        _ => 6,
+    }
+}
+
+/// A count: `13,768`.
+pub(crate) fn count(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::with_capacity(digits.len() * 4 / 3);
+    for (at, digit) in digits.chars().enumerate() {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// A count with its noun: `1 pair`, `32 pairs`.
+pub(crate) fn counted(number: usize, noun: &str) -> String {
+    let plural = if number == 1 { "" } else { "s" };
+    format!("{} {noun}{plural}", count(number as u64))
+}
+
+/// A time on the clock.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked to be positive; the cast saturates
+pub(crate) fn time(seconds: f64) -> String {
+    if seconds < 0.001 {
+        return format!("{:.0} µs", seconds * 1e6);
+    }
+    if seconds < 1.0 {
+        return format!("{} ms", trimmed(seconds * 1e3, 1));
+    }
+    if seconds < 120.0 {
+        return format!("{} s", trimmed(seconds, 1));
+    }
+    let whole = seconds.round() as u64;
+    match (whole / 3600, whole / 60 % 60, whole % 60) {
+        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
+        (hours, minutes, _) => format!("{} h {minutes} min", count(hours)),
+    }
+}
+
+/// A number of bytes.
+pub(crate) fn bytes(number: u64) -> String {
+    let size = number as f64;
+    match size {
+        _ if size < 1e3 => format!("{number} bytes"),
+        _ if size < 1e6 => format!("{} kB", trimmed(size / 1e3, 1)),
+        _ if size < 1e9 => format!("{} MB", trimmed(size / 1e6, 1)),
+        _ => format!("{} GB", trimmed(size / 1e9, 2)),
+    }
+}
+
+/// Round numbers from at most `least` to at least `greatest`, about `steps` apart: the ticks of an axis.
+pub(crate) fn ticks(least: f64, greatest: f64, steps: usize) -> Vec<f64> {
+    let span = (greatest - least).max(f64::MIN_POSITIVE * 1e10);
+    let rough = span / steps.max(1) as f64;
+    let power = 10_f64.powf(rough.log10().floor());
+    let step = [1.0, 2.0, 2.5, 5.0, 10.0]
+        .map(|factor| factor * power)
+        .into_iter()
+        .find(|&step| step >= rough * 0.999)
+        .unwrap_or(rough);
+    let first = (least / step + 1e-9).floor();
+    let mut ticks = Vec::new();
+    for at in 0..200 {
+        let tick = (first + f64::from(at)) * step;
+        ticks.push(tick + 0.0);
+        if tick >= greatest - step * 1e-9 {
+            break;
+        }
+    }
+    ticks
+}
+
+fn trimmed(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    let text = match text.contains('.') {
+        true => text.trim_end_matches('0').trim_end_matches('.'),
+        false => &text,
+    };
+    signed(text)
+}
+
+fn grouped(value: f64, decimals: usize) -> String {
+    let text = format!("{value:.decimals$}");
+    let (whole, rest) = text.split_once('.').unwrap_or((&text, ""));
+    let (minus, digits) = match whole.strip_prefix('-') {
+        Some(digits) => ("-", digits),
+        None => ("", whole),
+    };
+    let digits = digits.parse().map_or_else(|_| digits.to_string(), count);
+    let point = if rest.is_empty() { "" } else { "." };
+    signed(&format!("{minus}{digits}{point}{rest}"))
+}
+
+/// A minus that is one, and none before zero.
+fn signed(text: &str) -> String {
+    match text.strip_prefix('-') {
+        Some(rest) if rest.chars().all(|c| matches!(c, '0' | '.')) => rest.into(),
+        Some(rest) => format!("−{rest}"),
+        None => text.into(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_are_short() {
+        let shown: Vec<String> = [
+            0.0, 12.0, 13768.0, -3.0, 0.487_967, 0.5, 17.256, 171.26, 1.5e12, 1e-7, -0.000_4,
+        ]
+        .map(short)
+        .into();
+        assert_eq!(
+            shown,
+            [
+                "0",
+                "12",
+                "13,768",
+                "−3",
+                "0.488",
+                "0.5",
+                "17.26",
+                "171.3",
+                "1.500e12",
+                "1.000e-7",
+                "−0.0004"
+            ]
+        );
+        assert_eq!(fixed(-0.0001, 2), "0.00");
+        assert_eq!(fixed(1234.5, 1), "1,234.5");
+        assert_eq!(counted(1, "pair"), "1 pair");
+        assert_eq!(counted(1000, "pair"), "1,000 pairs");
+    }
+
+    #[test]
+    fn times_and_bytes_have_units() {
+        let times: Vec<String> = [0.000_02, 0.0041, 4.47, 125.0, 7500.0].map(time).into();
+        assert_eq!(
+            times,
+            ["20 µs", "4.1 ms", "4.5 s", "2 min 5 s", "2 h 5 min"]
+        );
+        let sizes: Vec<String> = [0, 999, 2_828_928, 5_000_000_000].map(bytes).into();
+        assert_eq!(sizes, ["0 bytes", "999 bytes", "2.8 MB", "5 GB"]);
+    }
+
+    #[test]
+    fn ticks_are_round_and_enclose() {
+        let shown: Vec<String> = ticks(0.37, 0.64, 5).into_iter().map(short).collect();
+        assert_eq!(shown, ["0.3", "0.4", "0.5", "0.6", "0.7"]);
+        assert_eq!(
+            ticks(3.0, 3.0, 5).len(),
+            1,
+            "one number is enough for one value"
+        );
+        for (least, greatest) in [(0.0, 1e-300), (-1e300, 1e300), (1.0, 1.0 + 1e-15)] {
+            assert!(ticks(least, greatest, 5).len() <= 200);
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! Pictures of the user's own scanpaths, over the grid or over a picture of the stimulus.
+//!
+//! Nothing of the other institution is drawn here: it never left it.
+
+use super::encoded::base64;
+use super::heat_map::accent;
+use super::image::Image;
+use super::numbers;
+use super::table::{Column, Field, folded, table};
+use maud::{Markup, html};
+use std::fmt::Write as _;
+use veilpath_metrics::{Cohort, Entry, Grid};
+
+/// One's own cohort, to be drawn.
+#[derive(Clone, Copy, Debug)]
+pub struct Own<'a> {
+    /// The scanpaths.
+    pub cohort: &'a Cohort,
+    /// The grid whose cells are the letters.
+    pub grid: Grid,
+    /// Pictures of the stimuli, by name; `None` is the picture for scanpaths without a stimulus.
+    pub images: &'a [(Option<String>, Image)],
+}
+
+/// The most scanpaths that are drawn.
+const MAX_PICTURES: usize = 120;
+
+/// The most letters of a scanpath that are drawn: beyond, the lines are one blot.
+const MAX_LETTERS: usize = 1000;
+
+/// The longer side of a picture, in units of its own.
+const SIDE: f64 = 240.0;
+
+/// Colours along the way.
+const STEPS: usize = 12;
+
+/// All of them, stimulus by stimulus.
+pub(crate) fn section(own: &Own<'_>, stimuli: &[String]) -> Markup {
+    let asked = |entry: &&Entry| {
+        let name = entry.stimulus.as_deref().unwrap_or_default();
+        stimuli.is_empty() || stimuli.iter().any(|stimulus| stimulus == name)
+    };
+    let all: Vec<&Entry> = own.cohort.entries.iter().filter(asked).collect();
+    let mut names: Vec<Option<&str>> = Vec::new();
+    for entry in all.iter().take(MAX_PICTURES) {
+        if !names.contains(&entry.stimulus.as_deref()) {
+            names.push(entry.stimulus.as_deref());
+        }
+    }
+    html! {
+        section id="scanpaths" {
+            h2 { "Your own scanpaths" }
+            p class="warning" { strong { "This part is yours alone." } " It shows what your participants looked at. Make another report, without --cohort, for anyone who must not see it." }
+            p { "A line follows the letters from dark to bright; a dot is a letter, and rings mark the first and the last. Repeated visits of a cell are drawn side by side." }
+            @for (number, name) in names.iter().enumerate() {
+                @let image = own.images.iter().find(|(known, _)| known.as_deref() == *name);
+                @if let Some(name) = name { h3 { (name) } }
+                @if let Some((_, image)) = image { (defined(image, number, own.grid)) }
+                div class="cards" {
+                    @for entry in all.iter().take(MAX_PICTURES).filter(|entry| entry.stimulus.as_deref() == *name) {
+                        (card(entry, own.grid, image.map(|(_, image)| image), number))
+                    }
+                }
+            }
+            @if all.len() > MAX_PICTURES {
+                p class="note" { "The first " (MAX_PICTURES) " of " (numbers::counted(all.len(), "scanpath")) " are drawn. --stimulus NAME draws those of one stimulus." }
+            }
+            (as_table(own, &all))
+        }
+    }
+}
+
+/// The size of a picture: that of the image, or square cells.
+fn size(grid: Grid, image: Option<&Image>) -> (f64, f64) {
+    let (wide, high) = match image {
+        Some(image) => (f64::from(image.width), f64::from(image.height)),
+        None => (f64::from(grid.columns()), f64::from(grid.rows())),
+    };
+    // A grid of one row is still a strip that can be seen.
+    let longest = wide.max(high);
+    (
+        (wide / longest).max(0.1) * SIDE,
+        (high / longest).max(0.1) * SIDE,
+    )
+}
+
+/// The image once, for all pictures of its stimulus.
+fn defined(image: &Image, number: usize, grid: Grid) -> Markup {
+    let (wide, high) = size(grid, Some(image));
+    html! {
+        svg class="defined" width="0" height="0" aria-hidden="true" focusable="false" {
+            defs {
+                image id=(format!("stimulus-{number}")) width=(format!("{wide:.1}")) height=(format!("{high:.1}")) preserveAspectRatio="none"
+                    href=(format!("data:{};base64,{}", image.media_type, base64(&image.bytes))) {}
+            }
+        }
+    }
+}
+
+fn card(entry: &Entry, grid: Grid, image: Option<&Image>, number: usize) -> Markup {
+    let (wide, high) = size(grid, image);
+    let letters = entry.scanpath.letters();
+    let places = places(letters, grid, wide, high);
+    let class = if image.is_some() { "path over" } else { "path" };
+    let fixations = numbers::counted(letters.len(), "letter");
+    html! {
+        figure class="card" {
+            svg class=(class) viewBox=(format!("-2 -2 {:.0} {:.0}", wide + 4.0, high + 4.0)) role="img"
+                aria-label=(format!("Scanpath of {}: {fixations}", entry.participant)) {
+                @if image.is_some() {
+                    use href=(format!("#stimulus-{number}")) {}
+                }
+                rect class="paper" width=(format!("{wide:.1}")) height=(format!("{high:.1}")) {}
+                path class="cells" d=(lines(grid, wide, high)) {}
+                (way(&places))
+                @for (at, &(x, y)) in places.iter().enumerate() {
+                    circle cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="3" fill=(along(at, places.len())) {}
+                }
+                @for &(x, y) in places.first().into_iter().chain(places.last()) {
+                    circle class="end" cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="6.5" {}
+                }
+            }
+            figcaption {
+                b { (entry.participant) } " · " (fixations)
+                @if letters.len() > MAX_LETTERS { ", the first " (MAX_LETTERS) " drawn" }
+            }
+        }
+    }
+}
+
+/// The way in pieces, each of its own colour.
+fn way(places: &[(f64, f64)]) -> Markup {
+    let pieces = places.len().saturating_sub(1).min(STEPS);
+    let bound = |piece: usize| piece * places.len().saturating_sub(1) / pieces.max(1);
+    html! {
+        @for piece in 0..pieces {
+            @let (from, to) = (bound(piece), bound(piece + 1));
+            @let points = places.get(from..=to).unwrap_or_default();
+            polyline points=(points.iter().fold(String::new(), |mut text, (x, y)| {
+                let _ = write!(text, "{x:.1},{y:.1} ");
+                text
+            }).trim_end()) stroke=(along(from, places.len())) {}
+        }
+    }
+}
+
+fn along(at: usize, count: usize) -> String {
+    // The brightest of the ramp are too bright for lines on paper.
+    accent(0.8 * at as f64 / count.saturating_sub(1).max(1) as f64)
+}
+
+fn lines(grid: Grid, wide: f64, high: f64) -> String {
+    let mut path = String::new();
+    // A finer grid than this would hide the picture.
+    if grid.columns() <= 60 && grid.rows() <= 60 {
+        for column in 1..grid.columns() {
+            let _ = write!(
+                path,
+                "M{:.1} 0V{high:.1}",
+                wide * f64::from(column) / f64::from(grid.columns())
+            );
+        }
+        for row in 1..grid.rows() {
+            let _ = write!(
+                path,
+                "M0 {:.1}H{wide:.1}",
+                high * f64::from(row) / f64::from(grid.rows())
+            );
+        }
+    }
+    let _ = write!(path, "M0 0H{wide:.1}V{high:.1}H0Z");
+    path
+}
+
+/// The middle of each letter's cell; repeated visits go round it on a spiral.
+fn places(letters: &[u16], grid: Grid, wide: f64, high: f64) -> Vec<(f64, f64)> {
+    let (cell_wide, cell_high) = (
+        wide / f64::from(grid.columns()),
+        high / f64::from(grid.rows()),
+    );
+    let mut visits: std::collections::HashMap<u16, u32> = std::collections::HashMap::new();
+    letters
+        .iter()
+        .take(MAX_LETTERS)
+        .map(|&letter| {
+            let visit = visits.entry(letter).or_default();
+            let turn = f64::from(*visit) * 2.399_963; // the golden angle
+            let away = 0.32 * (1.0 - 1.0 / (1.0 + f64::from(*visit) / 2.0));
+            *visit += 1;
+            let number = u32::from(letter);
+            let column = f64::from(number % grid.columns()) + 0.5 + away * turn.cos();
+            let row = f64::from(number / grid.columns()) + 0.5 + away * turn.sin();
+            (column * cell_wide, row * cell_high)
+        })
+        .collect()
+}
+
+fn as_table(own: &Own<'_>, entries: &[&Entry]) -> Markup {
+    let rows: Vec<Vec<Field>> = entries
+        .iter()
+        .take(2000)
+        .map(|entry| {
+            let letters = entry.scanpath.letters();
+            let count = |count: usize| Field::number(numbers::count(count as u64), count as f64);
+            let cells: std::collections::BTreeSet<u16> = letters.iter().copied().collect();
+            let mut text = own.cohort.alphabet.format(&entry.scanpath);
+            if text.chars().count() > 200 {
+                text = text.chars().take(200).chain(['…']).collect();
+            }
+            vec![
+                Field::words(&entry.participant),
+                Field::words(entry.stimulus.as_deref().unwrap_or("–")),
+                count(letters.len()),
+                count(cells.len()),
+                Field::words(text),
+            ]
+        })
+        .collect();
+    let columns = [
+        Column::Words("participant"),
+        Column::Words("stimulus"),
+        Column::Numbers("letters"),
+        Column::Numbers("cells visited"),
+        Column::Words("scanpath"),
+    ];
+    folded(
+        "Scanpaths as a table",
+        &table("Your own scanpaths", &columns, &rows),
+    )
+}

@@ -1,0 +1,144 @@
+//! The map of one cohort, drawn.
+
+use super::heat_map::cut;
+use super::matrix::{Matrix, NotSquare, Quantity};
+use super::mds::{self, Map};
+use super::numbers;
+use super::table::{Column, Field, folded, table};
+use maud::{Markup, html};
+
+const WIDTH: f64 = 640.0;
+const HEIGHT: f64 = 440.0;
+const MARGIN: f64 = 40.0;
+
+/// More points than this get no names in the drawing.
+const MAX_NAMES: usize = 120;
+
+/// The map, or why there is none.
+pub(crate) fn figure(matrix: &Matrix, quantity: Quantity, id: &str) -> Markup {
+    let why = match matrix.within_one_cohort(quantity) {
+        Ok(far) => match mds::map(&far) {
+            Some(map) => return drawn(&matrix.a, &map, id),
+            None if far.size > mds::MAX_POINTS => "there are too many points",
+            None => "a map needs three scanpaths that differ",
+        },
+        Err(NotSquare::DifferentIds) => {
+            "it would need the distances within a cohort, and here only A was compared with B. \
+             A cohort that is compared with itself has one: veilpath compare own.csv own.csv -o own.json"
+        }
+        Err(NotSquare::Missing) => "some pairs are missing",
+        Err(NotSquare::Bits) => "yes and no are no distances",
+        Err(NotSquare::UnknownDirection) => {
+            "the file does not say whether small or large scores mean alike; a result file in JSON does"
+        }
+        Err(NotSquare::NotSymmetric) => {
+            "both sides have the same ids, but the scores of a pair and of its reverse differ: these are different people \
+             with equal ids, or a metric that has a direction"
+        }
+    };
+    html! { p class="note" { "There is no map: " (why) "." } }
+}
+
+fn drawn(names: &[String], map: &Map, id: &str) -> Markup {
+    let places = places(&map.points);
+    let labels = if names.len() <= MAX_NAMES {
+        labels(names, &places)
+    } else {
+        Vec::new()
+    };
+    let rows: Vec<Vec<Field>> = names
+        .iter()
+        .zip(&map.points)
+        .map(|(name, [x, y])| {
+            let number = |value: f64| Field::number(numbers::fixed(value, 3), value);
+            vec![Field::words(name), number(*x), number(*y)]
+        })
+        .collect();
+    let columns = [
+        Column::Words("id"),
+        Column::Numbers("x"),
+        Column::Numbers("y"),
+    ];
+    html! {
+        figure class="map" {
+            p {
+                "Points that lie close are alike (classical multidimensional scaling). The axes have no meaning of their own."
+                @if let Some(fit) = map.fit {
+                    " Distances on the map and dissimilarities correlate with r = " (numbers::fixed(fit, 2)) "."
+                }
+            }
+            div class="scroll" tabindex="0" role="region" aria-label="Map" {
+                svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) width=(WIDTH) height=(HEIGHT) role="img" aria-labelledby=(format!("{id}-title")) {
+                    title id=(format!("{id}-title")) { "Map of one cohort: the table below has the same points" }
+                    rect class="frame" x="0.5" y="0.5" width=(WIDTH - 1.0) height=(HEIGHT - 1.0) rx="8" {}
+                    @for (name, (x, y)) in names.iter().zip(&places) {
+                        circle class="point" cx=(format!("{x:.1}")) cy=(format!("{y:.1}")) r="5" {
+                            title { (name) }
+                        }
+                    }
+                    g class="axis" {
+                        @for (label, x, y, anchor) in &labels {
+                            text x=(format!("{x:.1}")) y=(format!("{y:.1}")) text-anchor=(anchor) dominant-baseline="central" { (label) }
+                        }
+                    }
+                }
+            }
+            (folded("Map as a table", &table("Places on the map", &columns, &rows)))
+        }
+    }
+}
+
+/// The points within the frame, with one scale for both axes.
+fn places(points: &[[f64; 2]]) -> Vec<(f64, f64)> {
+    let side = |axis: usize| {
+        super::matrix::range(points.iter().map(move |point| point[axis])).unwrap_or((0.0, 0.0))
+    };
+    let ((left, right), (low, high)) = (side(0), side(1));
+    let room = |size: f64| size - 2.0 * MARGIN;
+    let scale = (room(WIDTH) / (right - left).max(f64::MIN_POSITIVE))
+        .min(room(HEIGHT) / (high - low).max(f64::MIN_POSITIVE));
+    let (x, y) = (f64::midpoint(left, right), f64::midpoint(low, high));
+    points
+        .iter()
+        .map(|point| {
+            (
+                WIDTH / 2.0 + (point[0] - x) * scale,
+                HEIGHT / 2.0 - (point[1] - y) * scale,
+            )
+        })
+        .collect()
+}
+
+type Label = (String, f64, f64, &'static str);
+
+/// Names beside their points, on the first side where they hide no other; a name without such a side is left out.
+fn labels(names: &[String], places: &[(f64, f64)]) -> Vec<Label> {
+    let mut taken: Vec<[f64; 4]> = places
+        .iter()
+        .map(|&(x, y)| [x - 5.0, y - 5.0, x + 5.0, y + 5.0])
+        .collect();
+    let mut labels = Vec::new();
+    for (name, &(x, y)) in names.iter().zip(places) {
+        let label = cut(name);
+        let wide = label.chars().count() as f64 * 6.6;
+        let sides = [
+            (x + 9.0, y, "start", x + 8.0),
+            (x - 9.0, y, "end", x - 8.0 - wide),
+            (x, y - 13.0, "middle", x - wide / 2.0),
+            (x, y + 14.0, "middle", x - wide / 2.0),
+        ];
+        let free = sides.into_iter().find(|&(_, middle, _, left)| {
+            let own = [left, middle - 6.0, left + wide, middle + 6.0];
+            let inside = own[0] > 0.0 && own[2] < WIDTH;
+            inside
+                && !taken.iter().any(|other| {
+                    own[0] < other[2] && other[0] < own[2] && own[1] < other[3] && other[1] < own[3]
+                })
+        });
+        if let Some((at, middle, anchor, left)) = free {
+            taken.push([left, middle - 6.0, left + wide, middle + 6.0]);
+            labels.push((label, at, middle, anchor));
+        }
+    }
+    labels
+}

@@ -1,0 +1,84 @@
+//! Tables: what every figure says, as text, with columns that a reader can sort.
+
+use maud::{Markup, html};
+
+/// What stands in a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Column<'a> {
+    /// Words, at the left. The first column is the heading of its row.
+    Words(&'a str),
+    /// Numbers, at the right.
+    Numbers(&'a str),
+}
+
+/// A field: what is shown, and the number behind it, by which it is sorted.
+#[derive(Clone, Debug)]
+pub(crate) struct Field {
+    shown: String,
+    number: Option<f64>,
+}
+
+impl Field {
+    pub(crate) fn words(words: impl Into<String>) -> Self {
+        Self {
+            shown: words.into(),
+            number: None,
+        }
+    }
+
+    pub(crate) fn number(shown: String, number: f64) -> Self {
+        Self {
+            shown,
+            number: Some(number),
+        }
+    }
+
+    pub(crate) fn none() -> Self {
+        Self::words("–")
+    }
+}
+
+/// A table that scrolls by itself where it is too wide.
+pub(crate) fn table(caption: &str, columns: &[Column<'_>], rows: &[Vec<Field>]) -> Markup {
+    html! {
+        div class="scroll" tabindex="0" role="region" aria-label=(caption) {
+            table class="sortable" {
+                caption { (caption) }
+                thead {
+                    tr {
+                        @for column in columns {
+                            @match column {
+                                Column::Words(name) => { th scope="col" data-sort="words" { (name) } }
+                                Column::Numbers(name) => { th scope="col" data-sort="numbers" class="number" { (name) } }
+                            }
+                        }
+                    }
+                }
+                tbody {
+                    @for row in rows {
+                        tr {
+                            @for (at, (field, column)) in row.iter().zip(columns).enumerate() {
+                                @if at == 0 {
+                                    th scope="row" { (field.shown) }
+                                } @else {
+                                    td class=[matches!(column, Column::Numbers(_)).then_some("number")]
+                                        data-value=[field.number] { (field.shown) }
+                                }
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// A table behind a line to open it.
+pub(crate) fn folded(line: &str, table: &Markup) -> Markup {
+    html! {
+        details {
+            summary { (line) }
+            (table)
+        }
+    }
+}
