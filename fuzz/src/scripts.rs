@@ -32,20 +32,14 @@ pub fn plain(data: &[u8]) -> Ended {
     };
     let announced = choice & 2 > 0;
     let script = Script::new(said.to_vec());
-    run(
-        Engine::Plain,
-        Metric::Levenshtein,
-        role(*choice),
-        3,
-        *count,
-        announced.then_some(2),
-        if choice & 4 > 0 {
-            "threshold:2".parse().ok()?
-        } else {
-            Reveal::Score
-        },
-        script,
-    )
+    let reveal = if choice & 4 > 0 {
+        "threshold:2".parse().ok()?
+    } else {
+        Reveal::Score
+    };
+    let plan = (Engine::Plain, Metric::Levenshtein, reveal);
+    let announced = announced.then_some(2);
+    run(plan, role(*choice), 3, *count, announced, script)
 }
 
 /// What the two roles of the engine `paillier` receive. The first byte chooses role, packing, batch, metric, this side's
@@ -76,16 +70,8 @@ pub fn paillier(data: &[u8]) -> Ended {
     let own = usize::from(choice >> 4 & 3);
     let announced = (choice & 64 > 0).then_some(1);
     let script = Script::new(spoken(parts)?);
-    run(
-        Engine::Paillier(options),
-        metric,
-        role(*choice),
-        own,
-        *count,
-        announced,
-        Reveal::Score,
-        script,
-    )
+    let plan = (Engine::Paillier(options), metric, Reveal::Score);
+    run(plan, role(*choice), own, *count, announced, script)
 }
 
 fn role(choice: u8) -> Role {
@@ -98,13 +84,11 @@ fn role(choice: u8) -> Role {
 
 /// One scanpath of this side with up to three of the other's.
 fn run(
-    engine: Engine,
-    metric: Metric,
+    (engine, metric, reveal): (Engine, Metric, Reveal),
     role: Role,
     own: usize,
     count: u8,
     announced: Option<usize>,
-    reveal: Reveal,
     mut script: Script,
 ) -> Ended {
     let cohort = Cohort {
