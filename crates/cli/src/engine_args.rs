@@ -25,6 +25,8 @@ pub(crate) enum EngineName {
     Plain,
     /// The paper's protocol over Paillier encryption
     Paillier,
+    /// Garbled circuits: nothing but lengths and scores, provably
+    Garbled,
 }
 
 /// The arguments of the engine paillier.
@@ -112,7 +114,7 @@ impl EngineName {
     pub(crate) fn with(self, paillier: &PaillierArgs) -> Result<Engine, Failure> {
         match self {
             EngineName::Paillier => Ok(Engine::Paillier(paillier.options()?)),
-            EngineName::Plain => {
+            EngineName::Plain | EngineName::Garbled => {
                 let PaillierArgs {
                     key_bits,
                     allow_weak_key,
@@ -124,7 +126,10 @@ impl EngineName {
                         "--key-bits, --allow-weak-key, --batch and --no-packing are for --engine paillier",
                     ));
                 }
-                Ok(Engine::Plain)
+                Ok(match self {
+                    EngineName::Garbled => Engine::Garbled,
+                    _ => Engine::Plain,
+                })
             }
         }
     }

@@ -51,6 +51,8 @@ impl Events {
             Engine::Paillier(_) => {
                 "the engine paillier tells the host more than lengths and scores; docs/engines.md says what"
             }
+            // Nothing to warn of.
+            Engine::Garbled => return,
         };
         self.tell(json!({"event": "warning", "message": warning}), || {
             say::note(warning);

@@ -16,7 +16,12 @@ const CRATES: &[(u8, &str, &str, &[&str])] = &[
     (0, "paillier", "veilpath-paillier", &[]),
     (0, "garble", "veilpath-garble", &[]),
     (1, "encode", "veilpath-encode", &["metrics"]),
-    (1, "protocol", "veilpath-protocol", &["metrics", "paillier"]),
+    (
+        1,
+        "protocol",
+        "veilpath-protocol",
+        &["metrics", "paillier", "garble"],
+    ),
     (2, "report", "veilpath-report", &["metrics", "protocol"]),
     (2, "session", "veilpath-session", &["metrics", "protocol"]),
     (

@@ -15,6 +15,12 @@ pub trait Transport {
 
     /// Makes sure that all that was sent is on its way.
     fn flush(&mut self) -> Result<(), TransportError>;
+
+    /// Is told when so many more cells are done, by whoever aligns over this line: a long string takes minutes, and whoever
+    /// waits wants to see it move.
+    fn finished(&mut self, cells: usize) {
+        let _ = cells;
+    }
 }
 
 /// The most that the evaluator has under way towards a garbler who does not read yet.

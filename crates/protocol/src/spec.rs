@@ -1,9 +1,9 @@
 //! What both sides must agree on.
 
-use crate::{Engine, PairRule, Role};
+use crate::{Engine, Estimate, PairRule, Role, Work};
 use serde::Serialize;
 use std::collections::BTreeMap;
-use veilpath_metrics::{Alphabet, Cohort, Metric};
+use veilpath_metrics::{Alphabet, Cohort, Comparison, Metric};
 
 /// The plan of a comparison. Two sides can work together when theirs are equal.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -108,5 +108,13 @@ impl Spec {
             pairs,
             reveal_to: RevealTo::Both,
         })
+    }
+    /// What a job of this size will cost.
+    pub fn estimate(&self, work: &Work) -> Estimate {
+        match Comparison::new(self.metric.clone(), self.alphabet) {
+            Ok(comparison) => self.engine.estimate(&comparison, work),
+            // Such a job is refused before it costs anything.
+            Err(_) => Estimate::default(),
+        }
     }
 }

@@ -313,7 +313,7 @@ impl Agreed {
             pairs: self.pairs.len(),
             from_journal: self.pairs.len() - self.remaining.pairs().len(),
             cells: work.cells,
-            estimate: self.plan.spec.engine.estimate(&work),
+            estimate: self.plan.spec.estimate(&work),
             only_estimate: match (self.plan.estimate_only, self.theirs_estimates) {
                 (true, _) => Some(Wish::Ours),
                 (false, true) => Some(Wish::Theirs),

@@ -1,6 +1,6 @@
 //! The side with the columns and their letters.
 
-use super::plan::{self, LOOKAHEAD, Slab};
+use super::plan::{self, Group, LOOKAHEAD, Slab};
 use super::{Fold, value_of};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::circuit::cells::Cell;
@@ -16,7 +16,7 @@ use crate::ot::lookup::messages::column_bytes;
 use crate::ot::lookup::{Place, Share, read_column, share_bits};
 use crate::ot::{Bits, CorrelatedReceiver};
 use crate::transport::Transport;
-use crate::wavefront::{Geometry, Shape, Sweep};
+use crate::wavefront::{Shape, Sweep};
 use rand::CryptoRng;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -104,41 +104,42 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
                 "a comparison with letters that are not there",
             ));
         }
+        let groups = plan::groups(shapes, width, letters.alphabet());
+        let mut coming = plan::all_slabs(&groups, width);
+        let mut ahead = Ahead {
+            width,
+            letters,
+            comparisons,
+            first_number: self.comparisons,
+            shares: Vec::new(),
+            labels: VecDeque::new(),
+            message: Vec::new(),
+        };
+        self.comparisons += comparisons.len() as u32;
         let mut numbers = Vec::with_capacity(comparisons.len());
-        for group in plan::groups(&shapes, width) {
-            let geometry = Geometry::new(shapes[group.clone()].to_vec());
-            let mut ahead = Ahead {
-                width,
-                letters,
-                comparisons: &comparisons[group.clone()],
-                first_number: self.comparisons,
-                shares: Vec::new(),
-                labels: VecDeque::new(),
-                message: Vec::new(),
-            };
-            self.comparisons += group.len() as u32;
-            let results = self.sweep(cell, &geometry, &mut ahead, transport)?;
+        for group in &groups {
+            let results = self.sweep(cell, group, &mut coming, &mut ahead, transport)?;
             numbers.extend(fold.run(&mut self.evaluator, transport, results)?);
         }
         Ok(numbers)
     }
 
-    fn sweep<K: Cell>(
+    fn sweep<'g, K: Cell>(
         &mut self,
         cell: &K,
-        geometry: &Geometry,
+        group: &'g Group,
+        coming: &mut impl Iterator<Item = (&'g Group, Slab)>,
         ahead: &mut Ahead<'_>,
         transport: &mut impl Transport,
     ) -> Result<Vec<Vec<Number<ActiveLabel>>>, GarbleError> {
+        let geometry = &group.geometry;
         let mut sweep = Sweep::new(cell, geometry, &self.evaluator);
-        let slabs = plan::slabs(geometry, ahead.width);
-        let mut coming = slabs.iter();
-        for slab in coming.by_ref().take(LOOKAHEAD) {
-            ahead.receive(self, geometry, slab, transport)?;
-        }
-        for slab in &slabs {
-            if let Some(later) = coming.next() {
-                ahead.receive(self, geometry, later, transport)?;
+        for slab in plan::slabs(geometry, ahead.width) {
+            while ahead.labels.len() <= LOOKAHEAD {
+                let Some((group, later)) = coming.next() else {
+                    break;
+                };
+                ahead.receive(self, group, &later, transport)?;
             }
             if slab.steps.start == 0 {
                 sweep.start_strip(slab.strip, &self.evaluator);
@@ -151,6 +152,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
                 rest = later;
                 sweep.step(step, inputs, &mut self.evaluator, transport)?;
             }
+            transport.finished(slab.cells);
         }
         Ok(sweep.results(&self.evaluator))
     }
@@ -233,13 +235,14 @@ impl Ahead<'_> {
     fn receive<O: CorrelatedReceiver>(
         &mut self,
         session: &mut EvaluatorSession<O>,
-        geometry: &Geometry,
+        group: &Group,
         slab: &Slab,
         transport: &mut impl Transport,
     ) -> Result<(), GarbleError> {
+        let geometry = &group.geometry;
         if slab.steps.start == 0 {
             // All cells of the strip before have their labels.
-            self.shares = self.comparisons.iter().map(|_| Vec::new()).collect();
+            self.shares = (0..group.len()).map(|_| Vec::new()).collect();
         }
         let mut bits = Bits::with_capacity(slab.cells * self.width);
         for step in slab.steps.clone() {
@@ -248,8 +251,9 @@ impl Ahead<'_> {
                 let bytes = column_bytes(self.letters.alphabet(), rows, self.width);
                 self.message.resize(bytes, 0);
                 transport.receive(&mut self.message)?;
+                let number = group.first + comparison;
                 let place = Place {
-                    comparison: self.first_number + comparison as u32,
+                    comparison: self.first_number + number as u32,
                     strip: slab.strip as u32,
                 };
                 let share = read_column(
@@ -257,7 +261,7 @@ impl Ahead<'_> {
                     rows,
                     self.width,
                     self.letters,
-                    self.comparisons[comparison].columns.start + step,
+                    self.comparisons[number].columns.start + step,
                     place,
                     &self.message,
                 )?;

@@ -1,6 +1,6 @@
 //! The side with the rows and the tables of costs.
 
-use super::plan::{self, LOOKAHEAD, Slab};
+use super::plan::{self, Group, LOOKAHEAD, Slab};
 use super::{Fold, value_of};
 use crate::circuit::cells::Cell;
 use crate::circuit::reduce::{Number, public_number};
@@ -15,7 +15,7 @@ use crate::ot::letters::{self, SentLetters};
 use crate::ot::lookup::{Place, Share, StripTable, share_bits, write_column};
 use crate::prg::Prg;
 use crate::transport::Transport;
-use crate::wavefront::{Geometry, STRIP_ROWS, Shape, Sweep};
+use crate::wavefront::{STRIP_ROWS, Shape, Sweep};
 use rand::CryptoRng;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -32,10 +32,34 @@ pub struct GarblerSession<O = Sender> {
     comparisons: u32,
 }
 
+/// The garbler's string, as the look-up needs it: for each of his letters, what the cell takes as input against every letter
+/// of the alphabet. Asked for strip by strip, so that a large alphabet needs no table of all pairs.
+pub trait Rows {
+    /// How many letters he has.
+    fn count(&self) -> usize;
+
+    /// Writes the inputs of a row, by the evaluator's letter.
+    fn fill(&self, row: usize, inputs: &mut [u64]);
+}
+
+/// Rows of a table that is there already.
+impl Rows for Vec<&[u64]> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn fill(&self, row: usize, inputs: &mut [u64]) {
+        let known = self.get(row).copied().unwrap_or_default();
+        for (input, known) in inputs.iter_mut().zip(known) {
+            *input = *known;
+        }
+    }
+}
+
 /// One comparison, as the garbler knows it.
-pub struct GarblerComparison<'a> {
-    /// For each of his letters, what the cell takes as input against every letter of the alphabet.
-    pub rows: Vec<&'a [u64]>,
+pub struct GarblerComparison<R> {
+    /// His string.
+    pub rows: R,
     /// The evaluator's letters, as places in the letters sent.
     pub columns: Range<usize>,
 }
@@ -97,19 +121,19 @@ impl<O: CorrelatedSender> GarblerSession<O> {
     }
 
     /// Aligns many pairs and folds each matrix into one number.
-    pub fn align<K: Cell>(
+    pub fn align<K: Cell, R: Rows>(
         &mut self,
         cell: &K,
         fold: Fold,
         letters: &SentLetters,
-        comparisons: &[GarblerComparison<'_>],
+        comparisons: &[GarblerComparison<R>],
         transport: &mut impl Transport,
     ) -> Result<Vec<Number<ZeroLabel>>, GarbleError> {
         let width = cell.input_wires();
         let shapes: Vec<Shape> = comparisons
             .iter()
             .map(|comparison| Shape {
-                rows: comparison.rows.len(),
+                rows: comparison.rows.count(),
                 columns: comparison.columns.len(),
             })
             .collect();
@@ -121,43 +145,47 @@ impl<O: CorrelatedSender> GarblerSession<O> {
             ));
         }
         self.garbler.finish(transport)?;
+        let groups = plan::groups(shapes, width, letters.alphabet());
+        let mut coming = plan::all_slabs(&groups, width);
+        let mut ahead = Ahead {
+            cell,
+            letters,
+            comparisons,
+            first_number: self.comparisons,
+            strips: VecDeque::new(),
+            message: Vec::new(),
+            slabs: 0,
+        };
+        self.comparisons += comparisons.len() as u32;
         let mut numbers = Vec::with_capacity(comparisons.len());
-        for group in plan::groups(&shapes, width) {
-            let geometry = Geometry::new(shapes[group.clone()].to_vec());
-            let mut ahead = Ahead {
-                cell,
-                letters,
-                comparisons: &comparisons[group.clone()],
-                first_number: self.comparisons,
-                strips: VecDeque::new(),
-                message: Vec::new(),
-            };
-            self.comparisons += group.len() as u32;
-            let results = self.sweep(&geometry, &mut ahead, transport)?;
+        for group in &groups {
+            let results = self.sweep(group, &mut coming, &mut ahead, transport)?;
             numbers.extend(fold.run(&mut self.garbler, transport, results)?);
+            // Columns of the next group must not overtake these tables.
             self.garbler.finish(transport)?;
         }
         Ok(numbers)
     }
 
-    fn sweep<K: Cell>(
+    fn sweep<'g, K: Cell, R: Rows>(
         &mut self,
-        geometry: &Geometry,
-        ahead: &mut Ahead<'_, K>,
+        group: &'g Group,
+        coming: &mut impl Iterator<Item = (&'g Group, Slab)>,
+        ahead: &mut Ahead<'_, K, R>,
         transport: &mut impl Transport,
     ) -> Result<Vec<Vec<Number<ZeroLabel>>>, GarbleError> {
+        let geometry = &group.geometry;
         let width = ahead.cell.input_wires();
         let mut sweep = Sweep::new(ahead.cell, geometry, &self.garbler);
-        let slabs = plan::slabs(geometry, width);
-        let mut coming = slabs.iter();
-        for slab in coming.by_ref().take(LOOKAHEAD) {
-            ahead.send(self, geometry, slab, transport)?;
-        }
-        for slab in &slabs {
-            if let Some(later) = coming.next() {
-                ahead.send(self, geometry, later, transport)?;
+        for slab in plan::slabs(geometry, width) {
+            while ahead.slabs <= LOOKAHEAD {
+                let Some((group, later)) = coming.next() else {
+                    break;
+                };
+                ahead.send(self, group, &later, transport)?;
             }
-            let shares = ahead.shares(slab)?;
+            ahead.slabs -= 1;
+            let shares = ahead.shares(group, &slab)?;
             if slab.steps.start == 0 {
                 sweep.start_strip(slab.strip, &self.garbler);
             }
@@ -179,6 +207,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
                 sweep.step(step, inputs, &mut self.garbler, transport)?;
             }
             self.garbler.finish(transport)?;
+            transport.finished(slab.cells);
         }
         Ok(sweep.results(&self.garbler))
     }
@@ -253,49 +282,54 @@ impl<O: CorrelatedSender> GarblerSession<O> {
 }
 
 /// What is sent ahead of the tables: columns of masked costs. Keeps the garbler's shares until their cells are garbled.
-struct Ahead<'a, K> {
+struct Ahead<'a, K, R> {
     cell: &'a K,
     letters: &'a SentLetters,
-    comparisons: &'a [GarblerComparison<'a>],
+    comparisons: &'a [GarblerComparison<R>],
     first_number: u32,
     strips: VecDeque<Strip>,
     message: Vec<u8>,
+    /// Slabs of which the columns are sent and the cells are not garbled.
+    slabs: usize,
 }
 
 /// A strip under way: the tables of all comparisons, and the shares of the columns so far.
 struct Strip {
-    number: usize,
+    /// The first comparison of the group, and the strip: they grow in the order of the work.
+    place: (usize, usize),
     tables: Vec<StripTable>,
     shares: Vec<Vec<Share>>,
 }
 
-impl<K: Cell> Ahead<'_, K> {
+impl<K: Cell, R: Rows> Ahead<'_, K, R> {
     fn send<O>(
         &mut self,
         session: &mut GarblerSession<O>,
-        geometry: &Geometry,
+        group: &Group,
         slab: &Slab,
         transport: &mut impl Transport,
     ) -> Result<(), GarbleError> {
         if slab.steps.start == 0 {
-            let strip = self.start_strip(slab.strip)?;
+            let strip = self.start_strip(group, slab.strip)?;
             self.strips.push_back(strip);
         }
+        self.slabs += 1;
         let Some(strip) = self.strips.back_mut() else {
             return Err(GarbleError::Misuse("a strip that was not started"));
         };
         for step in slab.steps.clone() {
             self.message.clear();
-            for comparison in geometry.entering(slab.strip, step) {
+            for comparison in group.geometry.entering(slab.strip, step) {
+                let number = group.first + comparison;
                 let place = Place {
-                    comparison: self.first_number + comparison as u32,
+                    comparison: self.first_number + number as u32,
                     strip: slab.strip as u32,
                 };
                 let share = write_column(
                     session.kernel,
                     &mut strip.tables[comparison],
                     self.letters,
-                    self.comparisons[comparison].columns.start + step,
+                    self.comparisons[number].columns.start + step,
                     place,
                     &mut session.randomness,
                     &mut self.message,
@@ -307,27 +341,26 @@ impl<K: Cell> Ahead<'_, K> {
         Ok(transport.flush()?)
     }
 
-    fn start_strip(&self, number: usize) -> Result<Strip, GarbleError> {
+    fn start_strip(&self, group: &Group, number: usize) -> Result<Strip, GarbleError> {
         let first = number * STRIP_ROWS;
-        let tables = self.comparisons.iter().map(|comparison| {
-            let rows = comparison.rows.get(first..).unwrap_or_default();
-            let rows = &rows[..rows.len().min(STRIP_ROWS)];
-            StripTable::new(self.letters.alphabet(), self.cell.input_wires(), rows)
+        let alphabet = self.letters.alphabet();
+        let comparisons = &self.comparisons[group.first..group.first + group.len()];
+        let tables = comparisons.iter().enumerate().map(|(at, comparison)| {
+            let rows = group.geometry.rows(number, at);
+            let fill = |row: usize, inputs: &mut [u64]| comparison.rows.fill(first + row, inputs);
+            StripTable::new(alphabet, self.cell.input_wires(), rows, fill)
         });
         Ok(Strip {
-            number,
+            place: (group.first, number),
             tables: tables.collect::<Result<_, _>>()?,
-            shares: self.comparisons.iter().map(|_| Vec::new()).collect(),
+            shares: comparisons.iter().map(|_| Vec::new()).collect(),
         })
     }
 
     /// The shares that a slab needs; those of earlier strips are dropped.
-    fn shares(&mut self, slab: &Slab) -> Result<&[Vec<Share>], GarbleError> {
-        while self
-            .strips
-            .front()
-            .is_some_and(|strip| strip.number < slab.strip)
-        {
+    fn shares(&mut self, group: &Group, slab: &Slab) -> Result<&[Vec<Share>], GarbleError> {
+        let place = (group.first, slab.strip);
+        while self.strips.front().is_some_and(|strip| strip.place < place) {
             self.strips.pop_front();
         }
         match self.strips.front() {

@@ -32,7 +32,7 @@
 //!     let mut session = GarblerSession::start(Kernel::best(), &mut rand::rng(), &mut line)?;
 //!     let letters = session.letters(26, columns, &mut line)?;
 //!     let comparison = GarblerComparison {
-//!         rows: ours.iter().map(|&letter| &table[letter][..]).collect(),
+//!         rows: ours.iter().map(|&letter| &table[letter][..]).collect::<Vec<_>>(),
 //!         columns: 0..columns,
 //!     };
 //!     let sums = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], &mut line)?;
@@ -68,7 +68,7 @@ mod tests;
 mod view_tests;
 
 pub use evaluator::{EvaluatorComparison, EvaluatorSession};
-pub use garbler::{GarblerComparison, GarblerSession};
+pub use garbler::{GarblerComparison, GarblerSession, Rows};
 pub use plan::LOOKAHEAD;
 
 use crate::circuit::Party;

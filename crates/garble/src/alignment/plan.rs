@@ -18,57 +18,97 @@ const GROUP_ROWS: usize = 2048;
 // What the evaluator sends ahead – four bytes per transfer – must be on its way without the garbler reading.
 const _: () = assert!(LOOKAHEAD * SLAB_WIRES * 4 <= UNREAD_BYTES);
 
+/// Blocks that the tables of a group's strip may take, about: sixteen megabytes, which only huge alphabets reach.
+const GROUP_TABLE_BLOCKS: usize = 1 << 20;
+
+/// Comparisons that go in lockstep.
+pub(super) struct Group {
+    /// The first of them.
+    pub(super) first: usize,
+    pub(super) geometry: Geometry,
+}
+
+impl Group {
+    /// How many comparisons there are.
+    pub(super) fn len(&self) -> usize {
+        self.geometry.shapes().len()
+    }
+}
+
 /// Some anti-diagonals of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Slab {
     pub(super) strip: usize,
     pub(super) steps: Range<usize>,
     pub(super) cells: usize,
 }
 
-/// The slabs of a group, in order.
-pub(super) fn slabs(geometry: &Geometry, width: usize) -> Vec<Slab> {
-    let mut slabs = Vec::new();
-    for strip in 0..geometry.strips() {
-        let (mut first, mut cells) = (0, 0);
-        for step in 0..geometry.steps(strip) {
-            let more = geometry.cells_in_step(strip, step);
+/// The slabs of a group, in order. Nothing is kept of them: a long string has millions.
+pub(super) fn slabs(geometry: &Geometry, width: usize) -> impl Iterator<Item = Slab> + '_ {
+    let mut next = (0, 0);
+    std::iter::from_fn(move || {
+        let (strip, first) = next;
+        if strip == geometry.strips() {
+            return None;
+        }
+        let (mut end, mut cells) = (first, 0);
+        while end < geometry.steps(strip) {
+            let more = geometry.cells_in_step(strip, end);
             if cells > 0 && (cells + more) * width > SLAB_WIRES {
-                slabs.push(Slab {
-                    strip,
-                    steps: first..step,
-                    cells,
-                });
-                (first, cells) = (step, 0);
+                break;
             }
             cells += more;
+            end += 1;
         }
-        slabs.push(Slab {
+        next = if end < geometry.steps(strip) {
+            (strip, end)
+        } else {
+            (strip + 1, 0)
+        };
+        Some(Slab {
             strip,
-            steps: first..geometry.steps(strip),
+            steps: first..end,
             cells,
-        });
-    }
-    slabs
+        })
+    })
 }
 
-/// Comparisons that go in lockstep, as ranges of their numbers.
-pub(super) fn groups(shapes: &[Shape], width: usize) -> Vec<Range<usize>> {
-    let most = GROUP_ROWS.min(SLAB_WIRES / width.max(1));
+/// The slabs of all groups, in order.
+pub(super) fn all_slabs(
+    groups: &[Group],
+    width: usize,
+) -> impl Iterator<Item = (&Group, Slab)> + '_ {
+    groups
+        .iter()
+        .flat_map(move |group| slabs(&group.geometry, width).map(move |slab| (group, slab)))
+}
+
+/// Comparisons that go in lockstep.
+pub(super) fn groups(shapes: Vec<Shape>, width: usize, alphabet: usize) -> Vec<Group> {
+    let most_rows = GROUP_ROWS.min(SLAB_WIRES / width.max(1));
     let mut groups = Vec::new();
-    let (mut first, mut rows) = (0, 0);
+    let (mut first, mut rows, mut blocks) = (0, 0, 0);
     for (at, shape) in shapes.iter().enumerate() {
-        let more = shape.rows.min(STRIP_ROWS);
-        if at > first && rows + more > most {
-            groups.push(first..at);
-            (first, rows) = (at, 0);
-        }
+        let strip_rows = shape.rows.min(STRIP_ROWS);
         // Even an empty matrix takes a place.
-        rows += more.max(1);
+        let more_rows = strip_rows.max(1);
+        let more_blocks = (strip_rows * width).div_ceil(128) * alphabet;
+        if at > first && (rows + more_rows > most_rows || blocks + more_blocks > GROUP_TABLE_BLOCKS)
+        {
+            groups.push(first..at);
+            (first, rows, blocks) = (at, 0, 0);
+        }
+        rows += more_rows;
+        blocks += more_blocks;
     }
     if first < shapes.len() {
         groups.push(first..shapes.len());
     }
-    groups
+    let group = |range: Range<usize>| Group {
+        first: range.start,
+        geometry: Geometry::new(shapes[range].to_vec()),
+    };
+    groups.into_iter().map(group).collect()
 }
 
 /// Refuses what would not fit the numbering of pads.
@@ -100,7 +140,7 @@ mod tests {
         let shapes = shapes.map(|(rows, columns)| Shape { rows, columns });
         let geometry = Geometry::new(shapes.to_vec());
         for width in [1, 9] {
-            let slabs = slabs(&geometry, width);
+            let slabs: Vec<Slab> = slabs(&geometry, width).collect();
             let cells: usize = slabs.iter().map(|slab| slab.cells).sum();
             assert_eq!(cells, 300 * 500 + 20 * 20 + 128 * 900);
             for pair in slabs.windows(2) {
@@ -122,10 +162,19 @@ mod tests {
             };
             1000
         ];
-        let groups = groups(&shapes, 1);
-        assert_eq!(groups.iter().map(Range::len).sum::<usize>(), 1000);
-        assert!(groups.iter().all(|group| group.len() <= GROUP_ROWS / 24));
-        assert!(super::groups(&[], 1).is_empty());
+        let all = |alphabet| {
+            let groups = groups(shapes.clone(), 1, alphabet);
+            let mut next = 0;
+            for group in &groups {
+                assert_eq!(group.first, next);
+                next += group.len();
+            }
+            assert_eq!(next, 1000);
+            groups.iter().map(Group::len).max()
+        };
+        assert_eq!(all(52), Some(GROUP_ROWS / 24));
+        assert_eq!(all(1 << 16), Some(GROUP_TABLE_BLOCKS >> 16));
+        assert!(groups(Vec::new(), 1, 52).is_empty());
     }
 
     #[test]

@@ -62,7 +62,10 @@ impl<K: Cell + Sync> Case<'_, K> {
             .iter()
             .flat_map(|ours| {
                 places.iter().map(|place| GarblerComparison {
-                    rows: ours.iter().map(|letter| &self.table[*letter][..]).collect(),
+                    rows: ours
+                        .iter()
+                        .map(|letter| &self.table[*letter][..])
+                        .collect::<Vec<_>>(),
                     columns: place.clone(),
                 })
             })

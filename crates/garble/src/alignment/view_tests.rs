@@ -56,7 +56,10 @@ fn views(ours: &[usize], theirs: &[usize], seed: u64) -> ([Vec<u8>; 2], u64) {
             let mut session = GarblerSession::start(Kernel::best(), &mut rng, &mut left).unwrap();
             let letters = session.letters(ALPHABET, theirs.len(), &mut left).unwrap();
             let comparison = GarblerComparison {
-                rows: ours.iter().map(|letter| &table[*letter][..]).collect(),
+                rows: ours
+                    .iter()
+                    .map(|letter| &table[*letter][..])
+                    .collect::<Vec<_>>(),
                 columns: 0..theirs.len(),
             };
             let numbers = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], &mut left);
@@ -158,7 +161,9 @@ fn nonsense_from_the_peer_never_panics() {
             GarblerSession::with_transfers(kernel, delta, dealt, &mut rng, &mut noise).unwrap();
         let letters = session.letters(ALPHABET, 9, &mut noise).unwrap();
         let comparison = GarblerComparison {
-            rows: (0..150).map(|i| &table[i % ALPHABET][..]).collect(),
+            rows: (0..150)
+                .map(|i| &table[i % ALPHABET][..])
+                .collect::<Vec<_>>(),
             columns: 0..9,
         };
         let numbers = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], &mut noise);

@@ -1,5 +1,7 @@
 //! The engines: ways to compute the same scores with more or less revealed on the way.
 
+pub mod garbled;
+mod lengths;
 pub mod paillier;
 pub mod plain;
 #[cfg(test)]
@@ -20,6 +22,8 @@ pub enum Engine {
     Plain,
     /// The paper's protocol over Paillier encryption.
     Paillier(PaillierOptions),
+    /// Garbled circuits.
+    Garbled,
 }
 
 /// Which side a party is.
@@ -125,13 +129,18 @@ impl std::fmt::Debug for Job<'_> {
 
 impl Engine {
     /// All engines with their usual options, for lists in help texts.
-    pub const ALL: [Engine; 2] = [Engine::Plain, Engine::Paillier(PaillierOptions::DEFAULT)];
+    pub const ALL: [Engine; 3] = [
+        Engine::Plain,
+        Engine::Paillier(PaillierOptions::DEFAULT),
+        Engine::Garbled,
+    ];
 
     /// The name on the command line and in results.
     pub fn name(self) -> &'static str {
         match self {
             Engine::Plain => "plain",
             Engine::Paillier(_) => "paillier",
+            Engine::Garbled => "garbled",
         }
     }
 
@@ -152,6 +161,8 @@ impl Engine {
             (Engine::Paillier(options), Role::Join) => {
                 paillier::join(job, options, channel, observer)
             }
+            (Engine::Garbled, Role::Host) => garbled::host(job, channel, observer),
+            (Engine::Garbled, Role::Join) => garbled::join(job, channel, observer),
         }
     }
 
@@ -160,23 +171,25 @@ impl Engine {
         match self {
             Engine::Plain => plain::revealed(to),
             Engine::Paillier(_) => paillier::revealed(),
+            Engine::Garbled => garbled::revealed(to),
         }
     }
 
     /// Whether the engine can keep the scores from the side that they are not for.
     pub fn can_reveal_to(self, to: RevealTo) -> bool {
         match (self, to) {
-            (_, RevealTo::Both) | (Engine::Plain, _) => true,
+            (_, RevealTo::Both) | (Engine::Plain | Engine::Garbled, _) => true,
             // The key holder decodes every score and passes it on.
             (Engine::Paillier(_), _) => false,
         }
     }
 
     /// What a job of this size will cost.
-    pub fn estimate(self, work: &Work) -> Estimate {
+    pub fn estimate(self, comparison: &Comparison, work: &Work) -> Estimate {
         match self {
             Engine::Plain => plain::estimate(work),
             Engine::Paillier(options) => paillier::estimate(options, work),
+            Engine::Garbled => garbled::estimate(comparison, work),
         }
     }
 }

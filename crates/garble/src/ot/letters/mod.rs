@@ -24,8 +24,12 @@ use crate::error::GarbleError;
 use sha2::{Digest, Sha256};
 use zeroize::Zeroize;
 
-/// Letters that an alphabet may have: far more than any scanpath, and few enough for the pads of [`super::lookup`].
-pub const MAX_ALPHABET: usize = 1 << 16;
+/// Letters that an alphabet may have: 2¹⁶ and one for padding, few enough for the pads of [`super::lookup`].
+pub const MAX_ALPHABET: usize = (1 << 16) + 1;
+
+/// Letters that are transferred at a time: the sender takes memory as transfers arrive, not as they are announced. Part of the wire
+/// format, as every piece is filled up to whole blocks.
+const PIECE: usize = 1 << 12;
 
 /// Transfers per letter: ⌈log₂ N⌉.
 pub fn bits_per_letter(alphabet: usize) -> usize {
@@ -35,7 +39,7 @@ pub fn bits_per_letter(alphabet: usize) -> usize {
 fn check_alphabet(alphabet: usize) -> Result<(), GarbleError> {
     match alphabet {
         1..=MAX_ALPHABET => Ok(()),
-        _ => Err(GarbleError::Misuse("an alphabet has 1 to 65,536 letters")),
+        _ => Err(GarbleError::Misuse("an alphabet has 1 to 65,537 letters")),
     }
 }
 
@@ -91,6 +95,20 @@ mod tests {
             assert_eq!(seen.len(), 9 * alphabet);
             assert!(sent.keys(9).is_err());
             assert!(received.key(9).is_err());
+        }
+    }
+
+    #[test]
+    fn keys_of_many_pieces_agree() {
+        let (mut line, _other) = memory_pair();
+        let delta = Arc::new(Delta::random(&mut ChaCha20Rng::seed_from_u64(3)));
+        let (mut sender, mut receiver) = ideal_pair(Arc::clone(&delta), 4);
+        let letters: Vec<usize> = (0..2 * PIECE + 5).map(|i| i * 7 % 3).collect();
+        let sent = send(3, letters.len(), 0, &delta, &mut sender, &mut line).unwrap();
+        let received = receive(3, &letters, 0, &mut receiver, &mut line).unwrap();
+        for column in [0, PIECE - 1, PIECE, 2 * PIECE + 4] {
+            let (key, letter) = received.key(column).unwrap();
+            assert_eq!(sent.keys(column).unwrap()[letter], key);
         }
     }
 

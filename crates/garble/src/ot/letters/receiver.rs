@@ -1,6 +1,6 @@
 //! The side with the letters: the evaluator.
 
-use super::{bits_per_letter, check_alphabet, derive_key};
+use super::{PIECE, bits_per_letter, check_alphabet, derive_key};
 use crate::block::Block;
 use crate::error::GarbleError;
 use crate::ot::{Bits, CorrelatedReceiver};
@@ -28,25 +28,24 @@ pub fn receive(
         return Err(GarbleError::Misuse("a letter is not in the alphabet"));
     }
     let bits = bits_per_letter(alphabet);
-    let mut choices = Bits::with_capacity(letters.len() * bits);
-    for letter in letters {
-        choices.push_low_bits(*letter as u64, bits);
+    let mut keys = Zeroizing::new(Vec::with_capacity(letters.len()));
+    for piece in letters.chunks(PIECE) {
+        let mut choices = Bits::with_capacity(piece.len() * bits);
+        for letter in piece {
+            choices.push_low_bits(*letter as u64, bits);
+        }
+        let labels = correlated.receive(&choices, transport)?;
+        for (at, letter) in piece.iter().enumerate() {
+            let number = first_column.wrapping_add(keys.len() as u64);
+            let labels = labels[at * bits..(at + 1) * bits].iter();
+            let labels = labels.map(|label| label.0);
+            keys.push(derive_key(number, *letter, alphabet, labels));
+        }
     }
-    let labels = correlated.receive(&choices, transport)?;
-    let keys = letters.iter().enumerate().map(|(column, letter)| {
-        let labels = &labels[column * bits..(column + 1) * bits];
-        let number = first_column.wrapping_add(column as u64);
-        derive_key(
-            number,
-            *letter,
-            alphabet,
-            labels.iter().map(|label| label.0),
-        )
-    });
     Ok(ReceivedLetters {
         alphabet,
         first_column,
-        keys: Zeroizing::new(keys.collect()),
+        keys,
         letters: Zeroizing::new(letters.to_vec()),
     })
 }

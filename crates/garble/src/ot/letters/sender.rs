@@ -1,6 +1,6 @@
 //! The side with all keys: the garbler.
 
-use super::{bits_per_letter, check_alphabet, derive_key};
+use super::{PIECE, bits_per_letter, check_alphabet, derive_key};
 use crate::block::Block;
 use crate::error::GarbleError;
 use crate::label::{Delta, ZeroLabel};
@@ -19,7 +19,8 @@ pub struct SentLetters {
     count: usize,
     first_column: u64,
     delta: Arc<Delta>,
-    labels: Zeroizing<Vec<ZeroLabel>>,
+    /// `PIECE` letters to a piece.
+    labels: Vec<Zeroizing<Vec<ZeroLabel>>>,
     kept: Zeroizing<Vec<Block>>,
 }
 
@@ -50,7 +51,11 @@ pub fn send(
     transport: &mut impl Transport,
 ) -> Result<SentLetters, GarbleError> {
     check_alphabet(alphabet)?;
-    let labels = correlated.send(count * bits_per_letter(alphabet), transport)?;
+    let mut labels = Vec::new();
+    for first in (0..count).step_by(PIECE) {
+        let letters = PIECE.min(count - first);
+        labels.push(correlated.send(letters * bits_per_letter(alphabet), transport)?);
+    }
     let mut sent = SentLetters {
         alphabet,
         count,
@@ -100,7 +105,8 @@ impl SentLetters {
 
     fn derive(&self, column: usize, keys: &mut Vec<Block>) {
         let bits = bits_per_letter(self.alphabet);
-        let labels = &self.labels[column * bits..(column + 1) * bits];
+        let place = column % PIECE * bits;
+        let labels = &self.labels[column / PIECE][place..place + bits];
         let number = self.column_number(column);
         keys.extend((0..self.alphabet).map(|letter| {
             let chosen = labels

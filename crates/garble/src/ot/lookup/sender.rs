@@ -20,23 +20,27 @@ pub struct StripTable {
 }
 
 impl StripTable {
-    /// Packs `width` bits of the cost of every row against every letter; `rows[i][k]` is the cost of row i against letter k.
-    pub fn new(alphabet: usize, width: usize, rows: &[&[u64]]) -> Result<Self, GarbleError> {
-        if rows.iter().any(|row| row.len() != alphabet) {
-            return Err(GarbleError::Misuse("a row needs one cost per letter"));
-        }
-        let blocks = (rows.len() * width).div_ceil(128);
+    /// Packs `width` bits of the cost of every row against every letter. `fill` writes the costs of a row, by letter.
+    pub fn new(
+        alphabet: usize,
+        width: usize,
+        rows: usize,
+        fill: impl Fn(usize, &mut [u64]),
+    ) -> Result<Self, GarbleError> {
+        let blocks = (rows * width).div_ceil(128);
         if width > 64 || blocks > MAX_BLOCKS {
             return Err(GarbleError::Misuse("a strip is too high or too wide"));
         }
         let mut words = Zeroizing::new(vec![0u64; alphabet * blocks * 2]);
-        for (letter, words) in words.chunks_exact_mut((blocks * 2).max(1)).enumerate() {
-            for (i, row) in rows.iter().enumerate() {
-                let (index, shift) = (i * width / 64, i * width % 64);
+        let mut costs = Zeroizing::new(vec![0u64; alphabet]);
+        for row in 0..rows {
+            fill(row, &mut costs);
+            let (index, shift) = (row * width / 64, row * width % 64);
+            for (words, cost) in words.chunks_exact_mut(blocks * 2).zip(costs.iter()) {
                 let cost = if width < 64 {
-                    row[letter] & ((1 << width) - 1)
+                    cost & ((1 << width) - 1)
                 } else {
-                    row[letter]
+                    *cost
                 };
                 words[index] |= cost << shift;
                 if shift + width > 64 {
@@ -46,7 +50,7 @@ impl StripTable {
         }
         let (pairs, _) = words.as_chunks::<2>();
         Ok(Self {
-            rows: rows.len(),
+            rows,
             width,
             blocks,
             pads: Zeroizing::new(vec![Block::ZERO; alphabet]),

@@ -25,10 +25,11 @@ proptest! {
         let cost = |row: usize, letter: usize| {
             (seed ^ (row * 64 + letter) as u64).wrapping_mul(0x9e37_79b9_7f4a_7c15) >> (64 - width)
         };
-        let costs: Vec<Vec<u64>> = (0..rows)
-            .map(|row| (0..alphabet).map(|letter| cost(row, letter)).collect())
-            .collect();
-        let costs: Vec<&[u64]> = costs.iter().map(|row| &row[..]).collect();
+        let fill = |row: usize, costs: &mut [u64]| {
+            for (letter, place) in costs.iter_mut().enumerate() {
+                *place = cost(row, letter);
+            }
+        };
         let own_letters: Vec<usize> = (0..4).map(|i| i * 11 % alphabet).collect();
 
         let delta = Arc::new(Delta::random(&mut ChaCha20Rng::seed_from_u64(3)));
@@ -36,7 +37,7 @@ proptest! {
         let (mut line, _other) = memory_pair();
         let sent = letters::send(alphabet, 4, 0, &delta, &mut sender, &mut line).unwrap();
         let received = letters::receive(alphabet, &own_letters, 0, &mut receiver, &mut line).unwrap();
-        let mut table = StripTable::new(alphabet, width, &costs).unwrap();
+        let mut table = StripTable::new(alphabet, width, rows, fill).unwrap();
         prop_assert_eq!(table.rows(), rows);
         let mut shares = Prg::new(Kernel::best(), Block::new(9));
         let place = Place { comparison: 3, strip: 1 };
@@ -62,14 +63,13 @@ proptest! {
 
 #[test]
 fn wrong_shapes_are_refused() {
-    assert!(matches!(
-        StripTable::new(3, 2, &[&[1, 2]]),
-        Err(GarbleError::Misuse(_))
-    ));
-    assert!(matches!(
-        StripTable::new(1, 65, &[&[1]]),
-        Err(GarbleError::Misuse(_))
-    ));
+    let ones = |_: usize, costs: &mut [u64]| costs.fill(1);
+    for (width, rows) in [(65, 1), (64, 2 * MAX_BLOCKS + 1)] {
+        assert!(matches!(
+            StripTable::new(1, width, rows, ones),
+            Err(GarbleError::Misuse(_))
+        ));
+    }
     let delta = Arc::new(Delta::random(&mut ChaCha20Rng::seed_from_u64(3)));
     let (_, mut receiver) = ideal_pair(delta, 1);
     let (mut line, _other) = memory_pair();

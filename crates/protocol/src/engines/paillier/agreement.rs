@@ -3,6 +3,7 @@
 use super::PaillierOptions;
 use super::masking::{Layout, Ranges};
 use super::recurrence::Recurrence;
+use crate::engines::lengths::own_lengths;
 use crate::{Job, Observer, ProtocolError, Role};
 use std::collections::HashSet;
 use veilpath_metrics::Reading;
@@ -140,23 +141,6 @@ impl Agreement {
         let (m, n) = self.lengths(job, pair);
         Ok(job.comparison.read(raw, m as usize, n as usize)?)
     }
-}
-
-/// The lengths of this side's scanpaths, once all letters are known to belong to the alphabet.
-pub(super) fn own_lengths(job: &Job<'_>) -> Result<Vec<u32>, ProtocolError> {
-    let alphabet = job.comparison.alphabet();
-    job.own
-        .iter()
-        .map(|scanpath| {
-            alphabet
-                .check(scanpath)
-                .map_err(|_| ProtocolError::Job("a letter is outside the agreed alphabet"))?;
-            u32::try_from(scanpath.len())
-                .ok()
-                .filter(|_| scanpath.len() <= veilpath_metrics::MAX_LENGTH)
-                .ok_or(ProtocolError::Job("a scanpath is too long"))
-        })
-        .collect()
 }
 
 /// All readings, once there are no gaps left.

@@ -1,9 +1,10 @@
 //! Alice, the host: she holds the key, encrypts her substitution costs, and names minima without knowing of what.
 
 use super::PaillierOptions;
-use super::agreement::{Agreement, complete, own_lengths};
+use super::agreement::{Agreement, complete};
 use super::messages::{self, Header, receive_ciphertexts, split};
 use super::workers::{LANES, Randomness, on_all_cores, piece_length, pieces};
+use crate::engines::lengths::{own_lengths, receive_lengths, send_lengths};
 use crate::{Channel, Job, Observer, ProtocolError};
 use crypto_bigint::{BoxedUint, CtLt, CtSelect};
 use std::sync::Arc;
@@ -24,8 +25,8 @@ pub(crate) fn host(
     observer: &dyn Observer,
 ) -> Result<Vec<Reading>, ProtocolError> {
     let own = own_lengths(job)?;
-    let theirs = messages::receive_lengths(channel, job.peer_count)?;
-    messages::send_lengths(channel, &own)?;
+    let theirs = receive_lengths(channel, job)?;
+    send_lengths(channel, &own)?;
     let agreement = Agreement::new(job, options, theirs)?;
     let mut readings = agreement.known_readings(job, observer)?;
     if !agreement.open.is_empty() {

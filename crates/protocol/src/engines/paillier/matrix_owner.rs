@@ -1,7 +1,7 @@
 //! Bob, who joins: he fills the encrypted matrices, asking Alice for the least of masked values in a random order.
 
 use super::PaillierOptions;
-use super::agreement::{Agreement, complete, own_lengths};
+use super::agreement::{Agreement, complete};
 use super::cell::{Context, Inputs, Pending, Step, Target};
 use super::masking::Mask;
 use super::matrix::{Matrix, Progress};
@@ -9,6 +9,7 @@ use super::messages::{self, Header, receive_ciphertexts};
 use super::order::Candidates;
 use super::substitutions::Substitutions;
 use super::workers::{LANES, Randomness, on_all_cores, piece_length, pieces};
+use crate::engines::lengths::{own_lengths, receive_lengths, send_lengths};
 use crate::{Channel, Job, Observer, ProtocolError};
 use rand::CryptoRng;
 use std::collections::{HashMap, VecDeque};
@@ -43,8 +44,8 @@ pub(super) fn join_with<R: CryptoRng>(
     observer: &dyn Observer,
     rng: &mut R,
 ) -> Result<Vec<Reading>, ProtocolError> {
-    messages::send_lengths(channel, &own_lengths(job)?)?;
-    let theirs = messages::receive_lengths(channel, job.peer_count)?;
+    send_lengths(channel, &own_lengths(job)?)?;
+    let theirs = receive_lengths(channel, job)?;
     let agreement = Agreement::new(job, options, theirs)?;
     let readings = agreement.known_readings(job, observer)?;
     if agreement.open.is_empty() {

@@ -4,7 +4,6 @@
 
 use super::agreement::Agreement;
 use crate::{Channel, ProtocolError};
-use veilpath_metrics::MAX_LENGTH;
 use veilpath_paillier::{BoxedUint, KeySize, PublicKey};
 
 /// Bytes that are received at a time.
@@ -59,35 +58,6 @@ impl Header {
         }
         Ok(header)
     }
-}
-
-/// Lengths of scanpaths: both sides learn those of the other.
-pub(super) fn send_lengths(
-    channel: &mut dyn Channel,
-    lengths: &[u32],
-) -> Result<(), ProtocolError> {
-    for length in lengths {
-        channel.send(&u64::from(*length).to_le_bytes())?;
-    }
-    Ok(channel.flush()?)
-}
-
-pub(super) fn receive_lengths(
-    channel: &mut dyn Channel,
-    count: usize,
-) -> Result<Vec<u32>, ProtocolError> {
-    let mut lengths = Vec::new();
-    for _ in 0..count {
-        lengths.push(checked_length(receive_u64(channel)?)?);
-    }
-    Ok(lengths)
-}
-
-fn checked_length(length: u64) -> Result<u32, ProtocolError> {
-    u32::try_from(length)
-        .ok()
-        .filter(|&length| length as usize <= MAX_LENGTH)
-        .ok_or(ProtocolError::PeerMisbehaved("a scanpath is too long"))
 }
 
 /// Setup: Alice shares pk.
