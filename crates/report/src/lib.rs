@@ -4,11 +4,13 @@
 //! |---|---|
 //! | [`table`] | people at a terminal |
 //! | [`csv`] | spreadsheets, R, pandas |
+//! | [`evaluation`] | readers of measurements: a page of tables and plots |
 //! | [`json`] | programs: with the plan, the cost and what was revealed |
 //!
 //! Numbers keep their full precision in CSV and JSON; the table rounds to six decimals.
 
 pub mod csv;
+pub mod evaluation;
 pub mod json;
 pub mod table;
 

@@ -9,7 +9,7 @@ use crate::say;
 use clap::Args;
 use veilpath_encode::{CohortFile, Input, cohort_file};
 use veilpath_metrics::scale::DEFAULT_SCALE;
-use veilpath_metrics::{Cohort, Entry, Metric};
+use veilpath_metrics::{Cohort, Comparison, Entry, Metric};
 use veilpath_protocol::{Engine, Outcome, PairRule, ProtocolError, Work, count_pairs};
 use veilpath_report::table;
 
@@ -156,7 +156,10 @@ fn seconds(engine: Engine, plan: &Plan) -> f64 {
         join_letters: letters(&plan.b),
         alphabet: plan.a.alphabet.size().into(),
     };
-    engine.estimate(&work).seconds
+    let comparison = Comparison::new(plan.metric.clone(), plan.a.alphabet);
+    comparison.map_or(f64::INFINITY, |comparison| {
+        engine.estimate(&comparison, &work).seconds
+    })
 }
 
 fn bundled(name: &str, text: &str) -> Result<CohortFile, Failure> {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 #[cfg(feature = "gmp")]
 use veilpath_paillier::bench::gmp_powm_seconds;
-use veilpath_protocol::{Engine, Observer, Outcome, PaillierOptions, PairRule, Spec};
+use veilpath_protocol::{Engine, Observer, Outcome, PairRule, Spec};
 use veilpath_session::compare_on_loopback;
 
 const EXAMPLES: &str = "\
@@ -63,12 +63,7 @@ pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
         ));
     }
     let options = args.paillier.options()?;
-    // A short run tells how many comparisons fill the time.
-    let trial = measure(options, 4)?;
-    let cells = args.seconds / trial.seconds_per_cell;
-    let comparisons = (cells / (LENGTH * LENGTH) as f64).ceil().clamp(8.0, 1e6);
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
-    let measured = measure(options, comparisons as usize)?;
+    let measured = measure_for(Engine::Paillier(options), args.seconds)?;
     let key_bits = options.key_size().bits();
     #[cfg_attr(not(feature = "gmp"), allow(unused_mut))]
     let mut report = json!({
@@ -100,15 +95,26 @@ pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
     print(&lines.join("\n"))
 }
 
-struct Measured {
+/// What a cell costs.
+pub(super) struct Measured {
     cells: u64,
-    seconds_per_cell: f64,
-    alice: f64,
-    bob: f64,
-    bytes: f64,
+    pub(super) seconds_per_cell: f64,
+    pub(super) alice: f64,
+    pub(super) bob: f64,
+    pub(super) bytes: f64,
 }
 
-fn measure(options: PaillierOptions, comparisons: usize) -> Result<Measured, Failure> {
+/// Measures for about so many seconds.
+pub(super) fn measure_for(engine: Engine, seconds: f64) -> Result<Measured, Failure> {
+    // A short run tells how many comparisons fill the time.
+    let trial = measure(engine, 4)?;
+    let cells = seconds / trial.seconds_per_cell.max(1e-9);
+    let comparisons = (cells / (LENGTH * LENGTH) as f64).ceil().clamp(8.0, 1e5);
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
+    measure(engine, comparisons as usize)
+}
+
+fn measure(engine: Engine, comparisons: usize) -> Result<Measured, Failure> {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let alphabet = Alphabet::letters(LETTERS).map_err(|error| Failure::input(error.to_string()))?;
     let (a, b) = (
@@ -116,13 +122,18 @@ fn measure(options: PaillierOptions, comparisons: usize) -> Result<Measured, Fai
         cohort(alphabet, comparisons, &mut rng),
     );
     let metric = Metric::Levenshtein;
-    let spec = Spec::new(Engine::Paillier(options), metric, PairRule::All, &a, &b)?;
+    let spec = Spec::new(engine, metric, PairRule::All, &a, &b)?;
     let (alice, bob) = (Watch::default(), Watch::default());
     let outcome: Outcome = compare_on_loopback(&spec, None, [&a, &b], [&alice, &bob])?;
     let (cells, time) = bob.span();
     let cost = outcome.cost;
     // Everything but Alice's substitution costs, which are shared by all comparisons.
-    let rows = LENGTH * LETTERS as usize * options.key_size().ciphertext_bytes();
+    let rows = match engine {
+        Engine::Paillier(options) => {
+            LENGTH * LETTERS as usize * options.key_size().ciphertext_bytes()
+        }
+        _ => 0,
+    };
     let bytes = (cost.bytes_sent + cost.bytes_received).saturating_sub(rows as u64);
     let each = |nanoseconds: u64| nanoseconds as f64 / 1e9 / cells.max(1) as f64;
     Ok(Measured {
