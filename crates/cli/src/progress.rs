@@ -10,6 +10,8 @@ pub(crate) enum Unit {
     Bytes,
     /// Matrix cells.
     Cells,
+    /// Parts of a plan.
+    Steps,
 }
 
 /// A bar on standard error; hidden where that is no terminal, and with `--quiet`.
@@ -22,6 +24,7 @@ pub(crate) fn bar(total: u64, unit: Unit, quiet: bool) -> ProgressBar {
     let bar = ProgressBar::with_draw_target(Some(total), target);
     let template = match unit {
         Unit::Bytes => "  reading {bar:30} {bytes}/{total_bytes}, {eta} left",
+        Unit::Steps => "  measuring {bar:30} {percent}%, {elapsed} so far",
         Unit::Cells => "  comparing {bar:30} {percent}% of {human_len} cells, {eta} left",
     };
     if let Ok(style) = ProgressStyle::with_template(template) {

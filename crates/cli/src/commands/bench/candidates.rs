@@ -49,12 +49,12 @@ pub(crate) struct CandidatesArgs {
 }
 
 /// What was counted for one length.
-struct Counted {
+pub(super) struct Counted {
     size: u32,
-    mean: f64,
-    deviation: f64,
+    pub(super) mean: f64,
+    pub(super) deviation: f64,
     /// The mean cumulative log₂ after each step.
-    cumulative: Vec<f64>,
+    pub(super) cumulative: Vec<f64>,
 }
 
 /// Fills matrices in a random order and counts.
@@ -71,7 +71,8 @@ pub(crate) fn run(args: &CandidatesArgs) -> Result<(), Failure> {
     })
 }
 
-fn count(size: u32, runs: u32, rng: &mut ChaCha20Rng) -> Counted {
+/// Fills so many square matrices.
+pub(super) fn count(size: u32, runs: u32, rng: &mut ChaCha20Rng) -> Counted {
     let mut cumulative = vec![0.0; size as usize * size as usize];
     let mut means = Vec::new();
     for _ in 0..runs {

@@ -69,10 +69,7 @@ pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
         ));
     }
     let engine = args.engine.with(&args.paillier)?;
-    // A short run tells how many comparisons fill the time.
-    let trial = measure(engine, Shape::trial(engine))?;
-    let cells = args.seconds / trial.seconds_per_cell;
-    let measured = measure(engine, Shape::of(engine, cells))?;
+    let measured = measure_for(engine, args.seconds)?;
     let mut report = json!({ "engine": engine.name() });
     match engine {
         Engine::Paillier(options) => report["key_bits"] = json!(options.key_size().bits()),
@@ -159,13 +156,22 @@ impl Shape {
     }
 }
 
-struct Measured {
+/// What a cell costs.
+pub(super) struct Measured {
     cells: u64,
-    seconds_per_cell: f64,
+    pub(super) seconds_per_cell: f64,
     cores_used: Option<f64>,
-    alice: f64,
-    bob: f64,
-    bytes: f64,
+    pub(super) alice: f64,
+    pub(super) bob: f64,
+    pub(super) bytes: f64,
+}
+
+/// Measures for about so many seconds.
+pub(super) fn measure_for(engine: Engine, seconds: f64) -> Result<Measured, Failure> {
+    // A short run tells how many comparisons fill the time.
+    let trial = measure(engine, Shape::trial(engine))?;
+    let cells = seconds / trial.seconds_per_cell;
+    measure(engine, Shape::of(engine, cells))
 }
 
 fn measure(engine: Engine, shape: Shape) -> Result<Measured, Failure> {

@@ -3,6 +3,7 @@
 mod candidates;
 mod cell;
 mod paillier;
+mod paper;
 
 use crate::failure::Failure;
 use clap::{Args, Subcommand, ValueEnum};
@@ -12,7 +13,8 @@ const EXAMPLES: &str = "\
 Examples:
   veilpath bench cell --key-bits 512 --allow-weak-key --seconds 0.2
   veilpath bench candidates --size 8,20 --runs 20
-  veilpath bench paillier --key-bits 512 --seconds 0.01";
+  veilpath bench paillier --key-bits 512 --seconds 0.01
+  veilpath bench paper --quick -o paper";
 
 /// The arguments of `bench`.
 #[derive(Debug, Args)]
@@ -30,6 +32,8 @@ enum What {
     Candidates(candidates::CandidatesArgs),
     /// Every operation of the Paillier cryptosystem, on one core
     Paillier(paillier::PaillierArgs),
+    /// The tables and figures of the paper's evaluation, beside the paper's own numbers
+    Paper(paper::PaperArgs),
 }
 
 /// How measurements are written.
@@ -47,6 +51,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
         What::Cell(args) => cell::run(args),
         What::Candidates(args) => candidates::run(args),
         What::Paillier(args) => paillier::run(args),
+        What::Paper(args) => paper::run(args),
     }
 }
 

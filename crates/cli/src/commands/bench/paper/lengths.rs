@@ -1,0 +1,196 @@
+//! Cohorts with the lengths of the paper's data sets: count, mean, deviation, minimum and maximum of both sides, and the mean
+//! of m × n. Their letters are random, which no engine minds: time and traffic depend on lengths alone.
+
+use super::published::{DataSet, Lengths};
+use rand::{Rng, RngExt};
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Scanpath};
+
+/// How strongly the two sides' lengths may depend on the stimulus, in both directions, and in how many steps it is tried.
+const MOST_SHARED: f64 = 0.5;
+const STEPS: i32 = 40;
+
+/// Rounds that fit mean and deviation; they converge in a few.
+const ROUNDS: usize = 60;
+
+/// Alice's and Bob's cohort.
+pub(super) fn cohorts<R: Rng>(data: &DataSet, alphabet: Alphabet, rng: &mut R) -> [Cohort; 2] {
+    let sides = lengths(data, rng);
+    sides.map(|side| Cohort {
+        alphabet,
+        encoding: Encoding::default(),
+        entries: side
+            .into_iter()
+            .enumerate()
+            .map(|(index, (stimulus, length))| Entry {
+                participant: format!("P{index}"),
+                stimulus: Some(format!("S{stimulus}")),
+                scanpath: random(alphabet, length, rng),
+            })
+            .collect(),
+    })
+}
+
+/// A random scanpath.
+pub(super) fn random<R: Rng>(alphabet: Alphabet, length: usize, rng: &mut R) -> Scanpath {
+    let letter = |_| u16::try_from(rng.random_range(0..alphabet.size())).unwrap_or(0);
+    Scanpath::new((0..length).map(letter).collect())
+}
+
+/// Stimulus and length of each scanpath of both sides.
+fn lengths<R: Rng>(data: &DataSet, rng: &mut R) -> [Vec<(usize, usize)>; 2] {
+    let mut stimuli = [Vec::new(), Vec::new()];
+    let counts = data
+        .stimuli
+        .iter()
+        .flat_map(|&(count, alice, bob)| std::iter::repeat_n([alice, bob], count));
+    let mut common = Vec::new();
+    for (stimulus, counts) in counts.enumerate() {
+        common.push(normal(rng));
+        for (side, count) in stimuli.iter_mut().zip(counts) {
+            side.extend(std::iter::repeat_n(stimulus, count));
+        }
+    }
+    let own: [Vec<f64>; 2] = [0, 1].map(|side| stimuli[side].iter().map(|_| normal(rng)).collect());
+    // Long stimuli make both sides' scanpaths long: that is what moves the mean of m × n off the product of the means.
+    let with_shared = |shared: f64| {
+        [0, 1].map(|side| {
+            let sign = if side == 1 { shared.signum() } else { 1.0 };
+            let part = shared.abs();
+            let wishes = stimuli[side]
+                .iter()
+                .zip(&own[side])
+                .map(|(&stimulus, own)| {
+                    sign * part.sqrt() * common[stimulus] + (1.0 - part).sqrt() * own
+                })
+                .collect::<Vec<f64>>();
+            let wanted = [&data.alice, &data.bob][side];
+            let fitted = fit(&wishes, wanted);
+            stimuli[side]
+                .iter()
+                .copied()
+                .zip(fitted)
+                .collect::<Vec<_>>()
+        })
+    };
+    let off = |sides: &[Vec<(usize, usize)>; 2]| (mean_cells(sides) - data.cells.mean).abs();
+    (-STEPS..=STEPS)
+        .map(|step| with_shared(f64::from(step) / f64::from(STEPS) * MOST_SHARED))
+        .min_by(|a, b| off(a).total_cmp(&off(b)))
+        .unwrap_or_default()
+}
+
+/// The mean of m × n over the pairs of equal stimulus.
+fn mean_cells(sides: &[Vec<(usize, usize)>; 2]) -> f64 {
+    let stimuli = sides[0].last().map_or(0, |&(last, _)| last + 1);
+    let mut sums = vec![[(0.0, 0.0); 2]; stimuli];
+    for (side, entries) in sides.iter().enumerate() {
+        for &(stimulus, length) in entries {
+            let (count, sum) = &mut sums[stimulus][side];
+            *count += 1.0;
+            *sum += length as f64;
+        }
+    }
+    let total: f64 = sums.iter().map(|[a, b]| a.1 * b.1).sum();
+    let pairs: f64 = sums.iter().map(|[a, b]| a.0 * b.0).sum();
+    total / pairs
+}
+
+/// Lengths in the order of the wishes, with the wanted statistics.
+fn fit(wishes: &[f64], wanted: &Lengths) -> Vec<usize> {
+    let extreme = |compare: fn(&f64, &f64) -> std::cmp::Ordering| {
+        let by_wish = |a: &usize, b: &usize| compare(&wishes[*a], &wishes[*b]);
+        (0..wishes.len()).max_by(by_wish)
+    };
+    let longest = extreme(f64::total_cmp);
+    let shortest = extreme(|a, b| b.total_cmp(a));
+    let (mut centre, mut width) = (wanted.mean, wanted.deviation);
+    let mut lengths = Vec::new();
+    for _ in 0..ROUNDS {
+        let (least, most) = (wanted.least as f64, wanted.most as f64);
+        lengths = wishes
+            .iter()
+            .map(|wish| (centre + width * wish).clamp(least, most).round())
+            .collect();
+        for (place, value) in [(longest, most), (shortest, least)] {
+            if let Some(length) = place.and_then(|place| lengths.get_mut(place)) {
+                *length = value;
+            }
+        }
+        let (mean, deviation) = mean_and_deviation(&lengths);
+        centre += wanted.mean - mean;
+        width *= wanted.deviation / deviation.max(1e-9);
+    }
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    // rounded, and within the bounds of the data set
+    let whole = lengths.into_iter().map(|length| length as usize).collect();
+    whole
+}
+
+/// Of a whole population.
+pub(super) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+    let count = values.len().max(1) as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (mean, (squares / count).sqrt())
+}
+
+/// A standard normal number: the sum of twelve uniform ones is near enough for lengths.
+fn normal<R: Rng>(rng: &mut R) -> f64 {
+    (0..12).map(|_| rng.random_range(0.0..1.0)).sum::<f64>() - 6.0
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::commands::bench::paper::published::DATA_SETS;
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha20Rng;
+
+    #[test]
+    fn the_statistics_are_those_of_the_paper() {
+        for data in &DATA_SETS {
+            let mut rng = ChaCha20Rng::seed_from_u64(1);
+            let sides = lengths(data, &mut rng);
+            for (side, wanted) in sides.iter().zip([data.alice, data.bob]) {
+                let lengths: Vec<f64> = side.iter().map(|&(_, length)| length as f64).collect();
+                let (mean, deviation) = mean_and_deviation(&lengths);
+                assert!(
+                    (mean / wanted.mean - 1.0).abs() < 0.01,
+                    "{} {mean}",
+                    data.name
+                );
+                assert!(
+                    (deviation / wanted.deviation - 1.0).abs() < 0.02,
+                    "{} {deviation}",
+                    data.name
+                );
+                assert_eq!(
+                    side.iter().map(|&(_, length)| length).min(),
+                    Some(wanted.least)
+                );
+                assert_eq!(
+                    side.iter().map(|&(_, length)| length).max(),
+                    Some(wanted.most)
+                );
+            }
+            let cells = mean_cells(&sides);
+            assert!(
+                (cells / data.cells.mean - 1.0).abs() < 0.01,
+                "{} {cells}",
+                data.name
+            );
+        }
+    }
+
+    #[test]
+    fn the_number_of_comparisons_is_that_of_the_paper() {
+        for data in &DATA_SETS {
+            let pairs: usize = data
+                .stimuli
+                .iter()
+                .map(|&(count, a, b)| count * a * b)
+                .sum();
+            assert_eq!(pairs, data.comparisons, "{}", data.name);
+        }
+    }
+}

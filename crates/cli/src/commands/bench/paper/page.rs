@@ -1,0 +1,247 @@
+//! The tables with plots, as one page.
+
+use super::published::{ALICE_PER_CELL, BOB_PER_CELL, KEYS, MEGABYTES, TIMES};
+use super::record::Header;
+use super::schedule::ENGINES;
+use super::tables::{Table, Tables};
+use serde_json::Value;
+use veilpath_report::evaluation::{self, Axis, Page, Plot, Row, Section, Series};
+
+/// The whole page.
+pub(super) fn render(tables: &Tables, header: &Header) -> String {
+    let command = if header.quick {
+        " (a quick look: short measurements, parts of the data sets)"
+    } else {
+        ""
+    };
+    let notes = vec![
+        format!(
+            "Measured by `veilpath bench paper` on {} with {} cores{command}. Both parties ran on this machine, over TLS on loopback; \
+             keys were made beforehand, everything else is in the times.",
+            header.machine, header.cores
+        ),
+        "Dashed lines are the paper's own numbers (Privacy-preserving Scanpath Comparison for Pervasive Eye Tracking, ETRA 2024), \
+         made on its authors' machine. Hollow points and slanted rows are extrapolated from the measured time per cell."
+            .into(),
+    ];
+    let page = Page {
+        title: "The paper's evaluation, on this machine".into(),
+        notes,
+        sections: tables.0.iter().map(section).collect(),
+    };
+    evaluation::render(&page)
+}
+
+fn section(table: &Table) -> Section {
+    let how = table.columns.iter().position(|name| *name == "how");
+    let rows = table.rows.iter().map(|row| Row {
+        fields: row.iter().map(shown).collect(),
+        derived: how.is_some_and(|how| row[how] == "extrapolated"),
+    });
+    Section {
+        title: table.title.into(),
+        plots: plots(table),
+        columns: table
+            .columns
+            .iter()
+            .map(|name| name.replace('_', " "))
+            .collect(),
+        rows: rows.collect(),
+    }
+}
+
+/// Four digits are enough to look at; the files have all.
+fn shown(value: &Value) -> String {
+    match value {
+        Value::Null => "–".into(),
+        Value::String(text) => text.clone(),
+        Value::Number(number) if number.is_u64() => number.to_string(),
+        other => match other.as_f64() {
+            Some(number) if number != 0.0 && !(1e-4..1e7).contains(&number.abs()) => {
+                format!("{number:.3e}")
+            }
+            Some(number) => {
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+                // a number of decimals from 0 to 8
+                let decimals =
+                    (3.0 - number.abs().max(1e-9).log10().floor()).clamp(0.0, 8.0) as usize;
+                format!("{number:.decimals$}")
+            }
+            None => other.to_string(),
+        },
+    }
+}
+
+fn plots(table: &Table) -> Vec<Plot> {
+    match table.name {
+        "times" => vec![times(table)],
+        "cells" => vec![per_key(
+            "Seconds per cell by bits of the key",
+            "seconds per cell",
+            &[
+                (
+                    "Alice",
+                    ours(table, "alice_seconds"),
+                    ALICE_PER_CELL.map(|spread| spread.mean),
+                ),
+                (
+                    "Bob",
+                    ours(table, "bob_seconds"),
+                    BOB_PER_CELL.map(|spread| spread.mean),
+                ),
+            ],
+        )],
+        "traffic" => vec![per_key(
+            "Megabytes of a comparison of 100 × 100 letters by bits of the key",
+            "megabytes",
+            &[("both ways", ours(table, "megabytes"), MEGABYTES)],
+        )],
+        "candidates" => vec![Plot {
+            description: "Mean number of candidates by length of both scanpaths".into(),
+            across: axis("letters of each scanpath", false),
+            up: axis("candidates, on average", false),
+            series: vec![line(
+                "random order",
+                0,
+                &points(table, "length", "candidates", |_| true),
+            )],
+        }],
+        "orders" => vec![Plot {
+            description: "Base-2 logarithm of the orders up to a step, by length".into(),
+            across: axis("step", true),
+            up: axis("bits", true),
+            series: [20, 50, 100, 200]
+                .into_iter()
+                .enumerate()
+                .map(|(colour, length)| {
+                    let of_length = |row: &[Value]| row[0] == length;
+                    line(
+                        &format!("{length} × {length}"),
+                        colour,
+                        &points(table, "step", "bits", of_length),
+                    )
+                })
+                .collect(),
+        }],
+        _ => Vec::new(),
+    }
+}
+
+fn times(table: &Table) -> Plot {
+    let mut series = Vec::new();
+    for (colour, engine) in ENGINES.into_iter().enumerate() {
+        let name = engine.name();
+        let of_engine = |row: &[Value]| row[1] == name.as_str();
+        series.push(line(
+            &name,
+            colour,
+            &points(table, "length", "seconds", of_engine),
+        ));
+    }
+    for (index, key) in KEYS.iter().enumerate() {
+        series.push(Series {
+            name: format!("paper {}", key.bits()),
+            colour: index + 1,
+            published: true,
+            points: TIMES
+                .iter()
+                .map(|(length, spreads)| (*length as f64, spreads[index].mean, true))
+                .collect(),
+        });
+    }
+    Plot {
+        description:
+            "Seconds per comparison by length of both scanpaths, for every engine and for the paper"
+                .into(),
+        across: axis("letters of each scanpath", true),
+        up: axis("seconds per comparison", true),
+        series,
+    }
+}
+
+/// Lines over the size of the key, with the paper's.
+fn per_key(description: &str, up: &str, lines: &[(&str, Vec<(f64, bool)>, [f64; 4])]) -> Plot {
+    let keys = || KEYS.iter().map(|key| f64::from(key.bits()));
+    let series = lines
+        .iter()
+        .enumerate()
+        .flat_map(|(colour, (name, ours, paper))| {
+            let ours = keys()
+                .zip(ours)
+                .map(|(key, &(value, measured))| (key, value, measured))
+                .collect();
+            let paper = keys()
+                .zip(paper)
+                .map(|(key, &value)| (key, value, true))
+                .collect();
+            [
+                Series {
+                    name: (*name).into(),
+                    colour,
+                    published: false,
+                    points: ours,
+                },
+                Series {
+                    name: format!("{name}, paper"),
+                    colour,
+                    published: true,
+                    points: paper,
+                },
+            ]
+        });
+    Plot {
+        description: description.into(),
+        across: axis("bits of the key", false),
+        up: axis(up, true),
+        series: series.collect(),
+    }
+}
+
+/// A column for the four keys, which follow the row of garbled circuits.
+fn ours(table: &Table, column: &str) -> Vec<(f64, bool)> {
+    KEYS.iter()
+        .map(|key| {
+            let name = format!("paillier {}", key.bits());
+            let of_key = |row: &[Value]| row[0] == name.as_str();
+            let value = points(table, column, column, of_key)
+                .first()
+                .map(|&(_, value, measured)| (value, measured));
+            value.unwrap_or((f64::NAN, false))
+        })
+        .collect()
+}
+
+fn axis(title: &str, logarithmic: bool) -> Axis {
+    Axis {
+        title: title.into(),
+        logarithmic,
+    }
+}
+
+fn line(name: &str, colour: usize, points: &[(f64, f64, bool)]) -> Series {
+    Series {
+        name: name.into(),
+        colour,
+        published: false,
+        points: points.to_vec(),
+    }
+}
+
+/// Two columns of the rows that are wanted, and whether each was measured.
+fn points(
+    table: &Table,
+    x: &str,
+    y: &str,
+    wanted: impl Fn(&[Value]) -> bool,
+) -> Vec<(f64, f64, bool)> {
+    let column = |name: &str| table.columns.iter().position(|column| *column == name);
+    let (Some(x), Some(y), Some(how)) = (column(x), column(y), column("how")) else {
+        return Vec::new();
+    };
+    table
+        .rows
+        .iter()
+        .filter(|row| wanted(row))
+        .filter_map(|row| Some((row[x].as_f64()?, row[y].as_f64()?, row[how] == "measured")))
+        .collect()
+}
