@@ -55,9 +55,10 @@ fn what_was_written_comes_again_from_both_formats() {
     let expected: Vec<_> = outcome
         .rows()
         .map(|row| {
+            let reading = row.answer.reading().unwrap();
             let answer = Answer::Score {
-                score: row.reading.score,
-                similarity: row.reading.similarity,
+                score: reading.score,
+                similarity: reading.similarity,
             };
             (
                 row.a.to_string(),
