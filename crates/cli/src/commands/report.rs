@@ -1,6 +1,6 @@
 //! `veilpath report`: one page with figures from a result file.
 
-use crate::cohorts;
+use crate::cohorts::{self, Source};
 use crate::failure::Failure;
 use crate::new_file::{NewFile, same_place};
 use crate::output::Destination;
@@ -157,7 +157,7 @@ impl OwnFiles {
         asked: Option<Grid>,
         images: &[(Option<&str>, &Path)],
     ) -> Result<Self, Failure> {
-        let file = cohorts::load(path, None)?;
+        let file = cohorts::load(&Source::open(path)?, None)?;
         let refuse = |problem: String| Err(Failure::input(problem));
         let grid = match (file.declared_grid, asked) {
             (Some(declared), Some(asked)) if declared != asked => {
