@@ -159,8 +159,11 @@ fn times(table: &Table) -> Plot {
     }
 }
 
+/// A name, our values and whether each was measured, and the paper's.
+type ByKey<'a> = (&'a str, Vec<(f64, bool)>, [f64; 4]);
+
 /// Lines over the size of the key, with the paper's.
-fn per_key(description: &str, up: &str, lines: &[(&str, Vec<(f64, bool)>, [f64; 4])]) -> Plot {
+fn per_key(description: &str, up: &str, lines: &[ByKey<'_>]) -> Plot {
     let keys = || KEYS.iter().map(|key| f64::from(key.bits()));
     let series = lines
         .iter()
