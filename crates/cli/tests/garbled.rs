@@ -114,9 +114,9 @@ fn two_processes_agree_and_only_the_named_side_learns() {
 #[test]
 fn two_processes_hide_lengths_and_scores() {
     let pair = Pair::with_cohorts();
-    let call = "compare a.csv b.csv --engine plain --reveal threshold:9 --format csv -q";
+    let call = "compare a.csv b.csv --engine plain --reveal threshold:19 --format csv -q";
     let expected = pair.folder.run(&words(call)).ok();
-    let hidden = words("--engine garbled --reveal threshold:9 --pad-to 30");
+    let hidden = words("--engine garbled --reveal threshold:19 --pad-to 30");
     let [host, join] = pair.run(&hidden, &["-o", "host.csv"], &["-o", "join.csv"]);
     host.ok();
     join.ok();

@@ -12,8 +12,8 @@
 //!
 //! > 2·μ·(p + q) / 2¹²⁷
 //!
-//! (127 bits, as the lowest bit of Δ is 1): a call to AES under one of the keys meets one unknown point, not all of them. The theorem of that paper, in the ideal-cipher
-//! model, has 2·μ·p + (μ − 1)·q in place of 2·μ·(p + q); the larger number here leaves room for the step from the hash to garbling. Within a session μ = 1: i counts, and a lane of a session has its own bits of i.
+//! (127 bits, as the lowest bit of Δ is 1): a call to AES under one of the keys meets one unknown point, not all of them. The paper proves a bound of this form
+//! for the hash in the ideal-cipher model, with terms in μ·p and (μ − 1)·q; the number here is meant to be the larger, and to leave room for the step from the hash to garbling. Within a session μ = 1: i counts, and a lane of a session has its own bits of i.
 //!
 //! **The largest session that the limits allow** – 2²⁸ letters on either side, all compared with all, 2⁵⁶ matrix cells of at most 620 AND gates with two half gates each – has
 //! q < 2⁶⁷ (the counter has room for 2⁹⁶ in each lane). An attacker with 2⁸⁰ calls to AES succeeds with probability below 2⁻⁴⁵, to which the gates themselves contribute 2⁻⁵⁹. No line carries such a session: one that fills a line of a

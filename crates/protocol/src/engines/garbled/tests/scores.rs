@@ -1,7 +1,7 @@
 //! Scores are those of the plain comparison, to the last bit.
 
 use super::*;
-use crate::RevealTo;
+use crate::{RevealTo, Work, compare_here};
 use veilpath_metrics::{Alphabet, Distance, Grid, LocalScoring, Substitution};
 
 /// Besides the metrics of the common test body: five-gate cells, divisors, one-sided gaps, wide numbers.
@@ -165,6 +165,38 @@ fn every_cell_is_counted_once_on_both_sides() {
                 witness.cells.into_inner().unwrap(),
                 letters(&a) * letters(&b)
             );
+        }
+    }
+}
+
+/// What is estimated beforehand is what travels, but for the sums of last rows and what fills up blocks.
+#[test]
+fn the_estimate_is_close_to_the_traffic() {
+    let (a, b) = (random_cohort(8, 50..70, 4), random_cohort(9, 50..70, 5));
+    let letters = |cohort: &Cohort| -> u64 {
+        let lengths = cohort.entries.iter().map(|entry| entry.scanpath.len());
+        lengths.sum::<usize>() as u64
+    };
+    for metric in all_metrics() {
+        let spec = spec(&metric, &a, &b);
+        let (of_a, of_b) = (letters(&a), letters(&b));
+        let estimate = spec.estimate(&Work {
+            pairs: 72,
+            cells: of_a * of_b,
+            host_scanpaths: 8,
+            join_scanpaths: 9,
+            host_letters: of_a,
+            join_letters: of_b,
+            alphabet: LETTERS.into(),
+            ..Work::default()
+        });
+        let cost = compare_here(spec, &a, &b, &()).unwrap().cost;
+        for (estimated, real) in [
+            (estimate.bytes_to_join, cost.bytes_sent),
+            (estimate.bytes_to_host, cost.bytes_received),
+        ] {
+            let ratio = estimated as f64 / real as f64;
+            assert!((0.85..1.1).contains(&ratio), "{ratio} {metric:?}");
         }
     }
 }
