@@ -256,14 +256,15 @@ fn the_demo_runs_on_what_its_help_says_it_does() {
     let ran = folder.run(&["demo", "--engine", "paillier", "--format", "csv"]);
     for words in [
         "within a group",
-        "2 scanpaths of the one and 2 of the other",
+        "The engine paillier is slow",
         "paillier engine",
-        "All 4 scores are those of the comparison in the clear",
+        "scores are those of the comparison in the clear",
     ] {
         assert!(ran.stderr.contains(words), "{}", ran.stderr);
     }
     let part = ran.ok();
-    assert_eq!(part.lines().count(), 5);
+    let rows = part.lines().count();
+    assert!((2..expected.lines().count()).contains(&rows), "{part}");
     for row in part.lines() {
         assert!(expected.lines().any(|other| other == row), "{row}");
     }

@@ -2,8 +2,11 @@
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 mod common;
+#[path = "common/pair.rs"]
+mod pair;
 
 use common::{Folder, root};
+use pair::Pair;
 
 fn folder() -> Folder {
     let folder = Folder::new();
@@ -28,11 +31,9 @@ fn the_page_comes_from_json_and_csv() {
     );
     from_json.ok();
     let page = folder.read("json.html");
-    assert!(
-        page.contains("every scanpath of the joining side: this engine does not protect anything")
-    );
+    assert!(page.contains("no more, if both follow the protocol"));
     assert!(page.contains(
-        "4 participants of A with 4 of B, 2 stimuli, by Levenshtein, with the engine plain."
+        "4 participants of A with 4 of B, 2 stimuli, by Levenshtein, with the engine garbled."
     ));
     let from_csv = folder.run(&["report", "scores.csv"]);
     assert!(
@@ -48,6 +49,28 @@ fn the_page_comes_from_json_and_csv() {
     );
     let quiet = folder.run(&["report", "scores.csv", "-q", "-o", "quiet.html"]);
     assert_eq!(quiet.stderr, "");
+}
+
+/// Both institutions make theirs, and a side that gets no scores still learns from its page what was learned.
+#[test]
+fn each_of_two_institutions_makes_its_own() {
+    let pair = Pair::with_cohorts();
+    let only_host = ["--reveal-to", "host"];
+    for ran in pair.run(&only_host, &["-o", "host.json"], &["-o", "join.json"]) {
+        ran.ok();
+    }
+    let host = pair
+        .folder
+        .run(&["report", "host.json", "--cohort", "a.csv"])
+        .ok();
+    assert!(host.contains("32 pairs: mean") && host.contains("the host (A) alone."));
+    assert!(host.contains("The host (A) learned") && host.contains("<li>the score of every pair"));
+    let join = pair
+        .folder
+        .run(&["report", "join.json", "--cohort", "b.csv"])
+        .ok();
+    assert!(join.contains("The file has no scores") && join.contains("What each side learned"));
+    assert!(join.contains("Your own scanpaths") && !join.contains("class=\"heat\""));
 }
 
 /// Neither time nor place nor chance may change a page: it can be compared and archived.
