@@ -4,6 +4,9 @@
 //! that is full the thread stops reading, the network stops carrying, and the other side has to wait (back-pressure). Two
 //! sides that both send more than the queue holds before they receive would wait for each other: engines take turns.
 //!
+//! A second thread enciphers and writes what gathers, while this side computes what comes next. What fails there is told
+//! when this side next sends or flushes.
+//!
 //! Another thread gives a sign of life now and then, so that a side that computes for an hour can be told from one that is
 //! gone. Three things end a wait: silence (not even a sign of life), a stall (nothing but signs of life), and the end of
 //! the connection.
@@ -16,8 +19,8 @@ use crate::tls::Pinned;
 use rustls::Connection;
 use std::io;
 use std::net::TcpStream;
-use std::sync::Arc;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, channel, sync_channel};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
 use veilpath_protocol::{Channel, ChannelError};
@@ -28,6 +31,9 @@ const CHUNKS_WAITING: usize = 64;
 /// Bytes that gather before they travel without a flush.
 const GATHERED: usize = 128 << 10;
 
+/// Gatherings that may wait to be written.
+const GATHERINGS_WAITING: usize = 4;
+
 /// One end of an encrypted connection between two sides that know each other.
 #[derive(Debug)]
 pub struct SecureChannel {
@@ -36,6 +42,12 @@ pub struct SecureChannel {
     unread: Vec<u8>,
     read: usize,
     unsent: Vec<u8>,
+    outgoing: Option<SyncSender<Vec<u8>>>,
+    /// Memory of what was written, to be used again.
+    written: Receiver<Vec<u8>>,
+    /// Why nothing is written any more.
+    write_failure: Arc<OnceLock<ChannelError>>,
+    writer: Option<JoinHandle<()>>,
     threads: Vec<JoinHandle<()>>,
 }
 
@@ -56,6 +68,15 @@ impl SecureChannel {
         let line = Arc::new(Line::new(tls, socket, pinned, patience, beat));
         let (to_owner, incoming) = sync_channel(CHUNKS_WAITING);
         let (reader_line, beat_line) = (Arc::clone(&line), Arc::clone(&line));
+        let (outgoing, to_write) = sync_channel(GATHERINGS_WAITING);
+        let (done, written) = channel();
+        let write_failure = Arc::new(OnceLock::new());
+        let (writer_line, failure) = (Arc::clone(&line), Arc::clone(&write_failure));
+        let writer = std::thread::spawn(move || {
+            if let Err(error) = write_all(&writer_line, &to_write, &done) {
+                let _ = failure.set(error);
+            }
+        });
         let first = patience.silence / 4;
         let threads = vec![
             std::thread::spawn(move || reader_line.read_all(reading, &to_owner)),
@@ -67,6 +88,10 @@ impl SecureChannel {
             unread: Vec::new(),
             read: 0,
             unsent: Vec::new(),
+            outgoing: Some(outgoing),
+            written,
+            write_failure,
+            writer: Some(writer),
             threads,
         })
     }
@@ -108,12 +133,34 @@ impl Channel for SecureChannel {
     }
 
     fn flush(&mut self) -> Result<(), ChannelError> {
-        let unsent = std::mem::take(&mut self.unsent);
-        for data in unsent.chunks(MAX_FRAME) {
-            self.line.write(Kind::Data, data)?;
+        if self.unsent.is_empty() {
+            return Ok(());
         }
-        Ok(())
+        let empty = self.written.try_recv().unwrap_or_default();
+        let unsent = std::mem::replace(&mut self.unsent, empty);
+        let writer = self.outgoing.as_ref().ok_or(ChannelError::Closed)?;
+        writer.send(unsent).map_err(|_| {
+            let known = self.write_failure.get().cloned();
+            known.unwrap_or(ChannelError::Closed)
+        })
     }
+}
+
+/// Writes what gathers, until no more comes or writing fails.
+fn write_all(
+    line: &Line,
+    to_write: &Receiver<Vec<u8>>,
+    done: &Sender<Vec<u8>>,
+) -> Result<(), ChannelError> {
+    while let Ok(mut gathered) = to_write.recv() {
+        for data in gathered.chunks(MAX_FRAME) {
+            line.write(Kind::Data, data)?;
+        }
+        gathered.clear();
+        // Where the owner is gone nobody needs it.
+        let _ = done.send(gathered);
+    }
+    Ok(())
 }
 
 /// Says good-bye, and waits a little for the other side to have heard everything: a connection that is closed with bytes
@@ -122,6 +169,11 @@ impl Drop for SecureChannel {
     fn drop(&mut self) {
         self.line.leave();
         let _ = self.flush();
+        // The writer ends when it has written all, or when the line is too slow for a farewell.
+        self.outgoing.take();
+        if let Some(writer) = self.writer.take() {
+            let _ = writer.join();
+        }
         let _ = self.line.say_goodbye();
         let deadline = Instant::now() + FAREWELL;
         if let Some(incoming) = self.incoming.take() {

@@ -5,7 +5,7 @@ use crate::frames::{self, Kind, Parser};
 use crate::limits::Patience;
 use crate::tls::Pinned;
 use rustls::Connection;
-use std::io::{self, ErrorKind, Read, Write};
+use std::io::{self, BufRead, ErrorKind, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender};
@@ -114,8 +114,14 @@ impl Line {
         let header = frames::header(kind, data.len())
             .map_err(|error| ChannelError::Failed(error.to_string()))?;
         self.encipher_and_send(|tls| {
-            tls.writer().write_all(&header)?;
-            tls.writer().write_all(data)
+            // Together, so that the header is no record of its own; a writer without limit takes all at once.
+            let parts = [IoSlice::new(&header), IoSlice::new(data)];
+            let taken = tls.writer().write_vectored(&parts)?;
+            if taken == header.len() + data.len() {
+                Ok(())
+            } else {
+                Err(ErrorKind::WriteZero.into())
+            }
         })
     }
 
@@ -249,20 +255,25 @@ impl Line {
         parser: &mut Parser,
         data: &mut Vec<u8>,
     ) -> Result<bool, ChannelError> {
-        let mut plain = Vec::new();
+        let failed = |error: io::Error| ChannelError::Failed(error.to_string());
         loop {
+            let mut parsed = Ok(());
             let state = {
                 let mut tls = guard(&self.tls);
                 if !bytes.is_empty() {
-                    tls.read_tls(&mut bytes)
-                        .map_err(|error| ChannelError::Failed(error.to_string()))?;
+                    tls.read_tls(&mut bytes).map_err(failed)?;
                 }
                 let state = tls.process_new_packets();
                 if let Ok(state) = &state {
-                    plain.resize(state.plaintext_bytes_to_read(), 0);
-                    tls.reader()
-                        .read_exact(&mut plain)
-                        .map_err(|error| ChannelError::Failed(error.to_string()))?;
+                    let mut left = state.plaintext_bytes_to_read();
+                    let mut reader = tls.reader();
+                    while left > 0 && parsed.is_ok() {
+                        let plain = reader.fill_buf().map_err(failed)?;
+                        let count = plain.len().min(left);
+                        parsed = parser.feed(&plain[..count], data);
+                        reader.consume(count);
+                        left = if count == 0 { 0 } else { left - count };
+                    }
                 }
                 state
             };
@@ -271,9 +282,7 @@ impl Line {
                 let _ = self.encipher_and_send(|_| Ok(()));
                 self.blame(self.pinned.explain(&error))
             })?;
-            parser
-                .feed(&plain, data)
-                .map_err(|error| self.blame(SessionError::misbehaved(error.to_string())))?;
+            parsed.map_err(|error| self.blame(SessionError::misbehaved(error.to_string())))?;
             if state.peer_has_closed() {
                 return Ok(true);
             }
