@@ -8,7 +8,7 @@ mod pair;
 use common::{Folder, root};
 use pair::{Pair, Side};
 
-const COMMANDS: [&str; 19] = [
+const COMMANDS: [&str; 20] = [
     "",
     "demo",
     "encode",
@@ -26,6 +26,7 @@ const COMMANDS: [&str; 19] = [
     "bench cell",
     "bench candidates",
     "bench paillier",
+    "bench paper",
     "completions",
     "man",
 ];

@@ -169,9 +169,14 @@ pub(super) struct Measured {
 /// Measures for about so many seconds.
 pub(super) fn measure_for(engine: Engine, seconds: f64) -> Result<Measured, Failure> {
     // A short run tells how many comparisons fill the time.
-    let trial = measure(engine, Shape::trial(engine))?;
+    let trial = measure_shortly(engine)?;
     let cells = seconds / trial.seconds_per_cell;
     measure(engine, Shape::of(engine, cells))
+}
+
+/// Measures a few comparisons: less than keeps all cores busy.
+pub(super) fn measure_shortly(engine: Engine) -> Result<Measured, Failure> {
+    measure(engine, Shape::trial(engine))
 }
 
 fn measure(engine: Engine, shape: Shape) -> Result<Measured, Failure> {

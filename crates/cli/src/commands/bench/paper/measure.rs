@@ -39,9 +39,12 @@ impl Ready {
         Ok(Self { which, engine, key })
     }
 
-    /// One cell, with many comparisons in flight.
-    pub(super) fn cell(&self, seconds: f64) -> Result<Record, Failure> {
-        let measured = cell::measure_for(self.engine, seconds)?;
+    /// One cell, with many comparisons in flight; without a time, with a few.
+    pub(super) fn cell(&self, seconds: Option<f64>) -> Result<Record, Failure> {
+        let measured = match seconds {
+            Some(seconds) => cell::measure_for(self.engine, seconds),
+            None => cell::measure_shortly(self.engine),
+        }?;
         Ok(Record::Cell {
             engine: self.which,
             seconds: measured.seconds_per_cell,

@@ -8,9 +8,11 @@
 //! | `record` | what was measured, on disk as soon as it is |
 //! | `measure` | measuring one step |
 //! | `schedule` | which steps there are, and which of them fit into the budget |
+//! | `extrapolate` | what did not fit, from what did |
 //! | `tables` | rows of ours and theirs, as CSV and JSON |
 //! | `page` | the same with plots, as one page |
 
+mod extrapolate;
 mod lengths;
 mod measure;
 mod page;
@@ -32,11 +34,9 @@ use std::path::PathBuf;
 
 const EXAMPLES: &str = "\
 Examples:
-  veilpath bench paper --quick -o quick
-  veilpath bench paper --budget 60 -o paper
-  veilpath bench paper --quick --cohort-a a.csv --cohort-b b.csv -o ours
+  veilpath bench paper --quick --cohort-a a.csv --cohort-b b.csv -o paper
 
-The folder gets index.html, paper.json and a CSV file per table. Both parties run here, over TLS on loopback; keys are \
+Without --quick it takes some minutes more than its --budget. The folder gets index.html, paper.json and a CSV file per table. Both parties run here, over TLS on loopback; keys are \
 made beforehand, everything else is in the times. What does not fit into the budget is extrapolated from the measured \
 time per cell and marked. An interrupted run goes on when the same command is given again.";
 
@@ -124,7 +124,7 @@ pub(super) fn run(args: &PaperArgs) -> Result<(), Failure> {
     write(args, "paper.json", &text)?;
     write(args, "index.html", &page::render(&tables, &header))?;
     if !args.quiet {
-        say::lines(&tables.summary().join("\n"));
+        say::lines(&format!("{}\n", tables.summary().join("\n")));
         say::note(&format!(
             "{}: written",
             args.output.join("index.html").display()

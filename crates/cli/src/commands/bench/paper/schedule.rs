@@ -4,11 +4,11 @@
 //! paillier follow from the cheapest on, each by itself, as long as the budget lasts. The estimate of a step comes from the
 //! nearest one of its engine that is finished.
 
-use super::lengths;
-use super::measure::{LETTERS, Ready, alphabet, order, single};
+use super::measure::{Ready, alphabet, order, single};
 use super::published::{DATA_SETS, KEYS, Spread, TIMES};
 use super::record::{Measured, Record, Records};
 use super::tables::Size;
+use super::{extrapolate, lengths};
 use crate::cohorts::Plan;
 use crate::failure::Failure;
 use crate::progress;
@@ -21,7 +21,9 @@ use veilpath_metrics::{Cohort, Encoding, Entry, Metric};
 use veilpath_protocol::{PairRule, pairs_of};
 
 /// Seconds for the comparisons of the engine paillier in a quick run.
-pub(super) const QUICK_BUDGET: f64 = 20.0;
+pub(super) const QUICK_BUDGET: f64 = 10.0;
+/// Seconds for the cells of one engine.
+const CELL_SECONDS: f64 = 20.0;
 /// Comparisons of a step: as in the paper, where the budget allows it.
 const MOST_COMPARISONS: usize = 100;
 /// One comparison has no deviation.
@@ -100,7 +102,7 @@ impl Schedule<'_> {
         for engine in ENGINES {
             let known = |record: &Record| matches!(record, Record::Cell { engine: known, .. } if *known == engine);
             if !records.all.iter().any(known) {
-                let seconds = if self.quick { 1.0 } else { 10.0 };
+                let seconds = (!self.quick).then_some(CELL_SECONDS);
                 records.push(engines.get(engine)?.cell(seconds)?)?;
             }
             bar.inc(1);
@@ -129,7 +131,7 @@ impl Schedule<'_> {
         let engine = Measured::Garbled;
         for (length, _) in TIMES {
             if alone(&records.all, engine, length).is_none() {
-                let comparisons = if self.quick { 5 } else { MOST_COMPARISONS };
+                let comparisons = if self.quick { 2 } else { MOST_COMPARISONS };
                 self.measure_alone(engines, engine, length, comparisons, records)?;
             }
             bar.inc(1);
@@ -364,69 +366,5 @@ pub(super) fn alone(records: &[Record], engine: Measured, length: usize) -> Opti
 /// The seconds of one comparison.
 fn estimate(records: &[Record], step: &Paid, cells: f64) -> f64 {
     let (Paid::Alone(engine, _) | Paid::Sample(engine, _)) = step;
-    extrapolated_seconds(records, *engine, cells).unwrap_or(f64::INFINITY)
-}
-
-/// The seconds of one comparison of so many cells by itself: what the longest measured one took for a cell, after what the
-/// shortest one tells of the time before the first; where none is measured, those of a cell among many.
-pub(super) fn extrapolated_seconds(
-    records: &[Record],
-    engine: Measured,
-    cells: f64,
-) -> Option<f64> {
-    let measured = records.iter().filter_map(|record| match record {
-        Record::Alone {
-            engine: e,
-            length,
-            seconds,
-            ..
-        } if *e == engine && !seconds.is_empty() => Some((
-            (length * length) as f64,
-            lengths::mean_and_deviation(seconds).0,
-        )),
-        _ => None,
-    });
-    let mut measured: Vec<(f64, f64)> = measured.collect();
-    measured.sort_by(|a, b| a.0.total_cmp(&b.0));
-    match measured[..] {
-        [] => records.iter().find_map(|record| match record {
-            Record::Cell {
-                engine: e, seconds, ..
-            } if *e == engine => Some(*seconds * cells),
-            _ => None,
-        }),
-        [(size, seconds)] => Some(seconds / size * cells),
-        [shortest, .., longest] => {
-            let per_cell = ((longest.1 - shortest.1) / (longest.0 - shortest.0)).max(0.0);
-            let before = (longest.1 - per_cell * longest.0).max(0.0);
-            Some(before + per_cell * cells)
-        }
-    }
-}
-
-/// The bytes of a comparison by itself: Alice's substitution costs grow with the length, all else with the cells.
-pub(super) fn extrapolated_bytes(
-    records: &[Record],
-    engine: Measured,
-    length: usize,
-) -> Option<[u64; 2]> {
-    let Measured::Paillier(bits) = engine else {
-        return None;
-    };
-    let costs = |length: usize| (length as u64 * u64::from(LETTERS)) as f64 * f64::from(bits) / 4.0;
-    let longest = records.iter().filter_map(|record| match record {
-        Record::Alone {
-            engine: e,
-            length,
-            bytes,
-            ..
-        } if *e == engine => Some((*length, *bytes)),
-        _ => None,
-    });
-    let (known, [alice, bob]) = longest.max_by_key(|&(length, _)| length)?;
-    let growth = (length as f64 / known as f64).powi(2);
-    let alice = (alice as f64 - costs(known)).max(0.0) * growth + costs(length);
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // far below 2⁵³
-    let whole = [alice as u64, (bob as f64 * growth) as u64];
-    Some(whole)
+    extrapolate::seconds(records, *engine, cells).unwrap_or(f64::INFINITY)
 }

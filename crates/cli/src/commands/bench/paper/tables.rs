@@ -3,12 +3,13 @@
 //! Every row says in its column `how` where its numbers come from: `measured`, or `extrapolated` from the measured time per
 //! cell. The two are never mixed in one row.
 
+use super::extrapolate;
 use super::lengths::mean_and_deviation;
 use super::published::{
     ALICE_PER_CELL, BOB_PER_CELL, CANDIDATES, DATA_SETS, KEYS, MEGABYTES, ORDERS, Spread, TIMES,
 };
 use super::record::{Header, Measured, Record};
-use super::schedule::{ENGINES, alone, extrapolated_bytes, extrapolated_seconds};
+use super::schedule::{ENGINES, alone};
 use serde_json::{Map, Value, json};
 
 /// The length of the paper's measurement of traffic.
@@ -144,7 +145,7 @@ fn times(records: &[Record]) -> Table {
                     ("measured", seconds.len(), Some((mean, deviation)))
                 }
                 None => {
-                    let mean = extrapolated_seconds(records, engine, (length * length) as f64);
+                    let mean = extrapolate::seconds(records, engine, (length * length) as f64);
                     ("extrapolated", 0, mean.map(|mean| (mean, None)))
                 }
             };
@@ -244,7 +245,7 @@ fn traffic(records: &[Record]) -> Table {
             Some(bytes) => ("measured", bytes),
             None => (
                 "extrapolated",
-                extrapolated_bytes(records, engine, TRAFFIC_LENGTH)?,
+                extrapolate::bytes(records, engine, TRAFFIC_LENGTH)?,
             ),
         };
         Some(vec![
@@ -352,7 +353,7 @@ fn data_sets(records: &[Record], sizes: &[Size]) -> Table {
                     let (mean, deviation) = mean_and_deviation(seconds);
                     ("measured", seconds.len(), mean, Some(deviation))
                 }
-                None => match extrapolated_seconds(records, engine, size.cells.mean) {
+                None => match extrapolate::seconds(records, engine, size.cells.mean) {
                     Some(mean) => ("extrapolated", 0, mean, None),
                     None => continue,
                 },
