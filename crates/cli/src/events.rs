@@ -162,7 +162,7 @@ impl Events {
             say::lines(&table::closing_lines(&ended.outcome));
             if ended.repeated_pairs > 0 {
                 say::note(&format!(
-                    "{} pairs were begun more than once, one of them {} times: after an interruption the other side saw their messages again",
+                    "{} pairs were begun more than once, one of them {} times: after an interruption, or with --fresh, the other side saw messages of the same pairs again",
                     ended.repeated_pairs, ended.most_views
                 ));
             }

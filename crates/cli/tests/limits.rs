@@ -159,3 +159,23 @@ fn a_flag_that_a_format_leaves_without_effect_is_told() {
     let told = folder.run(&["encode", file, "--rate", "30"]).stderr;
     assert!(!told.contains("no effect"), "{told}");
 }
+
+#[test]
+fn naming_columns_is_enough_to_make_it_a_table() {
+    let folder = Folder::new();
+    folder.file(
+        "odd.csv",
+        "id,pic,gx,gy,dur\np1,s1,10,20,200\np1,s1,60,70,200\n",
+    );
+    let columns = "x=gx,y=gy,participant=id,stimulus=pic,duration=dur";
+    let call = [
+        "encode",
+        "odd.csv",
+        "--screen",
+        "100x100",
+        "--columns",
+        columns,
+    ];
+    assert!(folder.run(&call).ok().ends_with("p1,s1,Hg\n"));
+    assert!(folder.run(&call[..4]).refused().contains("--columns"));
+}

@@ -1,6 +1,6 @@
 //! From files to a cohort.
 
-use crate::readers::{FORMATS, Format, without_effect};
+use crate::readers::{FORMATS, Format, NAMED_COLUMNS, without_effect};
 use crate::{
     Collector, Dropped, EncodeOptions, Fixation, Head, Input, ReadError, ReadOptions, Recording,
     RecordingId, Sample, Sink, Summary, detect, explain_unknown,
@@ -56,7 +56,12 @@ fn encode_with(
             Some(format) => format,
             None => {
                 let head = input.head();
-                detect(&head).ok_or_else(|| explain_unknown(&head))?
+                match detect(&head) {
+                    Some(format) => format,
+                    // Whoever names columns means a table, whatever they are called.
+                    None if !read.columns.is_empty() => named(formats, NAMED_COLUMNS)?,
+                    None => return Err(explain_unknown(&head)),
+                }
             }
         };
         collector.begin_file(input.name(), format.name(), format.title());

@@ -163,7 +163,7 @@ impl Columns {
         self.find(names).ok_or_else(|| {
             self.error(format!("there is no column \"{}\"", names.join("\" or \"")))
                 .with_remedy(format!(
-                    "{}; if another format was meant, name it with --input-format",
+                    "{}; if another format was meant, name it (`veilpath encode --input-format`)",
                     self.listed()
                 ))
         })

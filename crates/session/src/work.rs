@@ -279,10 +279,14 @@ impl Agreed {
             None => "their lengths".into(),
             Some(most) => format!("that none is longer than {most} letters"),
         };
-        revealed.push(Revealed {
+        let told = Revealed {
             to: "both".into(),
-            what: format!("how many scanpaths there are, {lengths}, their ids and stimuli (or pseudonyms and hashes), the metric and the encoding"),
-        });
+            what: format!(
+                "how many scanpaths there are, {lengths}, their ids and stimuli (or pseudonyms and hashes), the metric and the encoding"
+            ),
+        };
+        // In the order in which it happens, and so that "no more" comes last.
+        revealed.insert(0, told);
         Outcome {
             results: results.collect(),
             a,

@@ -201,7 +201,12 @@ fn converse(
     let progress = events.progress(summary.cells);
     let ended = agreed.run(&progress);
     progress.finish();
-    let ended = ended?;
+    let ended = ended.map_err(|error| match Failure::from(error) {
+        Failure::Network(message) => Failure::Network(format!(
+            "{message}\n  run both commands again: they go on with the pairs that are missing"
+        )),
+        other => other,
+    })?;
     output.write(&args.output, &inputs, &ended.outcome)?;
     events.ended(&ended);
     Ok(())

@@ -22,7 +22,7 @@ const TWO_EYES: [&str; 7] = [
 ];
 
 /// The one format whose columns can be named.
-const NAMED_COLUMNS: &str = "table";
+pub(crate) const NAMED_COLUMNS: &str = "table";
 
 /// What to tell of the flags that have no effect on files of this format.
 pub(crate) fn without_effect(format: &dyn Format, options: &ReadOptions) -> Vec<String> {

@@ -3,7 +3,7 @@
 //! To add one: implement [`Format`] in a file of its own, list it in [`FORMATS`] (more particular formats first: the
 //! first that recognises a file gets it), and put a tiny file of your own making into `testdata/formats/`.
 
-pub(crate) use ignored::without_effect;
+pub(crate) use ignored::{NAMED_COLUMNS, without_effect};
 
 use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, RowChoice, Sink, Space};
 

@@ -62,7 +62,7 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
                     @if let Some(own) = &report.options.own {
                         (scanpaths::section(own, report.options.stimuli))
                     }
-                    (cost(file.cost.as_ref(), file.rows.len()))
+                    (cost(file.cost.as_ref()))
                 }
                 footer {
                     p { "Made by veilpath " (env!("CARGO_PKG_VERSION")) " from " (report.options.source) ". This file needs no network and sends nothing." }
@@ -209,22 +209,21 @@ fn selector(report: &Report<'_>) -> Markup {
     }
 }
 
-fn cost(cost: Option<&Cost>, pairs: usize) -> Markup {
+fn cost(cost: Option<&Cost>) -> Markup {
     html! {
         section aria-labelledby="cost" {
             h2 id="cost" { "Cost and time" }
             @match cost {
                 None => p { "A CSV file does not say it. `veilpath compare … -o scores.json` does." }
                 Some(cost) => {
-                    @let per_pair = cost.seconds / pairs.max(1) as f64;
                     dl class="plan" {
                         dt { "Time" } dd {
-                            (numbers::time(cost.seconds)) ", " (numbers::time(per_pair)) " a pair"
+                            (numbers::time(cost.seconds))
                             @if cost.seconds > 0.0 { ", " (numbers::short((cost.cells as f64 / cost.seconds).round())) " matrix cells a second" }
                         }
                         dt { "Matrix cells" } dd { (numbers::count(cost.cells)) }
-                        dt { "Sent by the host" } dd { (numbers::bytes(cost.bytes_sent)) }
-                        dt { "Received by the host" } dd { (numbers::bytes(cost.bytes_received)) }
+                        dt { "Sent by the side of this file" } dd { (numbers::bytes(cost.bytes_sent)) }
+                        dt { "Received by it" } dd { (numbers::bytes(cost.bytes_received)) }
                         dt { "Rounds" } dd { (numbers::count(cost.rounds)) }
                     }
                 }

@@ -415,7 +415,11 @@ fn whole(records: &[Record]) -> Table {
             Some(vec![
                 json!(data),
                 json!(engine.name()),
-                json!("measured"),
+                json!(if paper.is_some_and(|set| set.comparisons > *comparisons) {
+                    "measured, a part"
+                } else {
+                    "measured"
+                }),
                 json!(comparisons),
                 json!(cells),
                 json!(seconds),
