@@ -9,7 +9,7 @@ use std::io::{self, BufRead, ErrorKind, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use veilpath_protocol::ChannelError;
 
@@ -22,6 +22,9 @@ pub(crate) const TICK: Duration = Duration::from_millis(100);
 /// How long a side that leaves waits for the other to have heard its last words.
 pub(crate) const FAREWELL: Duration = Duration::from_secs(2);
 
+/// How long it goes on writing them to a side that takes them drop by drop.
+const LONGEST_FAREWELL: Duration = Duration::from_secs(60);
+
 /// What the threads of a channel share.
 #[derive(Debug)]
 pub(crate) struct Line {
@@ -32,7 +35,8 @@ pub(crate) struct Line {
     start: Instant,
     heard: AtomicU64,
     reader_waits: AtomicBool,
-    closing: AtomicBool,
+    /// When this side began to leave.
+    left: OnceLock<Instant>,
     silence: Duration,
     stall_ms: AtomicU64,
     cause: Mutex<Option<SessionError>>,
@@ -55,7 +59,7 @@ impl Line {
             start: Instant::now(),
             heard: AtomicU64::new(0),
             reader_waits: AtomicBool::new(false),
-            closing: AtomicBool::new(false),
+            left: OnceLock::new(),
             silence: patience.silence,
             // Until there is work, signs of life alone are not enough.
             stall_ms: AtomicU64::new(millis(patience.silence)),
@@ -72,7 +76,7 @@ impl Line {
     /// Ends the signs of life, and makes writing less patient.
     pub(crate) fn leave(&self) {
         guard(&self.beat).take();
-        self.closing.store(true, Ordering::Relaxed);
+        let _ = self.left.set(Instant::now());
     }
 
     /// Ends everything.
@@ -165,14 +169,17 @@ impl Line {
                 }
                 Err(error) if is_tick(&error) => {
                     let waited = millis(moved.elapsed());
-                    let farewell =
-                        self.closing.load(Ordering::Relaxed) && waited > millis(FAREWELL);
+                    let farewell = self.left.get().is_some() && waited > millis(FAREWELL);
                     let stall = self.stall_ms.load(Ordering::Relaxed);
                     if farewell || waited > stall || self.is_silent() {
                         return Err(ChannelError::TimedOut);
                     }
                 }
                 Err(error) => return Err(broken(&error)),
+            }
+            let left = self.left.get();
+            if left.is_some_and(|left| left.elapsed() > LONGEST_FAREWELL) {
+                return Err(ChannelError::TimedOut);
             }
         }
         Ok(())

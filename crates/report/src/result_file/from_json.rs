@@ -46,7 +46,7 @@ impl<'de> Visitor<'de> for File {
                 "results" if rows.is_some() => return Err(de::Error::duplicate_field("results")),
                 "results" => rows = Some(map.next_value_seed(Results)?),
                 "cost" => cost = Some(map.next_value()?),
-                "revealed" => revealed = Some(map.next_value::<Vec<Revealed>>()?),
+                "revealed" => revealed = Some(few(map.next_value::<Vec<Revealed>>()?)?),
                 // A later version may say more.
                 _ => {
                     map.next_value::<de::IgnoredAny>()?;
@@ -78,6 +78,20 @@ fn small<E: de::Error>(text: &RawValue) -> Result<Value, E> {
 }
 
 const MAX_SPEC_BYTES: usize = 1 << 16;
+
+/// The most lines of what was revealed, and bytes of each: a file of ours has a handful.
+const MAX_REVEALED: usize = 64;
+const MAX_REVEALED_BYTES: usize = 1 << 10;
+
+fn few<E: serde::de::Error>(revealed: Vec<Revealed>) -> Result<Vec<Revealed>, E> {
+    let long = |line: &Revealed| line.to.len().max(line.what.len()) > MAX_REVEALED_BYTES;
+    if revealed.len() > MAX_REVEALED || revealed.iter().any(long) {
+        return Err(E::custom(format!(
+            "`revealed` has more than {MAX_REVEALED} lines, or one of more than {MAX_REVEALED_BYTES} bytes"
+        )));
+    }
+    Ok(revealed)
+}
 
 struct Results;
 

@@ -1,6 +1,7 @@
 //! The costs (or scores) of an alphabet's letters, as cells take them.
 
 use super::scoring::{Circuit, Scoring};
+use subtle::{Choice, ConditionallySelectable};
 use veilpath_metrics::{Costs, Model, Scores};
 
 /// The largest table of all pairs of letters that is walked or kept. Beyond it costs are computed as they are needed, and no
@@ -39,7 +40,8 @@ impl<'a> Inputs<'a> {
         &self.circuit
     }
 
-    /// Writes the inputs of one of Alice's letters.
+    /// Writes the inputs of one of Alice's letters. Where they are in a table, its address follows from the letter: whoever
+    /// shares the caches of Alice's own machine is not what this engine protects from.
     pub(super) fn fill(&self, a: usize, inputs: &mut [u64]) {
         let first = a * self.scoring.letters();
         match self.table.get(first..first + inputs.len()) {
@@ -54,21 +56,25 @@ impl<'a> Inputs<'a> {
         }
     }
 
+    /// Padding takes as long as a letter, because the time until the other side gets its columns would tell how much of a
+    /// scanpath is padding: the first letter's input is computed in its place, and then not taken.
     fn input(&self, a: usize, b: usize) -> u64 {
         let padding = self.scoring.padding_letter();
-        let letters = (u16::try_from(a).ok(), u16::try_from(b).ok());
-        let entry = match letters {
-            (Some(x), Some(y)) if a != padding && b != padding => entry(self.model, x, y),
-            _ => return self.input_of_padding(),
+        let padded = Choice::from(u8::from(a == padding) | u8::from(b == padding));
+        let letter = |place: usize| {
+            let place = u64::conditional_select(&(place as u64), &0, padded);
+            u16::try_from(place).unwrap_or(0)
         };
+        let entry = entry(self.model, letter(a), letter(b));
         // Only entries that the cell cuts off are rounded.
         let entry = entry / i64::try_from(self.scoring.divisor()).unwrap_or(i64::MAX);
-        match &self.circuit {
+        let input = match &self.circuit {
             Circuit::Unit(cell) => cell.input(entry == 0),
             Circuit::Clipped(cell) => cell.input(entry.unsigned_abs()),
             Circuit::Difference(cell) => cell.input(entry.unsigned_abs()),
             Circuit::Local(cell) => cell.input(entry),
-        }
+        };
+        u64::conditional_select(&input, &self.input_of_padding(), padded)
     }
 
     /// A substitution that never pays.

@@ -162,9 +162,11 @@ impl<'a> Bob<'a, '_> {
             let terms = members
                 .iter()
                 .map(|member| settling.join_term(self.job.own[member.join].len()));
-            let own: Bits = terms
-                .flat_map(|term| bits_of(term, settling.width))
-                .collect();
+            // With room for all: a list that grows leaves copies behind.
+            let mut own = Bits::with_capacity(members.len() * settling.width);
+            for bit in terms.flat_map(|term| bits_of(term, settling.width)) {
+                own.push(bit);
+            }
             let own = session.own_bits(&own, transport)?;
             numbers = settle(session.party(), transport, &settling, numbers, &peer, &own)?;
         }

@@ -166,11 +166,9 @@ impl<'a> Alice<'a, '_> {
             let terms = members
                 .iter()
                 .map(|member| settling.host_term(self.job.own[member.host].len()));
-            let own: Zeroizing<Vec<bool>> = Zeroizing::new(
-                terms
-                    .flat_map(|term| bits_of(term, settling.width))
-                    .collect(),
-            );
+            // With room for all: a vector that grows leaves copies behind.
+            let mut own = Zeroizing::new(Vec::with_capacity(members.len() * settling.width));
+            own.extend(terms.flat_map(|term| bits_of(term, settling.width)));
             let own = session.own_bits(&own, transport)?;
             let peer = session.peer_bits(members.len() * settling.width, transport)?;
             numbers = settle(session.party(), transport, &settling, numbers, &own, &peer)?;

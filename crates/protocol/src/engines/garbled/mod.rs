@@ -55,7 +55,7 @@
 //! - to Bob: m·n·(32·g + N·w/8) bytes; to Alice: 4·w·m·n + 4·n·⌈log₂ N⌉ bytes, the latter once for all of Alice's scanpaths; 8 kilobytes to start;
 //! - Levenshtein with 52 letters: 107 bytes per cell;
 //! - waits: columns and transfers run ahead of the tables, so a portion (64 megabytes of tables) takes two round trips and no more;
-//! - memory: O(m + n) for the comparisons that are swept together, besides keys for 2¹⁸ of Bob's letters at a time.
+//! - memory: O(m + n) for the comparisons that are swept together, besides keys for 2¹⁸ of Bob's letters at a time, or for one longer scanpath; what would need more than two gigabytes for a side is refused.
 //!
 //! # Cores
 //! Comparisons run in up to eight lanes, one thread each on both sides (`lanes.rs`); the smaller of the two offers counts. A side offers half of its cores: enciphering
@@ -154,8 +154,16 @@ pub(crate) fn estimate(comparison: &Comparison, work: &Work) -> Estimate {
     let letters = scoring.letters() as u64;
     let bits_per_letter = u64::from(u64::BITS - letters.saturating_sub(1).leading_zeros());
     Estimate {
-        bytes_to_host: START_BYTES + 4 * (wires + work.join_letters * bits_per_letter),
-        bytes_to_join: START_BYTES + 32 * gates + wires.saturating_mul(letters) / 8,
+        bytes_to_host: work
+            .join_letters
+            .saturating_mul(bits_per_letter)
+            .saturating_add(wires)
+            .saturating_mul(4)
+            .saturating_add(START_BYTES),
+        bytes_to_join: gates
+            .saturating_mul(32)
+            .saturating_add(wires.saturating_mul(letters) / 8)
+            .saturating_add(START_BYTES),
         rounds: 4 + (gates >> 20),
         seconds: gates as f64 / GATES_PER_SECOND,
     }

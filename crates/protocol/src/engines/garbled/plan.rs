@@ -37,6 +37,9 @@ impl Default for Sizes {
 /// The longest scanpath that the look-up can number.
 const MOST_LETTERS: u32 = MAX_STRIPS * STRIP_ROWS as u32;
 
+/// Memory that one of Bob's scanpaths may take on a side: labels of its letters' keys and of what a column carries.
+const MOST_COLUMN_BYTES: u64 = 2 << 30;
+
 /// The plan of a run, equal on both sides.
 pub(super) struct Plan {
     pub(super) scoring: Scoring,
@@ -108,8 +111,28 @@ impl Plan {
                 rows > 0 && columns > 0
             })
             .collect();
+        if plan.column_bytes(job) > MOST_COLUMN_BYTES {
+            return Err(ProtocolError::Job(
+                "a scanpath of the joining side is so long that garbled circuits for these costs would need gigabytes of memory; use shorter scanpaths or a smaller scale",
+            ));
+        }
         plan.stages = plan.stages(job, lanes, sizes);
         Ok(plan)
+    }
+
+    /// About what the longest of Bob's scanpaths takes in memory: a label is 16 bytes, and a column keeps the keys of its
+    /// letter, shares and labels of what is looked up, and labels of what it hands on.
+    fn column_bytes(&self, job: &Job<'_>) -> u64 {
+        let longest = |side: fn(&(u32, u32)) -> u32| {
+            let lengths = self.open.iter().map(|&pair| self.lengths(job, pair));
+            lengths.map(|pair| side(&pair)).max().unwrap_or(0)
+        };
+        let shorter = self.open.iter().map(|&pair| self.shorter(job, pair)).max();
+        let wires = self.scoring.circuit(shorter.unwrap_or(0)).input_wires();
+        let letters = self.scoring.letters() as u64;
+        let bits = u64::from(u64::BITS - letters.saturating_sub(1).leading_zeros());
+        let columns = u64::from(longest(|pair| pair.1));
+        columns.saturating_mul(16 * (bits + 3 * wires))
     }
 
     /// The lengths of a pair.

@@ -128,7 +128,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
     fn fill_all(&mut self, channel: &mut dyn Channel) -> Result<(), ProtocolError> {
         loop {
             self.take_up();
-            while let Some(header) = self.next_question() {
+            while let Some(header) = self.next_question(0) {
                 self.turn(channel, None, Some(header))?;
             }
             let Some(question) = self.under_way.pop_front() else {
@@ -144,7 +144,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
                 self.randomness = Some(Randomness::of_other_side(&self.public, expected)?);
             }
             let answer = self.hear(channel, question)?;
-            let next = self.next_question_at_once();
+            let next = self.next_question_at_once(answer.pending.len());
             self.turn(channel, Some(answer), next)?;
         }
     }

@@ -9,9 +9,10 @@
 //! She sees how long each batch is and in which batch a cell is, and no more: within a batch the order is uniform. The
 //! lengths follow from the lengths of the scanpaths and from Bob's coins alone, for which cells are ready never depends on a
 //! letter. The number of the batch tells something of where a cell is, as the number of the step does in the paper. With
-//! two thirds of what is ready in each batch it leaves her at least as uncertain of the cell's anti-diagonal as the paper's
-//! one cell at a time (a third of the cells falls behind each time), and the more so the more comparisons are in flight;
-//! with all that is ready she would know it. A test measures all three.
+//! about two thirds of what could be asked under way, a third of the cells falls behind each time. That leaves her about as
+//! uncertain of a cell's anti-diagonal as the paper's one cell at a time (from 2 % less to 10 % more for a single comparison
+//! of 20 to 60 letters), and the more so the more comparisons are in flight; with all that is ready she would know it. A
+//! test measures all three, with as many batches under way as Bob keeps.
 
 use super::workers::LANES;
 use rand::{CryptoRng, Rng, RngExt};
@@ -42,14 +43,16 @@ impl<T> Candidates<T> {
     }
 }
 
-/// How many of the ready candidates to take: about two thirds, never more than three quarters, at most `batch`, and where
-/// there is plenty as many as fill the lanes of both sides, which are multiples of `full`.
-pub(super) fn cells_to_take(ready: usize, batch: usize, full: usize) -> usize {
-    if ready <= 3 {
-        return ready.min(1);
+/// How many of the ready candidates to take while others are `asked` about: so many that about two thirds of both together
+/// are under way, never more than three quarters, at most `batch`, and where there is plenty as many as fill the lanes of
+/// both sides, which are multiples of `full`.
+pub(super) fn cells_to_take(ready: usize, asked: usize, batch: usize, full: usize) -> usize {
+    let all = ready + asked;
+    if all <= 3 {
+        return if asked == 0 { ready.min(1) } else { 0 };
     }
-    let most = (ready * 3 / 4).min(batch);
-    let size = (ready * 2).div_ceil(3).min(most);
+    let most = (all * 3 / 4).saturating_sub(asked).min(batch).min(ready);
+    let size = (all * 2).div_ceil(3).saturating_sub(asked).min(most);
     if size > full {
         return size - size % full;
     }

@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 
 /// The file in the folder of results.
@@ -105,62 +105,103 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Opens the folder's file, or begins one.
+    /// Opens the folder's file, or begins one. What a killed run left half written is cut off and measured again.
     pub(super) fn open(folder: &Path, header: &Header) -> Result<Self, Failure> {
         let path = folder.join(NAME);
-        let failed = |error: &std::io::Error| Failure::writing(&path, error);
+        let failed = |error: io::Error| Failure::writing(&path, &error);
         std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
         let mut file = OpenOptions::new()
             .read(true)
             .append(true)
             .create(true)
             .open(&path)
-            .map_err(|error| failed(&error))?;
-        let mut lines = BufReader::new(&file).lines();
-        let mut all = Vec::new();
-        let mut torn = false;
-        match lines.next().transpose().map_err(|error| failed(&error))? {
-            None => {
-                let line = serde_json::to_string(header).unwrap_or_default();
-                writeln!(file, "{line}").map_err(|error| failed(&error))?;
-            }
-            Some(line) => {
-                let found: Header = serde_json::from_str(&line).map_err(|_| {
-                    Failure::input(format!(
-                        "{}: line 1: this is no file of measurements",
-                        path.display()
-                    ))
-                })?;
-                if found != *header {
-                    return Err(Failure::input(format!(
-                        "{}: these measurements were made with other settings or on another machine\n  \
-                         choose another folder, or remove this one",
-                        path.display()
-                    )));
-                }
-                for line in lines {
-                    let line = line.map_err(|error| failed(&error))?;
-                    match serde_json::from_str(&line) {
-                        Ok(record) => all.push(record),
-                        // The run was killed while it wrote: that step is measured again.
-                        Err(_) => torn = true,
-                    }
-                }
-            }
+            .map_err(failed)?;
+        let mut text = String::new();
+        file.read_to_string(&mut text).map_err(failed)?;
+        let whole = text.rfind('\n').map_or(0, |end| end + 1);
+        file.set_len(whole as u64).map_err(failed)?;
+        let mut lines = text[..whole].lines();
+        let Some(first) = lines.next() else {
+            let mut records = Self {
+                all: Vec::new(),
+                file,
+            };
+            records.append(header)?;
+            return Ok(records);
+        };
+        if serde_json::from_str::<Header>(first).ok().as_ref() != Some(header) {
+            return Err(Failure::input(format!(
+                "{}: line 1: these are no measurements, or of other settings or another machine\n  \
+                 choose another folder, or remove this one",
+                path.display()
+            )));
         }
-        if torn {
-            writeln!(file).map_err(|error| failed(&error))?;
-        }
+        let all: Result<Vec<Record>, _> = lines.map(serde_json::from_str).collect();
+        let all = all.map_err(|error| {
+            Failure::input(format!(
+                "{}: a line is no measurement: {error}\n  choose another folder, or remove this one",
+                path.display()
+            ))
+        })?;
         Ok(Self { all, file })
     }
 
     /// Keeps a record, on disk first.
     pub(super) fn push(&mut self, record: Record) -> Result<(), Failure> {
-        let line = serde_json::to_string(&record).unwrap_or_default();
-        writeln!(self.file, "{line}")
-            .and_then(|()| self.file.sync_data())
-            .map_err(|error| Failure::writing(Path::new(NAME), &error))?;
+        self.append(&record)?;
         self.all.push(record);
         Ok(())
+    }
+
+    /// A line, at once.
+    fn append(&mut self, line: &impl Serialize) -> Result<(), Failure> {
+        let written = serde_json::to_string(line)
+            .map_err(io::Error::from)
+            .and_then(|line| self.file.write_all(format!("{line}\n").as_bytes()))
+            .and_then(|()| self.file.sync_data());
+        written.map_err(|error| Failure::writing(Path::new(NAME), &error))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a test may fail
+
+    use super::*;
+
+    #[test]
+    fn what_is_whole_comes_again_wherever_a_run_was_killed() {
+        let header = Header {
+            version: 1,
+            seed: 1,
+            quick: true,
+            machine: "a machine".into(),
+            cores: 2,
+            cohorts: None,
+        };
+        let record = |length| Record::Alone {
+            engine: Measured::Garbled,
+            length,
+            seconds: vec![0.5, 0.25],
+            bytes: [1, 2],
+        };
+        let folder = tempfile::tempdir().unwrap();
+        let mut records = Records::open(folder.path(), &header).unwrap();
+        records.push(record(8)).unwrap();
+        records.push(record(10)).unwrap();
+        let path = folder.path().join(NAME);
+        let bytes = std::fs::read(&path).unwrap();
+        let ends: Vec<usize> = (0..bytes.len()).filter(|&at| bytes[at] == b'\n').collect();
+        for cut in 0..=bytes.len() {
+            std::fs::write(&path, &bytes[..cut]).unwrap();
+            let mut records = Records::open(folder.path(), &header).unwrap();
+            let whole = ends.iter().filter(|&&end| end < cut).count();
+            assert_eq!(records.all.len(), whole.saturating_sub(1), "{cut}");
+            records.push(record(20)).unwrap();
+            let again = Records::open(folder.path(), &header).unwrap();
+            assert_eq!(again.all, records.all);
+        }
+        let other = Header { seed: 2, ..header };
+        assert!(Records::open(folder.path(), &other).is_err());
     }
 }

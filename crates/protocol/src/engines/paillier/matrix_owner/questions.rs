@@ -15,18 +15,23 @@ const WINDOW_BYTES: usize = 256 << 10;
 const QUESTIONS_UNDER_WAY: usize = 3;
 
 impl<R> MatrixOwner<'_, R> {
-    /// How much to ask next; `None` when there is nothing to ask, or enough under way.
-    pub(super) fn next_question(&self) -> Option<Header> {
+    /// How much to ask next, while the values of so many cells are taken out of an answer; `None` when there is nothing to
+    /// ask, or enough under way.
+    pub(super) fn next_question(&self, answered: usize) -> Option<Header> {
         let batch = self.agreement.batch() as usize;
         let idle = self.under_way.is_empty();
         if !idle && (batch == 1 || self.under_way.len() >= QUESTIONS_UNDER_WAY) {
             return None;
         }
         let full = LANES * self.agreement.layout.cells;
-        let steps = cells_to_take(self.candidates.len(), self.full_question(), full);
+        let asked = self.under_way.iter().map(|question| question.pending.len());
+        let asked = asked.sum::<usize>() + answered;
+        let ready = self.candidates.len();
+        let steps = cells_to_take(ready, asked, self.full_question(), full);
         let results = self.finished.len().min(batch);
-        // A question that leaves most lanes empty costs as much as a full one: better wait for the answer under way.
-        if !idle && 2 * steps < full {
+        // While there is a question under way only full ones follow: small ones would tell Alice more exactly when a cell
+        // was ready, and cost as much.
+        if !idle && steps < self.full_question() {
             return None;
         }
         let outstanding: usize = self.under_way.iter().map(|q| q.reply_bytes).sum();
@@ -50,8 +55,8 @@ impl<R> MatrixOwner<'_, R> {
     }
 
     /// A question that need not wait for the answer at hand: there is more than enough to choose from without it.
-    pub(super) fn next_question_at_once(&self) -> Option<Header> {
-        self.next_question()
+    pub(super) fn next_question_at_once(&self, answered: usize) -> Option<Header> {
+        self.next_question(answered)
             .filter(|header| header.steps as usize == self.full_question())
     }
 
