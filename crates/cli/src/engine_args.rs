@@ -41,7 +41,7 @@ pub(crate) struct PaillierArgs {
     #[arg(long)]
     pub(crate) allow_weak_key: bool,
 
-    /// The most cells per message; 1 is the paper's way [default: 256]
+    /// The most cells per message; 1 is the paper's way [default: 512]
     #[arg(long, value_name = "CELLS")]
     pub(crate) batch: Option<u32>,
 

@@ -230,13 +230,26 @@ impl PrimeHalf {
         let (quotient, low) = (Zeroizing::new(quotient), Zeroizing::new(low));
         let high = Zeroizing::new(limbs::to_uint(element.high()).rem(&self.prime));
         let product = Zeroizing::new(high.mul_mod(&self.other, &self.prime));
-        let quotient = Zeroizing::new(quotient.rem(&self.prime));
+        // Below q, which is as long as p.
+        let quotient = below(&quotient, &self.prime, 1);
         let high = Zeroizing::new(product.add_mod(&quotient, &self.prime));
         self.ring.residue_of_digits(&low, &high)
     }
 }
 
-/// The number with remainder `a` modulo `m` and `b` modulo `k`, by Garner: `a + m·((b − a)·m⁻¹ mod k)`.
+/// A number modulo `m` that is at most `times` subtractions away from it: far less work than a division in constant time.
+fn below(value: &BoxedUint, m: &NonZero<BoxedUint>, times: usize) -> Zeroizing<BoxedUint> {
+    let words = (m.as_ref().bits_precision() as usize).div_ceil(64);
+    let modulus = Zeroizing::new(limbs::from_uint(m.as_ref(), words));
+    let mut value = Zeroizing::new(limbs::from_uint(value, words));
+    for _ in 0..times {
+        limbs::subtract_once(&mut value, &modulus);
+    }
+    Zeroizing::new(limbs::to_uint(&value))
+}
+
+/// The number with remainder `a < m` modulo `m` and `b` modulo `k`, by Garner: `a + m·((b − a)·m⁻¹ mod k)`. `m` and `k` are
+/// primes of the same length, or their squares, so that `m` is below `4·k`.
 fn join(
     a: &BoxedUint,
     b: &BoxedUint,
@@ -244,7 +257,7 @@ fn join(
     k: &NonZero<BoxedUint>,
     m_inverse: &BoxedUint,
 ) -> BoxedUint {
-    let difference = b.sub_mod(&a.rem(k), k);
+    let difference = b.sub_mod(&below(a, k, 3), k);
     let product = m.concatenating_mul(&difference.mul_mod(m_inverse, k));
     product.wrapping_add(limbs::resize(a, &product))
 }

@@ -121,10 +121,10 @@ pub struct PaillierOptions {
 }
 
 impl PaillierOptions {
-    /// A key of 2048 bits, batches of up to 256 cells, packed.
+    /// A key of 2048 bits, batches of up to 512 cells, packed.
     pub const DEFAULT: Self = Self {
         key_size: KeySize::Bits2048,
-        batch: 256,
+        batch: 512,
         packing: true,
     };
     /// The largest batch: it bounds what a peer can make us reserve.
