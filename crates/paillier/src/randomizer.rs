@@ -80,11 +80,8 @@ impl SecretKey {
     }
 
     fn join_randomizers(&self, by_p: &[Residue], by_q: &[Residue]) -> Vec<Randomizer> {
-        let joined = by_p
-            .iter()
-            .zip(by_q)
-            .map(|(r_p, r_q)| self.join_residues(r_p, r_q));
-        joined
+        self.join_residues(by_p, by_q)
+            .into_iter()
             .map(|residue| self.public_key().randomizer(residue))
             .collect()
     }

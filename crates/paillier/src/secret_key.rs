@@ -6,7 +6,7 @@ use crypto_primes::{Flavor, is_prime, sieve_and_find};
 use rand::CryptoRng;
 use zeroize::Zeroizing;
 
-use crate::arith::{Exponent, Kernel, Residue, Ring, limbs};
+use crate::arith::{Exponent, Factor, Kernel, Residue, Ring, limbs};
 use crate::ciphertext::Ciphertext;
 use crate::error::{KeyFault, Misuse, Result};
 use crate::key_size::KeySize;
@@ -33,25 +33,29 @@ pub struct SecretKey {
     public: PublicKey,
     p: PrimeHalf,
     q: PrimeHalf,
-    /// `p⁻¹ mod q`.
-    p_inverse: Zeroizing<BoxedUint>,
-    /// `p⁻² mod q²`.
-    p_squared_inverse: Zeroizing<BoxedUint>,
+    /// What the logarithm modulo `p²` is multiplied by to be the message modulo `p`.
+    correction: Factor,
+    /// The same modulo `q`, divided by `p`.
+    divided_correction: Factor,
+    /// `−p⁻¹ mod q`.
+    minus_p_inverse: Factor,
+    /// Modulo `p²` and `q²`: 1 and 0, and 0 and 1.
+    idempotents: [Factor; 2],
 }
 
 /// What decryption and randomisers need modulo the square of one prime.
 pub(crate) struct PrimeHalf {
     ring: Ring,
     prime: Zeroizing<NonZero<BoxedUint>>,
-    prime_squared: Zeroizing<NonZero<BoxedUint>>,
-    /// The other prime modulo this one.
-    other: Zeroizing<BoxedUint>,
+    /// `2^(κ/2)`, the place of the upper half of a number modulo `n`.
+    upper: Factor,
+    /// `n`, the place of the high digit of an element of `Z/n²`, and `n·2^(κ/2)`.
+    modulus: Factor,
+    upper_modulus: Factor,
     /// `prime − 1`, the exponent that leaves the message alone.
     decryption_exponent: Exponent,
     /// `prime`, the exponent of a randomiser modulo `prime²`.
     prime_exponent: Exponent,
-    /// `L(g^(prime − 1))⁻¹ mod prime`, the inverse of minus the other prime.
-    correction: Zeroizing<BoxedUint>,
 }
 
 impl SecretKey {
@@ -86,17 +90,26 @@ impl SecretKey {
 
     fn from_fitting_primes(p: &BoxedUint, q: &BoxedUint, kernel: Kernel) -> Result<Self> {
         let public = PublicKey::from_trusted_modulus(&p.concatenating_mul(q), kernel)?;
+        let (half_p, half_q) = (PrimeHalf::new(p, q, kernel)?, PrimeHalf::new(q, p, kernel)?);
+        // L(g^(p − 1)) is minus the other prime.
+        let (minus_p, minus_q) = (
+            half_q.minus_other_inverse(p)?,
+            half_p.minus_other_inverse(q)?,
+        );
         let odd_q = odd(q)?;
-        let odd_q_squared = odd(&q.concatenating_square())?;
-        let p_inverse = invert(&p.rem(odd_q.as_nz_ref()), &odd_q)?;
-        let p_squared = p.concatenating_square();
-        let p_squared_inverse = invert(&p_squared.rem(odd_q_squared.as_nz_ref()), &odd_q_squared)?;
+        let divided = Zeroizing::new(minus_p.square_mod(odd_q.as_nz_ref()));
+        let divided = Zeroizing::new(divided.neg_mod(odd_q.as_nz_ref()));
         Ok(Self {
-            p: PrimeHalf::new(p, q, kernel)?,
-            q: PrimeHalf::new(q, p, kernel)?,
+            correction: half_p.factor_below_prime(&minus_q),
+            divided_correction: half_q.factor_below_prime(&divided),
+            minus_p_inverse: half_q.factor_below_prime(&minus_p),
+            idempotents: [
+                public.ring().factor(&idempotent(p, q, &public)?),
+                public.ring().factor(&idempotent(q, p, &public)?),
+            ],
+            p: half_p,
+            q: half_q,
             public,
-            p_inverse: Zeroizing::new(p_inverse),
-            p_squared_inverse: Zeroizing::new(p_squared_inverse),
         })
     }
 
@@ -136,37 +149,54 @@ impl SecretKey {
             self.public.check_owner(ciphertext)?;
             residues.push(ciphertext.residue());
         }
-        let (modulo_p, modulo_q) = (self.p.decrypt(&residues), self.q.decrypt(&residues));
-        Ok(modulo_p
+        let by_p = self
+            .p
+            .ring
+            .scale(&self.p.logarithms(&residues), &self.correction);
+        // By Garner: with t = (m_q − m_p)/p modulo q, the message is m_p + t·p.
+        let mut quotients = self
+            .q
+            .ring
+            .scale(&self.q.logarithms(&residues), &self.divided_correction);
+        let by_p_in_q: Vec<_> = by_p
             .iter()
-            .zip(&modulo_q)
-            .map(|(m_p, m_q)| self.public.decode(&self.join_plaintext(m_p, m_q)))
-            .collect())
+            .map(|m_p| self.q.ring.residue_of_words(m_p.low()))
+            .collect();
+        self.q
+            .ring
+            .add_scaled(&mut quotients, &by_p_in_q, &self.minus_p_inverse);
+        let messages = by_p.iter().zip(&quotients).map(|(m_p, quotient)| {
+            let message = Zeroizing::new(limbs::join_digits(
+                m_p.low(),
+                quotient.low(),
+                self.p.prime(),
+            ));
+            self.public.decode(&message)
+        });
+        Ok(messages.collect())
     }
 
     pub(crate) fn halves(&self) -> [&PrimeHalf; 2] {
         [&self.p, &self.q]
     }
 
-    /// The number modulo `n` with these remainders modulo `p` and `q`.
-    fn join_plaintext(&self, m_p: &BoxedUint, m_q: &BoxedUint) -> BoxedUint {
-        join(m_p, m_q, self.p.prime(), &self.q.prime, &self.p_inverse)
-    }
-
-    /// The element of `Z/n²` with these remainders modulo `p²` and `q²`.
-    pub(crate) fn join_residues(&self, r_p: &Residue, r_q: &Residue) -> Residue {
-        let (r_p, r_q) = (
-            Zeroizing::new(self.p.ring.to_uint(r_p)),
-            Zeroizing::new(self.q.ring.to_uint(r_q)),
-        );
-        let joined = join(
-            &r_p,
-            &r_q,
-            self.p.prime_squared.as_ref(),
-            &self.q.prime_squared,
-            &self.p_squared_inverse,
-        );
-        self.public.ring().residue(&joined)
+    /// The elements of `Z/n²` with these remainders modulo `p²` and `q²`.
+    pub(crate) fn join_residues(&self, by_p: &[Residue], by_q: &[Residue]) -> Vec<Residue> {
+        let ring = self.public.ring();
+        let widen = |half: &PrimeHalf, residues: &[Residue]| -> Vec<Residue> {
+            residues
+                .iter()
+                .map(|residue| {
+                    let number = Zeroizing::new(half.ring.to_uint(residue));
+                    let words = Zeroizing::new(limbs::from_uint(&number, ring.words()));
+                    ring.residue_of_words(&words)
+                })
+                .collect()
+        };
+        let [one_by_p, one_by_q] = &self.idempotents;
+        let mut joined = ring.scale(&widen(&self.p, by_p), one_by_p);
+        ring.add_scaled(&mut joined, &widen(&self.q, by_q), one_by_q);
+        joined
     }
 }
 
@@ -174,21 +204,35 @@ impl PrimeHalf {
     fn new(prime: &BoxedUint, other: &BoxedUint, kernel: Kernel) -> Result<Self> {
         let ring = Ring::new(prime, kernel).ok_or(Misuse::KernelUnavailable)?;
         let odd_prime = odd(prime)?;
-        let other = Zeroizing::new(other.rem(odd_prime.as_nz_ref()));
-        let minus_other = other.neg_mod(odd_prime.as_nz_ref());
         let bits = prime.bits();
         let below = Zeroizing::new(
             prime.wrapping_sub(BoxedUint::one_with_precision(prime.bits_precision())),
         );
+        let zero = BoxedUint::zero_with_precision(prime.bits_precision());
+        let other = Zeroizing::new(other.rem(odd_prime.as_nz_ref()));
+        let upper = ring.residue(&BoxedUint::one_with_precision(2 * bits).shl(bits));
+        let modulus = ring.residue_of_digits(&zero, &other);
+        let upper_modulus = ring.multiply(&[(&upper, &modulus)]);
         Ok(Self {
             decryption_exponent: Exponent::new(&below, bits),
             prime_exponent: Exponent::new(prime, bits),
-            correction: Zeroizing::new(invert(&minus_other, &odd_prime)?),
-            prime_squared: Zeroizing::new(nonzero(prime.concatenating_square())?),
+            upper: ring.factor(&upper),
+            upper_modulus: ring.factor(upper_modulus.first().unwrap_or(&modulus)),
+            modulus: ring.factor(&modulus),
             prime: Zeroizing::new(nonzero(prime.clone())?),
-            other,
             ring,
         })
+    }
+
+    /// The inverse of minus the other prime, modulo this one.
+    fn minus_other_inverse(&self, other: &BoxedUint) -> Result<Zeroizing<BoxedUint>> {
+        let minus = Zeroizing::new(other.rem(&self.prime).neg_mod(&self.prime));
+        Ok(Zeroizing::new(invert(&minus, &odd(self.prime())?)?))
+    }
+
+    fn factor_below_prime(&self, value: &BoxedUint) -> Factor {
+        let zero = BoxedUint::zero_with_precision(value.bits_precision());
+        self.ring.factor(&self.ring.residue_of_digits(value, &zero))
     }
 
     pub(crate) fn ring(&self) -> &Ring {
@@ -207,9 +251,9 @@ impl PrimeHalf {
         &self.prime_exponent
     }
 
-    /// The messages modulo the prime: `c^(p − 1)` is `1 + u·p`, and `u` is the message times a constant.
-    fn decrypt(&self, ciphertexts: &[&Residue]) -> Vec<Zeroizing<BoxedUint>> {
-        let residues: Vec<_> = ciphertexts.iter().map(|c| self.narrow(c)).collect();
+    /// `c^(p − 1)` is `1 + u·p`, and `u`, as the low digit here, is the message times a constant.
+    fn logarithms(&self, ciphertexts: &[&Residue]) -> Vec<Residue> {
+        let residues = self.narrow(ciphertexts);
         let powers: Vec<_> = residues
             .iter()
             .map(|residue| (residue, &self.decryption_exponent))
@@ -217,49 +261,40 @@ impl PrimeHalf {
         let powers = self.ring.pow(&powers);
         powers
             .iter()
-            .map(|power| {
-                let logarithm = Zeroizing::new(limbs::to_uint(power.high()));
-                Zeroizing::new(logarithm.mul_mod(&self.correction, &self.prime))
-            })
+            .map(|power| self.ring.residue_of_words(power.high()))
             .collect()
     }
 
-    /// An element of `Z/n²` modulo `p²`: with `x₀ = d₀ + d₁·p` and `n = p·q`, `x₀ + x₁·n` is `d₀ + (d₁ + x₁·q)·p`.
-    fn narrow(&self, element: &Residue) -> Residue {
-        let (quotient, low) = limbs::to_uint(element.low()).div_rem(&self.prime);
-        let (quotient, low) = (Zeroizing::new(quotient), Zeroizing::new(low));
-        let high = Zeroizing::new(limbs::to_uint(element.high()).rem(&self.prime));
-        let product = Zeroizing::new(high.mul_mod(&self.other, &self.prime));
-        // Below q, which is as long as p.
-        let quotient = below(&quotient, &self.prime, 1);
-        let high = Zeroizing::new(product.add_mod(&quotient, &self.prime));
-        self.ring.residue_of_digits(&low, &high)
+    /// Elements of `Z/n²` modulo `p²`: both digits to the base `n` are taken in halves, which are numbers of the length of `p`.
+    fn narrow(&self, elements: &[&Residue]) -> Vec<Residue> {
+        let length = self.ring.words();
+        let quarter = |index: usize| -> Vec<Residue> {
+            elements
+                .iter()
+                .map(|element| {
+                    self.ring
+                        .residue_of_words(&element.words()[index * length..][..length])
+                })
+                .collect()
+        };
+        let mut sums = quarter(0);
+        for (index, factor) in [&self.upper, &self.modulus, &self.upper_modulus]
+            .into_iter()
+            .enumerate()
+        {
+            self.ring.add_scaled(&mut sums, &quarter(index + 1), factor);
+        }
+        sums
     }
 }
 
-/// A number modulo `m` that is at most `times` subtractions away from it: far less work than a division in constant time.
-fn below(value: &BoxedUint, m: &NonZero<BoxedUint>, times: usize) -> Zeroizing<BoxedUint> {
-    let words = (m.as_ref().bits_precision() as usize).div_ceil(64);
-    let modulus = Zeroizing::new(limbs::from_uint(m.as_ref(), words));
-    let mut value = Zeroizing::new(limbs::from_uint(value, words));
-    for _ in 0..times {
-        limbs::subtract_once(&mut value, &modulus);
-    }
-    Zeroizing::new(limbs::to_uint(&value))
-}
-
-/// The number with remainder `a < m` modulo `m` and `b` modulo `k`, by Garner: `a + m·((b − a)·m⁻¹ mod k)`. `m` and `k` are
-/// primes of the same length, or their squares, so that `m` is below `4·k`.
-fn join(
-    a: &BoxedUint,
-    b: &BoxedUint,
-    m: &BoxedUint,
-    k: &NonZero<BoxedUint>,
-    m_inverse: &BoxedUint,
-) -> BoxedUint {
-    let difference = b.sub_mod(&below(a, k, 3), k);
-    let product = m.concatenating_mul(&difference.mul_mod(m_inverse, k));
-    product.wrapping_add(limbs::resize(a, &product))
+/// The element of `Z/n²` that is 1 modulo `p²` and 0 modulo `q²`.
+fn idempotent(p: &BoxedUint, q: &BoxedUint, public: &PublicKey) -> Result<Residue> {
+    let p_squared = odd(&p.concatenating_square())?;
+    let q_squared = Zeroizing::new(q.concatenating_square());
+    let inverse = Zeroizing::new(invert(&q_squared.rem(p_squared.as_nz_ref()), &p_squared)?);
+    let product = Zeroizing::new(q_squared.concatenating_mul(&*inverse));
+    Ok(public.ring().residue(&product))
 }
 
 fn random_prime<R: CryptoRng + ?Sized>(bits: u32, rng: &mut R) -> Result<BoxedUint> {

@@ -1,7 +1,7 @@
 //! Little-endian words: the common ground of the two kernels and the big-integer library.
 
-use crypto_bigint::{BoxedUint, ConcatenatingSquare, NonZero, Resize};
-use zeroize::Zeroize;
+use crypto_bigint::{BoxedUint, ConcatenatingMul, ConcatenatingSquare, NonZero, Resize};
+use zeroize::{Zeroize, Zeroizing};
 
 use super::residue::Residue;
 
@@ -95,6 +95,14 @@ pub(crate) fn resize(value: &BoxedUint, like: &BoxedUint) -> BoxedUint {
     resized
 }
 
+/// `low + high·m` as one number of twice the precision of `m`.
+pub(crate) fn join_digits(low: &[u64], high: &[u64], m: &BoxedUint) -> BoxedUint {
+    let high = Zeroizing::new(to_uint(high));
+    let product = high.concatenating_mul(m);
+    let low = Zeroizing::new(to_uint(low).resize(product.bits_precision()));
+    product.wrapping_add(&*low)
+}
+
 /// `count` ≤ 64 bits from position `start`, zeros beyond the end. The position is public, the value need not be.
 pub(crate) fn bits_at(words: &[u64], start: usize, count: u32) -> u64 {
     let (index, shift) = (start / 64, start % 64);
@@ -144,6 +152,24 @@ pub(crate) fn subtract_once(value: &mut [u64], m: &[u64]) -> u64 {
     for (index, word) in value.iter_mut().enumerate() {
         let subtrahend = m.get(index).copied().unwrap_or(0) & mask;
         (*word, borrow) = word.borrowing_sub(subtrahend, borrow);
+    }
+    subtracted
+}
+
+/// `value ← value + addend + carry_in mod m` for a sum below `2m`, without a branch; returns whether `m` was subtracted (1 or
+/// 0).
+pub(crate) fn add_mod(value: &mut [u64], addend: &[u64], carry_in: u64, m: &[u64]) -> u64 {
+    let mut carry = carry_in != 0;
+    let mut borrow = false;
+    for ((word, &other), &subtrahend) in value.iter_mut().zip(addend).zip(m) {
+        (*word, carry) = word.carrying_add(other, carry);
+        borrow = word.borrowing_sub(subtrahend, borrow).1;
+    }
+    let subtracted = u64::from(carry) | u64::from(!borrow);
+    let mask = core::hint::black_box(subtracted).wrapping_neg();
+    let mut borrow = false;
+    for (word, &subtrahend) in value.iter_mut().zip(m) {
+        (*word, borrow) = word.borrowing_sub(subtrahend & mask, borrow);
     }
     subtracted
 }

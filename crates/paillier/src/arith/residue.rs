@@ -1,6 +1,6 @@
 //! Elements of `Z/m²` as two digits in base `m`.
 
-use crypto_bigint::{BoxedUint, ConcatenatingMul, NonZero, Resize};
+use crypto_bigint::{BoxedUint, NonZero};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::limbs;
@@ -54,11 +54,25 @@ impl Residue {
         )
     }
 
+    /// From a number of as many words as `m`, which has its highest bit set: one subtraction at most is left to do.
+    pub(crate) fn from_words(value: &[u64], m: &[u64]) -> Self {
+        let mut words = vec![0; 2 * m.len()];
+        words[..m.len()].copy_from_slice(value);
+        words[m.len()] = limbs::subtract_once(&mut words[..m.len()], m);
+        Self { words }
+    }
+
+    /// Adds an element of the same ring, in constant time.
+    pub(crate) fn add(&mut self, other: &Self, m: &[u64]) {
+        let (low, high) = self.words.split_at_mut(m.len());
+        // m of the low digit are one of the high digit.
+        let excess = limbs::add_mod(low, other.low(), 0, m);
+        limbs::add_mod(high, other.high(), excess, m);
+    }
+
     /// `low + high·m` as one number of twice the precision of `m`.
     pub(crate) fn to_uint(&self, m: &BoxedUint) -> BoxedUint {
-        let product = limbs::to_uint(self.high()).concatenating_mul(m);
-        let precision = product.bits_precision();
-        product.wrapping_add(limbs::to_uint(self.low()).resize(precision))
+        limbs::join_digits(self.low(), self.high(), m)
     }
 
     pub(crate) fn low(&self) -> &[u64] {

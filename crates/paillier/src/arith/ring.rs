@@ -71,6 +71,10 @@ impl Ring {
         self.modulus_words.len()
     }
 
+    pub(super) fn modulus_words(&self) -> &[u64] {
+        &self.modulus_words
+    }
+
     pub(crate) fn kernel(&self) -> Kernel {
         match self.wide_turn() {
             #[cfg(target_arch = "x86_64")]
