@@ -20,7 +20,7 @@ pub(crate) enum Format {
 }
 
 /// The arguments about output.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct OutputArgs {
     /// How to write the results [default: table]
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -33,6 +33,17 @@ pub(crate) struct OutputArgs {
     /// Say nothing but results and errors
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+impl Format {
+    /// How names of files in this format end.
+    pub(crate) fn extension(self) -> &'static str {
+        match self {
+            Format::Table => "txt",
+            Format::Csv => "csv",
+            Format::Json => "json",
+        }
+    }
 }
 
 impl OutputArgs {
@@ -85,6 +96,20 @@ impl Checked {
         }
         .write(outcome)
     }
+
+    /// Writes the results to the file alone, and gives standard output to nobody.
+    pub(crate) fn write_file(
+        self,
+        args: &OutputArgs,
+        inputs: &[&Path],
+        outcome: &Outcome,
+    ) -> Result<(), Failure> {
+        match self.0 {
+            Some(prepared) => prepared,
+            None => args.prepare(inputs)?,
+        }
+        .write_file(outcome)
+    }
 }
 
 /// Output that is ready to be written.
@@ -96,11 +121,17 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// Writes the results everywhere, the file first: a closed pipe must not cost the results.
     pub(crate) fn write(self, outcome: &Outcome) -> Result<(), Failure> {
-        if let Some((file, format)) = self.file {
-            file.write(|out| render(format, outcome, out))?;
-        }
+        let format = self.format;
+        self.write_file(outcome)?;
         let mut out = BufWriter::new(io::stdout().lock());
-        render(self.format, outcome, &mut out).map_err(|error| Failure::printing(&error))
+        render(format, outcome, &mut out).map_err(|error| Failure::printing(&error))
+    }
+
+    fn write_file(self, outcome: &Outcome) -> Result<(), Failure> {
+        match self.file {
+            Some((file, format)) => file.write(|out| render(format, outcome, out)),
+            None => Ok(()),
+        }
     }
 }
 
