@@ -68,6 +68,14 @@ impl OutputArgs {
         Ok(Checked(open.then_some(prepared)))
     }
 
+    /// Writes the results to the file alone: where several peers have results, standard output is none's.
+    pub(crate) fn write_file(&self, inputs: &[&Path], outcome: &Outcome) -> Result<(), Failure> {
+        match self.prepare(inputs)?.file {
+            Some((file, format)) => file.write(|out| render(format, outcome, out)),
+            None => Ok(()),
+        }
+    }
+
     fn file_format(&self, path: &Path) -> Format {
         let extension = path.extension().and_then(|extension| extension.to_str());
         match (self.format, extension) {
@@ -96,20 +104,6 @@ impl Checked {
         }
         .write(outcome)
     }
-
-    /// Writes the results to the file alone, and gives standard output to nobody.
-    pub(crate) fn write_file(
-        self,
-        args: &OutputArgs,
-        inputs: &[&Path],
-        outcome: &Outcome,
-    ) -> Result<(), Failure> {
-        match self.0 {
-            Some(prepared) => prepared,
-            None => args.prepare(inputs)?,
-        }
-        .write_file(outcome)
-    }
 }
 
 /// Output that is ready to be written.
@@ -121,17 +115,11 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// Writes the results everywhere, the file first: a closed pipe must not cost the results.
     pub(crate) fn write(self, outcome: &Outcome) -> Result<(), Failure> {
-        let format = self.format;
-        self.write_file(outcome)?;
-        let mut out = BufWriter::new(io::stdout().lock());
-        render(format, outcome, &mut out).map_err(|error| Failure::printing(&error))
-    }
-
-    fn write_file(self, outcome: &Outcome) -> Result<(), Failure> {
-        match self.file {
-            Some((file, format)) => file.write(|out| render(format, outcome, out)),
-            None => Ok(()),
+        if let Some((file, format)) = self.file {
+            file.write(|out| render(format, outcome, out))?;
         }
+        let mut out = BufWriter::new(io::stdout().lock());
+        render(self.format, outcome, &mut out).map_err(|error| Failure::printing(&error))
     }
 }
 

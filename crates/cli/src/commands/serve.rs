@@ -112,8 +112,7 @@ fn session(
         let (Some(ended), Some(output)) = (held, output) else {
             return Ok(());
         };
-        let place = output.check(&ready.inputs)?;
-        place.write_file(output, &ready.inputs, &ended.outcome)?;
+        output.write_file(&ready.inputs, &ended.outcome)?;
         events.ended(&ended);
         Ok(())
     };
