@@ -80,9 +80,11 @@ fn read(path: &Path) -> Result<Vec<Peer>, Failure> {
             None => (line, None),
         };
         let at = |problem: &str| failed(format!("line {}: {problem}", index + 1));
-        let fingerprint: Fingerprint = fingerprint
-            .parse()
-            .map_err(|error| at(&format!("{error}; a name may follow, after a blank")))?;
+        let fingerprint: Fingerprint = fingerprint.parse().map_err(|error| {
+            at(&format!(
+                "{error}; in a list a blank ends it, and a name may follow"
+            ))
+        })?;
         let peer = match name {
             None => Peer::unnamed(fingerprint),
             Some(name) if is_good(name) => Peer {

@@ -60,7 +60,7 @@ impl World {
 
     /// A command of one of them, on one core where it is given and this system can.
     fn start(&self, name: &str, call: &str, core: Option<&str>) -> Running {
-        let words: Vec<&str> = call.split(' ').collect();
+        let words: Vec<&str> = call.split_whitespace().collect();
         let plain = self.folder.command(&words);
         let mut command = match core {
             None => plain,
@@ -127,6 +127,7 @@ fn three_peers_are_served_at_once_with_a_crowd_at_the_door() {
     for (index, other) in others.into_iter().enumerate() {
         assert_eq!(other.end().ok(), world.expected(index + 1));
     }
+    flood.until(300);
     let (made, _) = flood.end();
     assert_eq!(long.end().ok(), world.expected(0));
     let host = host.end();
@@ -136,7 +137,7 @@ fn three_peers_are_served_at_once_with_a_crowd_at_the_door() {
         Some(&"p0"),
         "a short session is not kept waiting by a long one"
     );
-    assert!(made > 100, "only {made} strangers came");
+    assert!(made >= 300, "only {made} strangers came");
     let unknown = world.peers[3].fingerprint().to_string();
     assert!(host.stderr.contains(&unknown), "the stranger's key is told");
     for index in 0..3 {
@@ -205,7 +206,7 @@ fn a_host_that_not_everybody_came_to_says_so() {
     for (flags, word) in [
         ("--peers partners.txt", "name a folder"),
         ("--peers partners.txt -o host.csv", "folder"),
-        ("--peers host.csv -o results", "line 1"),
+        ("--peers host.csv -o results", "line 4"),
         (
             "--peers partners.txt -o results --sessions 65",
             "--sessions",

@@ -13,7 +13,7 @@
 //! Its key proves that it is the same institution, but not that the first connection is dead: it may have crashed and come
 //! back before this side noticed, or somebody started the command twice. The first connection is listened to for a while. Whatever
 //! it says (a side that computes gives signs of life four times in its patience) shows that it is alive, and the second
-//! is declined. If it ends or is quiet for a third of this side's patience, the second takes its place.
+//! is declined. If it ends, or has been quiet for a third of this side's patience, the second takes its place.
 //!
 //! # The end
 //! When every peer has had its session to the end, or failed in a way that another attempt cannot mend, or when nobody was there
@@ -217,9 +217,9 @@ impl<'scope, E: Send + 'scope> Hall<'scope, '_, E> {
             }
             return;
         }
-        if since > quiet
-            && !running.cut
+        if !running.cut
             && let Some(watch) = &running.watch
+            && watch.quiet_for() > quiet
         {
             watch.cut();
             running.cut = true;

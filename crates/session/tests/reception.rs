@@ -194,7 +194,7 @@ fn more_peers_than_turns_wait_and_all_are_served() {
 
 #[test]
 fn a_second_connection_of_a_peer_that_is_here_is_declined() {
-    let world = World::new(1, Duration::from_secs(4), Duration::from_secs(3));
+    let world = World::new(1, Duration::from_secs(6), Duration::from_secs(4));
     std::thread::scope(|scope| {
         let host = scope.spawn(|| world.serve(1, MINUTE));
         let first = scope.spawn(|| world.join(0, &world.address));

@@ -69,6 +69,14 @@ impl Flood {
         }
     }
 
+    /// Waits until so many have come.
+    pub(crate) fn until(&self, made: u64) {
+        let deadline = Instant::now() + Duration::from_secs(30);
+        while self.made.load(Ordering::Relaxed) < made && Instant::now() < deadline {
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    }
+
     /// Ends it; gives the attempts that reached the host, and those in a second.
     pub(crate) fn end(self) -> (u64, f64) {
         let seconds = self.start.elapsed().as_secs_f64();
