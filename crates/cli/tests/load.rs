@@ -140,6 +140,8 @@ fn three_peers_are_served_at_once_with_a_crowd_at_the_door() {
     assert!(made >= 300, "only {made} strangers came");
     let unknown = world.peers[3].fingerprint().to_string();
     assert!(host.stderr.contains(&unknown), "the stranger's key is told");
+    let connected = host.stderr.matches("\"event\":\"connected\"").count();
+    assert_eq!(connected, 3, "no word is spoken with strangers");
     for index in 0..3 {
         let file = world.folder.read(&format!("results/p{index}.csv"));
         assert_eq!(file, world.expected(index));
@@ -339,9 +341,11 @@ fn a_thousand_strangers_in_a_second_do_not_slow_a_session() {
 fn a_peer_among_strangers_of_its_own_address_gets_in() {
     let world = World::new(2, "2", "5");
     let mut waits = Vec::new();
-    for _ in 0..10 {
-        let flags = "--peers partners.txt --sessions 2 -o results";
-        let (mut host, address) = world.host(flags, None);
+    for round in 0..10 {
+        let one = format!("--peer {} -o one.csv", world.peers[0].fingerprint());
+        let several = "--peers partners.txt --sessions 2 -o results".to_string();
+        let flags = if round % 2 == 0 { one } else { several };
+        let (mut host, address) = world.host(&flags, None);
         let flood = Flood::start(address, 1000);
         // What may come at once after a rest is used up.
         std::thread::sleep(Duration::from_secs(3));

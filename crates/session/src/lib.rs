@@ -51,7 +51,7 @@ pub use home::Home;
 pub use host_key::HostKey;
 pub use identity::{Fingerprint, FingerprintError, Identity};
 pub use loopback::compare_on_loopback;
-pub use reception::{Guest, Parting, Reception, Standing};
+pub use reception::{Guest, Hold, Parting, Reception, Standing};
 pub use session::{Agreed, Conversation, Plan, Summary, Wish};
 pub use turns::{Turn, Turns};
 pub use work::Ended;

@@ -70,6 +70,9 @@ pub enum Standing<E> {
     Failed(Parting<E>),
 }
 
+/// What is done with a guest.
+pub type Hold<'a, E> = dyn Fn(Guest, &Turns) -> Result<(), Parting<E>> + Sync + 'a;
+
 /// How peers are received.
 #[derive(Clone, Copy, Debug)]
 pub struct Reception {
@@ -108,7 +111,7 @@ impl Reception {
     pub fn serve<E: Send>(
         &self,
         mut door: Door,
-        hold: &(dyn Fn(Guest, &Turns) -> Result<(), Parting<E>> + Sync),
+        hold: &Hold<'_, E>,
         stranger: &mut dyn FnMut(&SessionError),
     ) -> Vec<Standing<E>> {
         let turns = Turns::new(self.sessions);
@@ -165,7 +168,7 @@ impl Reception {
 /// Where sessions are held.
 struct Hall<'scope, 'env, E> {
     scope: &'scope Scope<'scope, 'env>,
-    hold: &'env (dyn Fn(Guest, &Turns) -> Result<(), Parting<E>> + Sync),
+    hold: &'env Hold<'env, E>,
     turns: &'env Turns,
     ending: Sender<(usize, Result<(), Parting<E>>)>,
 }
