@@ -243,6 +243,7 @@ fn ten_peers_with_a_hundred_comparisons_each() {
             .collect();
         let ends: Vec<_> = joins.into_iter().map(Running::end).collect();
         let took = start.elapsed();
+        host.end().ok();
         for (index, ran) in ends.into_iter().enumerate() {
             let expected = world.expected(index);
             assert_eq!(expected.lines().count(), 101);
@@ -250,7 +251,6 @@ fn ten_peers_with_a_hundred_comparisons_each() {
             let file = world.folder.read(&format!("results/p{index}.csv"));
             assert_eq!(file, expected);
         }
-        host.end().ok();
         let most = watcher.end();
         eprintln!("{peers} peers, {sessions} at a time: {took:.1?}");
         match most {
