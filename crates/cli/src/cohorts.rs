@@ -142,7 +142,7 @@ impl<'a> OwnCohort<'a> {
 
     /// The cohort in the letters of both sides, and the metric: what [`plan`] would make of the two files.
     pub(crate) fn settle(
-        self,
+        &self,
         theirs: &Letters,
         role: Role,
         metric: &MetricArgs,
@@ -155,7 +155,7 @@ impl<'a> OwnCohort<'a> {
         let (alphabet, metric) = resolve(&self.letters, theirs, grid, metric)?;
         let file = match (self.letters.named, theirs.named) {
             (None, Some(named)) => load(&self.source, Some(named))?,
-            _ => self.file,
+            _ => self.file.clone(),
         };
         let cohort = in_alphabet(file, &self.source, alphabet, quiet)?;
         Ok((cohort, metric))

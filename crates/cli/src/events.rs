@@ -27,15 +27,62 @@ pub(crate) enum LogFormat {
 const PROGRESS_EVERY: Duration = Duration::from_secs(1);
 
 /// Tells events on standard error.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Events {
     format: LogFormat,
     quiet: bool,
+    about: Option<About>,
+}
+
+/// The peer that events are about.
+#[derive(Clone, Debug)]
+struct About {
+    peer: Fingerprint,
+    /// Its name, where it is one of several.
+    name: Option<String>,
 }
 
 impl Events {
     pub(crate) fn new(format: LogFormat, quiet: bool) -> Self {
-        Self { format, quiet }
+        Self {
+            format,
+            quiet,
+            about: None,
+        }
+    }
+
+    /// What is said of a peer; with a name it is one of several.
+    pub(crate) fn about(&self, peer: Fingerprint, name: Option<&str>) -> Self {
+        Self {
+            about: Some(About {
+                peer,
+                name: name.map(str::to_string),
+            }),
+            ..*self
+        }
+    }
+
+    /// The name of the peer, where there are several.
+    fn name(&self) -> Option<&str> {
+        self.about.as_ref()?.name.as_deref()
+    }
+
+    /// Lines about a peer, each with its name where there are several.
+    fn lines(&self, text: &str) {
+        match self.name() {
+            None => say::lines(text),
+            Some(name) => {
+                let named = text.lines().map(|line| format!("{name}: {line}\n"));
+                say::lines(&named.collect::<String>());
+            }
+        }
+    }
+
+    fn note(&self, text: &str) {
+        match self.name() {
+            None => say::note(text),
+            Some(name) => say::note(&format!("{name}: {text}")),
+        }
     }
 
     /// Whether other parts of the program should say nothing in words.
@@ -86,7 +133,22 @@ impl Events {
 
     pub(crate) fn connected(&self, peer: Fingerprint) {
         let event = json!({"event": "connected", "peer": peer.to_string()});
-        self.tell(event, || say::lines(&format!("connected with\n  {peer}\n")));
+        self.tell(event, || match self.name() {
+            None => say::lines(&format!("connected with\n  {peer}\n")),
+            Some(_) => self.lines("connected"),
+        });
+    }
+
+    /// A host works with others first.
+    pub(crate) fn waiting(&self, ahead: u64) {
+        self.tell(json!({"event": "waiting", "ahead": ahead}), || {
+            match self.name() {
+                None => say::lines(&format!(
+                    "the host works with others first; {ahead} are before this side\n"
+                )),
+                Some(_) => self.lines(&format!("waits for its turn; {ahead} are before it")),
+            }
+        });
     }
 
     pub(crate) fn agreed(&self, summary: &Summary) {
@@ -112,7 +174,7 @@ impl Events {
                 0 => String::new(),
                 known => format!(" ({known} are known from before)"),
             };
-            say::lines(&format!(
+            self.lines(&format!(
                 "agreed: {} scanpaths of the host, {} of the joining side, {} pairs{known}\n\
                  each pair tells {}; {}\n\
                  estimate: {} cells, {} to the host, {} to the joining side, {} of computing\n",
@@ -139,7 +201,13 @@ impl Events {
     pub(crate) fn progress(&self, cells: u64) -> Progress {
         let machine = self.format == LogFormat::Json && !self.quiet;
         Progress {
-            bar: progress::bar(cells, progress::Unit::Cells, self.is_quiet()),
+            // Several bars at once would overwrite each other.
+            bar: progress::bar(
+                cells,
+                progress::Unit::Cells,
+                self.is_quiet() || self.name().is_some(),
+            ),
+            events: self.clone(),
             cells,
             start: Instant::now(),
             told: machine.then(|| Mutex::new((0, Instant::now()))),
@@ -159,21 +227,21 @@ impl Events {
             "journal_failure": journal,
         });
         self.tell(event, || {
-            say::lines(&table::closing_lines(&ended.outcome));
+            self.lines(&table::closing_lines(&ended.outcome));
             if ended.repeated_pairs > 0 {
-                say::note(&format!(
+                self.note(&format!(
                     "{} pairs were begun more than once, one of them {} times: after an interruption, or with --fresh, the other side saw messages of the same pairs again",
                     ended.repeated_pairs, ended.most_views
                 ));
             }
             if ended.most_agreements > 1 {
-                say::note(&format!(
+                self.note(&format!(
                     "a scanpath of this side has been compared with this peer in {} different ways so far; their answers add up (docs/sessions.md)",
                     ended.most_agreements
                 ));
             }
             if let Some(problem) = journal {
-                say::note(&format!("the scores are complete, but the journal is not: {problem}"));
+                self.note(&format!("the scores are complete, but the journal is not: {problem}"));
             }
         });
     }
@@ -188,12 +256,40 @@ impl Events {
         Failure::Told(code)
     }
 
+    /// Tells of a session that failed while the host goes on.
+    pub(crate) fn session_failed(&self, failure: &Failure) {
+        let message = failure.to_string();
+        let event = json!({"event": "failed", "exit_code": failure.code(), "message": message});
+        self.tell(event, || self.note(&message));
+    }
+
+    /// Tells at the end of several sessions how many came to theirs.
+    pub(crate) fn served(&self, finished: usize, peers: usize) {
+        let event = json!({"event": "served", "finished": finished, "peers": peers});
+        self.tell(event, || {
+            say::lines(&format!(
+                "{finished} of {peers} peers have had their session\n"
+            ));
+        });
+    }
+
     fn tell(&self, event: Value, words: impl FnOnce()) {
         match self.format {
             _ if self.quiet => {}
             LogFormat::Text => words(),
-            LogFormat::Json => line(&event),
+            LogFormat::Json => line(&self.with_peer(event)),
         }
+    }
+
+    /// An event with the peer that it is about.
+    fn with_peer(&self, mut event: Value) -> Value {
+        if let Some(about) = &self.about {
+            event["peer"] = about.peer.to_string().into();
+            if let Some(name) = &about.name {
+                event["name"] = name.as_str().into();
+            }
+        }
+        event
     }
 }
 
@@ -203,6 +299,7 @@ pub(crate) struct Progress {
     cells: u64,
     start: Instant,
     told: Option<Mutex<(u64, Instant)>>,
+    events: Events,
 }
 
 impl Progress {
@@ -222,12 +319,13 @@ impl Observer for Progress {
             return;
         }
         told.1 = Instant::now();
-        line(&json!({
+        let event = json!({
             "event": "progress",
             "cells_finished": told.0,
             "cells": self.cells,
             "seconds_left": seconds_left(self.start.elapsed(), told.0, self.cells),
-        }));
+        });
+        line(&self.events.with_peer(event));
     }
 }
 

@@ -12,6 +12,7 @@ mod failure;
 mod metric_args;
 mod new_file;
 mod output;
+mod peers;
 mod progress;
 mod reveal_args;
 mod say;

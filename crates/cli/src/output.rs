@@ -20,7 +20,7 @@ pub(crate) enum Format {
 }
 
 /// The arguments about output.
-#[derive(Debug, Args)]
+#[derive(Clone, Debug, Args)]
 pub(crate) struct OutputArgs {
     /// How to write the results [default: table]
     #[arg(long, value_enum, value_name = "FORMAT")]
@@ -33,6 +33,17 @@ pub(crate) struct OutputArgs {
     /// Say nothing but results and errors
     #[arg(short, long)]
     pub(crate) quiet: bool,
+}
+
+impl Format {
+    /// How names of files in this format end.
+    pub(crate) fn extension(self) -> &'static str {
+        match self {
+            Format::Table => "txt",
+            Format::Csv => "csv",
+            Format::Json => "json",
+        }
+    }
 }
 
 impl OutputArgs {
@@ -55,6 +66,14 @@ impl OutputArgs {
         let stays = |(file, _): &(NewFile, Format)| file.is_direct();
         let open = prepared.file.as_ref().is_some_and(stays);
         Ok(Checked(open.then_some(prepared)))
+    }
+
+    /// Writes the results to the file alone: where several peers have results, standard output is none's.
+    pub(crate) fn write_file(&self, inputs: &[&Path], outcome: &Outcome) -> Result<(), Failure> {
+        match self.prepare(inputs)?.file {
+            Some((file, format)) => file.write(|out| render(format, outcome, out)),
+            None => Ok(()),
+        }
     }
 
     fn file_format(&self, path: &Path) -> Format {

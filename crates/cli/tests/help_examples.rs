@@ -151,6 +151,8 @@ fn the_two_institutions_of_the_readme_compare() {
 }
 
 fn run_together(pair: &Pair, host: &str, join: &str, [a, b]: &[String; 2]) {
+    pair.folder.file("partners.txt", format!("{b} partner\n"));
+    let results = host.contains("partners.txt");
     let host = host
         .replace("127.0.0.1:7070", "127.0.0.1:0")
         .replace("JOIN-FINGERPRINT", b)
@@ -162,7 +164,15 @@ fn run_together(pair: &Pair, host: &str, join: &str, [a, b]: &[String; 2]) {
         .replace("HOST-FINGERPRINT", a)
         .replace("THEIRS", a);
     let join = pair.start(Side::Join, &words(&join).0);
-    assert_eq!(host.end().ok(), join.end().ok());
+    let (host, join) = (host.end().ok(), join.end().ok());
+    if results {
+        // Standard output has a row for each peer.
+        assert!(host.contains(",finished,\"results"), "{host}");
+        let theirs = pair.folder.read("join.csv");
+        assert_eq!(pair.folder.read("results/partner.csv"), theirs);
+    } else {
+        assert_eq!(host, join);
+    }
 }
 
 #[test]

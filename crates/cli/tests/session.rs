@@ -144,14 +144,15 @@ fn a_wrong_peer_is_refused_by_either_side() {
         pair.folder.path().join("other.pem"),
     )
     .unwrap();
-    let runs = pair.run(&[], &[], &["--identity", "other.pem"]);
+    // The host goes on waiting: whoever reaches it can show some key.
+    let runs = pair.run(&[], &["--wait", "2"], &["--identity", "other.pem"]);
     let found = other.fingerprint(Side::Join);
     both_fail(
         runs,
         3,
         [&[&found, &join, "not the expected"], &["expects another"]],
     );
-    let runs = pair.run(&[], &["--identity", "other.pem"], &[]);
+    let runs = pair.run(&[], &["--wait", "2", "--identity", "other.pem"], &[]);
     both_fail(
         runs,
         3,

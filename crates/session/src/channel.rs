@@ -14,7 +14,7 @@
 use crate::SessionError;
 use crate::frames::{Kind, MAX_FRAME};
 use crate::limits::Patience;
-use crate::line::{FAREWELL, Line, TICK};
+use crate::line::{FAREWELL, Line, TICK, Watch};
 use crate::tls::Pinned;
 use rustls::Connection;
 use std::io;
@@ -94,6 +94,11 @@ impl SecureChannel {
             writer: Some(writer),
             threads,
         })
+    }
+
+    /// A view of the connection for another thread.
+    pub(crate) fn watch(&self) -> io::Result<Watch> {
+        Watch::new(&self.line)
     }
 
     /// What the channel's errors mean, and its patience, for whoever holds the channel only as a [`Channel`].

@@ -1,21 +1,22 @@
 //! From an address to a channel with the one peer that is expected.
 
 use crate::channel::SecureChannel;
+use crate::door::{Door, Visit};
 use crate::limits::{HANDSHAKE, Patience};
 use crate::line::{TICK, is_tick};
 use crate::tls::{self, Pinned};
-use crate::{Fingerprint, Identity, SessionError};
+use crate::{Fault, Fingerprint, Identity, SessionError};
 use rustls::Connection;
 use std::io::{self, ErrorKind, Read};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
-use std::sync::{Arc, mpsc};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long the joining side sleeps before it knocks again.
 const KNOCK: Duration = Duration::from_millis(200);
 
-/// Connections that may prove who they are at the same time.
-const AT_THE_DOOR: usize = 16;
+/// How long where somebody opened and closed again.
+const KNOCK_IN_A_CROWD: Duration = Duration::from_millis(50);
 
 /// The host's end before anyone has come.
 #[derive(Debug)]
@@ -50,8 +51,13 @@ impl Listener {
         self.address
     }
 
-    /// Waits for the peer. Whoever speaks no TLS, or leaves or hesitates before it has shown a key, is a stranger: it is
-    /// told of and turned away, and the wait goes on. Whoever shows another key ends it: a fingerprint is wrong.
+    /// The next connection, where one is there.
+    pub(crate) fn accept_one(&self) -> io::Result<(TcpStream, SocketAddr)> {
+        self.socket.accept()
+    }
+
+    /// Waits for one peer, and listens no more once it has come. Whoever shows no key, or another, is a stranger: it is told
+    /// of and turned away, and the wait goes on. If it goes on in vain, a wrong key is the likely reason and the error.
     pub fn accept(
         self,
         identity: &Identity,
@@ -60,43 +66,30 @@ impl Listener {
         stranger: &mut dyn FnMut(&SessionError),
     ) -> Result<SecureChannel, SessionError> {
         let deadline = Instant::now() + patience.arrival;
-        // Each in a thread of its own: one that hesitates must not keep the true peer waiting.
-        let (arrived, arrivals) = mpsc::channel();
-        let mut pending = 0;
-        // Whoever comes at once is not kept waiting; a long wait costs little.
-        let mut nap = Duration::from_millis(1);
-        while Instant::now() < deadline {
-            if pending < AT_THE_DOOR
-                && let Ok((socket, _)) = self.socket.accept()
-            {
-                pending += 1;
-                let (identity, patience) = (identity.clone(), *patience);
-                let arrived = arrived.clone();
-                std::thread::spawn(move || {
-                    let pinned = Pinned::new(peer);
-                    let secured = tls::server(&identity, &pinned)
-                        .and_then(|tls| secure(socket, tls, pinned, &patience));
-                    // Nobody listens any more once the peer has come.
-                    let _ = arrived.send(secured);
-                });
-            }
-            match arrivals.recv_timeout(nap) {
-                Err(_) => nap = (2 * nap).min(TICK / 4),
-                Ok(Err(error @ (SessionError::Network(_) | SessionError::Misbehaved(_)))) => {
-                    pending -= 1;
+        let mut door = Door::open(self, identity, &[peer], patience);
+        let mut wrong_key = None;
+        while let Some(visit) = door.next(deadline) {
+            match visit {
+                Visit::Peer(_, channel) => return Ok(*channel),
+                Visit::Stranger(error) => {
                     stranger(&error);
+                    if matches!(error.fault(), Fault::PeerDiffers) {
+                        wrong_key = Some(error);
+                    }
                 }
-                Ok(ended) => return ended,
             }
         }
-        Err(SessionError::Network(format!(
-            "the other side did not come within {} s",
-            patience.arrival.as_secs()
-        )))
+        Err(wrong_key.unwrap_or_else(|| {
+            SessionError::Network(format!(
+                "the other side did not come within {} s",
+                patience.arrival.as_secs()
+            ))
+        }))
     }
 }
 
-/// Calls the host until it answers, or too much time has gone.
+/// Calls the host until it answers, or too much time has gone. A host at whose door there is a crowd closes connections
+/// unheard: the next attempt may have more luck.
 pub fn join(
     address: &str,
     identity: &Identity,
@@ -104,15 +97,20 @@ pub fn join(
     patience: &Patience,
 ) -> Result<SecureChannel, SessionError> {
     let deadline = Instant::now() + patience.arrival;
-    let socket = loop {
-        match knock(address, deadline) {
-            Ok(socket) => break socket,
+    loop {
+        let (failed, pause) = match knock(address, deadline) {
+            Ok(socket) => match join_over(socket, identity, peer, patience) {
+                Err(error @ SessionError::Network(_)) => (error, KNOCK_IN_A_CROWD),
+                ended => return ended,
+            },
             Err(error @ SessionError::Ours(_)) => return Err(error),
-            Err(error) if Instant::now() + KNOCK >= deadline => return Err(error),
-            Err(_) => std::thread::sleep(KNOCK),
+            Err(error) => (error, KNOCK),
+        };
+        if Instant::now() + pause >= deadline {
+            return Err(failed);
         }
-    };
-    join_over(socket, identity, peer, patience)
+        std::thread::sleep(pause);
+    }
 }
 
 /// The joining side's end of a connection that stands.
@@ -150,7 +148,7 @@ fn knock(address: &str, deadline: Instant) -> Result<TcpStream, SessionError> {
 }
 
 /// The handshake, in bounded time.
-fn secure(
+pub(crate) fn secure(
     mut socket: TcpStream,
     mut tls: Connection,
     pinned: Arc<Pinned>,

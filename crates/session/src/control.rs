@@ -1,13 +1,14 @@
 //! The messages before and after the work: a tag, a length, and JSON.
 //!
 //! They are few and small, so that a form that people can read in a trace costs nothing. A length is held against the
-//! limit of its tag before memory is reserved. In the place of any of them a side may decline, with a reason in words.
+//! limit of its tag before memory is reserved. In the place of any of them a side may decline, with a reason in words; before its terms a host may ask to wait.
 
 use crate::SessionError;
 use crate::error::tame;
-use crate::limits::MAX_PAIRS;
+use crate::limits::{LONGEST_WAIT, MAX_PAIRS};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
+use std::time::Instant;
 use veilpath_protocol::{Channel, Role};
 
 /// What a message is.
@@ -19,6 +20,7 @@ pub(crate) enum Tag {
     Ready = 4,
     Done = 5,
     Finished = 6,
+    Wait = 14,
     Decline = 15,
 }
 
@@ -26,7 +28,7 @@ impl Tag {
     /// The most bytes of such a message.
     pub(crate) fn limit(self) -> usize {
         match self {
-            Tag::Hello | Tag::Ready | Tag::Finished | Tag::Decline => 4 << 10,
+            Tag::Hello | Tag::Ready | Tag::Finished | Tag::Wait | Tag::Decline => 4 << 10,
             Tag::Terms => 256 << 10,
             Tag::Roster => 1 << 20,
             Tag::Done => (MAX_PAIRS / 8) as usize,
@@ -39,6 +41,15 @@ impl Tag {
 #[serde(deny_unknown_fields)]
 pub(crate) struct Decline {
     pub(crate) reason: String,
+}
+
+/// The host works with others first. It comes again and again before the host's next message, so that nobody takes the
+/// host for dead.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Wait {
+    /// How many are before this side.
+    pub(crate) ahead: u64,
 }
 
 /// Sends a message.
@@ -78,17 +89,45 @@ pub(crate) fn receive<T: DeserializeOwned>(
 
 /// Receives a message of bytes.
 pub(crate) fn receive_bytes(channel: &mut dyn Channel, tag: Tag) -> Result<Vec<u8>, SessionError> {
+    Ok(receive_one_of(channel, &[tag])?.1)
+}
+
+/// Receives a message, however often the other side asks to wait for it; each time is told.
+pub(crate) fn receive_after_waiting<T: DeserializeOwned>(
+    channel: &mut dyn Channel,
+    tag: Tag,
+    waiting: &mut dyn FnMut(u64),
+) -> Result<T, SessionError> {
+    let begin = Instant::now();
+    loop {
+        let (found, bytes) = receive_one_of(channel, &[tag, Tag::Wait])?;
+        if found == tag {
+            return decode(tag, &bytes);
+        }
+        let wait: Wait = decode(Tag::Wait, &bytes)?;
+        if begin.elapsed() > LONGEST_WAIT {
+            return Err(SessionError::Network(
+                "the other side was busy with others all the time".into(),
+            ));
+        }
+        waiting(wait.ahead);
+    }
+}
+
+fn receive_one_of(channel: &mut dyn Channel, due: &[Tag]) -> Result<(Tag, Vec<u8>), SessionError> {
     let mut head = [0; 5];
     channel.receive(&mut head)?;
     let [found, length @ ..] = head;
     let length = u32::from_le_bytes(length) as usize;
-    let declines = found == Tag::Decline as u8;
-    if !declines && found != tag as u8 {
+    let mut allowed = due.iter().chain(&[Tag::Decline]);
+    let Some(&tag) = allowed.find(|&&tag| tag as u8 == found) else {
+        let due = due.first().map(|tag| format!(" than {tag:?}"));
         return Err(SessionError::misbehaved(format!(
-            "a message other than {tag:?} came"
+            "a message other{} came",
+            due.unwrap_or_default()
         )));
-    }
-    let limit = if declines { Tag::Decline } else { tag }.limit();
+    };
+    let limit = tag.limit();
     if length > limit {
         return Err(SessionError::misbehaved(format!(
             "a message of {length} bytes came where at most {limit} are allowed"
@@ -96,11 +135,11 @@ pub(crate) fn receive_bytes(channel: &mut dyn Channel, tag: Tag) -> Result<Vec<u
     }
     let mut bytes = vec![0; length];
     channel.receive(&mut bytes)?;
-    if declines {
+    if tag == Tag::Decline {
         let decline: Decline = decode(Tag::Decline, &bytes)?;
         return Err(SessionError::Declined(tame(&decline.reason)));
     }
-    Ok(bytes)
+    Ok((tag, bytes))
 }
 
 /// Reads a message.

@@ -47,6 +47,12 @@ pub enum SessionError {
         /// The one of whoever is there.
         found: Fingerprint,
     },
+    /// Somebody who is none of those who are expected.
+    #[error("nobody with the fingerprint {found} is expected")]
+    UnknownPeer {
+        /// The one of whoever is there.
+        found: Fingerprint,
+    },
     /// The other side expects somebody else.
     #[error("the other side refused this side's fingerprint: it expects another")]
     NotExpected,
@@ -84,6 +90,7 @@ impl SessionError {
         match self {
             SessionError::Differs(_)
             | SessionError::WrongPeer { .. }
+            | SessionError::UnknownPeer { .. }
             | SessionError::NotExpected
             | SessionError::Declined(_)
             | SessionError::Limit(_) => Fault::PeerDiffers,

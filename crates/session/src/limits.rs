@@ -50,3 +50,11 @@ pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
 /// The shortest and the longest silence that a side may ask the other to respect.
 pub(crate) const SILENCE_RANGE: (Duration, Duration) =
     (Duration::from_millis(200), Duration::from_secs(24 * 3600));
+
+/// The longest time for which a host may let a peer wait for its turn.
+pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
+
+/// Peers that one host may expect. Each has at most three connections (one that is worked with, one that waits for it to
+/// end, one that is being declined), of at most three open files and four threads each: all of them have room in the thousand
+/// files that systems allow.
+pub const MAX_PEERS: usize = 64;

@@ -35,6 +35,8 @@ pub(crate) struct Line {
     start: Instant,
     heard: AtomicU64,
     reader_waits: AtomicBool,
+    /// Nothing more will be read.
+    over: AtomicBool,
     /// When this side began to leave.
     left: OnceLock<Instant>,
     silence: Duration,
@@ -59,6 +61,7 @@ impl Line {
             start: Instant::now(),
             heard: AtomicU64::new(0),
             reader_waits: AtomicBool::new(false),
+            over: AtomicBool::new(false),
             left: OnceLock::new(),
             silence: patience.silence,
             // Until there is work, signs of life alone are not enough.
@@ -106,11 +109,22 @@ impl Line {
         millis(self.start.elapsed())
     }
 
+    /// How long nothing was heard; where this side is too busy to listen, that is no time at all.
+    pub(crate) fn quiet_for(&self) -> Duration {
+        if self.reader_waits.load(Ordering::Relaxed) {
+            return Duration::ZERO;
+        }
+        let heard = self.heard.load(Ordering::Relaxed);
+        Duration::from_millis(self.now().saturating_sub(heard))
+    }
+
+    /// Whether the other side has left, or the line has failed.
+    pub(crate) fn is_over(&self) -> bool {
+        self.over.load(Ordering::Relaxed)
+    }
+
     fn is_silent(&self) -> bool {
-        let since = self
-            .now()
-            .saturating_sub(self.heard.load(Ordering::Relaxed));
-        !self.reader_waits.load(Ordering::Relaxed) && since > millis(self.silence)
+        self.quiet_for() > self.silence
     }
 
     /// Sends a frame.
@@ -211,6 +225,7 @@ impl Line {
             Ok(()) => ChannelError::Closed,
             Err(error) => error,
         };
+        self.over.store(true, Ordering::Relaxed);
         // Where the owner is gone nobody wants to know.
         let _ = owner.send(Err(error));
     }
@@ -303,6 +318,33 @@ impl Line {
         let error = ChannelError::Failed(cause.to_string());
         guard(&self.cause).get_or_insert(cause);
         error
+    }
+}
+
+/// Tells whether the other end is still there, and can end the connection, while another thread works with it.
+#[derive(Debug)]
+pub(crate) struct Watch {
+    line: Arc<Line>,
+    /// Of its own: the line's is in use for as long as a write takes, and a dead line takes nothing.
+    socket: TcpStream,
+}
+
+impl Watch {
+    pub(crate) fn new(line: &Arc<Line>) -> io::Result<Self> {
+        Ok(Self {
+            socket: guard(&line.outgoing).try_clone()?,
+            line: Arc::clone(line),
+        })
+    }
+
+    /// How long nothing was heard.
+    pub(crate) fn quiet_for(&self) -> Duration {
+        self.line.quiet_for()
+    }
+
+    /// Ends the connection at once; whoever works with it finds it closed.
+    pub(crate) fn cut(&self) {
+        let _ = self.socket.shutdown(Shutdown::Both);
     }
 }
 

@@ -10,6 +10,7 @@ use crate::limits::Patience;
 use crate::line::Line;
 use crate::roster::{self, Parties, Roster};
 use crate::seals::{agreement_id, of_role, seal};
+use crate::turns::ToldToWait;
 use crate::work::Remaining;
 use crate::{Fingerprint, Home, HostKey, Identity, SessionError};
 use serde::{Deserialize, Serialize};
@@ -26,11 +27,14 @@ const AFTERTHOUGHT: Duration = Duration::from_millis(300);
 #[derive(Debug)]
 pub struct Conversation {
     pub(crate) channel: Counted<SecureChannel>,
-    line: Arc<Line>,
+    pub(crate) line: Arc<Line>,
     pub(crate) role: Role,
     identity: Identity,
     peer: Fingerprint,
     patience: Patience,
+    pub(crate) told_to_wait: ToldToWait,
+    /// How often the other side wants to hear something.
+    pub(crate) beat: Duration,
 }
 
 /// What one side brings to the table.
@@ -133,11 +137,14 @@ impl Conversation {
             identity: identity.clone(),
             peer,
             patience,
+            told_to_wait: ToldToWait::default(),
+            beat: patience.silence / 4,
         };
         let hello = Hello::new(letters, patience.silence);
         let theirs = agreement::greet(&mut conversation.channel, role, &hello);
         let theirs = theirs.map_err(|error| conversation.explain(error))?;
         conversation.line.beat_for(theirs.silence());
+        conversation.beat = conversation.beat.min(theirs.silence() / 4);
         let letters = theirs.letters()?;
         Ok((conversation, letters))
     }
@@ -186,7 +193,15 @@ impl Conversation {
                 "the cohort is too large for one session; compare it in parts".into(),
             )
         })?;
-        let theirs = control::exchange(channel, role, Tag::Terms, &terms)?;
+        let theirs: Terms = match role {
+            Role::Host => control::exchange(channel, role, Tag::Terms, &terms)?,
+            Role::Join => {
+                let waiting = &mut self.told_to_wait.0;
+                let theirs = control::receive_after_waiting(channel, Tag::Terms, waiting)?;
+                control::send(channel, Tag::Terms, &terms)?;
+                theirs
+            }
+        };
         theirs.check()?;
         let differences = terms.differences(&theirs);
         if !differences.is_empty() {

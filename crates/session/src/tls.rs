@@ -63,16 +63,20 @@ pub(crate) fn client(identity: &Identity, peer: &Arc<Pinned>) -> Result<Connecti
     Ok(connection.into())
 }
 
-/// The one key that is accepted, and the one that was seen.
+/// The keys that are accepted (one, but at the door of a host that expects several), and the one that was seen.
 #[derive(Debug)]
 pub(crate) struct Pinned {
-    expected: Fingerprint,
+    expected: Arc<[Fingerprint]>,
     seen: Mutex<Option<Fingerprint>>,
     provider: Arc<CryptoProvider>,
 }
 
 impl Pinned {
     pub(crate) fn new(expected: Fingerprint) -> Arc<Self> {
+        Self::any_of([expected].into())
+    }
+
+    pub(crate) fn any_of(expected: Arc<[Fingerprint]>) -> Arc<Self> {
         Arc::new(Self {
             expected,
             seen: Mutex::new(None),
@@ -80,17 +84,28 @@ impl Pinned {
         })
     }
 
+    /// Whose key was accepted, after the handshake.
+    pub(crate) fn proven(&self) -> Result<Fingerprint, SessionError> {
+        let seen = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.filter(|found| self.expects(found))
+            .ok_or_else(|| SessionError::misbehaved("it showed no key"))
+    }
+
+    /// Looks at all, so that the time does not tell which it is.
+    fn expects(&self, found: &Fingerprint) -> bool {
+        let matches = self.expected.iter().filter(|expected| *expected == found);
+        matches.count() > 0
+    }
+
     /// What a failure of the handshake, or of a record after it, means.
     pub(crate) fn explain(&self, error: &Error) -> SessionError {
         match error {
             Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure) => {
                 let seen = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
-                match seen {
-                    Some(found) => SessionError::WrongPeer {
-                        expected: self.expected,
-                        found,
-                    },
-                    None => SessionError::misbehaved("it showed no key"),
+                match (seen, &self.expected[..]) {
+                    (Some(found), &[expected]) => SessionError::WrongPeer { expected, found },
+                    (Some(found), _) => SessionError::UnknownPeer { found },
+                    (None, _) => SessionError::misbehaved("it showed no key"),
                 }
             }
             Error::AlertReceived(alert) if is_about_the_key(*alert) => SessionError::NotExpected,
@@ -101,7 +116,7 @@ impl Pinned {
     fn check(&self, key: &CertificateDer<'_>, rest: &[CertificateDer<'_>]) -> Result<(), Error> {
         let found = Fingerprint::of(key);
         *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
-        if found == self.expected && rest.is_empty() {
+        if self.expects(&found) && rest.is_empty() {
             return Ok(());
         }
         Err(CertificateError::ApplicationVerificationFailure.into())

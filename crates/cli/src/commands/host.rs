@@ -1,24 +1,34 @@
-//! `veilpath host`: one institution waits for the other.
+//! `veilpath host`: one institution waits for the other, or for several.
 
+use crate::commands::serve;
 use crate::commands::session::{self, SessionArgs};
 use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
 use clap::Args;
+use std::path::PathBuf;
 use std::time::Duration;
 use veilpath_protocol::Role;
-use veilpath_session::Listener;
+use veilpath_session::limits::MAX_PEERS;
+use veilpath_session::{Fingerprint, Listener};
 
 const EXAMPLES: &str = "\
 Examples:
   veilpath host --listen 127.0.0.1:7070 --peer THEIRS --cohort a.csv -o host.csv
   veilpath host --listen 127.0.0.1:7070 --peer THEIRS --cohort a.csv --estimate
   veilpath host --listen 127.0.0.1:7070 --peer THEIRS --cohort a.csv --pairs all
+  veilpath host --listen 127.0.0.1:7070 --peers partners.txt --sessions 4 --cohort a.csv -o results
 
 THEIRS stands for the fingerprint that the other institution's `veilpath identity` shows. It runs `veilpath join` with the same options. With `--reveal threshold:12` on both sides each pair tells one bit and no score. 127.0.0.1 is for both sides on one machine; 0.0.0.0 \
-listens to the network. After an interruption of either side run both commands again: they go on with what is missing.";
+listens to the network. After an interruption of either side run both commands again: they go on with what is missing.
+
+With several peers (the last example) the host ends when each has had its session to the end, or when nobody was there for the time of --wait. Each peer has a session, a journal, a count of comparisons and a result file of its own; a peer that failed can come again. \
+The exit code is 0 when all have finished, else that of the gravest failure: 2 before 3 before 4.";
 
 /// How long to wait for the other side: a day.
 const WAIT: u64 = 24 * 3600;
+
+/// Peers that are worked with at a time, where the user does not say.
+const SESSIONS: u64 = 4;
 
 /// The arguments of `host`.
 #[derive(Debug, Args)]
@@ -28,7 +38,20 @@ pub(crate) struct HostArgs {
     #[arg(long, value_name = "ADDRESS")]
     listen: String,
 
-    /// How long to wait for the other side to come [default: a day]
+    /// The other institution's fingerprint, as its `veilpath identity` shows it; again for each of several
+    #[arg(long, value_name = "FINGERPRINT", required_unless_present = "peers")]
+    peer: Vec<Fingerprint>,
+
+    /// A list of peers: a fingerprint on each line, and after a blank a name for its result file, if you like
+    #[arg(long, value_name = "FILE")]
+    peers: Option<PathBuf>,
+
+    /// Serve several peers, at most so many at a time; the others wait their turn. -o then names a folder for a result file
+    /// of each [default with --peers or several --peer: 4]
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=MAX_PEERS as u64))]
+    sessions: Option<u64>,
+
+    /// How long to wait for the other side to come; with several, how long when nobody is there [default: a day]
     #[arg(long, value_name = "SECONDS", default_value_t = WAIT, hide_default_value = true)]
     wait: u64,
 
@@ -41,17 +64,29 @@ pub(crate) struct HostArgs {
 
 /// Waits, compares and writes.
 pub(crate) fn run(args: &HostArgs) -> Result<(), Failure> {
-    session::run(
-        &args.session,
-        Role::Host,
-        &args.key,
-        Duration::from_secs(args.wait),
-        |setup, patience, events| {
-            let listener = Listener::bind(&args.listen)?;
-            events.listening(listener.address(), setup.identity.fingerprint());
-            listener.accept(&setup.identity, setup.peer, patience, &mut |error| {
-                events.stranger(error);
-            })
-        },
-    )
+    let wait = Duration::from_secs(args.wait);
+    match (&args.peer[..], &args.peers, args.sessions) {
+        (&[peer], None, None) => session::run(
+            &args.session,
+            Role::Host,
+            &args.key,
+            wait,
+            peer,
+            |ready, events| {
+                let listener = Listener::bind(&args.listen)?;
+                events.listening(listener.address(), ready.identity.fingerprint());
+                let tell = &mut |error: &_| events.stranger(error);
+                listener.accept(&ready.identity, peer, &ready.patience, tell)
+            },
+        ),
+        (peers, file, sessions) => serve::run(&serve::Call {
+            session: &args.session,
+            key: &args.key,
+            listen: &args.listen,
+            peers,
+            file: file.as_deref(),
+            sessions: sessions.unwrap_or(SESSIONS),
+            wait,
+        }),
+    }
 }

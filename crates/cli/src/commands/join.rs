@@ -6,12 +6,14 @@ use crate::failure::Failure;
 use clap::Args;
 use std::time::Duration;
 use veilpath_protocol::Role;
+use veilpath_session::Fingerprint;
 
 const EXAMPLES: &str = "\
 Examples:
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv -o join.csv
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv --estimate
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv --pairs all
+  veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv -o join.csv
 
 THEIRS stands for the fingerprint that the other institution's `veilpath identity` shows. It runs `veilpath host` with the same options. With `--reveal threshold:12` on both sides each pair tells one bit and no score. After an interruption of either side run both \
 commands again: they go on with what is missing.";
@@ -24,7 +26,11 @@ pub(crate) struct JoinArgs {
     #[arg(value_name = "ADDRESS")]
     address: String,
 
-    /// How long to try to reach the host
+    /// The host's fingerprint, as its `veilpath identity` shows it
+    #[arg(long, value_name = "FINGERPRINT")]
+    peer: Fingerprint,
+
+    /// How long to try to reach the host; one that is busy with others is waited for as long as it says so
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     wait: u64,
 
@@ -40,9 +46,11 @@ pub(crate) fn run(args: &JoinArgs) -> Result<(), Failure> {
         // The host holds the key.
         &KeyArgs::default(),
         Duration::from_secs(args.wait),
-        |setup, patience, events| {
-            events.calling(&args.address, setup.identity.fingerprint());
-            veilpath_session::join(&args.address, &setup.identity, setup.peer, patience)
+        args.peer,
+        |ready, events| {
+            events.calling(&args.address, ready.identity.fingerprint());
+            let (identity, patience) = (&ready.identity, &ready.patience);
+            veilpath_session::join(&args.address, identity, args.peer, patience)
         },
     )
 }

@@ -11,6 +11,7 @@ pub(crate) mod join;
 pub(crate) mod keygen;
 pub(crate) mod man;
 pub(crate) mod report;
+pub(crate) mod serve;
 pub(crate) mod session;
 pub(crate) mod split;
 pub(crate) mod synth;

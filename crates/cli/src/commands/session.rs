@@ -16,7 +16,8 @@ use veilpath_metrics::{Cohort, Metric, Notation};
 use veilpath_protocol::{Engine, RevealTo, Role, Spec};
 use veilpath_session::limits::Patience;
 use veilpath_session::{
-    Conversation, Fingerprint, Home, Identity, Plan, SecureChannel, SessionError, Wish,
+    Conversation, Ended, Fingerprint, Home, HostKey, Identity, Letters, Plan, SecureChannel,
+    SessionError, Wish,
 };
 
 /// The arguments of `host` and `join`.
@@ -25,10 +26,6 @@ pub(crate) struct SessionArgs {
     /// This institution's scanpaths
     #[arg(long, value_name = "FILE")]
     cohort: PathBuf,
-
-    /// The other institution's fingerprint, as its `veilpath identity` shows it
-    #[arg(long, value_name = "FINGERPRINT")]
-    peer: Fingerprint,
 
     #[command(flatten)]
     metric: MetricArgs,
@@ -61,7 +58,7 @@ pub(crate) struct SessionArgs {
 
     /// Agree, say what the work would cost, and stop
     #[arg(long)]
-    estimate: bool,
+    pub(crate) estimate: bool,
 
     /// Compare all pairs again, also those that an earlier run with the same plan has finished
     #[arg(long)]
@@ -84,7 +81,7 @@ pub(crate) struct SessionArgs {
     log: LogFormat,
 
     #[command(flatten)]
-    output: OutputArgs,
+    pub(crate) output: OutputArgs,
 }
 
 /// Who gets the results, on the command line.
@@ -108,108 +105,173 @@ impl From<RevealToName> for RevealTo {
     }
 }
 
-/// Who is on this side and who is expected on the other.
-pub(crate) struct Setup {
+/// One side, ready for a session: everything that can be found wrong without the other side has been looked at.
+pub(crate) struct Ready<'a> {
+    args: &'a SessionArgs,
+    role: Role,
+    engine: Engine,
+    key: Option<HostKey>,
+    own: OwnCohort<'a>,
+    /// The files that are read: none may be overwritten.
+    pub(crate) inputs: Vec<&'a Path>,
+    home: Home,
     pub(crate) identity: Identity,
-    pub(crate) peer: Fingerprint,
+    pub(crate) patience: Patience,
+    quiet: bool,
 }
 
-/// A session over the channel that `connect` makes.
-pub(crate) fn run(
-    args: &SessionArgs,
-    role: Role,
-    key: &KeyArgs,
-    wait: Duration,
-    connect: impl FnOnce(&Setup, &Patience, &Events) -> Result<SecureChannel, SessionError>,
-) -> Result<(), Failure> {
-    let events = Events::new(args.log, args.output.quiet);
-    converse(args, role, key, wait, connect, &events).map_err(|failure| events.failed(failure))
-}
-
-fn converse(
-    args: &SessionArgs,
-    role: Role,
-    key: &KeyArgs,
-    wait: Duration,
-    connect: impl FnOnce(&Setup, &Patience, &Events) -> Result<SecureChannel, SessionError>,
-    events: &Events,
-) -> Result<(), Failure> {
-    let quiet = events.is_quiet();
-    let inputs: Vec<&Path> = [args.cohort.as_path()]
-        .into_iter()
-        .chain(key.file())
-        .collect();
-    let (engine, key) = key.engine(args.engine, &args.paillier)?;
-    let notation = args.alphabet.map(Notation::from);
-    let setup = Setup {
-        identity: Identity::load(&identity::file(args.identity.as_ref())?)?,
-        peer: args.peer,
-    };
-    let own = OwnCohort::open(&args.cohort, notation, &args.metric)?;
-    args.reveal.check_lengths(own.cohort(), &args.cohort)?;
-    if let Some(metric) = own.metric() {
-        spec(args, engine, metric.clone(), own.cohort())?;
+impl SessionArgs {
+    /// How this side tells of events.
+    pub(crate) fn events(&self) -> Events {
+        Events::new(self.log, self.output.quiet)
     }
-    let output = args.output.check(&inputs)?;
-    let home = home(args)?;
-    let patience = Patience::new(Duration::from_secs(args.timeout), wait);
-    events.warn_of(engine);
-    let channel = connect(&setup, &patience, events)?;
-    let (conversation, letters) = Conversation::greet(
-        channel,
-        role,
-        &setup.identity,
-        setup.peer,
-        &own.letters,
-        patience,
-    )?;
-    events.connected(setup.peer);
-    let settled = own.settle(&letters, role, &args.metric, quiet);
-    let settled = settled.and_then(|(cohort, metric)| {
+
+    /// Reads what this side has, and checks what it asks for.
+    pub(crate) fn ready<'a>(
+        &'a self,
+        role: Role,
+        key: &'a KeyArgs,
+        wait: Duration,
+        events: &Events,
+    ) -> Result<Ready<'a>, Failure> {
+        let inputs = [self.cohort.as_path()].into_iter().chain(key.file());
+        let inputs = inputs.collect();
+        let (engine, key) = key.engine(self.engine, &self.paillier)?;
+        let notation = self.alphabet.map(Notation::from);
+        let identity = Identity::load(&identity::file(self.identity.as_ref())?)?;
+        let own = OwnCohort::open(&self.cohort, notation, &self.metric)?;
+        self.reveal.check_lengths(own.cohort(), &self.cohort)?;
+        if let Some(metric) = own.metric() {
+            spec(self, engine, metric.clone(), own.cohort())?;
+        }
+        Ok(Ready {
+            role,
+            engine,
+            key,
+            own,
+            inputs,
+            home: home(self)?,
+            identity,
+            patience: Patience::new(Duration::from_secs(self.timeout), wait),
+            quiet: events.is_quiet(),
+            args: self,
+        })
+    }
+}
+
+impl Ready<'_> {
+    pub(crate) fn warn(&self, events: &Events) {
+        events.warn_of(self.engine);
+    }
+
+    /// One session over this channel, to the end: with `--estimate` there is none. `turn` is asked once both have greeted.
+    pub(crate) fn hold<T>(
+        &self,
+        channel: SecureChannel,
+        peer: Fingerprint,
+        events: &Events,
+        turn: impl FnOnce(&mut Conversation) -> Result<T, SessionError>,
+    ) -> Result<Option<Ended>, Failure> {
+        let letters = &self.own.letters;
+        let (mut conversation, theirs) = Conversation::greet(
+            channel,
+            self.role,
+            &self.identity,
+            peer,
+            letters,
+            self.patience,
+        )?;
+        events.connected(peer);
+        let waiting = events.clone();
+        let mut told = None;
+        conversation.when_told_to_wait(move |ahead| {
+            if told.replace(ahead) != Some(ahead) {
+                waiting.waiting(ahead);
+            }
+        });
+        let _turn = match turn(&mut conversation) {
+            Ok(turn) => turn,
+            Err(error) => {
+                if let SessionError::Limit(reason) = &error {
+                    conversation.decline(reason);
+                }
+                return Err(error.into());
+            }
+        };
+        let plan = match self.plan(&theirs) {
+            Ok(plan) => plan,
+            Err(failure) => {
+                conversation
+                    .decline("its options do not fit its own cohort, and it says so to its user");
+                return Err(failure);
+            }
+        };
+        let agreed = conversation.agree(plan, Some(&self.home))?;
+        let summary = agreed.summary();
+        events.agreed(&summary);
+        match summary.only_estimate {
+            Some(Wish::Ours) => return Ok(None),
+            Some(Wish::Theirs) => {
+                return Err(Failure::Peer(
+                    "the other side asked for an estimate only; nothing was computed".into(),
+                ));
+            }
+            None => {}
+        }
+        let progress = events.progress(summary.cells);
+        let ended = agreed.run(&progress);
+        progress.finish();
+        let ended = ended.map_err(|error| match Failure::from(error) {
+            Failure::Network(message) => Failure::Network(format!(
+                "{message}\n  run both commands again: they go on with the pairs that are missing"
+            )),
+            other => other,
+        })?;
+        Ok(Some(ended))
+    }
+
+    /// What this side brings to the table, now that it knows how the other's scanpaths are written.
+    fn plan(&self, theirs: &Letters) -> Result<Plan, Failure> {
+        let args = self.args;
+        let settled = self.own.settle(theirs, self.role, &args.metric, self.quiet);
+        let (cohort, metric) = settled?;
         refuse_empty_for_scanmatch(&metric, &[(&cohort, &args.cohort)])?;
         args.reveal.check_lengths(&cohort, &args.cohort)?;
         Ok(Plan {
-            spec: spec(args, engine, metric, &cohort)?,
+            spec: spec(args, self.engine, metric, &cohort)?,
             cohort,
             pseudonyms: args.pseudonyms,
             estimate_only: args.estimate,
             fresh: args.fresh,
             limit_per_scanpath: args.limit_per_scanpath,
-            key,
+            key: self.key.clone(),
         })
-    });
-    let plan = match settled {
-        Ok(plan) => plan,
-        Err(failure) => {
-            conversation
-                .decline("its options do not fit its own cohort, and it says so to its user");
-            return Err(failure);
-        }
-    };
-    let agreed = conversation.agree(plan, Some(&home))?;
-    let summary = agreed.summary();
-    events.agreed(&summary);
-    match summary.only_estimate {
-        Some(Wish::Ours) => return Ok(()),
-        Some(Wish::Theirs) => {
-            return Err(Failure::Peer(
-                "the other side asked for an estimate only; nothing was computed".into(),
-            ));
-        }
-        None => {}
     }
-    let progress = events.progress(summary.cells);
-    let ended = agreed.run(&progress);
-    progress.finish();
-    let ended = ended.map_err(|error| match Failure::from(error) {
-        Failure::Network(message) => Failure::Network(format!(
-            "{message}\n  run both commands again: they go on with the pairs that are missing"
-        )),
-        other => other,
-    })?;
-    output.write(&args.output, &inputs, &ended.outcome)?;
-    events.ended(&ended);
-    Ok(())
+}
+
+/// A session with one peer, over the channel that `connect` makes.
+pub(crate) fn run(
+    args: &SessionArgs,
+    role: Role,
+    key: &KeyArgs,
+    wait: Duration,
+    peer: Fingerprint,
+    connect: impl FnOnce(&Ready<'_>, &Events) -> Result<SecureChannel, SessionError>,
+) -> Result<(), Failure> {
+    let events = args.events();
+    let session = || {
+        let ready = args.ready(role, key, wait, &events)?;
+        let place = args.output.check(&ready.inputs)?;
+        ready.warn(&events);
+        let channel = connect(&ready, &events)?;
+        let events = events.about(peer, None);
+        if let Some(ended) = ready.hold(channel, peer, &events, |_| Ok(()))? {
+            place.write(&args.output, &ready.inputs, &ended.outcome)?;
+            events.ended(&ended);
+        }
+        Ok(())
+    };
+    session().map_err(|failure| events.failed(failure))
 }
 
 /// The plan for this side's cohort, where the engine can do all that is asked for.

@@ -84,9 +84,10 @@ impl Pair {
             &peer,
             "--log",
             "json",
-            "--wait",
-            "20",
         ];
+        if !arguments.contains(&"--wait") {
+            call.extend(["--wait", "20"]);
+        }
         if !arguments.contains(&"--cohort") {
             call.extend(["--cohort", "a.csv"]);
         }
@@ -134,7 +135,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    fn start(mut command: Command, call: String) -> Self {
+    pub(crate) fn start(mut command: Command, call: String) -> Self {
         let mut child = command.spawn().unwrap();
         let (to_owner, lines) = std::sync::mpsc::channel();
         let mut out = child.stdout.take().unwrap();

@@ -1,0 +1,179 @@
+//! `veilpath host` with several peers: a session with each, on a thread of its own, and a file of results.
+//!
+//! Standard output gets one row for each peer at the end; what is said meanwhile carries the peer's name.
+
+use crate::commands::session::{Ready, SessionArgs};
+use crate::engine_args::KeyArgs;
+use crate::events::Events;
+use crate::failure::Failure;
+use crate::output::{Format, OutputArgs, to_file_or_stdout};
+use crate::peers::{self, Peer};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+use veilpath_protocol::Role;
+use veilpath_session::{
+    Door, Fingerprint, Guest, Listener, Parting, Reception, SessionError, Standing, Turns,
+};
+
+/// What was asked for.
+pub(crate) struct Call<'a> {
+    pub(crate) session: &'a SessionArgs,
+    pub(crate) key: &'a KeyArgs,
+    pub(crate) listen: &'a str,
+    pub(crate) peers: &'a [Fingerprint],
+    pub(crate) file: Option<&'a Path>,
+    pub(crate) sessions: u64,
+    pub(crate) wait: Duration,
+}
+
+/// Serves all peers.
+pub(crate) fn run(call: &Call<'_>) -> Result<(), Failure> {
+    let events = call.session.events();
+    serve(call, &events).map_err(|failure| events.failed(failure))
+}
+
+fn serve(call: &Call<'_>, events: &Events) -> Result<(), Failure> {
+    let peers = peers::gather(call.peers, call.file)?;
+    let mut ready = call
+        .session
+        .ready(Role::Host, call.key, call.wait, events)?;
+    ready.inputs.extend(call.file);
+    let outputs = outputs(call.session, &peers)?;
+    for output in outputs.iter().flatten() {
+        output.check(&ready.inputs)?;
+    }
+    ready.warn(events);
+    let listener = Listener::bind(call.listen)?;
+    events.listening(listener.address(), ready.identity.fingerprint());
+    let fingerprints: Vec<Fingerprint> = peers.iter().map(|peer| peer.fingerprint).collect();
+    let door = Door::open(listener, &ready.identity, &fingerprints, &ready.patience);
+    let reception = Reception {
+        sessions: usize::try_from(call.sessions).unwrap_or(usize::MAX),
+        wait: call.wait,
+    };
+    let hold = |guest: Guest, turns: &Turns| {
+        let (Some(peer), Some(output)) = (peers.get(guest.index), outputs.get(guest.index)) else {
+            return Ok(());
+        };
+        let events = events.about(peer.fingerprint, Some(&peer.name));
+        session(&ready, guest, turns, output.as_ref(), &events)
+    };
+    let standings = reception.serve(door, &hold, &mut |error| events.stranger(error));
+    conclude(&peers, &outputs, &standings, events)
+}
+
+/// Where the results of each peer go; nowhere where there are none.
+fn outputs(args: &SessionArgs, peers: &[Peer]) -> Result<Vec<Option<OutputArgs>>, Failure> {
+    if args.estimate {
+        return Ok(vec![None; peers.len()]);
+    }
+    let Some(folder) = &args.output.output else {
+        return Err(Failure::input(
+            "several peers have several results: name a folder for them with -o",
+        ));
+    };
+    std::fs::create_dir_all(folder).map_err(|error| {
+        Failure::input(format!(
+            "{}: there must be a folder here for the results of several peers: {error}",
+            folder.display()
+        ))
+    })?;
+    let format = args.output.format.unwrap_or(Format::Csv);
+    let of_peer = |peer: &Peer| {
+        let name = format!("{}.{}", peer.name, format.extension());
+        Some(OutputArgs {
+            format: Some(format),
+            output: Some(folder.join(name)),
+            quiet: args.output.quiet,
+        })
+    };
+    Ok(peers.iter().map(of_peer).collect())
+}
+
+/// One peer's session, to the file with its results.
+fn session(
+    ready: &Ready<'_>,
+    guest: Guest,
+    turns: &Turns,
+    output: Option<&OutputArgs>,
+    events: &Events,
+) -> Result<(), Parting<Failure>> {
+    let declined = guest.declined;
+    let hold = || {
+        let held = ready.hold(
+            guest.channel,
+            guest.peer,
+            events,
+            |conversation| match declined {
+                None => conversation.take_turn(turns, &mut |ahead| events.waiting(ahead)),
+                Some(reason) => Err(SessionError::Limit(reason.into())),
+            },
+        )?;
+        let (Some(ended), Some(output)) = (held, output) else {
+            return Ok(());
+        };
+        output.write_file(&ready.inputs, &ended.outcome)?;
+        events.ended(&ended);
+        Ok(())
+    };
+    hold().map_err(|error: Failure| {
+        events.session_failed(&error);
+        // What is wrong on this side is still wrong when the peer comes again.
+        let for_good = matches!(error, Failure::Input(_));
+        Parting { error, for_good }
+    })
+}
+
+/// A row for each peer, and the exit code of all.
+fn conclude(
+    peers: &[Peer],
+    outputs: &[Option<OutputArgs>],
+    standings: &[Standing<Failure>],
+    events: &Events,
+) -> Result<(), Failure> {
+    let state = |standing: &Standing<Failure>| match standing {
+        Standing::Finished => "finished",
+        Standing::Failed(_) => "failed",
+        Standing::Awaited => "did not come",
+    };
+    let all = || peers.iter().zip(standings);
+    to_file_or_stdout(None, |out| {
+        writeln!(out, "name,fingerprint,state,file")?;
+        for ((peer, standing), output) in all().zip(outputs) {
+            let file: Option<&PathBuf> = match (standing, output) {
+                (Standing::Finished, Some(output)) => output.output.as_ref(),
+                _ => None,
+            };
+            let file = file.map(|path| path.display().to_string());
+            let file = file.unwrap_or_default().replace('"', "\"\"");
+            let state = state(standing);
+            writeln!(out, "{},{},{state},\"{file}\"", peer.name, peer.fingerprint)?;
+        }
+        Ok(())
+    })?;
+    let finished = all().filter(|(_, standing)| matches!(standing, Standing::Finished));
+    events.served(finished.count(), peers.len());
+    let mut gravest: Option<u8> = None;
+    let mut missing = Vec::new();
+    for (peer, standing) in all() {
+        let code = match standing {
+            Standing::Finished => continue,
+            Standing::Failed(parting) => parting.error.code(),
+            Standing::Awaited => 4,
+        };
+        gravest = Some(gravest.map_or(code, |gravest| gravest.min(code)));
+        missing.push(format!("\n  {}: {}", peer.name, state(standing)));
+    }
+    let message = format!(
+        "{} of {} peers have not had their session to its end{}",
+        missing.len(),
+        peers.len(),
+        missing.concat()
+    );
+    match gravest {
+        None => Ok(()),
+        Some(2) => Err(Failure::Input(message)),
+        Some(3) => Err(Failure::Peer(message)),
+        Some(_) => Err(Failure::Network(message)),
+    }
+}

@@ -1,0 +1,281 @@
+//! Several peers at one host, in one process: turns, second connections, lines that die.
+#![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
+
+use std::io::{Read, Write};
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
+use veilpath_protocol::{Answer, Engine, Observer, PairRule, Role, Spec};
+use veilpath_session::limits::Patience;
+use veilpath_session::{
+    Conversation, Door, Ended, Guest, Identity, Letters, Listener, Parting, Plan, Reception,
+    SecureChannel, SessionError, Standing, Turns, join,
+};
+
+fn cohort(scanpaths: usize) -> Cohort {
+    let entries = (0..scanpaths).map(|index| Entry {
+        participant: format!("p{index}"),
+        stimulus: None,
+        scanpath: Scanpath::new((0..20).map(|it| (it * index as u16 + 1) % 4).collect()),
+    });
+    Cohort {
+        alphabet: Alphabet::letters(4).unwrap(),
+        encoding: Encoding::default(),
+        entries: entries.collect(),
+    }
+}
+
+fn plan() -> Plan {
+    let cohort = cohort(3);
+    let spec = Spec::new(
+        Engine::Garbled,
+        Metric::Levenshtein,
+        PairRule::All,
+        &cohort,
+        &cohort,
+    );
+    Plan {
+        spec: spec.unwrap(),
+        cohort,
+        pseudonyms: false,
+        estimate_only: false,
+        fresh: false,
+        limit_per_scanpath: None,
+        key: None,
+    }
+}
+
+fn letters() -> Letters {
+    Letters {
+        named: None,
+        declared: None,
+        read_as: cohort(0).alphabet,
+        grid: None,
+    }
+}
+
+/// The host with its peers.
+struct World {
+    host: Identity,
+    peers: Vec<Identity>,
+    silence: Duration,
+    address: String,
+    door: Mutex<Option<Door>>,
+    /// Sessions that work now, and the most that did.
+    working: AtomicUsize,
+    most: AtomicUsize,
+    /// How long each session takes at least.
+    work: Duration,
+}
+
+/// Counts who works, and takes its time.
+struct Slow<'a>(&'a World);
+
+impl Observer for Slow<'_> {
+    fn scored(&self, pair: usize, _: Answer) {
+        if pair == 0 {
+            std::thread::sleep(self.0.work);
+        }
+    }
+}
+
+impl World {
+    fn new(peers: usize, silence: Duration, work: Duration) -> Self {
+        let host = Identity::ephemeral().unwrap();
+        let peers: Vec<_> = (0..peers).map(|_| Identity::ephemeral().unwrap()).collect();
+        let guests: Vec<_> = peers.iter().map(Identity::fingerprint).collect();
+        let listener = Listener::bind("127.0.0.1:0").unwrap();
+        let address = listener.address().to_string();
+        let patience = Patience::new(silence, Duration::from_secs(10));
+        Self {
+            door: Mutex::new(Some(Door::open(listener, &host, &guests, &patience))),
+            host,
+            peers,
+            silence,
+            address,
+            working: AtomicUsize::new(0),
+            most: AtomicUsize::new(0),
+            work,
+        }
+    }
+
+    fn patience(&self) -> Patience {
+        Patience::new(self.silence, Duration::from_secs(10))
+    }
+
+    /// The host, until it ends by itself.
+    fn serve(&self, sessions: usize, wait: Duration) -> Vec<Standing<SessionError>> {
+        let hold = |guest: Guest, turns: &Turns| {
+            let held = self.hold(guest, turns);
+            held.map_err(|error| Parting {
+                error,
+                for_good: false,
+            })
+        };
+        let door = self.door.lock().unwrap().take().unwrap();
+        Reception { sessions, wait }.serve(door, &hold, &mut |_| ())
+    }
+
+    fn hold(&self, guest: Guest, turns: &Turns) -> Result<(), SessionError> {
+        let (host, patience) = (&self.host, self.patience());
+        let (mut conversation, _) = Conversation::greet(
+            guest.channel,
+            Role::Host,
+            host,
+            guest.peer,
+            &letters(),
+            patience,
+        )?;
+        if let Some(reason) = guest.declined {
+            conversation.decline(reason);
+            return Err(SessionError::Limit(reason.into()));
+        }
+        let _turn = conversation.take_turn(turns, &mut |_| ())?;
+        let working = self.working.fetch_add(1, Ordering::SeqCst) + 1;
+        self.most.fetch_max(working, Ordering::SeqCst);
+        let ended = conversation
+            .agree(plan(), None)
+            .and_then(|agreed| agreed.run(&Slow(self)));
+        self.working.fetch_sub(1, Ordering::SeqCst);
+        ended.map(|_| ())
+    }
+
+    fn call(&self, peer: usize, address: &str) -> SecureChannel {
+        let (own, host) = (&self.peers[peer], self.host.fingerprint());
+        join(address, own, host, &self.patience()).unwrap()
+    }
+
+    /// A peer's session; also whether it was told to wait.
+    fn join(&self, peer: usize, address: &str) -> Result<(Ended, bool), SessionError> {
+        let channel = self.call(peer, address);
+        let (own, host) = (&self.peers[peer], self.host.fingerprint());
+        let (mut conversation, _) =
+            Conversation::greet(channel, Role::Join, own, host, &letters(), self.patience())?;
+        let told = Arc::new(AtomicBool::new(false));
+        let waited = Arc::clone(&told);
+        conversation.when_told_to_wait(move |_| waited.store(true, Ordering::SeqCst));
+        let ended = conversation.agree(plan(), None)?.run(&())?;
+        Ok((ended, told.load(Ordering::SeqCst)))
+    }
+}
+
+fn finished(standings: &[Standing<SessionError>]) -> usize {
+    let finished = |standing: &&Standing<_>| matches!(standing, Standing::Finished);
+    standings.iter().filter(finished).count()
+}
+
+const MINUTE: Duration = Duration::from_secs(60);
+
+/// Patience is shorter than the time in the queue: the word that others come first keeps a peer there.
+#[test]
+fn more_peers_than_turns_wait_and_all_are_served() {
+    let world = World::new(5, Duration::from_millis(800), Duration::from_millis(400));
+    let waited = std::thread::scope(|scope| {
+        let host = scope.spawn(|| world.serve(2, MINUTE));
+        let world = &world;
+        let joins: Vec<_> = (0..5)
+            .map(|peer| scope.spawn(move || world.join(peer, &world.address)))
+            .collect();
+        let ends: Vec<_> = joins.into_iter().map(|it| it.join().unwrap()).collect();
+        assert_eq!(finished(&host.join().unwrap()), 5);
+        let ends = ends.into_iter().map(Result::unwrap);
+        ends.filter(|(ended, waited)| {
+            assert_eq!(ended.outcome.results.len(), 9);
+            *waited
+        })
+        .count()
+    });
+    assert_eq!(world.most.load(Ordering::SeqCst), 2);
+    assert!(waited >= 2, "{waited}");
+}
+
+#[test]
+fn a_second_connection_of_a_peer_that_is_here_is_declined() {
+    let world = World::new(1, Duration::from_secs(6), Duration::from_secs(4));
+    std::thread::scope(|scope| {
+        let host = scope.spawn(|| world.serve(1, MINUTE));
+        let first = scope.spawn(|| world.join(0, &world.address));
+        while world.working.load(Ordering::SeqCst) == 0 {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let second = world.join(0, &world.address).unwrap_err();
+        assert!(
+            matches!(&second, SessionError::Declined(reason) if reason.contains("goes on")),
+            "{second}"
+        );
+        first.join().unwrap().unwrap();
+        assert_eq!(finished(&host.join().unwrap()), 1);
+    });
+}
+
+/// A line that carries everything until it is told to be dead: nothing passes any more, and no end is told either.
+fn mortal_line(upstream: SocketAddr, dead: Arc<AtomicBool>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    std::thread::spawn(move || {
+        let (down, _) = listener.accept().unwrap();
+        let up = TcpStream::connect(upstream).unwrap();
+        for (from, to) in [(&down, &up), (&up, &down)] {
+            let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+            let dead = Arc::clone(&dead);
+            std::thread::spawn(move || {
+                let mut buffer = [0; 4096];
+                while let Ok(count @ 1..) = from.read(&mut buffer) {
+                    if !dead.load(Ordering::SeqCst) && to.write_all(&buffer[..count]).is_err() {
+                        break;
+                    }
+                }
+                // Its ends stay open for as long as the test.
+                std::thread::sleep(MINUTE);
+            });
+        }
+    });
+    address
+}
+
+/// The peer's machine is gone and the host has not noticed; it would in six seconds. The peer that comes back is in after a
+/// third of that.
+#[test]
+fn a_peer_whose_line_died_is_let_in_again_soon() {
+    let silence = Duration::from_secs(6);
+    let world = World::new(1, silence, Duration::ZERO);
+    let dead = Arc::new(AtomicBool::new(false));
+    let line = mortal_line(world.address.parse().unwrap(), Arc::clone(&dead));
+    std::thread::scope(|scope| {
+        let host = scope.spawn(|| world.serve(1, MINUTE));
+        // It greets and says no more; its thread is not to say good-bye either.
+        let channel = world.call(0, &line.to_string());
+        let (own, peer) = (&world.peers[0], world.host.fingerprint());
+        let greeted =
+            Conversation::greet(channel, Role::Join, own, peer, &letters(), world.patience());
+        dead.store(true, Ordering::SeqCst);
+        let start = Instant::now();
+        let (ended, _) = world.join(0, &world.address).unwrap();
+        let took = start.elapsed();
+        assert_eq!(ended.outcome.results.len(), 9);
+        assert!(took > silence / 4 && took < silence * 5 / 6, "{took:?}");
+        assert_eq!(finished(&host.join().unwrap()), 1);
+        // A good-bye would wait for an answer that never comes.
+        std::mem::forget(greeted);
+    });
+}
+
+#[test]
+fn a_peer_that_fails_can_come_again_and_a_host_does_not_wait_for_ever() {
+    let world = World::new(2, Duration::from_secs(5), Duration::ZERO);
+    std::thread::scope(|scope| {
+        let host = scope.spawn(|| world.serve(2, Duration::from_millis(1500)));
+        drop(world.call(0, &world.address));
+        world.join(0, &world.address).unwrap();
+        // What is done can be had again.
+        world.join(0, &world.address).unwrap();
+        let standings = host.join().unwrap();
+        assert!(matches!(
+            standings[..],
+            [Standing::Finished, Standing::Awaited]
+        ));
+    });
+}
