@@ -32,6 +32,11 @@ bench *args:
 fuzz seconds="60":
     fuzz/run {{ seconds }}
 
+# Evidence on secrets, memory and dependencies, or a part of it: `just assurance secrets`
+[unix]
+assurance *parts:
+    assurance/run {{ parts }}
+
 # The tests that take minutes
 long:
     cargo test --release --workspace --locked -- --ignored

@@ -311,7 +311,6 @@ macro_rules! kernel {
                 rest.copy_from_slice(&padded[..rest.len()]);
             }
 
-            // SAFETY of all calls: there is a token only where the instructions were detected.
             impl $token {
                 #[inline]
                 pub(crate) fn garble<L: AsBlock>(
@@ -320,6 +319,7 @@ macro_rules! kernel {
                     delta: Block,
                     lanes: usize,
                 ) -> Garbled {
+                    // SAFETY: there is a token only where the instructions were detected.
                     unsafe { garble(gate, delta, lanes) }
                 }
 
@@ -330,18 +330,22 @@ macro_rules! kernel {
                     tables: &Tables,
                     lanes: usize,
                 ) -> Lanes {
+                    // SAFETY: there is a token only where the instructions were detected.
                     unsafe { evaluate(gate, tables, lanes) }
                 }
 
                 pub(crate) fn encrypt_rekeyed(self, keys: &[Block], blocks: &mut [Block]) {
+                    // SAFETY: there is a token only where the instructions were detected.
                     unsafe { encrypt_rekeyed(keys, blocks) }
                 }
 
                 pub(crate) fn round_keys(self, key: Block) -> [Block; 11] {
+                    // SAFETY: there is a token only where the instructions were detected.
                     unsafe { round_keys(key) }
                 }
 
                 pub(crate) fn encrypt(self, round_keys: &[Block; 11], blocks: &mut [Block]) {
+                    // SAFETY: there is a token only where the instructions were detected.
                     unsafe { encrypt(round_keys, blocks) }
                 }
             }

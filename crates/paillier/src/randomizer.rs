@@ -6,12 +6,14 @@ use crypto_bigint::{BoxedUint, NonZero, RandomMod};
 use rand::CryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use crate::arith::{Exponent, Kernel, Residue, Ring, SubsetProducts};
+use crate::arith::{Exponent, Kernel, Residue, Ring, SubsetProducts, limbs};
 use crate::public_key::{KeyId, PublicKey};
 use crate::secret_key::{PrimeHalf, SecretKey};
 
 /// Bits by which an exponent exceeds the order of its group, so that its remainder is nearly uniform.
 const EXCESS_BITS: u32 = 40;
+/// Words by which a number exceeds a secret prime, so that its remainder is nearly uniform.
+const EXCESS_WORDS: usize = 2;
 /// Independent random powers of which a subset is taken.
 const SUBSET_SIZE: u32 = 192;
 /// Bases per table look-up: 64 entries each.
@@ -90,7 +92,7 @@ impl SecretKey {
 impl PrimeHalf {
     /// Uniform `p`-th powers modulo `p²`. The exponent is secret here.
     fn fresh_powers<R: CryptoRng + ?Sized>(&self, count: usize, rng: &mut R) -> Vec<Residue> {
-        let bases = random_bases(self.ring(), self.nonzero_prime(), count, rng);
+        let bases = random_bases_of_secret(self.ring(), self.nonzero_prime(), count, rng);
         let pairs: Vec<_> = bases
             .iter()
             .map(|base| (base, self.prime_exponent()))
@@ -154,10 +156,12 @@ impl RandomizerTable {
         let fastest = if_other_than(Kernel::detect(), key.public_key())
             .and_then(|kernel| key.with_kernel(kernel).ok());
         let makers = fastest.as_ref().unwrap_or(key).halves();
+        // The length of the primes is public; taken from them it would have to be treated as a secret.
+        let prime_bits = key.public_key().size().bits() / 2;
         let tables = |half: &PrimeHalf, maker: &PrimeHalf, rng: &mut R| {
             BaseTable::new(
                 half.ring(),
-                half.prime().bits(),
+                prime_bits,
                 maker.fresh_powers(1 + SUBSET_SIZE as usize, rng),
             )
         };
@@ -254,16 +258,7 @@ impl BaseTable {
     fn draw(&self, ring: &Ring, count: usize, rng: &mut dyn CryptoRng) -> Vec<Residue> {
         let exponents: Vec<Exponent> = (0..count)
             .map(|_| {
-                let mut bytes = Zeroizing::new(vec![0; self.bits.div_ceil(64) as usize * 8]);
-                rng.fill_bytes(&mut bytes);
-                let mut words = Zeroizing::new(Vec::with_capacity(bytes.len() / 8));
-                words.extend(
-                    bytes
-                        .as_chunks::<8>()
-                        .0
-                        .iter()
-                        .map(|&chunk| u64::from_le_bytes(chunk)),
-                );
+                let mut words = random_words(self.bits.div_ceil(64) as usize, rng);
                 Exponent::from_words(core::mem::take(&mut words), self.bits)
             })
             .collect();
@@ -272,7 +267,35 @@ impl BaseTable {
     }
 }
 
-/// Uniform non-zero elements below the modulus. One that shares a factor with it would factor it by chance.
+/// Elements modulo a secret prime, within 2⁻¹²⁸ of uniform, in the same steps for each. Drawing again what is too large would
+/// tell, by how often it happens, the highest bits of the prime. (Zero comes once in a prime number of draws.)
+fn random_bases_of_secret<R: CryptoRng + ?Sized>(
+    ring: &Ring,
+    prime: &NonZero<BoxedUint>,
+    count: usize,
+    rng: &mut R,
+) -> Vec<Residue> {
+    let zero = BoxedUint::zero_with_precision(prime.as_ref().bits_precision());
+    let base = |_| {
+        let words = random_words(ring.words() + EXCESS_WORDS, rng);
+        let wide = Zeroizing::new(limbs::to_uint(&words));
+        let base = Zeroizing::new(wide.rem(prime));
+        ring.residue_of_digits(&base, &zero)
+    };
+    (0..count).map(base).collect()
+}
+
+/// So many random words.
+fn random_words<R: CryptoRng + ?Sized>(count: usize, rng: &mut R) -> Zeroizing<Vec<u64>> {
+    let mut bytes = Zeroizing::new(vec![0; 8 * count]);
+    rng.fill_bytes(&mut bytes);
+    let mut words = Zeroizing::new(Vec::with_capacity(count));
+    let chunks = bytes.as_chunks::<8>().0.iter();
+    words.extend(chunks.map(|&chunk| u64::from_le_bytes(chunk)));
+    words
+}
+
+/// Uniform non-zero elements below a public modulus. One that shares a factor with it would factor it by chance.
 fn random_bases<R: CryptoRng + ?Sized>(
     ring: &Ring,
     modulus: &NonZero<BoxedUint>,

@@ -2,39 +2,60 @@
 #![deny(unsafe_code)]
 
 use core::arch::x86_64::{
-    _mm512_add_epi64, _mm512_cmpeq_epi64_mask, _mm512_mask_mov_epi64, _mm512_permutex2var_epi64,
-    _mm512_set1_epi64, _mm512_setzero_si512, _mm512_srli_epi64,
+    _mm512_add_epi64, _mm512_and_si512, _mm512_cmpeq_epi64_mask, _mm512_mask_mov_epi64,
+    _mm512_maskz_set1_epi64, _mm512_or_si512, _mm512_permutex2var_epi64, _mm512_set1_epi64,
+    _mm512_setzero_si512, _mm512_srli_epi64,
 };
+use core::hint::black_box;
 
 use super::{Element, Lanes};
+
+/// Limbs that are selected at a time: as many as leave registers to work with.
+const BLOCK: usize = 10;
 
 /// Each lane takes its own entry; every entry is read, whatever the digits.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn select(table: &[Element], digits: &Lanes, out: &mut [Lanes]) {
-    const BLOCK: usize = 10;
+    let (mut first, count) = (0, out.len());
+    while count - first >= BLOCK {
+        select_limbs::<BLOCK>(table, digits, first, out);
+        first += BLOCK;
+    }
+    while count - first >= 3 {
+        select_limbs::<3>(table, digits, first, out);
+        first += 3;
+    }
+    while first < count {
+        select_limbs::<1>(table, digits, first, out);
+        first += 1;
+    }
+}
+
+/// Selects `N` limbs. Their number is known to the compiler, so that what is chosen stays in registers: in memory it would be
+/// written by masked stores, and with those the time was measured to depend on the mask, which is to say on the digits.
+#[target_feature(enable = "avx512f,avx512ifma")]
+#[inline]
+fn select_limbs<const N: usize>(
+    table: &[Element],
+    digits: &Lanes,
+    first: usize,
+    out: &mut [Lanes],
+) {
     let digits = digits.get();
-    let mut first = 0;
-    while first < out.len() {
-        let width = BLOCK.min(out.len() - first);
-        let mut chosen = [_mm512_setzero_si512(); BLOCK];
-        let mut index = _mm512_setzero_si512();
-        for entry in table {
-            let hit = _mm512_cmpeq_epi64_mask(digits, index);
-            if let Some(limbs) = entry.0[first..].first_chunk::<BLOCK>() {
-                for (slot, limb) in chosen.iter_mut().zip(limbs) {
-                    *slot = _mm512_mask_mov_epi64(*slot, hit, limb.get());
-                }
-            } else {
-                for (slot, limb) in chosen.iter_mut().zip(&entry.0[first..]) {
-                    *slot = _mm512_mask_mov_epi64(*slot, hit, limb.get());
-                }
-            }
-            index = _mm512_add_epi64(index, _mm512_set1_epi64(1));
+    let mut chosen = [_mm512_setzero_si512(); N];
+    let mut index = _mm512_setzero_si512();
+    for entry in table {
+        let hit = _mm512_cmpeq_epi64_mask(digits, index);
+        // All ones in the lanes that want this entry. The barrier keeps the compiler from making masked loads of it.
+        let wanted = black_box(_mm512_maskz_set1_epi64(hit, -1));
+        let limbs = &entry.0[first..first + N];
+        for (slot, limb) in chosen.iter_mut().zip(limbs) {
+            *slot = _mm512_or_si512(*slot, _mm512_and_si512(limb.get(), wanted));
         }
-        for (slot, limb) in out[first..first + width].iter_mut().zip(chosen) {
-            slot.set(limb);
-        }
-        first += width;
+        index = _mm512_add_epi64(index, _mm512_set1_epi64(1));
+    }
+    for (slot, limb) in out[first..first + N].iter_mut().zip(chosen) {
+        slot.set(limb);
     }
 }
 

@@ -1,0 +1,73 @@
+//! Whole engines, both roles, with the letters of both sides and all randomness marked.
+
+use crate::line::Declassifying;
+use crate::paillier::Keys;
+use crate::valgrind::mark_secret;
+use std::sync::Arc;
+use std::thread;
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath, Substitution};
+use veilpath_protocol::{
+    Engine, Job, KeySize, PaillierOptions, PairRule, Role, Spec, memory_pair, pairs_of,
+};
+
+/// Needleman–Wunsch with costs by index, the metric of the paper.
+pub fn by_index() -> Metric {
+    Metric::NeedlemanWunsch {
+        substitution: Substitution::Index,
+        insert: 5.0,
+        delete: 5.0,
+        scale: None,
+    }
+}
+
+/// The engine of the paper.
+pub fn paillier(keys: &Keys) {
+    let options = PaillierOptions::new(KeySize::Bits512, true).expect("with consent");
+    run(Engine::Paillier(options), by_index(), None, Some(keys));
+}
+
+/// Garbled circuits, with or without padding.
+pub fn garbled(metric: Metric, pad_to: Option<u32>) {
+    run(Engine::Garbled, metric, pad_to, None);
+}
+
+fn run(engine: Engine, metric: Metric, pad_to: Option<u32>, keys: Option<&Keys>) {
+    let (a, b) = (cohort(&[0, 11, 3, 3, 5]), cohort(&[11, 3, 4, 7]));
+    let mut spec = Spec::new(engine, metric, PairRule::All, &a, &b).expect("a plan");
+    spec.pad_to = pad_to;
+    let pairs = pairs_of(PairRule::All, &a, &b);
+    let (first, second) = (scanpaths(&a), scanpaths(&b));
+    let mut host = Job::new(&spec, Role::Host, &first, 1, &pairs).expect("a job");
+    if let Some(keys) = keys {
+        host = host.with_key(Arc::clone(&keys.secret));
+    }
+    let join = Job::new(&spec, Role::Join, &second, 1, &pairs).expect("a job");
+    for scanpath in first.iter().chain(&second) {
+        mark_secret(scanpath.letters());
+    }
+    let (left, right) = memory_pair();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut line = Declassifying(right);
+            engine.run(&join, &mut line, &()).expect("Bob's part");
+        });
+        let mut line = Declassifying(left);
+        engine.run(&host, &mut line, &()).expect("Alice's part");
+    });
+}
+
+fn cohort(letters: &[u16]) -> Cohort {
+    Cohort {
+        alphabet: Alphabet::letters(12).expect("an alphabet"),
+        encoding: Encoding::default(),
+        entries: vec![Entry {
+            participant: "p".into(),
+            stimulus: None,
+            scanpath: Scanpath::new(letters.to_vec()),
+        }],
+    }
+}
+
+fn scanpaths(cohort: &Cohort) -> Vec<&Scanpath> {
+    cohort.entries.iter().map(|entry| &entry.scanpath).collect()
+}

@@ -1,0 +1,114 @@
+//! Runs the product's code under valgrind with every secret marked as uninitialised memory. Memcheck then reports each branch
+//! and each address that depends on a secret. Called without arguments, this program runs itself under valgrind, one case after
+//! the other, holds what was reported against `accepted.txt`, and prints a table.
+
+#![allow(
+    clippy::expect_used,
+    reason = "a check stops at the first thing that is not as expected"
+)]
+
+mod accepted;
+mod blocks;
+mod controls;
+mod driver;
+mod engines;
+mod findings;
+mod garbled;
+mod line;
+mod paillier;
+mod secret_rng;
+mod valgrind;
+
+use paillier::Keys;
+use std::process::ExitCode;
+use veilpath_garble::Kernel;
+use veilpath_metrics::Metric;
+
+#[global_allocator]
+static ALLOCATOR: blocks::Recorder = blocks::Recorder;
+
+/// Something that runs with its secrets marked.
+struct Case {
+    name: String,
+    /// Whether it leaks on purpose.
+    leaks: bool,
+    run: Box<dyn Fn()>,
+}
+
+fn cases() -> Vec<Case> {
+    let case = |name: &str, run: fn()| Case {
+        name: name.into(),
+        leaks: false,
+        run: Box::new(run),
+    };
+    let control = |name: &str, run: fn()| Case {
+        leaks: true,
+        ..case(name, run)
+    };
+    let mut cases = vec![
+        control("control: a branch on a secret", controls::branch),
+        control("control: an address from a secret", controls::address),
+        case("control: neither", controls::neither),
+        case("paillier: decryption", || Keys::new().decrypt()),
+        case("paillier: key holder's randomisers", || {
+            Keys::new().key_holder_randomizers();
+        }),
+        case("paillier: key holder's tables", || {
+            Keys::new().key_holder_table();
+        }),
+        case("paillier: other side's randomisers", || {
+            Keys::new().other_side_randomizers();
+        }),
+        case("paillier: encryption", || Keys::new().encrypt()),
+        case("paillier: secret exponents", || Keys::new().scalars()),
+        case("paillier: division by a secret", || Keys::new().division()),
+        case("paillier: packing", || Keys::new().packing()),
+        case("engine paillier: both roles", || {
+            engines::paillier(&Keys::new());
+        }),
+    ];
+    // Those that valgrind knows: its processor has no AVX-512.
+    for kernel in Kernel::available() {
+        cases.push(Case {
+            name: format!("garbled: session, {} kernel", kernel.name()),
+            leaks: false,
+            run: Box::new(move || garbled::session(kernel)),
+        });
+    }
+    cases.extend([
+        case("engine garbled: Levenshtein", || {
+            engines::garbled(Metric::Levenshtein, None);
+        }),
+        case("engine garbled: costs by index", || {
+            engines::garbled(engines::by_index(), None);
+        }),
+        case("engine garbled: lengths hidden", || {
+            engines::garbled(engines::by_index(), Some(8));
+        }),
+    ]);
+    cases
+}
+
+fn main() -> ExitCode {
+    match (std::env::args().nth(1).as_deref(), valgrind::is_there()) {
+        (None, false) => driver::run(),
+        // The names of the cases there: the kernels of valgrind's processor are not those of this one.
+        (None, true) => {
+            for case in cases() {
+                println!("{}", case.name);
+            }
+            ExitCode::SUCCESS
+        }
+        (Some(wanted), true) => match cases().iter().find(|case| case.name == wanted) {
+            Some(case) => {
+                (case.run)();
+                ExitCode::SUCCESS
+            }
+            None => ExitCode::FAILURE,
+        },
+        (Some(_), false) => {
+            eprintln!("a case says nothing outside of valgrind");
+            ExitCode::FAILURE
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! The few requests to valgrind that are needed, as its header defines them for x86-64.
+
+#[cfg(not(target_arch = "x86_64"))]
+compile_error!("the requests to valgrind are written for x86-64");
+
+use core::arch::asm;
+
+const RUNNING_ON_VALGRIND: usize = 0x1001;
+/// `'M' << 24 | 'C' << 16`: the requests of memcheck follow it.
+const MEMCHECK: usize = 0x4d43_0000;
+const MAKE_UNDEFINED: usize = MEMCHECK + 1;
+const MAKE_DEFINED: usize = MEMCHECK + 2;
+
+/// Whether valgrind runs this program.
+pub fn is_there() -> bool {
+    request(RUNNING_ON_VALGRIND, 0, 0) != 0
+}
+
+/// Marks memory as secret: to valgrind it is uninitialised, and so is all that is computed from it.
+pub fn mark_secret<T>(memory: &[T]) {
+    request(
+        MAKE_UNDEFINED,
+        memory.as_ptr() as usize,
+        size_of_val(memory),
+    );
+}
+
+/// Marks memory as public: its contents may decide branches and addresses.
+pub fn mark_public<T>(memory: &[T]) {
+    request(MAKE_DEFINED, memory.as_ptr() as usize, size_of_val(memory));
+}
+
+fn request(number: usize, address: usize, bytes: usize) -> usize {
+    let arguments = [number, address, bytes, 0, 0, 0];
+    let mut result = 0usize;
+    // SAFETY: without valgrind the four rotations add up to 128 bits and change nothing, and the exchange is of a register
+    // with itself. With valgrind the sequence is a request, which reads the six words in `rax` and changes no memory that the
+    // program can see: it changes what valgrind knows about it.
+    unsafe {
+        asm!(
+            "rol rdi, 3",
+            "rol rdi, 13",
+            "rol rdi, 61",
+            "rol rdi, 51",
+            "xchg rbx, rbx",
+            in("rax") arguments.as_ptr(),
+            inout("rdx") result,
+            options(nostack)
+        );
+    }
+    result
+}

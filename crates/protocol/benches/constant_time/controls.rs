@@ -1,0 +1,55 @@
+//! Two ways to compare 32 bytes: one that stops at the first difference, as `==` does, and one that does not.
+
+use crate::probe::{Expected, Laboratory, time};
+use rand::{Rng, RngExt};
+use std::hint::black_box;
+
+/// So many comparisons are timed together, as one is too short for the clock.
+const AT_ONCE: usize = 64;
+
+/// Whether two strings of bytes are equal.
+type Comparison = fn(&[u8], &[u8]) -> bool;
+
+pub(crate) fn all(laboratory: &mut Laboratory) {
+    let secret: [u8; 32] = std::array::from_fn(|i| i as u8);
+    let ways: [(&str, Expected, Comparison); 2] = [
+        (
+            "control: comparison that stops",
+            Expected::Difference,
+            stops,
+        ),
+        (
+            "control: comparison that does not stop",
+            Expected::NoDifference,
+            does_not_stop,
+        ),
+    ];
+    for (name, expected, equal) in ways {
+        laboratory.probe(name, expected, &mut |class, rng| {
+            // The same work for both classes, or what is measured is what came before: both draw, one does not use it.
+            let mut guess = [0; 32];
+            rng.fill_bytes(&mut guess);
+            let keep = [32, rng.random_range(0..4)][class as usize];
+            for (index, (guess, secret)) in guess.iter_mut().zip(&secret).enumerate() {
+                let mask = u8::from(index < keep).wrapping_neg();
+                *guess ^= (*guess ^ secret) & mask;
+            }
+            time(|| {
+                for _ in 0..AT_ONCE {
+                    black_box(equal(black_box(&secret), black_box(&guess)));
+                }
+            })
+        });
+    }
+}
+
+fn stops(a: &[u8], b: &[u8]) -> bool {
+    a.iter().zip(b).all(|(a, b)| black_box(a) == b)
+}
+
+fn does_not_stop(a: &[u8], b: &[u8]) -> bool {
+    a.iter()
+        .zip(b)
+        .fold(0, |sum, (a, b)| black_box(sum | (a ^ b)))
+        == 0
+}

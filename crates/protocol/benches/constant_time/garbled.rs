@@ -1,0 +1,210 @@
+//! Labels, choices and letters of garbled circuits, on every kernel of this processor; and hidden lengths, in the whole engine.
+
+use crate::probe::{Expected::NoDifference, Laboratory, time};
+use crate::statistics::Class;
+use rand::{Rng, RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use std::array::from_fn;
+use std::sync::Arc;
+use std::sync::mpsc::channel;
+use std::thread;
+use veilpath_garble::Kernel;
+use veilpath_garble::block::Block;
+use veilpath_garble::circuit::{Bundle, Circuit, LANES};
+use veilpath_garble::half_gates::{Evaluator, Garbler};
+use veilpath_garble::label::{ActiveLabel, Delta, ZeroLabel};
+use veilpath_garble::ot::correlated::{GroupBits, Receiver, Sender};
+use veilpath_garble::ot::letters;
+use veilpath_garble::ot::lookup::messages::column_bytes;
+use veilpath_garble::ot::lookup::{Place, read_column};
+use veilpath_garble::ot::{Bits, CorrelatedReceiver};
+use veilpath_garble::transport::{Transport, TransportError, memory_pair};
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
+use veilpath_protocol::{Engine, PairRule, Spec, compare_here};
+
+/// AND gates that are timed together.
+const GATES: usize = 64;
+/// Transfers that are timed together.
+const TRANSFERS: usize = 1024;
+const ALPHABET: usize = 52;
+/// Rows of a column that is looked up, and the bits of each cost.
+const ROWS: usize = 64;
+const WIDTH: usize = 9;
+/// Letters that keys are made for.
+const LETTERS: usize = 64;
+
+pub(crate) fn all(laboratory: &mut Laboratory) {
+    for kernel in Kernel::available() {
+        let name = |what: &str| format!("garbled {}: {what}", kernel.name());
+        gates(laboratory, kernel, &name);
+        transfers(laboratory, kernel, &name);
+    }
+    hidden_lengths(laboratory);
+}
+
+fn gates(laboratory: &mut Laboratory, kernel: Kernel, name: &dyn Fn(&str) -> String) {
+    let mut rng = ChaCha20Rng::seed_from_u64(3);
+    let delta = Arc::new(Delta::random(&mut rng));
+    let start = Block::new(7);
+    laboratory.probe(
+        &name("garbling, labels zero or random"),
+        NoDifference,
+        &mut |class, rng| {
+            let mut garbler = Garbler::new(Arc::clone(&delta), kernel, start);
+            let random: [Bundle<ZeroLabel>; 2] = from_fn(|_| from_fn(|_| ZeroLabel::random(rng)));
+            // Both are made, whichever is taken.
+            let labels = [[[ZeroLabel::default(); LANES]; 2], random][class as usize];
+            time(|| {
+                for _ in 0..GATES {
+                    garbler.and(&labels[0], &labels[1]);
+                }
+                garbler
+            })
+        },
+    );
+    let mut garbler = Garbler::new(Arc::clone(&delta), kernel, start);
+    let zeros: [Bundle<ZeroLabel>; 2] = from_fn(|_| from_fn(|_| ZeroLabel::random(&mut rng)));
+    for _ in 0..GATES {
+        garbler.and(&zeros[0], &zeros[1]);
+    }
+    laboratory.probe(
+        &name("evaluating, bits zero or random"),
+        NoDifference,
+        &mut |class, rng| {
+            let mut evaluator = Evaluator::new(kernel, start);
+            evaluator.add_tables(garbler.tables());
+            let labels: [Bundle<ActiveLabel>; 2] = from_fn(|wire| {
+                from_fn(|lane| {
+                    let bit = rng.random::<bool>() & (class == Class::Random);
+                    zeros[wire][lane].of(bit, &delta)
+                })
+            });
+            time(|| {
+                for _ in 0..GATES {
+                    evaluator.and(&labels[0], &labels[1]);
+                }
+                evaluator
+            })
+        },
+    );
+}
+
+fn transfers(laboratory: &mut Laboratory, kernel: Kernel, name: &dyn Fn(&str) -> String) {
+    let mut receiver = receiver(kernel);
+    laboratory.probe(
+        &name("transfers, choices zero or random"),
+        NoDifference,
+        &mut |class, rng| {
+            let mut bits = Bits::with_capacity(TRANSFERS);
+            for _ in 0..TRANSFERS / 64 {
+                let word = rng.next_u64() & [0, u64::MAX][class as usize];
+                bits.push_low_bits(word, 64);
+            }
+            time(|| receiver.receive(&bits, &mut Nowhere).unwrap())
+        },
+    );
+    laboratory.probe(
+        &name("keys of letters, first or random"),
+        NoDifference,
+        &mut |class, rng| {
+            let own = some_letters(class, rng);
+            time(|| letters::receive(ALPHABET, &own, 0, &mut receiver, &mut Nowhere).unwrap())
+        },
+    );
+    let mut rng = ChaCha20Rng::seed_from_u64(4);
+    // The letters of both classes lie side by side, so that the caches know one as well as the other.
+    let both = [Class::Fixed, Class::Random].map(|class| some_letters(class, &mut rng));
+    let both: Vec<usize> = both[0]
+        .iter()
+        .zip(&both[1])
+        .flat_map(|(&fixed, &random)| [fixed, random])
+        .collect();
+    let own = letters::receive(ALPHABET, &both, 0, &mut receiver, &mut Nowhere).unwrap();
+    let mut message = vec![0; column_bytes(ALPHABET, ROWS, WIDTH)];
+    rng.fill_bytes(&mut message);
+    laboratory.probe(
+        &name("look-up, letters first or random"),
+        NoDifference,
+        &mut |class, rng| {
+            let column = 2 * rng.random_range(0..LETTERS) + class as usize;
+            let place = Place {
+                comparison: rng.random(),
+                strip: 0,
+            };
+            time(|| read_column(kernel, ROWS, WIDTH, &own, column, place, &message).unwrap())
+        },
+    );
+}
+
+/// Drawn and written in the same way for both classes.
+fn some_letters(class: Class, rng: &mut ChaCha20Rng) -> Vec<usize> {
+    let kept = [0, usize::MAX][class as usize];
+    let letters = (0..LETTERS).map(|_| rng.random_range(0..ALPHABET) & kept);
+    letters.collect()
+}
+
+/// A receiver after its base transfers.
+fn receiver(kernel: Kernel) -> Receiver {
+    let (mut left, mut right) = memory_pair();
+    let (give, take) = channel();
+    thread::scope(|scope| {
+        scope.spawn(move || {
+            let mut rng = ChaCha20Rng::seed_from_u64(1);
+            let receiver = Receiver::start(GroupBits::default(), kernel, &mut rng, &mut right);
+            give.send(receiver.unwrap()).unwrap();
+        });
+        let mut rng = ChaCha20Rng::seed_from_u64(2);
+        let delta = Arc::new(Delta::random(&mut rng));
+        Sender::start(delta, GroupBits::default(), kernel, &mut rng, &mut left).unwrap();
+        take.recv().unwrap()
+    })
+}
+
+/// A line that leads nowhere: the receiver's part of transfers only sends.
+struct Nowhere;
+
+impl Transport for Nowhere {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), TransportError> {
+        std::hint::black_box(bytes);
+        Ok(())
+    }
+
+    fn receive(&mut self, _: &mut [u8]) -> Result<(), TransportError> {
+        Err(TransportError::Closed)
+    }
+
+    fn flush(&mut self) -> Result<(), TransportError> {
+        Ok(())
+    }
+}
+
+/// Both roles of the engine, with scanpaths of one letter or of all that the padding allows.
+fn hidden_lengths(laboratory: &mut Laboratory) {
+    const PADDING: u32 = 40;
+    laboratory.probe(
+        "garbled engine: padding or letters",
+        NoDifference,
+        &mut |class, rng| {
+            let cohort = |rng: &mut ChaCha20Rng| {
+                let mut letters: Vec<u16> = (0..PADDING).map(|_| rng.random_range(0..12)).collect();
+                if class == Class::Fixed {
+                    letters.truncate(1);
+                }
+                Cohort {
+                    alphabet: Alphabet::letters(12).unwrap(),
+                    encoding: Encoding::default(),
+                    entries: vec![Entry {
+                        participant: "p".into(),
+                        stimulus: None,
+                        scanpath: Scanpath::new(letters),
+                    }],
+                }
+            };
+            let (a, b) = (cohort(rng), cohort(rng));
+            let metric = Metric::Levenshtein;
+            let mut spec = Spec::new(Engine::Garbled, metric, PairRule::All, &a, &b).unwrap();
+            spec.pad_to = Some(PADDING);
+            time(|| compare_here(spec, &a, &b, &()).unwrap())
+        },
+    );
+}

@@ -1,0 +1,34 @@
+//! Whether operations on secrets take the same time for inputs that would stand out and for random ones, on the kernels of this
+//! processor. `cargo bench -p veilpath-protocol --bench constant_time [-- PART-OF-A-NAME]`; `VEILPATH_TIMING_SECONDS` for each
+//! operation, 4 if not given. Fails where an operation differs beyond doubt, and where the leak of the control is not found.
+
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    missing_docs,
+    reason = "a bench prints what it finds, and may fail loudly"
+)]
+
+mod controls;
+mod garbled;
+mod paillier;
+mod probe;
+mod statistics;
+
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    let seconds = std::env::var("VEILPATH_TIMING_SECONDS");
+    let seconds = seconds.ok().and_then(|seconds| seconds.parse().ok());
+    // Cargo adds `--bench`.
+    let wanted = std::env::args().skip(1).find(|word| !word.starts_with('-'));
+    let mut laboratory = probe::Laboratory::new(seconds.unwrap_or(4.0), wanted.unwrap_or_default());
+    controls::all(&mut laboratory);
+    paillier::all(&mut laboratory);
+    garbled::all(&mut laboratory);
+    if laboratory.is_good() {
+        ExitCode::SUCCESS
+    } else {
+        ExitCode::FAILURE
+    }
+}

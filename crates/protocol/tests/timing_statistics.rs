@@ -1,0 +1,82 @@
+//! The statistics behind `benches/constant_time`: they see a leak, and they see none where there is none.
+
+#![allow(clippy::unwrap_used, reason = "a test may stop loudly")]
+#![allow(clippy::cast_precision_loss, reason = "small numbers")]
+
+#[path = "../benches/constant_time/statistics.rs"]
+#[allow(dead_code, reason = "the bench uses more of it")]
+mod statistics;
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use statistics::{Class, DIFFERENT, Measurements, SUSPICIOUS};
+use std::hint::black_box;
+use std::time::Instant;
+
+/// Times around 1000 with a spread of 100, one in twenty spoilt by an interruption; fixed inputs take `longer`.
+fn measured(longer: f64) -> Measurements {
+    let mut rng = ChaCha20Rng::seed_from_u64(9);
+    let mut measurements = Measurements::default();
+    for _ in 0..20_000 {
+        let fixed: bool = rng.random();
+        let noise: f64 = (0..12).map(|_| rng.random::<f64>() - 0.5).sum();
+        let spoilt = if rng.random_range(0..20) == 0 {
+            1e5 * rng.random::<f64>()
+        } else {
+            0.0
+        };
+        let (class, more) = if fixed {
+            (Class::Fixed, longer)
+        } else {
+            (Class::Random, 0.0)
+        };
+        measurements.push(class, 1000.0 + 100.0 * noise + spoilt + more);
+    }
+    measurements
+}
+
+#[test]
+fn equal_times_are_equal() {
+    let t = measured(0.0).largest_t();
+    assert!(t.abs() < SUSPICIOUS, "{t}");
+}
+
+#[test]
+fn a_difference_is_found_behind_interruptions() {
+    // A fifth of the spread: without cropping the interruptions would hide it.
+    let t = measured(20.0).largest_t();
+    assert!(t > DIFFERENT, "{t}");
+    let t = measured(-20.0).largest_t();
+    assert!(t < -DIFFERENT, "{t}");
+}
+
+#[test]
+fn a_coarse_clock_and_few_measurements_claim_nothing() {
+    let mut measurements = Measurements::default();
+    assert!(measurements.largest_t().abs() < SUSPICIOUS);
+    for _ in 0..100 {
+        measurements.push(Class::Fixed, 5.0);
+        measurements.push(Class::Random, 5.0);
+    }
+    assert_eq!(measurements.len(), 200);
+    assert!(measurements.largest_t().abs() < SUSPICIOUS);
+}
+
+#[test]
+fn a_real_leak_is_found_by_a_real_clock() {
+    let mut measurements = Measurements::default();
+    for round in 0..2000u32 {
+        let (class, steps) = match round % 2 {
+            0 => (Class::Fixed, 20_000u64),
+            _ => (Class::Random, 200),
+        };
+        let start = Instant::now();
+        let mut sum = 0u64;
+        for step in 0..black_box(steps) {
+            sum = black_box(sum + step);
+        }
+        measurements.push(class, start.elapsed().as_nanos() as f64);
+    }
+    let t = measurements.largest_t();
+    assert!(t > DIFFERENT, "{t}");
+}
