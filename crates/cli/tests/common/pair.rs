@@ -134,7 +134,7 @@ pub(crate) struct Running {
 }
 
 impl Running {
-    fn start(mut command: Command, call: String) -> Self {
+    pub(crate) fn start(mut command: Command, call: String) -> Self {
         let mut child = command.spawn().unwrap();
         let (to_owner, lines) = std::sync::mpsc::channel();
         let mut out = child.stdout.take().unwrap();
