@@ -11,21 +11,32 @@ mod console;
 mod pair;
 
 use common::{Folder, root};
-use console::{Desk, matches, steps};
+use console::{Desk, Step, matches, steps};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 #[test]
 fn every_command_in_the_documents_prints_what_they_show() {
-    let mut commands = 0;
-    for document in guides() {
-        let steps = steps(&read(&document));
-        Desk::new()
-            .run(&steps)
-            .unwrap_or_else(|problem| panic!("{}:{problem}", document.display()));
-        commands += steps.len();
-    }
-    assert!(commands > 30, "only {commands} commands were found");
+    let documents: Vec<(PathBuf, Vec<Step>)> = guides()
+        .into_iter()
+        .map(|document| (document.clone(), steps(&read(&document))))
+        .collect();
+    // Each has a folder of its own.
+    let problems: Vec<String> = std::thread::scope(|scope| {
+        let run = |(document, steps): &(PathBuf, Vec<Step>)| {
+            let problem = Desk::new().run(steps).err()?;
+            Some(format!("{}:{problem}", document.display()))
+        };
+        let threads: Vec<_> = documents
+            .iter()
+            .map(|document| scope.spawn(move || run(document)))
+            .collect();
+        let ended = threads.into_iter().map(|thread| thread.join().unwrap());
+        ended.flatten().collect()
+    });
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    let commands: usize = documents.iter().map(|(_, steps)| steps.len()).sum();
+    assert!(commands > 100, "only {commands} commands were found");
 }
 
 #[test]
