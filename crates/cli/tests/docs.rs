@@ -170,6 +170,10 @@ fn shown_output_is_held_to_the_letter() {
     ] {
         assert_eq!(matches(&[shown], &[real]), same, "{shown} {real}");
     }
+    let fingerprints = ["0a", "ff"].map(|byte| vec![byte.repeat(2); 16].join("-"));
+    let [one, other] = fingerprints.map(|fingerprint| format!("it is {fingerprint}, and no more"));
+    assert!(matches(&[&one], &[&other]));
+    assert!(!matches(&[&one], &["it is 0a0a-0a0a, and no more"]));
     let failing = |document: &str| {
         let steps = steps(document);
         assert!(!steps.is_empty());
