@@ -182,7 +182,7 @@ fn headline(tables: &Tables, text: &mut String) {
     if let Some(table) = of("times") {
         for row in &table.rows {
             let value = |name: &str| value(table, row, name);
-            if value("length") != Value::from(TRAFFIC_LENGTH) {
+            if value("length").as_u64() != Some(TRAFFIC_LENGTH as u64) {
                 continue;
             }
             rows.push([
@@ -301,7 +301,7 @@ fn shown(value: &Value) -> String {
     };
     let mut grouped = String::new();
     for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at) % 3 == 0 {
+        if at > 0 && (digits.len() - at).is_multiple_of(3) {
             grouped.push(',');
         }
         grouped.push(digit);
@@ -313,7 +313,9 @@ fn shown(value: &Value) -> String {
 fn date(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut days = since.as_secs() / 86_400;
-    let leap = |year: u64| year % 4 == 0 && (year % 100 != 0 || year % 400 == 0);
+    let leap = |year: u64| {
+        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
+    };
     let mut year = 1970;
     while days >= 365 + u64::from(leap(year)) {
         days -= 365 + u64::from(leap(year));
