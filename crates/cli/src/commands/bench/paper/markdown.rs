@@ -45,6 +45,10 @@ const EXTRAPOLATED: &str = "extrapolated";
 /// The size of the matrix whose orders the paper counts.
 const OF_THE_PAPERS_ORDERS: u32 = super::published::ORDERS.0;
 
+/// What stands above a table.
+const MEASURED: &str = "Measured";
+const DERIVED: &str = "Extrapolated from the measured cost per cell, **not measured**";
+
 const TIMES: &[Column] = &[
     column("letters of each", &["length"]),
     column("engine", &["engine"]),
@@ -165,11 +169,10 @@ pub(super) fn render(tables: &Tables, origin: &Origin<'_>) -> String {
             .into_iter()
             .partition(|row| is_extrapolated(table, row));
         if !measured.is_empty() {
-            put(&mut text, table, columns, "Measured", &measured);
+            put(&mut text, table, columns, MEASURED, &measured);
         }
         if !derived.is_empty() {
-            let label = "Extrapolated from the measured time per cell, **not measured**";
-            put(&mut text, table, columns, label, &derived);
+            put(&mut text, table, columns, DERIVED, &derived);
         }
     }
     text
@@ -178,17 +181,21 @@ pub(super) fn render(tables: &Tables, origin: &Origin<'_>) -> String {
 /// What to tell first: one comparison of a hundred letters, and whole data sets.
 fn headline(tables: &Tables, text: &mut String) {
     let of = |name: &str| tables.0.iter().find(|table| table.name == name);
-    let mut rows = Vec::new();
+    let (mut measured, mut derived) = (Vec::new(), Vec::new());
     if let Some(table) = of("times") {
         for row in &table.rows {
             let value = |name: &str| value(table, row, name);
             if value("length").as_u64() != Some(TRAFFIC_LENGTH as u64) {
                 continue;
             }
+            let rows = match is_extrapolated(table, row) {
+                true => &mut derived,
+                false => &mut measured,
+            };
             rows.push([
                 format!("one comparison of {TRAFFIC_LENGTH} × {TRAFFIC_LENGTH} letters"),
                 shown(&value("engine")),
-                seconds(&value("seconds"), is_extrapolated(table, row)),
+                shown(&value("seconds")),
                 shown(&value("paper_seconds")),
             ]);
         }
@@ -197,36 +204,32 @@ fn headline(tables: &Tables, text: &mut String) {
         for row in &table.rows {
             let value = |name: &str| value(table, row, name);
             let days = value("paper_days_at_2048").as_f64();
-            rows.push([
+            measured.push([
                 format!(
                     "{} comparisons with the lengths of {}",
                     shown(&value("comparisons")),
                     shown(&value("data"))
                 ),
                 shown(&value("engine")),
-                seconds(&value("seconds"), false),
+                shown(&value("seconds")),
                 days.map_or("–".into(), |days| shown(&Value::from(days * 86_400.0))),
             ]);
         }
     }
-    text.push_str(
-        "\n### In short\n\n| work | engine | seconds | the paper's seconds |\n|---|---|---|---|\n",
-    );
-    for row in rows {
-        let _ = writeln!(text, "| {} |", row.join(" | "));
+    text.push_str("\n### In short\n");
+    for (label, rows) in [(MEASURED, measured), (DERIVED, derived)] {
+        if rows.is_empty() {
+            continue;
+        }
+        let head = "| work | engine | seconds | the paper's seconds |\n|---|---|---|---|";
+        let _ = writeln!(text, "\n{label}:\n\n{head}");
+        for row in rows {
+            let _ = writeln!(text, "| {} |", row.join(" | "));
+        }
     }
     text.push_str(
         "\nThe paper's seconds for whole data sets are its mean per comparison with a key of 2048 bits, times the comparisons.\n",
     );
-}
-
-fn seconds(value: &Value, extrapolated: bool) -> String {
-    let number = shown(value);
-    if extrapolated {
-        format!("*{number}, extrapolated*")
-    } else {
-        number
-    }
 }
 
 fn put(text: &mut String, table: &Table, columns: &[Column], label: &str, rows: &[&[Value]]) {
@@ -394,7 +397,7 @@ mod tests {
             "a machine, 2 cores",
             "quick look",
             "| one comparison of 100 × 100 letters | garbled | 0.0200 | – |",
-            "| one comparison of 100 × 100 letters | paillier 512 | *1.00, extrapolated* | 58.5 |",
+            "| one comparison of 100 × 100 letters | paillier 512 | 1.00 | 58.5 |",
             "| 70,796 comparisons with the lengths of Salient360 | garbled | 7.50 | 10,569,843 |",
             "| 20 | paillier 512 | 2 | 0.0400 ± 0 | 2.27 ± 0.0900 | 56.8 |",
             "not measured**:\n\n| letters of each | engine | seconds |",
