@@ -46,6 +46,10 @@ long:
 ci:
     .ci/run
 
+# Build the book of docs/ and open it (needs mdBook: `cargo install mdbook --locked`)
+book:
+    mdbook build docs --open
+
 # Build the documentation of all crates and open it
 doc:
     cargo doc --workspace --no-deps --locked --open

@@ -5,27 +5,38 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
+#[path = "common/console.rs"]
+mod console;
+#[path = "common/pair.rs"]
+mod pair;
 
 use common::{Folder, root};
+use console::{Desk, Step, matches, steps};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
-/// Stands for any number of lines of output.
-const ANYTHING: &str = "…";
-
 #[test]
 fn every_command_in_the_documents_prints_what_they_show() {
-    let mut commands = 0;
-    for document in guides() {
-        let folder = Folder::new();
-        for step in steps(&read(&document)) {
-            run(&step, &folder).unwrap_or_else(|problem| {
-                panic!("{}:{}: {problem}", document.display(), step.line)
-            });
-            commands += 1;
-        }
-    }
-    assert!(commands > 30, "only {commands} commands were found");
+    let documents: Vec<(PathBuf, Vec<Step>)> = guides()
+        .into_iter()
+        .map(|document| (document.clone(), steps(&read(&document))))
+        .collect();
+    // Each has a folder of its own.
+    let problems: Vec<String> = std::thread::scope(|scope| {
+        let run = |(document, steps): &(PathBuf, Vec<Step>)| {
+            let problem = Desk::new().run(steps).err()?;
+            Some(format!("{}:{problem}", document.display()))
+        };
+        let threads: Vec<_> = documents
+            .iter()
+            .map(|document| scope.spawn(move || run(document)))
+            .collect();
+        let ended = threads.into_iter().map(|thread| thread.join().unwrap());
+        ended.flatten().collect()
+    });
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    let commands: usize = documents.iter().map(|(_, steps)| steps.len()).sum();
+    assert!(commands > 100, "only {commands} commands were found");
 }
 
 #[test]
@@ -141,130 +152,6 @@ fn read(path: &Path) -> String {
         .replace("\r\n", "\n")
 }
 
-/// A command of a document, with what is shown below it.
-struct Step {
-    line: usize,
-    command: String,
-    /// What a here-document feeds it.
-    input: Option<String>,
-    shown: Vec<String>,
-}
-
-/// The commands in a document's console blocks.
-fn steps(document: &str) -> Vec<Step> {
-    let mut steps: Vec<Step> = Vec::new();
-    let mut in_console = false;
-    let mut lines = document.lines().enumerate();
-    while let Some((index, line)) = lines.next() {
-        if line.starts_with("```") {
-            in_console = line == "```console";
-        } else if !in_console {
-            continue;
-        } else if let Some(command) = line.strip_prefix("$ ") {
-            let (command, input) = match command.split_once(" <<'E'") {
-                None => (command, None),
-                Some((command, rest)) => {
-                    assert_eq!(rest, "", "line {}", index + 1);
-                    let text: String = lines
-                        .by_ref()
-                        .map(|(_, line)| line)
-                        .take_while(|line| *line != "E")
-                        .map(|line| format!("{line}\n"))
-                        .collect();
-                    (command, Some(text))
-                }
-            };
-            steps.push(Step {
-                line: index + 1,
-                command: command.to_string(),
-                input,
-                shown: Vec::new(),
-            });
-        } else {
-            let step = steps.last_mut().expect("a block starts with a command");
-            step.shown.push(line.to_string());
-        }
-    }
-    steps
-}
-
-/// Runs a command of the few kinds that the documents use.
-fn run(step: &Step, folder: &Folder) -> Result<(), String> {
-    let mut words = words(&step.command);
-    let into = match words.iter().position(|word| word == ">") {
-        Some(at) => words.split_off(at).get(1).cloned(),
-        None => None,
-    };
-    let words: Vec<&str> = words.iter().map(String::as_str).collect();
-    let file = |name: &str| {
-        let text = std::fs::read_to_string(folder.path().join(name));
-        text.map_err(|error| format!("{name}: {error}"))
-    };
-    let output = match (words.as_slice(), &step.input) {
-        (["cargo", ..], None) => return Ok(()),
-        (["veilpath", arguments @ ..], None) => {
-            let ran = folder.run(arguments);
-            if ran.code != 0 {
-                return Err(format!("exit code {}\n{}", ran.code, ran.stderr));
-            }
-            ran.stdout
-        }
-        (["cat"], Some(input)) => input.clone(),
-        (["cat", name], None) => file(name)?,
-        (["head", count, name], None) => {
-            let count = count.strip_prefix('-').and_then(|count| count.parse().ok());
-            let count = count.ok_or("write `head -N FILE`")?;
-            let text = file(name)?;
-            text.lines()
-                .take(count)
-                .map(|line| format!("{line}\n"))
-                .collect()
-        }
-        _ => return Err(format!("this test cannot run `{}`", step.command)),
-    };
-    let output = match into {
-        Some(name) => {
-            folder.file(&name, output);
-            String::new()
-        }
-        None => output,
-    };
-    let real: Vec<&str> = output.lines().collect();
-    let shown: Vec<&str> = step.shown.iter().map(String::as_str).collect();
-    if shown.is_empty() || matches(&shown, &real) {
-        return Ok(());
-    }
-    Err(format!(
-        "`{}` prints\n{output}and the document shows\n{}",
-        step.command,
-        shown.join("\n")
-    ))
-}
-
-/// The words of a shell line, with single quotes.
-fn words(line: &str) -> Vec<String> {
-    let mut words = Vec::new();
-    for (index, part) in line.split('\'').enumerate() {
-        if index % 2 == 1 {
-            words.push(part.to_string());
-        } else {
-            words.extend(part.split_whitespace().map(str::to_string));
-        }
-    }
-    words
-}
-
-/// Whether output is as shown, where a line `…` stands for any number of lines.
-fn matches(shown: &[&str], real: &[&str]) -> bool {
-    match shown {
-        [] => real.is_empty(),
-        [first, rest @ ..] if *first == ANYTHING => {
-            (0..=real.len()).any(|skipped| matches(rest, &real[skipped..]))
-        }
-        [first, rest @ ..] => real.first() == Some(first) && matches(rest, &real[1..]),
-    }
-}
-
 #[test]
 fn shown_output_is_held_to_the_letter() {
     assert!(matches(&["a", "…", "d"], &["a", "b", "c", "d"]));
@@ -273,15 +160,50 @@ fn shown_output_is_held_to_the_letter() {
     for shown in [&["a"][..], &["…", "a"], &["a", "b", "c"], &[]] {
         assert!(!matches(shown, &["a", "b"]), "{shown:?}");
     }
-    let folder = Folder::new();
+    for (shown, real, same) in [
+        ("a … c", "a b c", true),
+        ("a … c", "a c", false),
+        ("… s", "12 s", true),
+        ("in … s; … bytes", "in 1 s; 2 bytes", true),
+        ("in … s; … bytes", "in 1 s; 2 bits", false),
+        ("…a", "ab", false),
+    ] {
+        assert_eq!(matches(&[shown], &[real]), same, "{shown} {real}");
+    }
+    let fingerprints = ["0a", "ff"].map(|byte| vec![byte.repeat(2); 16].join("-"));
+    let [one, other] = fingerprints.map(|fingerprint| format!("it is {fingerprint}, and no more"));
+    assert!(matches(&[&one], &[&other]));
+    assert!(!matches(&[&one], &["it is 0a0a-0a0a, and no more"]));
     let failing = |document: &str| {
         let steps = steps(document);
-        assert_eq!(steps.len(), 1);
-        run(&steps[0], &folder).is_err()
+        assert!(!steps.is_empty());
+        Desk::new().run(&steps).is_err()
     };
-    assert!(failing("```console\n$ veilpath encode nothing.csv\n```\n"));
-    assert!(failing("```console\n$ veilpath --version\n1\n```\n"));
-    assert!(failing("```console\n$ rm everything\n```\n"));
+    for (commands, fails) in [
+        ("$ veilpath encode nothing.csv", true),
+        (
+            "$ veilpath encode nothing.csv\nerror: nothing.csv: …",
+            false,
+        ),
+        ("$ veilpath encode nothing.csv\nerror: it was read", true),
+        ("$ veilpath --version\n1", true),
+        ("$ veilpath --version\nerror: …", true),
+        ("$ veilpath --version\nveilpath …", false),
+        ("$ rm everything", true),
+        ("clinic$ veilpath --version \\\n  --help", false),
+        // Two sides that differ, and one that does not say so in the document.
+        (
+            "a$ veilpath identity\nb$ veilpath identity\n\
+             a$ veilpath synth random --seed 1 -o x.csv\nb$ veilpath synth random --seed 2 -o x.csv\n\
+             a$ veilpath host --listen 0.0.0.0:7070 --peer B-FINGERPRINT --cohort x.csv\n\
+             b$ veilpath join a.example:7070 --peer A-FINGERPRINT --cohort x.csv --pairs all\n\
+             error: the two sides differ:\n…",
+            true,
+        ),
+    ] {
+        let document = format!("```console\n{commands}\n```\n");
+        assert_eq!(failing(&document), fails, "{commands}");
+    }
 }
 
 /// Lines outside of code blocks.

@@ -110,6 +110,15 @@ fn every_example_runs() {
         }
     }
     assert!(ran > 20, "{ran}");
+    // The chapter about the evaluation is a paste of what `bench paper` writes.
+    let headings = |text: &str| -> Vec<String> {
+        let lines = text.lines().filter(|line| line.starts_with("### "));
+        lines.map(str::to_string).collect()
+    };
+    let summary = folder.read("paper/summary.md");
+    let chapter = std::fs::read_to_string(root().join("docs/evaluation.md")).unwrap();
+    assert!(summary.starts_with("Measured on 20"), "{summary}");
+    assert_eq!(headings(&summary), headings(&chapter));
 }
 
 /// The examples of `host` and of `join` belong together, the first with the first and so on. They run as they stand but for

@@ -75,6 +75,17 @@ fn weak_keys_and_misplaced_options_are_refused() {
     assert!(compare(&["--engine", "paillier", "--batch", "0"]).contains("4096"));
     let keygen = folder.run(&["keygen", "--key-bits", "512", "-o", "k"]);
     assert!(keygen.refused().contains("--allow-weak-key"));
+    // A plain sentence, and what to do.
+    let weak = compare(&["--engine", "paillier", "--key-bits", "512"]);
+    assert!(weak.contains("error: a key below 2048 bits"), "{weak}");
+    // What cannot be measured is not offered.
+    let cell = folder
+        .run(&["bench", "cell", "--engine", "plain"])
+        .refused();
+    assert!(
+        cell.contains("[possible values: paillier, garbled]"),
+        "{cell}"
+    );
 }
 
 #[test]

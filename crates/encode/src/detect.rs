@@ -1,6 +1,6 @@
 //! Which format a file has; and for a file that has none, what it probably is and what to do about it.
 
-use crate::readers::{FORMATS, Format};
+use crate::readers::{FORMATS, Format, half_a_place};
 use crate::{Head, ReadError, guess_delimiter, is_missing, parse_number};
 
 /// The format of a file that starts like this; `None` where [`explain_unknown`] should speak.
@@ -285,12 +285,22 @@ fn table(head: &Head) -> Option<Explanation> {
     let header = lines.next()?;
     let delimiter = char::from(guess_delimiter(header));
     let count = header.split(delimiter).count();
+    let next: Vec<&String> = lines.take(2).collect();
     // Prose has commas too, but not the same number in three lines.
-    if count < 2
-        || lines
-            .take(2)
-            .any(|line| line.split(delimiter).count() != count)
-    {
+    let separates = |sign: char| {
+        let count = header.split(sign).count();
+        let same = |line: &&String| line.split(sign).count() == count;
+        count > 1 && next.iter().all(same)
+    };
+    if count < 2 {
+        let sign = ['|', ':'].into_iter().find(|sign| separates(*sign))?;
+        return Some((
+            format!("this is a table whose columns are separated by {sign}"),
+            "expected are tabs, semicolons, commas or blanks between the columns; write the table with one of these"
+                .to_string(),
+        ));
+    }
+    if !separates(delimiter) {
         return None;
     }
     let names: Vec<&str> = header
@@ -311,7 +321,12 @@ fn table(head: &Head) -> Option<Explanation> {
             0 => String::new(),
             more => format!(" and {more} more"),
         };
-        format!("no known format has a table with these columns: {listed}{more}")
+        match half_a_place(&names) {
+            Some((found, missing)) => format!(
+                "this table has a column {found} and no column {missing} to go with it; its columns are: {listed}{more}"
+            ),
+            None => format!("no known format has a table with these columns: {listed}{more}"),
+        }
     } else {
         format!("this is a table of {count} columns without names for them")
     };

@@ -44,7 +44,7 @@ pub enum ProtocolError {
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
     /// The caller asked for something impossible.
-    #[error("the job is wrong: {0}")]
+    #[error("{0}")]
     Job(&'static str),
 }
 

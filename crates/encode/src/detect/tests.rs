@@ -106,6 +106,18 @@ fn common_mistakes_are_named_and_answered() {
         ),
         (
             "a.csv",
+            b"subject|x|y\np|1|2\np|3|4\n",
+            "separated by |",
+            "tabs, semicolons, commas or blanks",
+        ),
+        (
+            "a.csv",
+            b"subject,gaze_x [px],duration\np,1,2\np,3,4\n",
+            "a column gaze_x [px] and no column gazey",
+            "x and y",
+        ),
+        (
+            "a.csv",
             b"subject_code,reaction_time,answer\n1,2,3\n4,5,6\n",
             "subject_code, reaction_time, answer",
             "--columns",

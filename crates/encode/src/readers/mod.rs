@@ -4,6 +4,7 @@
 //! first that recognises a file gets it), and put a tiny file of your own making into `testdata/formats/`.
 
 pub(crate) use ignored::{NAMED_COLUMNS, without_effect};
+pub(crate) use table::half_a_place;
 
 use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, RowChoice, Sink, Space};
 

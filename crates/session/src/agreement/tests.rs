@@ -181,3 +181,46 @@ fn another_version_is_a_difference_and_another_program_a_fault() {
     let error = against(b"HTTP/1.1 200 OK");
     assert!(matches!(error, SessionError::Misbehaved(_)), "{error}");
 }
+
+/// The examples of docs/wire-format.md are messages that this code reads, and writes.
+#[test]
+fn documented_messages_are_those_that_travel() {
+    let chapter = include_str!("../../../../docs/wire-format.md");
+    let example = |after: &str| -> &str {
+        let (_, rest) = chapter
+            .split_once(after)
+            .unwrap_or_else(|| panic!("{after}"));
+        let json = rest.split('`').find(|part| part.starts_with(['{', '[']));
+        json.unwrap_or_default()
+    };
+    let hello: Hello = serde_json::from_str(example("**1, Hello.**")).unwrap();
+    let same: Value = serde_json::from_str(example("**1, Hello.**")).unwrap();
+    assert_eq!(serde_json::to_value(&hello).unwrap(), same);
+    assert!(hello.letters().is_ok());
+
+    let mut plan = spec(Metric::Levenshtein, &[("grid", "7x7")]);
+    plan.alphabet = Alphabet::letters(49).unwrap();
+    (plan.engine, plan.pairs) = (Engine::Garbled, PairRule::SameStimulus);
+    let fields: BTreeMap<String, String> = serde_json::from_str(example("For instance")).unwrap();
+    let terms = terms(&plan);
+    assert_eq!(terms.fields, fields);
+    let written = serde_json::to_value(&terms).unwrap();
+    let (_, table) = chapter.split_once("**2, Terms.**").unwrap();
+    let (table, _) = table.split_once("For instance").unwrap();
+    for name in written.as_object().unwrap().keys() {
+        assert!(table.contains(&format!("`{name}`")), "{name}");
+    }
+
+    use crate::roster::Row;
+    let row = |json: &str| {
+        let row: Row = serde_json::from_str(json).unwrap();
+        let same: Value = serde_json::from_str(json).unwrap();
+        assert_eq!(serde_json::to_value(&row).unwrap(), same);
+    };
+    let list = example("**3, Roster.**").replace(", …", "");
+    row(list.trim_matches(['[', ']']));
+    row(example("With pseudonyms"));
+    serde_json::from_str::<crate::session::Ready>(example("**4, Ready.**")).unwrap();
+    serde_json::from_str::<crate::work::Finished>(example("**6, Finished.**")).unwrap();
+    serde_json::from_str::<control::Decline>(example("where its next message was due")).unwrap();
+}

@@ -133,6 +133,20 @@ impl Names {
     }
 }
 
+/// The coordinate that a table has and the one that it lacks: one of a pair is of no use without the other.
+pub(crate) fn half_a_place(names: &[&str]) -> Option<(String, &'static str)> {
+    let bare: Vec<String> = names
+        .iter()
+        .map(|name| squeezed(&split_unit(name).0))
+        .collect();
+    let has = |word: &str| bare.iter().position(|name| name == word);
+    PLACES.iter().find_map(|(x, y, _)| match (has(x), has(y)) {
+        (Some(found), None) => Some((names.get(found)?.to_string(), *y)),
+        (None, Some(found)) => Some((names.get(found)?.to_string(), *x)),
+        _ => None,
+    })
+}
+
 /// A name without capitals and without the signs between its words.
 pub(super) fn squeezed(name: &str) -> String {
     name.chars()

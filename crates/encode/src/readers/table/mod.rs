@@ -20,6 +20,8 @@ use columns::Layout;
 use recordings::{Belongs, Recordings};
 use units::Survey;
 
+pub(crate) use columns::half_a_place;
+
 /// See the module.
 pub(super) struct Table;
 

@@ -134,7 +134,8 @@ impl PaillierOptions {
     pub fn new(key_size: KeySize, allow_weak_key: bool) -> Result<Self, ProtocolError> {
         if key_size.is_weak() && !allow_weak_key {
             return Err(ProtocolError::Job(
-                "a key below 2048 bits only serves to reproduce the paper's measurements; ask for it with --allow-weak-key",
+                "a key below 2048 bits protects nothing; it only serves to repeat the paper's measurements\n  \
+                 choose --key-bits 2048 or more, or permit it with --allow-weak-key",
             ));
         }
         Ok(Self {

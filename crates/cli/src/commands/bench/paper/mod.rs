@@ -11,9 +11,11 @@
 //! | `extrapolate` | what did not fit, from what did |
 //! | `tables` | rows of ours and theirs, as CSV and JSON |
 //! | `page` | the same with plots, as one page |
+//! | `markdown` | the same for documents |
 
 mod extrapolate;
 mod lengths;
+mod markdown;
 mod measure;
 mod page;
 mod published;
@@ -32,11 +34,14 @@ use record::{Header, Records};
 use schedule::Schedule;
 use std::path::PathBuf;
 
+/// The seed where none is named.
+const DEFAULT_SEED: u64 = 1;
+
 const EXAMPLES: &str = "\
 Examples:
   veilpath bench paper --quick --cohort-a a.csv --cohort-b b.csv -o paper
 
-Without --quick it takes some minutes more than its --budget. The folder gets index.html, paper.json and a CSV file per table. Both parties run here, over TLS on loopback; keys are \
+Without --quick it takes some minutes more than its --budget. The folder gets index.html, summary.md, paper.json and a CSV file per table. Both parties run here, over TLS on loopback; keys are \
 made beforehand, everything else is in the times. What does not fit into the budget is extrapolated from the measured \
 time per cell and marked. An interrupted run goes on when the same command is given again.";
 
@@ -65,7 +70,7 @@ pub(super) struct PaperArgs {
     cohort_b: Option<PathBuf>,
 
     /// The seed of the random scanpaths
-    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    #[arg(long, value_name = "NUMBER", default_value_t = DEFAULT_SEED)]
     seed: u64,
 
     /// Say nothing but errors
@@ -123,6 +128,12 @@ pub(super) fn run(args: &PaperArgs) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(&json).unwrap_or_default();
     write(args, "paper.json", &text)?;
     write(args, "index.html", &page::render(&tables, &header))?;
+    let origin = markdown::Origin {
+        header: &header,
+        command: command(args),
+        time: records.time(),
+    };
+    write(args, "summary.md", &markdown::render(&tables, &origin))?;
     if !args.quiet {
         say::lines(&format!("{}\n", tables.summary().join("\n")));
         say::note(&format!(
@@ -131,6 +142,23 @@ pub(super) fn run(args: &PaperArgs) -> Result<(), Failure> {
         ));
     }
     Ok(())
+}
+
+/// The command that makes the folder again. Names of files are the user's business.
+fn command(args: &PaperArgs) -> String {
+    let mut command = "veilpath bench paper".to_owned();
+    if args.quick {
+        command.push_str(" --quick");
+    } else {
+        command.push_str(&format!(" --budget {}", args.budget));
+    }
+    if args.seed != DEFAULT_SEED {
+        command.push_str(&format!(" --seed {}", args.seed));
+    }
+    if args.cohort_a.is_some() {
+        command.push_str(" --cohort-a A --cohort-b B");
+    }
+    command + " -o FOLDER"
 }
 
 fn write(args: &PaperArgs, name: &str, text: &str) -> Result<(), Failure> {

@@ -5,6 +5,7 @@ use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
 use std::path::Path;
+use std::time::SystemTime;
 
 /// The file in the folder of results.
 const NAME: &str = "measurements.jsonl";
@@ -119,7 +120,10 @@ impl Records {
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(failed)?;
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        file.set_len(whole as u64).map_err(failed)?;
+        // Only where there is something to cut off: the file's time is that of the last measurement.
+        if whole < text.len() {
+            file.set_len(whole as u64).map_err(failed)?;
+        }
         let mut lines = text[..whole].lines();
         let Some(first) = lines.next() else {
             let mut records = Self {
@@ -144,6 +148,11 @@ impl Records {
             ))
         })?;
         Ok(Self { all, file })
+    }
+
+    /// When the last measurement ended; `None` where the file system does not say.
+    pub(super) fn time(&self) -> Option<SystemTime> {
+        self.file.metadata().and_then(|file| file.modified()).ok()
     }
 
     /// Keeps a record, on disk first.

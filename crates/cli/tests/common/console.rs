@@ -1,0 +1,343 @@
+//! The console blocks of documents: commands as people type them, and what they then see.
+//!
+//! | in a block | means |
+//! |---|---|
+//! | `$ command` | typed in the folder of the document |
+//! | `clinic$ command` | typed at this institution, which has a folder and an identity of its own |
+//! | a line that ends in ` \` | goes on in the next |
+//! | `<<'E'` … `E` | what is typed into the command |
+//! | `CLINIC-FINGERPRINT` | what `clinic$ veilpath identity` printed |
+//! | lines below a command | what it prints, on standard output, standard error, or both, to the letter |
+//! | `…` | any text; on a line by itself, any lines |
+//! | a fingerprint below a command | any fingerprint |
+//! | lines that start with `error: ` | the command has to fail, and to say this |
+//!
+//! The address that a host listens on and the one that is called are in the output as they stand in the commands.
+//! `veilpath host` and the `veilpath join` right after it in the same block run at the same time, on a port of the system's choice.
+#![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
+
+use crate::common::{Folder, Ran, root};
+use crate::pair::Running;
+use std::collections::HashMap;
+use std::path::PathBuf;
+use std::process::Stdio;
+
+/// Stands for any text, or on a line by itself for any number of lines.
+const ANYTHING: &str = "…";
+
+/// A command of a document, with what is shown below it.
+#[derive(Clone, Debug)]
+pub(crate) struct Step {
+    pub(crate) line: usize,
+    /// Which console block of the document.
+    block: usize,
+    /// At which institution; empty where there is only one.
+    who: String,
+    pub(crate) command: String,
+    /// What a here-document feeds it.
+    input: Option<String>,
+    shown: Vec<String>,
+}
+
+/// The commands in a document's console blocks.
+pub(crate) fn steps(document: &str) -> Vec<Step> {
+    let mut steps: Vec<Step> = Vec::new();
+    let mut in_console = false;
+    let mut block = 0;
+    let mut lines = document.lines().enumerate();
+    while let Some((index, line)) = lines.next() {
+        if line.starts_with("```") {
+            in_console = line == "```console";
+            block += usize::from(in_console);
+        } else if !in_console {
+            continue;
+        } else if let Some((who, command)) = prompt(line) {
+            let mut command = command.to_string();
+            while let Some(start) = command.strip_suffix(" \\") {
+                let (_, next) = lines.next().expect("a command goes on");
+                command = format!("{start} {}", next.trim_start());
+            }
+            let (command, input) = match command.split_once(" <<'E'") {
+                None => (command, None),
+                Some((command, rest)) => {
+                    assert_eq!(rest, "", "line {}", index + 1);
+                    let text: String = lines
+                        .by_ref()
+                        .map(|(_, line)| line)
+                        .take_while(|line| *line != "E")
+                        .map(|line| format!("{line}\n"))
+                        .collect();
+                    (command.to_string(), Some(text))
+                }
+            };
+            steps.push(Step {
+                line: index + 1,
+                block,
+                who: who.to_string(),
+                command,
+                input,
+                shown: Vec::new(),
+            });
+        } else {
+            let step = steps.last_mut().expect("a block starts with a command");
+            step.shown.push(line.to_string());
+        }
+    }
+    steps
+}
+
+/// Who types, and what.
+fn prompt(line: &str) -> Option<(&str, &str)> {
+    let (who, command) = line.split_once("$ ")?;
+    who.chars()
+        .all(|sign| sign.is_ascii_lowercase())
+        .then_some((who, command))
+}
+
+/// The words of a shell line, with single quotes.
+pub(crate) fn words(line: &str) -> Vec<String> {
+    let mut words = Vec::new();
+    for (index, part) in line.split('\'').enumerate() {
+        if index % 2 == 1 {
+            words.push(part.to_string());
+        } else {
+            words.extend(part.split_whitespace().map(str::to_string));
+        }
+    }
+    words
+}
+
+/// Where the commands of one document run.
+pub(crate) struct Desk {
+    folder: Folder,
+    fingerprints: HashMap<String, String>,
+}
+
+impl Desk {
+    pub(crate) fn new() -> Self {
+        Self {
+            folder: Folder::new(),
+            fingerprints: HashMap::new(),
+        }
+    }
+
+    /// Runs all commands; the first that does not do what is shown is told with its line.
+    pub(crate) fn run(&mut self, steps: &[Step]) -> Result<(), String> {
+        let mut steps = steps.iter().peekable();
+        while let Some(step) = steps.next() {
+            let at = |problem: String| format!("{}: {problem}", step.line);
+            let next_joins = |next: &&Step| {
+                next.block == step.block && next.command.starts_with("veilpath join ")
+            };
+            let is_host = step.command.starts_with("veilpath host ");
+            if let Some(join) = steps.next_if(|next| is_host && next_joins(next)) {
+                self.run_together(step, join).map_err(at)?;
+            } else {
+                self.run_one(step).map_err(at)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The folder of whoever types, with the bundled files where they are named.
+    fn place(&self, step: &Step) -> PathBuf {
+        let place = self.folder.path().join(&step.who);
+        std::fs::create_dir_all(&place).unwrap();
+        let bundled = "testdata/formats";
+        if step.command.contains(bundled) && !place.join(bundled).exists() {
+            std::fs::create_dir_all(place.join(bundled)).unwrap();
+            for entry in std::fs::read_dir(root().join(bundled)).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_file() {
+                    let name = path.file_name().unwrap();
+                    std::fs::copy(&path, place.join(bundled).join(name)).unwrap();
+                }
+            }
+        }
+        place
+    }
+
+    fn veilpath(&self, step: &Step, arguments: &[String]) -> std::process::Command {
+        let place = self.place(step);
+        let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
+        let mut command = self.folder.command(&arguments);
+        command
+            .env("VEILPATH_HOME", place.join("home"))
+            .current_dir(place)
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// The words of a command with the true fingerprints in it.
+    fn words(&self, step: &Step) -> Vec<String> {
+        let mut words = words(&step.command);
+        for word in &mut words {
+            if let Some(who) = word.strip_suffix("-FINGERPRINT") {
+                let known = self.fingerprints.get(&who.to_ascii_lowercase());
+                *word = known.expect("an identity is shown first").clone();
+            }
+        }
+        words
+    }
+
+    /// Runs a command of the few kinds that the documents use.
+    fn run_one(&mut self, step: &Step) -> Result<(), String> {
+        let mut words = self.words(step);
+        let into = match words.iter().position(|word| word == ">") {
+            Some(at) => words.split_off(at).get(1).cloned(),
+            None => None,
+        };
+        let place = self.place(step);
+        let file = |name: &str| {
+            let text = std::fs::read_to_string(place.join(name));
+            text.map_err(|error| format!("{name}: {error}"))
+        };
+        let short: Vec<&str> = words.iter().map(String::as_str).collect();
+        let output = match (short.as_slice(), &step.input) {
+            (["cargo", ..], None) => return Ok(()),
+            (["veilpath", ..], None) => {
+                let output = self.veilpath(step, &words[1..]).output().unwrap();
+                let ran = Ran::from(step.command.clone(), output);
+                if short.get(1) == Some(&"identity") && ran.code == 0 {
+                    let fingerprint = ran.stdout.trim().to_string();
+                    self.fingerprints.insert(step.who.clone(), fingerprint);
+                }
+                if into.is_none() {
+                    return compare(step, &ran);
+                }
+                if ran.code != 0 {
+                    return Err(format!("exit code {}\n{}", ran.code, ran.stderr));
+                }
+                ran.stdout
+            }
+            (["cat"], Some(input)) => input.clone(),
+            (["cat", name], None) => file(name)?,
+            (["head", count, name], None) => {
+                let count = count.strip_prefix('-').and_then(|count| count.parse().ok());
+                let count = count.ok_or("write `head -N FILE`")?;
+                let text = file(name)?;
+                text.lines()
+                    .take(count)
+                    .map(|line| format!("{line}\n"))
+                    .collect()
+            }
+            _ => return Err(format!("this test cannot run `{}`", step.command)),
+        };
+        match into {
+            Some(name) => {
+                std::fs::write(place.join(name), output).unwrap();
+                Ok(())
+            }
+            None => as_shown(step, &[&output]),
+        }
+    }
+
+    /// Runs the two sides of a session.
+    fn run_together(&mut self, host: &Step, join: &Step) -> Result<(), String> {
+        let mut arguments = self.words(host).split_off(1);
+        let listen = arguments.iter().position(|word| word == "--listen");
+        let listen = listen.expect("a host listens somewhere") + 1;
+        let listens = std::mem::replace(&mut arguments[listen], "127.0.0.1:0".into());
+        let running = Running::start(self.veilpath(host, &arguments), host.command.clone());
+        let address = running.wait_for_line("listening on ");
+        let mut arguments = self.words(join).split_off(1);
+        let calls = std::mem::replace(&mut arguments[1], address.clone());
+        let joining = Running::start(self.veilpath(join, &arguments), join.command.clone());
+        for (step, ended, shown) in [(join, joining.end(), calls), (host, running.end(), listens)] {
+            let stderr = ended.stderr.replace(&address, &shown);
+            compare(step, &Ran { stderr, ..ended })?;
+        }
+        Ok(())
+    }
+}
+
+/// Holds what a command said against what is shown.
+fn compare(step: &Step, ran: &Ran) -> Result<(), String> {
+    let fails = step
+        .shown
+        .first()
+        .is_some_and(|line| line.starts_with("error: "));
+    if fails != (ran.code != 0) {
+        return Err(format!(
+            "`{}` ends with exit code {}\n{}",
+            step.command, ran.code, ran.stderr
+        ));
+    }
+    if fails {
+        // What a side says before it fails is not part of the error.
+        let start = ran.stderr.find("error: ").unwrap_or(0);
+        return as_shown(step, &[&ran.stderr[start..]]);
+    }
+    let both = format!("{}{}", ran.stderr, ran.stdout);
+    as_shown(step, &[&ran.stdout, &ran.stderr, &both])
+}
+
+fn as_shown(step: &Step, outputs: &[&str]) -> Result<(), String> {
+    let shown: Vec<&str> = step.shown.iter().map(String::as_str).collect();
+    let real = |output: &&str| matches(&shown, &output.lines().collect::<Vec<_>>());
+    if shown.is_empty() || outputs.iter().any(real) {
+        return Ok(());
+    }
+    Err(format!(
+        "`{}` prints\n{}and the document shows\n{}",
+        step.command,
+        outputs.join("--- or\n"),
+        shown.join("\n")
+    ))
+}
+
+/// Whether output is as shown, where a line `…` stands for any number of lines.
+pub(crate) fn matches(shown: &[&str], real: &[&str]) -> bool {
+    match shown {
+        [] => real.is_empty(),
+        [first, rest @ ..] if *first == ANYTHING => {
+            (0..=real.len()).any(|skipped| matches(rest, &real[skipped..]))
+        }
+        [first, rest @ ..] => match real {
+            [line, later @ ..] => is_line(first, line) && matches(rest, later),
+            [] => false,
+        },
+    }
+}
+
+/// A text in which all fingerprints are the same.
+fn without_fingerprints(text: &str) -> String {
+    let is_one = |word: &str| {
+        let groups: Vec<&str> = word.split('-').collect();
+        let digits =
+            |group: &&str| group.len() == 4 && group.bytes().all(|digit| digit.is_ascii_hexdigit());
+        groups.len() == 16 && groups.iter().all(digits)
+    };
+    text.split_inclusive([' ', ','])
+        .map(|word| {
+            let bare = word.trim_end_matches([' ', ',']);
+            match is_one(bare) {
+                true => word.replace(bare, "FINGERPRINT"),
+                false => word.to_string(),
+            }
+        })
+        .collect()
+}
+
+/// Whether a line is as shown, where `…` stands for any text.
+fn is_line(shown: &str, real: &str) -> bool {
+    let (shown, real) = (&without_fingerprints(shown), &without_fingerprints(real));
+    let mut parts = shown.split(ANYTHING);
+    let first = parts.next().unwrap_or_default();
+    let Some(mut rest) = real.strip_prefix(first) else {
+        return false;
+    };
+    let parts: Vec<&str> = parts.collect();
+    let Some((last, middle)) = parts.split_last() else {
+        return rest.is_empty();
+    };
+    for part in middle {
+        match rest.find(part) {
+            Some(at) => rest = &rest[at + part.len()..],
+            None => return false,
+        }
+    }
+    rest.ends_with(last)
+}

@@ -1,0 +1,383 @@
+//! Decoders of what engines send, written from docs/wire-format.md alone: they use every byte up, and none is missing.
+#![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
+
+use veilpath_metrics::{
+    Alphabet, Cohort, Comparison, Encoding, Entry, LocalScoring, Metric, Scanpath, Substitution,
+    Threshold,
+};
+use veilpath_protocol::{
+    Channel, ChannelError, Engine, Job, KeySize, MemoryChannel, PaillierOptions, PairRule, Reveal,
+    RevealTo, Role, Spec, and_gates_per_cell, memory_pair, pairs_of,
+};
+
+/// Letters of the alphabet.
+const N: usize = 9;
+
+/// A channel that keeps what is sent over it.
+struct Recorded {
+    channel: MemoryChannel,
+    sent: Vec<u8>,
+}
+
+impl Channel for Recorded {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        self.sent.extend_from_slice(bytes);
+        self.channel.send(bytes)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        self.channel.receive(buffer)
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        self.channel.flush()
+    }
+}
+
+fn cohort(lengths: &[usize]) -> Cohort {
+    let entry = |(index, &length): (usize, &usize)| Entry {
+        participant: format!("P{index}"),
+        stimulus: None,
+        scanpath: Scanpath::new(
+            (0..length)
+                .map(|at| ((at * at + 3 * index + at / 2) % N) as u16)
+                .collect(),
+        ),
+    };
+    Cohort {
+        alphabet: Alphabet::letters(N as u32).unwrap(),
+        encoding: Encoding::default(),
+        entries: lengths.iter().enumerate().map(entry).collect(),
+    }
+}
+
+/// A run: what Alice and what Bob sent.
+struct Run {
+    spec: Spec,
+    alices: Vec<usize>,
+    bobs: Vec<usize>,
+    pairs: Vec<(usize, usize)>,
+    from_alice: Vec<u8>,
+    from_bob: Vec<u8>,
+}
+
+fn run(engine: Engine, metric: Metric, lengths: [&[usize]; 2], change: impl Fn(&mut Spec)) -> Run {
+    let [a, b] = lengths.map(cohort);
+    let mut spec = Spec::new(engine, metric, PairRule::All, &a, &b).unwrap();
+    change(&mut spec);
+    let pairs = pairs_of(PairRule::All, &a, &b);
+    let ends = memory_pair();
+    let side = |role: Role, own: &Cohort, others: usize, channel: MemoryChannel| {
+        let own: Vec<&Scanpath> = own.entries.iter().map(|entry| &entry.scanpath).collect();
+        let job = Job::new(&spec, role, &own, others, &pairs).unwrap();
+        let mut channel = Recorded {
+            channel,
+            sent: Vec::new(),
+        };
+        engine.run(&job, &mut channel, &()).unwrap();
+        channel.sent
+    };
+    let (from_alice, from_bob) = std::thread::scope(|scope| {
+        let bob = scope.spawn(|| side(Role::Join, &b, a.entries.len(), ends.1));
+        let from_alice = side(Role::Host, &a, b.entries.len(), ends.0);
+        (from_alice, bob.join().unwrap())
+    });
+    Run {
+        alices: lengths[0].to_vec(),
+        bobs: lengths[1].to_vec(),
+        spec,
+        pairs,
+        from_alice,
+        from_bob,
+    }
+}
+
+/// Takes messages off a stream.
+struct Reader<'a>(&'a [u8]);
+
+impl<'a> Reader<'a> {
+    fn take(&mut self, bytes: usize) -> &'a [u8] {
+        let (now, later) = self.0.split_at(bytes);
+        self.0 = later;
+        now
+    }
+
+    fn u32(&mut self) -> usize {
+        u32::from_le_bytes(self.take(4).try_into().unwrap()) as usize
+    }
+
+    fn u64(&mut self) -> usize {
+        u64::from_le_bytes(self.take(8).try_into().unwrap()) as usize
+    }
+
+    fn lengths(&mut self, expected: &[usize]) {
+        for &length in expected {
+            assert_eq!(self.u64(), length);
+        }
+    }
+}
+
+#[test]
+fn plain_is_as_the_chapter_says() {
+    for (reveal_to, answer) in [(RevealTo::Both, 17), (RevealTo::Host, 0)] {
+        let run = run(
+            Engine::Plain,
+            Metric::Levenshtein,
+            [&[3, 0, 5], &[4, 2]],
+            |spec| {
+                spec.reveal_to = reveal_to;
+            },
+        );
+        let mut bob = Reader(&run.from_bob);
+        for &length in &run.bobs {
+            assert_eq!(bob.u64(), length);
+            bob.take(2 * length);
+        }
+        assert!(bob.0.is_empty());
+        assert_eq!(run.from_alice.len(), answer * run.pairs.len());
+    }
+}
+
+#[test]
+fn paillier_is_as_the_chapter_says() {
+    for (size, batch, packing) in [
+        (KeySize::Bits512, 1, false),
+        (KeySize::Bits512, 16, true),
+        (KeySize::Bits1024, 16, true),
+    ] {
+        let options = PaillierOptions::new(size, true).unwrap();
+        let options = options.with_batch(batch).unwrap().with_packing(packing);
+        let engine = Engine::Paillier(options);
+        let run = run(engine, Metric::Levenshtein, [&[3, 5], &[4, 0, 6]], |_| {});
+        let bits = size.bits() as usize;
+        let ciphertext = bits / 4;
+        // With unit costs no candidate is above the longest length plus one: 7, of three bits.
+        let value_bits = 3 + 123;
+        let candidates = 3;
+        let room = if packing { (bits - 2) / value_bits } else { 1 };
+        let steps_in_group = (room / candidates).max(1);
+        let used = room.min(steps_in_group * candidates);
+        let group = (steps_in_group * candidates).div_ceil(used);
+
+        let (mut alice, mut bob) = (Reader(&run.from_alice), Reader(&run.from_bob));
+        bob.lengths(&run.bobs);
+        alice.lengths(&run.alices);
+        assert_eq!(alice.take(bits / 8)[0] >> 7, 1, "the highest bit of n");
+        let (mut rows, mut steps, mut results) = (0, 0, 0);
+        while !bob.0.is_empty() {
+            let [r, s, t] = [bob.u32(), bob.u32(), bob.u32()];
+            assert!(r + s + t > 0 && s.max(t) <= batch as usize);
+            bob.take(s.div_ceil(steps_in_group) * group * ciphertext);
+            for _ in 0..t {
+                assert!(bob.u64() < run.pairs.len());
+                bob.take(ciphertext);
+            }
+            alice.take(s * ciphertext);
+            for _ in 0..t {
+                assert!(alice.u64() <= 6, "a distance");
+            }
+            alice.take(r * N * ciphertext);
+            (rows, steps, results) = (rows + r, steps + s, results + t);
+        }
+        assert!(alice.0.is_empty());
+        assert_eq!((rows, steps, results), (3 + 5, 8 * 10, 4));
+    }
+}
+
+/// What a metric's circuit costs, as docs/engines.md and the sources of cells say.
+struct Circuit {
+    gates: usize,
+    /// Input wires of a cell.
+    width: usize,
+    /// Bits that a column hands over.
+    result: usize,
+    local: bool,
+}
+
+/// Bytes from Alice and from Bob, counted as the chapter says.
+fn garbled_bytes(run: &Run, circuit: &Circuit) -> [usize; 2] {
+    let transfers = |bits: usize| 512 * bits.div_ceil(128);
+    let mut alice = 8 * run.alices.len() + 1;
+    let mut bob = 8 * run.bobs.len() + 1;
+    let open: Vec<(usize, usize)> = run
+        .pairs
+        .iter()
+        .map(|&(i, j)| (run.alices[i], run.bobs[j]))
+        .filter(|(rows, columns)| rows * columns > 0)
+        .collect();
+    bob += 32 + 32 * 6 * 16;
+    alice += 128 * 32 + 16;
+    bob += transfers(run.bobs.iter().sum::<usize>() * 4); // nine letters have four bits
+    let mut output_bits = 0;
+    let mut numbers = Vec::new();
+    for group in groups(&open, circuit.width) {
+        let highest = group.iter().map(|(rows, _)| *rows).max().unwrap();
+        for strip in 0..highest.div_ceil(128) {
+            let shapes: Vec<(usize, usize)> = group
+                .iter()
+                .map(|(rows, columns)| (rows.saturating_sub(128 * strip).min(128), *columns))
+                .collect();
+            let steps = shapes.iter().filter(|(rows, _)| *rows > 0);
+            let steps = steps.map(|(rows, columns)| rows + columns - 1).max();
+            let mut slab = 0;
+            for step in 0..steps.unwrap_or(0) {
+                let mut cells = 0;
+                for &(rows, columns) in shapes.iter().filter(|(rows, _)| *rows > 0) {
+                    if step < columns {
+                        alice += N * (rows * circuit.width).div_ceil(8);
+                    }
+                    cells += (0..rows)
+                        .filter(|row| step >= *row && step - row < columns)
+                        .count();
+                }
+                alice += 32 * circuit.gates * cells;
+                if slab > 0 && (slab + cells) * circuit.width > 8192 {
+                    bob += transfers(slab * circuit.width);
+                    slab = 0;
+                }
+                slab += cells;
+            }
+            bob += transfers(slab * circuit.width);
+        }
+        for &(_, columns) in group {
+            let (gates, bits) = if circuit.local {
+                ((columns - 1) * 2 * circuit.result, circuit.result)
+            } else {
+                sum(columns, circuit.result)
+            };
+            alice += 32 * gates;
+            numbers.push(bits);
+        }
+    }
+    match run.spec.reveal {
+        Reveal::Score => output_bits += numbers.iter().sum::<usize>(),
+        // The bound is short here, so that the numbers' own width counts: that of the longest, for all.
+        Reveal::Threshold(_) => {
+            alice += 32 * numbers.len() * numbers.iter().max().unwrap();
+            output_bits += numbers.len();
+        }
+    }
+    if run.spec.reveal_to.includes(Role::Join) {
+        alice += output_bits.div_ceil(8);
+    }
+    if run.spec.reveal_to.includes(Role::Host) {
+        bob += output_bits.div_ceil(8);
+    }
+    [alice, bob]
+}
+
+/// Comparisons that are swept together.
+fn groups(open: &[(usize, usize)], width: usize) -> Vec<&[(usize, usize)]> {
+    let most = 2048.min(8192 / width);
+    let (mut groups, mut first, mut rows) = (Vec::new(), 0, 0);
+    for (at, shape) in open.iter().enumerate() {
+        let more = shape.0.min(128);
+        if at > first && rows + more > most {
+            groups.push(&open[first..at]);
+            (first, rows) = (at, 0);
+        }
+        rows += more;
+    }
+    groups.push(&open[first..]);
+    groups
+}
+
+/// Full adders that sum numbers of so many bits up, and the bits of the sum.
+fn sum(numbers: usize, bits: usize) -> (usize, usize) {
+    let mut weights = vec![numbers; bits];
+    let (mut gates, mut weight) = (0, 0);
+    while weight < weights.len() {
+        while weights[weight] > 1 {
+            let count = weights[weight];
+            let adders = if count == 2 { 1 } else { count / 3 };
+            gates += adders;
+            weights[weight] = adders + count.saturating_sub(3 * adders);
+            if weights.len() == weight + 1 {
+                weights.push(0);
+            }
+            weights[weight + 1] += adders;
+        }
+        weight += 1;
+    }
+    (gates, weights.len())
+}
+
+#[test]
+fn garbled_is_as_the_chapter_says() {
+    let costs = Metric::NeedlemanWunsch {
+        insert: 3.0,
+        delete: 4.0,
+        substitution: Substitution::Index,
+        scale: None,
+    };
+    let local = Metric::SmithWaterman {
+        scoring: LocalScoring::Unit {
+            reward: 2.0,
+            mismatch: 1.0,
+        },
+        gap: 1.0,
+        scale: None,
+    };
+    let gates = |metric: &Metric, shorter: usize| {
+        let alphabet = Alphabet::letters(N as u32).unwrap();
+        let comparison = Comparison::new(metric.clone(), alphabet).unwrap();
+        and_gates_per_cell(&comparison, shorter) as usize
+    };
+    let unit = |_: usize| Circuit {
+        gates: 3,
+        width: 1,
+        result: 2,
+        local: false,
+    };
+    // 3 + 4 has three bits.
+    let wide = |_: usize| Circuit {
+        gates: 6 * 3 - 2,
+        width: 3,
+        result: 3,
+        local: false,
+    };
+    // Scores up to twice the shorter length, and two gaps more; a match and two gaps have three bits.
+    let best = |shorter: usize| Circuit {
+        gates: gates(&local, shorter),
+        width: 3,
+        result: (usize::BITS - (2 * shorter + 2).leading_zeros()) as usize,
+        local: true,
+    };
+    type Case<'a> = (&'a Metric, &'a dyn Fn(usize) -> Circuit);
+    let cases: [Case<'_>; 3] = [
+        (&Metric::Levenshtein, &unit),
+        (&costs, &wide),
+        (&local, &best),
+    ];
+    let few: [&[usize]; 2] = [&[5, 0, 12], &[7, 9]];
+    let many: [&[usize]; 2] = [&[20; 15], &[21; 9]];
+    let long: [&[usize]; 2] = [&[300], &[150]];
+    for (metric, circuit) in cases {
+        for lengths in [few, many, long] {
+            // Beyond 262,144 gates machines with many cores make several portions.
+            let cells: usize = lengths[0].iter().sum::<usize>() * lengths[1].iter().sum::<usize>();
+            let shorter = lengths.map(|side| *side.iter().max().unwrap());
+            let circuit = circuit(shorter[0].min(shorter[1]));
+            if cells * circuit.gates > 262_144 {
+                continue;
+            }
+            for reveal_to in [RevealTo::Both, RevealTo::Host, RevealTo::Join] {
+                let run = run(Engine::Garbled, metric.clone(), lengths, |spec| {
+                    spec.reveal_to = reveal_to;
+                });
+                assert_eq!(
+                    [run.from_alice.len(), run.from_bob.len()],
+                    garbled_bytes(&run, &circuit),
+                    "{metric:?} {lengths:?} {reveal_to:?}"
+                );
+            }
+        }
+    }
+    let run = run(Engine::Garbled, Metric::Levenshtein, few, |spec| {
+        spec.reveal = Reveal::Threshold(Threshold::new(2.0).unwrap());
+    });
+    assert_eq!(
+        [run.from_alice.len(), run.from_bob.len()],
+        garbled_bytes(&run, &unit(0))
+    );
+}
