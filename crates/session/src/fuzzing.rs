@@ -98,7 +98,9 @@ fn greeting(bytes: &[u8]) -> bool {
         grid: None,
     };
     let ours = Hello::new(&letters, Duration::from_secs(60));
-    let theirs = agreement::greet(&mut Script(bytes), Role::Host, &ours);
+    let mut script = Script(bytes);
+    let theirs = agreement::compare_versions(&mut script)
+        .and_then(|()| agreement::greet(&mut script, Role::Host, &ours));
     theirs.is_ok_and(|hello| hello.letters().is_ok())
 }
 

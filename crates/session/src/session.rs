@@ -9,6 +9,7 @@ use crate::ledger::{self, Request};
 use crate::limits::Patience;
 use crate::line::Line;
 use crate::roster::{self, Parties, Roster};
+use crate::sealed::Sealed;
 use crate::seals::{agreement_id, of_role, seal};
 use crate::work::Remaining;
 use crate::{Fingerprint, Home, HostKey, Identity, SessionError};
@@ -25,7 +26,7 @@ const AFTERTHOUGHT: Duration = Duration::from_millis(300);
 /// Two sides that have greeted each other.
 #[derive(Debug)]
 pub struct Conversation {
-    pub(crate) channel: Counted<SecureChannel>,
+    pub(crate) channel: Counted<Sealed<SecureChannel>>,
     line: Arc<Line>,
     pub(crate) role: Role,
     identity: Identity,
@@ -118,7 +119,7 @@ pub(crate) struct Ready {
 impl Conversation {
     /// Exchanges versions, patience, and how scanpaths are written; gives the other side's letters.
     pub fn greet(
-        channel: SecureChannel,
+        mut channel: SecureChannel,
         role: Role,
         identity: &Identity,
         peer: Fingerprint,
@@ -126,16 +127,18 @@ impl Conversation {
         patience: Patience,
     ) -> Result<(Self, Letters), SessionError> {
         let line = channel.line();
+        let versions = agreement::compare_versions(&mut channel);
         let mut conversation = Self {
             line,
-            channel: Counted::new(channel),
+            channel: Counted::new(Sealed::new(channel)),
             role,
             identity: identity.clone(),
             peer,
             patience,
         };
         let hello = Hello::new(letters, patience.silence);
-        let theirs = agreement::greet(&mut conversation.channel, role, &hello);
+        let theirs =
+            versions.and_then(|()| agreement::greet(&mut conversation.channel, role, &hello));
         let theirs = theirs.map_err(|error| conversation.explain(error))?;
         conversation.line.beat_for(theirs.silence());
         let letters = theirs.letters()?;

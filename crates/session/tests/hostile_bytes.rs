@@ -20,7 +20,7 @@ const VALID: &[(u8, &str)] = &[
     (6, r#"{"reason":"no"}"#),
     (
         7,
-        "VEILPATH\u{1}\0\u{1}\u{3d}\0\0\0{\"silence_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
+        "VEILPATH\u{2}\0\u{1}\u{3d}\0\0\0{\"silence_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
     ),
     (8, "\u{3}\u{4}\u{2}\0\0\0{}"),
     (
