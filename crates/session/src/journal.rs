@@ -34,6 +34,8 @@ pub(crate) struct Journal {
     reveal: Reveal,
     answers: Vec<Option<Answer>>,
     views: Vec<u32>,
+    /// Where the last whole record ends.
+    end: u64,
     synced: Instant,
     failure: Option<SessionError>,
 }
@@ -72,6 +74,7 @@ impl Journal {
             reveal,
             answers: vec![None; pairs],
             views: vec![0; pairs],
+            end: 0,
             synced: Instant::now(),
             failure: None,
         }
@@ -171,8 +174,15 @@ impl Journal {
             return Ok(());
         };
         let bytes = record.encode(&self.id);
-        file.write_all(&bytes)
-            .map_err(|error| SessionError::file(&self.path, &error))
+        if let Err(error) = file.write_all(&bytes) {
+            // A disk that was full may have room again: what follows must not stand behind half a record, where nobody
+            // would find it.
+            let _ = file.set_len(self.end);
+            let _ = file.seek(SeekFrom::Start(self.end));
+            return Err(SessionError::file(&self.path, &error));
+        }
+        self.end += RECORD as u64;
+        Ok(())
     }
 
     fn load(&mut self, mut file: &File) -> Result<(), SessionError> {
@@ -190,6 +200,7 @@ impl Journal {
             file.write_all(&header).map_err(failed)?;
             file.sync_all().map_err(failed)?;
             home::sync_folder(&path);
+            self.end = HEADER as u64;
             return Ok(());
         }
         let mut good = HEADER;
@@ -203,8 +214,9 @@ impl Journal {
             self.apply(&record);
             good += RECORD;
         }
-        file.set_len(good as u64).map_err(failed)?;
-        file.seek(SeekFrom::End(0)).map_err(failed)?;
+        self.end = good as u64;
+        file.set_len(self.end).map_err(failed)?;
+        file.seek(SeekFrom::Start(self.end)).map_err(failed)?;
         Ok(())
     }
 
