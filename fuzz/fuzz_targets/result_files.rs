@@ -7,8 +7,12 @@ use veilpath_report::ResultFile;
 use veilpath_report::html::{Options, Report};
 
 fuzz_target!(|data: &[u8]| {
-    let Ok(file) = ResultFile::read(data) else { return };
-    let Ok(report) = Report::new(&file, Options::default()) else { return };
+    let Ok(file) = ResultFile::read(data) else {
+        return;
+    };
+    let Ok(report) = Report::new(&file, Options::default()) else {
+        return;
+    };
     let mut page = Vec::new();
     let _ = report.write_html(&mut page);
     let page = String::from_utf8_lossy(&page);

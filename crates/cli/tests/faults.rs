@@ -121,33 +121,50 @@ fn a_spoilt_line_ends_in_the_right_result_or_in_an_error() {
     let given = std::env::var("VEILPATH_FAULTS_SEED").ok();
     let seed = given
         .and_then(|seed| seed.parse().ok())
-        .unwrap_or_else(|| rand::rng().random());
+        .unwrap_or_else(|| rand::rng().random::<u32>().into());
     eprintln!("VEILPATH_FAULTS_SEED={seed}");
-    let mut numbers = ChaCha20Rng::seed_from_u64(seed);
+    let engines = &ENGINES[..if long { 3 } else { 1 }];
+    // Mostly waits: all engines at once.
+    let ends: Vec<_> = std::thread::scope(|scope| {
+        let engines: Vec<_> = (seed..)
+            .zip(engines)
+            .map(|(seed, flags)| {
+                scope.spawn(move || spoil_all(flags, seed, if long { 10 } else { 1 }))
+            })
+            .collect();
+        let ended = engines.into_iter().map(|engine| engine.join().unwrap());
+        ended.flatten().collect()
+    });
     let mut tally = BTreeMap::new();
-    let mut cases = 0;
-    for flags in &ENGINES[..if long { 3 } else { 1 }] {
-        let world = World::new(flags);
-        let bytes = world.undisturbed();
-        for spoil in Spoil::ALL {
-            for _ in 0..if long { 12 } else { 1 } {
-                let to_host = numbers.random();
-                let plan = Plan {
-                    spoil,
-                    to_host,
-                    at: numbers.random_range(0..bytes[usize::from(!to_host)]),
-                    seed: numbers.random(),
-                };
-                let codes = world.spoilt(plan);
-                *tally.entry((spoil, codes)).or_insert(0) += 1;
-                cases += 1;
-            }
-        }
+    for end in &ends {
+        *tally.entry(end).or_insert(0) += 1;
     }
     eprintln!(
-        "a spoilt line: {cases} cases; the exit codes of host and joining side, and both right when run again:"
+        "a spoilt line: {} cases; the exit codes of host and joining side, and both right when run again:",
+        ends.len()
     );
     for ((spoil, codes), count) in tally {
         eprintln!("  {spoil:?}: {count} × {codes:?}");
     }
+}
+
+/// Spoils the line in every way, so many times, at random bytes; gives how the two sides ended.
+fn spoil_all(flags: &'static str, seed: u64, times: usize) -> Vec<(Spoil, [i32; 2])> {
+    let mut numbers = ChaCha20Rng::seed_from_u64(seed);
+    let world = World::new(flags);
+    let bytes = world.undisturbed();
+    let mut ends = Vec::new();
+    for spoil in Spoil::ALL {
+        for _ in 0..times {
+            let to_host = numbers.random();
+            let plan = Plan {
+                spoil,
+                to_host,
+                at: numbers.random_range(0..bytes[usize::from(!to_host)]),
+                seed: numbers.random(),
+            };
+            ends.push((spoil, world.spoilt(plan)));
+        }
+    }
+    ends
 }

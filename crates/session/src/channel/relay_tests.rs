@@ -263,62 +263,88 @@ fn a_relay_that_damages_parcels_gives_nobody_a_wrong_score() {
             (Engine::Garbled, "threshold:4"),
         ]);
     }
-    let (mut cases, mut tally) = (0, BTreeMap::new());
-    for (engine, reveal) in plans {
-        let mut world = World::new(engine, reveal);
-        let (ends, parcels) = world.relayed(None);
-        for end in ends {
-            assert_eq!(answers(&end.unwrap().outcome.results), world.expected);
+    // Mostly waits for others: all plans at once.
+    let tallies: Vec<Tally> = std::thread::scope(|scope| {
+        let plans: Vec<_> = plans
+            .into_iter()
+            .map(|(engine, reveal)| scope.spawn(move || damage_all(engine, reveal)))
+            .collect();
+        let ended = plans.into_iter().map(|plan| plan.join().unwrap());
+        ended.collect()
+    });
+    let mut all = Tally::new();
+    for (end, count) in tallies.into_iter().flatten() {
+        *all.entry(end).or_insert(0) += count;
+    }
+    let cases = all.values().sum::<u32>() / 2;
+    eprintln!(
+        "a relay with both keys: {cases} cases, each with two sides that ended so, and right when run again:"
+    );
+    for ((damage, end), count) in all {
+        eprintln!("  {damage:?}: {count} × {end}");
+    }
+}
+
+/// How many sides ended how, by damage.
+type Tally = BTreeMap<(Damage, &'static str), u32>;
+
+/// Damages the parcels of one session after the other.
+fn damage_all(engine: Engine, reveal: &str) -> Tally {
+    let mut tally = Tally::new();
+    let mut world = World::new(engine, reveal);
+    let (ends, parcels) = world.relayed(None);
+    for end in ends {
+        assert_eq!(answers(&end.unwrap().outcome.results), world.expected);
+    }
+    for fault in faults(parcels) {
+        world.forget();
+        for end in world.relayed(Some(fault)).0 {
+            let name = match end {
+                Err(_) => "error",
+                Ok(ended) => {
+                    let results = answers(&ended.outcome.results);
+                    assert_eq!(results, world.expected, "{fault:?}");
+                    "right"
+                }
+            };
+            *tally.entry((fault.damage, name)).or_insert(0) += 1;
         }
-        for (from, count) in [Role::Host, Role::Join].into_iter().zip(parcels) {
-            for parcel in 0..count {
-                let all = [
-                    Damage::BitTurned,
-                    Damage::Repeated,
-                    Damage::SwappedWithNext,
-                    Damage::Cut,
-                ];
-                for (number, damage) in all.into_iter().enumerate() {
-                    // A cut or a swap makes both sides wait, so the short run has one of each.
-                    let of_short = match damage {
-                        Damage::Cut => (from, parcel) == (Role::Host, 1),
-                        Damage::SwappedWithNext => (from, parcel) == (Role::Join, 6),
-                        _ => parcel % 8 == 2 + 3 * number,
-                    };
-                    if !is_long() && !of_short {
-                        continue;
-                    }
-                    let fault = Fault {
+        for end in world.run(world.connected()) {
+            let results = answers(&end.unwrap().outcome.results);
+            assert_eq!(results, world.expected, "after {fault:?}");
+        }
+    }
+    tally
+}
+
+/// All that is to be done to so many parcels of each side.
+fn faults(parcels: [usize; 2]) -> Vec<Fault> {
+    let ways = [
+        Damage::BitTurned,
+        Damage::Repeated,
+        Damage::SwappedWithNext,
+        Damage::Cut,
+    ];
+    let mut faults = Vec::new();
+    for (from, count) in [Role::Host, Role::Join].into_iter().zip(parcels) {
+        for parcel in 0..count {
+            for (number, damage) in ways.into_iter().enumerate() {
+                // A cut or a swap makes both sides wait, so the short run has one of each.
+                let of_short = match damage {
+                    Damage::Cut => (from, parcel) == (Role::Host, 1),
+                    Damage::SwappedWithNext => (from, parcel) == (Role::Join, 6),
+                    _ => parcel % 12 == 2 + 3 * number,
+                };
+                if is_long() || of_short {
+                    faults.push(Fault {
                         from,
                         parcel,
                         damage,
                         place: 7919 * (parcel + 1) + 31 * number,
-                    };
-                    world.forget();
-                    cases += 1;
-                    for end in world.relayed(Some(fault)).0 {
-                        let name = match end {
-                            Err(_) => "error",
-                            Ok(ended) => {
-                                let results = answers(&ended.outcome.results);
-                                assert_eq!(results, world.expected, "{fault:?}");
-                                "right"
-                            }
-                        };
-                        *tally.entry((damage, name)).or_insert(0) += 1;
-                    }
-                    for end in world.run(world.connected()) {
-                        let results = answers(&end.unwrap().outcome.results);
-                        assert_eq!(results, world.expected, "after {fault:?}");
-                    }
+                    });
                 }
             }
         }
     }
-    eprintln!(
-        "a relay with both keys: {cases} cases, each with two sides that ended so, and right when run again:"
-    );
-    for ((damage, end), count) in tally {
-        eprintln!("  {damage:?}: {count} × {end}");
-    }
+    faults
 }
