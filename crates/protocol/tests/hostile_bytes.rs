@@ -166,28 +166,6 @@ fn garbled_scripts_end_in_some_number_or_in_a_typed_error() {
     }
 }
 
-/// What the fuzzer has found to be worth trying; see `fuzz/run`.
-#[test]
-fn the_corpus_never_panics() {
-    type Engine = fn(&[u8]) -> Ended;
-    let engines: [(&str, Engine); 3] = [
-        ("plain_messages", plain),
-        ("paillier_messages", paillier),
-        ("garbled_messages", garbled),
-    ];
-    for (name, engine) in engines {
-        let corpus = concat!(env!("CARGO_MANIFEST_DIR"), "/../../fuzz/corpus");
-        let files = std::fs::read_dir(format!("{corpus}/{name}")).unwrap();
-        let mut count = 0;
-        for file in files {
-            let script = std::fs::read(file.unwrap().path()).unwrap();
-            assert_typed(&engine(&script), &script);
-            count += 1;
-        }
-        assert!(count > 5, "{count} files for {name}");
-    }
-}
-
 #[test]
 fn spoilt_scripts_never_panic() {
     let mut numbers = Numbers(0x5eed);

@@ -37,6 +37,9 @@ pub(crate) struct Line {
     reader_waits: AtomicBool,
     /// When this side began to leave.
     left: OnceLock<Instant>,
+    /// Set with the TLS connection held: after its last word nothing is deciphered any more, because an error would need
+    /// another word.
+    said_goodbye: AtomicBool,
     silence: Duration,
     stall_ms: AtomicU64,
     cause: Mutex<Option<SessionError>>,
@@ -60,6 +63,7 @@ impl Line {
             heard: AtomicU64::new(0),
             reader_waits: AtomicBool::new(false),
             left: OnceLock::new(),
+            said_goodbye: AtomicBool::new(false),
             silence: patience.silence,
             // Until there is work, signs of life alone are not enough.
             stall_ms: AtomicU64::new(millis(patience.silence)),
@@ -133,6 +137,7 @@ impl Line {
     pub(crate) fn say_goodbye(&self) -> Result<(), ChannelError> {
         self.encipher_and_send(|tls| {
             tls.send_close_notify();
+            self.said_goodbye.store(true, Ordering::Relaxed);
             Ok(())
         })?;
         let _ = guard(&self.outgoing).shutdown(Shutdown::Write);
@@ -267,6 +272,9 @@ impl Line {
             let mut parsed = Ok(());
             let state = {
                 let mut tls = guard(&self.tls);
+                if self.said_goodbye.load(Ordering::Relaxed) {
+                    return Ok(false);
+                }
                 if !bytes.is_empty() {
                     tls.read_tls(&mut bytes).map_err(failed)?;
                 }

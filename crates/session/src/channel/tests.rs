@@ -149,6 +149,42 @@ fn signs_of_life_alone_are_a_stall_and_nothing_at_all_is_silence() {
 }
 
 #[test]
+fn garbage_after_the_last_word_is_not_even_looked_at() {
+    let (a, b) = (
+        Identity::ephemeral().unwrap(),
+        Identity::ephemeral().unwrap(),
+    );
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let address = listener.address();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let tls = crate::tls::client(&b, &Pinned::new(a.fingerprint())).unwrap();
+            let Connection::Client(mut tls) = tls else {
+                panic!("a client was asked for");
+            };
+            let mut socket = TcpStream::connect(address).unwrap();
+            tls.complete_io(&mut socket).unwrap();
+            let heard = rustls::Stream::new(&mut tls, &mut socket).read(&mut [0]);
+            assert_eq!(heard.unwrap(), 0, "the last word");
+            // A record that nobody can decipher.
+            socket.write_all(&[23, 3, 3, 0, 40]).unwrap();
+            socket.write_all(&[7; 40]).unwrap();
+        });
+        let mut host = listener
+            .accept(&a, b.fingerprint(), &patience(3000), &mut |error| {
+                panic!("{error}")
+            })
+            .unwrap();
+        host.line().say_goodbye().unwrap();
+        assert_eq!(host.receive(&mut [0]), Err(ChannelError::Closed));
+        host.line().leave();
+        for thread in host.threads.drain(..) {
+            assert!(thread.join().is_ok(), "no thread may panic");
+        }
+    });
+}
+
+#[test]
 fn frames_that_break_the_rules_are_the_other_sides_fault() {
     for bytes in [
         vec![0, 255, 255, 255, 255],
