@@ -11,8 +11,11 @@ use veilpath_report::ResultFile;
 use veilpath_report::html::{Image, Options, Report};
 use veilpath_session::fuzzing::decode;
 
+/// What is done with an input.
+pub type Target = fn(&[u8]);
+
 /// All of them, by the names of their corpora.
-pub const TARGETS: [(&str, fn(&[u8])); 12] = [
+pub const TARGETS: [(&str, Target); 12] = [
     ("readers", readers),
     ("detection", detection),
     ("rows", rows),

@@ -76,7 +76,11 @@ impl World {
         let mut host = self.pair.host(&self.flags());
         let address = host.address.clone().unwrap();
         let proxy = Proxy::before(&address, plan);
-        let join = self.pair.join(&proxy.address.to_string(), &self.flags());
+        let mut join = self.pair.join(&proxy.address.to_string(), &self.flags());
+        assert!(
+            join.ends_within(Duration::from_secs(40)),
+            "{plan:?}: it hangs"
+        );
         let join = join.end();
         self.check(&plan, &join);
         let ended = host.ends_within(Duration::from_millis(300))

@@ -25,6 +25,9 @@ pub(crate) const FAREWELL: Duration = Duration::from_secs(2);
 /// How long it goes on writing them to a side that takes them drop by drop.
 const LONGEST_FAREWELL: Duration = Duration::from_secs(60);
 
+/// How many times the longest silence a record may take to arrive, on a slow line.
+const LONGEST_RECORD: u64 = 4;
+
 /// What the threads of a channel share.
 #[derive(Debug)]
 pub(crate) struct Line {
@@ -33,7 +36,10 @@ pub(crate) struct Line {
     outgoing: Mutex<TcpStream>,
     pinned: Arc<Pinned>,
     start: Instant,
+    /// When bytes last came, whatever they were.
     heard: AtomicU64,
+    /// When something last came that could be deciphered.
+    understood: AtomicU64,
     reader_waits: AtomicBool,
     /// When this side began to leave.
     left: OnceLock<Instant>,
@@ -61,6 +67,7 @@ impl Line {
             pinned,
             start: Instant::now(),
             heard: AtomicU64::new(0),
+            understood: AtomicU64::new(0),
             reader_waits: AtomicBool::new(false),
             left: OnceLock::new(),
             said_goodbye: AtomicBool::new(false),
@@ -111,10 +118,30 @@ impl Line {
     }
 
     fn is_silent(&self) -> bool {
-        let since = self
-            .now()
-            .saturating_sub(self.heard.load(Ordering::Relaxed));
-        !self.reader_waits.load(Ordering::Relaxed) && since > millis(self.silence)
+        !self.reader_waits.load(Ordering::Relaxed) && self.since(&self.heard) > millis(self.silence)
+    }
+
+    fn since(&self, moment: &AtomicU64) -> u64 {
+        self.now().saturating_sub(moment.load(Ordering::Relaxed))
+    }
+
+    /// Notes that bytes came. Gives `false` where they have come for too long without making sense: where the length of a
+    /// record was changed on its way, all that follows, signs of life too, is taken for its content.
+    fn hear_bytes(&self) -> bool {
+        let silence = millis(self.silence);
+        // After a gap this side has slept, or it would have left: what made no sense before it does not count.
+        let slept = self.since(&self.heard) > silence;
+        let nonsense = self.since(&self.understood) > silence.saturating_mul(LONGEST_RECORD);
+        self.hear(slept);
+        slept || !nonsense
+    }
+
+    fn hear(&self, understood: bool) {
+        let now = self.now();
+        self.heard.store(now, Ordering::Relaxed);
+        if understood {
+            self.understood.store(now, Ordering::Relaxed);
+        }
     }
 
     /// Sends a frame.
@@ -235,7 +262,7 @@ impl Line {
             if !data.is_empty() {
                 self.reader_waits.store(true, Ordering::Relaxed);
                 let sent = owner.send(Ok(data));
-                self.heard.store(self.now(), Ordering::Relaxed);
+                self.hear(true);
                 self.reader_waits.store(false, Ordering::Relaxed);
                 if sent.is_err() {
                     return Ok(());
@@ -247,6 +274,7 @@ impl Line {
             count = loop {
                 match socket.read(&mut buffer) {
                     Ok(0) => return Ok(()),
+                    Ok(_) if !self.hear_bytes() => return Err(ChannelError::TimedOut),
                     Ok(count) => break count,
                     Err(error) if is_tick(&error) => {
                         if self.is_silent() {
@@ -256,7 +284,6 @@ impl Line {
                     Err(error) => return Err(broken(&error)),
                 }
             };
-            self.heard.store(self.now(), Ordering::Relaxed);
         }
     }
 
@@ -281,6 +308,9 @@ impl Line {
                 let state = tls.process_new_packets();
                 if let Ok(state) = &state {
                     let mut left = state.plaintext_bytes_to_read();
+                    if left > 0 {
+                        self.hear(true);
+                    }
                     let mut reader = tls.reader();
                     while left > 0 && parsed.is_ok() {
                         let plain = reader.fill_buf().map_err(failed)?;

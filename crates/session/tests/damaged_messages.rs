@@ -5,7 +5,7 @@
 //! messages, an engine may take a wrong number for a score (none is made against such a peer), but never panics, never
 //! contradicts itself and never waits for ever.
 //!
-//! `VEILPATH_FAULTS=long` tries every message with several bits and cuts; otherwise a few messages are tried. Choices follow from
+//! `VEILPATH_FAULTS=long` tries every message (of long conversations some two dozen of each side) with several bits and cuts; otherwise a few. Choices follow from
 //! `VEILPATH_FAULTS_SEED`, which is printed.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)] // a test's helpers may fail the test; what ran is said aloud
 
@@ -391,16 +391,16 @@ impl Tally {
     }
 }
 
-/// All faults of a case: every message where time allows, else some.
+/// All faults of a case: every message where they are few, else some.
 fn faults(messages: [usize; 2], long: bool, numbers: &mut Numbers) -> Vec<Fault> {
     let mut all = Vec::new();
     for (side, count) in messages.into_iter().enumerate() {
-        let every = if long { 1 } else { (count / 4).max(1) };
+        let every = (count / if long { 24 } else { 4 }).max(1);
         let first = numbers.next() as usize % every;
         for message in (first..count).step_by(every) {
             for damage in DAMAGES {
                 let several = matches!(damage, Damage::Cut | Damage::BitTurned);
-                for _ in 0..if long && several { 4 } else { 1 } {
+                for _ in 0..if long && several { 3 } else { 1 } {
                     let place = numbers.next();
                     all.push(Fault {
                         side,
