@@ -53,3 +53,8 @@ book:
 # Build the documentation of all crates and open it
 doc:
     cargo doc --workspace --no-deps --locked --open
+
+# The long version of the fault tests, about ten minutes; a seed repeats a run
+[unix]
+faults seed="":
+    .ci/faults {{ seed }}

@@ -3,8 +3,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use veilpath_fuzz::scripts;
+use veilpath_fuzz::targets;
 
-fuzz_target!(|data: &[u8]| {
-    let _ = scripts::plain(data);
-});
+fuzz_target!(|data: &[u8]| targets::plain_messages(data));

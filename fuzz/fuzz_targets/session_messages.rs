@@ -3,13 +3,6 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use veilpath_session::fuzzing::decode;
+use veilpath_fuzz::targets;
 
-fuzz_target!(|data: &[u8]| {
-    let [decoder, message @ ..] = data else {
-        return;
-    };
-    let accepted = decode(*decoder, message);
-    // A second look must not change the verdict.
-    assert_eq!(accepted, decode(*decoder, message));
-});
+fuzz_target!(|data: &[u8]| targets::session_messages(data));

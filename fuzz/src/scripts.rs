@@ -74,6 +74,82 @@ pub fn paillier(data: &[u8]) -> Ended {
     run(plan, role(*choice), own, *count, announced, script)
 }
 
+/// What the two roles of the engine `garbled` receive. The first byte chooses role, metric, what is revealed, this side's length and
+/// whether lengths are hidden; the second the number of scanpaths; then come the parts of [`garbled_words`]. Lengths are always
+/// announced, as in every session: they are what a side is ready to work for.
+pub fn garbled(data: &[u8]) -> Ended {
+    let [choice, count, parts @ ..] = data else {
+        return None;
+    };
+    let metric = if choice & 2 > 0 {
+        Metric::SmithWaterman {
+            scoring: LocalScoring::Unit {
+                reward: 2.0,
+                mismatch: 1.0,
+            },
+            gap: 1.0,
+            scale: None,
+        }
+    } else {
+        Metric::Levenshtein
+    };
+    let reveal = if choice & 4 > 0 {
+        "threshold:2".parse().ok()?
+    } else {
+        Reveal::Score
+    };
+    let own = usize::from(choice >> 4 & 3);
+    let script = Script::new(garbled_words(parts));
+    let plan = (Engine::Garbled, metric, reveal);
+    let pad_to = (choice & 8 > 0).then_some(PADDED);
+    let announced = pad_to.map_or(1, |length| length as usize);
+    run_padded(
+        plan,
+        role(*choice),
+        own,
+        *count,
+        Some(announced),
+        pad_to,
+        script,
+    )
+}
+
+/// How long scanpaths look where lengths are hidden.
+const PADDED: u32 = 3;
+
+/// A point of the curve that is not the neutral one: the base point, in its compressed form.
+const POINT: [u8; 32] = [
+    0xe2, 0xf2, 0xae, 0x0a, 0x6a, 0xbc, 0x4e, 0x71, 0xa8, 0x84, 0xa9, 0x61, 0xc5, 0x00, 0x51, 0x5f,
+    0x58, 0xe3, 0x0b, 0x6a, 0xa5, 0x82, 0xdd, 0x8d, 0xb6, 0xa6, 0x59, 0x45, 0xe0, 0x8d, 0x2d, 0x76,
+];
+
+/// The bytes of a peer, part by part. Each starts with a byte that says what it is, and another as its number.
+///
+/// | kind | part |
+/// |---|---|
+/// | 0 | so many of the bytes that follow, as they are |
+/// | 1 | a number of 64 bits |
+/// | 2 | so many points of the curve |
+/// | 3 | so many times 256 bytes of no meaning, as tables and corrections are |
+fn garbled_words(mut parts: &[u8]) -> Vec<u8> {
+    let mut said = Vec::new();
+    while let [kind, number, rest @ ..] = parts {
+        parts = rest;
+        let times = usize::from(*number);
+        match kind % 4 {
+            0 => {
+                let (now, later) = rest.split_at(rest.len().min(times));
+                said.extend(now);
+                parts = later;
+            }
+            1 => said.extend(u64::from(*number).to_le_bytes()),
+            2 => said.extend(POINT.repeat(times)),
+            _ => said.extend((0..256 * times).map(|at| (at * at / 7 % 251) as u8)),
+        }
+    }
+    said
+}
+
 fn role(choice: u8) -> Role {
     if choice & 1 == 0 {
         Role::Host
@@ -82,13 +158,25 @@ fn role(choice: u8) -> Role {
     }
 }
 
-/// One scanpath of this side with up to three of the other's.
 fn run(
+    plan: (Engine, Metric, Reveal),
+    role: Role,
+    own: usize,
+    count: u8,
+    announced: Option<usize>,
+    script: Script,
+) -> Ended {
+    run_padded(plan, role, own, count, announced, None, script)
+}
+
+/// One scanpath of this side with up to three of the other's.
+fn run_padded(
     (engine, metric, reveal): (Engine, Metric, Reveal),
     role: Role,
     own: usize,
     count: u8,
     announced: Option<usize>,
+    pad_to: Option<u32>,
     mut script: Script,
 ) -> Ended {
     let cohort = Cohort {
@@ -98,6 +186,7 @@ fn run(
     };
     let mut spec = Spec::new(engine, metric, PairRule::All, &cohort, &cohort).ok()?;
     spec.reveal = reveal;
+    spec.pad_to = pad_to;
     let count = usize::from(count % 4);
     let own = Scanpath::new((0..2).cycle().take(own).collect());
     let own = [&own];

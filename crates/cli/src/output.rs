@@ -98,11 +98,22 @@ impl Checked {
         inputs: &[&Path],
         outcome: &Outcome,
     ) -> Result<(), Failure> {
-        match self.0 {
-            Some(prepared) => prepared,
-            None => args.prepare(inputs)?,
+        let prepared = match self.0 {
+            Some(prepared) => Ok(prepared),
+            None => args.prepare(inputs),
+        };
+        match prepared {
+            Ok(prepared) => prepared.write(outcome),
+            Err(failure) => {
+                // The place was there before the work and is gone: the results are printed all the same.
+                let without_file = Prepared {
+                    format: args.format.unwrap_or(Format::Table),
+                    file: None,
+                };
+                let _ = without_file.write(outcome);
+                Err(failure)
+            }
         }
-        .write(outcome)
     }
 }
 
@@ -113,13 +124,16 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    /// Writes the results everywhere, the file first: a closed pipe must not cost the results.
+    /// Writes the results everywhere, the file first: a closed pipe must not cost the results. Nor must a full disk: they are
+    /// printed whatever became of the file.
     pub(crate) fn write(self, outcome: &Outcome) -> Result<(), Failure> {
-        if let Some((file, format)) = self.file {
-            file.write(|out| render(format, outcome, out))?;
-        }
+        let filed = match self.file {
+            Some((file, format)) => file.write(|out| render(format, outcome, out)),
+            None => Ok(()),
+        };
         let mut out = BufWriter::new(io::stdout().lock());
-        render(self.format, outcome, &mut out).map_err(|error| Failure::printing(&error))
+        let printed = render(self.format, outcome, &mut out);
+        filed.and(printed.map_err(|error| Failure::printing(&error)))
     }
 }
 

@@ -8,9 +8,9 @@ mod pair;
 use common::Ran;
 use pair::{Pair, Side};
 use std::time::{Duration, Instant};
-use veilpath_protocol::Channel;
+use veilpath_protocol::{Channel, ChannelError};
 use veilpath_session::limits::Patience;
-use veilpath_session::{Listener, SecureChannel, join};
+use veilpath_session::{Listener, Sealed, SecureChannel, join};
 
 fn patience() -> Patience {
     Patience::new(Duration::from_secs(5), Duration::from_secs(10))
@@ -22,11 +22,37 @@ type Misdeed = (&'static str, fn(&mut SecureChannel), i32, &'static str);
 const HELLO: &[u8] =
     br#"{"silence_ms":1000,"named":null,"declared":null,"read_as":"letters 49","grid":null}"#;
 
-fn send(channel: &mut SecureChannel, parts: &[&[u8]]) {
-    for part in parts {
-        let _ = channel.send(part);
-    }
+fn send(channel: &mut SecureChannel, bytes: &[u8]) {
+    let _ = channel.send(bytes);
     let _ = channel.flush();
+}
+
+/// Greets, and then says these things in parcels that are in order.
+fn speak(channel: &mut SecureChannel, parts: &[&[u8]]) {
+    send(channel, OPENING);
+    let _ = channel.receive(&mut [0; OPENING.len()]);
+    let mut sealed = Sealed::new(Lent(channel));
+    for part in parts {
+        let _ = sealed.send(part);
+    }
+    let _ = sealed.flush();
+}
+
+/// A channel that is given back.
+struct Lent<'a>(&'a mut SecureChannel);
+
+impl Channel for Lent<'_> {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        self.0.send(bytes)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        self.0.receive(buffer)
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        self.0.flush()
+    }
 }
 
 fn message(tag: u8, content: &[u8]) -> Vec<u8> {
@@ -41,13 +67,13 @@ fn listen(channel: &mut SecureChannel) {
     while channel.receive(&mut [0]).is_ok() {}
 }
 
-const OPENING: &[u8] = b"VEILPATH\x01\x00";
+const OPENING: &[u8] = b"VEILPATH\x02\x00";
 
 const MISDEEDS: &[Misdeed] = &[
     ("leaves at once", |_| (), 4, "closed the connection"),
     (
         "leaves in the middle of a message",
-        |channel| send(channel, &[OPENING, &[1, 100, 0, 0, 0, b'{']]),
+        |channel| speak(channel, &[&[1, 100, 0, 0, 0, b'{']]),
         4,
         "closed the connection",
     ),
@@ -60,7 +86,7 @@ const MISDEEDS: &[Misdeed] = &[
     (
         "speaks another protocol",
         |channel| {
-            send(channel, &[b"GET / HTTP/1.1\r\nHost: x\r\n\r\n"]);
+            send(channel, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n");
             listen(channel);
         },
         3,
@@ -69,16 +95,26 @@ const MISDEEDS: &[Misdeed] = &[
     (
         "speaks another version",
         |channel| {
-            send(channel, &[b"VEILPATH\xff\x7f"]);
+            send(channel, b"VEILPATH\xff\x7f");
             listen(channel);
         },
         3,
-        "protocol version: 1 here, 32767 there",
+        "protocol version: 2 here, 32767 there",
+    ),
+    (
+        "sends a parcel that is not in order",
+        |channel| {
+            send(channel, OPENING);
+            send(channel, &[9; 64]);
+            listen(channel);
+        },
+        4,
+        "what arrived is not what was sent",
     ),
     (
         "announces four gigabytes",
         |channel| {
-            send(channel, &[OPENING, &[1, 255, 255, 255, 255]]);
+            speak(channel, &[&[1, 255, 255, 255, 255]]);
             listen(channel);
         },
         3,
@@ -87,7 +123,7 @@ const MISDEEDS: &[Misdeed] = &[
     (
         "sends another message than is due",
         |channel| {
-            send(channel, &[OPENING, &message(6, b"{}")]);
+            speak(channel, &[&message(6, b"{}")]);
             listen(channel);
         },
         3,
@@ -96,7 +132,7 @@ const MISDEEDS: &[Misdeed] = &[
     (
         "sends garbage for a message",
         |channel| {
-            send(channel, &[OPENING, &message(1, &[0xff; 300])]);
+            speak(channel, &[&message(1, &[0xff; 300])]);
             listen(channel);
         },
         3,
@@ -106,7 +142,7 @@ const MISDEEDS: &[Misdeed] = &[
         "sends an alphabet that does not exist",
         |channel| {
             let hello = String::from_utf8_lossy(HELLO).replace("49", "4900");
-            send(channel, &[OPENING, &message(1, hello.as_bytes())]);
+            speak(channel, &[&message(1, hello.as_bytes())]);
             listen(channel);
         },
         3,
@@ -116,7 +152,7 @@ const MISDEEDS: &[Misdeed] = &[
         "sends impossible terms",
         |channel| {
             let terms = br#"{"fields":{},"encoding":{},"scanpaths":99999999999,"letters":1,"seal":"","estimate_only":false}"#;
-            send(channel, &[OPENING, &message(1, HELLO), &message(2, terms)]);
+            speak(channel, &[&message(1, HELLO), &message(2, terms)]);
             listen(channel);
         },
         3,
@@ -126,10 +162,7 @@ const MISDEEDS: &[Misdeed] = &[
         "declines with control characters",
         |channel| {
             let decline = br#"{"reason":"\u001b[31mno"}"#;
-            send(
-                channel,
-                &[OPENING, &message(1, HELLO), &message(15, decline)],
-            );
+            speak(channel, &[&message(1, HELLO), &message(15, decline)]);
             listen(channel);
         },
         3,

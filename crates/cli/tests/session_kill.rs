@@ -1,6 +1,7 @@
 //! Either process is killed at random moments; running both commands again ends with the same files.
 //!
-//! `VEILPATH_KILL_ROUNDS` sets the number of rounds for each engine; a round has three kills.
+//! `VEILPATH_KILL_ROUNDS` sets the number of rounds for each engine; a round has three kills. `VEILPATH_FAULTS=long` asks for
+//! twelve.
 #![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test
 
 mod common;
@@ -56,7 +57,11 @@ fn killed_processes_of_the_garbled_engine_lose_nothing() {
 
 fn rounds(few: u32) -> u32 {
     let asked = std::env::var("VEILPATH_KILL_ROUNDS").ok();
-    asked.and_then(|rounds| rounds.parse().ok()).unwrap_or(few)
+    let long = std::env::var("VEILPATH_FAULTS").is_ok_and(|wish| wish == "long");
+    let usual = if long { 12 } else { few };
+    asked
+        .and_then(|rounds| rounds.parse().ok())
+        .unwrap_or(usual)
 }
 
 fn kill(count: &str, length: &str, flags: Flags<'_>, compare: &str, rounds: u32) {
@@ -81,9 +86,12 @@ fn kill(count: &str, length: &str, flags: Flags<'_>, compare: &str, rounds: u32)
     }
     let whole = start.elapsed();
 
-    let seed = rand::rng().random();
+    let given = std::env::var("VEILPATH_FAULTS_SEED").ok();
+    let seed = given
+        .and_then(|seed| seed.parse().ok())
+        .unwrap_or_else(|| rand::rng().random());
     let mut numbers = ChaCha20Rng::seed_from_u64(seed);
-    eprintln!("seed {seed}, an undisturbed run takes {whole:?}");
+    eprintln!("VEILPATH_FAULTS_SEED={seed}, an undisturbed run takes {whole:?}");
     let (mut resumed, mut halfway) = (0, 0);
     for round in 0..rounds {
         pair.forget();
@@ -131,5 +139,8 @@ fn kill(count: &str, length: &str, flags: Flags<'_>, compare: &str, rounds: u32)
             assert_eq!(text, expected, "round {round}, seed {seed}");
         }
     }
-    eprintln!("{resumed} of {rounds} rounds went on from a journal, {halfway} from the middle");
+    eprintln!(
+        "killed processes: {} cases; {resumed} of {rounds} rounds went on from a journal, {halfway} from the middle",
+        3 * rounds
+    );
 }

@@ -6,7 +6,7 @@
 #[allow(unreachable_pub)] // the fuzz targets use it as a library
 mod scripts;
 
-use scripts::{Ended, paillier, plain};
+use scripts::{Ended, garbled, paillier, plain};
 use veilpath_protocol::{ChannelError, ProtocolError};
 
 const HOST: u8 = 0;
@@ -34,6 +34,17 @@ const ALICE: [u8; 10] = [
     4, 1, // a minimum
     1, 1, // the result
 ];
+
+/// What Bob of the engine `garbled` says to Alice: a length, one lane, his point, and bytes enough for everything after.
+const GARBLED_BOB: [u8; 10] = [HOST | ONE_LETTER, 1, 1, 1, 0, 1, 1, 2, 1, 3];
+
+/// What Alice says to him: the same with a point for each base transfer.
+const GARBLED_ALICE: [u8; 10] = [JOIN | ONE_LETTER, 1, 1, 1, 0, 1, 1, 2, 128, 3];
+
+/// With so many times 256 bytes at the end.
+fn with_bytes(script: [u8; 10], times: u8) -> Vec<u8> {
+    [&script[..], &[times]].concat()
+}
 
 fn bob() -> Vec<u8> {
     [&[HOST | ONE_LETTER, 1], &BOB[..]].concat()
@@ -134,6 +145,28 @@ fn a_script_that_ends_early_is_a_closed_line() {
 }
 
 #[test]
+fn garbled_scripts_end_in_some_number_or_in_a_typed_error() {
+    for script in [GARBLED_BOB, GARBLED_ALICE] {
+        for choice in [0, 2, 4, 6] {
+            let mut whole = with_bytes(script, 64);
+            whole[0] |= choice;
+            let ended = garbled(&whole);
+            let out_of_range = matches!(ended, Some(Err(ProtocolError::PeerMisbehaved(_))));
+            assert!(ended == Some(Ok(1)) || out_of_range, "{ended:?}");
+        }
+        let closed = Some(Err(ProtocolError::Channel(ChannelError::Closed)));
+        assert_eq!(garbled(&with_bytes(script, 0)), closed);
+        let mut pointless = with_bytes(script, 64);
+        pointless[7] = 3;
+        let refused = garbled(&pointless);
+        assert!(matches!(
+            refused,
+            Some(Err(ProtocolError::PeerMisbehaved(_)))
+        ));
+    }
+}
+
+#[test]
 fn spoilt_scripts_never_panic() {
     let mut numbers = Numbers(0x5eed);
     let mut ended = 0;
@@ -153,6 +186,7 @@ fn random_scripts_never_panic() {
     for _ in 0..3000 {
         let length = numbers.below(100);
         let script = numbers.bytes(length);
+        assert_typed(&garbled(&script), &script);
         assert_typed(&paillier(&script), &script);
         assert_typed(&plain(&script), &script);
     }

@@ -2,8 +2,10 @@
 //!
 //! ```text
 //! host                                       join
-//!  │── magic, version, Hello ───────────────▶│   patience, and how this side's letters are written
-//!  │◀─────────────── magic, version, Hello ──│
+//!  │── magic, version ──────────────────────▶│   as they are; all that follows in the parcels of `sealed.rs`
+//!  │◀────────────────────── magic, version ──│
+//!  │── Hello ───────────────────────────────▶│   patience, and how this side's letters are written
+//!  │◀─────────────────────────────── Hello ──│
 //!  │── Terms ───────────────────────────────▶│   every field of the plan, the cohort's size and its seal
 //!  │◀─────────────────────────────── Terms ──│
 //!  │── Roster … ────────────────────────────▶│   ids or pseudonyms, and lengths
@@ -95,12 +97,8 @@ impl Hello {
     }
 }
 
-/// Exchanges versions and hellos. The version stands outside of any message, so that every version can read it.
-pub(crate) fn greet(
-    channel: &mut dyn Channel,
-    role: Role,
-    ours: &Hello,
-) -> Result<Hello, SessionError> {
+/// Exchanges versions. They stand outside of any parcel and message, so that every version can read them.
+pub(crate) fn compare_versions(channel: &mut dyn Channel) -> Result<(), SessionError> {
     channel.send(MAGIC)?;
     channel.send(&PROTOCOL_VERSION.to_le_bytes())?;
     channel.flush()?;
@@ -120,6 +118,15 @@ pub(crate) fn greet(
             theirs: version.to_string(),
         }]));
     }
+    Ok(())
+}
+
+/// Exchanges hellos.
+pub(crate) fn greet(
+    channel: &mut dyn Channel,
+    role: Role,
+    ours: &Hello,
+) -> Result<Hello, SessionError> {
     control::exchange(channel, role, Tag::Hello, ours)
 }
 

@@ -195,4 +195,6 @@ impl Drop for SecureChannel {
 }
 
 #[cfg(test)]
+mod relay_tests;
+#[cfg(test)]
 mod tests;

@@ -1,5 +1,5 @@
-//! The decoders of everything that another side can send, and of a journal's records, for fuzzing. Not a part of the
-//! interface.
+//! The decoders of everything that another side can send, and of the files that a side keeps, for fuzzing. Not a part of
+//! the interface.
 //!
 //! | decoder | what it reads |
 //! |---|---|
@@ -10,8 +10,13 @@
 //! | 9 | messages of a roster; two bytes before are the rows and letters that were announced |
 //! | 10 | the list of finished pairs; a byte before is the number of pairs |
 //! | 11 | a journal's record, without its checksum |
+//! | 12 | parcels; a byte before is the length of the pieces that are asked for |
+//! | 13 | parcels whose contents are given as a length of one byte and so many bytes: they must come back |
+//! | 14 | a journal's records without their checksums, in a whole file |
+//! | 15 | a ledger |
+//! | 16 | an identity file |
+//! | 17 | a fingerprint, as a user types it |
 
-use crate::Letters;
 use crate::agreement::{self, Hello, Terms};
 use crate::control::{self, Decline, Tag};
 use crate::frames::Parser;
@@ -20,6 +25,7 @@ use crate::journal::record::{Record, sealed};
 use crate::roster::{Announced, Roster, Row};
 use crate::session::Ready;
 use crate::work::{Finished, Remaining};
+use crate::{Fingerprint, Identity, Letters, Sealed, ledger};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
@@ -27,7 +33,7 @@ use veilpath_metrics::{Alphabet, Notation};
 use veilpath_protocol::{Channel, ChannelError, Reveal, RevealTo, Role};
 
 /// How many decoders there are.
-pub const DECODERS: u8 = 12;
+pub const DECODERS: u8 = 18;
 
 /// Decodes; what is accepted must survive being written and read again. Tells whether it was accepted.
 pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
@@ -76,7 +82,90 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
             let found = Remaining::find(&mut Script(message), Role::Host, RevealTo::Both, &journal);
             found.is_ok_and(|remaining| remaining.pairs().len() == usize::from(*pairs))
         }
-        _ => record(bytes),
+        11 => record(bytes),
+        12 => {
+            let Some((piece, stream)) = bytes.split_first() else {
+                return false;
+            };
+            let mut sealed = Sealed::new(Script(stream));
+            let mut piece = vec![0; usize::from(*piece) + 1];
+            let mut received = 0;
+            while sealed.receive(&mut piece).is_ok() {
+                received += piece.len();
+            }
+            assert!(received <= stream.len(), "more came out than went in");
+            received > 0
+        }
+        13 => parcels(bytes),
+        14 => journal(bytes),
+        15 => ledger::is_ledger(bytes),
+        16 => Identity::from_pem(bytes).is_ok(),
+        _ => {
+            let text = std::str::from_utf8(bytes).ok();
+            let read = text.and_then(|text| text.parse::<Fingerprint>().ok());
+            read.is_some_and(|read| read.to_string().parse() == Ok(read))
+        }
+    }
+}
+
+/// What is sent in parcels comes back, whatever the pieces.
+fn parcels(mut bytes: &[u8]) -> bool {
+    let mut said = Vec::new();
+    let mut sealed = Sealed::new(Tape::default());
+    while let Some((length, rest)) = bytes.split_first() {
+        let (now, later) = rest.split_at(rest.len().min(usize::from(*length)));
+        bytes = later;
+        said.extend_from_slice(now);
+        if sealed.send(now).and_then(|()| sealed.flush()).is_err() {
+            return false;
+        }
+    }
+    let mut heard = vec![0; said.len()];
+    let came = heard
+        .chunks_mut(7)
+        .all(|piece| sealed.receive(piece).is_ok());
+    assert!(came && heard == said, "parcels lost something");
+    !said.is_empty()
+}
+
+/// A file of records whose checksums are right. All that is whole is taken in, and nothing else.
+fn journal(bytes: &[u8]) -> bool {
+    let id = [7; 32];
+    let mut file = b"VPJRNL1\n".to_vec();
+    file.extend(id);
+    let (contents, torn) = bytes.as_chunks();
+    for content in contents {
+        file.extend(sealed(&id, content));
+    }
+    file.extend(torn);
+    let mut journal = Journal::in_memory(id, 9, Reveal::Score);
+    let whole = journal.read(&file);
+    assert!(whole.is_none_or(|whole| whole <= file.len()));
+    whole.is_some() && journal.done().any(|done| done)
+}
+
+/// Gives back what it was told.
+#[derive(Default)]
+struct Tape {
+    said: Vec<u8>,
+    read: usize,
+}
+
+impl Channel for Tape {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        self.said.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        let said = self.said.get(self.read..).unwrap_or_default();
+        Script(said).receive(buffer)?;
+        self.read += buffer.len();
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        Ok(())
     }
 }
 
@@ -98,7 +187,9 @@ fn greeting(bytes: &[u8]) -> bool {
         grid: None,
     };
     let ours = Hello::new(&letters, Duration::from_secs(60));
-    let theirs = agreement::greet(&mut Script(bytes), Role::Host, &ours);
+    let mut script = Script(bytes);
+    let theirs = agreement::compare_versions(&mut script)
+        .and_then(|()| agreement::greet(&mut script, Role::Host, &ours));
     theirs.is_ok_and(|hello| hello.letters().is_ok())
 }
 

@@ -52,14 +52,15 @@ impl Identity {
         }
         check_permissions(path, &metadata)?;
         let text = std::fs::read(path).map_err(failed)?;
-        let key = PrivatePkcs8KeyDer::from_pem_slice(&text).map_err(|_| {
-            SessionError::bad_file(
-                path,
-                "this is no identity file: it holds no private key in PEM form",
-            )
+        Self::from_pem(&text).map_err(|problem| SessionError::bad_file(path, problem))
+    }
+
+    /// The identity that a file's content holds, or what is wrong with it.
+    pub(crate) fn from_pem(text: &[u8]) -> Result<Self, String> {
+        let key = PrivatePkcs8KeyDer::from_pem_slice(text).map_err(|_| {
+            "this is no identity file: it holds no private key in PEM form".to_string()
         })?;
         Self::from_pkcs8(key.secret_pkcs8_der())
-            .map_err(|problem| SessionError::bad_file(path, problem))
     }
 
     /// Makes an identity and writes it to a file that does not exist yet.

@@ -34,6 +34,8 @@ pub(crate) struct Journal {
     reveal: Reveal,
     answers: Vec<Option<Answer>>,
     views: Vec<u32>,
+    /// Where the last whole record ends.
+    end: u64,
     synced: Instant,
     failure: Option<SessionError>,
 }
@@ -72,6 +74,7 @@ impl Journal {
             reveal,
             answers: vec![None; pairs],
             views: vec![0; pairs],
+            end: 0,
             synced: Instant::now(),
             failure: None,
         }
@@ -111,7 +114,7 @@ impl Journal {
                 _ => runs.push((pair, 1)),
             }
             if let Some(views) = self.views.get_mut(pair) {
-                *views += 1;
+                *views = views.saturating_add(1);
             }
         }
         for (first, count) in runs {
@@ -171,8 +174,12 @@ impl Journal {
             return Ok(());
         };
         let bytes = record.encode(&self.id);
-        file.write_all(&bytes)
-            .map_err(|error| SessionError::file(&self.path, &error))
+        if let Err(error) = file.write_all(&bytes) {
+            cut_back(file, self.end);
+            return Err(SessionError::file(&self.path, &error));
+        }
+        self.end += RECORD as u64;
+        Ok(())
     }
 
     fn load(&mut self, mut file: &File) -> Result<(), SessionError> {
@@ -180,32 +187,49 @@ impl Journal {
         let failed = |error: io::Error| SessionError::file(&path, &error);
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
-        let header: Vec<u8> = MAGIC.iter().chain(&self.id).copied().collect();
-        if bytes.len() >= HEADER && bytes[..HEADER] != header {
+        let Some(end) = self.read(&bytes) else {
             return Err(foreign(&path));
-        }
-        if bytes.len() < HEADER {
+        };
+        if end == 0 {
             file.set_len(0).map_err(failed)?;
             file.seek(SeekFrom::Start(0)).map_err(failed)?;
-            file.write_all(&header).map_err(failed)?;
+            file.write_all(&self.header()).map_err(failed)?;
             file.sync_all().map_err(failed)?;
             home::sync_folder(&path);
+            self.end = HEADER as u64;
             return Ok(());
         }
-        let mut good = HEADER;
-        for record in bytes[HEADER..].chunks(RECORD) {
+        self.end = end as u64;
+        file.set_len(self.end).map_err(failed)?;
+        file.seek(SeekFrom::Start(self.end)).map_err(failed)?;
+        Ok(())
+    }
+
+    /// How a journal of this agreement begins.
+    fn header(&self) -> Vec<u8> {
+        MAGIC.iter().chain(&self.id).copied().collect()
+    }
+
+    /// Takes in a file's content, and gives the length of what is whole; `None` where it is another journal's.
+    pub(crate) fn read(&mut self, bytes: &[u8]) -> Option<usize> {
+        let Some((start, records)) = bytes.split_at_checked(HEADER) else {
+            return Some(0);
+        };
+        if start != self.header() {
+            return None;
+        }
+        let mut whole = HEADER;
+        for record in records.chunks(RECORD) {
             let Some(record) = Record::decode(&self.id, record) else {
                 break;
             };
             if matches!(&record, Record::Answer(_, answer) if !self.reveal.is_answered_by(answer)) {
-                return Err(foreign(&path));
+                return None;
             }
             self.apply(&record);
-            good += RECORD;
+            whole += RECORD;
         }
-        file.set_len(good as u64).map_err(failed)?;
-        file.seek(SeekFrom::End(0)).map_err(failed)?;
-        Ok(())
+        Some(whole)
     }
 
     fn apply(&mut self, record: &Record) {
@@ -223,6 +247,13 @@ impl Journal {
             Record::Forgotten => self.answers.fill(None),
         }
     }
+}
+
+/// Takes half a record away. A disk that was full may have room again, and what follows must not stand behind half a record,
+/// where nobody would find it.
+fn cut_back(mut file: &File, end: u64) {
+    let _ = file.set_len(end);
+    let _ = file.seek(SeekFrom::Start(end));
 }
 
 /// To the last bit: engines compute the same.

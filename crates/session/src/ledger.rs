@@ -78,13 +78,17 @@ impl Ledger {
                 stimulus.unwrap_or_default().as_bytes(),
             ];
             let name = hex(&request.identity.tag("ledger", &parts)[..16]);
-            *here.entry(name).or_default() += comparisons;
+            let here = here.entry(name).or_default();
+            *here = here.saturating_add(*comparisons);
         }
         let (mut beyond, mut most_agreements) = (0, 0);
         for (name, comparisons) in here {
             let counts = self.scanpaths.entry(name).or_default();
             counts.insert(agreement.clone(), comparisons);
-            let total: u64 = counts.values().sum();
+            // A file that somebody spoilt must not wrap around below the limit.
+            let total = counts
+                .values()
+                .fold(0, |sum: u64, count| sum.saturating_add(*count));
             let agreements = counts.values().filter(|&&comparisons| comparisons > 0);
             most_agreements = most_agreements.max(agreements.count() as u64);
             beyond += u64::from(request.limit.is_some_and(|limit| total > limit));
@@ -99,6 +103,21 @@ impl Ledger {
     }
 }
 
+/// The ledger that a file's content holds.
+fn parse(text: &[u8]) -> Option<Ledger> {
+    let ledger: Option<Ledger> = serde_json::from_slice(text).ok();
+    ledger.filter(|ledger| ledger.version == VERSION)
+}
+
+/// Whether a file's content is a ledger that comes back from its own text, for fuzzing.
+pub(crate) fn is_ledger(text: &[u8]) -> bool {
+    let Some(ledger) = parse(text) else {
+        return false;
+    };
+    let written = serde_json::to_vec(&ledger).ok();
+    written.is_some_and(|text| parse(&text).is_some())
+}
+
 /// A spoilt ledger is an error: an empty one in its place would forget what a peer has had.
 fn read(path: &Path) -> Result<Ledger, SessionError> {
     let text = match std::fs::read(path) {
@@ -106,9 +125,7 @@ fn read(path: &Path) -> Result<Ledger, SessionError> {
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ledger::default()),
         Err(error) => return Err(SessionError::file(path, &error)),
     };
-    let ledger: Option<Ledger> = serde_json::from_slice(&text).ok();
-    ledger
-        .filter(|ledger| ledger.version == VERSION)
+    parse(&text)
         .ok_or_else(|| {
             SessionError::bad_file(
                 path,
@@ -169,6 +186,10 @@ mod tests {
         let path = folder.path().join(format!("{}.json", peer.plain()));
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(!text.contains("P1"));
+        // Counts that would wrap around are beyond every limit.
+        let most = format!(":{}", u64::MAX);
+        std::fs::write(&path, text.replace(":3", &most)).unwrap();
+        assert!(ask(peer, 4, &[1, 0], Some(u64::MAX - 1)).is_err());
         std::fs::write(&path, &text[..text.len() / 2]).unwrap();
         let error = ask(peer, 1, &[0, 0], None).unwrap_err();
         assert!(matches!(error, SessionError::File { .. }), "{error}");

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 /// The version of what is said between two sides. Both must speak the same.
-pub const PROTOCOL_VERSION: u16 = 1;
+pub const PROTOCOL_VERSION: u16 = 2;
 
 /// Scanpaths in one cohort.
 pub const MAX_SCANPATHS: usize = 1 << 20;

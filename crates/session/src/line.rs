@@ -25,6 +25,9 @@ pub(crate) const FAREWELL: Duration = Duration::from_secs(2);
 /// How long it goes on writing them to a side that takes them drop by drop.
 const LONGEST_FAREWELL: Duration = Duration::from_secs(60);
 
+/// How many times the longest silence a record may take to arrive, on a slow line.
+const LONGEST_RECORD: u64 = 4;
+
 /// What the threads of a channel share.
 #[derive(Debug)]
 pub(crate) struct Line {
@@ -33,12 +36,18 @@ pub(crate) struct Line {
     outgoing: Mutex<TcpStream>,
     pinned: Arc<Pinned>,
     start: Instant,
+    /// When bytes last came, whatever they were.
     heard: AtomicU64,
+    /// When something last came that could be deciphered.
+    understood: AtomicU64,
     reader_waits: AtomicBool,
     /// Nothing more will be read.
     over: AtomicBool,
     /// When this side began to leave.
     left: OnceLock<Instant>,
+    /// Set with the TLS connection held: after its last word nothing is deciphered any more, because an error would need
+    /// another word.
+    said_goodbye: AtomicBool,
     silence: Duration,
     stall_ms: AtomicU64,
     cause: Mutex<Option<SessionError>>,
@@ -60,9 +69,11 @@ impl Line {
             pinned,
             start: Instant::now(),
             heard: AtomicU64::new(0),
+            understood: AtomicU64::new(0),
             reader_waits: AtomicBool::new(false),
             over: AtomicBool::new(false),
             left: OnceLock::new(),
+            said_goodbye: AtomicBool::new(false),
             silence: patience.silence,
             // Until there is work, signs of life alone are not enough.
             stall_ms: AtomicU64::new(millis(patience.silence)),
@@ -127,6 +138,29 @@ impl Line {
         self.quiet_for() > self.silence
     }
 
+    fn since(&self, moment: &AtomicU64) -> u64 {
+        self.now().saturating_sub(moment.load(Ordering::Relaxed))
+    }
+
+    /// Notes that bytes came. Gives `false` where they have come for too long without making sense: where the length of a
+    /// record was changed on its way, all that follows, signs of life too, is taken for its content.
+    fn hear_bytes(&self) -> bool {
+        let silence = millis(self.silence);
+        // After a gap this side has slept, or it would have left: what made no sense before it does not count.
+        let slept = self.since(&self.heard) > silence;
+        let nonsense = self.since(&self.understood) > silence.saturating_mul(LONGEST_RECORD);
+        self.hear(slept);
+        slept || !nonsense
+    }
+
+    fn hear(&self, understood: bool) {
+        let now = self.now();
+        self.heard.store(now, Ordering::Relaxed);
+        if understood {
+            self.understood.store(now, Ordering::Relaxed);
+        }
+    }
+
     /// Sends a frame.
     pub(crate) fn write(&self, kind: Kind, data: &[u8]) -> Result<(), ChannelError> {
         let header = frames::header(kind, data.len())
@@ -147,6 +181,7 @@ impl Line {
     pub(crate) fn say_goodbye(&self) -> Result<(), ChannelError> {
         self.encipher_and_send(|tls| {
             tls.send_close_notify();
+            self.said_goodbye.store(true, Ordering::Relaxed);
             Ok(())
         })?;
         let _ = guard(&self.outgoing).shutdown(Shutdown::Write);
@@ -245,7 +280,7 @@ impl Line {
             if !data.is_empty() {
                 self.reader_waits.store(true, Ordering::Relaxed);
                 let sent = owner.send(Ok(data));
-                self.heard.store(self.now(), Ordering::Relaxed);
+                self.hear(true);
                 self.reader_waits.store(false, Ordering::Relaxed);
                 if sent.is_err() {
                     return Ok(());
@@ -257,6 +292,7 @@ impl Line {
             count = loop {
                 match socket.read(&mut buffer) {
                     Ok(0) => return Ok(()),
+                    Ok(_) if !self.hear_bytes() => return Err(ChannelError::TimedOut),
                     Ok(count) => break count,
                     Err(error) if is_tick(&error) => {
                         if self.is_silent() {
@@ -266,7 +302,6 @@ impl Line {
                     Err(error) => return Err(broken(&error)),
                 }
             };
-            self.heard.store(self.now(), Ordering::Relaxed);
         }
     }
 
@@ -282,12 +317,18 @@ impl Line {
             let mut parsed = Ok(());
             let state = {
                 let mut tls = guard(&self.tls);
+                if self.said_goodbye.load(Ordering::Relaxed) {
+                    return Ok(false);
+                }
                 if !bytes.is_empty() {
                     tls.read_tls(&mut bytes).map_err(failed)?;
                 }
                 let state = tls.process_new_packets();
                 if let Ok(state) = &state {
                     let mut left = state.plaintext_bytes_to_read();
+                    if left > 0 {
+                        self.hear(true);
+                    }
                     let mut reader = tls.reader();
                     while left > 0 && parsed.is_ok() {
                         let plain = reader.fill_buf().map_err(failed)?;

@@ -9,6 +9,7 @@ use crate::ledger::{self, Request};
 use crate::limits::Patience;
 use crate::line::Line;
 use crate::roster::{self, Parties, Roster};
+use crate::sealed::Sealed;
 use crate::seals::{agreement_id, of_role, seal};
 use crate::turns::ToldToWait;
 use crate::work::Remaining;
@@ -26,7 +27,7 @@ const AFTERTHOUGHT: Duration = Duration::from_millis(300);
 /// Two sides that have greeted each other.
 #[derive(Debug)]
 pub struct Conversation {
-    pub(crate) channel: Counted<SecureChannel>,
+    pub(crate) channel: Counted<Sealed<SecureChannel>>,
     pub(crate) line: Arc<Line>,
     pub(crate) role: Role,
     identity: Identity,
@@ -122,7 +123,7 @@ pub(crate) struct Ready {
 impl Conversation {
     /// Exchanges versions, patience, and how scanpaths are written; gives the other side's letters.
     pub fn greet(
-        channel: SecureChannel,
+        mut channel: SecureChannel,
         role: Role,
         identity: &Identity,
         peer: Fingerprint,
@@ -130,9 +131,10 @@ impl Conversation {
         patience: Patience,
     ) -> Result<(Self, Letters), SessionError> {
         let line = channel.line();
+        let versions = agreement::compare_versions(&mut channel);
         let mut conversation = Self {
             line,
-            channel: Counted::new(channel),
+            channel: Counted::new(Sealed::new(channel)),
             role,
             identity: identity.clone(),
             peer,
@@ -141,7 +143,8 @@ impl Conversation {
             beat: patience.silence / 4,
         };
         let hello = Hello::new(letters, patience.silence);
-        let theirs = agreement::greet(&mut conversation.channel, role, &hello);
+        let theirs =
+            versions.and_then(|()| agreement::greet(&mut conversation.channel, role, &hello));
         let theirs = theirs.map_err(|error| conversation.explain(error))?;
         conversation.line.beat_for(theirs.silence());
         conversation.beat = conversation.beat.min(theirs.silence() / 4);

@@ -22,7 +22,12 @@ pub(crate) enum Side {
 pub(crate) struct Pair {
     pub(crate) folder: Folder,
     pub(crate) identities: [Identity; 2],
+    /// What each side's command is changed to before it starts.
+    wrappers: [Option<Wrapper>; 2],
 }
+
+/// Changes a command: into one with another environment, or into one that starts it under some limit.
+pub(crate) type Wrapper = Box<dyn Fn(Command) -> Command>;
 
 impl Pair {
     pub(crate) fn new() -> Self {
@@ -31,7 +36,11 @@ impl Pair {
             let home = Home::at(folder.path().join(name));
             Identity::create(&home.identity()).unwrap()
         });
-        Self { folder, identities }
+        Self {
+            folder,
+            identities,
+            wrappers: [None, None],
+        }
     }
 
     /// With two cohorts dealt from lifelike scanpaths.
@@ -41,6 +50,11 @@ impl Pair {
         run("synth lifelike --seed 7 --participants 8 --stimuli 2 -o everyone.csv");
         run("split everyone.csv --seed 1 --first a.csv --second b.csv");
         pair
+    }
+
+    /// From now on this side's command is changed so, or no more.
+    pub(crate) fn wrap(&mut self, side: Side, wrapper: Option<Wrapper>) {
+        self.wrappers[side as usize] = wrapper;
     }
 
     pub(crate) fn fingerprint(&self, side: Side) -> String {
@@ -59,8 +73,11 @@ impl Pair {
     fn command(&self, side: Side, arguments: &[&str]) -> Command {
         let name = ["host", "join"][side as usize];
         let mut command = self.folder.command(arguments);
+        command.env("VEILPATH_HOME", self.folder.path().join(name));
+        if let Some(wrapper) = &self.wrappers[side as usize] {
+            command = wrapper(command);
+        }
         command
-            .env("VEILPATH_HOME", self.folder.path().join(name))
             .stdin(Stdio::null())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped());

@@ -173,10 +173,10 @@ fn another_version_is_a_difference_and_another_program_a_fault() {
         let (mut here, mut there) = memory_pair();
         there.send(bytes).unwrap();
         there.flush().unwrap();
-        greet(&mut here, Role::Host, &hello).unwrap_err()
+        compare_versions(&mut here).unwrap_err()
     };
     let error = against(b"VEILPATH\x07\x00");
-    let expected = "protocol version: 1 here, 7 there";
+    let expected = "protocol version: 2 here, 7 there";
     assert!(error.to_string().contains(expected), "{error}");
     let error = against(b"HTTP/1.1 200 OK");
     assert!(matches!(error, SessionError::Misbehaved(_)), "{error}");

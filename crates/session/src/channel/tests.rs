@@ -148,6 +148,75 @@ fn signs_of_life_alone_are_a_stall_and_nothing_at_all_is_silence() {
     assert_eq!(error, ChannelError::TimedOut);
 }
 
+/// A host and a peer that has the right key, and after the handshake does as it likes with the bare socket.
+fn against_socket(
+    silence_ms: u64,
+    peer: impl FnOnce(rustls::ClientConnection, TcpStream) + Send,
+    host: impl FnOnce(SecureChannel),
+) {
+    let (a, b) = (
+        Identity::ephemeral().unwrap(),
+        Identity::ephemeral().unwrap(),
+    );
+    let listener = Listener::bind("127.0.0.1:0").unwrap();
+    let address = listener.address();
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let tls = crate::tls::client(&b, &Pinned::new(a.fingerprint())).unwrap();
+            let Connection::Client(mut tls) = tls else {
+                panic!("a client was asked for");
+            };
+            let mut socket = TcpStream::connect(address).unwrap();
+            tls.complete_io(&mut socket).unwrap();
+            peer(tls, socket);
+        });
+        let accepted = listener.accept(&a, b.fingerprint(), &patience(silence_ms), &mut |error| {
+            panic!("{error}")
+        });
+        host(accepted.unwrap());
+    });
+}
+
+#[test]
+fn garbage_after_the_last_word_is_not_even_looked_at() {
+    let peer = |mut tls: rustls::ClientConnection, mut socket: TcpStream| {
+        let heard = rustls::Stream::new(&mut tls, &mut socket).read(&mut [0]);
+        assert_eq!(heard.unwrap(), 0, "the last word");
+        // A record that nobody can decipher.
+        socket.write_all(&[23, 3, 3, 0, 40]).unwrap();
+        socket.write_all(&[7; 40]).unwrap();
+    };
+    against_socket(3000, peer, |mut host| {
+        host.line().say_goodbye().unwrap();
+        assert_eq!(host.receive(&mut [0]), Err(ChannelError::Closed));
+        host.line().leave();
+        for thread in host.threads.drain(..) {
+            assert!(thread.join().is_ok(), "no thread may panic");
+        }
+    });
+}
+
+#[test]
+fn bytes_that_never_make_sense_are_not_signs_of_life() {
+    let peer = |_, mut socket: TcpStream| {
+        // A record of 16 KiB, of which a byte comes now and then.
+        let mut begun = socket.write_all(&[23, 3, 3, 64, 0]);
+        for _ in 0..200 {
+            if begun.is_err() {
+                break;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+            begun = socket.write_all(&[7]);
+        }
+    };
+    against_socket(300, peer, |mut host| {
+        host.line().set_stall(Duration::from_secs(60));
+        let start = Instant::now();
+        assert_eq!(host.receive(&mut [0]), Err(ChannelError::TimedOut));
+        assert!(start.elapsed() < Duration::from_secs(5));
+    });
+}
+
 #[test]
 fn frames_that_break_the_rules_are_the_other_sides_fault() {
     for bytes in [

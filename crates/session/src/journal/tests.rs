@@ -49,6 +49,22 @@ fn scores_come_back_to_the_last_bit_and_views_are_counted() {
 }
 
 #[test]
+fn what_follows_half_a_record_is_found_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut journal = open(folder.path(), ID, 3).unwrap();
+    journal.keep(0, reading(5.0)).unwrap();
+    // A full disk takes a part of a record.
+    let mut file = journal.file.as_ref().unwrap();
+    file.write_all(&[1; 10]).unwrap();
+    cut_back(file, journal.end);
+    journal.keep(2, reading(6.0)).unwrap();
+    drop(journal);
+    let journal = open(folder.path(), ID, 3).unwrap();
+    assert_eq!(journal.answer(0), Some(reading(5.0)));
+    assert_eq!(journal.answer(2), Some(reading(6.0)));
+}
+
+#[test]
 fn a_torn_end_costs_only_itself_wherever_it_is_torn() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = open(folder.path(), ID, 3).unwrap();

@@ -1,0 +1,195 @@
+//! Parcels with a number and a checksum, above the encrypted connection.
+//!
+//! TLS keeps the network from changing anything. It cannot see what happens to bytes before it enciphers them and after it has deciphered
+//! them: a buffer in broken memory, a mistake in a queue, a gateway that ends one connection and begins another. A secret computation
+//! would not see it either: a garbled table or a ciphertext with one bit turned gives some number, and nobody can tell that it
+//! is a wrong one. So all that a conversation says goes in parcels:
+//!
+//! ```text
+//! length (4 bytes) │ checksum (8 bytes) of the parcel's number, length and content │ content
+//! ```
+//!
+//! A parcel that is damaged, cut, repeated, lost or out of its turn ends the conversation before anybody has seen its
+//! content. The checksum holds no secret. It finds faults; it does not stop a peer that means harm, who can send wrong things in
+//! parcels that are in order.
+
+use veilpath_protocol::{Channel, ChannelError};
+
+/// The most content of one parcel: an announced length reserves no more.
+const MAX_PARCEL: usize = 256 << 10;
+
+/// Pieces of this length travel in parcels of their own, straight from the engine's memory and into it.
+const DIRECT: usize = 8 << 10;
+
+/// Bytes before the content.
+const HEADER: usize = 12;
+
+/// A channel whose content travels in parcels.
+#[derive(Debug)]
+pub struct Sealed<C> {
+    inner: C,
+    sent: u64,
+    received: u64,
+    unsent: Vec<u8>,
+    unread: Vec<u8>,
+    read: usize,
+    /// After a bad parcel nothing that follows can be trusted.
+    damaged: bool,
+}
+
+impl<C: Channel> Sealed<C> {
+    /// Parcels are counted from zero in both directions.
+    pub fn new(inner: C) -> Self {
+        Self {
+            inner,
+            sent: 0,
+            received: 0,
+            unsent: Vec::new(),
+            unread: Vec::new(),
+            read: 0,
+            damaged: false,
+        }
+    }
+
+    fn send_gathered(&mut self) -> Result<(), ChannelError> {
+        if self.unsent.is_empty() {
+            return Ok(());
+        }
+        send_parcel(&mut self.inner, &mut self.sent, &self.unsent)?;
+        self.unsent.clear();
+        Ok(())
+    }
+
+    /// The length and the checksum of the next parcel.
+    fn next_header(&mut self) -> Result<(usize, u64), ChannelError> {
+        let mut header = [0; HEADER];
+        self.inner.receive(&mut header)?;
+        let [a, b, c, d, checksum @ ..] = header;
+        let length = usize::try_from(u32::from_le_bytes([a, b, c, d])).unwrap_or(usize::MAX);
+        if !(1..=MAX_PARCEL).contains(&length) {
+            return Err(damaged());
+        }
+        Ok((length, u64::from_le_bytes(checksum)))
+    }
+
+    fn receive_parcels(&mut self, mut buffer: &mut [u8]) -> Result<(), ChannelError> {
+        while !buffer.is_empty() {
+            let unread = self.unread.get(self.read..).unwrap_or_default();
+            if unread.is_empty() {
+                let (length, expected) = self.next_header()?;
+                let number = self.received;
+                self.received += 1;
+                let whole = length <= buffer.len();
+                let content = if whole {
+                    let (now, later) = buffer.split_at_mut(length);
+                    buffer = later;
+                    now
+                } else {
+                    self.read = 0;
+                    self.unread.resize(length, 0);
+                    &mut self.unread[..]
+                };
+                self.inner.receive(content)?;
+                if checksum(number, content) != expected {
+                    return Err(damaged());
+                }
+                continue;
+            }
+            let count = unread.len().min(buffer.len());
+            let (now, later) = buffer.split_at_mut(count);
+            now.copy_from_slice(&unread[..count]);
+            self.read += count;
+            buffer = later;
+        }
+        Ok(())
+    }
+}
+
+impl<C: Channel> Channel for Sealed<C> {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        if bytes.len() < DIRECT {
+            self.unsent.extend_from_slice(bytes);
+            if self.unsent.len() >= DIRECT {
+                self.send_gathered()?;
+            }
+            return Ok(());
+        }
+        self.send_gathered()?;
+        for content in bytes.chunks(MAX_PARCEL) {
+            send_parcel(&mut self.inner, &mut self.sent, content)?;
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        if self.damaged {
+            return Err(damaged());
+        }
+        let received = self.receive_parcels(buffer);
+        self.damaged = received.is_err();
+        received
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        self.send_gathered()?;
+        self.inner.flush()
+    }
+}
+
+fn send_parcel(
+    channel: &mut impl Channel,
+    sent: &mut u64,
+    content: &[u8],
+) -> Result<(), ChannelError> {
+    let length = u32::try_from(content.len()).map_err(|_| damaged())?;
+    let mut header = [0; HEADER];
+    header[..4].copy_from_slice(&length.to_le_bytes());
+    header[4..].copy_from_slice(&checksum(*sent, content).to_le_bytes());
+    *sent += 1;
+    channel.send(&header)?;
+    channel.send(content)
+}
+
+fn damaged() -> ChannelError {
+    ChannelError::Failed(
+        "what arrived is not what was sent: a message was damaged, cut, repeated or out of its turn"
+            .into(),
+    )
+}
+
+/// Odd, with about as many ones as zeros.
+const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
+
+/// Words that are taken in side by side, so that no multiplication waits for another.
+const LANES: usize = 8;
+
+/// A checksum of a parcel. Each step can be undone when the word is known, and when the sum is: so a change within any eight bytes in a row of the
+/// content that start at a multiple of eight is always found, and any other but for one in 2⁶⁴.
+fn checksum(number: u64, content: &[u8]) -> u64 {
+    let mut lanes = [0; LANES];
+    for (start, lane) in (1..).zip(&mut lanes) {
+        *lane = step(start, number);
+    }
+    let (blocks, rest) = content.as_chunks::<{ 8 * LANES }>();
+    for block in blocks {
+        let (words, _) = block.as_chunks::<8>();
+        for (lane, word) in lanes.iter_mut().zip(words) {
+            *lane = step(*lane, u64::from_le_bytes(*word));
+        }
+    }
+    let mut sum = lanes.into_iter().fold(content.len() as u64, step);
+    for word in rest.chunks(8) {
+        let mut padded = [0; 8];
+        padded[..word.len()].copy_from_slice(word);
+        sum = step(sum, u64::from_le_bytes(padded));
+    }
+    sum
+}
+
+/// The turn brings the highest bits, on which a product depends least, to where the next product depends on them.
+fn step(sum: u64, word: u64) -> u64 {
+    (sum.rotate_left(29) ^ word).wrapping_mul(MULTIPLIER)
+}
+
+#[cfg(test)]
+mod tests;

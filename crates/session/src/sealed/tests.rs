@@ -1,0 +1,152 @@
+use super::*;
+use proptest::prelude::*;
+use veilpath_protocol::memory_pair;
+
+/// What one side says, parcel by parcel, as it travels.
+fn spoken(messages: &[&[u8]]) -> Vec<Vec<u8>> {
+    let mut parcels = Vec::new();
+    let mut sealed = Sealed::new(Script::default());
+    for message in messages {
+        sealed.send(message).unwrap();
+        sealed.flush().unwrap();
+        parcels.push(std::mem::take(&mut sealed.inner.said));
+    }
+    parcels
+}
+
+/// What is received of these bytes in pieces of the given lengths.
+fn heard(bytes: Vec<u8>, lengths: &[usize]) -> Result<Vec<u8>, ChannelError> {
+    let mut sealed = Sealed::new(Script {
+        said: bytes,
+        ..Script::default()
+    });
+    let mut all = Vec::new();
+    for &length in lengths {
+        let mut piece = vec![0; length];
+        sealed.receive(&mut piece)?;
+        all.extend(piece);
+    }
+    Ok(all)
+}
+
+/// Says what it was told, and keeps what it hears.
+#[derive(Default)]
+struct Script {
+    said: Vec<u8>,
+    read: usize,
+}
+
+impl Channel for Script {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        self.said.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        let end = self.read + buffer.len();
+        let bytes = self.said.get(self.read..end).ok_or(ChannelError::Closed)?;
+        buffer.copy_from_slice(bytes);
+        self.read = end;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn every_turned_bit_is_found() {
+    let content: Vec<u8> = (0..200u8).map(|byte| byte.wrapping_mul(37)).collect();
+    let parcel = spoken(&[&content]).concat();
+    for bit in 0..8 * parcel.len() {
+        let mut turned = parcel.clone();
+        turned[bit / 8] ^= 1 << (bit % 8);
+        assert!(heard(turned, &[content.len()]).is_err(), "bit {bit}");
+    }
+    assert_eq!(heard(parcel, &[content.len()]), Ok(content));
+}
+
+#[test]
+fn parcels_that_are_repeated_lost_or_swapped_are_found() {
+    let parcels = spoken(&[b"same", b"same", b"same"]);
+    let order = |order: &[usize]| {
+        let bytes: Vec<Vec<u8>> = order.iter().map(|&at| parcels[at].clone()).collect();
+        heard(bytes.concat(), &[4, 4, 4])
+    };
+    assert_eq!(order(&[0, 1, 2]), Ok(b"samesamesame".to_vec()));
+    for wrong in [[0, 0, 1], [1, 0, 2], [0, 2, 1], [1, 2, 2], [0, 1, 1]] {
+        assert_eq!(order(&wrong), Err(damaged()), "{wrong:?}");
+    }
+    assert_eq!(order(&[0, 1]), Err(ChannelError::Closed));
+}
+
+#[test]
+fn nothing_comes_after_a_bad_parcel() {
+    let parcels = spoken(&[b"first", b"second"]);
+    let mut bytes = parcels[0].clone();
+    bytes[HEADER] ^= 1;
+    bytes.extend(&parcels[1]);
+    let mut sealed = Sealed::new(Script {
+        said: bytes,
+        ..Script::default()
+    });
+    assert_eq!(sealed.receive(&mut [0; 5]), Err(damaged()));
+    assert_eq!(sealed.receive(&mut [0; 6]), Err(damaged()));
+}
+
+#[test]
+fn lengths_are_held_against_their_limits() {
+    for length in [0, MAX_PARCEL as u32 + 1, u32::MAX] {
+        let mut bytes = length.to_le_bytes().to_vec();
+        bytes.extend([0; 8]);
+        assert_eq!(heard(bytes, &[1]), Err(damaged()));
+    }
+}
+
+#[test]
+fn large_pieces_travel_as_they_are() {
+    let (here, there) = memory_pair();
+    let (mut here, mut there) = (Sealed::new(here), Sealed::new(there));
+    let sent: Vec<u8> = (0..3 * MAX_PARCEL + 5).map(|at| (at % 253) as u8).collect();
+    std::thread::scope(|scope| {
+        let sent = &sent;
+        scope.spawn(move || {
+            here.send(&[1]).unwrap();
+            here.send(sent).unwrap();
+            here.flush().unwrap();
+        });
+        let mut received = vec![0; sent.len() + 1];
+        there.receive(&mut received[..1]).unwrap();
+        there.receive(&mut received[1..]).unwrap();
+        assert_eq!(received[1..], sent[..]);
+    });
+}
+
+proptest! {
+    #[test]
+    fn content_survives_any_pieces(
+        messages in prop::collection::vec(prop::collection::vec(any::<u8>(), 0..3000), 0..20),
+        piece in 1..5000usize,
+    ) {
+        let said: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
+        let bytes = spoken(&said).concat();
+        let whole = messages.concat();
+        let lengths: Vec<usize> = whole.chunks(piece).map(<[u8]>::len).collect();
+        prop_assert_eq!(heard(bytes, &lengths), Ok(whole));
+    }
+
+    #[test]
+    fn changes_in_several_places_are_found(
+        content in prop::collection::vec(any::<u8>(), 1..400),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5),
+    ) {
+        let parcel = spoken(&[&content]).concat();
+        let mut changed = parcel.clone();
+        for (at, value) in changes {
+            let at = at.index(changed.len());
+            changed[at] = value;
+        }
+        prop_assert_eq!(changed == parcel, heard(changed, &[content.len()]).is_ok());
+    }
+}

@@ -1,0 +1,465 @@
+//! One side's messages are cut, turned in one bit, repeated or swapped, every one of them and for every engine.
+//!
+//! As two institutions talk, in numbered parcels with checksums, no damage gives a score: the session ends with an error, or
+//! the damage was none and the right scores come out. Without the parcels, as a peer could talk that makes its checksums over wrong
+//! messages, an engine may take a wrong number for a score (none is made against such a peer), but never panics, never
+//! contradicts itself and never waits for ever.
+//!
+//! `VEILPATH_FAULTS=long` tries every message (of long conversations some two dozen of each side) with several bits and cuts; otherwise a few. Choices follow from
+//! `VEILPATH_FAULTS_SEED`, which is printed.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)] // a test's helpers may fail the test; what ran is said aloud
+
+use std::collections::{BTreeMap, VecDeque};
+use std::sync::mpsc::channel;
+use std::sync::{Arc, Condvar, Mutex};
+use std::time::Duration;
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
+use veilpath_protocol::{
+    Answer, Channel, ChannelError, Engine, Job, KeySize, PaillierOptions, PairRule, ProtocolError,
+    Reveal, RevealTo, Role, Spec,
+};
+use veilpath_session::Sealed;
+
+/// No case may take longer; an honest run takes milliseconds.
+const HANG: Duration = Duration::from_secs(60);
+
+/// What is done to a message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+enum Damage {
+    Cut,
+    BitTurned,
+    Repeated,
+    SwappedWithNext,
+}
+
+const DAMAGES: [Damage; 4] = [
+    Damage::Cut,
+    Damage::BitTurned,
+    Damage::Repeated,
+    Damage::SwappedWithNext,
+];
+
+/// Which message of which side is damaged, how, and a number for where.
+#[derive(Clone, Copy, Debug)]
+struct Fault {
+    side: usize,
+    message: usize,
+    damage: Damage,
+    place: u64,
+}
+
+/// Two queues of bytes, and who waits.
+#[derive(Default)]
+struct Wire {
+    queues: [VecDeque<u8>; 2],
+    waiting: [bool; 2],
+    closed: [bool; 2],
+}
+
+/// One end of a wire in memory. Where both sides wait for each other, as no more can come, both waits end, as a time-out would
+/// end them.
+struct End {
+    side: usize,
+    wire: Arc<(Mutex<Wire>, Condvar)>,
+    gathered: Vec<u8>,
+    held: Option<Vec<u8>>,
+    messages: usize,
+    fault: Option<Fault>,
+}
+
+impl End {
+    fn put(&mut self, bytes: &[u8]) {
+        let (wire, changed) = &*self.wire;
+        wire.lock().unwrap().queues[1 - self.side].extend(bytes);
+        changed.notify_all();
+    }
+
+    /// The number and where of the fault, where this message is the one.
+    fn damage(&self, message: usize) -> Option<(Damage, u64)> {
+        let fault = self.fault.filter(|fault| fault.side == self.side)?;
+        (fault.message == message).then_some((fault.damage, fault.place))
+    }
+}
+
+impl Channel for End {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        self.gathered.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        if self.gathered.is_empty() {
+            return Ok(());
+        }
+        let mut message = std::mem::take(&mut self.gathered);
+        let number = self.messages;
+        self.messages += 1;
+        let held = self.held.take();
+        match self.damage(number) {
+            Some((Damage::Cut, place)) => message.truncate(place as usize % message.len()),
+            Some((Damage::BitTurned, place)) => {
+                let bit = place as usize % (8 * message.len());
+                message[bit / 8] ^= 1 << (bit % 8);
+            }
+            Some((Damage::Repeated, _)) => message.extend_from_within(..),
+            Some((Damage::SwappedWithNext, _)) => {
+                self.held = Some(message);
+                return Ok(());
+            }
+            None => (),
+        }
+        self.put(&message);
+        if let Some(held) = held {
+            self.put(&held);
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        let (wire, changed) = &*self.wire;
+        let mut wire = wire.lock().unwrap();
+        for byte in buffer {
+            *byte = loop {
+                if let Some(byte) = wire.queues[self.side].pop_front() {
+                    break byte;
+                }
+                let other = 1 - self.side;
+                if wire.closed[other] {
+                    return Err(ChannelError::Closed);
+                }
+                if wire.waiting[other] && wire.queues[other].is_empty() {
+                    wire.closed = [true; 2];
+                    changed.notify_all();
+                    return Err(ChannelError::TimedOut);
+                }
+                wire.waiting[self.side] = true;
+                wire = changed.wait(wire).unwrap();
+                wire.waiting[self.side] = false;
+            };
+        }
+        Ok(())
+    }
+}
+
+impl Drop for End {
+    fn drop(&mut self) {
+        let (wire, changed) = &*self.wire;
+        // A side that panicked while it waited has been counted already.
+        if let Ok(mut wire) = wire.lock() {
+            wire.closed[self.side] = true;
+        }
+        changed.notify_all();
+    }
+}
+
+/// A comparison of two small cohorts.
+#[derive(Clone)]
+struct Case {
+    name: String,
+    spec: Spec,
+    scanpaths: [Vec<Scanpath>; 2],
+    expected: Vec<Answer>,
+}
+
+type Ended = [Result<Vec<Answer>, ProtocolError>; 2];
+
+impl Case {
+    fn new(engine: Engine, metric: Metric, change: impl Fn(&mut Spec)) -> Self {
+        let alphabet = Alphabet::letters(6).unwrap();
+        let cohort = |rows: [&str; 2]| Cohort {
+            alphabet,
+            encoding: Encoding::default(),
+            entries: rows
+                .iter()
+                .map(|text| Entry {
+                    participant: text.to_string(),
+                    stimulus: None,
+                    scanpath: alphabet.parse(text).unwrap(),
+                })
+                .collect(),
+        };
+        let (a, b) = (cohort(["ABCDEF", "FAB"]), cohort(["ACCEDA", "BB"]));
+        let mut spec = Spec::new(engine, metric, PairRule::All, &a, &b).unwrap();
+        change(&mut spec);
+        let scanpaths = [a, b].map(|cohort| {
+            let entries = cohort.entries.into_iter();
+            entries.map(|entry| entry.scanpath).collect::<Vec<_>>()
+        });
+        let name = format!(
+            "{}, {}, {:?}, to {:?}, {}",
+            spec.engine.name(),
+            spec.metric.name(),
+            spec.reveal,
+            spec.reveal_to,
+            if spec.pad_to.is_some() {
+                "padded"
+            } else {
+                "lengths told"
+            }
+        );
+        let mut case = Self {
+            name,
+            spec,
+            scanpaths,
+            expected: Vec::new(),
+        };
+        // An independent oracle: the engine that computes in the clear, told to both.
+        let mut clear = case.clone();
+        clear.spec.engine = Engine::Plain;
+        clear.spec.reveal_to = RevealTo::Both;
+        clear.spec.pad_to = None;
+        let ([host, join], _) = clear.run(false, None);
+        assert_eq!(host, join);
+        case.expected = host.unwrap();
+        for answer in &mut case.expected {
+            // A similarity needs the lengths.
+            if let (Some(_), Answer::Score(reading)) = (case.spec.pad_to, answer) {
+                reading.similarity = None;
+            }
+        }
+        case
+    }
+
+    /// Runs both sides; also gives how many messages each has sent.
+    fn run(&self, sealed: bool, fault: Option<Fault>) -> (Ended, [usize; 2]) {
+        let wire = Arc::new((Mutex::new(Wire::default()), Condvar::new()));
+        let (to_us, ends) = channel();
+        for side in 0..2 {
+            let end = End {
+                side,
+                wire: Arc::clone(&wire),
+                gathered: Vec::new(),
+                held: None,
+                messages: 0,
+                fault,
+            };
+            let (case, to_us) = (self.clone(), to_us.clone());
+            std::thread::spawn(move || {
+                let ran = case.side(side, sealed, end);
+                let _ = to_us.send((side, ran));
+            });
+        }
+        drop(to_us);
+        let mut ended = [None, None];
+        for _ in 0..2 {
+            let (side, ran) = ends
+                .recv_timeout(HANG)
+                .unwrap_or_else(|why| panic!("{}: {fault:?}: {why}", self.name));
+            ended[side] = Some(ran);
+        }
+        let [host, join] = ended.map(Option::unwrap);
+        ([host.0, join.0], [host.1, join.1])
+    }
+
+    fn side(
+        &self,
+        side: usize,
+        sealed: bool,
+        end: End,
+    ) -> (Result<Vec<Answer>, ProtocolError>, usize) {
+        let role = [Role::Host, Role::Join][side];
+        let own: Vec<&Scanpath> = self.scanpaths[side].iter().collect();
+        let theirs = self.scanpaths[1 - side].iter();
+        let padded = self.spec.pad_to.map(|length| length as usize);
+        let lengths: Vec<usize> = theirs
+            .map(|scanpath| padded.unwrap_or(scanpath.len()))
+            .collect();
+        let pairs = [(0, 0), (0, 1), (1, 0), (1, 1)];
+        let job = Job::new(&self.spec, role, &own, lengths.len(), &pairs).unwrap();
+        let job = job.with_peer_lengths(&lengths).unwrap();
+        let count = Arc::new(Mutex::new(0));
+        let mut channel = Watched {
+            end,
+            count: Arc::clone(&count),
+        };
+        let ran = match sealed {
+            true => self.spec.engine.run(&job, &mut Sealed::new(channel), &()),
+            false => self.spec.engine.run(&job, &mut channel, &()),
+        };
+        let count = *count.lock().unwrap();
+        (ran, count)
+    }
+
+    /// Whether a side's end is the right one.
+    fn is_right(&self, side: usize, answers: &[Answer]) -> bool {
+        let learns = self.spec.reveal_to.includes([Role::Host, Role::Join][side]);
+        answers == if learns { &self.expected[..] } else { &[] }
+    }
+}
+
+/// Says how many messages an end has sent, also when it is gone.
+struct Watched {
+    end: End,
+    count: Arc<Mutex<usize>>,
+}
+
+impl Channel for Watched {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        self.end.send(bytes)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        self.end.receive(buffer)
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        self.end.flush()?;
+        *self.count.lock().unwrap() = self.end.messages;
+        Ok(())
+    }
+}
+
+/// Every engine, with all that it can tell and to whom.
+fn cases(long: bool) -> Vec<Case> {
+    let weighted = || Metric::NeedlemanWunschScore {
+        reward: 2.0,
+        mismatch: 1.0,
+        gap: 1.0,
+        scale: None,
+    };
+    let small = PaillierOptions::new(KeySize::Bits512, true).unwrap();
+    let paillier = Engine::Paillier(small.with_batch(6).unwrap());
+    let paper = Engine::Paillier(small.with_packing(false).with_batch(1).unwrap());
+    let threshold = |spec: &mut Spec| spec.reveal = "threshold:4".parse::<Reveal>().unwrap();
+    let padded = |spec: &mut Spec| spec.pad_to = Some(8);
+    let mut cases = vec![
+        Case::new(Engine::Plain, Metric::Levenshtein, |_| ()),
+        Case::new(paillier, Metric::Levenshtein, |_| ()),
+        Case::new(Engine::Garbled, Metric::Levenshtein, |_| ()),
+        Case::new(Engine::Garbled, Metric::Levenshtein, threshold),
+        Case::new(Engine::Garbled, Metric::Levenshtein, padded),
+    ];
+    if long {
+        cases.push(Case::new(paper, Metric::Levenshtein, |_| ()));
+        cases.push(Case::new(paillier, weighted(), |_| ()));
+        cases.push(Case::new(Engine::Garbled, weighted(), |_| ()));
+        cases.push(Case::new(Engine::Plain, Metric::Levenshtein, threshold));
+        for engine in [Engine::Plain, Engine::Garbled] {
+            for to in [RevealTo::Host, RevealTo::Join] {
+                cases.push(Case::new(engine, Metric::Levenshtein, |spec| {
+                    spec.reveal_to = to;
+                }));
+            }
+        }
+        cases.push(Case::new(Engine::Garbled, Metric::Levenshtein, |spec| {
+            threshold(spec);
+            padded(spec);
+            spec.reveal_to = RevealTo::Host;
+        }));
+    }
+    cases
+}
+
+/// A small generator of our own: the same numbers on every machine.
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        self.0
+    }
+}
+
+fn is_long() -> bool {
+    std::env::var("VEILPATH_FAULTS").is_ok_and(|wish| wish == "long")
+}
+
+fn numbers() -> Numbers {
+    let given = std::env::var("VEILPATH_FAULTS_SEED").ok();
+    let seed = given.and_then(|seed| seed.parse().ok());
+    let seed = seed
+        .unwrap_or(u64::from(std::process::id()) << 17 | 1)
+        .max(1);
+    eprintln!("VEILPATH_FAULTS_SEED={seed}");
+    Numbers(seed)
+}
+
+/// How the sides of all cases ended.
+#[derive(Default)]
+struct Tally(BTreeMap<(Damage, &'static str), u32>);
+
+impl Tally {
+    fn count(&mut self, damage: Damage, end: &'static str) {
+        *self.0.entry((damage, end)).or_default() += 1;
+    }
+
+    fn of(&self, end: &str) -> u32 {
+        let ends = self.0.iter().filter(|((_, name), _)| *name == end);
+        ends.map(|(_, count)| count).sum()
+    }
+}
+
+/// All faults of a case: every message where they are few, else some.
+fn faults(messages: [usize; 2], long: bool, numbers: &mut Numbers) -> Vec<Fault> {
+    let mut all = Vec::new();
+    for (side, count) in messages.into_iter().enumerate() {
+        let every = (count / if long { 24 } else { 4 }).max(1);
+        let first = numbers.next() as usize % every;
+        for message in (first..count).step_by(every) {
+            for damage in DAMAGES {
+                let several = matches!(damage, Damage::Cut | Damage::BitTurned);
+                for _ in 0..if long && several { 3 } else { 1 } {
+                    let place = numbers.next();
+                    all.push(Fault {
+                        side,
+                        message,
+                        damage,
+                        place,
+                    });
+                }
+            }
+        }
+    }
+    all
+}
+
+fn try_all(sealed: bool) -> Tally {
+    let (long, mut numbers, mut tally) = (is_long(), numbers(), Tally::default());
+    let mut ran = 0;
+    for case in cases(long) {
+        let (undisturbed, messages) = case.run(sealed, None);
+        for (side, end) in undisturbed.into_iter().enumerate() {
+            assert!(case.is_right(side, &end.unwrap()), "{}", case.name);
+        }
+        for fault in faults(messages, long, &mut numbers) {
+            ran += 1;
+            for (side, end) in case.run(sealed, Some(fault)).0.into_iter().enumerate() {
+                let end = match end {
+                    Ok(answers) if case.is_right(side, &answers) => "right",
+                    Ok(_) => "WRONG",
+                    Err(ProtocolError::Internal(_) | ProtocolError::Job(_)) => "CONTRADICTION",
+                    Err(_) => "error",
+                };
+                assert_ne!(end, "CONTRADICTION", "{}: {fault:?}", case.name);
+                assert!(!sealed || end != "WRONG", "{}: {fault:?}", case.name);
+                tally.count(fault.damage, end);
+            }
+        }
+    }
+    let way = if sealed {
+        "in parcels"
+    } else {
+        "without parcels"
+    };
+    eprintln!("{way}: {ran} cases, each with two sides that ended so:");
+    for ((damage, end), count) in &tally.0 {
+        eprintln!("  {damage:?}: {count} × {end}");
+    }
+    tally
+}
+
+#[test]
+fn no_damaged_message_gives_a_score() {
+    let tally = try_all(true);
+    assert_eq!(tally.of("WRONG"), 0);
+    assert!(tally.of("error") > 0);
+}
+
+/// Why there are parcels: an engine alone cannot see all damage.
+#[test]
+fn engines_alone_do_not_panic_hang_or_contradict_themselves() {
+    let tally = try_all(false);
+    assert!(tally.of("error") > 0);
+}

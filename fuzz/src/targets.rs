@@ -1,0 +1,230 @@
+//! The fuzz targets: each reads some bytes, and fails where a promise is broken.
+
+use crate::checks::{Checker, options};
+use crate::scripts;
+use veilpath_encode::readers::FORMATS;
+use veilpath_encode::{Areas, Input, Rows, cohort_file, detect, explain_unknown};
+use veilpath_metrics::{Alphabet, Grid, Table, TableOf};
+use veilpath_paillier::{KeySize, PublicKey, SecretKey};
+use veilpath_protocol::{ProtocolError, Reveal};
+use veilpath_report::ResultFile;
+use veilpath_report::html::{Image, Options, Report};
+use veilpath_session::fuzzing::decode;
+
+/// What is done with an input.
+pub type Target = fn(&[u8]);
+
+/// All of them, by the names of their corpora.
+pub const TARGETS: [(&str, Target); 12] = [
+    ("readers", readers),
+    ("detection", detection),
+    ("rows", rows),
+    ("tables", tables),
+    ("cohort_files", cohort_files),
+    ("session_messages", session_messages),
+    ("plain_messages", plain_messages),
+    ("paillier_messages", paillier_messages),
+    ("garbled_messages", garbled_messages),
+    ("key_files", key_files),
+    ("result_files", result_files),
+    ("side_files", side_files),
+];
+
+const NAMES: [&str; 8] = [
+    "a.csv",
+    "a.txt",
+    "a.json",
+    "a.edf",
+    "a.mat",
+    "sub-1_physio.tsv.gz",
+    "sub-1_events.tsv",
+    "README",
+];
+
+/// Every reader: the first byte chooses the format, the second the user's wishes, the rest is the file.
+pub fn readers(data: &[u8]) {
+    let [format, wishes, file @ ..] = data else {
+        return;
+    };
+    let Some(format) = FORMATS.get(usize::from(*format) % FORMATS.len().max(1)) else {
+        return;
+    };
+    let Ok(input) = Input::from_bytes("sub-1_task-a_eyetrack.tsv", file.to_vec()) else {
+        return;
+    };
+    let read = format.read(input, &options(*wishes), &mut Checker::default());
+    if let Err(error) = read {
+        assert!(!error.problem.is_empty());
+    }
+}
+
+/// Opening, recognising and explaining; the first byte chooses the file's name.
+pub fn detection(data: &[u8]) {
+    let [name, file @ ..] = data else { return };
+    let name = NAMES[usize::from(*name) % NAMES.len()];
+    let Ok(input) = Input::from_bytes(name, file.to_vec()) else {
+        return;
+    };
+    let head = input.head();
+    if detect(&head).is_none() {
+        let refusal = explain_unknown(&head);
+        assert!(!refusal.problem.is_empty() && !refusal.remedy.is_empty());
+    }
+}
+
+/// Delimited tables, field by field.
+pub fn rows(data: &[u8]) {
+    let Ok(input) = Input::from_bytes("a.csv", data.to_vec()) else {
+        return;
+    };
+    let Ok(mut rows) = Rows::open(input) else {
+        return;
+    };
+    let columns = rows.columns().names().len();
+    let _ = rows.columns().require(&["x"]);
+    let mut line = 0;
+    while let Ok(Some(row)) = rows.next_row() {
+        assert!(row.line() > line);
+        line = row.line();
+        for column in 0..columns.max(row.len()) + 1 {
+            row.text(column);
+            if let Ok(Some(number)) = row.number_or_missing(column) {
+                assert!(number.is_finite());
+            }
+        }
+    }
+}
+
+/// Substitution tables of users; the first byte chooses the alphabet.
+pub fn tables(data: &[u8]) {
+    let [letters, text @ ..] = data else { return };
+    let Ok(alphabet) = Alphabet::letters(u32::from(*letters % 52) + 1) else {
+        return;
+    };
+    let Ok(text) = std::str::from_utf8(text) else {
+        return;
+    };
+    if let Ok(table) = Table::parse(text, TableOf::Scores, &alphabet) {
+        let size = u64::from(table.size());
+        assert_eq!(table.values().len() as u64, size * size);
+        assert!(table.values().iter().all(|value| value.is_finite()));
+        table.fingerprint();
+    }
+}
+
+/// Cohort files; the first byte chooses whether and which alphabet the caller gives.
+pub fn cohort_files(data: &[u8]) {
+    let [letters, file @ ..] = data else { return };
+    let alphabet = match letters {
+        0..=127 => None,
+        letters => Alphabet::letters(u32::from(letters % 52) + 1).ok(),
+    };
+    if let Ok(input) = Input::from_bytes("a.csv", file.to_vec()) {
+        let _ = cohort_file::read(input, alphabet);
+    }
+}
+
+/// Everything that the other side of a session can send, and the records of a journal; the first byte chooses the decoder.
+pub fn session_messages(data: &[u8]) {
+    let [decoder, message @ ..] = data else {
+        return;
+    };
+    let accepted = decode(*decoder, message);
+    // A second look must not change the verdict.
+    assert_eq!(accepted, decode(*decoder, message));
+}
+
+/// What the two roles of the engine `plain` receive.
+pub fn plain_messages(data: &[u8]) {
+    let _ = scripts::plain(data);
+}
+
+/// What the two roles of the engine `paillier` receive. No script may bring a side into contradiction with itself.
+pub fn paillier_messages(data: &[u8]) {
+    if let Some(Err(error)) = scripts::paillier(data) {
+        assert!(!matches!(error, ProtocolError::Internal(_)), "{error}");
+    }
+}
+
+/// What the two roles of the engine `garbled` receive. No script may bring a side into contradiction with itself.
+pub fn garbled_messages(data: &[u8]) {
+    if let Some(Err(error)) = scripts::garbled(data) {
+        assert!(!matches!(error, ProtocolError::Internal(_)), "{error}");
+    }
+}
+
+/// Paillier key files; one that is accepted must come back from its own text. The first byte chooses public or secret.
+pub fn key_files(data: &[u8]) {
+    let [kind, text @ ..] = data else { return };
+    let Ok(text) = std::str::from_utf8(text) else {
+        return;
+    };
+    if kind % 2 == 0 {
+        if let Ok(key) = PublicKey::from_file_text(text, KeySize::Bits512) {
+            let again = PublicKey::from_file_text(&key.to_file_text(), KeySize::Bits512);
+            assert!(again.is_ok_and(|again| again == key));
+        }
+    } else if let Ok(key) = SecretKey::from_file_text(text) {
+        let again = SecretKey::from_file_text(&key.to_file_text());
+        assert!(again.is_ok_and(|again| again.public_key() == key.public_key()));
+    }
+}
+
+/// Result files: whatever is read makes a page, a drawing and a picture.
+pub fn result_files(data: &[u8]) {
+    let Ok(file) = ResultFile::read(data) else {
+        return;
+    };
+    let Ok(report) = Report::new(&file, Options::default()) else {
+        return;
+    };
+    let mut page = Vec::new();
+    let _ = report.write_html(&mut page);
+    let page = String::from_utf8_lossy(&page);
+    // One script, and one block of data for each heat map: an id that adds another has escaped.
+    let maps = page.matches("<figure class=\"heat\">").count();
+    assert_eq!(page.matches("<script").count(), maps + 1);
+    if report.has_heat_map().is_ok() {
+        let _ = report.write_svg(&mut Vec::new());
+        let _ = report.write_png(&mut Vec::new());
+    }
+}
+
+/// What users give beside recordings: areas of interest, a picture for the report, thresholds, grids and alphabets. The first
+/// byte chooses.
+pub fn side_files(data: &[u8]) {
+    let [kind, content @ ..] = data else { return };
+    match kind % 5 {
+        0 => {
+            if let Ok(input) = Input::from_bytes("aoi.csv", content.to_vec()) {
+                let _ = Areas::read(input);
+            }
+        }
+        1 => {
+            let _ = Image::new(content.to_vec());
+        }
+        kind => {
+            let Ok(text) = std::str::from_utf8(content) else {
+                return;
+            };
+            // What is read must be written so that it is read as the same again.
+            match kind {
+                2 => {
+                    if let Ok(reveal) = text.parse::<Reveal>() {
+                        assert_eq!(reveal.to_string().parse(), Ok(reveal));
+                    }
+                }
+                3 => {
+                    if let Ok(grid) = text.parse::<Grid>() {
+                        assert_eq!(grid.to_string().parse(), Ok(grid));
+                    }
+                }
+                _ => {
+                    if let Ok(alphabet) = text.parse::<Alphabet>() {
+                        assert_eq!(alphabet.to_string().parse(), Ok(alphabet));
+                    }
+                }
+            }
+        }
+    }
+}
