@@ -186,12 +186,17 @@ fn constants_of_the_wire_format_are_those_of_the_code() {
         (4, "Ready"),
         (5, "Done"),
         (6, "Finished"),
+        (14, "Wait"),
         (15, "Decline"),
     ] {
         assert!(text.contains(&format!("| {tag} | {name} |")), "{name}");
     }
     let control = read("crates/session/src/control.rs");
-    assert!(control.contains("Tag::Hello | Tag::Ready | Tag::Finished | Tag::Decline => 4 << 10"));
+    assert!(
+        control.contains(
+            "Tag::Hello | Tag::Ready | Tag::Finished | Tag::Wait | Tag::Decline => 4 << 10"
+        )
+    );
     assert!(control.contains("Tag::Terms => 256 << 10"));
     assert!(control.contains("Tag::Roster => 1 << 20"));
     assert!(control.contains("Tag::Done => (MAX_PAIRS / 8)"));
@@ -237,7 +242,10 @@ fn constant(code: &str, name: &str) -> Option<u64> {
             .unwrap_or(&value);
         match value.split_once(" << ") {
             Some((base, shift)) => Some(base.parse::<u64>().ok()? << shift.parse::<u32>().ok()?),
-            None => value.parse().ok(),
+            None => match value.strip_prefix("0x") {
+                Some(digits) => u64::from_str_radix(digits, 16).ok(),
+                None => value.parse().ok(),
+            },
         }
     })
 }

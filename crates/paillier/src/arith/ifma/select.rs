@@ -32,7 +32,7 @@ pub(super) fn select(table: &[Element], digits: &Lanes, out: &mut [Lanes]) {
 }
 
 /// Selects `N` limbs. Their number is known to the compiler, so that what is chosen stays in registers: in memory it would be
-/// written by masked stores, and with those the time was measured to depend on the mask, which is to say on the digits.
+/// written by masked stores, whose time may depend on the mask, which is to say on the digits.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn select_limbs<const N: usize>(
