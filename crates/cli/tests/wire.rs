@@ -1,4 +1,5 @@
-//! Decoders of what engines send, written from docs/wire-format.md alone: they use every byte up, and none is missing.
+//! Decoders that follow docs/wire-format.md: what engines send has the messages and lengths that the chapter gives, to the last byte.
+//! They hold lengths, not contents, and runs of one lane without padding.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 use veilpath_metrics::{
