@@ -332,7 +332,8 @@ fn a_thousand_strangers_in_a_second_do_not_slow_a_session() {
         100.0 * slower,
         100.0 * more
     );
-    assert!(slower < 0.10, "{times:?}");
+    // Other work on the machine changes the time, but hardly what the host computes.
+    assert!(more < 0.10 && slower < 0.10, "{times:?}");
 }
 
 /// How long a peer stands at the door among a thousand strangers in a second who come from its own address.
