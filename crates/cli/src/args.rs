@@ -35,7 +35,7 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Make a page with figures from a result file
     Report(ReportArgs),
-    /// Wait for another institution and compare with it
+    /// Wait for another institution, or several, and compare with it
     Host(HostArgs),
     /// Call another institution and compare with it
     Join(JoinArgs),

@@ -319,6 +319,8 @@ fn commands_outside_of_console_blocks_are_known() {
     let known = [
         // Half an hour; `help_examples.rs` runs it with --quick.
         "veilpath bench paper --budget 30 -o paper",
+        // `load.rs` runs it with three peers, and with ten.
+        "veilpath host --listen 0.0.0.0:7070 --peers partners.txt --sessions 4 --cohort clinic.csv -o results",
     ];
     let help = Folder::new().run(&["--help"]).ok();
     let verbs: Vec<&str> = help

@@ -113,13 +113,16 @@ fn three_peers_are_served_at_once_with_a_crowd_at_the_door() {
     let three: Vec<&str> = list.lines().take(3).collect();
     world.folder.file("partners.txt", three.join("\n"));
     // A long session for the first: it must not keep the last one waiting.
-    world.cohort("p0", "60", "300", 7);
+    world.cohort("p0", "200", "300", 7);
     let (host, address) = world.host("--peers partners.txt --sessions 2 -o results", None);
     let watcher = Watcher::start(host.child.id());
     let long = world.join(0, address, "", None);
     long.wait_for("agreed").unwrap();
-    let flood = Flood::start(address, 300);
     let others = [1, 2].map(|index| world.join(index, address, "", None));
+    for other in &others {
+        other.wait_for("connected").unwrap();
+    }
+    let flood = Flood::start(address, 300);
     let stranger = world.join(3, address, "", None);
     let refused = stranger.end();
     assert_eq!(refused.code, 3, "{}", refused.stderr);
@@ -326,13 +329,18 @@ fn a_thousand_strangers_in_a_second_do_not_slow_a_session() {
         all[all.len() / 2]
     };
     let slower = median(1, 0) / median(0, 0) - 1.0;
-    let more = median(1, 1) / median(0, 1) - 1.0;
+    // Where the system does not tell, there is nothing to compare.
+    let more = match median(0, 1) {
+        0.0 => 0.0,
+        alone => median(1, 1) / alone - 1.0,
+    };
     eprintln!(
         "medians of {rounds}: {:.1} % slower, {:.1} % more computing by the host",
         100.0 * slower,
         100.0 * more
     );
-    assert!(slower < 0.10, "{times:?}");
+    // Other work on the machine changes the time, but hardly what the host computes.
+    assert!(more < 0.10 && slower < 0.10, "{times:?}");
 }
 
 /// How long a peer stands at the door among a thousand strangers in a second who come from its own address.
