@@ -54,7 +54,7 @@ book:
 doc:
     cargo doc --workspace --no-deps --locked --open
 
-# The long version of the fault tests, about ten minutes; a seed repeats a run
+# The long version of the fault tests, ten to thirty minutes; a seed repeats a run
 [unix]
 faults seed="":
     .ci/faults {{ seed }}

@@ -378,15 +378,15 @@ fn numbers() -> Numbers {
 
 /// How the sides of all cases ended.
 #[derive(Default)]
-struct Tally(BTreeMap<(Damage, &'static str), u32>);
+struct Tally(BTreeMap<(&'static str, Damage, &'static str), u32>);
 
 impl Tally {
-    fn count(&mut self, damage: Damage, end: &'static str) {
-        *self.0.entry((damage, end)).or_default() += 1;
+    fn count(&mut self, engine: &'static str, damage: Damage, end: &'static str) {
+        *self.0.entry((engine, damage, end)).or_default() += 1;
     }
 
     fn of(&self, end: &str) -> u32 {
-        let ends = self.0.iter().filter(|((_, name), _)| *name == end);
+        let ends = self.0.iter().filter(|((_, _, name), _)| *name == end);
         ends.map(|(_, count)| count).sum()
     }
 }
@@ -434,7 +434,7 @@ fn try_all(sealed: bool) -> Tally {
                 };
                 assert_ne!(end, "CONTRADICTION", "{}: {fault:?}", case.name);
                 assert!(!sealed || end != "WRONG", "{}: {fault:?}", case.name);
-                tally.count(fault.damage, end);
+                tally.count(case.spec.engine.name(), fault.damage, end);
             }
         }
     }
@@ -444,8 +444,8 @@ fn try_all(sealed: bool) -> Tally {
         "without parcels"
     };
     eprintln!("{way}: {ran} cases, each with two sides that ended so:");
-    for ((damage, end), count) in &tally.0 {
-        eprintln!("  {damage:?}: {count} × {end}");
+    for ((engine, damage, end), count) in &tally.0 {
+        eprintln!("  {engine}, {damage:?}: {count} × {end}");
     }
     tally
 }
