@@ -16,6 +16,7 @@
 //! | 15 | a ledger |
 //! | 16 | an identity file |
 //! | 17 | a fingerprint, as a user types it |
+//! | 18 | a host's `Terms`, and the requests to wait before it |
 
 use crate::agreement::{self, Hello, Terms};
 use crate::control::{self, Decline, Tag};
@@ -33,7 +34,7 @@ use veilpath_metrics::{Alphabet, Notation};
 use veilpath_protocol::{Channel, ChannelError, Reveal, RevealTo, Role};
 
 /// How many decoders there are.
-pub const DECODERS: u8 = 18;
+pub const DECODERS: u8 = 19;
 
 /// Decodes; what is accepted must survive being written and read again. Tells whether it was accepted.
 pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
@@ -100,10 +101,16 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
         14 => journal(bytes),
         15 => ledger::is_ledger(bytes),
         16 => Identity::from_pem(bytes).is_ok(),
-        _ => {
+        17 => {
             let text = std::str::from_utf8(bytes).ok();
             let read = text.and_then(|text| text.parse::<Fingerprint>().ok());
             read.is_some_and(|read| read.to_string().parse() == Ok(read))
+        }
+        _ => {
+            let mut times = 0_usize;
+            let terms: Result<Terms, _> =
+                control::receive_after_waiting(&mut Script(bytes), Tag::Terms, &mut |_| times += 1);
+            terms.is_ok() && times <= bytes.len()
         }
     }
 }
