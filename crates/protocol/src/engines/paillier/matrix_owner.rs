@@ -10,6 +10,7 @@ use super::matrix::{Matrix, Progress};
 use super::messages::{self, Header, receive_ciphertexts};
 use super::order::Candidates;
 use super::substitutions::Substitutions;
+use super::watch::Watch;
 use super::workers::{LANES, Randomness, on_all_cores, piece_length, pieces};
 use crate::engines::lengths::{own_lengths, receive_lengths, send_lengths};
 use crate::{Channel, Job, Observer, ProtocolError};
@@ -41,6 +42,18 @@ pub(super) fn join_with<R: CryptoRng>(
     observer: &dyn Observer,
     rng: &mut R,
 ) -> Result<Vec<Reading>, ProtocolError> {
+    join_watched(job, options, channel, observer, rng, None)
+}
+
+/// The same, and an audit of both sides in one process may keep the order of the cells.
+pub(super) fn join_watched<R: CryptoRng>(
+    job: &Job<'_>,
+    options: PaillierOptions,
+    channel: &mut dyn Channel,
+    observer: &dyn Observer,
+    rng: &mut R,
+    watch: Option<&Watch>,
+) -> Result<Vec<Reading>, ProtocolError> {
     send_lengths(channel, &own_lengths(job)?)?;
     let theirs = receive_lengths(channel, job)?;
     let agreement = Agreement::new(job, options, theirs)?;
@@ -65,6 +78,7 @@ pub(super) fn join_with<R: CryptoRng>(
         finished: Vec::new(),
         under_way: VecDeque::new(),
         readings,
+        watch,
     };
     bob.fill_all(channel)?;
     complete(bob.readings)
@@ -90,6 +104,7 @@ struct MatrixOwner<'a, R> {
     finished: Vec<(usize, Ciphertext)>,
     under_way: VecDeque<Question>,
     readings: Vec<Option<Reading>>,
+    watch: Option<&'a Watch>,
 }
 
 /// Something that Alice is needed for.
@@ -336,6 +351,9 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
                 (target, self.inputs(pair, cell)?)
             }
         };
+        if let Some(watch) = self.watch {
+            watch.target(target.pair, target.cell);
+        }
         Ok(Step {
             target,
             inputs,

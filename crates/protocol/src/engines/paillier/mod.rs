@@ -101,11 +101,13 @@ mod recurrence;
 mod substitutions;
 #[cfg(test)]
 mod tests;
+mod watch;
 mod workers;
 
 pub(crate) use key_holder::host;
 pub(crate) use matrix_owner::join;
 pub use order::candidate_counts;
+pub use watch::{SeenMessage, Watched, watch_key_holder};
 
 use crate::{Estimate, ProtocolError, Revealed, Work};
 use serde::Serialize;
