@@ -24,7 +24,8 @@ pub struct Transcripts {
     pub same_lengths: bool,
     /// Pearson's statistic of the two inputs' bytes: 255 ± 23 where they are drawn alike.
     pub chi_square: f64,
-    /// The share of runs that a distinguisher trained on the other runs assigns to the right input; 0.5 is chance.
+    /// The share of the second half of the runs that a distinguisher trained on the first assigns to the right input; 0.5
+    /// is chance.
     pub distinguished: f64,
 }
 
@@ -70,10 +71,13 @@ pub fn look(
     let (one, two) = with_equal_scores(&comparison, length, &mut rng)?;
     let fixed = &one.0;
     let others = [&one.1, &two];
-    // Both inputs equally often, in random order: what changes in time must not tell them apart.
-    let mut inputs: Vec<usize> = (0..runs).map(|run| run % 2).collect();
-    for last in (1..runs).rev() {
-        inputs.swap(last, rng.random_range(0..=last));
+    // Both inputs equally often in each half, in random order: what changes in time must not tell them apart.
+    let half = runs.div_ceil(4) * 2;
+    let mut inputs: Vec<usize> = (0..2 * half).map(|run| run % 2).collect();
+    for part in inputs.chunks_mut(half) {
+        for last in (1..half).rev() {
+            part.swap(last, rng.random_range(0..=last));
+        }
     }
     let look = |seen_by: Role| -> Result<Transcripts, AuditError> {
         let mut transcripts = Vec::new();
@@ -164,9 +168,11 @@ fn judge(seen_by: Role, transcripts: &[Transcript]) -> Transcripts {
     let bytes = first.map_or(0, |t| t.bytes.len());
     let same = |t: &Transcript| first.is_some_and(|first| first.lengths == t.lengths);
     let same_lengths = transcripts.iter().all(same);
-    let right = (0..transcripts.len())
-        .filter(|&left_out| nearest(transcripts, left_out) == transcripts[left_out].input)
-        .count();
+    let (known, unknown) = transcripts.split_at(transcripts.len() / 2);
+    let right = unknown
+        .iter()
+        .filter(|t| nearest(known, &t.bytes) == t.input);
+    let right = right.count();
     Transcripts {
         seen_by: match seen_by {
             Role::Host => "host",
@@ -176,21 +182,15 @@ fn judge(seen_by: Role, transcripts: &[Transcript]) -> Transcripts {
         bytes,
         same_lengths,
         chi_square: two_samples(transcripts),
-        distinguished: right as f64 / transcripts.len().max(1) as f64,
+        distinguished: right as f64 / unknown.len().max(1) as f64,
     }
 }
 
-/// The input whose other runs have, bit by bit, the mean that is nearest to this run.
-fn nearest(transcripts: &[Transcript], left_out: usize) -> usize {
-    let this = &transcripts[left_out].bytes;
+/// The input whose runs explain this one best, bit by bit.
+fn nearest(known: &[Transcript], this: &[u8]) -> usize {
     let mut distances = [0.0; 2];
     for (input, distance) in distances.iter_mut().enumerate() {
-        let others: Vec<&Transcript> = transcripts
-            .iter()
-            .enumerate()
-            .filter(|(run, t)| *run != left_out && t.input == input)
-            .map(|(_, t)| t)
-            .collect();
+        let others: Vec<&Transcript> = known.iter().filter(|t| t.input == input).collect();
         for (place, &byte) in this.iter().enumerate() {
             let mut ones = [0.0; 8];
             for other in &others {
@@ -200,13 +200,12 @@ fn nearest(transcripts: &[Transcript], left_out: usize) -> usize {
                 }
             }
             for (bit, ones) in ones.iter().enumerate() {
-                // With a made-up run of each kind, so that the inputs with one run fewer are not at a disadvantage.
+                // With a made-up run of each kind: a few runs are no certainty.
                 let mean = (ones + 1.0) / (others.len() as f64 + 2.0);
                 let seen = f64::from(byte >> bit & 1);
                 *distance -= (seen * mean + (1.0 - seen) * (1.0 - mean)).ln();
             }
         }
-        *distance /= this.len().max(1) as f64;
     }
     usize::from(distances[1] < distances[0])
 }

@@ -181,3 +181,15 @@ fn another_version_is_a_difference_and_another_program_a_fault() {
     let error = against(b"HTTP/1.1 200 OK");
     assert!(matches!(error, SessionError::Misbehaved(_)), "{error}");
 }
+
+#[test]
+fn the_masks_of_the_engine_paillier_are_agreed_on() {
+    let options = veilpath_protocol::PaillierOptions::DEFAULT;
+    let mut papers = spec(costs(1.0, Substitution::Index), &[]);
+    papers.engine = Engine::Paillier(options);
+    let mut hardened = papers.clone();
+    hardened.engine = Engine::Paillier(options.with_hardening(true));
+    let differences = named(&papers, &hardened);
+    assert_eq!(differences.len(), 1);
+    assert!(differences[0].0.contains("hardened"), "{differences:?}");
+}

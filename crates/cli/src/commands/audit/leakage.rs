@@ -46,7 +46,7 @@ pub(crate) struct LeakageArgs {
     many: u8,
 
     /// Hypotheses that an attack keeps; more find more and take longer
-    #[arg(long, value_name = "N", default_value_t = 4000)]
+    #[arg(long, value_name = "N", default_value_t = 1000)]
     #[arg(value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
     hypotheses: u32,
 
@@ -117,12 +117,12 @@ fn table(report: &Report, settings: &Settings) -> String {
     );
     let _ = writeln!(
         text,
-        "{:32}  {:22}  {:>8}",
+        "{:36}  {:22}  {:>8}",
         "what she sees", "attack", "letters"
     );
     for row in &report.rows {
         let share = 100.0 * row.letters;
-        let _ = writeln!(text, "{:32}  {:22}  {share:6.1} %", row.view, row.attack);
+        let _ = writeln!(text, "{:36}  {:22}  {share:6.1} %", row.view, row.attack);
     }
     text.push_str(
         "\nengine garbled, two inputs of the other side with the same length and score\n\n",

@@ -2,6 +2,7 @@
 
 use super::PaillierOptions;
 use super::agreement::{Agreement, complete};
+use super::hardened::Shape;
 use super::messages::{self, Header, receive_ciphertexts, split};
 use super::watch::{SeenMessage, Watch};
 use super::workers::{LANES, Randomness, on_all_cores, piece_length, pieces};
@@ -78,7 +79,8 @@ impl<'a> KeyHolder<'a> {
         };
         messages::send_key(channel, key.public_key())?;
         let costs = agreement.rows().saturating_mul(agreement.letters.into());
-        let randomness = Randomness::of_key_holder(&key, agreement.steps.saturating_add(costs))?;
+        let answers = agreement.steps.saturating_mul(agreement.replies() as u64);
+        let randomness = Randomness::of_key_holder(&key, answers.saturating_add(costs))?;
         Ok(Self {
             job,
             agreement,
@@ -180,6 +182,7 @@ impl<'a> KeyHolder<'a> {
         watch.message(SeenMessage {
             sets: values.chunks(layout.width()).take(steps).map(set).collect(),
             ciphertexts: masked.to_vec(),
+            hardened: self.agreement.hardened.as_ref().map(Shape::masks),
         });
         Ok(())
     }
@@ -202,12 +205,11 @@ impl<'a> KeyHolder<'a> {
             .collect();
         on_all_cores(self.observer, work, |(groups, cells)| {
             let values = self.open_groups(&groups)?;
-            let least = values
-                .chunks(layout.width())
-                .take(cells)
-                .map(|candidates| Plaintext::from_uint(&least(candidates)))
-                .collect();
-            self.encrypt(least)
+            let sets = values.chunks(layout.width()).take(cells);
+            self.encrypt(match &self.agreement.hardened {
+                Some(shape) => sets.flat_map(|set| shape.answer(set)).collect(),
+                None => sets.map(|set| Plaintext::from_uint(&least(set))).collect(),
+            })
         })
     }
 

@@ -4,7 +4,8 @@ mod questions;
 
 use super::PaillierOptions;
 use super::agreement::{Agreement, complete};
-use super::cell::{Context, Inputs, Pending, Step, Target};
+use super::cell::{Context, Inputs, Pending, Step, StepMask, Target};
+use super::hardened::Multipliers;
 use super::masking::Mask;
 use super::matrix::{Matrix, Progress};
 use super::messages::{self, Header, receive_ciphertexts};
@@ -212,7 +213,8 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
                 .map(Piece::Mask)
                 .collect();
             let at_a_time = piece_length(pending.len(), LANES);
-            let minima = minima.chunks(at_a_time * self.agreement.key_size().ciphertext_bytes());
+            let bytes = self.agreement.replies() * self.agreement.key_size().ciphertext_bytes();
+            let minima = minima.chunks(at_a_time * bytes);
             let pending = pieces(pending, at_a_time);
             work.extend(minima.zip(pending).map(|(m, p)| Piece::Correct(m, p)));
             let done = on_all_cores(self.observer, work, |piece| match piece {
@@ -283,7 +285,8 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         asked: Question,
     ) -> Result<Answer, ProtocolError> {
         let size = self.agreement.key_size();
-        let minima = receive_ciphertexts(channel, asked.pending.len(), size)?;
+        let answers = asked.pending.len() * self.agreement.replies();
+        let minima = receive_ciphertexts(channel, answers, size)?;
         for pair in asked.results {
             let raw = i64::try_from(messages::receive_u64(channel)?)
                 .ok()
@@ -340,7 +343,10 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
     /// What a chosen cell or round needs, with a mask of its own.
     fn step(&mut self, work: Work) -> Result<Step, ProtocolError> {
         let width = self.agreement.recurrence.width();
-        let mask = Mask::draw(&self.agreement.ranges, width, self.rng)?;
+        let mask = match &self.agreement.hardened {
+            Some(shape) => StepMask::Apart(Multipliers::draw(shape, self.rng)?),
+            None => StepMask::Shared(Mask::draw(&self.agreement.ranges, width, self.rng)?),
+        };
         let (target, inputs) = match work {
             Work::Round(pair, values) => (Target { pair, cell: None }, Inputs::Round(values)),
             Work::Cell(pair, cell) => {

@@ -31,6 +31,18 @@ pub struct SeenMessage {
     pub sets: Vec<Vec<BoxedUint>>,
     /// The ciphertexts as they came.
     pub ciphertexts: Vec<u8>,
+    /// How the masks look where they are those of the hardened variant; its slots are the differences, then the padded
+    /// candidates.
+    pub hardened: Option<HardenedMasks>,
+}
+
+/// Public numbers of the hardened variant.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct HardenedMasks {
+    /// Multipliers are below two to this power.
+    pub factor_bits: u32,
+    /// Two to this power is added to a difference.
+    pub bias_bits: u32,
 }
 
 /// Where the two sides write while they run.

@@ -1,9 +1,10 @@
 //! The whole measurement: made-up scanpaths, runs of the real engine, and one line for each attack.
 
+mod first_cell;
+
 use crate::clue::{Clue, Feature};
 use crate::known::{Belief, Known, hits};
 use crate::order_hidden::{Batch, Effort};
-use crate::randomness::{self, FirstCell, Freshness};
 use crate::transcript::{self, Transcripts};
 use crate::{AuditError, order_hidden, order_public, score_alone};
 use rand::{RngExt, SeedableRng};
@@ -14,8 +15,8 @@ use std::collections::BTreeMap;
 use std::sync::Arc;
 use veilpath_metrics::{Alphabet, Comparison, Metric, Scanpath};
 use veilpath_protocol::{
-    Engine, KeySize, PaillierOptions, PairRule, Reveal, RevealTo, SecretKey, Spec, Watched,
-    watch_key_holder,
+    Engine, KeySize, PaillierOptions, PairRule, Reveal, RevealTo, SecretKey, SeenMessage, Spec,
+    Watched, watch_key_holder,
 };
 
 /// What to measure.
@@ -61,8 +62,11 @@ pub struct Row {
     pub guessed: usize,
 }
 
+/// The name of an attack that uses everything.
+const ALL: &str = "all of these";
+
 /// How often `done` is called.
-pub const PARTS: u64 = 11;
+pub const PARTS: u64 = 13;
 
 /// The most random scanpaths that a score is explained by.
 const SCORE_TRIES: usize = 40_000;
@@ -74,10 +78,19 @@ pub fn leakage(settings: &Settings, done: &(dyn Fn() + Sync)) -> Result<Report, 
     let study = Study::new(settings, done)?;
     let mut rows = vec![study.guessing()];
     rows.push(study.score_alone()?);
-    rows.extend(study.papers_order()?);
+    let (paper, hardened) = (study.options()?, study.options()?.with_hardening(true));
+    let features = [
+        (Feature::Ties, "ties"),
+        (Feature::Ratios, "ratios of differences"),
+        (Feature::Magnitudes, "magnitudes"),
+        (Feature::All, ALL),
+    ];
+    rows.extend(study.papers_order(paper, &features, "")?);
+    rows.push(study.many_views(paper, "")?);
     rows.push(study.one_in_batches()?);
     rows.push(study.mixed_batches()?);
-    rows.push(study.many_views()?);
+    rows.extend(study.papers_order(hardened, &[(Feature::All, ALL)], ", hardened")?);
+    rows.push(study.many_views(hardened, ", hardened")?);
     rows.extend(study.randomness()?);
     let garbled = study.garbled()?;
     Ok(Report { rows, garbled })
@@ -173,20 +186,20 @@ impl<'a> Study<'a> {
     }
 
     /// One cell at a time, one comparison after the other.
-    fn papers_order(&self) -> Result<Vec<Row>, AuditError> {
-        let options = self.options()?.with_batch(1)?;
+    fn papers_order(
+        &self,
+        options: PaillierOptions,
+        features: &[(Feature, &str)],
+        masks: &str,
+    ) -> Result<Vec<Row>, AuditError> {
+        let options = options.with_batch(1)?;
         let pairs: Vec<_> = (0..self.settings.rounds).map(|i| (i, i)).collect();
         let watched = self.watch(options, &pairs)?;
         let messages = batches(&watched)?;
         let cells = self.settings.length * self.settings.length;
         let own: Vec<&[Batch]> = messages.chunks(cells).collect();
         let mut rows = Vec::new();
-        for (feature, name) in [
-            (Feature::Ties, "ties"),
-            (Feature::Ratios, "ratios of differences"),
-            (Feature::Magnitudes, "magnitudes"),
-            (Feature::All, "all of these"),
-        ] {
+        for &(feature, name) in features {
             let beliefs = self.each_round(|round| {
                 let known = self.known(round, round)?;
                 let effort = self.effort(feature, false);
@@ -199,7 +212,7 @@ impl<'a> Study<'a> {
                     &|_| 0.0,
                 ))
             })?;
-            rows.push(self.row("paper's order", name, &beliefs));
+            rows.push(self.row(&format!("paper's order{masks}"), name, &beliefs));
         }
         let order: Vec<_> = watched.order.chunks(cells).collect();
         let beliefs = self.each_round(|round| {
@@ -220,7 +233,7 @@ impl<'a> Study<'a> {
                 &known, &prior, &clues, all, hypotheses,
             ))
         })?;
-        rows.push(self.row("public order", "all of these", &beliefs));
+        rows.push(self.row(&format!("public order{masks}"), ALL, &beliefs));
         Ok(rows)
     }
 
@@ -242,7 +255,7 @@ impl<'a> Study<'a> {
                 &|_| 0.0,
             ))
         })?;
-        Ok(self.row("batches, 1 in flight", "all of these", &beliefs))
+        Ok(self.row("batches, 1 in flight", ALL, &beliefs))
     }
 
     /// Batches mixed over several comparisons of different scanpaths.
@@ -263,12 +276,12 @@ impl<'a> Study<'a> {
             Ok(self.attack_mixed(&known, &prior, &runs[round / many], effort))
         })?;
         let view = format!("batches, {many} in flight");
-        Ok(self.row(&view, "all of these", &beliefs))
+        Ok(self.row(&view, ALL, &beliefs))
     }
 
     /// One scanpath of Bob's against several of Alice's, in the paper's order.
-    fn many_views(&self) -> Result<Row, AuditError> {
-        let options = self.options()?.with_batch(1)?;
+    fn many_views(&self, options: PaillierOptions, masks: &str) -> Result<Row, AuditError> {
+        let options = options.with_batch(1)?;
         let many = self.settings.many;
         let cells = self.settings.length * self.settings.length;
         let runs: Vec<Vec<Batch>> = (0..self.settings.rounds)
@@ -293,86 +306,8 @@ impl<'a> Study<'a> {
             }
             belief.ok_or(AuditError::Length)
         })?;
-        let view = format!("paper's order, against {many}");
-        Ok(self.row(&view, "all of these", &beliefs))
-    }
-
-    /// The first cell of comparisons of one letter with one: by a careless Bob, and by the engine.
-    fn randomness(&self) -> Result<Vec<Row>, AuditError> {
-        let trials = self.settings.rounds.min(self.hers.len());
-        let single = |scanpath: &Scanpath| Scanpath::new(scanpath.letters()[..1].to_vec());
-        let hers: Vec<Scanpath> = self.hers.iter().take(trials).map(single).collect();
-        let his: Vec<Scanpath> = self.his.iter().take(trials).map(single).collect();
-        let known = |trial: usize| {
-            let raw = self.comparison.raw(&hers[trial], &his[trial])?;
-            Known::new(&self.comparison, hers[trial].letters(), 1, raw)
-        };
-        // Where the randomness tells nothing, the score does.
-        let guess = |trial: usize, cell: Option<&FirstCell>| -> Result<f64, AuditError> {
-            let (known, truth) = (known(trial)?, his[trial].letters()[0]);
-            if let Some(cell) = cell
-                && let Some(letter) = randomness::attack(&self.key, &known, cell)?
-            {
-                return Ok(f64::from(letter == truth));
-            }
-            let gaps = known.insert + known.delete;
-            let fits = |cost: i64| cost.min(gaps) == known.score;
-            let classes = known.classes.iter().filter(|class| fits(class.costs[0]));
-            Ok(1.0 / classes.map(|class| class.members.len()).sum::<usize>() as f64)
-        };
-        let all = |cells: &[Option<FirstCell>]| -> Result<f64, AuditError> {
-            let each = cells.iter().enumerate();
-            each.map(|(trial, cell)| guess(trial, cell.as_ref())).sum()
-        };
-        let careless = |freshness| -> Result<Vec<Option<FirstCell>>, AuditError> {
-            (0..trials)
-                .map(|trial| {
-                    let letter = his[trial].letters()[0];
-                    randomness::careless(&self.key, &known(trial)?, letter, freshness).map(Some)
-                })
-                .collect()
-        };
-        let without: Vec<Option<FirstCell>> = (0..trials).map(|_| None).collect();
-        let options = self.options()?.with_batch(1)?.with_packing(false);
-        let pairs: Vec<_> = (0..trials).map(|i| (i, i)).collect();
-        let (hers, his) = (
-            hers.iter().collect::<Vec<_>>(),
-            his.iter().collect::<Vec<_>>(),
-        );
-        let watched = watch_key_holder(&self.spec(options), &hers, &his, &pairs, &self.key)?;
-        let bytes = self.settings.key_size.ciphertext_bytes();
-        let row_bytes = bytes * self.settings.alphabet.size() as usize;
-        let split = |bytes_of: &[u8]| bytes_of.chunks(bytes).map(<[u8]>::to_vec).collect();
-        let engine: Vec<Option<FirstCell>> = watched
-            .messages
-            .iter()
-            .zip(watched.substitutions.chunks(row_bytes))
-            .map(|(message, row)| {
-                Some(FirstCell {
-                    row: split(row),
-                    masked: split(&message.ciphertexts),
-                })
-            })
-            .collect();
-        let name = "ciphertext randomness";
-        let rows = vec![
-            row("first cell", "score alone", all(&without)?, trials),
-            row(
-                "first cell, no fresh factor",
-                name,
-                all(&careless(Freshness::None)?)?,
-                trials,
-            ),
-            row(
-                "first cell, one for three",
-                name,
-                all(&careless(Freshness::Shared)?)?,
-                trials,
-            ),
-            row("first cell, the engine", name, all(&engine)?, trials),
-        ];
-        (self.done)();
-        Ok(rows)
+        let view = format!("paper's order{masks}, against {many}");
+        Ok(self.row(&view, ALL, &beliefs))
     }
 
     fn garbled(&self) -> Result<[Transcripts; 2], AuditError> {
@@ -380,7 +315,7 @@ impl<'a> Study<'a> {
             engine: Engine::Garbled,
             ..self.spec(self.options()?)
         };
-        let runs = 2 * self.settings.rounds.max(5);
+        let runs = 4 * self.settings.rounds.max(5);
         let found = transcript::look(&spec, self.settings.length, runs, self.settings.seed);
         (self.done)();
         found
@@ -454,10 +389,14 @@ fn hedge(belief: &Belief) -> Belief {
 
 /// Alice's view as clues.
 fn batches(watched: &Watched) -> Result<Vec<Batch>, AuditError> {
-    let clue = |set: &Vec<_>| Clue::shared(set).ok_or(AuditError::LocalAlignment);
-    watched
-        .messages
-        .iter()
-        .map(|message| message.sets.iter().map(clue).collect())
-        .collect()
+    let read = |message: &SeenMessage| {
+        let clue = |set: &Vec<_>| match message.hardened {
+            None => Clue::shared(set),
+            Some(masks) => Clue::apart(set, masks),
+        };
+        let sets = message.sets.iter();
+        sets.map(|set| clue(set).ok_or(AuditError::LocalAlignment))
+            .collect()
+    };
+    watched.messages.iter().map(read).collect()
 }
