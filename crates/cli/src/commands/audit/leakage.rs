@@ -15,7 +15,7 @@ use veilpath_metrics::Alphabet;
 const EXAMPLES: &str = "\
 Examples:
   veilpath audit leakage --length 4 --rounds 2 --many 2 --hypotheses 100
-  veilpath audit leakage --metric needleman-wunsch --substitution index --length 4 --rounds 2 --many 2 --hypotheses 100 --format csv
+  veilpath audit leakage --substitution index --metric needleman-wunsch --length 3 --rounds 1
 
 Both sides run in this process on made-up scanpaths, with the code of `veilpath host` and `veilpath join`. The host follows \
 the protocol, keeps what she decrypts, and then guesses the letters of the other side. Letters are those that the first guess \
