@@ -1,9 +1,9 @@
 //! The command line's shape. Help texts, completions and the man page all come from here.
 
 use crate::commands::{
-    bench::BenchArgs, compare::CompareArgs, completions::CompletionsArgs, demo::DemoArgs,
-    encode::EncodeArgs, host::HostArgs, identity::IdentityArgs, join::JoinArgs, keygen::KeygenArgs,
-    man::ManArgs, report::ReportArgs, split::SplitArgs, synth::SynthArgs,
+    audit::AuditArgs, bench::BenchArgs, compare::CompareArgs, completions::CompletionsArgs,
+    demo::DemoArgs, encode::EncodeArgs, host::HostArgs, identity::IdentityArgs, join::JoinArgs,
+    keygen::KeygenArgs, man::ManArgs, report::ReportArgs, split::SplitArgs, synth::SynthArgs,
 };
 use clap::{Parser, Subcommand};
 
@@ -49,6 +49,8 @@ pub(crate) enum Command {
     Keygen(KeygenArgs),
     /// Measure what things cost on this machine
     Bench(BenchArgs),
+    /// Attack the engines, to see what they leak
+    Audit(AuditArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
     /// Print the manual page, or write one per command into a folder

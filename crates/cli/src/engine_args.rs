@@ -48,6 +48,10 @@ pub(crate) struct PaillierArgs {
     /// Give every masked value a ciphertext of its own, as the paper does
     #[arg(long)]
     pub(crate) no_packing: bool,
+
+    /// Mask every difference on its own, which hides from the host most of what the paper's masks show
+    #[arg(long)]
+    pub(crate) hardened: bool,
 }
 
 /// The argument of the side that holds the key.
@@ -121,10 +125,12 @@ impl EngineName {
                     allow_weak_key,
                     batch,
                     no_packing,
+                    hardened,
                 } = paillier;
-                if key_bits.is_some() || *allow_weak_key || batch.is_some() || *no_packing {
+                let switched = *allow_weak_key || *no_packing || *hardened;
+                if key_bits.is_some() || batch.is_some() || switched {
                     return Err(Failure::input(
-                        "--key-bits, --allow-weak-key, --batch and --no-packing are for --engine paillier",
+                        "--key-bits, --allow-weak-key, --batch, --no-packing and --hardened are for --engine paillier",
                     ));
                 }
                 Ok(match self {
@@ -139,8 +145,9 @@ impl EngineName {
 impl PaillierArgs {
     pub(crate) fn options(&self) -> Result<PaillierOptions, Failure> {
         let size = self.key_bits.unwrap_or_default();
-        let options =
-            PaillierOptions::new(size, self.allow_weak_key)?.with_packing(!self.no_packing);
+        let options = PaillierOptions::new(size, self.allow_weak_key)?
+            .with_packing(!self.no_packing)
+            .with_hardening(self.hardened);
         match self.batch {
             Some(batch) => Ok(options.with_batch(batch)?),
             None => Ok(options),

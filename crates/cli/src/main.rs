@@ -36,6 +36,7 @@ fn main() -> ExitCode {
         Command::Demo(args) => commands::demo::run(&args),
         Command::Keygen(args) => commands::keygen::run(&args),
         Command::Bench(args) => commands::bench::run(&args),
+        Command::Audit(args) => commands::audit::run(&args),
         Command::Completions(args) => commands::completions::run(&args),
         Command::Man(args) => commands::man::run(&args),
     };

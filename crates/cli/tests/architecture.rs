@@ -22,6 +22,12 @@ const CRATES: &[(u8, &str, &str, &[&str])] = &[
         "veilpath-protocol",
         &["metrics", "paillier", "garble"],
     ),
+    (
+        2,
+        "audit",
+        "veilpath-audit",
+        &["metrics", "paillier", "protocol"],
+    ),
     (2, "report", "veilpath-report", &["metrics", "protocol"]),
     (2, "session", "veilpath-session", &["metrics", "protocol"]),
     (
@@ -29,7 +35,7 @@ const CRATES: &[(u8, &str, &str, &[&str])] = &[
         "cli",
         "veilpath",
         &[
-            "metrics", "paillier", "encode", "protocol", "report", "session",
+            "metrics", "paillier", "encode", "protocol", "audit", "report", "session",
         ],
     ),
 ];

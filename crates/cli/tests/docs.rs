@@ -46,6 +46,7 @@ fn links_lead_to_files_and_headings() {
         "ARCHITECTURE.md",
         "CONTRIBUTING.md",
         "CHANGELOG.md",
+        "SECURITY.md",
         "testdata/formats/README.md",
     ];
     documents.extend(others.map(|name| root().join(name)));

@@ -34,7 +34,7 @@ fn scores_are_those_of_the_plain_engine() {
         let mut call = vec!["compare", "a.csv", "b.csv", "--format", "csv"];
         call.extend(metric.split(' '));
         let plain = folder.run(&call).ok();
-        for more in [&[][..], &["--batch", "1", "--no-packing"]] {
+        for more in [&[][..], &["--batch", "1", "--no-packing"], &["--hardened"]] {
             let call = [&call, &SHORT[..], more].concat();
             assert_eq!(folder.run(&call).ok(), plain, "{metric}");
         }
@@ -58,6 +58,10 @@ fn the_result_says_what_was_agreed_and_what_was_learned() {
     let learned = json["revealed"].to_string();
     assert!(learned.contains("a curious host can guess many letters"));
     assert_eq!(json["cost"]["cells"], 5 * 9 + 2);
+    assert_eq!(engine["hardened"], false);
+    let json = folder().run(&[&call, &["--hardened"][..]].concat()).json();
+    assert_eq!(json["spec"]["engine"]["paillier"]["hardened"], true);
+    assert!(json["revealed"].to_string().contains("a trace of the size"));
 }
 
 #[test]
@@ -72,6 +76,7 @@ fn weak_keys_and_misplaced_options_are_refused() {
     let odd = compare(&["--engine", "paillier", "--key-bits", "2000"]);
     assert!(odd.contains("3072"), "{odd}");
     assert!(compare(&["--batch", "5"]).contains("--engine paillier"));
+    assert!(compare(&["--hardened"]).contains("--engine paillier"));
     assert!(compare(&["--engine", "paillier", "--batch", "0"]).contains("4096"));
     let keygen = folder.run(&["keygen", "--key-bits", "512", "-o", "k"]);
     assert!(keygen.refused().contains("--allow-weak-key"));

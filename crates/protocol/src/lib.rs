@@ -18,7 +18,9 @@ mod spec;
 
 pub use channel::{Channel, ChannelError, Counted, MemoryChannel, Traffic, memory_pair};
 pub use engines::garbled::and_gates_per_cell;
-pub use engines::paillier::{PaillierOptions, candidate_counts};
+pub use engines::paillier::{
+    HardenedMasks, PaillierOptions, SeenMessage, Watched, candidate_counts, watch_key_holder,
+};
 pub use engines::{Engine, Job, Observer, Role};
 pub use error::ProtocolError;
 pub use estimate::{Estimate, Work};

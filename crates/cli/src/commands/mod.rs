@@ -1,5 +1,6 @@
 //! One file per verb.
 
+pub(crate) mod audit;
 pub(crate) mod bench;
 pub(crate) mod compare;
 pub(crate) mod completions;

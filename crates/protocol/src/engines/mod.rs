@@ -203,7 +203,7 @@ impl Engine {
     pub fn revealed(self, spec: &Spec) -> Vec<Revealed> {
         let mut revealed = match self {
             Engine::Plain => plain::revealed(spec),
-            Engine::Paillier(_) => paillier::revealed(),
+            Engine::Paillier(options) => paillier::revealed(options),
             Engine::Garbled => garbled::revealed(spec),
         };
         if matches!(spec.reveal, Reveal::Threshold(_)) {

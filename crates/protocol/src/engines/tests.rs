@@ -23,6 +23,14 @@ fn engines() -> Vec<Engine> {
         Engine::Paillier(short),
         Engine::Paillier(short.with_batch(7).unwrap().with_packing(false)),
         Engine::Paillier(short.with_batch(1).unwrap().with_packing(false)),
+        Engine::Paillier(short.with_hardening(true)),
+        Engine::Paillier(
+            short
+                .with_hardening(true)
+                .with_batch(1)
+                .unwrap()
+                .with_packing(false),
+        ),
         Engine::Garbled,
     ]
 }
@@ -187,6 +195,8 @@ fn keys_of_every_size_give_the_plain_score() {
         for metric in metrics {
             equals_plain_comparison(Engine::Paillier(options), metric, &a, &b);
         }
+        let hardened = Engine::Paillier(options.with_hardening(true));
+        equals_plain_comparison(hardened, &metrics[0], &a, &b);
     }
 }
 

@@ -223,4 +223,17 @@ fn documented_messages_are_those_that_travel() {
     serde_json::from_str::<crate::session::Ready>(example("**4, Ready.**")).unwrap();
     serde_json::from_str::<crate::work::Finished>(example("**6, Finished.**")).unwrap();
     serde_json::from_str::<control::Decline>(example("where its next message was due")).unwrap();
+    serde_json::from_str::<control::Wait>(example("may send tag 14")).unwrap();
+}
+
+#[test]
+fn the_masks_of_the_engine_paillier_are_agreed_on() {
+    let options = veilpath_protocol::PaillierOptions::DEFAULT;
+    let mut papers = spec(costs(1.0, Substitution::Index), &[]);
+    papers.engine = Engine::Paillier(options);
+    let mut hardened = papers.clone();
+    hardened.engine = Engine::Paillier(options.with_hardening(true));
+    let differences = named(&papers, &hardened);
+    assert_eq!(differences.len(), 1);
+    assert!(differences[0].0.contains("hardened"), "{differences:?}");
 }

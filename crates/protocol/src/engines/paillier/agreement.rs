@@ -1,6 +1,7 @@
 //! What both sides know before the first ciphertext travels, computed by each from the spec and all lengths.
 
 use super::PaillierOptions;
+use super::hardened;
 use super::masking::{Layout, Ranges};
 use super::recurrence::Recurrence;
 use crate::engines::lengths::own_lengths;
@@ -14,6 +15,8 @@ pub(super) struct Agreement {
     pub(super) recurrence: Recurrence,
     pub(super) ranges: Ranges,
     pub(super) layout: Layout,
+    /// The masks of the hardened variant, where it was agreed on.
+    pub(super) hardened: Option<hardened::Shape>,
     pub(super) letters: u32,
     options: PaillierOptions,
     host_lengths: Vec<u32>,
@@ -50,12 +53,13 @@ impl Agreement {
             letters,
         )?;
         let ranges = Ranges::new(recurrence.bound())?;
-        let layout = Layout::new(
-            options.key_size(),
-            &ranges,
-            recurrence.width(),
-            options.packing(),
-        )?;
+        let (size, width, packing) = (options.key_size(), recurrence.width(), options.packing());
+        let (hardened, layout) = if options.hardened() {
+            let shape = hardened::Shape::new(width, recurrence.bound())?;
+            (Some(shape), shape.layout(size, packing)?)
+        } else {
+            (None, Layout::new(size, &ranges, width, packing)?)
+        };
         let mut seen = HashSet::new();
         let (mut open, mut hosts, mut steps, mut cells) = (Vec::new(), Vec::new(), 0u64, 0u64);
         for (pair, &(host, _)) in job.pairs.iter().enumerate() {
@@ -74,6 +78,7 @@ impl Agreement {
             recurrence,
             ranges,
             layout,
+            hardened,
             letters,
             options,
             host_lengths,
@@ -92,6 +97,11 @@ impl Agreement {
     /// The most candidate sets in one message.
     pub(super) fn batch(&self) -> u32 {
         self.options.batch()
+    }
+
+    /// Ciphertexts in the answer for a candidate set.
+    pub(super) fn replies(&self) -> usize {
+        self.hardened.as_ref().map_or(1, hardened::Shape::replies)
     }
 
     /// The letters of one of Alice's scanpaths.

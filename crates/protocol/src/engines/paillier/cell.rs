@@ -1,6 +1,7 @@
 //! One cell after the other on Bob's side: from known values to masked candidates, and from a minimum to a new value.
 
 use super::agreement::Agreement;
+use super::hardened::{Multipliers, Pads};
 use super::masking::Mask;
 use super::messages::split;
 use super::order::Cell;
@@ -34,11 +35,27 @@ pub(super) enum Inputs {
 pub(super) struct Step {
     pub(super) target: Target,
     pub(super) inputs: Inputs,
-    pub(super) mask: Mask,
+    pub(super) mask: StepMask,
+}
+
+/// The masks of a cell.
+pub(super) enum StepMask {
+    /// The paper's, one for all candidates.
+    Shared(Mask),
+    /// The hardened variant's, one for each difference.
+    Apart(Multipliers),
 }
 
 /// What step 6 needs once Alice has answered.
-pub(super) struct Pending {
+pub(super) enum Pending {
+    /// After the paper's masks.
+    Shared(Unmasking),
+    /// After the hardened variant's.
+    Apart { target: Target, pads: Pads },
+}
+
+/// What undoes the paper's mask.
+pub(super) struct Unmasking {
     target: Target,
     minus_offset: Plaintext,
     /// E(t·T).
@@ -64,11 +81,17 @@ pub(super) struct Context<'a> {
 impl Context<'_> {
     /// Steps 1 to 4 for some cells: the bytes for Alice, and what step 6 will need.
     pub(super) fn mask(&self, steps: Vec<Step>) -> Result<(Vec<u8>, Vec<Pending>), ProtocolError> {
+        if let Some(shape) = &self.agreement.hardened {
+            return self.mask_apart(shape, steps);
+        }
         let (mut targets, mut inputs, mut masks) = (Vec::new(), Vec::new(), Vec::new());
         for step in steps {
             targets.push(step.target);
             inputs.push(step.inputs);
-            masks.push(step.mask);
+            let StepMask::Shared(mask) = step.mask else {
+                return Err(OTHER_MASK);
+            };
+            masks.push(mask);
         }
         let candidates = self.editing_costs(inputs)?;
         let sums = self.sum_powers(&candidates, &masks)?;
@@ -83,11 +106,13 @@ impl Context<'_> {
             .zip(sums)
             .zip(inverses)
             .zip(&masks)
-            .map(|(((target, sum), inverse), mask)| Pending {
-                target,
-                minus_offset: mask.minus_offset(),
-                sum,
-                inverse,
+            .map(|(((target, sum), inverse), mask)| {
+                Pending::Shared(Unmasking {
+                    target,
+                    minus_offset: mask.minus_offset(),
+                    sum,
+                    inverse,
+                })
             })
             .collect();
         let masked: Vec<Masked> = candidates
@@ -105,7 +130,10 @@ impl Context<'_> {
 
     /// Step 1: x₁ = M(i−1, j−1) ⊕ D(i, k_B[j]), x₂ = M(i, j−1) ⊕ E(c_ins), x₃ = M(i−1, j) ⊕ E(c_del); in a local
     /// alignment also x₄, which stands for score 0. What is added in the clear gets its randomness in step 4.
-    fn editing_costs(&self, inputs: Vec<Inputs>) -> Result<Vec<Vec<Ciphertext>>, ProtocolError> {
+    pub(super) fn editing_costs(
+        &self,
+        inputs: Vec<Inputs>,
+    ) -> Result<Vec<Vec<Ciphertext>>, ProtocolError> {
         let recurrence = &self.agreement.recurrence;
         let insertion = Plaintext::from(recurrence.insertion());
         let deletion = Plaintext::from(recurrence.deletion());
@@ -202,9 +230,18 @@ impl Context<'_> {
             let pairs: Vec<_> = sums.iter().zip(&offsets).collect();
             packed.push(self.public.add_batch(&pairs)?);
         }
+        self.in_groups(&packed, groups.len())
+    }
+
+    /// The bytes of so many groups, where `packed` has for each place in a group the ciphertexts of all.
+    pub(super) fn in_groups(
+        &self,
+        packed: &[Vec<Ciphertext>],
+        groups: usize,
+    ) -> Result<Vec<u8>, ProtocolError> {
         let mut bytes = Vec::new();
-        for group in 0..groups.len() {
-            for column in &packed {
+        for group in 0..groups {
+            for column in packed {
                 bytes.extend(self.public.ciphertext_to_bytes(&column[group])?);
             }
         }
@@ -217,6 +254,16 @@ impl Context<'_> {
         minima: &[u8],
         pending: Vec<Pending>,
     ) -> Result<Vec<(Target, Ciphertext)>, ProtocolError> {
+        if let Some(shape) = &self.agreement.hardened {
+            return self.correct_apart(shape, minima, pending);
+        }
+        let pending: Vec<Unmasking> = pending
+            .into_iter()
+            .map(|pending| match pending {
+                Pending::Shared(unmasking) => Ok(unmasking),
+                Pending::Apart { .. } => Err(OTHER_MASK),
+            })
+            .collect::<Result<_, _>>()?;
         let encodings = split(minima, self.agreement.key_size());
         let minima = self.public.ciphertexts_from_bytes(&encodings)?;
         let shifts: Vec<_> = minima
@@ -241,3 +288,6 @@ impl Context<'_> {
         Ok(targets.zip(values).collect())
     }
 }
+
+/// The steps of a run have all the same masks.
+const OTHER_MASK: ProtocolError = ProtocolError::Internal("a mask of the other variant");

@@ -2,7 +2,9 @@
 
 use super::PaillierOptions;
 use super::agreement::{Agreement, complete};
+use super::hardened::Shape;
 use super::messages::{self, Header, receive_ciphertexts, split};
+use super::watch::{SeenMessage, Watch};
 use super::workers::{LANES, Randomness, on_all_cores, piece_length, pieces};
 use crate::engines::lengths::{own_lengths, receive_lengths, send_lengths};
 use crate::{Channel, Job, Observer, ProtocolError};
@@ -24,13 +26,24 @@ pub(crate) fn host(
     channel: &mut dyn Channel,
     observer: &dyn Observer,
 ) -> Result<Vec<Reading>, ProtocolError> {
+    host_watched(job, options, channel, observer, None)
+}
+
+/// The same, and an audit of both sides in one process may keep what Alice sees.
+pub(super) fn host_watched(
+    job: &Job<'_>,
+    options: PaillierOptions,
+    channel: &mut dyn Channel,
+    observer: &dyn Observer,
+    watch: Option<&Watch>,
+) -> Result<Vec<Reading>, ProtocolError> {
     let own = own_lengths(job)?;
     let theirs = receive_lengths(channel, job)?;
     send_lengths(channel, &own)?;
     let agreement = Agreement::new(job, options, theirs)?;
     let mut readings = agreement.known_readings(job, observer)?;
     if !agreement.open.is_empty() {
-        let alice = KeyHolder::setup(job, agreement, channel, observer)?;
+        let alice = KeyHolder::setup(job, agreement, channel, observer, watch)?;
         alice.serve(channel, &mut readings)?;
     }
     complete(readings)
@@ -42,6 +55,7 @@ struct KeyHolder<'a> {
     observer: &'a dyn Observer,
     key: Arc<SecretKey>,
     randomness: Randomness,
+    watch: Option<&'a Watch>,
 }
 
 impl<'a> KeyHolder<'a> {
@@ -51,6 +65,7 @@ impl<'a> KeyHolder<'a> {
         agreement: Agreement,
         channel: &mut dyn Channel,
         observer: &'a dyn Observer,
+        watch: Option<&'a Watch>,
     ) -> Result<Self, ProtocolError> {
         let size = agreement.key_size();
         let key = match &job.key {
@@ -64,13 +79,15 @@ impl<'a> KeyHolder<'a> {
         };
         messages::send_key(channel, key.public_key())?;
         let costs = agreement.rows().saturating_mul(agreement.letters.into());
-        let randomness = Randomness::of_key_holder(&key, agreement.steps.saturating_add(costs))?;
+        let answers = agreement.steps.saturating_mul(agreement.replies() as u64);
+        let randomness = Randomness::of_key_holder(&key, answers.saturating_add(costs))?;
         Ok(Self {
             job,
             agreement,
             observer,
             key,
             randomness,
+            watch,
         })
     }
 
@@ -97,6 +114,7 @@ impl<'a> KeyHolder<'a> {
             let layout = &self.agreement.layout;
             let masked = layout.ciphertexts_for(header.steps as usize);
             let masked = receive_ciphertexts(channel, masked, self.agreement.key_size())?;
+            self.note(&masked, header.steps as usize)?;
             let results = self.receive_results(channel, header.results, readings)?;
             for piece in self.minima(&masked, header.steps as usize)? {
                 channel.send(&piece)?;
@@ -144,8 +162,28 @@ impl<'a> KeyHolder<'a> {
             })?;
             for piece in encrypted {
                 channel.send(&piece)?;
+                if let Some(watch) = self.watch {
+                    watch.substitutions(&piece);
+                }
             }
         }
+        Ok(())
+    }
+
+    /// Keeps a message for an audit, where there is one.
+    fn note(&self, masked: &[u8], steps: usize) -> Result<(), ProtocolError> {
+        let Some(watch) = self.watch.filter(|_| steps > 0) else {
+            return Ok(());
+        };
+        let layout = &self.agreement.layout;
+        let bytes = layout.ciphertexts * self.agreement.key_size().ciphertext_bytes();
+        let values = self.open_groups(&masked.chunks(bytes).collect::<Vec<_>>())?;
+        let set = |set: &[Zeroizing<BoxedUint>]| set.iter().map(|v| (**v).clone()).collect();
+        watch.message(SeenMessage {
+            sets: values.chunks(layout.width()).take(steps).map(set).collect(),
+            ciphertexts: masked.to_vec(),
+            hardened: self.agreement.hardened.as_ref().map(Shape::masks),
+        });
         Ok(())
     }
 
@@ -167,12 +205,11 @@ impl<'a> KeyHolder<'a> {
             .collect();
         on_all_cores(self.observer, work, |(groups, cells)| {
             let values = self.open_groups(&groups)?;
-            let least = values
-                .chunks(layout.width())
-                .take(cells)
-                .map(|candidates| Plaintext::from_uint(&least(candidates)))
-                .collect();
-            self.encrypt(least)
+            let sets = values.chunks(layout.width()).take(cells);
+            self.encrypt(match &self.agreement.hardened {
+                Some(shape) => sets.flat_map(|set| shape.answer(set)).collect(),
+                None => sets.map(|set| Plaintext::from_uint(&least(set))).collect(),
+            })
         })
     }
 

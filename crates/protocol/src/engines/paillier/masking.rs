@@ -27,7 +27,7 @@ const RHO_1_BITS: u32 = 40;
 /// Bits of ρ₂.
 const RHO_2_BITS: u32 = 40;
 /// σ: what the additive mask hides is hidden up to 2^−σ.
-const STATISTICAL_BITS: u32 = 40;
+pub(super) const STATISTICAL_BITS: u32 = 40;
 
 /// The declared length of `a`.
 pub(super) const FACTOR_BITS: u32 = RHO_1_BITS + RHO_2_BITS;
@@ -144,7 +144,7 @@ impl Mask {
 }
 
 /// A uniform number below `2^bits`.
-fn random_bits<R: CryptoRng + ?Sized>(bits: u32, rng: &mut R) -> Zeroizing<U256> {
+pub(super) fn random_bits<R: CryptoRng + ?Sized>(bits: u32, rng: &mut R) -> Zeroizing<U256> {
     let mut bytes = Zeroizing::new([0; U256::BYTES]);
     rng.fill_bytes(&mut *bytes);
     Zeroizing::new(U256::from_le_slice(&*bytes).shr_vartime(U256::BITS - bits))
@@ -167,7 +167,16 @@ impl Layout {
         width: usize,
         packing: bool,
     ) -> Result<Self, ProtocolError> {
-        let bits = ranges.value_bits();
+        Self::of(size, ranges.value_bits(), width, packing)
+    }
+
+    /// The same for cells of `width` slots of so many bits.
+    pub(super) fn of(
+        size: KeySize,
+        bits: u32,
+        width: usize,
+        packing: bool,
+    ) -> Result<Self, ProtocolError> {
         let refused = || ProtocolError::DoesNotFit {
             needed: bits,
             key_bits: size.bits(),
@@ -190,7 +199,7 @@ impl Layout {
         &self.slots
     }
 
-    /// Candidates of a cell.
+    /// Slots of a cell.
     pub(super) fn width(&self) -> usize {
         self.width
     }

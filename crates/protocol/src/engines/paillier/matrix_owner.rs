@@ -4,12 +4,14 @@ mod questions;
 
 use super::PaillierOptions;
 use super::agreement::{Agreement, complete};
-use super::cell::{Context, Inputs, Pending, Step, Target};
+use super::cell::{Context, Inputs, Pending, Step, StepMask, Target};
+use super::hardened::Multipliers;
 use super::masking::Mask;
 use super::matrix::{Matrix, Progress};
 use super::messages::{self, Header, receive_ciphertexts};
 use super::order::Candidates;
 use super::substitutions::Substitutions;
+use super::watch::Watch;
 use super::workers::{LANES, Randomness, on_all_cores, piece_length, pieces};
 use crate::engines::lengths::{own_lengths, receive_lengths, send_lengths};
 use crate::{Channel, Job, Observer, ProtocolError};
@@ -41,6 +43,18 @@ pub(super) fn join_with<R: CryptoRng>(
     observer: &dyn Observer,
     rng: &mut R,
 ) -> Result<Vec<Reading>, ProtocolError> {
+    join_watched(job, options, channel, observer, rng, None)
+}
+
+/// The same, and an audit of both sides in one process may keep the order of the cells.
+pub(super) fn join_watched<R: CryptoRng>(
+    job: &Job<'_>,
+    options: PaillierOptions,
+    channel: &mut dyn Channel,
+    observer: &dyn Observer,
+    rng: &mut R,
+    watch: Option<&Watch>,
+) -> Result<Vec<Reading>, ProtocolError> {
     send_lengths(channel, &own_lengths(job)?)?;
     let theirs = receive_lengths(channel, job)?;
     let agreement = Agreement::new(job, options, theirs)?;
@@ -65,6 +79,7 @@ pub(super) fn join_with<R: CryptoRng>(
         finished: Vec::new(),
         under_way: VecDeque::new(),
         readings,
+        watch,
     };
     bob.fill_all(channel)?;
     complete(bob.readings)
@@ -90,6 +105,7 @@ struct MatrixOwner<'a, R> {
     finished: Vec<(usize, Ciphertext)>,
     under_way: VecDeque<Question>,
     readings: Vec<Option<Reading>>,
+    watch: Option<&'a Watch>,
 }
 
 /// Something that Alice is needed for.
@@ -197,7 +213,8 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
                 .map(Piece::Mask)
                 .collect();
             let at_a_time = piece_length(pending.len(), LANES);
-            let minima = minima.chunks(at_a_time * self.agreement.key_size().ciphertext_bytes());
+            let bytes = self.agreement.replies() * self.agreement.key_size().ciphertext_bytes();
+            let minima = minima.chunks(at_a_time * bytes);
             let pending = pieces(pending, at_a_time);
             work.extend(minima.zip(pending).map(|(m, p)| Piece::Correct(m, p)));
             let done = on_all_cores(self.observer, work, |piece| match piece {
@@ -268,7 +285,8 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         asked: Question,
     ) -> Result<Answer, ProtocolError> {
         let size = self.agreement.key_size();
-        let minima = receive_ciphertexts(channel, asked.pending.len(), size)?;
+        let answers = asked.pending.len() * self.agreement.replies();
+        let minima = receive_ciphertexts(channel, answers, size)?;
         for pair in asked.results {
             let raw = i64::try_from(messages::receive_u64(channel)?)
                 .ok()
@@ -325,7 +343,10 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
     /// What a chosen cell or round needs, with a mask of its own.
     fn step(&mut self, work: Work) -> Result<Step, ProtocolError> {
         let width = self.agreement.recurrence.width();
-        let mask = Mask::draw(&self.agreement.ranges, width, self.rng)?;
+        let mask = match &self.agreement.hardened {
+            Some(shape) => StepMask::Apart(Multipliers::draw(shape, self.rng)?),
+            None => StepMask::Shared(Mask::draw(&self.agreement.ranges, width, self.rng)?),
+        };
         let (target, inputs) = match work {
             Work::Round(pair, values) => (Target { pair, cell: None }, Inputs::Round(values)),
             Work::Cell(pair, cell) => {
@@ -336,6 +357,9 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
                 (target, self.inputs(pair, cell)?)
             }
         };
+        if let Some(watch) = self.watch {
+            watch.target(target.pair, target.cell);
+        }
         Ok(Step {
             target,
             inputs,

@@ -89,8 +89,14 @@
 //! appendix writes ⊕; its option 1 multiplies by ρ₁, which the appendix leaves out. Alice sends the minimum encrypted. D
 //! has a row for each letter of Alice. Masks have ranges that make every result exact (`masking.rs`).
 
+//!
+//! # The hardened variant
+//! [`PaillierOptions::with_hardening`] replaces the masks by those of `hardened/mod.rs`: no ratios, no ties, and of sizes a trace.
+//! Scores are the same; a cell is 4 slots instead of 3 and 3 answers instead of 1.
+
 mod agreement;
 mod cell;
+mod hardened;
 mod key_holder;
 mod masking;
 mod matrix;
@@ -101,11 +107,13 @@ mod recurrence;
 mod substitutions;
 #[cfg(test)]
 mod tests;
+mod watch;
 mod workers;
 
 pub(crate) use key_holder::host;
 pub(crate) use matrix_owner::join;
 pub use order::candidate_counts;
+pub use watch::{HardenedMasks, SeenMessage, Watched, watch_key_holder};
 
 use crate::{Estimate, ProtocolError, Revealed, Work};
 use serde::Serialize;
@@ -118,6 +126,7 @@ pub struct PaillierOptions {
     key_size: KeySize,
     batch: u32,
     packing: bool,
+    hardened: bool,
 }
 
 impl PaillierOptions {
@@ -126,6 +135,7 @@ impl PaillierOptions {
         key_size: KeySize::Bits2048,
         batch: 512,
         packing: true,
+        hardened: false,
     };
     /// The largest batch: it bounds what a peer can make us reserve.
     pub const MAX_BATCH: u32 = 4096;
@@ -160,6 +170,12 @@ impl PaillierOptions {
         Self { packing, ..self }
     }
 
+    /// Whether every difference has a mask of its own, which hides from the host what the paper's masks show.
+    #[must_use]
+    pub fn with_hardening(self, hardened: bool) -> Self {
+        Self { hardened, ..self }
+    }
+
     /// κ.
     pub fn key_size(self) -> KeySize {
         self.key_size
@@ -168,6 +184,11 @@ impl PaillierOptions {
     /// The most cells in a message.
     pub fn batch(self) -> u32 {
         self.batch
+    }
+
+    /// Whether every difference has a mask of its own.
+    pub fn hardened(self) -> bool {
+        self.hardened
     }
 
     /// Whether masked values share ciphertexts.
@@ -182,8 +203,16 @@ impl Default for PaillierOptions {
     }
 }
 
+/// What the paper's masks tell the host.
+const IN_THE_PAPER: &str = "the ratios and the rough size of the differences between the candidates of every matrix cell, \
+    in random order: a curious host can guess many letters from them, the more the shorter the scanpaths and the more often \
+    they are compared";
+/// What is left of that.
+const IN_THE_HARDENED_VARIANT: &str = "a trace of the size of the differences between the candidates of every matrix cell, \
+    in random order: little by itself, but without a proof, and it adds up over many comparisons";
+
 /// What each side learns, for the users.
-pub(crate) fn revealed() -> Vec<Revealed> {
+pub(crate) fn revealed(options: PaillierOptions) -> Vec<Revealed> {
     let learned = |to: &str, what: &str| Revealed {
         to: to.to_string(),
         what: what.to_string(),
@@ -193,9 +222,11 @@ pub(crate) fn revealed() -> Vec<Revealed> {
         learned("host", "the score of every pair"),
         learned(
             "host",
-            "the ratios and the rough size of the differences between the candidates of every matrix cell, in random \
-             order: a curious host can guess many letters from them, the more the shorter the scanpaths and the more \
-             often they are compared",
+            if options.hardened {
+                IN_THE_HARDENED_VARIANT
+            } else {
+                IN_THE_PAPER
+            },
         ),
         learned("join", "the length of every scanpath of the host"),
         learned("join", "the score of every pair"),
@@ -209,23 +240,28 @@ pub(crate) fn revealed() -> Vec<Revealed> {
 /// What a job will cost, by the formula at the top: two cores with AVX-512 IFMA, both sides on them.
 #[allow(clippy::cast_precision_loss)]
 pub(crate) fn estimate(options: PaillierOptions, work: &Work) -> Estimate {
-    // Cells to a ciphertext, and microseconds per cell as `veilpath bench cell` measures them, by size of key.
-    let (cells, microseconds) = match options.key_size {
-        KeySize::Bits512 => (1, 50.0),
-        KeySize::Bits1024 => (2, 200.0),
-        KeySize::Bits2048 => (4, 1_000.0),
-        KeySize::Bits3072 => (7, 3_000.0),
-        KeySize::Bits4096 => (9, 7_500.0),
+    // Cells to a ciphertext with the paper's masks and with the hardened ones, and microseconds per cell as `veilpath bench
+    // cell` measures them, by size of key.
+    let (cells, hardened_cells, microseconds) = match options.key_size {
+        // A hardened cell takes two ciphertexts here.
+        KeySize::Bits512 => (1, 1, 50.0),
+        KeySize::Bits1024 => (2, 1, 200.0),
+        KeySize::Bits2048 => (4, 3, 1_000.0),
+        KeySize::Bits3072 => (7, 5, 3_000.0),
+        KeySize::Bits4096 => (9, 6, 7_500.0),
     };
     let ciphertext = options.key_size.ciphertext_bytes() as u64;
-    let asked = if options.packing {
-        work.cells.div_ceil(cells)
-    } else {
-        3 * work.cells
+    let asked = match (options.hardened, options.packing, options.key_size) {
+        (false, true, _) => work.cells.div_ceil(cells),
+        (false, false, _) => 3 * work.cells,
+        (true, true, KeySize::Bits512) => 2 * work.cells,
+        (true, true, _) => work.cells.div_ceil(hardened_cells),
+        (true, false, _) => 4 * work.cells,
     };
+    let answers = if options.hardened { 3 } else { 1 } * work.cells;
     Estimate {
         bytes_to_host: (asked + work.pairs) * ciphertext,
-        bytes_to_join: (work.host_letters * work.alphabet + work.cells) * ciphertext,
+        bytes_to_join: (work.host_letters * work.alphabet + answers) * ciphertext,
         rounds: work.cells.div_ceil(options.batch.into()).max(1),
         seconds: work.cells as f64 * microseconds * 1e-6,
     }

@@ -1,6 +1,7 @@
 //! What the engine does beyond the right scores: its messages, its randomness, its choices, and what it refuses.
 
 mod choices;
+mod hardened;
 mod hostile;
 mod masks;
 mod randomness;

@@ -63,8 +63,8 @@ impl<R> MatrixOwner<'_, R> {
     /// The most cells in a question: so many that all questions under way fit the line together, in whole lanes.
     fn full_question(&self) -> usize {
         let layout = &self.agreement.layout;
-        let fitting =
-            WINDOW_BYTES / QUESTIONS_UNDER_WAY / self.agreement.key_size().ciphertext_bytes();
+        let reply = self.agreement.replies() * self.agreement.key_size().ciphertext_bytes();
+        let fitting = WINDOW_BYTES / QUESTIONS_UNDER_WAY / reply;
         let most = fitting.clamp(1, self.agreement.batch() as usize);
         let full = LANES * layout.cells;
         if most > full {
@@ -77,7 +77,8 @@ impl<R> MatrixOwner<'_, R> {
     /// Bytes that the answer will have.
     pub(super) fn reply_bytes(&self, header: &Header) -> usize {
         let row = self.agreement.letters as usize;
-        let ciphertexts = header.steps as usize + (header.rows as usize).saturating_mul(row);
+        let answers = header.steps as usize * self.agreement.replies();
+        let ciphertexts = answers + (header.rows as usize).saturating_mul(row);
         ciphertexts
             .saturating_mul(self.agreement.key_size().ciphertext_bytes())
             .saturating_add(8 * header.results as usize)

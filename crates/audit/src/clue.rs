@@ -1,0 +1,215 @@
+//! What one candidate set tells: the masked values of a cell, and how well they fit the differences of a guess.
+
+use crypto_bigint::BoxedUint;
+use veilpath_protocol::HardenedMasks;
+
+/// Bits of the product of the two multipliers of the paper's masks.
+const FACTOR_BITS: f64 = 80.0;
+
+/// What an attack looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Feature {
+    /// Which candidates are equal.
+    Ties,
+    /// The ratio of the differences, ties included.
+    Ratios,
+    /// How large the largest difference looks.
+    Magnitudes,
+    /// All of it together, and that differences are whole multiples.
+    All,
+}
+
+/// What Alice keeps of a candidate set.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Clue {
+    /// The paper's masks: the middle and the largest value less the least, both times the same secret factor.
+    Shared {
+        /// Middle less least.
+        low: u128,
+        /// Largest less least.
+        high: u128,
+    },
+    /// The masks of the hardened variant: the difference of every two candidates, in an order that Bob drew, each times a
+    /// factor of its own.
+    Apart {
+        /// First less second, first less third, second less third.
+        differences: [f64; 3],
+        /// Bits of the factors.
+        factor_bits: u32,
+    },
+}
+
+impl Clue {
+    /// Of the three values of a cell under the paper's masks.
+    pub fn shared(values: &[BoxedUint]) -> Option<Self> {
+        let mut sorted: Vec<&BoxedUint> = values.iter().collect();
+        sorted.sort();
+        let [least, middle, largest] = sorted.as_slice() else {
+            return None;
+        };
+        Some(Self::Shared {
+            low: difference(middle, least)?,
+            high: difference(largest, least)?,
+        })
+    }
+
+    /// Of the slots of a cell in the hardened variant. What is left, the padded candidates, is random without the pads.
+    pub fn apart(slots: &[BoxedUint], masks: HardenedMasks) -> Option<Self> {
+        let signed = |slot: &BoxedUint| {
+            // Small differences count digit by digit: the bias goes before the number is rounded.
+            if slot.bits() > masks.bias_bits {
+                let mut above = slot.to_be_bytes().to_vec();
+                clear_bit(&mut above, masks.bias_bits);
+                number(&above)
+            } else {
+                let bias = BoxedUint::one_with_precision(slot.bits_precision());
+                let bias = bias.unbounded_shl(masks.bias_bits);
+                -number(&bias.wrapping_sub(slot).to_be_bytes())
+            }
+        };
+        let [first, second, third, _] = slots else {
+            return None;
+        };
+        Some(Self::Apart {
+            differences: [signed(first), signed(second), signed(third)],
+            factor_bits: masks.factor_bits,
+        })
+    }
+
+    /// How likely the clue is where the candidates of the cell are these, up to a factor that is the same for all.
+    pub fn likelihood(&self, feature: Feature, candidates: [i64; 3]) -> f64 {
+        if let Self::Apart {
+            differences,
+            factor_bits,
+        } = *self
+        {
+            let candidates = candidates.map(|x| x as f64);
+            return apart(differences, factor_bits, feature, candidates);
+        }
+        let mut sorted = candidates;
+        sorted.sort_unstable();
+        let low = sorted[1].abs_diff(sorted[0]);
+        let high = sorted[2].abs_diff(sorted[0]);
+        self.of_differences(feature, low, high)
+    }
+
+    /// The same for differences to the least candidate.
+    pub(crate) fn of_differences(&self, feature: Feature, d_low: u64, d_high: u64) -> f64 {
+        let (low, high) = match *self {
+            Self::Shared { low, high } => (low, high),
+            Self::Apart {
+                differences,
+                factor_bits,
+            } => {
+                let candidates = [0.0, d_low as f64, d_high as f64];
+                return apart(differences, factor_bits, feature, candidates);
+            }
+        };
+        let ties = |low: u128, high: u128| (low == 0, high == 0, low == high);
+        let (d_low, d_high) = (u128::from(d_low), u128::from(d_high));
+        if ties(low, high) != ties(d_low, d_high) && feature != Feature::Magnitudes {
+            return 0.0;
+        }
+        match feature {
+            Feature::Ties => 1.0,
+            Feature::Magnitudes if high == 0 || d_high == 0 => f64::from(high == d_high),
+            Feature::Magnitudes => {
+                let d_high = d_high as f64;
+                density(high as f64 / d_high) / d_high
+            }
+            Feature::Ratios | Feature::All if high == 0 => 1.0,
+            Feature::Ratios => f64::from(same_ratio(low, high, d_low, d_high)),
+            Feature::All => {
+                let factor = high / d_high;
+                if factor * d_high == high && factor * d_low == low {
+                    density(factor as f64)
+                } else {
+                    0.0
+                }
+            }
+        }
+    }
+}
+
+/// The same for the hardened variant, over all orders that Bob may have drawn. There are no ties or ratios to see.
+fn apart(seen: [f64; 3], factor_bits: u32, feature: Feature, candidates: [f64; 3]) -> f64 {
+    if matches!(feature, Feature::Ties | Feature::Ratios) {
+        return 1.0;
+    }
+    let most = 2f64.powf(f64::from(factor_bits));
+    // The engine compares three times a candidate plus its place, so that no two are equal.
+    let [x, y, z] = candidates;
+    let values = [3.0 * x, 3.0 * y + 1.0, 3.0 * z + 2.0];
+    let orders = [
+        [0, 1, 2],
+        [0, 2, 1],
+        [1, 0, 2],
+        [1, 2, 0],
+        [2, 0, 1],
+        [2, 1, 0],
+    ];
+    let fit = |order: [usize; 3]| -> f64 {
+        let [x, y, z] = order.map(|at| values[at]);
+        let pairs = [x - y, x - z, y - z].into_iter().zip(seen);
+        pairs
+            .map(|(truth, seen)| size_fits(truth, seen, most))
+            .product()
+    };
+    orders.into_iter().map(fit).sum::<f64>() / 6.0
+}
+
+/// How likely `ρ·truth + r` is what was seen, times its size, for a log-uniform ρ up to `most` and r below ρ. But for the
+/// ends of ρ's range this is 1 for every difference of the right sign.
+fn size_fits(truth: f64, seen: f64, most: f64) -> f64 {
+    if (truth >= 0.0) != (seen >= 0.0) {
+        return 0.0;
+    }
+    let size = seen.abs().max(0.5);
+    // seen lies from ρ·less to ρ·more.
+    let (less, more) = if truth >= 0.0 {
+        (truth, truth + 1.0)
+    } else {
+        (-truth - 1.0, -truth)
+    };
+    let least_factor = (size / more).max(0.5);
+    let largest_factor = if less > 0.0 {
+        (size / less).min(most)
+    } else {
+        most
+    };
+    (size / least_factor - size / largest_factor).max(0.0)
+}
+
+fn number(bytes: &[u8]) -> f64 {
+    bytes
+        .iter()
+        .fold(0.0, |number, &byte| number * 256.0 + f64::from(byte))
+}
+
+fn clear_bit(bytes: &mut [u8], bit: u32) {
+    let from_end = bit as usize / 8;
+    if let Some(byte) = bytes.iter_mut().rev().nth(from_end) {
+        *byte &= !(1 << (bit % 8));
+    }
+}
+
+/// Whether low : high = d_low : d_high. The right-hand numbers are small.
+fn same_ratio(low: u128, high: u128, d_low: u128, d_high: u128) -> bool {
+    match (low.checked_mul(d_high), high.checked_mul(d_low)) {
+        (Some(left), Some(right)) => left == right,
+        _ => false,
+    }
+}
+
+/// How likely the product of two uniform numbers of 40 bits is about this, times 2^80.
+fn density(factor: f64) -> f64 {
+    (std::f64::consts::LN_2 * (FACTOR_BITS - factor.max(1.0).log2())).max(0.0)
+}
+
+fn difference(larger: &BoxedUint, smaller: &BoxedUint) -> Option<u128> {
+    let difference = larger.wrapping_sub(smaller).to_be_bytes();
+    difference.iter().try_fold(0u128, |number, &byte| {
+        Some(number.checked_mul(256)? + u128::from(byte))
+    })
+}

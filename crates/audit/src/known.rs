@@ -1,0 +1,145 @@
+//! What Alice knows before she looks at a single message, and how matrices follow from it.
+
+use crate::AuditError;
+use veilpath_metrics::{Comparison, GlobalModel, Model};
+
+/// The longest scanpath of Alice's that an attack can follow: how far a matrix is filled is kept in 16 bytes.
+pub const MAX_LENGTH: usize = 16;
+
+/// Alice's side of one comparison: her own letters, the costs, the length of Bob's scanpath and the score.
+#[derive(Clone, Debug)]
+pub struct Known {
+    pub(crate) own: Vec<u16>,
+    pub(crate) theirs: usize,
+    pub(crate) letters: usize,
+    pub(crate) score: i64,
+    pub(crate) insert: i64,
+    pub(crate) delete: i64,
+    /// Letters of Bob's that Alice cannot tell apart: with each of hers they cost the same.
+    pub(crate) classes: Vec<Class>,
+}
+
+/// Letters with the same costs.
+#[derive(Clone, Debug)]
+pub(crate) struct Class {
+    pub(crate) members: Vec<u16>,
+    /// The cost with each letter of Alice's.
+    pub(crate) costs: Vec<i64>,
+}
+
+/// How likely each letter is at each place of Bob's scanpath.
+pub type Belief = Vec<Vec<f64>>;
+
+impl Known {
+    /// `score` is the raw result that the engine computes.
+    pub fn new(
+        comparison: &Comparison,
+        own: &[u16],
+        theirs: usize,
+        score: i64,
+    ) -> Result<Self, AuditError> {
+        let Model::Global(model) = comparison.model() else {
+            return Err(AuditError::LocalAlignment);
+        };
+        if own.is_empty() || theirs == 0 || own.len() > MAX_LENGTH || theirs > MAX_LENGTH {
+            return Err(AuditError::Length);
+        }
+        let letters = comparison.alphabet().size() as usize;
+        Ok(Self {
+            own: own.to_vec(),
+            theirs,
+            letters,
+            score,
+            insert: model.insert.into(),
+            delete: model.delete.into(),
+            classes: classes(model, own, letters),
+        })
+    }
+
+    /// Nothing but the alphabet.
+    pub fn ignorance(&self) -> Belief {
+        vec![vec![1.0 / self.letters as f64; self.letters]; self.theirs]
+    }
+
+    /// The column before the first, M(i, 0).
+    pub(crate) fn border(&self) -> Vec<i64> {
+        (0i64..)
+            .map(|row| row * self.delete)
+            .take(self.own.len() + 1)
+            .collect()
+    }
+
+    /// M(0, j).
+    pub(crate) fn top(&self, column: usize) -> i64 {
+        i64::try_from(column).unwrap_or(i64::MAX) * self.insert
+    }
+
+    /// The candidates of the cell in this row (from 1), where the column before and the one above are known.
+    pub(crate) fn candidates(&self, before: &[i64], row: usize, above: i64, cost: i64) -> [i64; 3] {
+        [
+            before[row - 1] + cost,
+            before[row] + self.insert,
+            above + self.delete,
+        ]
+    }
+
+    /// The column of a letter that follows on a column, and each cell's candidates.
+    pub(crate) fn column(
+        &self,
+        before: &[i64],
+        column: usize,
+        class: &Class,
+        mut each: impl FnMut(usize, [i64; 3]),
+    ) -> Vec<i64> {
+        let mut values = Vec::with_capacity(before.len());
+        values.push(self.top(column));
+        for row in 1..before.len() {
+            let candidates = self.candidates(before, row, values[row - 1], class.costs[row - 1]);
+            each(row, candidates);
+            values.push(candidates.into_iter().min().unwrap_or(0));
+        }
+        values
+    }
+
+    /// The class of each letter.
+    pub(crate) fn class_of_letters(&self) -> Vec<usize> {
+        let mut of = vec![0; self.letters];
+        for (number, class) in self.classes.iter().enumerate() {
+            for &letter in &class.members {
+                of[usize::from(letter)] = number;
+            }
+        }
+        of
+    }
+}
+
+fn classes(model: &GlobalModel, own: &[u16], letters: usize) -> Vec<Class> {
+    let mut classes: Vec<Class> = Vec::new();
+    for letter in (0..letters).filter_map(|letter| u16::try_from(letter).ok()) {
+        let cost = |&a: &u16| i64::from(model.costs.cost(a, letter));
+        let costs: Vec<i64> = own.iter().map(cost).collect();
+        match classes.iter_mut().find(|class| class.costs == costs) {
+            Some(class) => class.members.push(letter),
+            None => classes.push(Class {
+                members: vec![letter],
+                costs,
+            }),
+        }
+    }
+    classes
+}
+
+/// How many letters the best guess hits; where several are equally good, on average.
+pub(crate) fn hits(belief: &Belief, truth: &[u16]) -> f64 {
+    let hit = |(letters, &truth): (&Vec<f64>, &u16)| {
+        let best = letters.iter().copied().fold(0.0, f64::max) * 0.999_999;
+        let as_good = letters.iter().filter(|&&p| p >= best).count();
+        let of_truth = letters.get(usize::from(truth)).copied().unwrap_or(0.0);
+        if of_truth >= best {
+            1.0 / as_good as f64
+        } else {
+            0.0
+        }
+    };
+    belief.iter().zip(truth).map(hit).sum()
+}

@@ -1,0 +1,305 @@
+//! The attack on the paper's order: which cell a clue belongs to is unknown, Bob's letters are unknown, and both are
+//! guessed together.
+//!
+//! Clues are taken in the order in which they arrived. A hypothesis is how far the matrix is filled and which letters Bob's
+//! first columns have; each clue moves it to one of the cells that are ready, weighed by how well the clue fits. Hypotheses
+//! that meet add up; the best few thousand are kept. What they say of each letter in the end is Alice's belief. Because only
+//! so many are kept, this bounds from below what can be learned.
+
+use crate::clue::{Clue, Feature};
+use crate::known::{Belief, Known, MAX_LENGTH};
+use std::collections::HashMap;
+
+/// A message as the attack sees it: the clues that came together.
+pub type Batch = Vec<Clue>;
+
+/// How an attack goes about it.
+#[derive(Clone, Copy, Debug)]
+pub struct Effort {
+    /// What it looks at.
+    pub feature: Feature,
+    /// Hypotheses to keep.
+    pub hypotheses: usize,
+    /// Whether the clues of other comparisons are among these.
+    pub mixed: bool,
+}
+
+/// Stands in the place of a letter where none is new.
+const NO_NEW_LETTER: usize = usize::MAX;
+
+/// Rows filled so far, a byte each.
+type Filled = u128;
+
+/// A hypothesis: a path of letters, what was filled when this message was made, and what is filled now.
+type State = (u32, Filled, Filled);
+
+/// A path of letters and its last column.
+struct Node {
+    parent: u32,
+    class: usize,
+    column: Vec<i64>,
+}
+
+struct Search<'a> {
+    known: &'a Known,
+    weights: Vec<Vec<f64>>,
+    nodes: Vec<Node>,
+    children: HashMap<(u32, usize), u32>,
+}
+
+/// Alice's belief after these messages, where `prior` is what she believed before. `background` tells how likely a clue of
+/// some other comparison is.
+pub fn attack(
+    known: &Known,
+    prior: &Belief,
+    batches: &[Batch],
+    effort: Effort,
+    background: &dyn Fn(&Clue) -> f64,
+) -> Belief {
+    let mut search = Search {
+        known,
+        weights: class_weights(known, prior),
+        nodes: vec![Node {
+            parent: 0,
+            class: 0,
+            column: known.border(),
+        }],
+        children: HashMap::new(),
+    };
+    let mut states: Vec<(State, f64)> = vec![((0, 0, 0), 1.0)];
+    for batch in batches {
+        for (state, _) in &mut states {
+            state.1 = state.2;
+        }
+        merge(&mut states);
+        for clue in batch {
+            let others = if effort.mixed {
+                Some((1.5 * batch.len() as f64, background(clue)))
+            } else {
+                None
+            };
+            let next = search.step(&states, clue, effort, others);
+            if next.is_empty() {
+                return search.belief(&states, prior);
+            }
+            states = next;
+        }
+    }
+    search.finish(&mut states);
+    search.belief(&states, prior)
+}
+
+impl Search<'_> {
+    /// All that hypotheses become by one more clue, the best of them.
+    fn step(
+        &mut self,
+        states: &[(State, f64)],
+        clue: &Clue,
+        effort: Effort,
+        others: Option<(f64, f64)>,
+    ) -> Vec<(State, f64)> {
+        let mut next: Vec<(State, usize, f64)> = Vec::with_capacity(8 * states.len());
+        // How well each letter fits a cell of the first row depends on two numbers alone.
+        let mut letters: HashMap<(usize, i64), Vec<(usize, f64)>> = HashMap::new();
+        for &((node, base, filled), weight) in states {
+            let ready = self.ready(base, filled).count() as f64;
+            let (all, skipped) = match others {
+                None => (ready, 0.0),
+                Some((all, likely)) => {
+                    let all = all.max(ready + 0.5);
+                    (all, likely * (1.0 - ready / all))
+                }
+            };
+            if skipped > 0.0 {
+                next.push(((node, base, filled), NO_NEW_LETTER, weight * skipped));
+            }
+            let weight = weight / all;
+            for row in self.ready(base, filled) {
+                let column = filled_in(filled, row) + 1;
+                let state = (node, base, filled + (1 << (8 * row)));
+                if row == 0 {
+                    let left = self.nodes[node as usize].column[1];
+                    let fits = letters
+                        .entry((column, left))
+                        .or_insert_with(|| self.fitting_letters(node, column, clue, effort));
+                    next.extend(
+                        fits.iter()
+                            .map(|&(class, fit)| (state, class, weight * fit)),
+                    );
+                    continue;
+                }
+                let candidates = self.candidates(node, filled_in(filled, 0), row, column);
+                let fit = clue.likelihood(effort.feature, candidates);
+                if fit > 0.0 {
+                    next.push((state, NO_NEW_LETTER, weight * fit));
+                }
+            }
+        }
+        // The hopeless go before they are compared with each other.
+        best(&mut next, 3 * effort.hypotheses);
+        next.sort_unstable_by_key(|&(state, class, _)| (state, class));
+        next.dedup_by(|again, first| {
+            let same = (again.0, again.1) == (first.0, first.1);
+            if same {
+                first.2 += again.2;
+            }
+            same
+        });
+        best(&mut next, effort.hypotheses);
+        let total: f64 = next.iter().map(|(.., weight)| weight).sum();
+        next.into_iter()
+            .map(|((node, base, filled), class, weight)| {
+                let node = if class == NO_NEW_LETTER {
+                    node
+                } else {
+                    self.child(node, class, filled_in(filled, 0))
+                };
+                ((node, base, filled), weight / total)
+            })
+            .collect()
+    }
+
+    /// The classes that a clue allows in the first row of a new column, and how well each fits.
+    fn fitting_letters(
+        &self,
+        node: u32,
+        column: usize,
+        clue: &Clue,
+        effort: Effort,
+    ) -> Vec<(usize, f64)> {
+        let before = &self.nodes[node as usize].column;
+        let top = self.known.top(column);
+        let classes = self.known.classes.iter().enumerate();
+        classes
+            .map(|(number, class)| {
+                let candidates = self.known.candidates(before, 1, top, class.costs[0]);
+                let fit = clue.likelihood(effort.feature, candidates);
+                (number, fit * self.weights[column - 1][number])
+            })
+            .filter(|&(_, fit)| fit > 0.0)
+            .collect()
+    }
+
+    /// Rows whose next cell Bob could have asked about: all that it needs was known when the message was made.
+    fn ready(&self, base: Filled, filled: Filled) -> impl Iterator<Item = usize> + use<> {
+        let columns = self.known.theirs;
+        (0..self.known.own.len()).filter(move |&row| {
+            let done = filled_in(filled, row);
+            done < columns
+                && filled_in(base, row) == done
+                && (row == 0 || filled_in(base, row - 1) > done)
+        })
+    }
+
+    /// The candidates of a cell in a column that is open already.
+    fn candidates(&self, node: u32, depth: usize, row: usize, column: usize) -> [i64; 3] {
+        let mut at = &self.nodes[node as usize];
+        for _ in column..depth {
+            at = &self.nodes[at.parent as usize];
+        }
+        let before = &self.nodes[at.parent as usize].column;
+        let cost = self.known.classes[at.class].costs[row];
+        self.known.candidates(before, row + 1, at.column[row], cost)
+    }
+
+    fn child(&mut self, parent: u32, class: usize, column: usize) -> u32 {
+        let (known, nodes) = (self.known, &mut self.nodes);
+        *self.children.entry((parent, class)).or_insert_with(|| {
+            let before = &nodes[parent as usize].column;
+            let column = known.column(before, column, &known.classes[class], |_, _| ());
+            nodes.push(Node {
+                parent,
+                class,
+                column,
+            });
+            u32::try_from(nodes.len() - 1).unwrap_or(u32::MAX)
+        })
+    }
+
+    /// Keeps the hypotheses that are complete and end in the score, where there are any.
+    fn finish(&self, states: &mut Vec<(State, f64)>) {
+        let (rows, columns) = (self.known.own.len(), self.known.theirs);
+        let complete = |filled: Filled| (0..rows).all(|row| filled_in(filled, row) == columns);
+        let right = |node: u32| self.nodes[node as usize].column.last() == Some(&self.known.score);
+        let kept: Vec<_> = states
+            .iter()
+            .filter(|((node, _, filled), _)| complete(*filled) && right(*node))
+            .copied()
+            .collect();
+        if !kept.is_empty() {
+            *states = kept;
+        }
+    }
+
+    fn belief(&self, states: &[(State, f64)], prior: &Belief) -> Belief {
+        let total: f64 = states.iter().map(|(_, weight)| weight).sum();
+        let mut belief = vec![vec![0.0; self.known.letters]; self.known.theirs];
+        for &((node, _, filled), weight) in states {
+            let mut node = node;
+            let depth = filled_in(filled, 0);
+            for place in (0..self.known.theirs).rev() {
+                if place >= depth {
+                    for (to, from) in belief[place].iter_mut().zip(&prior[place]) {
+                        *to += from * weight / total;
+                    }
+                    continue;
+                }
+                let at = &self.nodes[node as usize];
+                let share = weight / total / self.weights[place][at.class];
+                for &letter in &self.known.classes[at.class].members {
+                    let letter = usize::from(letter);
+                    belief[place][letter] += share * prior[place][letter];
+                }
+                node = at.parent;
+            }
+        }
+        belief
+    }
+}
+
+pub(crate) fn class_weights(known: &Known, prior: &Belief) -> Vec<Vec<f64>> {
+    let weight = |letters: &[f64], members: &[u16]| -> f64 {
+        members.iter().map(|&m| letters[usize::from(m)]).sum()
+    };
+    prior
+        .iter()
+        .map(|letters| {
+            let classes = known.classes.iter();
+            classes
+                .map(|class| weight(letters, &class.members))
+                .collect()
+        })
+        .collect()
+}
+
+/// The weightiest so many for each number of open columns, in no order. Opening a column costs a guess that pays only later,
+/// so hypotheses compete with those that have opened as many.
+fn best(states: &mut Vec<(State, usize, f64)>, most: usize) {
+    if states.len() <= most {
+        return;
+    }
+    let mut by_columns: Vec<Vec<(State, usize, f64)>> = vec![Vec::new(); MAX_LENGTH + 1];
+    for state in states.drain(..) {
+        by_columns[filled_in(state.0.2, 0)].push(state);
+    }
+    for mut group in by_columns {
+        if group.len() > most {
+            group.select_nth_unstable_by(most, |a, b| b.2.total_cmp(&a.2));
+            group.truncate(most);
+        }
+        states.extend(group);
+    }
+}
+
+/// Adds up hypotheses that have become the same.
+fn merge(states: &mut Vec<(State, f64)>) {
+    let mut merged: HashMap<State, f64> = HashMap::with_capacity(states.len());
+    for (state, weight) in states.drain(..) {
+        *merged.entry(state).or_default() += weight;
+    }
+    states.extend(merged);
+}
+
+fn filled_in(filled: Filled, row: usize) -> usize {
+    (filled >> (8 * row)) as usize & 0xff
+}

@@ -1,0 +1,77 @@
+//! The attack where the order of the cells is public: every clue has its place. It bounds from above what the order hides.
+
+use crate::clue::{Clue, Feature};
+use crate::known::{Belief, Known};
+use crate::order_hidden::class_weights;
+
+/// Alice's belief from the clues of all cells, `clues[j][i]` that of row i and column j.
+pub fn attack(
+    known: &Known,
+    prior: &Belief,
+    clues: &[Vec<Clue>],
+    feature: Feature,
+    hypotheses: usize,
+) -> Belief {
+    let weights = class_weights(known, prior);
+    // Letters so far, the last column, and how likely.
+    let mut states: Vec<(Vec<usize>, Vec<i64>, f64)> = vec![(Vec::new(), known.border(), 1.0)];
+    for (place, clues) in clues.iter().enumerate() {
+        let mut next = Vec::new();
+        for (letters, before, weight) in &states {
+            for (number, class) in known.classes.iter().enumerate() {
+                let mut fit = weight * weights[place][number];
+                let column = known.column(before, place + 1, class, |row, candidates| {
+                    if fit > 0.0 {
+                        fit *= clues[row - 1].likelihood(feature, candidates);
+                    }
+                });
+                if fit > 0.0 {
+                    let mut letters = letters.clone();
+                    letters.push(number);
+                    next.push((letters, column, fit));
+                }
+            }
+        }
+        if next.is_empty() {
+            break;
+        }
+        next.sort_unstable_by(|a, b| b.2.total_cmp(&a.2));
+        next.truncate(hypotheses);
+        let total: f64 = next.iter().map(|(.., weight)| weight).sum();
+        next.iter_mut().for_each(|(.., weight)| *weight /= total);
+        states = next;
+    }
+    let right = |(letters, column, _): &(Vec<usize>, Vec<i64>, f64)| {
+        letters.len() == known.theirs && column.last() == Some(&known.score)
+    };
+    if states.iter().any(right) {
+        states.retain(right);
+    }
+    belief(known, prior, &weights, &states)
+}
+
+fn belief(
+    known: &Known,
+    prior: &Belief,
+    weights: &[Vec<f64>],
+    states: &[(Vec<usize>, Vec<i64>, f64)],
+) -> Belief {
+    let total: f64 = states.iter().map(|(.., weight)| weight).sum();
+    let mut belief = vec![vec![0.0; known.letters]; known.theirs];
+    for (letters, _, weight) in states {
+        for place in 0..known.theirs {
+            let Some(&class) = letters.get(place) else {
+                for (to, from) in belief[place].iter_mut().zip(&prior[place]) {
+                    *to += from * weight / total;
+                }
+                continue;
+            };
+            for &letter in &known.classes[class].members {
+                let letter = usize::from(letter);
+                let share = prior[place][letter] / weights[place][class];
+                belief[place][letter] += weight / total * share;
+            }
+        }
+    }
+    belief
+}

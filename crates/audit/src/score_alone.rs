@@ -1,0 +1,68 @@
+//! What the score tells by itself: no engine can hide that.
+
+use crate::known::{Belief, Known};
+use rand::{Rng, RngExt};
+
+/// Alice's belief from her scanpath, the length of Bob's and the score, by trying so many random scanpaths.
+pub fn attack<R: Rng + ?Sized>(known: &Known, tries: usize, rng: &mut R) -> Belief {
+    let of_letter = known.class_of_letters();
+    let mut counts = vec![vec![0.0; known.classes.len()]; known.theirs];
+    for _ in 0..tries {
+        let guess: Vec<usize> = (0..known.theirs)
+            .map(|_| of_letter[rng.random_range(0..known.letters)])
+            .collect();
+        let mut column = known.border();
+        for (place, &class) in guess.iter().enumerate() {
+            column = known.column(&column, place + 1, &known.classes[class], |_, _| ());
+        }
+        if column.last() == Some(&known.score) {
+            for (counts, &class) in counts.iter_mut().zip(&guess) {
+                counts[class] += 1.0;
+            }
+        }
+    }
+    // A few made-up hits for each letter keep rare scores from looking like certainty.
+    let prior = 20.0 / known.letters as f64;
+    counts
+        .iter()
+        .map(|counts| {
+            let mut letters = vec![0.0; known.letters];
+            let total: f64 = counts.iter().sum::<f64>() + 20.0;
+            for (class, count) in known.classes.iter().zip(counts) {
+                let each = count / class.members.len() as f64;
+                for &letter in &class.members {
+                    letters[usize::from(letter)] = (each + prior) / total;
+                }
+            }
+            letters
+        })
+        .collect()
+}
+
+/// How often the candidates of a cell lie so far apart, over random scanpaths of Bob's: differences to the least, and share.
+pub(crate) fn usual_differences<R: Rng + ?Sized>(
+    known: &Known,
+    tries: usize,
+    rng: &mut R,
+) -> Vec<(u64, u64, f64)> {
+    let of_letter = known.class_of_letters();
+    let mut counts = std::collections::BTreeMap::new();
+    let mut total = 0.0;
+    for _ in 0..tries {
+        let mut column = known.border();
+        for place in 1..=known.theirs {
+            let class = &known.classes[of_letter[rng.random_range(0..known.letters)]];
+            column = known.column(&column, place, class, |_, mut candidates| {
+                candidates.sort_unstable();
+                let low = candidates[1].abs_diff(candidates[0]);
+                let high = candidates[2].abs_diff(candidates[0]);
+                *counts.entry((low, high)).or_insert(0.0) += 1.0;
+                total += 1.0;
+            });
+        }
+    }
+    counts
+        .into_iter()
+        .map(|((low, high), count): ((u64, u64), f64)| (low, high, count / total))
+        .collect()
+}

@@ -1,0 +1,191 @@
+//! Tiny cases whose answers are known.
+#![allow(clippy::unwrap_used, clippy::panic)] // a test may fail
+
+use crate::clue::{Clue, Feature};
+use crate::known::{Known, hits};
+use crate::order_hidden::{self, Effort};
+use crate::randomness::{self, Freshness};
+use crate::{Settings, leakage, order_public, score_alone};
+use crypto_bigint::BoxedUint;
+use rand::SeedableRng;
+use rand_chacha::ChaCha20Rng;
+use veilpath_metrics::{Alphabet, Comparison, Metric, Scanpath, Substitution};
+use veilpath_protocol::KeySize;
+
+const LETTERS: u32 = 12;
+
+fn absolute() -> Metric {
+    Metric::NeedlemanWunsch {
+        substitution: Substitution::Index,
+        insert: 1.0,
+        delete: 1.0,
+        scale: None,
+    }
+}
+
+fn known(metric: Metric, own: &[u16], theirs: &[u16]) -> Known {
+    let comparison = Comparison::new(metric, Alphabet::letters(LETTERS).unwrap()).unwrap();
+    let scanpath = |letters: &[u16]| Scanpath::new(letters.to_vec());
+    let raw = comparison.raw(&scanpath(own), &scanpath(theirs)).unwrap();
+    Known::new(&comparison, own, theirs.len(), raw).unwrap()
+}
+
+/// The clues of a whole matrix, column by column, as a mask with this factor leaves them.
+fn clues(known: &Known, theirs: &[u16], factor: u128) -> Vec<Vec<Clue>> {
+    let of_letter = known.class_of_letters();
+    let mut before = known.border();
+    let mut columns = Vec::new();
+    for (place, &letter) in theirs.iter().enumerate() {
+        let class = &known.classes[of_letter[usize::from(letter)]];
+        let mut column = Vec::new();
+        before = known.column(&before, place + 1, class, |_, candidates| {
+            let masked =
+                candidates.map(|x| BoxedUint::from(factor * x.unsigned_abs() as u128 + (1 << 100)));
+            column.push(Clue::shared(&masked).unwrap());
+        });
+        columns.push(column);
+    }
+    columns
+}
+
+#[test]
+fn a_clue_fits_its_own_differences_and_no_other_ratio() {
+    // Candidates 3, 4 and 7 times 10, in any order: 1 : 4.
+    let set = [40u64, 70, 30].map(BoxedUint::from);
+    let clue = Clue::shared(&set).unwrap();
+    assert_eq!(clue, Clue::Shared { low: 10, high: 40 });
+    for feature in [
+        Feature::Ties,
+        Feature::Ratios,
+        Feature::Magnitudes,
+        Feature::All,
+    ] {
+        assert!(clue.likelihood(feature, [7, 3, 4]) > 0.0, "{feature:?}");
+    }
+    // Another ratio, another pattern of ties, and the same ratio with a difference that does not divide 10.
+    assert_eq!(clue.likelihood(Feature::Ratios, [0, 1, 3]), 0.0);
+    assert_eq!(clue.likelihood(Feature::Ties, [0, 0, 4]), 0.0);
+    assert!(clue.likelihood(Feature::Ratios, [0, 3, 12]) > 0.0);
+    assert_eq!(clue.likelihood(Feature::All, [0, 3, 12]), 0.0);
+    assert_eq!(clue.likelihood(Feature::All, [5, 5, 5]), 0.0);
+}
+
+#[test]
+fn hardened_masks_show_the_sign_and_next_to_nothing_of_the_size() {
+    let clue = |differences| Clue::Apart {
+        differences,
+        factor_bits: 128,
+    };
+    // In the middle of the range all differences explain a size equally well, ties included.
+    let size = 2f64.powi(60);
+    let seen = clue([size, size, size]);
+    let one = seen.likelihood(Feature::All, [0, 5, 40]);
+    for candidates in [[0, 0, 0], [3, 3, 9], [1, 2, 4], [40, 0, 39]] {
+        let other = seen.likelihood(Feature::All, candidates);
+        assert!((other / one - 1.0).abs() < 1e-9, "{candidates:?}: {other}");
+    }
+    // No three numbers are greater than each other in a circle.
+    assert_eq!(
+        clue([size, -size, size]).likelihood(Feature::All, [0, 5, 40]),
+        0.0
+    );
+    // At the lower end small numbers rule out large differences: the trace that is left.
+    let end = clue([2.0, 2.0, 2.0]);
+    assert_eq!(end.likelihood(Feature::All, [0, 5, 40]), 0.0);
+    assert!(end.likelihood(Feature::All, [0, 0, 0]) > 0.0);
+}
+
+#[test]
+fn with_a_public_order_absolute_differences_give_every_letter() {
+    let (own, theirs) = ([0, 11, 5, 8], [3, 9, 9, 1]);
+    let known = known(absolute(), &own, &theirs);
+    // A prime factor above all differences: nothing is divisible by chance.
+    let clues = clues(&known, &theirs, 1_000_003);
+    let belief = order_public::attack(&known, &known.ignorance(), &clues, Feature::All, 5_000);
+    assert_eq!(hits(&belief, &theirs), 4.0);
+}
+
+#[test]
+fn with_a_hidden_order_most_of_them_still() {
+    let (own, theirs) = ([0, 11, 5, 8], [3, 9, 9, 1]);
+    let known = known(absolute(), &own, &theirs);
+    // Column by column is one of the orders that the attack cannot rule out, one cell a message.
+    let batches: Vec<Vec<Clue>> = clues(&known, &theirs, 1_000_003)
+        .into_iter()
+        .flatten()
+        .map(|clue| vec![clue])
+        .collect();
+    let effort = Effort {
+        feature: Feature::All,
+        hypotheses: 2_000,
+        mixed: false,
+    };
+    let belief = order_hidden::attack(&known, &known.ignorance(), &batches, effort, &|_| 0.0);
+    for letters in &belief {
+        assert!((letters.iter().sum::<f64>() - 1.0).abs() < 1e-9);
+    }
+    assert!(hits(&belief, &theirs) >= 2.0, "{}", hits(&belief, &theirs));
+}
+
+#[test]
+fn a_score_of_zero_tells_everything_and_a_middling_one_little() {
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let same = known(Metric::Levenshtein, &[3, 4], &[3, 4]);
+    let belief = score_alone::attack(&same, 20_000, &mut rng);
+    assert_eq!(hits(&belief, &[3, 4]), 2.0);
+    let none = known(Metric::Levenshtein, &[3, 4], &[7, 8]);
+    let belief = score_alone::attack(&none, 20_000, &mut rng);
+    assert!(hits(&belief, &[7, 8]) < 0.5);
+}
+
+#[test]
+fn ciphertexts_without_fresh_randomness_give_the_letter_away() {
+    let mut rng = veilpath_paillier::system_rng().unwrap();
+    let key = veilpath_paillier::SecretKey::generate(KeySize::Bits512, &mut rng).unwrap();
+    let known = known(Metric::Levenshtein, &[3], &[7]);
+    for freshness in [Freshness::None, Freshness::Shared] {
+        for letter in [3, 7] {
+            let cell = randomness::careless(&key, &known, letter, freshness).unwrap();
+            let found = randomness::attack(&key, &known, &cell).unwrap();
+            assert_eq!(found, Some(letter), "{freshness:?}");
+        }
+    }
+}
+
+#[test]
+fn a_small_study_finds_what_it_should() {
+    let report = leakage(
+        &Settings {
+            metric: absolute(),
+            alphabet: Alphabet::letters(LETTERS).unwrap(),
+            length: 4,
+            rounds: 6,
+            key_size: KeySize::Bits512,
+            seed: 1,
+            hypotheses: 300,
+            many: 2,
+        },
+        &|| (),
+    )
+    .unwrap();
+    let letters = |view: &str, attack: &str| {
+        let found = report
+            .rows
+            .iter()
+            .find(|row| row.view == view && row.attack == attack);
+        found.unwrap_or_else(|| panic!("{view}")).letters
+    };
+    let all = "all of these";
+    assert!(letters("public order", all) > 0.8);
+    assert!(letters("paper's order", all) > letters("the score", "score alone"));
+    assert!(letters("public order, hardened", all) < 0.5);
+    let randomness = "ciphertext randomness";
+    assert!(letters("first cell, no fresh factor", randomness) > 0.8);
+    assert!(letters("first cell, one for three", randomness) > 0.8);
+    let alone = letters("first cell", "score alone");
+    assert_eq!(letters("first cell, the engine", randomness), alone);
+    for side in &report.garbled {
+        assert!(side.same_lengths);
+        assert!(side.chi_square < 255.0 + 7.0 * 22.6, "{}", side.chi_square);
+    }
+}

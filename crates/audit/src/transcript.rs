@@ -1,0 +1,230 @@
+//! The same recorder at the engine `garbled`: what a side receives, byte by byte, and a distinguisher that tries to tell two
+//! inputs of the other side apart that have the same length and the same score.
+
+use crate::AuditError;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use serde::Serialize;
+use veilpath_metrics::{Comparison, Scanpath};
+use veilpath_protocol::{
+    Answer, Channel, ChannelError, Engine, Job, MemoryChannel, ProtocolError, Role, Spec,
+    memory_pair,
+};
+
+/// What was found in the transcripts of one side.
+#[derive(Clone, Debug, Serialize)]
+pub struct Transcripts {
+    /// Who was looking.
+    pub seen_by: &'static str,
+    /// Runs, half of them with each of two inputs of the other side.
+    pub runs: usize,
+    /// Bytes received in each run, and whether it was the same in all.
+    pub bytes: usize,
+    /// Whether every run had the same messages.
+    pub same_lengths: bool,
+    /// Pearson's statistic of the two inputs' bytes: 255 ± 23 where they are drawn alike.
+    pub chi_square: f64,
+    /// The share of the second half of the runs that a distinguisher trained on the first assigns to the right input; 0.5
+    /// is chance.
+    pub distinguished: f64,
+}
+
+/// Keeps what one end receives.
+struct Recorder {
+    inner: MemoryChannel,
+    received: Vec<u8>,
+    lengths: Vec<usize>,
+}
+
+impl Channel for Recorder {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        self.inner.send(bytes)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        self.inner.receive(buffer)?;
+        self.received.extend_from_slice(buffer);
+        self.lengths.push(buffer.len());
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        self.inner.flush()
+    }
+}
+
+struct Transcript {
+    input: usize,
+    bytes: Vec<u8>,
+    lengths: Vec<usize>,
+}
+
+/// Lets each side look at so many runs of the engine `garbled`.
+pub fn look(
+    spec: &Spec,
+    length: usize,
+    runs: usize,
+    seed: u64,
+) -> Result<[Transcripts; 2], AuditError> {
+    let comparison = Comparison::new(spec.metric.clone(), spec.alphabet)?;
+    let mut rng = ChaCha20Rng::seed_from_u64(seed);
+    let (one, two) = with_equal_scores(&comparison, length, &mut rng)?;
+    let fixed = &one.0;
+    let others = [&one.1, &two];
+    // Both inputs equally often in each half, in random order: what changes in time must not tell them apart.
+    let half = runs.div_ceil(4) * 2;
+    let mut inputs: Vec<usize> = (0..2 * half).map(|run| run % 2).collect();
+    for part in inputs.chunks_mut(half) {
+        for last in (1..half).rev() {
+            part.swap(last, rng.random_range(0..=last));
+        }
+    }
+    let look = |seen_by: Role| -> Result<Transcripts, AuditError> {
+        let mut transcripts = Vec::new();
+        for &input in &inputs {
+            transcripts.push(transcript(spec, seen_by, fixed, others[input], input)?);
+        }
+        Ok(judge(seen_by, &transcripts))
+    };
+    Ok([look(Role::Host)?, look(Role::Join)?])
+}
+
+/// A scanpath and two different ones with the same score against it, whichever side it is on.
+fn with_equal_scores(
+    comparison: &Comparison,
+    length: usize,
+    rng: &mut ChaCha20Rng,
+) -> Result<((Scanpath, Scanpath), Scanpath), AuditError> {
+    let last = u16::try_from(comparison.alphabet().size() - 1).unwrap_or(u16::MAX);
+    let mut random =
+        || -> Scanpath { Scanpath::new((0..length).map(|_| rng.random_range(0..=last)).collect()) };
+    for _ in 0..100_000 {
+        let (fixed, first, second) = (random(), random(), random());
+        let same = |x: &Scanpath, y: &Scanpath, z: &Scanpath, w: &Scanpath| {
+            Ok::<_, AuditError>(comparison.raw(x, y)? == comparison.raw(z, w)?)
+        };
+        if first.letters() != second.letters()
+            && same(&fixed, &first, &fixed, &second)?
+            && same(&first, &fixed, &second, &fixed)?
+        {
+            return Ok(((fixed, first), second));
+        }
+    }
+    Err(AuditError::Internal("no two scanpaths have the same score"))
+}
+
+fn transcript(
+    spec: &Spec,
+    seen_by: Role,
+    own: &Scanpath,
+    other: &Scanpath,
+    input: usize,
+) -> Result<Transcript, AuditError> {
+    let (hers, his) = match seen_by {
+        Role::Host => ([own], [other]),
+        Role::Join => ([other], [own]),
+    };
+    let host = Job::new(spec, Role::Host, &hers, 1, &[(0, 0)])?;
+    let join = Job::new(spec, Role::Join, &his, 1, &[(0, 0)])?;
+    let (host_end, join_end) = memory_pair();
+    let recorder = |inner| Recorder {
+        inner,
+        received: Vec::new(),
+        lengths: Vec::new(),
+    };
+    let (mut host_end, mut join_end) = (recorder(host_end), recorder(join_end));
+    let engine: Engine = spec.engine;
+    let (answers, join_end) = std::thread::scope(|scope| {
+        let bob = scope.spawn(move || {
+            let answers = engine.run(&join, &mut join_end, &());
+            (answers, join_end)
+        });
+        let answers = engine.run(&host, &mut host_end, &());
+        let (his, join_end) = match bob.join() {
+            Ok(done) => done,
+            Err(panic) => std::panic::resume_unwind(panic),
+        };
+        let check = |answers: Vec<Answer>, his: Vec<Answer>| {
+            (answers == his)
+                .then_some(())
+                .ok_or(ProtocolError::Internal("the two roles differ"))
+        };
+        (answers.and_then(|a| check(a, his?)), join_end)
+    });
+    answers?;
+    let seen = match seen_by {
+        Role::Host => host_end,
+        Role::Join => join_end,
+    };
+    Ok(Transcript {
+        input,
+        bytes: seen.received,
+        lengths: seen.lengths,
+    })
+}
+
+fn judge(seen_by: Role, transcripts: &[Transcript]) -> Transcripts {
+    let first = transcripts.first();
+    let bytes = first.map_or(0, |t| t.bytes.len());
+    let same = |t: &Transcript| first.is_some_and(|first| first.lengths == t.lengths);
+    let same_lengths = transcripts.iter().all(same);
+    let (known, unknown) = transcripts.split_at(transcripts.len() / 2);
+    let right = unknown
+        .iter()
+        .filter(|t| nearest(known, &t.bytes) == t.input);
+    let right = right.count();
+    Transcripts {
+        seen_by: match seen_by {
+            Role::Host => "host",
+            Role::Join => "join",
+        },
+        runs: transcripts.len(),
+        bytes,
+        same_lengths,
+        chi_square: two_samples(transcripts),
+        distinguished: right as f64 / unknown.len().max(1) as f64,
+    }
+}
+
+/// The input whose runs explain this one best, bit by bit.
+fn nearest(known: &[Transcript], this: &[u8]) -> usize {
+    let mut distances = [0.0; 2];
+    for (input, distance) in distances.iter_mut().enumerate() {
+        let others: Vec<&Transcript> = known.iter().filter(|t| t.input == input).collect();
+        for (place, &byte) in this.iter().enumerate() {
+            let mut ones = [0.0; 8];
+            for other in &others {
+                let other = other.bytes.get(place).copied().unwrap_or(0);
+                for (bit, ones) in ones.iter_mut().enumerate() {
+                    *ones += f64::from(other >> bit & 1);
+                }
+            }
+            for (bit, ones) in ones.iter().enumerate() {
+                // With a made-up run of each kind: a few runs are no certainty.
+                let mean = (ones + 1.0) / (others.len() as f64 + 2.0);
+                let seen = f64::from(byte >> bit & 1);
+                *distance -= (seen * mean + (1.0 - seen) * (1.0 - mean)).ln();
+            }
+        }
+    }
+    usize::from(distances[1] < distances[0])
+}
+
+fn two_samples(transcripts: &[Transcript]) -> f64 {
+    let mut counts = [[0.0f64; 256]; 2];
+    for transcript in transcripts {
+        for &byte in &transcript.bytes {
+            counts[transcript.input][usize::from(byte)] += 1.0;
+        }
+    }
+    let [n, m] = counts.each_ref().map(|counts| counts.iter().sum::<f64>());
+    let terms = counts[0].iter().zip(&counts[1]).map(|(x, y)| {
+        let difference = x * (m / n).sqrt() - y * (n / m).sqrt();
+        if x + y > 0.0 {
+            difference * difference / (x + y)
+        } else {
+            0.0
+        }
+    });
+    terms.sum()
+}

@@ -1,0 +1,46 @@
+//! Step 5 as Alice does it here: she finds the least candidate and says so under encryption.
+
+use super::{PADDED_IN_SLOT, Shape};
+use crypto_bigint::{BoxedUint, Choice, CtLt, CtSelect, Resize, U256};
+use veilpath_paillier::Plaintext;
+use zeroize::Zeroizing;
+
+impl Shape {
+    /// z of the least candidate, and the bits that name it, all but the last; the same steps for every set of numbers.
+    pub(in super::super) fn answer(&self, slots: &[Zeroizing<BoxedUint>]) -> Vec<Plaintext> {
+        let (differences, padded) = slots.split_at(self.pairs().min(slots.len()));
+        let bias = self.bias();
+        let mut least = vec![Choice::TRUE; self.width];
+        for ((i, j), difference) in self.compared().zip(differences) {
+            let below = narrow(difference).ct_lt(&bias);
+            // y_i < y_j, and then j is not the least; else i is not. No two are equal here.
+            least[j] &= !below;
+            least[i] &= below;
+        }
+        let mask = U256::MAX.shr_vartime(U256::BITS - self.padded_bits());
+        let mut chosen = Zeroizing::new(U256::ZERO);
+        for (candidate, is_least) in least.iter().enumerate() {
+            let Some(slot) = padded.get(candidate / PADDED_IN_SLOT) else {
+                continue;
+            };
+            let place = (0..self.padded_bits() * PADDED_IN_SLOT as u32)
+                .step_by(self.padded_bits() as usize)
+                .nth(candidate % PADDED_IN_SLOT)
+                .unwrap_or(0);
+            let value = narrow(slot).shr_vartime(place) & mask;
+            *chosen = chosen.ct_select(&value, *is_least);
+        }
+        let bits = least.iter().take(self.width - 1);
+        let bits = bits.map(|bit| Plaintext::from(u64::from(bit.to_u8())));
+        let chosen = Zeroizing::new(BoxedUint::from(&*chosen));
+        std::iter::once(Plaintext::from_uint(&chosen))
+            .chain(bits)
+            .collect()
+    }
+}
+
+/// A slot as a number of fixed length; slots are never longer.
+fn narrow(slot: &BoxedUint) -> Zeroizing<U256> {
+    let bytes = Zeroizing::new(slot.resize_unchecked(U256::BITS).to_le_bytes());
+    Zeroizing::new(U256::from_le_slice(&bytes))
+}

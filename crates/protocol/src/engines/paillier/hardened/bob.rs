@@ -1,0 +1,262 @@
+//! Steps 2 to 4 and 6 as Bob does them here.
+
+use super::super::cell::{Context, Pending, Step, StepMask, Target};
+use super::super::masking::random_bits;
+use super::super::messages::split;
+use super::super::order::permutation;
+use super::{PADDED_IN_SLOT, Shape};
+use crate::ProtocolError;
+use crypto_bigint::{BoxedUint, U256};
+use rand::{CryptoRng, RngExt};
+use veilpath_paillier::{Ciphertext, Plaintext, Scalar, TermShape};
+use zeroize::Zeroizing;
+
+/// The secret numbers of one cell.
+pub(in super::super) struct Multipliers {
+    /// π.
+    order: Vec<usize>,
+    /// w·ρ of each difference.
+    factors: Vec<Scalar>,
+    /// What is added to each: ρ·(π(i) − π(j)) + r, and the bias.
+    offsets: Vec<Zeroizing<U256>>,
+    pads: Pads,
+}
+
+/// The pads of one cell, in the order π. The last is longer by its top bit, so that it is the largest.
+pub(in super::super) struct Pads(Vec<Zeroizing<U256>>);
+
+impl Multipliers {
+    pub(in super::super) fn draw<R: CryptoRng + ?Sized>(
+        shape: &Shape,
+        rng: &mut R,
+    ) -> Result<Self, ProtocolError> {
+        let order = permutation(shape.width, rng);
+        let (mut factors, mut offsets) = (Vec::new(), Vec::new());
+        let times = |factor: &U256, small: usize| {
+            Zeroizing::new(factor.wrapping_mul(&U256::from_u64(small as u64)))
+        };
+        for (i, j) in shape.compared() {
+            let factor = log_uniform(shape.factor_bits, rng);
+            let whole = times(&factor, shape.width);
+            // π(i) − π(j) may be negative; w more of it is not.
+            let place = times(&factor, order[i] + shape.width - order[j]);
+            let place = Zeroizing::new(place.wrapping_sub(&whole));
+            let noise = Zeroizing::new(below(&factor, rng).wrapping_add(&place));
+            offsets.push(Zeroizing::new(noise.wrapping_add(&shape.bias())));
+            let whole = Zeroizing::new(BoxedUint::from(&*whole));
+            factors.push(Scalar::new(&whole, shape.scalar_bits())?);
+        }
+        let mut pads: Vec<_> = (0..shape.width)
+            .map(|_| random_bits(shape.pad_bits, rng))
+            .collect();
+        if let Some(last) = pads.last_mut() {
+            **last |= U256::ONE.shl_vartime(shape.pad_bits);
+        }
+        Ok(Self {
+            order,
+            factors,
+            offsets,
+            pads: Pads(pads),
+        })
+    }
+}
+
+/// A log-uniform number from 1 to 2^bits − 1: an octave, and within it each number as often as the inverse of its size.
+pub(in super::super) fn log_uniform<R: CryptoRng + ?Sized>(
+    bits: u32,
+    rng: &mut R,
+) -> Zeroizing<U256> {
+    let octave = rng.random_range(1..=bits);
+    loop {
+        let mut number = random_bits(U256::BITS, rng);
+        *number |= U256::ONE.shl_vartime(U256::BITS - 1);
+        // Whether a number is kept tells nothing of the one that is kept in the end.
+        let leading = number.shr_vartime(U256::BITS - u64::BITS).to_words()[0];
+        let coin: u64 = rng.random();
+        if u128::from(coin) * u128::from(leading) < 1 << 127 {
+            return Zeroizing::new(number.shr(U256::BITS - octave));
+        }
+    }
+}
+
+/// A number below `bound`, uniform but for 2^(bits of bound − 256).
+fn below<R: CryptoRng + ?Sized>(bound: &U256, rng: &mut R) -> Zeroizing<U256> {
+    let uniform = random_bits(U256::BITS, rng);
+    let (_, high) = bound.widening_mul(&*uniform);
+    Zeroizing::new(high)
+}
+
+/// A cell on its way into slots: candidates in the order π, their differences, and the numbers that mask them.
+struct Masked {
+    candidates: Vec<Ciphertext>,
+    differences: Vec<Ciphertext>,
+    numbers: Multipliers,
+}
+
+impl Context<'_> {
+    /// Steps 1 to 4 for some cells: the bytes for Alice, and what step 6 will need.
+    pub(in super::super) fn mask_apart(
+        &self,
+        shape: &Shape,
+        steps: Vec<Step>,
+    ) -> Result<(Vec<u8>, Vec<Pending>), ProtocolError> {
+        let (mut targets, mut inputs, mut numbers) = (Vec::new(), Vec::new(), Vec::new());
+        for step in steps {
+            let StepMask::Apart(mask) = step.mask else {
+                return Err(OTHER_MASK);
+            };
+            targets.push(step.target);
+            inputs.push(step.inputs);
+            numbers.push(mask);
+        }
+        let candidates: Vec<Vec<Ciphertext>> = self
+            .editing_costs(inputs)?
+            .into_iter()
+            .zip(&numbers)
+            .map(|(set, mask)| mask.order.iter().map(|&at| set[at].clone()).collect())
+            .collect();
+        let pairs: Vec<_> = candidates
+            .iter()
+            .flat_map(|set| shape.compared().map(move |(i, j)| (&set[i], &set[j])))
+            .collect();
+        let mut differences = self.public.subtract_batch(&pairs)?.into_iter();
+        let masked: Vec<Masked> = candidates
+            .into_iter()
+            .zip(numbers)
+            .map(|(candidates, numbers)| Masked {
+                candidates,
+                differences: differences.by_ref().take(shape.pairs()).collect(),
+                numbers,
+            })
+            .collect();
+        let bytes = self.pack_apart(shape, &masked)?;
+        let pads = masked.into_iter().map(|cell| cell.numbers.pads);
+        let pending = targets.into_iter().zip(pads);
+        Ok((
+            bytes,
+            pending
+                .map(|(target, pads)| Pending::Apart { target, pads })
+                .collect(),
+        ))
+    }
+
+    /// Every number in its slot, each ciphertext under randomness of its own.
+    fn pack_apart(&self, shape: &Shape, masked: &[Masked]) -> Result<Vec<u8>, ProtocolError> {
+        let layout = &self.agreement.layout;
+        let groups: Vec<&[Masked]> = masked.chunks(layout.cells).collect();
+        let nothing = self.public.trivial(&Plaintext::from(0u64))?;
+        let one = Scalar::new(&BoxedUint::one(), 1)?;
+        let mut packed = Vec::new();
+        for ciphertext in 0..layout.ciphertexts {
+            let terms = shape.terms(layout, ciphertext);
+            let (mut rows, mut offsets) = (Vec::new(), Vec::new());
+            for group in &groups {
+                let mut row = Vec::with_capacity(terms.len());
+                let mut slots = Zeroizing::new(Vec::new());
+                for (cell, place) in layout.places(ciphertext) {
+                    let cell = group.get(cell);
+                    if place < shape.pairs() {
+                        row.push(match cell {
+                            Some(cell) => (&cell.differences[place], &cell.numbers.factors[place]),
+                            // The last group may have fewer cells; the sums of all have the same shape.
+                            None => (&nothing, &one),
+                        });
+                    } else {
+                        let first = (place - shape.pairs()) * PADDED_IN_SLOT;
+                        row.extend((first..first + PADDED_IN_SLOT).map(|at| {
+                            let candidate = cell.and_then(|cell| cell.candidates.get(at));
+                            (candidate.unwrap_or(&nothing), &one)
+                        }));
+                    }
+                    if let Some(cell) = cell {
+                        slots.push(BoxedUint::from(&*cell.numbers.offset(shape, place)));
+                    }
+                }
+                rows.push(row);
+                offsets.push(layout.slots().pack(&slots)?);
+            }
+            let sums = self.public.weighted_sums(&terms, &rows)?;
+            let offsets = self.public.encrypt_batch(
+                &offsets.iter().collect::<Vec<_>>(),
+                self.randomness.draw(offsets.len())?,
+            )?;
+            let pairs: Vec<_> = sums.iter().zip(&offsets).collect();
+            packed.push(self.public.add_batch(&pairs)?);
+        }
+        self.in_groups(&packed, groups.len())
+    }
+
+    /// Step 6: `M = z_m − p_last + Σ β_i·(p_last − p_i)`.
+    pub(in super::super) fn correct_apart(
+        &self,
+        shape: &Shape,
+        answers: &[u8],
+        pending: Vec<Pending>,
+    ) -> Result<Vec<(Target, Ciphertext)>, ProtocolError> {
+        let encodings = split(answers, self.agreement.key_size());
+        let answers = self.public.ciphertexts_from_bytes(&encodings)?;
+        let one = Scalar::new(&BoxedUint::one(), 1)?;
+        let term = |scalar_bits| TermShape {
+            scalar_bits,
+            shift_bits: 0,
+        };
+        let mut terms = vec![term(1)];
+        terms.resize(shape.width, term(shape.pad_bits + 1));
+        let (mut targets, mut factors, mut minus_last) = (Vec::new(), Vec::new(), Vec::new());
+        for step in pending {
+            let Pending::Apart { target, pads } = step else {
+                return Err(OTHER_MASK);
+            };
+            let Some((last, others)) = pads.0.split_last() else {
+                return Err(OTHER_MASK);
+            };
+            let factor = |pad: &Zeroizing<U256>| {
+                let difference = Zeroizing::new(last.wrapping_sub(pad));
+                let difference = Zeroizing::new(BoxedUint::from(&*difference));
+                Ok(Scalar::new(&difference, shape.pad_bits + 1)?)
+            };
+            factors.push(
+                others
+                    .iter()
+                    .map(factor)
+                    .collect::<Result<Vec<_>, ProtocolError>>()?,
+            );
+            let last = Zeroizing::new(BoxedUint::from(&**last));
+            minus_last.push(Plaintext::from_sign_and_magnitude(true, &last));
+            targets.push(target);
+        }
+        let rows: Vec<Vec<(&Ciphertext, &Scalar)>> = answers
+            .chunks(shape.replies())
+            .zip(&factors)
+            .map(|(answer, factors)| {
+                answer
+                    .iter()
+                    .zip(std::iter::once(&one).chain(factors))
+                    .collect()
+            })
+            .collect();
+        let sums = self.public.weighted_sums(&terms, &rows)?;
+        let shifts: Vec<_> = sums.iter().zip(&minus_last).collect();
+        let values = self.public.add_plain_batch(&shifts)?;
+        Ok(targets.into_iter().zip(values).collect())
+    }
+}
+
+impl Multipliers {
+    /// What is added to a slot in the clear.
+    fn offset(&self, shape: &Shape, place: usize) -> Zeroizing<U256> {
+        if let Some(offset) = self.offsets.get(place) {
+            return offset.clone();
+        }
+        let first = (place - shape.pairs()) * PADDED_IN_SLOT;
+        let mut offset = Zeroizing::new(U256::ZERO);
+        let pads = self.pads.0.iter().skip(first).take(PADDED_IN_SLOT);
+        for (k, pad) in (0u32..).zip(pads) {
+            *offset |= pad.shl_vartime(k * shape.padded_bits());
+        }
+        offset
+    }
+}
+
+/// The steps of a run have all the same masks.
+const OTHER_MASK: ProtocolError = ProtocolError::Internal("a mask of the other variant");
