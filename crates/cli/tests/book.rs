@@ -227,7 +227,10 @@ fn constant(code: &str, name: &str) -> Option<u64> {
         let line = line.trim();
         let at = line.find(name)?;
         let before = &line[..at];
-        if !matches!(before, "" | "const " | "pub const " | "pub(crate) const ") {
+        if !matches!(
+            before,
+            "" | "const " | "pub const " | "pub(crate) const " | "pub(super) const "
+        ) {
             return None;
         }
         let rest = &line[at + name.len()..];
