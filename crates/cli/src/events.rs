@@ -10,7 +10,7 @@ use serde_json::{Value, json};
 use std::net::SocketAddr;
 use std::sync::Mutex;
 use std::time::{Duration, Instant};
-use veilpath_protocol::{Engine, Observer, Reveal};
+use veilpath_protocol::{Engine, Observer, Reveal, RevealTo};
 use veilpath_report::table;
 use veilpath_session::{Ended, Fingerprint, SessionError, Summary};
 
@@ -127,7 +127,11 @@ impl Events {
     pub(crate) fn stranger(&self, error: &SessionError) {
         let event = json!({"event": "stranger", "message": error.to_string()});
         self.tell(event, || {
-            say::note(&format!("a stranger was turned away ({error})"));
+            let what = match error {
+                SessionError::NotExpected => "a caller hung up",
+                _ => "a stranger was turned away",
+            };
+            say::note(&format!("{what} ({error})"));
         });
     }
 
@@ -160,7 +164,10 @@ impl Events {
             "pairs": summary.pairs,
             "pairs_from_journal": summary.from_journal,
             "cells": summary.cells,
+            "without_partner": summary.without_partner,
+            "stimuli_of_one_side": summary.stimuli_of_one_side,
             "reveal": summary.reveal,
+            "reveal_to": summary.reveal_to,
             "pad_to": summary.pad_to,
             "estimate": {
                 "bytes_to_host": estimate.bytes_to_host,
@@ -176,14 +183,20 @@ impl Events {
             };
             self.lines(&format!(
                 "agreed: {} scanpaths of the host, {} of the joining side, {} pairs{known}\n\
-                 each pair tells {}; {}\n\
+                 each pair tells {}{}; {}\n\
                  estimate: {} cells, {} to the host, {} to the joining side, {} of computing\n",
                 summary.host_scanpaths,
                 summary.join_scanpaths,
                 summary.pairs,
                 match summary.reveal {
-                    Reveal::Score => "its score".into(),
-                    threshold => format!("one bit ({threshold})"),
+                    Reveal::Score => "its score",
+                    Reveal::Threshold(_) =>
+                        summary.tells.trim_start_matches("one bit of every pair: "),
+                },
+                match summary.reveal_to {
+                    RevealTo::Both => "",
+                    RevealTo::Host => ", to the host alone",
+                    RevealTo::Join => ", to the joining side alone",
                 },
                 match summary.pad_to {
                     None => "both sides know the lengths".into(),
@@ -194,7 +207,21 @@ impl Events {
                 bytes(estimate.bytes_to_join),
                 seconds(estimate.seconds),
             ));
+            self.notes_on_pairs(summary);
         });
+    }
+
+    /// What a user may not expect of the pairs.
+    fn notes_on_pairs(&self, summary: &Summary) {
+        if summary.stimuli_of_one_side {
+            self.note("only one side names its stimuli, so all scanpaths are compared with all (`veilpath encode --stimulus` names them)");
+        }
+        let [host, join] = summary.without_partner;
+        if host + join > 0 {
+            self.note(&format!(
+                "{host} scanpaths of the host and {join} of the joining side are compared with none, because the other side does not have their stimulus"
+            ));
+        }
     }
 
     /// An observer that shows how far the work is.
@@ -230,7 +257,7 @@ impl Events {
             self.lines(&table::closing_lines(&ended.outcome));
             if ended.repeated_pairs > 0 {
                 self.note(&format!(
-                    "{} pairs were begun more than once, one of them {} times: after an interruption, or with --fresh, the other side saw messages of the same pairs again",
+                    "{} pairs were begun more than once, one of them {} times: after an interruption, or with --fresh, the other side saw messages of the same pairs again (with the engine garbled they tell it nothing new)",
                     ended.repeated_pairs, ended.most_views
                 ));
             }

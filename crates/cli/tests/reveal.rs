@@ -174,8 +174,9 @@ fn both_sides_agree_on_what_is_told_and_see_it_in_the_estimate() {
     let join = pair.start(pair::Side::Join, &call).end();
     host.end().ok();
     assert!(
-        join.stderr
-            .contains("each pair tells one bit (threshold:4); both sides know the lengths"),
+        join.stderr.contains(
+            "each pair tells whether its score is at most 4; both sides know the lengths"
+        ),
         "{}",
         join.stderr
     );

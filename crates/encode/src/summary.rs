@@ -181,6 +181,8 @@ impl fmt::Display for Summary {
         if self.stimuli > 0 {
             let stimuli = counted(self.stimuli, "stimulus", "stimuli");
             scanpaths.push_str(&format!(" on {stimuli}"));
+        } else if self.scanpaths > 0 {
+            scanpaths.push_str(", without a stimulus (--stimulus or --file-name names it)");
         }
         if self.empty > 0 {
             scanpaths.push_str(&format!(", {} empty", self.empty));

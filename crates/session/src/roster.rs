@@ -206,6 +206,12 @@ impl Roster {
     }
 
     /// A cohort with hashes for stimuli and nothing to look at: for the rule that pairs scanpaths.
+    /// Whether any scanpath has a stimulus, by name or by hash.
+    pub(crate) fn has_stimuli(&self) -> bool {
+        let has = |row: &Row| row.stimulus.is_some() || row.hash.is_some();
+        self.0.iter().any(has)
+    }
+
     fn outline(&self, parties: &Parties) -> Cohort {
         let entries = self.0.iter().map(|row| Entry {
             participant: String::new(),

@@ -19,7 +19,10 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use veilpath_metrics::Cohort;
-use veilpath_protocol::{ChannelError, Counted, Estimate, ProtocolError, Reveal, Role, Spec};
+use veilpath_protocol::{ChannelError, Counted, ProtocolError, Role, Spec};
+
+mod summary;
+pub use summary::{Summary, Wish};
 
 /// How long to wait for word of why a connection broke.
 const AFTERTHOUGHT: Duration = Duration::from_millis(300);
@@ -80,38 +83,6 @@ pub(crate) struct Entry {
     comparisons: Vec<u64>,
     agreement: [u8; 32],
     pub(crate) most_agreements: u64,
-}
-
-/// What is left to do, for the user.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Summary {
-    /// Scanpaths of the host.
-    pub host_scanpaths: usize,
-    /// Scanpaths of the joining side.
-    pub join_scanpaths: usize,
-    /// Pairs in all.
-    pub pairs: usize,
-    /// Pairs that both sides have from an earlier, interrupted session.
-    pub from_journal: usize,
-    /// Matrix cells of the pairs that are left.
-    pub cells: u64,
-    /// What they will cost.
-    pub estimate: Estimate,
-    /// What will come out for each pair.
-    pub reveal: Reveal,
-    /// How long every scanpath looks to the other side, where lengths are hidden.
-    pub pad_to: Option<u32>,
-    /// Who wants no more than this.
-    pub only_estimate: Option<Wish>,
-}
-
-/// Whose wish it is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wish {
-    /// This side's.
-    Ours,
-    /// The other side's.
-    Theirs,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -321,31 +292,6 @@ impl Conversation {
 
     pub(crate) fn be_patient_with_work(&self) {
         self.line.set_stall(self.patience.stall);
-    }
-}
-
-impl Agreed {
-    /// What is left to do.
-    pub fn summary(&self) -> Summary {
-        let spec = &self.plan.spec;
-        let work = self
-            .remaining
-            .work(&self.pairs, &self.host, &self.join, spec);
-        Summary {
-            host_scanpaths: self.host.len(),
-            join_scanpaths: self.join.len(),
-            pairs: self.pairs.len(),
-            from_journal: self.pairs.len() - self.remaining.pairs().len(),
-            cells: work.cells,
-            estimate: spec.estimate(&work),
-            reveal: spec.reveal,
-            pad_to: spec.pad_to,
-            only_estimate: match (self.plan.estimate_only, self.theirs_estimates) {
-                (true, _) => Some(Wish::Ours),
-                (false, true) => Some(Wish::Theirs),
-                (false, false) => None,
-            },
-        }
     }
 }
 

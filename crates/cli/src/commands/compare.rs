@@ -222,6 +222,13 @@ impl Observer for OnBar<'_> {
 /// Scanpaths that are compared with nothing are no error, but nobody should have to find out by counting rows.
 fn say_left_out(rule: PairRule, plan: &Plan, paths: [&PathBuf; 2]) {
     let count = count_pairs(rule, &plan.a, &plan.b);
+    if rule == PairRule::SameStimulus && plan.a.has_stimuli() != plan.b.has_stimuli() {
+        let nameless = paths[usize::from(plan.a.has_stimuli())];
+        say::note(&format!(
+            "{}: no scanpath has a stimulus, so all scanpaths are compared with all (`veilpath encode --stimulus` names them)",
+            nameless.display()
+        ));
+    }
     let sides = [
         (&plan.a, count.left_out_of_a),
         (&plan.b, count.left_out_of_b),

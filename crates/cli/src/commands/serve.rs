@@ -42,6 +42,9 @@ fn serve(call: &Call<'_>, events: &Events) -> Result<(), Failure> {
     for output in outputs.iter().flatten() {
         output.check(&ready.inputs)?;
     }
+    for peer in &peers {
+        ready.refuse_own(peer.fingerprint)?;
+    }
     ready.warn(events);
     let listener = Listener::bind(call.listen)?;
     events.listening(listener.address(), ready.identity.fingerprint());

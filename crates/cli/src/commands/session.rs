@@ -261,6 +261,7 @@ pub(crate) fn run(
     let events = args.events();
     let session = || {
         let ready = args.ready(role, key, wait, &events)?;
+        ready.refuse_own(peer)?;
         let place = args.output.check(&ready.inputs)?;
         ready.warn(&events);
         let channel = connect(&ready, &events)?;
@@ -272,6 +273,18 @@ pub(crate) fn run(
         Ok(())
     };
     session().map_err(|failure| events.failed(failure))
+}
+
+impl Ready<'_> {
+    /// The usual mix-up: nobody else can show this side's own key.
+    pub(crate) fn refuse_own(&self, peer: Fingerprint) -> Result<(), Failure> {
+        if peer == self.identity.fingerprint() {
+            return Err(Failure::input(format!(
+                "{peer} is this side's own fingerprint\n  --peer takes the one that `veilpath identity` shows at the other institution"
+            )));
+        }
+        Ok(())
+    }
 }
 
 /// The plan for this side's cohort, where the engine can do all that is asked for.
