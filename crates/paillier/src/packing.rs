@@ -5,7 +5,9 @@
 //! The bound of a value that is only known encrypted is computed from the bounds of what it is made of.
 
 use crypto_bigint::{BoxedUint, ConcatenatingMul};
+use zeroize::Zeroizing;
 
+use crate::arith::limbs;
 use crate::ciphertext::Ciphertext;
 use crate::error::{Misuse, Result};
 use crate::key_size::KeySize;
@@ -108,7 +110,8 @@ impl SlotLayout {
     /// One plaintext of these values, the first in the lowest slot. Slots beyond them are zero.
     pub fn pack(&self, values: &[BoxedUint]) -> Result<Plaintext> {
         self.check_count(values.len())?;
-        let mut packed = BoxedUint::zero_with_precision(self.slots * self.slot_bits);
+        let total = self.slots * self.slot_bits;
+        let mut packed = Zeroizing::new(BoxedUint::zero_with_precision(total));
         for value in values.iter().rev() {
             if value.bits() > self.slot_bits {
                 return Err(Misuse::SlotOverflow {
@@ -117,15 +120,16 @@ impl SlotLayout {
                 }
                 .into());
             }
-            packed = packed.unbounded_shl(self.slot_bits);
-            packed.wrapping_add_assign(crate::arith::limbs::resize(value, &packed));
+            packed = Zeroizing::new(packed.unbounded_shl(self.slot_bits));
+            let value = Zeroizing::new(limbs::resize(value, &packed));
+            packed.wrapping_add_assign(&*value);
         }
         Ok(Plaintext::from_uint(&packed))
     }
 
     /// The values of all slots, the lowest first.
     pub fn unpack(&self, plaintext: &Plaintext) -> Result<Vec<BoxedUint>> {
-        let mut rest = plaintext.magnitude();
+        let mut rest = Zeroizing::new(plaintext.magnitude());
         let total = self.slots * self.slot_bits;
         if plaintext.is_negative() || rest.bits() > total {
             return Err(Misuse::SlotOverflow {
@@ -136,8 +140,8 @@ impl SlotLayout {
         }
         let mask = Bound::of_bits(self.slot_bits).0;
         let values = (0..self.slots).map(|_| {
-            let value = crate::arith::limbs::resize(&rest, &mask).bitand(&mask);
-            rest = rest.unbounded_shr(self.slot_bits);
+            let value = Zeroizing::new(limbs::resize(&rest, &mask)).bitand(&mask);
+            rest = Zeroizing::new(rest.unbounded_shr(self.slot_bits));
             value
         });
         Ok(values.collect())

@@ -227,7 +227,8 @@ impl PrimeHalf {
     /// The inverse of minus the other prime, modulo this one.
     fn minus_other_inverse(&self, other: &BoxedUint) -> Result<Zeroizing<BoxedUint>> {
         let minus = Zeroizing::new(other.rem(&self.prime).neg_mod(&self.prime));
-        Ok(Zeroizing::new(invert(&minus, &odd(self.prime())?)?))
+        let odd_prime = odd(self.prime())?;
+        Ok(Zeroizing::new(invert(&minus, &odd_prime)?))
     }
 
     fn factor_below_prime(&self, value: &BoxedUint) -> Factor {
@@ -290,9 +291,10 @@ impl PrimeHalf {
 
 /// The element of `Z/n²` that is 1 modulo `p²` and 0 modulo `q²`.
 fn idempotent(p: &BoxedUint, q: &BoxedUint, public: &PublicKey) -> Result<Residue> {
-    let p_squared = odd(&p.concatenating_square())?;
+    let p_squared = odd(&Zeroizing::new(p.concatenating_square()))?;
     let q_squared = Zeroizing::new(q.concatenating_square());
-    let inverse = Zeroizing::new(invert(&q_squared.rem(p_squared.as_nz_ref()), &p_squared)?);
+    let remainder = Zeroizing::new(q_squared.rem(p_squared.as_nz_ref()));
+    let inverse = Zeroizing::new(invert(&remainder, &p_squared)?);
     let product = Zeroizing::new(q_squared.concatenating_mul(&*inverse));
     Ok(public.ring().residue(&product))
 }
@@ -312,17 +314,16 @@ fn random_prime<R: CryptoRng + ?Sized>(bits: u32, rng: &mut R) -> Result<BoxedUi
 fn primes_fit(p: &BoxedUint, q: &BoxedUint, size: KeySize) -> bool {
     let one = BoxedUint::one_with_precision(p.bits_precision());
     let n = p.concatenating_mul(q);
-    let totient = p
-        .wrapping_sub(&one)
-        .concatenating_mul(&q.wrapping_sub(&one));
-    let distance = if p > q {
+    let [p_below, q_below] = [p, q].map(|prime| Zeroizing::new(prime.wrapping_sub(&one)));
+    let totient = Zeroizing::new(p_below.concatenating_mul(&*q_below));
+    let distance = Zeroizing::new(if p > q {
         p.wrapping_sub(q)
     } else {
         q.wrapping_sub(p)
-    };
+    });
     let far_apart = distance.bits() > (size.bits() / 2).saturating_sub(MINIMUM_DISTANCE_SLACK);
     let coprime = n
-        .gcd(&totient)
+        .gcd(&*totient)
         .ct_eq(&BoxedUint::one_with_precision(n.bits_precision()));
     far_apart && n.bits() == size.bits() && bool::from(coprime)
 }
@@ -331,8 +332,10 @@ fn sized(value: &BoxedUint, bits: u32) -> BoxedUint {
     limbs::resize(value, &BoxedUint::zero_with_precision(bits))
 }
 
-fn odd(value: &BoxedUint) -> Result<Odd<BoxedUint>> {
-    Option::from(value.clone().into_odd()).ok_or_else(|| KeyFault::Primes.into())
+fn odd(value: &BoxedUint) -> Result<Zeroizing<Odd<BoxedUint>>> {
+    let odd: Option<_> = value.clone().into_odd().into();
+    odd.map(Zeroizing::new)
+        .ok_or_else(|| KeyFault::Primes.into())
 }
 
 fn nonzero(value: BoxedUint) -> Result<NonZero<BoxedUint>> {

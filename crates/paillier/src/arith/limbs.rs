@@ -19,9 +19,11 @@ impl MontgomeryConstants {
     /// Computed in constant time, for the modulus may be a secret prime. `None` for a modulus of zero.
     pub(crate) fn new(modulus: &[u64], radix_bits: u32) -> Option<Self> {
         let words = modulus.len();
-        let m = Option::<NonZero<BoxedUint>>::from(to_uint(modulus).into_nz())?;
-        let m_squared =
-            Option::<NonZero<BoxedUint>>::from(m.as_ref().concatenating_square().into_nz())?;
+        let wiped =
+            |uint: BoxedUint| Option::<NonZero<_>>::from(uint.into_nz()).map(Zeroizing::new);
+        let m: Zeroizing<NonZero<BoxedUint>> = wiped(to_uint(modulus))?;
+        let whole: &BoxedUint = (*m).as_ref();
+        let m_squared = wiped(whole.concatenating_square())?;
         let split = |value: &BoxedUint| {
             let (high, low) = value.div_rem(&m);
             Residue::from_digits(from_uint(&low, words), from_uint(&high, words))
@@ -32,7 +34,7 @@ impl MontgomeryConstants {
         let radix_squared = radix.concatenating_square().rem(&m_squared);
         // R mod m lies in [0, m), so m + 1 − it is positive and needs at most one subtraction.
         let radix_mod_m = radix.rem(&m);
-        let wide = m.as_ref().resize(m.as_ref().bits_precision() + 64);
+        let wide = Zeroizing::new(whole.resize(whole.bits_precision() + 64));
         let one_minus_radix = wide
             .wrapping_add(BoxedUint::one_with_precision(wide.bits_precision()))
             .wrapping_sub(radix_mod_m)
@@ -98,7 +100,7 @@ pub(crate) fn resize(value: &BoxedUint, like: &BoxedUint) -> BoxedUint {
 /// `low + high·m` as one number of twice the precision of `m`.
 pub(crate) fn join_digits(low: &[u64], high: &[u64], m: &BoxedUint) -> BoxedUint {
     let high = Zeroizing::new(to_uint(high));
-    let product = high.concatenating_mul(m);
+    let product = Zeroizing::new(high.concatenating_mul(m));
     let low = Zeroizing::new(to_uint(low).resize(product.bits_precision()));
     product.wrapping_add(&*low)
 }
