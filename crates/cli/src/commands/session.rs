@@ -349,3 +349,24 @@ fn home(args: &SessionArgs) -> Result<Home, Failure> {
         (Err(error), None) => Err(error.into()),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A peer with long scanpaths must not end a host that serves others.
+    #[test]
+    fn what_is_too_much_for_both_is_not_this_sides_failure() {
+        let code = |error: ProtocolError| of_both(error.into()).code();
+        let does_not_fit = ProtocolError::DoesNotFit {
+            needed: 600,
+            key_bits: 512,
+        };
+        assert_eq!(code(does_not_fit), 3);
+        assert_eq!(
+            code(ProtocolError::Job("the sum of all costs is too large")),
+            3
+        );
+        assert_eq!(code(ProtocolError::NoRandomness), 2);
+    }
+}
