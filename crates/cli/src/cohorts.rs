@@ -140,6 +140,11 @@ impl<'a> OwnCohort<'a> {
         &self.file.cohort
     }
 
+    /// Whether the file can still be read as it was.
+    pub(crate) fn is_there(&self) -> bool {
+        load(&self.source, self.letters.named).is_ok()
+    }
+
     /// The cohort in the letters of both sides, and the metric: what [`plan`] would make of the two files.
     pub(crate) fn settle(
         &self,

@@ -290,6 +290,14 @@ impl Events {
         self.tell(event, || self.note(&message));
     }
 
+    /// Tells of a connection that was not let in, beside the one that its peer has.
+    pub(crate) fn declined(&self, reason: &str) {
+        let event = json!({"event": "declined", "message": reason});
+        self.tell(event, || {
+            self.note(&format!("another connection was declined: {reason}"));
+        });
+    }
+
     /// Tells at the end of several sessions how many came to theirs.
     pub(crate) fn served(&self, finished: usize, peers: usize) {
         let event = json!({"event": "served", "finished": finished, "peers": peers});

@@ -30,6 +30,14 @@ impl Failure {
         Failure::Input(message.into())
     }
 
+    /// The same, where it follows from what the other side has or asks for.
+    pub(crate) fn of_the_peer(self) -> Self {
+        match self {
+            Failure::Input(message) => Failure::Peer(message),
+            other => other,
+        }
+    }
+
     /// A file that could not be written.
     pub(crate) fn writing(path: &Path, error: &io::Error) -> Self {
         if error.kind() == io::ErrorKind::BrokenPipe {

@@ -1,6 +1,8 @@
 //! The peers of a host: their fingerprints, and a name for each to call its results by.
 
 use crate::failure::Failure;
+use std::fs::File;
+use std::io::Read;
 use std::path::Path;
 use veilpath_session::Fingerprint;
 use veilpath_session::limits::MAX_PEERS;
@@ -63,12 +65,14 @@ pub(crate) fn gather(named: &[Fingerprint], file: Option<&Path>) -> Result<Vec<P
 /// A line for each peer: its fingerprint, and a name where the user likes. Lines that start with `#` are for people.
 fn read(path: &Path) -> Result<Vec<Peer>, Failure> {
     let failed = |problem: String| Failure::input(format!("{}: {problem}", path.display()));
-    let size = std::fs::metadata(path).map(|metadata| metadata.len());
-    if size.is_ok_and(|size| size > MOST_BYTES) {
+    let mut text = String::new();
+    // Not every file tells its size, and some never end.
+    let size = File::open(path)
+        .and_then(|file| file.take(MOST_BYTES + 1).read_to_string(&mut text))
+        .map_err(|error| failed(format!("cannot be read: {error}")))?;
+    if size as u64 > MOST_BYTES {
         return Err(failed("this is too large for a list of peers".into()));
     }
-    let text = std::fs::read_to_string(path)
-        .map_err(|error| failed(format!("cannot be read: {error}")))?;
     let mut peers = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -93,7 +97,7 @@ fn read(path: &Path) -> Result<Vec<Peer>, Failure> {
             },
             Some(_) => {
                 return Err(at(
-                    "a name has at most 64 letters, digits, hyphens, underscores and dots, and starts with a letter or a digit",
+                    "a name has at most 64 letters, digits, hyphens, underscores and dots, and starts with a letter or a digit; some, like con and com1, are no names of files everywhere",
                 ));
             }
         };
@@ -111,6 +115,19 @@ fn is_good(name: &str) -> bool {
     name.len() <= MOST_LETTERS
         && name.chars().all(plain)
         && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && !is_device(name)
+}
+
+/// Whether Windows takes this name for a device, whatever follows a dot.
+fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
+    match stem.as_str() {
+        "con" | "prn" | "aux" | "nul" => true,
+        stem => {
+            let number = stem.strip_prefix("com").or(stem.strip_prefix("lpt"));
+            number.is_some_and(|it| matches!(it.as_bytes(), [b'1'..=b'9']))
+        }
+    }
 }
 
 #[cfg(test)]
@@ -145,14 +162,37 @@ mod tests {
             (format!("{ONE} ../clinic\n"), "line 1"),
             (format!("{ONE} .clinic\n"), "line 1"),
             (format!("{ONE} {}\n", "x".repeat(65)), "line 1"),
+            (format!("{ONE} Con\n"), "line 1"),
+            (format!("{ONE} nul.2026\n"), "line 1"),
+            (format!("{ONE} com1\n"), "line 1"),
+            (format!("{ONE} LPT9.x\n"), "line 1"),
             (format!("{ONE} a\n{ONE} b\n"), "named twice"),
             (format!("{ONE} clinic\n{two} Clinic\n"), "the name Clinic"),
         ] {
             let error = list(&text).unwrap_err();
             assert!(error.contains(words), "{words}: {error}");
         }
+        for name in [
+            "console",
+            "com",
+            "com0",
+            "com10",
+            "lpt",
+            "x.con",
+            "auxiliary",
+        ] {
+            assert_eq!(list(&format!("{ONE} {name}\n")).unwrap()[0].name, name);
+        }
         let many = (0..=MAX_PEERS).map(|index| format!("{index:064x}\n"));
         let error = list(&many.collect::<String>()).unwrap_err();
         assert!(error.contains("too many"), "{error}");
+    }
+
+    /// Its size is told as nothing.
+    #[cfg(unix)]
+    #[test]
+    fn a_list_that_never_ends_is_refused() {
+        let error = gather(&[], Some(Path::new("/dev/zero"))).unwrap_err();
+        assert!(error.to_string().contains("too large"), "{error}");
     }
 }

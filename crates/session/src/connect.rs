@@ -2,7 +2,7 @@
 
 use crate::channel::SecureChannel;
 use crate::door::{Door, Visit};
-use crate::limits::{HANDSHAKE, Patience};
+use crate::limits::{HANDSHAKE, Patience, deadline};
 use crate::line::{TICK, is_tick};
 use crate::tls::{self, Pinned};
 use crate::{Fault, Fingerprint, Identity, SessionError};
@@ -65,7 +65,7 @@ impl Listener {
         patience: &Patience,
         stranger: &mut dyn FnMut(&SessionError),
     ) -> Result<SecureChannel, SessionError> {
-        let deadline = Instant::now() + patience.arrival;
+        let deadline = deadline(patience.arrival);
         let mut door = Door::open(self, identity, &[peer], patience);
         let mut wrong_key = None;
         while let Some(visit) = door.next(deadline) {
@@ -96,7 +96,7 @@ pub fn join(
     peer: Fingerprint,
     patience: &Patience,
 ) -> Result<SecureChannel, SessionError> {
-    let deadline = Instant::now() + patience.arrival;
+    let deadline = deadline(patience.arrival);
     loop {
         let (failed, pause) = match knock(address, deadline) {
             Ok(socket) => match join_over(socket, identity, peer, patience) {

@@ -138,18 +138,30 @@ impl From<ChannelError> for SessionError {
     }
 }
 
-/// Text from the other side, fit for a terminal: short, on one line, without control characters.
+/// Text from the other side, fit for a terminal: short, on one line, in one direction, without control characters.
 pub(crate) fn tame(text: &str) -> String {
     const MOST: usize = 200;
     let mut tame: String = text
         .chars()
         .take(MOST)
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
+        .map(|c| if is_wild(c) { '\u{fffd}' } else { c })
         .collect();
     if text.chars().nth(MOST).is_some() {
         tame.push('…');
     }
     tame
+}
+
+/// Whether a character steers what others look like: control characters, ends of lines, and those that turn the direction of
+/// writing, by which a text can look like another.
+fn is_wild(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}'
+                | '\u{202a}'..='\u{202e}'
+                | '\u{2066}'..='\u{2069}'
+        )
 }
 
 fn list(differences: &[Difference]) -> String {
@@ -174,6 +186,13 @@ mod tests {
     #[test]
     fn text_of_the_other_side_cannot_steer_a_terminal_or_fill_it() {
         assert_eq!(tame("a\u{1b}[31m\nb"), "a\u{fffd}[31m\u{fffd}b");
+        for wild in
+            "\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202e}\u{2066}\u{2069}".chars()
+        {
+            assert_eq!(tame(&format!("a{wild}b")), "a\u{fffd}b", "{wild:?}");
+        }
+        // Letters of every script are no harm.
+        assert_eq!(tame("Zürich עברית 東京 – …"), "Zürich עברית 東京 – …");
         assert_eq!(tame(&"x".repeat(5000)).chars().count(), 201);
     }
 }

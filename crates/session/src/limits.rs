@@ -1,7 +1,7 @@
 //! How much the other side may ask of this one. Everything that it announces is held against these before memory is
 //! reserved for it.
 
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// The version of what is said between two sides. Both must speak the same.
 pub const PROTOCOL_VERSION: u16 = 2;
@@ -38,10 +38,17 @@ impl Patience {
     pub fn new(silence: Duration, arrival: Duration) -> Self {
         Self {
             silence,
-            stall: silence * 60,
+            stall: silence.saturating_mul(60),
             arrival,
         }
     }
+}
+
+/// The end of a wait that begins now. A clock cannot name every moment: a wait beyond what it can lasts thirty years.
+pub(crate) fn deadline(wait: Duration) -> Instant {
+    const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
+    let now = Instant::now();
+    now.checked_add(wait).unwrap_or_else(|| now + FAR)
 }
 
 /// The longest time for a connection to prove who it is: until then it is a stranger that keeps the true peer waiting.

@@ -7,7 +7,8 @@
 //!
 //! # A peer that comes again
 //! One that failed, or whose line broke, may come again as long as the host is there: it goes on with what is missing. So may
-//! one that is done: nothing is computed, but it gets its results again.
+//! one that is done: it gets its results again, and nothing is computed that both sides have. Once work has begun, it may come for
+//! nothing else ([`OneAgreement`]): `hold` keeps the conversation to it.
 //!
 //! # A peer that is here already
 //! Its key proves that it is the same institution, but not that the first connection is dead: it may have crashed and come
@@ -22,7 +23,7 @@
 use crate::door::{Door, Visit};
 use crate::line::Watch;
 use crate::turns::Turns;
-use crate::{Fingerprint, SecureChannel, SessionError};
+use crate::{Fingerprint, OneAgreement, SecureChannel, SessionError};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
@@ -46,6 +47,8 @@ pub struct Guest {
     pub index: usize,
     /// The connection with it.
     pub channel: SecureChannel,
+    /// What its conversation is to be kept to ([`Conversation::keep_to`](crate::Conversation::keep_to)).
+    pub agreement: OneAgreement,
     /// Why it is not to be served, where that is so: it is to be told.
     pub declined: Option<&'static str>,
 }
@@ -85,6 +88,7 @@ pub struct Reception {
 /// What is known of one peer.
 struct File<'scope, E> {
     standing: Standing<E>,
+    agreement: OneAgreement,
     running: Option<Running<'scope>>,
     second: Option<Second>,
     declining: Option<ScopedJoinHandle<'scope, ()>>,
@@ -144,7 +148,7 @@ impl Reception {
                 let now = Instant::now();
                 if files.iter().any(|file| file.running.is_some()) {
                     active = now;
-                } else if files.iter().all(File::is_settled) || now > active + self.wait {
+                } else if files.iter().all(File::is_settled) || active.elapsed() > self.wait {
                     break;
                 }
                 match door.next(now + LOOK) {
@@ -182,7 +186,7 @@ impl<'scope, E: Send + 'scope> Hall<'scope, '_, E> {
         channel: SecureChannel,
     ) {
         if file.running.is_none() {
-            file.running = self.begin(index, peer, channel);
+            file.running = self.begin(index, peer, &file.agreement, channel);
             return;
         }
         let came = Instant::now();
@@ -203,7 +207,7 @@ impl<'scope, E: Send + 'scope> Hall<'scope, '_, E> {
             return;
         };
         let Some(running) = &mut file.running else {
-            file.running = self.begin(index, peer, second.channel);
+            file.running = self.begin(index, peer, &file.agreement, second.channel);
             return;
         };
         let since = second.came.elapsed();
@@ -216,7 +220,7 @@ impl<'scope, E: Send + 'scope> Hall<'scope, '_, E> {
             if busy.is_some_and(|thread| !thread.is_finished()) {
                 abandon(second.channel);
             } else {
-                file.declining = self.decline(index, peer, second.channel);
+                file.declining = self.decline(index, peer, &file.agreement, second.channel);
             }
             return;
         }
@@ -234,6 +238,7 @@ impl<'scope, E: Send + 'scope> Hall<'scope, '_, E> {
         &self,
         index: usize,
         peer: Fingerprint,
+        agreement: &OneAgreement,
         channel: SecureChannel,
     ) -> Option<Running<'scope>> {
         let watch = channel.watch().ok();
@@ -241,6 +246,7 @@ impl<'scope, E: Send + 'scope> Hall<'scope, '_, E> {
             peer,
             index,
             channel,
+            agreement: agreement.clone(),
             declined: None,
         };
         let (hold, turns, ending) = (self.hold, self.turns, self.ending.clone());
@@ -262,12 +268,14 @@ impl<'scope, E: Send + 'scope> Hall<'scope, '_, E> {
         &self,
         index: usize,
         peer: Fingerprint,
+        agreement: &OneAgreement,
         channel: SecureChannel,
     ) -> Option<ScopedJoinHandle<'scope, ()>> {
         let guest = Guest {
             peer,
             index,
             channel,
+            agreement: agreement.clone(),
             declined: Some(HERE_ALREADY),
         };
         let (hold, turns) = (self.hold, self.turns);
@@ -290,6 +298,7 @@ impl<E> File<'_, E> {
     fn new() -> Self {
         Self {
             standing: Standing::Awaited,
+            agreement: OneAgreement::default(),
             running: None,
             second: None,
             declining: None,

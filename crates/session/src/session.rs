@@ -8,6 +8,7 @@ use crate::journal::Journal;
 use crate::ledger::{self, Request};
 use crate::limits::Patience;
 use crate::line::Line;
+use crate::one_agreement::OneAgreement;
 use crate::roster::{self, Parties, Roster};
 use crate::sealed::Sealed;
 use crate::seals::{agreement_id, of_role, seal};
@@ -37,6 +38,7 @@ pub struct Conversation {
     peer: Fingerprint,
     patience: Patience,
     pub(crate) told_to_wait: ToldToWait,
+    one_agreement: OneAgreement,
     /// How often the other side wants to hear something.
     pub(crate) beat: Duration,
 }
@@ -111,6 +113,7 @@ impl Conversation {
             peer,
             patience,
             told_to_wait: ToldToWait::default(),
+            one_agreement: OneAgreement::default(),
             beat: patience.silence / 4,
         };
         let hello = Hello::new(letters, patience.silence);
@@ -127,6 +130,12 @@ impl Conversation {
     pub fn decline(mut self, reason: &str) {
         // Whether it hears of it or not, the session is over.
         let _ = control::decline(&mut self.channel, self.role, Tag::Terms, reason);
+    }
+
+    /// Keeps the other side to the one agreement that it may work on, over all conversations that share it. Whatever the plan says, a
+    /// comparison that has begun is not begun afresh.
+    pub fn keep_to(&mut self, one: &OneAgreement) {
+        self.one_agreement = one.clone();
     }
 
     /// Compares the two plans, exchanges rosters, opens the journal, and finds what is left to do. Without a home nothing
@@ -213,10 +222,14 @@ impl Conversation {
             ),
         };
         let id = agreement_id(&terms, &plan.spec, &parties, &seals, &[&host, &join]);
-        let prepared = prepare(&plan, role, &parties, [&host, &join], &id, home, {
-            let estimates = plan.estimate_only || theirs.estimate_only;
-            (!estimates).then_some((&self.identity, self.peer))
-        });
+        plan.fresh &= !self.one_agreement.has_begun();
+        let estimates = plan.estimate_only || theirs.estimate_only;
+        let work_with = (!estimates).then_some((&self.identity, self.peer));
+        // What is not admitted leaves no trace on disk.
+        let prepared = self
+            .one_agreement
+            .admit(&id)
+            .and_then(|()| prepare(&plan, role, &parties, [&host, &join], &id, home, work_with));
         let (pairs, journal, (comparisons, most_agreements)) = match prepared {
             Ok(prepared) => prepared,
             Err(error) => {
@@ -252,6 +265,11 @@ impl Conversation {
             },
             theirs_estimates: theirs.estimate_only,
         })
+    }
+
+    /// Work begins: from now on it is this agreement or none.
+    pub(crate) fn begin(&self, entry: &Entry) -> Result<(), SessionError> {
+        self.one_agreement.begin(&entry.agreement)
     }
 
     /// Counts what is about to be compared.

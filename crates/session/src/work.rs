@@ -163,6 +163,7 @@ impl Agreed {
     }
 
     fn work(&mut self, observer: &dyn Observer) -> Result<(), SessionError> {
+        self.conversation.begin(&self.ledger)?;
         self.conversation.be_patient_with_work();
         let role = self.conversation.role;
         let learns = self.plan.spec.reveal_to.includes(role);

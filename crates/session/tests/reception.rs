@@ -11,7 +11,7 @@ use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_protocol::{Answer, Engine, Observer, PairRule, Role, Spec};
 use veilpath_session::limits::Patience;
 use veilpath_session::{
-    Conversation, Door, Ended, Guest, Identity, Letters, Listener, Parting, Plan, Reception,
+    Conversation, Door, Ended, Guest, Home, Identity, Letters, Listener, Parting, Plan, Reception,
     SecureChannel, SessionError, Standing, Turns, join,
 };
 
@@ -29,7 +29,17 @@ fn cohort(scanpaths: usize) -> Cohort {
 }
 
 fn plan() -> Plan {
-    let cohort = cohort(3);
+    plan_for(cohort(3))
+}
+
+/// The same plan for a cohort with the same ids and lengths and other letters.
+fn other_plan() -> Plan {
+    let mut cohort = cohort(3);
+    cohort.entries[0].scanpath = Scanpath::new(vec![3; 20]);
+    plan_for(cohort)
+}
+
+fn plan_for(cohort: Cohort) -> Plan {
     let spec = Spec::new(
         Engine::Garbled,
         Metric::Levenshtein,
@@ -69,6 +79,12 @@ struct World {
     most: AtomicUsize,
     /// How long each session takes at least.
     work: Duration,
+    /// Pairs that the host has computed.
+    computed: AtomicUsize,
+    /// Whether the host compares all pairs afresh.
+    fresh: bool,
+    /// Where everybody keeps journals.
+    folder: tempfile::TempDir,
 }
 
 /// Counts who works, and takes its time.
@@ -76,6 +92,7 @@ struct Slow<'a>(&'a World);
 
 impl Observer for Slow<'_> {
     fn scored(&self, pair: usize, _: Answer) {
+        self.0.computed.fetch_add(1, Ordering::SeqCst);
         if pair == 0 {
             std::thread::sleep(self.0.work);
         }
@@ -99,7 +116,14 @@ impl World {
             working: AtomicUsize::new(0),
             most: AtomicUsize::new(0),
             work,
+            computed: AtomicUsize::new(0),
+            fresh: false,
+            folder: tempfile::tempdir().unwrap(),
         }
+    }
+
+    fn home(&self, name: &str) -> Home {
+        Home::at(self.folder.path().join(name))
     }
 
     fn patience(&self) -> Patience {
@@ -133,11 +157,16 @@ impl World {
             conversation.decline(reason);
             return Err(SessionError::Limit(reason.into()));
         }
+        conversation.keep_to(&guest.agreement);
         let _turn = conversation.take_turn(turns, &mut |_| ())?;
         let working = self.working.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(working, Ordering::SeqCst);
+        let plan = Plan {
+            fresh: self.fresh,
+            ..plan()
+        };
         let ended = conversation
-            .agree(plan(), None)
+            .agree(plan, Some(&self.home("host")))
             .and_then(|agreed| agreed.run(&Slow(self)));
         self.working.fetch_sub(1, Ordering::SeqCst);
         ended.map(|_| ())
@@ -148,16 +177,30 @@ impl World {
         join(address, own, host, &self.patience()).unwrap()
     }
 
-    /// A peer's session; also whether it was told to wait.
-    fn join(&self, peer: usize, address: &str) -> Result<(Ended, bool), SessionError> {
+    fn greet(&self, peer: usize, address: &str) -> Result<Conversation, SessionError> {
         let channel = self.call(peer, address);
         let (own, host) = (&self.peers[peer], self.host.fingerprint());
-        let (mut conversation, _) =
-            Conversation::greet(channel, Role::Join, own, host, &letters(), self.patience())?;
+        let greeted =
+            Conversation::greet(channel, Role::Join, own, host, &letters(), self.patience());
+        Ok(greeted?.0)
+    }
+
+    /// A session of the first peer for this plan; also how many pairs were known before.
+    fn ask(&self, plan: Plan) -> Result<(Ended, usize), SessionError> {
+        let conversation = self.greet(0, &self.address)?;
+        let agreed = conversation.agree(plan, Some(&self.home("p0")))?;
+        let known = agreed.summary().from_journal;
+        Ok((agreed.run(&())?, known))
+    }
+
+    /// A peer's session; also whether it was told to wait.
+    fn join(&self, peer: usize, address: &str) -> Result<(Ended, bool), SessionError> {
+        let mut conversation = self.greet(peer, address)?;
         let told = Arc::new(AtomicBool::new(false));
         let waited = Arc::clone(&told);
         conversation.when_told_to_wait(move |_| waited.store(true, Ordering::SeqCst));
-        let ended = conversation.agree(plan(), None)?.run(&())?;
+        let home = self.home(&format!("p{peer}"));
+        let ended = conversation.agree(plan(), Some(&home))?.run(&())?;
         Ok((ended, told.load(Ordering::SeqCst)))
     }
 }
@@ -270,12 +313,78 @@ fn a_peer_that_fails_can_come_again_and_a_host_does_not_wait_for_ever() {
         let host = scope.spawn(|| world.serve(2, Duration::from_millis(1500)));
         drop(world.call(0, &world.address));
         world.join(0, &world.address).unwrap();
-        // What is done can be had again.
-        world.join(0, &world.address).unwrap();
         let standings = host.join().unwrap();
         assert!(matches!(
             standings[..],
             [Standing::Finished, Standing::Awaited]
         ));
     });
+}
+
+/// Asserts that the first peer is not let in with another cohort, and that the host keeps nothing of it.
+fn declines_another_cohort(world: &World) {
+    let error = world.ask(other_plan()).unwrap_err();
+    assert!(
+        matches!(&error, SessionError::Declined(reason) if reason.contains("another cohort")),
+        "{error}"
+    );
+    let journals = world.folder.path().join("host/journals");
+    assert_eq!(std::fs::read_dir(journals).unwrap().count(), 1);
+}
+
+/// Even where the host compares afresh: that is done once.
+#[test]
+fn a_peer_that_is_done_gets_its_results_again_and_no_others() {
+    let mut world = World::new(2, Duration::from_secs(5), Duration::ZERO);
+    world.fresh = true;
+    std::thread::scope(|scope| {
+        let host = scope.spawn(|| world.serve(2, Duration::from_millis(1500)));
+        let (first, known) = world.ask(plan()).unwrap();
+        assert_eq!((first.outcome.results.len(), known), (9, 0));
+        declines_another_cohort(&world);
+        let (again, known) = world.ask(plan()).unwrap();
+        assert_eq!(again.outcome.results, first.outcome.results);
+        assert_eq!((known, again.repeated_pairs), (9, 0));
+        assert!(matches!(
+            host.join().unwrap()[..],
+            [Standing::Finished, Standing::Awaited]
+        ));
+    });
+    assert_eq!(world.computed.load(Ordering::SeqCst), 9);
+}
+
+/// A peer may have all answers when it breaks the line: it has had its question.
+#[test]
+fn a_peer_that_broke_off_can_go_on_and_do_nothing_else() {
+    let world = World::new(1, Duration::from_secs(5), Duration::ZERO);
+    std::thread::scope(|scope| {
+        let host = scope.spawn(|| world.serve(1, MINUTE));
+        let conversation = world.greet(0, &world.address).unwrap();
+        drop(conversation.agree(plan(), Some(&world.home("p0"))).unwrap());
+        declines_another_cohort(&world);
+        let (ended, _) = world.ask(plan()).unwrap();
+        assert_eq!(ended.outcome.results.len(), 9);
+        assert_eq!(finished(&host.join().unwrap()), 1);
+    });
+}
+
+#[test]
+fn a_wait_beyond_every_clock_is_a_long_one() {
+    let world = World::new(1, Duration::from_secs(5), Duration::ZERO);
+    let (peer, patience) = (&world.peers[0], Patience::new(world.silence, Duration::MAX));
+    std::thread::scope(|scope| {
+        let host = scope.spawn(|| world.serve(1, Duration::MAX));
+        world.join(0, &world.address).unwrap();
+        assert_eq!(finished(&host.join().unwrap()), 1);
+        let listener = Listener::bind("127.0.0.1:0").unwrap();
+        let address = listener.address().to_string();
+        let host = scope.spawn(|| {
+            let accepted = listener.accept(&world.host, peer.fingerprint(), &patience, &mut |_| ());
+            drop(accepted.unwrap());
+        });
+        let called = join(&address, peer, world.host.fingerprint(), &patience);
+        drop(called.unwrap());
+        host.join().unwrap();
+    });
+    assert_eq!(Patience::new(Duration::MAX, MINUTE).stall, Duration::MAX);
 }

@@ -1,7 +1,7 @@
 //! `veilpath host`: one institution waits for the other, or for several.
 
 use crate::commands::serve;
-use crate::commands::session::{self, SessionArgs};
+use crate::commands::session::{self, LONGEST_WAIT, SessionArgs};
 use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
 use clap::Args;
@@ -21,7 +21,7 @@ Examples:
 THEIRS stands for the fingerprint that the other institution's `veilpath identity` shows. It runs `veilpath join` with the same options. With `--reveal threshold:12` on both sides each pair tells one bit and no score. 127.0.0.1 is for both sides on one machine; 0.0.0.0 \
 listens to the network. After an interruption of either side run both commands again: they go on with what is missing.
 
-With several peers (the last example) the host ends when each has had its session to the end, or when nobody was there for the time of --wait. Each peer has a session, a journal, a count of comparisons and a result file of its own; a peer that failed can come again. \
+With several peers (the last example) the host ends when each has had its session to the end, or when nobody was there for the time of --wait. Each peer has a session, a journal, a count of comparisons and a result file of its own; a peer that failed can come again. A peer has one comparison as long as the host runs: it cannot come with another cohort. \
 The exit code is 0 when all have finished, else that of the gravest failure: 2 before 3 before 4.";
 
 /// How long to wait for the other side: a day.
@@ -52,7 +52,7 @@ pub(crate) struct HostArgs {
     sessions: Option<u64>,
 
     /// How long to wait for the other side to come; with several, how long when nobody is there [default: a day]
-    #[arg(long, value_name = "SECONDS", default_value_t = WAIT, hide_default_value = true)]
+    #[arg(long, value_name = "SECONDS", default_value_t = WAIT, hide_default_value = true, value_parser = clap::value_parser!(u64).range(..=LONGEST_WAIT))]
     wait: u64,
 
     #[command(flatten)]

@@ -1,6 +1,6 @@
 //! `veilpath join`: one institution calls the other.
 
-use crate::commands::session::{self, SessionArgs};
+use crate::commands::session::{self, LONGEST_WAIT, SessionArgs};
 use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
 use clap::Args;
@@ -31,7 +31,7 @@ pub(crate) struct JoinArgs {
     peer: Fingerprint,
 
     /// How long to try to reach the host; one that is busy with others is waited for as long as it says so
-    #[arg(long, value_name = "SECONDS", default_value_t = 10)]
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=LONGEST_WAIT))]
     wait: u64,
 
     #[command(flatten)]

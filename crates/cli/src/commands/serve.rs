@@ -11,9 +11,7 @@ use crate::peers::{self, Peer};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use veilpath_protocol::Role;
-use veilpath_session::{
-    Door, Fingerprint, Guest, Listener, Parting, Reception, SessionError, Standing, Turns,
-};
+use veilpath_session::{Door, Fingerprint, Guest, Listener, Parting, Reception, Standing, Turns};
 
 /// What was asked for.
 pub(crate) struct Call<'a> {
@@ -101,17 +99,17 @@ fn session(
     output: Option<&OutputArgs>,
     events: &Events,
 ) -> Result<(), Parting<Failure>> {
-    let declined = guest.declined;
+    if let Some(reason) = guest.declined {
+        events.declined(reason);
+        // Whether it hears of it or not: the session of this peer is another.
+        let _ = ready.turn_away(guest.channel, guest.peer, reason);
+        return Ok(());
+    }
     let hold = || {
-        let held = ready.hold(
-            guest.channel,
-            guest.peer,
-            events,
-            |conversation| match declined {
-                None => conversation.take_turn(turns, &mut |ahead| events.waiting(ahead)),
-                Some(reason) => Err(SessionError::Limit(reason.into())),
-            },
-        )?;
+        let held = ready.hold(guest.channel, guest.peer, events, |conversation| {
+            conversation.keep_to(&guest.agreement);
+            conversation.take_turn(turns, &mut |ahead| events.waiting(ahead))
+        })?;
         let (Some(ended), Some(output)) = (held, output) else {
             return Ok(());
         };
@@ -121,7 +119,7 @@ fn session(
     };
     hold().map_err(|error: Failure| {
         events.session_failed(&error);
-        // What is wrong on this side is still wrong when the peer comes again.
+        // What is wrong with this side's own files is still wrong when the peer comes again.
         let for_good = matches!(error, Failure::Input(_));
         Parting { error, for_good }
     })

@@ -13,12 +13,15 @@ use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use veilpath_metrics::{Cohort, Metric, Notation};
-use veilpath_protocol::{Engine, RevealTo, Role, Spec};
+use veilpath_protocol::{Engine, ProtocolError, RevealTo, Role, Spec};
 use veilpath_session::limits::Patience;
 use veilpath_session::{
     Conversation, Ended, Fingerprint, Home, HostKey, Identity, Letters, Plan, SecureChannel,
     SessionError, Wish,
 };
+
+/// The longest wait for the other side to come, in seconds: a year.
+pub(crate) const LONGEST_WAIT: u64 = 366 * 24 * 3600;
 
 /// The arguments of `host` and `join`.
 #[derive(Debug, Args)]
@@ -143,6 +146,7 @@ impl SessionArgs {
         self.reveal.check_lengths(own.cohort(), &self.cohort)?;
         if let Some(metric) = own.metric() {
             spec(self, engine, metric.clone(), own.cohort())?;
+            refuse_empty_for_scanmatch(metric, &[(own.cohort(), &self.cohort)])?;
         }
         Ok(Ready {
             role,
@@ -189,24 +193,22 @@ impl Ready<'_> {
                 waiting.waiting(ahead);
             }
         });
-        let _turn = match turn(&mut conversation) {
-            Ok(turn) => turn,
-            Err(error) => {
-                if let SessionError::Limit(reason) = &error {
-                    conversation.decline(reason);
-                }
-                return Err(error.into());
-            }
-        };
-        let plan = match self.plan(&theirs) {
+        let _turn = turn(&mut conversation)?;
+        let plan = match self.plan(&theirs, self.quiet) {
             Ok(plan) => plan,
-            Err(failure) => {
+            Err(failure) if self.is_ours() => {
                 conversation
                     .decline("its options do not fit its own cohort, and it says so to its user");
                 return Err(failure);
             }
+            Err(failure) => {
+                conversation.decline("its cohort cannot be read, or compared, with the letters, the grid or the --alphabet of this side");
+                return Err(failure.of_the_peer());
+            }
         };
-        let agreed = conversation.agree(plan, Some(&self.home))?;
+        let agreed = conversation
+            .agree(plan, Some(&self.home))
+            .map_err(of_both)?;
         let summary = agreed.summary();
         events.agreed(&summary);
         match summary.only_estimate {
@@ -221,7 +223,7 @@ impl Ready<'_> {
         let progress = events.progress(summary.cells);
         let ended = agreed.run(&progress);
         progress.finish();
-        let ended = ended.map_err(|error| match Failure::from(error) {
+        let ended = ended.map_err(|error| match of_both(error) {
             Failure::Network(message) => Failure::Network(format!(
                 "{message}\n  run both commands again: they go on with the pairs that are missing"
             )),
@@ -230,10 +232,31 @@ impl Ready<'_> {
         Ok(Some(ended))
     }
 
+    /// Says good-bye to a peer that is not to be served.
+    pub(crate) fn turn_away(
+        &self,
+        channel: SecureChannel,
+        peer: Fingerprint,
+        reason: &str,
+    ) -> Result<(), SessionError> {
+        let (letters, patience) = (&self.own.letters, self.patience);
+        let greeted =
+            Conversation::greet(channel, self.role, &self.identity, peer, letters, patience);
+        greeted?.0.decline(reason);
+        Ok(())
+    }
+
+    /// Whether a plan that came to nothing is this side's own fault: a file is gone, or there would be none with a peer that writes as
+    /// this side does, either. Where this side has no grid it needs the peer's, and all depends on that.
+    fn is_ours(&self) -> bool {
+        let alone = || self.own.metric().is_none() || self.plan(&self.own.letters, true).is_ok();
+        !self.own.is_there() || !alone()
+    }
+
     /// What this side brings to the table, now that it knows how the other's scanpaths are written.
-    fn plan(&self, theirs: &Letters) -> Result<Plan, Failure> {
+    fn plan(&self, theirs: &Letters, quiet: bool) -> Result<Plan, Failure> {
         let args = self.args;
-        let settled = self.own.settle(theirs, self.role, &args.metric, self.quiet);
+        let settled = self.own.settle(theirs, self.role, &args.metric, quiet);
         let (cohort, metric) = settled?;
         refuse_empty_for_scanmatch(&metric, &[(&cohort, &args.cohort)])?;
         args.reveal.check_lengths(&cohort, &args.cohort)?;
@@ -300,6 +323,21 @@ fn spec(
     Ok(spec)
 }
 
+/// A failure after both have met. What this side can do by itself was looked at before: costs and lengths that are too much now are
+/// those of both.
+fn of_both(error: SessionError) -> Failure {
+    let of_both = matches!(
+        error,
+        SessionError::Protocol(ProtocolError::Job(_) | ProtocolError::DoesNotFit { .. })
+    );
+    let failure = Failure::from(error);
+    if of_both {
+        failure.of_the_peer()
+    } else {
+        failure
+    }
+}
+
 /// Journals and counts are kept with the identity that they belong to.
 fn home(args: &SessionArgs) -> Result<Home, Failure> {
     match (Home::of_user(), &args.identity) {
@@ -309,5 +347,26 @@ fn home(args: &SessionArgs) -> Result<Home, Failure> {
             Ok(Home::at(folder.join("veilpath")))
         }
         (Err(error), None) => Err(error.into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A peer with long scanpaths must not end a host that serves others.
+    #[test]
+    fn what_is_too_much_for_both_is_not_this_sides_failure() {
+        let code = |error: ProtocolError| of_both(error.into()).code();
+        let does_not_fit = ProtocolError::DoesNotFit {
+            needed: 600,
+            key_bits: 512,
+        };
+        assert_eq!(code(does_not_fit), 3);
+        assert_eq!(
+            code(ProtocolError::Job("the sum of all costs is too large")),
+            3
+        );
+        assert_eq!(code(ProtocolError::NoRandomness), 2);
     }
 }

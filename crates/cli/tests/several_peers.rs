@@ -1,0 +1,154 @@
+//! A host that serves several peers, as processes: what one of them can ask for, and what it cannot spoil.
+#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+
+mod common;
+#[path = "common/pair.rs"]
+mod pair;
+
+use pair::{Pair, Running, Side};
+use std::time::Duration;
+use veilpath_metrics::Alphabet;
+use veilpath_protocol::Role;
+use veilpath_session::limits::Patience;
+use veilpath_session::{Conversation, Identity, Letters};
+
+/// A host that also expects somebody who never comes, so that it stays when the first peer is done.
+fn host(pair: &Pair, arguments: &[&str]) -> (Running, String) {
+    let nobody = Identity::ephemeral().unwrap().fingerprint().to_string();
+    let several = ["--peer", &nobody, "-o", "results", "--format", "csv"];
+    let host = pair.host(&[&several[..], arguments].concat());
+    let address = host.address.clone().unwrap();
+    (host, address)
+}
+
+/// The first peer's results.
+fn results(pair: &Pair) -> String {
+    let name = &pair.fingerprint(Side::Join)[..19];
+    pair.folder.read(&format!("results/{name}.csv"))
+}
+
+#[test]
+fn a_peer_has_one_comparison_and_its_results_stay() {
+    let pair = Pair::with_cohorts();
+    // The same ids and lengths; only letters differ.
+    let other = pair.folder.read("b.csv").replace('Z', "Y");
+    assert_ne!(other, pair.folder.read("b.csv"));
+    pair.folder.file("other.csv", other);
+    let (mut host, address) = host(&pair, &["--fresh"]);
+    let flags = ["--format", "csv"];
+    let first = pair.join(&address, &flags).end().ok();
+    host.wait_for("finished").unwrap();
+    assert_eq!(results(&pair), first);
+
+    let refused = pair.join(&address, &["--cohort", "other.csv"]).end();
+    assert_eq!(refused.code, 3, "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains("another cohort"),
+        "{}",
+        refused.stderr
+    );
+    let event = host.wait_for("failed").unwrap();
+    assert_eq!(event["exit_code"], 3, "{event}");
+    assert_eq!(results(&pair), first);
+
+    let again = pair.join(&address, &flags).end();
+    assert!(
+        again.stderr.contains("\"pairs_from_journal\":32"),
+        "{}",
+        again.stderr
+    );
+    assert_eq!(again.ok(), first);
+    host.wait_for("finished").unwrap();
+    assert_eq!(results(&pair), first);
+    host.kill();
+}
+
+#[test]
+fn what_a_peer_asks_for_does_not_end_the_host() {
+    let pair = Pair::new();
+    pair.folder.file("a.csv", "participant,scanpath\nP,ABCE\n");
+    pair.folder.file("b.csv", "participant,scanpath\nQ,ACGT\n");
+    let host = pair.host(&["--sessions", "1", "-o", "results", "--format", "csv"]);
+    let address = host.address.clone().unwrap();
+    let differs = pair.join(&address, &["--alphabet", "dna"]).end();
+    assert_eq!(differs.code, 3, "{}", differs.stderr);
+    assert!(differs.stderr.contains("--alphabet"), "{}", differs.stderr);
+    let event = host.wait_for("failed").unwrap();
+    assert_eq!(event["exit_code"], 3, "{event}");
+    let results_of_peer = pair.join(&address, &["--format", "csv"]).end().ok();
+    host.end().ok();
+    assert_eq!(results(&pair), results_of_peer);
+}
+
+/// Where a host's own file is gone, no peer can mend it.
+#[test]
+fn a_file_that_is_gone_is_the_hosts_own_failure() {
+    let pair = Pair::new();
+    pair.folder.file("a.csv", "participant,scanpath\nP,ACCA\n");
+    pair.folder.file("b.csv", "participant,scanpath\nQ,ACGT\n");
+    let host = pair.host(&["--sessions", "1", "-o", "results"]);
+    let address = host.address.clone().unwrap();
+    std::fs::remove_file(pair.folder.path().join("a.csv")).unwrap();
+    let declined = pair.join(&address, &["--alphabet", "dna"]).end();
+    assert_eq!(declined.code, 3, "{}", declined.stderr);
+    let host = host.end();
+    assert_eq!(host.code, 2, "{}", host.stderr);
+    assert!(host.stderr.contains("a.csv"), "{}", host.stderr);
+}
+
+#[test]
+fn a_second_connection_is_told_of_as_declined() {
+    let pair = Pair::with_cohorts();
+    let (mut host, address) = host(&pair, &["--timeout", "20"]);
+    // It greets, and gives signs of life twice in a second.
+    let patience = Patience::new(Duration::from_secs(2), Duration::from_secs(10));
+    let [theirs, own] = &pair.identities;
+    let channel = veilpath_session::join(&address, own, theirs.fingerprint(), &patience).unwrap();
+    let letters = Letters {
+        named: None,
+        declared: None,
+        read_as: Alphabet::letters(4).unwrap(),
+        grid: None,
+    };
+    let peer = theirs.fingerprint();
+    let first = Conversation::greet(channel, Role::Join, own, peer, &letters, patience).unwrap();
+    host.wait_for("connected").unwrap();
+
+    let second = pair.join(&address, &[]).end();
+    assert_eq!(second.code, 3, "{}", second.stderr);
+    assert!(second.stderr.contains("goes on"), "{}", second.stderr);
+    let event = host.wait_for("declined").unwrap();
+    assert_eq!(event["peer"], pair.fingerprint(Side::Join), "{event}");
+    drop(first);
+    host.wait_for("failed").unwrap();
+    host.kill();
+    let said = host.end().stderr;
+    for (event, count) in [("connected", 1), ("declined", 1), ("failed", 1)] {
+        let found = said.matches(&format!("\"event\":\"{event}\"")).count();
+        assert_eq!(found, count, "{event}: {said}");
+    }
+}
+
+#[test]
+fn a_wait_has_an_end() {
+    let pair = Pair::with_cohorts();
+    let peer = pair.fingerprint(Side::Join);
+    let longest = u64::MAX.to_string();
+    for call in [
+        &["host", "--listen", "127.0.0.1:0"][..],
+        &[
+            "host",
+            "--listen",
+            "127.0.0.1:0",
+            "--sessions",
+            "1",
+            "-o",
+            "results",
+        ],
+        &["join", "127.0.0.1:9"],
+    ] {
+        let both = ["--peer", &peer, "--cohort", "a.csv", "--wait", &longest];
+        let said = pair.folder.run(&[call, &both].concat()).refused();
+        assert!(said.contains("--wait"), "{said}");
+    }
+}
