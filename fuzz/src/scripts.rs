@@ -43,13 +43,14 @@ pub fn plain(data: &[u8]) -> Ended {
 }
 
 /// What the two roles of the engine `paillier` receive. The first byte chooses role, packing, batch, metric, this side's
-/// length and whether lengths were announced; the second the number of scanpaths; then come the parts of [`spoken`].
+/// length, whether lengths were announced and whether the masks are the hardened ones; the second the number of scanpaths; then come the parts of [`spoken`].
 pub fn paillier(data: &[u8]) -> Ended {
     let [choice, count, parts @ ..] = data else {
         return None;
     };
     let options = PaillierOptions::new(KeySize::Bits512, true).ok()?;
     let options = options.with_packing(choice & 2 == 0);
+    let options = options.with_hardening(choice & 128 > 0);
     let options = if choice & 4 > 0 {
         options.with_batch(1).ok()?
     } else {

@@ -1,5 +1,6 @@
 //! What one candidate set tells: the masked values of a cell, and how well they fit the differences of a guess.
 
+use crate::factors::{Difference, Factors};
 use crypto_bigint::BoxedUint;
 use veilpath_protocol::HardenedMasks;
 
@@ -34,9 +35,9 @@ pub enum Clue {
     /// factor of its own.
     Apart {
         /// First less second, first less third, second less third.
-        differences: [f64; 3],
-        /// Bits of the factors.
-        factor_bits: u32,
+        differences: [Difference; 3],
+        /// Where the factors come from.
+        factors: Factors,
     },
 }
 
@@ -57,23 +58,23 @@ impl Clue {
     /// Of the slots of a cell in the hardened variant. What is left, the padded candidates, is random without the pads.
     pub fn apart(slots: &[BoxedUint], masks: HardenedMasks) -> Option<Self> {
         let signed = |slot: &BoxedUint| {
-            // Small differences count digit by digit: the bias goes before the number is rounded.
-            if slot.bits() > masks.bias_bits {
-                let mut above = slot.to_be_bytes().to_vec();
-                clear_bit(&mut above, masks.bias_bits);
-                number(&above)
+            // The bias goes before a number is rounded.
+            let bias = BoxedUint::one_with_precision(slot.bits_precision());
+            let bias = bias.unbounded_shl(masks.bias_bits);
+            let negative = slot < &bias;
+            let size = if negative {
+                bias.wrapping_sub(slot)
             } else {
-                let bias = BoxedUint::one_with_precision(slot.bits_precision());
-                let bias = bias.unbounded_shl(masks.bias_bits);
-                -number(&bias.wrapping_sub(slot).to_be_bytes())
-            }
+                slot.wrapping_sub(&bias)
+            };
+            Difference::new(negative, &size)
         };
         let [first, second, third, _] = slots else {
             return None;
         };
         Some(Self::Apart {
             differences: [signed(first), signed(second), signed(third)],
-            factor_bits: masks.factor_bits,
+            factors: Factors::between(masks.floor_bits, masks.factor_bits),
         })
     }
 
@@ -81,11 +82,10 @@ impl Clue {
     pub fn likelihood(&self, feature: Feature, candidates: [i64; 3]) -> f64 {
         if let Self::Apart {
             differences,
-            factor_bits,
-        } = *self
+            factors,
+        } = self
         {
-            let candidates = candidates.map(|x| x as f64);
-            return apart(differences, factor_bits, feature, candidates);
+            return apart(differences, *factors, feature, candidates);
         }
         let mut sorted = candidates;
         sorted.sort_unstable();
@@ -96,14 +96,15 @@ impl Clue {
 
     /// The same for differences to the least candidate.
     pub(crate) fn of_differences(&self, feature: Feature, d_low: u64, d_high: u64) -> f64 {
-        let (low, high) = match *self {
-            Self::Shared { low, high } => (low, high),
+        let (low, high) = match self {
+            Self::Shared { low, high } => (*low, *high),
             Self::Apart {
                 differences,
-                factor_bits,
+                factors,
             } => {
-                let candidates = [0.0, d_low as f64, d_high as f64];
-                return apart(differences, factor_bits, feature, candidates);
+                let narrow = |d: u64| i64::try_from(d).unwrap_or(i64::MAX);
+                let candidates = [0, narrow(d_low), narrow(d_high)];
+                return apart(differences, *factors, feature, candidates);
             }
         };
         let ties = |low: u128, high: u128| (low == 0, high == 0, low == high);
@@ -133,14 +134,13 @@ impl Clue {
 }
 
 /// The same for the hardened variant, over all orders that Bob may have drawn. There are no ties or ratios to see.
-fn apart(seen: [f64; 3], factor_bits: u32, feature: Feature, candidates: [f64; 3]) -> f64 {
+fn apart(seen: &[Difference; 3], factors: Factors, feature: Feature, candidates: [i64; 3]) -> f64 {
     if matches!(feature, Feature::Ties | Feature::Ratios) {
         return 1.0;
     }
-    let most = 2f64.powf(f64::from(factor_bits));
     // The engine compares three times a candidate plus its place, so that no two are equal.
-    let [x, y, z] = candidates;
-    let values = [3.0 * x, 3.0 * y + 1.0, 3.0 * z + 2.0];
+    let [x, y, z] = candidates.map(|x| x.saturating_mul(3));
+    let values = [x, y.saturating_add(1), z.saturating_add(2)];
     let orders = [
         [0, 1, 2],
         [0, 2, 1],
@@ -151,47 +151,16 @@ fn apart(seen: [f64; 3], factor_bits: u32, feature: Feature, candidates: [f64; 3
     ];
     let fit = |order: [usize; 3]| -> f64 {
         let [x, y, z] = order.map(|at| values[at]);
-        let pairs = [x - y, x - z, y - z].into_iter().zip(seen);
-        pairs
-            .map(|(truth, seen)| size_fits(truth, seen, most))
-            .product()
+        let pairs = [(x, y), (x, z), (y, z)].into_iter().zip(seen);
+        pairs.fold(1.0, |product, ((one, other), seen)| {
+            if product > 0.0 {
+                product * factors.fit(one.saturating_sub(other), seen)
+            } else {
+                0.0
+            }
+        })
     };
     orders.into_iter().map(fit).sum::<f64>() / 6.0
-}
-
-/// How likely `ρ·truth + r` is what was seen, times its size, for a log-uniform ρ up to `most` and r below ρ. But for the
-/// ends of ρ's range this is 1 for every difference of the right sign.
-fn size_fits(truth: f64, seen: f64, most: f64) -> f64 {
-    if (truth >= 0.0) != (seen >= 0.0) {
-        return 0.0;
-    }
-    let size = seen.abs().max(0.5);
-    // seen lies from ρ·less to ρ·more.
-    let (less, more) = if truth >= 0.0 {
-        (truth, truth + 1.0)
-    } else {
-        (-truth - 1.0, -truth)
-    };
-    let least_factor = (size / more).max(0.5);
-    let largest_factor = if less > 0.0 {
-        (size / less).min(most)
-    } else {
-        most
-    };
-    (size / least_factor - size / largest_factor).max(0.0)
-}
-
-fn number(bytes: &[u8]) -> f64 {
-    bytes
-        .iter()
-        .fold(0.0, |number, &byte| number * 256.0 + f64::from(byte))
-}
-
-fn clear_bit(bytes: &mut [u8], bit: u32) {
-    let from_end = bit as usize / 8;
-    if let Some(byte) = bytes.iter_mut().rev().nth(from_end) {
-        *byte &= !(1 << (bit % 8));
-    }
 }
 
 /// Whether low : high = d_low : d_high. The right-hand numbers are small.
@@ -208,8 +177,13 @@ fn density(factor: f64) -> f64 {
 }
 
 fn difference(larger: &BoxedUint, smaller: &BoxedUint) -> Option<u128> {
-    let difference = larger.wrapping_sub(smaller).to_be_bytes();
-    difference.iter().try_fold(0u128, |number, &byte| {
+    whole(&larger.wrapping_sub(smaller))
+}
+
+/// The number, where it is short enough.
+pub(crate) fn whole(number: &BoxedUint) -> Option<u128> {
+    let bytes = number.to_be_bytes();
+    bytes.iter().try_fold(0u128, |number, &byte| {
         Some(number.checked_mul(256)? + u128::from(byte))
     })
 }

@@ -5,6 +5,7 @@
 //! what leaks, to be held against guessing and against what the score alone tells.
 
 mod clue;
+mod factors;
 mod known;
 pub mod order_hidden;
 pub mod order_public;
@@ -16,6 +17,7 @@ mod tests;
 pub mod transcript;
 
 pub use clue::{Clue, Feature};
+pub use factors::{Difference, Factors};
 pub use known::{Belief, Known, MAX_LENGTH};
 pub use study::{PARTS, Report, Row, Settings, leakage};
 

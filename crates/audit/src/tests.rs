@@ -1,6 +1,8 @@
 //! Tiny cases whose answers are known.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test may fail
 
+mod hardened;
+
 use crate::clue::{Clue, Feature};
 use crate::known::{Known, hits};
 use crate::order_hidden::{self, Effort};
@@ -68,31 +70,6 @@ fn a_clue_fits_its_own_differences_and_no_other_ratio() {
     assert!(clue.likelihood(Feature::Ratios, [0, 3, 12]) > 0.0);
     assert_eq!(clue.likelihood(Feature::All, [0, 3, 12]), 0.0);
     assert_eq!(clue.likelihood(Feature::All, [5, 5, 5]), 0.0);
-}
-
-#[test]
-fn hardened_masks_show_the_sign_and_next_to_nothing_of_the_size() {
-    let clue = |differences| Clue::Apart {
-        differences,
-        factor_bits: 128,
-    };
-    // In the middle of the range all differences explain a size equally well, ties included.
-    let size = 2f64.powi(60);
-    let seen = clue([size, size, size]);
-    let one = seen.likelihood(Feature::All, [0, 5, 40]);
-    for candidates in [[0, 0, 0], [3, 3, 9], [1, 2, 4], [40, 0, 39]] {
-        let other = seen.likelihood(Feature::All, candidates);
-        assert!((other / one - 1.0).abs() < 1e-9, "{candidates:?}: {other}");
-    }
-    // No three numbers are greater than each other in a circle.
-    assert_eq!(
-        clue([size, -size, size]).likelihood(Feature::All, [0, 5, 40]),
-        0.0
-    );
-    // At the lower end small numbers rule out large differences: the trace that is left.
-    let end = clue([2.0, 2.0, 2.0]);
-    assert_eq!(end.likelihood(Feature::All, [0, 5, 40]), 0.0);
-    assert!(end.likelihood(Feature::All, [0, 0, 0]) > 0.0);
 }
 
 #[test]
@@ -178,7 +155,8 @@ fn a_small_study_finds_what_it_should() {
     let all = "all of these";
     assert!(letters("public order", all) > 0.8);
     assert!(letters("paper's order", all) > letters("the score", "score alone"));
-    assert!(letters("public order, hardened", all) < 0.5);
+    // How much less the hardened masks show is measured where there are more letters to miss: tests/hardened.rs.
+    assert!(letters("public order, hardened, against 2", all) < 0.6);
     let randomness = "ciphertext randomness";
     assert!(letters("first cell, no fresh factor", randomness) > 0.8);
     assert!(letters("first cell, one for three", randomness) > 0.8);

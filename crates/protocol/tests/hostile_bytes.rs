@@ -15,6 +15,7 @@ const JOIN: u8 = 1;
 const PAPER: u8 = 2 | 4;
 const ANNOUNCED: u8 = 64;
 const ONE_LETTER: u8 = 1 << 4;
+const HARDENED: u8 = 128;
 
 /// Bob with one letter against Alice with one: a row of costs, one cell, the result.
 const BOB: [u8; 20] = [
@@ -35,6 +36,25 @@ const ALICE: [u8; 10] = [
     1, 1, // the result
 ];
 
+/// Bob with hardened masks: a cell of four slots is two ciphertexts of 512 bits.
+const HARDENED_BOB: [u8; 22] = [
+    1, 1, // his length
+    2, 1, 0, 0, // one row of costs, please
+    2, 0, 1, 0, // one minimum
+    4, 9, 4, 9, // differences and padded candidates, as far as anyone can tell
+    2, 0, 0, 1, // the result
+    1, 0, 4, 1, // of the first pair, an encryption of 1
+];
+
+/// Alice with hardened masks: a minimum is a padded candidate and two bits that name it.
+const HARDENED_ALICE: [u8; 14] = [
+    1, 1, // her length
+    3, 0, // her key
+    5, 2, // a row of costs
+    4, 9, 4, 1, 4, 0, // a minimum
+    1, 1, // the result
+];
+
 /// What Bob of the engine `garbled` says to Alice: a length, one lane, his point, and bytes enough for everything after.
 const GARBLED_BOB: [u8; 10] = [HOST | ONE_LETTER, 1, 1, 1, 0, 1, 1, 2, 1, 3];
 
@@ -52,6 +72,18 @@ fn bob() -> Vec<u8> {
 
 fn alice() -> Vec<u8> {
     [&[JOIN | ONE_LETTER | PAPER, 1], &ALICE[..]].concat()
+}
+
+fn hardened_bob() -> Vec<u8> {
+    [&[HOST | ONE_LETTER | HARDENED, 1], &HARDENED_BOB[..]].concat()
+}
+
+fn hardened_alice() -> Vec<u8> {
+    [&[JOIN | ONE_LETTER | HARDENED, 1], &HARDENED_ALICE[..]].concat()
+}
+
+fn paillier_scripts() -> [Vec<u8>; 4] {
+    [bob(), alice(), hardened_bob(), hardened_alice()]
 }
 
 /// A small generator of our own: the same bytes on every machine.
@@ -102,8 +134,14 @@ fn assert_typed(ended: &Ended, script: &[u8]) {
 
 #[test]
 fn honest_scripts_come_to_their_end() {
-    assert_eq!(paillier(&bob()), Some(Ok(1)));
-    assert_eq!(paillier(&alice()), Some(Ok(1)));
+    for script in paillier_scripts() {
+        assert_eq!(paillier(&script), Some(Ok(1)));
+    }
+    // Neither side takes the other masks' messages for its own: the line ends before a message does, or one makes no sense.
+    for mut script in paillier_scripts() {
+        script[0] ^= HARDENED;
+        assert!(matches!(paillier(&script), Some(Err(_))), "{script:?}");
+    }
     let scanpath = [1, 0, 0, 0, 0, 0, 0, 0, 1, 0];
     let host = [&[HOST, 1][..], &scanpath].concat();
     assert_eq!(plain(&host), Some(Ok(1)));
@@ -113,7 +151,7 @@ fn honest_scripts_come_to_their_end() {
 
 #[test]
 fn no_engine_takes_other_lengths_than_were_announced() {
-    for script in [bob(), alice()] {
+    for script in paillier_scripts() {
         let mut announced = script.clone();
         announced[0] |= ANNOUNCED;
         assert_eq!(paillier(&announced), Some(Ok(1)));
@@ -134,7 +172,7 @@ fn no_engine_takes_other_lengths_than_were_announced() {
 
 #[test]
 fn a_script_that_ends_early_is_a_closed_line() {
-    for script in [bob(), alice()] {
+    for script in paillier_scripts() {
         for length in 2..script.len() - 1 {
             let ended = paillier(&script[..length]);
             let closed = Some(Err(ProtocolError::Channel(ChannelError::Closed)));
@@ -169,9 +207,10 @@ fn garbled_scripts_end_in_some_number_or_in_a_typed_error() {
 #[test]
 fn spoilt_scripts_never_panic() {
     let mut numbers = Numbers(0x5eed);
+    let scripts = paillier_scripts();
     let mut ended = 0;
     for round in 0..3000 {
-        let mut script = if round % 2 == 0 { bob() } else { alice() };
+        let mut script = scripts[round % scripts.len()].clone();
         numbers.spoil(&mut script);
         let result = paillier(&script);
         assert_typed(&result, &script);

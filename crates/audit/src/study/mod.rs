@@ -1,6 +1,7 @@
 //! The whole measurement: made-up scanpaths, runs of the real engine, and one line for each attack.
 
 mod first_cell;
+mod many_views;
 
 use crate::clue::{Clue, Feature};
 use crate::known::{Belief, Known, hits};
@@ -66,7 +67,7 @@ pub struct Row {
 const ALL: &str = "all of these";
 
 /// How often `done` is called.
-pub const PARTS: u64 = 13;
+pub const PARTS: u64 = 15;
 
 /// The most random scanpaths that a score is explained by.
 const SCORE_TRIES: usize = 40_000;
@@ -86,14 +87,25 @@ pub fn leakage(settings: &Settings, done: &(dyn Fn() + Sync)) -> Result<Report, 
         (Feature::All, ALL),
     ];
     rows.extend(study.papers_order(paper, &features, "")?);
-    rows.push(study.many_views(paper, "")?);
+    rows.extend(study.many_views(paper, "")?);
     rows.push(study.one_in_batches()?);
     rows.push(study.mixed_batches()?);
     rows.extend(study.papers_order(hardened, &[(Feature::All, ALL)], ", hardened")?);
-    rows.push(study.many_views(hardened, ", hardened")?);
+    rows.extend(study.many_views(hardened, ", hardened")?);
     rows.extend(study.randomness()?);
     let garbled = study.garbled()?;
     Ok(Report { rows, garbled })
+}
+
+#[cfg(test)]
+pub(crate) use many_views::hedge;
+
+/// The last of the hardened lines alone.
+#[cfg(test)]
+pub(crate) fn public_order_hardened(settings: &Settings) -> Result<f64, AuditError> {
+    let study = Study::new(settings, &|| ())?;
+    let rows = study.many_views(study.options()?.with_hardening(true), "")?;
+    rows.last().map(|row| row.letters).ok_or(AuditError::Length)
 }
 
 struct Study<'a> {
@@ -217,15 +229,7 @@ impl<'a> Study<'a> {
         let order: Vec<_> = watched.order.chunks(cells).collect();
         let beliefs = self.each_round(|round| {
             let known = self.known(round, round)?;
-            let mut clues = vec![vec![None; known.own.len()]; known.theirs];
-            for (clue, (_, cell)) in own[round].iter().flatten().zip(order[round]) {
-                let (row, column) = cell.ok_or(AuditError::LocalAlignment)?;
-                clues[column as usize - 1][row as usize - 1] = Some(clue.clone());
-            }
-            let clues: Vec<Vec<Clue>> = clues
-                .into_iter()
-                .map(|column| column.into_iter().flatten().collect())
-                .collect();
+            let clues = in_place(&known, own[round], order[round])?;
             let prior = known.ignorance();
             let hypotheses = self.settings.hypotheses;
             let all = Feature::All;
@@ -276,37 +280,6 @@ impl<'a> Study<'a> {
             Ok(self.attack_mixed(&known, &prior, &runs[round / many], effort))
         })?;
         let view = format!("batches, {many} in flight");
-        Ok(self.row(&view, ALL, &beliefs))
-    }
-
-    /// One scanpath of Bob's against several of Alice's, in the paper's order.
-    fn many_views(&self, options: PaillierOptions, masks: &str) -> Result<Row, AuditError> {
-        let options = options.with_batch(1)?;
-        let many = self.settings.many;
-        let cells = self.settings.length * self.settings.length;
-        let runs: Vec<Vec<Batch>> = (0..self.settings.rounds)
-            .map(|round| {
-                let pairs: Vec<_> = (0..many).map(|view| (round * many + view, round)).collect();
-                batches(&self.watch(options, &pairs)?)
-            })
-            .collect::<Result<_, _>>()?;
-        let beliefs = self.each_round(|round| {
-            let mut belief: Option<Belief> = None;
-            for (view, batches) in runs[round].chunks(cells).enumerate() {
-                let known = self.known(round * many + view, round)?;
-                let prior = belief.map_or_else(|| known.ignorance(), |b| hedge(&b));
-                let effort = self.effort(Feature::All, false);
-                belief = Some(order_hidden::attack(
-                    &known,
-                    &prior,
-                    batches,
-                    effort,
-                    &|_| 0.0,
-                ));
-            }
-            belief.ok_or(AuditError::Length)
-        })?;
-        let view = format!("paper's order{masks}, against {many}");
         Ok(self.row(&view, ALL, &beliefs))
     }
 
@@ -378,13 +351,21 @@ fn row(view: &str, attack: &str, hits: f64, guessed: usize) -> Row {
     }
 }
 
-/// Belief that is not too sure of itself to be corrected.
-fn hedge(belief: &Belief) -> Belief {
-    let hedged = |letters: &Vec<f64>| {
-        let uniform = 1.0 / letters.len() as f64;
-        letters.iter().map(|p| 0.95 * p + 0.05 * uniform).collect()
-    };
-    belief.iter().map(hedged).collect()
+/// The clues of one comparison at the cells that they belong to, column by column.
+fn in_place(
+    known: &Known,
+    batches: &[Batch],
+    order: &[(usize, Option<(u32, u32)>)],
+) -> Result<Vec<Vec<Clue>>, AuditError> {
+    let mut clues = vec![vec![None; known.own.len()]; known.theirs];
+    for (clue, (_, cell)) in batches.iter().flatten().zip(order) {
+        let (row, column) = cell.ok_or(AuditError::LocalAlignment)?;
+        clues[column as usize - 1][row as usize - 1] = Some(clue.clone());
+    }
+    let columns = clues.into_iter();
+    Ok(columns
+        .map(|column| column.into_iter().flatten().collect())
+        .collect())
 }
 
 /// Alice's view as clues.

@@ -91,7 +91,7 @@
 
 //!
 //! # The hardened variant
-//! [`PaillierOptions::with_hardening`] replaces the masks by those of `hardened/mod.rs`: no ratios, no ties, and of sizes a trace.
+//! [`PaillierOptions::with_hardening`] replaces the masks by those of `hardened/mod.rs`: no ties, no ratios, no multiples, and of sizes a trace.
 //! Scores are the same; a cell is 4 slots instead of 3 and 3 answers instead of 1.
 
 mod agreement;
@@ -209,7 +209,8 @@ const IN_THE_PAPER: &str = "the ratios and the rough size of the differences bet
     they are compared";
 /// What is left of that.
 const IN_THE_HARDENED_VARIANT: &str = "a trace of the size of the differences between the candidates of every matrix cell, \
-    in random order: little by itself, but without a proof, and it adds up over many comparisons";
+    in random order, but no ties, ratios or multiples: little by itself, but without a proof, and several comparisons of the same \
+    scanpath add up";
 
 /// What each side learns, for the users.
 pub(crate) fn revealed(options: PaillierOptions) -> Vec<Revealed> {
@@ -246,9 +247,9 @@ pub(crate) fn estimate(options: PaillierOptions, work: &Work) -> Estimate {
         // A hardened cell takes two ciphertexts here.
         KeySize::Bits512 => (1, 1, 50.0),
         KeySize::Bits1024 => (2, 1, 200.0),
-        KeySize::Bits2048 => (4, 3, 1_000.0),
-        KeySize::Bits3072 => (7, 5, 3_000.0),
-        KeySize::Bits4096 => (9, 6, 7_500.0),
+        KeySize::Bits2048 => (4, 2, 1_000.0),
+        KeySize::Bits3072 => (7, 3, 3_000.0),
+        KeySize::Bits4096 => (9, 4, 7_500.0),
     };
     let ciphertext = options.key_size.ciphertext_bytes() as u64;
     let asked = match (options.hardened, options.packing, options.key_size) {

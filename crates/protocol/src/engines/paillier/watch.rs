@@ -39,6 +39,8 @@ pub struct SeenMessage {
 /// Public numbers of the hardened variant.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct HardenedMasks {
+    /// Multipliers are at least two to this power.
+    pub floor_bits: u32,
     /// Multipliers are below two to this power.
     pub factor_bits: u32,
     /// Two to this power is added to a difference.

@@ -6,7 +6,7 @@ use super::super::messages::split;
 use super::super::order::permutation;
 use super::{PADDED_IN_SLOT, Shape};
 use crate::ProtocolError;
-use crypto_bigint::{BoxedUint, U256};
+use crypto_bigint::{BoxedUint, Limb, U256};
 use rand::{CryptoRng, RngExt};
 use veilpath_paillier::{Ciphertext, Plaintext, Scalar, TermShape};
 use zeroize::Zeroizing;
@@ -31,24 +31,41 @@ impl Multipliers {
         rng: &mut R,
     ) -> Result<Self, ProtocolError> {
         let order = permutation(shape.width, rng);
+        let masks: Vec<_> = shape
+            .compared()
+            .map(|_| {
+                let factor = log_uniform(shape.floor_bits(), shape.factor_bits(), rng);
+                let noise = below(&factor, rng);
+                (factor, noise)
+            })
+            .collect();
+        let pads = (0..shape.width)
+            .map(|_| random_bits(shape.pad_bits, rng))
+            .collect();
+        Self::new(shape, order, &masks, pads)
+    }
+
+    /// Of π, each difference's ρ and r, and pads whose last is still as short as the others.
+    pub(in super::super) fn new(
+        shape: &Shape,
+        order: Vec<usize>,
+        masks: &[(Zeroizing<U256>, Zeroizing<U256>)],
+        mut pads: Vec<Zeroizing<U256>>,
+    ) -> Result<Self, ProtocolError> {
         let (mut factors, mut offsets) = (Vec::new(), Vec::new());
         let times = |factor: &U256, small: usize| {
             Zeroizing::new(factor.wrapping_mul(&U256::from_u64(small as u64)))
         };
-        for (i, j) in shape.compared() {
-            let factor = log_uniform(shape.factor_bits, rng);
-            let whole = times(&factor, shape.width);
+        for ((i, j), (factor, noise)) in shape.compared().zip(masks) {
+            let whole = times(factor, shape.width);
             // π(i) − π(j) may be negative; w more of it is not.
-            let place = times(&factor, order[i] + shape.width - order[j]);
+            let place = times(factor, order[i] + shape.width - order[j]);
             let place = Zeroizing::new(place.wrapping_sub(&whole));
-            let noise = Zeroizing::new(below(&factor, rng).wrapping_add(&place));
+            let noise = Zeroizing::new(noise.wrapping_add(&place));
             offsets.push(Zeroizing::new(noise.wrapping_add(&shape.bias())));
             let whole = Zeroizing::new(BoxedUint::from(&*whole));
             factors.push(Scalar::new(&whole, shape.scalar_bits())?);
         }
-        let mut pads: Vec<_> = (0..shape.width)
-            .map(|_| random_bits(shape.pad_bits, rng))
-            .collect();
         if let Some(last) = pads.last_mut() {
             **last |= U256::ONE.shl_vartime(shape.pad_bits);
         }
@@ -61,12 +78,13 @@ impl Multipliers {
     }
 }
 
-/// A log-uniform number from 1 to 2^bits − 1: an octave, and within it each number as often as the inverse of its size.
+/// A log-uniform number from 2^floor to 2^bits − 1: an octave, and within it each number as often as the inverse of its size.
 pub(in super::super) fn log_uniform<R: CryptoRng + ?Sized>(
+    floor: u32,
     bits: u32,
     rng: &mut R,
 ) -> Zeroizing<U256> {
-    let octave = rng.random_range(1..=bits);
+    let octave = rng.random_range(floor + 1..=bits);
     loop {
         let mut number = random_bits(U256::BITS, rng);
         *number |= U256::ONE.shl_vartime(U256::BITS - 1);
@@ -79,11 +97,15 @@ pub(in super::super) fn log_uniform<R: CryptoRng + ?Sized>(
     }
 }
 
-/// A number below `bound`, uniform but for 2^(bits of bound − 256).
-fn below<R: CryptoRng + ?Sized>(bound: &U256, rng: &mut R) -> Zeroizing<U256> {
-    let uniform = random_bits(U256::BITS, rng);
-    let (_, high) = bound.widening_mul(&*uniform);
-    Zeroizing::new(high)
+/// A number below `bound`, uniform but for 2^(bits of bound − 512): the whole part of bound·u with u = 0.(512 random bits).
+pub(in super::super) fn below<R: CryptoRng + ?Sized>(bound: &U256, rng: &mut R) -> Zeroizing<U256> {
+    let (first, second) = (random_bits(U256::BITS, rng), random_bits(U256::BITS, rng));
+    let (part, whole) = bound.widening_mul(&*first);
+    let (part, whole) = (Zeroizing::new(part), Zeroizing::new(whole));
+    let (_, carried) = bound.widening_mul(&*second);
+    let (_, carry) = part.carrying_add(&Zeroizing::new(carried), Limb::ZERO);
+    let carry = Zeroizing::new(U256::from_word(carry.0));
+    Zeroizing::new(whole.wrapping_add(&carry))
 }
 
 /// A cell on its way into slots: candidates in the order π, their differences, and the numbers that mask them.
@@ -244,7 +266,7 @@ impl Context<'_> {
 
 impl Multipliers {
     /// What is added to a slot in the clear.
-    fn offset(&self, shape: &Shape, place: usize) -> Zeroizing<U256> {
+    pub(in super::super) fn offset(&self, shape: &Shape, place: usize) -> Zeroizing<U256> {
         if let Some(offset) = self.offsets.get(place) {
             return offset.clone();
         }

@@ -6,8 +6,7 @@
 //! - for every two candidates y_i, y_j with i < j the number `ρ·d + r` with `d = w·(y_i − y_j) + π(i) − π(j)`, each with its own ρ and
 //!   its own r from 0 to ρ − 1, where w is the number of candidates. d is never 0: of equal candidates the one that comes
 //!   first before π is the less, so that a tie looks like any other outcome, and all w! orders are equally likely whatever
-//!   the candidates. r keeps everything from being a multiple of ρ. ρ is log-uniform over [1, 2^R): the size of `ρ·d + r`
-//!   then has the same distribution for all d, but at the two ends of the range;
+//!   the candidates;
 //! - every candidate under a pad of its own, `z_i = y_i + p_i` with p_i longer than any candidate by σ bits.
 //!
 //! Alice sees which candidate is the least, in an order that is random to her, so she learns nothing from that. She answers
@@ -15,15 +14,29 @@
 //! the pad off: `M = z_m − p_last + Σ β_i·(p_last − p_i)`. His exponents are as short as the pads; the paper's unmasking by
 //! a⁻¹ mod n, most of the work of a cell, is not needed.
 //!
-//! What is left to Alice is the size of the differences as far as the ends of ρ's range show it: about log₂ of the largest
-//! difference in R of what a size would tell. The audit measures it.
+//! # The multipliers
+//! ρ is log-uniform over [2^F, 2^(F+R)). Of a value v that she sees, Alice knows that `v/(d+1) < ρ ≤ v/d` (d > 0), and each such ρ
+//! with exactly one r explains it. Were ρ ever small, there would be a few whole numbers in that interval or none, and v would name
+//! d: with ρ = 1 it *is* d. Here |d| < 2^y, so there are about ρ/d > 2^(F−y) of them. With F = y + σ a
+//! count of whole numbers and the length of the interval differ by 2^−σ of it, and neither multiples nor remainders tell more.
+//! What the length tells is ∫ dρ/ρ² = 1/v, whatever d, as long as the interval lies within the range of ρ. So
+//! **what is left to Alice is the two ends of that range**: a v below 2^F·d or above 2^(F+R) rules differences out. A difference falls
+//! there with a probability of about y/R, and then narrows d to an octave or so. Many views of the same letters add up. The audit
+//! measures it.
+//!
+//! # Slots
+//! All have S = 255 bits, whatever the costs: 2, 4, 8, 12 and 16 fit below n/2 of keys of 512, 1024, 2048, 3072 and 4096
+//! bits, and numbers stay within 256. A cell of three candidates has four. One bit more would halve the cells of a ciphertext. In
+//! 170 bits, three cells to a ciphertext of 2048, there would be little more than half as many octaves for a twentieth of the
+//! traffic, as most of it is answers. Three padded candidates of y + σ + 2 bits fit for y ≤ 43, and then
+//! `R = S − 1 − y − F = 214 − 2·y` is at least 128.
 
 mod alice;
 mod bob;
 
-#[cfg(test)]
-pub(super) use bob::log_uniform;
 pub(super) use bob::{Multipliers, Pads};
+#[cfg(test)]
+pub(super) use bob::{below, log_uniform};
 
 use super::masking::{Layout, STATISTICAL_BITS};
 use super::watch::HardenedMasks;
@@ -31,8 +44,10 @@ use crate::ProtocolError;
 use crypto_bigint::{BoxedUint, U256};
 use veilpath_paillier::{Bound, KeySize, TermShape};
 
+/// S.
+const SLOT_BITS: u32 = 255;
 /// R at least.
-const FACTOR_BITS: u32 = 128;
+const OCTAVES: u32 = 128;
 /// Padded candidates in a slot.
 const PADDED_IN_SLOT: usize = 3;
 
@@ -41,48 +56,53 @@ const PADDED_IN_SLOT: usize = 3;
 pub(super) struct Shape {
     /// Candidates of a cell.
     width: usize,
-    /// R.
-    factor_bits: u32,
-    /// Bits of a pad.
+    /// Bits of a pad, and F: both are longer by σ than what they hide.
     pad_bits: u32,
-    /// Bits of a difference times w.
-    candidate_bits: u32,
-    slot_bits: u32,
+    /// y: no w·(y_i − y_j) + π(i) − π(j) has more bits, nor the next one, which noise comes close to.
+    difference_bits: u32,
 }
 
 impl Shape {
     /// For cells of so many candidates from 0 to `largest`.
     pub(super) fn new(width: usize, largest: u64) -> Result<Self, ProtocolError> {
-        // Room for w·(y_i − y_j) + π(i) − π(j), and for the noise below the next one.
+        // |d| ≤ w·X + w − 1.
         let width_bound = Bound::at_most(&BoxedUint::from(width as u64));
         let candidate = Bound::at_most(&BoxedUint::from(largest.saturating_add(1)));
-        let candidate_bits = candidate.times(&width_bound).bits();
-        let pad_bits = candidate_bits + STATISTICAL_BITS;
-        let padded = PADDED_IN_SLOT as u32 * (pad_bits + 2);
-        let slot_bits = padded.max(FACTOR_BITS + candidate_bits + 1);
-        if slot_bits > U256::BITS {
+        let difference_bits = candidate.times(&width_bound).bits();
+        let shape = Self {
+            width,
+            pad_bits: difference_bits + STATISTICAL_BITS,
+            difference_bits,
+        };
+        let padded = PADDED_IN_SLOT as u32 * shape.padded_bits();
+        let masked = 1 + difference_bits + shape.pad_bits + OCTAVES;
+        if padded.max(masked) > SLOT_BITS {
             return Err(ProtocolError::Job("the costs are too large to be masked"));
         }
-        Ok(Self {
-            width,
-            // What the pads leave free makes the multipliers longer.
-            factor_bits: slot_bits - candidate_bits - 1,
-            pad_bits,
-            candidate_bits,
-            slot_bits,
-        })
+        Ok(shape)
+    }
+
+    /// F: no multiplier is less than two to this power.
+    fn floor_bits(&self) -> u32 {
+        self.pad_bits
+    }
+
+    /// F + R: every multiplier is less than two to this power.
+    fn factor_bits(&self) -> u32 {
+        SLOT_BITS - 1 - self.difference_bits
     }
 
     /// Where the numbers of a batch are.
     pub(super) fn layout(&self, size: KeySize, packing: bool) -> Result<Layout, ProtocolError> {
-        Layout::of(size, self.slot_bits, self.slots(), packing)
+        Layout::of(size, SLOT_BITS, self.slots(), packing)
     }
 
     /// What an audit needs to read the slots.
     pub(super) fn masks(&self) -> HardenedMasks {
         HardenedMasks {
-            factor_bits: self.factor_bits,
-            bias_bits: self.factor_bits + self.candidate_bits,
+            floor_bits: self.floor_bits(),
+            factor_bits: self.factor_bits(),
+            bias_bits: self.bias_bits(),
         }
     }
 
@@ -107,12 +127,17 @@ impl Shape {
 
     /// Bits of w·ρ.
     fn scalar_bits(&self) -> u32 {
-        self.factor_bits + usize::BITS - self.width.leading_zeros()
+        self.factor_bits() + usize::BITS - self.width.leading_zeros()
+    }
+
+    /// −2^bits < ρ·d + r < 2^bits.
+    fn bias_bits(&self) -> u32 {
+        self.factor_bits() + self.difference_bits
     }
 
     /// Added to differences, so that no slot is negative.
     fn bias(&self) -> U256 {
-        U256::ONE.shl_vartime(self.factor_bits + self.candidate_bits)
+        U256::ONE.shl_vartime(self.bias_bits())
     }
 
     /// The candidates of each difference, in the order of the slots.

@@ -1,13 +1,14 @@
 //! The hardened variant: its masks, and what Alice sees of them.
 
-use super::super::hardened::{Shape, log_uniform};
+use super::super::hardened::{Multipliers, Shape, below, log_uniform};
 use super::super::watch::watch_key_holder;
 use super::{assert_uniform, ciphertexts, cohort, key, recorded_run, rng, short_key, spec};
 use crate::pairs_of;
 use crypto_bigint::{BoxedUint, U256};
+use num_bigint::{BigInt, BigUint};
 use std::sync::Arc;
 use veilpath_metrics::{Metric, Scanpath, Substitution};
-use veilpath_paillier::KeySize;
+use veilpath_paillier::{KeySize, Plaintext};
 
 fn absolute() -> Metric {
     Metric::NeedlemanWunsch {
@@ -18,37 +19,191 @@ fn absolute() -> Metric {
     }
 }
 
+/// The bits of |d|, then where the multipliers begin and end.
+fn ranges(shape: &Shape) -> (u32, u32, u32) {
+    let masks = shape.masks();
+    let difference = masks.bias_bits - masks.factor_bits;
+    (difference, masks.floor_bits, masks.factor_bits)
+}
+
 #[test]
-fn multipliers_are_log_uniform() {
+fn multipliers_are_log_uniform_above_their_floor() {
     let mut rng = rng(1);
     let (mut octaves, mut halves) = ([0; 16], [0; 2]);
     for _ in 0..16_000 {
-        let number = log_uniform(128, &mut rng);
-        assert!(*number > U256::ZERO && number.bits() <= 128);
-        octaves[(number.bits() as usize - 1) / 8] += 1;
+        let number = log_uniform(50, 50 + 16 * 12, &mut rng);
+        assert!(number.bits() > 50 && number.bits() <= 242);
+        octaves[(number.bits() as usize - 51) / 12] += 1;
         // Half of each octave lies below √2 times its start.
-        if number.bits() > 64 {
-            let leading = number.shr_vartime(number.bits() - 53).to_words()[0];
-            let low = (leading as f64) < 2f64.powf(52.5);
-            halves[usize::from(low)] += 1;
-        }
+        let leading = number.shr_vartime(number.bits() - 51).to_words()[0];
+        let low = (leading as f64) < 2f64.powf(50.5);
+        halves[usize::from(low)] += 1;
     }
     assert_uniform("octaves", &octaves);
     assert_uniform("halves of octaves", &halves);
 }
 
 #[test]
-fn slots_hold_the_largest_numbers_or_costs_are_refused() {
-    for (width, largest) in [(3, 1), (3, 107), (3, 1 << 30), (4, 1 << 20)] {
+fn noise_is_uniform_below_its_multiplier() {
+    let mut rng = rng(2);
+    let mut counts = [0; 11];
+    // The largest multipliers are the ones whose noise the fewest random bits are left for.
+    let part = U256::MAX.shr_vartime(4);
+    let bound = part.wrapping_mul(&U256::from_u64(11));
+    for _ in 0..5_500 {
+        let noise = below(&bound, &mut rng);
+        assert!(*noise < bound);
+        let at = (0..11u64).filter(|&k| *noise >= part.wrapping_mul(&U256::from_u64(k)));
+        counts[at.count() - 1] += 1;
+    }
+    assert_uniform("noise", &counts);
+    assert_eq!(*below(&U256::ONE, &mut rng), U256::ZERO);
+}
+
+/// Below the floor there would be so few multipliers to a difference that a value could name it.
+#[test]
+fn multipliers_are_longer_than_differences_by_forty_bits() {
+    for (width, largest) in [(3, 0), (3, 1), (3, 107), (4, 1 << 20), (3, (1 << 41) - 1)] {
         let shape = Shape::new(width, largest).unwrap();
-        for size in [KeySize::Bits512, KeySize::Bits1024, KeySize::Bits2048] {
-            let layout = shape.layout(size, true).unwrap();
-            let slots = layout.slots();
-            assert!(slots.slots() * slots.slot_bits() < size.bits() - 1);
-            assert!(slots.slot_bits() >= 128 + 64 - largest.leading_zeros());
+        let (difference, floor, top) = ranges(&shape);
+        assert!(u128::from(largest + 1) * (width as u128) < 1 << difference);
+        assert_eq!(floor, difference + 40);
+        assert!(top >= floor + 128, "{top}");
+        let mut rng = rng(7);
+        let least = (0..2_000).map(|_| log_uniform(floor, top, &mut rng).bits());
+        assert!(least.min().unwrap() > floor);
+    }
+}
+
+/// Every slot at both of its ends, next to slots at either end: nothing carries over, signs are right, and the least candidate
+/// comes out.
+#[test]
+fn slots_hold_the_largest_numbers_and_leave_their_neighbours_alone() {
+    for (width, largest) in [(3, 1), (3, 107), (4, 1 << 20), (3, (1u64 << 41) - 2)] {
+        let shape = Shape::new(width, largest).unwrap();
+        let (_, floor, top) = ranges(&shape);
+        let one = |bits: u32| U256::ONE.shl_vartime(bits);
+        let (least, most) = (one(floor), one(top).wrapping_sub(&U256::ONE));
+        let extremes = [least, most].map(|factor| {
+            let noise = factor.wrapping_sub(&U256::ONE);
+            [(factor, U256::ZERO), (factor, noise)]
+        });
+        let masks = extremes.concat();
+        let pads = [U256::ZERO, one(floor).wrapping_sub(&U256::ONE)];
+        let forwards: Vec<usize> = (0..width).collect();
+        let backwards: Vec<usize> = (0..width).rev().collect();
+        // Each candidate 0 or the largest.
+        for (case, order) in (0..1u32 << width).flat_map(|c| [(c, &forwards), (c, &backwards)]) {
+            let candidates: Vec<u64> = (0..width)
+                .map(|at| if case >> at & 1 > 0 { largest } else { 0 })
+                .collect();
+            for turn in 0..masks.len() {
+                extreme_cell(&shape, order, &candidates, &masks, &pads, turn);
+            }
         }
     }
+    assert!(Shape::new(3, 1 << 42).is_err());
     assert!(Shape::new(3, u64::MAX >> 1).is_err());
+    assert!(Shape::new(3, u64::MAX).is_err());
+}
+
+/// One such cell, `candidates` in the order before π.
+fn extreme_cell(
+    shape: &Shape,
+    order: &[usize],
+    candidates: &[u64],
+    masks: &[(U256, U256)],
+    pads: &[U256; 2],
+    turn: usize,
+) {
+    let width = order.len();
+    let pairs: Vec<_> = (0..width)
+        .flat_map(|i| (i + 1..width).map(move |j| (i, j)))
+        .collect();
+    let wrapped = |number: U256| zeroize::Zeroizing::new(number);
+    let masks: Vec<_> = (turn..turn + pairs.len())
+        .map(|at| masks[at % masks.len()])
+        .map(|(factor, noise)| (wrapped(factor), wrapped(noise)))
+        .collect();
+    let padding = (turn..turn + width)
+        .map(|at| wrapped(pads[at % 2]))
+        .collect();
+    let numbers = Multipliers::new(shape, order.to_vec(), &masks, padding).unwrap();
+    let big = |number: &U256| BigInt::from(BigUint::from_bytes_le(&number.to_le_bytes()));
+    let here: Vec<BigInt> = order.iter().map(|&at| candidates[at].into()).collect();
+    let layout = shape.layout(KeySize::Bits4096, true).unwrap();
+    let (bits, slots) = (layout.slots().slot_bits(), layout.width());
+    let mut total = BigInt::ZERO;
+    for place in 0..slots {
+        // As under encryption: candidates times factors, and offsets in the clear.
+        let secret = match pairs.get(place) {
+            Some(&(i, j)) => big(&masks[place].0) * width * (&here[i] - &here[j]),
+            None => (0..3usize)
+                .filter_map(|k| {
+                    Some(here.get((place - pairs.len()) * 3 + k)? << (k * padded(shape)))
+                })
+                .sum(),
+        };
+        let slot = secret + big(&numbers.offset(shape, place));
+        assert!(slot > BigInt::ZERO && slot.bits() <= u64::from(bits));
+        total += slot << (bits as usize * place);
+    }
+    let bytes = total.to_biguint().unwrap().to_bytes_be();
+    let total = BoxedUint::from_be_slice_vartime(&bytes);
+    let opened = layout.slots().unpack(&Plaintext::from_uint(&total));
+    let opened: Vec<_> = opened
+        .unwrap()
+        .into_iter()
+        .map(zeroize::Zeroizing::new)
+        .collect();
+    let answer = shape.answer(&opened[..slots]);
+    let value = |plaintext: &Plaintext| {
+        BigInt::from(BigUint::from_bytes_be(&plaintext.magnitude().to_be_bytes()))
+    };
+    // Bob's correction, in the clear. The last pad has a bit more.
+    let pad = |at: usize| {
+        big(&pads[(turn + at) % 2]) + (BigInt::from(at + 1 == width) << (padded(shape) - 2))
+    };
+    let mut found = value(&answer[0]) - pad(width - 1);
+    for (at, bit) in answer[1..].iter().enumerate() {
+        found += value(bit) * (pad(width - 1) - pad(at));
+    }
+    assert_eq!(found, BigInt::from(*candidates.iter().min().unwrap()));
+    // Of equal candidates the first before π.
+    let least = (0..width).min_by_key(|&at| (&here[at], order[at])).unwrap();
+    for (at, bit) in answer[1..].iter().enumerate() {
+        assert_eq!(value(bit), BigInt::from(at == least));
+    }
+}
+
+/// Bits of a padded candidate: the pad, one more for the last pad, one for the sum.
+fn padded(shape: &Shape) -> usize {
+    shape.masks().floor_bits as usize + 2
+}
+
+/// The slots are as long as leaves these cells in a ciphertext, or these ciphertexts to a cell.
+#[test]
+fn ciphertexts_hold_so_many_cells() {
+    for largest in [1, 107, 1 << 40] {
+        let (three, four) = (
+            Shape::new(3, largest).unwrap(),
+            Shape::new(4, largest).unwrap(),
+        );
+        for (size, global, local) in [
+            (KeySize::Bits512, (1, 2), (1, 4)),
+            (KeySize::Bits1024, (1, 1), (1, 2)),
+            (KeySize::Bits2048, (2, 1), (1, 1)),
+            (KeySize::Bits3072, (3, 1), (1, 1)),
+            (KeySize::Bits4096, (4, 1), (2, 1)),
+        ] {
+            for (shape, expected) in [(three, global), (four, local)] {
+                let layout = shape.layout(size, true).unwrap();
+                assert_eq!((layout.cells, layout.ciphertexts), expected, "{size:?}");
+                let slots = layout.slots();
+                assert!(slots.slots() * slots.slot_bits() < size.bits() - 1);
+            }
+        }
+    }
 }
 
 #[test]
@@ -57,7 +212,7 @@ fn a_cell_is_four_slots_and_three_answers() {
     let key = key();
     let options = short_key().with_hardening(true);
     let (line, _) = recorded_run(options, &Metric::Levenshtein, &key.secret, &a, &b);
-    // Three slots to a ciphertext of 512 bits, so two ciphertexts a cell, and the result.
+    // Two slots to a ciphertext of 512 bits, so two ciphertexts a cell, and the result.
     assert_eq!(ciphertexts(&line.received).len(), 6 * 2 + 1);
     assert_eq!(ciphertexts(&line.sent).len(), 3 * 12 + 6 * 3);
     let all = [ciphertexts(&line.sent), ciphertexts(&line.received)].concat();

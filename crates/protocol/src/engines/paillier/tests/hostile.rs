@@ -120,6 +120,35 @@ fn alice_answers_only_what_the_protocol_asks() {
     assert_misbehaved(host(&[two(), header(0, 1, 0), encrypted(-1)]));
 }
 
+/// With hardened masks a cell is two ciphertexts here, and a minimum three.
+#[test]
+fn hardened_messages_are_checked_like_the_others() {
+    let options = short_key().with_hardening(true);
+    let host =
+        |masked: Vec<u8>| against(Role::Host, options, &[length(2), header(0, 1, 0), masked]);
+    assert_closed(host(encrypted(1)));
+    assert_closed(host(encrypted(1).repeat(2)));
+    assert_refused(host([encrypted(1), vec![255; 128]].concat()));
+    assert_refused(host([vec![0; 128], encrypted(1)].concat()));
+    assert_misbehaved(host([encrypted(1), encrypted(-1)].concat()));
+    let modulus = secret().public_key().modulus().to_be_bytes().to_vec();
+    let rows = encrypted(1).repeat(2 * LETTERS as usize);
+    let join = |minima: Vec<u8>| {
+        let options = options.with_batch(1).unwrap();
+        against(
+            Role::Join,
+            options,
+            &[length(2), modulus.clone(), rows.clone(), minima],
+        )
+    };
+    assert_closed(join(encrypted(1).repeat(3)));
+    assert_refused(join([encrypted(1).repeat(2), vec![0; 128]].concat()));
+    // Four cells with whatever minima, then a result that cannot be.
+    let minima = encrypted(i64::MAX).repeat(12);
+    assert_closed(join(minima.clone()));
+    assert_misbehaved(join([minima, length(4)].concat()));
+}
+
 #[test]
 fn alice_opens_a_result_once_and_only_if_it_is_one() {
     let result = |pair: u64, value: i64| [length(pair), encrypted(value)].concat();

@@ -1,0 +1,118 @@
+//! How likely a difference under the hardened masks is what was seen: `v = ρ·d + r`, ρ log-uniform, r below ρ.
+//!
+//! Every whole ρ counts by itself. With d > 0 a ρ explains v where `v/(d+1) < ρ ≤ v/d`, with d < 0 where
+//! `|v|/|d| ≤ ρ < |v|/(|d|−1)`, each with exactly one r, and so
+//!
+//! ```text
+//! P(v | d) = Σ P(ρ)/ρ,   P(ρ) = log₂(1 + 1/ρ) / octaves
+//! ```
+//!
+//! Where ρ is small that interval may have no whole number in it at all, which rules d out. An attack that takes ρ for a real number
+//! does not see that, and overlooks most of what small multipliers tell.
+
+use crate::clue::whole;
+use crypto_bigint::BoxedUint;
+
+/// Up to so many multipliers are added up one by one; those above by an integral, which is as good to a millionth.
+const ONE_BY_ONE: u128 = 1_000;
+/// Of so many multipliers that explain a value one more or less makes no difference.
+const COUNTLESS: f64 = (1u64 << 40) as f64;
+
+/// A masked difference as Alice sees it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Difference {
+    negative: bool,
+    size: f64,
+    /// The size to the last digit, where it is short enough for that to matter.
+    whole: Option<u128>,
+}
+
+impl Difference {
+    /// Of its sign and size.
+    pub fn new(negative: bool, size: &BoxedUint) -> Self {
+        let digits = |number: f64, &byte: &u8| number * 256.0 + f64::from(byte);
+        Self {
+            negative,
+            size: size.to_be_bytes().iter().fold(0.0, digits),
+            whole: whole(size),
+        }
+    }
+}
+
+/// The range of the multipliers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Factors {
+    floor: f64,
+    top: f64,
+}
+
+impl Factors {
+    /// From 2^floor to below 2^top.
+    pub fn between(floor: u32, top: u32) -> Self {
+        let power = |bits: u32| f64::from(bits).exp2();
+        Self {
+            floor: power(floor),
+            top: power(top),
+        }
+    }
+
+    /// P(seen | truth) times the size of what was seen, up to a factor that is the same for all: 1 for every difference of the right
+    /// sign, but for the ends of the range and for what whole numbers tell.
+    pub(crate) fn fit(self, truth: i64, seen: &Difference) -> f64 {
+        if truth == 0 || (truth < 0) != seen.negative || seen.size == 0.0 {
+            return 0.0;
+        }
+        let size = truth.unsigned_abs();
+        // |v| lies between ρ·less and ρ·more.
+        let (less, more) = if truth > 0 {
+            (size, size.saturating_add(1))
+        } else {
+            (size - 1, size)
+        };
+        let (low, high) = (less as f64, more as f64);
+        let explaining = if less == 0 {
+            f64::INFINITY
+        } else {
+            seen.size / low / high
+        };
+        match seen.whole {
+            Some(whole) if explaining < COUNTLESS || seen.size / high < ONE_BY_ONE as f64 => {
+                let (less, more) = (u128::from(less), u128::from(more));
+                // Above zero both ends of the interval are like this, below zero the other way round.
+                let (first, last) = if truth > 0 {
+                    (whole / more + 1, whole / less)
+                } else {
+                    let last = whole
+                        .checked_sub(1)
+                        .and_then(|less_one| less_one.checked_div(less));
+                    (whole.div_ceil(more), last.unwrap_or(u128::MAX))
+                };
+                seen.size * self.sum(first, last)
+            }
+            _ => {
+                let first = (seen.size / high).max(self.floor);
+                let last = (seen.size / low).min(self.top);
+                (seen.size / first - seen.size / last).max(0.0)
+            }
+        }
+    }
+
+    /// Σ ln(1 + 1/ρ)/ρ for whole ρ from `first` to `last`, as far as they are in the range.
+    fn sum(self, first: u128, last: u128) -> f64 {
+        // The conversion ends at the largest number, which is as good as none.
+        let first = first.max(self.floor as u128).max(1);
+        let last = last.min((self.top as u128).saturating_sub(1));
+        let near = first..=last.min(ONE_BY_ONE);
+        let near: f64 = near
+            .map(|rho| (1.0 / rho as f64).ln_1p() / rho as f64)
+            .sum();
+        let first = first.max(ONE_BY_ONE + 1);
+        if first > last {
+            return near;
+        }
+        // Each is nearly 1/(ρ + ¼)², and their sum the integral from half before the first to half behind the last: their number over
+        // the product of the ends.
+        let (start, end) = (first as f64 - 0.25, last as f64 + 0.75);
+        near + ((last - first) as f64 + 1.0) / start / end
+    }
+}
