@@ -44,6 +44,8 @@ impl Difference {
 pub struct Factors {
     floor: f64,
     top: f64,
+    /// The same to the last digit; what is too long for that ends at the largest number.
+    whole: (u128, u128),
 }
 
 impl Factors {
@@ -53,6 +55,7 @@ impl Factors {
         Self {
             floor: power(floor),
             top: power(top),
+            whole: (whole_power(floor), whole_power(top)),
         }
     }
 
@@ -99,9 +102,9 @@ impl Factors {
 
     /// Σ ln(1 + 1/ρ)/ρ for whole ρ from `first` to `last`, as far as they are in the range.
     fn sum(self, first: u128, last: u128) -> f64 {
-        // The conversion ends at the largest number, which is as good as none.
-        let first = first.max(self.floor as u128).max(1);
-        let last = last.min((self.top as u128).saturating_sub(1));
+        let (floor, top) = self.whole;
+        let first = first.max(floor);
+        let last = last.min(top - 1);
         let near = first..=last.min(ONE_BY_ONE);
         let near: f64 = near
             .map(|rho| (1.0 / rho as f64).ln_1p() / rho as f64)
@@ -115,4 +118,8 @@ impl Factors {
         let (start, end) = (first as f64 - 0.25, last as f64 + 0.75);
         near + ((last - first) as f64 + 1.0) / start / end
     }
+}
+
+fn whole_power(bits: u32) -> u128 {
+    1u128.checked_shl(bits).unwrap_or(u128::MAX)
 }

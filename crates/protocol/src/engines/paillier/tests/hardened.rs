@@ -136,8 +136,8 @@ fn extreme_cell(
     let mut total = BigInt::ZERO;
     for place in 0..slots {
         // As under encryption: candidates times factors, and offsets in the clear.
-        let secret = match pairs.get(place) {
-            Some(&(i, j)) => big(&masks[place].0) * width * (&here[i] - &here[j]),
+        let secret = match pairs.get(place).zip(masks.get(place)) {
+            Some((&(i, j), (factor, _))) => big(factor) * width * (&here[i] - &here[j]),
             None => (0..3usize)
                 .filter_map(|k| {
                     Some(here.get((place - pairs.len()) * 3 + k)? << (k * padded(shape)))
