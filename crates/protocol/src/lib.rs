@@ -7,6 +7,7 @@
 //! This crate knows no sockets, files or clocks: a [`Channel`] moves bytes, and callers measure time.
 
 mod channel;
+pub mod copying;
 pub mod engines;
 mod error;
 mod estimate;

@@ -23,7 +23,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
-use veilpath_protocol::{Channel, ChannelError};
+use veilpath_protocol::{Channel, ChannelError, copying};
 
 /// Chunks that may wait to be received.
 const CHUNKS_WAITING: usize = 64;
@@ -109,7 +109,7 @@ impl SecureChannel {
 
 impl Channel for SecureChannel {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
-        self.unsent.extend_from_slice(bytes);
+        copying::append(bytes, &mut self.unsent);
         if self.unsent.len() >= GATHERED {
             self.flush()?;
         }
@@ -129,8 +129,10 @@ impl Channel for SecureChannel {
                 self.read = 0;
             }
             let count = (self.unread.len() - self.read).min(buffer.len() - filled);
-            buffer[filled..filled + count]
-                .copy_from_slice(&self.unread[self.read..self.read + count]);
+            copying::copy(
+                &self.unread[self.read..self.read + count],
+                &mut buffer[filled..filled + count],
+            );
             filled += count;
             self.read += count;
         }

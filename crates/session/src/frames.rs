@@ -8,6 +8,8 @@
 //! A length is held against its limit before anything is done with it, and data is handed on as it comes: what the other
 //! side announces reserves no memory.
 
+use veilpath_protocol::copying;
+
 /// The most data in one frame.
 pub const MAX_FRAME: usize = 256 << 10;
 
@@ -61,7 +63,7 @@ impl Parser {
         while !input.is_empty() {
             if self.remaining > 0 {
                 let (now, later) = input.split_at(self.remaining.min(input.len()));
-                data.extend_from_slice(now);
+                copying::append(now, data);
                 self.remaining -= now.len();
                 input = later;
                 continue;

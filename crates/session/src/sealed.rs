@@ -13,7 +13,7 @@
 //! content. The checksum holds no secret. It finds faults; it does not stop a peer that means harm, who can send wrong things in
 //! parcels that are in order.
 
-use veilpath_protocol::{Channel, ChannelError};
+use veilpath_protocol::{Channel, ChannelError, copying};
 
 /// The most content of one parcel: an announced length reserves no more.
 const MAX_PARCEL: usize = 256 << 10;
@@ -97,7 +97,7 @@ impl<C: Channel> Sealed<C> {
             }
             let count = unread.len().min(buffer.len());
             let (now, later) = buffer.split_at_mut(count);
-            now.copy_from_slice(&unread[..count]);
+            copying::copy(&unread[..count], now);
             self.read += count;
             buffer = later;
         }

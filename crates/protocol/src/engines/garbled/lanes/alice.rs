@@ -1,7 +1,7 @@
 //! Alice's end: everything is sent by her wish, and Bob's bytes are asked for.
 
 use super::{FRAME_BYTES, FRAMES_WAITING, Header, Kind, REQUEST_BYTES};
-use crate::{Channel, Observer, ProtocolError};
+use crate::{Channel, Observer, ProtocolError, copying};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use veilpath_garble::transport::{Transport, TransportError};
@@ -77,7 +77,7 @@ impl Transport for AlicesLane<'_> {
         while !rest.is_empty() {
             let room = (FRAME_BYTES - self.unsent.len()).min(rest.len());
             let (now, later) = rest.split_at(room);
-            self.unsent.extend_from_slice(now);
+            copying::append(now, &mut self.unsent);
             rest = later;
             if self.unsent.len() == FRAME_BYTES {
                 self.flush()?;
@@ -94,7 +94,7 @@ impl Transport for AlicesLane<'_> {
             if bytes.len() != piece.len() {
                 return Err(TransportError::Closed);
             }
-            piece.copy_from_slice(&bytes);
+            copying::copy(&bytes, piece);
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! Bob's end: frames are handed to their lanes, and questions answered in the order in which they come.
 
 use super::{FRAMES_WAITING, Header, Kind};
-use crate::{Channel, Observer, ProtocolError};
+use crate::{Channel, Observer, ProtocolError, copying};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use veilpath_garble::transport::{Transport, TransportError};
@@ -86,7 +86,7 @@ impl BobsLane<'_> {
 
 impl Transport for BobsLane<'_> {
     fn send(&mut self, bytes: &[u8]) -> Result<(), TransportError> {
-        self.unsent.extend_from_slice(bytes);
+        copying::append(bytes, &mut self.unsent);
         Ok(())
     }
 
@@ -98,8 +98,10 @@ impl Transport for BobsLane<'_> {
                 self.read = 0;
             }
             let count = (self.unread.len() - self.read).min(buffer.len() - filled);
-            buffer[filled..filled + count]
-                .copy_from_slice(&self.unread[self.read..self.read + count]);
+            copying::copy(
+                &self.unread[self.read..self.read + count],
+                &mut buffer[filled..filled + count],
+            );
             filled += count;
             self.read += count;
         }
