@@ -1,8 +1,6 @@
 //! Encrypted numbers, and their form on the wire.
 
-use crypto_bigint::{BoxedUint, Gcd};
-
-use crate::arith::{Residue, limbs};
+use crate::arith::{Residue, Words};
 use crate::error::{CiphertextFault, Misuse, Result};
 use crate::public_key::{KeyId, PublicKey};
 
@@ -38,9 +36,12 @@ impl PublicKey {
     /// [`KeySize::ciphertext_bytes`]: crate::KeySize::ciphertext_bytes
     pub fn ciphertext_to_bytes(&self, ciphertext: &Ciphertext) -> Result<Vec<u8>> {
         self.check_owner(ciphertext)?;
-        let bytes = self.ring().to_uint(ciphertext.residue()).to_be_bytes();
-        let length = self.size().ciphertext_bytes();
-        Ok(bytes[bytes.len().saturating_sub(length)..].to_vec())
+        let words = self.ring().joined(ciphertext.residue());
+        let mut bytes = Vec::with_capacity(self.size().ciphertext_bytes());
+        for word in words.iter().rev() {
+            bytes.extend(word.to_be_bytes());
+        }
+        Ok(bytes)
     }
 
     /// A ciphertext from elsewhere, once its length, its range and its invertibility are checked.
@@ -56,6 +57,7 @@ impl PublicKey {
     pub fn ciphertexts_from_bytes(&self, encodings: &[&[u8]]) -> Result<Vec<Ciphertext>> {
         let expected = self.size().ciphertext_bytes();
         let mut residues = Vec::with_capacity(encodings.len());
+        let mut uppers = Vec::with_capacity(encodings.len());
         for bytes in encodings {
             if bytes.len() != expected {
                 return Err(CiphertextFault::Length {
@@ -64,15 +66,17 @@ impl PublicKey {
                 }
                 .into());
             }
-            let value = BoxedUint::from_be_slice_vartime(bytes);
-            if value.cmp_vartime(self.modulus_squared()).is_ge() {
+            if *bytes >= self.modulus_squared() {
                 return Err(CiphertextFault::Range.into());
             }
-            residues.push(self.ring().residue_vartime(&value));
+            let (upper, lower) = bytes.split_at(expected / 2);
+            residues.push(self.ring().residue_of_words(&words_of(lower)));
+            uppers.push(self.ring().residue_of_words(&words_of(upper)));
         }
-        let product = self.ring().product(&residues.iter().collect::<Vec<_>>());
-        let divisor = limbs::to_uint(product.low()).gcd_vartime(self.modulus());
-        if !bool::from(divisor.is_one()) {
+        self.ring()
+            .add_scaled(&mut residues, &uppers, self.upper_half());
+        let elements: Vec<&Residue> = residues.iter().collect();
+        if !self.ring().all_have_inverses_vartime(&elements) {
             return Err(CiphertextFault::NotInvertible.into());
         }
         Ok(residues
@@ -88,4 +92,14 @@ impl PublicKey {
             Err(Misuse::OtherKey.into())
         }
     }
+}
+
+/// The words of a number from its bytes, the highest first.
+fn words_of(bytes: &[u8]) -> Words {
+    let mut words = Words::zeros(bytes.len() / 8);
+    let (chunks, _) = bytes.as_chunks::<8>();
+    for (word, chunk) in words.iter_mut().rev().zip(chunks) {
+        *word = u64::from_be_bytes(*chunk);
+    }
+    words
 }

@@ -3,9 +3,7 @@
 //! None of these hides where its result comes from. Whoever sends a ciphertext to the key holder re-randomises it
 //! first: she can read the randomness of whatever she receives.
 
-use crypto_bigint::BoxedUint;
-
-use crate::arith::{Job, Residue, Shape};
+use crate::arith::{Job, Residue, Shape, Words};
 use crate::ciphertext::Ciphertext;
 use crate::error::{CiphertextFault, Misuse, Result};
 use crate::plaintext::Plaintext;
@@ -217,10 +215,11 @@ impl PublicKey {
 
     /// `1 + m·n` for each number: with `g = n + 1` a power of `g` needs no exponentiation.
     fn plain_factors(&self, plaintexts: &[&Plaintext]) -> Result<Vec<Residue>> {
-        let one = BoxedUint::one_with_precision(self.modulus().bits_precision());
+        let mut one = Words::zeros(self.ring().words());
+        one[0] = 1;
         plaintexts
             .iter()
-            .map(|m| Ok(self.ring().residue_of_digits(&one, &self.encode(m)?)))
+            .map(|m| Ok(Residue::from_digits(&one, &self.encode(m)?)))
             .collect()
     }
 

@@ -7,7 +7,7 @@
 use crypto_bigint::{BoxedUint, ConcatenatingMul};
 use zeroize::Zeroizing;
 
-use crate::arith::limbs;
+use crate::arith::{Words, limbs};
 use crate::ciphertext::Ciphertext;
 use crate::error::{Misuse, Result};
 use crate::key_size::KeySize;
@@ -111,8 +111,8 @@ impl SlotLayout {
     pub fn pack(&self, values: &[BoxedUint]) -> Result<Plaintext> {
         self.check_count(values.len())?;
         let total = self.slots * self.slot_bits;
-        let mut packed = Zeroizing::new(BoxedUint::zero_with_precision(total));
-        for value in values.iter().rev() {
+        let mut packed = Words::zeros(total.div_ceil(64) as usize);
+        for (slot, value) in (0..).zip(values) {
             if value.bits() > self.slot_bits {
                 return Err(Misuse::SlotOverflow {
                     bits: value.bits(),
@@ -120,31 +120,40 @@ impl SlotLayout {
                 }
                 .into());
             }
-            packed = Zeroizing::new(packed.unbounded_shl(self.slot_bits));
-            let value = Zeroizing::new(limbs::resize(value, &packed));
-            packed.wrapping_add_assign(&*value);
+            let words = limbs::from_uint(value, self.slot_bits.div_ceil(64) as usize);
+            let (first, shift) = (self.shift_bits(slot) / 64, self.shift_bits(slot) % 64);
+            for (place, word) in (first as usize..).zip(words.iter()) {
+                packed[place] |= word << shift;
+                if let Some(next) = packed.get_mut(place + 1) {
+                    *next |= (word >> 1) >> (63 - shift);
+                }
+            }
         }
-        Ok(Plaintext::from_uint(&packed))
+        Ok(Plaintext::from_words(false, packed))
     }
 
     /// The values of all slots, the lowest first.
     pub fn unpack(&self, plaintext: &Plaintext) -> Result<Vec<BoxedUint>> {
-        let mut rest = Zeroizing::new(plaintext.magnitude());
-        let total = self.slots * self.slot_bits;
-        if plaintext.is_negative() || rest.bits() > total {
+        let words = plaintext.words();
+        let bits = Zeroizing::new(plaintext.magnitude()).bits();
+        if plaintext.is_negative() || bits > self.slots * self.slot_bits {
             return Err(Misuse::SlotOverflow {
-                bits: rest.bits(),
+                bits,
                 slot_bits: self.slot_bits,
             }
             .into());
         }
-        let mask = Bound::of_bits(self.slot_bits).0;
-        let values = (0..self.slots).map(|_| {
-            let value = Zeroizing::new(limbs::resize(&rest, &mask)).bitand(&mask);
-            rest = Zeroizing::new(rest.unbounded_shr(self.slot_bits));
-            value
-        });
-        Ok(values.collect())
+        let value = |slot: u32| {
+            let mut value = Words::zeros(self.slot_bits.div_ceil(64) as usize);
+            let mut left = self.slot_bits;
+            for word in value.iter_mut() {
+                let start = self.shift_bits(slot) + self.slot_bits - left;
+                *word = limbs::bits_at(words, start as usize, left.min(64));
+                left = left.saturating_sub(64);
+            }
+            limbs::to_uint(&value)
+        };
+        Ok((0..self.slots).map(value).collect())
     }
 
     fn check_count(&self, count: usize) -> Result<()> {

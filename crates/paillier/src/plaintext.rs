@@ -3,18 +3,35 @@
 use core::cmp::Ordering;
 
 use crypto_bigint::{BoxedUint, Choice, CtEq};
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::ZeroizeOnDrop;
 
-use crate::arith::limbs;
+use crate::arith::{Words, limbs};
 
 /// A signed integer. Wiped when dropped; its value is never printed.
-#[derive(Clone, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone)]
 pub struct Plaintext {
-    words: Vec<u64>,
+    words: Words,
     negative: bool,
 }
 
+/// Its words wipe themselves.
+impl ZeroizeOnDrop for Plaintext {}
+
 impl Plaintext {
+    /// From its sign and the words of its absolute value. There is one zero, whatever the sign.
+    pub(crate) fn from_words(negative: bool, words: Words) -> Self {
+        let is_zero = words.iter().fold(0, |all, word| all | word) == 0;
+        Self {
+            words,
+            negative: negative & !is_zero,
+        }
+    }
+
+    /// The words of its absolute value.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
+    }
+
     /// A number that is not negative.
     pub fn from_uint(value: &BoxedUint) -> Self {
         Self::from_sign_and_magnitude(false, value)
@@ -23,11 +40,7 @@ impl Plaintext {
     /// A number from its sign and its absolute value. There is one zero, whatever the sign.
     pub fn from_sign_and_magnitude(negative: bool, magnitude: &BoxedUint) -> Self {
         let words = limbs::from_uint(magnitude, magnitude.bits_precision().div_ceil(64) as usize);
-        let is_zero = words.iter().fold(0, |all, word| all | word) == 0;
-        Self {
-            words,
-            negative: negative & !is_zero,
-        }
+        Self::from_words(negative, words)
     }
 
     /// Whether it is below zero.
@@ -85,7 +98,7 @@ impl core::fmt::Debug for Plaintext {
 impl From<u64> for Plaintext {
     fn from(value: u64) -> Self {
         Self {
-            words: vec![value],
+            words: Words::copy(&[value]),
             negative: false,
         }
     }
@@ -94,7 +107,7 @@ impl From<u64> for Plaintext {
 impl From<i64> for Plaintext {
     fn from(value: i64) -> Self {
         Self {
-            words: vec![value.unsigned_abs()],
+            words: Words::copy(&[value.unsigned_abs()]),
             negative: value < 0,
         }
     }

@@ -2,10 +2,10 @@
 
 use std::sync::Arc;
 
-use crypto_bigint::{BoxedUint, Choice, ConcatenatingSquare, CtGt, CtSelect, NonZero};
+use crypto_bigint::{BoxedUint, ConcatenatingSquare, NonZero};
 use crypto_primes::{Flavor, is_prime};
 
-use crate::arith::{Exponent, Kernel, Ring, limbs};
+use crate::arith::{Exponent, Factor, Kernel, Ring, Words, limbs};
 use crate::error::{Error, KeyFault, Misuse, Result};
 use crate::key_size::KeySize;
 use crate::plaintext::Plaintext;
@@ -24,7 +24,10 @@ struct Shared {
     size: KeySize,
     id: KeyId,
     ring: Ring,
-    modulus_squared: BoxedUint,
+    /// `n²`, as ciphertexts are written.
+    modulus_squared: Box<[u8]>,
+    /// What the upper half of a ciphertext's number is multiplied by.
+    upper_half: Factor,
     /// `n` as the exponent of fresh randomisers.
     exponent: Exponent,
 }
@@ -71,7 +74,10 @@ impl PublicKey {
         let shared = Shared {
             size,
             id: KeyId(limbs::from_uint(modulus, 1)[0]),
-            modulus_squared: ring.modulus().as_ref().concatenating_square(),
+            modulus_squared: ring.modulus().as_ref().concatenating_square().to_be_bytes(),
+            upper_half: ring.factor(
+                &ring.residue(&BoxedUint::one_with_precision(2 * size.bits()).shl(size.bits())),
+            ),
             exponent: Exponent::new(modulus, size.bits()),
             ring,
         };
@@ -114,6 +120,10 @@ impl PublicKey {
         let elements: Vec<_> = scalars
             .iter()
             .map(|scalar| {
+                let words = scalar.exponent().words();
+                if words.len() <= self.ring().words() {
+                    return self.ring().residue_of_words(words);
+                }
                 let reduced = scalar.to_uint().rem(self.nonzero_modulus());
                 self.ring().residue_of_digits(&reduced, &zero)
             })
@@ -123,44 +133,57 @@ impl PublicKey {
         // The low digit of an inverse modulo n² is the inverse modulo n.
         inverses
             .iter()
-            .map(|inverse| Scalar::new(&limbs::to_uint(inverse.low()), self.size().bits()))
+            .map(|inverse| {
+                let words = Words::copy(inverse.low());
+                Ok(Scalar::of_words(words, self.size().bits()))
+            })
             .collect()
     }
 
     /// A signed number as a factor modulo `n`. Takes the time of a scalar of full length, whatever its sign.
     pub fn scalar(&self, value: &Plaintext) -> Result<Scalar> {
-        Scalar::new(&self.encode(value)?, self.size().bits())
+        Ok(Scalar::of_words(self.encode(value)?, self.size().bits()))
     }
 
     /// The number modulo `n` that stands for a signed one.
-    pub(crate) fn encode(&self, plaintext: &Plaintext) -> Result<BoxedUint> {
-        let modulus = self.modulus();
-        let magnitude = plaintext.magnitude();
-        if magnitude.bits() >= modulus.bits_precision() {
+    pub(crate) fn encode(&self, plaintext: &Plaintext) -> Result<Words> {
+        let modulus = self.ring().modulus_words();
+        let mut encoded = Words::zeros(modulus.len());
+        let mut beyond = 0;
+        for (index, &word) in plaintext.words().iter().enumerate() {
+            match encoded.get_mut(index) {
+                Some(place) => *place = word,
+                None => beyond |= word,
+            }
+        }
+        let negated = limbs::difference(modulus, &encoded);
+        // A number of at most n/2 is less than what is left to n.
+        let in_range = limbs::is_less(&encoded, modulus) & limbs::is_less(&encoded, &negated);
+        if beyond | (in_range ^ 1) != 0 {
             return Err(Misuse::PlaintextRange.into());
         }
-        let magnitude = limbs::resize(&magnitude, modulus);
-        if magnitude.ct_gt(&modulus.shr(1)).into() {
-            return Err(Misuse::PlaintextRange.into());
-        }
-        let negated = magnitude.neg_mod(self.nonzero_modulus());
-        let negative = Choice::from_u8_lsb(u8::from(plaintext.is_negative()));
-        Ok(magnitude.ct_select(&negated, negative))
+        limbs::replace_if(u64::from(plaintext.is_negative()), &mut encoded, &negated);
+        Ok(encoded)
     }
 
-    /// The signed number that a number modulo `n` stands for.
-    pub(crate) fn decode(&self, residue: &BoxedUint) -> Plaintext {
-        let negative = residue.ct_gt(&self.modulus().shr(1));
-        let magnitude = residue.ct_select(&self.modulus().wrapping_sub(residue), negative);
-        Plaintext::from_sign_and_magnitude(negative.into(), &magnitude)
+    /// The signed number that a number below `n` stands for.
+    pub(crate) fn decode(&self, mut residue: Words) -> Plaintext {
+        let negated = limbs::difference(self.ring().modulus_words(), &residue);
+        let negative = limbs::is_less(&negated, &residue);
+        limbs::replace_if(negative, &mut residue, &negated);
+        Plaintext::from_words(negative == 1, residue)
     }
 
     pub(crate) fn nonzero_modulus(&self) -> &NonZero<BoxedUint> {
         self.shared.ring.modulus()
     }
 
-    pub(crate) fn modulus_squared(&self) -> &BoxedUint {
+    pub(crate) fn modulus_squared(&self) -> &[u8] {
         &self.shared.modulus_squared
+    }
+
+    pub(crate) fn upper_half(&self) -> &Factor {
+        &self.shared.upper_half
     }
 
     pub(crate) fn ring(&self) -> &Ring {

@@ -6,7 +6,7 @@ use crypto_bigint::{BoxedUint, NonZero, RandomMod};
 use rand::CryptoRng;
 use zeroize::{Zeroize, ZeroizeOnDrop, Zeroizing};
 
-use crate::arith::{Exponent, Kernel, Residue, Ring, SubsetProducts, limbs};
+use crate::arith::{Exponent, Kernel, Residue, Ring, SubsetProducts, Words, limbs};
 use crate::public_key::{KeyId, PublicKey};
 use crate::secret_key::{PrimeHalf, SecretKey};
 
@@ -258,8 +258,8 @@ impl BaseTable {
     fn draw(&self, ring: &Ring, count: usize, rng: &mut dyn CryptoRng) -> Vec<Residue> {
         let exponents: Vec<Exponent> = (0..count)
             .map(|_| {
-                let mut words = random_words(self.bits.div_ceil(64) as usize, rng);
-                Exponent::from_words(core::mem::take(&mut words), self.bits)
+                let words = random_words(self.bits.div_ceil(64) as usize, rng);
+                Exponent::from_words(words, self.bits)
             })
             .collect();
         self.products
@@ -286,12 +286,13 @@ fn random_bases_of_secret<R: CryptoRng + ?Sized>(
 }
 
 /// So many random words.
-fn random_words<R: CryptoRng + ?Sized>(count: usize, rng: &mut R) -> Zeroizing<Vec<u64>> {
+fn random_words<R: CryptoRng + ?Sized>(count: usize, rng: &mut R) -> Words {
     let mut bytes = Zeroizing::new(vec![0; 8 * count]);
     rng.fill_bytes(&mut bytes);
-    let mut words = Zeroizing::new(Vec::with_capacity(count));
-    let chunks = bytes.as_chunks::<8>().0.iter();
-    words.extend(chunks.map(|&chunk| u64::from_le_bytes(chunk)));
+    let mut words = Words::zeros(count);
+    for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<8>().0) {
+        *word = u64::from_le_bytes(*bytes);
+    }
     words
 }
 

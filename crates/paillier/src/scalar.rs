@@ -2,7 +2,7 @@
 
 use crypto_bigint::BoxedUint;
 
-use crate::arith::Exponent;
+use crate::arith::{Exponent, Words};
 use crate::error::{Misuse, Result};
 
 /// A non-negative factor. Its declared length is public and decides the time that it takes; its value stays secret.
@@ -15,6 +15,11 @@ impl Scalar {
             return Err(Misuse::ScalarLength { bits }.into());
         }
         Ok(Self(Exponent::new(value, bits)))
+    }
+
+    /// The factor below `2^bits` that these words spell.
+    pub(crate) fn of_words(words: Words, bits: u32) -> Self {
+        Self(Exponent::from_words(words, bits))
     }
 
     /// The declared length.

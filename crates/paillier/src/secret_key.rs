@@ -166,12 +166,11 @@ impl SecretKey {
             .ring
             .add_scaled(&mut quotients, &by_p_in_q, &self.minus_p_inverse);
         let messages = by_p.iter().zip(&quotients).map(|(m_p, quotient)| {
-            let message = Zeroizing::new(limbs::join_digits(
+            self.public.decode(limbs::join_digits(
                 m_p.low(),
                 quotient.low(),
-                self.p.prime(),
-            ));
-            self.public.decode(&message)
+                self.p.ring.modulus_words(),
+            ))
         });
         Ok(messages.collect())
     }
@@ -186,11 +185,7 @@ impl SecretKey {
         let widen = |half: &PrimeHalf, residues: &[Residue]| -> Vec<Residue> {
             residues
                 .iter()
-                .map(|residue| {
-                    let number = Zeroizing::new(half.ring.to_uint(residue));
-                    let words = Zeroizing::new(limbs::from_uint(&number, ring.words()));
-                    ring.residue_of_words(&words)
-                })
+                .map(|residue| ring.residue_of_words(&half.ring.joined(residue)))
                 .collect()
         };
         let [one_by_p, one_by_q] = &self.idempotents;

@@ -1,16 +1,19 @@
 //! Exponents whose length is public and whose value is not.
 
 use crypto_bigint::BoxedUint;
-use zeroize::{Zeroize, ZeroizeOnDrop};
+use zeroize::ZeroizeOnDrop;
 
 use super::limbs;
+use super::memory::Words;
 
 /// A non-negative exponent below `2^bits`.
-#[derive(Zeroize, ZeroizeOnDrop)]
 pub(crate) struct Exponent {
-    words: Vec<u64>,
+    words: Words,
     bits: u32,
 }
+
+/// Its words wipe themselves.
+impl ZeroizeOnDrop for Exponent {}
 
 impl Exponent {
     /// The low `bits` bits of a number.
@@ -19,7 +22,7 @@ impl Exponent {
     }
 
     /// The low `bits` bits of these words.
-    pub(crate) fn from_words(mut words: Vec<u64>, bits: u32) -> Self {
+    pub(crate) fn from_words(mut words: Words, bits: u32) -> Self {
         words.truncate(bits.div_ceil(64) as usize);
         if !bits.is_multiple_of(64)
             && let Some(top) = words.last_mut()
@@ -27,6 +30,11 @@ impl Exponent {
             *top &= (1 << (bits % 64)) - 1;
         }
         Self { words, bits }
+    }
+
+    /// The words of the value.
+    pub(crate) fn words(&self) -> &[u64] {
+        &self.words
     }
 
     /// The value.

@@ -11,7 +11,6 @@
 // into functions compiled for AVX-512, which is sound only after the run-time check in `Ifma::new`.
 #![allow(unsafe_code)]
 
-mod memory;
 mod product;
 mod reduce;
 mod select;
@@ -24,8 +23,8 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::kernel::{BatchKernel, Digits};
 use super::limbs;
+use super::memory::{Memory, Words};
 use super::residue::Residue;
-use memory::Memory;
 
 const LANES: usize = 8;
 const RADIX_BITS: u32 = 52;
@@ -46,10 +45,10 @@ fn of_length<const H: usize>(digit: &[Lanes]) -> &[Lanes] {
 /// One limb of eight residues.
 #[derive(Clone, Copy, Zeroize)]
 #[repr(C, align(64))]
-struct Lanes([u64; LANES]);
+pub(super) struct Lanes([u64; LANES]);
 
 impl Lanes {
-    const ZERO: Self = Self([0; LANES]);
+    pub(super) const ZERO: Self = Self([0; LANES]);
 
     #[target_feature(enable = "avx512f,avx512ifma")]
     #[inline]
@@ -74,12 +73,12 @@ impl Lanes {
 }
 
 /// Eight residues: `H` limbs of the low digits, then `H` limbs of the high digits.
-pub(crate) struct Element(Memory);
+pub(crate) struct Element(Memory<Lanes>);
 
 /// Column accumulators of the two digits of a product.
 pub(crate) struct Scratch {
-    low: Memory,
-    high: Memory,
+    low: Memory<Lanes>,
+    high: Memory<Lanes>,
 }
 
 /// Tables that all lanes share, laid out so that one permutation looks up eight lanes at once:
@@ -173,13 +172,14 @@ impl BatchKernel for Ifma {
 
     fn load(&self, residues: &[&Residue]) -> Element {
         let mut element = Element(Memory::copy(&self.plain_one));
-        for (lane, residue) in residues.iter().enumerate().take(LANES) {
-            let (low, high) = element.0.split_at_mut(self.limbs);
-            for (slot, limb) in low.iter_mut().zip(to_radix_52(residue.low(), self.limbs)) {
-                slot.0[lane] = limb;
-            }
-            for (slot, limb) in high.iter_mut().zip(to_radix_52(residue.high(), self.limbs)) {
-                slot.0[lane] = limb;
+        let (low, high) = element.0.split_at_mut(self.limbs);
+        // Limb by limb: eight lanes share a line of the cache.
+        for (index, (low, high)) in low.iter_mut().zip(high).enumerate() {
+            let start = index * RADIX_BITS as usize;
+            let lanes = low.0.iter_mut().zip(&mut high.0);
+            for ((low, high), residue) in lanes.zip(residues) {
+                *low = limbs::bits_at(residue.low(), start, RADIX_BITS);
+                *high = limbs::bits_at(residue.high(), start, RADIX_BITS);
             }
         }
         element
@@ -191,7 +191,7 @@ impl BatchKernel for Ifma {
         (0..count.min(LANES))
             .map(|lane| {
                 // Both digits in one piece of memory, with a word to spare behind each while it may exceed the modulus.
-                let mut digits = vec![0; 2 * words + 1];
+                let mut digits = Words::zeros(2 * words + 1);
                 from_radix_52(low.iter().map(|l| l.0[lane]), &mut digits[..=words]);
                 let excess = limbs::subtract_once(&mut digits[..=words], &self.modulus_words);
                 from_radix_52(high.iter().map(|l| l.0[lane]), &mut digits[words..]);

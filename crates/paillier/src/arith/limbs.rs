@@ -1,8 +1,9 @@
 //! Little-endian words: the common ground of the two kernels and the big-integer library.
 
-use crypto_bigint::{BoxedUint, ConcatenatingMul, ConcatenatingSquare, NonZero, Resize};
-use zeroize::{Zeroize, Zeroizing};
+use crypto_bigint::{BoxedUint, ConcatenatingSquare, NonZero, Resize};
+use zeroize::Zeroizing;
 
+use super::memory::Words;
 use super::residue::Residue;
 
 /// What a kernel with Montgomery radix `R` needs to know about its modulus `m`.
@@ -12,7 +13,7 @@ pub(crate) struct MontgomeryConstants {
     /// `R² mod m²`.
     pub(crate) radix_squared: Residue,
     /// `(1 − R) mod m`.
-    pub(crate) one_minus_radix: Vec<u64>,
+    pub(crate) one_minus_radix: Words,
 }
 
 impl MontgomeryConstants {
@@ -26,7 +27,7 @@ impl MontgomeryConstants {
         let m_squared = wiped(whole.concatenating_square())?;
         let split = |value: &BoxedUint| {
             let (high, low) = value.div_rem(&m);
-            Residue::from_digits(from_uint(&low, words), from_uint(&high, words))
+            Residue::from_digits(&from_uint(&low, words), &from_uint(&high, words))
         };
         let radix = BoxedUint::one_with_precision(radix_bits + 64)
             .shl(radix_bits)
@@ -59,16 +60,15 @@ pub(crate) fn to_uint(words: &[u64]) -> BoxedUint {
 /// The number that these words spell, with exactly their precision.
 #[cfg(not(target_pointer_width = "64"))]
 pub(crate) fn to_uint(words: &[u64]) -> BoxedUint {
-    let mut bytes: Vec<u8> = words.iter().flat_map(|word| word.to_le_bytes()).collect();
-    let uint = BoxedUint::from_le_slice_truncated(&bytes, bits_of(words));
-    bytes.zeroize();
-    uint
+    let bytes = words.iter().flat_map(|word| word.to_le_bytes());
+    let bytes = Zeroizing::new(bytes.collect::<Vec<u8>>());
+    BoxedUint::from_le_slice_truncated(&bytes, bits_of(words))
 }
 
 /// The low `words` words of a number.
 #[cfg(target_pointer_width = "64")]
-pub(crate) fn from_uint(value: &BoxedUint, words: usize) -> Vec<u64> {
-    let mut out = vec![0; words];
+pub(crate) fn from_uint(value: &BoxedUint, words: usize) -> Words {
+    let mut out = Words::zeros(words);
     for (word, &limb) in out.iter_mut().zip(value.as_words()) {
         *word = limb;
     }
@@ -77,32 +77,63 @@ pub(crate) fn from_uint(value: &BoxedUint, words: usize) -> Vec<u64> {
 
 /// The low `words` words of a number.
 #[cfg(not(target_pointer_width = "64"))]
-pub(crate) fn from_uint(value: &BoxedUint, words: usize) -> Vec<u64> {
-    let mut bytes = value.to_le_bytes().into_vec();
-    let mut out = vec![0; words];
+pub(crate) fn from_uint(value: &BoxedUint, words: usize) -> Words {
+    let bytes = Zeroizing::new(value.to_le_bytes().into_vec());
+    let mut out = Words::zeros(words);
     for (word, chunk) in out.iter_mut().zip(bytes.chunks(8)) {
         let mut padded = [0; 8];
         padded[..chunk.len()].copy_from_slice(chunk);
         *word = u64::from_le_bytes(padded);
     }
-    bytes.zeroize();
     out
 }
 
 /// The same number with the precision of another, which must be large enough for it.
 pub(crate) fn resize(value: &BoxedUint, like: &BoxedUint) -> BoxedUint {
-    let mut words = from_uint(value, like.bits_precision().div_ceil(64) as usize);
-    let resized = to_uint(&words);
-    words.zeroize();
-    resized
+    let words = from_uint(value, like.bits_precision().div_ceil(64) as usize);
+    to_uint(&words)
 }
 
-/// `low + high·m` as one number of twice the precision of `m`.
-pub(crate) fn join_digits(low: &[u64], high: &[u64], m: &BoxedUint) -> BoxedUint {
-    let high = Zeroizing::new(to_uint(high));
-    let product = Zeroizing::new(high.concatenating_mul(m));
-    let low = Zeroizing::new(to_uint(low).resize(product.bits_precision()));
-    product.wrapping_add(&*low)
+/// `low + high·m` as one number of twice the length of `m`, for digits of that length. Constant time.
+pub(crate) fn join_digits(low: &[u64], high: &[u64], m: &[u64]) -> Words {
+    let mut joined = Words::zeros(2 * m.len());
+    joined[..m.len()].copy_from_slice(low);
+    for (index, &digit) in high.iter().enumerate() {
+        let mut carry = 0;
+        let (row, beyond) = joined[index..].split_at_mut(m.len());
+        for (word, &factor) in row.iter_mut().zip(m) {
+            (*word, carry) = digit.carrying_mul_add(factor, *word, carry);
+        }
+        beyond[0] = carry;
+    }
+    joined
+}
+
+/// `a − b` for `a ≥ b` of equal length.
+pub(crate) fn difference(a: &[u64], b: &[u64]) -> Words {
+    let mut difference = Words::copy(a);
+    let mut borrow = false;
+    for (word, &subtrahend) in difference.iter_mut().zip(b) {
+        (*word, borrow) = word.borrowing_sub(subtrahend, borrow);
+    }
+    difference
+}
+
+/// Whether `a < b` for equal lengths (1 or 0), without a branch.
+pub(crate) fn is_less(a: &[u64], b: &[u64]) -> u64 {
+    let mut borrow = false;
+    for (&word, &subtrahend) in a.iter().zip(b) {
+        borrow = word.borrowing_sub(subtrahend, borrow).1;
+    }
+    u64::from(borrow)
+}
+
+/// `value ← other` where `replace` is 1, and nothing where it is 0, without a branch.
+pub(crate) fn replace_if(replace: u64, value: &mut [u64], other: &[u64]) {
+    let mask = core::hint::black_box(replace).wrapping_neg();
+    for (word, &other) in value.iter_mut().zip(other) {
+        *word ^= (*word ^ other) & mask;
+    }
 }
 
 /// `count` ≤ 64 bits from position `start`, zeros beyond the end. The position is public, the value need not be.

@@ -58,7 +58,7 @@ impl Ring {
         }
     }
 
-    /// The element that is this number of as many words as the modulus, which has its highest bit set.
+    /// The element that is this number of at most as many words as the modulus, which has its highest bit set.
     pub(crate) fn residue_of_words(&self, words: &[u64]) -> Residue {
         Residue::from_words(words, self.modulus_words())
     }

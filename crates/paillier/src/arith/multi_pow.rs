@@ -41,21 +41,15 @@ pub(super) fn multi_pow_batch<K: BatchKernel>(
 ) {
     let mut scratch = kernel.scratch();
     let mut factors = Vec::with_capacity(shape.factors.len());
-    // Which windows come due at each bit position, so that the squarings run once for all.
-    let top = shape
-        .factors
-        .iter()
-        .map(|(bits, shift)| bits + shift)
-        .max()
-        .unwrap_or(0);
-    let mut due: Vec<Vec<(usize, usize)>> = (0..top).map(|_| Vec::new()).collect();
+    // Which windows come due at which bit position, so that the squarings run once for all.
+    let mut due: Vec<(u32, usize, u32)> = Vec::new();
     for (index, &(bits, shift)) in shape.factors.iter().enumerate() {
         let column = || jobs.iter().filter_map(move |job| job.get(index).copied());
         let bases: Vec<_> = column().map(|(base, _)| base).collect();
         let exponents: Vec<_> = column().map(|(_, exponent)| exponent).collect();
         let width = window_width(kernel, bits);
         for start in (0..bits).step_by(width as usize) {
-            due[(shift + start) as usize].push((index, start as usize));
+            due.push((shift + start, index, start));
         }
         factors.push((
             powers(kernel, &bases, 1 << width, &mut scratch),
@@ -63,19 +57,22 @@ pub(super) fn multi_pow_batch<K: BatchKernel>(
             width,
         ));
     }
+    due.sort_unstable();
     let mut result = kernel.one();
     let mut selected = kernel.one();
-    let mut started = false;
-    for windows in due.iter().rev() {
-        if started {
+    let mut reached = due.last().map_or(0, |&(position, ..)| position);
+    for &(position, index, start) in due.iter().rev() {
+        for _ in position..reached {
             kernel.square(&mut result, &mut scratch);
         }
-        for &(index, start) in windows {
-            let (table, exponents, width) = &factors[index];
-            kernel.select(table, &digits(exponents, start, *width), &mut selected);
-            kernel.multiply(&mut result, &selected, &mut scratch);
-            started = true;
-        }
+        reached = position;
+        let (table, exponents, width) = &factors[index];
+        let digits = digits(exponents, start as usize, *width);
+        kernel.select(table, &digits, &mut selected);
+        kernel.multiply(&mut result, &selected, &mut scratch);
+    }
+    for _ in 0..reached {
+        kernel.square(&mut result, &mut scratch);
     }
     kernel.leave_montgomery(&mut result, &mut scratch);
     out.extend(kernel.store(&result, jobs.len()));

@@ -52,7 +52,7 @@ impl Portable {
         Some(Self {
             modulus: modulus.to_vec(),
             negated_inverse: limbs::negated_inverse_of_odd(modulus[0]),
-            complement_offset: radix.one_minus_radix,
+            complement_offset: radix.one_minus_radix.to_vec(),
             radix_squared: radix.radix_squared.words().to_vec(),
             plain_one: Residue::one(modulus.len()).words().to_vec(),
             montgomery_one: radix.radix.words().to_vec(),
@@ -182,7 +182,7 @@ impl BatchKernel for Portable {
     fn store(&self, element: &Element, count: usize) -> Vec<Residue> {
         let (low, high) = element.0.split_at(self.modulus.len());
         (0..count.min(1))
-            .map(|_| Residue::from_digits(low.to_vec(), high.to_vec()))
+            .map(|_| Residue::from_digits(low, high))
             .collect()
     }
 

@@ -1,6 +1,9 @@
 //! Products of pairs, and of many.
 
+use crypto_bigint::Gcd;
+
 use super::kernel::BatchKernel;
+use super::limbs;
 use super::residue::Residue;
 use super::ring::{Ring, with_kernel};
 
@@ -12,6 +15,19 @@ impl Ring {
             with_kernel!(turn, kernel => multiply_batch(kernel, &pairs[range], &mut out));
         }
         out
+    }
+
+    /// Whether all elements have an inverse. One greatest common divisor serves all: the radix, which each product of the kernels
+    /// leaves behind, has none in common with the modulus.
+    pub(crate) fn all_have_inverses_vartime(&self, elements: &[&Residue]) -> bool {
+        let parts = with_kernel!(self.wide_turn(), kernel => loose_product(kernel, elements));
+        let parts: Vec<&Residue> = parts.iter().collect();
+        let product = loose_product(self.portable(), &parts);
+        let has_inverse = |element: &Residue| {
+            let divisor = limbs::to_uint(element.low()).gcd_vartime(self.modulus().as_ref());
+            bool::from(divisor.is_one())
+        };
+        product.iter().all(has_inverse)
     }
 
     /// The product of all factors; 1 if there are none.
@@ -34,6 +50,17 @@ impl Ring {
         }
         level.pop().unwrap_or_else(|| Residue::one(self.words()))
     }
+}
+
+/// The product of all factors in eight parts, or as many as there are lanes, but for powers of the Montgomery radix.
+fn loose_product<K: BatchKernel>(kernel: &K, factors: &[&Residue]) -> Vec<Residue> {
+    let mut scratch = kernel.scratch();
+    let mut rows = factors.chunks(K::LANES);
+    let mut product = kernel.load(rows.next().unwrap_or_default());
+    for row in rows {
+        kernel.multiply(&mut product, &kernel.load(row), &mut scratch);
+    }
+    kernel.store(&product, K::LANES)
 }
 
 fn multiply_batch<K: BatchKernel>(

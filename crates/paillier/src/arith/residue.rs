@@ -4,32 +4,32 @@ use crypto_bigint::{BoxedUint, NonZero};
 use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use super::limbs;
+use super::memory::Words;
 
 /// `low + high·m` with both digits below `m`: one form for each element of `Z/m²`.
-#[derive(Clone, PartialEq, Eq, Zeroize, ZeroizeOnDrop)]
+#[derive(Clone, PartialEq, Eq, Zeroize)]
 pub(crate) struct Residue {
     /// The words of the low digit, then as many of the high digit.
-    words: Vec<u64>,
+    words: Words,
 }
+
+/// Its words wipe themselves.
+impl ZeroizeOnDrop for Residue {}
 
 impl Residue {
     /// From two digits below `m`, of equal length.
-    pub(crate) fn from_digits(low: Vec<u64>, high: Vec<u64>) -> Self {
-        let mut words = low;
-        // Grown by hand: a reallocation would leave a copy behind that nobody wipes.
-        let mut joined = Vec::with_capacity(words.len() + high.len());
-        joined.extend_from_slice(&words);
-        joined.extend_from_slice(&high);
-        words.zeroize();
-        let mut high = high;
-        high.zeroize();
-        Self { words: joined }
+    pub(crate) fn from_digits(low: &[u64], high: &[u64]) -> Self {
+        let mut words = Words::zeros(low.len() + high.len());
+        let (first, second) = words.split_at_mut(low.len());
+        first.copy_from_slice(low);
+        second.copy_from_slice(high);
+        Self { words }
     }
 
     /// From a low digit below `m`, of which `excess` times `m` was taken, and a high digit below `2m − 1` with one word to
     /// spare.
     #[cfg(target_arch = "x86_64")]
-    pub(crate) fn from_loose_high_digit(mut digits: Vec<u64>, excess: u64, m: &[u64]) -> Self {
+    pub(crate) fn from_loose_high_digit(mut digits: Words, excess: u64, m: &[u64]) -> Self {
         let high = &mut digits[m.len()..];
         // m of the low digit are one of the high digit.
         limbs::add_small(high, excess);
@@ -40,7 +40,7 @@ impl Residue {
 
     /// The number 1 for a modulus of so many words.
     pub(crate) fn one(words: usize) -> Self {
-        let mut one = vec![0; 2 * words];
+        let mut one = Words::zeros(2 * words);
         one[0] = 1;
         Self { words: one }
     }
@@ -49,15 +49,15 @@ impl Residue {
     pub(crate) fn from_uint(value: &BoxedUint, m: &NonZero<BoxedUint>, words: usize) -> Self {
         let (high, low) = value.div_rem(m);
         Self::from_digits(
-            limbs::from_uint(&low, words),
-            limbs::from_uint(&high, words),
+            &limbs::from_uint(&low, words),
+            &limbs::from_uint(&high, words),
         )
     }
 
-    /// From a number of as many words as `m`, which has its highest bit set: one subtraction at most is left to do.
+    /// From a number of at most as many words as `m`, which has its highest bit set: one subtraction at most is left to do.
     pub(crate) fn from_words(value: &[u64], m: &[u64]) -> Self {
-        let mut words = vec![0; 2 * m.len()];
-        words[..m.len()].copy_from_slice(value);
+        let mut words = Words::zeros(2 * m.len());
+        words[..value.len()].copy_from_slice(value);
         words[m.len()] = limbs::subtract_once(&mut words[..m.len()], m);
         Self { words }
     }
@@ -70,8 +70,8 @@ impl Residue {
         limbs::add_mod(high, other.high(), excess, m);
     }
 
-    /// `low + high·m` as one number of twice the precision of `m`.
-    pub(crate) fn to_uint(&self, m: &BoxedUint) -> BoxedUint {
+    /// `low + high·m` as one number of twice as many words.
+    pub(crate) fn joined(&self, m: &[u64]) -> Words {
         limbs::join_digits(self.low(), self.high(), m)
     }
 

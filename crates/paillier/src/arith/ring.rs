@@ -9,13 +9,14 @@ use zeroize::Zeroizing;
 use super::ifma::Ifma;
 use super::kernel::{BatchKernel, Kernel};
 use super::limbs;
+use super::memory::Words;
 use super::portable::Portable;
 use super::residue::Residue;
 
 /// The ring `Z/m²`.
 pub(crate) struct Ring {
     modulus: Zeroizing<NonZero<BoxedUint>>,
-    modulus_words: Zeroizing<Vec<u64>>,
+    modulus_words: Words,
     portable: Portable,
     #[cfg(target_arch = "x86_64")]
     ifma: Option<Ifma>,
@@ -44,7 +45,7 @@ impl Ring {
     /// `None` for an even modulus, or a kernel that this CPU does not have.
     pub(crate) fn new(modulus: &BoxedUint, kernel: Kernel) -> Option<Self> {
         let words = (modulus.bits() as usize).div_ceil(64);
-        let modulus_words = Zeroizing::new(limbs::from_uint(modulus, words));
+        let modulus_words = limbs::from_uint(modulus, words);
         if modulus_words.first().is_none_or(|word| word & 1 == 0) || !kernel.is_available() {
             return None;
         }
@@ -71,7 +72,7 @@ impl Ring {
         self.modulus_words.len()
     }
 
-    pub(super) fn modulus_words(&self) -> &[u64] {
+    pub(crate) fn modulus_words(&self) -> &[u64] {
         &self.modulus_words
     }
 
@@ -88,23 +89,17 @@ impl Ring {
         Residue::from_uint(value, &self.modulus, self.words())
     }
 
-    /// Splits a public `value < m²` into digits, for a public modulus.
-    pub(crate) fn residue_vartime(&self, value: &BoxedUint) -> Residue {
-        let (high, low) = value.div_rem_vartime(&self.modulus);
-        self.residue_of_digits(&low, &high)
-    }
-
     /// The element with these two digits, each below `m`.
     pub(crate) fn residue_of_digits(&self, low: &BoxedUint, high: &BoxedUint) -> Residue {
         Residue::from_digits(
-            limbs::from_uint(low, self.words()),
-            limbs::from_uint(high, self.words()),
+            &limbs::from_uint(low, self.words()),
+            &limbs::from_uint(high, self.words()),
         )
     }
 
     /// The element as a number below `m²`.
-    pub(crate) fn to_uint(&self, residue: &Residue) -> BoxedUint {
-        residue.to_uint(&self.modulus)
+    pub(crate) fn joined(&self, residue: &Residue) -> Words {
+        residue.joined(&self.modulus_words)
     }
 
     /// The kernel for single residues.

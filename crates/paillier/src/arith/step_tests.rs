@@ -8,7 +8,7 @@ use super::kernel::{BatchKernel, Digits};
 use super::multi_pow::multi_pow_batch;
 use super::portable::Portable;
 use super::pow::pow_batch;
-use super::{Exponent, Residue, Shape};
+use super::{Exponent, Residue, Shape, Words};
 
 /// The portable kernel, with a log of what it is asked to do and on which table; never of the values.
 struct Logging {
@@ -121,7 +121,10 @@ impl BatchKernel for Logging {
 
 fn steps_of_pow(words: [u64; 2], bits: u32) -> Vec<(&'static str, usize)> {
     let logging = Logging::new();
-    let (base, exponent) = (Residue::one(2), Exponent::from_words(words.to_vec(), bits));
+    let (base, exponent) = (
+        Residue::one(2),
+        Exponent::from_words(Words::copy(&words), bits),
+    );
     pow_batch(&logging, &[(&base, &exponent)], &mut Vec::new());
     logging.log.into_inner()
 }
@@ -129,7 +132,7 @@ fn steps_of_pow(words: [u64; 2], bits: u32) -> Vec<(&'static str, usize)> {
 fn steps_of_multi_pow(words: [u64; 2]) -> Vec<(&'static str, usize)> {
     let logging = Logging::new();
     let base = Residue::one(2);
-    let exponents = words.map(|word| Exponent::from_words(vec![word], 64));
+    let exponents = words.map(|word| Exponent::from_words(Words::copy(&[word]), 64));
     let shape = Shape::new(vec![(64, 0), (64, 37)]);
     let job = exponents.iter().map(|exponent| (&base, exponent)).collect();
     multi_pow_batch(&logging, &shape, &[job], &mut Vec::new());

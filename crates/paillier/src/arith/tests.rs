@@ -4,7 +4,7 @@ use num_bigint::BigUint;
 use num_traits::One;
 use proptest::prelude::*;
 
-use super::{Exponent, Job, Kernel, Residue, Ring, Shape, SubsetProducts, limbs};
+use super::{Exponent, Job, Kernel, Residue, Ring, Shape, SubsetProducts, Words, limbs};
 
 /// Words that are likely to carry, overflow or vanish.
 fn edgy_word() -> impl Strategy<Value = u64> {
@@ -88,12 +88,12 @@ fn residue(ring: &Ring, value: &BigUint) -> Residue {
 }
 
 fn value(ring: &Ring, residue: &Residue) -> BigUint {
-    big(&limbs::from_uint(&ring.to_uint(residue), 2 * ring.words()))
+    big(&ring.joined(residue))
 }
 
 fn exponent(words: Vec<u64>) -> Exponent {
     let bits = u32::try_from(words.len() * 64).unwrap();
-    Exponent::from_words(words, bits)
+    Exponent::from_words(Words::copy(&words), bits)
 }
 
 proptest! {

@@ -135,9 +135,10 @@ impl Context<'_> {
         inputs: Vec<Inputs>,
     ) -> Result<Vec<Vec<Ciphertext>>, ProtocolError> {
         let recurrence = &self.agreement.recurrence;
-        let insertion = Plaintext::from(recurrence.insertion());
-        let deletion = Plaintext::from(recurrence.deletion());
-        let (mut substitutions, mut gaps) = (Vec::new(), Vec::new());
+        let constant = |value| self.public.trivial(&Plaintext::from(value));
+        let insertion = constant(recurrence.insertion())?;
+        let deletion = constant(recurrence.deletion())?;
+        let mut sums = Vec::with_capacity(3 * inputs.len());
         for input in &inputs {
             if let Inputs::Cell {
                 diagonal,
@@ -146,24 +147,15 @@ impl Context<'_> {
                 above,
             } = input
             {
-                substitutions.push((diagonal, substitution));
-                gaps.push((left, &insertion));
-                gaps.push((above, &deletion));
+                sums.push((diagonal, substitution));
+                sums.push((left, &insertion));
+                sums.push((above, &deletion));
             }
         }
-        let mut substituted = self.public.add_batch(&substitutions)?.into_iter();
-        let mut gapped = self.public.add_plain_batch(&gaps)?.into_iter();
-        let zero = recurrence
-            .zero()
-            .map(|zero| self.public.trivial(&Plaintext::from(zero)))
-            .transpose()?;
+        let mut sums = self.public.add_batch(&sums)?.into_iter();
+        let zero = recurrence.zero().map(constant).transpose()?;
         let candidates = inputs.into_iter().map(|input| match input {
-            Inputs::Cell { .. } => substituted
-                .next()
-                .into_iter()
-                .chain(gapped.by_ref().take(2))
-                .chain(zero.clone())
-                .collect(),
+            Inputs::Cell { .. } => sums.by_ref().take(3).chain(zero.clone()).collect(),
             // A short round is filled up with values that stand for score 0.
             Inputs::Round(values) => values
                 .into_iter()

@@ -1,0 +1,159 @@
+//! Memory for numbers, used again and again.
+//!
+//! An operation on short keys takes a few microseconds, and the system's allocator a good part of them. So each thread
+//! keeps some pieces of its own. They are wiped before they are kept.
+#![deny(unsafe_code)]
+
+use core::cell::RefCell;
+use core::ops::{Deref, DerefMut};
+
+use zeroize::{Zeroize, ZeroizeOnDrop};
+
+/// Lengths are rounded up to a multiple of this, so that a piece serves all lengths of its class.
+const GRANULE: usize = 8;
+/// Classes that are kept. Beyond them the work is longer by far than an allocation.
+const CLASSES: usize = 16;
+
+/// What numbers are made of.
+pub(crate) trait Limb: Copy + Zeroize + 'static {
+    const ZERO: Self;
+    /// Pieces of a class that a thread keeps.
+    const KEPT: usize;
+
+    /// The pieces that this thread keeps; `None` while it is ending.
+    fn with_free<R>(act: impl FnOnce(&mut Free<Self>) -> Option<R>) -> Option<R>;
+}
+
+/// The free pieces of a thread, by class.
+pub(crate) struct Free<T>([Vec<Vec<T>>; CLASSES]);
+
+impl<T> Free<T> {
+    const NONE: Self = Self([const { Vec::new() }; CLASSES]);
+}
+
+/// Gives a kind of limb its free pieces.
+macro_rules! reused {
+    ($limb:ty, $zero:expr, $kept:expr) => {
+        impl Limb for $limb {
+            const ZERO: Self = $zero;
+            const KEPT: usize = $kept;
+
+            fn with_free<R>(act: impl FnOnce(&mut Free<Self>) -> Option<R>) -> Option<R> {
+                thread_local! {
+                    static FREE: RefCell<Free<$limb>> = const { RefCell::new(Free::NONE) };
+                }
+                let act = |free: &RefCell<Free<Self>>| act(&mut *free.try_borrow_mut().ok()?);
+                FREE.try_with(act).ok().flatten()
+            }
+        }
+    };
+}
+
+// A batch of cells has a few hundred numbers of each kind at a time.
+reused!(u64, 0, 512);
+#[cfg(target_arch = "x86_64")]
+reused!(super::ifma::Lanes, super::ifma::Lanes::ZERO, 64);
+
+/// A piece of memory that is wiped when dropped.
+#[derive(PartialEq, Eq)]
+pub(crate) struct Memory<T: Limb>(Vec<T>);
+
+/// The words of a number, the lowest first.
+pub(crate) type Words = Memory<u64>;
+
+impl<T: Limb> Memory<T> {
+    /// So many zeros.
+    pub(crate) fn zeros(count: usize) -> Self {
+        let mut piece = kept(count);
+        piece.resize(count, T::ZERO);
+        Self(piece)
+    }
+
+    /// The same contents in memory of its own.
+    pub(crate) fn copy(contents: &[T]) -> Self {
+        let mut piece = kept(contents.len());
+        piece.extend_from_slice(contents);
+        Self(piece)
+    }
+
+    /// Lets go of all but the first few.
+    pub(crate) fn truncate(&mut self, count: usize) {
+        self.0.truncate(count);
+    }
+}
+
+/// An empty piece with room for so many.
+fn kept<T: Limb>(count: usize) -> Vec<T> {
+    let class = count.div_ceil(GRANULE);
+    T::with_free(|free| free.0.get_mut(class)?.pop())
+        .unwrap_or_else(|| Vec::with_capacity(GRANULE * class))
+}
+
+impl<T: Limb> Drop for Memory<T> {
+    fn drop(&mut self) {
+        // Wipes all of the capacity, and leaves it empty.
+        self.0.zeroize();
+        let class = self.0.capacity() / GRANULE;
+        let _ = T::with_free(|free| {
+            let pieces = free.0.get_mut(class)?;
+            if class > 0 && pieces.len() < T::KEPT {
+                pieces.push(core::mem::take(&mut self.0));
+            }
+            Some(())
+        });
+    }
+}
+
+impl<T: Limb> Zeroize for Memory<T> {
+    fn zeroize(&mut self) {
+        self.0.iter_mut().for_each(Zeroize::zeroize);
+    }
+}
+
+impl<T: Limb> ZeroizeOnDrop for Memory<T> {}
+
+impl<T: Limb> Clone for Memory<T> {
+    fn clone(&self) -> Self {
+        Self::copy(self)
+    }
+}
+
+impl<T: Limb> Deref for Memory<T> {
+    type Target = [T];
+
+    fn deref(&self) -> &[T] {
+        &self.0
+    }
+}
+
+impl<T: Limb> DerefMut for Memory<T> {
+    fn deref_mut(&mut self) -> &mut [T] {
+        &mut self.0
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn pieces_come_back_wiped_and_long_enough() {
+        for count in [0, 1, 7, 8, 9, 31, 32, 33, 127, 128, 129, 1000] {
+            let mut piece = Words::zeros(count);
+            piece.fill(u64::MAX);
+            let copy = piece.clone();
+            assert_eq!((piece.len(), copy.len()), (count, count));
+            drop(piece);
+            assert!(Words::zeros(count).iter().all(|&word| word == 0));
+            assert!(copy.iter().all(|&word| word == u64::MAX));
+        }
+    }
+
+    #[test]
+    fn a_thread_keeps_no_more_than_its_share() {
+        let many: Vec<Words> = (0..2 * u64::KEPT).map(|_| Words::zeros(16)).collect();
+        drop(many);
+        let kept = u64::with_free(|free| Some(free.0[2].len()));
+        assert_eq!(kept, Some(u64::KEPT));
+    }
+}
