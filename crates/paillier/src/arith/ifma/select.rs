@@ -11,19 +11,21 @@ use core::hint::black_box;
 use super::{Element, Lanes};
 
 /// Limbs that are selected at a time: as many as leave registers to work with.
-const BLOCK: usize = 10;
+const MOST: usize = 20;
+/// The limbs of the shortest elements, modulo the square of a prime of 256 bits.
+const FEWEST: usize = 10;
 
 /// Each lane takes its own entry; every entry is read, whatever the digits.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn select(table: &[Element], digits: &Lanes, out: &mut [Lanes]) {
     let (mut first, count) = (0, out.len());
-    while count - first >= BLOCK {
-        select_limbs::<BLOCK>(table, digits, first, out);
-        first += BLOCK;
+    while count - first >= MOST {
+        select_limbs::<MOST>(table, digits, first, out);
+        first += MOST;
     }
-    while count - first >= 3 {
-        select_limbs::<3>(table, digits, first, out);
-        first += 3;
+    while count - first >= FEWEST {
+        select_limbs::<FEWEST>(table, digits, first, out);
+        first += FEWEST;
     }
     while first < count {
         select_limbs::<1>(table, digits, first, out);
