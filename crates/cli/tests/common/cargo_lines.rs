@@ -6,14 +6,14 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// What cargo knows of a workspace, with the lock file as it is.
+/// What cargo knows of a workspace itself.
 pub(crate) struct Workspace(Value);
 
 impl Workspace {
     /// The one in this folder of the repository.
     pub(crate) fn read(folder: &str) -> Self {
         let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let arguments = "metadata --format-version 1 --no-deps --offline --locked";
+        let arguments = "metadata --format-version 1 --no-deps --offline";
         let output = Command::new(cargo)
             .args(arguments.split(' '))
             .current_dir(root().join(folder))

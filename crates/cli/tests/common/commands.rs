@@ -1,4 +1,5 @@
-//! Commands that documents show outside of console blocks, or in them and too long to run there, each with the test that runs it.
+//! Commands that documents show outside of console blocks, or in them and too long to run there, each with the test that runs it. Above
+//! each test stands what it does of them.
 //!
 //! `commands.rs` holds this table against the documents, in both directions, and looks up that each test asks for its commands here.
 #![allow(dead_code)] // every test file uses a part of this
@@ -40,7 +41,8 @@ pub(crate) const RUNNERS: [Runner; 12] = [
             "veilpath audit leakage --rounds 20 --many 5 --hypotheses 500",
         ],
     },
-    // As they stand, killed after a measurement and started again. `help_examples.rs` runs it to its end with --quick.
+    // As they stand, killed once the folder is begun, and again after a measurement in a folder that has the first five, which take twenty
+    // seconds each. `help_examples.rs` runs it to its end with --quick.
     Runner {
         file: "bench_paper.rs",
         test: "the_calls_of_the_book_measure_and_go_on",
@@ -75,7 +77,8 @@ pub(crate) const RUNNERS: [Runner; 12] = [
         test: "a_shell_keeps_a_sides_files_where_it_is_told",
         commands: &["export VEILPATH_HOME=$PWD/home"],
     },
-    // As it stands, but for the place of the picture; as root without Chromium's sandbox, which refuses root.
+    // As it stands, but for the place of the picture, with a profile of its own and without sandbox and graphics card, as all tests in a
+    // browser; where Chromium is installed, and `.ci/run` sees to that.
     Runner {
         file: "report_browser.rs",
         test: "the_picture_of_the_report_is_taken_as_the_book_says",
@@ -98,8 +101,9 @@ pub(crate) const RUNNERS: [Runner; 12] = [
             "cargo tree -p veilpath -e normal,build -i cc",
         ],
     },
-    // What they build is run by this suite itself: the program by all of it, `demo` here, the tests as this very command. A second
-    // build within the suite would take a minute. That folder, package, program and locked versions are there is looked up.
+    // Not run as they stand, because a second build within the suite would take a minute. What they build is run by the suite: the
+    // program by nearly all of it, and with `demo` here; the tests by `.ci/run` as this very command. That folder, package and program
+    // are there is looked up.
     Runner {
         file: "commands_run.rs",
         test: "what_cargo_builds_is_there",
