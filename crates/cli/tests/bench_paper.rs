@@ -1,9 +1,13 @@
 //! `veilpath bench paper` is killed and goes on. (`help_examples.rs` runs it to its end.)
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
+#[path = "common/commands.rs"]
+mod commands;
 mod common;
 
+use commands::assigned;
 use common::Folder;
+use serde_json::json;
 use std::path::Path;
 use std::process::{Child, Stdio};
 use std::time::{Duration, Instant};
@@ -11,8 +15,12 @@ use std::time::{Duration, Instant};
 /// No run of this test lasts longer.
 const LONGEST: Duration = Duration::from_secs(120);
 
-fn start(folder: &Folder) -> Child {
-    let mut command = folder.command(&["bench", "paper", "--quick", "-o", "paper"]);
+/// The call of the quick version.
+const QUICK: &str = "veilpath bench paper --quick -o paper";
+
+fn start(folder: &Folder, call: &str) -> Child {
+    let words: Vec<&str> = call.split(' ').skip(1).collect();
+    let mut command = folder.command(&words);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     command.stderr(Stdio::piped()).spawn().unwrap()
 }
@@ -48,14 +56,14 @@ fn a_killed_run_goes_on_with_what_is_missing() {
     let folder = Folder::new();
     let file = folder.path().join("paper/measurements.jsonl");
     // The settings, and two measurements.
-    let (first, _) = kill_after(start(&folder), &file, 3);
+    let (first, _) = kill_after(start(&folder, QUICK), &file, 3);
     // As if it had been killed in the middle of a line.
     let mut text = std::fs::read_to_string(&file).unwrap();
     let known = text.lines().count();
     text.push_str("{\"step\":\"cell\",\"eng");
     std::fs::write(&file, text).unwrap();
 
-    let (second, said) = kill_after(start(&folder), &file, known + 1);
+    let (second, said) = kill_after(start(&folder, QUICK), &file, known + 1);
     assert!(
         said.contains(&format!(
             "going on after {} finished measurements",
@@ -76,4 +84,33 @@ fn a_killed_run_goes_on_with_what_is_missing() {
     once.sort();
     once.dedup();
     assert_eq!(once.len(), steps.len(), "a step was measured twice");
+}
+
+/// A cell of each engine is measured for twenty seconds there; a folder that has them by now spares the test these.
+#[test]
+fn the_calls_of_the_book_measure_and_go_on() {
+    for call in assigned("the_calls_of_the_book_measure_and_go_on") {
+        let call = call.replace("FOLDER", "paper");
+        let folder = Folder::new();
+        let file = folder.path().join("paper/measurements.jsonl");
+        let (settings, _) = kill_after(start(&folder, &call), &file, 1);
+        let settings: serde_json::Value = serde_json::from_str(&settings[0]).unwrap();
+        assert_eq!(settings["quick"], false, "{call}");
+        let mut text = std::fs::read_to_string(&file).unwrap();
+        let keys = [512, 1024, 2048, 3072].map(|bits| json!({ "paillier": bits }));
+        for engine in keys.into_iter().chain([json!("garbled")]) {
+            let cell = json!({"step": "cell", "engine": engine, "seconds": 1e-4, "alice": 1e-4, "bob": 1e-4, "bytes": 100.0});
+            text.push_str(&format!("{cell}\n"));
+        }
+        let known = text.lines().count();
+        std::fs::write(&file, &text).unwrap();
+
+        let (all, said) = kill_after(start(&folder, &call), &file, known + 1);
+        let goes_on = format!("going on after {} finished measurements", known - 1);
+        assert!(said.contains(&goes_on), "{call}: {said}");
+        assert_eq!(all[..known].concat(), text, "{call}: measured again");
+        let new: serde_json::Value = serde_json::from_str(&all[known]).unwrap();
+        assert_eq!(new["step"], "order", "{call}: {new}");
+        assert!(new["candidates"].as_f64().unwrap() > 1.0, "{call}: {new}");
+    }
 }

@@ -8,7 +8,7 @@
 
 mod common;
 
-use common::{Folder, root};
+use common::root;
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use veilpath_metrics::{Alphabet, Comparison, Grid, Metric};
@@ -314,44 +314,6 @@ fn the_numbers_of_gates_are_those_of_the_circuits() {
         gates(Metric::Levenshtein)
     );
     assert!(read("docs/choosing.md").contains(&sentence), "{sentence}");
-}
-
-/// Commands that are shown and not run where they stand, each with what runs it.
-#[test]
-fn commands_outside_of_console_blocks_are_known() {
-    let known = [
-        // Half an hour; `help_examples.rs` runs it with --quick.
-        "veilpath bench paper --budget 30 -o paper",
-        // `load.rs` runs it with three peers, and with ten.
-        "veilpath host --listen 0.0.0.0:7070 --peers partners.txt --sessions 4 --cohort clinic.csv -o results",
-    ];
-    let help = Folder::new().run(&["--help"]).ok();
-    let verbs: Vec<&str> = help
-        .lines()
-        .skip_while(|line| *line != "Commands:")
-        .skip(1)
-        .take_while(|line| !line.is_empty())
-        .filter_map(|line| line.split_whitespace().next())
-        .collect();
-    let is_call = |line: &str| {
-        let mut words = line.split_whitespace();
-        words.next() == Some("veilpath") && words.next().is_some_and(|verb| verbs.contains(&verb))
-    };
-    for name in chapters() {
-        let text = read(&format!("docs/{name}"));
-        let mut block = "";
-        for line in text.lines() {
-            if let Some(kind) = line.strip_prefix("```") {
-                block = if block.is_empty() && !kind.is_empty() {
-                    kind
-                } else {
-                    ""
-                };
-            } else if block == "text" && is_call(line) {
-                assert!(known.contains(&line), "docs/{name}: nothing runs `{line}`");
-            }
-        }
-    }
 }
 
 /// The headline of the README is no other than that of the chapters it comes from.

@@ -1,10 +1,13 @@
 //! Every example in a `--help` text works as it stands.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
+#[path = "common/commands.rs"]
+mod commands;
 mod common;
 #[path = "common/pair.rs"]
 mod pair;
 
+use commands::assigned;
 use common::{Folder, root};
 use pair::{Pair, Side};
 
@@ -145,10 +148,10 @@ fn the_two_institutions_of_the_readme_compare() {
     let run = |call: &str| pair.folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
     run("synth lifelike --seed 7 -o everyone.csv");
     run("split everyone.csv --seed 1");
-    let readme = std::fs::read_to_string(root().join("README.md")).unwrap();
+    let calls = assigned("the_two_institutions_of_the_readme_compare");
     let lines = |verb: &str| -> Vec<String> {
         let start = format!("veilpath {verb} ");
-        let found = readme.lines().filter(|line| line.starts_with(&start));
+        let found = calls.iter().filter(|line| line.starts_with(&start));
         found
             .map(|line| line["veilpath ".len()..].to_string())
             .collect()

@@ -22,11 +22,7 @@ const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 impl Browser {
     /// Starts one; `None`, said aloud, where it is not installed.
     pub(crate) fn start() -> Option<Self> {
-        let found = program(&["chromedriver"]).zip(program(&[
-            "chromium",
-            "chromium-browser",
-            "google-chrome",
-        ]));
+        let found = program(&["chromedriver"]).zip(chromium());
         let Some((driver, browser)) = found else {
             // Not by `eprintln!`, which the test harness keeps to itself when a test passes.
             let notice = "\n*** SKIPPED: no Chromium here (chromium and chromedriver), so the report was NOT tested in a browser. ***\n";
@@ -149,7 +145,7 @@ impl Browser {
             &format!("/session/{}/screenshot", self.session),
             &Value::Null,
         );
-        Screenshot::decode(picture.as_str().unwrap())
+        Screenshot::of_base64(picture.as_str().unwrap())
     }
 
     fn find(&self, selector: &str) -> String {
@@ -248,6 +244,11 @@ fn port_of(driver: &mut Child) -> u16 {
     digits.parse().unwrap()
 }
 
+/// The browser, where it is installed.
+pub(crate) fn chromium() -> Option<PathBuf> {
+    program(&["chromium", "chromium-browser", "google-chrome"])
+}
+
 /// The first of these programs that is installed.
 fn program(names: &[&str]) -> Option<PathBuf> {
     let path = std::env::var_os("PATH")?;
@@ -269,7 +270,7 @@ pub(crate) struct Screenshot {
 }
 
 impl Screenshot {
-    fn decode(base64: &str) -> Self {
+    fn of_base64(base64: &str) -> Self {
         let mut bytes = Vec::with_capacity(base64.len() * 3 / 4);
         let (mut bits, mut count) = (0_u32, 0);
         for letter in base64.bytes().filter(|&letter| letter != b'=') {
@@ -282,6 +283,11 @@ impl Screenshot {
                 bytes.push(u8::try_from(bits >> count & 255).unwrap());
             }
         }
+        Self::of_png(bytes)
+    }
+
+    /// A picture from a PNG file's bytes.
+    pub(crate) fn of_png(bytes: Vec<u8>) -> Self {
         let mut reader = png::Decoder::new(std::io::Cursor::new(bytes))
             .read_info()
             .unwrap();
