@@ -14,6 +14,10 @@ const GRANULE: usize = 8;
 /// Classes that are kept. Beyond them the work is longer by far than an allocation.
 const CLASSES: usize = 16;
 
+/// Off where blocks of memory are searched for secrets (`assurance/`): there each number has a block of its own, from its making to
+/// its end.
+const REUSE: bool = !cfg!(veilpath_no_reuse);
+
 /// What numbers are made of.
 pub(crate) trait Limb: Copy + Zeroize + 'static {
     const ZERO: Self;
@@ -84,6 +88,9 @@ impl<T: Limb> Memory<T> {
 
 /// An empty piece with room for so many.
 fn kept<T: Limb>(count: usize) -> Vec<T> {
+    if !REUSE {
+        return Vec::with_capacity(count);
+    }
     let class = count.div_ceil(GRANULE);
     T::with_free(|free| free.0.get_mut(class)?.pop())
         .unwrap_or_else(|| Vec::with_capacity(GRANULE * class))
@@ -96,7 +103,7 @@ impl<T: Limb> Drop for Memory<T> {
         let class = self.0.capacity() / GRANULE;
         let _ = T::with_free(|free| {
             let pieces = free.0.get_mut(class)?;
-            if class > 0 && pieces.len() < T::KEPT {
+            if REUSE && class > 0 && pieces.len() < T::KEPT {
                 pieces.push(core::mem::take(&mut self.0));
             }
             Some(())
