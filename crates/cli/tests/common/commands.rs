@@ -101,7 +101,7 @@ pub(crate) const RUNNERS: [Runner; 12] = [
             "cargo tree -p veilpath -e normal,build -i cc",
         ],
     },
-    // Not run as they stand, because a second build within the suite would take a minute. What they build is run by the suite: the
+    // Not run as they stand in the plain run, because a second build would take a minute; `long_commands.rs` does it. What they build is run by the suite: the
     // program by nearly all of it, and with `demo` here; the tests by `.ci/run` as this very command. That folder, package and program
     // are there is looked up.
     Runner {
@@ -113,7 +113,7 @@ pub(crate) const RUNNERS: [Runner; 12] = [
             "cargo test --workspace --locked",
         ],
     },
-    // Not run, because building and running take minutes: packages, targets, variables, and tests or benches that match are looked up.
+    // Not run in the plain run, because building and running take minutes; `long_commands.rs` does it. Packages, targets, variables, and tests or benches that match are looked up.
     Runner {
         file: "commands_run.rs",
         test: "tests_and_benches_that_cargo_is_asked_for_are_there",
@@ -124,7 +124,8 @@ pub(crate) const RUNNERS: [Runner; 12] = [
             "VEILPATH_TIMING_SECONDS=60 cargo bench -p veilpath-protocol --bench constant_time",
         ],
     },
-    // With `--list`: the scripts print what they would run, and all of that is looked up as in the test above.
+    // With `--list`: the scripts print what they would run, and all of that is looked up as in the test above. `long_commands.rs` runs
+    // them as they stand.
     Runner {
         file: "commands_run.rs",
         test: "scripts_run_what_is_there",
