@@ -32,6 +32,7 @@ pub(crate) fn all(laboratory: &mut Laboratory) {
         by_other_side(laboratory, &key, &name, &mut rng);
         hardened::all(laboratory, &key, &name, &mut rng);
     }
+    hardened::masks(laboratory, &original);
     let layout = SlotLayout::fullest(SIZE, 130).unwrap();
     laboratory.probe(
         "paillier: packing zeros or numbers",
@@ -191,8 +192,13 @@ pub(crate) struct Prepared {
 }
 
 impl Prepared {
-    pub(crate) fn new(class: Class, rng: &mut ChaCha20Rng) -> Self {
-        let mut bytes = vec![0; 64 << 10];
+    fn new(class: Class, rng: &mut ChaCha20Rng) -> Self {
+        Self::of(class, 64 << 10, rng)
+    }
+
+    /// So many bytes.
+    pub(crate) fn of(class: Class, length: usize, rng: &mut ChaCha20Rng) -> Self {
+        let mut bytes = vec![0; length];
         rng.fill_bytes(&mut bytes);
         let kept = [0, u8::MAX][class as usize];
         bytes.iter_mut().for_each(|byte| *byte &= kept);
