@@ -5,7 +5,9 @@ use crate::paillier::Keys;
 use crate::valgrind::mark_secret;
 use std::sync::Arc;
 use std::thread;
-use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath, Substitution};
+use veilpath_metrics::{
+    Alphabet, Cohort, Encoding, Entry, LocalScoring, Metric, Scanpath, Substitution,
+};
 use veilpath_protocol::{
     Engine, Job, KeySize, PaillierOptions, PairRule, Role, Spec, memory_pair, pairs_of,
 };
@@ -20,10 +22,23 @@ pub fn by_index() -> Metric {
     }
 }
 
-/// The engine of the paper.
-pub fn paillier(keys: &Keys) {
+/// Smith–Waterman: four candidates to a cell, and rounds to find the greatest score.
+pub fn local() -> Metric {
+    Metric::SmithWaterman {
+        scoring: LocalScoring::Unit {
+            reward: 2.0,
+            mismatch: 1.0,
+        },
+        gap: 1.0,
+        scale: None,
+    }
+}
+
+/// The engine of the paper, with the paper's masks or with others.
+pub fn paillier(keys: &Keys, metric: Metric, hardened: bool) {
     let options = PaillierOptions::new(KeySize::Bits512, true).expect("with consent");
-    run(Engine::Paillier(options), by_index(), None, Some(keys));
+    let options = options.with_hardening(hardened);
+    run(Engine::Paillier(options), metric, None, Some(keys));
 }
 
 /// Garbled circuits, with or without padding.
@@ -56,7 +71,8 @@ fn run(engine: Engine, metric: Metric, pad_to: Option<u32>, keys: Option<&Keys>)
     });
 }
 
-fn cohort(letters: &[u16]) -> Cohort {
+/// One scanpath.
+pub fn cohort(letters: &[u16]) -> Cohort {
     Cohort {
         alphabet: Alphabet::letters(12).expect("an alphabet"),
         encoding: Encoding::default(),

@@ -14,6 +14,7 @@ mod driver;
 mod engines;
 mod findings;
 mod garbled;
+mod hardened;
 mod line;
 mod paillier;
 mod secret_rng;
@@ -64,7 +65,26 @@ fn cases() -> Vec<Case> {
         case("paillier: division by a secret", || Keys::new().division()),
         case("paillier: packing", || Keys::new().packing()),
         case("engine paillier: both roles", || {
-            engines::paillier(&Keys::new());
+            engines::paillier(&Keys::new(), engines::by_index(), false);
+        }),
+        case("engine paillier: Levenshtein", || {
+            engines::paillier(&Keys::new(), Metric::Levenshtein, false);
+        }),
+        case("hardened: Bob's masks", || hardened::draw(&Keys::new())),
+        case("hardened: Bob's masked values", || {
+            hardened::mask(&Keys::new());
+        }),
+        case("hardened: Alice's answer", || {
+            hardened::answer(&Keys::new());
+        }),
+        case("hardened: Bob's correction", || {
+            hardened::correct(&Keys::new());
+        }),
+        case("engine paillier: hardened", || {
+            engines::paillier(&Keys::new(), engines::by_index(), true);
+        }),
+        case("engine paillier: hardened, local", || {
+            engines::paillier(&Keys::new(), engines::local(), true);
         }),
     ];
     // Those that valgrind knows: its processor has no AVX-512.

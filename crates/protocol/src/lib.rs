@@ -20,7 +20,8 @@ mod spec;
 pub use channel::{Channel, ChannelError, Counted, MemoryChannel, Traffic, memory_pair};
 pub use engines::garbled::and_gates_per_cell;
 pub use engines::paillier::{
-    HardenedMasks, PaillierOptions, SeenMessage, Watched, candidate_counts, watch_key_holder,
+    HardenedMasks, HardenedSecrets, HardenedSet, HardenedSteps, PaillierOptions, SeenMessage,
+    Watched, candidate_counts, watch_key_holder,
 };
 pub use engines::{Engine, Job, Observer, Role};
 pub use error::ProtocolError;

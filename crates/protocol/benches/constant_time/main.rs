@@ -11,6 +11,7 @@
 
 mod controls;
 mod garbled;
+mod hardened;
 mod paillier;
 mod probe;
 mod statistics;

@@ -1,5 +1,6 @@
 //! Secret plaintexts, exponents and randomness of the Paillier cryptosystem, on every kernel of this processor.
 
+use crate::hardened;
 use crate::probe::{Expected::NoDifference, Laboratory, time};
 use crate::statistics::Class;
 use rand::rand_core::{TryCryptoRng, TryRng};
@@ -13,9 +14,9 @@ use veilpath_paillier::{
 };
 
 /// The time depends on the length of the key alone, so a short one shows as much in more measurements.
-const SIZE: KeySize = KeySize::Bits1024;
+pub(crate) const SIZE: KeySize = KeySize::Bits1024;
 /// The lanes of the wide kernel.
-const BATCH: usize = 8;
+pub(crate) const BATCH: usize = 8;
 /// Batches of each class that are made ahead.
 const POOL: usize = 32;
 /// The length of a masking factor.
@@ -29,7 +30,9 @@ pub(crate) fn all(laboratory: &mut Laboratory) {
         let name = |what: &str| format!("paillier {kernel:?}: {what}").to_lowercase();
         by_key_holder(laboratory, &key, &name, &mut rng);
         by_other_side(laboratory, &key, &name, &mut rng);
+        hardened::all(laboratory, &key, &name, &mut rng);
     }
+    hardened::masks(laboratory, &original);
     let layout = SlotLayout::fullest(SIZE, 130).unwrap();
     laboratory.probe(
         "paillier: packing zeros or numbers",
@@ -164,7 +167,7 @@ fn pool(key: &SecretKey, class: Class, rng: &mut ChaCha20Rng) -> Vec<Vec<Ciphert
 }
 
 /// Zero or a random number, in as many words, and drawn in the same time.
-fn number(class: Class, bits: u32, rng: &mut ChaCha20Rng) -> BoxedUint {
+pub(crate) fn number(class: Class, bits: u32, rng: &mut ChaCha20Rng) -> BoxedUint {
     let words = bits.div_ceil(64);
     let mask = [0, u64::MAX][class as usize];
     let words: Vec<u64> = (0..words)
@@ -183,14 +186,19 @@ fn scalars(class: Class, bits: u32, rng: &mut ChaCha20Rng) -> Vec<Scalar> {
 }
 
 /// Randomness that was drawn before the time starts, or zeros in its place.
-struct Prepared {
+pub(crate) struct Prepared {
     bytes: Vec<u8>,
     given_out: usize,
 }
 
 impl Prepared {
     fn new(class: Class, rng: &mut ChaCha20Rng) -> Self {
-        let mut bytes = vec![0; 64 << 10];
+        Self::of(class, 64 << 10, rng)
+    }
+
+    /// So many bytes.
+    pub(crate) fn of(class: Class, length: usize, rng: &mut ChaCha20Rng) -> Self {
+        let mut bytes = vec![0; length];
         rng.fill_bytes(&mut bytes);
         let kept = [0, u8::MAX][class as usize];
         bytes.iter_mut().for_each(|byte| *byte &= kept);

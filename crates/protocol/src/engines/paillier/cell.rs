@@ -4,7 +4,7 @@ use super::agreement::Agreement;
 use super::hardened::{Multipliers, Pads};
 use super::masking::Mask;
 use super::messages::split;
-use super::order::Cell;
+use super::order::{Cell, arranged};
 use super::workers::Randomness;
 use crate::ProtocolError;
 use crypto_bigint::BoxedUint;
@@ -64,7 +64,7 @@ pub(super) struct Unmasking {
     inverse: Scalar,
 }
 
-/// Candidates of one cell with their mask, and E(−t·T).
+/// Candidates of one cell in the order π with their mask, and E(−t·T).
 struct Masked {
     candidates: Vec<Ciphertext>,
     mask: Mask,
@@ -120,7 +120,7 @@ impl Context<'_> {
             .zip(masks)
             .zip(minus_sums)
             .map(|((candidates, mask), minus_sum)| Masked {
-                candidates,
+                candidates: arranged(&candidates, &mask.order),
                 mask,
                 minus_sum,
             })
@@ -205,7 +205,7 @@ impl Context<'_> {
                         row.extend([(&nothing, &no_factor), (&nothing, &one)]);
                         continue;
                     };
-                    let candidate = &cell.candidates[cell.mask.order[place]];
+                    let candidate = &cell.candidates[place];
                     row.extend([(candidate, &cell.mask.a), (&cell.minus_sum, &one)]);
                     slots.push(cell.mask.offset());
                 }

@@ -213,27 +213,6 @@ impl<'a> KeyHolder<'a> {
         })
     }
 
-    /// The masked values of whole groups, in the order of cells and places.
-    fn open_groups(&self, groups: &[&[u8]]) -> Result<Vec<Zeroizing<BoxedUint>>, ProtocolError> {
-        let size = self.agreement.key_size();
-        let encodings: Vec<&[u8]> = groups.iter().flat_map(|group| split(group, size)).collect();
-        let ciphertexts = self.public().ciphertexts_from_bytes(&encodings)?;
-        let opened = self
-            .key
-            .decrypt_batch(&ciphertexts.iter().collect::<Vec<_>>())?;
-        let layout = &self.agreement.layout;
-        let mut values = Vec::new();
-        for (index, plaintext) in opened.iter().enumerate() {
-            let slots = layout
-                .slots()
-                .unpack(plaintext)
-                .map_err(|_| ProtocolError::PeerMisbehaved("a masked value is out of range"))?;
-            let used = layout.places(index % layout.ciphertexts).count();
-            values.extend(slots.into_iter().take(used).map(Zeroizing::new));
-        }
-        Ok(values)
-    }
-
     /// Final result: Alice opens E(M(m, n)), once per comparison, and only if it is a value that this comparison can
     /// have. (A Bob who does not follow the protocol could still have any number of that size opened: out of scope.)
     fn receive_results(
@@ -273,16 +252,12 @@ impl<'a> KeyHolder<'a> {
             .collect()
     }
 
+    fn open_groups(&self, groups: &[&[u8]]) -> Result<Vec<Zeroizing<BoxedUint>>, ProtocolError> {
+        open_groups(&self.agreement, &self.key, groups)
+    }
+
     fn encrypt(&self, plaintexts: Vec<Plaintext>) -> Result<Vec<u8>, ProtocolError> {
-        let public = self.public();
-        let randomizers = self.randomness.draw(plaintexts.len())?;
-        let ciphertexts =
-            public.encrypt_batch(&plaintexts.iter().collect::<Vec<_>>(), randomizers)?;
-        let mut bytes = Vec::new();
-        for ciphertext in &ciphertexts {
-            bytes.extend(public.ciphertext_to_bytes(ciphertext)?);
-        }
-        Ok(bytes)
+        encrypt(self.public(), &self.randomness, plaintexts)
     }
 
     /// Matrix cells that so many steps stand for: Alice cannot tell which steps fill cells.
@@ -290,6 +265,44 @@ impl<'a> KeyHolder<'a> {
         let cells = u128::from(steps) * u128::from(self.agreement.cells);
         u64::try_from(cells / u128::from(self.agreement.steps.max(1))).unwrap_or(u64::MAX)
     }
+}
+
+/// The masked values of whole groups, in the order of cells and places.
+pub(super) fn open_groups(
+    agreement: &Agreement,
+    key: &SecretKey,
+    groups: &[&[u8]],
+) -> Result<Vec<Zeroizing<BoxedUint>>, ProtocolError> {
+    let size = agreement.key_size();
+    let encodings: Vec<&[u8]> = groups.iter().flat_map(|group| split(group, size)).collect();
+    let ciphertexts = key.public_key().ciphertexts_from_bytes(&encodings)?;
+    let opened = key.decrypt_batch(&ciphertexts.iter().collect::<Vec<_>>())?;
+    let layout = &agreement.layout;
+    let mut values = Vec::new();
+    for (index, plaintext) in opened.iter().enumerate() {
+        let slots = layout
+            .slots()
+            .unpack(plaintext)
+            .map_err(|_| ProtocolError::PeerMisbehaved("a masked value is out of range"))?;
+        let used = layout.places(index % layout.ciphertexts).count();
+        values.extend(slots.into_iter().take(used).map(Zeroizing::new));
+    }
+    Ok(values)
+}
+
+/// The bytes of numbers under encryption, each with randomness of its own.
+pub(super) fn encrypt(
+    public: &PublicKey,
+    randomness: &Randomness,
+    plaintexts: Vec<Plaintext>,
+) -> Result<Vec<u8>, ProtocolError> {
+    let randomizers = randomness.draw(plaintexts.len())?;
+    let ciphertexts = public.encrypt_batch(&plaintexts.iter().collect::<Vec<_>>(), randomizers)?;
+    let mut bytes = Vec::new();
+    for ciphertext in &ciphertexts {
+        bytes.extend(public.ciphertext_to_bytes(ciphertext)?);
+    }
+    Ok(bytes)
 }
 
 /// The least of some numbers, in the same time for each.

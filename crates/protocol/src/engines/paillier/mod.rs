@@ -110,6 +110,7 @@ mod tests;
 mod watch;
 mod workers;
 
+pub use hardened::{HardenedSecrets, HardenedSet, HardenedSteps};
 pub(crate) use key_holder::host;
 pub(crate) use matrix_owner::join;
 pub use order::candidate_counts;

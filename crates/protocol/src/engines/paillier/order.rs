@@ -15,6 +15,7 @@
 //! test measures all three, with as many batches under way as Bob keeps.
 
 use super::workers::LANES;
+use crypto_bigint::{CtEq, CtSelect};
 use rand::{CryptoRng, Rng, RngExt};
 
 /// The candidate vector C of the paper, over all comparisons in flight.
@@ -66,13 +67,27 @@ pub(super) fn cells_to_take(ready: usize, asked: usize, batch: usize, full: usiz
     }
 }
 
-/// A random order of the numbers below `count` (Fisher–Yates).
+/// A random order of the numbers below `count` (Fisher–Yates). It is secret, so each exchange goes through all places that it could
+/// be with.
 pub(super) fn permutation<R: CryptoRng + ?Sized>(count: usize, rng: &mut R) -> Vec<usize> {
     let mut order: Vec<usize> = (0..count).collect();
     for last in (1..count).rev() {
-        order.swap(last, below(last + 1, rng));
+        let chosen = below(last + 1, rng);
+        if let Some((end, others)) = order[..=last].split_last_mut() {
+            for (place, other) in others.iter_mut().enumerate() {
+                let change = usize::ct_select(&0, &(*other ^ *end), place.ct_eq(&chosen));
+                *other ^= change;
+                *end ^= change;
+            }
+        }
     }
     order
+}
+
+/// Values in such an order. They are copied, so that no address depends on it but here.
+pub(super) fn arranged<T: Clone>(values: &[T], order: &[usize]) -> Vec<T> {
+    let places: Vec<&T> = values.iter().collect();
+    order.iter().map(|&at| places[at]).cloned().collect()
 }
 
 /// How much of one matrix is filled: in each row the cells from the left up to some column, in each further row at most

@@ -4,7 +4,8 @@
 //! values `X − s` are minimised, are never negative, and the fourth candidate, score 0, is the constant `X`.
 
 use crate::ProtocolError;
-use veilpath_metrics::{Model, Scores};
+use crypto_bigint::{Choice, CtEq, CtSelect};
+use veilpath_metrics::{Costs, GlobalModel, LocalModel, Model, Scores};
 
 /// The recurrence of a run. It depends on the agreed metric and on the longest pair only, so both sides hold the same.
 #[derive(Clone, Debug)]
@@ -82,9 +83,19 @@ impl Recurrence {
         self.zero
     }
 
-    /// S(a, b): what a substitution adds, where `a` is Alice's letter.
+    /// S(a, b): what a substitution adds, where `a` is Alice's letter. Whether the two are equal is a secret that nothing branches on.
     pub(super) fn substitution(&self, a: u16, b: u16) -> i64 {
+        let equal = a.ct_eq(&b);
+        let only = |value: u32, choice: Choice| i64::from(u32::ct_select(&0, &value, choice));
         match &self.model {
+            Model::Global(GlobalModel {
+                costs: Costs::Unit { mismatch },
+                ..
+            }) => only(*mismatch, !equal),
+            Model::Local(LocalModel {
+                scores: Scores::Unit { reward, mismatch },
+                ..
+            }) => only(*mismatch, !equal) - only(*reward, equal),
             Model::Global(model) => model.costs.cost(a, b).into(),
             Model::Local(model) => -i64::from(model.scores.score(a, b)),
         }

@@ -52,6 +52,11 @@ pub(super) fn piece_length(cells: usize, fill_the_lanes: usize) -> usize {
 pub(super) struct Randomness(Arc<dyn RandomizerSource>);
 
 impl Randomness {
+    /// Out of a source that is there already.
+    pub(super) fn of(source: Arc<dyn RandomizerSource>) -> Self {
+        Self(source)
+    }
+
     /// For Alice, who will need about so many.
     pub(super) fn of_key_holder(
         key: &Arc<SecretKey>,

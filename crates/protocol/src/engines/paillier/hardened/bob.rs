@@ -3,10 +3,10 @@
 use super::super::cell::{Context, Pending, Step, StepMask, Target};
 use super::super::masking::random_bits;
 use super::super::messages::split;
-use super::super::order::permutation;
+use super::super::order::{arranged, permutation};
 use super::{PADDED_IN_SLOT, Shape};
 use crate::ProtocolError;
-use crypto_bigint::{BoxedUint, Limb, U256};
+use crypto_bigint::{BoxedUint, Choice, CtSelect, Limb, U256};
 use rand::{CryptoRng, RngExt};
 use veilpath_paillier::{Ciphertext, Plaintext, Scalar, TermShape};
 use zeroize::Zeroizing;
@@ -92,9 +92,18 @@ pub(in super::super) fn log_uniform<R: CryptoRng + ?Sized>(
         let leading = number.shr_vartime(U256::BITS - u64::BITS).to_words()[0];
         let coin: u64 = rng.random();
         if u128::from(coin) * u128::from(leading) < 1 << 127 {
-            return Zeroizing::new(number.shr(U256::BITS - octave));
+            return halved(number, U256::BITS - octave);
         }
     }
+}
+
+/// A number halved so many times, fewer than 256. How many is secret: the library's shift by a secret number asks whether it is too large.
+fn halved(mut number: Zeroizing<U256>, times: u32) -> Zeroizing<U256> {
+    for bit in 0..u8::BITS {
+        let shifted = Zeroizing::new(number.shr_vartime(1 << bit));
+        *number = number.ct_select(&shifted, Choice::from_u32_lsb(times >> bit));
+    }
+    number
 }
 
 /// A number below `bound`, uniform but for 2^(bits of bound − 512): the whole part of bound·u with u = 0.(512 random bits).
@@ -135,12 +144,12 @@ impl Context<'_> {
             .editing_costs(inputs)?
             .into_iter()
             .zip(&numbers)
-            .map(|(set, mask)| mask.order.iter().map(|&at| set[at].clone()).collect())
+            .map(|(set, mask)| arranged(&set, &mask.order))
             .collect();
-        let pairs: Vec<_> = candidates
-            .iter()
-            .flat_map(|set| shape.compared().map(move |(i, j)| (&set[i], &set[j])))
-            .collect();
+        let mut pairs = Vec::with_capacity(candidates.len() * shape.pairs());
+        for set in &candidates {
+            pairs.extend(shape.compared().map(|(i, j)| (&set[i], &set[j])));
+        }
         let mut differences = self.public.subtract_batch(&pairs)?.into_iter();
         let masked: Vec<Masked> = candidates
             .into_iter()
@@ -152,7 +161,7 @@ impl Context<'_> {
             })
             .collect();
         let bytes = self.pack_apart(shape, &masked)?;
-        let pads = masked.into_iter().map(|cell| cell.numbers.pads);
+        let pads = masked.into_iter().map(|cell| cell.numbers.into_pads());
         let pending = targets.into_iter().zip(pads);
         Ok((
             bytes,
@@ -265,6 +274,11 @@ impl Context<'_> {
 }
 
 impl Multipliers {
+    /// What step 6 needs of them.
+    pub(super) fn into_pads(self) -> Pads {
+        self.pads
+    }
+
     /// What is added to a slot in the clear.
     pub(in super::super) fn offset(&self, shape: &Shape, place: usize) -> Zeroizing<U256> {
         if let Some(offset) = self.offsets.get(place) {

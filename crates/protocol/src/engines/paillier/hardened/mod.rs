@@ -33,10 +33,12 @@
 
 mod alice;
 mod bob;
+mod steps;
 
 pub(super) use bob::{Multipliers, Pads};
 #[cfg(test)]
 pub(super) use bob::{below, log_uniform};
+pub use steps::{HardenedSecrets, HardenedSet, HardenedSteps};
 
 use super::masking::{Layout, STATISTICAL_BITS};
 use super::watch::HardenedMasks;

@@ -1,6 +1,6 @@
 //! The hardened variant: its masks, and what Alice sees of them.
 
-use super::super::hardened::{Multipliers, Shape, below, log_uniform};
+use super::super::hardened::{HardenedSteps, Multipliers, Shape, below, log_uniform};
 use super::super::watch::watch_key_holder;
 use super::{assert_uniform, ciphertexts, cohort, key, recorded_run, rng, short_key, spec};
 use crate::pairs_of;
@@ -218,6 +218,44 @@ fn a_cell_is_four_slots_and_three_answers() {
     let all = [ciphertexts(&line.sent), ciphertexts(&line.received)].concat();
     let distinct: std::collections::HashSet<_> = all.iter().collect();
     assert_eq!(distinct.len(), all.len());
+}
+
+/// What the checks of time and of branches look at gives the least candidate, too.
+#[test]
+fn the_steps_one_by_one_give_the_least_candidate() {
+    let key = key();
+    let public = key.secret.public_key();
+    let some = cohort(&[vec![0; 5]]);
+    let spec = spec(short_key().with_hardening(true), absolute(), &some, &some);
+    let steps = HardenedSteps::new(&spec, 5, public, Arc::new(public.clone())).unwrap();
+    // M(i−1, j−1), D, M(i, j−1) and M(i−1, j); a gap costs 1. Each of the three may be the least, and two or all.
+    let cells = [
+        [1, 2, 9, 9],
+        [5, 4, 2, 7],
+        [5, 4, 7, 0],
+        [3, 0, 2, 2],
+        [0; 4],
+    ];
+    let encrypt = |cell: [u64; 4]| {
+        let plaintexts = cell.map(Plaintext::from);
+        let encrypted = key
+            .secret
+            .encrypt_batch(&plaintexts.each_ref(), &mut rng(3));
+        <[_; 4]>::try_from(encrypted.unwrap()).unwrap()
+    };
+    let draw = || steps.draw(cells.len(), &mut rng(4)).unwrap();
+    let masked = steps.mask(&cells.map(encrypt), draw()).unwrap();
+    let sets = steps.open(&key.secret, &masked, cells.len()).unwrap();
+    let answers = steps.answer(&sets).unwrap();
+    let values = steps.correct(&answers, draw()).unwrap();
+    let opened = key.secret.decrypt_batch(&values.iter().collect::<Vec<_>>());
+    let opened: Vec<_> = opened.unwrap().iter().map(Plaintext::to_i128).collect();
+    assert_eq!(opened, [3, 3, 1, 3, 0].map(Some));
+    let papers = crate::Spec {
+        engine: crate::Engine::Paillier(short_key()),
+        ..spec
+    };
+    assert!(HardenedSteps::new(&papers, 5, public, Arc::new(public.clone())).is_err());
 }
 
 /// All orders of the candidates are equally likely to Alice, whatever the letters, ties or none.

@@ -1,0 +1,182 @@
+//! The secret steps of the variant `--hardened`, on every kernel of this processor.
+
+use crate::paillier::{BATCH, Prepared, SIZE, number};
+use crate::probe::{Expected::NoDifference, Laboratory, time};
+use crate::statistics::Class;
+use rand::rand_core::{TryCryptoRng, TryRng};
+use rand_chacha::ChaCha20Rng;
+use std::array::from_fn;
+use std::convert::Infallible;
+use std::sync::{Arc, Mutex};
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
+use veilpath_paillier::{
+    Ciphertext, Plaintext, PublicKey, Randomizer, RandomizerSource, RandomizerTable, SecretKey,
+};
+use veilpath_protocol::{
+    Engine, HardenedSecrets, HardenedSet, HardenedSteps, PaillierOptions, PairRule, Spec,
+};
+use zeroize::Zeroizing;
+
+/// Letters of a scanpath.
+const LENGTH: usize = 40;
+/// Slots of a cell, and their bits.
+const SLOTS: usize = 4;
+const SLOT_BITS: u32 = 255;
+/// Ciphertexts of the answer for a cell.
+const REPLIES: usize = 3;
+
+/// Drawing, which takes no kernel.
+pub(crate) fn masks(laboratory: &mut Laboratory, key: &SecretKey) {
+    let steps = steps(key.public_key(), &Arc::default());
+    laboratory.probe(
+        "paillier: hardened masks, zeros or random",
+        NoDifference,
+        &mut |class, rng| {
+            let mut secret = prepared(class, rng);
+            // So short an operation shows what came before it, to the caches and to the prediction of branches: the same for both
+            // classes.
+            steps
+                .draw(BATCH, &mut prepared(Class::Random, rng))
+                .unwrap();
+            time(|| steps.draw(BATCH, &mut secret).unwrap())
+        },
+    );
+}
+
+/// All that takes a kernel.
+pub(crate) fn all(
+    laboratory: &mut Laboratory,
+    key: &Arc<SecretKey>,
+    name: &dyn Fn(&str) -> String,
+    rng: &mut ChaCha20Rng,
+) {
+    let source = Arc::new(Ahead::default());
+    let public = key.public_key();
+    let steps = steps(public, &source);
+    let table = RandomizerTable::for_other_side(public, rng);
+    let pools = [Class::Fixed, Class::Random].map(|class| cells(key, class, rng));
+    laboratory.probe(
+        &name("hardened values, masks zeros or random"),
+        NoDifference,
+        &mut |class, rng| {
+            let secrets = secrets(&steps, class, rng);
+            source.put(table.draw(BATCH, rng));
+            time(|| steps.mask(&pools[1], secrets).unwrap())
+        },
+    );
+    laboratory.probe(
+        &name("hardened values of zeros or numbers"),
+        NoDifference,
+        &mut |class, rng| {
+            let secrets = secrets(&steps, Class::Random, rng);
+            source.put(table.draw(BATCH, rng));
+            let cells = cells(key, class, rng);
+            time(|| steps.mask(&cells, secrets).unwrap())
+        },
+    );
+    let answers: Vec<u8> = pools[1]
+        .iter()
+        .flat_map(|cell| &cell[..REPLIES])
+        .flat_map(|value| public.ciphertext_to_bytes(value).unwrap())
+        .collect();
+    laboratory.probe(
+        &name("hardened correction, pads zero or random"),
+        NoDifference,
+        &mut |class, rng| {
+            let secrets = secrets(&steps, class, rng);
+            time(|| steps.correct(&answers, secrets).unwrap())
+        },
+    );
+    let table = RandomizerTable::for_key_holder(key, rng);
+    laboratory.probe(
+        &name("hardened answer, slots zero or random"),
+        NoDifference,
+        &mut |class, rng| {
+            let slot = |rng: &mut ChaCha20Rng| Zeroizing::new(number(class, SLOT_BITS, rng));
+            let sets: Vec<HardenedSet> = (0..BATCH)
+                .map(|_| (0..SLOTS).map(|_| slot(rng)).collect())
+                .collect();
+            source.put(table.draw(REPLIES * BATCH, rng));
+            time(|| steps.answer(&sets).unwrap())
+        },
+    );
+}
+
+fn steps(public: &PublicKey, source: &Arc<Ahead>) -> HardenedSteps {
+    let options = PaillierOptions::new(SIZE, true).unwrap();
+    let engine = Engine::Paillier(options.with_hardening(true));
+    let cohort = Cohort {
+        alphabet: Alphabet::letters(12).unwrap(),
+        encoding: Encoding::default(),
+        entries: vec![Entry {
+            participant: "p".into(),
+            stimulus: None,
+            scanpath: Scanpath::new(vec![0; LENGTH]),
+        }],
+    };
+    let metric = Metric::Levenshtein;
+    let spec = Spec::new(engine, metric, PairRule::All, &cohort, &cohort).unwrap();
+    let source = Arc::clone(source) as Arc<dyn RandomizerSource>;
+    HardenedSteps::new(&spec, LENGTH, public, source).unwrap()
+}
+
+fn secrets(steps: &HardenedSteps, class: Class, rng: &mut ChaCha20Rng) -> HardenedSecrets {
+    steps.draw(BATCH, &mut prepared(class, rng)).unwrap()
+}
+
+/// As much as a batch takes, and little more.
+fn prepared(class: Class, rng: &mut ChaCha20Rng) -> KeepingAll {
+    KeepingAll(Prepared::of(class, 512 * BATCH, rng))
+}
+
+/// Encrypted values of a batch of cells: zeros, or numbers that a matrix may have.
+fn cells(key: &SecretKey, class: Class, rng: &mut ChaCha20Rng) -> Vec<[Ciphertext; 4]> {
+    let plaintexts: Vec<Plaintext> = (0..4 * BATCH)
+        .map(|_| Plaintext::from_uint(&number(class, 5, rng)))
+        .collect();
+    let references: Vec<&Plaintext> = plaintexts.iter().collect();
+    let mut encrypted = key.encrypt_batch(&references, rng).unwrap().into_iter();
+    (0..BATCH)
+        .map(|_| from_fn(|_| encrypted.next().unwrap()))
+        .collect()
+}
+
+/// Randomisers that were made before the time starts.
+#[derive(Default)]
+struct Ahead(Mutex<Vec<Randomizer>>);
+
+impl Ahead {
+    fn put(&self, randomizers: Vec<Randomizer>) {
+        *self.0.lock().unwrap() = randomizers;
+    }
+}
+
+impl RandomizerSource for Ahead {
+    fn draw(&self, count: usize, _: &mut dyn rand::CryptoRng) -> Vec<Randomizer> {
+        let mut ready = self.0.lock().unwrap();
+        let rest = ready.len() - count;
+        ready.split_off(rest)
+    }
+}
+
+/// Prepared randomness with which no multiplier is drawn again: how often that happens is no secret, but would be the longest part
+/// of the time. Only the coins about it are 64 bits long; they are all zero.
+struct KeepingAll(Prepared);
+
+impl TryRng for KeepingAll {
+    type Error = Infallible;
+
+    fn try_next_u32(&mut self) -> Result<u32, Infallible> {
+        self.0.try_next_u32()
+    }
+
+    fn try_next_u64(&mut self) -> Result<u64, Infallible> {
+        Ok(0)
+    }
+
+    fn try_fill_bytes(&mut self, out: &mut [u8]) -> Result<(), Infallible> {
+        self.0.try_fill_bytes(out)
+    }
+}
+
+impl TryCryptoRng for KeepingAll {}

@@ -1,0 +1,138 @@
+//! The steps one by one, as both sides take them in a run, for the checks of `docs/assurance.md`: neither time nor branches nor
+//! addresses may depend on what is secret in them.
+
+use super::super::agreement::Agreement;
+use super::super::cell::{Context, Inputs, Pending, Step, StepMask, Target};
+use super::super::key_holder::{encrypt, open_groups};
+use super::super::workers::Randomness;
+use super::{Multipliers, Shape};
+use crate::engines::lengths::own_lengths;
+use crate::{Engine, Job, ProtocolError, Role, Spec};
+use crypto_bigint::BoxedUint;
+use rand::CryptoRng;
+use std::sync::Arc;
+use veilpath_metrics::Scanpath;
+use veilpath_paillier::{Ciphertext, PublicKey, RandomizerSource, SecretKey};
+use zeroize::Zeroizing;
+
+/// One side's steps of the hardened variant.
+pub struct HardenedSteps {
+    agreement: Agreement,
+    shape: Shape,
+    public: PublicKey,
+    randomness: Randomness,
+}
+
+/// Bob's secret numbers for some cells: orders, multipliers, noise and pads.
+pub struct HardenedSecrets(Vec<Multipliers>);
+
+/// What Alice decrypts of one cell: its slots.
+pub type HardenedSet = Vec<Zeroizing<BoxedUint>>;
+
+/// The steps of no run have a cell to go to.
+const NOWHERE: Target = Target {
+    pair: 0,
+    cell: None,
+};
+
+impl HardenedSteps {
+    /// For scanpaths of this length. The source is the side's own.
+    pub fn new(
+        spec: &Spec,
+        length: usize,
+        public: &PublicKey,
+        source: Arc<dyn RandomizerSource>,
+    ) -> Result<Self, ProtocolError> {
+        let Engine::Paillier(options) = spec.engine else {
+            return Err(ProtocolError::Job("only the engine paillier has masks"));
+        };
+        let scanpath = Scanpath::new(vec![0; length]);
+        let own = [&scanpath];
+        let job = Job::new(spec, Role::Join, &own, 1, &[(0, 0)])?;
+        let agreement = Agreement::new(&job, options, own_lengths(&job)?)?;
+        let shape = agreement.hardened.ok_or(ProtocolError::Job(
+            "the plan does not have the hardened masks",
+        ))?;
+        Ok(Self {
+            agreement,
+            shape,
+            public: public.clone(),
+            randomness: Randomness::of(source),
+        })
+    }
+
+    /// Bob draws the secret numbers of so many cells.
+    pub fn draw<R: CryptoRng + ?Sized>(
+        &self,
+        cells: usize,
+        rng: &mut R,
+    ) -> Result<HardenedSecrets, ProtocolError> {
+        let numbers = (0..cells).map(|_| Multipliers::draw(&self.shape, rng));
+        Ok(HardenedSecrets(numbers.collect::<Result<_, _>>()?))
+    }
+
+    /// Bob masks some cells, each of M(i−1, j−1), D(i, k_B[j]), M(i, j−1) and M(i−1, j): the bytes for Alice.
+    pub fn mask(
+        &self,
+        cells: &[[Ciphertext; 4]],
+        secrets: HardenedSecrets,
+    ) -> Result<Vec<u8>, ProtocolError> {
+        let steps = cells.iter().cloned().zip(secrets.0).map(|(cell, numbers)| {
+            let [diagonal, substitution, left, above] = cell;
+            Step {
+                target: NOWHERE,
+                inputs: Inputs::Cell {
+                    diagonal,
+                    substitution,
+                    left,
+                    above,
+                },
+                mask: StepMask::Apart(numbers),
+            }
+        });
+        Ok(self.context().mask(steps.collect())?.0)
+    }
+
+    /// Alice decrypts what Bob masked.
+    pub fn open(
+        &self,
+        key: &SecretKey,
+        masked: &[u8],
+        cells: usize,
+    ) -> Result<Vec<HardenedSet>, ProtocolError> {
+        let layout = &self.agreement.layout;
+        let bytes = layout.ciphertexts * self.agreement.key_size().ciphertext_bytes();
+        let groups: Vec<&[u8]> = masked.chunks(bytes).collect();
+        let slots = open_groups(&self.agreement, key, &groups)?;
+        let sets = slots.chunks(layout.width()).take(cells);
+        Ok(sets.map(<[_]>::to_vec).collect())
+    }
+
+    /// Alice answers: the bytes for Bob.
+    pub fn answer(&self, sets: &[HardenedSet]) -> Result<Vec<u8>, ProtocolError> {
+        let answers = sets.iter().flat_map(|set| self.shape.answer(set));
+        encrypt(&self.public, &self.randomness, answers.collect())
+    }
+
+    /// Bob takes the values of the cells out of the answers.
+    pub fn correct(
+        &self,
+        answers: &[u8],
+        secrets: HardenedSecrets,
+    ) -> Result<Vec<Ciphertext>, ProtocolError> {
+        let pending = secrets.0.into_iter().map(|numbers| Pending::Apart {
+            target: NOWHERE,
+            pads: numbers.into_pads(),
+        });
+        let values = self.context().correct(answers, pending.collect())?;
+        Ok(values.into_iter().map(|(_, value)| value).collect())
+    }
+
+    fn context(&self) -> Context<'_> {
+        Context {
+            agreement: &self.agreement,
+            public: &self.public,
+            randomness: &self.randomness,
+        }
+    }
+}
