@@ -21,9 +21,9 @@ impl Frame {
         rest.contains("/src/").then_some(rest)
     }
 
-    /// Whether it is of the standard library, or of valgrind, which replaces some of the C library.
+    /// Whether it is of the standard library or of a crate in it, or of valgrind, which replaces some of the C library.
     pub fn is_standard(&self) -> bool {
-        self.file.contains("library/") || self.file.is_empty()
+        self.file.contains("library/") || self.file.contains("/rust/deps/") || self.file.is_empty()
     }
 }
 

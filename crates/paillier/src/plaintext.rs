@@ -3,7 +3,7 @@
 use core::cmp::Ordering;
 
 use crypto_bigint::{BoxedUint, Choice, CtEq};
-use zeroize::ZeroizeOnDrop;
+use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::arith::{Words, limbs};
 
@@ -14,7 +14,20 @@ pub struct Plaintext {
     negative: bool,
 }
 
-/// Its words wipe themselves.
+impl Zeroize for Plaintext {
+    fn zeroize(&mut self) {
+        self.words.zeroize();
+        self.negative.zeroize();
+    }
+}
+
+/// The words wipe themselves.
+impl Drop for Plaintext {
+    fn drop(&mut self) {
+        self.negative.zeroize();
+    }
+}
+
 impl ZeroizeOnDrop for Plaintext {}
 
 impl Plaintext {

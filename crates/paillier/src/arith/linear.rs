@@ -8,7 +8,9 @@ use super::ifma::{self, Ifma};
 use super::kernel::BatchKernel;
 use super::portable::{self, Portable};
 use super::residue::Residue;
-use super::ring::{Ring, Turn};
+use super::ring::Ring;
+#[cfg(target_arch = "x86_64")]
+use super::ring::Turn;
 
 /// A number that many residues are multiplied by, ready for each kernel that may get a turn.
 pub(crate) struct Factor {

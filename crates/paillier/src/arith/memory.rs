@@ -11,8 +11,8 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 /// Lengths are rounded up to a multiple of this, so that a piece serves all lengths of its class.
 const GRANULE: usize = 8;
-/// Classes that are kept. Beyond them the work is longer by far than an allocation.
-const CLASSES: usize = 16;
+/// Classes that are kept, up to the elements of a key of 4096 bits.
+const CLASSES: usize = 18;
 
 /// Off where blocks of memory are searched for secrets (`assurance/`): there each number has a block of its own, from its making to
 /// its end.
@@ -28,7 +28,7 @@ pub(crate) trait Limb: Copy + Zeroize + 'static {
     fn with_free<R>(act: impl FnOnce(&mut Free<Self>) -> Option<R>) -> Option<R>;
 }
 
-/// The free pieces of a thread, by class.
+/// The free pieces of a thread, by class: zeros, as many as a piece has room for.
 pub(crate) struct Free<T>([Vec<Vec<T>>; CLASSES]);
 
 impl<T> Free<T> {
@@ -69,15 +69,15 @@ impl<T: Limb> Memory<T> {
     /// So many zeros.
     pub(crate) fn zeros(count: usize) -> Self {
         let mut piece = kept(count);
-        piece.resize(count, T::ZERO);
+        piece.truncate(count);
         Self(piece)
     }
 
     /// The same contents in memory of its own.
     pub(crate) fn copy(contents: &[T]) -> Self {
-        let mut piece = kept(contents.len());
-        piece.extend_from_slice(contents);
-        Self(piece)
+        let mut piece = Self::zeros(contents.len());
+        piece.copy_from_slice(contents);
+        piece
     }
 
     /// Lets go of all but the first few.
@@ -86,21 +86,22 @@ impl<T: Limb> Memory<T> {
     }
 }
 
-/// An empty piece with room for so many.
+/// At least so many zeros.
 fn kept<T: Limb>(count: usize) -> Vec<T> {
     if !REUSE {
-        return Vec::with_capacity(count);
+        return vec![T::ZERO; count];
     }
     let class = count.div_ceil(GRANULE);
     T::with_free(|free| free.0.get_mut(class)?.pop())
-        .unwrap_or_else(|| Vec::with_capacity(GRANULE * class))
+        .unwrap_or_else(|| vec![T::ZERO; GRANULE * class])
 }
 
 impl<T: Limb> Drop for Memory<T> {
     fn drop(&mut self) {
-        // Wipes all of the capacity, and leaves it empty.
-        self.0.zeroize();
-        let class = self.0.capacity() / GRANULE;
+        // Limb by limb, to the end of the room: what was cut off may have been a secret, too.
+        self.0.resize(self.0.capacity(), T::ZERO);
+        self.zeroize();
+        let class = self.0.len() / GRANULE;
         let _ = T::with_free(|free| {
             let pieces = free.0.get_mut(class)?;
             if REUSE && class > 0 && pieces.len() < T::KEPT {
@@ -145,15 +146,22 @@ mod tests {
 
     #[test]
     fn pieces_come_back_wiped_and_long_enough() {
-        for count in [0, 1, 7, 8, 9, 31, 32, 33, 127, 128, 129, 1000] {
+        for count in [1, 7, 8, 9, 31, 32, 33, 127, 128, 129] {
             let mut piece = Words::zeros(count);
+            assert!(piece.iter().all(|&word| word == 0));
             piece.fill(u64::MAX);
             let copy = piece.clone();
             assert_eq!((piece.len(), copy.len()), (count, count));
+            // What is cut off is wiped as well.
+            piece.truncate(count / 2);
             drop(piece);
-            assert!(Words::zeros(count).iter().all(|&word| word == 0));
+            let class = count.div_ceil(GRANULE);
+            let free = u64::with_free(|free| free.0[class].last().cloned()).unwrap();
+            assert_eq!(free, vec![0; GRANULE * class]);
             assert!(copy.iter().all(|&word| word == u64::MAX));
         }
+        assert_eq!(Words::zeros(1000).len(), 1000);
+        assert!(Words::zeros(0).is_empty());
     }
 
     #[test]
