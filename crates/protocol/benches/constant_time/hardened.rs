@@ -25,25 +25,7 @@ const SLOT_BITS: u32 = 255;
 /// Ciphertexts of the answer for a cell.
 const REPLIES: usize = 3;
 
-/// Drawing, which takes no kernel.
-pub(crate) fn masks(laboratory: &mut Laboratory, key: &SecretKey) {
-    let steps = steps(key.public_key(), &Arc::default());
-    laboratory.probe(
-        "paillier: hardened masks, zeros or random",
-        NoDifference,
-        &mut |class, rng| {
-            let mut secret = prepared(class, rng);
-            // So short an operation shows what came before it, to the caches and to the prediction of branches: the same for both
-            // classes.
-            steps
-                .draw(BATCH, &mut prepared(Class::Random, rng))
-                .unwrap();
-            time(|| steps.draw(BATCH, &mut secret).unwrap())
-        },
-    );
-}
-
-/// All that takes a kernel.
+/// All that takes a kernel. Drawing takes none; docs/assurance.md says what became of its time.
 pub(crate) fn all(
     laboratory: &mut Laboratory,
     key: &Arc<SecretKey>,
