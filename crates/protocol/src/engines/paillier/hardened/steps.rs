@@ -71,7 +71,7 @@ impl HardenedSteps {
         Ok(HardenedSecrets(numbers.collect::<Result<_, _>>()?))
     }
 
-    /// Bob masks some cells, each of M(i−1, j−1), D(i, k_B[j]), M(i, j−1) and M(i−1, j): the bytes for Alice.
+    /// Bob masks some cells, each of M(i−1, j−1), `D(i, k_B[j])`, M(i, j−1) and M(i−1, j): the bytes for Alice.
     pub fn mask(
         &self,
         cells: &[[Ciphertext; 4]],
