@@ -4,10 +4,15 @@
 // A test stops at the first thing that is not as expected; helpers outside `#[test]` functions are linted like the product.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
+mod common;
+#[path = "common/sources.rs"]
+mod sources;
+
+use common::root;
 use serde_json::Value;
+use sources::{metadata, relative, rust_files};
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 /// Every crate of the workspace: layer, folder under `crates/`, package, and the crates of the workspace that it may
 /// use, be it in its code, its tests or its build script. `ARCHITECTURE.md` shows the same table.
@@ -51,7 +56,7 @@ const MAX_LINES: usize = 450;
 
 #[test]
 fn crates_use_only_what_the_table_allows() {
-    let metadata = metadata();
+    let metadata = metadata("");
     let packages = metadata["packages"].as_array().unwrap();
     let folder_of: BTreeMap<&str, &str> = CRATES
         .iter()
@@ -145,7 +150,7 @@ fn the_document_shows_the_same_table() {
 
 #[test]
 fn unsafe_is_only_in_the_listed_files() {
-    let allowing: BTreeSet<String> = rust_files()
+    let allowing: BTreeSet<String> = files_of_crates()
         .into_iter()
         .filter(|file| lowers_the_unsafe_lint(&read(&root().join(file))))
         .collect();
@@ -189,7 +194,7 @@ fn the_scan_for_unsafe_code_sees_every_spelling() {
 
 #[test]
 fn every_crate_inherits_the_lints_of_the_workspace() {
-    let metadata = metadata();
+    let metadata = metadata("");
     let mut wrong = Vec::new();
     for package in metadata["packages"].as_array().unwrap() {
         let manifest = read(Path::new(text(package, "manifest_path")));
@@ -206,7 +211,7 @@ fn every_crate_inherits_the_lints_of_the_workspace() {
 #[test]
 fn source_files_stay_short() {
     let mut wrong = Vec::new();
-    for file in rust_files() {
+    for file in files_of_crates() {
         // crates/<crate>/src/…
         if file.split('/').nth(2) == Some("src") {
             let lines = read(&root().join(&file)).lines().count();
@@ -255,58 +260,10 @@ fn section<'a>(manifest: &'a str, name: &str) -> impl Iterator<Item = &'a str> {
         .take_while(|line| !line.starts_with('['))
 }
 
-/// What cargo knows of the workspace itself.
-fn metadata() -> Value {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args([
-            "metadata",
-            "--format-version",
-            "1",
-            "--no-deps",
-            "--offline",
-        ])
-        .current_dir(root())
-        .output()
-        .expect("cargo can be started");
-    assert!(
-        output.status.success(),
-        "cargo metadata: {}",
-        String::from_utf8_lossy(&output.stderr)
-    );
-    serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON")
-}
-
-/// All Rust files under `crates/`, as paths from the root with `/` on every platform.
-fn rust_files() -> Vec<String> {
-    let root = root();
-    let mut folders = vec![root.join("crates")];
-    let mut files = Vec::new();
-    while let Some(folder) = folders.pop() {
-        for entry in std::fs::read_dir(&folder).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                folders.push(path);
-            } else if path.extension().is_some_and(|extension| extension == "rs") {
-                let parts: Vec<_> = path
-                    .strip_prefix(&root)
-                    .unwrap()
-                    .iter()
-                    .map(|part| part.to_string_lossy())
-                    .collect();
-                files.push(parts.join("/"));
-            }
-        }
-    }
-    assert!(!files.is_empty());
-    files.sort();
-    files
-}
-
-/// The root of the workspace, two folders above this crate.
-fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.ancestors().nth(2).unwrap().to_path_buf()
+/// All Rust files under `crates/`, as paths from the root.
+fn files_of_crates() -> Vec<String> {
+    let files = rust_files(&root().join("crates"));
+    files.iter().map(|file| relative(file)).collect()
 }
 
 fn same_file(a: &Path, b: &Path) -> bool {

@@ -4,10 +4,14 @@
 // A test stops at the first thing that is not as expected; helpers outside `#[test]` functions are linted like the product.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
-use serde_json::Value;
+mod common;
+#[path = "common/sources.rs"]
+mod sources;
+
+use common::root;
+use sources::{metadata, relative, rust_files};
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
-use std::process::Command;
+use std::path::Path;
 
 /// The keyword, in two halves so that this file does not find itself.
 const KEYWORD: &str = concat!("uns", "afe");
@@ -47,7 +51,7 @@ fn the_scan_names_the_function_around_each_block() {
 
 #[test]
 fn the_document_explains_every_direct_dependency() {
-    let metadata = metadata();
+    let metadata = metadata("");
     let mut found = BTreeSet::new();
     for package in metadata["packages"].as_array().unwrap() {
         for dependency in package["dependencies"].as_array().unwrap() {
@@ -124,51 +128,6 @@ fn unsafe_places(source: &str) -> Vec<String> {
 /// A line without what is between quotation marks.
 fn without_strings(line: &str) -> String {
     line.split('"').step_by(2).collect()
-}
-
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files.extend(rust_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    files.sort();
-    files
-}
-
-/// The path from the root, with `/` on every platform.
-fn relative(file: &Path) -> String {
-    let parts = file.strip_prefix(root()).unwrap().iter();
-    let parts: Vec<_> = parts.map(|part| part.to_string_lossy()).collect();
-    parts.join("/")
-}
-
-/// What cargo knows of the workspace itself.
-fn metadata() -> Value {
-    let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-    let output = Command::new(cargo)
-        .args([
-            "metadata",
-            "--format-version",
-            "1",
-            "--no-deps",
-            "--offline",
-        ])
-        .current_dir(root())
-        .output()
-        .expect("cargo can be started");
-    assert!(output.status.success(), "cargo metadata fails");
-    serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON")
-}
-
-/// The root of the workspace, two folders above this crate.
-fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
-    here.ancestors().nth(2).unwrap().to_path_buf()
 }
 
 fn read(path: &Path) -> String {

@@ -9,6 +9,8 @@ mod cargo_lines;
 #[path = "common/commands.rs"]
 mod commands;
 mod common;
+#[path = "common/sources.rs"]
+mod sources;
 
 use cargo_lines::{Workspace, names_what_is_there, targets};
 use commands::assigned;

@@ -2,9 +2,9 @@
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
 
 use crate::common::root;
+use crate::sources::{metadata, rust_files};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use std::process::Command;
 
 /// What cargo knows of a workspace itself.
 pub(crate) struct Workspace(Value);
@@ -12,19 +12,7 @@ pub(crate) struct Workspace(Value);
 impl Workspace {
     /// The one in this folder of the repository.
     pub(crate) fn read(folder: &str) -> Self {
-        let cargo = std::env::var_os("CARGO").unwrap_or_else(|| "cargo".into());
-        let arguments = "metadata --format-version 1 --no-deps --offline";
-        let output = Command::new(cargo)
-            .args(arguments.split(' '))
-            .current_dir(root().join(folder))
-            .output()
-            .expect("cargo can be started");
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(
-            output.status.success(),
-            "cargo metadata in {folder}: {said}"
-        );
-        Self(serde_json::from_slice(&output.stdout).expect("cargo metadata prints JSON"))
+        Self(metadata(folder))
     }
 
     fn packages(&self) -> &[Value] {
@@ -191,17 +179,4 @@ fn in_code(text: &str) -> bool {
     };
     let mut files = rust_files(&root().join("crates")).into_iter();
     files.any(|file| std::fs::read_to_string(file).unwrap().lines().any(has))
-}
-
-fn rust_files(folder: &Path) -> Vec<PathBuf> {
-    let mut files = Vec::new();
-    for entry in std::fs::read_dir(folder).unwrap() {
-        let path = entry.unwrap().path();
-        if path.is_dir() {
-            files.extend(rust_files(&path));
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    files
 }

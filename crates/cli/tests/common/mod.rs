@@ -84,9 +84,10 @@ impl Ran {
     }
 }
 
-/// The workspace's root.
+/// The workspace's root, two folders above this crate.
 pub(crate) fn root() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    here.ancestors().nth(2).unwrap().to_path_buf()
 }
 
 /// A file or folder of others' beside the workspace, or `None` with a word on standard error.
