@@ -6,8 +6,9 @@ use super::record::{Measured, Record};
 
 /// The seconds of one comparison of so many cells by itself.
 ///
-/// The time of a cell is that between the shortest and the longest comparison of the engine, where these differ enough to
-/// tell, else that of a cell among many; what the longest took beyond its cells came before the first.
+/// The time of a cell is that between the longest comparison of the engine and the next one that is short enough to tell, where there
+/// is one, else that of a cell among many; what the longest took beyond its cells came before the first. A short matrix has few cells
+/// that can be asked for at once, and each of them takes longer: the longest comparisons are the nearest to what is sought.
 pub(super) fn seconds(records: &[Record], engine: Measured, cells: f64) -> Option<f64> {
     let measured = records.iter().filter_map(|record| match record {
         Record::Alone {
@@ -28,14 +29,13 @@ pub(super) fn seconds(records: &[Record], engine: Measured, cells: f64) -> Optio
         } if *e == engine => Some(*seconds),
         _ => None,
     });
-    let shortest = measured.iter().min_by(by_cells);
-    let Some((longest, (least, quickest))) = measured.iter().max_by(by_cells).zip(shortest) else {
+    let Some(longest) = measured.iter().max_by(by_cells) else {
         return Some(among_many? * cells);
     };
-    let per_cell = if longest.0 >= 4.0 * least {
-        ((longest.1 - quickest) / (longest.0 - least)).max(0.0)
-    } else {
-        among_many?
+    let shorter = measured.iter().filter(|it| it.0 * 4.0 <= longest.0);
+    let per_cell = match shorter.max_by(by_cells) {
+        Some(shorter) => ((longest.1 - shorter.1) / (longest.0 - shorter.0)).max(0.0),
+        None => among_many?,
     };
     Some((longest.1 - per_cell * longest.0).max(0.0) + per_cell * cells)
 }
@@ -98,6 +98,8 @@ mod tests {
         close(&[cell(0.002)], 1e4, 20.0);
         close(&[cell(0.001), line(10)], 1e4, 10.5);
         close(&[cell(9.0), line(10), line(100)], 1e6, 1000.5);
+        // The beginning of the curve is steeper.
+        close(&[alone(8, 0.1, [0; 2]), line(50), line(100)], 1e6, 1000.5);
         // Nearly as long: the difference says little.
         close(&[cell(0.001), line(8), line(10)], 1e4, 10.5);
         assert_eq!(seconds(&[], ENGINE, 1.0), None);

@@ -15,6 +15,9 @@ use veilpath_session::{HostKey, compare_on_loopback};
 /// Letters, as in the paper.
 pub(super) const LETTERS: u32 = 52;
 
+/// One comparison has no deviation.
+pub(super) const LEAST_COMPARISONS: usize = 2;
+
 /// An engine, with its key where it needs one: keys are made once and are not part of any time here.
 pub(super) struct Ready {
     pub(super) which: Measured,
@@ -54,11 +57,19 @@ impl Ready {
         })
     }
 
-    /// Each pair by itself: its seconds, and the bytes of the last one.
-    pub(super) fn alone(&self, pairs: &[Plan]) -> Result<(Vec<f64>, [u64; 2]), Failure> {
+    /// Each pair by itself, as many as fit into so many seconds but no fewer than two: its seconds, and the bytes of the last one.
+    pub(super) fn alone(
+        &self,
+        pairs: &[Plan],
+        allowed: f64,
+    ) -> Result<(Vec<f64>, [u64; 2]), Failure> {
         let mut seconds = Vec::new();
         let mut bytes = [0; 2];
         for pair in pairs {
+            let (count, spent) = (seconds.len(), seconds.iter().sum::<f64>());
+            if count >= LEAST_COMPARISONS && spent + spent / count as f64 > allowed {
+                break;
+            }
             let (outcome, time) = self.compare(pair, PairRule::All)?;
             bytes = [outcome.cost.bytes_sent, outcome.cost.bytes_received];
             seconds.push(time);
@@ -116,5 +127,37 @@ pub(super) fn order(size: u32, runs: u32, seed: u64, steps: &[usize]) -> Record 
         candidates: counted.mean,
         deviation: counted.deviation,
         choices,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a test may fail
+
+    use super::super::lengths::random;
+    use super::*;
+    use veilpath_metrics::{Encoding, Metric};
+
+    #[test]
+    fn no_time_is_enough_for_two_comparisons() {
+        let alphabet = alphabet().unwrap();
+        let cohort = Cohort {
+            alphabet,
+            encoding: Encoding::default(),
+            entries: vec![Entry {
+                participant: "P".into(),
+                stimulus: None,
+                scanpath: random(alphabet, 3, &mut ChaCha20Rng::seed_from_u64(1)),
+            }],
+        };
+        let pair = Plan {
+            a: cohort.clone(),
+            b: cohort,
+            metric: Metric::Levenshtein,
+        };
+        let pairs = vec![pair; 4];
+        let engine = Ready::new(Measured::Garbled).unwrap();
+        let count = |allowed| engine.alone(&pairs, allowed).unwrap().0.len();
+        assert_eq!([count(0.0), count(f64::INFINITY)], [2, 4]);
     }
 }

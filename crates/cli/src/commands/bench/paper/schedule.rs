@@ -4,7 +4,7 @@
 //! paillier follow from the cheapest on, each by itself, as long as the budget lasts. The estimate of a step comes from the
 //! nearest one of its engine that is finished.
 
-use super::measure::{Ready, alphabet, order, single};
+use super::measure::{LEAST_COMPARISONS, Ready, alphabet, order, single};
 use super::published::{DATA_SETS, KEYS, Spread, TIMES};
 use super::record::{Measured, Record, Records};
 use super::tables::Size;
@@ -26,8 +26,6 @@ pub(super) const QUICK_BUDGET: f64 = 10.0;
 const CELL_SECONDS: f64 = 20.0;
 /// Comparisons of a step: as in the paper, where the budget allows it.
 const MOST_COMPARISONS: usize = 100;
-/// One comparison has no deviation.
-const LEAST_COMPARISONS: usize = 2;
 /// Sizes of matrices that are filled in a random order.
 pub(super) const ORDER_SIZES: [u32; 8] = [5, 10, 20, 50, 75, 100, 150, 200];
 /// Steps at which the choices are noted.
@@ -51,6 +49,9 @@ enum Paid {
     Alone(Measured, usize),
     Sample(Measured, String),
 }
+
+/// The most comparisons of a step, and the seconds for them.
+type Limit = (usize, f64);
 
 /// The engines, made when they are needed: a large key takes a while.
 struct Engines([OnceCell<Ready>; 5]);
@@ -132,7 +133,8 @@ impl Schedule<'_> {
         for (length, _) in TIMES {
             if alone(&records.all, engine, length).is_none() {
                 let comparisons = if self.quick { 2 } else { MOST_COMPARISONS };
-                self.measure_alone(engines, engine, length, comparisons, records)?;
+                let time = f64::INFINITY;
+                self.measure_alone(engines, engine, length, (comparisons, time), records)?;
             }
             bar.inc(1);
         }
@@ -149,7 +151,8 @@ impl Schedule<'_> {
             }
             if !done(&records.all, &Paid::Sample(engine, name.clone())) {
                 let comparisons = if self.quick { 3 } else { MOST_COMPARISONS };
-                self.measure_sample(engines, engine, name, comparisons, records)?;
+                let time = f64::INFINITY;
+                self.measure_sample(engines, engine, name, (comparisons, time), records)?;
             }
             bar.inc(1);
         }
@@ -185,21 +188,18 @@ impl Schedule<'_> {
             let cheapest = left.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)));
             let Some(next) = cheapest else { return Ok(()) };
             let (budget, each) = (self.budget - spent, cost(next));
-            // An even part of what is left, so that short comparisons do not eat up the long ones' time.
-            let part = budget / left.len() as f64;
-            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
-            let comparisons =
-                (part / each).clamp(LEAST_COMPARISONS as f64, MOST_COMPARISONS as f64) as usize;
-            if each * comparisons as f64 > budget {
+            if each * LEAST_COMPARISONS as f64 > budget {
                 return Ok(());
             }
+            // An even part of what is left, so that short comparisons do not eat up the long ones' time.
+            let limit = (MOST_COMPARISONS, budget / left.len() as f64);
             let (step, _) = next.clone();
             match step {
                 Paid::Alone(engine, length) => {
-                    self.measure_alone(engines, engine, length, comparisons, records)?;
+                    self.measure_alone(engines, engine, length, limit, records)?;
                 }
                 Paid::Sample(engine, name) => {
-                    self.measure_sample(engines, engine, name, comparisons, records)?;
+                    self.measure_sample(engines, engine, name, limit, records)?;
                 }
             }
         }
@@ -210,7 +210,7 @@ impl Schedule<'_> {
         engines: &Engines,
         engine: Measured,
         length: usize,
-        comparisons: usize,
+        (comparisons, time): Limit,
         records: &mut Records,
     ) -> Result<(), Failure> {
         let alphabet = alphabet()?;
@@ -230,7 +230,7 @@ impl Schedule<'_> {
             metric: Metric::Levenshtein,
         };
         let pairs: Vec<Plan> = (0..comparisons).map(|_| pair()).collect();
-        let (seconds, bytes) = engines.get(engine)?.alone(&pairs)?;
+        let (seconds, bytes) = engines.get(engine)?.alone(&pairs, time)?;
         records.push(Record::Alone {
             engine,
             length,
@@ -244,15 +244,15 @@ impl Schedule<'_> {
         engines: &Engines,
         engine: Measured,
         name: String,
-        comparisons: usize,
+        (comparisons, time): Limit,
         records: &mut Records,
     ) -> Result<(), Failure> {
         let pairs = self.sample(&name, comparisons)?;
-        let (seconds, _) = engines.get(engine)?.alone(&pairs)?;
+        let (seconds, _) = engines.get(engine)?.alone(&pairs, time)?;
         let cells = pairs
             .iter()
             .map(|pair| cells(&pair.a.entries[0], &pair.b.entries[0]));
-        let cells = cells.collect();
+        let cells = cells.take(seconds.len()).collect();
         records.push(Record::Sample {
             data: name,
             engine,
