@@ -13,7 +13,7 @@ Examples:
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv -o join.csv
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv --estimate
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv --pairs all
-  veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv -o join.csv
+  veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv -o join.json
 
 THEIRS stands for the fingerprint that the other institution's `veilpath identity` shows. It runs `veilpath host` with the same options. With `--reveal threshold:12` on both sides each pair tells one bit and no score. After an interruption of either side run both \
 commands again: they go on with what is missing.";

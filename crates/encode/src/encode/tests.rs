@@ -27,7 +27,7 @@ impl Format for Points {
         options: &ReadOptions,
         sink: &mut dyn Sink,
     ) -> Result<(), ReadError> {
-        let (participant, stimulus) = names_of(&input, options, Default::default())?;
+        let (participant, stimulus) = names_of(&input, options, Default::default(), sink)?;
         let mut rows = Rows::open(input)?;
         let recording = Recording {
             participant: &participant,

@@ -38,7 +38,7 @@ impl Format for ArffGaze {
         sink: &mut dyn Sink,
     ) -> Result<(), ReadError> {
         has_only(RowChoice::Samples, &input, options)?;
-        let (participant, stimulus) = names_of(&input, options, NamesInFile::default())?;
+        let (participant, stimulus) = names_of(&input, options, NamesInFile::default(), sink)?;
         let mut lines = input.into_lines();
         let preamble = Preamble::read(&mut lines)?;
         let mut rows = Rows::with_names(lines, preamble.attributes, b',').with_comments('%');
@@ -235,7 +235,7 @@ mod tests {
                 (Some(33.0), Some((1930.25, 955.0)), None),
             ]
         );
-        assert!(read.assumed.is_empty());
+        assert_eq!(read.assumed, [crate::readers::CALLED_AFTER_FILE]);
     }
 
     #[test]

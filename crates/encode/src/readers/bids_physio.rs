@@ -42,7 +42,7 @@ impl Format for BidsPhysio {
         refuse_what_has_no_gaze(&input, name.as_ref(), options)?;
         let sidecar = metadata(&input, name.as_ref(), None)?;
         let events = metadata(&input, name.as_ref(), Some("events"))?;
-        let (participant, stimulus) = names(&input, name.as_ref(), options)?;
+        let (participant, stimulus) = names(&input, name.as_ref(), options, sink)?;
         let other_eye = is_other_eye(&input, name.as_ref(), &sidecar, options, sink);
 
         let mut rows = open_rows(input, &sidecar)?;
@@ -144,6 +144,7 @@ fn names(
     input: &Input,
     name: Option<&BidsName>,
     options: &ReadOptions,
+    sink: &mut dyn Sink,
 ) -> Result<(String, Option<String>), ReadError> {
     // A pattern of the user's goes before BIDS' own rule for file names.
     let in_bids = match (name, &options.name_template) {
@@ -153,7 +154,7 @@ fn names(
         },
         _ => NamesInFile::default(),
     };
-    names_of(input, options, in_bids)
+    names_of(input, options, in_bids, sink)
 }
 
 /// BIDS keeps each eye in a file of its own; taking both would mix two recordings of the same looking.

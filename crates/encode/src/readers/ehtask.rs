@@ -79,7 +79,7 @@ impl Format for Ehtask {
     ) -> Result<(), ReadError> {
         has_only(RowChoice::Samples, &input, options)?;
         let (participant, stimulus) =
-            names_by_convention(&input, options, names_in_stem(input.stem()))?;
+            names_by_convention(&input, options, names_in_stem(input.stem()), sink)?;
         let mut rows = open(input)?;
         let x = rows.columns().require(&LONGITUDE)?;
         let y = rows.columns().require(&LATITUDE)?;
@@ -241,7 +241,7 @@ mod tests {
             read.recordings[0].samples,
             [(Some(1.0), Some((10.0, 20.0)), None)]
         );
-        assert!(read.assumed.is_empty());
+        assert_eq!(read.assumed, [crate::readers::CALLED_AFTER_FILE]);
 
         let bare = "10\t20\nNaN\tNaN\n";
         let name = "User_1_Video_2_Task_3.txt";

@@ -143,6 +143,7 @@ impl<'a> Reader<'a> {
                 participant: None,
                 stimulus: single.and_then(TrialNames::meaningful).map(str::to_string),
             },
+            sink,
         )?;
         let place = match survey.trials.is_empty() {
             true => Place::Stimulus(only_stimulus.clone()),

@@ -34,7 +34,7 @@ impl Format for Gazepoint {
         options: &ReadOptions,
         sink: &mut dyn Sink,
     ) -> Result<(), ReadError> {
-        let (participant, stimulus) = names_of(&input, options, NamesInFile::default())?;
+        let (participant, stimulus) = names_of(&input, options, NamesInFile::default(), sink)?;
         let names = Names {
             // The two files of one person differ in this ending alone.
             participant: ["_fixations", "_all_gaze"]

@@ -80,17 +80,10 @@ struct Names {
 
 impl Names {
     fn new(input: &Input, options: &ReadOptions) -> Result<Self, ReadError> {
-        let in_name = match &options.name_template {
-            Some(template) => {
-                // For its complaint about a name that does not match.
-                super::names_of(input, options, NamesInFile::default())?;
-                template.apply(input.stem()).unwrap_or_default()
-            }
-            None => NamesInFile::default(),
-        };
+        let found = super::names_found(input, options, NamesInFile::default())?;
         Ok(Self {
-            participant: options.participant.clone().or(in_name.participant),
-            stimulus: options.stimulus.clone().or(in_name.stimulus),
+            participant: found.participant,
+            stimulus: found.stimulus,
             variables: 0,
         })
     }

@@ -78,15 +78,15 @@ pub static FORMATS: &[&dyn Format] = &[
     &table::Table,
 ];
 
-/// Participant and stimulus of a file that holds one recording: what the user said, else what the file's preamble says,
-/// else what the name template finds, else (for the participant) the file's name.
+/// Participant and stimulus of a file, where something names them: what the user said, else what the file's preamble says, else
+/// what the name template finds.
 ///
 /// Ids in columns of a table go before all of this; they are the reader's business.
-pub(crate) fn names_of(
+pub(crate) fn names_found(
     input: &Input,
     options: &ReadOptions,
     in_preamble: NamesInFile,
-) -> Result<(String, Option<String>), ReadError> {
+) -> Result<NamesInFile, ReadError> {
     let in_name = match &options.name_template {
         Some(template) => template.apply(input.stem()).ok_or_else(|| {
             ReadError::new(
@@ -99,31 +99,62 @@ pub(crate) fn names_of(
         })?,
         None => NamesInFile::default(),
     };
-    let participant = options
-        .participant
-        .clone()
-        .or(in_preamble.participant)
-        .or(in_name.participant)
-        .unwrap_or_else(|| input.stem().to_string());
-    let stimulus = options
-        .stimulus
-        .clone()
-        .or(in_preamble.stimulus)
-        .or(in_name.stimulus);
-    Ok((participant, stimulus))
+    let participant = options.participant.clone();
+    let stimulus = options.stimulus.clone();
+    Ok(NamesInFile {
+        participant: participant
+            .or(in_preamble.participant)
+            .or(in_name.participant),
+        stimulus: stimulus.or(in_preamble.stimulus).or(in_name.stimulus),
+    })
 }
+
+/// Participant and stimulus for a file whose columns may name them: a participant that nobody names is called after the file.
+pub(crate) fn names_unless_in_columns(
+    input: &Input,
+    options: &ReadOptions,
+    in_preamble: NamesInFile,
+) -> Result<(String, Option<String>), ReadError> {
+    let found = names_found(input, options, in_preamble)?;
+    Ok(or_file_name(found, input))
+}
+
+/// Participant and stimulus of a file that holds one recording. Ids go to the other side, so that one made of a file's name is told.
+pub(crate) fn names_of(
+    input: &Input,
+    options: &ReadOptions,
+    in_preamble: NamesInFile,
+    sink: &mut dyn Sink,
+) -> Result<(String, Option<String>), ReadError> {
+    let found = names_found(input, options, in_preamble)?;
+    if found.participant.is_none() {
+        sink.assumed(CALLED_AFTER_FILE);
+    }
+    Ok(or_file_name(found, input))
+}
+
+fn or_file_name(found: NamesInFile, input: &Input) -> (String, Option<String>) {
+    let participant = found.participant;
+    let participant = participant.unwrap_or_else(|| input.stem().to_string());
+    (participant, found.stimulus)
+}
+
+/// What is said of a file that does not tell whose gaze it holds.
+const CALLED_AFTER_FILE: &str =
+    "the participant is called after the file (--participant or --file-name names it otherwise)";
 
 /// Participant and stimulus for a data set that spells them in its file names: a name template of the user's goes first.
 pub(crate) fn names_by_convention(
     input: &Input,
     options: &ReadOptions,
     by_convention: NamesInFile,
+    sink: &mut dyn Sink,
 ) -> Result<(String, Option<String>), ReadError> {
     let by_convention = match options.name_template {
         Some(_) => NamesInFile::default(),
         None => by_convention,
     };
-    names_of(input, options, by_convention)
+    names_of(input, options, by_convention, sink)
 }
 
 /// Refuses a wish for fixations where a format has gaze samples only, or the other way round.

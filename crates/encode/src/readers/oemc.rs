@@ -41,7 +41,8 @@ impl Format for Oemc {
         sink: &mut dyn Sink,
     ) -> Result<(), ReadError> {
         has_only(RowChoice::Samples, &input, options)?;
-        let (participant, stimulus) = names_by_convention(&input, options, names_in_stem(&input))?;
+        let (participant, stimulus) =
+            names_by_convention(&input, options, names_in_stem(&input), sink)?;
         let mut rows = Rows::open(input)?;
         let [x, y, confidence, pattern] = [
             rows.columns().require(&COLUMNS[..1])?,
@@ -164,7 +165,7 @@ mod tests {
                 }
             );
             assert_eq!(read.recordings[0].participant, "a");
-            assert!(read.assumed.is_empty());
+            assert_eq!(read.assumed, [crate::readers::CALLED_AFTER_FILE]);
         }
     }
 

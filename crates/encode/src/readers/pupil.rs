@@ -1,7 +1,7 @@
 //! What the two readers of Pupil Labs' files share.
 
 use super::common::{Current, fraction_space, pixel_space};
-use super::names_of;
+use super::names_unless_in_columns;
 use crate::{
     Columns, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, RecordingId, Row, Sink,
     Space,
@@ -85,7 +85,7 @@ impl Names {
                 names.is_some_and(|names| names.participant.is_some())
             });
         let folder = recording_folder(input.name()).filter(|_| !named_by_user);
-        let (participant, stimulus) = names_of(
+        let (participant, stimulus) = names_unless_in_columns(
             input,
             options,
             NamesInFile {

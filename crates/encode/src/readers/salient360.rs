@@ -5,7 +5,7 @@
 //! observers of a stimulus one after the other, without names: the index starts anew with each of them. Times are in
 //! milliseconds, although the data set's description says seconds.
 
-use super::{Format, has_only, names_of, oriented};
+use super::{Format, has_only, names_found, oriented};
 use crate::{
     CoordinateUnit, Dropped, Fixation, Head, Input, Kind, NamesInFile, ReadError, ReadOptions,
     Recording, RecordingId, RowChoice, Rows, Sink, Space, TimeUnit, guess_delimiter,
@@ -112,14 +112,8 @@ struct Observers {
 
 impl Observers {
     fn new(input: &Input, options: &ReadOptions) -> Result<Self, ReadError> {
-        let (participant, stimulus) = names_of(input, options, NamesInFile::default())?;
-        // names_of() falls back to the file's name, which is the stimulus' here.
-        let named = options.participant.is_some()
-            || options
-                .name_template
-                .as_ref()
-                .and_then(|template| template.apply(input.stem()))
-                .is_some_and(|names| names.participant.is_some());
+        let found = names_found(input, options, NamesInFile::default())?;
+        // The file's own name is the stimulus' here.
         let stem = input.stem();
         let stem = stem
             .strip_suffix("_fixations")
@@ -127,8 +121,8 @@ impl Observers {
             .unwrap_or(stem);
         Ok(Self {
             count: 0,
-            stimulus: stimulus.unwrap_or_else(|| stem.to_string()),
-            only: named.then_some(participant),
+            stimulus: found.stimulus.unwrap_or_else(|| stem.to_string()),
+            only: found.participant,
         })
     }
 

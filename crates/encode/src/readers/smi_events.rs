@@ -6,7 +6,7 @@
 
 use super::common::{Current, pixel_space, report_fixation};
 use super::smi::{Preamble, Stimuli, is_nothing};
-use super::{Format, names_of};
+use super::{Format, names_of, names_unless_in_columns};
 use crate::{
     Columns, Dropped, Eye, Head, Input, Kind, Lines, NamesInFile, ReadError, ReadOptions,
     Recording, RowChoice, Rows, Sink, TimeUnit, guess_delimiter,
@@ -65,7 +65,7 @@ fn read_list(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Result
         participant: preamble.subject.take(),
         stimulus: preamble.stimulus.take(),
     };
-    let (participant, stimulus) = names_of(&input, options, in_preamble)?;
+    let (participant, stimulus) = names_of(&input, options, in_preamble, sink)?;
     let mut stimuli = Stimuli::new(stimulus);
     let space = pixel_space(preamble.screen, options);
 
@@ -141,7 +141,7 @@ fn fixation_rows(mut lines: Lines) -> Result<Rows, ReadError> {
 
 fn read_table(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Result<(), ReadError> {
     let eyes = EyeChoice::of(&input, options, sink)?;
-    let (whole_file, stimulus) = names_of(&input, options, NamesInFile::default())?;
+    let (whole_file, stimulus) = names_unless_in_columns(&input, options, NamesInFile::default())?;
     let mut stimuli = Stimuli::new(stimulus);
     let mut rows = Rows::open(input)?;
     let columns = rows.columns();

@@ -5,7 +5,7 @@
 
 use super::common::{Current, pixel_space};
 use super::smi::{Preamble, Stimuli, is_nothing};
-use super::{Format, names_of};
+use super::{Format, names_unless_in_columns};
 use crate::{
     Columns, Dropped, Eye, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording,
     RowChoice, Rows, Sample, Sink, TimeUnit,
@@ -66,7 +66,7 @@ impl Format for SmiSamples {
             participant: preamble.subject.take(),
             stimulus: preamble.stimulus.take(),
         };
-        let (whole_file, stimulus) = names_of(&input, options, in_preamble)?;
+        let (whole_file, stimulus) = names_unless_in_columns(&input, options, in_preamble)?;
         let mut stimuli = Stimuli::new(stimulus);
         let space = pixel_space(preamble.screen, options);
         if space.is_some() && options.screen.is_none() && options.units.is_none() {

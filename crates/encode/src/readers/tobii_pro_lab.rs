@@ -2,7 +2,7 @@
 
 use super::tobii_columns::Layout;
 use super::tobii_table::read_table;
-use super::{Format, names_of};
+use super::{Format, names_unless_in_columns};
 use crate::{Columns, Head, Input, NamesInFile, ReadError, ReadOptions, Rows, Sink};
 
 /// Tobii Pro Lab.
@@ -44,7 +44,7 @@ impl Format for TobiiProLab {
         options: &ReadOptions,
         sink: &mut dyn Sink,
     ) -> Result<(), ReadError> {
-        let names = names_of(&input, options, NamesInFile::default())?;
+        let names = names_unless_in_columns(&input, options, NamesInFile::default())?;
         let head = input.head();
         let rows = Rows::open(input)?;
         if is_code(rows.columns()) {

@@ -6,7 +6,7 @@
 use super::common::{Current, pixel_space, report_fixation};
 use super::tobii_columns::{Layout, size_in_words};
 use super::tobii_table::read_table;
-use super::{Format, names_of};
+use super::{Format, names_of, names_unless_in_columns};
 use crate::{
     Columns, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, RowChoice, Rows,
     Sink, TimeUnit, guess_delimiter,
@@ -36,7 +36,7 @@ impl Format for TobiiStudio {
     ) -> Result<(), ReadError> {
         let head = input.head();
         if is_version_3(&head) {
-            let names = names_of(&input, options, NamesInFile::default())?;
+            let names = names_unless_in_columns(&input, options, NamesInFile::default())?;
             return read_table(Rows::open(input)?, &head, names, options, sink);
         }
         read_version_2(input, &head, options, sink)
@@ -69,7 +69,7 @@ fn read_version_2(
         participant: preamble.subject.or(preamble.recording),
         stimulus: None,
     };
-    let (participant, stimulus) = names_of(&input, options, in_preamble)?;
+    let (participant, stimulus) = names_of(&input, options, in_preamble, sink)?;
     let recording = Recording {
         participant: &participant,
         stimulus: stimulus.as_deref(),

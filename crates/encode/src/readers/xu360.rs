@@ -53,7 +53,8 @@ impl Format for Xu360 {
             return Err(ReadError::new(input.name(), "the file is empty")
                 .with_remedy("expected rows such as frame,1,forward,0.48,0.55,eye,0.49,0.52"));
         }
-        let (participant, stimulus) = names_by_convention(&input, options, names_in_path(&input))?;
+        let (participant, stimulus) =
+            names_by_convention(&input, options, names_in_path(&input), sink)?;
         let rate_hz = options.rate_hz.unwrap_or(ASSUMED_RATE_HZ);
         if options.rate_hz.is_none() {
             sink.assumed(

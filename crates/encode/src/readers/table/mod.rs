@@ -11,7 +11,7 @@ mod units;
 mod vocabulary;
 
 use super::common::report_fixation;
-use super::{Format, names_of};
+use super::{Format, names_of, names_unless_in_columns};
 use crate::{
     Dropped, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Row, RowChoice, Rows, Sample,
     Sink, TimeUnit, is_missing,
@@ -47,11 +47,14 @@ impl Format for Table {
         options: &ReadOptions,
         sink: &mut dyn Sink,
     ) -> Result<(), ReadError> {
-        let names = names_of(&input, options, NamesInFile::default())?;
         let first_rows = input.head().lines.join("\n").into_bytes();
         let first_rows = Rows::open(Input::from_bytes(input.name(), first_rows)?)?;
         let columns = first_rows.columns().clone();
         let layout = Layout::find(&columns, options)?;
+        let names = match layout.participant {
+            Some(_) => names_unless_in_columns(&input, options, NamesInFile::default())?,
+            None => names_of(&input, options, NamesInFile::default(), sink)?,
+        };
         for name in layout.repeated(&columns) {
             sink.assumed(&format!(
                 "the first of several columns \"{name}\" is the one that counts (--columns names others)"

@@ -347,3 +347,22 @@ fn a_column_that_occurs_twice_is_said_aloud() {
         "several columns"
     ));
 }
+
+#[test]
+fn an_id_made_of_the_files_name_is_said_aloud() {
+    let said = |text: &str, options: &ReadOptions| {
+        let read = read_text(&Table, "P7.csv", text, options).unwrap();
+        assert_eq!(read.recordings[0].participant, "P7");
+        assumes(&read, "called after the file")
+    };
+    let nobody = "x,y,duration\n0.5,0.5,200\n";
+    assert!(said(nobody, &ReadOptions::default()));
+    // A file may be called as its column says.
+    let named = "participant,x,y,duration\nP7,0.5,0.5,200\n";
+    assert!(!said(named, &ReadOptions::default()));
+    let by_user = ReadOptions {
+        participant: Some("P7".into()),
+        ..ReadOptions::default()
+    };
+    assert!(!said(nobody, &by_user));
+}
