@@ -53,6 +53,33 @@ fn pairs_all_compares_all_with_all() {
 }
 
 #[test]
+fn the_mean_of_a_cohort_with_itself_is_that_of_different_scanpaths() {
+    let folder = Folder::new();
+    folder.file("a.csv", "participant,scanpath\nP1,AAAA\nP2,AABB\nP3,AABB\n");
+    let ran = folder.run(&["compare", "a.csv", "a.csv", "--format", "csv"]);
+    assert!(
+        ran.stderr.contains("3 pairs of a scanpath with itself"),
+        "{}",
+        ran.stderr
+    );
+    // Four pairs with a cost of 2, two with none.
+    assert!(
+        ran.stderr.contains("6 pairs by levenshtein: mean 1.333333"),
+        "{}",
+        ran.stderr
+    );
+    assert_eq!(ran.ok().lines().count(), 1 + 9);
+    // Equal ids are not equal people.
+    folder.file("b.csv", "participant,scanpath\nP1,AAAA\nP2,AABB\nP3,AABC\n");
+    let ran = folder.run(&["compare", "a.csv", "b.csv"]);
+    assert!(
+        ran.stderr.contains("9 pairs by levenshtein"),
+        "{}",
+        ran.stderr
+    );
+}
+
+#[test]
 fn json_has_the_promised_keys() {
     let value = folder()
         .run(&["compare", "a.csv", "b.csv", "--format", "json"])

@@ -55,6 +55,14 @@ pub struct Cost {
     pub rounds: u64,
     /// Matrix cells of all pairs, as long as the two sides see them.
     pub cells: u64,
+    /// Pairs whose answers were known from an earlier run: nothing here is about those.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub pairs_from_journal: usize,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref)] // as serde calls it
+fn is_zero(number: &usize) -> bool {
+    *number == 0
 }
 
 /// One thing that one side learned.
@@ -88,6 +96,7 @@ impl Cost {
             bytes_received: traffic.received,
             rounds: traffic.rounds,
             cells,
+            pairs_from_journal: 0,
         }
     }
 }

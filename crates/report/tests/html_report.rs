@@ -96,6 +96,15 @@ fn a_small_page() {
 }
 
 #[test]
+fn the_cost_of_a_run_that_went_on_is_said_to_be_its_own_alone() {
+    let whole = small();
+    let went_on = whole.replace("\"cells\":400", "\"cells\":400,\"pairs_from_journal\":3");
+    let said = "the answers of 3 pairs from earlier ones";
+    assert!(page(&went_on).contains(said) && page(&went_on).contains("time of the last run"));
+    assert!(!page(&whole).contains("earlier ones") && !page(&whole).contains("of the last run"));
+}
+
+#[test]
 fn the_page_loads_nothing_and_runs_only_its_own_script() {
     let page = page(&small());
     let policy = between(&page, "Content-Security-Policy\" content=\"", "\"");
@@ -453,5 +462,12 @@ fn own_scanpaths_are_drawn_over_the_grid_or_a_picture() {
         "the picture is there once"
     );
     assert!(page.contains("<b>p</b> · 5 letters") && page.contains("<b>r</b> · 0 letters"));
-    assert!(page.contains("This part is yours alone"));
+    // Whoever opens the page sees it first, and in the list of windows.
+    let warned = page
+        .find("This page is for your institution alone")
+        .unwrap();
+    assert!(warned < page.find("class=\"tiles\"").unwrap());
+    assert!(page.contains("<title>Private: "));
+    let shared = page_with(&file, Options::default());
+    assert!(!shared.contains("Private") && !shared.contains("your institution alone"));
 }

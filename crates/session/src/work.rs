@@ -275,6 +275,10 @@ impl Agreed {
             .remaining
             .work(&self.pairs, &self.host, &self.join, spec)
             .cells;
+        let cost = Cost {
+            pairs_from_journal: self.pairs.len() - self.remaining.pairs().len(),
+            ..Cost::of(self.conversation.channel.traffic(), cells)
+        };
         let mut revealed = spec.engine.revealed(spec);
         let lengths = match spec.pad_to {
             None => "their lengths".into(),
@@ -292,7 +296,7 @@ impl Agreed {
             results: results.collect(),
             a,
             b,
-            cost: Cost::of(self.conversation.channel.traffic(), cells),
+            cost,
             revealed,
             spec: spec.clone(),
         }

@@ -139,12 +139,25 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
         Engine::Plain => Way::InTheClear,
         engine => Way::BothRoles(engine, key),
     };
-    let outcome = compare(way, rule, args.reveal, &plan, args.output.quiet)?;
+    let mut outcome = compare(way, rule, args.reveal, &plan, args.output.quiet)?;
     output.write(&args.output, &inputs, &outcome)?;
     if !args.output.quiet {
+        if plan.a == plan.b {
+            leave_out_oneself(&mut outcome);
+        }
         say::lines(&table::closing_lines(&outcome));
     }
     Ok(())
+}
+
+/// That everybody is like themselves would make the mean of a cohort that is compared with itself look better than it is.
+fn leave_out_oneself(outcome: &mut Outcome) {
+    let all = outcome.results.len();
+    outcome.results.retain(|pair| pair.a != pair.b);
+    let oneself = all - outcome.results.len();
+    say::note(&format!(
+        "one cohort is compared with itself: {oneself} pairs of a scanpath with itself are in the results, and left out of the mean"
+    ));
 }
 
 /// How two cohorts of this machine are compared.

@@ -33,7 +33,7 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="referrer" content="no-referrer";
-                title { "Scanpath comparison – " (report.options.source) }
+                title { @if report.options.own.is_some() { "Private: " } "Scanpath comparison – " (report.options.source) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
@@ -44,6 +44,9 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
                     }
                     h1 { "Scanpath comparison" }
                     p class="under" { (subtitle(report)) }
+                    @if report.options.own.is_some() {
+                        p class="warning" { strong { "This page is for your institution alone:" } " it shows the scanpaths of your participants. A report without --cohort is for everybody who may see the scores." }
+                    }
                     (tiles(report))
                 }
                 main {
@@ -128,7 +131,11 @@ fn tiles(report: &Report<'_>) -> Markup {
         }
     }
     if let Some(cost) = &file.cost {
-        tiles.push((numbers::time(cost.seconds), "time".into()));
+        let of_which = match cost.pairs_from_journal {
+            0 => "time",
+            _ => "time of the last run",
+        };
+        tiles.push((numbers::time(cost.seconds), of_which.into()));
         let bytes = cost.bytes_sent.saturating_add(cost.bytes_received);
         tiles.push((numbers::bytes(bytes), "between the sides".into()));
     }
@@ -216,6 +223,9 @@ fn cost(cost: Option<&Cost>) -> Markup {
             @match cost {
                 None => p { "A CSV file does not say it. `veilpath compare … -o scores.json` does." }
                 Some(cost) => {
+                    @if cost.pairs_from_journal > 0 {
+                        p class="note" { "These numbers are of the last run alone: it had the answers of " (numbers::counted(cost.pairs_from_journal, "pair")) " from earlier ones." }
+                    }
                     dl class="plan" {
                         dt { "Time" } dd {
                             (numbers::time(cost.seconds))

@@ -50,7 +50,6 @@ pub(crate) fn section(own: &Own<'_>, stimuli: &[String]) -> Markup {
     html! {
         section id="scanpaths" {
             h2 { "Your own scanpaths" }
-            p class="warning" { strong { "This part is yours alone." } " It shows what your participants looked at. Make another report, without --cohort, for anyone who must not see it." }
             p { "A line follows the letters from dark to bright; a dot is a letter, and rings mark the first and the last. Repeated visits of a cell are drawn side by side." }
             @for (number, name) in names.iter().enumerate() {
                 @let image = own.images.iter().find(|(known, _)| known.as_deref() == *name);
