@@ -3,6 +3,7 @@
 use super::{Format, print, seconds};
 use crate::engine_args::{EngineName, PaillierArgs};
 use crate::failure::Failure;
+use crate::metric_args::MetricArgs;
 use clap::{Args, ValueEnum};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -21,6 +22,7 @@ Examples:
   veilpath bench cell --key-bits 512 --allow-weak-key --seconds 0.2
   veilpath bench cell --engine paillier --key-bits 512 --allow-weak-key --seconds 0.2 --format json
   veilpath bench cell --engine garbled --seconds 0.2 --format json
+  veilpath bench cell --engine garbled --seconds 0.2 --metric scanmatch --grid 8x6
 
 Both parties run on this machine, share its cores and talk over TLS. Seconds per cell are time on the clock while the \
 middle half of all cells is filled: keys, tables and Alice's substitution costs are not in it, nor the start and the end, \
@@ -31,10 +33,8 @@ encrypted substitution costs.";
 
 /// The fewest comparisons in a measurement of the engine paillier: so many keep a few batches in flight.
 const MANY_COMPARISONS: f64 = 16.0;
-/// Letters, as in the paper.
+/// Letters, as in the paper, where there is no grid.
 const LETTERS: u32 = 52;
-/// The paper's simplest metric.
-const METRIC: Metric = Metric::Levenshtein;
 
 /// The arguments of `bench cell`.
 #[derive(Debug, Args)]
@@ -59,6 +59,33 @@ pub(crate) struct CellArgs {
     /// How to write the numbers
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     format: Format,
+
+    // Last, because its heading goes on to all that follows.
+    #[command(flatten)]
+    metric: MetricArgs,
+}
+
+/// What is computed in a cell.
+#[derive(Clone)]
+pub(super) struct Rule {
+    metric: Metric,
+    alphabet: Alphabet,
+}
+
+impl Rule {
+    /// The paper's simplest metric, over its letters.
+    pub(super) fn of_paper() -> Result<Self, Failure> {
+        Ok(Self {
+            metric: Metric::Levenshtein,
+            alphabet: alphabet(LETTERS)?,
+        })
+    }
+
+    fn asked(args: &MetricArgs) -> Result<Self, Failure> {
+        let alphabet = alphabet(args.grid.map_or(LETTERS, |grid| grid.cells()))?;
+        let metric = args.metric(&alphabet, None)?;
+        Ok(Self { metric, alphabet })
+    }
 }
 
 /// The engines that work cell by cell between two parties. `cargo bench` measures the comparison in the clear.
@@ -82,12 +109,13 @@ impl From<MeasuredEngine> for EngineName {
 /// Measures and prints.
 pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
     let engine = EngineName::from(args.engine).with(&args.paillier)?;
-    let measured = measure_for(engine, args.seconds)?;
-    let mut report = json!({ "engine": engine.name() });
+    let rule = Rule::asked(&args.metric)?;
+    let measured = measure_for(engine, &rule, args.seconds)?;
+    let mut report = json!({ "engine": engine.name(), "metric": rule.metric.name() });
     match engine {
         Engine::Paillier(options) => report["key_bits"] = json!(options.key_size().bits()),
         _ => {
-            let comparison = Comparison::new(METRIC, alphabet()?)?;
+            let comparison = Comparison::new(rule.metric.clone(), rule.alphabet)?;
             let gates = and_gates_per_cell(&comparison, Shape::trial(engine).length);
             report["and_gates_per_cell"] = json!(gates);
         }
@@ -180,26 +208,26 @@ pub(super) struct Measured {
 }
 
 /// Measures for about so many seconds.
-pub(super) fn measure_for(engine: Engine, seconds: f64) -> Result<Measured, Failure> {
+pub(super) fn measure_for(engine: Engine, rule: &Rule, seconds: f64) -> Result<Measured, Failure> {
     // A short run tells how many comparisons fill the time.
-    let trial = measure_shortly(engine)?;
+    let trial = measure_shortly(engine, rule)?;
     let cells = seconds / trial.seconds_per_cell;
-    measure(engine, Shape::of(engine, cells))
+    measure(engine, rule, Shape::of(engine, cells))
 }
 
 /// Measures a few comparisons: less than keeps all cores busy.
-pub(super) fn measure_shortly(engine: Engine) -> Result<Measured, Failure> {
-    measure(engine, Shape::trial(engine))
+pub(super) fn measure_shortly(engine: Engine, rule: &Rule) -> Result<Measured, Failure> {
+    measure(engine, rule, Shape::trial(engine))
 }
 
-fn measure(engine: Engine, shape: Shape) -> Result<Measured, Failure> {
+fn measure(engine: Engine, rule: &Rule, shape: Shape) -> Result<Measured, Failure> {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
-    let alphabet = alphabet()?;
+    let alphabet = rule.alphabet;
     let (a, b) = (
         cohort(alphabet, shape.alices, shape.length, &mut rng),
         cohort(alphabet, shape.bobs, shape.length, &mut rng),
     );
-    let spec = Spec::new(engine, METRIC, PairRule::All, &a, &b)?;
+    let spec = Spec::new(engine, rule.metric.clone(), PairRule::All, &a, &b)?;
     let all_cells = (shape.alices * shape.bobs * shape.length * shape.length) as u64;
     let (alice, bob) = (Watch::new(all_cells), Watch::new(all_cells));
     let outcome: Outcome = compare_on_loopback(&spec, None, [&a, &b], [&alice, &bob])?;
@@ -214,7 +242,7 @@ fn measure(engine: Engine, shape: Shape) -> Result<Measured, Failure> {
     // Everything but Alice's encrypted substitution costs, which are shared by all comparisons.
     let shared = match engine {
         Engine::Paillier(options) => {
-            shape.length * LETTERS as usize * options.key_size().ciphertext_bytes()
+            shape.length * alphabet.size() as usize * options.key_size().ciphertext_bytes()
         }
         _ => 0,
     };
@@ -231,8 +259,8 @@ fn measure(engine: Engine, shape: Shape) -> Result<Measured, Failure> {
     })
 }
 
-fn alphabet() -> Result<Alphabet, Failure> {
-    Alphabet::letters(LETTERS).map_err(|error| Failure::input(error.to_string()))
+fn alphabet(letters: u32) -> Result<Alphabet, Failure> {
+    Alphabet::for_cells(letters).map_err(|error| Failure::input(error.to_string()))
 }
 
 fn cohort(alphabet: Alphabet, count: usize, length: usize, rng: &mut ChaCha20Rng) -> Cohort {
@@ -241,7 +269,7 @@ fn cohort(alphabet: Alphabet, count: usize, length: usize, rng: &mut ChaCha20Rng
         stimulus: None,
         scanpath: Scanpath::new(
             (0..length)
-                .map(|_| rng.random_range(0..LETTERS as u16))
+                .map(|_| rng.random_range(0..alphabet.size()) as u16)
                 .collect(),
         ),
     });

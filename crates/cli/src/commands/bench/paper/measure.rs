@@ -44,9 +44,10 @@ impl Ready {
 
     /// One cell, with many comparisons in flight; without a time, with a few.
     pub(super) fn cell(&self, seconds: Option<f64>) -> Result<Record, Failure> {
+        let rule = cell::Rule::of_paper()?;
         let measured = match seconds {
-            Some(seconds) => cell::measure_for(self.engine, seconds),
-            None => cell::measure_shortly(self.engine),
+            Some(seconds) => cell::measure_for(self.engine, &rule, seconds),
+            None => cell::measure_shortly(self.engine, &rule),
         }?;
         Ok(Record::Cell {
             engine: self.which,
