@@ -378,8 +378,8 @@ fn line(event: &Value) {
 fn bytes(count: u64) -> String {
     match count {
         0..10_000 => format!("{count} bytes"),
-        10_000..10_000_000 => format!("{:.1} kB", count as f64 / 1e3),
-        10_000_000..10_000_000_000 => format!("{:.1} MB", count as f64 / 1e6),
+        10_000..1_000_000 => format!("{:.1} kB", count as f64 / 1e3),
+        1_000_000..1_000_000_000 => format!("{:.1} MB", count as f64 / 1e6),
         _ => format!("{:.1} GB", count as f64 / 1e9),
     }
 }

@@ -112,7 +112,7 @@ fn metric(metric: &Value) -> String {
             )
         }
         Some("scanmatch") if known(&["threshold", "gap"]) => format!(
-            "ScanMatch on a grid of {} cells{}: cells less than {} cells apart count as alike, a gap adds {}. \
+            "ScanMatch on a grid of {} cells{}: two cells are the more alike the nearer they are, and not at all from {} cells apart; a gap adds {}. \
              The score is normalised; the similarity is the score, cut to 0 to 1",
             grid(&word("grid")),
             if metric.get("wrap") == Some(&Value::Bool(true)) { ", joined left to right" } else { "" },
@@ -231,7 +231,9 @@ fn reveal(reveal: &Value) -> String {
         Some("score") => "its score.".into(),
         Some(text) if text.starts_with("threshold:") => {
             let threshold = cut(text.trim_start_matches("threshold:"));
-            format!("one bit: whether it is on the near side of {threshold}.")
+            format!(
+                "one bit: whether its score is at most {threshold}, or for similarities at least."
+            )
         }
         _ => plain(reveal),
     }
@@ -368,7 +370,7 @@ mod tests {
         assert_eq!(get("Metric"), "{\"name\":\"dtw\",\"window\":5}.");
         assert_eq!(get("Engine"), "garbled: hash aes, lanes 8");
         assert_eq!(get("colour"), "[1,2]");
-        assert!(get("Told of each pair").contains("near side of 3"));
+        assert!(get("Told of each pair").contains("at most 3, or"));
         assert!(get("Lengths").contains("40 letters"));
         assert!(in_words(&serde_json::json!("x")).is_empty());
     }
