@@ -100,7 +100,7 @@ fn measurements_run_with_smaller_numbers() {
             ("--seconds 0.25", "--seconds 0.01"),
             ("--seconds 25", "--seconds 0.01"),
             ("--seconds 6", "--seconds 0.01"),
-            ("--rounds 20", "--rounds 1"),
+            ("--rounds 100", "--rounds 1"),
             ("--hypotheses 500", "--hypotheses 10"),
         ] {
             smaller = smaller.replace(number, small);

@@ -38,7 +38,7 @@ pub(crate) const RUNNERS: [Runner; 12] = [
             "veilpath bench paillier --key-bits 2048 --seconds 0.25",
             "veilpath bench cell --engine paillier --key-bits 2048 --seconds 25 --gmp",
             "veilpath bench cell --engine paillier --seconds 6 --key-bits 2048",
-            "veilpath audit leakage --rounds 20 --many 5 --hypotheses 500",
+            "veilpath audit leakage --rounds 100 --many 5 --hypotheses 500",
         ],
     },
     // As they stand, killed once the folder is begun, and again after a measurement in a folder that has the first five, which take twenty
