@@ -3,11 +3,14 @@
 use crate::paillier::{BATCH, Prepared, SIZE, number};
 use crate::probe::{Expected::NoDifference, Laboratory, time};
 use crate::statistics::Class;
+use rand::RngExt;
 use rand::rand_core::{TryCryptoRng, TryRng};
 use rand_chacha::ChaCha20Rng;
 use std::array::from_fn;
 use std::convert::Infallible;
+use std::hint::black_box;
 use std::sync::{Arc, Mutex};
+use std::time::Duration;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_paillier::{
     Ciphertext, Plaintext, PublicKey, Randomizer, RandomizerSource, RandomizerTable, SecretKey,
@@ -24,8 +27,45 @@ const SLOTS: usize = 4;
 const SLOT_BITS: u32 = 255;
 /// Ciphertexts of the answer for a cell.
 const REPLIES: usize = 3;
+/// Places of the stack at which a short operation is measured, over some pages of it.
+const DEPTHS: u32 = 256;
 
-/// All that takes a kernel. Drawing takes none; docs/assurance.md says what became of its time.
+/// Drawing, which takes no kernel.
+pub(crate) fn masks(laboratory: &mut Laboratory, key: &SecretKey) {
+    let steps = steps(key.public_key(), &Arc::default());
+    laboratory.probe(
+        "paillier: hardened masks, zeros or random",
+        NoDifference,
+        &mut |class, rng| {
+            let mut secret = prepared(class, rng);
+            // So short an operation shows what came before it, to the caches and to the prediction of branches: the same for both
+            // classes.
+            steps
+                .draw(BATCH, &mut prepared(Class::Random, rng))
+                .unwrap();
+            // At one place of the stack it takes some nanoseconds more or less for some numbers than for others, and at another place
+            // for others: docs/assurance.md.
+            let depth = rng.random_range(0..DEPTHS);
+            at_depth(depth, &mut || {
+                time(|| steps.draw(BATCH, &mut secret).unwrap())
+            })
+        },
+    );
+}
+
+/// Measures further down the stack, by so many frames of a few words each.
+#[inline(never)]
+fn at_depth(depth: u32, measure: &mut dyn FnMut() -> Duration) -> Duration {
+    if depth == 0 {
+        return measure();
+    }
+    let frame = black_box([depth; 4]);
+    let time = at_depth(depth - 1, measure);
+    black_box(frame);
+    time
+}
+
+/// All that takes a kernel.
 pub(crate) fn all(
     laboratory: &mut Laboratory,
     key: &Arc<SecretKey>,

@@ -32,6 +32,7 @@ pub(crate) fn all(laboratory: &mut Laboratory) {
         by_other_side(laboratory, &key, &name, &mut rng);
         hardened::all(laboratory, &key, &name, &mut rng);
     }
+    hardened::masks(laboratory, &original);
     let layout = SlotLayout::fullest(SIZE, 130).unwrap();
     laboratory.probe(
         "paillier: packing zeros or numbers",

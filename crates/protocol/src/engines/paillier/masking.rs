@@ -15,7 +15,7 @@
 //! r₁+bx+2+σ bits, so that ρ₁·x − (x₂+x₃) + δ₁ is positive and hidden up to 2^−σ; δ₂ has r₂ bits more. The masked value
 //! then has at most r₁+r₂+bx+σ+3 bits, and all slots of a ciphertext together stay below n/2.
 
-use super::order::permutation;
+use super::order::{Order, permutation};
 use crate::ProtocolError;
 use crypto_bigint::{BoxedUint, U256};
 use rand::{CryptoRng, RngExt};
@@ -75,7 +75,7 @@ pub(super) struct Mask {
     pub(super) a: Scalar,
     pub(super) t: Scalar,
     b: Zeroizing<U256>,
-    pub(super) order: Vec<usize>,
+    pub(super) order: Order,
 }
 
 /// The random numbers of one cell, as the paper names them.
@@ -116,7 +116,7 @@ impl Mask {
     }
 
     /// The linear form of these numbers.
-    pub(super) fn new(numbers: &Numbers, order: Vec<usize>) -> Result<Self, ProtocolError> {
+    pub(super) fn new(numbers: &Numbers, order: Order) -> Result<Self, ProtocolError> {
         let (rho_1, rho_2, option) = (&*numbers.rho_1, &*numbers.rho_2, &*numbers.option);
         let a = Zeroizing::new(BoxedUint::from(
             u128::from(*rho_2) * u128::from(rho_1 + option),

@@ -17,6 +17,7 @@
 use super::workers::LANES;
 use crypto_bigint::{CtEq, CtSelect};
 use rand::{CryptoRng, Rng, RngExt};
+use zeroize::Zeroizing;
 
 /// The candidate vector C of the paper, over all comparisons in flight.
 #[derive(Debug)]
@@ -67,10 +68,13 @@ pub(super) fn cells_to_take(ready: usize, asked: usize, batch: usize, full: usiz
     }
 }
 
+/// A secret order of the places of a cell's candidates.
+pub(super) type Order = Zeroizing<Vec<usize>>;
+
 /// A random order of the numbers below `count` (Fisher–Yates). It is secret, so each exchange goes through all places that it could
 /// be with.
-pub(super) fn permutation<R: CryptoRng + ?Sized>(count: usize, rng: &mut R) -> Vec<usize> {
-    let mut order: Vec<usize> = (0..count).collect();
+pub(super) fn permutation<R: CryptoRng + ?Sized>(count: usize, rng: &mut R) -> Order {
+    let mut order: Order = Zeroizing::new((0..count).collect());
     for last in (1..count).rev() {
         let chosen = below(last + 1, rng);
         if let Some((end, others)) = order[..=last].split_last_mut() {

@@ -1,6 +1,7 @@
 //! What the engine does beyond the right scores: its messages, its randomness, its choices, and what it refuses.
 
 mod choices;
+mod extremes;
 mod hardened;
 mod hostile;
 mod masks;
@@ -10,7 +11,7 @@ mod wire;
 use super::PaillierOptions;
 use crate::{Channel, ChannelError, Engine, Job, MemoryChannel, PairRule, Role, Spec, memory_pair};
 use num_bigint::BigUint;
-use rand::SeedableRng;
+use rand::{CryptoRng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::sync::Arc;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Reading, Scanpath};
@@ -111,6 +112,17 @@ fn recorded_run(
     a: &Cohort,
     b: &Cohort,
 ) -> (Recorded, Vec<Reading>) {
+    recorded_run_with(options, metric, key, (a, b), &mut rng(5))
+}
+
+/// The same with all choices and masks of Bob's from this generator.
+fn recorded_run_with<R: CryptoRng + Send>(
+    options: PaillierOptions,
+    metric: &Metric,
+    key: &Arc<SecretKey>,
+    (a, b): (&Cohort, &Cohort),
+    rng: &mut R,
+) -> (Recorded, Vec<Reading>) {
     let spec = spec(options, metric.clone(), a, b);
     let pairs = crate::pairs_of(PairRule::All, a, b);
     let own = |cohort: &Cohort| -> Vec<Scanpath> {
@@ -121,21 +133,27 @@ fn recorded_run(
     let host = Job::new(&spec, Role::Host, &hers, his.len(), &pairs).unwrap();
     let host = host.with_key(Arc::clone(key));
     let join = Job::new(&spec, Role::Join, &his, hers.len(), &pairs).unwrap();
-    let (host_end, mut join_end) = memory_pair();
+    let (host_end, join_end) = memory_pair();
     let mut line = Recorded {
         inner: host_end,
         sent: Vec::new(),
         received: Vec::new(),
     };
-    let readings = std::thread::scope(|scope| {
+    std::thread::scope(|scope| {
         let bob = scope.spawn(|| {
-            super::matrix_owner::join_with(&join, options, &mut join_end, &(), &mut rng(5))
+            // His end goes with him: Alice would wait for it.
+            let mut line = join_end;
+            super::matrix_owner::join_with(&join, options, &mut line, &(), rng)
         });
-        let readings = super::host(&host, options, &mut line, &()).unwrap();
-        assert_eq!(bob.join().unwrap().unwrap(), readings);
-        readings
-    });
-    (line, readings)
+        let hers = super::host(&host, options, &mut line, &());
+        if hers.is_err() {
+            // And Bob for hers.
+            drop(line);
+            panic!("{hers:?}, {:?}", bob.join());
+        }
+        assert_eq!(hers, bob.join().unwrap());
+        (line, hers.unwrap())
+    })
 }
 
 /// The numbers in those buffers that hold ciphertexts.

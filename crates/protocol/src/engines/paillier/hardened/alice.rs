@@ -27,7 +27,7 @@ impl Shape {
                 .step_by(self.padded_bits() as usize)
                 .nth(candidate % PADDED_IN_SLOT)
                 .unwrap_or(0);
-            let value = narrow(slot).shr_vartime(place) & mask;
+            let value = Zeroizing::new(narrow(slot).shr_vartime(place) & mask);
             *chosen = chosen.ct_select(&value, *is_least);
         }
         let bits = least.iter().take(self.width - 1);
@@ -41,6 +41,7 @@ impl Shape {
 
 /// A slot as a number of fixed length; slots are never longer.
 fn narrow(slot: &BoxedUint) -> Zeroizing<U256> {
-    let bytes = Zeroizing::new(slot.resize_unchecked(U256::BITS).to_le_bytes());
+    let slot = Zeroizing::new(slot.resize_unchecked(U256::BITS));
+    let bytes = Zeroizing::new(slot.to_le_bytes());
     Zeroizing::new(U256::from_le_slice(&bytes))
 }

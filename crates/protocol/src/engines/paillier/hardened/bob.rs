@@ -3,7 +3,7 @@
 use super::super::cell::{Context, Pending, Step, StepMask, Target};
 use super::super::masking::random_bits;
 use super::super::messages::split;
-use super::super::order::{arranged, permutation};
+use super::super::order::{Order, arranged, permutation};
 use super::{PADDED_IN_SLOT, Shape};
 use crate::ProtocolError;
 use crypto_bigint::{BoxedUint, Choice, CtSelect, Limb, U256};
@@ -14,7 +14,7 @@ use zeroize::Zeroizing;
 /// The secret numbers of one cell.
 pub(in super::super) struct Multipliers {
     /// π.
-    order: Vec<usize>,
+    order: Order,
     /// w·ρ of each difference.
     factors: Vec<Scalar>,
     /// What is added to each: ρ·(π(i) − π(j)) + r, and the bias.
@@ -31,14 +31,13 @@ impl Multipliers {
         rng: &mut R,
     ) -> Result<Self, ProtocolError> {
         let order = permutation(shape.width, rng);
-        let masks: Vec<_> = shape
-            .compared()
-            .map(|_| {
-                let factor = log_uniform(shape.floor_bits(), shape.factor_bits(), rng);
-                let noise = below(&factor, rng);
-                (factor, noise)
-            })
-            .collect();
+        // A list that grew would leave a copy of its beginning behind.
+        let mut masks = Vec::with_capacity(shape.pairs());
+        for _ in shape.compared() {
+            let factor = log_uniform(shape.floor_bits(), shape.factor_bits(), rng);
+            let noise = below(&factor, rng);
+            masks.push((factor, noise));
+        }
         let pads = (0..shape.width)
             .map(|_| random_bits(shape.pad_bits, rng))
             .collect();
@@ -48,11 +47,12 @@ impl Multipliers {
     /// Of π, each difference's ρ and r, and pads whose last is still as short as the others.
     pub(in super::super) fn new(
         shape: &Shape,
-        order: Vec<usize>,
+        order: Order,
         masks: &[(Zeroizing<U256>, Zeroizing<U256>)],
         mut pads: Vec<Zeroizing<U256>>,
     ) -> Result<Self, ProtocolError> {
-        let (mut factors, mut offsets) = (Vec::new(), Vec::new());
+        let mut factors = Vec::with_capacity(shape.pairs());
+        let mut offsets = Vec::with_capacity(shape.pairs());
         let times = |factor: &U256, small: usize| {
             Zeroizing::new(factor.wrapping_mul(&U256::from_u64(small as u64)))
         };
@@ -296,3 +296,21 @@ impl Multipliers {
 
 /// The steps of a run have all the same masks.
 const OTHER_MASK: ProtocolError = ProtocolError::Internal("a mask of the other variant");
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use rand::SeedableRng;
+
+    /// A list that grows leaves what it held in freed memory, where nobody wipes it.
+    #[test]
+    fn lists_of_secrets_are_made_as_long_as_they_will_be() {
+        for width in [3, 4] {
+            let shape = Shape::new(width, 107).unwrap();
+            let mut rng = rand_chacha::ChaCha20Rng::seed_from_u64(1);
+            let numbers = Multipliers::draw(&shape, &mut rng).unwrap();
+            assert_eq!(numbers.offsets.capacity(), shape.pairs());
+            assert_eq!(numbers.pads.0.capacity(), width);
+        }
+    }
+}

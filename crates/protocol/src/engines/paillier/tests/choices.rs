@@ -39,7 +39,9 @@ fn permutations_are_uniform() {
         let mut rng = rng(4);
         let mut seen = HashMap::new();
         for _ in 0..DRAWS {
-            *seen.entry(permutation(width, &mut rng)).or_insert(0) += 1;
+            *seen
+                .entry(permutation(width, &mut rng).to_vec())
+                .or_insert(0) += 1;
         }
         assert_eq!(seen.len(), (1..=width).product::<usize>());
         assert_uniform("permutations", &seen.into_values().collect::<Vec<_>>());

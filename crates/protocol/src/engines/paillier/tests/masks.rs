@@ -43,7 +43,7 @@ proptest! {
             BigInt::from(*numbers.rho_2) * (*numbers.rho_1 + *numbers.option),
             BigInt::from(*numbers.rho_2 * *numbers.option),
         );
-        let mask = Mask::new(&numbers, vec![]).unwrap();
+        let mask = Mask::new(&numbers, vec![].into()).unwrap();
         let b = BigInt::from(BigUint::from_bytes_be(&mask.offset().to_be_bytes()));
         for (x, y) in candidates.iter().zip(&masked) {
             prop_assert!(*y > BigInt::ZERO && y.bits() <= u64::from(ranges.value_bits()));
