@@ -153,6 +153,12 @@ impl<'a> OwnCohort<'a> {
         metric: &MetricArgs,
         quiet: bool,
     ) -> Result<(Cohort, Metric), Failure> {
+        // Where the two files contradict each other there is nothing in common to settle on. Each side then plans as if alone: the
+        // two plans differ in these very settings, and the comparison of plans tells both sides which, with both values.
+        let theirs = match &self.metric {
+            Some(_) if contradict(&self.letters, theirs) => &self.letters,
+            _ => theirs,
+        };
         let grid = match role {
             Role::Host => self.letters.grid.or(theirs.grid),
             Role::Join => theirs.grid.or(self.letters.grid),
@@ -232,6 +238,15 @@ fn in_alphabet(
         say_notes(source.path, &file);
     }
     Ok(file.cohort)
+}
+
+/// Whether two files cannot be of one encoding, by what they say themselves: each side would settle on its own.
+fn contradict(own: &Letters, other: &Letters) -> bool {
+    let named = own.named.or(other.named);
+    let settled = common_alphabet(own, other, named);
+    let as_seen_there = common_alphabet(other, own, other.named.or(own.named));
+    let grids = own.grid.zip(other.grid);
+    grids.is_some_and(|(own, other)| own != other) || settled != as_seen_there
 }
 
 /// The declared alphabet where there is one in the notation that the user names, or in any if none is named. Two guesses

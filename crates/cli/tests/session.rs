@@ -168,7 +168,30 @@ fn differences_are_named_with_both_values_on_both_sides() {
         .read("b.csv")
         .replace("# grid: 7x7", "# grid: 7x7\n# bin: 50 ms");
     pair.folder.file("binned.csv", changed);
-    let cases: [(&str, &str, &str, &str, &str); 7] = [
+    let wider = "# veilpath cohort 1\n# alphabet: letters 48\n# grid: 8x6\nparticipant,stimulus,scanpath\nP1,scene-1,ABC\n";
+    pair.folder.file("wider.csv", wider);
+    let cases: [(&str, &str, &str, &str, &str); 10] = [
+        (
+            "--metric scanmatch --cohort wider.csv",
+            "--metric scanmatch",
+            "encoding.grid",
+            "8x6",
+            "7x7",
+        ),
+        (
+            "--metric needleman-wunsch --substitution manhattan",
+            "--metric needleman-wunsch --substitution manhattan --cohort wider.csv",
+            "encoding.grid",
+            "7x7",
+            "8x6",
+        ),
+        (
+            "--engine garbled",
+            "--engine paillier",
+            "engine",
+            "garbled",
+            "paillier",
+        ),
         (
             "--metric levenshtein",
             "--metric scanmatch",
@@ -231,6 +254,10 @@ fn differences_are_named_with_both_values_on_both_sides() {
             join.extend(["--cohort", "n.csv"]);
         }
         let runs = pair.run(&[], &host, &join);
+        for ran in &runs {
+            // The numbers of an engine that one side does not have are no differences.
+            assert!(!ran.stderr.contains("engine.paillier"), "{}", ran.stderr);
+        }
         both_fail(
             runs,
             3,
