@@ -310,6 +310,29 @@ fn pseudonyms_and_one_sided_scores() {
     let [host, join] = pair.run(&["--format", "csv", "--reveal-to", "host"], &[], &[]);
     assert_eq!(host.ok(), compared);
     assert_eq!(join.ok(), "a,b,stimulus,score,similarity\n");
+    let [host, join] = pair.run(&["--reveal-to", "join"], &[], &[]);
+    assert_eq!(
+        host.ok(),
+        "this side gets no scores; 32 pairs were compared\n"
+    );
+    assert_eq!(join.ok().lines().count(), 33);
+}
+
+/// Nobody can tell then whether the two go together; both are told so.
+#[test]
+fn a_file_that_does_not_say_how_it_was_encoded_is_noted_on_both_sides() {
+    let pair = Pair::with_cohorts();
+    let bare: String = pair.folder.read("b.csv");
+    let bare = bare.lines().filter(|line| !line.starts_with('#'));
+    let bare: Vec<&str> = bare.collect();
+    pair.folder.file("bare.csv", bare.join("\n"));
+    for (file, noted) in [("b.csv", false), ("bare.csv", true)] {
+        for ran in pair.run(&["--estimate"], &[], &["--cohort", file]) {
+            let said = format!("\"encoding_of_one_side\":{noted}");
+            assert!(ran.stderr.contains(&said), "{file}: {}", ran.stderr);
+            ran.ok();
+        }
+    }
 }
 
 #[test]
