@@ -1,15 +1,17 @@
 //! Loading cohort files so that both speak of the same letters.
 
+use crate::dash;
 use crate::failure::Failure;
 use crate::metric_args::MetricArgs;
 use crate::say;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use veilpath_encode::{CohortFile, Input, ReadError, cohort_file, detect};
+use veilpath_encode::{CohortFile, Head, Input, ReadError, cohort_file, detect};
 use veilpath_metrics::{Alphabet, Cohort, Grid, Metric, Notation};
 use veilpath_protocol::Role;
-use veilpath_session::Letters;
+use veilpath_report::csv;
+use veilpath_session::{Fingerprint, Letters};
 
 /// No cohort in a pipe is larger; a pipe that never ends must not fill the memory.
 const MOST_FROM_A_PIPE: u64 = 1 << 30;
@@ -31,6 +33,7 @@ pub(crate) struct Source<'a> {
 
 impl<'a> Source<'a> {
     pub(crate) fn open(path: &'a Path) -> Result<Self, Failure> {
+        dash::refuse_as_input(path)?;
         let flows = std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir());
         let read = |path: &Path| {
             let mut bytes = Vec::new();
@@ -58,17 +61,41 @@ impl<'a> Source<'a> {
 pub(crate) fn load(source: &Source<'_>, alphabet: Option<Alphabet>) -> Result<CohortFile, Failure> {
     let path = source.path;
     let input = source.input()?;
-    let format = detect(&input.head());
-    cohort_file::read(input, alphabet).map_err(|error| match format {
-        // The usual mistake has a better remedy than the reader can know.
-        Some(format) => Failure::input(format!(
+    let head = input.head();
+    // The usual mistakes have a better remedy than the reader can know.
+    cohort_file::read(input, alphabet).map_err(|error| match (other_file(&head), detect(&head)) {
+        (Some(what), _) => Failure::input(format!(
+            "{}: this is {what}, not a cohort of scanpaths\n  \
+             name the file that `veilpath encode` wrote",
+            path.display()
+        )),
+        (None, Some(format)) => Failure::input(format!(
             "{}: this is no cohort of scanpaths; it looks like gaze: {}\n  \
              turn it into one first: veilpath encode {0} -o cohort.csv",
             path.display(),
             format.title()
         )),
-        None => error.into(),
+        (None, None) => error.into(),
     })
+}
+
+/// What Veilpath itself writes and is no cohort.
+fn other_file(head: &Head) -> Option<&'static str> {
+    let start = String::from_utf8_lossy(&head.start);
+    let start = start.trim_start_matches('\u{feff}').trim_start();
+    let first_line = start.lines().next().unwrap_or_default().trim();
+    let tables = [csv::HEADER.join(","), csv::HEADER_OF_BITS.join(",")];
+    if start.starts_with('{') && start.contains("\"spec\"") {
+        Some("a result file (JSON)")
+    } else if tables.iter().any(|header| header == first_line) {
+        Some("a result file (CSV)")
+    } else if first_line.starts_with("-----BEGIN") {
+        Some("a key")
+    } else if first_line.parse::<Fingerprint>().is_ok() {
+        Some("a fingerprint")
+    } else {
+        None
+    }
 }
 
 /// Says what was taken for granted in reading a file.
@@ -153,6 +180,12 @@ impl<'a> OwnCohort<'a> {
         metric: &MetricArgs,
         quiet: bool,
     ) -> Result<(Cohort, Metric), Failure> {
+        // Where the two files contradict each other there is nothing in common to settle on. Each side then plans as if alone: the
+        // two plans differ in these very settings, and the comparison of plans tells both sides which, with both values.
+        let theirs = match &self.metric {
+            Some(_) if contradict(&self.letters, theirs) => &self.letters,
+            _ => theirs,
+        };
         let grid = match role {
             Role::Host => self.letters.grid.or(theirs.grid),
             Role::Join => theirs.grid.or(self.letters.grid),
@@ -232,6 +265,15 @@ fn in_alphabet(
         say_notes(source.path, &file);
     }
     Ok(file.cohort)
+}
+
+/// Whether two files cannot be of one encoding, by what they say themselves: each side would settle on its own.
+fn contradict(own: &Letters, other: &Letters) -> bool {
+    let named = own.named.or(other.named);
+    let settled = common_alphabet(own, other, named);
+    let as_seen_there = common_alphabet(other, own, other.named.or(own.named));
+    let grids = own.grid.zip(other.grid);
+    grids.is_some_and(|(own, other)| own != other) || settled != as_seen_there
 }
 
 /// The declared alphabet where there is one in the notation that the user names, or in any if none is named. Two guesses

@@ -166,6 +166,7 @@ impl Events {
             "cells": summary.cells,
             "without_partner": summary.without_partner,
             "stimuli_of_one_side": summary.stimuli_of_one_side,
+            "encoding_of_one_side": summary.encoding_of_one_side,
             "reveal": summary.reveal,
             "reveal_to": summary.reveal_to,
             "pad_to": summary.pad_to,
@@ -215,6 +216,9 @@ impl Events {
     fn notes_on_pairs(&self, summary: &Summary) {
         if summary.stimuli_of_one_side {
             self.note("only one side names its stimuli, so all scanpaths are compared with all (`veilpath encode --stimulus` names them)");
+        }
+        if summary.encoding_of_one_side {
+            self.note("only one side's file says how its scanpaths were encoded; make sure that the other's has the same grid and settings (`veilpath encode` writes them into the file)");
         }
         let [host, join] = summary.without_partner;
         if host + join > 0 {

@@ -137,6 +137,9 @@ impl From<SessionError> for Failure {
             SessionError::WrongPeer { .. } | SessionError::NotExpected => {
                 "\n  read the fingerprints that `veilpath identity` shows to each other, over a line that you trust"
             }
+            SessionError::AnotherProgram => {
+                "\n  is the address right, and the port? it is the one that `veilpath host` says it listens on"
+            }
             _ => "",
         };
         let message = format!("{error}{remedy}");

@@ -6,11 +6,13 @@
 mod args;
 mod cohorts;
 mod commands;
+mod dash;
 mod engine_args;
 mod events;
 mod failure;
 mod metric_args;
 mod new_file;
+mod numbers;
 mod output;
 mod peers;
 mod progress;

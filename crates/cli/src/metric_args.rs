@@ -1,6 +1,7 @@
 //! The metric flags that every comparing command shares, and what they mean together.
 
 use crate::failure::Failure;
+use crate::numbers::decimal;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use veilpath_metrics::{
@@ -36,28 +37,28 @@ pub(crate) struct MetricArgs {
     pub(crate) substitution: Option<String>,
 
     /// Cost of a letter that only the second scanpath has [default: 1]
-    #[arg(long, value_name = "COST", allow_negative_numbers = true)]
+    #[arg(long, value_name = "COST", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) insert: Option<f64>,
 
     /// Cost of a letter that only the first scanpath has [default: 1]
-    #[arg(long, value_name = "COST", allow_negative_numbers = true)]
+    #[arg(long, value_name = "COST", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) delete: Option<f64>,
 
     /// Both at once; for smith-waterman and with --match a penalty; for scanmatch the score that a gap adds,
     /// mostly 0 or less and at most half the threshold [default: 1; scanmatch: 0]
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) gap: Option<f64>,
 
     /// Reward of equal letters; it turns needleman-wunsch into a score to maximise [default for smith-waterman: 2]
-    #[arg(long = "match", value_name = "REWARD", allow_negative_numbers = true)]
+    #[arg(long = "match", value_name = "REWARD", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) reward: Option<f64>,
 
     /// Cost (with --match: penalty) of different letters [default: 1]
-    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) mismatch: Option<f64>,
 
     /// ScanMatch's threshold: the distance, in cells, at which two cells stop being similar [default: 3.5]
-    #[arg(long, value_name = "CELLS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "CELLS", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) threshold: Option<f64>,
 
     /// The grid of the letters, COLUMNSxROWS [default: as the cohorts say]
@@ -96,6 +97,11 @@ impl MetricArgs {
             "it joins the edges of the grid, and this metric measures no distances on a grid",
             &[("--wrap", self.wrap && !measures)],
         )?;
+        let of_another = self.threshold.is_some() && self.metric != MetricName::ScanMatch;
+        self.refuse(
+            "it is a distance between cells, and belongs to --metric scanmatch; for one bit of each pair there is --reveal threshold:T",
+            &[("--threshold", of_another)],
+        )?;
         let grid = self.grid.or(declared);
         match (self.metric, self.reward) {
             (MetricName::Levenshtein, _) => self.levenshtein(&costs),
@@ -121,7 +127,6 @@ impl MetricArgs {
                 ("--gap", self.gap.is_some()),
                 ("--match", self.reward.is_some()),
                 ("--mismatch", self.mismatch.is_some()),
-                ("--threshold", self.threshold.is_some()),
                 ("--scale", self.scale.is_some()),
                 ("--substitution", !matches!(costs, Costs::Unit)),
             ],
@@ -135,10 +140,6 @@ impl MetricArgs {
         alphabet: &Alphabet,
         grid: Option<Grid>,
     ) -> Result<Metric, Failure> {
-        self.refuse(
-            "--threshold belongs to --metric scanmatch",
-            &[("--threshold", self.threshold.is_some())],
-        )?;
         let both = self.insert.is_some() && self.delete.is_some();
         self.refuse(
             "it stands for --insert and --delete, and both are given",
@@ -178,7 +179,6 @@ impl MetricArgs {
             &[
                 ("--insert", self.insert.is_some()),
                 ("--delete", self.delete.is_some()),
-                ("--threshold", self.threshold.is_some()),
                 ("--substitution", !matches!(costs, Costs::Unit)),
             ],
         )?;
@@ -196,7 +196,6 @@ impl MetricArgs {
             &[
                 ("--insert", self.insert.is_some()),
                 ("--delete", self.delete.is_some()),
-                ("--threshold", self.threshold.is_some()),
             ],
         )?;
         let scoring = match costs {

@@ -1,5 +1,6 @@
 //! Files that are written: complete or not at all, and never in the place of something that is not ours to replace.
 
+use crate::dash;
 use crate::failure::Failure;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Write};
@@ -32,6 +33,7 @@ impl NewFile {
     /// Opens a temporary file beside the final place. `inputs` are the files that are read: to overwrite a recording by
     /// its scanpaths would lose it.
     pub(crate) fn create(path: &Path, inputs: &[&Path]) -> Result<Self, Failure> {
+        dash::refuse_as_output(path)?;
         let old = std::fs::metadata(path).ok();
         if old.as_ref().is_some_and(Metadata::is_dir) {
             return Err(Failure::input(format!(

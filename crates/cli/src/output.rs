@@ -7,6 +7,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use veilpath_protocol::Outcome;
 use veilpath_report::{csv, json, table};
+use veilpath_session::Ended;
 
 /// How results are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -26,7 +27,7 @@ pub(crate) struct OutputArgs {
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
 
-    /// Write the results to this file as well (without --format, .csv and .json tell how)
+    /// Write the results to this file as well (without --format, .csv, .json and .txt tell how)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 
@@ -54,7 +55,11 @@ impl OutputArgs {
             format: self.format.unwrap_or(Format::Table),
             file: match &self.output {
                 None => None,
-                Some(path) => Some((NewFile::create(path, inputs)?, self.file_format(path))),
+                Some(path) => {
+                    let file = NewFile::create(path, inputs)?;
+                    let format = self.file_format(path, &file)?;
+                    Some((file, format))
+                }
             },
         })
     }
@@ -69,21 +74,36 @@ impl OutputArgs {
     }
 
     /// Writes the results to the file alone: where several peers have results, standard output is none's.
-    pub(crate) fn write_file(&self, inputs: &[&Path], outcome: &Outcome) -> Result<(), Failure> {
+    pub(crate) fn write_file(
+        &self,
+        inputs: &[&Path],
+        results: &Results<'_>,
+    ) -> Result<(), Failure> {
         match self.prepare(inputs)?.file {
-            Some((file, format)) => file.write(|out| render(format, outcome, out)),
+            Some((file, format)) => file.write(|out| render(format, results, out)),
             None => Ok(()),
         }
     }
 
-    fn file_format(&self, path: &Path) -> Format {
-        let extension = path.extension().and_then(|extension| extension.to_str());
-        match (self.format, extension) {
-            (Some(format), _) => format,
-            (None, Some("csv")) => Format::Csv,
-            (None, Some("json")) => Format::Json,
-            (None, _) => Format::Table,
+    /// What goes into a file without `--format`, by the end of its name. An end that promises another form is refused: a table for
+    /// people in it would be taken for numbers as they are.
+    fn file_format(&self, path: &Path, file: &NewFile) -> Result<Format, Failure> {
+        if let Some(format) = self.format {
+            return Ok(format);
         }
+        let Some(extension) = path.extension().filter(|_| !file.is_direct()) else {
+            return Ok(Format::Table);
+        };
+        let known = Format::value_variants().iter();
+        let mut fitting = known.filter(|format| extension.eq_ignore_ascii_case(format.extension()));
+        fitting.next().copied().ok_or_else(|| {
+            Failure::input(format!(
+                "{}: results are not written as .{}\n  \
+                 choose a name that ends in .csv, .json or .txt (a table for people, with rounded numbers), or say how with --format",
+                path.display(),
+                extension.display()
+            ))
+        })
     }
 }
 
@@ -96,21 +116,21 @@ impl Checked {
         self,
         args: &OutputArgs,
         inputs: &[&Path],
-        outcome: &Outcome,
+        results: &Results<'_>,
     ) -> Result<(), Failure> {
         let prepared = match self.0 {
             Some(prepared) => Ok(prepared),
             None => args.prepare(inputs),
         };
         match prepared {
-            Ok(prepared) => prepared.write(outcome),
+            Ok(prepared) => prepared.write(results),
             Err(failure) => {
                 // The place was there before the work and is gone: the results are printed all the same.
                 let without_file = Prepared {
                     format: args.format.unwrap_or(Format::Table),
                     file: None,
                 };
-                let _ = without_file.write(outcome);
+                let _ = without_file.write(results);
                 Err(failure)
             }
         }
@@ -126,19 +146,46 @@ pub(crate) struct Prepared {
 impl Prepared {
     /// Writes the results everywhere, the file first: a closed pipe must not cost the results. Nor must a full disk: they are
     /// printed whatever became of the file.
-    pub(crate) fn write(self, outcome: &Outcome) -> Result<(), Failure> {
+    fn write(self, results: &Results<'_>) -> Result<(), Failure> {
         let filed = match self.file {
-            Some((file, format)) => file.write(|out| render(format, outcome, out)),
+            Some((file, format)) => file.write(|out| render(format, results, out)),
             None => Ok(()),
         };
         let mut out = BufWriter::new(io::stdout().lock());
-        let printed = render(self.format, outcome, &mut out);
+        let printed = render(self.format, results, &mut out);
         filed.and(printed.map_err(|error| Failure::printing(&error)))
     }
 }
 
-fn render(format: Format, outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+/// What came out of a comparison.
+pub(crate) struct Results<'a> {
+    outcome: &'a Outcome,
+    /// Pairs that were compared, also where this side is told of none.
+    pairs: usize,
+}
+
+impl<'a> From<&'a Outcome> for Results<'a> {
+    fn from(outcome: &'a Outcome) -> Self {
+        let pairs = outcome.results.len();
+        Self { outcome, pairs }
+    }
+}
+
+impl<'a> From<&'a Ended> for Results<'a> {
+    fn from(ended: &'a Ended) -> Self {
+        Self {
+            outcome: &ended.outcome,
+            pairs: ended.pairs,
+        }
+    }
+}
+
+fn render(format: Format, results: &Results<'_>, out: &mut dyn Write) -> io::Result<()> {
+    let Results { outcome, pairs } = *results;
     match format {
+        Format::Table if outcome.results.is_empty() => {
+            table::write_nothing_told(outcome, pairs, out)
+        }
         Format::Table => table::write(outcome, out),
         Format::Csv => csv::write(outcome, out),
         Format::Json => json::write(outcome, out),

@@ -1,5 +1,6 @@
 //! The peers of a host: their fingerprints, and a name for each to call its results by.
 
+use crate::dash;
 use crate::failure::Failure;
 use std::fs::File;
 use std::io::Read;
@@ -64,6 +65,7 @@ pub(crate) fn gather(named: &[Fingerprint], file: Option<&Path>) -> Result<Vec<P
 
 /// A line for each peer: its fingerprint, and a name where the user likes. Lines that start with `#` are for people.
 fn read(path: &Path) -> Result<Vec<Peer>, Failure> {
+    dash::refuse_as_input(path)?;
     let failed = |problem: String| Failure::input(format!("{}: {problem}", path.display()));
     let mut text = String::new();
     // Not every file tells its size, and some never end.
@@ -73,6 +75,8 @@ fn read(path: &Path) -> Result<Vec<Peer>, Failure> {
     if size as u64 > MOST_BYTES {
         return Err(failed("this is too large for a list of peers".into()));
     }
+    // Some editors put a mark before the first line.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
     let mut peers = Vec::new();
     for (index, line) in text.lines().enumerate() {
         let line = line.trim();
@@ -151,6 +155,8 @@ mod tests {
         let names: Vec<&str> = peers.iter().map(|peer| peer.name.as_str()).collect();
         assert_eq!(names, ["clinic", "f123-4567-89ab-cdef"]);
         assert_eq!(peers[0].fingerprint, ONE.parse().unwrap());
+        let of_windows = format!("\u{feff}{ONE} clinic\r\n{two}\r\n");
+        assert_eq!(list(&of_windows).unwrap(), peers);
     }
 
     #[test]

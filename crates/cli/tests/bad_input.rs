@@ -44,6 +44,22 @@ fn cohort_files() {
             "# veilpath cohort 1\n# alphabet: runes\nparticipant,scanpath\nP1,ABE\n",
             vec!["line 2", "letters"],
         ),
+        (
+            "{\n\"spec\": {\"engine\":\"garbled\"},\n\"results\": [\n]}\n",
+            vec!["a.csv", "this is a result file (JSON), not a cohort"],
+        ),
+        (
+            "a,b,stimulus,score,similarity\nP,Q,cows,3,0.5\n",
+            vec!["a.csv", "this is a result file (CSV), not a cohort"],
+        ),
+        (
+            "26fd-99d2-0a47-26fd-99d2-0a47-26fd-99d2-0a47-26fd-99d2-0a47-26fd-99d2-0a47-26fd\n",
+            vec!["a.csv", "this is a fingerprint, not a cohort"],
+        ),
+        (
+            "-----BEGIN PRIVATE KEY-----\nMC4C\n-----END PRIVATE KEY-----\n",
+            vec!["a.csv", "this is a key, not a cohort"],
+        ),
     ] {
         let said = complaint(content);
         for part in parts {
@@ -211,6 +227,15 @@ fn flags_that_make_no_sense() {
             "unit, index",
         ),
         ("--metric needleman-wunsch --threshold 2", "scanmatch"),
+        ("--threshold 0.5", "belongs to --metric scanmatch"),
+        (
+            "--metric smith-waterman --threshold 2",
+            "belongs to --metric scanmatch",
+        ),
+        (
+            "--metric needleman-wunsch --gap 1,5",
+            "a number with a decimal point, like 1.5",
+        ),
         (
             "--metric needleman-wunsch --substitution index --mismatch 2",
             "--mismatch",

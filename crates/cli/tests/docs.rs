@@ -249,3 +249,24 @@ fn headings_in(document: &str) -> BTreeSet<String> {
         })
         .collect()
 }
+
+/// Whoever reads the log by a program finds every field of it explained.
+#[test]
+fn every_field_of_the_log_is_explained() {
+    let source = read(&root().join("crates/cli/src/events.rs"));
+    let chapter = read(&root().join("docs/sessions.md"));
+    let mut fields = 0;
+    // A name is between the last two quotes before `":`.
+    for (end, _) in source.match_indices("\":") {
+        let name = source[..end].rsplit('"').next().unwrap_or_default();
+        if name.is_empty() || !name.chars().all(|c| c.is_ascii_lowercase() || c == '_') {
+            continue;
+        }
+        fields += 1;
+        assert!(
+            chapter.contains(&format!("`{name}`")),
+            "docs/sessions.md does not explain `{name}`"
+        );
+    }
+    assert!(fields > 40, "{fields} fields were found");
+}

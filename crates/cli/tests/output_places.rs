@@ -66,6 +66,62 @@ fn a_write_protected_file_stays() {
     std::fs::set_permissions(&path, permissions).unwrap();
 }
 
+/// Many programs mean standard output or input by it; here it would be a file that nobody finds.
+#[test]
+fn a_hyphen_is_no_file() {
+    let folder = Folder::new();
+    folder.file("a.csv", COHORT);
+    folder.file("fixations.csv", FIXATIONS);
+    folder
+        .run(&["compare", "a.csv", "a.csv", "-o", "r.json"])
+        .ok();
+    for call in [
+        "compare a.csv a.csv -o -",
+        "report r.json -o -",
+        "report r.json -o r.html --svg -",
+        "encode fixations.csv --screen 700x700 -o -",
+        "synth random --count 2 -o -",
+        "split a.csv --first - --second b.csv",
+        "keygen -o - --key-bits 512 --allow-weak-key",
+    ] {
+        let said = folder.run(&call.split(' ').collect::<Vec<_>>()).refused();
+        assert!(said.contains("/dev/stdout"), "{call}: {said}");
+    }
+    assert!(!folder.path().join("-").exists());
+    folder.file("-", COHORT);
+    for call in [
+        "encode - --screen 700x700",
+        "compare - a.csv",
+        "split -",
+        "report -",
+    ] {
+        let said = folder.run(&call.split(' ').collect::<Vec<_>>()).refused();
+        assert!(said.contains("/dev/stdin"), "{call}: {said}");
+    }
+    folder.run(&["compare", "./-", "a.csv"]).ok();
+}
+
+#[test]
+fn the_end_of_a_name_promises_no_other_form_than_is_written() {
+    let folder = Folder::new();
+    folder.file("a.csv", COHORT);
+    let to = |more: &[&str]| folder.run(&[&["compare", "a.csv", "a.csv"], more].concat());
+    for name in ["r.tsv", "r.xlsx"] {
+        let ran = to(&["-o", name]);
+        assert_eq!(ran.stdout, "", "nothing is computed before");
+        let said = ran.refused();
+        assert!(said.contains(".csv, .json or .txt"), "{said}");
+        assert!(!folder.path().join(name).exists());
+    }
+    to(&["-o", "r.tsv", "--format", "csv"]).ok();
+    assert!(folder.read("r.tsv").starts_with("a,b,stimulus,score"));
+    to(&["-o", "R.CSV"]).ok();
+    assert_eq!(folder.read("R.CSV"), folder.read("r.tsv"));
+    for name in ["r.txt", "r"] {
+        assert_eq!(to(&["-o", name]).ok(), folder.read(name));
+    }
+}
+
 #[cfg(unix)]
 mod unix {
     use super::*;
@@ -90,6 +146,32 @@ mod unix {
         ];
         let printed = folder.run(&call).ok();
         assert_eq!(reader.join().unwrap(), printed);
+    }
+
+    /// As with `| head -2`.
+    #[test]
+    fn a_reader_that_has_seen_enough_is_no_error() {
+        let folder = Folder::new();
+        let scanpaths = (0..120).map(|index| format!("participant-{index},scene,ABC\n"));
+        let rows: String = scanpaths.collect();
+        folder.file("a.csv", format!("participant,stimulus,scanpath\n{rows}"));
+        for format in ["csv", "json", "table"] {
+            let mut child = folder
+                .command(&["compare", "a.csv", "a.csv", "--engine", "plain", "-q"])
+                .args(["-o", "whole.csv", "--format", format])
+                .stdout(std::process::Stdio::piped())
+                .stderr(std::process::Stdio::piped())
+                .spawn()
+                .unwrap();
+            drop(child.stdout.take());
+            let ended = child.wait_with_output().unwrap();
+            let said = String::from_utf8(ended.stderr).unwrap();
+            assert_eq!(
+                (ended.status.code(), said.as_str()),
+                (Some(0), ""),
+                "{format}"
+            );
+        }
     }
 
     #[test]

@@ -260,3 +260,18 @@ fn bad_calls_and_files_are_refused_with_a_remedy() {
         assert!(!folder.path().join("page.html").exists(), "{call:?}");
     }
 }
+
+#[test]
+fn of_many_stimuli_some_are_named_and_the_others_counted() {
+    let folder = Folder::new();
+    let rows = (0..134).map(|index| format!("P,Q,scene-{index},1,0.5\n"));
+    let table = format!(
+        "a,b,stimulus,score,similarity\n{}",
+        rows.collect::<String>()
+    );
+    folder.file("many.csv", table);
+    let said = folder
+        .run(&["report", "many.csv", "--stimulus", "nope"])
+        .refused();
+    assert!(said.contains("\"] and 124 more"), "{said}");
+}

@@ -168,7 +168,30 @@ fn differences_are_named_with_both_values_on_both_sides() {
         .read("b.csv")
         .replace("# grid: 7x7", "# grid: 7x7\n# bin: 50 ms");
     pair.folder.file("binned.csv", changed);
-    let cases: [(&str, &str, &str, &str, &str); 7] = [
+    let wider = "# veilpath cohort 1\n# alphabet: letters 48\n# grid: 8x6\nparticipant,stimulus,scanpath\nP1,scene-1,ABC\n";
+    pair.folder.file("wider.csv", wider);
+    let cases: [(&str, &str, &str, &str, &str); 10] = [
+        (
+            "--metric scanmatch --cohort wider.csv",
+            "--metric scanmatch",
+            "encoding.grid",
+            "8x6",
+            "7x7",
+        ),
+        (
+            "--metric needleman-wunsch --substitution manhattan",
+            "--metric needleman-wunsch --substitution manhattan --cohort wider.csv",
+            "encoding.grid",
+            "7x7",
+            "8x6",
+        ),
+        (
+            "--engine garbled",
+            "--engine paillier",
+            "engine",
+            "garbled",
+            "paillier",
+        ),
         (
             "--metric levenshtein",
             "--metric scanmatch",
@@ -231,6 +254,10 @@ fn differences_are_named_with_both_values_on_both_sides() {
             join.extend(["--cohort", "n.csv"]);
         }
         let runs = pair.run(&[], &host, &join);
+        for ran in &runs {
+            // The numbers of an engine that one side does not have are no differences.
+            assert!(!ran.stderr.contains("engine.paillier"), "{}", ran.stderr);
+        }
         both_fail(
             runs,
             3,
@@ -283,6 +310,29 @@ fn pseudonyms_and_one_sided_scores() {
     let [host, join] = pair.run(&["--format", "csv", "--reveal-to", "host"], &[], &[]);
     assert_eq!(host.ok(), compared);
     assert_eq!(join.ok(), "a,b,stimulus,score,similarity\n");
+    let [host, join] = pair.run(&["--reveal-to", "join"], &[], &[]);
+    assert_eq!(
+        host.ok(),
+        "this side gets no scores; 32 pairs were compared\n"
+    );
+    assert_eq!(join.ok().lines().count(), 33);
+}
+
+/// Nobody can tell then whether the two go together; both are told so.
+#[test]
+fn a_file_that_does_not_say_how_it_was_encoded_is_noted_on_both_sides() {
+    let pair = Pair::with_cohorts();
+    let bare: String = pair.folder.read("b.csv");
+    let bare = bare.lines().filter(|line| !line.starts_with('#'));
+    let bare: Vec<&str> = bare.collect();
+    pair.folder.file("bare.csv", bare.join("\n"));
+    for (file, noted) in [("b.csv", false), ("bare.csv", true)] {
+        for ran in pair.run(&["--estimate"], &[], &["--cohort", file]) {
+            let said = format!("\"encoding_of_one_side\":{noted}");
+            assert!(ran.stderr.contains(&said), "{file}: {}", ran.stderr);
+            ran.ok();
+        }
+    }
 }
 
 #[test]

@@ -7,6 +7,8 @@ mod pair;
 
 use common::Ran;
 use pair::{Pair, Side};
+use std::io::{Read, Write};
+use std::net::TcpListener;
 use std::time::{Duration, Instant};
 use veilpath_protocol::{Channel, ChannelError};
 use veilpath_session::limits::Patience;
@@ -90,7 +92,7 @@ const MISDEEDS: &[Misdeed] = &[
             listen(channel);
         },
         3,
-        "broke the protocol",
+        "does not speak veilpath's protocol",
     ),
     (
         "speaks another version",
@@ -228,4 +230,28 @@ fn strangers_do_not_end_a_host() {
     assert_eq!(joined.ok(), host.end().ok());
     drop(silent);
     assert_eq!(pair.fingerprint(Side::Host).len(), 79);
+}
+
+/// The usual mistake with an address: another service has the port.
+#[test]
+fn a_service_of_another_kind_is_told_apart_from_a_broken_peer() {
+    let pair = Pair::with_cohorts();
+    for greeting in [
+        "HTTP/1.1 400 Bad Request\r\n\r\n",
+        "SSH-2.0-OpenSSH_9.9\r\n",
+    ] {
+        let service = TcpListener::bind("127.0.0.1:0").unwrap();
+        let address = service.local_addr().unwrap().to_string();
+        let answers = std::thread::spawn(move || {
+            let (mut caller, _) = service.accept().unwrap();
+            let _ = caller.read(&mut [0; 4096]);
+            let _ = caller.write_all(greeting.as_bytes());
+        });
+        let ran = pair.join(&address, &["--wait", "5"]).end();
+        answers.join().unwrap();
+        assert_eq!(ran.code, 3, "{}", ran.stderr);
+        for words in ["it does not speak veilpath's protocol", "and the port?"] {
+            assert!(ran.stderr.contains(words), "{}", ran.stderr);
+        }
+    }
 }

@@ -12,6 +12,14 @@ pub const HEADER_OF_BITS: [&str; 4] = ["a", "b", "stimulus", "within"];
 
 /// Writes all rows.
 pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+    write_rows(outcome, out).map_err(|error| match error.into_kind() {
+        // As it is: whether a pipe was closed, or the disk is full, is told by its kind.
+        csv::ErrorKind::Io(error) => error,
+        other => io::Error::other(format!("the table cannot be written: {other:?}")),
+    })
+}
+
+fn write_rows(outcome: &Outcome, out: &mut dyn Write) -> Result<(), csv::Error> {
     let mut writer = csv::Writer::from_writer(out);
     match outcome.spec.reveal {
         Reveal::Score => writer.write_record(HEADER)?,
@@ -31,5 +39,5 @@ pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
         }
         writer.write_record(None::<&[u8]>)?;
     }
-    writer.flush()
+    Ok(writer.flush()?)
 }

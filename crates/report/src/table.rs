@@ -42,6 +42,18 @@ pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
+/// What stands in the place of the table where the answers are the other side's alone.
+pub fn write_nothing_told(outcome: &Outcome, pairs: usize, out: &mut dyn Write) -> io::Result<()> {
+    let answers = match outcome.spec.reveal {
+        Reveal::Score => "scores",
+        Reveal::Threshold(_) => "answers",
+    };
+    let were = if pairs == 1 { "was" } else { "were" };
+    let pairs = count(pairs, "pair");
+    writeln!(out, "this side gets no {answers}; {pairs} {were} compared")?;
+    out.flush()
+}
+
 /// The column that is left out where there are no stimuli; numbers stand behind it, aligned at the right, or yes and no.
 const STIMULUS: usize = 2;
 

@@ -32,6 +32,12 @@ const MAGIC: &[u8; 8] = b"VEILPATH";
 /// The field that says which metric it is.
 const METRIC: &str = "metric.name";
 
+/// The field that says which engine it is, where it has no numbers to set.
+const ENGINE: &str = "engine";
+
+/// How the fields of an engine with numbers begin; its name follows.
+const ENGINE_NUMBERS: &str = "engine.";
+
 /// Settings that are not written while they have the value that they had before there was a choice: so agreements from then
 /// keep their names, and journals and counts go on.
 const UNWRITTEN: [(&str, &str); 1] = [("reveal", "score")];
@@ -106,9 +112,7 @@ pub(crate) fn compare_versions(channel: &mut dyn Channel) -> Result<(), SessionE
     channel.receive(&mut opening)?;
     let (magic, version) = opening.split_at(MAGIC.len());
     if magic != MAGIC {
-        return Err(SessionError::misbehaved(
-            "it does not speak veilpath's protocol",
-        ));
+        return Err(SessionError::AnotherProgram);
     }
     let version = u16::from_le_bytes([version[0], version[1]]);
     if version != PROTOCOL_VERSION {
@@ -189,21 +193,44 @@ impl Terms {
         // Another metric has other numbers: that it is another says it all.
         let same_metric = self.fields.get(METRIC) == theirs.fields.get(METRIC);
         let both = |name: &str| self.fields.contains_key(name) && theirs.fields.contains_key(name);
-        names
+        // So it is with engines, whose names stand alone or before their numbers.
+        let engines = (self.engine(), theirs.engine());
+        let same_engine = engines.0 == engines.1;
+        let of_engine = |name: &str| name == ENGINE || name.starts_with(ENGINE_NUMBERS);
+        let engine = (!same_engine).then(|| Difference {
+            field: ENGINE.into(),
+            ours: tame(engines.0.unwrap_or(ABSENT)),
+            theirs: tame(engines.1.unwrap_or(ABSENT)),
+        });
+        let others = names
             .into_iter()
             .filter(|name| self.fields.get(*name) != theirs.fields.get(*name))
             .filter(|name| same_metric || both(name) || !name.starts_with("metric."))
+            .filter(|name| same_engine || !of_engine(name))
             .map(|name| Difference {
                 field: tame(name),
                 ours: value(self, name),
                 theirs: value(theirs, name),
-            })
+            });
+        engine
+            .into_iter()
+            .chain(others)
             .chain(encoding.into_iter().map(|(name, ours, theirs)| Difference {
                 field: format!("encoding.{}", tame(name)),
                 ours: tame(ours),
                 theirs: tame(theirs),
             }))
             .collect()
+    }
+
+    /// The name of the engine.
+    fn engine(&self) -> Option<&str> {
+        let alone = self.fields.get(ENGINE).map(String::as_str);
+        alone.or_else(|| {
+            let mut names = self.fields.keys();
+            let numbers = names.find_map(|name| name.strip_prefix(ENGINE_NUMBERS))?;
+            numbers.split('.').next()
+        })
     }
 
     /// Whether the numbers are within what this side can bear.

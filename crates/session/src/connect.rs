@@ -126,25 +126,38 @@ pub(crate) fn join_over(
 }
 
 fn knock(address: &str, deadline: Instant) -> Result<TcpStream, SessionError> {
-    let unreachable = |error: io::Error| match error.kind() {
-        ErrorKind::InvalidInput => SessionError::Ours(format!(
+    let no_address = || {
+        SessionError::Ours(format!(
             "{address}: this is no address; it has a host and a port, as in hospital.example:7070"
-        )),
+        ))
+    };
+    let unknown = |error: io::Error| match error.kind() {
+        ErrorKind::InvalidInput => no_address(),
         _ => SessionError::Network(format!(
-            "{address}: cannot be reached: {error}\n  is `veilpath host` running there, and may this machine connect to it?"
+            "{address}: this name could not be found: {error}\n  is it spelled right, and known in this machine's network? numbers do as well, as in 192.0.2.7:7070"
         )),
     };
+    let unreachable = |error: io::Error| {
+        SessionError::Network(format!(
+            "{address}: cannot be reached: {error}\n  is `veilpath host` running there, and may this machine connect to it?"
+        ))
+    };
+    // The address of a page is no name to look up.
+    if address.contains('/') {
+        return Err(no_address());
+    }
     let mut last = None;
-    for address in address.to_socket_addrs().map_err(unreachable)? {
+    for address in address.to_socket_addrs().map_err(unknown)? {
         let left = deadline.saturating_duration_since(Instant::now());
         match TcpStream::connect_timeout(&address, left.max(KNOCK)) {
             Ok(socket) => return Ok(socket),
             Err(error) => last = Some(error),
         }
     }
-    Err(unreachable(last.unwrap_or_else(|| {
-        io::Error::new(ErrorKind::NotFound, "the name has no address")
-    })))
+    Err(match last {
+        Some(error) => unreachable(error),
+        None => unknown(io::Error::new(ErrorKind::NotFound, "it has no address")),
+    })
 }
 
 /// The handshake, in bounded time.
@@ -203,5 +216,37 @@ fn hear_out(socket: &mut TcpStream) {
             Err(error) if is_tick(&error) => {}
             _ => return,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_wrong_with_an_address_is_told_apart() {
+        let soon = Instant::now() + KNOCK;
+        for page in [
+            "http://127.0.0.1:7070",
+            "https://clinic.example/",
+            "clinic.example",
+        ] {
+            let error = knock(page, soon).unwrap_err();
+            assert!(
+                matches!(&error, SessionError::Ours(it) if it.contains("a host and a port")),
+                "{error}"
+            );
+        }
+        // This name is kept free for all time.
+        let error = knock("clinic.invalid:7070", soon).unwrap_err();
+        assert!(
+            matches!(&error, SessionError::Network(it) if it.contains("could not be found")),
+            "{error}"
+        );
+        let error = knock("127.0.0.1:9", soon).unwrap_err();
+        assert!(
+            matches!(&error, SessionError::Network(it) if it.contains("running there")),
+            "{error}"
+        );
     }
 }

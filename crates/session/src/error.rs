@@ -65,6 +65,9 @@ pub enum SessionError {
     /// The other side broke the rules.
     #[error("the other side broke the protocol: {0}")]
     Misbehaved(String),
+    /// Whoever is at the other end is no Veilpath.
+    #[error("another program is at the other end: it does not speak veilpath's protocol")]
+    AnotherProgram,
     /// The line failed.
     #[error("{0}")]
     Network(String),
@@ -94,7 +97,7 @@ impl SessionError {
             | SessionError::NotExpected
             | SessionError::Declined(_)
             | SessionError::Limit(_) => Fault::PeerDiffers,
-            SessionError::Misbehaved(_) => Fault::PeerMisbehaves,
+            SessionError::Misbehaved(_) | SessionError::AnotherProgram => Fault::PeerMisbehaves,
             SessionError::Network(_) => Fault::Network,
             SessionError::File { .. } => Fault::File,
             SessionError::Ours(_) => Fault::Ours,

@@ -75,6 +75,7 @@ pub struct Agreed {
     pub(crate) remaining: Remaining,
     pub(crate) ledger: Entry,
     theirs_estimates: bool,
+    encoding_of_one_side: bool,
 }
 
 /// What this side counts once the work begins.
@@ -190,6 +191,7 @@ impl Conversation {
         if !differences.is_empty() {
             return Err(SessionError::Differs(differences));
         }
+        let encoding_of_one_side = terms.encoding.is_empty() != theirs.encoding.is_empty();
         if plan.spec.encoding.is_empty() {
             plan.spec.encoding = theirs.encoding.clone();
         }
@@ -264,6 +266,7 @@ impl Conversation {
                 most_agreements,
             },
             theirs_estimates: theirs.estimate_only,
+            encoding_of_one_side,
         })
     }
 
@@ -324,6 +327,7 @@ struct Settled {
     remaining: Remaining,
     ledger: Entry,
     theirs_estimates: bool,
+    encoding_of_one_side: bool,
 }
 
 impl Settled {
@@ -339,6 +343,7 @@ impl Settled {
             remaining: self.remaining,
             ledger: self.ledger,
             theirs_estimates: self.theirs_estimates,
+            encoding_of_one_side: self.encoding_of_one_side,
         }
     }
 }

@@ -18,8 +18,8 @@ use rustls::server::danger::{ClientCertVerified, ClientCertVerifier};
 use rustls::version::TLS13;
 use rustls::{
     AlertDescription, CertificateError, CipherSuite, ClientConfig, ClientConnection, Connection,
-    DigitallySignedStruct, DistinguishedName, Error, PeerIncompatible, ServerConfig,
-    ServerConnection, SignatureScheme,
+    DigitallySignedStruct, DistinguishedName, Error, InvalidMessage, PeerIncompatible,
+    ServerConfig, ServerConnection, SignatureScheme,
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -97,6 +97,11 @@ impl Pinned {
         matches.count() > 0
     }
 
+    fn has_seen_a_key(&self) -> bool {
+        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+        seen.is_some()
+    }
+
     /// What a failure of the handshake, or of a record after it, means.
     pub(crate) fn explain(&self, error: &Error) -> SessionError {
         match error {
@@ -109,6 +114,10 @@ impl Pinned {
                 }
             }
             Error::AlertReceived(alert) if is_about_the_key(*alert) => SessionError::NotExpected,
+            // No record of TLS begins like this: the greeting of a web server or of SSH.
+            Error::InvalidMessage(
+                InvalidMessage::InvalidContentType | InvalidMessage::UnknownProtocolVersion,
+            ) if !self.has_seen_a_key() => SessionError::AnotherProgram,
             other => SessionError::misbehaved(format!("TLS: {other}")),
         }
     }

@@ -26,6 +26,8 @@ pub(crate) struct Remaining(Vec<usize>);
 pub struct Ended {
     /// The answers, what they cost, what was revealed.
     pub outcome: Outcome,
+    /// Pairs that were compared, also where this side is told of none.
+    pub pairs: usize,
     /// Pairs that were begun more than once, in this session and those before it.
     pub repeated_pairs: u64,
     /// How often the one was that was begun most often.
@@ -155,6 +157,7 @@ impl Agreed {
         outcome.cost.seconds = begin.elapsed().as_secs_f64();
         Ok(Ended {
             outcome,
+            pairs: self.pairs.len(),
             repeated_pairs,
             most_views,
             most_agreements: self.ledger.most_agreements,

@@ -140,7 +140,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
         engine => Way::BothRoles(engine, key),
     };
     let mut outcome = compare(way, rule, args.reveal, &plan, args.output.quiet)?;
-    output.write(&args.output, &inputs, &outcome)?;
+    output.write(&args.output, &inputs, &(&outcome).into())?;
     if !args.output.quiet {
         if plan.a == plan.b {
             leave_out_oneself(&mut outcome);

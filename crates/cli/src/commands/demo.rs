@@ -77,7 +77,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     if outcome.results != in_the_clear.results {
         return Err(ProtocolError::Internal("the scores are not those in the clear").into());
     }
-    output.write(&args.output, &[], &outcome)?;
+    output.write(&args.output, &[], &(&outcome).into())?;
     if !quiet {
         say::lines(&format!(
             "\n{}\n{}All {} scores are those of the comparison in the clear, to the last bit.\n",

@@ -2,8 +2,9 @@
 
 use crate::commands::compare::NotationName;
 use crate::failure::Failure;
+use crate::numbers::decimal;
 use crate::output::Destination;
-use crate::{progress, say};
+use crate::{dash, progress, say};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -132,7 +133,7 @@ struct LetterArgs {
     alphabet: Option<NotationName>,
 
     /// ScanMatch's temporal binning: repeat the letter of a fixation once per so many milliseconds
-    #[arg(long, value_name = "MS", allow_negative_numbers = true)]
+    #[arg(long, value_name = "MS", allow_negative_numbers = true, value_parser = decimal)]
     bin: Option<f64>,
 
     /// With --bin, leave out each recording's first fixation, as the ScanMatch toolbox does
@@ -149,7 +150,8 @@ struct GazeArgs {
         long,
         value_name = "MS",
         default_value_t = 100.0,
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        value_parser = decimal
     )]
     min_dwell: f64,
 
@@ -175,7 +177,8 @@ struct GazeArgs {
         long,
         value_name = "MS",
         default_value_t = 75.0,
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        value_parser = decimal
     )]
     max_gap: f64,
 
@@ -286,6 +289,9 @@ pub(crate) fn run(args: &EncodeArgs) -> Result<(), Failure> {
         .chain(&args.letters.aoi)
         .map(PathBuf::as_path)
         .collect();
+    for input in &inputs {
+        dash::refuse_as_input(input)?;
+    }
     let destination = Destination::prepare(args.output.as_deref(), &inputs)?;
     let bar = progress::bar(bytes, progress::Unit::Bytes, args.quiet);
     let encoded = encode_files(&args.files, format, &read, &options, &|done| {

@@ -1,5 +1,6 @@
 //! `veilpath keygen`: a Paillier key pair in two files.
 
+use crate::dash;
 use crate::engine_args::{KeyBits, key_size};
 use crate::failure::Failure;
 use crate::say;
@@ -53,6 +54,9 @@ pub(crate) fn run(args: &KeygenArgs) -> Result<(), Failure> {
         name.push(".pub");
         name.into()
     });
+    for path in [&args.output, &public] {
+        dash::refuse_as_output(path)?;
+    }
     let named = |path: &PathBuf| {
         let path = path.display().to_string();
         move |error: veilpath_paillier::Error| Failure::input(format!("{path}: {error}"))

@@ -1,6 +1,7 @@
 //! `veilpath report`: one page with figures from a result file.
 
 use crate::cohorts::{self, Source};
+use crate::dash;
 use crate::failure::Failure;
 use crate::new_file::{NewFile, same_place};
 use crate::output::Destination;
@@ -89,13 +90,17 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     };
     let report = Report::new(&result, options).map_err(|error| {
         let known: Vec<&str> = result.stimuli.iter().take(10).map(String::as_str).collect();
+        let more = match result.stimuli.len() - known.len() {
+            0 => String::new(),
+            more => format!(" and {more} more"),
+        };
         Failure::input(format!(
             "{}: {error}\n  it has these: {}",
             args.result.display(),
             if known.is_empty() {
                 "none".into()
             } else {
-                format!("{known:?}")
+                format!("{known:?}{more}")
             }
         ))
     })?;
@@ -124,6 +129,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
 }
 
 fn read(path: &Path) -> Result<ResultFile, Failure> {
+    dash::refuse_as_input(path)?;
     let refuse = |problem: String| Failure::input(format!("{}: {problem}", path.display()));
     if path.is_dir() {
         return Err(refuse("this is a folder; name a result file in it".into()));

@@ -3,6 +3,7 @@
 //! Standard output gets one row for each peer at the end; what is said meanwhile carries the peer's name.
 
 use crate::commands::session::{Ready, SessionArgs};
+use crate::dash;
 use crate::engine_args::KeyArgs;
 use crate::events::Events;
 use crate::failure::Failure;
@@ -73,6 +74,7 @@ fn outputs(args: &SessionArgs, peers: &[Peer]) -> Result<Vec<Option<OutputArgs>>
             "several peers have several results: name a folder for them with -o",
         ));
     };
+    dash::refuse_as_output(folder)?;
     std::fs::create_dir_all(folder).map_err(|error| {
         Failure::input(format!(
             "{}: there must be a folder here for the results of several peers: {error}",
@@ -113,7 +115,7 @@ fn session(
         let (Some(ended), Some(output)) = (held, output) else {
             return Ok(());
         };
-        output.write_file(&ready.inputs, &ended.outcome)?;
+        output.write_file(&ready.inputs, &(&ended).into())?;
         events.ended(&ended);
         Ok(())
     };

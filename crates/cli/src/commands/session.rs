@@ -290,7 +290,7 @@ pub(crate) fn run(
         let channel = connect(&ready, &events)?;
         let events = events.about(peer, None);
         if let Some(ended) = ready.hold(channel, peer, &events, |_| Ok(()))? {
-            place.write(&args.output, &ready.inputs, &ended.outcome)?;
+            place.write(&args.output, &ready.inputs, &(&ended).into())?;
             events.ended(&ended);
         }
         Ok(())

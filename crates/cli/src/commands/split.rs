@@ -3,6 +3,7 @@
 use crate::cohorts::{self, Source};
 use crate::failure::Failure;
 use crate::new_file::{NewFile, same_place};
+use crate::numbers::decimal;
 use crate::say;
 use clap::Args;
 use rand::seq::SliceRandom;
@@ -40,7 +41,8 @@ pub(crate) struct SplitArgs {
         long,
         value_name = "FRACTION",
         default_value_t = 0.5,
-        allow_negative_numbers = true
+        allow_negative_numbers = true,
+        value_parser = decimal
     )]
     share: f64,
 

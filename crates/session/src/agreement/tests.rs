@@ -179,7 +179,7 @@ fn another_version_is_a_difference_and_another_program_a_fault() {
     let expected = "protocol version: 2 here, 7 there";
     assert!(error.to_string().contains(expected), "{error}");
     let error = against(b"HTTP/1.1 200 OK");
-    assert!(matches!(error, SessionError::Misbehaved(_)), "{error}");
+    assert!(matches!(error, SessionError::AnotherProgram), "{error}");
 }
 
 /// The examples of docs/wire-format.md are messages that this code reads, and writes.

@@ -22,6 +22,8 @@ pub struct Summary {
     pub without_partner: [usize; 2],
     /// One side names its stimuli and the other does not, so that all meet all.
     pub stimuli_of_one_side: bool,
+    /// One side's file says how its scanpaths were encoded and the other's does not, so that nobody can tell whether they go together.
+    pub encoding_of_one_side: bool,
     /// What will come out for each pair, in words.
     pub tells: String,
     /// What will come out for each pair.
@@ -63,6 +65,7 @@ impl Agreed {
             ],
             stimuli_of_one_side: spec.pairs == PairRule::SameStimulus
                 && self.host.has_stimuli() != self.join.has_stimuli(),
+            encoding_of_one_side: self.encoding_of_one_side,
             tells: spec.reveal.in_words(&spec.metric),
             reveal: spec.reveal,
             reveal_to: spec.reveal_to,
