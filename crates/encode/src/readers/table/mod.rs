@@ -11,7 +11,7 @@ mod units;
 mod vocabulary;
 
 use super::common::report_fixation;
-use super::{Format, names_of, names_unless_in_columns};
+use super::{Format, called_after_file, names_found, or_file_name};
 use crate::{
     Dropped, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Row, RowChoice, Rows, Sample,
     Sink, TimeUnit, is_missing,
@@ -51,10 +51,11 @@ impl Format for Table {
         let first_rows = Rows::open(Input::from_bytes(input.name(), first_rows)?)?;
         let columns = first_rows.columns().clone();
         let layout = Layout::find(&columns, options)?;
-        let names = match layout.participant {
-            Some(_) => names_unless_in_columns(&input, options, NamesInFile::default())?,
-            None => names_of(&input, options, NamesInFile::default(), sink)?,
-        };
+        let found = names_found(&input, options, NamesInFile::default())?;
+        if layout.participant.is_none() && found.participant.is_none() {
+            sink.assumed(&called_after_file(&layout.unused(&columns)));
+        }
+        let names = or_file_name(found, &input);
         for name in layout.repeated(&columns) {
             sink.assumed(&format!(
                 "the first of several columns \"{name}\" is the one that counts (--columns names others)"
