@@ -44,6 +44,7 @@ impl Format for Points {
                 Fixation {
                     x: row.number(0)?,
                     y: row.number(1)?,
+                    start_ms: None,
                     duration_ms: None,
                     aoi: None,
                 },

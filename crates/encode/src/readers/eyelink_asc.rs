@@ -331,7 +331,7 @@ impl<'a> Reader<'a> {
         let duration = self.number(words.next(), 4, "duration")?;
         let x = self.number(words.next(), 5, "x")?;
         let y = self.number(words.next(), 6, "y")?;
-        report_fixation(self.sink, recording, x.zip(y), duration, None);
+        report_fixation(self.sink, recording, x.zip(y), None, duration, None);
         Ok(())
     }
 

@@ -233,6 +233,8 @@ pub(crate) mod recorder {
         pub(crate) kind: Kind,
         pub(crate) space: Option<Space>,
         pub(crate) fixations: Vec<RecordedFixation>,
+        /// When they start, in ms.
+        pub(crate) starts: Vec<Option<f64>>,
         pub(crate) samples: Vec<RecordedSample>,
     }
 
@@ -257,6 +259,7 @@ pub(crate) mod recorder {
                     kind: recording.kind,
                     space: recording.space,
                     fixations: Vec::new(),
+                    starts: Vec::new(),
                     samples: Vec::new(),
                 });
                 self.recordings.len() - 1
@@ -264,6 +267,7 @@ pub(crate) mod recorder {
         }
 
         fn fixation(&mut self, recording: RecordingId, fixation: Fixation<'_>) {
+            self.recordings[recording.0].starts.push(fixation.start_ms);
             self.recordings[recording.0].fixations.push((
                 fixation.x,
                 fixation.y,

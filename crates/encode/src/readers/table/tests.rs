@@ -399,3 +399,12 @@ fn people_are_told_apart_by_many_names_and_a_name_that_is_not_known_is_pointed_a
         "the participant is called after"
     ));
 }
+
+#[test]
+fn starts_of_fixations_are_read_in_their_own_unit() {
+    let starts = |text: &str| plain(text).recordings.remove(0).starts;
+    let both = "x,y,start_s,duration_ms\n1,1,0.5,200\n1,1,,200\n";
+    assert_eq!(starts(both), [Some(500.0), None]);
+    let judged = "x;y;start;end\n1;1;0,25;0,5\n";
+    assert_eq!(starts(judged), [Some(250.0)]);
+}
