@@ -15,6 +15,7 @@ mod common;
 mod ehtask;
 mod eyelink_asc;
 mod eyelink_lines;
+mod eyelink_places;
 mod gazepoint;
 mod ignored;
 mod matlab;
