@@ -12,7 +12,7 @@
 
 use crate::aoi_column::{ColumnNames, Order, TooManyNames};
 use crate::fixation_path::FixationPath;
-use crate::odd_times::OddTimes;
+use crate::notes::{OddTimes, notes};
 use crate::place::{cell_at, has_area};
 use crate::runs::{Gaze, MAX_LETTERS, Reduced, RunEncoder, Unreducible};
 use crate::settings::DataSeen;
@@ -90,7 +90,7 @@ impl Collector {
         let (areas, order) = self.areas()?;
         let mut seen = DataSeen::default();
         let mut entries = Vec::with_capacity(self.recordings.len());
-        let mut removed_runs = 0;
+        let (mut removed_runs, mut empty_left_out) = (0, 0);
         let mut odd_times = OddTimes::default();
         let mut unmapped: HashSet<Option<String>> = HashSet::new();
         for state in self.recordings {
@@ -122,6 +122,10 @@ impl Collector {
             if matches!(self.options.placing, Placing::AoiFile(_)) && state.areas.is_empty() {
                 unmapped.insert(state.stimulus.clone());
             }
+            if letters.is_empty() && self.options.drop_empty {
+                empty_left_out += 1;
+                continue;
+            }
             entries.push(Entry {
                 participant: state.participant,
                 stimulus: state.stimulus,
@@ -135,7 +139,7 @@ impl Collector {
             entries,
         };
         let mut summary = Summary::new(std::mem::take(&mut self.files), &cohort);
-        summary.removed_runs = removed_runs;
+        (summary.removed_runs, summary.empty_left_out) = (removed_runs, empty_left_out);
         summary.notes = notes(&cohort, &summary, odd_times, unmapped.len());
         Ok((cohort, summary))
     }
@@ -408,35 +412,6 @@ fn unreducible(files: &[FileSummary], file: usize, why: Unreducible) -> ReadErro
         .with_remedy("give the sampling rate, as in --rate 120"),
         Unreducible::TooLong => ReadError::new(name, TOO_LONG).with_remedy(CHECK_TIME_UNIT),
     }
-}
-
-/// What the user should know about the whole.
-fn notes(cohort: &Cohort, summary: &Summary, times: OddTimes, unmapped: usize) -> Vec<String> {
-    let mut notes = Vec::new();
-    let mut ids = HashSet::new();
-    let repeated = cohort
-        .entries
-        .iter()
-        .filter(|entry| !ids.insert((entry.participant.as_str(), entry.stimulus.as_deref())))
-        .count();
-    if repeated > 0 {
-        notes.push(format!(
-            "{repeated} of the scanpaths have the participant and stimulus of an earlier file; each is kept as a row of its own (a pattern for file names, such as video{{stimulus}}_p{{participant}}, can tell them apart)"
-        ));
-    }
-    notes.extend(times.notes());
-    let outside = summary.dropped.get(&Dropped::Outside).copied();
-    if outside.unwrap_or(0) > summary.rows_used {
-        notes.push(
-            "more points lie outside the screen or stimulus than on it: check its size and the units of coordinates".into(),
-        );
-    }
-    if unmapped > 0 {
-        notes.push(format!(
-            "{unmapped} stimuli have no area of interest: check that the AOI file names them as the recordings do"
-        ));
-    }
-    notes
 }
 
 #[cfg(test)]

@@ -16,7 +16,7 @@ mod encode;
 mod error;
 mod fixation_path;
 mod input;
-mod odd_times;
+mod notes;
 mod options;
 mod place;
 pub mod readers;

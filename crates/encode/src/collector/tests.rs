@@ -1,5 +1,6 @@
 //! Recordings, placing, binning and what the cohort says of its making.
 
+mod empty;
 mod gaze;
 mod order;
 
