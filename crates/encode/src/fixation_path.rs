@@ -236,6 +236,11 @@ mod tests {
     }
 
     #[test]
+    fn a_start_takes_as_little_memory_as_the_documents_say() {
+        assert_eq!(size_of::<Block>(), 24);
+    }
+
+    #[test]
     fn the_earliest_is_held_back_wherever_it_stands() {
         let held = |starts: &[f64]| {
             let mut path = FixationPath::new();

@@ -191,7 +191,7 @@ impl fmt::Display for Summary {
             scanpaths.push_str(&empty);
         }
         if self.empty_left_out > 0 {
-            let empty = format!(", {} empty ones left out", self.empty_left_out);
+            let empty = format!(", {} empty left out", self.empty_left_out);
             scanpaths.push_str(&empty);
         }
         line(f, "scanpaths", &scanpaths)?;

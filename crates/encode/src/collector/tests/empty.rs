@@ -20,10 +20,7 @@ fn empty_scanpaths_stay_unless_they_are_to_be_left_out() {
         let said = summary.to_string();
         if drop_empty {
             assert_eq!((strings(&cohort), counts), (vec!["A".into()], (1, 0, 2)));
-            assert!(
-                said.contains("on 1 stimulus, 2 empty ones left out\n"),
-                "{said}"
-            );
+            assert!(said.contains("on 1 stimulus, 2 empty left out\n"), "{said}");
         } else {
             assert_eq!(counts, (3, 2, 0));
             assert!(
