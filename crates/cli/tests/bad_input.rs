@@ -246,7 +246,7 @@ fn flags_that_make_no_sense() {
         ),
         ("--metric smith-waterman --mismatch -1", "positive"),
         ("--metric scanmatch", "--grid"),
-        ("--metric scanmatch --grid 7x7", "empty"),
+        ("--metric scanmatch --grid 7x7", "for them: number 2 (Q)\n"),
         (
             "--metric scanmatch --grid 7x7 --gap 3",
             "half the threshold",

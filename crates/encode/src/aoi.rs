@@ -9,6 +9,8 @@
 //! hand,polygon,310 400 380 400 350 470,portrait.png
 //! ```
 //!
+//! Where semicolons or tabs separate the columns, numbers may have decimal commas.
+//!
 //! | shape | coordinates, separated by blanks |
 //! |---|---|
 //! | `rectangle` | left top right bottom (two opposite corners, in any order) |
@@ -21,7 +23,7 @@
 //! Where areas overlap, the one that comes first in the file wins, so that small areas are listed before the large ones
 //! around them. An edge belongs to its area.
 
-use crate::{Input, ReadError, Row, Rows};
+use crate::{Input, ReadError, Row, Rows, parse_number};
 
 /// The areas of interest of all stimuli.
 #[derive(Clone, Debug, PartialEq)]
@@ -69,32 +71,7 @@ impl Areas {
                     .error(name_column, "this area has no name")
                     .with_remedy("give it one; areas of one name share a letter"));
             }
-            let numbers = coordinates(&row, coordinates_column)?;
-            let shape = row.text(shape_column);
-            let outline = if shape.eq_ignore_ascii_case("rectangle") {
-                rectangle(&numbers).ok_or_else(|| {
-                    row.error(
-                        coordinates_column,
-                        format!("a rectangle has 4 numbers, here are {}", numbers.len()),
-                    )
-                    .with_remedy("write left, top, right and bottom, as in \"100 50 300 200\"")
-                })?
-            } else if shape.eq_ignore_ascii_case("polygon") {
-                polygon(&numbers).ok_or_else(|| {
-                    row.error(
-                        coordinates_column,
-                        format!(
-                            "a polygon has an even number of 6 or more numbers, here are {}",
-                            numbers.len()
-                        ),
-                    )
-                    .with_remedy("write x and y of every corner, as in \"0 0 10 0 10 10\"")
-                })?
-            } else {
-                return Err(row
-                    .error(shape_column, "this shape is not known")
-                    .with_remedy("a shape is \"rectangle\" or \"polygon\""));
-            };
+            let outline = outline(&row, shape_column, coordinates_column)?;
             let letter = areas.letter_for(name).ok_or_else(|| {
                 row.error(name_column, "there are more than 65536 areas")
                     .with_remedy(
@@ -208,12 +185,79 @@ fn polygon(numbers: &[f64]) -> Option<Outline> {
         .then(|| Outline::Polygon(corners.iter().map(|&[x, y]| (x, y)).collect()))
 }
 
-fn coordinates(row: &Row<'_>, column: usize) -> Result<Vec<f64>, ReadError> {
-    row.text(column)
-        .split([' ', '\t', ',', ';'])
+/// What one row draws.
+fn outline(row: &Row<'_>, shape: usize, coordinates: usize) -> Result<Outline, ReadError> {
+    let name = row.text(shape);
+    let (draw, wanted, remedy): (Draw, _, _) = if name.eq_ignore_ascii_case("rectangle") {
+        (
+            rectangle,
+            "a rectangle has 4 numbers",
+            "write left, top, right and bottom, as in \"100 50 300 200\"",
+        )
+    } else if name.eq_ignore_ascii_case("polygon") {
+        (
+            polygon,
+            "a polygon has an even number of 6 or more numbers",
+            "write x and y of every corner, as in \"0 0 10 0 10 10\"",
+        )
+    } else {
+        return Err(row
+            .error(shape, "this shape is not known")
+            .with_remedy("a shape is \"rectangle\" or \"polygon\""));
+    };
+    drawn(row, coordinates, draw)?.map_err(|count| {
+        row.error(coordinates, format!("{wanted}, here are {count}"))
+            .with_remedy(format!("{remedy}; a number with a fraction has a decimal point, or a decimal comma where semicolons or tabs separate the columns"))
+    })
+}
+
+/// A shape from its numbers.
+type Draw = fn(&[f64]) -> Option<Outline>;
+
+/// The shape that the numbers of a field give, or how many there are.
+///
+/// Where the comma does not separate columns, it may be a decimal comma (`20,5 30 40 50`) or stand between two numbers
+/// (`0,0 60,0 60,60`). What makes a shape counts, and where both do, nobody can tell.
+fn drawn(row: &Row<'_>, column: usize, draw: Draw) -> Result<Result<Outline, usize>, ReadError> {
+    const BLANKS: [char; 3] = [' ', '\t', ';'];
+    let text = row.text(column);
+    let words = || {
+        let words = text.split(BLANKS).map(|word| word.trim_matches(','));
+        words.filter(|word| !word.is_empty())
+    };
+    let paired = words().filter(|word| word.contains(',')).count();
+    let may_be_decimal = row.may_have_decimal_commas() && text.contains(BLANKS) && paired > 0;
+    if !may_be_decimal {
+        let numbers = numbers(row, column, words().flat_map(|word| word.split(',')))?;
+        return Ok(draw(&numbers).ok_or(numbers.len()));
+    }
+    let decimal = numbers(row, column, words())?;
+    let as_pairs = if paired == decimal.len() {
+        draw(&numbers(
+            row,
+            column,
+            words().flat_map(|word| word.split(',')),
+        )?)
+    } else {
+        None
+    };
+    match (draw(&decimal), as_pairs) {
+        (Some(_), Some(_)) => Err(row
+            .error(column, "the commas may be decimal commas or stand between x and y")
+            .with_remedy("write numbers with decimal points and blanks between them, as in \"100 50.5 300 200\"")),
+        (one, other) => Ok(one.or(other).ok_or(decimal.len())),
+    }
+}
+
+fn numbers<'t>(
+    row: &Row<'_>,
+    column: usize,
+    words: impl Iterator<Item = &'t str>,
+) -> Result<Vec<f64>, ReadError> {
+    words
         .filter(|word| !word.is_empty())
-        .map(|word| match word.parse::<f64>() {
-            Ok(number) if number.is_finite() => Ok(number),
+        .map(|word| match parse_number(word, true) {
+            Some(number) if number.is_finite() => Ok(number),
             _ => Err(row
                 .error(column, "expected numbers separated by blanks")
                 .with_remedy("numbers have a decimal point, as in \"100 50.5 300 200\"")),
@@ -286,6 +330,37 @@ mod tests {
                 assert_eq!(inside_polygon(&corners, x, y), expected, "({x}, {y})");
             }
         }
+    }
+
+    #[test]
+    fn decimal_commas_are_understood_where_the_comma_does_not_separate() {
+        let with = |delimiter: &str, shape: &str, coordinates: &str| {
+            let fields = ["name", "shape", "coordinates", "face", shape, coordinates];
+            let [header, row] = [&fields[..3], &fields[3..]].map(|line| line.join(delimiter));
+            areas(&format!("\u{feff}{header}\r\n{row}\r\n"))
+        };
+        let drawn = |delimiter, shape, coordinates| {
+            let areas = with(delimiter, shape, coordinates).unwrap();
+            areas.areas[0].outline.clone()
+        };
+        let rectangle = drawn(",", "rectangle", "20.5 30 40 50.25");
+        for delimiter in [";", "\t"] {
+            for same in [
+                "20,5 30 40 50,25",
+                "20,5, 30, 40, 50,25",
+                "20.5 30 40 50.25",
+            ] {
+                assert_eq!(drawn(delimiter, "rectangle", same), rectangle, "{same}");
+            }
+        }
+        // Commas between numbers are still understood, and what may be both is refused.
+        let triangle = drawn(",", "polygon", "0 0 60 0 60 60");
+        assert_eq!(drawn(";", "polygon", "0,0 60,0 60,60"), triangle);
+        assert_eq!(drawn(";", "polygon", "0,0,60,0,60,60"), triangle);
+        let both = with(";", "polygon", "0,0 6,0 6,6 0,6 1,2 1,1").unwrap_err();
+        assert!(both.remedy.contains("decimal points"), "{both}");
+        let quoted = with(",", "rectangle", "\"20,5 30 40 50\"").unwrap_err();
+        assert!(quoted.remedy.contains("decimal point"), "{quoted}");
     }
 
     #[test]

@@ -11,6 +11,8 @@
 //! space that was named last before it.
 
 use crate::aoi_column::{ColumnNames, Order, TooManyNames};
+use crate::fixation_path::FixationPath;
+use crate::notes::{OddTimes, notes};
 use crate::place::{cell_at, has_area};
 use crate::runs::{Gaze, MAX_LETTERS, Reduced, RunEncoder, Unreducible};
 use crate::settings::DataSeen;
@@ -52,7 +54,7 @@ struct State {
 }
 
 enum Path {
-    Fixations { letters: Vec<u16>, seen: bool },
+    Fixations(FixationPath),
     Gaze(RunEncoder),
 }
 
@@ -88,13 +90,15 @@ impl Collector {
         let (areas, order) = self.areas()?;
         let mut seen = DataSeen::default();
         let mut entries = Vec::with_capacity(self.recordings.len());
-        let mut removed_runs = 0;
-        let mut backwards = 0;
+        let (mut removed_runs, mut empty_left_out) = (0, 0);
+        let mut odd_times = OddTimes::default();
         let mut unmapped: HashSet<Option<String>> = HashSet::new();
         for state in self.recordings {
             let letters = match state.path {
-                Path::Fixations { letters, .. } => {
+                Path::Fixations(path) => {
                     seen.fixations = true;
+                    let (letters, order) = path.finish();
+                    odd_times.count(order);
                     letters
                 }
                 Path::Gaze(encoder) => {
@@ -107,7 +111,7 @@ impl Collector {
                         .finish()
                         .map_err(|why| unreducible(&self.files, state.file, why))?;
                     removed_runs += removed;
-                    backwards += resets;
+                    odd_times.backwards += resets;
                     letters
                 }
             };
@@ -117,6 +121,10 @@ impl Collector {
             };
             if matches!(self.options.placing, Placing::AoiFile(_)) && state.areas.is_empty() {
                 unmapped.insert(state.stimulus.clone());
+            }
+            if letters.is_empty() && self.options.drop_empty {
+                empty_left_out += 1;
+                continue;
             }
             entries.push(Entry {
                 participant: state.participant,
@@ -131,8 +139,8 @@ impl Collector {
             entries,
         };
         let mut summary = Summary::new(std::mem::take(&mut self.files), &cohort);
-        summary.removed_runs = removed_runs;
-        summary.notes = notes(&cohort, &summary, backwards, unmapped.len());
+        (summary.removed_runs, summary.empty_left_out) = (removed_runs, empty_left_out);
+        summary.notes = notes(&cohort, &summary, odd_times, unmapped.len());
         Ok((cohort, summary))
     }
 
@@ -210,10 +218,7 @@ impl Collector {
     fn new_state(&mut self, recording: &Recording<'_>) -> Result<State, ReadError> {
         self.file();
         let path = match recording.kind {
-            Kind::Fixations => Path::Fixations {
-                letters: Vec::new(),
-                seen: false,
-            },
+            Kind::Fixations => Path::Fixations(FixationPath::new()),
             Kind::Gaze { .. } if self.options.bin_ms.is_some() => {
                 return Err(self
                     .error("temporal binning repeats the letters of fixations, and this file holds raw gaze")
@@ -294,7 +299,7 @@ impl Sink for Collector {
         let state = &mut self.recordings[found];
         state.space = recording.space;
         match (&state.path, recording.kind) {
-            (Path::Fixations { .. }, Kind::Fixations) | (Path::Gaze(_), Kind::Gaze { .. }) => {
+            (Path::Fixations(_), Kind::Fixations) | (Path::Gaze(_), Kind::Gaze { .. }) => {
                 Ok(RecordingId(found))
             }
             _ => Err(self
@@ -307,7 +312,7 @@ impl Sink for Collector {
         let placed = self.place(recording.0, Some((fixation.x, fixation.y)), fixation.aoi);
         let binning = self.options.bin_ms;
         let leave_out_first = self.options.matlab_compat && binning.is_some();
-        let Some(Path::Fixations { letters, seen }) = self
+        let Some(Path::Fixations(path)) = self
             .recordings
             .get_mut(recording.0)
             .map(|state| &mut state.path)
@@ -315,11 +320,17 @@ impl Sink for Collector {
             let error = self.error("a fixation came for a recording of raw gaze");
             return self.fail(error);
         };
-        let is_first = !std::mem::replace(seen, true);
-        let outcome = match placed {
-            _ if is_first && leave_out_first => Err(Dropped::FirstFixation),
+        let row = path.next_row(fixation.start_ms, fixation.duration_ms, placed);
+        let row = match leave_out_first {
+            true => path.hold_back_first(row),
+            false => Some(row),
+        };
+        let Some(row) = row else {
+            return self.file().drop_row(Dropped::FirstFixation);
+        };
+        let outcome = match row.placed {
             Err(reason) => Err(reason),
-            Ok(letter) => match (binning, fixation.duration_ms) {
+            Ok(letter) => match (binning, row.duration_ms) {
                 (None, _) => Ok((letter, 1)),
                 (Some(bin), Some(duration)) => match temporal_repeats(duration, bin) {
                     0 => Err(Dropped::TooShort),
@@ -334,7 +345,7 @@ impl Sink for Collector {
             },
         };
         match outcome {
-            Ok((_, repeats)) if repeats > MAX_LETTERS.saturating_sub(letters.len()) => {
+            Ok((_, repeats)) if repeats > MAX_LETTERS.saturating_sub(path.len()) => {
                 let error = self.error(TOO_LONG).with_remedy(CHECK_TIME_UNIT);
                 self.fail(error);
             }
@@ -345,7 +356,7 @@ impl Sink for Collector {
             }
             Ok((letter, repeats)) => {
                 self.letters += repeats;
-                letters.extend(std::iter::repeat_n(letter, repeats));
+                path.push(&row, letter, repeats);
                 self.file().used();
             }
             Err(reason) => self.file().drop_row(reason),
@@ -401,39 +412,6 @@ fn unreducible(files: &[FileSummary], file: usize, why: Unreducible) -> ReadErro
         .with_remedy("give the sampling rate, as in --rate 120"),
         Unreducible::TooLong => ReadError::new(name, TOO_LONG).with_remedy(CHECK_TIME_UNIT),
     }
-}
-
-/// What the user should know about the whole.
-fn notes(cohort: &Cohort, summary: &Summary, backwards: u64, unmapped: usize) -> Vec<String> {
-    let mut notes = Vec::new();
-    let mut ids = HashSet::new();
-    let repeated = cohort
-        .entries
-        .iter()
-        .filter(|entry| !ids.insert((entry.participant.as_str(), entry.stimulus.as_deref())))
-        .count();
-    if repeated > 0 {
-        notes.push(format!(
-            "{repeated} of the scanpaths have the participant and stimulus of an earlier file; each is kept as a row of its own (a pattern for file names, such as video{{stimulus}}_p{{participant}}, can tell them apart)"
-        ));
-    }
-    if backwards > 0 {
-        notes.push(format!(
-            "time goes backwards at {backwards} rows; each was taken for a new start"
-        ));
-    }
-    let outside = summary.dropped.get(&Dropped::Outside).copied();
-    if outside.unwrap_or(0) > summary.rows_used {
-        notes.push(
-            "more points lie outside the screen or stimulus than on it: check its size and the units of coordinates".into(),
-        );
-    }
-    if unmapped > 0 {
-        notes.push(format!(
-            "{unmapped} stimuli have no area of interest: check that the AOI file names them as the recordings do"
-        ));
-    }
-    notes
 }
 
 #[cfg(test)]

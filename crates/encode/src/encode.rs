@@ -111,6 +111,13 @@ fn nothing_found(file: &str, files: usize, summary: &Summary) -> ReadError {
         1 => file.to_string(),
         more => format!("{file} and {} more", more - 1),
     };
+    if summary.empty_left_out > 0 {
+        let empty = summary.empty_left_out;
+        let problem = format!("all scanpaths are empty ({empty}), so that none is left");
+        return ReadError::new(&place, problem).with_remedy(
+            "without --drop-empty the summary tells why their rows could not be used",
+        );
+    }
     match (files, summary.rows_read) {
         (0, _) => ReadError::new(&place, "there is no file to encode"),
         (_, 0) => ReadError::new(&place, "there is no row of gaze after the header")

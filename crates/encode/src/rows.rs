@@ -240,7 +240,7 @@ impl<'a> Row<'a> {
                 .with_remedy("complete the row or remove it"));
         }
         let text = self.text(column);
-        match parse_number(text, self.rows.delimiter != b',') {
+        match parse_number(text, self.may_have_decimal_commas()) {
             Some(number) if number.is_finite() => Ok(Some(number)),
             Some(_) => Ok(None),
             None if is_missing(text) => Ok(None),
@@ -258,6 +258,11 @@ impl<'a> Row<'a> {
                 "expected a number, and the field is empty or not a number",
             )
         })
+    }
+
+    /// Whether a comma within a field may be a decimal comma.
+    pub(crate) fn may_have_decimal_commas(&self) -> bool {
+        self.rows.delimiter != b','
     }
 
     /// An error at a field of this row.

@@ -23,6 +23,8 @@ pub struct EncodeOptions {
     /// With binning, leave out the first fixation of each recording, as the ScanMatch toolbox does (its paper does not).
     /// Without binning it has no effect. Default: off.
     pub matlab_compat: bool,
+    /// Leave out recordings without a letter. Default: off, they are empty scanpaths.
+    pub drop_empty: bool,
     /// How letters are written. Default: the shortest notation that can write all of them.
     pub alphabet: Option<Notation>,
 }

@@ -131,6 +131,8 @@ pub struct Fixation<'a> {
     pub x: f64,
     /// y in the file's coordinates.
     pub y: f64,
+    /// When it starts, where the file says.
+    pub start_ms: Option<f64>,
     /// How long, where the file says; never negative or NaN.
     pub duration_ms: Option<f64>,
     /// The area of interest that the tracker's software names.

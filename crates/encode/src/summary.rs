@@ -30,6 +30,8 @@ pub struct Summary {
     pub max_length: usize,
     /// Scanpaths without a letter.
     pub empty: usize,
+    /// Recordings without a letter that are not among the scanpaths, because the user wanted it so.
+    pub empty_left_out: usize,
     /// Different participants.
     pub participants: usize,
     /// Different stimuli.
@@ -185,7 +187,12 @@ impl fmt::Display for Summary {
             scanpaths.push_str(", without a stimulus (--stimulus or --file-name names it)");
         }
         if self.empty > 0 {
-            scanpaths.push_str(&format!(", {} empty", self.empty));
+            let empty = format!(", {} empty (--drop-empty leaves them out)", self.empty);
+            scanpaths.push_str(&empty);
+        }
+        if self.empty_left_out > 0 {
+            let empty = format!(", {} empty left out", self.empty_left_out);
+            scanpaths.push_str(&empty);
         }
         line(f, "scanpaths", &scanpaths)?;
         let length = format!(
@@ -270,7 +277,10 @@ mod tests {
         assert_eq!(json["format"], "table");
         assert_eq!(json["rows_read"], 7);
         assert_eq!(json["dropped"], serde_json::json!({"lost": 2, "no-aoi": 1}));
-        assert_eq!(json["empty"], 1);
+        assert_eq!(
+            (&json["empty"], &json["empty_left_out"]),
+            (&1.into(), &0.into())
+        );
         assert_eq!(json["assumed"], serde_json::json!(["pixels"]));
         assert_eq!(json["files"][0]["file"], "a.csv");
     }
@@ -282,7 +292,7 @@ format     a table (table)
 rows read  7
 rows used  4
 dropped    3 (2 lost, 1 no-aoi)
-scanpaths  3 of 2 participants on 1 stimulus, 1 empty
+scanpaths  3 of 2 participants on 1 stimulus, 1 empty (--drop-empty leaves them out)
 length     2.3 letters on average, 0 to 4
 assumed    pixels
 ";

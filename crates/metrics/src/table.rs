@@ -2,7 +2,8 @@
 //!
 //! A table is a square of numbers, one row per letter of the first side (the host, Alice) and one column per letter of
 //! the second, in the order of the alphabet. It may carry labels: then its first row and first column name the letters,
-//! the corner is empty or a word, and the order is free. Commas, semicolons and tabs separate; `#` starts a comment line.
+//! the corner is empty or a word, and the order is free. Commas, semicolons and tabs separate; `#` starts a comment line. Where commas do not separate, numbers may
+//! have decimal commas.
 
 use crate::Alphabet;
 use serde::Serialize;
@@ -64,13 +65,11 @@ impl Table {
                 "the table is empty; expected a square of numbers separated by commas".into(),
             ));
         };
-        let delimiter = [',', ';', '\t']
-            .into_iter()
-            .max_by_key(|&delimiter| first.matches(delimiter).count())
-            .unwrap_or(',');
+        let delimiter = delimiter_of(first);
+        let decimal_comma = delimiter != ',';
         let corner = first.split(delimiter).next().unwrap_or_default();
         // NaN in the corner is a wrong number, not the name of a table.
-        let labels = if unquoted(corner).parse::<f64>().is_err() {
+        let labels = if any_number(corner, decimal_comma).is_none() {
             lines.next();
             let names: Vec<&str> = first.split(delimiter).skip(1).collect();
             Some(label_order(alphabet, first_line, &names)?)
@@ -88,8 +87,10 @@ impl Table {
             let mut numbers = Vec::new();
             for (index, field) in fields.enumerate() {
                 let wrong = |problem: &str| error(line, index + 1 + shift, problem.into());
-                let value = number(field)
-                    .ok_or_else(|| wrong("expected a finite number with a decimal point"))?;
+                let value = any_number(field, decimal_comma).filter(|value| value.is_finite());
+                let value = value.ok_or_else(|| {
+                    wrong("expected a finite number with a decimal point (or a decimal comma, where semicolons or tabs separate)")
+                })?;
                 if value < 0.0 && of == TableOf::Costs {
                     return Err(wrong(
                         "a cost must not be negative; tables of signed scores are for smith-waterman",
@@ -165,9 +166,28 @@ fn unquoted(field: &str) -> &str {
     field.trim().trim_matches('"')
 }
 
-fn number(field: &str) -> Option<f64> {
-    let value: f64 = unquoted(field).parse().ok()?;
-    value.is_finite().then_some(value)
+/// Decimal commas must not pass for delimiters: a line of numbers between semicolons or tabs is taken as such. In any other,
+/// the sign that occurs most often separates.
+fn delimiter_of(line: &str) -> char {
+    let numbers = |delimiter: &char| {
+        let mut fields = line.split(*delimiter);
+        line.contains(*delimiter) && fields.all(|field| any_number(field, true).is_some())
+    };
+    let most = [',', ';', '\t'].into_iter();
+    let most = most.max_by_key(|&delimiter| line.matches(delimiter).count());
+    [';', '\t']
+        .into_iter()
+        .find(numbers)
+        .or(most)
+        .unwrap_or(',')
+}
+
+/// A number, finite or not.
+fn any_number(field: &str, decimal_comma: bool) -> Option<f64> {
+    let field = unquoted(field);
+    let swapped = || field.replacen(',', ".", 1).parse().ok();
+    let number = field.parse().ok();
+    number.or_else(|| decimal_comma.then(swapped).flatten())
 }
 
 fn label(alphabet: &Alphabet, line: usize, column: usize, field: &str) -> Result<u16, TableError> {
@@ -289,6 +309,22 @@ mod tests {
             parse("\u{feff}0;1\r\n1;0\r\n").unwrap().values(),
             [0.0, 1.0, 1.0, 0.0]
         );
+    }
+
+    #[test]
+    fn decimal_commas_are_understood_where_the_comma_does_not_separate() {
+        let plain = parse("0,1.5\n2.25,0\n").unwrap();
+        for text in [
+            "0;1,5\n2,25;0\n",
+            "0,0;1,5\n2,25;0,0\n",
+            "0\t1,5\n2,25\t0\n",
+            "\u{feff};A;B\r\nA;0;1,5\r\nB;2,25;0\r\n",
+        ] {
+            assert_eq!(parse(text).unwrap(), plain, "{text}");
+        }
+        let error = parse("0;1\n1;1,5,0\n").unwrap_err();
+        assert_eq!((error.line, error.column), (2, 2));
+        assert!(error.problem.contains("semicolons"), "{error}");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use std::path::{Path, PathBuf};
 use std::time::Instant;
-use veilpath_metrics::{Cohort, Metric, Notation};
+use veilpath_metrics::{Cohort, Entry, Metric, Notation};
 use veilpath_protocol::{
     Engine, MAX_PAIRS, Observer, Outcome, PairRule, Spec, compare_here, count_pairs,
 };
@@ -115,7 +115,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let notation = args.alphabet.map(Notation::from);
     let paths = [&args.a, &args.b];
     let plan = cohorts::plan(paths, notation, &args.metric, args.output.quiet)?;
-    refuse_empty_for_scanmatch(&plan.metric, &[(&plan.a, paths[0]), (&plan.b, paths[1])])?;
+    let own = [(&plan.a, paths[0]), (&plan.b, paths[1])];
+    refuse_empty_for_scanmatch(&plan.metric, &own, Ids::Shown)?;
     for (cohort, path) in [(&plan.a, paths[0]), (&plan.b, paths[1])] {
         args.reveal.check_lengths(cohort, path)?;
     }
@@ -257,28 +258,80 @@ fn say_left_out(rule: PairRule, plan: &Plan, paths: [&PathBuf; 2]) {
     }
 }
 
+/// Whether a message may show participants and stimuli.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ids {
+    /// To their owner, on the terminal.
+    Shown,
+    /// What sessions tell may end up in a log.
+    Hidden,
+}
+
 /// ScanMatch divides by the length of the longer scanpath.
 pub(crate) fn refuse_empty_for_scanmatch(
     metric: &Metric,
     cohorts: &[(&Cohort, &PathBuf)],
+    ids: Ids,
 ) -> Result<(), Failure> {
     if !matches!(metric, Metric::ScanMatch { .. }) {
         return Ok(());
     }
     for (cohort, path) in cohorts {
-        let empty = cohort
-            .entries
-            .iter()
-            .filter(|entry| entry.scanpath.is_empty())
-            .count();
-        if empty > 0 {
+        let entries = cohort.entries.iter().zip(1..);
+        let empty: Vec<(&Entry, usize)> = entries
+            .filter(|(entry, _)| entry.scanpath.is_empty())
+            .collect();
+        if !empty.is_empty() {
             return Err(Failure::input(format!(
-                "{}: {empty} of {} scanpaths are empty, and ScanMatch is not defined for them\n  \
-                 remove those rows, or use another --metric",
+                "{}: {} of {} scanpaths are empty, and ScanMatch is not defined for them: {}\n  \
+                 remove those rows (veilpath encode --drop-empty leaves them out), or use another --metric",
                 path.display(),
-                cohort.entries.len()
+                empty.len(),
+                cohort.entries.len(),
+                first_few(&empty, ids)
             )));
         }
     }
     Ok(())
+}
+
+/// Scanpaths by their number in the file, from 1.
+fn first_few(entries: &[(&Entry, usize)], ids: Ids) -> String {
+    const NAMED: usize = 5;
+    let name = |&(entry, number): &(&Entry, usize)| match (ids, &entry.stimulus) {
+        (Ids::Hidden, _) => format!("number {number}"),
+        (Ids::Shown, None) => format!("number {number} ({})", entry.participant),
+        (Ids::Shown, Some(stimulus)) => {
+            format!("number {number} ({} on {stimulus})", entry.participant)
+        }
+    };
+    let named: Vec<String> = entries.iter().take(NAMED).map(name).collect();
+    match entries.len() - named.len() {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veilpath_metrics::Scanpath;
+
+    #[test]
+    fn empty_scanpaths_are_named_to_their_owner_and_numbered_in_sessions() {
+        let entry = |stimulus: Option<&str>| Entry {
+            participant: "anna".into(),
+            stimulus: stimulus.map(str::to_string),
+            scanpath: Scanpath::new(Vec::new()),
+        };
+        let (cat, none) = (entry(Some("cat")), entry(None));
+        let few = [(&cat, 2), (&none, 7)];
+        assert_eq!(
+            first_few(&few, Ids::Shown),
+            "number 2 (anna on cat), number 7 (anna)"
+        );
+        assert_eq!(first_few(&few, Ids::Hidden), "number 2, number 7");
+        let many: Vec<_> = std::iter::repeat_n((&cat, 1), 9).collect();
+        assert!(first_few(&many, Ids::Hidden).ends_with(" and 4 more"));
+    }
 }

@@ -139,6 +139,10 @@ struct LetterArgs {
     /// With --bin, leave out each recording's first fixation, as the ScanMatch toolbox does
     #[arg(long, requires = "bin")]
     matlab_compat: bool,
+
+    /// Leave out recordings without a single letter, which are empty scanpaths otherwise
+    #[arg(long)]
+    drop_empty: bool,
 }
 
 /// How raw gaze is reduced.
@@ -274,6 +278,7 @@ pub(crate) fn run(args: &EncodeArgs) -> Result<(), Failure> {
         runs: args.gaze.options(),
         bin_ms: args.letters.bin,
         matlab_compat: args.letters.matlab_compat,
+        drop_empty: args.letters.drop_empty,
         alphabet: args.letters.alphabet.map(Notation::from),
     };
     let format = args.file.input_format.as_deref();

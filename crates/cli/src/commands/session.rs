@@ -1,7 +1,7 @@
 //! What `host` and `join` have in common: everything but the first connection.
 
 use crate::cohorts::OwnCohort;
-use crate::commands::compare::{NotationName, PairsName, refuse_empty_for_scanmatch};
+use crate::commands::compare::{Ids, NotationName, PairsName, refuse_empty_for_scanmatch};
 use crate::commands::identity;
 use crate::engine_args::{EngineName, KeyArgs, PaillierArgs};
 use crate::events::{Events, LogFormat};
@@ -146,7 +146,7 @@ impl SessionArgs {
         self.reveal.check_lengths(own.cohort(), &self.cohort)?;
         if let Some(metric) = own.metric() {
             spec(self, engine, metric.clone(), own.cohort())?;
-            refuse_empty_for_scanmatch(metric, &[(own.cohort(), &self.cohort)])?;
+            refuse_empty_for_scanmatch(metric, &[(own.cohort(), &self.cohort)], Ids::Hidden)?;
         }
         Ok(Ready {
             role,
@@ -258,7 +258,7 @@ impl Ready<'_> {
         let args = self.args;
         let settled = self.own.settle(theirs, self.role, &args.metric, quiet);
         let (cohort, metric) = settled?;
-        refuse_empty_for_scanmatch(&metric, &[(&cohort, &args.cohort)])?;
+        refuse_empty_for_scanmatch(&metric, &[(&cohort, &args.cohort)], Ids::Hidden)?;
         args.reveal.check_lengths(&cohort, &args.cohort)?;
         Ok(Plan {
             spec: spec(args, self.engine, metric, &cohort)?,

@@ -1,6 +1,8 @@
 //! Recordings, placing, binning and what the cohort says of its making.
 
+mod empty;
 mod gaze;
+mod order;
 
 use super::*;
 use crate::{Areas, Input, Outside, RunOptions};
@@ -20,6 +22,7 @@ fn fixation(x: f64, y: f64, duration_ms: f64) -> Fixation<'static> {
     Fixation {
         x,
         y,
+        start_ms: None,
         duration_ms: Some(duration_ms),
         aoi: None,
     }

@@ -44,6 +44,7 @@ impl Format for Points {
                 Fixation {
                     x: row.number(0)?,
                     y: row.number(1)?,
+                    start_ms: None,
                     duration_ms: None,
                     aoi: None,
                 },
@@ -168,6 +169,27 @@ fn errors_name_the_file_and_a_way_out() {
             .contains("no file")
     );
     assert!(encode(&[("p.txt", "x,y\n1,1\n")], Some("Points"), SCREEN).is_ok());
+}
+
+#[test]
+fn a_cohort_of_empty_scanpaths_alone_is_refused_where_those_are_left_out() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("p.csv");
+    fs::write(&path, "x,y,duration\n-5,0,200\n").unwrap();
+    let read = ReadOptions {
+        screen: SCREEN,
+        ..ReadOptions::default()
+    };
+    let encode = |drop_empty| {
+        let options = EncodeOptions {
+            drop_empty,
+            ..EncodeOptions::default()
+        };
+        encode_files(std::slice::from_ref(&path), None, &read, &options, &|_| ())
+    };
+    assert!(encode(false).is_ok());
+    let error = encode(true).unwrap_err();
+    assert!(error.remedy.contains("--drop-empty"), "{error}");
 }
 
 /// The strings that the ScanMatch toolbox' own example gives, computed independently.

@@ -2,7 +2,8 @@
 
 use super::oriented;
 use crate::{
-    CoordinateUnit, Dropped, Fixation, ReadError, ReadOptions, Recording, RecordingId, Sink, Space,
+    CoordinateUnit, Dropped, Fixation, ReadError, ReadOptions, Recording, RecordingId, Row, Sink,
+    Space, parse_number,
 };
 
 /// Remembers the recording of the last row, so that a table with a name on every row asks the sink only where the name
@@ -41,6 +42,7 @@ pub(crate) fn report_fixation(
     sink: &mut dyn Sink,
     recording: RecordingId,
     point: Option<(f64, f64)>,
+    start_ms: Option<f64>,
     duration_ms: Option<f64>,
     aoi: Option<&str>,
 ) {
@@ -52,11 +54,18 @@ pub(crate) fn report_fixation(
             Fixation {
                 x,
                 y,
+                start_ms,
                 duration_ms,
                 aoi,
             },
         ),
     }
+}
+
+/// When a row's fixation starts. A field that is no number is no reason to refuse the row: it stays where it stands.
+pub(crate) fn start_ms(row: &Row<'_>, column: Option<usize>, unit_in_ms: f64) -> Option<f64> {
+    let start = parse_number(row.text(column?), true)?;
+    Some(start * unit_in_ms).filter(|start| start.is_finite())
 }
 
 /// The space of a format in pixels: what the user said, else the size that the file gives.

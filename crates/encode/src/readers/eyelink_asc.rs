@@ -1,7 +1,7 @@
 //! EyeLink recordings as text (`.asc`), as SR Research's edf2asc writes them.
 //!
-//! - A line belongs to the trial in which it stands: a fixation, whose line is written when it ends, to the one in which
-//!   it ended. Lines before the first `TRIALID` or between `TRIAL_RESULT` and the next `TRIALID` belong to none.
+//! - A line belongs to the trial in which it stands, but a fixation, whose line is written when it ends, to the one in
+//!   which it started. What is before the first `TRIALID` or between `TRIAL_RESULT` and the next `TRIALID` belongs to none.
 //! - A trial is called after its picture (`!V TRIAL_VAR image …`, else the first `!V IMGLOAD`), else after the text
 //!   behind `TRIALID`, or `trial n` where that is a number. A second trial of one name is called `name (2)`.
 //! - Without `TRIALID`, a file is one recording, or `block n` for each start of recording where there are several.
@@ -9,6 +9,7 @@
 
 use super::common::{Current, report_fixation};
 use super::eyelink_lines::{Line, Message, Survey, TrialNames};
+use super::eyelink_places::{Place, Places};
 use super::{Format, names_of, oriented};
 use crate::{
     Dropped, Eye, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, RecordingId,
@@ -62,14 +63,6 @@ impl Format for EyelinkAsc {
     }
 }
 
-/// Where rows belong at the moment.
-enum Place {
-    /// To this stimulus.
-    Stimulus(Option<String>),
-    /// Between trials.
-    Nowhere,
-}
-
 struct Reader<'a> {
     file: String,
     line: u64,
@@ -80,7 +73,7 @@ struct Reader<'a> {
     participant: String,
     /// The name for all of the file, where it has at most one trial.
     only_stimulus: Option<String>,
-    place: Place,
+    places: Places,
     trials: usize,
     blocks: usize,
     uses_of_name: HashMap<String, u32>,
@@ -157,7 +150,7 @@ impl<'a> Reader<'a> {
             fixations_wanted,
             participant,
             only_stimulus: only_stimulus.filter(|_| single.is_some() || survey.trials.is_empty()),
-            place,
+            places: Places::new(place),
             trials: 0,
             blocks: 0,
             uses_of_name: HashMap::new(),
@@ -176,9 +169,9 @@ impl<'a> Reader<'a> {
             Line::Nothing => {}
             Line::Setup(line) => self.set_up(line)?,
             Line::Other => self.sink.dropped(Dropped::OtherEvent),
-            Line::Message(text) => {
+            Line::Message(time, text) => {
                 self.sink.dropped(Dropped::OtherEvent);
-                self.hear(Message::of(text));
+                self.hear(time, Message::of(text));
             }
             Line::Fixation(line) if self.fixations_wanted => self.fixation(line)?,
             Line::Sample(line) if !self.fixations_wanted => self.sample(line)?,
@@ -198,7 +191,9 @@ impl<'a> Reader<'a> {
                 && self.survey.blocks > 1
                 && self.only_stimulus.is_none()
             {
-                self.place = Place::Stimulus(Some(format!("block {}", self.blocks)));
+                let time = words.clone().next().and_then(|time| time.parse().ok());
+                let block = format!("block {}", self.blocks);
+                self.places.enter(time, Place::Stimulus(Some(block)));
                 self.sink.assumed("no trials are marked (TRIALID); each start of recording counts as a stimulus of its own");
             }
         }
@@ -235,7 +230,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn hear(&mut self, message: Message<'_>) {
+    fn hear(&mut self, time: Option<f64>, message: Message<'_>) {
         match message {
             Message::TrialStart(id) => {
                 let name = match (&self.only_stimulus, self.survey.trials.get(self.trials)) {
@@ -246,12 +241,13 @@ impl<'a> Reader<'a> {
                 self.trials += 1;
                 let uses = self.uses_of_name.entry(name.clone()).or_default();
                 *uses += 1;
-                self.place = Place::Stimulus(Some(match *uses {
+                let name = match *uses {
                     1 => name,
                     again => format!("{name} ({again})"),
-                }));
+                };
+                self.places.enter(time, Place::Stimulus(Some(name)));
             }
-            Message::TrialEnd if self.trials > 0 => self.place = Place::Nowhere,
+            Message::TrialEnd if self.trials > 0 => self.places.enter(time, Place::Nowhere),
             Message::Coordinates([left, top, right, bottom]) if self.options.screen.is_none() => {
                 let space = Space {
                     left,
@@ -277,8 +273,9 @@ impl<'a> Reader<'a> {
         last + 1.0
     }
 
-    fn recording(&mut self) -> Result<Option<RecordingId>, ReadError> {
-        let Place::Stimulus(stimulus) = &self.place else {
+    /// The recording of a row; a fixation belongs where it started.
+    fn recording(&mut self, started: Option<f64>) -> Result<Option<RecordingId>, ReadError> {
+        let Place::Stimulus(stimulus) = self.places.at(started) else {
             self.sink.dropped(Dropped::NoStimulus);
             return Ok(None);
         };
@@ -324,14 +321,15 @@ impl<'a> Reader<'a> {
             self.sink.dropped(Dropped::OtherEye);
             return Ok(());
         }
-        let Some(recording) = self.recording()? else {
+        let start_ms = words.next().and_then(|start| start.parse().ok());
+        let Some(recording) = self.recording(start_ms)? else {
             return Ok(());
         };
-        let mut words = words.skip(2);
+        let mut words = words.skip(1);
         let duration = self.number(words.next(), 4, "duration")?;
         let x = self.number(words.next(), 5, "x")?;
         let y = self.number(words.next(), 6, "y")?;
-        report_fixation(self.sink, recording, x.zip(y), duration, None);
+        report_fixation(self.sink, recording, x.zip(y), start_ms, duration, None);
         Ok(())
     }
 
@@ -348,7 +346,7 @@ impl<'a> Reader<'a> {
             self.sink.dropped(Dropped::OtherEye);
             return Ok(());
         }
-        let Some(recording) = self.recording()? else {
+        let Some(recording) = self.recording(None)? else {
             return Ok(());
         };
         let mut words = line.split_ascii_whitespace();

@@ -16,8 +16,8 @@ pub(super) enum Line<'a> {
     Fixation(&'a str),
     /// `START`, `EVENTS` and `SAMPLES`: what follows, and of which eyes.
     Setup(&'a str),
-    /// `MSG`, without time and offset.
-    Message(&'a str),
+    /// `MSG`: its time, and its text without the offset that may stand before it.
+    Message(Option<f64>, &'a str),
     /// Any other event with a time: saccades, blinks, buttons, the starts of fixations.
     Other,
 }
@@ -33,7 +33,7 @@ impl<'a> Line<'a> {
             _ if line.as_bytes().first().is_some_and(u8::is_ascii_digit) => Self::Sample(line),
             "EFIX" => Self::Fixation(line),
             "START" | "EVENTS" | "SAMPLES" => Self::Setup(line),
-            "MSG" => Self::Message(message_text(line)),
+            "MSG" => message(line),
             "SFIX" | "SSACC" | "ESACC" | "SBLINK" | "EBLINK" | "BUTTON" | "INPUT" => Self::Other,
             _ => Self::Nothing,
         }
@@ -181,7 +181,7 @@ impl Survey {
                 self.blocks += usize::from(line.starts_with("START"));
                 self.events_announced |= line.starts_with("EVENTS");
             }
-            Line::Message(text) => match Message::of(text) {
+            Line::Message(_, text) => match Message::of(text) {
                 Message::TrialStart(id) => self.trials.push(TrialNames::of_id(id)),
                 Message::Picture(name) => self.name_last(|trial| &mut trial.picture, name),
                 Message::Variable(name) => self.name_last(|trial| &mut trial.variable, name),
@@ -199,14 +199,16 @@ impl Survey {
     }
 }
 
-/// The text of a message, without `MSG`, the time and the offset that may follow it.
-fn message_text(line: &str) -> &str {
+/// A message, without `MSG` and the offset that may follow the time.
+fn message(line: &str) -> Line<'_> {
     let (_, rest) = split_word(line);
-    let (_, text) = split_word(rest);
-    match split_word(text) {
+    let (time, text) = split_word(rest);
+    let text = match split_word(text) {
         (word, after) if word.parse::<f64>().is_ok() && !after.is_empty() => after,
         _ => text,
-    }
+    };
+    let time = time.parse().ok().filter(|time: &f64| time.is_finite());
+    Line::Message(time, text)
 }
 
 /// The first word and what follows it.
@@ -262,10 +264,17 @@ mod tests {
 
     #[test]
     fn lines_are_told_by_their_first_word() {
-        assert_eq!(Line::of("MSG\t10 TRIALID 3"), Line::Message("TRIALID 3"));
-        assert_eq!(Line::of("MSG 10 -4 TRIALID 3"), Line::Message("TRIALID 3"));
-        assert_eq!(Line::of("MSG\t10 5"), Line::Message("5"));
-        assert_eq!(Line::of("MSG"), Line::Message(""));
+        let at_10 = Some(10.0);
+        assert_eq!(
+            Line::of("MSG\t10 TRIALID 3"),
+            Line::Message(at_10, "TRIALID 3")
+        );
+        assert_eq!(
+            Line::of("MSG 10 -4 TRIALID 3"),
+            Line::Message(at_10, "TRIALID 3")
+        );
+        assert_eq!(Line::of("MSG\t10 5"), Line::Message(at_10, "5"));
+        assert_eq!(Line::of("MSG"), Line::Message(None, ""));
         assert_eq!(Line::of("EBLINK L 1\t2\t3"), Line::Other);
         for nothing in ["", "** note", "\t -63 7", "END\t9", "PUPIL\tAREA", ">>>>"] {
             assert_eq!(Line::of(nothing), Line::Nothing, "{nothing}");

@@ -3,7 +3,7 @@
 //! A file of fixations has one row per fixation. A file of all gaze has one per sample, in which `FPOGD`, the duration of
 //! the fixation so far, grows from row to row; the last valid row of each `FPOGID` is the fixation. Both are read alike.
 
-use super::common::{Current, fraction_space, report_fixation};
+use super::common::{Current, fraction_space, report_fixation, start_ms};
 use super::{Format, names_of};
 use crate::{
     Columns, Dropped, Eye, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording,
@@ -117,6 +117,7 @@ struct Pending {
     recording: RecordingId,
     number: f64,
     point: Option<(f64, f64)>,
+    start_ms: Option<f64>,
     duration_ms: Option<f64>,
 }
 
@@ -130,6 +131,7 @@ fn read_fixations(
     let media = Media::of(columns);
     let x = columns.require(&["FPOGX"])?;
     let y = columns.require(&["FPOGY"])?;
+    let start = columns.find(&["FPOGS"]);
     let duration = columns.require(&["FPOGD"])?;
     let number = columns.require(&["FPOGID"])?;
     let valid = columns.find(&["FPOGV"]);
@@ -149,6 +151,7 @@ fn read_fixations(
             recording,
             number: row.number(number)?,
             point: row.number_or_missing(x)?.zip(row.number_or_missing(y)?),
+            start_ms: start_ms(&row, start, unit),
             duration_ms: row.number_or_missing(duration)?.map(|value| value * unit),
         };
         match &pending {
@@ -173,6 +176,7 @@ fn hand_over(fixation: &Pending, aoi: &str, sink: &mut dyn Sink) {
         sink,
         fixation.recording,
         fixation.point,
+        fixation.start_ms,
         fixation.duration_ms,
         Some(aoi).filter(|aoi| !aoi.is_empty()),
     );
@@ -266,6 +270,7 @@ mod tests {
                 (0.7, 0.8, Some(125.0), None)
             ]
         );
+        assert_eq!(sea.starts, [Some(0.0), Some(60.0)]);
         assert_eq!(hill.stimulus.as_deref(), Some("hill.png"));
         assert_eq!(hill.fixations, [(0.5, 0.5, Some(250.0), None)]);
         assert_eq!(read.dropped[&Dropped::SameFixation], 2);

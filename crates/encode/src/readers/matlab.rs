@@ -162,6 +162,7 @@ fn hand_over(
                 Fixation {
                     x,
                     y,
+                    start_ms: None,
                     duration_ms,
                     aoi: None,
                 },

@@ -15,6 +15,7 @@ mod common;
 mod ehtask;
 mod eyelink_asc;
 mod eyelink_lines;
+mod eyelink_places;
 mod gazepoint;
 mod ignored;
 mod matlab;
@@ -128,20 +129,35 @@ pub(crate) fn names_of(
 ) -> Result<(String, Option<String>), ReadError> {
     let found = names_found(input, options, in_preamble)?;
     if found.participant.is_none() {
-        sink.assumed(CALLED_AFTER_FILE);
+        sink.assumed(&called_after_file(&[]));
     }
     Ok(or_file_name(found, input))
 }
 
-fn or_file_name(found: NamesInFile, input: &Input) -> (String, Option<String>) {
+/// A participant that nobody names is called after the file.
+pub(crate) fn or_file_name(found: NamesInFile, input: &Input) -> (String, Option<String>) {
     let participant = found.participant;
     let participant = participant.unwrap_or_else(|| input.stem().to_string());
     (participant, found.stimulus)
 }
 
-/// What is said of a file that does not tell whose gaze it holds.
-const CALLED_AFTER_FILE: &str =
-    "the participant is called after the file (--participant or --file-name names it otherwise)";
+/// What is said of a file that does not tell whose gaze it holds; one of the columns that play no role may.
+pub(crate) fn called_after_file(unused_columns: &[&str]) -> String {
+    const LISTED: usize = 6;
+    let otherwise = "--participant or --file-name names it otherwise";
+    if unused_columns.is_empty() {
+        return format!("the participant is called after the file ({otherwise})");
+    }
+    let listed: Vec<&str> = unused_columns.iter().take(LISTED).copied().collect();
+    let more = match unused_columns.len() - listed.len() {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!(
+        "all rows are of one participant, who is called after the file; if one of the columns that were not used ({}{more}) names the participants, say so with --columns participant=NAME ({otherwise})",
+        listed.join(", ")
+    )
+}
 
 /// Participant and stimulus for a data set that spells them in its file names: a name template of the user's goes first.
 pub(crate) fn names_by_convention(
@@ -218,6 +234,8 @@ pub(crate) mod recorder {
         pub(crate) kind: Kind,
         pub(crate) space: Option<Space>,
         pub(crate) fixations: Vec<RecordedFixation>,
+        /// When they start, in ms.
+        pub(crate) starts: Vec<Option<f64>>,
         pub(crate) samples: Vec<RecordedSample>,
     }
 
@@ -242,6 +260,7 @@ pub(crate) mod recorder {
                     kind: recording.kind,
                     space: recording.space,
                     fixations: Vec::new(),
+                    starts: Vec::new(),
                     samples: Vec::new(),
                 });
                 self.recordings.len() - 1
@@ -249,6 +268,7 @@ pub(crate) mod recorder {
         }
 
         fn fixation(&mut self, recording: RecordingId, fixation: Fixation<'_>) {
+            self.recordings[recording.0].starts.push(fixation.start_ms);
             self.recordings[recording.0].fixations.push((
                 fixation.x,
                 fixation.y,

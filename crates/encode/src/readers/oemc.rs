@@ -165,7 +165,7 @@ mod tests {
                 }
             );
             assert_eq!(read.recordings[0].participant, "a");
-            assert_eq!(read.assumed, [crate::readers::CALLED_AFTER_FILE]);
+            assert_eq!(read.assumed, [crate::readers::called_after_file(&[])]);
         }
     }
 

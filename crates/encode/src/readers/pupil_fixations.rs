@@ -4,7 +4,7 @@
 //! first on the surface.
 
 use super::Format;
-use super::common::report_fixation;
+use super::common::{report_fixation, start_ms};
 use super::pupil::{Names, Position, says_no};
 use crate::{
     Columns, Dropped, Head, Input, Kind, ReadError, ReadOptions, RowChoice, Rows, Sink, TimeUnit,
@@ -55,6 +55,12 @@ impl Format for PupilFixations {
         };
         let id = columns.require(&["fixation id", "fixation_id", "id"])?;
         let duration = columns.require(&["duration"])?;
+        let start = columns.find(&["start_timestamp", "start timestamp"]);
+        // Player writes seconds, Cloud says that it writes nanoseconds.
+        let start_unit = start
+            .and_then(|start| TimeUnit::parse(columns.unit(start)?))
+            .unwrap_or(TimeUnit::Seconds)
+            .in_ms();
         let confidence = columns.find(&["confidence"]);
         let on_surface = columns.find(&[
             "on_surf",
@@ -85,7 +91,8 @@ impl Format for PupilFixations {
                 continue;
             }
             last = Some(this);
-            report_fixation(sink, this.0, point, duration_ms, None);
+            let start_ms = start_ms(&row, start, start_unit);
+            report_fixation(sink, this.0, point, start_ms, duration_ms, None);
         }
         Ok(())
     }
@@ -119,6 +126,7 @@ mod tests {
                 (0.75, 0.125, Some(180.0), None)
             ]
         );
+        assert_eq!(read.recordings[0].starts, [Some(100e3), Some(100.3e3)]);
         assert_eq!(read.dropped[&Dropped::Lost], 2);
         assert_eq!(read.dropped[&Dropped::NegativeDuration], 1);
     }
@@ -161,6 +169,7 @@ mod tests {
                 (100.0, 50.0, Some(120.0), None)
             ]
         );
+        assert_eq!(one.starts, [Some(1.7e12), Some(1.7e12 + 300.0)]);
         let plain = ReadOptions::default();
         let read = read_detected(&PupilFixations, "pupil-neon-fixations.csv", &plain);
         assert_eq!(read.recordings[0].space, None);

@@ -92,6 +92,7 @@ impl Format for Salient360 {
                     Fixation {
                         x,
                         y,
+                        start_ms: None,
                         duration_ms,
                         aoi: None,
                     },

@@ -4,7 +4,7 @@
 //!   by commas or tabs, in microseconds.
 //! - The table of BeGaze's metrics export: one header, `Event Start Trial Time [ms]`, `Category`, `Fixation Position X [px]`.
 
-use super::common::{Current, pixel_space, report_fixation};
+use super::common::{Current, pixel_space, report_fixation, start_ms};
 use super::smi::{Preamble, Stimuli, is_nothing};
 use super::{Format, names_of, names_unless_in_columns};
 use crate::{
@@ -72,6 +72,7 @@ fn read_list(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Result
     let mut rows = fixation_rows(input.into_lines())?;
     let columns = rows.columns();
     let trial = columns.require(&["Trial"])?;
+    let start = columns.find(&["Start"]);
     let duration = columns.require(&["Duration"])?;
     let x = columns.require(&["Location X"])?;
     let y = columns.require(&["Location Y"])?;
@@ -116,7 +117,8 @@ fn read_list(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Result
             },
         )?;
         let aoi = aoi.map(|aoi| row.text(aoi)).filter(|aoi| !is_nothing(aoi));
-        report_fixation(sink, recording, point, duration_ms, aoi);
+        let start_ms = start_ms(&row, start, unit);
+        report_fixation(sink, recording, point, start_ms, duration_ms, aoi);
     }
     Ok(())
 }
@@ -147,6 +149,7 @@ fn read_table(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Resul
     let columns = rows.columns();
     let x = columns.require(&["Fixation Position X", "Visual Intake Position X"])?;
     let y = columns.require(&["Fixation Position Y", "Visual Intake Position Y"])?;
+    let start = columns.find(&["Event Start Trial Time"]);
     let duration = columns.require(&["Event Duration"])?;
     let category = columns.find(&["Category"]);
     let participant = columns.find(&["Participant"]);
@@ -183,7 +186,8 @@ fn read_table(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Resul
             },
         )?;
         let aoi = Some(text(aoi)).filter(|aoi| !is_nothing(aoi) && *aoi != "White Space");
-        report_fixation(sink, recording, point, duration_ms, aoi);
+        let start_ms = start_ms(&row, start, unit);
+        report_fixation(sink, recording, point, start_ms, duration_ms, aoi);
     }
     Ok(())
 }
@@ -282,6 +286,7 @@ mod tests {
                 (900.0, 500.0, Some(120.5), None)
             ]
         );
+        assert_eq!(one.starts, [Some(1000.0), Some(1260.0)]);
         assert_eq!(two.stimulus.as_deref(), Some("trial 2"));
         assert_eq!(two.fixations.len(), 1);
         assert_eq!(read.dropped[&Dropped::OtherEye], 1);
@@ -295,6 +300,7 @@ mod tests {
                     Fixation R,1,1,0,5000,5000,1,2\n";
         let read = read_text(&SmiEvents, "t", text, &ReadOptions::default()).unwrap();
         assert_eq!(read.recordings[0].fixations, [(1.0, 2.0, Some(5.0), None)]);
+        assert_eq!(read.recordings[0].starts, [Some(0.0)]);
         assert_eq!(read.recordings[0].space, None);
         let left = ReadOptions {
             eye: Eye::Left,

@@ -3,7 +3,7 @@
 //! Fixations beside the screen have negative coordinates, often −1; they are handed over as they are, for the encoder to
 //! count as outside.
 
-use super::common::{Current, pixel_space, report_fixation};
+use super::common::{Current, pixel_space, report_fixation, start_ms};
 use super::tobii_columns::{Layout, size_in_words};
 use super::tobii_table::read_table;
 use super::{Format, names_of, names_unless_in_columns};
@@ -81,13 +81,15 @@ fn read_version_2(
     let x = columns.require(&["MappedFixationPointX", "FixationPointX"])?;
     let y = columns.require(&["MappedFixationPointY", "FixationPointY"])?;
     let duration = columns.require(&["FixationDuration"])?;
+    let start = columns.find(&["Timestamp"]);
     let unit = options.time_unit.unwrap_or(TimeUnit::Milliseconds).in_ms();
     let mut current = Current::default();
     while let Some(row) = rows.next_row()? {
         let point = row.number_or_missing(x)?.zip(row.number_or_missing(y)?);
         let duration_ms = row.number_or_missing(duration)?.map(|value| value * unit);
         let recording = current.enter(sink, &recording)?;
-        report_fixation(sink, recording, point, duration_ms, None);
+        let start_ms = start_ms(&row, start, unit);
+        report_fixation(sink, recording, point, start_ms, duration_ms, None);
     }
     Ok(())
 }
@@ -189,6 +191,7 @@ mod tests {
                 (100.0, 900.0, Some(250.0), None)
             ]
         );
+        assert_eq!(recording.starts, [Some(26.0), Some(659.0), Some(800.0)]);
         assert_eq!(read.dropped[&Dropped::Lost], 1);
         assert_eq!(read.dropped[&Dropped::NegativeDuration], 1);
         survives_damage(&TobiiStudio, "tobii-studio.tsv");

@@ -255,7 +255,7 @@ impl Table<'_> {
             None => None,
         };
         let aoi = self.layout.aoi(row, stimulus.unwrap_or(""));
-        report_fixation(self.sink, recording, point, duration_ms, aoi);
+        report_fixation(self.sink, recording, point, None, duration_ms, aoi);
         Ok(())
     }
 

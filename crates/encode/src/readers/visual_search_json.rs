@@ -160,6 +160,7 @@ impl HandOver<'_> {
                     Fixation {
                         x,
                         y,
+                        start_ms: None,
                         duration_ms,
                         aoi: None,
                     },

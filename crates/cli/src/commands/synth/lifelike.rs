@@ -159,6 +159,7 @@ impl Study {
                     Fixation {
                         x: looked.x,
                         y: looked.y,
+                        start_ms: None,
                         duration_ms: Some(looked.duration_ms),
                         aoi: None,
                     },

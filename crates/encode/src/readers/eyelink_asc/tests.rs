@@ -93,9 +93,36 @@ fn trials_blocks_and_names() {
     let one = "MSG 1 TRIALID 7\nEFIX L 1 2 3 4 5 6\n";
     assert_eq!(names(one, &plain), ["trial 7"]);
     assert_eq!(names(one, &named), ["film"]);
-    let two = "MSG 1 TRIALID cat\nEFIX L 1 2 3 4 5 6\nMSG 8 TRIALID cat\nEFIX L 1 2 3 4 5 6\n";
+    let two = "MSG 1 TRIALID cat\nEFIX L 1 2 3 4 5 6\nMSG 8 TRIALID cat\nEFIX L 8 9 3 4 5 6\n";
     assert_eq!(names(two, &plain), ["cat", "cat (2)"]);
     assert_eq!(names(two, &named), ["cat", "cat (2)"]);
+}
+
+#[test]
+fn a_fixation_belongs_to_the_trial_in_which_it_starts() {
+    let text = "MSG 1000 TRIALID cat\nEFIX L 1100 1300 200 1 1 6\n\
+                MSG 1500 TRIAL_RESULT 0\nMSG 1501 TRIALID dog\nEFIX L 1400 1600 200 2 2 6\n\
+                EFIX L 1700 1800 100 3 3 6\nMSG 1900 TRIAL_RESULT 0\nMSG 2000 TRIALID owl\n\
+                EFIX L 1950 2100 150 4 4 6\nEFIX L 2150 2300 150 5 5 6\n";
+    let read = read(text, &ReadOptions::default()).unwrap();
+    let found: Vec<_> = read
+        .recordings
+        .iter()
+        .map(|trial| {
+            let xs: Vec<f64> = trial.fixations.iter().map(|fixation| fixation.0).collect();
+            (trial.stimulus.as_deref().unwrap(), xs)
+        })
+        .collect();
+    assert_eq!(
+        found,
+        [
+            ("cat", vec![1.0, 2.0]),
+            ("dog", vec![3.0]),
+            ("owl", vec![5.0])
+        ]
+    );
+    assert_eq!(read.recordings[0].starts, [Some(1100.0), Some(1400.0)]);
+    assert_eq!(read.dropped[&Dropped::NoStimulus], 1);
 }
 
 #[test]
@@ -164,10 +191,11 @@ fn a_real_monocular_file() {
         .iter()
         .map(|recording| (recording.stimulus.as_deref(), recording.fixations.clone()))
         .collect();
+    // The first starts a millisecond after trial 1 and ends one after trial 2; trial 4 has a time before all others.
     assert_eq!(
         found,
         [
-            (Some("trial 2"), vec![(141.0, 132.2, Some(133.0), None)]),
+            (Some("trial 1"), vec![(141.0, 132.2, Some(133.0), None)]),
             (Some("trial 4"), vec![(638.5, 531.8, Some(45.0), None)])
         ]
     );

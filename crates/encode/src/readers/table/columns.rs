@@ -3,7 +3,7 @@
 use super::vocabulary::{
     AOI, CONFIDENCE, DURATION, END, Kind, PARTICIPANT, PLACES, START, STIMULUS, TRIAL, UNIT_WORDS,
 };
-use crate::{Columns, ReadError, ReadOptions};
+use crate::{Columns, ReadError, ReadOptions, parse_number};
 
 /// Where things stand in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -72,6 +72,27 @@ impl Layout {
     /// Names in use that stand above several columns, the first of which is taken.
     pub(super) fn repeated<'a>(&self, columns: &'a Columns) -> Vec<&'a str> {
         let names = columns.names();
+        self.used()
+            .map(|column| names[column].as_str())
+            .filter(|used| {
+                let same = names.iter().filter(|name| name.eq_ignore_ascii_case(used));
+                same.count() > 1
+            })
+            .collect()
+    }
+
+    /// Names of the columns that play no role. A number is none: it is a participant's data in the header's place.
+    pub(super) fn unused<'a>(&self, columns: &'a Columns) -> Vec<&'a str> {
+        let used: Vec<usize> = self.used().collect();
+        let names = columns.names().iter().enumerate();
+        names
+            .filter(|(column, _)| !used.contains(column))
+            .map(|(_, name)| name.as_str())
+            .filter(|name| !name.is_empty() && parse_number(name, true).is_none())
+            .collect()
+    }
+
+    fn used(&self) -> impl Iterator<Item = usize> {
         let optional = [
             self.duration,
             self.start,
@@ -85,12 +106,6 @@ impl Layout {
         [self.x, self.y]
             .into_iter()
             .chain(optional.into_iter().flatten())
-            .map(|column| names[column].as_str())
-            .filter(|used| {
-                let same = names.iter().filter(|name| name.eq_ignore_ascii_case(used));
-                same.count() > 1
-            })
-            .collect()
     }
 
     /// Whether a row tells how long it lasted, so that rows are fixations.

@@ -10,8 +10,8 @@ mod recordings;
 mod units;
 mod vocabulary;
 
-use super::common::report_fixation;
-use super::{Format, names_of, names_unless_in_columns};
+use super::common::{report_fixation, start_ms};
+use super::{Format, called_after_file, names_found, or_file_name};
 use crate::{
     Dropped, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Row, RowChoice, Rows, Sample,
     Sink, TimeUnit, is_missing,
@@ -51,10 +51,11 @@ impl Format for Table {
         let first_rows = Rows::open(Input::from_bytes(input.name(), first_rows)?)?;
         let columns = first_rows.columns().clone();
         let layout = Layout::find(&columns, options)?;
-        let names = match layout.participant {
-            Some(_) => names_unless_in_columns(&input, options, NamesInFile::default())?,
-            None => names_of(&input, options, NamesInFile::default(), sink)?,
-        };
+        let found = names_found(&input, options, NamesInFile::default())?;
+        if layout.participant.is_none() && found.participant.is_none() {
+            sink.assumed(&called_after_file(&layout.unused(&columns)));
+        }
+        let names = or_file_name(found, &input);
         for name in layout.repeated(&columns) {
             sink.assumed(&format!(
                 "the first of several columns \"{name}\" is the one that counts (--columns names others)"
@@ -78,6 +79,7 @@ impl Format for Table {
         };
         let space = units::space(&columns, &layout, &survey, options, sink)?;
         let unit = units::time_unit(&columns, &layout, &survey, fixations, options, sink)?;
+        let start_unit = units::start_unit(&columns, &layout, options).unwrap_or(unit);
         let mut recordings = Recordings::new(names.0, names.1, kind, space);
         let mut rows = Rows::open(input)?;
         let width = columns.names().len();
@@ -87,6 +89,7 @@ impl Format for Table {
                 row,
                 layout: &layout,
                 unit,
+                start_unit,
             };
             if fixations {
                 row.hand_over_fixation(&mut recordings, sink)?;
@@ -122,6 +125,8 @@ struct TableRow<'a> {
     row: Row<'a>,
     layout: &'a Layout,
     unit: TimeUnit,
+    /// That of the starts of fixations, which may differ from that of their durations.
+    start_unit: TimeUnit,
 }
 
 impl TableRow<'_> {
@@ -134,7 +139,8 @@ impl TableRow<'_> {
         let point = self.point()?;
         match recordings.of(&self.row, self.layout, sink)? {
             Belongs::To(recording) => {
-                report_fixation(sink, recording, point, duration_ms, self.aoi());
+                let start_ms = start_ms(&self.row, self.layout.start, self.start_unit.in_ms());
+                report_fixation(sink, recording, point, start_ms, duration_ms, self.aoi());
             }
             Belongs::ToNoStimulus => sink.dropped(Dropped::NoStimulus),
             // The empty rows that spreadsheets leave.

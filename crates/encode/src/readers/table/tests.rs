@@ -366,3 +366,45 @@ fn an_id_made_of_the_files_name_is_said_aloud() {
     };
     assert!(!said(nobody, &by_user));
 }
+
+#[test]
+fn people_are_told_apart_by_many_names_and_a_name_that_is_not_known_is_pointed_at() {
+    for name in [
+        "subject_nr",
+        "Subject Number",
+        "pid",
+        "VP",
+        "vp_nr",
+        "PPT",
+        "person",
+        "Versuchsperson",
+    ] {
+        let read = plain(&format!(
+            "{name},scene_id,x,y,duration\n1,cat,10,10,200\n2,cat,900,700,200\n"
+        ));
+        let who = read.recordings.iter().map(|one| one.participant.as_str());
+        assert_eq!(who.collect::<Vec<_>>(), ["1", "2"], "{name}");
+        assert_eq!(read.recordings[0].stimulus.as_deref(), Some("cat"));
+    }
+    let read = plain("who,image,filename,x,y,duration,a,b,c,d,e\n1,cat,f,10,10,200\n");
+    assert_eq!(read.recordings[0].stimulus.as_deref(), Some("cat"));
+    assert!(assumes(
+        &read,
+        "not used (who, filename, a, b, c, d and 1 more)"
+    ));
+    assert!(assumes(&read, "--columns participant=NAME"));
+    // The last one may be data of the table's first row.
+    assert!(assumes(
+        &plain("x,y,duration,12.5\n1,1,200,3\n"),
+        "the participant is called after"
+    ));
+}
+
+#[test]
+fn starts_of_fixations_are_read_in_their_own_unit() {
+    let starts = |text: &str| plain(text).recordings.remove(0).starts;
+    let both = "x,y,start_s,duration_ms\n1,1,0.5,200\n1,1,,200\n";
+    assert_eq!(starts(both), [Some(500.0), None]);
+    let judged = "x;y;start;end\n1;1;0,25;0,5\n";
+    assert_eq!(starts(judged), [Some(250.0)]);
+}

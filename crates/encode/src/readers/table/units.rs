@@ -141,6 +141,17 @@ pub(super) fn time_unit(
     Ok(unit)
 }
 
+/// The unit of the starts of fixations where it stands in the column's name, and the user says nothing.
+pub(super) fn start_unit(
+    columns: &Columns,
+    layout: &Layout,
+    options: &ReadOptions,
+) -> Option<TimeUnit> {
+    let name = columns.names().get(layout.start?)?;
+    let written = unit_in_name(name).filter(|_| options.time_unit.is_none())?;
+    TimeUnit::parse(&written)
+}
+
 /// Fixations last for some tenths of a second: between a few milliseconds and some seconds in any unit.
 fn unit_of_durations(median: Option<f64>) -> TimeUnit {
     match median {

@@ -24,7 +24,7 @@ mod schedule;
 mod tables;
 
 use crate::cohorts::{self, Plan};
-use crate::commands::compare::refuse_empty_for_scanmatch;
+use crate::commands::compare::{Ids, refuse_empty_for_scanmatch};
 use crate::failure::Failure;
 use crate::metric_args::MetricArgs;
 use crate::new_file::NewFile;
@@ -172,7 +172,7 @@ fn own_cohorts(args: &PaperArgs) -> Result<Option<Plan>, Failure> {
         return Ok(None);
     };
     let plan = cohorts::plan([a, b], None, &args.metric, args.quiet)?;
-    refuse_empty_for_scanmatch(&plan.metric, &[(&plan.a, a), (&plan.b, b)])?;
+    refuse_empty_for_scanmatch(&plan.metric, &[(&plan.a, a), (&plan.b, b)], Ids::Shown)?;
     Ok(Some(plan))
 }
 

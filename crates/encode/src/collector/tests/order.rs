@@ -1,0 +1,61 @@
+//! Fixations whose rows are not in the order of time.
+
+use super::*;
+
+fn encoded(options: &EncodeOptions, rows: &[(f64, f64)]) -> (String, Summary) {
+    let mut sink = collector(options);
+    let id = sink
+        .recording(&recording("p", None, Kind::Fixations))
+        .unwrap();
+    for &(x, start) in rows {
+        let start_ms = Some(start);
+        sink.fixation(
+            id,
+            Fixation {
+                start_ms,
+                ..fixation(x, 0.0, 100.0)
+            },
+        );
+    }
+    let (cohort, summary) = sink.finish().unwrap();
+    assert_eq!(summary.rows_read, rows.len() as u64);
+    (strings(&cohort).remove(0), summary)
+}
+
+#[test]
+fn fixations_are_put_into_the_order_of_time_and_it_is_said() {
+    let plain = EncodeOptions::default();
+    let shuffled = [(300.0, 300.0), (0.0, 0.0), (100.0, 150.0)];
+    let (letters, summary) = encoded(&plain, &shuffled);
+    assert_eq!(letters, "ABD");
+    assert!(summary.notes[0].contains("were sorted"), "{summary}");
+
+    let mut ordered = shuffled;
+    ordered.rotate_left(1);
+    let (letters, summary) = encoded(&plain, &ordered);
+    assert_eq!((letters.as_str(), summary.notes.len()), ("ABD", 0));
+
+    // Two clocks: the trials stay one behind the other.
+    let trials = [(300.0, 0.0), (0.0, 150.0), (100.0, 0.0), (200.0, 150.0)];
+    let (letters, summary) = encoded(&plain, &trials);
+    assert_eq!(letters, "DABC");
+    assert!(summary.notes[0].contains("left as they stand"), "{summary}");
+}
+
+#[test]
+fn the_first_fixation_that_matlab_leaves_out_is_the_first_in_time() {
+    let options = EncodeOptions {
+        bin_ms: Some(50.0),
+        matlab_compat: true,
+        ..EncodeOptions::default()
+    };
+    // The one beside the screen, which is the first of the rows, keeps its own reason.
+    let rows = [(-5.0, 450.0), (300.0, 300.0), (0.0, 0.0), (100.0, 150.0)];
+    let (letters, summary) = encoded(&options, &rows);
+    assert_eq!(letters, "BBDD");
+    let dropped: Vec<_> = summary.dropped.into_iter().collect();
+    assert_eq!(
+        dropped,
+        [(Dropped::Outside, 1), (Dropped::FirstFixation, 1)]
+    );
+}
