@@ -86,6 +86,12 @@ fn measurements_run_with_smaller_numbers() {
             " --metric needleman-wunsch --substitution index",
             " --metric needleman-wunsch --substitution euclidean --grid 7x7 --letters 49 --scale 100",
         ],
+        [_, "bench", "cell"] if call.contains("garbled") => vec![
+            "",
+            " --metric smith-waterman",
+            " --metric needleman-wunsch --substitution euclidean --grid 7x7 --scale 100 --gap 1.5",
+            " --metric scanmatch --grid 8x6",
+        ],
         [_, "bench", "cell"] => vec!["", " --hardened"],
         _ => vec![""],
     };
