@@ -183,7 +183,7 @@ impl<'a> From<&'a Ended> for Results<'a> {
 fn render(format: Format, results: &Results<'_>, out: &mut dyn Write) -> io::Result<()> {
     let Results { outcome, pairs } = *results;
     match format {
-        Format::Table if outcome.results.is_empty() => {
+        Format::Table if outcome.results.is_empty() && pairs > 0 => {
             table::write_nothing_told(outcome, pairs, out)
         }
         Format::Table => table::write(outcome, out),
