@@ -121,7 +121,6 @@ pub(crate) const RUNNERS: [Runner; 12] = [
             "cargo test -p veilpath --test assurance",
             "cargo test --release --locked -p veilpath --test load -- --ignored --nocapture --test-threads 1",
             "cargo bench -p veilpath-protocol --bench constant_time -- ifma",
-            "VEILPATH_TIMING_SECONDS=60 cargo bench -p veilpath-protocol --bench constant_time -- packing",
         ],
     },
     // With `--list`: the scripts print what they would run, and all of that is looked up as in the test above. `long_commands.rs` runs
