@@ -9,7 +9,7 @@ default:
 
 # Compare the bundled cohorts and show the scores
 demo:
-    cargo run --release --locked -p veilpath -- demo
+    cargo run --release --locked -p veilpath-cli -- demo
 
 # Run all tests
 test:

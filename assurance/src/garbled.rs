@@ -4,12 +4,12 @@ use crate::line::Declassifying;
 use crate::secret_rng::SecretRng;
 use crate::valgrind::{mark_public, mark_secret};
 use std::thread;
-use veilpath_garble::Kernel;
-use veilpath_garble::alignment::{
+use veilpath_mpc::Kernel;
+use veilpath_mpc::alignment::{
     EvaluatorComparison, EvaluatorSession, Fold, GarblerComparison, GarblerSession,
 };
-use veilpath_garble::circuit::cells::DifferenceCell;
-use veilpath_garble::transport::memory_pair;
+use veilpath_mpc::circuit::cells::DifferenceCell;
+use veilpath_mpc::transport::memory_pair;
 
 const ALPHABET: usize = 7;
 const ROWS: usize = 6;

@@ -1,7 +1,7 @@
 //! Lines on which everything that is sent becomes public: the other side sees it, and so may whoever listens there.
 
 use crate::valgrind::mark_public;
-use veilpath_garble::transport::{MemoryTransport, Transport, TransportError};
+use veilpath_mpc::transport::{MemoryTransport, Transport, TransportError};
 use veilpath_protocol::{Channel, ChannelError, MemoryChannel};
 
 /// A line that makes public what it is given.

@@ -22,7 +22,7 @@ mod valgrind;
 
 use paillier::Keys;
 use std::process::ExitCode;
-use veilpath_garble::Kernel;
+use veilpath_mpc::Kernel;
 use veilpath_metrics::Metric;
 
 #[global_allocator]

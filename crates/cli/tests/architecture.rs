@@ -19,13 +19,13 @@ use std::path::Path;
 const CRATES: &[(u8, &str, &str, &[&str])] = &[
     (0, "metrics", "veilpath-metrics", &[]),
     (0, "paillier", "veilpath-paillier", &[]),
-    (0, "garble", "veilpath-garble", &[]),
+    (0, "mpc", "veilpath-mpc", &[]),
     (1, "encode", "veilpath-encode", &["metrics"]),
     (
         1,
         "protocol",
         "veilpath-protocol",
-        &["metrics", "paillier", "garble"],
+        &["metrics", "paillier", "mpc"],
     ),
     (
         2,
@@ -37,10 +37,18 @@ const CRATES: &[(u8, &str, &str, &[&str])] = &[
     (2, "session", "veilpath-session", &["metrics", "protocol"]),
     (
         3,
-        "cli",
+        "veilpath",
         "veilpath",
         &[
-            "metrics", "paillier", "encode", "protocol", "audit", "report", "session",
+            "metrics", "paillier", "encode", "protocol", "report", "session",
+        ],
+    ),
+    (
+        4,
+        "cli",
+        "veilpath-cli",
+        &[
+            "metrics", "paillier", "encode", "protocol", "audit", "report", "session", "veilpath",
         ],
     ),
 ];
@@ -48,7 +56,7 @@ const CRATES: &[(u8, &str, &str, &[&str])] = &[
 /// The files that may hold unsafe code, as paths from the root: `crates/…/kernel.rs`.
 const UNSAFE_FILES: &[&str] = &[
     "crates/paillier/src/arith/ifma.rs",
-    "crates/garble/src/aes_kernel.rs",
+    "crates/mpc/src/aes_kernel.rs",
 ];
 
 /// Files under `crates/*/src` are shorter than this.

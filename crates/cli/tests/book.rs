@@ -206,11 +206,11 @@ fn constants_of_the_wire_format_are_those_of_the_code() {
         ("crates/session/src/roster.rs", "b\"veilpath stimulus\""),
         ("crates/session/src/seals.rs", "b\"veilpath agreement 1\""),
         (
-            "crates/garble/src/ot/base/mod.rs",
+            "crates/mpc/src/ot/base/mod.rs",
             "b\"veilpath base oblivious transfer, version 1\"",
         ),
         (
-            "crates/garble/src/ot/letters/mod.rs",
+            "crates/mpc/src/ot/letters/mod.rs",
             "b\"veilpath letter, version 1\"",
         ),
     ] {

@@ -55,7 +55,7 @@ fn documents() -> BTreeMap<String, String> {
 /// Whether a source of the libraries has this text in quotation marks.
 fn is_in_code(text: &str) -> bool {
     let text = format!("\"{text}\"");
-    let mut folders: Vec<PathBuf> = ["garble", "paillier", "session"]
+    let mut folders: Vec<PathBuf> = ["mpc", "paillier", "session"]
         .map(|name| root().join("crates").join(name).join("src"))
         .into();
     while let Some(folder) = folders.pop() {

@@ -169,12 +169,12 @@ fn tests_and_benches_that_cargo_is_asked_for_are_there() {
         names_what_is_there(call, &workspace);
     }
     for wrong in [
-        "cargo test -p veilpath --test nothing",
-        "cargo test -p veilpath --test commands_run -- --ignored",
-        "cargo test -p veilpath --test commands_run no_such_test",
+        "cargo test -p veilpath-cli --test nothing",
+        "cargo test -p veilpath-cli --test commands_run -- --ignored",
+        "cargo test -p veilpath-cli --test commands_run no_such_test",
         "cargo test -p veilpath-none --lib",
         "cargo bench -p veilpath-protocol --bench none",
-        "VEILPATH_NOTHING=1 cargo test -p veilpath --test commands_run",
+        "VEILPATH_NOTHING=1 cargo test -p veilpath-cli --test commands_run",
     ] {
         let fails = std::panic::catch_unwind(|| names_what_is_there(wrong, &Workspace::read(".")));
         assert!(fails.is_err(), "{wrong}");

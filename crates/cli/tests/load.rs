@@ -1,7 +1,7 @@
 //! One host and many: several peers at once, strangers in crowds, memory and files that stay within bounds.
 //!
 //! The long tests are left out of the plain run:
-//! `cargo test --release --locked -p veilpath --test load -- --ignored --nocapture --test-threads 1`
+//! `cargo test --release --locked -p veilpath-cli --test load -- --ignored --nocapture --test-threads 1`
 //! `VEILPATH_LOAD_ROUNDS` sets how often the session with and without the flood is measured.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)] // a test's helpers may fail the test; figures are said aloud
 

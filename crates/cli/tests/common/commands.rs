@@ -97,8 +97,8 @@ pub(crate) const RUNNERS: [Runner; 12] = [
         file: "commands_run.rs",
         test: "trees_of_dependencies_are_as_the_book_says",
         commands: &[
-            "cargo tree -p veilpath -e normal,no-proc-macro --prefix none --format '{p}' --no-dedupe | sed 's/ (.*//' | sort -u | wc -l",
-            "cargo tree -p veilpath -e normal,build -i cc",
+            "cargo tree -p veilpath-cli -e normal,no-proc-macro --prefix none --format '{p}' --no-dedupe | sed 's/ (.*//' | sort -u | wc -l",
+            "cargo tree -p veilpath-cli -e normal,build -i cc",
         ],
     },
     // Not run as they stand in the plain run, because a second build would take a minute; `long_commands.rs` does it. What they build is run by the suite: the
@@ -118,8 +118,8 @@ pub(crate) const RUNNERS: [Runner; 12] = [
         file: "commands_run.rs",
         test: "tests_and_benches_that_cargo_is_asked_for_are_there",
         commands: &[
-            "cargo test -p veilpath --test assurance",
-            "cargo test --release --locked -p veilpath --test load -- --ignored --nocapture --test-threads 1",
+            "cargo test -p veilpath-cli --test assurance",
+            "cargo test --release --locked -p veilpath-cli --test load -- --ignored --nocapture --test-threads 1",
             "cargo bench -p veilpath-protocol --bench constant_time -- ifma",
         ],
     },

@@ -12,12 +12,12 @@ use rand::CryptoRng;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Mutex;
-use veilpath_garble::Kernel;
-use veilpath_garble::alignment::{EvaluatorComparison, EvaluatorSession};
-use veilpath_garble::lane::Lane;
-use veilpath_garble::ot::Bits;
-use veilpath_garble::ot::letters::ReceivedLetters;
-use veilpath_garble::transport::Transport;
+use veilpath_mpc::Kernel;
+use veilpath_mpc::alignment::{EvaluatorComparison, EvaluatorSession};
+use veilpath_mpc::lane::Lane;
+use veilpath_mpc::ot::Bits;
+use veilpath_mpc::ot::letters::ReceivedLetters;
+use veilpath_mpc::transport::Transport;
 use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
 

@@ -13,12 +13,12 @@ use rand::CryptoRng;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Mutex;
-use veilpath_garble::Kernel;
-use veilpath_garble::alignment::{GarblerComparison, GarblerSession, Rows};
-use veilpath_garble::lane::Lane;
-use veilpath_garble::ot::letters::SentLetters;
-use veilpath_garble::transport::Transport;
 use veilpath_metrics::Scanpath;
+use veilpath_mpc::Kernel;
+use veilpath_mpc::alignment::{GarblerComparison, GarblerSession, Rows};
+use veilpath_mpc::lane::Lane;
+use veilpath_mpc::ot::letters::SentLetters;
+use veilpath_mpc::transport::Transport;
 use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
 

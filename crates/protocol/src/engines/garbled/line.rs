@@ -2,8 +2,8 @@
 
 use crate::{Channel, ChannelError, Observer, ProtocolError};
 use std::thread::ScopedJoinHandle;
-use veilpath_garble::GarbleError;
-use veilpath_garble::transport::{Transport, TransportError};
+use veilpath_mpc::MpcError;
+use veilpath_mpc::transport::{Transport, TransportError};
 
 /// Moves bytes over the channel, and tells the observer of finished cells.
 pub(super) struct Line<'a> {
@@ -37,14 +37,14 @@ fn to_transport(error: ChannelError) -> TransportError {
     }
 }
 
-impl From<GarbleError> for ProtocolError {
-    fn from(error: GarbleError) -> Self {
+impl From<MpcError> for ProtocolError {
+    fn from(error: MpcError) -> Self {
         match error {
-            GarbleError::Transport(TransportError::Closed) => ChannelError::Closed.into(),
-            GarbleError::Transport(TransportError::TimedOut) => ChannelError::TimedOut.into(),
-            GarbleError::Transport(TransportError::Failed(why)) => ChannelError::Failed(why).into(),
-            GarbleError::Peer(what) => ProtocolError::PeerMisbehaved(what),
-            GarbleError::Misuse(what) => ProtocolError::Internal(what),
+            MpcError::Transport(TransportError::Closed) => ChannelError::Closed.into(),
+            MpcError::Transport(TransportError::TimedOut) => ChannelError::TimedOut.into(),
+            MpcError::Transport(TransportError::Failed(why)) => ChannelError::Failed(why).into(),
+            MpcError::Peer(what) => ProtocolError::PeerMisbehaved(what),
+            MpcError::Misuse(what) => ProtocolError::Internal(what),
         }
     }
 }

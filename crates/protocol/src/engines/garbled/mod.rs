@@ -1,7 +1,7 @@
 //! The provable engine: garbled circuits, for every metric.
 //!
 //! Alice (the host) garbles, Bob (who joins) evaluates; Bob's letters come in by oblivious transfer. The machinery is the crate
-//! `veilpath-garble`; here is what is put through it, and in which pieces.
+//! `veilpath-mpc`; here is what is put through it, and in which pieces.
 //!
 //! ```text
 //! Bob: evaluator.rs                                            Alice: garbler.rs
@@ -30,7 +30,7 @@
 //! Scores add up, and no engine can change that: who asks about chosen scanpaths learns what the answers tell.
 //!
 //! # Assumption
-//! Both follow the protocol and keep what they see (semi-honest); AES-128 is an ideal cipher as far as half gates need it (`veilpath_garble::hash` has
+//! Both follow the protocol and keep what they see (semi-honest); AES-128 is an ideal cipher as far as half gates need it (`veilpath_mpc::hash` has
 //! the bound in numbers), SHA-256 a random oracle for the keys of letters, and the Diffie–Hellman problem on Curve25519 is hard. A malicious Alice could garble
 //! another circuit, and a malicious Bob could see whether she accepts a wrong colour: both are out of scope.
 //!

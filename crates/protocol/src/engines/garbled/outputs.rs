@@ -4,10 +4,10 @@
 use super::plan::{Member, Plan};
 use super::scoring::{Settling, Test};
 use crate::{Job, ProtocolError, Reveal};
-use veilpath_garble::circuit::Party;
-use veilpath_garble::circuit::numbers::bits_for;
-use veilpath_garble::circuit::reduce::{Number, Operation, Pair, pairwise, public_number};
-use veilpath_garble::transport::Transport;
+use veilpath_mpc::circuit::Party;
+use veilpath_mpc::circuit::numbers::bits_for;
+use veilpath_mpc::circuit::reduce::{Number, Operation, Pair, pairwise, public_number};
+use veilpath_mpc::transport::Transport;
 
 /// Adds what the two sides bring in for their lengths; `hosts` and `joins` hold `width` wires for each number.
 pub(super) fn settle<P: Party>(

@@ -5,9 +5,9 @@ use crate::{Answer, Job, Observer, ProtocolError, Reveal, Role};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
-use veilpath_garble::ot::lookup::MAX_STRIPS;
-use veilpath_garble::wavefront::STRIP_ROWS;
 use veilpath_metrics::Threshold;
+use veilpath_mpc::ot::lookup::MAX_STRIPS;
+use veilpath_mpc::wavefront::STRIP_ROWS;
 
 /// How large the pieces of a run are. Both sides must use the same; tests use small ones.
 #[derive(Clone, Copy, Debug)]

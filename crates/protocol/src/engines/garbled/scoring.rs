@@ -9,10 +9,10 @@
 
 use super::entries::{Entries, gcd};
 use crate::ProtocolError;
-use veilpath_garble::alignment::Fold;
-use veilpath_garble::circuit::cells::{Cell, ClippedCell, DifferenceCell, LocalCell, UnitCell};
-use veilpath_garble::circuit::numbers::bits_for;
 use veilpath_metrics::{Bound, Model, Readout};
+use veilpath_mpc::alignment::Fold;
+use veilpath_mpc::circuit::cells::{Cell, ClippedCell, DifferenceCell, LocalCell, UnitCell};
+use veilpath_mpc::circuit::numbers::bits_for;
 
 /// A metric in the terms of circuits.
 #[derive(Clone, Debug)]

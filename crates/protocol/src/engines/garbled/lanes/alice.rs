@@ -4,7 +4,7 @@ use super::{FRAME_BYTES, FRAMES_WAITING, Header, Kind, REQUEST_BYTES};
 use crate::{Channel, Observer, ProtocolError, copying};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
-use veilpath_garble::transport::{Transport, TransportError};
+use veilpath_mpc::transport::{Transport, TransportError};
 
 /// Bytes that Alice may have asked for and not received.
 const WINDOW: usize = 128 << 10;

@@ -4,7 +4,7 @@ use super::{FRAMES_WAITING, Header, Kind};
 use crate::{Channel, Observer, ProtocolError, copying};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use veilpath_garble::transport::{Transport, TransportError};
+use veilpath_mpc::transport::{Transport, TransportError};
 
 /// What Bob's lanes tell their carrier.
 enum Word {

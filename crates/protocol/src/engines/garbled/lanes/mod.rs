@@ -16,7 +16,7 @@
 //! Let every lane be a program that Alice's and Bob's side of it run in step, as they do with a line of their own; Alice's side
 //! has sent all that Bob's side needs before it waits for his bytes.
 //! - Bob's lane waits for bytes of Alice's lane only. Its own bytes go to a queue without bound (they are few: a lane is
-//!   [`LOOKAHEAD`](veilpath_garble::alignment::LOOKAHEAD) slabs ahead at most).
+//!   [`LOOKAHEAD`](veilpath_mpc::alignment::LOOKAHEAD) slabs ahead at most).
 //! - Bob's carrier hands frames to lanes. Where the queue of a lane is full, that lane has work and will empty it. Where a request came,
 //!   all that the lane needs to answer was handed to it before, as Alice's lane sent it before it asked. So the carrier always
 //!   comes back to receive, unless its own sending waits.

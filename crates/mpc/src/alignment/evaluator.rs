@@ -1,0 +1,299 @@
+//! The side with the columns and their letters.
+
+use super::plan::{self, Group, LOOKAHEAD, Slab};
+use super::{Fold, value_of};
+use crate::block::{BLOCK_BYTES, Block};
+use crate::circuit::cells::Cell;
+use crate::circuit::reduce::{Number, public_number};
+use crate::error::MpcError;
+use crate::half_gates::Evaluator;
+use crate::half_gates::messages::{receive_bits, send_bits};
+use crate::kernel::Kernel;
+use crate::label::ActiveLabel;
+use crate::lane::{Claims, Lane};
+use crate::ot::correlated::{GroupBits, Receiver};
+use crate::ot::letters::{self, ReceivedLetters};
+use crate::ot::lookup::messages::column_bytes;
+use crate::ot::lookup::{Place, Share, read_column, share_bits};
+use crate::ot::{Bits, CorrelatedReceiver};
+use crate::transport::Transport;
+use crate::wavefront::{Shape, Sweep};
+use rand::CryptoRng;
+use std::collections::VecDeque;
+use std::ops::Range;
+use zeroize::Zeroizing;
+
+/// The evaluator's side of a session.
+pub struct EvaluatorSession<O = Receiver> {
+    kernel: Kernel,
+    evaluator: Evaluator,
+    correlated: O,
+    columns: u64,
+    comparisons: u32,
+    lanes: Claims,
+}
+
+/// One comparison, as the evaluator knows it.
+#[derive(Clone, Debug)]
+pub struct EvaluatorComparison {
+    /// How many letters the garbler's string has.
+    pub rows: usize,
+    /// Her own letters, as places in the letters received.
+    pub columns: Range<usize>,
+}
+
+impl EvaluatorSession<Receiver> {
+    /// Makes the base transfers.
+    pub fn start(
+        kernel: Kernel,
+        rng: &mut impl CryptoRng,
+        transport: &mut impl Transport,
+    ) -> Result<Self, MpcError> {
+        let correlated = Receiver::start(GroupBits::default(), kernel, rng, transport)?;
+        Self::with_transfers(kernel, correlated, transport)
+    }
+
+    /// Another part of the session, for another thread and another line. The first part makes all others, each
+    /// lane once; keys of letters serve them all.
+    pub fn lane(&mut self, lane: Lane) -> Result<Self, MpcError> {
+        self.lanes.claim(lane)?;
+        Ok(Self {
+            kernel: self.kernel,
+            evaluator: self.evaluator.of_lane(lane),
+            correlated: self.correlated.of_lane(lane),
+            columns: lane.first_column(),
+            comparisons: lane.first_comparison(),
+            lanes: Claims::none(),
+        })
+    }
+}
+
+impl<O: CorrelatedReceiver> EvaluatorSession<O> {
+    /// A session on transfers that were made some other way.
+    pub fn with_transfers(
+        kernel: Kernel,
+        correlated: O,
+        transport: &mut impl Transport,
+    ) -> Result<Self, MpcError> {
+        Ok(Self {
+            kernel,
+            evaluator: Evaluator::start(kernel, transport)?,
+            correlated,
+            columns: 0,
+            comparisons: 0,
+            lanes: Claims::default(),
+        })
+    }
+
+    /// Gets a key for each of her letters. They serve any number of comparisons.
+    pub fn letters(
+        &mut self,
+        alphabet: usize,
+        letters: &[usize],
+        transport: &mut impl Transport,
+    ) -> Result<ReceivedLetters, MpcError> {
+        let first = self.columns;
+        self.columns += letters.len() as u64;
+        letters::receive(alphabet, letters, first, &mut self.correlated, transport)
+    }
+
+    /// Aligns many pairs and folds each matrix into one number.
+    pub fn align<K: Cell>(
+        &mut self,
+        cell: &K,
+        fold: Fold,
+        letters: &ReceivedLetters,
+        comparisons: &[EvaluatorComparison],
+        transport: &mut impl Transport,
+    ) -> Result<Vec<Number<ActiveLabel>>, MpcError> {
+        let width = cell.input_wires();
+        let shapes: Vec<Shape> = comparisons
+            .iter()
+            .map(|comparison| Shape {
+                rows: comparison.rows,
+                columns: comparison.columns.len(),
+            })
+            .collect();
+        plan::check(&shapes, self.comparisons, width)?;
+        let mut ends = comparisons.iter().map(|comparison| comparison.columns.end);
+        if ends.any(|end| end > letters.count()) {
+            return Err(MpcError::Misuse(
+                "a comparison with letters that are not there",
+            ));
+        }
+        let groups = plan::groups(shapes, width, letters.alphabet());
+        let mut coming = plan::all_slabs(&groups, width);
+        let mut ahead = Ahead {
+            width,
+            letters,
+            comparisons,
+            first_number: self.comparisons,
+            shares: Vec::new(),
+            labels: VecDeque::new(),
+            message: Vec::new(),
+        };
+        self.comparisons += comparisons.len() as u32;
+        let mut numbers = Vec::with_capacity(comparisons.len());
+        for group in &groups {
+            let results = self.sweep(cell, group, &mut coming, &mut ahead, transport)?;
+            numbers.extend(fold.run(&mut self.evaluator, transport, results)?);
+        }
+        Ok(numbers)
+    }
+
+    fn sweep<'g, K: Cell>(
+        &mut self,
+        cell: &K,
+        group: &'g Group,
+        coming: &mut impl Iterator<Item = (&'g Group, Slab)>,
+        ahead: &mut Ahead<'_>,
+        transport: &mut impl Transport,
+    ) -> Result<Vec<Vec<Number<ActiveLabel>>>, MpcError> {
+        let geometry = &group.geometry;
+        let mut sweep = Sweep::new(cell, geometry, &self.evaluator);
+        for slab in plan::slabs(geometry, ahead.width) {
+            while ahead.labels.len() <= LOOKAHEAD {
+                let Some((group, later)) = coming.next() else {
+                    break;
+                };
+                ahead.receive(self, group, &later, transport)?;
+            }
+            if slab.steps.start == 0 {
+                sweep.start_strip(slab.strip, &self.evaluator);
+            }
+            let labels = ahead.labels.pop_front().unwrap_or_default();
+            let mut rest = &labels[..];
+            for step in slab.steps.clone() {
+                let count = geometry.cells_in_step(slab.strip, step) * ahead.width;
+                let (inputs, later) = rest.split_at(count.min(rest.len()));
+                rest = later;
+                sweep.step(step, inputs, &mut self.evaluator, transport)?;
+            }
+            transport.finished(slab.cells);
+        }
+        Ok(sweep.results(&self.evaluator))
+    }
+
+    /// Wires of the evaluator's own bits, by transfer: the garbler does not see them.
+    pub fn own_bits(
+        &mut self,
+        bits: &Bits,
+        transport: &mut impl Transport,
+    ) -> Result<Number<ActiveLabel>, MpcError> {
+        self.correlated.receive(bits, transport)
+    }
+
+    /// Wires of the garbler's bits.
+    pub fn peer_bits(
+        &mut self,
+        count: usize,
+        transport: &mut impl Transport,
+    ) -> Result<Number<ActiveLabel>, MpcError> {
+        let mut bytes = [0; BLOCK_BYTES];
+        let mut wires = Number::new(Vec::with_capacity(count));
+        for _ in 0..count {
+            transport.receive(&mut bytes)?;
+            wires.push(ActiveLabel(Block::from_bytes(bytes)));
+        }
+        Ok(wires)
+    }
+
+    /// A number that both sides know, as wires.
+    pub fn public_number(&self, value: u64, width: usize) -> Number<ActiveLabel> {
+        public_number(&self.evaluator, value, width)
+    }
+
+    /// The evaluator herself, for circuits on the numbers of [`EvaluatorSession::align`]; see [`crate::circuit::reduce`].
+    pub fn party(&mut self) -> &mut Evaluator {
+        &mut self.evaluator
+    }
+
+    /// Shows numbers to the garbler, and to nobody else.
+    pub fn show(
+        &mut self,
+        numbers: &[Number<ActiveLabel>],
+        transport: &mut impl Transport,
+    ) -> Result<(), MpcError> {
+        let wires = numbers.iter().flat_map(|number| number.iter());
+        send_bits(wires.map(|wire| wire.colour()), transport)?;
+        Ok(transport.flush()?)
+    }
+
+    /// Learns numbers from the garbler, who learns nothing. A number may have up to 64 bits.
+    pub fn learn(
+        &mut self,
+        numbers: &[Number<ActiveLabel>],
+        transport: &mut impl Transport,
+    ) -> Result<Vec<u64>, MpcError> {
+        let wires = numbers.iter().map(|number| number.len()).sum();
+        let mut colours = receive_bits(wires, transport)?.into_iter();
+        Ok(numbers
+            .iter()
+            .map(|number| {
+                let bits = number.iter().zip(colours.by_ref());
+                value_of(bits.map(|(wire, colour)| wire.colour() ^ colour))
+            })
+            .collect())
+    }
+}
+
+/// What is received ahead of the tables: columns of masked costs, and the labels of the evaluator's shares.
+struct Ahead<'a> {
+    width: usize,
+    letters: &'a ReceivedLetters,
+    comparisons: &'a [EvaluatorComparison],
+    first_number: u32,
+    shares: Vec<Vec<Share>>,
+    labels: VecDeque<Zeroizing<Vec<ActiveLabel>>>,
+    message: Vec<u8>,
+}
+
+impl Ahead<'_> {
+    fn receive<O: CorrelatedReceiver>(
+        &mut self,
+        session: &mut EvaluatorSession<O>,
+        group: &Group,
+        slab: &Slab,
+        transport: &mut impl Transport,
+    ) -> Result<(), MpcError> {
+        let geometry = &group.geometry;
+        if slab.steps.start == 0 {
+            // All cells of the strip before have their labels.
+            self.shares = (0..group.len()).map(|_| Vec::new()).collect();
+        }
+        let mut bits = Bits::with_capacity(slab.cells * self.width);
+        for step in slab.steps.clone() {
+            for comparison in geometry.entering(slab.strip, step) {
+                let rows = geometry.rows(slab.strip, comparison);
+                let bytes = column_bytes(self.letters.alphabet(), rows, self.width);
+                self.message.resize(bytes, 0);
+                transport.receive(&mut self.message)?;
+                let number = group.first + comparison;
+                let place = Place {
+                    comparison: self.first_number + number as u32,
+                    strip: slab.strip as u32,
+                };
+                let share = read_column(
+                    session.kernel,
+                    rows,
+                    self.width,
+                    self.letters,
+                    self.comparisons[number].columns.start + step,
+                    place,
+                    &self.message,
+                )?;
+                self.shares[comparison].push(share);
+            }
+            for at in geometry.cells(slab.strip, step) {
+                let share = &self.shares[at.comparison][at.column];
+                bits.push_low_bits(
+                    share_bits(share, at.row * self.width, self.width),
+                    self.width,
+                );
+            }
+        }
+        let labels = session.correlated.receive(&bits, transport)?;
+        self.labels.push_back(labels);
+        Ok(())
+    }
+}

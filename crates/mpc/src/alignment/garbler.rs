@@ -1,0 +1,390 @@
+//! The side with the rows and the tables of costs.
+
+use super::plan::{self, Group, LOOKAHEAD, Slab};
+use super::{Fold, value_of};
+use crate::circuit::cells::Cell;
+use crate::circuit::reduce::{Number, public_number};
+use crate::error::MpcError;
+use crate::half_gates::Garbler;
+use crate::half_gates::messages::{receive_bits, send_bits};
+use crate::kernel::Kernel;
+use crate::label::{Delta, ZeroLabel};
+use crate::lane::{Claims, Lane};
+use crate::ot::CorrelatedSender;
+use crate::ot::correlated::{GroupBits, Sender};
+use crate::ot::letters::{self, SentLetters};
+use crate::ot::lookup::{Place, Share, StripTable, share_bits, write_column};
+use crate::prg::Prg;
+use crate::transport::Transport;
+use crate::wavefront::{STRIP_ROWS, Shape, Sweep};
+use rand::CryptoRng;
+use std::collections::VecDeque;
+use std::ops::Range;
+use std::sync::Arc;
+
+/// The garbler's side of a session: one offset, one set of base transfers, any number of comparisons.
+pub struct GarblerSession<O = Sender> {
+    kernel: Kernel,
+    delta: Arc<Delta>,
+    garbler: Garbler,
+    correlated: O,
+    randomness: Prg,
+    columns: u64,
+    comparisons: u32,
+    lanes: Claims,
+}
+
+/// The garbler's string, as the look-up needs it: for each of his letters, what the cell takes as input against every letter
+/// of the alphabet. Asked for strip by strip, so that a large alphabet needs no table of all pairs.
+pub trait Rows {
+    /// How many letters he has.
+    fn count(&self) -> usize;
+
+    /// Writes the inputs of a row, by the evaluator's letter.
+    fn fill(&self, row: usize, inputs: &mut [u64]);
+}
+
+/// Rows of a table that is there already.
+impl Rows for Vec<&[u64]> {
+    fn count(&self) -> usize {
+        self.len()
+    }
+
+    fn fill(&self, row: usize, inputs: &mut [u64]) {
+        let known = self.get(row).copied().unwrap_or_default();
+        for (input, known) in inputs.iter_mut().zip(known) {
+            *input = *known;
+        }
+    }
+}
+
+/// One comparison, as the garbler knows it.
+pub struct GarblerComparison<R> {
+    /// His string.
+    pub rows: R,
+    /// The evaluator's letters, as places in the letters sent.
+    pub columns: Range<usize>,
+}
+
+impl GarblerSession<Sender> {
+    /// Draws the offset and makes the base transfers.
+    pub fn start(
+        kernel: Kernel,
+        rng: &mut impl CryptoRng,
+        transport: &mut impl Transport,
+    ) -> Result<Self, MpcError> {
+        let delta = Arc::new(Delta::random(rng));
+        let group_bits = GroupBits::default();
+        let correlated = Sender::start(Arc::clone(&delta), group_bits, kernel, rng, transport)?;
+        Self::with_transfers(kernel, delta, correlated, rng, transport)
+    }
+
+    /// Another part of the session, for another thread and another line. The first part makes all others, each
+    /// lane once; keys of letters serve them all.
+    pub fn lane(&mut self, lane: Lane) -> Result<Self, MpcError> {
+        self.lanes.claim(lane)?;
+        Ok(Self {
+            kernel: self.kernel,
+            delta: Arc::clone(&self.delta),
+            garbler: self.garbler.of_lane(lane),
+            correlated: self.correlated.of_lane(lane),
+            randomness: Prg::new(self.kernel, self.randomness.next_block()),
+            columns: lane.first_column(),
+            comparisons: lane.first_comparison(),
+            lanes: Claims::none(),
+        })
+    }
+}
+
+impl<O: CorrelatedSender> GarblerSession<O> {
+    /// A session on transfers that were made some other way; their offset is `delta`.
+    pub fn with_transfers(
+        kernel: Kernel,
+        delta: Arc<Delta>,
+        correlated: O,
+        rng: &mut impl CryptoRng,
+        transport: &mut impl Transport,
+    ) -> Result<Self, MpcError> {
+        let garbler = Garbler::start(Arc::clone(&delta), kernel, rng, transport)?;
+        transport.flush()?;
+        Ok(Self {
+            kernel,
+            delta,
+            garbler,
+            correlated,
+            randomness: Prg::from_rng(kernel, rng),
+            columns: 0,
+            comparisons: 0,
+            lanes: Claims::default(),
+        })
+    }
+
+    /// Makes keys for `count` letters of the evaluator. They serve any number of comparisons.
+    pub fn letters(
+        &mut self,
+        alphabet: usize,
+        count: usize,
+        transport: &mut impl Transport,
+    ) -> Result<SentLetters, MpcError> {
+        self.garbler.finish(transport)?;
+        let first = self.columns;
+        self.columns += count as u64;
+        letters::send(
+            alphabet,
+            count,
+            first,
+            &self.delta,
+            &mut self.correlated,
+            transport,
+        )
+    }
+
+    /// Aligns many pairs and folds each matrix into one number.
+    pub fn align<K: Cell, R: Rows>(
+        &mut self,
+        cell: &K,
+        fold: Fold,
+        letters: &SentLetters,
+        comparisons: &[GarblerComparison<R>],
+        transport: &mut impl Transport,
+    ) -> Result<Vec<Number<ZeroLabel>>, MpcError> {
+        let width = cell.input_wires();
+        let shapes: Vec<Shape> = comparisons
+            .iter()
+            .map(|comparison| Shape {
+                rows: comparison.rows.count(),
+                columns: comparison.columns.len(),
+            })
+            .collect();
+        plan::check(&shapes, self.comparisons, width)?;
+        let mut ends = comparisons.iter().map(|comparison| comparison.columns.end);
+        if ends.any(|end| end > letters.count()) {
+            return Err(MpcError::Misuse(
+                "a comparison with letters that are not there",
+            ));
+        }
+        self.garbler.finish(transport)?;
+        let groups = plan::groups(shapes, width, letters.alphabet());
+        let mut coming = plan::all_slabs(&groups, width);
+        let mut ahead = Ahead {
+            cell,
+            letters,
+            comparisons,
+            first_number: self.comparisons,
+            strips: VecDeque::new(),
+            message: Vec::new(),
+            slabs: 0,
+        };
+        self.comparisons += comparisons.len() as u32;
+        let mut numbers = Vec::with_capacity(comparisons.len());
+        for group in &groups {
+            let results = self.sweep(group, &mut coming, &mut ahead, transport)?;
+            numbers.extend(fold.run(&mut self.garbler, transport, results)?);
+            // Columns of the next group must not overtake these tables.
+            self.garbler.finish(transport)?;
+        }
+        Ok(numbers)
+    }
+
+    fn sweep<'g, K: Cell, R: Rows>(
+        &mut self,
+        group: &'g Group,
+        coming: &mut impl Iterator<Item = (&'g Group, Slab)>,
+        ahead: &mut Ahead<'_, K, R>,
+        transport: &mut impl Transport,
+    ) -> Result<Vec<Vec<Number<ZeroLabel>>>, MpcError> {
+        let geometry = &group.geometry;
+        let width = ahead.cell.input_wires();
+        let mut sweep = Sweep::new(ahead.cell, geometry, &self.garbler);
+        for slab in plan::slabs(geometry, width) {
+            while ahead.slabs <= LOOKAHEAD {
+                let Some((group, later)) = coming.next() else {
+                    break;
+                };
+                ahead.send(self, group, &later, transport)?;
+            }
+            ahead.slabs -= 1;
+            let shares = ahead.shares(group, &slab)?;
+            if slab.steps.start == 0 {
+                sweep.start_strip(slab.strip, &self.garbler);
+            }
+            let mut labels = self.correlated.send(slab.cells * width, transport)?;
+            let mut rest = &mut labels[..];
+            for step in slab.steps.clone() {
+                let count = geometry.cells_in_step(slab.strip, step) * width;
+                let (inputs, later) = std::mem::take(&mut rest).split_at_mut(count);
+                rest = later;
+                // The wire carries the sum of both shares: his own is folded into the zero label.
+                let cells = geometry.cells(slab.strip, step);
+                for (at, inputs) in cells.zip(inputs.chunks_exact_mut(width.max(1))) {
+                    let share = &shares[at.comparison][at.column];
+                    let bits = share_bits(share, at.row * width, width);
+                    for (wire, label) in inputs.iter_mut().enumerate() {
+                        *label = label.flipped(bits >> wire & 1 == 1, &self.delta);
+                    }
+                }
+                sweep.step(step, inputs, &mut self.garbler, transport)?;
+            }
+            self.garbler.finish(transport)?;
+            transport.finished(slab.cells);
+        }
+        Ok(sweep.results(&self.garbler))
+    }
+
+    /// Wires of the garbler's own bits: the evaluator gets the labels, which tell her nothing.
+    pub fn own_bits(
+        &mut self,
+        bits: &[bool],
+        transport: &mut impl Transport,
+    ) -> Result<Number<ZeroLabel>, MpcError> {
+        self.garbler.finish(transport)?;
+        let mut wires = Number::new(Vec::with_capacity(bits.len()));
+        for bit in bits {
+            let zero = ZeroLabel(self.randomness.next_block());
+            transport.send(&zero.of(*bit, &self.delta).0.to_bytes())?;
+            wires.push(zero);
+        }
+        transport.flush()?;
+        Ok(wires)
+    }
+
+    /// Wires of the evaluator's bits, which she gets by transfer.
+    pub fn peer_bits(
+        &mut self,
+        count: usize,
+        transport: &mut impl Transport,
+    ) -> Result<Number<ZeroLabel>, MpcError> {
+        // Before he waits for her, she needs all tables that she may be waiting for.
+        self.garbler.finish(transport)?;
+        self.correlated.send(count, transport)
+    }
+
+    /// A number that both sides know, as wires.
+    pub fn public_number(&self, value: u64, width: usize) -> Number<ZeroLabel> {
+        public_number(&self.garbler, value, width)
+    }
+
+    /// The garbler himself, for circuits on the numbers of [`GarblerSession::align`]; see [`crate::circuit::reduce`].
+    pub fn party(&mut self) -> &mut Garbler {
+        &mut self.garbler
+    }
+
+    /// Shows numbers to the evaluator, and to nobody else.
+    pub fn show(
+        &mut self,
+        numbers: &[Number<ZeroLabel>],
+        transport: &mut impl Transport,
+    ) -> Result<(), MpcError> {
+        self.garbler.finish(transport)?;
+        let wires = numbers.iter().flat_map(|number| number.iter());
+        send_bits(wires.map(|wire| wire.colour()), transport)?;
+        Ok(transport.flush()?)
+    }
+
+    /// Learns numbers from the evaluator, who learns nothing. A number may have up to 64 bits.
+    pub fn learn(
+        &mut self,
+        numbers: &[Number<ZeroLabel>],
+        transport: &mut impl Transport,
+    ) -> Result<Vec<u64>, MpcError> {
+        self.garbler.finish(transport)?;
+        let wires = numbers.iter().map(|number| number.len()).sum();
+        let mut colours = receive_bits(wires, transport)?.into_iter();
+        Ok(numbers
+            .iter()
+            .map(|number| {
+                let bits = number.iter().zip(colours.by_ref());
+                value_of(bits.map(|(wire, colour)| wire.colour() ^ colour))
+            })
+            .collect())
+    }
+}
+
+/// What is sent ahead of the tables: columns of masked costs. Keeps the garbler's shares until their cells are garbled.
+struct Ahead<'a, K, R> {
+    cell: &'a K,
+    letters: &'a SentLetters,
+    comparisons: &'a [GarblerComparison<R>],
+    first_number: u32,
+    strips: VecDeque<Strip>,
+    message: Vec<u8>,
+    /// Slabs of which the columns are sent and the cells are not garbled.
+    slabs: usize,
+}
+
+/// A strip under way: the tables of all comparisons, and the shares of the columns so far.
+struct Strip {
+    /// The first comparison of the group, and the strip: they grow in the order of the work.
+    place: (usize, usize),
+    tables: Vec<StripTable>,
+    shares: Vec<Vec<Share>>,
+}
+
+impl<K: Cell, R: Rows> Ahead<'_, K, R> {
+    fn send<O>(
+        &mut self,
+        session: &mut GarblerSession<O>,
+        group: &Group,
+        slab: &Slab,
+        transport: &mut impl Transport,
+    ) -> Result<(), MpcError> {
+        if slab.steps.start == 0 {
+            let strip = self.start_strip(group, slab.strip)?;
+            self.strips.push_back(strip);
+        }
+        self.slabs += 1;
+        let Some(strip) = self.strips.back_mut() else {
+            return Err(MpcError::Misuse("a strip that was not started"));
+        };
+        for step in slab.steps.clone() {
+            self.message.clear();
+            for comparison in group.geometry.entering(slab.strip, step) {
+                let number = group.first + comparison;
+                let place = Place {
+                    comparison: self.first_number + number as u32,
+                    strip: slab.strip as u32,
+                };
+                let share = write_column(
+                    session.kernel,
+                    &mut strip.tables[comparison],
+                    self.letters,
+                    self.comparisons[number].columns.start + step,
+                    place,
+                    &mut session.randomness,
+                    &mut self.message,
+                )?;
+                strip.shares[comparison].push(share);
+            }
+            transport.send(&self.message)?;
+        }
+        Ok(transport.flush()?)
+    }
+
+    fn start_strip(&self, group: &Group, number: usize) -> Result<Strip, MpcError> {
+        let first = number * STRIP_ROWS;
+        let alphabet = self.letters.alphabet();
+        let comparisons = &self.comparisons[group.first..group.first + group.len()];
+        let tables = comparisons.iter().enumerate().map(|(at, comparison)| {
+            let rows = group.geometry.rows(number, at);
+            let fill = |row: usize, inputs: &mut [u64]| comparison.rows.fill(first + row, inputs);
+            StripTable::new(alphabet, self.cell.input_wires(), rows, fill)
+        });
+        Ok(Strip {
+            place: (group.first, number),
+            tables: tables.collect::<Result<_, _>>()?,
+            shares: comparisons.iter().map(|_| Vec::new()).collect(),
+        })
+    }
+
+    /// The shares that a slab needs; those of earlier strips are dropped.
+    fn shares(&mut self, group: &Group, slab: &Slab) -> Result<&[Vec<Share>], MpcError> {
+        let place = (group.first, slab.strip);
+        while self.strips.front().is_some_and(|strip| strip.place < place) {
+            self.strips.pop_front();
+        }
+        match self.strips.front() {
+            Some(strip) => Ok(&strip.shares),
+            None => Err(MpcError::Misuse("a strip that was not started")),
+        }
+    }
+}

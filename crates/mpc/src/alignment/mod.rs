@@ -1,0 +1,109 @@
+//! Aligning many pairs of strings of which each side knows one: everything of this crate put together.
+//!
+//! ```text
+//! garbler (rows, tables of costs)                                        evaluator (columns, letters)
+//!   start:    base transfers and seed trees (≈ 7 kB)       ◀────────▶
+//!             where tweaks start                           ─────────▶
+//!   letters:  transfers for the bits of all letters        ◀─────────     4 bytes per bit
+//!   align:    for every slab of anti-diagonals
+//!               columns of masked costs                    ─────────▶     N·w/8 bytes per cell
+//!               transfers for the bits of her shares       ◀─────────     4·w bytes per cell
+//!               tables                                     ─────────▶     32 bytes per AND gate
+//!             sums or maxima of the last rows: tables      ─────────▶
+//!   reveal:   colours of outputs                           ◀────────▶     one bit each, in the direction of who may know
+//! ```
+//!
+//! ```
+//! use veilpath_mpc::Kernel;
+//! use veilpath_mpc::alignment::*;
+//! use veilpath_mpc::circuit::cells::UnitCell;
+//! use veilpath_mpc::transport::memory_pair;
+//!
+//! let letters = |word: &str| word.bytes().map(|b| usize::from(b - b'a')).collect::<Vec<_>>();
+//! let (ours, theirs) = (letters("kitten"), letters("sitting"));
+//! let (rows, columns) = (ours.len(), theirs.len()); // lengths are public
+//!
+//! let (mut line, mut other_line) = memory_pair();
+//! let garbler = std::thread::spawn(move || {
+//!     // What the cell takes as input, by the own letter and by the other side's.
+//!     let table: Vec<Vec<u64>> = (0..26)
+//!         .map(|x| (0..26).map(|y| UnitCell.input(x == y)).collect())
+//!         .collect();
+//!     let mut session = GarblerSession::start(Kernel::best(), &mut rand::rng(), &mut line)?;
+//!     let letters = session.letters(26, columns, &mut line)?;
+//!     let comparison = GarblerComparison {
+//!         rows: ours.iter().map(|&letter| &table[letter][..]).collect::<Vec<_>>(),
+//!         columns: 0..columns,
+//!     };
+//!     let sums = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], &mut line)?;
+//!     session.show(&sums, &mut line)
+//! });
+//!
+//! let line = &mut other_line;
+//! let mut session = EvaluatorSession::start(Kernel::best(), &mut rand::rng(), line)?;
+//! let letters = session.letters(26, &theirs, line)?;
+//! let comparison = EvaluatorComparison { rows, columns: 0..columns };
+//! let sums = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], line)?;
+//! let sum = session.learn(&sums, line)?[0] as usize;
+//! garbler.join().unwrap()?;
+//! assert_eq!(rows + sum - columns, 3);
+//! # Ok::<(), veilpath_mpc::MpcError>(())
+//! ```
+//!
+//! Columns and transfers run [`LOOKAHEAD`] slabs ahead of the tables, so that neither side waits for a round trip per slab.
+//!
+//! # Who learns what
+//!
+//! Against semi-honest parties, with 128 bits: both learn the shapes, and whoever is shown an output learns it. The garbler sees the evaluator's
+//! bits only as corrections under streams that he does not have; the evaluator sees entries that are masked by the garbler's share or encrypted under keys
+//! that she does not have, one label per wire, and tables. All of it can be simulated from the own input, the shapes and
+//! the outputs. Nothing here holds against a party that breaks the protocol on purpose.
+
+mod evaluator;
+mod garbler;
+#[cfg(test)]
+mod lane_tests;
+mod plan;
+#[cfg(test)]
+mod tests;
+#[cfg(test)]
+mod view_tests;
+
+pub use evaluator::{EvaluatorComparison, EvaluatorSession};
+pub use garbler::{GarblerComparison, GarblerSession, Rows};
+pub use plan::LOOKAHEAD;
+
+use crate::circuit::Party;
+use crate::circuit::reduce::{Number, maxima, sums};
+use crate::error::MpcError;
+use crate::transport::Transport;
+
+/// How the results of a matrix's columns become one number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fold {
+    /// Their sum: global alignments.
+    Sum,
+    /// The largest: local alignments.
+    Max,
+}
+
+impl Fold {
+    fn run<P: Party>(
+        self,
+        party: &mut P,
+        transport: &mut impl Transport,
+        results: Vec<Vec<Number<P::Label>>>,
+    ) -> Result<Vec<Number<P::Label>>, MpcError> {
+        match self {
+            Self::Sum => sums(party, transport, results),
+            Self::Max => maxima(party, transport, results),
+        }
+    }
+}
+
+/// The value of decoded bits, lowest first; the first 64 of them count.
+fn value_of(bits: impl Iterator<Item = bool>) -> u64 {
+    bits.take(64)
+        .enumerate()
+        .fold(0, |sum, (at, bit)| sum | u64::from(bit) << at)
+}

@@ -1,0 +1,200 @@
+//! In which portions many alignments are run. Both sides make the same plan from the shapes.
+
+use crate::error::MpcError;
+use crate::lane::COMPARISONS;
+use crate::ot::lookup::MAX_STRIPS;
+use crate::transport::UNREAD_BYTES;
+use crate::wavefront::{Geometry, STRIP_ROWS, Shape};
+use std::ops::Range;
+
+/// Slabs that columns and transfers are ahead of tables.
+pub const LOOKAHEAD: usize = 2;
+
+/// Input wires of a slab, about: its transfers are one chunk.
+const SLAB_WIRES: usize = crate::ot::correlated::CHUNK;
+
+/// Rows that are swept in lockstep, about: the wires of a group stay in the second-fastest cache.
+const GROUP_ROWS: usize = 2048;
+
+// What the evaluator sends ahead – four bytes per transfer – must be on its way without the garbler reading.
+const _: () = assert!(LOOKAHEAD * SLAB_WIRES * 4 <= UNREAD_BYTES);
+
+/// Blocks that the tables of a group's strip may take, about: sixteen megabytes, which only huge alphabets reach.
+const GROUP_TABLE_BLOCKS: usize = 1 << 20;
+
+/// Comparisons that go in lockstep.
+pub(super) struct Group {
+    /// The first of them.
+    pub(super) first: usize,
+    pub(super) geometry: Geometry,
+}
+
+impl Group {
+    /// How many comparisons there are.
+    pub(super) fn len(&self) -> usize {
+        self.geometry.shapes().len()
+    }
+}
+
+/// Some anti-diagonals of a group.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Slab {
+    pub(super) strip: usize,
+    pub(super) steps: Range<usize>,
+    pub(super) cells: usize,
+}
+
+/// The slabs of a group, in order. Nothing is kept of them: a long string has millions.
+pub(super) fn slabs(geometry: &Geometry, width: usize) -> impl Iterator<Item = Slab> + '_ {
+    let mut next = (0, 0);
+    std::iter::from_fn(move || {
+        let (strip, first) = next;
+        if strip == geometry.strips() {
+            return None;
+        }
+        let (mut end, mut cells) = (first, 0);
+        while end < geometry.steps(strip) {
+            let more = geometry.cells_in_step(strip, end);
+            if cells > 0 && (cells + more) * width > SLAB_WIRES {
+                break;
+            }
+            cells += more;
+            end += 1;
+        }
+        next = if end < geometry.steps(strip) {
+            (strip, end)
+        } else {
+            (strip + 1, 0)
+        };
+        Some(Slab {
+            strip,
+            steps: first..end,
+            cells,
+        })
+    })
+}
+
+/// The slabs of all groups, in order.
+pub(super) fn all_slabs(
+    groups: &[Group],
+    width: usize,
+) -> impl Iterator<Item = (&Group, Slab)> + '_ {
+    groups
+        .iter()
+        .flat_map(move |group| slabs(&group.geometry, width).map(move |slab| (group, slab)))
+}
+
+/// Comparisons that go in lockstep.
+pub(super) fn groups(shapes: Vec<Shape>, width: usize, alphabet: usize) -> Vec<Group> {
+    let most_rows = GROUP_ROWS.min(SLAB_WIRES / width.max(1));
+    let mut groups = Vec::new();
+    let (mut first, mut rows, mut blocks) = (0, 0, 0);
+    for (at, shape) in shapes.iter().enumerate() {
+        let strip_rows = shape.rows.min(STRIP_ROWS);
+        // Even an empty matrix takes a place.
+        let more_rows = strip_rows.max(1);
+        let more_blocks = (strip_rows * width).div_ceil(128) * alphabet;
+        if at > first && (rows + more_rows > most_rows || blocks + more_blocks > GROUP_TABLE_BLOCKS)
+        {
+            groups.push(first..at);
+            (first, rows, blocks) = (at, 0, 0);
+        }
+        rows += more_rows;
+        blocks += more_blocks;
+    }
+    if first < shapes.len() {
+        groups.push(first..shapes.len());
+    }
+    let group = |range: Range<usize>| Group {
+        first: range.start,
+        geometry: Geometry::new(shapes[range].to_vec()),
+    };
+    groups.into_iter().map(group).collect()
+}
+
+/// Refuses what would not fit the numbering of pads.
+pub(super) fn check(shapes: &[Shape], done: u32, width: usize) -> Result<(), MpcError> {
+    let strips = shapes
+        .iter()
+        .map(|shape| shape.rows.div_ceil(STRIP_ROWS))
+        .max();
+    if strips.unwrap_or(0) > MAX_STRIPS as usize {
+        return Err(MpcError::Misuse("a string is too long"));
+    }
+    if width > 64 {
+        return Err(MpcError::Misuse("costs are too large"));
+    }
+    // The numbers of a lane end where those of the next begin.
+    let left = COMPARISONS - done % COMPARISONS;
+    match u32::try_from(shapes.len()) {
+        // The last number stays unused, so that a full lane does not look like an empty one.
+        Ok(count) if count < left => Ok(()),
+        _ => Err(MpcError::Misuse("too many comparisons for one session")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slabs_cover_all_steps_and_stay_small() {
+        let shapes = [(300, 500), (20, 20), (0, 3), (128, 900)];
+        let shapes = shapes.map(|(rows, columns)| Shape { rows, columns });
+        let geometry = Geometry::new(shapes.to_vec());
+        for width in [1, 9] {
+            let slabs: Vec<Slab> = slabs(&geometry, width).collect();
+            let cells: usize = slabs.iter().map(|slab| slab.cells).sum();
+            assert_eq!(cells, 300 * 500 + 20 * 20 + 128 * 900);
+            for pair in slabs.windows(2) {
+                let goes_on =
+                    pair[0].strip == pair[1].strip && pair[0].steps.end == pair[1].steps.start;
+                let next = pair[0].strip + 1 == pair[1].strip && pair[1].steps.start == 0;
+                assert!(goes_on || next);
+            }
+            assert!(slabs.iter().all(|slab| slab.cells * width <= SLAB_WIRES));
+        }
+    }
+
+    #[test]
+    fn groups_cover_all_comparisons() {
+        let shapes = vec![
+            Shape {
+                rows: 24,
+                columns: 24
+            };
+            1000
+        ];
+        let all = |alphabet| {
+            let groups = groups(shapes.clone(), 1, alphabet);
+            let mut next = 0;
+            for group in &groups {
+                assert_eq!(group.first, next);
+                next += group.len();
+            }
+            assert_eq!(next, 1000);
+            groups.iter().map(Group::len).max()
+        };
+        assert_eq!(all(52), Some(GROUP_ROWS / 24));
+        assert_eq!(all(1 << 16), Some(GROUP_TABLE_BLOCKS >> 16));
+        assert!(groups(Vec::new(), 1, 52).is_empty());
+    }
+
+    #[test]
+    fn what_does_not_fit_is_refused() {
+        let shape = Shape {
+            rows: 1,
+            columns: 1,
+        };
+        assert!(check(&[shape], 0, 9).is_ok());
+        assert!(check(&[shape], u32::MAX, 9).is_err());
+        assert!(check(&[shape], COMPARISONS - 1, 9).is_err());
+        assert!(check(&[shape], COMPARISONS, 9).is_ok());
+        assert!(check(&[shape], 0, 65).is_err());
+        let shape = Shape {
+            rows: usize::MAX,
+            columns: 1,
+        };
+        assert!(check(&[shape], 0, 9).is_err());
+    }
+}

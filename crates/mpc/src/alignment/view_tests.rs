@@ -1,0 +1,199 @@
+//! What a party sees: equal in shape for all inputs, without pattern in its bytes, and harmless when it is nonsense.
+
+use super::*;
+use crate::circuit::cells::UnitCell;
+use crate::kernel::Kernel;
+use crate::label::Delta;
+use crate::ot::ideal::ideal_pair;
+use crate::transport::{MemoryTransport, TransportError, memory_pair};
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use sha2::{Digest, Sha256};
+use std::sync::Arc;
+
+/// Remembers what arrives.
+struct Recorder {
+    line: MemoryTransport,
+    seen: Vec<u8>,
+}
+
+impl Transport for Recorder {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), TransportError> {
+        self.line.send(bytes)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), TransportError> {
+        self.line.receive(buffer)?;
+        self.seen.extend_from_slice(buffer);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), TransportError> {
+        self.line.flush()
+    }
+}
+
+const ALPHABET: usize = 4;
+
+fn table() -> Vec<Vec<u64>> {
+    (0..ALPHABET)
+        .map(|x| (0..ALPHABET).map(|y| UnitCell.input(x == y)).collect())
+        .collect()
+}
+
+/// Levenshtein with everything real: what each side received, and the distance.
+fn views(ours: &[usize], theirs: &[usize], seed: u64) -> ([Vec<u8>; 2], u64) {
+    let (left, right) = memory_pair();
+    let record = |line| Recorder {
+        line,
+        seen: Vec::new(),
+    };
+    let (mut left, mut right) = (record(left), record(right));
+    let table = table();
+    let sum = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            let mut rng = ChaCha20Rng::seed_from_u64(seed);
+            let mut session = GarblerSession::start(Kernel::best(), &mut rng, &mut left).unwrap();
+            let letters = session.letters(ALPHABET, theirs.len(), &mut left).unwrap();
+            let comparison = GarblerComparison {
+                rows: ours
+                    .iter()
+                    .map(|letter| &table[*letter][..])
+                    .collect::<Vec<_>>(),
+                columns: 0..theirs.len(),
+            };
+            let numbers = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], &mut left);
+            session.show(&numbers.unwrap(), &mut left).unwrap();
+        });
+        let mut rng = ChaCha20Rng::seed_from_u64(seed + 1000);
+        let mut session = EvaluatorSession::start(Kernel::best(), &mut rng, &mut right).unwrap();
+        let letters = session.letters(ALPHABET, theirs, &mut right).unwrap();
+        let comparison = EvaluatorComparison {
+            rows: ours.len(),
+            columns: 0..theirs.len(),
+        };
+        let numbers = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], &mut right);
+        session.learn(&numbers.unwrap(), &mut right).unwrap()[0]
+    });
+    (
+        [left.seen, right.seen],
+        ours.len() as u64 + sum - theirs.len() as u64,
+    )
+}
+
+/// Pearson's statistic of the bytes against the uniform distribution: about 255 ± 23 when they have no pattern.
+fn chi_squared(bytes: &[u8]) -> f64 {
+    let mut counts = [0u32; 256];
+    for byte in bytes {
+        counts[usize::from(*byte)] += 1;
+    }
+    let expected = bytes.len() as f64 / 256.0;
+    let term = |count: &u32| (f64::from(*count) - expected).powi(2) / expected;
+    counts.iter().map(term).sum()
+}
+
+#[test]
+fn views_of_different_inputs_have_one_shape_and_no_pattern() {
+    // Both of the garbler's strings are one substitution away from the evaluator's.
+    let theirs: Vec<usize> = (0..40).map(|i| i * i % ALPHABET).collect();
+    let changed = |at: usize| {
+        let mut ours = theirs.clone();
+        ours[at] = (ours[at] + 1) % ALPHABET;
+        ours
+    };
+    let (first, distance) = views(&changed(3), &theirs, 1);
+    let (second, same_distance) = views(&changed(30), &theirs, 2);
+    assert_eq!([distance, same_distance], [1, 1]);
+    for side in 0..2 {
+        assert_eq!(first[side].len(), second[side].len());
+        // The points of the base transfers (their top bits are zero) and the last byte with the outputs are left aside.
+        let skip = [32, 32 * 128][side];
+        for view in [&first[side], &second[side]] {
+            let chi = chi_squared(&view[skip..view.len() - 2]);
+            assert!((130.0..400.0).contains(&chi), "χ² of {chi} for side {side}");
+        }
+    }
+}
+
+#[test]
+fn bytes_on_the_wire_are_frozen() {
+    // Whatever changes these bytes makes two versions of the product unable to talk to each other.
+    let ([to_garbler, to_evaluator], distance) = views(&[0, 1, 2, 3, 1], &[1, 1, 2, 0], 7);
+    assert_eq!(distance, 3);
+    assert_eq!([to_garbler.len(), to_evaluator.len()], [4128, 6241]);
+    let digest = |bytes: &[u8]| u64::from_be_bytes(Sha256::digest(bytes)[..8].try_into().unwrap());
+    assert_eq!(
+        [digest(&to_garbler), digest(&to_evaluator)],
+        [0x5da8_d033_6c0a_65e2, 0x3eb1_1035_6ee3_0e08]
+    );
+}
+
+/// An endless stream of bytes that mean nothing.
+struct Noise(ChaCha20Rng);
+
+impl Transport for Noise {
+    fn send(&mut self, _: &[u8]) -> Result<(), TransportError> {
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), TransportError> {
+        self.0.fill_bytes(buffer);
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), TransportError> {
+        Ok(())
+    }
+}
+
+#[test]
+fn nonsense_from_the_peer_never_panics() {
+    let table = table();
+    for seed in 0..5 {
+        let mut noise = Noise(ChaCha20Rng::seed_from_u64(seed));
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        let kernel = Kernel::best();
+        // Random bytes may be one point, but not 128.
+        let _ = GarblerSession::start(kernel, &mut rng, &mut noise);
+        assert!(EvaluatorSession::start(kernel, &mut rng, &mut noise).is_err());
+
+        let delta = Arc::new(Delta::random(&mut rng));
+        let (dealt, other) = ideal_pair(Arc::clone(&delta), seed);
+        let mut session =
+            GarblerSession::with_transfers(kernel, delta, dealt, &mut rng, &mut noise).unwrap();
+        let letters = session.letters(ALPHABET, 9, &mut noise).unwrap();
+        let comparison = GarblerComparison {
+            rows: (0..150)
+                .map(|i| &table[i % ALPHABET][..])
+                .collect::<Vec<_>>(),
+            columns: 0..9,
+        };
+        let numbers = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], &mut noise);
+        let _ = session.learn(&numbers.unwrap(), &mut noise);
+
+        let mut session = EvaluatorSession::with_transfers(kernel, other, &mut noise).unwrap();
+        let letters = session.letters(ALPHABET, &[0, 3, 1], &mut noise).unwrap();
+        let comparison = EvaluatorComparison {
+            rows: 150,
+            columns: 0..3,
+        };
+        let numbers = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], &mut noise);
+        let _ = session.learn(&numbers.unwrap(), &mut noise);
+    }
+}
+
+#[test]
+fn letters_that_are_not_there_are_refused() {
+    let mut noise = Noise(ChaCha20Rng::seed_from_u64(1));
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let delta = Arc::new(Delta::random(&mut rng));
+    let (_, dealt) = ideal_pair(delta, 1);
+    let mut session = EvaluatorSession::with_transfers(Kernel::best(), dealt, &mut noise).unwrap();
+    let letters = session.letters(ALPHABET, &[0, 3, 1], &mut noise).unwrap();
+    let comparison = EvaluatorComparison {
+        rows: 5,
+        columns: 1..4,
+    };
+    let refused = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], &mut noise);
+    assert!(matches!(refused, Err(MpcError::Misuse(_))));
+}

@@ -1,0 +1,58 @@
+//! Circuits, written once and run three ways: in the clear, by the garbler, by the evaluator.
+//!
+//! A [`Circuit`] works on bundles of [`LANES`] wires. The lanes belong to independent cells, all at the same place of the same
+//! circuit ("in lockstep"), so a gadget is written as if for one cell and still keeps the AES unit busy.
+
+pub mod cells;
+mod clear;
+pub mod numbers;
+pub mod reduce;
+
+pub use clear::Clear;
+
+use crate::error::MpcError;
+use crate::transport::Transport;
+use zeroize::Zeroize;
+
+/// Wires that go through a gate together. Keys of gates and the order of tables depend on it, so it is part of the wire format.
+pub const LANES: usize = 8;
+
+/// One wire of each of [`LANES`] independent cells.
+pub type Bundle<L> = [L; LANES];
+
+/// A party that can run a circuit. What [`Circuit::and`] does to the outside – tables made or used up – is settled
+/// by [`Party`], so gadgets neither fail nor wait.
+pub trait Circuit {
+    /// What this party holds of one wire.
+    type Label: Copy + Default + Zeroize;
+
+    /// A wire with a value that both sides know.
+    fn constant(&self, bit: bool) -> Self::Label;
+
+    /// How many lanes of the coming bundles mean something; the others cost no traffic.
+    fn set_lanes(&mut self, lanes: usize);
+
+    /// Exclusive or: free.
+    fn xor(&self, a: &Bundle<Self::Label>, b: &Bundle<Self::Label>) -> Bundle<Self::Label>;
+
+    /// Negation: free.
+    fn not(&self, a: &Bundle<Self::Label>) -> Bundle<Self::Label>;
+
+    /// Conjunction: two ciphertexts per lane.
+    fn and(&mut self, a: &Bundle<Self::Label>, b: &Bundle<Self::Label>) -> Bundle<Self::Label>;
+
+    /// The same constant in all lanes.
+    fn constants(&self, bit: bool) -> Bundle<Self::Label> {
+        [self.constant(bit); LANES]
+    }
+}
+
+/// A circuit-running party with a line to the other one. Both sides make the same calls in the same order.
+pub trait Party: Circuit {
+    /// Before this many gates (over all lanes) are run: the evaluator gets their tables.
+    fn prepare(&mut self, and_gates: usize, transport: &mut impl Transport)
+    -> Result<(), MpcError>;
+
+    /// After gates were run: the garbler passes tables on. An evaluator who ran out of tables says so here.
+    fn settle(&mut self, transport: &mut impl Transport) -> Result<(), MpcError>;
+}

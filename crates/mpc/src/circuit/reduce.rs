@@ -1,0 +1,287 @@
+//! From the last row of many matrices to one number each: sums and maxima as trees, all comparisons in lockstep.
+
+use super::numbers::{add, less_than, max_assign, next_carry, subtract_assign};
+use super::{Bundle, LANES, Party};
+use crate::error::MpcError;
+use crate::transport::Transport;
+use zeroize::{Zeroize, Zeroizing};
+
+/// One number: its wires, lowest bit first. Erased when dropped.
+pub type Number<L> = Zeroizing<Vec<L>>;
+
+/// Two numbers, borrowed.
+pub type Pair<'a, L> = (&'a [L], &'a [L]);
+
+/// What to do with two numbers of w bits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Operation {
+    /// The sum, of w + 1 bits: w gates.
+    Add,
+    /// The difference modulo 2^w: w − 1 gates.
+    Subtract,
+    /// The larger: 2·w gates.
+    Max,
+    /// One bit, x ≥ y: w gates.
+    AtLeast,
+}
+
+impl Operation {
+    fn and_gates(self, width: usize) -> usize {
+        match self {
+            Self::Add | Self::AtLeast => width,
+            Self::Subtract => width.saturating_sub(1),
+            Self::Max => 2 * width,
+        }
+    }
+}
+
+/// Does the same with every pair (x, y). All numbers are filled up with zeros to the longest.
+pub fn pairwise<P: Party>(
+    party: &mut P,
+    transport: &mut impl Transport,
+    operation: Operation,
+    pairs: &[Pair<'_, P::Label>],
+) -> Result<Vec<Number<P::Label>>, MpcError> {
+    let width = pairs.iter().map(|(x, y)| x.len().max(y.len())).max();
+    let width = width.unwrap_or(0);
+    let zero = party.constant(false);
+    let bundle = |chunk: &[&[P::Label]], bit: usize| -> Bundle<P::Label> {
+        std::array::from_fn(|lane| {
+            let number = chunk.get(lane);
+            *number.and_then(|number| number.get(bit)).unwrap_or(&zero)
+        })
+    };
+    let mut results = Vec::with_capacity(pairs.len());
+    for chunk in pairs.chunks(LANES) {
+        party.prepare(chunk.len() * operation.and_gates(width), transport)?;
+        party.set_lanes(chunk.len());
+        let (left, right): (Vec<_>, Vec<_>) = chunk.iter().copied().unzip();
+        let mut x: Vec<_> = (0..width).map(|bit| bundle(&left, bit)).collect();
+        let y: Vec<_> = (0..width).map(|bit| bundle(&right, bit)).collect();
+        match operation {
+            Operation::Add => {
+                let mut sum = vec![[zero; LANES]; width + 1];
+                add(party, &x, &y, &mut sum);
+                x = sum;
+            }
+            Operation::Subtract => subtract_assign(party, &mut x, &y),
+            Operation::Max => max_assign(party, &mut x, &y),
+            Operation::AtLeast => {
+                let less = less_than(party, &x, &y);
+                x = vec![party.not(&less)];
+            }
+        }
+        party.settle(transport)?;
+        let number = |lane: usize| Zeroizing::new(x.iter().map(|wire| wire[lane]).collect());
+        results.extend((0..chunk.len()).map(number));
+    }
+    Ok(results)
+}
+
+/// The sum of each list. At most one gate for every bit that goes in.
+///
+/// Numbers are taken apart into bits, and full adders turn three bits of a weight into one of the same and one of the
+/// next weight, from the lowest weight to the highest. A tree of additions would cost half as much again.
+pub fn sums<P: Party>(
+    party: &mut P,
+    transport: &mut impl Transport,
+    lists: Vec<Vec<Number<P::Label>>>,
+) -> Result<Vec<Number<P::Label>>, MpcError> {
+    // For each list, the bits of each weight.
+    let mut weights: Vec<Vec<Number<P::Label>>> =
+        lists.iter().map(|list| by_weight(list)).collect();
+    drop(lists);
+    let mut sums: Vec<Number<P::Label>> = weights.iter().map(|_| Number::default()).collect();
+    let mut weight = 0;
+    while weights.iter().any(|bits| bits.len() > weight) {
+        // Lists that have no bits of this weight take part without work.
+        let mut bits: Vec<Number<P::Label>> = weights
+            .iter_mut()
+            .map(|bits| bits.get_mut(weight).map(std::mem::take).unwrap_or_default())
+            .collect();
+        while bits.iter().any(|bits| bits.len() > 1) {
+            let carries = add_once(party, transport, &mut bits)?;
+            for (bits, carries) in weights.iter_mut().zip(carries) {
+                if !carries.is_empty() {
+                    if bits.len() == weight + 1 {
+                        bits.push(Number::default());
+                    }
+                    bits[weight + 1].extend_from_slice(&carries);
+                }
+            }
+        }
+        let zero = party.constant(false);
+        for ((sum, bits), all) in sums.iter_mut().zip(&bits).zip(&weights) {
+            if all.len() > weight {
+                sum.push(bits.first().copied().unwrap_or(zero));
+            }
+        }
+        weight += 1;
+    }
+    for sum in &mut sums {
+        if sum.is_empty() {
+            sum.push(party.constant(false));
+        }
+    }
+    Ok(sums)
+}
+
+fn by_weight<L: Copy + Zeroize>(numbers: &[Number<L>]) -> Vec<Number<L>> {
+    let width = numbers.iter().map(|number| number.len()).max().unwrap_or(0);
+    let of_weight = |weight: usize| numbers.iter().filter_map(move |number| number.get(weight));
+    (0..width)
+        .map(|weight| Number::new(of_weight(weight).copied().collect()))
+        .collect()
+}
+
+/// Adds threes of bits of one weight (and a pair where only two are left) in every list. What is left replaces the bits;
+/// the carries are returned.
+fn add_once<P: Party>(
+    party: &mut P,
+    transport: &mut impl Transport,
+    lists: &mut [Number<P::Label>],
+) -> Result<Vec<Number<P::Label>>, MpcError> {
+    let zero = party.constant(false);
+    let mut threes: Zeroizing<Vec<[P::Label; 3]>> = Zeroizing::default();
+    let mut counts = Vec::with_capacity(lists.len());
+    for bits in lists.iter() {
+        let before = threes.len();
+        let (whole, _) = bits.as_chunks::<3>();
+        threes.extend_from_slice(whole);
+        if let [x, y] = bits[..] {
+            threes.push([x, y, zero]);
+        }
+        counts.push(threes.len() - before);
+    }
+    party.prepare(threes.len(), transport)?;
+    let mut added = Zeroizing::new(Vec::with_capacity(threes.len()));
+    let mut carried = Zeroizing::new(Vec::with_capacity(threes.len()));
+    for chunk in threes.chunks(LANES) {
+        party.set_lanes(chunk.len());
+        let wire = |place: usize| -> Bundle<P::Label> {
+            std::array::from_fn(|lane| chunk.get(lane).map_or(zero, |three| three[place]))
+        };
+        let (x, y, z) = (wire(0), wire(1), wire(2));
+        let carry = next_carry(party, &x, &y, Some(&z));
+        let sum = party.xor(&party.xor(&x, &y), &z);
+        added.extend_from_slice(&sum[..chunk.len()]);
+        carried.extend_from_slice(&carry[..chunk.len()]);
+    }
+    party.settle(transport)?;
+    let mut carries = Vec::with_capacity(lists.len());
+    let mut first = 0;
+    for (bits, count) in lists.iter_mut().zip(counts) {
+        let range = first..first + count;
+        first = range.end;
+        let rest = bits.get(3 * count..).unwrap_or_default();
+        let left = added[range.clone()].iter().chain(rest).copied().collect();
+        *bits = Number::new(left);
+        carries.push(Number::new(carried[range].to_vec()));
+    }
+    Ok(carries)
+}
+
+/// The largest of each list. About 2·w gates per number.
+pub fn maxima<P: Party>(
+    party: &mut P,
+    transport: &mut impl Transport,
+    lists: Vec<Vec<Number<P::Label>>>,
+) -> Result<Vec<Number<P::Label>>, MpcError> {
+    fold(party, transport, Operation::Max, lists)
+}
+
+/// A number that both sides know, as wires.
+pub fn public_number<P: Party>(party: &P, value: u64, width: usize) -> Number<P::Label> {
+    let wire = |bit| party.constant(bit < 64 && value >> bit & 1 == 1);
+    Zeroizing::new((0..width).map(wire).collect())
+}
+
+/// Joins neighbours until every list has one number; an empty list becomes zero.
+fn fold<P: Party>(
+    party: &mut P,
+    transport: &mut impl Transport,
+    operation: Operation,
+    mut lists: Vec<Vec<Number<P::Label>>>,
+) -> Result<Vec<Number<P::Label>>, MpcError> {
+    while lists.iter().any(|list| list.len() > 1) {
+        let pairs: Vec<Pair<'_, P::Label>> = lists
+            .iter()
+            .flat_map(|list| list.as_chunks::<2>().0)
+            .map(|[x, y]| (&x[..], &y[..]))
+            .collect();
+        let mut joined = pairwise(party, transport, operation, &pairs)?.into_iter();
+        for list in &mut lists {
+            let odd = if list.len() % 2 == 1 {
+                list.pop()
+            } else {
+                None
+            };
+            *list = joined.by_ref().take(list.len() / 2).chain(odd).collect();
+        }
+    }
+    let zero = party.constant(false);
+    Ok(lists
+        .into_iter()
+        .map(|mut list| list.pop().unwrap_or_else(|| Zeroizing::new(vec![zero])))
+        .collect())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::circuit::Clear;
+    use crate::transport::memory_pair;
+    use proptest::prelude::*;
+
+    fn number(value: u64, width: usize) -> Number<bool> {
+        Zeroizing::new((0..width).map(|bit| value >> bit & 1 == 1).collect())
+    }
+
+    fn value(number: &[bool]) -> u64 {
+        number
+            .iter()
+            .rev()
+            .fold(0, |sum, bit| sum * 2 + u64::from(*bit))
+    }
+
+    proptest! {
+        #[test]
+        fn trees_give_the_sum_and_the_maximum(
+            lists in prop::collection::vec(prop::collection::vec(0u64..200, 0..40), 0..12),
+        ) {
+            let wires: Vec<Vec<_>> = lists
+                .iter()
+                .map(|list| list.iter().map(|&v| number(v, 8)).collect())
+                .collect();
+            let (mut line, _other) = memory_pair();
+            let mut clear = Clear::new();
+            let got = sums(&mut clear, &mut line, wires.clone()).unwrap();
+            let bits: usize = lists.iter().map(|list| list.len() * 8).sum();
+            prop_assert!(clear.and_gates() <= bits);
+            let got: Vec<u64> = got.iter().map(|n| value(n)).collect();
+            let expected: Vec<u64> = lists.iter().map(|list| list.iter().sum()).collect();
+            prop_assert_eq!(got, expected);
+            let got = maxima(&mut Clear::new(), &mut line, wires).unwrap();
+            let got: Vec<u64> = got.iter().map(|n| value(n)).collect();
+            let expected: Vec<u64> = lists.iter().map(|list| *list.iter().max().unwrap_or(&0)).collect();
+            prop_assert_eq!(got, expected);
+        }
+
+        #[test]
+        fn a_threshold_is_one_bit(values in prop::collection::vec((0u64..600, 0u64..600), 0..20)) {
+            let wires: Vec<_> = values.iter().map(|&(x, t)| (number(x, 10), number(t, 10))).collect();
+            let pairs: Vec<_> = wires.iter().map(|(x, t)| (&x[..], &t[..])).collect();
+            let (mut line, _other) = memory_pair();
+            let mut clear = Clear::new();
+            let got = pairwise(&mut clear, &mut line, Operation::AtLeast, &pairs).unwrap();
+            let expected: Vec<_> = values.iter().map(|&(x, t)| Zeroizing::new(vec![x >= t])).collect();
+            prop_assert_eq!(got, expected);
+            prop_assert_eq!(clear.and_gates(), 10 * values.len());
+        }
+    }
+
+    #[test]
+    fn public_numbers_have_the_value_they_say() {
+        assert_eq!(value(&public_number(&Clear::new(), 300, 70)), 300);
+    }
+}

@@ -1,0 +1,148 @@
+//! The side that uses the tables.
+
+use super::messages::TABLE_BYTES;
+use crate::block::{BLOCK_BYTES, Block};
+use crate::circuit::{Bundle, Circuit, LANES, Party};
+use crate::error::MpcError;
+use crate::hash::TweakedHash;
+use crate::kernel::{Kernel, Lanes, Tables};
+use crate::label::ActiveLabel;
+use crate::lane::Lane;
+use crate::transport::Transport;
+use std::array::from_fn;
+
+/// Evaluates garbled circuits, gate by gate in the garbler's order.
+pub struct Evaluator {
+    hash: TweakedHash,
+    gates: u64,
+    lane_gates: u64,
+    lanes: usize,
+    tables: Vec<u8>,
+    used: usize,
+    starved: bool,
+}
+
+impl Evaluator {
+    /// Learns from the garbler where the tweaks start.
+    pub fn start(kernel: Kernel, transport: &mut impl Transport) -> Result<Self, MpcError> {
+        let mut tweak_start = [0; BLOCK_BYTES];
+        transport.receive(&mut tweak_start)?;
+        Ok(Self::new(kernel, Block::from_bytes(tweak_start)))
+    }
+
+    /// An evaluator who knows the start of the tweaks already.
+    pub fn new(kernel: Kernel, tweak_start: Block) -> Self {
+        Self::with_hash(TweakedHash::new(kernel, tweak_start))
+    }
+
+    /// The evaluator of another lane. The first lane makes all others.
+    pub(crate) fn of_lane(&self, lane: Lane) -> Self {
+        Self::with_hash(self.hash.of_lane(lane))
+    }
+
+    fn with_hash(hash: TweakedHash) -> Self {
+        Self {
+            hash,
+            gates: 0,
+            lane_gates: 0,
+            lanes: LANES,
+            tables: Vec::new(),
+            used: 0,
+            starved: false,
+        }
+    }
+
+    /// AND gates so far, over all lanes.
+    pub fn and_gates(&self) -> u64 {
+        self.lane_gates
+    }
+
+    /// Takes over tables that came some other way than by [`Party::prepare`].
+    pub fn add_tables(&mut self, tables: &[u8]) {
+        self.drop_used();
+        self.tables.extend_from_slice(tables);
+    }
+
+    fn drop_used(&mut self) {
+        self.tables.drain(..self.used);
+        self.used = 0;
+    }
+}
+
+impl Circuit for Evaluator {
+    type Label = ActiveLabel;
+
+    fn constant(&self, _: bool) -> ActiveLabel {
+        ActiveLabel::default()
+    }
+
+    fn set_lanes(&mut self, lanes: usize) {
+        self.lanes = lanes.min(LANES);
+    }
+
+    #[inline]
+    fn xor(&self, a: &Bundle<ActiveLabel>, b: &Bundle<ActiveLabel>) -> Bundle<ActiveLabel> {
+        from_fn(|lane| a[lane] ^ b[lane])
+    }
+
+    #[inline]
+    fn not(&self, a: &Bundle<ActiveLabel>) -> Bundle<ActiveLabel> {
+        *a
+    }
+
+    fn and(&mut self, a: &Bundle<ActiveLabel>, b: &Bundle<ActiveLabel>) -> Bundle<ActiveLabel> {
+        let bytes = self.lanes * TABLE_BYTES;
+        let Some(bytes) = self.tables.get(self.used..self.used + bytes) else {
+            // The caller announced too few gates. Remembered until `settle`, so that gadgets need no error paths.
+            self.starved = true;
+            return [ActiveLabel::default(); LANES];
+        };
+        self.used += bytes.len();
+        let mut tables = Tables::default();
+        let (blocks, _) = bytes.as_chunks::<BLOCK_BYTES>();
+        let (generator, evaluator) = blocks.split_at(self.lanes);
+        pull(generator, &mut tables.generator);
+        pull(evaluator, &mut tables.evaluator);
+        let out = self.hash.evaluate(self.gates, a, b, &tables, self.lanes);
+        self.gates += 1;
+        self.lane_gates += self.lanes as u64;
+        out.map(ActiveLabel)
+    }
+}
+
+impl Party for Evaluator {
+    fn prepare(
+        &mut self,
+        and_gates: usize,
+        transport: &mut impl Transport,
+    ) -> Result<(), MpcError> {
+        let wanted = and_gates * TABLE_BYTES;
+        if self.tables.len() - self.used >= wanted {
+            return Ok(());
+        }
+        self.drop_used();
+        let had = self.tables.len();
+        self.tables.resize(wanted, 0);
+        Ok(transport.receive(&mut self.tables[had..])?)
+    }
+
+    fn settle(&mut self, _: &mut impl Transport) -> Result<(), MpcError> {
+        if self.starved {
+            return Err(MpcError::Misuse("more gates were evaluated than announced"));
+        }
+        Ok(())
+    }
+}
+
+#[inline]
+fn pull(from: &[[u8; BLOCK_BYTES]], to: &mut Lanes) {
+    match <&[_; LANES]>::try_from(from) {
+        // The usual case, with a length that the compiler knows.
+        Ok(all) => *to = all.map(Block::from_bytes),
+        Err(_) => {
+            for (to, from) in to.iter_mut().zip(from) {
+                *to = Block::from_bytes(*from);
+            }
+        }
+    }
+}

@@ -1,0 +1,160 @@
+//! The side that makes the tables.
+
+use super::messages::TABLE_BYTES;
+use crate::block::{BLOCK_BYTES, Block};
+use crate::circuit::{Bundle, Circuit, LANES, Party};
+use crate::error::MpcError;
+use crate::hash::TweakedHash;
+use crate::kernel::Kernel;
+use crate::label::{Delta, ZeroLabel, random_block};
+use crate::lane::Lane;
+use crate::transport::Transport;
+use rand::CryptoRng;
+use std::array::from_fn;
+use std::sync::Arc;
+
+/// Tables travel when this much has come together.
+const SEND_BYTES: usize = 64 << 10;
+
+/// Garbles circuits under one offset. Gates get their tweaks by counting, so both sides must run the same gates in the
+/// same order.
+pub struct Garbler {
+    delta: Arc<Delta>,
+    hash: TweakedHash,
+    gates: u64,
+    lane_gates: u64,
+    lanes: usize,
+    tables: Vec<u8>,
+}
+
+impl Garbler {
+    /// Draws the start of the tweaks and tells the evaluator.
+    pub fn start(
+        delta: Arc<Delta>,
+        kernel: Kernel,
+        rng: &mut impl CryptoRng,
+        transport: &mut impl Transport,
+    ) -> Result<Self, MpcError> {
+        let tweak_start = random_block(rng);
+        transport.send(&tweak_start.to_bytes())?;
+        Ok(Self::new(delta, kernel, tweak_start))
+    }
+
+    /// A garbler whose evaluator knows the start of the tweaks already. A start is for one session only.
+    pub fn new(delta: Arc<Delta>, kernel: Kernel, tweak_start: Block) -> Self {
+        Self::with_hash(delta, TweakedHash::new(kernel, tweak_start))
+    }
+
+    /// The garbler of another lane, under the same offset. The first lane makes all others.
+    pub(crate) fn of_lane(&self, lane: Lane) -> Self {
+        Self::with_hash(Arc::clone(&self.delta), self.hash.of_lane(lane))
+    }
+
+    fn with_hash(delta: Arc<Delta>, hash: TweakedHash) -> Self {
+        Self {
+            hash,
+            delta,
+            gates: 0,
+            lane_gates: 0,
+            lanes: LANES,
+            tables: Vec::with_capacity(SEND_BYTES + LANES * TABLE_BYTES),
+        }
+    }
+
+    /// The offset.
+    pub fn delta(&self) -> &Delta {
+        &self.delta
+    }
+
+    /// AND gates so far, over all lanes.
+    pub fn and_gates(&self) -> u64 {
+        self.lane_gates
+    }
+
+    /// The tables made and not sent.
+    pub fn tables(&self) -> &[u8] {
+        &self.tables
+    }
+
+    /// Forgets the tables that were made, for whoever passes them on himself.
+    pub fn clear_tables(&mut self) {
+        self.tables.clear();
+    }
+
+    /// Sends what is left and makes sure that it is on its way.
+    pub fn finish(&mut self, transport: &mut impl Transport) -> Result<(), MpcError> {
+        self.send_tables(transport)?;
+        Ok(transport.flush()?)
+    }
+
+    fn send_tables(&mut self, transport: &mut impl Transport) -> Result<(), MpcError> {
+        transport.send(&self.tables)?;
+        self.tables.clear();
+        Ok(())
+    }
+}
+
+impl Circuit for Garbler {
+    type Label = ZeroLabel;
+
+    /// The evaluator's label of a constant is all zeros, so the label for 0 is 0 or Δ. That shows her nothing: the
+    /// value is public, and the hash is secure for labels that she knows or chooses.
+    fn constant(&self, bit: bool) -> ZeroLabel {
+        ZeroLabel::default().flipped(bit, &self.delta)
+    }
+
+    fn set_lanes(&mut self, lanes: usize) {
+        self.lanes = lanes.min(LANES);
+    }
+
+    #[inline]
+    fn xor(&self, a: &Bundle<ZeroLabel>, b: &Bundle<ZeroLabel>) -> Bundle<ZeroLabel> {
+        from_fn(|lane| a[lane] ^ b[lane])
+    }
+
+    #[inline]
+    fn not(&self, a: &Bundle<ZeroLabel>) -> Bundle<ZeroLabel> {
+        let delta = ZeroLabel(self.delta.block());
+        from_fn(|lane| a[lane] ^ delta)
+    }
+
+    fn and(&mut self, a: &Bundle<ZeroLabel>, b: &Bundle<ZeroLabel>) -> Bundle<ZeroLabel> {
+        let garbled = self
+            .hash
+            .garble(self.gates, a, b, self.delta.block(), self.lanes);
+        self.gates += 1;
+        self.lane_gates += self.lanes as u64;
+        if self.lanes == LANES {
+            // The usual case, with a length that the compiler knows.
+            push(&mut self.tables, &garbled.tables.generator);
+            push(&mut self.tables, &garbled.tables.evaluator);
+        } else {
+            push(&mut self.tables, &garbled.tables.generator[..self.lanes]);
+            push(&mut self.tables, &garbled.tables.evaluator[..self.lanes]);
+        }
+        garbled.zero.map(ZeroLabel)
+    }
+}
+
+impl Party for Garbler {
+    fn prepare(&mut self, _: usize, _: &mut impl Transport) -> Result<(), MpcError> {
+        Ok(())
+    }
+
+    fn settle(&mut self, transport: &mut impl Transport) -> Result<(), MpcError> {
+        if self.tables.len() >= SEND_BYTES {
+            self.send_tables(transport)?;
+        }
+        Ok(())
+    }
+}
+
+#[inline]
+fn push(tables: &mut Vec<u8>, blocks: &[Block]) {
+    let start = tables.len();
+    tables.resize(start + blocks.len() * BLOCK_BYTES, 0);
+    let (places, _) = tables[start..].as_chunks_mut::<BLOCK_BYTES>();
+    for (place, block) in places.iter_mut().zip(blocks) {
+        *place = block.to_bytes();
+    }
+}

@@ -1,0 +1,41 @@
+//! The bytes of garbled gates and of decoded outputs.
+
+use crate::error::MpcError;
+use crate::transport::Transport;
+
+/// Bytes of one AND gate in one lane. A gate sends the generator halves of its lanes, then their evaluator halves.
+pub const TABLE_BYTES: usize = 32;
+
+/// Sends bits, eight to a byte, the first one lowest.
+pub fn send_bits(
+    bits: impl IntoIterator<Item = bool>,
+    transport: &mut impl Transport,
+) -> Result<(), MpcError> {
+    Ok(transport.send(&pack_bits(bits))?)
+}
+
+/// Receives as many bits as the protocol says there are.
+pub fn receive_bits(count: usize, transport: &mut impl Transport) -> Result<Vec<bool>, MpcError> {
+    let mut bytes = vec![0; count.div_ceil(8)];
+    transport.receive(&mut bytes)?;
+    if !count.is_multiple_of(8) && bytes.last().is_some_and(|last| last >> (count % 8) != 0) {
+        return Err(MpcError::Peer("bits beyond the last one are set"));
+    }
+    Ok((0..count)
+        .map(|at| bytes[at / 8] >> (at % 8) & 1 == 1)
+        .collect())
+}
+
+/// Eight bits to a byte, the first one lowest.
+pub(crate) fn pack_bits(bits: impl IntoIterator<Item = bool>) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    for (at, bit) in bits.into_iter().enumerate() {
+        if at % 8 == 0 {
+            bytes.push(0);
+        }
+        if let Some(last) = bytes.last_mut() {
+            *last |= u8::from(bit) << (at % 8);
+        }
+    }
+    bytes
+}

@@ -1,0 +1,40 @@
+//! The side with the choice.
+
+use super::messages::{receive_point, send_points};
+use super::{COUNT, derive_key, random_scalar};
+use crate::block::Block;
+use crate::error::MpcError;
+use crate::transport::Transport;
+use curve25519_dalek::ristretto::{RistrettoBasepointTable, RistrettoPoint};
+use curve25519_dalek::traits::Identity;
+use rand::CryptoRng;
+use subtle::{Choice, ConditionallySelectable};
+use zeroize::{Zeroize, Zeroizing};
+
+/// Gets the key of each pair that the choice bit names. Constant-time in the choices.
+pub fn receive(
+    choices: &[bool; COUNT],
+    rng: &mut impl CryptoRng,
+    transport: &mut impl Transport,
+) -> Result<Zeroizing<Vec<Block>>, MpcError> {
+    let (sender_compressed, sender) = receive_point(transport)?;
+    // One table for all products with the sender's point: a third of the time.
+    let table = RistrettoBasepointTable::create(&sender);
+    let mut points = Vec::with_capacity(COUNT);
+    let mut keys = Zeroizing::new(Vec::with_capacity(COUNT));
+    for (index, choice) in choices.iter().enumerate() {
+        let secret = random_scalar(rng);
+        let chosen = RistrettoPoint::conditional_select(
+            &RistrettoPoint::identity(),
+            &sender,
+            Choice::from(u8::from(*choice)),
+        );
+        let point = (RistrettoPoint::mul_base(&secret) + chosen).compress();
+        let mut shared = &table * &*secret;
+        keys.push(derive_key(index, &sender_compressed, &point, &shared));
+        shared.zeroize();
+        points.push(point);
+    }
+    send_points(&points, transport)?;
+    Ok(keys)
+}

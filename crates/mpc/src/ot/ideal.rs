@@ -1,0 +1,69 @@
+//! Ideal correlated transfers, as a trusted dealer would deal them: no messages, no protection. They stand in for the real
+//! ones in tests, so that what is built on transfers can be tested apart.
+
+use super::{Bits, CorrelatedReceiver, CorrelatedSender};
+use crate::block::Block;
+use crate::error::MpcError;
+use crate::kernel::Kernel;
+use crate::label::{ActiveLabel, Delta, ZeroLabel};
+use crate::prg::Prg;
+use crate::transport::Transport;
+use std::sync::Arc;
+use zeroize::Zeroizing;
+
+/// The dealer's hand to the sender.
+pub struct IdealSender {
+    labels: Prg,
+}
+
+/// The dealer's hand to the receiver, who – in this stand-in alone – could read Δ from it.
+pub struct IdealReceiver {
+    labels: Prg,
+    delta: Arc<Delta>,
+}
+
+/// Deals to both sides.
+pub fn ideal_pair(delta: Arc<Delta>, seed: u64) -> (IdealSender, IdealReceiver) {
+    let prg = || Prg::new(Kernel::best(), Block::new(u128::from(seed)));
+    (
+        IdealSender { labels: prg() },
+        IdealReceiver {
+            labels: prg(),
+            delta,
+        },
+    )
+}
+
+fn deal(labels: &mut Prg, count: usize) -> Vec<ZeroLabel> {
+    let mut blocks = vec![Block::ZERO; count];
+    labels.fill(&mut blocks);
+    blocks.into_iter().map(ZeroLabel).collect()
+}
+
+impl CorrelatedSender for IdealSender {
+    fn send(
+        &mut self,
+        count: usize,
+        _: &mut impl Transport,
+    ) -> Result<Zeroizing<Vec<ZeroLabel>>, MpcError> {
+        Ok(Zeroizing::new(deal(&mut self.labels, count)))
+    }
+}
+
+impl CorrelatedReceiver for IdealReceiver {
+    fn receive(
+        &mut self,
+        bits: &Bits,
+        _: &mut impl Transport,
+    ) -> Result<Zeroizing<Vec<ActiveLabel>>, MpcError> {
+        let zeros = deal(&mut self.labels, bits.len());
+        let choices = bits
+            .bytes()
+            .flat_map(|byte| (0..8).map(move |at| byte >> at & 1 == 1));
+        let active = zeros
+            .iter()
+            .zip(choices)
+            .map(|(zero, bit)| zero.of(bit, &self.delta));
+        Ok(Zeroizing::new(active.collect()))
+    }
+}

@@ -1,0 +1,76 @@
+//! The side with the letters: the evaluator.
+
+use super::{PIECE, bits_per_letter, check_alphabet, derive_key};
+use crate::block::Block;
+use crate::error::MpcError;
+use crate::ot::{Bits, CorrelatedReceiver};
+use crate::transport::Transport;
+use zeroize::Zeroizing;
+
+/// The receiver's keys for a run of letters, and the letters themselves.
+pub struct ReceivedLetters {
+    alphabet: usize,
+    first_column: u64,
+    letters: Zeroizing<Vec<usize>>,
+    keys: Zeroizing<Vec<Block>>,
+}
+
+/// Gets one key per letter. Columns are numbered as on the other side.
+pub fn receive(
+    alphabet: usize,
+    letters: &[usize],
+    first_column: u64,
+    correlated: &mut impl CorrelatedReceiver,
+    transport: &mut impl Transport,
+) -> Result<ReceivedLetters, MpcError> {
+    check_alphabet(alphabet)?;
+    if letters.iter().any(|&letter| letter >= alphabet) {
+        return Err(MpcError::Misuse("a letter is not in the alphabet"));
+    }
+    let bits = bits_per_letter(alphabet);
+    let mut keys = Zeroizing::new(Vec::with_capacity(letters.len()));
+    for piece in letters.chunks(PIECE) {
+        let mut choices = Bits::with_capacity(piece.len() * bits);
+        for letter in piece {
+            choices.push_low_bits(*letter as u64, bits);
+        }
+        let labels = correlated.receive(&choices, transport)?;
+        for (at, letter) in piece.iter().enumerate() {
+            let number = first_column.wrapping_add(keys.len() as u64);
+            let labels = labels[at * bits..(at + 1) * bits].iter();
+            let labels = labels.map(|label| label.0);
+            keys.push(derive_key(number, *letter, alphabet, labels));
+        }
+    }
+    Ok(ReceivedLetters {
+        alphabet,
+        first_column,
+        keys,
+        letters: Zeroizing::new(letters.to_vec()),
+    })
+}
+
+impl ReceivedLetters {
+    /// How many letters there are.
+    pub fn count(&self) -> usize {
+        self.letters.len()
+    }
+
+    /// N.
+    pub fn alphabet(&self) -> usize {
+        self.alphabet
+    }
+
+    /// The session's number of a column.
+    pub(crate) fn column_number(&self, column: usize) -> u64 {
+        self.first_column.wrapping_add(column as u64)
+    }
+
+    /// Key and letter of a column.
+    pub(crate) fn key(&self, column: usize) -> Result<(Block, usize), MpcError> {
+        match (self.keys.get(column), self.letters.get(column)) {
+            (Some(key), Some(letter)) => Ok((*key, *letter)),
+            _ => Err(MpcError::Misuse("no such letter of this side")),
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! What a user of Veilpath does, as library calls: encode files, plan and run a comparison, host or join a session, make a report.
+//!
+//! ```text
+//! files ─▶ encode ─▶ Cohort ─▶ plan (a Spec) ─▶ compare, host or join ─▶ Outcome ─▶ report
+//! ```
+//!
+//! The command line, a web page and a Python package are front ends of this crate: they turn flags, boxes or keyword arguments
+//! into its options, and its events and errors into words. Nothing here parses arguments, prints, or ends the process:
+//!
+//! - progress, notes and the steps of a session go to an [`EventSink`];
+//! - every failure is an [`Error`], whose [`Error::fault`] says who can mend it. An error names fields and values; which
+//!   flag or box a field is, the front end knows.
+
+mod error;
+mod event;
+
+pub use error::{Error, Fault};
+pub use event::{Event, EventSink};
