@@ -5,6 +5,7 @@ use crate::commands::{
     demo::DemoArgs, encode::EncodeArgs, host::HostArgs, identity::IdentityArgs, join::JoinArgs,
     keygen::KeygenArgs, man::ManArgs, report::ReportArgs, split::SplitArgs, synth::SynthArgs,
 };
+use crate::messages::Verbosity;
 use clap::{Parser, Subcommand};
 
 const OVERVIEW: &str = "\
@@ -22,6 +23,9 @@ Exit codes: 0 success, 2 a bad call or file, 3 the other side disagrees or misbe
 pub(crate) struct Cli {
     #[command(subcommand)]
     pub(crate) command: Command,
+
+    #[command(flatten)]
+    pub(crate) verbosity: Verbosity,
 }
 
 /// What to do.

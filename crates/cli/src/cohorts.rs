@@ -2,8 +2,8 @@
 
 use crate::dash;
 use crate::failure::Failure;
+use crate::messages;
 use crate::metric_args::MetricArgs;
-use crate::say;
 use std::fs::File;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -101,7 +101,7 @@ fn other_file(head: &Head) -> Option<&'static str> {
 /// Says what was taken for granted in reading a file.
 pub(crate) fn say_notes(path: &Path, file: &CohortFile) {
     for note in &file.notes {
-        say::note(&format!("{}: {note}", path.display()));
+        messages::note(&format!("{}: {note}", path.display()));
     }
 }
 

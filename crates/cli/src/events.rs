@@ -3,7 +3,7 @@
 //! Neither holds anything of a participant.
 
 use crate::failure::Failure;
-use crate::{progress, say};
+use crate::{messages, progress};
 use clap::ValueEnum;
 use indicatif::ProgressBar;
 use serde_json::{Value, json};
@@ -70,18 +70,18 @@ impl Events {
     /// Lines about a peer, each with its name where there are several.
     fn lines(&self, text: &str) {
         match self.name() {
-            None => say::lines(text),
+            None => messages::info(text),
             Some(name) => {
                 let named = text.lines().map(|line| format!("{name}: {line}\n"));
-                say::lines(&named.collect::<String>());
+                messages::info(&named.collect::<String>());
             }
         }
     }
 
     fn note(&self, text: &str) {
         match self.name() {
-            None => say::note(text),
-            Some(name) => say::note(&format!("{name}: {text}")),
+            None => messages::note(text),
+            Some(name) => messages::note(&format!("{name}: {text}")),
         }
     }
 
@@ -102,14 +102,14 @@ impl Events {
             Engine::Garbled => return,
         };
         self.tell(json!({"event": "warning", "message": warning}), || {
-            say::note(warning);
+            messages::note(warning);
         });
     }
 
     pub(crate) fn listening(&self, address: SocketAddr, own: Fingerprint) {
         let event = json!({"event": "listening", "address": address.to_string(), "fingerprint": own.to_string()});
         self.tell(event, || {
-            say::lines(&format!(
+            messages::info(&format!(
                 "listening on {address}; this side's fingerprint is\n  {own}\n"
             ));
         });
@@ -118,7 +118,7 @@ impl Events {
     pub(crate) fn calling(&self, address: &str, own: Fingerprint) {
         let event = json!({"event": "calling", "address": address, "fingerprint": own.to_string()});
         self.tell(event, || {
-            say::lines(&format!(
+            messages::info(&format!(
                 "calling {address}; this side's fingerprint is\n  {own}\n"
             ));
         });
@@ -131,14 +131,14 @@ impl Events {
                 SessionError::NotExpected => "a caller hung up",
                 _ => "a stranger was turned away",
             };
-            say::note(&format!("{what} ({error})"));
+            messages::note(&format!("{what} ({error})"));
         });
     }
 
     pub(crate) fn connected(&self, peer: Fingerprint) {
         let event = json!({"event": "connected", "peer": peer.to_string()});
         self.tell(event, || match self.name() {
-            None => say::lines(&format!("connected with\n  {peer}\n")),
+            None => messages::info(&format!("connected with\n  {peer}\n")),
             Some(_) => self.lines("connected"),
         });
     }
@@ -147,7 +147,7 @@ impl Events {
     pub(crate) fn waiting(&self, ahead: u64) {
         self.tell(json!({"event": "waiting", "ahead": ahead}), || {
             match self.name() {
-                None => say::lines(&format!(
+                None => messages::info(&format!(
                     "the host works with others first; {ahead} are before this side\n"
                 )),
                 Some(_) => self.lines(&format!("waits for its turn; {ahead} are before it")),
@@ -306,7 +306,7 @@ impl Events {
     pub(crate) fn served(&self, finished: usize, peers: usize) {
         let event = json!({"event": "served", "finished": finished, "peers": peers});
         self.tell(event, || {
-            say::lines(&format!(
+            messages::info(&format!(
                 "{finished} of {peers} peers have had their session\n"
             ));
         });
@@ -375,7 +375,7 @@ fn seconds_left(elapsed: Duration, finished: u64, all: u64) -> f64 {
 }
 
 fn line(event: &Value) {
-    say::lines(&format!("{event}\n"));
+    messages::machine_line(&event.to_string());
 }
 
 #[allow(clippy::cast_precision_loss)] // an estimate

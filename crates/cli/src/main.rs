@@ -10,6 +10,7 @@ mod dash;
 mod engine_args;
 mod events;
 mod failure;
+mod messages;
 mod metric_args;
 mod new_file;
 mod numbers;
@@ -17,7 +18,6 @@ mod output;
 mod peers;
 mod progress;
 mod reveal_args;
-mod say;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -26,6 +26,7 @@ use std::process::ExitCode;
 
 fn main() -> ExitCode {
     let cli = Cli::parse();
+    messages::set_verbosity(cli.verbosity);
     let result = match cli.command {
         Command::Encode(args) => commands::encode::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
@@ -48,7 +49,7 @@ fn main() -> ExitCode {
         Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
         Err(failure @ Failure::Told(_)) => failure.exit_code(),
         Err(failure) => {
-            say::error(&failure.to_string());
+            messages::error(&failure.to_string());
             failure.exit_code()
         }
     }

@@ -30,10 +30,6 @@ pub(crate) struct OutputArgs {
     /// Write the results to this file as well (without --format, .csv, .json and .txt tell how)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-
-    /// Say nothing but results and errors
-    #[arg(short, long)]
-    pub(crate) quiet: bool,
 }
 
 impl Format {

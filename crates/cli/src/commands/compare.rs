@@ -6,7 +6,7 @@ use crate::failure::Failure;
 use crate::metric_args::MetricArgs;
 use crate::output::OutputArgs;
 use crate::reveal_args::RevealArgs;
-use crate::{progress, say};
+use crate::{messages, progress};
 use clap::{Args, ValueEnum};
 use indicatif::ProgressBar;
 use std::path::{Path, PathBuf};
@@ -114,7 +114,7 @@ impl From<NotationName> for Notation {
 pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let notation = args.alphabet.map(Notation::from);
     let paths = [&args.a, &args.b];
-    let plan = cohorts::plan(paths, notation, &args.metric, args.output.quiet)?;
+    let plan = cohorts::plan(paths, notation, &args.metric, messages::is_quiet())?;
     let own = [(&plan.a, paths[0]), (&plan.b, paths[1])];
     refuse_empty_for_scanmatch(&plan.metric, &own, Ids::Shown)?;
     for (cohort, path) in [(&plan.a, paths[0]), (&plan.b, paths[1])] {
@@ -132,7 +132,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
         .collect();
     // The file itself is made at the end: an interrupted comparison, which may have lasted hours, leaves nothing behind.
     let output = args.output.check(&inputs)?;
-    if !args.output.quiet {
+    if !messages::is_quiet() {
         say_left_out(rule, &plan, paths);
     }
     let way = match engine {
@@ -140,13 +140,13 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
         Engine::Plain => Way::InTheClear,
         engine => Way::BothRoles(engine, key),
     };
-    let mut outcome = compare(way, rule, args.reveal, &plan, args.output.quiet)?;
+    let mut outcome = compare(way, rule, args.reveal, &plan, messages::is_quiet())?;
     output.write(&args.output, &inputs, &(&outcome).into())?;
-    if !args.output.quiet {
+    if !messages::is_quiet() {
         if plan.a == plan.b {
             leave_out_oneself(&mut outcome);
         }
-        say::lines(&table::closing_lines(&outcome));
+        messages::info(&table::closing_lines(&outcome));
     }
     Ok(())
 }
@@ -156,7 +156,7 @@ fn leave_out_oneself(outcome: &mut Outcome) {
     let all = outcome.results.len();
     outcome.results.retain(|pair| pair.a != pair.b);
     let oneself = all - outcome.results.len();
-    say::note(&format!(
+    messages::note(&format!(
         "one cohort is compared with itself: {oneself} pairs of a scanpath with itself are in the results, and left out of the mean"
     ));
 }
@@ -238,7 +238,7 @@ fn say_left_out(rule: PairRule, plan: &Plan, paths: [&PathBuf; 2]) {
     let count = count_pairs(rule, &plan.a, &plan.b);
     if rule == PairRule::SameStimulus && plan.a.has_stimuli() != plan.b.has_stimuli() {
         let nameless = paths[usize::from(plan.a.has_stimuli())];
-        say::note(&format!(
+        messages::note(&format!(
             "{}: no scanpath has a stimulus, so all scanpaths are compared with all (`veilpath encode --stimulus` names them)",
             nameless.display()
         ));
@@ -249,7 +249,7 @@ fn say_left_out(rule: PairRule, plan: &Plan, paths: [&PathBuf; 2]) {
     ];
     for ((cohort, left_out), path) in sides.into_iter().zip(paths) {
         if count.pairs > 0 && left_out > 0 {
-            say::note(&format!(
+            messages::note(&format!(
                 "{}: {left_out} of {} scanpaths are compared with none, because the other cohort does not have their stimulus (--pairs all compares all with all)",
                 path.display(),
                 cohort.entries.len()

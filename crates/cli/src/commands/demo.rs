@@ -4,9 +4,9 @@ use crate::cohorts::Plan;
 use crate::commands::compare::{self, Way};
 use crate::engine_args::{EngineName, PaillierArgs};
 use crate::failure::Failure;
+use crate::messages;
 use crate::output::OutputArgs;
 use crate::reveal_args::RevealArgs;
-use crate::say;
 use clap::Args;
 use veilpath_encode::{CohortFile, Input, cohort_file};
 use veilpath_metrics::scale::DEFAULT_SCALE;
@@ -65,7 +65,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
             scale: Some(DEFAULT_SCALE),
         },
     };
-    let quiet = args.output.quiet;
+    let quiet = messages::is_quiet();
     let output = args.output.check(&[])?;
     let plan = bearable_part(engine, &whole);
     if !quiet {
@@ -79,13 +79,13 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     }
     output.write(&args.output, &[], &(&outcome).into())?;
     if !quiet {
-        say::lines(&format!(
+        messages::info(&format!(
             "\n{}\n{}All {} scores are those of the comparison in the clear, to the last bit.\n",
             groups(&outcome),
             table::closing_lines(&outcome),
             outcome.results.len()
         ));
-        say::lines(
+        messages::info(
             "\nNext: veilpath encode --help turns your own files into cohorts; veilpath host --help and veilpath join --help \
              compare them between two institutions.\n",
         );
@@ -102,7 +102,7 @@ fn introduce(engine: Engine, whole: &Plan, plan: &Plan) {
             engine.name()
         ),
     };
-    say::lines(&format!(
+    messages::info(&format!(
         "A clinic with {a} scanpaths and a university with {b} compare who looked alike at the same pictures.\n\
          Both cohorts are synthetic: novices and experts, dealt to the two places at random.\n{part}\n"
     ));

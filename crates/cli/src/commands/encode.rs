@@ -4,7 +4,7 @@ use crate::commands::compare::NotationName;
 use crate::failure::Failure;
 use crate::numbers::decimal;
 use crate::output::Destination;
-use crate::{dash, progress, say};
+use crate::{dash, messages, progress};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -40,10 +40,6 @@ pub(crate) struct EncodeArgs {
     /// How to write the summary on standard error
     #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
     summary: SummaryForm,
-
-    /// No summary and no progress
-    #[arg(short, long)]
-    quiet: bool,
 
     #[command(flatten)]
     file: FileArgs,
@@ -298,7 +294,7 @@ pub(crate) fn run(args: &EncodeArgs) -> Result<(), Failure> {
         dash::refuse_as_input(input)?;
     }
     let destination = Destination::prepare(args.output.as_deref(), &inputs)?;
-    let bar = progress::bar(bytes, progress::Unit::Bytes, args.quiet);
+    let bar = progress::bar(bytes, progress::Unit::Bytes, messages::is_quiet());
     let encoded = encode_files(&args.files, format, &read, &options, &|done| {
         bar.set_position(done);
     });
@@ -306,13 +302,13 @@ pub(crate) fn run(args: &EncodeArgs) -> Result<(), Failure> {
     let Encoded { cohort, summary } = encoded?;
     destination.write(|out| cohort_file::write(&cohort, &[], out))?;
     match args.summary {
-        _ if args.quiet => {}
-        SummaryForm::Text => say::lines(&summary.to_string()),
+        _ if messages::is_quiet() => {}
+        SummaryForm::Text => messages::info(&summary.to_string()),
         SummaryForm::Json => {
             let json = serde_json::to_string(&summary).map_err(|error| {
                 Failure::input(format!("the summary cannot be written: {error}"))
             })?;
-            say::lines(&format!("{json}\n"));
+            messages::info(&format!("{json}\n"));
         }
     }
     Ok(())

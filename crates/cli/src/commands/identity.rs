@@ -1,8 +1,8 @@
 //! `veilpath identity`: who this machine is to others.
 
 use crate::failure::Failure;
+use crate::messages;
 use crate::output::to_file_or_stdout;
-use crate::say;
 use clap::Args;
 use std::path::PathBuf;
 use veilpath_session::{Home, Identity};
@@ -28,10 +28,6 @@ pub(crate) struct IdentityArgs {
     /// The file of the identity [default: identity.pem in the user's folder for veilpath, or in $VEILPATH_HOME]
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
-
-    /// Say nothing but the fingerprint and errors
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 /// Prints the fingerprint.
@@ -42,13 +38,13 @@ pub(crate) fn run(args: &IdentityArgs) -> Result<(), Failure> {
     } else {
         Identity::load_or_create(&path)?
     };
-    if !args.quiet {
+    if !messages::is_quiet() {
         let made = if new {
             "a new identity in"
         } else {
             "the identity in"
         };
-        say::note(&format!("{made} {}", path.display()));
+        messages::note(&format!("{made} {}", path.display()));
     }
     to_file_or_stdout(None, |out| writeln!(out, "{}", identity.fingerprint()))
 }

@@ -3,7 +3,7 @@
 use crate::dash;
 use crate::engine_args::{KeyBits, key_size};
 use crate::failure::Failure;
-use crate::say;
+use crate::messages;
 use clap::Args;
 use std::path::PathBuf;
 use veilpath_paillier::{SecretKey, system_rng};
@@ -34,10 +34,6 @@ pub(crate) struct KeygenArgs {
     /// Allow keys of 512 and 1024 bits, which only serve to reproduce the paper's measurements
     #[arg(long)]
     allow_weak_key: bool,
-
-    /// Say nothing but errors
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 /// Makes and saves a key pair.
@@ -74,8 +70,8 @@ pub(crate) fn run(args: &KeygenArgs) -> Result<(), Failure> {
     let key = SecretKey::generate(size, &mut system_rng()?)?;
     key.save(&args.output).map_err(named(&args.output))?;
     key.public_key().save(&public).map_err(named(&public))?;
-    if !args.quiet {
-        say::lines(&format!(
+    if !messages::is_quiet() {
+        messages::info(&format!(
             "{}: the secret key, {} bits; keep it to yourself\n{}: the public key\n",
             args.output.display(),
             size.bits(),

@@ -3,9 +3,9 @@
 use crate::cohorts::{self, Source};
 use crate::dash;
 use crate::failure::Failure;
+use crate::messages;
 use crate::new_file::{NewFile, same_place};
 use crate::output::Destination;
-use crate::say;
 use clap::Args;
 use std::fs::File;
 use std::io::Read;
@@ -59,10 +59,6 @@ pub(crate) struct ReportArgs {
     /// Write the heat map alone as PNG: its cells, without words
     #[arg(long, value_name = "FILE")]
     png: Option<PathBuf>,
-
-    /// Say nothing but errors
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 /// Reads, draws, writes.
@@ -122,7 +118,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
         file.write(|out| report.write_png(out))?;
     }
     page.write(|out| report.write_html(out))?;
-    if !args.quiet {
+    if !messages::is_quiet() {
         say_notes(args, &result, own.as_ref());
     }
     Ok(())
@@ -251,7 +247,7 @@ fn refuse_one_place(paths: &[&Option<PathBuf>]) -> Result<(), Failure> {
 
 fn say_notes(args: &ReportArgs, result: &ResultFile, own: Option<&OwnFiles>) {
     if result.spec.is_none() {
-        say::note(&format!(
+        messages::note(&format!(
             "{}: without the plan, the cost and what was revealed, which this file does not hold; `-o scores.json` of compare keeps them",
             args.result.display()
         ));
@@ -266,14 +262,14 @@ fn say_notes(args: &ReportArgs, result: &ResultFile, own: Option<&OwnFiles>) {
             .iter()
             .any(|entry| known(&entry.participant))
         {
-            say::note(&format!(
+            messages::note(&format!(
                 "{}: no participant of this cohort is in the result file",
                 own.path.display()
             ));
         }
-        say::note("the page shows your own scanpaths; do not hand it to the other side");
+        messages::note("the page shows your own scanpaths; do not hand it to the other side");
     }
     if args.png.is_some() {
-        say::note("the PNG has the cells alone; ids and scale are in the SVG and on the page");
+        messages::note("the PNG has the cells alone; ids and scale are in the SVG and on the page");
     }
 }

@@ -87,7 +87,6 @@ fn outputs(args: &SessionArgs, peers: &[Peer]) -> Result<Vec<Option<OutputArgs>>
         Some(OutputArgs {
             format: Some(format),
             output: Some(folder.join(name)),
-            quiet: args.output.quiet,
         })
     };
     Ok(peers.iter().map(of_peer).collect())

@@ -126,7 +126,7 @@ pub(crate) struct Ready<'a> {
 impl SessionArgs {
     /// How this side tells of events.
     pub(crate) fn events(&self) -> Events {
-        Events::new(self.log, self.output.quiet)
+        Events::new(self.log, crate::messages::is_quiet())
     }
 
     /// Reads what this side has, and checks what it asks for.

@@ -2,9 +2,9 @@
 
 use crate::cohorts::{self, Source};
 use crate::failure::Failure;
+use crate::messages;
 use crate::new_file::{NewFile, same_place};
 use crate::numbers::decimal;
-use crate::say;
 use clap::Args;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -49,10 +49,6 @@ pub(crate) struct SplitArgs {
     /// The seed of the deal [default: a new one, which is printed]
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
-
-    /// Say nothing but errors
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 /// Deals and writes both cohorts.
@@ -63,7 +59,7 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
         ));
     }
     let file = cohorts::load(&Source::open(&args.cohort)?, None)?;
-    if !args.quiet {
+    if !messages::is_quiet() {
         cohorts::say_notes(&args.cohort, &file);
     }
     let first = args
@@ -96,21 +92,21 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
     );
     first_file.write(|out| cohort_file::write(&a, &file.header_notes, out))?;
     second_file.write(|out| cohort_file::write(&b, &file.header_notes, out))?;
-    if !args.quiet {
+    if !messages::is_quiet() {
         for (path, cohort) in [(&first, &a), (&second, &b)] {
             let people: HashSet<&str> = cohort
                 .entries
                 .iter()
                 .map(|entry| entry.participant.as_str())
                 .collect();
-            say::lines(&format!(
+            messages::info(&format!(
                 "{}: {} participants, {} scanpaths\n",
                 path.display(),
                 people.len(),
                 cohort.entries.len()
             ));
         }
-        say::lines(&format!(
+        messages::info(&format!(
             "seed {seed}: give --seed {seed} to deal the same again\n"
         ));
     }

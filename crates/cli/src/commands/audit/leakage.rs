@@ -64,10 +64,6 @@ pub(crate) struct LeakageArgs {
     /// How to write the numbers
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     format: Format,
-
-    /// Show no progress
-    #[arg(short, long)]
-    quiet: bool,
 }
 
 /// Attacks and prints.
@@ -84,7 +80,7 @@ pub(crate) fn run(args: &LeakageArgs) -> Result<(), Failure> {
         key_size: args.key_bits,
         seed: args.seed,
     };
-    let bar = bar(PARTS, Unit::Steps, args.quiet);
+    let bar = bar(PARTS, Unit::Steps, crate::messages::is_quiet());
     let report = leakage(&settings, &|| bar.inc(1)).map_err(failure)?;
     bar.finish_and_clear();
     let text = match args.format {

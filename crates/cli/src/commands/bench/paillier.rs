@@ -3,8 +3,8 @@
 use super::Format;
 use crate::engine_args::{KeyBits, key_size};
 use crate::failure::Failure;
+use crate::messages;
 use crate::output::to_file_or_stdout;
-use crate::say;
 use clap::Args;
 use std::io::{IsTerminal, Write};
 use std::time::Duration;
@@ -46,13 +46,13 @@ pub(super) fn run(args: &PaillierArgs) -> Result<(), Failure> {
         time,
         ..BenchPlan::default()
     };
-    say::lines("measuring; a quiet machine gives steady numbers\n");
+    messages::info("measuring; a quiet machine gives steady numbers\n");
     let terminal = std::io::stderr().is_terminal();
     let report = bench::run(&plan, |row| {
         if !terminal {
             return;
         }
-        say::lines(&format!(
+        messages::info(&format!(
             "  {} bits, {}, {}\n",
             row.bits,
             word(&row.kernel),

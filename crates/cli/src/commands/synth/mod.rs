@@ -4,7 +4,7 @@ mod lifelike;
 mod random;
 
 use crate::failure::Failure;
-use crate::say;
+use crate::messages;
 use clap::{Args, Subcommand};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &SynthArgs) -> Result<(), Failure> {
 fn generator(seed: Option<u64>) -> (ChaCha20Rng, u64) {
     let seed = seed.unwrap_or_else(|| {
         let seed = rand::rng().random();
-        say::note(&format!(
+        messages::note(&format!(
             "the seed is {seed}: give --seed {seed} to get the same again"
         ));
         seed

@@ -26,9 +26,9 @@ mod tables;
 use crate::cohorts::{self, Plan};
 use crate::commands::compare::{Ids, refuse_empty_for_scanmatch};
 use crate::failure::Failure;
+use crate::messages;
 use crate::metric_args::MetricArgs;
 use crate::new_file::NewFile;
-use crate::say;
 use clap::Args;
 use record::{Header, Records};
 use schedule::Schedule;
@@ -73,10 +73,6 @@ pub(super) struct PaperArgs {
     #[arg(long, value_name = "NUMBER", default_value_t = DEFAULT_SEED)]
     seed: u64,
 
-    /// Say nothing but errors
-    #[arg(short, long)]
-    quiet: bool,
-
     // Last, because its heading goes on to all that follows.
     #[command(flatten)]
     metric: MetricArgs,
@@ -100,8 +96,8 @@ pub(super) fn run(args: &PaperArgs) -> Result<(), Failure> {
         },
     };
     let mut records = Records::open(&args.output, &header)?;
-    if !args.quiet && !records.all.is_empty() {
-        say::note(&format!(
+    if !messages::is_quiet() && !records.all.is_empty() {
+        messages::note(&format!(
             "{}: going on after {} finished measurements",
             args.output.display(),
             records.all.len()
@@ -116,7 +112,7 @@ pub(super) fn run(args: &PaperArgs) -> Result<(), Failure> {
             args.budget * 60.0
         },
         own: own.as_ref(),
-        quiet: args.quiet,
+        quiet: messages::is_quiet(),
     };
     let sizes = schedule.sizes()?;
     schedule.run(&sizes, &mut records)?;
@@ -134,9 +130,9 @@ pub(super) fn run(args: &PaperArgs) -> Result<(), Failure> {
         time: records.time(),
     };
     write(args, "summary.md", &markdown::render(&tables, &origin))?;
-    if !args.quiet {
-        say::lines(&format!("{}\n", tables.summary().join("\n")));
-        say::note(&format!(
+    if !messages::is_quiet() {
+        messages::info(&format!("{}\n", tables.summary().join("\n")));
+        messages::note(&format!(
             "{}: written",
             args.output.join("index.html").display()
         ));
@@ -171,7 +167,7 @@ fn own_cohorts(args: &PaperArgs) -> Result<Option<Plan>, Failure> {
     let (Some(a), Some(b)) = (&args.cohort_a, &args.cohort_b) else {
         return Ok(None);
     };
-    let plan = cohorts::plan([a, b], None, &args.metric, args.quiet)?;
+    let plan = cohorts::plan([a, b], None, &args.metric, messages::is_quiet())?;
     refuse_empty_for_scanmatch(&plan.metric, &[(&plan.a, a), (&plan.b, b)], Ids::Shown)?;
     Ok(Some(plan))
 }
