@@ -1,11 +1,8 @@
 //! `veilpath bench paper` is killed and goes on. (`help_examples.rs` runs it to its end.)
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
-#[path = "common/commands.rs"]
-mod commands;
 mod common;
 
-use commands::assigned;
 use common::Folder;
 use serde_json::json;
 use std::path::Path;
@@ -86,14 +83,16 @@ fn a_killed_run_goes_on_with_what_is_missing() {
     assert_eq!(once.len(), steps.len(), "a step was measured twice");
 }
 
-/// A cell of each engine is measured for twenty seconds there; a folder that has them by now spares the test these.
+/// The full version measures a cell of each engine for twenty seconds first; the test writes these measurements itself.
 #[test]
-fn the_calls_of_the_book_measure_and_go_on() {
-    for call in assigned("the_calls_of_the_book_measure_and_go_on") {
-        let call = call.replace("FOLDER", "paper");
+fn an_interrupted_full_run_continues() {
+    for call in [
+        "veilpath bench paper -o paper",
+        "veilpath bench paper --budget 20 -o paper",
+    ] {
         let folder = Folder::new();
         let file = folder.path().join("paper/measurements.jsonl");
-        let (settings, _) = kill_after(start(&folder, &call), &file, 1);
+        let (settings, _) = kill_after(start(&folder, call), &file, 1);
         let settings: serde_json::Value = serde_json::from_str(&settings[0]).unwrap();
         assert_eq!(settings["quick"], false, "{call}");
         let mut text = std::fs::read_to_string(&file).unwrap();
@@ -105,7 +104,7 @@ fn the_calls_of_the_book_measure_and_go_on() {
         let known = text.lines().count();
         std::fs::write(&file, &text).unwrap();
 
-        let (all, said) = kill_after(start(&folder, &call), &file, known + 1);
+        let (all, said) = kill_after(start(&folder, call), &file, known + 1);
         let goes_on = format!("going on after {} finished measurements", known - 1);
         assert!(said.contains(&goes_on), "{call}: {said}");
         assert_eq!(all[..known].concat(), text, "{call}: measured again");

@@ -1,13 +1,10 @@
 //! Every example in a `--help` text works as it stands.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
-#[path = "common/commands.rs"]
-mod commands;
 mod common;
 #[path = "common/pair.rs"]
 mod pair;
 
-use commands::assigned;
 use common::{Folder, root};
 use pair::{Pair, Side};
 
@@ -115,15 +112,6 @@ fn every_example_runs() {
         }
     }
     assert!(ran > 20, "{ran}");
-    // The chapter about the evaluation is a paste of what `bench paper` writes.
-    let headings = |text: &str| -> Vec<String> {
-        let lines = text.lines().filter(|line| line.starts_with("### "));
-        lines.map(str::to_string).collect()
-    };
-    let summary = folder.read("paper/summary.md");
-    let chapter = std::fs::read_to_string(root().join("docs/evaluation.md")).unwrap();
-    assert!(summary.starts_with("Measured on 20"), "{summary}");
-    assert_eq!(headings(&summary), headings(&chapter));
 }
 
 /// The examples of `host` and of `join` belong together, the first with the first and so on. They run as they stand but for
@@ -141,41 +129,16 @@ fn the_examples_of_host_and_join_run_as_pairs() {
     }
 }
 
-/// The README plays both institutions in one folder, each with an identity file.
-#[test]
-fn the_two_institutions_of_the_readme_compare() {
-    let pair = Pair::new();
-    let run = |call: &str| pair.folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
-    run("synth lifelike --seed 7 -o everyone.csv");
-    run("split everyone.csv --seed 1");
-    let calls = assigned("the_two_institutions_of_the_readme_compare");
-    let lines = |verb: &str| -> Vec<String> {
-        let start = format!("veilpath {verb} ");
-        let found = calls.iter().filter(|line| line.starts_with(&start));
-        found
-            .map(|line| line["veilpath ".len()..].to_string())
-            .collect()
-    };
-    let fingerprints: Vec<String> = lines("identity").iter().map(|call| run(call)).collect();
-    let [host, join] = &fingerprints[..] else {
-        panic!("the README makes two identities");
-    };
-    let fingerprints = [host.trim().to_string(), join.trim().to_string()];
-    run_together(&pair, &lines("host")[0], &lines("join")[0], &fingerprints);
-}
-
 fn run_together(pair: &Pair, host: &str, join: &str, [a, b]: &[String; 2]) {
     pair.folder.file("partners.txt", format!("{b} partner\n"));
     let results = host.contains("partners.txt");
     let host = host
         .replace("127.0.0.1:7070", "127.0.0.1:0")
-        .replace("JOIN-FINGERPRINT", b)
         .replace("THEIRS", b);
     let host = pair.start(Side::Host, &words(&host).0);
     let address = host.wait_for_line("listening on ");
     let join = join
         .replace("127.0.0.1:7070", &address)
-        .replace("HOST-FINGERPRINT", a)
         .replace("THEIRS", a);
     let join = pair.start(Side::Join, &words(&join).0);
     let (host, join) = (host.end().ok(), join.end().ok());

@@ -2,17 +2,13 @@
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
 #![cfg(unix)] // the paths of files and programs below are those of Unix
 
-#[path = "common/commands.rs"]
-mod commands;
 mod common;
 #[path = "common/webdriver.rs"]
 mod webdriver;
 
-use commands::assigned;
 use common::{Folder, root};
 use serde_json::{Value, json};
-use std::process::Command;
-use webdriver::{Browser, Screenshot, chromium};
+use webdriver::Browser;
 
 const ARROW_RIGHT: &str = "\u{e014}";
 const ARROW_DOWN: &str = "\u{e015}";
@@ -88,35 +84,6 @@ fn the_page_works_in_a_browser() {
         "the map of a cohort with itself"
     );
     assert_eq!(browser.console(), [] as [String; 0]);
-}
-
-#[test]
-fn the_picture_of_the_report_is_taken_as_the_book_says() {
-    let Some(browser) = chromium() else {
-        return; // the test above says so
-    };
-    let folder = prepared();
-    for call in assigned("the_picture_of_the_report_is_taken_as_the_book_says") {
-        let arguments = call.replace("docs/images/", "");
-        assert_ne!(&arguments, call);
-        let mut command = Command::new(&browser);
-        command.args(arguments.split(' ').skip(1));
-        // As root it does not start with its sandbox.
-        command.args(["--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage"]);
-        command.arg(format!(
-            "--user-data-dir={}",
-            folder.path().join("profile").display()
-        ));
-        let output = command.current_dir(folder.path()).output().unwrap();
-        let said = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{call}: {said}");
-        let taken = std::fs::read(folder.path().join("report.png")).unwrap();
-        let shown = std::fs::read(root().join("docs/images/report.png")).unwrap();
-        let [taken, shown] = [taken, shown].map(Screenshot::of_png);
-        assert_eq!((taken.width, taken.height), (shown.width, shown.height));
-        let all = [0, 0, taken.width, taken.height];
-        assert!(taken.colours(all) > 10, "the picture is not empty");
-    }
 }
 
 fn all_figures_are_there(browser: &Browser) {

@@ -1,13 +1,10 @@
 //! A host that serves several peers, as processes: what one of them can ask for, and what it cannot spoil.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
-#[path = "common/commands.rs"]
-mod commands;
 mod common;
 #[path = "common/pair.rs"]
 mod pair;
 
-use commands::assigned;
 use pair::{Pair, Running, Side};
 use std::time::Duration;
 use veilpath_metrics::Alphabet;
@@ -134,44 +131,41 @@ fn a_second_connection_is_told_of_as_declined() {
 
 /// Two partners, one with a name and one without.
 #[test]
-fn the_host_of_the_book_serves_its_partners() {
-    for call in assigned("the_host_of_the_book_serves_its_partners") {
-        let mut pair = Pair::with_cohorts();
-        let cohort = pair.folder.read("a.csv");
-        pair.folder.file("clinic.csv", cohort);
-        let named = pair.fingerprint(Side::Join);
-        let other = Identity::create(&Home::at(pair.folder.path().join("third")).identity());
-        let nameless = other.unwrap().fingerprint().to_string();
-        pair.folder
-            .file("partners.txt", format!("{named} university\n{nameless}\n"));
-        let words = call.replace("0.0.0.0:7070", "127.0.0.1:0");
-        assert_ne!(&words, call);
-        let words: Vec<String> = words.split(' ').skip(1).map(str::to_string).collect();
-        let host = pair.start(Side::Host, &words);
-        let address = host.wait_for_line("listening on ");
-        let join = |pair: &Pair| {
-            let own = pair.fingerprint(Side::Host);
-            let call = format!("join {address} --peer {own} --cohort b.csv --format csv");
-            let call: Vec<String> = call.split(' ').map(str::to_string).collect();
-            pair.start(Side::Join, &call).end().ok()
-        };
-        let first = join(&pair);
-        let third = pair.folder.path().join("third");
-        pair.wrap(
-            Side::Join,
-            Some(Box::new(move |mut command| {
-                command.env("VEILPATH_HOME", &third);
-                command
-            })),
-        );
-        let second = join(&pair);
-        let table = host.end().ok();
-        assert_eq!(table.matches(",finished,").count(), 2, "{table}");
-        assert_eq!(pair.folder.read("results/university.csv"), first);
-        let nameless = format!("results/{}.csv", &nameless[..19]);
-        assert_eq!(pair.folder.read(&nameless), second);
-        assert_eq!(first, second, "they brought the same cohort");
-    }
+fn a_host_serves_named_and_unnamed_partners() {
+    let mut pair = Pair::with_cohorts();
+    let cohort = pair.folder.read("a.csv");
+    pair.folder.file("clinic.csv", cohort);
+    let named = pair.fingerprint(Side::Join);
+    let other = Identity::create(&Home::at(pair.folder.path().join("third")).identity());
+    let nameless = other.unwrap().fingerprint().to_string();
+    pair.folder
+        .file("partners.txt", format!("{named} university\n{nameless}\n"));
+    let call = "host --listen 127.0.0.1:0 --peers partners.txt --sessions 4 --cohort clinic.csv -o results";
+    let call: Vec<String> = call.split(' ').map(str::to_string).collect();
+    let host = pair.start(Side::Host, &call);
+    let address = host.wait_for_line("listening on ");
+    let join = |pair: &Pair| {
+        let own = pair.fingerprint(Side::Host);
+        let call = format!("join {address} --peer {own} --cohort b.csv --format csv");
+        let call: Vec<String> = call.split(' ').map(str::to_string).collect();
+        pair.start(Side::Join, &call).end().ok()
+    };
+    let first = join(&pair);
+    let third = pair.folder.path().join("third");
+    pair.wrap(
+        Side::Join,
+        Some(Box::new(move |mut command| {
+            command.env("VEILPATH_HOME", &third);
+            command
+        })),
+    );
+    let second = join(&pair);
+    let table = host.end().ok();
+    assert_eq!(table.matches(",finished,").count(), 2, "{table}");
+    assert_eq!(pair.folder.read("results/university.csv"), first);
+    let nameless = format!("results/{}.csv", &nameless[..19]);
+    assert_eq!(pair.folder.read(&nameless), second);
+    assert_eq!(first, second, "they brought the same cohort");
 }
 
 #[test]
