@@ -1,5 +1,6 @@
 //! What ends the program early, and with which exit code.
 
+use crate::hints;
 use std::fmt;
 use std::io;
 use std::path::Path;
@@ -81,6 +82,22 @@ impl fmt::Display for Failure {
             }
             Failure::Told(_) => f.write_str("the error was told"),
             Failure::BrokenPipe => f.write_str("the output was closed"),
+        }
+    }
+}
+
+impl From<veilpath::Error> for Failure {
+    fn from(error: veilpath::Error) -> Self {
+        if let veilpath::Error::Write { source, .. } = &error
+            && source.kind() == io::ErrorKind::BrokenPipe
+        {
+            return Failure::BrokenPipe;
+        }
+        let message = hints::explain(&error);
+        match error.fault() {
+            veilpath::Fault::Input => Failure::Input(message),
+            veilpath::Fault::Peer => Failure::Peer(message),
+            veilpath::Fault::Network => Failure::Network(message),
         }
     }
 }

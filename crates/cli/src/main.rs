@@ -10,6 +10,7 @@ mod dash;
 mod engine_args;
 mod events;
 mod failure;
+mod hints;
 mod messages;
 mod metric_args;
 mod new_file;

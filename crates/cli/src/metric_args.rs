@@ -1,12 +1,11 @@
-//! The metric flags that every comparing command shares, and what they mean together.
+//! The metric flags that every comparing command shares.
 
 use crate::failure::Failure;
 use crate::numbers::decimal;
 use clap::{Args, ValueEnum};
-use std::path::{Path, PathBuf};
-use veilpath_metrics::{
-    Alphabet, Distance, Grid, LocalScoring, Metric, Substitution, Table, TableOf,
-};
+use std::path::Path;
+use veilpath::{Costs, MetricOptions};
+use veilpath_metrics::{Alphabet, Distance, Grid, Metric};
 
 /// A metric's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -33,8 +32,8 @@ pub(crate) struct MetricArgs {
 
     /// Cost of replacing a letter: unit, index, manhattan, euclidean, chebyshev, or a CSV file with a table
     /// (for smith-waterman a table of scores, which may be negative) [default: unit]
-    #[arg(long, value_name = "COST")]
-    pub(crate) substitution: Option<String>,
+    #[arg(long, value_name = "COST", value_parser = costs)]
+    pub(crate) substitution: Option<Costs>,
 
     /// Cost of a letter that only the second scanpath has [default: 1]
     #[arg(long, value_name = "COST", allow_negative_numbers = true, value_parser = decimal)]
@@ -75,237 +74,65 @@ pub(crate) struct MetricArgs {
     pub(crate) scale: Option<u32>,
 }
 
-/// What the flags ask for, before the letters are known.
-#[derive(Clone, Debug)]
-enum Costs {
-    Unit,
-    Index,
-    Distance(Distance),
-    File(PathBuf),
+impl From<MetricName> for veilpath::MetricName {
+    fn from(name: MetricName) -> Self {
+        match name {
+            MetricName::Levenshtein => Self::Levenshtein,
+            MetricName::NeedlemanWunsch => Self::NeedlemanWunsch,
+            MetricName::SmithWaterman => Self::SmithWaterman,
+            MetricName::ScanMatch => Self::ScanMatch,
+        }
+    }
 }
 
 impl MetricArgs {
-    /// The metric for cohorts in this notation. `declared` is the grid that the cohort files name.
+    /// The metric for cohorts in this alphabet. `declared` is the grid that the cohort files name.
     pub(crate) fn metric(
         &self,
         alphabet: &Alphabet,
         declared: Option<Grid>,
     ) -> Result<Metric, Failure> {
-        let costs = self.costs()?;
-        let measures = matches!(costs, Costs::Distance(_)) || self.metric == MetricName::ScanMatch;
-        self.refuse(
-            "it joins the edges of the grid, and this metric measures no distances on a grid",
-            &[("--wrap", self.wrap && !measures)],
-        )?;
-        let of_another = self.threshold.is_some() && self.metric != MetricName::ScanMatch;
-        self.refuse(
-            "it is a distance between cells, and belongs to --metric scanmatch; for one bit of each pair there is --reveal threshold:T",
-            &[("--threshold", of_another)],
-        )?;
-        let grid = self.grid.or(declared);
-        match (self.metric, self.reward) {
-            (MetricName::Levenshtein, _) => self.levenshtein(&costs),
-            (MetricName::NeedlemanWunsch, None) => self.needleman_wunsch(&costs, alphabet, grid),
-            (MetricName::NeedlemanWunsch, Some(reward)) => self.maximised(&costs, reward),
-            (MetricName::SmithWaterman, _) => self.smith_waterman(&costs, alphabet),
-            (MetricName::ScanMatch, _) => self.scanmatch(alphabet, grid),
-        }
+        Ok(MetricOptions::from(self).metric(alphabet, declared)?)
     }
 
-    /// Whether the metric is about cells of a grid.
+    /// Whether the metric measures distances between grid cells.
     pub(crate) fn needs_grid(&self) -> bool {
-        let distance = matches!(self.costs(), Ok(Costs::Distance(_)));
-        self.metric == MetricName::ScanMatch || distance
+        MetricOptions::from(self).needs_grid()
     }
+}
 
-    fn levenshtein(&self, costs: &Costs) -> Result<Metric, Failure> {
-        self.refuse(
-            "levenshtein has no costs to set; use --metric needleman-wunsch for that",
-            &[
-                ("--insert", self.insert.is_some()),
-                ("--delete", self.delete.is_some()),
-                ("--gap", self.gap.is_some()),
-                ("--match", self.reward.is_some()),
-                ("--mismatch", self.mismatch.is_some()),
-                ("--scale", self.scale.is_some()),
-                ("--substitution", !matches!(costs, Costs::Unit)),
-            ],
-        )?;
-        Ok(Metric::Levenshtein)
-    }
-
-    fn needleman_wunsch(
-        &self,
-        costs: &Costs,
-        alphabet: &Alphabet,
-        grid: Option<Grid>,
-    ) -> Result<Metric, Failure> {
-        let both = self.insert.is_some() && self.delete.is_some();
-        self.refuse(
-            "it stands for --insert and --delete, and both are given",
-            &[("--gap", self.gap.is_some() && both)],
-        )?;
-        if !matches!(costs, Costs::Unit) {
-            self.refuse(
-                "it is the cost of a unit substitution, and another --substitution is given",
-                &[("--mismatch", self.mismatch.is_some())],
-            )?;
-        }
-        let substitution = match costs {
-            Costs::Unit => Substitution::Unit {
-                mismatch: self.mismatch.unwrap_or(1.0),
-            },
-            Costs::Index => Substitution::Index,
-            Costs::Distance(distance) => {
-                let grid = grid.ok_or_else(no_grid)?;
-                Substitution::on_grid(grid.with_wrap(self.wrap), *distance)
-            }
-            Costs::File(path) => Substitution::Table {
-                table: read_table(path, TableOf::Costs, alphabet)?,
-            },
-        };
-        let gap = self.gap.unwrap_or(1.0);
-        Ok(Metric::NeedlemanWunsch {
-            substitution,
-            insert: self.insert.unwrap_or(gap),
-            delete: self.delete.unwrap_or(gap),
-            scale: self.scale,
-        })
-    }
-
-    fn maximised(&self, costs: &Costs, reward: f64) -> Result<Metric, Failure> {
-        self.refuse(
-            "with --match, needleman-wunsch has one reward and two penalties: --match, --mismatch and --gap",
-            &[
-                ("--insert", self.insert.is_some()),
-                ("--delete", self.delete.is_some()),
-                ("--substitution", !matches!(costs, Costs::Unit)),
-            ],
-        )?;
-        Ok(Metric::NeedlemanWunschScore {
-            reward,
-            mismatch: self.mismatch.unwrap_or(1.0),
-            gap: self.gap.unwrap_or(1.0),
-            scale: self.scale,
-        })
-    }
-
-    fn smith_waterman(&self, costs: &Costs, alphabet: &Alphabet) -> Result<Metric, Failure> {
-        self.refuse(
-            "smith-waterman takes --match, --mismatch and --gap, or --substitution FILE and --gap",
-            &[
-                ("--insert", self.insert.is_some()),
-                ("--delete", self.delete.is_some()),
-            ],
-        )?;
-        let scoring = match costs {
-            Costs::Unit => LocalScoring::Unit {
-                reward: self.reward.unwrap_or(2.0),
-                mismatch: self.mismatch.unwrap_or(1.0),
-            },
-            Costs::File(path) => {
-                self.refuse(
-                    "the table of --substitution says what equal and different letters score",
-                    &[
-                        ("--match", self.reward.is_some()),
-                        ("--mismatch", self.mismatch.is_some()),
-                    ],
-                )?;
-                LocalScoring::Table {
-                    table: read_table(path, TableOf::Scores, alphabet)?,
-                }
-            }
-            Costs::Index | Costs::Distance(_) => {
-                return Err(Failure::input(
-                    "smith-waterman needs scores that can be positive and negative, not distances\n  \
-                     use --match and --mismatch, or give a table of scores with --substitution FILE.csv",
-                ));
-            }
-        };
-        Ok(Metric::SmithWaterman {
-            scoring,
-            gap: self.gap.unwrap_or(1.0),
-            scale: self.scale,
-        })
-    }
-
-    fn scanmatch(&self, alphabet: &Alphabet, grid: Option<Grid>) -> Result<Metric, Failure> {
-        self.refuse(
-            "scanmatch takes --grid, --threshold, --gap and --scale; its distances are Euclidean",
-            &[
-                ("--insert", self.insert.is_some()),
-                ("--delete", self.delete.is_some()),
-                ("--match", self.reward.is_some()),
-                ("--mismatch", self.mismatch.is_some()),
-                (
-                    "--substitution",
-                    self.substitution
-                        .as_deref()
-                        .is_some_and(|name| name != "euclidean"),
-                ),
-            ],
-        )?;
-        let grid = grid.ok_or_else(no_grid)?;
-        if alphabet.notation() == veilpath_metrics::Notation::Dna {
-            return Err(Failure::input(
-                "scanmatch compares cells of a grid, not DNA",
-            ));
-        }
-        Ok(Metric::ScanMatch {
-            grid,
-            wrap: self.wrap,
-            threshold: self.threshold.unwrap_or(3.5),
-            gap: self.gap.unwrap_or(0.0),
-            scale: self.scale,
-        })
-    }
-
-    fn costs(&self) -> Result<Costs, Failure> {
-        Ok(match self.substitution.as_deref() {
-            None | Some("unit") => Costs::Unit,
-            Some("index") => Costs::Index,
-            Some("manhattan") => Costs::Distance(Distance::Manhattan),
-            Some("euclidean") => Costs::Distance(Distance::Euclidean),
-            Some("chebyshev") => Costs::Distance(Distance::Chebyshev),
-            Some(path) if Path::new(path).is_file() => Costs::File(PathBuf::from(path)),
-            Some(other) => {
-                return Err(Failure::input(format!(
-                    "--substitution {other}: neither a known cost nor a file\n  \
-                     it is one of unit, index, manhattan, euclidean, chebyshev, or a CSV file with a table"
-                )));
-            }
-        })
-    }
-
-    /// A flag that would be ignored is an error: the user meant something by it.
-    fn refuse(&self, reason: &str, flags: &[(&str, bool)]) -> Result<(), Failure> {
-        match flags.iter().find(|(_, given)| *given) {
-            Some((flag, _)) => Err(Failure::input(format!("{flag} does not apply: {reason}"))),
-            None => Ok(()),
+impl From<&MetricArgs> for MetricOptions {
+    fn from(args: &MetricArgs) -> Self {
+        Self {
+            name: args.metric.into(),
+            substitution: args.substitution.clone(),
+            insert: args.insert,
+            delete: args.delete,
+            gap: args.gap,
+            reward: args.reward,
+            mismatch: args.mismatch,
+            threshold: args.threshold,
+            grid: args.grid,
+            wrap: args.wrap,
+            scale: args.scale,
         }
     }
 }
 
-fn no_grid() -> Failure {
-    Failure::input(
-        "distances between cells need the grid, and the cohort files do not name one\n  \
-         add it, as in --grid 7x7 (columns x rows)",
-    )
-}
-
-fn read_table(path: &Path, of: TableOf, alphabet: &Alphabet) -> Result<Table, Failure> {
-    let text = veilpath_encode::Input::open(path)?.read_text()?;
-    // Labels may name any letter that can be written; the table itself says how many there are.
-    Table::parse(&text, of, &Alphabet::full(alphabet.notation())).map_err(|error| {
-        let column = match error.column {
-            0 => String::new(),
-            column => format!(", column {column}"),
-        };
-        Failure::input(format!(
-            "{}, line {}{column}: {}",
-            path.display(),
-            error.line,
-            error.problem
-        ))
+/// The name of a cost, or a file.
+fn costs(text: &str) -> Result<Costs, String> {
+    Ok(match text {
+        "unit" => Costs::Unit,
+        "index" => Costs::Index,
+        "manhattan" => Costs::Distance(Distance::Manhattan),
+        "euclidean" => Costs::Distance(Distance::Euclidean),
+        "chebyshev" => Costs::Distance(Distance::Chebyshev),
+        path if Path::new(path).is_file() => Costs::File(path.into()),
+        _ => {
+            return Err(
+                "neither a known cost nor a file; use unit, index, manhattan, euclidean, chebyshev, or a CSV file with a table"
+                    .into(),
+            );
+        }
     })
 }

@@ -76,7 +76,7 @@ impl OutputArgs {
         results: &Results<'_>,
     ) -> Result<(), Failure> {
         match self.prepare(inputs)?.file {
-            Some((file, format)) => file.write(|out| render(format, results, out)),
+            Some((file, format)) => Ok(file.write(|out| render(format, results, out))?),
             None => Ok(()),
         }
     }
@@ -149,7 +149,8 @@ impl Prepared {
         };
         let mut out = BufWriter::new(io::stdout().lock());
         let printed = render(self.format, results, &mut out);
-        filed.and(printed.map_err(|error| Failure::printing(&error)))
+        filed?;
+        printed.map_err(|error| Failure::printing(&error))
     }
 }
 
@@ -211,7 +212,7 @@ impl Destination {
         content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
     ) -> Result<(), Failure> {
         match self {
-            Destination::File(file) => file.write(content),
+            Destination::File(file) => Ok(file.write(content)?),
             Destination::Stdout => {
                 let mut out = BufWriter::new(io::stdout().lock());
                 content(&mut out)

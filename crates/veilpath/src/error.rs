@@ -1,5 +1,6 @@
 //! Why a job ended early, and who can mend it.
 
+use crate::{MetricOptionsError, OutputConflict};
 use std::io;
 use std::path::PathBuf;
 use veilpath_encode::ReadError;
@@ -31,6 +32,23 @@ pub enum Error {
     /// A Paillier key is unusable.
     #[error(transparent)]
     Key(#[from] veilpath_paillier::Error),
+    /// Metric options that do not go together.
+    #[error(transparent)]
+    MetricOptions(#[from] MetricOptionsError),
+    /// A file must not be written there.
+    #[error("{path}: {reason}", path = path.display(), reason = match conflict {
+        OutputConflict::Folder => "this is a folder",
+        OutputConflict::Input => "this file is read and would be overwritten",
+        OutputConflict::ReadOnly => "this file is write-protected",
+        OutputConflict::NoFolder => "its folder does not exist",
+        OutputConflict::SameOutput => "two results would go to this file",
+    })]
+    Output {
+        /// The file.
+        path: PathBuf,
+        /// Why not.
+        conflict: OutputConflict,
+    },
     /// A file cannot be written.
     #[error("{path}: cannot be written: {source}", path = path.display())]
     Write {

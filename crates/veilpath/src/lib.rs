@@ -13,6 +13,10 @@
 
 mod error;
 mod event;
+mod metric;
+mod output_file;
 
 pub use error::{Error, Fault};
 pub use event::{Event, EventSink};
+pub use metric::{Costs, MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffect};
+pub use output_file::{OutputConflict, OutputFile, is_same_file, refuse_same_output};

@@ -123,7 +123,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let EngineArgs { engine, paillier } = &args.engine;
     let (engine, key) = args.key.engine(*engine, paillier)?;
     let rule = args.pairs.into();
-    let table = args.metric.substitution.as_deref().map(Path::new);
+    let metric = veilpath::MetricOptions::from(&args.metric);
+    let table = metric.table_file();
     let inputs: Vec<&Path> = paths
         .into_iter()
         .map(PathBuf::as_path)

@@ -159,7 +159,7 @@ fn command(args: &PaperArgs) -> String {
 
 fn write(args: &PaperArgs, name: &str, text: &str) -> Result<(), Failure> {
     let file = NewFile::create(&args.output.join(name), &[])?;
-    file.write(|out| out.write_all(text.as_bytes()))
+    Ok(file.write(|out| out.write_all(text.as_bytes()))?)
 }
 
 /// The user's cohorts.

@@ -1,0 +1,96 @@
+//! What to do about an error of the library, in the words of the command line.
+//!
+//! The library names fields and values; here a field becomes its flag, and an error gets its remedy.
+
+use veilpath::{Error, MetricField, MetricOptionsError, NoEffect, OutputConflict};
+
+/// The error's text with the flags it is about and what to do.
+pub(crate) fn explain(error: &Error) -> String {
+    match error {
+        Error::MetricOptions(error) => metric_options(error),
+        Error::Output { conflict, .. } => format!("{error}\n  {}", output(*conflict)),
+        Error::Write { .. } => format!("{error}\n  choose another place with -o"),
+        Error::Spec(_) => format!(
+            "{error}\n  encode both with the same settings and the same version of veilpath"
+        ),
+        _ => error.to_string(),
+    }
+}
+
+fn output(conflict: OutputConflict) -> &'static str {
+    match conflict {
+        OutputConflict::Folder => "name a file in it",
+        OutputConflict::Input => "choose another name for the result",
+        OutputConflict::ReadOnly => "choose another name, or remove the protection",
+        OutputConflict::NoFolder => "create the folder first, or choose another place",
+        OutputConflict::SameOutput => "give each its own file",
+    }
+}
+
+fn metric_options(error: &MetricOptionsError) -> String {
+    match error {
+        MetricOptionsError::NoEffect { field, reason } => {
+            format!(
+                "{} does not apply: {}",
+                metric_flag(*field),
+                no_effect(*reason)
+            )
+        }
+        MetricOptionsError::GridMissing => {
+            format!("{error}\n  add it, as in --grid 7x7 (columns x rows)")
+        }
+        MetricOptionsError::GridDiffers {
+            requested,
+            declared,
+        } => format!(
+            "--grid {requested}: the cohorts were encoded on a grid of {declared}\n  \
+             leave --grid out, or encode the gaze files again with --grid {requested}"
+        ),
+        MetricOptionsError::LocalDistances => format!(
+            "{error}\n  use --match and --mismatch, or give a table of scores with --substitution FILE.csv"
+        ),
+        MetricOptionsError::DnaGrid | MetricOptionsError::Table { .. } => error.to_string(),
+    }
+}
+
+fn metric_flag(field: MetricField) -> &'static str {
+    match field {
+        MetricField::Substitution => "--substitution",
+        MetricField::Insert => "--insert",
+        MetricField::Delete => "--delete",
+        MetricField::Gap => "--gap",
+        MetricField::Reward => "--match",
+        MetricField::Mismatch => "--mismatch",
+        MetricField::Threshold => "--threshold",
+        MetricField::Wrap => "--wrap",
+        MetricField::Scale => "--scale",
+    }
+}
+
+fn no_effect(reason: NoEffect) -> String {
+    match reason {
+        NoEffect::FixedCosts => {
+            "levenshtein has no costs to set; use --metric needleman-wunsch for that".into()
+        }
+        NoEffect::GapAndBothCosts => "it is short for --insert and --delete, and both are given".into(),
+        NoEffect::OtherSubstitution => {
+            "it is the cost of a unit substitution, and another --substitution is given".into()
+        }
+        NoEffect::Maximised => {
+            "with --match, needleman-wunsch takes --mismatch and --gap, and nothing else".into()
+        }
+        NoEffect::LocalScores => {
+            "smith-waterman takes --match, --mismatch and --gap, or --substitution FILE and --gap".into()
+        }
+        NoEffect::TableGiven => {
+            "the table of --substitution says what equal and different letters score".into()
+        }
+        NoEffect::ScanMatchNumbers => {
+            "scanmatch takes --grid, --threshold, --gap and --scale; its distances are Euclidean".into()
+        }
+        NoEffect::OnlyScanMatch => {
+            "it is a distance between grid cells, for --metric scanmatch; to reveal one bit of each pair, use --reveal threshold:T".into()
+        }
+        NoEffect::NoGridDistance => reason.to_string(),
+    }
+}
