@@ -11,7 +11,7 @@ use veilpath_encode::{CohortFile, Head, Input, ReadError, cohort_file, detect};
 use veilpath_metrics::{Alphabet, Cohort, Grid, Metric, Notation};
 use veilpath_protocol::Role;
 use veilpath_report::csv;
-use veilpath_session::{Fingerprint, Letters};
+use veilpath_session::{AlphabetInfo, Fingerprint};
 
 /// No cohort in a pipe is larger; a pipe that never ends must not fill the memory.
 const MOST_FROM_A_PIPE: u64 = 1 << 30;
@@ -131,7 +131,7 @@ pub(crate) struct OwnCohort<'a> {
     /// The metric, where this file alone settles it.
     metric: Option<Metric>,
     /// What the other side has to know of it.
-    pub(crate) letters: Letters,
+    pub(crate) letters: AlphabetInfo,
 }
 
 impl<'a> OwnCohort<'a> {
@@ -175,7 +175,7 @@ impl<'a> OwnCohort<'a> {
     /// The cohort in the letters of both sides, and the metric: what [`plan`] would make of the two files.
     pub(crate) fn settle(
         &self,
-        theirs: &Letters,
+        theirs: &AlphabetInfo,
         role: Role,
         metric: &MetricArgs,
         quiet: bool,
@@ -200,8 +200,8 @@ impl<'a> OwnCohort<'a> {
     }
 }
 
-fn letters(file: &CohortFile, named: Option<Alphabet>) -> Letters {
-    Letters {
+fn letters(file: &CohortFile, named: Option<Alphabet>) -> AlphabetInfo {
+    AlphabetInfo {
         named,
         declared: file.declared_alphabet,
         read_as: file.cohort.alphabet,
@@ -214,8 +214,8 @@ fn letters(file: &CohortFile, named: Option<Alphabet>) -> Letters {
 /// A file that declares its alphabet has the last word on its letters, unless the user names a notation. Where neither
 /// does, the metric's grid or table limits the alphabet.
 fn resolve(
-    own: &Letters,
-    other: &Letters,
+    own: &AlphabetInfo,
+    other: &AlphabetInfo,
     grid: Option<Grid>,
     metric: &MetricArgs,
 ) -> Result<(Alphabet, Metric), Failure> {
@@ -268,7 +268,7 @@ fn in_alphabet(
 }
 
 /// Whether two files cannot be of one encoding, by what they say themselves: each side would settle on its own.
-fn contradict(own: &Letters, other: &Letters) -> bool {
+fn contradict(own: &AlphabetInfo, other: &AlphabetInfo) -> bool {
     let named = own.named.or(other.named);
     let settled = common_alphabet(own, other, named);
     let as_seen_there = common_alphabet(other, own, other.named.or(own.named));
@@ -278,7 +278,7 @@ fn contradict(own: &Letters, other: &Letters) -> bool {
 
 /// The declared alphabet where there is one in the notation that the user names, or in any if none is named. Two guesses
 /// that differ mean that one file merely looks like double letters or numbers; both are then read as letters.
-fn common_alphabet(own: &Letters, other: &Letters, named: Option<Alphabet>) -> Alphabet {
+fn common_alphabet(own: &AlphabetInfo, other: &AlphabetInfo, named: Option<Alphabet>) -> Alphabet {
     let undeclared = match named {
         Some(named) => named,
         None if own.read_as == other.read_as => own.read_as,

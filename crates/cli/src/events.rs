@@ -12,7 +12,7 @@ use std::sync::Mutex;
 use std::time::{Duration, Instant};
 use veilpath_protocol::{Engine, Observer, Reveal, RevealTo};
 use veilpath_report::table;
-use veilpath_session::{Ended, Fingerprint, SessionError, Summary};
+use veilpath_session::{AgreementSummary, CompletedSession, Fingerprint, SessionError};
 
 /// How events are told.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -116,7 +116,8 @@ impl Events {
     }
 
     pub(crate) fn calling(&self, address: &str, own: Fingerprint) {
-        let event = json!({"event": "calling", "address": address, "fingerprint": own.to_string()});
+        let event =
+            json!({"event": "connecting", "address": address, "fingerprint": own.to_string()});
         self.tell(event, || {
             messages::info(&format!(
                 "calling {address}; this side's fingerprint is\n  {own}\n"
@@ -124,8 +125,8 @@ impl Events {
         });
     }
 
-    pub(crate) fn stranger(&self, error: &SessionError) {
-        let event = json!({"event": "stranger", "message": error.to_string()});
+    pub(crate) fn rejected(&self, error: &SessionError) {
+        let event = json!({"event": "rejected", "message": error.to_string()});
         self.tell(event, || {
             let what = match error {
                 SessionError::NotExpected => "a caller hung up",
@@ -145,7 +146,7 @@ impl Events {
 
     /// A host works with others first.
     pub(crate) fn waiting(&self, ahead: u64) {
-        self.tell(json!({"event": "waiting", "ahead": ahead}), || {
+        self.tell(json!({"event": "queued", "ahead": ahead}), || {
             match self.name() {
                 None => messages::info(&format!(
                     "the host works with others first; {ahead} are before this side\n"
@@ -155,7 +156,7 @@ impl Events {
         });
     }
 
-    pub(crate) fn agreed(&self, summary: &Summary) {
+    pub(crate) fn agreed(&self, summary: &AgreementSummary) {
         let estimate = &summary.estimate;
         let event = json!({
             "event": "agreed",
@@ -164,9 +165,9 @@ impl Events {
             "pairs": summary.pairs,
             "pairs_from_journal": summary.from_journal,
             "cells": summary.cells,
-            "without_partner": summary.without_partner,
-            "stimuli_of_one_side": summary.stimuli_of_one_side,
-            "encoding_of_one_side": summary.encoding_of_one_side,
+            "unpaired": summary.unpaired,
+            "stimuli_on_one_side": summary.stimuli_on_one_side,
+            "encoding_on_one_side": summary.encoding_on_one_side,
             "reveal": summary.reveal,
             "reveal_to": summary.reveal_to,
             "pad_to": summary.pad_to,
@@ -191,8 +192,9 @@ impl Events {
                 summary.pairs,
                 match summary.reveal {
                     Reveal::Score => "its score",
-                    Reveal::Threshold(_) =>
-                        summary.tells.trim_start_matches("one bit of every pair: "),
+                    Reveal::Threshold(_) => summary
+                        .answer_description
+                        .trim_start_matches("one bit of every pair: "),
                 },
                 match summary.reveal_to {
                     RevealTo::Both => "",
@@ -213,14 +215,14 @@ impl Events {
     }
 
     /// What a user may not expect of the pairs.
-    fn notes_on_pairs(&self, summary: &Summary) {
-        if summary.stimuli_of_one_side {
+    fn notes_on_pairs(&self, summary: &AgreementSummary) {
+        if summary.stimuli_on_one_side {
             self.note("only one side names its stimuli, so all scanpaths are compared with all (`veilpath encode --stimulus` names them)");
         }
-        if summary.encoding_of_one_side {
+        if summary.encoding_on_one_side {
             self.note("only one side's file says how its scanpaths were encoded; make sure that the other's has the same grid and settings (`veilpath encode` writes them into the file)");
         }
-        let [host, join] = summary.without_partner;
+        let [host, join] = summary.unpaired;
         if host + join > 0 {
             self.note(&format!(
                 "{host} scanpaths of the host and {join} of the joining side are compared with none, because the other side does not have their stimulus"
@@ -245,30 +247,30 @@ impl Events {
         }
     }
 
-    pub(crate) fn ended(&self, ended: &Ended) {
+    pub(crate) fn ended(&self, ended: &CompletedSession) {
         let cost = &ended.outcome.cost;
         let journal = ended.journal_failure.as_ref().map(ToString::to_string);
         let event = json!({
             "event": "finished",
             "pairs": ended.outcome.results.len(),
             "cost": cost,
-            "pairs_viewed_again": ended.repeated_pairs,
-            "most_views": ended.most_views,
-            "most_agreements": ended.most_agreements,
+            "restarted_pairs": ended.restarted_pairs,
+            "max_starts": ended.max_starts,
+            "max_agreements": ended.max_agreements,
             "journal_failure": journal,
         });
         self.tell(event, || {
             self.lines(&table::closing_lines(&ended.outcome));
-            if ended.repeated_pairs > 0 {
+            if ended.restarted_pairs > 0 {
                 self.note(&format!(
                     "{} pairs were begun more than once, one of them {} times: after an interruption, or with --fresh, the other side saw messages of the same pairs again (with the engine garbled they tell it nothing new)",
-                    ended.repeated_pairs, ended.most_views
+                    ended.restarted_pairs, ended.max_starts
                 ));
             }
-            if ended.most_agreements > 1 {
+            if ended.max_agreements > 1 {
                 self.note(&format!(
                     "a scanpath of this side has been compared with this peer in {} different ways so far; their answers add up (docs/sessions.md)",
-                    ended.most_agreements
+                    ended.max_agreements
                 ));
             }
             if let Some(problem) = journal {

@@ -7,7 +7,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use veilpath_protocol::Outcome;
 use veilpath_report::{csv, json, table};
-use veilpath_session::Ended;
+use veilpath_session::CompletedSession;
 
 /// How results are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -168,8 +168,8 @@ impl<'a> From<&'a Outcome> for Results<'a> {
     }
 }
 
-impl<'a> From<&'a Ended> for Results<'a> {
-    fn from(ended: &'a Ended) -> Self {
+impl<'a> From<&'a CompletedSession> for Results<'a> {
+    fn from(ended: &'a CompletedSession) -> Self {
         Self {
             outcome: &ended.outcome,
             pairs: ended.pairs,

@@ -17,7 +17,7 @@ use pair::Running;
 use std::net::SocketAddr;
 use std::process::{Command, Stdio};
 use std::time::{Duration, Instant};
-use veilpath_session::{Home, Identity};
+use veilpath_session::{Identity, StateDir};
 
 /// A host and many peers, each with a folder, an identity and a cohort.
 struct World {
@@ -31,7 +31,7 @@ impl World {
     fn new(peers: usize, scanpaths: &str, length: &str) -> Self {
         let folder = Folder::new();
         let identity = |name: &str| {
-            let home = Home::at(folder.path().join(name));
+            let home = StateDir::at(folder.path().join(name));
             Identity::create(&home.identity()).unwrap()
         };
         let host = identity("host");

@@ -131,7 +131,7 @@ fn two_institutions_end_with_the_bits_that_compare_gives() {
     let [host, join] = pair.run(&both, &["--reveal-to", "join"], &["--reveal-to", "join"]);
     assert_eq!(host.ok(), "a,b,stimulus,within\n");
     assert!(
-        join.stderr.contains("\"most_agreements\":2"),
+        join.stderr.contains("\"max_agreements\":2"),
         "{}",
         join.stderr
     );

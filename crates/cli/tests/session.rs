@@ -328,7 +328,7 @@ fn a_file_that_does_not_say_how_it_was_encoded_is_noted_on_both_sides() {
     pair.folder.file("bare.csv", bare.join("\n"));
     for (file, noted) in [("b.csv", false), ("bare.csv", true)] {
         for ran in pair.run(&["--estimate"], &[], &["--cohort", file]) {
-            let said = format!("\"encoding_of_one_side\":{noted}");
+            let said = format!("\"encoding_on_one_side\":{noted}");
             assert!(ran.stderr.contains(&said), "{file}: {}", ran.stderr);
             ran.ok();
         }
@@ -346,7 +346,7 @@ fn a_second_run_computes_nothing_and_a_limit_is_kept() {
         let told = ran.stderr.matches("\"pairs_from_journal\":32");
         assert_eq!(told.count(), 2, "{}", ran.stderr);
         assert!(
-            ran.stderr.contains("\"pairs_viewed_again\":0"),
+            ran.stderr.contains("\"restarted_pairs\":0"),
             "{}",
             ran.stderr
         );

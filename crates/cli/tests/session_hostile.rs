@@ -11,33 +11,33 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 use veilpath_protocol::{Channel, ChannelError};
-use veilpath_session::limits::Patience;
-use veilpath_session::{Listener, Sealed, SecureChannel, join};
+use veilpath_session::limits::Timeouts;
+use veilpath_session::{ChecksummedChannel, Listener, SecureChannel, join};
 
-fn patience() -> Patience {
-    Patience::new(Duration::from_secs(5), Duration::from_secs(10))
+fn timeouts() -> Timeouts {
+    Timeouts::new(Duration::from_secs(5), Duration::from_secs(10))
 }
 
 /// What a hostile peer does with its channel, the exit code of the other side, and a word that it says.
 type Misdeed = (&'static str, fn(&mut SecureChannel), i32, &'static str);
 
 const HELLO: &[u8] =
-    br#"{"silence_ms":1000,"named":null,"declared":null,"read_as":"letters 49","grid":null}"#;
+    br#"{"idle_timeout_ms":1000,"named":null,"declared":null,"read_as":"letters 49","grid":null}"#;
 
 fn send(channel: &mut SecureChannel, bytes: &[u8]) {
     let _ = channel.send(bytes);
     let _ = channel.flush();
 }
 
-/// Greets, and then says these things in parcels that are in order.
+/// Greets, and then says these things in packets that are in order.
 fn speak(channel: &mut SecureChannel, parts: &[&[u8]]) {
     send(channel, OPENING);
     let _ = channel.receive(&mut [0; OPENING.len()]);
-    let mut sealed = Sealed::new(Lent(channel));
+    let mut checksummed = ChecksummedChannel::new(Lent(channel));
     for part in parts {
-        let _ = sealed.send(part);
+        let _ = checksummed.send(part);
     }
-    let _ = sealed.flush();
+    let _ = checksummed.flush();
 }
 
 /// A channel that is given back.
@@ -104,7 +104,7 @@ const MISDEEDS: &[Misdeed] = &[
         "protocol version: 2 here, 32767 there",
     ),
     (
-        "sends a parcel that is not in order",
+        "sends a packet that is not in order",
         |channel| {
             send(channel, OPENING);
             send(channel, &[9; 64]);
@@ -153,7 +153,7 @@ const MISDEEDS: &[Misdeed] = &[
     (
         "sends impossible terms",
         |channel| {
-            let terms = br#"{"fields":{},"encoding":{},"scanpaths":99999999999,"letters":1,"seal":"","estimate_only":false}"#;
+            let terms = br#"{"fields":{},"encoding":{},"scanpaths":99999999999,"letters":1,"cohort_tag":"","estimate_only":false}"#;
             speak(channel, &[&message(1, HELLO), &message(2, terms)]);
             listen(channel);
         },
@@ -187,7 +187,7 @@ fn a_host_survives_every_misdeed() {
         let start = Instant::now();
         let running = pair.host(&["--timeout", "1"]);
         let address = running.address.clone().unwrap();
-        let mut channel = join(&address, own, host.fingerprint(), &patience()).unwrap();
+        let mut channel = join(&address, own, host.fingerprint(), &timeouts()).unwrap();
         misdeed.1(&mut channel);
         drop(channel);
         check(misdeed, &running.end(), start.elapsed());
@@ -202,7 +202,7 @@ fn a_joining_side_survives_every_misdeed() {
         let start = Instant::now();
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let running = pair.join(&listener.address().to_string(), &["--timeout", "1"]);
-        let channel = listener.accept(own, peer.fingerprint(), &patience(), &mut |_| ());
+        let channel = listener.accept(own, peer.fingerprint(), &timeouts(), &mut |_| ());
         let mut channel = channel.unwrap();
         misdeed.1(&mut channel);
         drop(channel);
@@ -222,8 +222,8 @@ fn strangers_do_not_end_a_host() {
         &[22, 3, 1, 255, 255],
         b"",
     ] {
-        let mut stranger = std::net::TcpStream::connect(&address).unwrap();
-        let _ = stranger.write_all(garbage);
+        let mut rejected = std::net::TcpStream::connect(&address).unwrap();
+        let _ = rejected.write_all(garbage);
     }
     let silent = std::net::TcpStream::connect(&address).unwrap();
     let joined = pair.join(&address, &["--format", "csv"]).end();

@@ -9,8 +9,8 @@ use pair::{Pair, Running, Side};
 use std::time::Duration;
 use veilpath_metrics::Alphabet;
 use veilpath_protocol::Role;
-use veilpath_session::limits::Patience;
-use veilpath_session::{Conversation, Home, Identity, Letters};
+use veilpath_session::limits::Timeouts;
+use veilpath_session::{AlphabetInfo, Identity, Session, StateDir};
 
 /// A host that also expects somebody who never comes, so that it stays when the first peer is done.
 fn host(pair: &Pair, arguments: &[&str]) -> (Running, String) {
@@ -101,17 +101,17 @@ fn a_second_connection_is_told_of_as_declined() {
     let pair = Pair::with_cohorts();
     let (mut host, address) = host(&pair, &["--timeout", "20"]);
     // It greets, and gives signs of life twice in a second.
-    let patience = Patience::new(Duration::from_secs(2), Duration::from_secs(10));
+    let timeouts = Timeouts::new(Duration::from_secs(2), Duration::from_secs(10));
     let [theirs, own] = &pair.identities;
-    let channel = veilpath_session::join(&address, own, theirs.fingerprint(), &patience).unwrap();
-    let letters = Letters {
+    let channel = veilpath_session::join(&address, own, theirs.fingerprint(), &timeouts).unwrap();
+    let letters = AlphabetInfo {
         named: None,
         declared: None,
         read_as: Alphabet::letters(4).unwrap(),
         grid: None,
     };
     let peer = theirs.fingerprint();
-    let first = Conversation::greet(channel, Role::Join, own, peer, &letters, patience).unwrap();
+    let first = Session::open(channel, Role::Join, own, peer, &letters, timeouts).unwrap();
     host.wait_for("connected").unwrap();
 
     let second = pair.join(&address, &[]).end();
@@ -136,7 +136,7 @@ fn a_host_serves_named_and_unnamed_partners() {
     let cohort = pair.folder.read("a.csv");
     pair.folder.file("clinic.csv", cohort);
     let named = pair.fingerprint(Side::Join);
-    let other = Identity::create(&Home::at(pair.folder.path().join("third")).identity());
+    let other = Identity::create(&StateDir::at(pair.folder.path().join("third")).identity());
     let nameless = other.unwrap().fingerprint().to_string();
     pair.folder
         .file("partners.txt", format!("{named} university\n{nameless}\n"));

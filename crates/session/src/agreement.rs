@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! host                                       join
-//!  │── magic, version ──────────────────────▶│   as they are; all that follows in the parcels of `sealed.rs`
+//!  │── magic, version ──────────────────────▶│   as they are; all that follows in the packets of `sealed.rs`
 //!  │◀────────────────────── magic, version ──│
 //!  │── Hello ───────────────────────────────▶│   patience, and how this side's letters are written
 //!  │◀─────────────────────────────── Hello ──│
@@ -17,8 +17,8 @@
 
 use crate::SessionError;
 use crate::control::{self, Tag};
-use crate::error::{Difference, tame};
-use crate::limits::{MAX_LETTERS_IN_ALL, MAX_SCANPATHS, PROTOCOL_VERSION, SILENCE_RANGE};
+use crate::error::{Difference, sanitize};
+use crate::limits::{IDLE_TIMEOUT_RANGE, MAX_COHORT_LETTERS, MAX_SCANPATHS, PROTOCOL_VERSION};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
@@ -40,11 +40,11 @@ const ENGINE_NUMBERS: &str = "engine.";
 
 /// Settings that are not written while they have the value that they had before there was a choice: so agreements from then
 /// keep their names, and journals and counts go on.
-const UNWRITTEN: [(&str, &str); 1] = [("reveal", "score")];
+const OMITTED_DEFAULTS: [(&str, &str); 1] = [("reveal", "score")];
 
 /// How one side's scanpaths are written, as far as it knows without the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Letters {
+pub struct AlphabetInfo {
     /// The alphabet that the user named.
     pub named: Option<Alphabet>,
     /// The alphabet that the cohort's file declares.
@@ -59,7 +59,7 @@ pub struct Letters {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Hello {
-    silence_ms: u64,
+    idle_timeout_ms: u64,
     named: Option<String>,
     declared: Option<String>,
     read_as: String,
@@ -67,9 +67,9 @@ pub(crate) struct Hello {
 }
 
 impl Hello {
-    pub(crate) fn new(letters: &Letters, silence: Duration) -> Self {
+    pub(crate) fn new(letters: &AlphabetInfo, idle: Duration) -> Self {
         Self {
-            silence_ms: u64::try_from(silence.as_millis()).unwrap_or(u64::MAX),
+            idle_timeout_ms: u64::try_from(idle.as_millis()).unwrap_or(u64::MAX),
             named: letters.named.map(|alphabet| alphabet.to_string()),
             declared: letters.declared.map(|alphabet| alphabet.to_string()),
             read_as: letters.read_as.to_string(),
@@ -78,18 +78,18 @@ impl Hello {
     }
 
     /// How long the other side can bear silence.
-    pub(crate) fn silence(&self) -> Duration {
-        let (least, most) = SILENCE_RANGE;
-        Duration::from_millis(self.silence_ms).clamp(least, most)
+    pub(crate) fn idle(&self) -> Duration {
+        let (least, most) = IDLE_TIMEOUT_RANGE;
+        Duration::from_millis(self.idle_timeout_ms).clamp(least, most)
     }
 
-    pub(crate) fn letters(&self) -> Result<Letters, SessionError> {
+    pub(crate) fn letters(&self) -> Result<AlphabetInfo, SessionError> {
         let bad = || SessionError::misbehaved("an alphabet or grid that does not exist");
         let alphabet = |text: &Option<String>| {
             let parsed = text.as_deref().map(str::parse::<Alphabet>);
             parsed.transpose().map_err(|_| bad())
         };
-        Ok(Letters {
+        Ok(AlphabetInfo {
             named: alphabet(&self.named)?,
             declared: alphabet(&self.declared)?,
             read_as: self.read_as.parse().map_err(|_| bad())?,
@@ -103,8 +103,8 @@ impl Hello {
     }
 }
 
-/// Exchanges versions. They stand outside of any parcel and message, so that every version can read them.
-pub(crate) fn compare_versions(channel: &mut dyn Channel) -> Result<(), SessionError> {
+/// Exchanges versions. They stand outside of any packet and message, so that every version can read them.
+pub(crate) fn exchange_versions(channel: &mut dyn Channel) -> Result<(), SessionError> {
     channel.send(MAGIC)?;
     channel.send(&PROTOCOL_VERSION.to_le_bytes())?;
     channel.flush()?;
@@ -126,7 +126,7 @@ pub(crate) fn compare_versions(channel: &mut dyn Channel) -> Result<(), SessionE
 }
 
 /// Exchanges hellos.
-pub(crate) fn greet(
+pub(crate) fn open(
     channel: &mut dyn Channel,
     role: Role,
     ours: &Hello,
@@ -144,7 +144,7 @@ pub(crate) struct Terms {
     pub(crate) letters: u64,
     /// A name for the content of the cohort that only its owner can make: the same content has the same name, so that a
     /// journal is never continued with another cohort.
-    pub(crate) seal: String,
+    pub(crate) cohort_tag: String,
     pub(crate) estimate_only: bool,
 }
 
@@ -153,7 +153,7 @@ impl Terms {
         spec: &Spec,
         scanpaths: u64,
         letters: u64,
-        seal: String,
+        cohort_tag: String,
     ) -> Result<Self, SessionError> {
         let value = serde_json::to_value(spec)
             .map_err(|error| SessionError::Ours(format!("the plan cannot be written: {error}")))?;
@@ -161,7 +161,7 @@ impl Terms {
         flatten("", &value, &mut fields);
         // The encoding has its own rule: a cohort that says nothing of it differs from none.
         fields.retain(|name, value| {
-            let written = !UNWRITTEN.contains(&(name.as_str(), value.as_str()));
+            let written = !OMITTED_DEFAULTS.contains(&(name.as_str(), value.as_str()));
             written && !name.starts_with("encoding.")
         });
         Ok(Self {
@@ -169,7 +169,7 @@ impl Terms {
             encoding: spec.encoding.clone(),
             scanpaths,
             letters,
-            seal,
+            cohort_tag,
             estimate_only: false,
         })
     }
@@ -177,13 +177,17 @@ impl Terms {
     /// Everything in which two plans differ, by this side's view.
     pub(crate) fn differences(&self, theirs: &Terms) -> Vec<Difference> {
         const ABSENT: &str = "(not given)";
-        let unwritten = |name: &str| UNWRITTEN.iter().find(|(unwritten, _)| *unwritten == name);
+        let unwritten = |name: &str| {
+            OMITTED_DEFAULTS
+                .iter()
+                .find(|(unwritten, _)| *unwritten == name)
+        };
         let names = self.fields.keys().chain(theirs.fields.keys());
         let names: std::collections::BTreeSet<&String> = names.collect();
         let value = |terms: &Terms, name: &str| {
             let absent = unwritten(name).map_or(ABSENT, |(_, value)| value);
             let value = terms.fields.get(name).map_or(absent, String::as_str);
-            tame(value)
+            sanitize(value)
         };
         let (ours_encoding, theirs_encoding) = (
             Encoding(self.encoding.clone()),
@@ -199,8 +203,8 @@ impl Terms {
         let of_engine = |name: &str| name == ENGINE || name.starts_with(ENGINE_NUMBERS);
         let engine = (!same_engine).then(|| Difference {
             field: ENGINE.into(),
-            ours: tame(engines.0.unwrap_or(ABSENT)),
-            theirs: tame(engines.1.unwrap_or(ABSENT)),
+            ours: sanitize(engines.0.unwrap_or(ABSENT)),
+            theirs: sanitize(engines.1.unwrap_or(ABSENT)),
         });
         let others = names
             .into_iter()
@@ -208,7 +212,7 @@ impl Terms {
             .filter(|name| same_metric || both(name) || !name.starts_with("metric."))
             .filter(|name| same_engine || !of_engine(name))
             .map(|name| Difference {
-                field: tame(name),
+                field: sanitize(name),
                 ours: value(self, name),
                 theirs: value(theirs, name),
             });
@@ -216,9 +220,9 @@ impl Terms {
             .into_iter()
             .chain(others)
             .chain(encoding.into_iter().map(|(name, ours, theirs)| Difference {
-                field: format!("encoding.{}", tame(name)),
-                ours: tame(ours),
-                theirs: tame(theirs),
+                field: format!("encoding.{}", sanitize(name)),
+                ours: sanitize(ours),
+                theirs: sanitize(theirs),
             }))
             .collect()
     }
@@ -235,10 +239,11 @@ impl Terms {
 
     /// Whether the numbers are within what this side can bear.
     pub(crate) fn check(&self) -> Result<(), SessionError> {
-        let seal_is_one = self.seal.len() == 64 && self.seal.bytes().all(|c| c.is_ascii_hexdigit());
+        let tag_is_valid =
+            self.cohort_tag.len() == 64 && self.cohort_tag.bytes().all(|c| c.is_ascii_hexdigit());
         if self.scanpaths > MAX_SCANPATHS as u64
-            || self.letters > MAX_LETTERS_IN_ALL
-            || !seal_is_one
+            || self.letters > MAX_COHORT_LETTERS
+            || !tag_is_valid
         {
             return Err(SessionError::misbehaved(
                 "it announced a cohort beyond all limits",

@@ -12,10 +12,10 @@
 //! the connection.
 
 use crate::SessionError;
+use crate::connection::{CLOSE_TIMEOUT, ConnectionMonitor, POLL_INTERVAL, SharedConnection};
 use crate::frames::{Kind, MAX_FRAME};
-use crate::limits::Patience;
-use crate::line::{FAREWELL, Line, TICK, Watch};
-use crate::tls::Pinned;
+use crate::limits::Timeouts;
+use crate::tls::PinnedKeys;
 use rustls::Connection;
 use std::io;
 use std::net::TcpStream;
@@ -26,18 +26,18 @@ use std::time::Instant;
 use veilpath_protocol::{Channel, ChannelError, copying};
 
 /// Chunks that may wait to be received.
-const CHUNKS_WAITING: usize = 64;
+const MAX_QUEUED_CHUNKS: usize = 64;
 
 /// Bytes that gather before they travel without a flush.
-const GATHERED: usize = 128 << 10;
+const FLUSH_THRESHOLD: usize = 128 << 10;
 
 /// Gatherings that may wait to be written.
-const GATHERINGS_WAITING: usize = 4;
+const MAX_QUEUED_WRITES: usize = 4;
 
 /// One end of an encrypted connection between two sides that know each other.
 #[derive(Debug)]
 pub struct SecureChannel {
-    line: Arc<Line>,
+    connection: Arc<SharedConnection>,
     incoming: Option<Receiver<Result<Vec<u8>, ChannelError>>>,
     unread: Vec<u8>,
     read: usize,
@@ -56,34 +56,41 @@ impl SecureChannel {
     pub(crate) fn new(
         socket: TcpStream,
         tls: Connection,
-        pinned: Arc<Pinned>,
-        patience: &Patience,
+        pinned: Arc<PinnedKeys>,
+        timeouts: &Timeouts,
     ) -> Result<Self, SessionError> {
         let failed =
             |error: io::Error| SessionError::Network(format!("the connection failed: {error}"));
-        socket.set_read_timeout(Some(TICK)).map_err(failed)?;
-        socket.set_write_timeout(Some(TICK)).map_err(failed)?;
+        socket
+            .set_read_timeout(Some(POLL_INTERVAL))
+            .map_err(failed)?;
+        socket
+            .set_write_timeout(Some(POLL_INTERVAL))
+            .map_err(failed)?;
         let reading = socket.try_clone().map_err(failed)?;
-        let (beat, interval) = channel();
-        let line = Arc::new(Line::new(tls, socket, pinned, patience, beat));
-        let (to_owner, incoming) = sync_channel(CHUNKS_WAITING);
-        let (reader_line, beat_line) = (Arc::clone(&line), Arc::clone(&line));
-        let (outgoing, to_write) = sync_channel(GATHERINGS_WAITING);
+        let (keep_alive, interval) = channel();
+        let connection = Arc::new(SharedConnection::new(
+            tls, socket, pinned, timeouts, keep_alive,
+        ));
+        let (to_owner, incoming) = sync_channel(MAX_QUEUED_CHUNKS);
+        let (reader_connection, keep_alive_connection) =
+            (Arc::clone(&connection), Arc::clone(&connection));
+        let (outgoing, to_write) = sync_channel(MAX_QUEUED_WRITES);
         let (done, written) = channel();
         let write_failure = Arc::new(OnceLock::new());
-        let (writer_line, failure) = (Arc::clone(&line), Arc::clone(&write_failure));
+        let (writer_connection, failure) = (Arc::clone(&connection), Arc::clone(&write_failure));
         let writer = std::thread::spawn(move || {
-            if let Err(error) = write_all(&writer_line, &to_write, &done) {
+            if let Err(error) = write_all(&writer_connection, &to_write, &done) {
                 let _ = failure.set(error);
             }
         });
-        let first = patience.silence / 4;
+        let first = timeouts.idle / 4;
         let threads = vec![
-            std::thread::spawn(move || reader_line.read_all(reading, &to_owner)),
-            std::thread::spawn(move || beat_line.give_signs_of_life(&interval, first)),
+            std::thread::spawn(move || reader_connection.read_all(reading, &to_owner)),
+            std::thread::spawn(move || keep_alive_connection.send_keep_alives(&interval, first)),
         ];
         Ok(Self {
-            line,
+            connection,
             incoming: Some(incoming),
             unread: Vec::new(),
             read: 0,
@@ -97,20 +104,20 @@ impl SecureChannel {
     }
 
     /// A view of the connection for another thread.
-    pub(crate) fn watch(&self) -> io::Result<Watch> {
-        Watch::new(&self.line)
+    pub(crate) fn monitor(&self) -> io::Result<ConnectionMonitor> {
+        ConnectionMonitor::new(&self.connection)
     }
 
     /// What the channel's errors mean, and its patience, for whoever holds the channel only as a [`Channel`].
-    pub(crate) fn line(&self) -> Arc<Line> {
-        Arc::clone(&self.line)
+    pub(crate) fn connection(&self) -> Arc<SharedConnection> {
+        Arc::clone(&self.connection)
     }
 }
 
 impl Channel for SecureChannel {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         copying::append(bytes, &mut self.unsent);
-        if self.unsent.len() >= GATHERED {
+        if self.unsent.len() >= FLUSH_THRESHOLD {
             self.flush()?;
         }
         Ok(())
@@ -121,7 +128,7 @@ impl Channel for SecureChannel {
         while filled < buffer.len() {
             if self.read == self.unread.len() {
                 let incoming = self.incoming.as_ref().ok_or(ChannelError::Closed)?;
-                self.unread = match incoming.recv_timeout(self.line.stall()) {
+                self.unread = match incoming.recv_timeout(self.connection.stall()) {
                     Ok(chunk) => chunk?,
                     Err(RecvTimeoutError::Timeout) => return Err(ChannelError::TimedOut),
                     Err(RecvTimeoutError::Disconnected) => return Err(ChannelError::Closed),
@@ -155,13 +162,13 @@ impl Channel for SecureChannel {
 
 /// Writes what gathers, until no more comes or writing fails.
 fn write_all(
-    line: &Line,
+    connection: &SharedConnection,
     to_write: &Receiver<Vec<u8>>,
     done: &Sender<Vec<u8>>,
 ) -> Result<(), ChannelError> {
     while let Ok(mut gathered) = to_write.recv() {
         for data in gathered.chunks(MAX_FRAME) {
-            line.write(Kind::Data, data)?;
+            connection.write(Kind::Data, data)?;
         }
         gathered.clear();
         // Where the owner is gone nobody needs it.
@@ -174,22 +181,22 @@ fn write_all(
 /// still to be read takes the last words with it.
 impl Drop for SecureChannel {
     fn drop(&mut self) {
-        self.line.leave();
+        self.connection.leave();
         let _ = self.flush();
         // The writer ends when it has written all, or when the line is too slow for a farewell.
         self.outgoing.take();
         if let Some(writer) = self.writer.take() {
             let _ = writer.join();
         }
-        let _ = self.line.say_goodbye();
-        let deadline = Instant::now() + FAREWELL;
+        let _ = self.connection.close_notify();
+        let deadline = Instant::now() + CLOSE_TIMEOUT;
         if let Some(incoming) = self.incoming.take() {
             while let Ok(Ok(_)) =
                 incoming.recv_timeout(deadline.saturating_duration_since(Instant::now()))
             {
             }
         }
-        self.line.shut();
+        self.connection.shutdown();
         for thread in self.threads.drain(..) {
             let _ = thread.join();
         }

@@ -1,10 +1,10 @@
 //! From an address to a channel with the one peer that is expected.
 
+use crate::acceptor::{Acceptor, Incoming};
 use crate::channel::SecureChannel;
-use crate::door::{Door, Visit};
-use crate::limits::{HANDSHAKE, Patience, deadline};
-use crate::line::{TICK, is_tick};
-use crate::tls::{self, Pinned};
+use crate::connection::{POLL_INTERVAL, is_timeout};
+use crate::limits::{HANDSHAKE_TIMEOUT, Timeouts, deadline};
+use crate::tls::{self, PinnedKeys};
 use crate::{Fault, Fingerprint, Identity, SessionError};
 use rustls::Connection;
 use std::io::{self, ErrorKind, Read};
@@ -13,10 +13,10 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// How long the joining side sleeps before it knocks again.
-const KNOCK: Duration = Duration::from_millis(200);
+const CONNECT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
 /// How long where somebody opened and closed again.
-const KNOCK_IN_A_CROWD: Duration = Duration::from_millis(50);
+const RETRY_DELAY: Duration = Duration::from_millis(50);
 
 /// The host's end before anyone has come.
 #[derive(Debug)]
@@ -62,17 +62,17 @@ impl Listener {
         self,
         identity: &Identity,
         peer: Fingerprint,
-        patience: &Patience,
-        stranger: &mut dyn FnMut(&SessionError),
+        timeouts: &Timeouts,
+        rejected: &mut dyn FnMut(&SessionError),
     ) -> Result<SecureChannel, SessionError> {
-        let deadline = deadline(patience.arrival);
-        let mut door = Door::open(self, identity, &[peer], patience);
+        let deadline = deadline(timeouts.connect);
+        let mut acceptor = Acceptor::open(self, identity, &[peer], timeouts);
         let mut wrong_key = None;
-        while let Some(visit) = door.next(deadline) {
+        while let Some(visit) = acceptor.next(deadline) {
             match visit {
-                Visit::Peer(_, channel) => return Ok(*channel),
-                Visit::Stranger(error) => {
-                    stranger(&error);
+                Incoming::Peer(_, channel) => return Ok(*channel),
+                Incoming::Rejected(error) => {
+                    rejected(&error);
                     if matches!(error.fault(), Fault::PeerDiffers) {
                         wrong_key = Some(error);
                     }
@@ -82,7 +82,7 @@ impl Listener {
         Err(wrong_key.unwrap_or_else(|| {
             SessionError::Network(format!(
                 "the other side did not come within {} s",
-                patience.arrival.as_secs()
+                timeouts.connect.as_secs()
             ))
         }))
     }
@@ -94,17 +94,17 @@ pub fn join(
     address: &str,
     identity: &Identity,
     peer: Fingerprint,
-    patience: &Patience,
+    timeouts: &Timeouts,
 ) -> Result<SecureChannel, SessionError> {
-    let deadline = deadline(patience.arrival);
+    let deadline = deadline(timeouts.connect);
     loop {
-        let (failed, pause) = match knock(address, deadline) {
-            Ok(socket) => match join_over(socket, identity, peer, patience) {
-                Err(error @ SessionError::Network(_)) => (error, KNOCK_IN_A_CROWD),
+        let (failed, pause) = match connect_tcp(address, deadline) {
+            Ok(socket) => match join_on(socket, identity, peer, timeouts) {
+                Err(error @ SessionError::Network(_)) => (error, RETRY_DELAY),
                 ended => return ended,
             },
             Err(error @ SessionError::Ours(_)) => return Err(error),
-            Err(error) => (error, KNOCK),
+            Err(error) => (error, CONNECT_RETRY_DELAY),
         };
         if Instant::now() + pause >= deadline {
             return Err(failed);
@@ -114,18 +114,18 @@ pub fn join(
 }
 
 /// The joining side's end of a connection that stands.
-pub(crate) fn join_over(
+pub(crate) fn join_on(
     socket: TcpStream,
     identity: &Identity,
     peer: Fingerprint,
-    patience: &Patience,
+    timeouts: &Timeouts,
 ) -> Result<SecureChannel, SessionError> {
-    let pinned = Pinned::new(peer);
+    let pinned = PinnedKeys::new(peer);
     let tls = tls::client(identity, &pinned)?;
-    secure(socket, tls, pinned, patience)
+    secure(socket, tls, pinned, timeouts)
 }
 
-fn knock(address: &str, deadline: Instant) -> Result<TcpStream, SessionError> {
+fn connect_tcp(address: &str, deadline: Instant) -> Result<TcpStream, SessionError> {
     let no_address = || {
         SessionError::Ours(format!(
             "{address}: this is no address; it has a host and a port, as in hospital.example:7070"
@@ -149,7 +149,7 @@ fn knock(address: &str, deadline: Instant) -> Result<TcpStream, SessionError> {
     let mut last = None;
     for address in address.to_socket_addrs().map_err(unknown)? {
         let left = deadline.saturating_duration_since(Instant::now());
-        match TcpStream::connect_timeout(&address, left.max(KNOCK)) {
+        match TcpStream::connect_timeout(&address, left.max(CONNECT_RETRY_DELAY)) {
             Ok(socket) => return Ok(socket),
             Err(error) => last = Some(error),
         }
@@ -164,16 +164,20 @@ fn knock(address: &str, deadline: Instant) -> Result<TcpStream, SessionError> {
 pub(crate) fn secure(
     mut socket: TcpStream,
     mut tls: Connection,
-    pinned: Arc<Pinned>,
-    patience: &Patience,
+    pinned: Arc<PinnedKeys>,
+    timeouts: &Timeouts,
 ) -> Result<SecureChannel, SessionError> {
     let failed = |error: io::Error| SessionError::Network(format!("the handshake failed: {error}"));
     // Some systems hand on the listener's way of not waiting.
     socket.set_nonblocking(false).map_err(failed)?;
     socket.set_nodelay(true).map_err(failed)?;
-    socket.set_read_timeout(Some(TICK)).map_err(failed)?;
-    socket.set_write_timeout(Some(TICK)).map_err(failed)?;
-    let deadline = Instant::now() + HANDSHAKE.min(patience.silence);
+    socket
+        .set_read_timeout(Some(POLL_INTERVAL))
+        .map_err(failed)?;
+    socket
+        .set_write_timeout(Some(POLL_INTERVAL))
+        .map_err(failed)?;
+    let deadline = Instant::now() + HANDSHAKE_TIMEOUT.min(timeouts.idle);
     while tls.is_handshaking() || tls.wants_write() {
         let moved = if tls.wants_write() {
             tls.write_tls(&mut socket)
@@ -187,13 +191,13 @@ pub(crate) fn secure(
                 ));
             }
             Ok(_) => {}
-            Err(error) if is_tick(&error) => {}
+            Err(error) if is_timeout(&error) => {}
             Err(error) => return Err(failed(error)),
         }
         if let Err(error) = tls.process_new_packets() {
             // The alert tells the other side why; it is welcome to miss it.
             let _ = tls.write_tls(&mut socket);
-            hear_out(&mut socket);
+            drain(&mut socket);
             return Err(pinned.explain(&error));
         }
         if Instant::now() > deadline {
@@ -202,18 +206,18 @@ pub(crate) fn secure(
             ));
         }
     }
-    SecureChannel::new(socket, tls, pinned, patience)
+    SecureChannel::new(socket, tls, pinned, timeouts)
 }
 
 /// Takes in what the other side still says, for a moment: a socket that is closed before would take the alert with it.
-fn hear_out(socket: &mut TcpStream) {
+fn drain(socket: &mut TcpStream) {
     let _ = socket.shutdown(Shutdown::Write);
-    let deadline = Instant::now() + 10 * TICK;
+    let deadline = Instant::now() + 10 * POLL_INTERVAL;
     let mut ignored = [0; 4096];
     while Instant::now() < deadline {
         match socket.read(&mut ignored) {
             Ok(1..) => {}
-            Err(error) if is_tick(&error) => {}
+            Err(error) if is_timeout(&error) => {}
             _ => return,
         }
     }
@@ -225,25 +229,25 @@ mod tests {
 
     #[test]
     fn what_is_wrong_with_an_address_is_told_apart() {
-        let soon = Instant::now() + KNOCK;
+        let soon = Instant::now() + CONNECT_RETRY_DELAY;
         for page in [
             "http://127.0.0.1:7070",
             "https://clinic.example/",
             "clinic.example",
         ] {
-            let error = knock(page, soon).unwrap_err();
+            let error = connect_tcp(page, soon).unwrap_err();
             assert!(
                 matches!(&error, SessionError::Ours(it) if it.contains("a host and a port")),
                 "{error}"
             );
         }
         // This name is kept free for all time.
-        let error = knock("clinic.invalid:7070", soon).unwrap_err();
+        let error = connect_tcp("clinic.invalid:7070", soon).unwrap_err();
         assert!(
             matches!(&error, SessionError::Network(it) if it.contains("could not be found")),
             "{error}"
         );
-        let error = knock("127.0.0.1:9", soon).unwrap_err();
+        let error = connect_tcp("127.0.0.1:9", soon).unwrap_err();
         assert!(
             matches!(&error, SessionError::Network(it) if it.contains("running there")),
             "{error}"

@@ -4,8 +4,8 @@
 //! limit of its tag before memory is reserved. In the place of any of them a side may decline, with a reason in words; before its terms a host may ask to wait.
 
 use crate::SessionError;
-use crate::error::tame;
-use crate::limits::{LONGEST_WAIT, MAX_PAIRS};
+use crate::error::sanitize;
+use crate::limits::{MAX_PAIRS, MAX_QUEUE_TIME};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -93,7 +93,7 @@ pub(crate) fn receive_bytes(channel: &mut dyn Channel, tag: Tag) -> Result<Vec<u
 }
 
 /// Receives a message, however often the other side asks to wait for it; each time is told.
-pub(crate) fn receive_after_waiting<T: DeserializeOwned>(
+pub(crate) fn receive_after_wait<T: DeserializeOwned>(
     channel: &mut dyn Channel,
     tag: Tag,
     waiting: &mut dyn FnMut(u64),
@@ -105,7 +105,7 @@ pub(crate) fn receive_after_waiting<T: DeserializeOwned>(
             return decode(tag, &bytes);
         }
         let wait: Wait = decode(Tag::Wait, &bytes)?;
-        if begin.elapsed() > LONGEST_WAIT {
+        if begin.elapsed() > MAX_QUEUE_TIME {
             return Err(SessionError::Network(
                 "the other side was busy with others all the time".into(),
             ));
@@ -137,7 +137,7 @@ fn receive_one_of(channel: &mut dyn Channel, due: &[Tag]) -> Result<(Tag, Vec<u8
     channel.receive(&mut bytes)?;
     if tag == Tag::Decline {
         let decline: Decline = decode(Tag::Decline, &bytes)?;
-        return Err(SessionError::Declined(tame(&decline.reason)));
+        return Err(SessionError::Declined(sanitize(&decline.reason)));
     }
     Ok((tag, bytes))
 }

@@ -142,22 +142,22 @@ impl From<ChannelError> for SessionError {
 }
 
 /// Text from the other side, fit for a terminal: short, on one line, in one direction, without control characters.
-pub(crate) fn tame(text: &str) -> String {
-    const MOST: usize = 200;
-    let mut tame: String = text
+pub(crate) fn sanitize(text: &str) -> String {
+    const MAX_CHARS: usize = 200;
+    let mut sanitize: String = text
         .chars()
-        .take(MOST)
-        .map(|c| if is_wild(c) { '\u{fffd}' } else { c })
+        .take(MAX_CHARS)
+        .map(|c| if needs_sanitizing(c) { '\u{fffd}' } else { c })
         .collect();
-    if text.chars().nth(MOST).is_some() {
-        tame.push('…');
+    if text.chars().nth(MAX_CHARS).is_some() {
+        sanitize.push('…');
     }
-    tame
+    sanitize
 }
 
 /// Whether a character steers what others look like: control characters, ends of lines, and those that turn the direction of
 /// writing, by which a text can look like another.
-fn is_wild(c: char) -> bool {
+fn needs_sanitizing(c: char) -> bool {
     c.is_control()
         || matches!(
             c,
@@ -168,16 +168,16 @@ fn is_wild(c: char) -> bool {
 }
 
 fn list(differences: &[Difference]) -> String {
-    const MOST: usize = 12;
+    const MAX_CHARS: usize = 12;
     let mut text = "the two sides differ:".to_string();
-    for difference in differences.iter().take(MOST) {
+    for difference in differences.iter().take(MAX_CHARS) {
         text.push_str(&format!(
             "\n  {}: {} here, {} there",
             difference.field, difference.ours, difference.theirs
         ));
     }
-    if differences.len() > MOST {
-        text.push_str(&format!("\n  and {} more", differences.len() - MOST));
+    if differences.len() > MAX_CHARS {
+        text.push_str(&format!("\n  and {} more", differences.len() - MAX_CHARS));
     }
     text
 }
@@ -188,14 +188,14 @@ mod tests {
 
     #[test]
     fn text_of_the_other_side_cannot_steer_a_terminal_or_fill_it() {
-        assert_eq!(tame("a\u{1b}[31m\nb"), "a\u{fffd}[31m\u{fffd}b");
+        assert_eq!(sanitize("a\u{1b}[31m\nb"), "a\u{fffd}[31m\u{fffd}b");
         for wild in
             "\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202e}\u{2066}\u{2069}".chars()
         {
-            assert_eq!(tame(&format!("a{wild}b")), "a\u{fffd}b", "{wild:?}");
+            assert_eq!(sanitize(&format!("a{wild}b")), "a\u{fffd}b", "{wild:?}");
         }
         // Letters of every script are no harm.
-        assert_eq!(tame("Zürich עברית 東京 – …"), "Zürich עברית 東京 – …");
-        assert_eq!(tame(&"x".repeat(5000)).chars().count(), 201);
+        assert_eq!(sanitize("Zürich עברית 東京 – …"), "Zürich עברית 東京 – …");
+        assert_eq!(sanitize(&"x".repeat(5000)).chars().count(), 201);
     }
 }

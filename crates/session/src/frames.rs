@@ -22,7 +22,7 @@ pub enum Kind {
     /// Bytes of the conversation.
     Data,
     /// Nothing but a sign of life.
-    Alive,
+    KeepAlive,
 }
 
 /// A header that no honest side sends.
@@ -40,13 +40,13 @@ pub enum FrameError {
 pub fn header(kind: Kind, length: usize) -> Result<[u8; HEADER], FrameError> {
     let allowed = match kind {
         Kind::Data => 1..=MAX_FRAME,
-        Kind::Alive => 0..=0,
+        Kind::KeepAlive => 0..=0,
     };
     let checked = u32::try_from(length)
         .ok()
         .filter(|_| allowed.contains(&length));
     let [a, b, c, d] = checked.ok_or(FrameError::Length)?.to_le_bytes();
-    Ok([u8::from(kind == Kind::Alive), a, b, c, d])
+    Ok([u8::from(kind == Kind::KeepAlive), a, b, c, d])
 }
 
 /// Takes a stream apart, in whatever pieces it comes.
@@ -89,7 +89,7 @@ impl Parser {
 fn announced([kind, length @ ..]: [u8; HEADER]) -> Result<usize, FrameError> {
     let kind = match kind {
         0 => Kind::Data,
-        1 => Kind::Alive,
+        1 => Kind::KeepAlive,
         _ => return Err(FrameError::Kind),
     };
     let length = usize::try_from(u32::from_le_bytes(length)).map_err(|_| FrameError::Length)?;
@@ -111,7 +111,7 @@ mod tests {
     fn lengths_are_held_against_their_limits() {
         assert_eq!(header(Kind::Data, 0), Err(FrameError::Length));
         assert_eq!(header(Kind::Data, MAX_FRAME + 1), Err(FrameError::Length));
-        assert_eq!(header(Kind::Alive, 1), Err(FrameError::Length));
+        assert_eq!(header(Kind::KeepAlive, 1), Err(FrameError::Length));
         let mut data = Vec::new();
         for (bytes, error) in [
             (vec![0, 255, 255, 255, 255], FrameError::Length),
@@ -138,7 +138,7 @@ mod tests {
             let mut stream = Vec::new();
             for data in &frames {
                 if data.is_empty() {
-                    stream.extend(header(Kind::Alive, 0).unwrap());
+                    stream.extend(header(Kind::KeepAlive, 0).unwrap());
                 } else {
                     stream.extend(frame(data));
                 }

@@ -10,8 +10,8 @@
 //! | 9 | messages of a roster; two bytes before are the rows and letters that were announced |
 //! | 10 | the list of finished pairs; a byte before is the number of pairs |
 //! | 11 | a journal's record, without its checksum |
-//! | 12 | parcels; a byte before is the length of the pieces that are asked for |
-//! | 13 | parcels whose contents are given as a length of one byte and so many bytes: they must come back |
+//! | 12 | packets; a byte before is the length of the pieces that are asked for |
+//! | 13 | packets whose contents are given as a length of one byte and so many bytes: they must come back |
 //! | 14 | a journal's records without their checksums, in a whole file |
 //! | 15 | a ledger |
 //! | 16 | an identity file |
@@ -22,11 +22,11 @@ use crate::agreement::{self, Hello, Terms};
 use crate::control::{self, Decline, Tag};
 use crate::frames::Parser;
 use crate::journal::Journal;
-use crate::journal::record::{Record, sealed};
+use crate::journal::record::{Record, checksummed};
 use crate::roster::{Announced, Roster, Row};
+use crate::run::{Finished, Remaining};
 use crate::session::Ready;
-use crate::work::{Finished, Remaining};
-use crate::{Fingerprint, Identity, Letters, Sealed, ledger};
+use crate::{AlphabetInfo, ChecksummedChannel, Fingerprint, Identity, ledger};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
@@ -88,16 +88,16 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
             let Some((piece, stream)) = bytes.split_first() else {
                 return false;
             };
-            let mut sealed = Sealed::new(Script(stream));
+            let mut checksummed = ChecksummedChannel::new(Script(stream));
             let mut piece = vec![0; usize::from(*piece) + 1];
             let mut received = 0;
-            while sealed.receive(&mut piece).is_ok() {
+            while checksummed.receive(&mut piece).is_ok() {
                 received += piece.len();
             }
             assert!(received <= stream.len(), "more came out than went in");
             received > 0
         }
-        13 => parcels(bytes),
+        13 => packets(bytes),
         14 => journal(bytes),
         15 => ledger::is_ledger(bytes),
         16 => Identity::from_pem(bytes).is_ok(),
@@ -109,29 +109,33 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
         _ => {
             let mut times = 0_usize;
             let terms: Result<Terms, _> =
-                control::receive_after_waiting(&mut Script(bytes), Tag::Terms, &mut |_| times += 1);
+                control::receive_after_wait(&mut Script(bytes), Tag::Terms, &mut |_| times += 1);
             terms.is_ok() && times <= bytes.len()
         }
     }
 }
 
-/// What is sent in parcels comes back, whatever the pieces.
-fn parcels(mut bytes: &[u8]) -> bool {
+/// What is sent in packets comes back, whatever the pieces.
+fn packets(mut bytes: &[u8]) -> bool {
     let mut said = Vec::new();
-    let mut sealed = Sealed::new(Tape::default());
+    let mut checksummed = ChecksummedChannel::new(Tape::default());
     while let Some((length, rest)) = bytes.split_first() {
         let (now, later) = rest.split_at(rest.len().min(usize::from(*length)));
         bytes = later;
         said.extend_from_slice(now);
-        if sealed.send(now).and_then(|()| sealed.flush()).is_err() {
+        if checksummed
+            .send(now)
+            .and_then(|()| checksummed.flush())
+            .is_err()
+        {
             return false;
         }
     }
     let mut heard = vec![0; said.len()];
     let came = heard
         .chunks_mut(7)
-        .all(|piece| sealed.receive(piece).is_ok());
-    assert!(came && heard == said, "parcels lost something");
+        .all(|piece| checksummed.receive(piece).is_ok());
+    assert!(came && heard == said, "packets lost something");
     !said.is_empty()
 }
 
@@ -142,7 +146,7 @@ fn journal(bytes: &[u8]) -> bool {
     file.extend(id);
     let (contents, torn) = bytes.as_chunks();
     for content in contents {
-        file.extend(sealed(&id, content));
+        file.extend(checksummed(&id, content));
     }
     file.extend(torn);
     let mut journal = Journal::in_memory(id, 9, Reveal::Score);
@@ -187,7 +191,7 @@ const TAGS: [Tag; 7] = [
 ];
 
 fn greeting(bytes: &[u8]) -> bool {
-    let letters = Letters {
+    let letters = AlphabetInfo {
         named: None,
         declared: None,
         read_as: Alphabet::full(Notation::Letters),
@@ -195,8 +199,8 @@ fn greeting(bytes: &[u8]) -> bool {
     };
     let ours = Hello::new(&letters, Duration::from_secs(60));
     let mut script = Script(bytes);
-    let theirs = agreement::compare_versions(&mut script)
-        .and_then(|()| agreement::greet(&mut script, Role::Host, &ours));
+    let theirs = agreement::exchange_versions(&mut script)
+        .and_then(|()| agreement::open(&mut script, Role::Host, &ours));
     theirs.is_ok_and(|hello| hello.letters().is_ok())
 }
 
@@ -229,7 +233,7 @@ fn record(bytes: &[u8]) -> bool {
     let content = bytes
         .first_chunk()
         .filter(|content| content.len() == bytes.len());
-    let Some(record) = content.and_then(|content| Record::decode(&id, &sealed(&id, content)))
+    let Some(record) = content.and_then(|content| Record::decode(&id, &checksummed(&id, content)))
     else {
         return false;
     };

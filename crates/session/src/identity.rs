@@ -4,7 +4,7 @@
 //! theirs once, over a line that they trust: on the phone, or in the contract.
 
 use crate::SessionError;
-use crate::home;
+use crate::state_dir;
 use ring::digest::{SHA256, digest};
 use ring::{hmac, rand::SystemRandom, signature::Ed25519KeyPair};
 use rustls::pki_types::pem::PemObject;
@@ -67,13 +67,13 @@ impl Identity {
     pub fn create(path: &Path) -> Result<Self, SessionError> {
         let failed = |error: io::Error| SessionError::file(path, &error);
         if let Some(folder) = path.parent() {
-            home::private_folder(folder)?;
+            state_dir::create_private_dir(folder)?;
         }
         let key = new_key()?;
         let identity = Self::from_pkcs8(&key).map_err(SessionError::Ours)?;
         // Written aside and linked to its name: a crash leaves no half of a key, and nobody's key is overwritten.
         let new = path.with_extension(format!("new-{}", std::process::id()));
-        let written = home::private_file()
+        let written = state_dir::private_file()
             .create_new(true)
             .open(&new)
             .and_then(|mut file| {
@@ -87,7 +87,7 @@ impl Identity {
             });
         let _ = std::fs::remove_file(&new);
         written.map_err(failed)?;
-        home::sync_folder(path);
+        state_dir::sync_parent_dir(path);
         Ok(identity)
     }
 
@@ -330,7 +330,7 @@ mod tests {
             "-----BEGIN PRIVATE KEY-----\nAAAA\n-----END PRIVATE KEY-----\n",
         ] {
             std::fs::remove_file(&path).ok();
-            home::private_file()
+            state_dir::private_file()
                 .create_new(true)
                 .open(&path)
                 .unwrap()

@@ -12,8 +12,8 @@
 pub(crate) mod record;
 
 use crate::SessionError;
-use crate::home::{self, lock, private_folder};
 use crate::identity::hex;
+use crate::state_dir::{self, create_private_dir, lock};
 use record::{RECORD, Record};
 use std::fs::File;
 use std::io::{self, Read, Seek, SeekFrom, Write};
@@ -49,10 +49,10 @@ impl Journal {
         reveal: Reveal,
     ) -> Result<Self, SessionError> {
         let mut journal = Self::in_memory(id, pairs, reveal);
-        private_folder(folder)?;
+        create_private_dir(folder)?;
         let path = folder.join(format!("{}.journal", &hex(&id)[..32]));
         let failed = |error: io::Error| SessionError::file(&path, &error);
-        let file = home::private_file()
+        let file = state_dir::private_file()
             .read(true)
             .create(true)
             .truncate(false)
@@ -91,7 +91,7 @@ impl Journal {
     }
 
     /// How many pairs were begun more than once, and how often the one that was most.
-    pub(crate) fn repeated_views(&self) -> (u64, u32) {
+    pub(crate) fn repeated_starts(&self) -> (u64, u32) {
         let repeated = self.views.iter().filter(|&&views| views > 1).count();
         (
             repeated as u64,
@@ -175,7 +175,7 @@ impl Journal {
         };
         let bytes = record.encode(&self.id);
         if let Err(error) = file.write_all(&bytes) {
-            cut_back(file, self.end);
+            truncate_to(file, self.end);
             return Err(SessionError::file(&self.path, &error));
         }
         self.end += RECORD as u64;
@@ -188,14 +188,14 @@ impl Journal {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
         let Some(end) = self.read(&bytes) else {
-            return Err(foreign(&path));
+            return Err(not_this_journal(&path));
         };
         if end == 0 {
             file.set_len(0).map_err(failed)?;
             file.seek(SeekFrom::Start(0)).map_err(failed)?;
             file.write_all(&self.header()).map_err(failed)?;
             file.sync_all().map_err(failed)?;
-            home::sync_folder(&path);
+            state_dir::sync_parent_dir(&path);
             self.end = HEADER as u64;
             return Ok(());
         }
@@ -251,7 +251,7 @@ impl Journal {
 
 /// Takes half a record away. A disk that was full may have room again, and what follows must not stand behind half a record,
 /// where nobody would find it.
-fn cut_back(mut file: &File, end: u64) {
+fn truncate_to(mut file: &File, end: u64) {
     let _ = file.set_len(end);
     let _ = file.seek(SeekFrom::Start(end));
 }
@@ -267,7 +267,7 @@ fn same(a: &Answer, b: &Answer) -> bool {
     }
 }
 
-fn foreign(path: &Path) -> SessionError {
+fn not_this_journal(path: &Path) -> SessionError {
     SessionError::bad_file(
         path,
         "this is not the journal of this comparison\n  move it away; scores are never taken from another comparison",

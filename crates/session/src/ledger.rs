@@ -7,8 +7,8 @@
 //!
 //! The file holds names that only this side's key can make, not ids.
 
-use crate::home::{self, private_folder};
 use crate::identity::hex;
+use crate::state_dir::{self, create_private_dir};
 use crate::{Fingerprint, Identity, SessionError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -46,10 +46,10 @@ pub(crate) fn check(folder: &Path, request: &Request<'_>) -> Result<u64, Session
 
 /// Counts the comparisons, where the limit allows all of them; else counts none.
 pub(crate) fn charge(folder: &Path, request: &Request<'_>) -> Result<(), SessionError> {
-    private_folder(folder)?;
+    create_private_dir(folder)?;
     let path = folder.join(format!("{}.json", request.peer.plain()));
     let guard_path = path.with_extension("lock");
-    let guard = home::private_file()
+    let guard = state_dir::private_file()
         .create(true)
         .truncate(false)
         .open(&guard_path)
@@ -63,7 +63,7 @@ pub(crate) fn charge(folder: &Path, request: &Request<'_>) -> Result<(), Session
     ledger.version = VERSION;
     let text = serde_json::to_vec(&ledger)
         .map_err(|error| SessionError::bad_file(&path, error.to_string()))?;
-    home::replace(&path, &text)
+    state_dir::replace(&path, &text)
 }
 
 impl Ledger {
@@ -81,7 +81,7 @@ impl Ledger {
             let here = here.entry(name).or_default();
             *here = here.saturating_add(*comparisons);
         }
-        let (mut beyond, mut most_agreements) = (0, 0);
+        let (mut beyond, mut max_agreements) = (0, 0);
         for (name, comparisons) in here {
             let counts = self.scanpaths.entry(name).or_default();
             counts.insert(agreement.clone(), comparisons);
@@ -90,7 +90,7 @@ impl Ledger {
                 .values()
                 .fold(0, |sum: u64, count| sum.saturating_add(*count));
             let agreements = counts.values().filter(|&&comparisons| comparisons > 0);
-            most_agreements = most_agreements.max(agreements.count() as u64);
+            max_agreements = max_agreements.max(agreements.count() as u64);
             beyond += u64::from(request.limit.is_some_and(|limit| total > limit));
         }
         if let (Some(limit), 1..) = (request.limit, beyond) {
@@ -99,7 +99,7 @@ impl Ledger {
                 request.cohort.entries.len()
             )));
         }
-        Ok(most_agreements)
+        Ok(max_agreements)
     }
 }
 

@@ -1,7 +1,7 @@
 //! Connects two institutions: who is there, what they agree on, what is left to do, and what came out.
 //!
 //! ```text
-//! Listener::accept ─┐                    Conversation::greet ─▶ agree ─▶ Agreed::run ─▶ Ended (an Outcome)
+//! Listener::accept ─┐                    Session::greet ─▶ agree ─▶ AgreedSession::run ─▶ CompletedSession (an Outcome)
 //! join ─────────────┴─▶ SecureChannel ─▶      versions,          terms,      an engine,
 //!      TLS 1.3, two pinned keys               patience           rosters,    every score in the journal
 //!                                                                journal     as soon as it is known
@@ -16,46 +16,46 @@
 //! The engines of `veilpath-protocol` run unchanged: a session agrees on every field of the plan, whatever an engine adds to
 //! it, and hands the engine a [`Channel`](veilpath_protocol::Channel).
 
+mod acceptor;
 mod agreement;
 mod channel;
+mod checksummed;
 mod connect;
+mod connection;
 mod control;
-mod door;
+mod digests;
 mod error;
 pub mod frames;
 #[doc(hidden)]
 pub mod fuzzing;
-mod home;
 mod host_key;
 mod identity;
 mod journal;
 mod ledger;
 pub mod limits;
-mod line;
 mod loopback;
-mod one_agreement;
-mod reception;
+mod peer_server;
+mod pinned_agreement;
 mod roster;
-mod sealed;
-mod seals;
+mod run;
 mod session;
+mod session_slots;
+mod state_dir;
 mod throttle;
 mod tls;
-mod turns;
-mod work;
 
-pub use agreement::Letters;
+pub use acceptor::{Acceptor, Incoming};
+pub use agreement::AlphabetInfo;
 pub use channel::SecureChannel;
+pub use checksummed::ChecksummedChannel;
 pub use connect::{Listener, join};
-pub use door::{Door, Visit};
 pub use error::{Difference, Fault, SessionError};
-pub use home::Home;
 pub use host_key::HostKey;
 pub use identity::{Fingerprint, FingerprintError, Identity};
 pub use loopback::compare_on_loopback;
-pub use one_agreement::OneAgreement;
-pub use reception::{Guest, Hold, Parting, Reception, Standing};
-pub use sealed::Sealed;
-pub use session::{Agreed, Conversation, Plan, Summary, Wish};
-pub use turns::{Turn, Turns};
-pub use work::Ended;
+pub use peer_server::{Handler, PeerConnection, PeerServer, PeerState, SessionFailure};
+pub use pinned_agreement::PinnedAgreement;
+pub use run::CompletedSession;
+pub use session::{AgreedSession, AgreementSummary, Proposal, Requested, Session};
+pub use session_slots::{SessionSlot, SessionSlots};
+pub use state_dir::StateDir;

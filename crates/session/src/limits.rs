@@ -13,7 +13,7 @@ pub const MAX_SCANPATHS: usize = 1 << 20;
 pub const MAX_LETTERS: u64 = 1 << 24;
 
 /// Letters in one cohort.
-pub const MAX_LETTERS_IN_ALL: u64 = 1 << 28;
+pub const MAX_COHORT_LETTERS: u64 = 1 << 28;
 
 /// Pairs in one session.
 pub const MAX_PAIRS: u64 = 1 << 24;
@@ -23,23 +23,23 @@ pub const MAX_ID_BYTES: usize = 1024;
 
 /// Time-outs of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Patience {
+pub struct Timeouts {
     /// The longest silence: not even a sign of life came. A side that computes gives one four times as often.
-    pub silence: Duration,
+    pub idle: Duration,
     /// The longest time in which a side gives signs of life and nothing else while the other waits for its part of the
     /// work.
     pub stall: Duration,
     /// The longest time for the other side to arrive.
-    pub arrival: Duration,
+    pub connect: Duration,
 }
 
-impl Patience {
+impl Timeouts {
     /// For a longest silence; stalls may last sixty times as long.
-    pub fn new(silence: Duration, arrival: Duration) -> Self {
+    pub fn new(idle: Duration, connect: Duration) -> Self {
         Self {
-            silence,
-            stall: silence.saturating_mul(60),
-            arrival,
+            idle,
+            stall: idle.saturating_mul(60),
+            connect,
         }
     }
 }
@@ -52,14 +52,14 @@ pub(crate) fn deadline(wait: Duration) -> Instant {
 }
 
 /// The longest time for a connection to prove who it is: until then it is a stranger that keeps the true peer waiting.
-pub(crate) const HANDSHAKE: Duration = Duration::from_secs(10);
+pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// The shortest and the longest silence that a side may ask the other to respect.
-pub(crate) const SILENCE_RANGE: (Duration, Duration) =
+pub(crate) const IDLE_TIMEOUT_RANGE: (Duration, Duration) =
     (Duration::from_millis(200), Duration::from_secs(24 * 3600));
 
 /// The longest time for which a host may let a peer wait for its turn.
-pub(crate) const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
+pub(crate) const MAX_QUEUE_TIME: Duration = Duration::from_secs(24 * 3600);
 
 /// Peers that one host may expect. Each has at most three connections (one that is worked with, one that waits for it to
 /// end, one that is being declined), of at most three open files and four threads each: all of them have room in the thousand

@@ -4,10 +4,10 @@
 //! greeting, agreement, rosters, engine. Only the journals are missing: what an interrupted run has lost, the next one
 //! computes again.
 
-use crate::connect::join_over;
-use crate::limits::Patience;
+use crate::connect::join_on;
+use crate::limits::Timeouts;
 use crate::{
-    Conversation, Fingerprint, HostKey, Identity, Letters, Listener, Plan, SecureChannel,
+    AlphabetInfo, Fingerprint, HostKey, Identity, Listener, Proposal, SecureChannel, Session,
     SessionError,
 };
 use std::net::TcpStream;
@@ -19,10 +19,10 @@ use veilpath_protocol::{Observer, Outcome, ProtocolError, Role, Spec};
 const ADDRESS: &str = "127.0.0.1:0";
 
 /// Both sides are here already, and give signs of life as between two machines.
-const PATIENCE: Patience = Patience {
-    silence: Duration::from_secs(60),
+const TIMEOUTS: Timeouts = Timeouts {
+    idle: Duration::from_secs(60),
     stall: Duration::from_secs(3600),
-    arrival: Duration::from_secs(10),
+    connect: Duration::from_secs(10),
 };
 
 /// Compares two cohorts with both roles here, the host's first; the outcome is the host's. Where a side fails, its own error
@@ -38,9 +38,9 @@ pub fn compare_on_loopback(
     let peers = [bob.fingerprint(), alice.fingerprint()];
     let listener = Listener::bind(ADDRESS).map_err(|error| unavailable(&error))?;
     // Before any work, and once: here nobody is late.
-    let socket = TcpStream::connect_timeout(&listener.address(), PATIENCE.arrival)
+    let socket = TcpStream::connect_timeout(&listener.address(), TIMEOUTS.connect)
         .map_err(|error| unavailable(&error))?;
-    let plan = |cohort: &Cohort, key: Option<HostKey>| Plan {
+    let proposal = |cohort: &Cohort, key: Option<HostKey>| Proposal {
         spec: spec.clone(),
         cohort: cohort.clone(),
         pseudonyms: false,
@@ -51,16 +51,16 @@ pub fn compare_on_loopback(
     };
     let (host, joining) = std::thread::scope(|scope| {
         let joining = scope.spawn(move || {
-            let channel = join_over(socket, bob, peers[1], &PATIENCE)?;
-            let plan = plan(cohorts[1], None);
-            side(Role::Join, channel, bob, peers[1], plan, observers[1])
+            let channel = join_on(socket, bob, peers[1], &TIMEOUTS)?;
+            let proposal = proposal(cohorts[1], None);
+            side(Role::Join, channel, bob, peers[1], proposal, observers[1])
         });
         let host = listener
             // A stranger on this machine is turned away, as by any host.
-            .accept(alice, peers[0], &PATIENCE, &mut |_| {})
+            .accept(alice, peers[0], &TIMEOUTS, &mut |_| {})
             .and_then(|channel| {
-                let plan = plan(cohorts[0], key);
-                side(Role::Host, channel, alice, peers[0], plan, observers[0])
+                let proposal = proposal(cohorts[0], key);
+                side(Role::Host, channel, alice, peers[0], proposal, observers[0])
             });
         (host, joining.join())
     });
@@ -81,17 +81,17 @@ fn side(
     channel: SecureChannel,
     identity: &Identity,
     peer: Fingerprint,
-    plan: Plan,
+    proposal: Proposal,
     observer: &dyn Observer,
 ) -> Result<Outcome, SessionError> {
-    let letters = Letters {
+    let letters = AlphabetInfo {
         named: None,
         declared: None,
-        read_as: plan.spec.alphabet,
+        read_as: proposal.spec.alphabet,
         grid: None,
     };
-    let (conversation, _) = Conversation::greet(channel, role, identity, peer, &letters, PATIENCE)?;
-    Ok(conversation.agree(plan, None)?.run(observer)?.outcome)
+    let (session, _) = Session::open(channel, role, identity, peer, &letters, TIMEOUTS)?;
+    Ok(session.agree(proposal, None)?.run(observer)?.outcome)
 }
 
 /// Of two errors the one that explains the other: a side that fails by itself leaves, and the other then finds the line

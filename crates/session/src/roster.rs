@@ -10,7 +10,7 @@
 
 use crate::SessionError;
 use crate::control::{self, Tag};
-use crate::error::tame;
+use crate::error::sanitize;
 use crate::identity::hex;
 use crate::limits::{MAX_ID_BYTES, MAX_LETTERS, MAX_PAIRS};
 use crate::{Fingerprint, Identity};
@@ -21,7 +21,7 @@ use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Scanpath};
 use veilpath_protocol::{Channel, Label, PairRule, count_pairs, pairs_of};
 
 /// Bytes of rows that are gathered into one message.
-const PART: usize = 512 << 10;
+const MESSAGE_BYTES: usize = 512 << 10;
 
 /// The keys of the two sides of a session.
 #[derive(Clone, Copy, Debug)]
@@ -75,7 +75,7 @@ impl Roster {
         if let (Some(entry), Some(most)) = (cohort.entries.iter().find(too_long), padding) {
             return Err(SessionError::Ours(format!(
                 "a scanpath of {} has more letters than the {most} of --pad-to",
-                tame(&entry.participant)
+                sanitize(&entry.participant)
             )));
         }
         let pseudonym = |entry: &Entry| {
@@ -99,7 +99,7 @@ impl Roster {
             letters: padding.unwrap_or_else(|| length(entry)),
         });
         let roster = Self(rows.collect());
-        match roster.0.iter().position(|row| !row.is_bearable()) {
+        match roster.0.iter().position(|row| !row.is_within_limits()) {
             None => Ok(roster),
             Some(index) => Err(SessionError::Ours(format!(
                 "scanpath {} of the cohort cannot be compared over a network: its ids have more than {MAX_ID_BYTES} bytes, or it has more than {MAX_LETTERS} letters",
@@ -116,7 +116,7 @@ impl Roster {
             // Escaped, a byte takes at most six.
             let bytes = |text: &Option<String>| text.as_ref().map_or(0, |text| 6 * text.len());
             size += 6 * row.id.len() + bytes(&row.stimulus) + bytes(&row.hash) + 100;
-            if size >= PART {
+            if size >= MESSAGE_BYTES {
                 control::send(channel, Tag::Roster, &part)?;
                 part.clear();
                 size = 0;
@@ -136,7 +136,7 @@ impl Roster {
         let mut rows: Vec<Row> = Vec::new();
         while (rows.len() as u64) < announced.scanpaths {
             let part: Vec<Row> = control::receive(channel, Tag::Roster)?;
-            if part.is_empty() || part.iter().any(|row| !row.is_bearable()) {
+            if part.is_empty() || part.iter().any(|row| !row.is_within_limits()) {
                 return Err(SessionError::misbehaved("a roster with impossible rows"));
             }
             let padded = |row: &Row| {
@@ -230,7 +230,7 @@ impl Roster {
 }
 
 impl Row {
-    fn is_bearable(&self) -> bool {
+    fn is_within_limits(&self) -> bool {
         let short = |text: &Option<String>| text.as_ref().is_none_or(|t| t.len() <= MAX_ID_BYTES);
         let one = !(self.stimulus.is_some() && self.hash.is_some());
         self.id.len() <= MAX_ID_BYTES

@@ -1,20 +1,20 @@
 //! A session from the first word to the outcome, in three steps: greet, agree, run.
 
-use crate::agreement::{self, Hello, Letters, Terms};
+use crate::agreement::{self, AlphabetInfo, Hello, Terms};
 use crate::channel::SecureChannel;
+use crate::checksummed::ChecksummedChannel;
+use crate::connection::SharedConnection;
 use crate::control::{self, Tag};
+use crate::digests::{agreement_id, cohort_tag, journal_id};
 use crate::identity::hex;
 use crate::journal::Journal;
 use crate::ledger::{self, Request};
-use crate::limits::Patience;
-use crate::line::Line;
-use crate::one_agreement::OneAgreement;
+use crate::limits::Timeouts;
+use crate::pinned_agreement::PinnedAgreement;
 use crate::roster::{self, Parties, Roster};
-use crate::sealed::Sealed;
-use crate::seals::{agreement_id, of_role, seal};
-use crate::turns::ToldToWait;
-use crate::work::Remaining;
-use crate::{Fingerprint, Home, HostKey, Identity, SessionError};
+use crate::run::Remaining;
+use crate::session_slots::WaitCallback;
+use crate::{Fingerprint, HostKey, Identity, SessionError, StateDir};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -23,29 +23,29 @@ use veilpath_metrics::Cohort;
 use veilpath_protocol::{ChannelError, Counted, ProtocolError, Role, Spec};
 
 mod summary;
-pub use summary::{Summary, Wish};
+pub use summary::{AgreementSummary, Requested};
 
 /// How long to wait for word of why a connection broke.
-const AFTERTHOUGHT: Duration = Duration::from_millis(300);
+const CAUSE_GRACE_PERIOD: Duration = Duration::from_millis(300);
 
 /// Two sides that have greeted each other.
 #[derive(Debug)]
-pub struct Conversation {
-    pub(crate) channel: Counted<Sealed<SecureChannel>>,
-    pub(crate) line: Arc<Line>,
+pub struct Session {
+    pub(crate) channel: Counted<ChecksummedChannel<SecureChannel>>,
+    pub(crate) connection: Arc<SharedConnection>,
     pub(crate) role: Role,
     identity: Identity,
     peer: Fingerprint,
-    patience: Patience,
-    pub(crate) told_to_wait: ToldToWait,
-    one_agreement: OneAgreement,
+    timeouts: Timeouts,
+    pub(crate) wait_callback: WaitCallback,
+    pinned_agreement: PinnedAgreement,
     /// How often the other side wants to hear something.
-    pub(crate) beat: Duration,
+    pub(crate) keep_alive: Duration,
 }
 
 /// What one side brings to the table.
 #[derive(Clone, Debug)]
-pub struct Plan {
+pub struct Proposal {
     /// What is computed, as this side sees it.
     pub spec: Spec,
     /// This side's scanpaths.
@@ -64,9 +64,9 @@ pub struct Plan {
 
 /// Two sides that want the same, and know what is left to do.
 #[derive(Debug)]
-pub struct Agreed {
-    pub(crate) conversation: Conversation,
-    pub(crate) plan: Plan,
+pub struct AgreedSession {
+    pub(crate) session: Session,
+    pub(crate) proposal: Proposal,
     pub(crate) parties: Parties,
     pub(crate) host: Roster,
     pub(crate) join: Roster,
@@ -74,8 +74,8 @@ pub struct Agreed {
     pub(crate) journal: Journal,
     pub(crate) remaining: Remaining,
     pub(crate) ledger: Entry,
-    theirs_estimates: bool,
-    encoding_of_one_side: bool,
+    peer_estimates_only: bool,
+    encoding_on_one_side: bool,
 }
 
 /// What this side counts once the work begins.
@@ -85,7 +85,7 @@ pub(crate) struct Entry {
     folder: Option<PathBuf>,
     comparisons: Vec<u64>,
     agreement: [u8; 32],
-    pub(crate) most_agreements: u64,
+    pub(crate) max_agreements: u64,
 }
 
 #[derive(Debug, Serialize, Deserialize)]
@@ -94,37 +94,36 @@ pub(crate) struct Ready {
     journal: String,
 }
 
-impl Conversation {
+impl Session {
     /// Exchanges versions, patience, and how scanpaths are written; gives the other side's letters.
-    pub fn greet(
+    pub fn open(
         mut channel: SecureChannel,
         role: Role,
         identity: &Identity,
         peer: Fingerprint,
-        letters: &Letters,
-        patience: Patience,
-    ) -> Result<(Self, Letters), SessionError> {
-        let line = channel.line();
-        let versions = agreement::compare_versions(&mut channel);
-        let mut conversation = Self {
-            line,
-            channel: Counted::new(Sealed::new(channel)),
+        letters: &AlphabetInfo,
+        timeouts: Timeouts,
+    ) -> Result<(Self, AlphabetInfo), SessionError> {
+        let connection = channel.connection();
+        let versions = agreement::exchange_versions(&mut channel);
+        let mut session = Self {
+            connection,
+            channel: Counted::new(ChecksummedChannel::new(channel)),
             role,
             identity: identity.clone(),
             peer,
-            patience,
-            told_to_wait: ToldToWait::default(),
-            one_agreement: OneAgreement::default(),
-            beat: patience.silence / 4,
+            timeouts,
+            wait_callback: WaitCallback::default(),
+            pinned_agreement: PinnedAgreement::default(),
+            keep_alive: timeouts.idle / 4,
         };
-        let hello = Hello::new(letters, patience.silence);
-        let theirs =
-            versions.and_then(|()| agreement::greet(&mut conversation.channel, role, &hello));
-        let theirs = theirs.map_err(|error| conversation.explain(error))?;
-        conversation.line.beat_for(theirs.silence());
-        conversation.beat = conversation.beat.min(theirs.silence() / 4);
+        let hello = Hello::new(letters, timeouts.idle);
+        let theirs = versions.and_then(|()| agreement::open(&mut session.channel, role, &hello));
+        let theirs = theirs.map_err(|error| session.explain(error))?;
+        session.connection.set_keep_alive(theirs.idle());
+        session.keep_alive = session.keep_alive.min(theirs.idle() / 4);
         let letters = theirs.letters()?;
-        Ok((conversation, letters))
+        Ok((session, letters))
     }
 
     /// Tells the other side that this one cannot make a plan of its own.
@@ -135,21 +134,29 @@ impl Conversation {
 
     /// Keeps the other side to the one agreement that it may work on, over all conversations that share it. Whatever the plan says, a
     /// comparison that has begun is not begun afresh.
-    pub fn keep_to(&mut self, one: &OneAgreement) {
-        self.one_agreement = one.clone();
+    pub fn pin_agreement(&mut self, one: &PinnedAgreement) {
+        self.pinned_agreement = one.clone();
     }
 
     /// Compares the two plans, exchanges rosters, opens the journal, and finds what is left to do. Without a home nothing
     /// is kept: no journal to go on from, and no count of comparisons.
-    pub fn agree(mut self, plan: Plan, home: Option<&Home>) -> Result<Agreed, SessionError> {
-        plan.spec.check()?;
-        match self.settle(plan, home) {
+    pub fn agree(
+        mut self,
+        proposal: Proposal,
+        state_dir: Option<&StateDir>,
+    ) -> Result<AgreedSession, SessionError> {
+        proposal.spec.check()?;
+        match self.settle(proposal, state_dir) {
             Ok(settled) => Ok(settled.with(self)),
             Err(error) => Err(self.explain(error)),
         }
     }
 
-    fn settle(&mut self, mut plan: Plan, home: Option<&Home>) -> Result<Settled, SessionError> {
+    fn settle(
+        &mut self,
+        mut proposal: Proposal,
+        state_dir: Option<&StateDir>,
+    ) -> Result<Agreement, SessionError> {
         let (role, channel) = (self.role, &mut self.channel);
         let ours = self.identity.fingerprint();
         let (host, join) = match role {
@@ -158,20 +165,20 @@ impl Conversation {
         };
         let parties = Parties { host, join };
         let mine = Roster::of(
-            &mut plan.cohort,
+            &mut proposal.cohort,
             &self.identity,
             self.peer,
             &parties,
-            plan.pseudonyms,
-            plan.spec.pad_to,
+            proposal.pseudonyms,
+            proposal.spec.pad_to,
         )?;
         let mut terms = Terms::new(
-            &plan.spec,
+            &proposal.spec,
             mine.len() as u64,
             mine.lengths().sum(),
-            seal(&plan.cohort, &self.identity),
+            cohort_tag(&proposal.cohort, &self.identity),
         )?;
-        terms.estimate_only = plan.estimate_only;
+        terms.estimate_only = proposal.estimate_only;
         terms.check().map_err(|_| {
             SessionError::Ours(
                 "the cohort is too large for one session; compare it in parts".into(),
@@ -180,8 +187,8 @@ impl Conversation {
         let theirs: Terms = match role {
             Role::Host => control::exchange(channel, role, Tag::Terms, &terms)?,
             Role::Join => {
-                let waiting = &mut self.told_to_wait.0;
-                let theirs = control::receive_after_waiting(channel, Tag::Terms, waiting)?;
+                let waiting = &mut self.wait_callback.0;
+                let theirs = control::receive_after_wait(channel, Tag::Terms, waiting)?;
                 control::send(channel, Tag::Terms, &terms)?;
                 theirs
             }
@@ -191,14 +198,14 @@ impl Conversation {
         if !differences.is_empty() {
             return Err(SessionError::Differs(differences));
         }
-        let encoding_of_one_side = terms.encoding.is_empty() != theirs.encoding.is_empty();
-        if plan.spec.encoding.is_empty() {
-            plan.spec.encoding = theirs.encoding.clone();
+        let encoding_on_one_side = terms.encoding.is_empty() != theirs.encoding.is_empty();
+        if proposal.spec.encoding.is_empty() {
+            proposal.spec.encoding = theirs.encoding.clone();
         }
         let announced = roster::Announced {
             scanpaths: theirs.scanpaths,
             letters: theirs.letters,
-            pad_to: plan.spec.pad_to,
+            pad_to: proposal.spec.pad_to,
         };
         let their_roster = match role {
             Role::Host => {
@@ -211,28 +218,41 @@ impl Conversation {
                 roster
             }
         };
-        let (host, join, seals) = match role {
+        let (host, join, cohort_tags) = match role {
             Role::Host => (
                 mine,
                 their_roster,
-                [terms.seal.clone(), theirs.seal.clone()],
+                [terms.cohort_tag.clone(), theirs.cohort_tag.clone()],
             ),
             Role::Join => (
                 their_roster,
                 mine,
-                [theirs.seal.clone(), terms.seal.clone()],
+                [theirs.cohort_tag.clone(), terms.cohort_tag.clone()],
             ),
         };
-        let id = agreement_id(&terms, &plan.spec, &parties, &seals, &[&host, &join]);
-        plan.fresh &= !self.one_agreement.has_begun();
-        let estimates = plan.estimate_only || theirs.estimate_only;
+        let id = agreement_id(
+            &terms,
+            &proposal.spec,
+            &parties,
+            &cohort_tags,
+            &[&host, &join],
+        );
+        proposal.fresh &= !self.pinned_agreement.is_pinned();
+        let estimates = proposal.estimate_only || theirs.estimate_only;
         let work_with = (!estimates).then_some((&self.identity, self.peer));
         // What is not admitted leaves no trace on disk.
-        let prepared = self
-            .one_agreement
-            .admit(&id)
-            .and_then(|()| prepare(&plan, role, &parties, [&host, &join], &id, home, work_with));
-        let (pairs, journal, (comparisons, most_agreements)) = match prepared {
+        let prepared = self.pinned_agreement.admit(&id).and_then(|()| {
+            prepare(
+                &proposal,
+                role,
+                &parties,
+                [&host, &join],
+                &id,
+                state_dir,
+                work_with,
+            )
+        });
+        let (pairs, journal, (comparisons, max_agreements)) = match prepared {
             Ok(prepared) => prepared,
             Err(error) => {
                 let reason = match &error {
@@ -250,9 +270,9 @@ impl Conversation {
                 "it holds another agreement than the one that was made",
             ));
         }
-        let remaining = Remaining::find(channel, role, plan.spec.reveal_to, &journal)?;
-        Ok(Settled {
-            plan,
+        let remaining = Remaining::find(channel, role, proposal.spec.reveal_to, &journal)?;
+        Ok(Agreement {
+            proposal,
             parties,
             host,
             join,
@@ -260,23 +280,23 @@ impl Conversation {
             journal,
             remaining,
             ledger: Entry {
-                folder: home.map(Home::ledgers),
+                folder: state_dir.map(StateDir::ledgers),
                 comparisons,
                 agreement: id,
-                most_agreements,
+                max_agreements,
             },
-            theirs_estimates: theirs.estimate_only,
-            encoding_of_one_side,
+            peer_estimates_only: theirs.estimate_only,
+            encoding_on_one_side,
         })
     }
 
     /// Work begins: from now on it is this agreement or none.
     pub(crate) fn begin(&self, entry: &Entry) -> Result<(), SessionError> {
-        self.one_agreement.begin(&entry.agreement)
+        self.pinned_agreement.begin(&entry.agreement)
     }
 
     /// Counts what is about to be compared.
-    pub(crate) fn charge(&self, plan: &Plan, entry: &Entry) -> Result<(), SessionError> {
+    pub(crate) fn charge(&self, proposal: &Proposal, entry: &Entry) -> Result<(), SessionError> {
         let Some(folder) = &entry.folder else {
             return Ok(());
         };
@@ -285,10 +305,10 @@ impl Conversation {
             &Request {
                 identity: &self.identity,
                 peer: self.peer,
-                cohort: &plan.cohort,
+                cohort: &proposal.cohort,
                 comparisons: &entry.comparisons,
                 agreement: &entry.agreement,
-                limit: plan.limit_per_scanpath,
+                limit: proposal.limit_per_scanpath,
             },
         )
     }
@@ -298,27 +318,27 @@ impl Conversation {
         let SessionError::Protocol(ProtocolError::Channel(channel)) = &error else {
             return error;
         };
-        let deadline = Instant::now() + AFTERTHOUGHT;
+        let deadline = Instant::now() + CAUSE_GRACE_PERIOD;
         loop {
-            if let Some(cause) = self.line.cause() {
+            if let Some(cause) = self.connection.cause() {
                 return cause;
             }
             // A broken pipe is noticed before the alert that explains it.
             if matches!(channel, ChannelError::TimedOut) || Instant::now() > deadline {
                 return SessionError::Network(channel.to_string());
             }
-            std::thread::sleep(AFTERTHOUGHT / 10);
+            std::thread::sleep(CAUSE_GRACE_PERIOD / 10);
         }
     }
 
-    pub(crate) fn be_patient_with_work(&self) {
-        self.line.set_stall(self.patience.stall);
+    pub(crate) fn allow_long_work(&self) {
+        self.connection.set_stall(self.timeouts.stall);
     }
 }
 
-/// [`Agreed`] without the conversation.
-struct Settled {
-    plan: Plan,
+/// [`AgreedSession`] without the conversation.
+struct Agreement {
+    proposal: Proposal,
     parties: Parties,
     host: Roster,
     join: Roster,
@@ -326,15 +346,15 @@ struct Settled {
     journal: Journal,
     remaining: Remaining,
     ledger: Entry,
-    theirs_estimates: bool,
-    encoding_of_one_side: bool,
+    peer_estimates_only: bool,
+    encoding_on_one_side: bool,
 }
 
-impl Settled {
-    fn with(self, conversation: Conversation) -> Agreed {
-        Agreed {
-            conversation,
-            plan: self.plan,
+impl Agreement {
+    fn with(self, session: Session) -> AgreedSession {
+        AgreedSession {
+            session,
+            proposal: self.proposal,
             parties: self.parties,
             host: self.host,
             join: self.join,
@@ -342,8 +362,8 @@ impl Settled {
             journal: self.journal,
             remaining: self.remaining,
             ledger: self.ledger,
-            theirs_estimates: self.theirs_estimates,
-            encoding_of_one_side: self.encoding_of_one_side,
+            peer_estimates_only: self.peer_estimates_only,
+            encoding_on_one_side: self.encoding_on_one_side,
         }
     }
 }
@@ -353,43 +373,43 @@ type Prepared = (Vec<(usize, usize)>, Journal, (Vec<u64>, u64));
 
 /// Everything that this side can find out by itself once it knows both rosters. Without `work_with` it is for an estimate.
 fn prepare(
-    plan: &Plan,
+    proposal: &Proposal,
     role: Role,
     parties: &Parties,
     [host, join]: [&Roster; 2],
     id: &[u8; 32],
-    home: Option<&Home>,
+    state_dir: Option<&StateDir>,
     work_with: Option<(&Identity, Fingerprint)>,
 ) -> Result<Prepared, SessionError> {
-    let pairs = roster::pairs(plan.spec.pairs, host, join, parties)?;
-    let (name, reveal) = (of_role(id, role), plan.spec.reveal);
-    let mut journal = match home {
-        Some(home) => Journal::open(&home.journals(), name, pairs.len(), reveal)?,
+    let pairs = roster::pairs(proposal.spec.pairs, host, join, parties)?;
+    let (name, reveal) = (journal_id(id, role), proposal.spec.reveal);
+    let mut journal = match state_dir {
+        Some(state_dir) => Journal::open(&state_dir.journals(), name, pairs.len(), reveal)?,
         None => Journal::in_memory(name, pairs.len(), reveal),
     };
-    let mut comparisons = vec![0; plan.cohort.entries.len()];
+    let mut comparisons = vec![0; proposal.cohort.entries.len()];
     for &(i, j) in &pairs {
         let own = if role == Role::Host { i } else { j };
         comparisons[own] += 1;
     }
-    let mut most_agreements = 0;
-    if let (Some((identity, peer)), Some(home)) = (work_with, home) {
-        most_agreements = ledger::check(
-            &home.ledgers(),
+    let mut max_agreements = 0;
+    if let (Some((identity, peer)), Some(state_dir)) = (work_with, state_dir) {
+        max_agreements = ledger::check(
+            &state_dir.ledgers(),
             &Request {
                 identity,
                 peer,
-                cohort: &plan.cohort,
+                cohort: &proposal.cohort,
                 comparisons: &comparisons,
                 agreement: id,
-                limit: plan.limit_per_scanpath,
+                limit: proposal.limit_per_scanpath,
             },
         )?;
-        if plan.fresh {
+        if proposal.fresh {
             journal.forget()?;
         }
     }
-    Ok((pairs, journal, (comparisons, most_agreements)))
+    Ok((pairs, journal, (comparisons, max_agreements)))
 }
 
 #[cfg(test)]

@@ -22,10 +22,10 @@ const ONE_ADDRESS: Rate = Rate::new(25, 50);
 const KNOWN_ADDRESS: Rate = Rate::new(2, 4);
 
 /// Addresses that are told apart. Where there are more at once, the rest share one ration.
-const ADDRESSES: usize = 1024;
+const MAX_ADDRESSES: usize = 1024;
 
 /// Addresses of peers that are remembered.
-const KNOWN_ADDRESSES: usize = 256;
+const MAX_KNOWN_ADDRESSES: usize = 256;
 
 /// So many in a second, and so many at once after a rest.
 #[derive(Clone, Copy, Debug)]
@@ -44,11 +44,11 @@ impl Rate {
 
 /// How much of a rate is used up: the moment at which all of it is there again.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Gauge {
+pub(crate) struct Bucket {
     rested: Instant,
 }
 
-impl Gauge {
+impl Bucket {
     pub(crate) fn new(now: Instant) -> Self {
         Self { rested: now }
     }
@@ -91,17 +91,17 @@ impl Origin {
 /// The rations of all addresses.
 #[derive(Debug)]
 pub(crate) struct Throttle {
-    all: Gauge,
-    rest: Gauge,
-    origins: HashMap<Origin, Gauge>,
-    known: HashMap<Origin, Gauge>,
+    all: Bucket,
+    rest: Bucket,
+    origins: HashMap<Origin, Bucket>,
+    known: HashMap<Origin, Bucket>,
 }
 
 impl Throttle {
     pub(crate) fn new(now: Instant) -> Self {
         Self {
-            all: Gauge::new(now),
-            rest: Gauge::new(now),
+            all: Bucket::new(now),
+            rest: Bucket::new(now),
             origins: HashMap::new(),
             known: HashMap::new(),
         }
@@ -109,12 +109,12 @@ impl Throttle {
 
     /// Whether a connection from there is listened to.
     pub(crate) fn admits(&mut self, from: Origin, now: Instant) -> bool {
-        if self.origins.len() >= ADDRESSES && !self.origins.contains_key(&from) {
+        if self.origins.len() >= MAX_ADDRESSES && !self.origins.contains_key(&from) {
             self.origins.retain(|_, gauge| gauge.rested > now);
         }
-        let room = self.origins.len() < ADDRESSES || self.origins.contains_key(&from);
+        let room = self.origins.len() < MAX_ADDRESSES || self.origins.contains_key(&from);
         let own = match room {
-            true => self.origins.entry(from).or_insert(Gauge::new(now)),
+            true => self.origins.entry(from).or_insert(Bucket::new(now)),
             false => &mut self.rest,
         };
         // An address that has used up its own must not use up the others'.
@@ -128,8 +128,8 @@ impl Throttle {
 
     /// A peer has come from there.
     pub(crate) fn remember(&mut self, from: Origin, now: Instant) {
-        if self.known.len() < KNOWN_ADDRESSES {
-            self.known.entry(from).or_insert(Gauge::new(now));
+        if self.known.len() < MAX_KNOWN_ADDRESSES {
+            self.known.entry(from).or_insert(Bucket::new(now));
         }
     }
 }
@@ -181,7 +181,7 @@ mod tests {
         let flood = admitted(&mut throttle, start, 50_000, ten, |index| v4(1000 + index));
         assert!((590..=610).contains(&flood), "{flood}");
         assert!(
-            throttle.origins.len() <= ADDRESSES,
+            throttle.origins.len() <= MAX_ADDRESSES,
             "memory does not grow with the flood"
         );
         // Right after an attempt that was refused nothing is left for a newcomer.

@@ -27,7 +27,10 @@ use std::sync::{Arc, Mutex, PoisonError};
 const APPLICATION: &[u8] = b"veilpath";
 
 /// The waiting end of a connection that will accept this peer alone.
-pub(crate) fn server(identity: &Identity, peer: &Arc<Pinned>) -> Result<Connection, SessionError> {
+pub(crate) fn server(
+    identity: &Identity,
+    peer: &Arc<PinnedKeys>,
+) -> Result<Connection, SessionError> {
     let mut config = ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])
         .map_err(ours)?
@@ -44,7 +47,10 @@ pub(crate) fn server(identity: &Identity, peer: &Arc<Pinned>) -> Result<Connecti
 }
 
 /// The calling end of a connection that will accept this peer alone.
-pub(crate) fn client(identity: &Identity, peer: &Arc<Pinned>) -> Result<Connection, SessionError> {
+pub(crate) fn client(
+    identity: &Identity,
+    peer: &Arc<PinnedKeys>,
+) -> Result<Connection, SessionError> {
     let mut config = ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])
         .map_err(ours)?
@@ -65,13 +71,13 @@ pub(crate) fn client(identity: &Identity, peer: &Arc<Pinned>) -> Result<Connecti
 
 /// The keys that are accepted (one, but at the door of a host that expects several), and the one that was seen.
 #[derive(Debug)]
-pub(crate) struct Pinned {
+pub(crate) struct PinnedKeys {
     expected: Arc<[Fingerprint]>,
     seen: Mutex<Option<Fingerprint>>,
     provider: Arc<CryptoProvider>,
 }
 
-impl Pinned {
+impl PinnedKeys {
     pub(crate) fn new(expected: Fingerprint) -> Arc<Self> {
         Self::any_of([expected].into())
     }
@@ -146,7 +152,7 @@ impl Pinned {
     }
 }
 
-impl ServerCertVerifier for Pinned {
+impl ServerCertVerifier for PinnedKeys {
     fn verify_server_cert(
         &self,
         end_entity: &CertificateDer<'_>,
@@ -186,7 +192,7 @@ impl ServerCertVerifier for Pinned {
     }
 }
 
-impl ClientCertVerifier for Pinned {
+impl ClientCertVerifier for PinnedKeys {
     fn root_hint_subjects(&self) -> &[DistinguishedName] {
         &[]
     }
@@ -297,8 +303,8 @@ mod tests {
     #[test]
     fn two_sides_that_expect_each_other_connect_by_tls_1_3() {
         let (a, b) = two();
-        let mut client = client(&a, &Pinned::new(b.fingerprint())).unwrap();
-        let mut server = server(&b, &Pinned::new(a.fingerprint())).unwrap();
+        let mut client = client(&a, &PinnedKeys::new(b.fingerprint())).unwrap();
+        let mut server = server(&b, &PinnedKeys::new(a.fingerprint())).unwrap();
         let (first, second) = shake(&mut client, &mut server);
         first.unwrap();
         second.unwrap();
@@ -314,23 +320,23 @@ mod tests {
     #[test]
     fn a_wrong_key_is_refused_by_either_side_and_named() {
         let (a, b) = two();
-        let stranger = Identity::ephemeral().unwrap();
-        let expects_other = Pinned::new(stranger.fingerprint());
+        let rejected = Identity::ephemeral().unwrap();
+        let expects_other = PinnedKeys::new(rejected.fingerprint());
 
         let mut caller = client(&a, &expects_other).unwrap();
-        let mut waiting = server(&b, &Pinned::new(a.fingerprint())).unwrap();
+        let mut waiting = server(&b, &PinnedKeys::new(a.fingerprint())).unwrap();
         let (refusing, refused) = shake(&mut caller, &mut waiting);
         let error = expects_other.explain(&refusing.unwrap_err());
         assert!(
             matches!(error, SessionError::WrongPeer { expected, found }
-                if expected == stranger.fingerprint() && found == b.fingerprint()),
+                if expected == rejected.fingerprint() && found == b.fingerprint()),
             "{error}"
         );
-        let error = Pinned::new(a.fingerprint()).explain(&refused.unwrap_err());
+        let error = PinnedKeys::new(a.fingerprint()).explain(&refused.unwrap_err());
         assert!(matches!(error, SessionError::NotExpected), "{error}");
 
-        let expects_other = Pinned::new(stranger.fingerprint());
-        let pinned = Pinned::new(b.fingerprint());
+        let expects_other = PinnedKeys::new(rejected.fingerprint());
+        let pinned = PinnedKeys::new(b.fingerprint());
         let mut caller = client(&a, &pinned).unwrap();
         let mut waiting = server(&b, &expects_other).unwrap();
         let (refused, refusing) = shake(&mut caller, &mut waiting);
@@ -368,7 +374,7 @@ mod tests {
         ];
         record.extend(hello);
         let (a, b) = two();
-        let mut server = server(&b, &Pinned::new(a.fingerprint())).unwrap();
+        let mut server = server(&b, &PinnedKeys::new(a.fingerprint())).unwrap();
         server.read_tls(&mut &record[..]).unwrap();
         let error = server.process_new_packets().unwrap_err();
         assert!(
@@ -388,14 +394,14 @@ mod tests {
             .with_protocol_versions(&[&TLS13])
             .unwrap()
             .dangerous()
-            .with_custom_certificate_verifier(Pinned::new(b.fingerprint()))
+            .with_custom_certificate_verifier(PinnedKeys::new(b.fingerprint()))
             .with_no_client_auth();
         config.alpn_protocols = vec![APPLICATION.to_vec()];
         let name = ServerName::try_from("veilpath").unwrap();
         let mut client: Connection = ClientConnection::new(Arc::new(config), name)
             .unwrap()
             .into();
-        let mut server = server(&b, &Pinned::new(a.fingerprint())).unwrap();
+        let mut server = server(&b, &PinnedKeys::new(a.fingerprint())).unwrap();
         let (_, refusing) = shake(&mut client, &mut server);
         assert!(refusing.is_err());
     }

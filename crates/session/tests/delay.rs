@@ -7,9 +7,9 @@ use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_protocol::{Engine, KeySize, Outcome, PaillierOptions, PairRule, Role, Spec};
-use veilpath_session::limits::Patience;
+use veilpath_session::limits::Timeouts;
 use veilpath_session::{
-    Conversation, Fingerprint, Identity, Letters, Listener, Plan, SecureChannel, join,
+    AlphabetInfo, Fingerprint, Identity, Listener, Proposal, SecureChannel, Session, join,
 };
 
 const ROUND_TRIP: Duration = Duration::from_millis(20);
@@ -64,7 +64,7 @@ fn compare(size: KeySize, length: u16, delayed: bool) -> (Duration, Outcome) {
     };
     let identities = [(); 2].map(|()| Identity::ephemeral().unwrap());
     let [alice, bob] = &identities;
-    let patience = Patience::new(Duration::from_secs(60), Duration::from_secs(10));
+    let timeouts = Timeouts::new(Duration::from_secs(60), Duration::from_secs(10));
     let start = Instant::now();
     let listener = Listener::bind("127.0.0.1:0").unwrap();
     let address = match delayed {
@@ -73,7 +73,7 @@ fn compare(size: KeySize, length: u16, delayed: bool) -> (Duration, Outcome) {
     };
     let run = |role: Role, channel: SecureChannel, identity: &Identity, peer: Fingerprint| {
         let cohort = cohort(if role == Role::Host { 7 } else { 11 });
-        let letters = Letters {
+        let letters = AlphabetInfo {
             named: None,
             declared: None,
             read_as: cohort.alphabet,
@@ -81,7 +81,7 @@ fn compare(size: KeySize, length: u16, delayed: bool) -> (Duration, Outcome) {
         };
         let engine = Engine::Paillier(PaillierOptions::new(size, true).unwrap());
         let spec = Spec::new(engine, Metric::Levenshtein, PairRule::All, &cohort, &cohort);
-        let plan = Plan {
+        let proposal = Proposal {
             spec: spec.unwrap(),
             cohort,
             pseudonyms: false,
@@ -90,19 +90,19 @@ fn compare(size: KeySize, length: u16, delayed: bool) -> (Duration, Outcome) {
             limit_per_scanpath: None,
             key: None,
         };
-        let greeted = Conversation::greet(channel, role, identity, peer, &letters, patience);
-        let agreed = greeted.unwrap().0.agree(plan, None).unwrap();
+        let greeted = Session::open(channel, role, identity, peer, &letters, timeouts);
+        let agreed = greeted.unwrap().0.agree(proposal, None).unwrap();
         agreed.run(&()).unwrap().outcome
     };
     let outcome = std::thread::scope(|scope| {
         let joining = scope.spawn(|| {
             let peer = alice.fingerprint();
-            let channel = join(&address.to_string(), bob, peer, &patience).unwrap();
+            let channel = join(&address.to_string(), bob, peer, &timeouts).unwrap();
             run(Role::Join, channel, bob, peer)
         });
         let peer = bob.fingerprint();
         let channel = listener
-            .accept(alice, peer, &patience, &mut |_| {})
+            .accept(alice, peer, &timeouts, &mut |_| {})
             .unwrap();
         run(Role::Host, channel, alice, peer);
         joining.join().unwrap()

@@ -5,11 +5,11 @@ use veilpath_session::fuzzing::{DECODERS, decode};
 const VALID: &[(u8, &str)] = &[
     (
         1,
-        r#"{"silence_ms":60000,"named":null,"declared":"letters 49","read_as":"letters 49","grid":"7x7"}"#,
+        r#"{"idle_timeout_ms":60000,"named":null,"declared":"letters 49","read_as":"letters 49","grid":"7x7"}"#,
     ),
     (
         2,
-        r#"{"fields":{"engine":"plain","metric.name":"levenshtein"},"encoding":{"grid":"7x7"},"scanpaths":3,"letters":12,"seal":"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff","estimate_only":false}"#,
+        r#"{"fields":{"engine":"plain","metric.name":"levenshtein"},"encoding":{"grid":"7x7"},"scanpaths":3,"letters":12,"cohort_tag":"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff","estimate_only":false}"#,
     ),
     (
         3,
@@ -20,7 +20,7 @@ const VALID: &[(u8, &str)] = &[
     (6, r#"{"reason":"no"}"#),
     (
         7,
-        "VEILPATH\u{2}\0\u{1}\u{3d}\0\0\0{\"silence_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
+        "VEILPATH\u{2}\0\u{1}\u{3d}\0\0\0{\"idle_timeout_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
     ),
     (8, "\u{3}\u{4}\u{2}\0\0\0{}"),
     (
@@ -117,7 +117,7 @@ fn random_bytes_never_panic() {
 
 #[test]
 fn deep_and_absurd_messages_are_refused() {
-    // All but parcels, whose contents may be anything.
+    // All but packets, whose contents may be anything.
     for decoder in (1..DECODERS).filter(|decoder| *decoder != 13) {
         assert!(!decode(decoder, "[".repeat(100_000).as_bytes()));
         assert!(!decode(decoder, r#"{"a":"#.repeat(50_000).as_bytes()));

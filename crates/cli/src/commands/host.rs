@@ -1,7 +1,7 @@
 //! `veilpath host`: one institution waits for the other, or for several.
 
 use crate::commands::serve;
-use crate::commands::session::{self, LONGEST_WAIT, SessionArgs};
+use crate::commands::session::{self, MAX_QUEUE_TIME, SessionArgs};
 use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
 use clap::Args;
@@ -18,7 +18,7 @@ Examples:
   veilpath host --listen 127.0.0.1:7070 --peer THEIRS --cohort a.csv --pairs all
   veilpath host --listen 127.0.0.1:7070 --peers partners.txt --sessions 4 --cohort a.csv -o results
 
-THEIRS stands for the fingerprint that the other institution's `veilpath identity` shows. It runs `veilpath join` with the same options. With `--reveal threshold:12` on both sides each pair tells one bit and no score. 127.0.0.1 is for both sides on one machine; 0.0.0.0 \
+THEIRS stands for the fingerprint that the other institution's `veilpath identity` shows. It runs `veilpath join` with the same options. With `--reveal threshold:12` on both sides each pair answer_description one bit and no score. 127.0.0.1 is for both sides on one machine; 0.0.0.0 \
 listens to the network. After an interruption of either side run both commands again: they go on with what is missing.
 
 With several peers (the last example) the host ends when each has had its session to the end, or when nobody was there for the time of --wait. Each peer has a session, a journal, a count of comparisons and a result file of its own; a peer that failed can come again. A peer has one comparison as long as the host runs: it cannot come with another cohort. \
@@ -52,7 +52,7 @@ pub(crate) struct HostArgs {
     sessions: Option<u64>,
 
     /// How long to wait for the other side to come; with several, how long when nobody is there [default: a day]
-    #[arg(long, value_name = "SECONDS", default_value_t = WAIT, hide_default_value = true, value_parser = clap::value_parser!(u64).range(..=LONGEST_WAIT))]
+    #[arg(long, value_name = "SECONDS", default_value_t = WAIT, hide_default_value = true, value_parser = clap::value_parser!(u64).range(..=MAX_QUEUE_TIME))]
     wait: u64,
 
     #[command(flatten)]
@@ -75,8 +75,8 @@ pub(crate) fn run(args: &HostArgs) -> Result<(), Failure> {
             |ready, events| {
                 let listener = Listener::bind(&args.listen)?;
                 events.listening(listener.address(), ready.identity.fingerprint());
-                let tell = &mut |error: &_| events.stranger(error);
-                listener.accept(&ready.identity, peer, &ready.patience, tell)
+                let tell = &mut |error: &_| events.rejected(error);
+                listener.accept(&ready.identity, peer, &ready.timeouts, tell)
             },
         ),
         (peers, file, sessions) => serve::run(&serve::Call {

@@ -5,7 +5,7 @@ use crate::messages;
 use crate::output::to_file_or_stdout;
 use clap::Args;
 use std::path::PathBuf;
-use veilpath_session::{Home, Identity};
+use veilpath_session::{Identity, StateDir};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,6 +53,6 @@ pub(crate) fn run(args: &IdentityArgs) -> Result<(), Failure> {
 pub(crate) fn file(named: Option<&PathBuf>) -> Result<PathBuf, Failure> {
     match named {
         Some(path) => Ok(path.clone()),
-        None => Ok(Home::of_user()?.identity()),
+        None => Ok(StateDir::for_user()?.identity()),
     }
 }

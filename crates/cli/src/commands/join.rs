@@ -1,6 +1,6 @@
 //! `veilpath join`: one institution calls the other.
 
-use crate::commands::session::{self, LONGEST_WAIT, SessionArgs};
+use crate::commands::session::{self, MAX_QUEUE_TIME, SessionArgs};
 use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
 use clap::Args;
@@ -15,7 +15,7 @@ Examples:
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv --pairs all
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv -o join.json
 
-THEIRS stands for the fingerprint that the other institution's `veilpath identity` shows. It runs `veilpath host` with the same options. With `--reveal threshold:12` on both sides each pair tells one bit and no score. After an interruption of either side run both \
+THEIRS stands for the fingerprint that the other institution's `veilpath identity` shows. It runs `veilpath host` with the same options. With `--reveal threshold:12` on both sides each pair answer_description one bit and no score. After an interruption of either side run both \
 commands again: they go on with what is missing.";
 
 /// The arguments of `join`.
@@ -31,7 +31,7 @@ pub(crate) struct JoinArgs {
     peer: Fingerprint,
 
     /// How long to try to reach the host; one that is busy with others is waited for as long as it says so
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=LONGEST_WAIT))]
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=MAX_QUEUE_TIME))]
     wait: u64,
 
     #[command(flatten)]
@@ -49,8 +49,8 @@ pub(crate) fn run(args: &JoinArgs) -> Result<(), Failure> {
         args.peer,
         |ready, events| {
             events.calling(&args.address, ready.identity.fingerprint());
-            let (identity, patience) = (&ready.identity, &ready.patience);
-            veilpath_session::join(&args.address, identity, args.peer, patience)
+            let (identity, timeouts) = (&ready.identity, &ready.timeouts);
+            veilpath_session::join(&args.address, identity, args.peer, timeouts)
         },
     )
 }

@@ -12,7 +12,10 @@ use crate::peers::{self, Peer};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use veilpath_protocol::Role;
-use veilpath_session::{Door, Fingerprint, Guest, Listener, Parting, Reception, Standing, Turns};
+use veilpath_session::{
+    Acceptor, Fingerprint, Listener, PeerConnection, PeerServer, PeerState, SessionFailure,
+    SessionSlots,
+};
 
 /// What was asked for.
 pub(crate) struct Call<'a> {
@@ -48,20 +51,23 @@ fn serve(call: &Call<'_>, events: &Events) -> Result<(), Failure> {
     let listener = Listener::bind(call.listen)?;
     events.listening(listener.address(), ready.identity.fingerprint());
     let fingerprints: Vec<Fingerprint> = peers.iter().map(|peer| peer.fingerprint).collect();
-    let door = Door::open(listener, &ready.identity, &fingerprints, &ready.patience);
-    let reception = Reception {
+    let acceptor = Acceptor::open(listener, &ready.identity, &fingerprints, &ready.timeouts);
+    let reception = PeerServer {
         sessions: usize::try_from(call.sessions).unwrap_or(usize::MAX),
         wait: call.wait,
     };
-    let hold = |guest: Guest, turns: &Turns| {
-        let (Some(peer), Some(output)) = (peers.get(guest.index), outputs.get(guest.index)) else {
+    let hold = |peer_connection: PeerConnection, slots: &SessionSlots| {
+        let (Some(peer), Some(output)) = (
+            peers.get(peer_connection.index),
+            outputs.get(peer_connection.index),
+        ) else {
             return Ok(());
         };
         let events = events.about(peer.fingerprint, Some(&peer.name));
-        session(&ready, guest, turns, output.as_ref(), &events)
+        session(&ready, peer_connection, slots, output.as_ref(), &events)
     };
-    let standings = reception.serve(door, &hold, &mut |error| events.stranger(error));
-    conclude(&peers, &outputs, &standings, events)
+    let states = reception.serve(acceptor, &hold, &mut |error| events.rejected(error));
+    conclude(&peers, &outputs, &states, events)
 }
 
 /// Where the results of each peer go; nowhere where there are none.
@@ -95,22 +101,27 @@ fn outputs(args: &SessionArgs, peers: &[Peer]) -> Result<Vec<Option<OutputArgs>>
 /// One peer's session, to the file with its results.
 fn session(
     ready: &Ready<'_>,
-    guest: Guest,
-    turns: &Turns,
+    peer_connection: PeerConnection,
+    slots: &SessionSlots,
     output: Option<&OutputArgs>,
     events: &Events,
-) -> Result<(), Parting<Failure>> {
-    if let Some(reason) = guest.declined {
+) -> Result<(), SessionFailure<Failure>> {
+    if let Some(reason) = peer_connection.declined {
         events.declined(reason);
         // Whether it hears of it or not: the session of this peer is another.
-        let _ = ready.turn_away(guest.channel, guest.peer, reason);
+        let _ = ready.turn_away(peer_connection.channel, peer_connection.peer, reason);
         return Ok(());
     }
     let hold = || {
-        let held = ready.hold(guest.channel, guest.peer, events, |conversation| {
-            conversation.keep_to(&guest.agreement);
-            conversation.take_turn(turns, &mut |ahead| events.waiting(ahead))
-        })?;
+        let held = ready.hold(
+            peer_connection.channel,
+            peer_connection.peer,
+            events,
+            |session| {
+                session.pin_agreement(&peer_connection.agreement);
+                session.acquire_slot(slots, &mut |ahead| events.waiting(ahead))
+            },
+        )?;
         let (Some(ended), Some(output)) = (held, output) else {
             return Ok(());
         };
@@ -122,7 +133,7 @@ fn session(
         events.session_failed(&error);
         // What is wrong with this side's own files is still wrong when the peer comes again.
         let for_good = matches!(error, Failure::Input(_));
-        Parting { error, for_good }
+        SessionFailure { error, for_good }
     })
 }
 
@@ -130,41 +141,41 @@ fn session(
 fn conclude(
     peers: &[Peer],
     outputs: &[Option<OutputArgs>],
-    standings: &[Standing<Failure>],
+    states: &[PeerState<Failure>],
     events: &Events,
 ) -> Result<(), Failure> {
-    let state = |standing: &Standing<Failure>| match standing {
-        Standing::Finished => "finished",
-        Standing::Failed(_) => "failed",
-        Standing::Awaited => "did not come",
+    let describe = |state: &PeerState<Failure>| match state {
+        PeerState::Finished => "finished",
+        PeerState::Failed(_) => "failed",
+        PeerState::Awaited => "did not come",
     };
-    let all = || peers.iter().zip(standings);
+    let all = || peers.iter().zip(states);
     to_file_or_stdout(None, |out| {
         writeln!(out, "name,fingerprint,state,file")?;
-        for ((peer, standing), output) in all().zip(outputs) {
-            let file: Option<&PathBuf> = match (standing, output) {
-                (Standing::Finished, Some(output)) => output.output.as_ref(),
+        for ((peer, state), output) in all().zip(outputs) {
+            let file: Option<&PathBuf> = match (state, output) {
+                (PeerState::Finished, Some(output)) => output.output.as_ref(),
                 _ => None,
             };
             let file = file.map(|path| path.display().to_string());
             let file = file.unwrap_or_default().replace('"', "\"\"");
-            let state = state(standing);
+            let state = describe(state);
             writeln!(out, "{},{},{state},\"{file}\"", peer.name, peer.fingerprint)?;
         }
         Ok(())
     })?;
-    let finished = all().filter(|(_, standing)| matches!(standing, Standing::Finished));
+    let finished = all().filter(|(_, state)| matches!(state, PeerState::Finished));
     events.served(finished.count(), peers.len());
     let mut gravest: Option<u8> = None;
     let mut missing = Vec::new();
-    for (peer, standing) in all() {
-        let code = match standing {
-            Standing::Finished => continue,
-            Standing::Failed(parting) => parting.error.code(),
-            Standing::Awaited => 4,
+    for (peer, state) in all() {
+        let code = match state {
+            PeerState::Finished => continue,
+            PeerState::Failed(failure) => failure.error.code(),
+            PeerState::Awaited => 4,
         };
         gravest = Some(gravest.map_or(code, |gravest| gravest.min(code)));
-        missing.push(format!("\n  {}: {}", peer.name, state(standing)));
+        missing.push(format!("\n  {}: {}", peer.name, describe(state)));
     }
     let message = format!(
         "{} of {} peers have not had their session to its end{}",

@@ -14,14 +14,14 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use veilpath_metrics::{Cohort, Metric, Notation};
 use veilpath_protocol::{Engine, ProtocolError, RevealTo, Role, Spec};
-use veilpath_session::limits::Patience;
+use veilpath_session::limits::Timeouts;
 use veilpath_session::{
-    Conversation, Ended, Fingerprint, Home, HostKey, Identity, Letters, Plan, SecureChannel,
-    SessionError, Wish,
+    AlphabetInfo, CompletedSession, Fingerprint, HostKey, Identity, Proposal, Requested,
+    SecureChannel, Session, SessionError, StateDir,
 };
 
 /// The longest wait for the other side to come, in seconds: a year.
-pub(crate) const LONGEST_WAIT: u64 = 366 * 24 * 3600;
+pub(crate) const MAX_QUEUE_TIME: u64 = 366 * 24 * 3600;
 
 /// The arguments of `host` and `join`.
 #[derive(Debug, Args)]
@@ -117,9 +117,9 @@ pub(crate) struct Ready<'a> {
     own: OwnCohort<'a>,
     /// The files that are read: none may be overwritten.
     pub(crate) inputs: Vec<&'a Path>,
-    home: Home,
+    state_dir: StateDir,
     pub(crate) identity: Identity,
-    pub(crate) patience: Patience,
+    pub(crate) timeouts: Timeouts,
     quiet: bool,
 }
 
@@ -154,9 +154,9 @@ impl SessionArgs {
             key,
             own,
             inputs,
-            home: home(self)?,
+            state_dir: state_dir(self)?,
             identity,
-            patience: Patience::new(Duration::from_secs(self.timeout), wait),
+            timeouts: Timeouts::new(Duration::from_secs(self.timeout), wait),
             quiet: events.is_quiet(),
             args: self,
         })
@@ -174,46 +174,46 @@ impl Ready<'_> {
         channel: SecureChannel,
         peer: Fingerprint,
         events: &Events,
-        turn: impl FnOnce(&mut Conversation) -> Result<T, SessionError>,
-    ) -> Result<Option<Ended>, Failure> {
+        turn: impl FnOnce(&mut Session) -> Result<T, SessionError>,
+    ) -> Result<Option<CompletedSession>, Failure> {
         let letters = &self.own.letters;
-        let (mut conversation, theirs) = Conversation::greet(
+        let (mut session, theirs) = Session::open(
             channel,
             self.role,
             &self.identity,
             peer,
             letters,
-            self.patience,
+            self.timeouts,
         )?;
         events.connected(peer);
         let waiting = events.clone();
         let mut told = None;
-        conversation.when_told_to_wait(move |ahead| {
+        session.on_wait(move |ahead| {
             if told.replace(ahead) != Some(ahead) {
                 waiting.waiting(ahead);
             }
         });
-        let _turn = turn(&mut conversation)?;
+        let _turn = turn(&mut session)?;
         let plan = match self.plan(&theirs, self.quiet) {
             Ok(plan) => plan,
             Err(failure) if self.is_ours() => {
-                conversation
+                session
                     .decline("its options do not fit its own cohort, and it says so to its user");
                 return Err(failure);
             }
             Err(failure) => {
-                conversation.decline("its cohort cannot be read, or compared, with the letters, the grid or the --alphabet of this side");
+                session.decline("its cohort cannot be read, or compared, with the letters, the grid or the --alphabet of this side");
                 return Err(failure.of_the_peer());
             }
         };
-        let agreed = conversation
-            .agree(plan, Some(&self.home))
+        let agreed = session
+            .agree(plan, Some(&self.state_dir))
             .map_err(of_both)?;
         let summary = agreed.summary();
         events.agreed(&summary);
-        match summary.only_estimate {
-            Some(Wish::Ours) => return Ok(None),
-            Some(Wish::Theirs) => {
+        match summary.estimate_only {
+            Some(Requested::Ours) => return Ok(None),
+            Some(Requested::Theirs) => {
                 return Err(Failure::Peer(
                     "the other side asked for an estimate only; nothing was computed".into(),
                 ));
@@ -239,9 +239,8 @@ impl Ready<'_> {
         peer: Fingerprint,
         reason: &str,
     ) -> Result<(), SessionError> {
-        let (letters, patience) = (&self.own.letters, self.patience);
-        let greeted =
-            Conversation::greet(channel, self.role, &self.identity, peer, letters, patience);
+        let (letters, timeouts) = (&self.own.letters, self.timeouts);
+        let greeted = Session::open(channel, self.role, &self.identity, peer, letters, timeouts);
         greeted?.0.decline(reason);
         Ok(())
     }
@@ -254,13 +253,13 @@ impl Ready<'_> {
     }
 
     /// What this side brings to the table, now that it knows how the other's scanpaths are written.
-    fn plan(&self, theirs: &Letters, quiet: bool) -> Result<Plan, Failure> {
+    fn plan(&self, theirs: &AlphabetInfo, quiet: bool) -> Result<Proposal, Failure> {
         let args = self.args;
         let settled = self.own.settle(theirs, self.role, &args.metric, quiet);
         let (cohort, metric) = settled?;
         refuse_empty_for_scanmatch(&metric, &[(&cohort, &args.cohort)], Ids::Hidden)?;
         args.reveal.check_lengths(&cohort, &args.cohort)?;
-        Ok(Plan {
+        Ok(Proposal {
             spec: spec(args, self.engine, metric, &cohort)?,
             cohort,
             pseudonyms: args.pseudonyms,
@@ -339,12 +338,12 @@ fn of_both(error: SessionError) -> Failure {
 }
 
 /// Journals and counts are kept with the identity that they belong to.
-fn home(args: &SessionArgs) -> Result<Home, Failure> {
-    match (Home::of_user(), &args.identity) {
-        (Ok(home), _) => Ok(home),
+fn state_dir(args: &SessionArgs) -> Result<StateDir, Failure> {
+    match (StateDir::for_user(), &args.identity) {
+        (Ok(state_dir), _) => Ok(state_dir),
         (Err(_), Some(identity)) => {
             let folder = identity.parent().map(PathBuf::from).unwrap_or_default();
-            Ok(Home::at(folder.join("veilpath")))
+            Ok(StateDir::at(folder.join("veilpath")))
         }
         (Err(error), None) => Err(error.into()),
     }

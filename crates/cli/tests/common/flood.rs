@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use veilpath_session::Identity;
-use veilpath_session::limits::Patience;
+use veilpath_session::limits::Timeouts;
 
 /// Connections that a thread of the flood keeps open and silent.
 const HELD: usize = 100;
@@ -95,8 +95,8 @@ fn first_words() -> Vec<u8> {
     let address = listener.local_addr().unwrap().to_string();
     let caller = std::thread::spawn(move || {
         let [own, host] = [(); 2].map(|()| Identity::ephemeral().unwrap());
-        let patience = Patience::new(Duration::from_secs(1), Duration::ZERO);
-        let _ = veilpath_session::join(&address, &own, host.fingerprint(), &patience);
+        let timeouts = Timeouts::new(Duration::from_secs(1), Duration::ZERO);
+        let _ = veilpath_session::join(&address, &own, host.fingerprint(), &timeouts);
     });
     let mut socket = listener.accept().unwrap().0;
     let mut words = vec![0; 4096];

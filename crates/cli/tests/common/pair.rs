@@ -6,7 +6,7 @@ use std::io::{BufRead, BufReader, Read};
 use std::process::{Child, Command, Output, Stdio};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
-use veilpath_session::{Home, Identity};
+use veilpath_session::{Identity, StateDir};
 
 /// No process of a test lives longer.
 const LONGEST: Duration = Duration::from_secs(60);
@@ -33,7 +33,7 @@ impl Pair {
     pub(crate) fn new() -> Self {
         let folder = Folder::new();
         let identities = ["host", "join"].map(|name| {
-            let home = Home::at(folder.path().join(name));
+            let home = StateDir::at(folder.path().join(name));
             Identity::create(&home.identity()).unwrap()
         });
         Self {

@@ -161,7 +161,7 @@ fn encodings_differ_only_where_both_speak() {
 
 #[test]
 fn another_version_is_a_difference_and_another_program_a_fault() {
-    let letters = Letters {
+    let letters = AlphabetInfo {
         named: None,
         declared: None,
         read_as: Alphabet::letters(52).unwrap(),
@@ -173,7 +173,7 @@ fn another_version_is_a_difference_and_another_program_a_fault() {
         let (mut here, mut there) = memory_pair();
         there.send(bytes).unwrap();
         there.flush().unwrap();
-        compare_versions(&mut here).unwrap_err()
+        exchange_versions(&mut here).unwrap_err()
     };
     let error = against(b"VEILPATH\x07\x00");
     let expected = "protocol version: 2 here, 7 there";
@@ -221,7 +221,7 @@ fn documented_messages_are_those_that_travel() {
     row(list.trim_matches(['[', ']']));
     row(example("With pseudonyms"));
     serde_json::from_str::<crate::session::Ready>(example("**4, Ready.**")).unwrap();
-    serde_json::from_str::<crate::work::Finished>(example("**6, Finished.**")).unwrap();
+    serde_json::from_str::<crate::run::Finished>(example("**6, Finished.**")).unwrap();
     serde_json::from_str::<control::Decline>(example("where its next message was due")).unwrap();
     serde_json::from_str::<control::Wait>(example("may send tag 14")).unwrap();
 }

@@ -1,10 +1,12 @@
-//! Whole sessions through a relay that has both keys: it ends one encrypted connection, begins another, and damages one parcel
+//! Whole sessions through a relay that has both keys: it ends one encrypted connection, begins another, and damages one packet
 //! between them. Neither side may end with a wrong score or keep one in its journal; running both again ends with the right ones.
 //!
-//! `VEILPATH_FAULTS=long` damages every parcel of every session, in each way; otherwise some.
+//! `VEILPATH_FAULTS=long` damages every packet of every session, in each way; otherwise some.
 
 use super::*;
-use crate::{Conversation, Ended, Home, Identity, Letters, Listener, Plan, join};
+use crate::{
+    AlphabetInfo, CompletedSession, Identity, Listener, Proposal, Session, StateDir, join,
+};
 use std::collections::BTreeMap;
 use std::time::Duration;
 use tempfile::TempDir;
@@ -14,16 +16,16 @@ use veilpath_protocol::{
 };
 
 /// Signs of life come through each connection by themselves: only a stall ends a wait here.
-const PATIENCE: Patience = Patience {
-    silence: Duration::from_millis(1500),
+const TIMEOUTS: Timeouts = Timeouts {
+    idle: Duration::from_millis(1500),
     stall: Duration::from_millis(1500),
-    arrival: Duration::from_secs(10),
+    connect: Duration::from_secs(10),
 };
 
-/// Magic and version, before the parcels.
+/// Magic and version, before the packets.
 const OPENING: usize = 10;
 
-/// Bytes before a parcel's content.
+/// Bytes before a packet's content.
 const HEADER: usize = 12;
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,20 +38,20 @@ enum Damage {
 
 #[derive(Clone, Copy, Debug)]
 struct Fault {
-    /// Whose parcel.
+    /// Whose packet.
     from: Role,
-    parcel: usize,
+    packet: usize,
     damage: Damage,
     place: usize,
 }
 
-/// What a relay carries one way: hands on all it hears, parcel by parcel, and gives the number of parcels.
+/// What a relay carries one way: hands on all it hears, packet by packet, and gives the number of packets.
 struct Carried {
-    line: Arc<Line>,
+    connection: Arc<SharedConnection>,
     opened: bool,
     heard: Vec<u8>,
     held: Option<Vec<u8>>,
-    parcels: usize,
+    packets: usize,
     fault: Option<Fault>,
 }
 
@@ -59,13 +61,13 @@ impl Carried {
             self.heard.extend(bytes);
             while let Some(length) = self.whole() {
                 let rest = self.heard.split_off(length);
-                let parcel = std::mem::replace(&mut self.heard, rest);
-                if self.hand_on(parcel).is_none() {
-                    return self.parcels;
+                let packet = std::mem::replace(&mut self.heard, rest);
+                if self.hand_on(packet).is_none() {
+                    return self.packets;
                 }
             }
         }
-        self.parcels
+        self.packets
     }
 
     /// The length of the next thing, once it is there.
@@ -80,36 +82,36 @@ impl Carried {
         (self.heard.len() >= length).then_some(length)
     }
 
-    fn hand_on(&mut self, mut parcel: Vec<u8>) -> Option<()> {
+    fn hand_on(&mut self, mut packet: Vec<u8>) -> Option<()> {
         if !self.opened {
             self.opened = true;
-            return self.say(&parcel);
+            return self.say(&packet);
         }
-        let fault = self.fault.filter(|fault| fault.parcel == self.parcels);
-        self.parcels += 1;
+        let fault = self.fault.filter(|fault| fault.packet == self.packets);
+        self.packets += 1;
         let held = self.held.take();
         if let Some(fault) = fault {
             match fault.damage {
-                Damage::Cut => parcel.truncate(1 + fault.place % (parcel.len() - 1)),
+                Damage::Cut => packet.truncate(1 + fault.place % (packet.len() - 1)),
                 Damage::BitTurned => {
-                    let bit = fault.place % (8 * parcel.len());
-                    parcel[bit / 8] ^= 1 << (bit % 8);
+                    let bit = fault.place % (8 * packet.len());
+                    packet[bit / 8] ^= 1 << (bit % 8);
                 }
-                Damage::Repeated => parcel.extend_from_within(..),
+                Damage::Repeated => packet.extend_from_within(..),
                 Damage::SwappedWithNext => {
-                    self.held = Some(parcel);
+                    self.held = Some(packet);
                     return Some(());
                 }
             }
         }
-        self.say(&parcel)?;
+        self.say(&packet)?;
         held.map_or(Some(()), |held| self.say(&held))
     }
 
     fn say(&self, bytes: &[u8]) -> Option<()> {
         let written = bytes
             .chunks(MAX_FRAME)
-            .try_for_each(|bytes| self.line.write(Kind::Data, bytes));
+            .try_for_each(|bytes| self.connection.write(Kind::Data, bytes));
         written.ok()
     }
 }
@@ -123,7 +125,7 @@ struct World {
     expected: Vec<Answer>,
 }
 
-type Ends = [Result<Ended, SessionError>; 2];
+type Ends = [Result<CompletedSession, SessionError>; 2];
 
 impl World {
     fn new(engine: Engine, reveal: &str) -> Self {
@@ -169,24 +171,24 @@ impl World {
         let address = listener.address().to_string();
         std::thread::scope(|scope| {
             let host = scope.spawn(|| {
-                listener.accept(a, b.fingerprint(), &PATIENCE, &mut |error| {
+                listener.accept(a, b.fingerprint(), &TIMEOUTS, &mut |error| {
                     panic!("{error}")
                 })
             });
-            let join = join(&address, b, a.fingerprint(), &PATIENCE).unwrap();
+            let join = join(&address, b, a.fingerprint(), &TIMEOUTS).unwrap();
             [host.join().unwrap().unwrap(), join]
         })
     }
 
-    fn side(&self, role: Role, channel: SecureChannel) -> Result<Ended, SessionError> {
+    fn side(&self, role: Role, channel: SecureChannel) -> Result<CompletedSession, SessionError> {
         let side = usize::from(role == Role::Join);
-        let letters = Letters {
+        let letters = AlphabetInfo {
             named: None,
             declared: None,
             read_as: self.cohorts[side].alphabet,
             grid: None,
         };
-        let plan = Plan {
+        let plan = Proposal {
             spec: self.spec.clone(),
             cohort: self.cohorts[side].clone(),
             pseudonyms: false,
@@ -197,9 +199,9 @@ impl World {
         };
         let (own, peer) = (&self.identities[side], &self.identities[1 - side]);
         let peer = peer.fingerprint();
-        let greeted = Conversation::greet(channel, role, own, peer, &letters, PATIENCE)?;
-        let home = Home::at(self.folders[side].path());
-        greeted.0.agree(plan, Some(&home))?.run(&())
+        let greeted = Session::open(channel, role, own, peer, &letters, TIMEOUTS)?;
+        let state_dir = StateDir::at(self.folders[side].path());
+        greeted.0.agree(plan, Some(&state_dir))?.run(&())
     }
 
     fn run(&self, [host, join]: [SecureChannel; 2]) -> Ends {
@@ -210,32 +212,32 @@ impl World {
         })
     }
 
-    /// Through a relay; also gives how many parcels each side sent.
+    /// Through a relay; also gives how many packets each side sent.
     fn relayed(&self, fault: Option<Fault>) -> (Ends, [usize; 2]) {
         let ([host, mut to_host], [mut to_join, join]) = (self.connected(), self.connected());
-        let carried = |line: Arc<Line>, from: Role| Carried {
-            line,
+        let carried = |connection: Arc<SharedConnection>, from: Role| Carried {
+            connection,
             opened: false,
             heard: Vec::new(),
             held: None,
-            parcels: 0,
+            packets: 0,
             fault: fault.filter(|fault| fault.from == from),
         };
-        let from_host = carried(to_join.line(), Role::Host);
-        let from_join = carried(to_host.line(), Role::Join);
+        let from_host = carried(to_join.connection(), Role::Host);
+        let from_join = carried(to_host.connection(), Role::Join);
         let hosts_words = to_host.incoming.take().unwrap();
         let joins_words = to_join.incoming.take().unwrap();
         std::thread::scope(|scope| {
             // Whoever leaves takes the other end of the relay along.
             let from_host = scope.spawn(move || {
-                let parcels = from_host.carry(&hosts_words);
+                let packets = from_host.carry(&hosts_words);
                 drop(to_join);
-                parcels
+                packets
             });
             let from_join = scope.spawn(move || {
-                let parcels = from_join.carry(&joins_words);
+                let packets = from_join.carry(&joins_words);
                 drop(to_host);
-                parcels
+                packets
             });
             let ends = self.run([host, join]);
             (ends, [from_host, from_join].map(|way| way.join().unwrap()))
@@ -288,15 +290,15 @@ fn a_relay_that_damages_parcels_gives_nobody_a_wrong_score() {
 /// How many sides ended how, by damage.
 type Tally = BTreeMap<(Damage, &'static str), u32>;
 
-/// Damages the parcels of one session after the other.
+/// Damages the packets of one session after the other.
 fn damage_all(engine: Engine, reveal: &str) -> Tally {
     let mut tally = Tally::new();
     let mut world = World::new(engine, reveal);
-    let (ends, parcels) = world.relayed(None);
+    let (ends, packets) = world.relayed(None);
     for end in ends {
         assert_eq!(answers(&end.unwrap().outcome.results), world.expected);
     }
-    for fault in faults(parcels) {
+    for fault in faults(packets) {
         world.forget();
         for end in world.relayed(Some(fault)).0 {
             let name = match end {
@@ -317,8 +319,8 @@ fn damage_all(engine: Engine, reveal: &str) -> Tally {
     tally
 }
 
-/// All that is to be done to so many parcels of each side.
-fn faults(parcels: [usize; 2]) -> Vec<Fault> {
+/// All that is to be done to so many packets of each side.
+fn faults(packets: [usize; 2]) -> Vec<Fault> {
     let ways = [
         Damage::BitTurned,
         Damage::Repeated,
@@ -326,21 +328,21 @@ fn faults(parcels: [usize; 2]) -> Vec<Fault> {
         Damage::Cut,
     ];
     let mut faults = Vec::new();
-    for (from, count) in [Role::Host, Role::Join].into_iter().zip(parcels) {
-        for parcel in 0..count {
+    for (from, count) in [Role::Host, Role::Join].into_iter().zip(packets) {
+        for packet in 0..count {
             for (number, damage) in ways.into_iter().enumerate() {
                 // A cut or a swap makes both sides wait, so the short run has one of each.
                 let of_short = match damage {
-                    Damage::Cut => (from, parcel) == (Role::Host, 1),
-                    Damage::SwappedWithNext => (from, parcel) == (Role::Join, 6),
-                    _ => parcel % 12 == 2 + 3 * number,
+                    Damage::Cut => (from, packet) == (Role::Host, 1),
+                    Damage::SwappedWithNext => (from, packet) == (Role::Join, 6),
+                    _ => packet % 12 == 2 + 3 * number,
                 };
                 if is_long() || of_short {
                     faults.push(Fault {
                         from,
-                        parcel,
+                        packet,
                         damage,
-                        place: 7919 * (parcel + 1) + 31 * number,
+                        place: 7919 * (packet + 1) + 31 * number,
                     });
                 }
             }

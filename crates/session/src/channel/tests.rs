@@ -6,35 +6,38 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 use veilpath_protocol::ProtocolError;
 
-fn patience(silence_ms: u64) -> Patience {
-    Patience::new(Duration::from_millis(silence_ms), Duration::from_secs(5))
+fn timeouts(idle_timeout_ms: u64) -> Timeouts {
+    Timeouts::new(
+        Duration::from_millis(idle_timeout_ms),
+        Duration::from_secs(5),
+    )
 }
 
 /// Two ends on loopback, with this patience.
-fn pair(silence_ms: u64) -> (SecureChannel, SecureChannel) {
+fn pair(idle_timeout_ms: u64) -> (SecureChannel, SecureChannel) {
     let (a, b) = (
         Identity::ephemeral().unwrap(),
         Identity::ephemeral().unwrap(),
     );
     let listener = Listener::bind("127.0.0.1:0").unwrap();
     let address = listener.address().to_string();
-    let patience = patience(silence_ms);
+    let timeouts = timeouts(idle_timeout_ms);
     std::thread::scope(|scope| {
         let host = scope.spawn(|| {
             listener
-                .accept(&a, b.fingerprint(), &patience, &mut |error| {
+                .accept(&a, b.fingerprint(), &timeouts, &mut |error| {
                     panic!("{error}")
                 })
                 .unwrap()
         });
-        let join = join(&address, &b, a.fingerprint(), &patience).unwrap();
+        let join = join(&address, &b, a.fingerprint(), &timeouts).unwrap();
         (host.join().unwrap(), join)
     })
 }
 
 /// A channel whose other end does as it likes inside of TLS.
 fn against(
-    silence_ms: u64,
+    idle_timeout_ms: u64,
     peer: impl FnOnce(&mut dyn Write) + Send,
 ) -> (ChannelError, SessionError) {
     let (a, b) = (
@@ -45,7 +48,7 @@ fn against(
     let address = listener.address();
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let tls = crate::tls::client(&b, &Pinned::new(a.fingerprint())).unwrap();
+            let tls = crate::tls::client(&b, &PinnedKeys::new(a.fingerprint())).unwrap();
             let Connection::Client(mut tls) = tls else {
                 panic!("a client was asked for");
             };
@@ -54,12 +57,15 @@ fn against(
             peer(&mut rustls::Stream::new(&mut tls, &mut socket));
         });
         let mut host = listener
-            .accept(&a, b.fingerprint(), &patience(silence_ms), &mut |error| {
-                panic!("{error}")
-            })
+            .accept(
+                &a,
+                b.fingerprint(),
+                &timeouts(idle_timeout_ms),
+                &mut |error| panic!("{error}"),
+            )
             .unwrap();
         let error = host.receive(&mut [0; 100]).unwrap_err();
-        let cause = host.line().cause();
+        let cause = host.connection().cause();
         let cause = cause.unwrap_or(SessionError::Protocol(ProtocolError::Channel(
             error.clone(),
         )));
@@ -123,7 +129,7 @@ fn a_side_that_does_not_read_makes_the_other_wait() {
 #[test]
 fn a_side_that_computes_is_not_taken_for_a_silent_one() {
     let (mut host, mut join) = pair(400);
-    host.line().set_stall(Duration::from_secs(10));
+    host.connection().set_stall(Duration::from_secs(10));
     std::thread::scope(|scope| {
         scope.spawn(move || {
             std::thread::sleep(Duration::from_millis(1500));
@@ -141,7 +147,7 @@ fn a_side_that_computes_is_not_taken_for_a_silent_one() {
 #[test]
 fn signs_of_life_alone_are_a_stall_and_nothing_at_all_is_silence() {
     let (mut host, join) = pair(400);
-    host.line().set_stall(Duration::from_millis(700));
+    host.connection().set_stall(Duration::from_millis(700));
     assert_eq!(host.receive(&mut [0]), Err(ChannelError::TimedOut));
     drop(join);
     let (error, _) = against(400, |_| std::thread::sleep(Duration::from_millis(1200)));
@@ -150,7 +156,7 @@ fn signs_of_life_alone_are_a_stall_and_nothing_at_all_is_silence() {
 
 /// A host and a peer that has the right key, and after the handshake does as it likes with the bare socket.
 fn against_socket(
-    silence_ms: u64,
+    idle_timeout_ms: u64,
     peer: impl FnOnce(rustls::ClientConnection, TcpStream) + Send,
     host: impl FnOnce(SecureChannel),
 ) {
@@ -162,7 +168,7 @@ fn against_socket(
     let address = listener.address();
     std::thread::scope(|scope| {
         scope.spawn(|| {
-            let tls = crate::tls::client(&b, &Pinned::new(a.fingerprint())).unwrap();
+            let tls = crate::tls::client(&b, &PinnedKeys::new(a.fingerprint())).unwrap();
             let Connection::Client(mut tls) = tls else {
                 panic!("a client was asked for");
             };
@@ -170,9 +176,12 @@ fn against_socket(
             tls.complete_io(&mut socket).unwrap();
             peer(tls, socket);
         });
-        let accepted = listener.accept(&a, b.fingerprint(), &patience(silence_ms), &mut |error| {
-            panic!("{error}")
-        });
+        let accepted = listener.accept(
+            &a,
+            b.fingerprint(),
+            &timeouts(idle_timeout_ms),
+            &mut |error| panic!("{error}"),
+        );
         host(accepted.unwrap());
     });
 }
@@ -187,9 +196,9 @@ fn garbage_after_the_last_word_is_not_even_looked_at() {
         socket.write_all(&[7; 40]).unwrap();
     };
     against_socket(3000, peer, |mut host| {
-        host.line().say_goodbye().unwrap();
+        host.connection().close_notify().unwrap();
         assert_eq!(host.receive(&mut [0]), Err(ChannelError::Closed));
-        host.line().leave();
+        host.connection().leave();
         for thread in host.threads.drain(..) {
             assert!(thread.join().is_ok(), "no thread may panic");
         }
@@ -210,7 +219,7 @@ fn bytes_that_never_make_sense_are_not_signs_of_life() {
         }
     };
     against_socket(300, peer, |mut host| {
-        host.line().set_stall(Duration::from_secs(60));
+        host.connection().set_stall(Duration::from_secs(60));
         let start = Instant::now();
         assert_eq!(host.receive(&mut [0]), Err(ChannelError::TimedOut));
         assert!(start.elapsed() < Duration::from_secs(5));
@@ -251,8 +260,8 @@ fn strangers_are_turned_away_and_the_wait_goes_on() {
     );
     let listener = Listener::bind("127.0.0.1:0").unwrap();
     let address = listener.address();
-    let patience = patience(1000);
-    let mut strangers = 0;
+    let timeouts = timeouts(1000);
+    let mut rejected = 0;
     std::thread::scope(|scope| {
         scope.spawn(|| {
             let mut garbage = TcpStream::connect(address).unwrap();
@@ -261,14 +270,14 @@ fn strangers_are_turned_away_and_the_wait_goes_on() {
             let _ = garbage.read_to_end(&mut Vec::new());
             drop(TcpStream::connect(address).unwrap());
             let silent = TcpStream::connect(address).unwrap();
-            let join = join(&address.to_string(), &b, a.fingerprint(), &patience);
+            let join = join(&address.to_string(), &b, a.fingerprint(), &timeouts);
             drop(silent);
             join.unwrap()
         });
-        let host = listener.accept(&a, b.fingerprint(), &patience, &mut |_| strangers += 1);
+        let host = listener.accept(&a, b.fingerprint(), &timeouts, &mut |_| rejected += 1);
         drop(host.unwrap());
     });
-    assert!(strangers >= 1);
+    assert!(rejected >= 1);
 }
 
 #[test]
@@ -277,7 +286,7 @@ fn nobody_there_is_told_in_time() {
         Identity::ephemeral().unwrap(),
         Identity::ephemeral().unwrap(),
     );
-    let short = Patience::new(Duration::from_secs(1), Duration::from_millis(300));
+    let short = Timeouts::new(Duration::from_secs(1), Duration::from_millis(300));
     let listener = Listener::bind("127.0.0.1:0").unwrap();
     let taken = listener.address().to_string();
     let error = Listener::bind(&taken).unwrap_err();

@@ -16,7 +16,7 @@ use veilpath_protocol::Answer;
 pub(crate) const RECORD: usize = 32;
 
 /// Where its checksum begins.
-const CHECKED: usize = 28;
+const CONTENT: usize = 28;
 
 /// What a journal holds.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -47,19 +47,19 @@ impl Record {
                 (5, [pair as u64, u64::from(within), 0])
             }
         };
-        let mut content = [0; CHECKED];
+        let mut content = [0; CONTENT];
         content[..4].copy_from_slice(&kind.to_le_bytes());
         for (slot, number) in content[4..].chunks_mut(8).zip(numbers) {
             slot.copy_from_slice(&number.to_le_bytes());
         }
-        sealed(id, &content)
+        checksummed(id, &content)
     }
 
     /// The record of these bytes; `None` where they are none of this journal.
     pub(crate) fn decode(id: &[u8; 32], bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; RECORD] = bytes.try_into().ok()?;
-        let content: &[u8; CHECKED] = bytes.first_chunk()?;
-        if *bytes != sealed(id, content) {
+        let content: &[u8; CONTENT] = bytes.first_chunk()?;
+        if *bytes != checksummed(id, content) {
             return None;
         }
         let number = |at: usize| -> Option<u64> {
@@ -86,12 +86,12 @@ impl Record {
 }
 
 /// The content with its checksum, which no other journal shares.
-pub(crate) fn sealed(id: &[u8; 32], content: &[u8; CHECKED]) -> [u8; RECORD] {
+pub(crate) fn checksummed(id: &[u8; 32], content: &[u8; CONTENT]) -> [u8; RECORD] {
     let mut context = Context::new(&SHA256);
     context.update(id);
     context.update(content);
     let mut bytes = [0; RECORD];
-    let (start, checksum) = bytes.split_at_mut(CHECKED);
+    let (start, checksum) = bytes.split_at_mut(CONTENT);
     start.copy_from_slice(content);
     let length = checksum.len();
     checksum.copy_from_slice(&context.finish().as_ref()[..length]);

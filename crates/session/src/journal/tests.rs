@@ -35,9 +35,9 @@ fn scores_come_back_to_the_last_bit_and_views_are_counted() {
         [false, true, false, true]
     );
     assert_eq!(journal.answer(3), Some(reading(7.0)));
-    assert_eq!(journal.repeated_views(), (0, 1));
+    assert_eq!(journal.repeated_starts(), (0, 1));
     journal.begin(&[0, 2]).unwrap();
-    assert_eq!(journal.repeated_views(), (1, 2));
+    assert_eq!(journal.repeated_starts(), (1, 2));
     journal.keep(1, reading(1.0 / 3.0)).unwrap();
     let error = journal.keep(1, reading(0.5)).unwrap_err();
     assert!(matches!(error, SessionError::Misbehaved(_)));
@@ -45,7 +45,7 @@ fn scores_come_back_to_the_last_bit_and_views_are_counted() {
     drop(journal);
     let journal = open(folder.path(), ID, 4).unwrap();
     assert_eq!(journal.done().filter(|done| *done).count(), 0);
-    assert_eq!(journal.repeated_views(), (1, 2));
+    assert_eq!(journal.repeated_starts(), (1, 2));
 }
 
 #[test]
@@ -56,7 +56,7 @@ fn what_follows_half_a_record_is_found_again() {
     // A full disk takes a part of a record.
     let mut file = journal.file.as_ref().unwrap();
     file.write_all(&[1; 10]).unwrap();
-    cut_back(file, journal.end);
+    truncate_to(file, journal.end);
     journal.keep(2, reading(6.0)).unwrap();
     drop(journal);
     let journal = open(folder.path(), ID, 3).unwrap();
@@ -163,7 +163,7 @@ fn bits_come_back_and_nothing_else_does() {
 fn forged(kind: u32, numbers: [u64; 3]) -> Vec<u8> {
     let mut content = kind.to_le_bytes().to_vec();
     content.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
-    record::sealed(&ID, content.as_slice().try_into().unwrap()).to_vec()
+    record::checksummed(&ID, content.as_slice().try_into().unwrap()).to_vec()
 }
 
 #[test]

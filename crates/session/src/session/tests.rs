@@ -22,34 +22,34 @@ fn cohort(lengths: &[usize]) -> Cohort {
 }
 
 /// Two sides that have greeted each other.
-fn conversations() -> [Conversation; 2] {
-    let patience = Patience::new(Duration::from_secs(5), Duration::from_secs(5));
+fn sessions() -> [Session; 2] {
+    let timeouts = Timeouts::new(Duration::from_secs(5), Duration::from_secs(5));
     let identities = [0, 1].map(|_| Identity::ephemeral().unwrap());
     let [a, b] = &identities;
     let listener = Listener::bind("127.0.0.1:0").unwrap();
     let address = listener.address().to_string();
-    let greet = |channel, role, identity: &Identity, peer| {
-        let letters = Letters {
+    let open = |channel, role, identity: &Identity, peer| {
+        let letters = AlphabetInfo {
             named: None,
             declared: None,
             read_as: cohort(&[]).alphabet,
             grid: None,
         };
-        let greeted = Conversation::greet(channel, role, identity, peer, &letters, patience);
+        let greeted = Session::open(channel, role, identity, peer, &letters, timeouts);
         greeted.unwrap().0
     };
     std::thread::scope(|scope| {
         let host = scope.spawn(|| {
-            let channel = listener.accept(a, b.fingerprint(), &patience, &mut |_| ());
-            greet(channel.unwrap(), Role::Host, a, b.fingerprint())
+            let channel = listener.accept(a, b.fingerprint(), &timeouts, &mut |_| ());
+            open(channel.unwrap(), Role::Host, a, b.fingerprint())
         });
-        let channel = join(&address, b, a.fingerprint(), &patience).unwrap();
-        let join = greet(channel, Role::Join, b, a.fingerprint());
+        let channel = join(&address, b, a.fingerprint(), &timeouts).unwrap();
+        let join = open(channel, Role::Join, b, a.fingerprint());
         [host.join().unwrap(), join]
     })
 }
 
-fn plan(lengths: &[usize], pad_to: Option<u32>) -> Plan {
+fn proposal(lengths: &[usize], pad_to: Option<u32>) -> Proposal {
     let cohort = cohort(lengths);
     let spec = Spec::new(
         Engine::Plain,
@@ -58,7 +58,7 @@ fn plan(lengths: &[usize], pad_to: Option<u32>) -> Plan {
         &cohort,
         &cohort,
     );
-    Plan {
+    Proposal {
         spec: Spec {
             pad_to,
             ..spec.unwrap()
@@ -74,18 +74,18 @@ fn plan(lengths: &[usize], pad_to: Option<u32>) -> Plan {
 
 /// How many bytes each side has sent when they have agreed, and what the host then expects of the work. The engine is not
 /// asked whether it can hide lengths.
-fn settled(lengths: [&[usize]; 2], pad_to: Option<u32>) -> ([u64; 2], Summary) {
-    let [host, join] = conversations();
-    let side = |mut conversation: Conversation, plan| {
+fn settled(lengths: [&[usize]; 2], pad_to: Option<u32>) -> ([u64; 2], AgreementSummary) {
+    let [host, join] = sessions();
+    let side = |mut session: Session, proposal| {
         let folder = tempfile::tempdir().unwrap();
-        let settled = conversation.settle(plan, Some(&Home::at(folder.path())));
-        let agreed = settled.unwrap().with(conversation);
-        let sent = agreed.conversation.channel.traffic().sent;
+        let settled = session.settle(proposal, Some(&StateDir::at(folder.path())));
+        let agreed = settled.unwrap().with(session);
+        let sent = agreed.session.channel.traffic().sent;
         (sent, agreed.summary())
     };
     std::thread::scope(|scope| {
-        let host = scope.spawn(|| side(host, plan(lengths[0], pad_to)));
-        let (join_sent, _) = side(join, plan(lengths[1], pad_to));
+        let host = scope.spawn(|| side(host, proposal(lengths[0], pad_to)));
+        let (join_sent, _) = side(join, proposal(lengths[1], pad_to));
         let (host_sent, summary) = host.join().unwrap();
         ([host_sent, join_sent], summary)
     })
@@ -105,10 +105,13 @@ fn nothing_in_an_agreement_depends_on_lengths_that_padding_hides() {
 
 #[test]
 fn a_scanpath_longer_than_the_padding_is_an_error_before_anything_is_sent() {
-    let [mut host, _join] = conversations();
+    let [mut host, _join] = sessions();
     let before = host.channel.traffic();
     let folder = tempfile::tempdir().unwrap();
-    let settled = host.settle(plan(&[2, 7], Some(6)), Some(&Home::at(folder.path())));
+    let settled = host.settle(
+        proposal(&[2, 7], Some(6)),
+        Some(&StateDir::at(folder.path())),
+    );
     let error = settled.err().unwrap();
     assert!(matches!(error, SessionError::Ours(_)));
     assert!(error.to_string().contains("P1"), "{error}");

@@ -16,10 +16,10 @@
 //! the true one.
 
 use crate::connect::{Listener, secure};
-use crate::limits::Patience;
-use crate::line::TICK;
-use crate::throttle::{Gauge, Origin, Rate, Throttle};
-use crate::tls::{self, Pinned};
+use crate::connection::POLL_INTERVAL;
+use crate::limits::Timeouts;
+use crate::throttle::{Bucket, Origin, Rate, Throttle};
+use crate::tls::{self, PinnedKeys};
 use crate::{Fingerprint, Identity, SecureChannel, SessionError};
 use std::io::ErrorKind;
 use std::net::{Shutdown, TcpStream};
@@ -28,110 +28,110 @@ use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
 /// Connections that may prove who they are at the same time.
-const PLACES: usize = 64;
+const MAX_HANDSHAKES: usize = 64;
 
 /// Connections that are taken from the system in one go.
-const IN_ONE_GO: usize = 256;
+const MAX_ACCEPTS_PER_POLL: usize = 256;
 
 /// Strangers that are told of one by one; the others are counted.
-const TOLD: Rate = Rate::new(1, 20);
+const REPORT_RATE: Rate = Rate::new(1, 20);
 
 /// How often the count is told.
-const COUNT_EVERY: Duration = Duration::from_secs(10);
+const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Enough for a handshake.
-const STACK: usize = 1 << 20;
+const HANDSHAKE_STACK: usize = 1 << 20;
 
 /// Who came.
 #[derive(Debug)]
-pub enum Visit {
+pub enum Incoming {
     /// One of those who are expected, with a channel to it.
     Peer(Fingerprint, Box<SecureChannel>),
     /// Somebody who was turned away, and why; or how many more were.
-    Stranger(SessionError),
+    Rejected(SessionError),
 }
 
 /// A listener and those who stand before it.
 #[derive(Debug)]
-pub struct Door {
+pub struct Acceptor {
     listener: Listener,
     identity: Identity,
-    guests: Arc<[Fingerprint]>,
-    patience: Patience,
+    peers: Arc<[Fingerprint]>,
+    timeouts: Timeouts,
     throttle: Throttle,
-    places: Vec<Place>,
-    next_place: u64,
-    arrived: Sender<Arrival>,
-    arrivals: Receiver<Arrival>,
-    nap: Duration,
-    told: Gauge,
+    pending: Vec<PendingHandshake>,
+    next_id: u64,
+    arrived: Sender<HandshakeResult>,
+    arrivals: Receiver<HandshakeResult>,
+    poll_interval: Duration,
+    told: Bucket,
     /// Strangers that were not told of, and since when they are counted.
-    untold: (u64, Instant),
+    suppressed: (u64, Instant),
 }
 
 /// A connection before it has shown who it is.
 #[derive(Debug)]
-struct Place {
+struct PendingHandshake {
     number: u64,
     from: Origin,
     socket: TcpStream,
 }
 
 /// How a handshake ended.
-type Arrival = (u64, Result<(Fingerprint, SecureChannel), SessionError>);
+type HandshakeResult = (u64, Result<(Fingerprint, SecureChannel), SessionError>);
 
-impl Door {
+impl Acceptor {
     /// Opens for these peers.
     pub fn open(
         listener: Listener,
         identity: &Identity,
-        guests: &[Fingerprint],
-        patience: &Patience,
+        peers: &[Fingerprint],
+        timeouts: &Timeouts,
     ) -> Self {
         let now = Instant::now();
         let (arrived, arrivals) = channel();
         Self {
             listener,
             identity: identity.clone(),
-            guests: guests.into(),
-            patience: *patience,
+            peers: peers.into(),
+            timeouts: *timeouts,
             throttle: Throttle::new(now),
-            places: Vec::new(),
-            next_place: 0,
+            pending: Vec::new(),
+            next_id: 0,
             arrived,
             arrivals,
             // Whoever comes at once is not kept waiting; a long wait costs little.
-            nap: Duration::from_millis(1),
-            told: Gauge::new(now),
-            untold: (0, now),
+            poll_interval: Duration::from_millis(1),
+            told: Bucket::new(now),
+            suppressed: (0, now),
         }
     }
 
     /// Who is expected, in the order in which they were named.
-    pub fn guests(&self) -> &[Fingerprint] {
-        &self.guests
+    pub fn peers(&self) -> &[Fingerprint] {
+        &self.peers
     }
 
     /// How long the other side may be silent, and how long to wait for it.
-    pub fn patience(&self) -> &Patience {
-        &self.patience
+    pub fn timeouts(&self) -> &Timeouts {
+        &self.timeouts
     }
 
     /// The next who comes until then.
-    pub fn next(&mut self, until: Instant) -> Option<Visit> {
+    pub fn next(&mut self, until: Instant) -> Option<Incoming> {
         loop {
-            self.take_in();
-            if let Some(count) = self.count_of_the_untold() {
-                return Some(Visit::Stranger(count));
+            self.accept_pending();
+            if let Some(count) = self.suppressed_count() {
+                return Some(Incoming::Rejected(count));
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return None;
             }
-            match self.arrivals.recv_timeout(self.nap.min(left)) {
-                Err(_) => self.nap = (2 * self.nap).min(TICK / 4),
+            match self.arrivals.recv_timeout(self.poll_interval.min(left)) {
+                Err(_) => self.poll_interval = (2 * self.poll_interval).min(POLL_INTERVAL / 4),
                 Ok((number, ended)) => {
-                    if let Some(visit) = self.leave_place(number, ended) {
+                    if let Some(visit) = self.finish_handshake(number, ended) {
                         return Some(visit);
                     }
                 }
@@ -140,13 +140,13 @@ impl Door {
     }
 
     /// Takes connections from the system, and gives those a place that are to be listened to.
-    fn take_in(&mut self) {
-        for _ in 0..IN_ONE_GO {
+    fn accept_pending(&mut self) {
+        for _ in 0..MAX_ACCEPTS_PER_POLL {
             match self.listener.accept_one() {
                 Ok((socket, address)) => {
                     let from = Origin::of(address.ip());
                     if !self.throttle.admits(from, Instant::now()) || !self.receive(socket, from) {
-                        self.untold.0 += 1;
+                        self.suppressed.0 += 1;
                     }
                 }
                 // One connection that went away before it was taken says nothing of the next.
@@ -159,28 +159,28 @@ impl Door {
 
     /// Gives a connection a place and a thread; `false` where there is none.
     fn receive(&mut self, socket: TcpStream, from: Origin) -> bool {
-        if self.places.len() >= PLACES {
-            self.clear_a_place();
+        if self.pending.len() >= MAX_HANDSHAKES {
+            self.evict_oldest();
         }
         let Ok(held) = socket.try_clone() else {
             return false;
         };
-        let number = self.next_place;
-        self.next_place += 1;
-        let (identity, patience) = (self.identity.clone(), self.patience);
-        let (guests, arrived) = (Arc::clone(&self.guests), self.arrived.clone());
+        let number = self.next_id;
+        self.next_id += 1;
+        let (identity, timeouts) = (self.identity.clone(), self.timeouts);
+        let (peers, arrived) = (Arc::clone(&self.peers), self.arrived.clone());
         let handshake = move || {
-            let pinned = Pinned::any_of(guests);
+            let pinned = PinnedKeys::any_of(peers);
             let secured = tls::server(&identity, &pinned)
-                .and_then(|tls| secure(socket, tls, Arc::clone(&pinned), &patience))
+                .and_then(|tls| secure(socket, tls, Arc::clone(&pinned), &timeouts))
                 .and_then(|channel| Ok((pinned.proven()?, channel)));
             // Nobody listens any more once the door is closed.
             let _ = arrived.send((number, secured));
         };
-        let thread = std::thread::Builder::new().stack_size(STACK);
+        let thread = std::thread::Builder::new().stack_size(HANDSHAKE_STACK);
         let started = thread.spawn(handshake).is_ok();
         if started {
-            self.places.push(Place {
+            self.pending.push(PendingHandshake {
                 number,
                 from,
                 socket: held,
@@ -190,49 +190,49 @@ impl Door {
     }
 
     /// Ends the handshake that has waited longest among those of the address that has most. Its thread tells of it.
-    fn clear_a_place(&mut self) {
-        let held = |from: Origin| self.places.iter().filter(|it| it.from == from).count();
-        let most = self.places.iter().map(|place| held(place.from)).max();
+    fn evict_oldest(&mut self) {
+        let held = |from: Origin| self.pending.iter().filter(|it| it.from == from).count();
+        let most = self.pending.iter().map(|place| held(place.from)).max();
         // Places are in the order in which they were taken.
         let oldest = self
-            .places
+            .pending
             .iter()
             .position(|place| Some(held(place.from)) == most);
         if let Some(index) = oldest {
-            let place = self.places.remove(index);
+            let place = self.pending.remove(index);
             let _ = place.socket.shutdown(Shutdown::Both);
         }
     }
 
-    fn leave_place(
+    fn finish_handshake(
         &mut self,
         number: u64,
         ended: Result<(Fingerprint, SecureChannel), SessionError>,
-    ) -> Option<Visit> {
-        let place = self.places.iter().position(|it| it.number == number);
-        let place = place.map(|index| self.places.remove(index));
+    ) -> Option<Incoming> {
+        let place = self.pending.iter().position(|it| it.number == number);
+        let place = place.map(|index| self.pending.remove(index));
         let now = Instant::now();
         match ended {
             Ok((peer, channel)) => {
                 if let Some(place) = place {
                     self.throttle.remember(place.from, now);
                 }
-                Some(Visit::Peer(peer, Box::new(channel)))
+                Some(Incoming::Peer(peer, Box::new(channel)))
             }
-            Err(error) if self.told.take(TOLD, now) => Some(Visit::Stranger(error)),
+            Err(error) if self.told.take(REPORT_RATE, now) => Some(Incoming::Rejected(error)),
             Err(_) => {
-                self.untold.0 += 1;
+                self.suppressed.0 += 1;
                 None
             }
         }
     }
 
-    fn count_of_the_untold(&mut self) -> Option<SessionError> {
-        let (count, since) = self.untold;
-        if since.elapsed() < COUNT_EVERY {
+    fn suppressed_count(&mut self) -> Option<SessionError> {
+        let (count, since) = self.suppressed;
+        if since.elapsed() < REPORT_INTERVAL {
             return None;
         }
-        self.untold = (0, Instant::now());
+        self.suppressed = (0, Instant::now());
         (count > 0).then(|| {
             SessionError::Network(format!(
                 "{count} more in the last {} s, most of them unheard",
@@ -243,9 +243,9 @@ impl Door {
 }
 
 /// Nobody is kept at a door that is closed.
-impl Drop for Door {
+impl Drop for Acceptor {
     fn drop(&mut self) {
-        for place in &self.places {
+        for place in &self.pending {
             let _ = place.socket.shutdown(Shutdown::Both);
         }
     }

@@ -9,10 +9,11 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_protocol::{Answer, Engine, Observer, PairRule, Role, Spec};
-use veilpath_session::limits::Patience;
+use veilpath_session::limits::Timeouts;
 use veilpath_session::{
-    Conversation, Door, Ended, Guest, Home, Identity, Letters, Listener, Parting, Plan, Reception,
-    SecureChannel, SessionError, Standing, Turns, join,
+    Acceptor, AlphabetInfo, CompletedSession, Identity, Listener, PeerConnection, PeerServer,
+    PeerState, Proposal, SecureChannel, Session, SessionError, SessionFailure, SessionSlots,
+    StateDir, join,
 };
 
 fn cohort(scanpaths: usize) -> Cohort {
@@ -28,18 +29,18 @@ fn cohort(scanpaths: usize) -> Cohort {
     }
 }
 
-fn plan() -> Plan {
+fn proposal() -> Proposal {
     plan_for(cohort(3))
 }
 
-/// The same plan for a cohort with the same ids and lengths and other letters.
-fn other_plan() -> Plan {
+/// The same proposal for a cohort with the same ids and lengths and other letters.
+fn other_plan() -> Proposal {
     let mut cohort = cohort(3);
     cohort.entries[0].scanpath = Scanpath::new(vec![3; 20]);
     plan_for(cohort)
 }
 
-fn plan_for(cohort: Cohort) -> Plan {
+fn plan_for(cohort: Cohort) -> Proposal {
     let spec = Spec::new(
         Engine::Garbled,
         Metric::Levenshtein,
@@ -47,7 +48,7 @@ fn plan_for(cohort: Cohort) -> Plan {
         &cohort,
         &cohort,
     );
-    Plan {
+    Proposal {
         spec: spec.unwrap(),
         cohort,
         pseudonyms: false,
@@ -58,8 +59,8 @@ fn plan_for(cohort: Cohort) -> Plan {
     }
 }
 
-fn letters() -> Letters {
-    Letters {
+fn letters() -> AlphabetInfo {
+    AlphabetInfo {
         named: None,
         declared: None,
         read_as: cohort(0).alphabet,
@@ -71,9 +72,9 @@ fn letters() -> Letters {
 struct World {
     host: Identity,
     peers: Vec<Identity>,
-    silence: Duration,
+    idle: Duration,
     address: String,
-    door: Mutex<Option<Door>>,
+    acceptor: Mutex<Option<Acceptor>>,
     /// Sessions that work now, and the most that did.
     working: AtomicUsize,
     most: AtomicUsize,
@@ -100,18 +101,18 @@ impl Observer for Slow<'_> {
 }
 
 impl World {
-    fn new(peers: usize, silence: Duration, work: Duration) -> Self {
+    fn new(peers: usize, idle: Duration, work: Duration) -> Self {
         let host = Identity::ephemeral().unwrap();
         let peers: Vec<_> = (0..peers).map(|_| Identity::ephemeral().unwrap()).collect();
-        let guests: Vec<_> = peers.iter().map(Identity::fingerprint).collect();
+        let expected: Vec<_> = peers.iter().map(Identity::fingerprint).collect();
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let address = listener.address().to_string();
-        let patience = Patience::new(silence, Duration::from_secs(10));
+        let timeouts = Timeouts::new(idle, Duration::from_secs(10));
         Self {
-            door: Mutex::new(Some(Door::open(listener, &host, &guests, &patience))),
+            acceptor: Mutex::new(Some(Acceptor::open(listener, &host, &expected, &timeouts))),
             host,
             peers,
-            silence,
+            idle,
             address,
             working: AtomicUsize::new(0),
             most: AtomicUsize::new(0),
@@ -122,51 +123,55 @@ impl World {
         }
     }
 
-    fn home(&self, name: &str) -> Home {
-        Home::at(self.folder.path().join(name))
+    fn state_dir(&self, name: &str) -> StateDir {
+        StateDir::at(self.folder.path().join(name))
     }
 
-    fn patience(&self) -> Patience {
-        Patience::new(self.silence, Duration::from_secs(10))
+    fn timeouts(&self) -> Timeouts {
+        Timeouts::new(self.idle, Duration::from_secs(10))
     }
 
     /// The host, until it ends by itself.
-    fn serve(&self, sessions: usize, wait: Duration) -> Vec<Standing<SessionError>> {
-        let hold = |guest: Guest, turns: &Turns| {
-            let held = self.hold(guest, turns);
-            held.map_err(|error| Parting {
+    fn serve(&self, sessions: usize, wait: Duration) -> Vec<PeerState<SessionError>> {
+        let hold = |peer_connection: PeerConnection, slots: &SessionSlots| {
+            let held = self.hold(peer_connection, slots);
+            held.map_err(|error| SessionFailure {
                 error,
                 for_good: false,
             })
         };
-        let door = self.door.lock().unwrap().take().unwrap();
-        Reception { sessions, wait }.serve(door, &hold, &mut |_| ())
+        let acceptor = self.acceptor.lock().unwrap().take().unwrap();
+        PeerServer { sessions, wait }.serve(acceptor, &hold, &mut |_| ())
     }
 
-    fn hold(&self, guest: Guest, turns: &Turns) -> Result<(), SessionError> {
-        let (host, patience) = (&self.host, self.patience());
-        let (mut conversation, _) = Conversation::greet(
-            guest.channel,
+    fn hold(
+        &self,
+        peer_connection: PeerConnection,
+        slots: &SessionSlots,
+    ) -> Result<(), SessionError> {
+        let (host, timeouts) = (&self.host, self.timeouts());
+        let (mut session, _) = Session::open(
+            peer_connection.channel,
             Role::Host,
             host,
-            guest.peer,
+            peer_connection.peer,
             &letters(),
-            patience,
+            timeouts,
         )?;
-        if let Some(reason) = guest.declined {
-            conversation.decline(reason);
+        if let Some(reason) = peer_connection.declined {
+            session.decline(reason);
             return Err(SessionError::Limit(reason.into()));
         }
-        conversation.keep_to(&guest.agreement);
-        let _turn = conversation.take_turn(turns, &mut |_| ())?;
+        session.pin_agreement(&peer_connection.agreement);
+        let _turn = session.acquire_slot(slots, &mut |_| ())?;
         let working = self.working.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(working, Ordering::SeqCst);
-        let plan = Plan {
+        let proposal = Proposal {
             fresh: self.fresh,
-            ..plan()
+            ..proposal()
         };
-        let ended = conversation
-            .agree(plan, Some(&self.home("host")))
+        let ended = session
+            .agree(proposal, Some(&self.state_dir("host")))
             .and_then(|agreed| agreed.run(&Slow(self)));
         self.working.fetch_sub(1, Ordering::SeqCst);
         ended.map(|_| ())
@@ -174,40 +179,39 @@ impl World {
 
     fn call(&self, peer: usize, address: &str) -> SecureChannel {
         let (own, host) = (&self.peers[peer], self.host.fingerprint());
-        join(address, own, host, &self.patience()).unwrap()
+        join(address, own, host, &self.timeouts()).unwrap()
     }
 
-    fn greet(&self, peer: usize, address: &str) -> Result<Conversation, SessionError> {
+    fn open(&self, peer: usize, address: &str) -> Result<Session, SessionError> {
         let channel = self.call(peer, address);
         let (own, host) = (&self.peers[peer], self.host.fingerprint());
-        let greeted =
-            Conversation::greet(channel, Role::Join, own, host, &letters(), self.patience());
+        let greeted = Session::open(channel, Role::Join, own, host, &letters(), self.timeouts());
         Ok(greeted?.0)
     }
 
-    /// A session of the first peer for this plan; also how many pairs were known before.
-    fn ask(&self, plan: Plan) -> Result<(Ended, usize), SessionError> {
-        let conversation = self.greet(0, &self.address)?;
-        let agreed = conversation.agree(plan, Some(&self.home("p0")))?;
+    /// A session of the first peer for this proposal; also how many pairs were known before.
+    fn ask(&self, proposal: Proposal) -> Result<(CompletedSession, usize), SessionError> {
+        let session = self.open(0, &self.address)?;
+        let agreed = session.agree(proposal, Some(&self.state_dir("p0")))?;
         let known = agreed.summary().from_journal;
         Ok((agreed.run(&())?, known))
     }
 
     /// A peer's session; also whether it was told to wait.
-    fn join(&self, peer: usize, address: &str) -> Result<(Ended, bool), SessionError> {
-        let mut conversation = self.greet(peer, address)?;
+    fn join(&self, peer: usize, address: &str) -> Result<(CompletedSession, bool), SessionError> {
+        let mut session = self.open(peer, address)?;
         let told = Arc::new(AtomicBool::new(false));
         let waited = Arc::clone(&told);
-        conversation.when_told_to_wait(move |_| waited.store(true, Ordering::SeqCst));
-        let home = self.home(&format!("p{peer}"));
-        let ended = conversation.agree(plan(), Some(&home))?.run(&())?;
+        session.on_wait(move |_| waited.store(true, Ordering::SeqCst));
+        let state_dir = self.state_dir(&format!("p{peer}"));
+        let ended = session.agree(proposal(), Some(&state_dir))?.run(&())?;
         Ok((ended, told.load(Ordering::SeqCst)))
     }
 }
 
-fn finished(standings: &[Standing<SessionError>]) -> usize {
-    let finished = |standing: &&Standing<_>| matches!(standing, Standing::Finished);
-    standings.iter().filter(finished).count()
+fn finished(states: &[PeerState<SessionError>]) -> usize {
+    let finished = |state: &&PeerState<_>| matches!(state, PeerState::Finished);
+    states.iter().filter(finished).count()
 }
 
 const MINUTE: Duration = Duration::from_secs(60);
@@ -283,8 +287,8 @@ fn mortal_line(upstream: SocketAddr, dead: Arc<AtomicBool>) -> SocketAddr {
 /// third of that.
 #[test]
 fn a_peer_whose_line_died_is_let_in_again_soon() {
-    let silence = Duration::from_secs(6);
-    let world = World::new(1, silence, Duration::ZERO);
+    let idle = Duration::from_secs(6);
+    let world = World::new(1, idle, Duration::ZERO);
     let dead = Arc::new(AtomicBool::new(false));
     let line = mortal_line(world.address.parse().unwrap(), Arc::clone(&dead));
     std::thread::scope(|scope| {
@@ -292,14 +296,13 @@ fn a_peer_whose_line_died_is_let_in_again_soon() {
         // It greets and says no more; its thread is not to say good-bye either.
         let channel = world.call(0, &line.to_string());
         let (own, peer) = (&world.peers[0], world.host.fingerprint());
-        let greeted =
-            Conversation::greet(channel, Role::Join, own, peer, &letters(), world.patience());
+        let greeted = Session::open(channel, Role::Join, own, peer, &letters(), world.timeouts());
         dead.store(true, Ordering::SeqCst);
         let start = Instant::now();
         let (ended, _) = world.join(0, &world.address).unwrap();
         let took = start.elapsed();
         assert_eq!(ended.outcome.results.len(), 9);
-        assert!(took > silence / 4 && took < silence * 5 / 6, "{took:?}");
+        assert!(took > idle / 4 && took < idle * 5 / 6, "{took:?}");
         assert_eq!(finished(&host.join().unwrap()), 1);
         // A good-bye would wait for an answer that never comes.
         std::mem::forget(greeted);
@@ -313,10 +316,10 @@ fn a_peer_that_fails_can_come_again_and_a_host_does_not_wait_for_ever() {
         let host = scope.spawn(|| world.serve(2, Duration::from_millis(1500)));
         drop(world.call(0, &world.address));
         world.join(0, &world.address).unwrap();
-        let standings = host.join().unwrap();
+        let states = host.join().unwrap();
         assert!(matches!(
-            standings[..],
-            [Standing::Finished, Standing::Awaited]
+            states[..],
+            [PeerState::Finished, PeerState::Awaited]
         ));
     });
 }
@@ -339,15 +342,15 @@ fn a_peer_that_is_done_gets_its_results_again_and_no_others() {
     world.fresh = true;
     std::thread::scope(|scope| {
         let host = scope.spawn(|| world.serve(2, Duration::from_millis(1500)));
-        let (first, known) = world.ask(plan()).unwrap();
+        let (first, known) = world.ask(proposal()).unwrap();
         assert_eq!((first.outcome.results.len(), known), (9, 0));
         declines_another_cohort(&world);
-        let (again, known) = world.ask(plan()).unwrap();
+        let (again, known) = world.ask(proposal()).unwrap();
         assert_eq!(again.outcome.results, first.outcome.results);
-        assert_eq!((known, again.repeated_pairs), (9, 0));
+        assert_eq!((known, again.restarted_pairs), (9, 0));
         assert!(matches!(
             host.join().unwrap()[..],
-            [Standing::Finished, Standing::Awaited]
+            [PeerState::Finished, PeerState::Awaited]
         ));
     });
     assert_eq!(world.computed.load(Ordering::SeqCst), 9);
@@ -359,10 +362,14 @@ fn a_peer_that_broke_off_can_go_on_and_do_nothing_else() {
     let world = World::new(1, Duration::from_secs(5), Duration::ZERO);
     std::thread::scope(|scope| {
         let host = scope.spawn(|| world.serve(1, MINUTE));
-        let conversation = world.greet(0, &world.address).unwrap();
-        drop(conversation.agree(plan(), Some(&world.home("p0"))).unwrap());
+        let session = world.open(0, &world.address).unwrap();
+        drop(
+            session
+                .agree(proposal(), Some(&world.state_dir("p0")))
+                .unwrap(),
+        );
         declines_another_cohort(&world);
-        let (ended, _) = world.ask(plan()).unwrap();
+        let (ended, _) = world.ask(proposal()).unwrap();
         assert_eq!(ended.outcome.results.len(), 9);
         assert_eq!(finished(&host.join().unwrap()), 1);
     });
@@ -371,7 +378,7 @@ fn a_peer_that_broke_off_can_go_on_and_do_nothing_else() {
 #[test]
 fn a_wait_beyond_every_clock_is_a_long_one() {
     let world = World::new(1, Duration::from_secs(5), Duration::ZERO);
-    let (peer, patience) = (&world.peers[0], Patience::new(world.silence, Duration::MAX));
+    let (peer, timeouts) = (&world.peers[0], Timeouts::new(world.idle, Duration::MAX));
     std::thread::scope(|scope| {
         let host = scope.spawn(|| world.serve(1, Duration::MAX));
         world.join(0, &world.address).unwrap();
@@ -379,12 +386,12 @@ fn a_wait_beyond_every_clock_is_a_long_one() {
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let address = listener.address().to_string();
         let host = scope.spawn(|| {
-            let accepted = listener.accept(&world.host, peer.fingerprint(), &patience, &mut |_| ());
+            let accepted = listener.accept(&world.host, peer.fingerprint(), &timeouts, &mut |_| ());
             drop(accepted.unwrap());
         });
-        let called = join(&address, peer, world.host.fingerprint(), &patience);
+        let called = join(&address, peer, world.host.fingerprint(), &timeouts);
         drop(called.unwrap());
         host.join().unwrap();
     });
-    assert_eq!(Patience::new(Duration::MAX, MINUTE).stall, Duration::MAX);
+    assert_eq!(Timeouts::new(Duration::MAX, MINUTE).stall, Duration::MAX);
 }

@@ -6,14 +6,14 @@ use std::time::Duration;
 use tempfile::TempDir;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric};
 use veilpath_protocol::{Answer, Engine, Observer, PairRule, RevealTo, Role, Spec, compare_here};
-use veilpath_session::limits::Patience;
+use veilpath_session::limits::Timeouts;
 use veilpath_session::{
-    Conversation, Ended, Fault, Fingerprint, Home, Identity, Letters, Listener, Plan,
-    SecureChannel, SessionError, Wish, join,
+    AlphabetInfo, CompletedSession, Fault, Fingerprint, Identity, Listener, Proposal, Requested,
+    SecureChannel, Session, SessionError, StateDir, join,
 };
 
-fn patience() -> Patience {
-    Patience::new(Duration::from_secs(5), Duration::from_secs(5))
+fn timeouts() -> Timeouts {
+    Timeouts::new(Duration::from_secs(5), Duration::from_secs(5))
 }
 
 fn cohort(rows: &[(&str, Option<&str>, &str)]) -> Cohort {
@@ -57,7 +57,7 @@ impl World {
         let folder = || tempfile::tempdir().unwrap();
         let folders = [folder(), folder()];
         let identities = [0, 1].map(|side: usize| {
-            Identity::create(&Home::at(folders[side].path()).identity()).unwrap()
+            Identity::create(&StateDir::at(folders[side].path()).identity()).unwrap()
         });
         Self {
             folders,
@@ -65,8 +65,8 @@ impl World {
         }
     }
 
-    fn home(&self, side: usize) -> Home {
-        Home::at(self.folders[side].path())
+    fn state_dir(&self, side: usize) -> StateDir {
+        StateDir::at(self.folders[side].path())
     }
 
     fn channels(&self) -> [SecureChannel; 2] {
@@ -76,39 +76,47 @@ impl World {
         std::thread::scope(|scope| {
             let host = scope.spawn(|| {
                 let peer = b.fingerprint();
-                listener.accept(a, peer, &patience(), &mut |error| panic!("{error}"))
+                listener.accept(a, peer, &timeouts(), &mut |error| panic!("{error}"))
             });
-            let join = join(&address, b, a.fingerprint(), &patience()).unwrap();
+            let join = join(&address, b, a.fingerprint(), &timeouts()).unwrap();
             [host.join().unwrap().unwrap(), join]
         })
     }
 
-    fn run(&self, plans: [Plan; 2]) -> [Result<Ended, SessionError>; 2] {
-        self.run_observed(plans, &())
+    fn run(&self, proposals: [Proposal; 2]) -> [Result<CompletedSession, SessionError>; 2] {
+        self.run_observed(proposals, &())
     }
 
     fn run_observed(
         &self,
-        [host_plan, join_plan]: [Plan; 2],
+        [host_plan, join_plan]: [Proposal; 2],
         observer: &dyn Observer,
-    ) -> [Result<Ended, SessionError>; 2] {
+    ) -> [Result<CompletedSession, SessionError>; 2] {
         let [host, join] = self.channels();
         let [a, b] = &self.identities;
         std::thread::scope(|scope| {
             let host = scope.spawn(|| {
-                let home = self.home(0);
+                let state_dir = self.state_dir(0);
                 side(
                     host,
                     Role::Host,
                     a,
                     b.fingerprint(),
                     host_plan,
-                    &home,
+                    &state_dir,
                     observer,
                 )
             });
-            let home = self.home(1);
-            let join = side(join, Role::Join, b, a.fingerprint(), join_plan, &home, &());
+            let state_dir = self.state_dir(1);
+            let join = side(
+                join,
+                Role::Join,
+                b,
+                a.fingerprint(),
+                join_plan,
+                &state_dir,
+                &(),
+            );
             [host.join().unwrap(), join]
         })
     }
@@ -119,28 +127,27 @@ fn side(
     role: Role,
     identity: &Identity,
     peer: Fingerprint,
-    plan: Plan,
-    home: &Home,
+    proposal: Proposal,
+    state_dir: &StateDir,
     observer: &dyn Observer,
-) -> Result<Ended, SessionError> {
-    let letters = Letters {
+) -> Result<CompletedSession, SessionError> {
+    let letters = AlphabetInfo {
         named: None,
         declared: None,
-        read_as: plan.cohort.alphabet,
+        read_as: proposal.cohort.alphabet,
         grid: None,
     };
-    let (conversation, theirs) =
-        Conversation::greet(channel, role, identity, peer, &letters, patience())?;
+    let (session, theirs) = Session::open(channel, role, identity, peer, &letters, timeouts())?;
     assert_eq!(theirs.read_as, Alphabet::letters(52).unwrap());
-    let agreed = conversation.agree(plan, Some(home))?;
-    match agreed.summary().only_estimate {
+    let agreed = session.agree(proposal, Some(state_dir))?;
+    match agreed.summary().estimate_only {
         None => agreed.run(observer),
-        Some(Wish::Ours) => Err(SessionError::Ours("only an estimate".into())),
-        Some(Wish::Theirs) => Err(SessionError::Declined("only an estimate".into())),
+        Some(Requested::Ours) => Err(SessionError::Ours("only an estimate".into())),
+        Some(Requested::Theirs) => Err(SessionError::Declined("only an estimate".into())),
     }
 }
 
-fn plan(cohort: Cohort) -> Plan {
+fn proposal(cohort: Cohort) -> Proposal {
     let spec = Spec::new(
         Engine::Plain,
         Metric::Levenshtein,
@@ -148,7 +155,7 @@ fn plan(cohort: Cohort) -> Plan {
         &cohort,
         &cohort,
     );
-    Plan {
+    Proposal {
         spec: spec.unwrap(),
         cohort,
         pseudonyms: false,
@@ -159,15 +166,15 @@ fn plan(cohort: Cohort) -> Plan {
     }
 }
 
-fn plans(change: impl Fn(&mut Plan)) -> [Plan; 2] {
+fn proposals(change: impl Fn(&mut Proposal)) -> [Proposal; 2] {
     [first(), second()].map(|cohort| {
-        let mut plan = plan(cohort);
-        change(&mut plan);
-        plan
+        let mut proposal = proposal(cohort);
+        change(&mut proposal);
+        proposal
     })
 }
 
-fn rows(ended: &Ended) -> Vec<String> {
+fn rows(ended: &CompletedSession) -> Vec<String> {
     let row = |row: veilpath_protocol::ResultRow<'_>| {
         let stimulus = row.stimulus.unwrap_or_default().into_owned();
         match row.answer {
@@ -180,9 +187,9 @@ fn rows(ended: &Ended) -> Vec<String> {
 
 #[test]
 fn both_sides_end_with_the_plain_comparison() {
-    let [host, join] = World::new().run(plans(|_| ())).map(Result::unwrap);
+    let [host, join] = World::new().run(proposals(|_| ())).map(Result::unwrap);
     let (a, b) = (first(), second());
-    let expected = compare_here(plan(a.clone()).spec, &a, &b, &()).unwrap();
+    let expected = compare_here(proposal(a.clone()).spec, &a, &b, &()).unwrap();
     for ended in [&host, &join] {
         assert_eq!(ended.outcome.results, expected.results);
         assert_eq!(
@@ -190,7 +197,7 @@ fn both_sides_end_with_the_plain_comparison() {
             (&expected.a, &expected.b)
         );
         assert_eq!(ended.outcome.cost.cells, expected.cost.cells);
-        assert_eq!((ended.repeated_pairs, ended.most_views), (0, 1));
+        assert_eq!((ended.restarted_pairs, ended.max_starts), (0, 1));
     }
     let (sent, received) = (
         host.outcome.cost.bytes_sent,
@@ -206,41 +213,45 @@ fn scores_can_be_for_one_side_alone() {
         let world = World::new();
         for _ in 0..2 {
             let ended = world
-                .run(plans(|plan| plan.spec.reveal_to = to))
+                .run(proposals(|proposal| proposal.spec.reveal_to = to))
                 .map(Result::unwrap);
             assert_eq!(ended.map(|ended| ended.outcome.results.len()), learns);
         }
     }
 }
 
-fn asking(reveal: &str) -> impl Fn(&mut Plan) {
+fn asking(reveal: &str) -> impl Fn(&mut Proposal) {
     let reveal = reveal.parse().unwrap();
-    move |plan| plan.spec.reveal = reveal
+    move |proposal| proposal.spec.reveal = reveal
 }
 
 #[test]
 fn one_bit_of_each_pair_is_all_that_either_side_ends_with() {
     let world = World::new();
-    let ended = world.run(plans(asking("threshold:3"))).map(Result::unwrap);
+    let ended = world
+        .run(proposals(asking("threshold:3")))
+        .map(Result::unwrap);
     for ended in &ended {
         let expected = ["P1 Q1 cows true", "P1 Q1 boat true", "P2 Q1 cows true"];
         assert_eq!(rows(ended), expected);
         let said = &ended.outcome.revealed;
         assert!(said.iter().any(|line| line.what.contains("one bit")));
     }
-    let ended = world.run(plans(asking("threshold:2"))).map(Result::unwrap);
+    let ended = world
+        .run(proposals(asking("threshold:2")))
+        .map(Result::unwrap);
     for ended in &ended {
         let expected = ["P1 Q1 cows true", "P1 Q1 boat true", "P2 Q1 cows false"];
         assert_eq!(rows(ended), expected);
         assert_eq!(
-            ended.most_agreements, 2,
+            ended.max_agreements, 2,
             "another threshold is another question"
         );
     }
     let error = world
         .run({
-            let [host, _] = plans(asking("threshold:2"));
-            let [_, join] = plans(asking("score"));
+            let [host, _] = proposals(asking("threshold:2"));
+            let [_, join] = proposals(asking("score"));
             [host, join]
         })
         .map(|side| side.unwrap_err().to_string());
@@ -253,12 +264,12 @@ fn bits_can_be_for_one_side_alone() {
     for (to, learns) in [(RevealTo::Host, [3, 0]), (RevealTo::Join, [0, 3])] {
         let world = World::new();
         for _ in 0..2 {
-            let one_sided = |plan: &mut Plan| {
-                asking("threshold:2")(plan);
-                plan.spec.reveal_to = to;
+            let one_sided = |proposal: &mut Proposal| {
+                asking("threshold:2")(proposal);
+                proposal.spec.reveal_to = to;
             };
-            let ended = world.run(plans(one_sided)).map(Result::unwrap);
-            let bits = |ended: &Ended| {
+            let ended = world.run(proposals(one_sided)).map(Result::unwrap);
+            let bits = |ended: &CompletedSession| {
                 let answers = ended.outcome.results.iter();
                 answers
                     .filter(|scored| scored.answer.within().is_some())
@@ -271,8 +282,8 @@ fn bits_can_be_for_one_side_alone() {
 
 #[test]
 fn hidden_lengths_need_an_engine_that_hides_them() {
-    let padded = |plan: &mut Plan| plan.spec.pad_to = Some(9);
-    for side in World::new().run(plans(padded)) {
+    let padded = |proposal: &mut Proposal| proposal.spec.pad_to = Some(9);
+    for side in World::new().run(proposals(padded)) {
         let error = side.unwrap_err();
         assert_eq!(error.fault(), Fault::Ours);
         assert!(error.to_string().contains("--pad-to"), "{error}");
@@ -282,11 +293,11 @@ fn hidden_lengths_need_an_engine_that_hides_them() {
 #[test]
 fn pseudonyms_hide_ids_from_the_other_side_alone() {
     let world = World::new();
-    let hide = |plan: &mut Plan| {
-        plan.pseudonyms = true;
-        plan.spec.pairs = PairRule::All;
+    let hide = |proposal: &mut Proposal| {
+        proposal.pseudonyms = true;
+        proposal.spec.pairs = PairRule::All;
     };
-    let [host, join] = world.run(plans(hide)).map(Result::unwrap);
+    let [host, join] = world.run(proposals(hide)).map(Result::unwrap);
     for ended in [&host, &join] {
         assert_eq!(ended.outcome.results.len(), 9);
     }
@@ -297,7 +308,7 @@ fn pseudonyms_hide_ids_from_the_other_side_alone() {
         host.contains("cows") && join.contains("cows"),
         "{host}\n{join}"
     );
-    let again = world.run(plans(hide)).map(Result::unwrap);
+    let again = world.run(proposals(hide)).map(Result::unwrap);
     assert_eq!(rows(&again[0]).join("\n"), host);
     assert_eq!(rows(&again[1]).join("\n"), join);
 }
@@ -305,15 +316,15 @@ fn pseudonyms_hide_ids_from_the_other_side_alone() {
 #[test]
 fn differences_are_named_on_both_sides() {
     let world = World::new();
-    let mut plans = plans(|_| ());
-    plans[1].spec.metric = Metric::ScanMatch {
+    let mut proposals = proposals(|_| ());
+    proposals[1].spec.metric = Metric::ScanMatch {
         grid: "7x7".parse().unwrap(),
         wrap: false,
         threshold: 3.5,
         gap: 0.0,
         scale: None,
     };
-    let [host, join] = world.run(plans).map(Result::unwrap_err);
+    let [host, join] = world.run(proposals).map(Result::unwrap_err);
     assert_eq!(host.fault(), Fault::PeerDiffers);
     assert_eq!(join.fault(), Fault::PeerDiffers);
     let host = host.to_string();
@@ -331,9 +342,9 @@ fn differences_are_named_on_both_sides() {
 #[test]
 fn an_estimate_computes_counts_and_keeps_nothing() {
     let world = World::new();
-    let mut plans = plans(|plan| plan.limit_per_scanpath = Some(9));
-    plans[0].estimate_only = true;
-    let [host, join] = world.run(plans).map(Result::unwrap_err);
+    let mut proposals = proposals(|proposal| proposal.limit_per_scanpath = Some(9));
+    proposals[0].estimate_only = true;
+    let [host, join] = world.run(proposals).map(Result::unwrap_err);
     assert_eq!(host.fault(), Fault::Ours);
     assert_eq!(join.fault(), Fault::PeerDiffers);
     assert!(!world.folders[0].path().join("peers").exists());
@@ -343,9 +354,9 @@ fn an_estimate_computes_counts_and_keeps_nothing() {
 fn a_limit_is_told_to_both_and_remembered() {
     let world = World::new();
     let limited = |metric: Metric, limit| {
-        let mut plans = plans(|plan| plan.spec.metric = metric.clone());
-        plans[0].limit_per_scanpath = limit;
-        plans
+        let mut proposals = proposals(|proposal| proposal.spec.metric = metric.clone());
+        proposals[0].limit_per_scanpath = limit;
+        proposals
     };
     let other = |gap| Metric::NeedlemanWunschScore {
         reward: 1.0,
@@ -377,9 +388,9 @@ fn a_limit_is_told_to_both_and_remembered() {
 fn every_threshold_counts_towards_the_limit() {
     let world = World::new();
     let limited = |threshold: &str| {
-        let mut plans = plans(asking(threshold));
-        plans[0].limit_per_scanpath = Some(2);
-        world.run(plans)
+        let mut proposals = proposals(asking(threshold));
+        proposals[0].limit_per_scanpath = Some(2);
+        world.run(proposals)
     };
     for reveal in ["threshold:1", "threshold:1", "threshold:2", "threshold:1.0"] {
         for side in limited(reveal) {
@@ -414,8 +425,8 @@ fn an_interrupted_session_keeps_its_bits() {
     goes_on_where_it_was(&asking("threshold:2"));
 }
 
-fn goes_on_where_it_was(change: &(dyn Fn(&mut Plan) + Sync)) {
-    let asked = || plans(change);
+fn goes_on_where_it_was(change: &(dyn Fn(&mut Proposal) + Sync)) {
+    let asked = || proposals(change);
     let world = World::new();
     let observer = Panics(std::sync::atomic::AtomicUsize::new(0));
     let interrupted = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
@@ -429,24 +440,24 @@ fn goes_on_where_it_was(change: &(dyn Fn(&mut Plan) + Sync)) {
         host.outcome.cost.cells, 0,
         "the last pair has an empty scanpath"
     );
-    assert_eq!((host.repeated_pairs, host.most_views), (1, 2));
+    assert_eq!((host.restarted_pairs, host.max_starts), (1, 2));
     let fresh = World::new().run(asked()).map(Result::unwrap);
     assert_eq!(rows(&host), rows(&fresh[0]));
     // All is known: nothing is compared any more, unless one asks for it.
     let [again, _] = world.run(asked()).map(Result::unwrap);
     assert_eq!(rows(&again), rows(&host));
-    assert_eq!((again.repeated_pairs, again.most_views), (1, 2));
+    assert_eq!((again.restarted_pairs, again.max_starts), (1, 2));
     let mut fresh = asked();
     fresh[1].fresh = true;
     let [again, _] = world.run(fresh).map(Result::unwrap);
-    assert_eq!((again.repeated_pairs, again.most_views), (3, 3));
+    assert_eq!((again.restarted_pairs, again.max_starts), (3, 3));
 }
 
 #[test]
 fn a_changed_cohort_has_a_journal_of_its_own() {
     let world = World::new();
-    let [host, _] = world.run(plans(|_| ())).map(Result::unwrap);
-    let mut changed = plans(|_| ());
+    let [host, _] = world.run(proposals(|_| ())).map(Result::unwrap);
+    let mut changed = proposals(|_| ());
     changed[1].cohort.entries[1].scanpath = second().alphabet.parse("CCC").unwrap();
     let [other, _] = world.run(changed).map(Result::unwrap);
     assert_ne!(rows(&host), rows(&other));

@@ -9,22 +9,22 @@ use crate::SessionError;
 use std::sync::{Arc, OnceLock};
 
 /// What a peer is told that asks for something else.
-const ANOTHER: &str = "this host has begun a comparison with this key, and that one alone can be gone on with; another cohort or plan needs another start of the host";
+const OTHER_AGREEMENT: &str = "this host has begun a comparison with this key, and that one alone can be gone on with; another cohort or plan needs another start of the host";
 
 /// The agreement with one peer on which work has begun, if any has. Clones are the same.
 #[derive(Clone, Debug, Default)]
-pub struct OneAgreement(Arc<OnceLock<[u8; 32]>>);
+pub struct PinnedAgreement(Arc<OnceLock<[u8; 32]>>);
 
-impl OneAgreement {
+impl PinnedAgreement {
     /// Whether work has begun on some agreement.
-    pub(crate) fn has_begun(&self) -> bool {
+    pub(crate) fn is_pinned(&self) -> bool {
         self.0.get().is_some()
     }
 
     /// Refuses every agreement but the one on which work has begun.
     pub(crate) fn admit(&self, agreement: &[u8; 32]) -> Result<(), SessionError> {
         match self.0.get() {
-            Some(begun) if begun != agreement => Err(SessionError::Limit(ANOTHER.into())),
+            Some(begun) if begun != agreement => Err(SessionError::Limit(OTHER_AGREEMENT.into())),
             _ => Ok(()),
         }
     }
@@ -42,12 +42,12 @@ mod tests {
 
     #[test]
     fn only_what_was_begun_is_admitted() {
-        let one = OneAgreement::default();
+        let one = PinnedAgreement::default();
         one.admit(&[1; 32]).unwrap();
         one.admit(&[2; 32]).unwrap();
-        assert!(!one.has_begun());
+        assert!(!one.is_pinned());
         one.clone().begin(&[1; 32]).unwrap();
-        assert!(one.has_begun());
+        assert!(one.is_pinned());
         one.admit(&[1; 32]).unwrap();
         one.begin(&[1; 32]).unwrap();
         for refused in [one.admit(&[2; 32]), one.begin(&[2; 32])] {

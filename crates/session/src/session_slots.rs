@@ -1,22 +1,22 @@
 //! Who works now and who waits, where a host has more peers than it works with at a time.
 //!
-//! A peer that has greeted takes a turn before anything is agreed on. Turns are given in the order in which peers came, and a
+//! A peer that has greeted takes a turn before anything is agreed on. SessionSlots are given in the order in which peers came, and a
 //! peer that comes again stands at the end. While it waits it is told so, and how many are before it, as often as its
 //! patience asks for: it can tell a busy host from a dead one, and its user can go home.
 
 use crate::control::{self, Tag, Wait};
-use crate::{Conversation, SessionError};
+use crate::{Session, SessionError};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// How often a host looks after a peer that waits.
-const LOOK: Duration = Duration::from_millis(100);
+const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// So many turns at a time.
 #[derive(Clone, Debug)]
-pub struct Turns(Arc<Inner>);
+pub struct SessionSlots(Arc<Inner>);
 
 #[derive(Debug)]
 struct Inner {
@@ -33,15 +33,15 @@ struct State {
 
 /// The right to work, until it is dropped.
 #[derive(Debug)]
-pub struct Turn(Arc<Inner>);
+pub struct SessionSlot(Arc<Inner>);
 
 /// A place in the queue, until it is dropped.
-struct Ticket<'a> {
+struct Waiter<'a> {
     number: u64,
-    turns: &'a Arc<Inner>,
+    slots: &'a Arc<Inner>,
 }
 
-impl Turns {
+impl SessionSlots {
     /// At most so many at a time.
     pub fn new(most: usize) -> Self {
         Self(Arc::new(Inner {
@@ -54,14 +54,14 @@ impl Turns {
         }))
     }
 
-    fn ticket(&self) -> Ticket<'_> {
+    fn waiter(&self) -> Waiter<'_> {
         let mut state = self.0.state();
         let number = state.next;
         state.next += 1;
         state.waiting.push_back(number);
-        Ticket {
+        Waiter {
             number,
-            turns: &self.0,
+            slots: &self.0,
         }
     }
 }
@@ -73,54 +73,54 @@ impl Inner {
     }
 }
 
-impl Ticket<'_> {
+impl Waiter<'_> {
     /// The turn, where it comes within this time; else how many are before this ticket.
-    fn wait(&self, longest: Duration) -> Result<Turn, u64> {
+    fn wait(&self, longest: Duration) -> Result<SessionSlot, u64> {
         let deadline = Instant::now() + longest;
-        let mut state = self.turns.state();
+        let mut state = self.slots.state();
         loop {
             if state.free > 0 && state.waiting.front() == Some(&self.number) {
                 state.free -= 1;
                 // The ticket leaves the queue when it is dropped, and the next looks again then.
-                return Ok(Turn(Arc::clone(self.turns)));
+                return Ok(SessionSlot(Arc::clone(self.slots)));
             }
             let left = deadline.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 let ahead = state.waiting.iter().take_while(|it| **it != self.number);
                 return Err(ahead.count() as u64 + u64::from(state.free == 0));
             }
-            let waited = self.turns.changed.wait_timeout(state, left);
+            let waited = self.slots.changed.wait_timeout(state, left);
             state = waited.unwrap_or_else(PoisonError::into_inner).0;
         }
     }
 }
 
-impl Drop for Ticket<'_> {
+impl Drop for Waiter<'_> {
     fn drop(&mut self) {
-        let mut state = self.turns.state();
+        let mut state = self.slots.state();
         state.waiting.retain(|number| *number != self.number);
         drop(state);
-        self.turns.changed.notify_all();
+        self.slots.changed.notify_all();
     }
 }
 
-impl Drop for Turn {
+impl Drop for SessionSlot {
     fn drop(&mut self) {
         self.0.state().free += 1;
         self.0.changed.notify_all();
     }
 }
 
-impl Conversation {
+impl Session {
     /// Waits, as a host, until it is this peer's turn, and keeps the peer informed. `told` hears once that it has to wait, and
     /// how many are before it. Fails when the peer leaves.
-    pub fn take_turn(
+    pub fn acquire_slot(
         &mut self,
-        turns: &Turns,
+        slots: &SessionSlots,
         told: &mut dyn FnMut(u64),
-    ) -> Result<Turn, SessionError> {
-        let ticket = turns.ticket();
-        let mut ahead = match ticket.wait(Duration::ZERO) {
+    ) -> Result<SessionSlot, SessionError> {
+        let waiter = slots.waiter();
+        let mut ahead = match waiter.wait(Duration::ZERO) {
             Ok(turn) => return Ok(turn),
             Err(ahead) => ahead,
         };
@@ -128,11 +128,11 @@ impl Conversation {
         loop {
             control::send(&mut self.channel, Tag::Wait, &Wait { ahead })
                 .map_err(|error| self.explain(error))?;
-            let next = Instant::now() + self.beat;
+            let next = Instant::now() + self.keep_alive;
             while Instant::now() < next {
-                match ticket.wait(LOOK.min(self.beat)) {
+                match waiter.wait(POLL_INTERVAL.min(self.keep_alive)) {
                     Ok(turn) => return Ok(turn),
-                    Err(_) if self.line.is_over() => {
+                    Err(_) if self.connection.is_over() => {
                         return Err(SessionError::Network(
                             "the other side left while it waited for its turn".into(),
                         ));
@@ -144,23 +144,23 @@ impl Conversation {
     }
 
     /// Calls this, on the joining side, whenever the host says that it works with others first, with the number of those.
-    pub fn when_told_to_wait(&mut self, call: impl FnMut(u64) + Send + 'static) {
-        self.told_to_wait = ToldToWait(Box::new(call));
+    pub fn on_wait(&mut self, call: impl FnMut(u64) + Send + 'static) {
+        self.wait_callback = WaitCallback(Box::new(call));
     }
 }
 
 /// What the joining side does when the host works with others first.
-pub(crate) struct ToldToWait(pub(crate) Box<dyn FnMut(u64) + Send>);
+pub(crate) struct WaitCallback(pub(crate) Box<dyn FnMut(u64) + Send>);
 
-impl Default for ToldToWait {
+impl Default for WaitCallback {
     fn default() -> Self {
         Self(Box::new(|_| ()))
     }
 }
 
-impl fmt::Debug for ToldToWait {
+impl fmt::Debug for WaitCallback {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("ToldToWait")
+        f.write_str("WaitCallback")
     }
 }
 
@@ -170,9 +170,9 @@ mod tests {
 
     #[test]
     fn turns_are_given_in_order_and_come_back() {
-        let turns = Turns::new(2);
-        let tickets = [(); 4].map(|()| turns.ticket());
-        let [first, second, third, fourth] = tickets;
+        let slots = SessionSlots::new(2);
+        let waiters = [(); 4].map(|()| slots.waiter());
+        let [first, second, third, fourth] = waiters;
         let now = Duration::ZERO;
         // Not before those who came before.
         assert_eq!(second.wait(now).unwrap_err(), 1);
@@ -188,7 +188,7 @@ mod tests {
         drop(third);
         let _fourth = fourth.wait(now).unwrap();
         drop(fourth);
-        let last = turns.ticket();
+        let last = slots.waiter();
         assert!(last.wait(now).is_err());
         std::thread::scope(|scope| {
             scope.spawn(|| last.wait(Duration::from_secs(10)).unwrap());

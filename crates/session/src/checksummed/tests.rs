@@ -2,28 +2,28 @@ use super::*;
 use proptest::prelude::*;
 use veilpath_protocol::memory_pair;
 
-/// What one side says, parcel by parcel, as it travels.
+/// What one side says, packet by packet, as it travels.
 fn spoken(messages: &[&[u8]]) -> Vec<Vec<u8>> {
-    let mut parcels = Vec::new();
-    let mut sealed = Sealed::new(Script::default());
+    let mut packets = Vec::new();
+    let mut checksummed = ChecksummedChannel::new(Script::default());
     for message in messages {
-        sealed.send(message).unwrap();
-        sealed.flush().unwrap();
-        parcels.push(std::mem::take(&mut sealed.inner.said));
+        checksummed.send(message).unwrap();
+        checksummed.flush().unwrap();
+        packets.push(std::mem::take(&mut checksummed.inner.said));
     }
-    parcels
+    packets
 }
 
 /// What is received of these bytes in pieces of the given lengths.
 fn heard(bytes: Vec<u8>, lengths: &[usize]) -> Result<Vec<u8>, ChannelError> {
-    let mut sealed = Sealed::new(Script {
+    let mut checksummed = ChecksummedChannel::new(Script {
         said: bytes,
         ..Script::default()
     });
     let mut all = Vec::new();
     for &length in lengths {
         let mut piece = vec![0; length];
-        sealed.receive(&mut piece)?;
+        checksummed.receive(&mut piece)?;
         all.extend(piece);
     }
     Ok(all)
@@ -58,20 +58,20 @@ impl Channel for Script {
 #[test]
 fn every_turned_bit_is_found() {
     let content: Vec<u8> = (0..200u8).map(|byte| byte.wrapping_mul(37)).collect();
-    let parcel = spoken(&[&content]).concat();
-    for bit in 0..8 * parcel.len() {
-        let mut turned = parcel.clone();
+    let packet = spoken(&[&content]).concat();
+    for bit in 0..8 * packet.len() {
+        let mut turned = packet.clone();
         turned[bit / 8] ^= 1 << (bit % 8);
         assert!(heard(turned, &[content.len()]).is_err(), "bit {bit}");
     }
-    assert_eq!(heard(parcel, &[content.len()]), Ok(content));
+    assert_eq!(heard(packet, &[content.len()]), Ok(content));
 }
 
 #[test]
 fn parcels_that_are_repeated_lost_or_swapped_are_found() {
-    let parcels = spoken(&[b"same", b"same", b"same"]);
+    let packets = spoken(&[b"same", b"same", b"same"]);
     let order = |order: &[usize]| {
-        let bytes: Vec<Vec<u8>> = order.iter().map(|&at| parcels[at].clone()).collect();
+        let bytes: Vec<Vec<u8>> = order.iter().map(|&at| packets[at].clone()).collect();
         heard(bytes.concat(), &[4, 4, 4])
     };
     assert_eq!(order(&[0, 1, 2]), Ok(b"samesamesame".to_vec()));
@@ -83,21 +83,21 @@ fn parcels_that_are_repeated_lost_or_swapped_are_found() {
 
 #[test]
 fn nothing_comes_after_a_bad_parcel() {
-    let parcels = spoken(&[b"first", b"second"]);
-    let mut bytes = parcels[0].clone();
+    let packets = spoken(&[b"first", b"second"]);
+    let mut bytes = packets[0].clone();
     bytes[HEADER] ^= 1;
-    bytes.extend(&parcels[1]);
-    let mut sealed = Sealed::new(Script {
+    bytes.extend(&packets[1]);
+    let mut checksummed = ChecksummedChannel::new(Script {
         said: bytes,
         ..Script::default()
     });
-    assert_eq!(sealed.receive(&mut [0; 5]), Err(damaged()));
-    assert_eq!(sealed.receive(&mut [0; 6]), Err(damaged()));
+    assert_eq!(checksummed.receive(&mut [0; 5]), Err(damaged()));
+    assert_eq!(checksummed.receive(&mut [0; 6]), Err(damaged()));
 }
 
 #[test]
 fn lengths_are_held_against_their_limits() {
-    for length in [0, MAX_PARCEL as u32 + 1, u32::MAX] {
+    for length in [0, MAX_PACKET as u32 + 1, u32::MAX] {
         let mut bytes = length.to_le_bytes().to_vec();
         bytes.extend([0; 8]);
         assert_eq!(heard(bytes, &[1]), Err(damaged()));
@@ -107,8 +107,11 @@ fn lengths_are_held_against_their_limits() {
 #[test]
 fn large_pieces_travel_as_they_are() {
     let (here, there) = memory_pair();
-    let (mut here, mut there) = (Sealed::new(here), Sealed::new(there));
-    let sent: Vec<u8> = (0..3 * MAX_PARCEL + 5).map(|at| (at % 253) as u8).collect();
+    let (mut here, mut there) = (
+        ChecksummedChannel::new(here),
+        ChecksummedChannel::new(there),
+    );
+    let sent: Vec<u8> = (0..3 * MAX_PACKET + 5).map(|at| (at % 253) as u8).collect();
     std::thread::scope(|scope| {
         let sent = &sent;
         scope.spawn(move || {
@@ -141,12 +144,12 @@ proptest! {
         content in prop::collection::vec(any::<u8>(), 1..400),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5),
     ) {
-        let parcel = spoken(&[&content]).concat();
-        let mut changed = parcel.clone();
+        let packet = spoken(&[&content]).concat();
+        let mut changed = packet.clone();
         for (at, value) in changes {
             let at = at.index(changed.len());
             changed[at] = value;
         }
-        prop_assert_eq!(changed == parcel, heard(changed, &[content.len()]).is_ok());
+        prop_assert_eq!(changed == packet, heard(changed, &[content.len()]).is_ok());
     }
 }

@@ -7,16 +7,16 @@ use std::path::{Path, PathBuf};
 
 /// A folder for what must outlive a session.
 #[derive(Clone, Debug)]
-pub struct Home(PathBuf);
+pub struct StateDir(PathBuf);
 
-impl Home {
+impl StateDir {
     /// This folder.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self(folder.into())
     }
 
     /// `$VEILPATH_HOME`, or where this system keeps such things for a user.
-    pub fn of_user() -> Result<Self, SessionError> {
+    pub fn for_user() -> Result<Self, SessionError> {
         let set = |name: &str| {
             std::env::var_os(name)
                 .filter(|value| !value.is_empty())
@@ -26,10 +26,10 @@ impl Home {
             if cfg!(windows) {
                 set("LOCALAPPDATA").map(|folder| folder.join("veilpath"))
             } else if cfg!(target_os = "macos") {
-                set("HOME").map(|home| home.join("Library/Application Support/veilpath"))
+                set("HOME").map(|state_dir| state_dir.join("Library/Application Support/veilpath"))
             } else {
                 set("XDG_STATE_HOME")
-                    .or_else(|| set("HOME").map(|home| home.join(".local/state")))
+                    .or_else(|| set("HOME").map(|state_dir| state_dir.join(".local/state")))
                     .map(|folder| folder.join("veilpath"))
             }
         };
@@ -38,7 +38,7 @@ impl Home {
             .map(Self)
             .ok_or_else(|| {
                 SessionError::Ours(
-                    "there is no home folder to keep the identity in; set VEILPATH_HOME to a folder"
+                    "there is no state_dir folder to keep the identity in; set VEILPATH_HOME to a folder"
                         .into(),
                 )
             })
@@ -59,7 +59,7 @@ impl Home {
 }
 
 /// Makes a folder (and those above it) that only its owner can look into.
-pub(crate) fn private_folder(folder: &Path) -> Result<(), SessionError> {
+pub(crate) fn create_private_dir(folder: &Path) -> Result<(), SessionError> {
     if folder.as_os_str().is_empty() || folder.is_dir() {
         return Ok(());
     }
@@ -101,13 +101,13 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), SessionError> {
         .map_err(failed)?;
     drop(file);
     std::fs::rename(&new, path).map_err(failed)?;
-    sync_folder(path);
+    sync_parent_dir(path);
     Ok(())
 }
 
 /// A name in a folder is only safe from a power cut once the folder is; where that cannot be asked for, nothing is lost
 /// but a little safety.
-pub(crate) fn sync_folder(path: &Path) {
+pub(crate) fn sync_parent_dir(path: &Path) {
     if cfg!(unix)
         && let Some(folder) = path.parent()
         && let Ok(folder) = File::open(folder)

@@ -2,8 +2,8 @@
 
 use crate::SessionError;
 use crate::frames::{self, Kind, Parser};
-use crate::limits::Patience;
-use crate::tls::Pinned;
+use crate::limits::Timeouts;
+use crate::tls::PinnedKeys;
 use rustls::Connection;
 use std::io::{self, BufRead, ErrorKind, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpStream};
@@ -17,51 +17,51 @@ use veilpath_protocol::ChannelError;
 const CHUNK: usize = 64 << 10;
 
 /// How long a thread sleeps in the network before it looks at the clock.
-pub(crate) const TICK: Duration = Duration::from_millis(100);
+pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
 /// How long a side that leaves waits for the other to have heard its last words.
-pub(crate) const FAREWELL: Duration = Duration::from_secs(2);
+pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
 /// How long it goes on writing them to a side that takes them drop by drop.
-const LONGEST_FAREWELL: Duration = Duration::from_secs(60);
+const MAX_CLOSE_TIME: Duration = Duration::from_secs(60);
 
 /// How many times the longest silence a record may take to arrive, on a slow line.
-const LONGEST_RECORD: u64 = 4;
+const MAX_RECORD_TIMEOUTS: u64 = 4;
 
 /// What the threads of a channel share.
 #[derive(Debug)]
-pub(crate) struct Line {
+pub(crate) struct SharedConnection {
     tls: Mutex<Connection>,
     /// Held while bytes are written, so that they go out in the order in which they were enciphered.
     outgoing: Mutex<TcpStream>,
-    pinned: Arc<Pinned>,
+    pinned: Arc<PinnedKeys>,
     start: Instant,
     /// When bytes last came, whatever they were.
     heard: AtomicU64,
     /// When something last came that could be deciphered.
     understood: AtomicU64,
-    reader_waits: AtomicBool,
+    reader_blocked: AtomicBool,
     /// Nothing more will be read.
     over: AtomicBool,
     /// When this side began to leave.
     left: OnceLock<Instant>,
     /// Set with the TLS connection held: after its last word nothing is deciphered any more, because an error would need
     /// another word.
-    said_goodbye: AtomicBool,
-    silence: Duration,
+    sent_close_notify: AtomicBool,
+    idle: Duration,
     stall_ms: AtomicU64,
     cause: Mutex<Option<SessionError>>,
     /// Dropping it ends the signs of life.
-    beat: Mutex<Option<Sender<Duration>>>,
+    keep_alive: Mutex<Option<Sender<Duration>>>,
 }
 
-impl Line {
+impl SharedConnection {
     pub(crate) fn new(
         tls: Connection,
         socket: TcpStream,
-        pinned: Arc<Pinned>,
-        patience: &Patience,
-        beat: Sender<Duration>,
+        pinned: Arc<PinnedKeys>,
+        timeouts: &Timeouts,
+        keep_alive: Sender<Duration>,
     ) -> Self {
         Self {
             tls: Mutex::new(tls),
@@ -70,15 +70,15 @@ impl Line {
             start: Instant::now(),
             heard: AtomicU64::new(0),
             understood: AtomicU64::new(0),
-            reader_waits: AtomicBool::new(false),
+            reader_blocked: AtomicBool::new(false),
             over: AtomicBool::new(false),
             left: OnceLock::new(),
-            said_goodbye: AtomicBool::new(false),
-            silence: patience.silence,
+            sent_close_notify: AtomicBool::new(false),
+            idle: timeouts.idle,
             // Until there is work, signs of life alone are not enough.
-            stall_ms: AtomicU64::new(millis(patience.silence)),
+            stall_ms: AtomicU64::new(millis(timeouts.idle)),
             cause: Mutex::new(None),
-            beat: Mutex::new(Some(beat)),
+            keep_alive: Mutex::new(Some(keep_alive)),
         }
     }
 
@@ -89,12 +89,12 @@ impl Line {
 
     /// Ends the signs of life, and makes writing less patient.
     pub(crate) fn leave(&self) {
-        guard(&self.beat).take();
+        guard(&self.keep_alive).take();
         let _ = self.left.set(Instant::now());
     }
 
     /// Ends everything.
-    pub(crate) fn shut(&self) {
+    pub(crate) fn shutdown(&self) {
         let _ = guard(&self.outgoing).shutdown(Shutdown::Both);
     }
 
@@ -104,10 +104,10 @@ impl Line {
     }
 
     /// Gives signs of life often enough for the other side's patience.
-    pub(crate) fn beat_for(&self, silence: Duration) {
-        if let Some(beat) = &*guard(&self.beat) {
+    pub(crate) fn set_keep_alive(&self, idle: Duration) {
+        if let Some(keep_alive) = &*guard(&self.keep_alive) {
             // The thread is gone only when the line is.
-            let _ = beat.send(silence.min(self.silence) / 4);
+            let _ = keep_alive.send(idle.min(self.idle) / 4);
         }
     }
 
@@ -121,8 +121,8 @@ impl Line {
     }
 
     /// How long nothing was heard; where this side is too busy to listen, that is no time at all.
-    pub(crate) fn quiet_for(&self) -> Duration {
-        if self.reader_waits.load(Ordering::Relaxed) {
+    pub(crate) fn idle_for(&self) -> Duration {
+        if self.reader_blocked.load(Ordering::Relaxed) {
             return Duration::ZERO;
         }
         let heard = self.heard.load(Ordering::Relaxed);
@@ -134,8 +134,8 @@ impl Line {
         self.over.load(Ordering::Relaxed)
     }
 
-    fn is_silent(&self) -> bool {
-        self.quiet_for() > self.silence
+    fn is_idle(&self) -> bool {
+        self.idle_for() > self.idle
     }
 
     fn since(&self, moment: &AtomicU64) -> u64 {
@@ -144,11 +144,11 @@ impl Line {
 
     /// Notes that bytes came. Gives `false` where they have come for too long without making sense: where the length of a
     /// record was changed on its way, all that follows, signs of life too, is taken for its content.
-    fn hear_bytes(&self) -> bool {
-        let silence = millis(self.silence);
+    fn note_bytes(&self) -> bool {
+        let idle = millis(self.idle);
         // After a gap this side has slept, or it would have left: what made no sense before it does not count.
-        let slept = self.since(&self.heard) > silence;
-        let nonsense = self.since(&self.understood) > silence.saturating_mul(LONGEST_RECORD);
+        let slept = self.since(&self.heard) > idle;
+        let nonsense = self.since(&self.understood) > idle.saturating_mul(MAX_RECORD_TIMEOUTS);
         self.hear(slept);
         slept || !nonsense
     }
@@ -165,7 +165,7 @@ impl Line {
     pub(crate) fn write(&self, kind: Kind, data: &[u8]) -> Result<(), ChannelError> {
         let header = frames::header(kind, data.len())
             .map_err(|error| ChannelError::Failed(error.to_string()))?;
-        self.encipher_and_send(|tls| {
+        self.encrypt_and_send(|tls| {
             // Together, so that the header is no record of its own; a writer without limit takes all at once.
             let parts = [IoSlice::new(&header), IoSlice::new(data)];
             let taken = tls.writer().write_vectored(&parts)?;
@@ -178,17 +178,17 @@ impl Line {
     }
 
     /// Tells the other side that nothing more comes.
-    pub(crate) fn say_goodbye(&self) -> Result<(), ChannelError> {
-        self.encipher_and_send(|tls| {
+    pub(crate) fn close_notify(&self) -> Result<(), ChannelError> {
+        self.encrypt_and_send(|tls| {
             tls.send_close_notify();
-            self.said_goodbye.store(true, Ordering::Relaxed);
+            self.sent_close_notify.store(true, Ordering::Relaxed);
             Ok(())
         })?;
         let _ = guard(&self.outgoing).shutdown(Shutdown::Write);
         Ok(())
     }
 
-    fn encipher_and_send(
+    fn encrypt_and_send(
         &self,
         put: impl FnOnce(&mut Connection) -> io::Result<()>,
     ) -> Result<(), ChannelError> {
@@ -216,18 +216,18 @@ impl Line {
                     bytes = &bytes[count..];
                     moved = Instant::now();
                 }
-                Err(error) if is_tick(&error) => {
+                Err(error) if is_timeout(&error) => {
                     let waited = millis(moved.elapsed());
-                    let farewell = self.left.get().is_some() && waited > millis(FAREWELL);
+                    let farewell = self.left.get().is_some() && waited > millis(CLOSE_TIMEOUT);
                     let stall = self.stall_ms.load(Ordering::Relaxed);
-                    if farewell || waited > stall || self.is_silent() {
+                    if farewell || waited > stall || self.is_idle() {
                         return Err(ChannelError::TimedOut);
                     }
                 }
                 Err(error) => return Err(broken(&error)),
             }
             let left = self.left.get();
-            if left.is_some_and(|left| left.elapsed() > LONGEST_FAREWELL) {
+            if left.is_some_and(|left| left.elapsed() > MAX_CLOSE_TIME) {
                 return Err(ChannelError::TimedOut);
             }
         }
@@ -235,14 +235,14 @@ impl Line {
     }
 
     /// Until nobody wants them any more.
-    pub(crate) fn give_signs_of_life(&self, interval: &Receiver<Duration>, first: Duration) {
+    pub(crate) fn send_keep_alives(&self, interval: &Receiver<Duration>, first: Duration) {
         let mut every = first;
         loop {
             match interval.recv_timeout(every) {
                 Ok(new) => every = new,
                 Err(RecvTimeoutError::Disconnected) => return,
                 Err(RecvTimeoutError::Timeout) => {
-                    if self.write(Kind::Alive, &[]).is_err() {
+                    if self.write(Kind::KeepAlive, &[]).is_err() {
                         return;
                     }
                 }
@@ -276,12 +276,12 @@ impl Line {
         let mut count = 0;
         loop {
             let mut data = Vec::new();
-            let ended = self.decipher(&buffer[..count], &mut parser, &mut data);
+            let ended = self.decrypt(&buffer[..count], &mut parser, &mut data);
             if !data.is_empty() {
-                self.reader_waits.store(true, Ordering::Relaxed);
+                self.reader_blocked.store(true, Ordering::Relaxed);
                 let sent = owner.send(Ok(data));
                 self.hear(true);
-                self.reader_waits.store(false, Ordering::Relaxed);
+                self.reader_blocked.store(false, Ordering::Relaxed);
                 if sent.is_err() {
                     return Ok(());
                 }
@@ -292,10 +292,10 @@ impl Line {
             count = loop {
                 match socket.read(&mut buffer) {
                     Ok(0) => return Ok(()),
-                    Ok(_) if !self.hear_bytes() => return Err(ChannelError::TimedOut),
+                    Ok(_) if !self.note_bytes() => return Err(ChannelError::TimedOut),
                     Ok(count) => break count,
-                    Err(error) if is_tick(&error) => {
-                        if self.is_silent() {
+                    Err(error) if is_timeout(&error) => {
+                        if self.is_idle() {
                             return Err(ChannelError::TimedOut);
                         }
                     }
@@ -306,7 +306,7 @@ impl Line {
     }
 
     /// Data from bytes of the network; `true` when the other side has said good-bye.
-    fn decipher(
+    fn decrypt(
         &self,
         mut bytes: &[u8],
         parser: &mut Parser,
@@ -317,7 +317,7 @@ impl Line {
             let mut parsed = Ok(());
             let state = {
                 let mut tls = guard(&self.tls);
-                if self.said_goodbye.load(Ordering::Relaxed) {
+                if self.sent_close_notify.load(Ordering::Relaxed) {
                     return Ok(false);
                 }
                 if !bytes.is_empty() {
@@ -342,7 +342,7 @@ impl Line {
             };
             let state = state.map_err(|error| {
                 // The alert that says why is on its way before this side leaves.
-                let _ = self.encipher_and_send(|_| Ok(()));
+                let _ = self.encrypt_and_send(|_| Ok(()));
                 self.blame(self.pinned.explain(&error))
             })?;
             parsed.map_err(|error| self.blame(SessionError::misbehaved(error.to_string())))?;
@@ -364,23 +364,23 @@ impl Line {
 
 /// Tells whether the other end is still there, and can end the connection, while another thread works with it.
 #[derive(Debug)]
-pub(crate) struct Watch {
-    line: Arc<Line>,
+pub(crate) struct ConnectionMonitor {
+    connection: Arc<SharedConnection>,
     /// Of its own: the line's is in use for as long as a write takes, and a dead line takes nothing.
     socket: TcpStream,
 }
 
-impl Watch {
-    pub(crate) fn new(line: &Arc<Line>) -> io::Result<Self> {
+impl ConnectionMonitor {
+    pub(crate) fn new(connection: &Arc<SharedConnection>) -> io::Result<Self> {
         Ok(Self {
-            socket: guard(&line.outgoing).try_clone()?,
-            line: Arc::clone(line),
+            socket: guard(&connection.outgoing).try_clone()?,
+            connection: Arc::clone(connection),
         })
     }
 
     /// How long nothing was heard.
-    pub(crate) fn quiet_for(&self) -> Duration {
-        self.line.quiet_for()
+    pub(crate) fn idle_for(&self) -> Duration {
+        self.connection.idle_for()
     }
 
     /// Ends the connection at once; whoever works with it finds it closed.
@@ -399,7 +399,7 @@ fn millis(duration: Duration) -> u64 {
 }
 
 /// Whether nothing failed but the wait for this tick.
-pub(crate) fn is_tick(error: &io::Error) -> bool {
+pub(crate) fn is_timeout(error: &io::Error) -> bool {
     matches!(
         error.kind(),
         ErrorKind::WouldBlock | ErrorKind::TimedOut | ErrorKind::Interrupted

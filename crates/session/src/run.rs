@@ -5,7 +5,7 @@ use crate::control::{self, Tag};
 use crate::identity::hex;
 use crate::journal::Journal;
 use crate::roster::Roster;
-use crate::session::Agreed;
+use crate::session::AgreedSession;
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -23,18 +23,18 @@ pub(crate) struct Remaining(Vec<usize>);
 
 /// A session that came to its end.
 #[derive(Debug)]
-pub struct Ended {
+pub struct CompletedSession {
     /// The answers, what they cost, what was revealed.
     pub outcome: Outcome,
     /// Pairs that were compared, also where this side is told of none.
     pub pairs: usize,
     /// Pairs that were begun more than once, in this session and those before it.
-    pub repeated_pairs: u64,
+    pub restarted_pairs: u64,
     /// How often the one was that was begun most often.
-    pub most_views: u32,
+    pub max_starts: u32,
     /// The most agreements with the other side, over all sessions, that one scanpath of this side has been in: so many
     /// answers may there be for one of its pairs.
-    pub most_agreements: u64,
+    pub max_agreements: u64,
     /// A journal that could not be written; the answers are complete all the same.
     pub journal_failure: Option<SessionError>,
 }
@@ -89,7 +89,7 @@ impl Remaining {
         join: &Roster,
         spec: &Spec,
     ) -> Work {
-        let needed = Needed::new(self, pairs);
+        let needed = RequiredScanpaths::new(self, pairs);
         let letters = |roster: &Roster, indices: &[usize]| {
             indices.iter().map(|&index| roster.length(index)).sum()
         };
@@ -109,14 +109,14 @@ impl Remaining {
 }
 
 /// The scanpaths that are in a pair that is left: no other takes part.
-struct Needed {
+struct RequiredScanpaths {
     host: Vec<usize>,
     join: Vec<usize>,
     /// The pairs, as indices into these.
     pairs: Vec<(usize, usize)>,
 }
 
-impl Needed {
+impl RequiredScanpaths {
     fn new(remaining: &Remaining, pairs: &[(usize, usize)]) -> Self {
         let sorted = |index: fn(&(usize, usize)) -> usize| {
             let mut all: Vec<usize> = remaining
@@ -142,36 +142,36 @@ impl Needed {
     }
 }
 
-impl Agreed {
+impl AgreedSession {
     /// Computes what is left, keeps every answer as soon as it is known, and makes sure that both sides ended alike. The
     /// observer hears of pairs by their place in the whole list.
-    pub fn run(mut self, observer: &dyn Observer) -> Result<Ended, SessionError> {
+    pub fn run(mut self, observer: &dyn Observer) -> Result<CompletedSession, SessionError> {
         let begin = Instant::now();
         let done = self.work(observer);
         let journal_failure = self.journal.finish().err();
         if let Err(error) = done {
-            return Err(self.conversation.explain(error));
+            return Err(self.session.explain(error));
         }
-        let (repeated_pairs, most_views) = self.journal.repeated_views();
+        let (restarted_pairs, max_starts) = self.journal.repeated_starts();
         let mut outcome = self.outcome();
         outcome.cost.seconds = begin.elapsed().as_secs_f64();
-        Ok(Ended {
+        Ok(CompletedSession {
             outcome,
             pairs: self.pairs.len(),
-            repeated_pairs,
-            most_views,
-            most_agreements: self.ledger.most_agreements,
+            restarted_pairs,
+            max_starts,
+            max_agreements: self.ledger.max_agreements,
             journal_failure,
         })
     }
 
     fn work(&mut self, observer: &dyn Observer) -> Result<(), SessionError> {
-        self.conversation.begin(&self.ledger)?;
-        self.conversation.be_patient_with_work();
-        let role = self.conversation.role;
-        let learns = self.plan.spec.reveal_to.includes(role);
+        self.session.begin(&self.ledger)?;
+        self.session.allow_long_work();
+        let role = self.session.role;
+        let learns = self.proposal.spec.reveal_to.includes(role);
         if !self.remaining.0.is_empty() {
-            self.conversation.charge(&self.plan, &self.ledger)?;
+            self.session.charge(&self.proposal, &self.ledger)?;
             self.journal.begin(&self.remaining.0)?;
             let answers = self.compare(observer)?;
             let expected = if learns { self.remaining.0.len() } else { 0 };
@@ -179,15 +179,15 @@ impl Agreed {
                 return Err(SessionError::Ours("an engine lost results".into()));
             }
             for (&pair, answer) in self.remaining.0.iter().zip(answers) {
-                agreed_on(&self.plan.spec, &answer)?;
+                check_revealed(&self.proposal.spec, &answer)?;
                 self.journal.keep(pair, answer)?;
             }
         }
-        let both = self.plan.spec.reveal_to == RevealTo::Both;
+        let both = self.proposal.spec.reveal_to == RevealTo::Both;
         let ours = Finished {
             scores: both.then(|| self.digest()),
         };
-        let channel = &mut self.conversation.channel;
+        let channel = &mut self.session.channel;
         let theirs: Finished = control::exchange(channel, role, Tag::Finished, &ours)?;
         if ours != theirs {
             return Err(SessionError::misbehaved("it ended with other scores"));
@@ -196,13 +196,13 @@ impl Agreed {
     }
 
     fn compare(&mut self, observer: &dyn Observer) -> Result<Vec<Answer>, SessionError> {
-        let needed = Needed::new(&self.remaining, &self.pairs);
-        let role = self.conversation.role;
+        let needed = RequiredScanpaths::new(&self.remaining, &self.pairs);
+        let role = self.session.role;
         let (own, theirs, roster) = match role {
             Role::Host => (&needed.host, &needed.join, &self.join),
             Role::Join => (&needed.join, &needed.host, &self.host),
         };
-        let entries = &self.plan.cohort.entries;
+        let entries = &self.proposal.cohort.entries;
         let own: Vec<&Scanpath> = own.iter().map(|&index| &entries[index].scanpath).collect();
         let lengths = theirs
             .iter()
@@ -210,21 +210,21 @@ impl Agreed {
         let lengths = lengths
             .collect::<Result<Vec<usize>, _>>()
             .map_err(|_| SessionError::misbehaved("a scanpath beyond all limits"))?;
-        let mut job = Job::new(&self.plan.spec, role, &own, theirs.len(), &needed.pairs)?
+        let mut job = Job::new(&self.proposal.spec, role, &own, theirs.len(), &needed.pairs)?
             .with_peer_lengths(&lengths)?;
-        if let Some(key) = &self.plan.key {
+        if let Some(key) = &self.proposal.key {
             job = job.with_key(key.share());
         }
-        let keeper = Keeper {
-            spec: &self.plan.spec,
+        let keeper = JournalingObserver {
+            spec: &self.proposal.spec,
             journal: Mutex::new((&mut self.journal, None)),
             pairs: &self.remaining.0,
             cells: &|pair| cells(&self.pairs, &self.host, &self.join, pair),
             engine_counts: AtomicBool::new(false),
             observer,
         };
-        let engine = self.plan.spec.engine;
-        let answers = engine.run(&job, &mut self.conversation.channel, &keeper);
+        let engine = self.proposal.spec.engine;
+        let answers = engine.run(&job, &mut self.session.channel, &keeper);
         let (_, failure) = keeper
             .journal
             .into_inner()
@@ -253,9 +253,9 @@ impl Agreed {
     }
 
     fn outcome(&self) -> Outcome {
-        let names = self.parties.names(&self.plan.cohort);
+        let names = self.parties.names(&self.proposal.cohort);
         let own: Vec<Label> = self
-            .plan
+            .proposal
             .cohort
             .entries
             .iter()
@@ -264,12 +264,12 @@ impl Agreed {
                 stimulus: entry.stimulus.clone(),
             })
             .collect();
-        let (a, b) = match self.conversation.role {
+        let (a, b) = match self.session.role {
             Role::Host => (own, self.join.labels(&names)),
             Role::Join => (self.host.labels(&names), own),
         };
-        let spec = &self.plan.spec;
-        let learns = spec.reveal_to.includes(self.conversation.role);
+        let spec = &self.proposal.spec;
+        let learns = spec.reveal_to.includes(self.session.role);
         let results = self.pairs.iter().enumerate().filter_map(|(pair, &(a, b))| {
             let answer = self.journal.answer(pair).filter(|_| learns)?;
             Some(Scored { a, b, answer })
@@ -280,7 +280,7 @@ impl Agreed {
             .cells;
         let cost = Cost {
             pairs_from_journal: self.pairs.len() - self.remaining.pairs().len(),
-            ..Cost::of(self.conversation.channel.traffic(), cells)
+            ..Cost::of(self.session.channel.traffic(), cells)
         };
         let mut revealed = spec.engine.revealed(spec);
         let lengths = match spec.pad_to {
@@ -313,7 +313,7 @@ fn cells(pairs: &[(usize, usize)], host: &Roster, join: &Roster, pair: usize) ->
 }
 
 /// Writes every answer to the journal before anyone else hears of it.
-struct Keeper<'a> {
+struct JournalingObserver<'a> {
     spec: &'a Spec,
     journal: Mutex<(&'a mut Journal, Option<SessionError>)>,
     pairs: &'a [usize],
@@ -323,7 +323,7 @@ struct Keeper<'a> {
     observer: &'a dyn Observer,
 }
 
-impl Observer for Keeper<'_> {
+impl Observer for JournalingObserver<'_> {
     fn work(&self, work: &mut dyn FnMut()) {
         self.observer.work(work);
     }
@@ -338,7 +338,9 @@ impl Observer for Keeper<'_> {
             return;
         };
         let mut kept = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Err(error) = agreed_on(self.spec, &answer).and_then(|()| kept.0.keep(pair, answer)) {
+        if let Err(error) =
+            check_revealed(self.spec, &answer).and_then(|()| kept.0.keep(pair, answer))
+        {
             kept.1.get_or_insert(error);
         }
         drop(kept);
@@ -350,7 +352,7 @@ impl Observer for Keeper<'_> {
 }
 
 /// An answer that tells more than was agreed on must not reach the disk.
-fn agreed_on(spec: &Spec, answer: &Answer) -> Result<(), SessionError> {
+fn check_revealed(spec: &Spec, answer: &Answer) -> Result<(), SessionError> {
     if spec.allows(answer) {
         return Ok(());
     }

@@ -1,44 +1,44 @@
-//! Parcels with a number and a checksum, above the encrypted connection.
+//! Packets with a number and a checksum, above the encrypted connection.
 //!
 //! TLS keeps the network from changing anything. It cannot see what happens to bytes before it enciphers them and after it has deciphered
 //! them: a buffer in broken memory, a mistake in a queue, a gateway that ends one connection and begins another. A secret computation
 //! would not see it either: a garbled table or a ciphertext with one bit turned gives some number, and nobody can tell that it
-//! is a wrong one. So all that a conversation says goes in parcels:
+//! is a wrong one. So all that a conversation says goes in packets:
 //!
 //! ```text
-//! length (4 bytes) │ checksum (8 bytes) of the parcel's number, length and content │ content
+//! length (4 bytes) │ checksum (8 bytes) of the packet's number, length and content │ content
 //! ```
 //!
-//! A parcel that is damaged, cut, repeated, lost or out of its turn ends the conversation before anybody has seen its
+//! A packet that is damaged, cut, repeated, lost or out of its turn ends the conversation before anybody has seen its
 //! content. The checksum holds no secret. It finds faults; it does not stop a peer that means harm, who can send wrong things in
-//! parcels that are in order.
+//! packets that are in order.
 
 use veilpath_protocol::{Channel, ChannelError, copying};
 
-/// The most content of one parcel: an announced length reserves no more.
-const MAX_PARCEL: usize = 256 << 10;
+/// The most content of one packet: an announced length reserves no more.
+const MAX_PACKET: usize = 256 << 10;
 
-/// Pieces of this length travel in parcels of their own, straight from the engine's memory and into it.
+/// Pieces of this length travel in packets of their own, straight from the engine's memory and into it.
 const DIRECT: usize = 8 << 10;
 
 /// Bytes before the content.
 const HEADER: usize = 12;
 
-/// A channel whose content travels in parcels.
+/// A channel whose content travels in packets.
 #[derive(Debug)]
-pub struct Sealed<C> {
+pub struct ChecksummedChannel<C> {
     inner: C,
     sent: u64,
     received: u64,
     unsent: Vec<u8>,
     unread: Vec<u8>,
     read: usize,
-    /// After a bad parcel nothing that follows can be trusted.
+    /// After a bad packet nothing that follows can be trusted.
     damaged: bool,
 }
 
-impl<C: Channel> Sealed<C> {
-    /// Parcels are counted from zero in both directions.
+impl<C: Channel> ChecksummedChannel<C> {
+    /// Packets are counted from zero in both directions.
     pub fn new(inner: C) -> Self {
         Self {
             inner,
@@ -51,28 +51,28 @@ impl<C: Channel> Sealed<C> {
         }
     }
 
-    fn send_gathered(&mut self) -> Result<(), ChannelError> {
+    fn send_buffered(&mut self) -> Result<(), ChannelError> {
         if self.unsent.is_empty() {
             return Ok(());
         }
-        send_parcel(&mut self.inner, &mut self.sent, &self.unsent)?;
+        send_packet(&mut self.inner, &mut self.sent, &self.unsent)?;
         self.unsent.clear();
         Ok(())
     }
 
-    /// The length and the checksum of the next parcel.
+    /// The length and the checksum of the next packet.
     fn next_header(&mut self) -> Result<(usize, u64), ChannelError> {
         let mut header = [0; HEADER];
         self.inner.receive(&mut header)?;
         let [a, b, c, d, checksum @ ..] = header;
         let length = usize::try_from(u32::from_le_bytes([a, b, c, d])).unwrap_or(usize::MAX);
-        if !(1..=MAX_PARCEL).contains(&length) {
+        if !(1..=MAX_PACKET).contains(&length) {
             return Err(damaged());
         }
         Ok((length, u64::from_le_bytes(checksum)))
     }
 
-    fn receive_parcels(&mut self, mut buffer: &mut [u8]) -> Result<(), ChannelError> {
+    fn receive_packets(&mut self, mut buffer: &mut [u8]) -> Result<(), ChannelError> {
         while !buffer.is_empty() {
             let unread = self.unread.get(self.read..).unwrap_or_default();
             if unread.is_empty() {
@@ -105,18 +105,18 @@ impl<C: Channel> Sealed<C> {
     }
 }
 
-impl<C: Channel> Channel for Sealed<C> {
+impl<C: Channel> Channel for ChecksummedChannel<C> {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         if bytes.len() < DIRECT {
             self.unsent.extend_from_slice(bytes);
             if self.unsent.len() >= DIRECT {
-                self.send_gathered()?;
+                self.send_buffered()?;
             }
             return Ok(());
         }
-        self.send_gathered()?;
-        for content in bytes.chunks(MAX_PARCEL) {
-            send_parcel(&mut self.inner, &mut self.sent, content)?;
+        self.send_buffered()?;
+        for content in bytes.chunks(MAX_PACKET) {
+            send_packet(&mut self.inner, &mut self.sent, content)?;
         }
         Ok(())
     }
@@ -125,18 +125,18 @@ impl<C: Channel> Channel for Sealed<C> {
         if self.damaged {
             return Err(damaged());
         }
-        let received = self.receive_parcels(buffer);
+        let received = self.receive_packets(buffer);
         self.damaged = received.is_err();
         received
     }
 
     fn flush(&mut self) -> Result<(), ChannelError> {
-        self.send_gathered()?;
+        self.send_buffered()?;
         self.inner.flush()
     }
 }
 
-fn send_parcel(
+fn send_packet(
     channel: &mut impl Channel,
     sent: &mut u64,
     content: &[u8],
@@ -163,7 +163,7 @@ const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 /// Words that are taken in side by side, so that no multiplication waits for another.
 const LANES: usize = 8;
 
-/// A checksum of a parcel. Each step can be undone when the word is known, and when the sum is: so a change within any eight bytes in a row of the
+/// A checksum of a packet. Each step can be undone when the word is known, and when the sum is: so a change within any eight bytes in a row of the
 /// content that start at a multiple of eight is always found, and any other but for one in 2⁶⁴.
 fn checksum(number: u64, content: &[u8]) -> u64 {
     let mut lanes = [0; LANES];

@@ -1,7 +1,7 @@
 //! One side's messages are cut, turned in one bit, repeated or swapped, every one of them and for every engine.
 //!
-//! As two institutions talk, in numbered parcels with checksums, no damage gives a score: the session ends with an error, or
-//! the damage was none and the right scores come out. Without the parcels, as a peer could talk that makes its checksums over wrong
+//! As two institutions talk, in numbered packets with checksums, no damage gives a score: the session ends with an error, or
+//! the damage was none and the right scores come out. Without the packets, as a peer could talk that makes its checksums over wrong
 //! messages, an engine may take a wrong number for a score (none is made against such a peer), but never panics, never
 //! contradicts itself and never waits for ever.
 //!
@@ -18,7 +18,7 @@ use veilpath_protocol::{
     Answer, Channel, ChannelError, Engine, Job, KeySize, PaillierOptions, PairRule, ProtocolError,
     Reveal, RevealTo, Role, Spec,
 };
-use veilpath_session::Sealed;
+use veilpath_session::ChecksummedChannel;
 
 /// No case may take longer; an honest run takes milliseconds.
 const HANG: Duration = Duration::from_secs(60);
@@ -161,7 +161,7 @@ struct Case {
     expected: Vec<Answer>,
 }
 
-type Ended = [Result<Vec<Answer>, ProtocolError>; 2];
+type CompletedSession = [Result<Vec<Answer>, ProtocolError>; 2];
 
 impl Case {
     fn new(engine: Engine, metric: Metric, change: impl Fn(&mut Spec)) -> Self {
@@ -221,7 +221,7 @@ impl Case {
     }
 
     /// Runs both sides; also gives how many messages each has sent.
-    fn run(&self, sealed: bool, fault: Option<Fault>) -> (Ended, [usize; 2]) {
+    fn run(&self, checksummed: bool, fault: Option<Fault>) -> (CompletedSession, [usize; 2]) {
         let wire = Arc::new((Mutex::new(Wire::default()), Condvar::new()));
         let (to_us, ends) = channel();
         for side in 0..2 {
@@ -235,7 +235,7 @@ impl Case {
             };
             let (case, to_us) = (self.clone(), to_us.clone());
             std::thread::spawn(move || {
-                let ran = case.side(side, sealed, end);
+                let ran = case.side(side, checksummed, end);
                 let _ = to_us.send((side, ran));
             });
         }
@@ -254,7 +254,7 @@ impl Case {
     fn side(
         &self,
         side: usize,
-        sealed: bool,
+        checksummed: bool,
         end: End,
     ) -> (Result<Vec<Answer>, ProtocolError>, usize) {
         let role = [Role::Host, Role::Join][side];
@@ -272,8 +272,11 @@ impl Case {
             end,
             count: Arc::clone(&count),
         };
-        let ran = match sealed {
-            true => self.spec.engine.run(&job, &mut Sealed::new(channel), &()),
+        let ran = match checksummed {
+            true => self
+                .spec
+                .engine
+                .run(&job, &mut ChecksummedChannel::new(channel), &()),
             false => self.spec.engine.run(&job, &mut channel, &()),
         };
         let count = *count.lock().unwrap();
@@ -415,17 +418,17 @@ fn faults(messages: [usize; 2], long: bool, numbers: &mut Numbers) -> Vec<Fault>
     all
 }
 
-fn try_all(sealed: bool) -> Tally {
+fn try_all(checksummed: bool) -> Tally {
     let (long, mut numbers, mut tally) = (is_long(), numbers(), Tally::default());
     let mut ran = 0;
     for case in cases(long) {
-        let (undisturbed, messages) = case.run(sealed, None);
+        let (undisturbed, messages) = case.run(checksummed, None);
         for (side, end) in undisturbed.into_iter().enumerate() {
             assert!(case.is_right(side, &end.unwrap()), "{}", case.name);
         }
         for fault in faults(messages, long, &mut numbers) {
             ran += 1;
-            for (side, end) in case.run(sealed, Some(fault)).0.into_iter().enumerate() {
+            for (side, end) in case.run(checksummed, Some(fault)).0.into_iter().enumerate() {
                 let end = match end {
                     Ok(answers) if case.is_right(side, &answers) => "right",
                     Ok(_) => "WRONG",
@@ -433,15 +436,15 @@ fn try_all(sealed: bool) -> Tally {
                     Err(_) => "error",
                 };
                 assert_ne!(end, "CONTRADICTION", "{}: {fault:?}", case.name);
-                assert!(!sealed || end != "WRONG", "{}: {fault:?}", case.name);
+                assert!(!checksummed || end != "WRONG", "{}: {fault:?}", case.name);
                 tally.count(case.spec.engine.name(), fault.damage, end);
             }
         }
     }
-    let way = if sealed {
-        "in parcels"
+    let way = if checksummed {
+        "in packets"
     } else {
-        "without parcels"
+        "without packets"
     };
     eprintln!("{way}: {ran} cases, each with two sides that ended so:");
     for ((engine, damage, end), count) in &tally.0 {
@@ -457,7 +460,7 @@ fn no_damaged_message_gives_a_score() {
     assert!(tally.of("error") > 0);
 }
 
-/// Why there are parcels: an engine alone cannot see all damage.
+/// Why there are packets: an engine alone cannot see all damage.
 #[test]
 fn engines_alone_do_not_panic_hang_or_contradict_themselves() {
     let tally = try_all(false);

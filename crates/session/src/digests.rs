@@ -9,7 +9,7 @@ use veilpath_metrics::Cohort;
 use veilpath_protocol::{Role, Spec};
 
 /// Each side of an agreement has a journal of its own, also where one user plays both.
-pub(crate) fn of_role(id: &[u8; 32], role: Role) -> [u8; 32] {
+pub(crate) fn journal_id(id: &[u8; 32], role: Role) -> [u8; 32] {
     let mut context = Context::new(&SHA256);
     context.update(id);
     context.update(match role {
@@ -22,7 +22,7 @@ pub(crate) fn of_role(id: &[u8; 32], role: Role) -> [u8; 32] {
 }
 
 /// A name for the content of a cohort that only this side can make.
-pub(crate) fn seal(cohort: &Cohort, identity: &Identity) -> String {
+pub(crate) fn cohort_tag(cohort: &Cohort, identity: &Identity) -> String {
     let mut context = Context::new(&SHA256);
     for entry in &cohort.entries {
         for text in [Some(&entry.participant), entry.stimulus.as_ref()] {
@@ -44,7 +44,7 @@ pub(crate) fn agreement_id(
     terms: &Terms,
     spec: &Spec,
     parties: &Parties,
-    seals: &[String; 2],
+    cohort_tags: &[String; 2],
     rosters: &[&Roster; 2],
 ) -> [u8; 32] {
     let mut context = Context::new(&SHA256);
@@ -62,8 +62,8 @@ pub(crate) fn agreement_id(
     }
     put(parties.host.bytes());
     put(parties.join.bytes());
-    for (seal, roster) in seals.iter().zip(rosters) {
-        put(seal.as_bytes());
+    for (cohort_tag, roster) in cohort_tags.iter().zip(rosters) {
+        put(cohort_tag.as_bytes());
         put(&roster.digest());
     }
     let mut id = [0; 32];
