@@ -3,7 +3,7 @@
 use crate::checks::{Checker, options};
 use crate::scripts;
 use veilpath_encode::readers::FORMATS;
-use veilpath_encode::{Areas, Input, Rows, cohort_file, detect, explain_unknown};
+use veilpath_encode::{Areas, Input, RawCohort, Rows, detect, explain_unknown};
 use veilpath_metrics::{Alphabet, Grid, Table, TableOf};
 use veilpath_paillier::{KeySize, PublicKey, SecretKey};
 use veilpath_protocol::{ProtocolError, Reveal};
@@ -120,7 +120,10 @@ pub fn cohort_files(data: &[u8]) {
         letters => Alphabet::letters(u32::from(letters % 52) + 1).ok(),
     };
     if let Ok(input) = Input::from_bytes("a.csv", file.to_vec()) {
-        let _ = cohort_file::read(input, alphabet);
+        if let Ok(raw) = RawCohort::read(input) {
+            let alphabet = alphabet.unwrap_or_else(|| raw.alphabet(None));
+            let _ = raw.cohort(alphabet);
+        }
     }
 }
 

@@ -4,17 +4,12 @@ use crate::dash;
 use crate::failure::Failure;
 use crate::messages;
 use crate::metric_args::MetricArgs;
-use std::fs::File;
-use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use veilpath_encode::{CohortFile, Head, Input, ReadError, cohort_file, detect};
+use veilpath_encode::{Head, Input, RawCohort, ReadError, detect};
 use veilpath_metrics::{Alphabet, Cohort, Grid, Metric, Notation};
 use veilpath_protocol::Role;
 use veilpath_report::csv;
 use veilpath_session::{AlphabetInfo, Fingerprint};
-
-/// No cohort in a pipe is larger; a pipe that never ends must not fill the memory.
-const MOST_FROM_A_PIPE: u64 = 1 << 30;
 
 /// Two cohorts over one alphabet, and the metric to compare them by.
 #[derive(Clone)]
@@ -24,59 +19,36 @@ pub(crate) struct Plan {
     pub(crate) metric: Metric,
 }
 
-/// A cohort file that can be read more than once, also where it is a pipe, which flows once.
-pub(crate) struct Source<'a> {
-    path: &'a Path,
-    /// What came out of a pipe.
-    flowed: Option<Vec<u8>>,
-}
-
-impl<'a> Source<'a> {
-    pub(crate) fn open(path: &'a Path) -> Result<Self, Failure> {
-        dash::refuse_as_input(path)?;
-        let flows = std::fs::metadata(path).is_ok_and(|it| !it.is_file() && !it.is_dir());
-        let read = |path: &Path| {
-            let mut bytes = Vec::new();
-            File::open(path)?
-                .take(MOST_FROM_A_PIPE)
-                .read_to_end(&mut bytes)?;
-            Ok(bytes)
-        };
-        let flowed = flows.then(|| read(path)).transpose();
-        let flowed = flowed.map_err(|error: io::Error| {
-            Failure::input(format!("{}: cannot be read: {error}", path.display()))
-        })?;
-        Ok(Self { path, flowed })
-    }
-
-    fn input(&self) -> Result<Input, ReadError> {
-        match &self.flowed {
-            Some(bytes) => Input::from_bytes(&self.path.display().to_string(), bytes.clone()),
-            None => Input::open(self.path),
-        }
-    }
-}
-
-/// Reads one cohort file; with `alphabet`, in that alphabet, whatever the file looks like.
-pub(crate) fn load(source: &Source<'_>, alphabet: Option<Alphabet>) -> Result<CohortFile, Failure> {
-    let path = source.path;
-    let input = source.input()?;
+/// Reads a cohort file.
+pub(crate) fn load(path: &Path) -> Result<RawCohort, Failure> {
+    dash::refuse_as_input(path)?;
+    let input = Input::open(path)?;
     let head = input.head();
-    // The usual mistakes have a better remedy than the reader can know.
-    cohort_file::read(input, alphabet).map_err(|error| match (other_file(&head), detect(&head)) {
+    RawCohort::read(input).map_err(|error| explained(&head, error))
+}
+
+/// The scanpaths of a file in an alphabet.
+pub(crate) fn cohort(raw: &RawCohort, alphabet: Alphabet) -> Result<Cohort, Failure> {
+    raw.cohort(alphabet)
+        .map_err(|error| explained(raw.head(), error))
+}
+
+/// The usual mistakes have a better remedy than the reader can know.
+fn explained(head: &Head, error: ReadError) -> Failure {
+    match (other_file(head), detect(head)) {
         (Some(what), _) => Failure::input(format!(
             "{}: this is {what}, not a cohort of scanpaths\n  \
              name the file that `veilpath encode` wrote",
-            path.display()
+            head.name
         )),
         (None, Some(format)) => Failure::input(format!(
-            "{}: this is no cohort of scanpaths; it looks like gaze: {}\n  \
+            "{}: this is not a cohort of scanpaths; it looks like gaze: {}\n  \
              turn it into one first: veilpath encode {0} -o cohort.csv",
-            path.display(),
+            head.name,
             format.title()
         )),
         (None, None) => error.into(),
-    })
+    }
 }
 
 /// What Veilpath itself writes and is no cohort.
@@ -98,10 +70,10 @@ fn other_file(head: &Head) -> Option<&'static str> {
     }
 }
 
-/// Says what was taken for granted in reading a file.
-pub(crate) fn say_notes(path: &Path, file: &CohortFile) {
-    for note in &file.notes {
-        messages::note(&format!("{}: {note}", path.display()));
+/// Says what was assumed in reading a file.
+pub(crate) fn say_notes(raw: &RawCohort, alphabet: Alphabet, asked: Option<Notation>) {
+    for note in raw.notes(alphabet, asked) {
+        messages::note(&format!("{}: {note}", raw.name()));
     }
 }
 
@@ -112,46 +84,46 @@ pub(crate) fn plan(
     metric: &MetricArgs,
     quiet: bool,
 ) -> Result<Plan, Failure> {
-    let named = notation.map(Alphabet::full);
-    let sources = [Source::open(paths[0])?, Source::open(paths[1])?];
-    let files = [load(&sources[0], named)?, load(&sources[1], named)?];
-    let letters = [letters(&files[0], named), letters(&files[1], named)];
+    let files = [load(paths[0])?, load(paths[1])?];
+    let letters = files.each_ref().map(|file| letters(file, notation));
     let grid = letters[0].grid.or(letters[1].grid);
     let (alphabet, metric) = resolve(&letters[0], &letters[1], grid, metric)?;
-    let [a, b] = files;
-    let a = in_alphabet(a, &sources[0], alphabet, quiet)?;
-    let b = in_alphabet(b, &sources[1], alphabet, quiet)?;
-    Ok(Plan { a, b, metric })
+    let [a, b] = files.map(|file| in_alphabet(&file, alphabet, notation, quiet));
+    Ok(Plan {
+        a: a?,
+        b: b?,
+        metric,
+    })
 }
 
 /// One institution's cohort file, before it is known how the other's is written.
-pub(crate) struct OwnCohort<'a> {
-    source: Source<'a>,
-    file: CohortFile,
+pub(crate) struct OwnCohort {
+    raw: RawCohort,
+    /// The scanpaths as they are read without the other side.
+    cohort: Cohort,
     /// The metric, where this file alone settles it.
     metric: Option<Metric>,
     /// What the other side has to know of it.
     pub(crate) letters: AlphabetInfo,
 }
 
-impl<'a> OwnCohort<'a> {
+impl OwnCohort {
     /// Reads the file, and tells at once of flags that make no sense for it, whatever the other side has.
     pub(crate) fn open(
-        path: &'a Path,
+        path: &Path,
         notation: Option<Notation>,
         metric: &MetricArgs,
     ) -> Result<Self, Failure> {
-        let named = notation.map(Alphabet::full);
-        let source = Source::open(path)?;
-        let file = load(&source, named)?;
-        let letters = letters(&file, named);
+        let raw = load(path)?;
+        let letters = letters(&raw, notation);
+        let cohort = cohort(&raw, letters.read_as)?;
         let alone = resolve(&letters, &letters, letters.grid, metric);
         // The other side's file may yet name the grid.
         let settled = letters.grid.is_some() || metric.grid.is_some() || !metric.needs_grid();
         let metric = if settled { Some(alone?.1) } else { None };
         Ok(Self {
-            source,
-            file,
+            raw,
+            cohort,
             metric,
             letters,
         })
@@ -164,12 +136,7 @@ impl<'a> OwnCohort<'a> {
 
     /// The cohort as it is read without the other side.
     pub(crate) fn cohort(&self) -> &Cohort {
-        &self.file.cohort
-    }
-
-    /// Whether the file can still be read as it was.
-    pub(crate) fn is_there(&self) -> bool {
-        load(&self.source, self.letters.named).is_ok()
+        &self.cohort
     }
 
     /// The cohort in the letters of both sides, and the metric: what [`plan`] would make of the two files.
@@ -191,21 +158,19 @@ impl<'a> OwnCohort<'a> {
             Role::Join => theirs.grid.or(self.letters.grid),
         };
         let (alphabet, metric) = resolve(&self.letters, theirs, grid, metric)?;
-        let file = match (self.letters.named, theirs.named) {
-            (None, Some(named)) => load(&self.source, Some(named))?,
-            _ => self.file.clone(),
-        };
-        let cohort = in_alphabet(file, &self.source, alphabet, quiet)?;
+        let named = self.letters.named.or(theirs.named);
+        let notation = named.map(|alphabet| alphabet.notation());
+        let cohort = in_alphabet(&self.raw, alphabet, notation, quiet)?;
         Ok((cohort, metric))
     }
 }
 
-fn letters(file: &CohortFile, named: Option<Alphabet>) -> AlphabetInfo {
+fn letters(raw: &RawCohort, notation: Option<Notation>) -> AlphabetInfo {
     AlphabetInfo {
-        named,
-        declared: file.declared_alphabet,
-        read_as: file.cohort.alphabet,
-        grid: file.declared_grid,
+        named: notation.map(Alphabet::full),
+        declared: raw.declared_alphabet(),
+        read_as: raw.alphabet(notation),
+        grid: raw.declared_grid(),
     }
 }
 
@@ -246,25 +211,23 @@ fn resolve(
     Ok((alphabet, metric))
 }
 
-/// The cohort of a file. One that was first read in a wider alphabet is read again, so that a letter that does not fit is
-/// reported with its place.
+/// The cohort of a file in the settled alphabet, or in the one that it declares.
 fn in_alphabet(
-    file: CohortFile,
-    source: &Source<'_>,
-    alphabet: Alphabet,
+    raw: &RawCohort,
+    settled: Alphabet,
+    notation: Option<Notation>,
     quiet: bool,
 ) -> Result<Cohort, Failure> {
-    let file = if file.cohort.alphabet == alphabet
-        || file.declared_alphabet == Some(file.cohort.alphabet)
-    {
-        file
-    } else {
-        load(source, Some(alphabet))?
+    let own = raw.alphabet(notation);
+    let alphabet = match raw.declared_alphabet() {
+        Some(declared) if declared == own => declared,
+        _ => settled,
     };
+    let cohort = cohort(raw, alphabet)?;
     if !quiet {
-        say_notes(source.path, &file);
+        say_notes(raw, alphabet, notation);
     }
-    Ok(file.cohort)
+    Ok(cohort)
 }
 
 /// Whether two files cannot be of one encoding, by what they say themselves: each side would settle on its own.

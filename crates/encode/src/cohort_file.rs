@@ -30,29 +30,17 @@
 //! reported: digits and blanks are cell numbers, strings of pairs such as `aAbC` are ScanMatch's double letters, all else
 //! is `A…Z a…z`.
 
+mod note;
+mod raw;
 mod read;
 #[cfg(test)]
 mod tests;
 
 use std::io::{self, Write};
-use veilpath_metrics::{Alphabet, Cohort, Grid};
+use veilpath_metrics::Cohort;
 
-pub use read::read;
-
-/// What a cohort file holds, and what was taken for granted in reading it.
-#[derive(Clone, Debug, PartialEq)]
-pub struct CohortFile {
-    /// The scanpaths.
-    pub cohort: Cohort,
-    /// What the user should know: a guessed alphabet, ignored columns, numbered participants, repeated ids.
-    pub notes: Vec<String>,
-    /// The grid that the file's header names.
-    pub declared_grid: Option<Grid>,
-    /// The alphabet that the file's header names.
-    pub declared_alphabet: Option<Alphabet>,
-    /// The notes that were written into the file.
-    pub header_notes: Vec<String>,
-}
+pub use note::CohortNote;
+pub use raw::RawCohort;
 
 /// Writes a cohort file; notes are for people and take no part in comparing encodings.
 pub fn write(cohort: &Cohort, notes: &[String], out: &mut dyn Write) -> io::Result<()> {

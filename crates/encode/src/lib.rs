@@ -27,7 +27,7 @@ mod sink;
 mod summary;
 
 pub use aoi::Areas;
-pub use cohort_file::CohortFile;
+pub use cohort_file::{CohortNote, RawCohort};
 pub use collector::Collector;
 pub use detect::{detect, explain_unknown};
 pub use encode::{Encoded, encode_files};

@@ -8,7 +8,7 @@ use crate::messages;
 use crate::output::OutputArgs;
 use crate::reveal_args::RevealArgs;
 use clap::Args;
-use veilpath_encode::{CohortFile, Input, cohort_file};
+use veilpath_encode::{Input, RawCohort};
 use veilpath_metrics::scale::DEFAULT_SCALE;
 use veilpath_metrics::{Cohort, Comparison, Entry, Metric};
 use veilpath_protocol::{Engine, Outcome, PairRule, ProtocolError, Reveal, Work, count_pairs};
@@ -51,11 +51,11 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let clinic = bundled("clinic.csv", CLINIC)?;
     let university = bundled("university.csv", UNIVERSITY)?;
     let no_grid = || Failure::input("clinic.csv: the bundled cohort does not name its grid");
-    let grid = clinic.declared_grid.ok_or_else(no_grid)?;
+    let grid = clinic.declared_grid().ok_or_else(no_grid)?;
     let engine = args.engine.with(&PaillierArgs::default())?;
     let whole = Plan {
-        a: clinic.cohort,
-        b: university.cohort,
+        a: clinic.cohort(clinic.alphabet(None))?,
+        b: university.cohort(university.alphabet(None))?,
         metric: Metric::ScanMatch {
             grid,
             wrap: false,
@@ -163,9 +163,9 @@ fn seconds(engine: Engine, plan: &Plan) -> f64 {
     })
 }
 
-fn bundled(name: &str, text: &str) -> Result<CohortFile, Failure> {
+fn bundled(name: &str, text: &str) -> Result<RawCohort, Failure> {
     let input = Input::from_bytes(name, text.as_bytes().to_vec())?;
-    Ok(cohort_file::read(input, None)?)
+    Ok(RawCohort::read(input)?)
 }
 
 /// Whether people of one group are more alike than people of different groups.

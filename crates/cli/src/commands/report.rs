@@ -1,6 +1,6 @@
 //! `veilpath report`: one page with figures from a result file.
 
-use crate::cohorts::{self, Source};
+use crate::cohorts;
 use crate::dash;
 use crate::failure::Failure;
 use crate::messages;
@@ -10,8 +10,8 @@ use clap::Args;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
-use veilpath_encode::CohortFile;
-use veilpath_metrics::Grid;
+use veilpath_encode::RawCohort;
+use veilpath_metrics::{Cohort, Grid};
 use veilpath_report::ResultFile;
 use veilpath_report::html::{Image, MAX_IMAGE_BYTES, Options, Own, Report};
 
@@ -148,7 +148,8 @@ fn image_paths(arguments: &[String]) -> Vec<(Option<&str>, &Path)> {
 /// What the pictures of one's own scanpaths are made from.
 struct OwnFiles {
     path: PathBuf,
-    file: CohortFile,
+    raw: RawCohort,
+    cohort: Cohort,
     grid: Grid,
     images: Vec<(Option<String>, Image)>,
 }
@@ -159,9 +160,10 @@ impl OwnFiles {
         asked: Option<Grid>,
         images: &[(Option<&str>, &Path)],
     ) -> Result<Self, Failure> {
-        let file = cohorts::load(&Source::open(path)?, None)?;
+        let raw = cohorts::load(path)?;
+        let cohort = cohorts::cohort(&raw, raw.alphabet(None))?;
         let refuse = |problem: String| Err(Failure::input(problem));
-        let grid = match (file.declared_grid, asked) {
+        let grid = match (raw.declared_grid(), asked) {
             (Some(declared), Some(asked)) if declared != asked => {
                 return refuse(format!(
                     "--grid {asked}: {} was encoded on a grid of {declared}",
@@ -179,8 +181,7 @@ impl OwnFiles {
                 }
             },
         };
-        let letters = file
-            .cohort
+        let letters = cohort
             .entries
             .iter()
             .flat_map(|entry| entry.scanpath.letters());
@@ -195,7 +196,7 @@ impl OwnFiles {
         let mut loaded = Vec::with_capacity(images.len());
         for (stimulus, image) in images {
             let known = |entry: &veilpath_metrics::Entry| entry.stimulus.as_deref() == *stimulus;
-            if !file.cohort.entries.iter().any(known) {
+            if !cohort.entries.iter().any(known) {
                 return refuse(format!(
                     "--image {}: no scanpath of {} has this stimulus\n  it is written STIMULUS=FILE, with the stimulus as in the cohort file",
                     stimulus.unwrap_or_default(),
@@ -206,7 +207,8 @@ impl OwnFiles {
         }
         Ok(Self {
             path: path.to_path_buf(),
-            file,
+            raw,
+            cohort,
             grid,
             images: loaded,
         })
@@ -214,7 +216,7 @@ impl OwnFiles {
 
     fn own(&self) -> Own<'_> {
         Own {
-            cohort: &self.file.cohort,
+            cohort: &self.cohort,
             grid: self.grid,
             images: &self.images,
         }
@@ -253,10 +255,9 @@ fn say_notes(args: &ReportArgs, result: &ResultFile, own: Option<&OwnFiles>) {
         ));
     }
     if let Some(own) = own {
-        cohorts::say_notes(&own.path, &own.file);
+        cohorts::say_notes(&own.raw, own.cohort.alphabet, None);
         let known = |id: &String| result.a.contains(id) || result.b.contains(id);
         if !own
-            .file
             .cohort
             .entries
             .iter()

@@ -114,7 +114,7 @@ pub(crate) struct Ready<'a> {
     role: Role,
     engine: Engine,
     key: Option<HostKey>,
-    own: OwnCohort<'a>,
+    own: OwnCohort,
     /// The files that are read: none may be overwritten.
     pub(crate) inputs: Vec<&'a Path>,
     state_dir: StateDir,
@@ -245,11 +245,10 @@ impl Ready<'_> {
         Ok(())
     }
 
-    /// Whether a plan that came to nothing is this side's own fault: a file is gone, or there would be none with a peer that writes as
-    /// this side does, either. Where this side has no grid it needs the peer's, and all depends on that.
+    /// Whether a plan that came to nothing is this side's own fault: there would be none with a peer that writes as this side does,
+    /// either. Where this side has no grid it needs the peer's, and all depends on that.
     fn is_ours(&self) -> bool {
-        let alone = || self.own.metric().is_none() || self.plan(&self.own.letters, true).is_ok();
-        !self.own.is_there() || !alone()
+        self.own.metric().is_some() && self.plan(&self.own.letters, true).is_err()
     }
 
     /// What this side brings to the table, now that it knows how the other's scanpaths are written.

@@ -1,6 +1,6 @@
 //! `veilpath split`: deals participants to two cohorts, as the paper's experiments do.
 
-use crate::cohorts::{self, Source};
+use crate::cohorts;
 use crate::failure::Failure;
 use crate::messages;
 use crate::new_file::{NewFile, same_place};
@@ -58,9 +58,11 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
             "--share is a fraction between 0 and 1, as in 0.5",
         ));
     }
-    let file = cohorts::load(&Source::open(&args.cohort)?, None)?;
+    let raw = cohorts::load(&args.cohort)?;
+    let alphabet = raw.alphabet(None);
+    let cohort = cohorts::cohort(&raw, alphabet)?;
     if !messages::is_quiet() {
-        cohorts::say_notes(&args.cohort, &file);
+        cohorts::say_notes(&raw, alphabet, None);
     }
     let first = args
         .first
@@ -79,8 +81,8 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
         ));
     }
     let seed = args.seed.unwrap_or_else(|| rand::rng().random());
-    let chosen = deal(&file.cohort, args.share, seed);
-    let (a, b) = divide(file.cohort, &chosen);
+    let chosen = deal(&cohort, args.share, seed);
+    let (a, b) = divide(cohort, &chosen);
     if a.entries.is_empty() || b.entries.is_empty() {
         return Err(Failure::input(
             "one of the two cohorts would have no participants\n  choose another --share, or a cohort with more people",
@@ -90,8 +92,8 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
         NewFile::create(&first, &[])?,
         NewFile::create(&second, &[])?,
     );
-    first_file.write(|out| cohort_file::write(&a, &file.header_notes, out))?;
-    second_file.write(|out| cohort_file::write(&b, &file.header_notes, out))?;
+    first_file.write(|out| cohort_file::write(&a, raw.header_notes(), out))?;
+    second_file.write(|out| cohort_file::write(&b, raw.header_notes(), out))?;
     if !messages::is_quiet() {
         for (path, cohort) in [(&first, &a), (&second, &b)] {
             let people: HashSet<&str> = cohort

@@ -1,91 +1,59 @@
 //! Reading cohort files, whoever wrote them.
 
-use super::{ALPHABET, CohortFile, MAGIC, NOTE, VERSION};
+use super::raw::{RawCohort, RawRow};
+use super::{ALPHABET, CohortNote, MAGIC, NOTE, VERSION};
 use crate::{Input, Lines, ReadError, Rows, guess_delimiter};
 use std::collections::{BTreeMap, HashSet};
-use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Grid, Notation};
+use veilpath_metrics::{Alphabet, Encoding, Grid};
 
-/// Reads a cohort file; `alphabet` overrides what the file says and what would be guessed.
-pub fn read(input: Input, alphabet: Option<Alphabet>) -> Result<CohortFile, ReadError> {
-    let file = input.name().to_string();
-    if input.head().binary {
-        return Err(ReadError::new(&file, "this is no text file").with_remedy(EXPECTED));
-    }
-    let mut lines = input.into_lines();
-    let mut preamble = Preamble::default();
-    let mut notes = Vec::new();
-    let Some(first) = preamble.read(&mut lines)? else {
-        let problem = match lines.number() {
-            0 => "the file is empty",
-            _ => "there is no scanpath in this file",
+impl RawCohort {
+    /// Reads a cohort file, once; its letters stay text.
+    pub fn read(input: Input) -> Result<Self, ReadError> {
+        let file = input.name().to_string();
+        let head = input.head();
+        if head.binary {
+            return Err(ReadError::new(&file, "this is not a text file").with_remedy(EXPECTED));
+        }
+        let mut lines = input.into_lines();
+        let mut preamble = Preamble::default();
+        let mut notes = Vec::new();
+        let Some(first) = preamble.read(&mut lines)? else {
+            let problem = match lines.number() {
+                0 => "the file is empty",
+                _ => "there is no scanpath in this file",
+            };
+            return Err(ReadError::new(&file, problem).with_remedy(EXPECTED));
         };
-        return Err(ReadError::new(&file, problem).with_remedy(EXPECTED));
-    };
-    if preamble.looks_like_settings && !preamble.is_ours {
-        notes.push(format!(
-            "comments that look like settings are not read, because the line \"{MAGIC} {VERSION}\" is missing before them"
-        ));
-    }
-    let rows = match Form::of(&first) {
-        Form::Table => table(lines, &first, &mut notes)?,
-        Form::Tabbed => tabbed(lines, &first, &mut notes)?,
-        Form::Bare => bare(lines, &first, preamble.blank_lines, &mut notes)?,
-        Form::Unknown => {
-            return Err(lines
-                .error("the first line is no header, and no scanpath either")
-                .with_remedy(EXPECTED));
+        if preamble.looks_like_settings && !preamble.is_ours {
+            notes.push(CohortNote::SettingsIgnored);
         }
-    };
-    if rows.is_empty() {
-        return Err(
-            ReadError::new(&file, "there is a header and no scanpath after it")
-                .with_remedy("was the file written completely?"),
-        );
-    }
-    let declared = preamble.alphabet;
-    let from_grid = preamble
-        .grid
-        .and_then(|grid| Alphabet::for_cells(grid.cells()).ok());
-    // Who names a notation as a whole does not contradict a file that says how many of its letters are in use.
-    let alphabet = match (alphabet, declared) {
-        (Some(asked), Some(declared)) if asked == Alphabet::full(declared.notation()) => {
-            Some(declared)
+        let rows = match Layout::of(&first) {
+            Layout::Table => table(lines, &first, &mut notes)?,
+            Layout::Tabbed => tabbed(lines, &first, &mut notes)?,
+            Layout::Bare => bare(lines, &first, preamble.blank_lines, &mut notes)?,
+            Layout::Unknown => {
+                return Err(lines
+                    .error("the first line is neither a header nor a scanpath")
+                    .with_remedy(EXPECTED));
+            }
+        };
+        if rows.is_empty() {
+            return Err(
+                ReadError::new(&file, "there is a header and no scanpath after it")
+                    .with_remedy("was the file written completely?"),
+            );
         }
-        _ => alphabet,
-    };
-    let used = match alphabet.or(declared).or(from_grid) {
-        Some(known) => known,
-        None => {
-            let guess = guess(&rows);
-            notes.push(format!(
-                "the file does not name its alphabet; it was taken for \"{guess}\" (--alphabet says otherwise)"
-            ));
-            guess
-        }
-    };
-    if let (Some(asked), Some(declared)) = (alphabet, declared)
-        && asked != declared
-    {
-        notes.push(format!(
-            "the file names the alphabet \"{declared}\"; it was read as \"{asked}\", as asked"
-        ));
-    }
-    let mut entries = Vec::with_capacity(rows.len());
-    for row in rows {
-        entries.push(row.into_entry(&file, &used)?);
-    }
-    note_repeated(&entries, &mut notes);
-    Ok(CohortFile {
-        cohort: Cohort {
-            alphabet: used,
+        note_repeated(&rows, &mut notes);
+        Ok(Self {
+            head,
+            rows,
             encoding: Encoding(preamble.settings),
-            entries,
-        },
-        notes,
-        declared_grid: preamble.grid,
-        declared_alphabet: declared,
-        header_notes: preamble.notes,
-    })
+            alphabet: preamble.alphabet,
+            grid: preamble.grid,
+            header_notes: preamble.notes,
+            notes,
+        })
+    }
 }
 
 const EXPECTED: &str = "expected a table with the header participant,stimulus,scanpath (stimulus may be left out), or lines of a participant, a tab and letters, or one string of letters per line";
@@ -159,14 +127,14 @@ impl Preamble {
 }
 
 /// How the scanpaths are laid out.
-enum Form {
+enum Layout {
     Table,
     Tabbed,
     Bare,
     Unknown,
 }
 
-impl Form {
+impl Layout {
     fn of(first: &str) -> Self {
         let delimiter = char::from(guess_delimiter(first));
         let is_header = first.split(delimiter).any(|field| {
@@ -174,51 +142,23 @@ impl Form {
             name.eq_ignore_ascii_case("scanpath") || name.eq_ignore_ascii_case("participant")
         });
         if is_header {
-            Form::Table
+            Layout::Table
         } else if first.contains('\t') {
-            Form::Tabbed
+            Layout::Tabbed
         } else if first.contains([',', ';']) {
-            Form::Unknown
+            Layout::Unknown
         } else {
-            Form::Bare
+            Layout::Bare
         }
     }
 }
 
-/// A scanpath before its letters are understood.
-struct Raw {
-    line: u64,
-    /// The column of a table, with its name.
-    column: Option<(usize, String)>,
-    participant: String,
-    stimulus: Option<String>,
-    letters: String,
-}
-
-impl Raw {
-    fn into_entry(self, file: &str, alphabet: &Alphabet) -> Result<Entry, ReadError> {
-        let scanpath = alphabet.parse(&self.letters).map_err(|error| {
-            let place = error.column;
-            let error = ReadError::new(file, format!("{error} at position {place} of the scanpath"))
-                .at_line(self.line)
-                .with_remedy(format!(
-                    "the scanpath was read as \"{alphabet}\"; name another alphabet with --alphabet, or encode the recordings again"
-                ));
-            match &self.column {
-                Some((index, name)) => error.at_column(*index, name),
-                None => error,
-            }
-        })?;
-        Ok(Entry {
-            participant: self.participant,
-            stimulus: self.stimulus,
-            scanpath,
-        })
-    }
-}
-
 /// A table under a header.
-fn table(lines: Lines, header: &str, notes: &mut Vec<String>) -> Result<Vec<Raw>, ReadError> {
+fn table(
+    lines: Lines,
+    header: &str,
+    notes: &mut Vec<CohortNote>,
+) -> Result<Vec<RawRow>, ReadError> {
     let mut rows = Rows::after_header(lines, header, guess_delimiter(header));
     let columns = rows.columns().clone();
     let scanpath = columns.require(&["scanpath"])?;
@@ -230,10 +170,11 @@ fn table(lines: Lines, header: &str, notes: &mut Vec<String>) -> Result<Vec<Raw>
         .map(|(_, name)| name.as_str())
         .collect();
     if !ignored.is_empty() {
-        notes.push(format!("ignored columns: {}", ignored.join(", ")));
+        let ignored = ignored.into_iter().map(str::to_string);
+        notes.push(CohortNote::ColumnsIgnored(ignored.collect()));
     }
     if participant.is_none() {
-        notes.push("there is no column participant; scanpaths are numbered from 1".into());
+        notes.push(CohortNote::ParticipantsNumbered);
     }
     let mut all = Vec::new();
     while let Some(row) = rows.next_row()? {
@@ -250,7 +191,7 @@ fn table(lines: Lines, header: &str, notes: &mut Vec<String>) -> Result<Vec<Raw>
                 )
                 .with_remedy("complete the row; an id with a comma in it must stand in quotes"));
         }
-        all.push(Raw {
+        all.push(RawRow {
             line: row.line(),
             column: Some((scanpath, "scanpath".into())),
             participant: match participant {
@@ -268,7 +209,11 @@ fn table(lines: Lines, header: &str, notes: &mut Vec<String>) -> Result<Vec<Raw>
 }
 
 /// OGAMA and ScanGraph: participant, tab, letters.
-fn tabbed(mut lines: Lines, first: &str, notes: &mut Vec<String>) -> Result<Vec<Raw>, ReadError> {
+fn tabbed(
+    mut lines: Lines,
+    first: &str,
+    notes: &mut Vec<CohortNote>,
+) -> Result<Vec<RawRow>, ReadError> {
     let header = first
         .split('\t')
         .position(|field| field.trim().eq_ignore_ascii_case("scanpath string"));
@@ -290,7 +235,7 @@ fn tabbed(mut lines: Lines, first: &str, notes: &mut Vec<String>) -> Result<Vec<
             };
             ignored = ignored.max(fields.count());
             without_area += letters.matches('#').count();
-            all.push(Raw {
+            all.push(RawRow {
                 line: lines.number(),
                 column: None,
                 participant: participant.to_string(),
@@ -305,12 +250,10 @@ fn tabbed(mut lines: Lines, first: &str, notes: &mut Vec<String>) -> Result<Vec<
         };
     }
     if without_area > 0 {
-        notes.push(format!(
-            "{without_area} fixations in no area (#) were left out"
-        ));
+        notes.push(CohortNote::NoArea(without_area));
     }
     if ignored > 0 {
-        notes.push("the columns after the letters were ignored".into());
+        notes.push(CohortNote::TrailingColumnsIgnored);
     }
     Ok(all)
 }
@@ -320,8 +263,8 @@ fn bare(
     mut lines: Lines,
     first: &str,
     mut blank_lines: u64,
-    notes: &mut Vec<String>,
-) -> Result<Vec<Raw>, ReadError> {
+    notes: &mut Vec<CohortNote>,
+) -> Result<Vec<RawRow>, ReadError> {
     let mut all = Vec::new();
     let mut trailing_blank_lines = 0;
     let mut line = Some(first.to_string());
@@ -331,7 +274,7 @@ fn bare(
             trailing_blank_lines += 1;
         } else if !text.starts_with('#') {
             blank_lines += std::mem::take(&mut trailing_blank_lines);
-            all.push(Raw {
+            all.push(RawRow {
                 line: lines.number(),
                 column: None,
                 participant: (all.len() + 1).to_string(),
@@ -341,48 +284,20 @@ fn bare(
         }
         line = lines.next_line()?.map(|text| text.into_owned());
     }
-    notes.push("the file does not name participants; they are numbered from 1".into());
+    notes.push(CohortNote::ParticipantsNumbered);
     if blank_lines > 0 {
-        notes.push(format!(
-            "{blank_lines} blank lines were skipped; an empty scanpath needs a table with its participant"
-        ));
+        notes.push(CohortNote::BlankLines(blank_lines));
     }
     Ok(all)
 }
 
-/// The alphabet that strings without a header seem to be written in.
-fn guess(rows: &[Raw]) -> Alphabet {
-    let mut texts = rows.iter().map(|row| row.letters.as_str());
-    let any = rows.iter().any(|row| !row.letters.is_empty());
-    let is_number = |text: &str| {
-        text.bytes()
-            .all(|byte| byte.is_ascii_digit() || byte == b' ')
-    };
-    let is_double = |text: &str| {
-        let (pairs, rest) = text.as_bytes().as_chunks::<2>();
-        rest.is_empty()
-            && pairs
-                .iter()
-                .all(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
-    };
-    Alphabet::full(if any && texts.clone().all(is_number) {
-        Notation::Numbers
-    } else if any && texts.all(is_double) {
-        Notation::DoubleLetters
-    } else {
-        Notation::Letters
-    })
-}
-
-fn note_repeated(entries: &[Entry], notes: &mut Vec<String>) {
+fn note_repeated(rows: &[RawRow], notes: &mut Vec<CohortNote>) {
     let mut ids = HashSet::new();
-    let repeated = entries
+    let repeated = rows
         .iter()
-        .filter(|entry| !ids.insert((entry.participant.as_str(), entry.stimulus.as_deref())))
+        .filter(|row| !ids.insert((row.participant.as_str(), row.stimulus.as_deref())))
         .count();
     if repeated > 0 {
-        notes.push(format!(
-            "{repeated} rows repeat the participant and stimulus of an earlier row; all are kept"
-        ));
+        notes.push(CohortNote::RepeatedIds(repeated));
     }
 }

@@ -4,19 +4,36 @@ use super::*;
 use crate::{Input, ReadError};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use veilpath_metrics::{Encoding, Entry, Notation, Scanpath};
+use veilpath_metrics::{Alphabet, Encoding, Entry, Notation, Scanpath};
 
-fn read_bytes(bytes: &[u8], alphabet: Option<&str>) -> Result<CohortFile, ReadError> {
-    let input = Input::from_bytes("c.csv", bytes.to_vec())?;
-    read(input, alphabet.map(|name| name.parse().unwrap()))
+/// A file read in the alphabet that it has by itself or that was asked for.
+#[derive(Debug)]
+struct ReadFile {
+    raw: RawCohort,
+    cohort: Cohort,
+    notes: Vec<String>,
 }
 
-fn read_text(text: &str) -> Result<CohortFile, ReadError> {
+fn read_bytes(bytes: &[u8], asked: Option<Notation>) -> Result<ReadFile, ReadError> {
+    let raw = RawCohort::read(Input::from_bytes("c.csv", bytes.to_vec())?)?;
+    let alphabet = raw.alphabet(asked);
+    Ok(ReadFile {
+        cohort: raw.cohort(alphabet)?,
+        notes: raw
+            .notes(alphabet, asked)
+            .iter()
+            .map(ToString::to_string)
+            .collect(),
+        raw,
+    })
+}
+
+fn read_text(text: &str) -> Result<ReadFile, ReadError> {
     read_bytes(text.as_bytes(), None)
 }
 
 /// `participant/stimulus/scanpath`.
-fn rows(file: &CohortFile) -> Vec<String> {
+fn rows(file: &ReadFile) -> Vec<String> {
     let entry = |entry: &Entry| {
         let stimulus = entry.stimulus.as_deref().unwrap_or("");
         let letters = file.cohort.alphabet.format(&entry.scanpath);
@@ -81,9 +98,9 @@ p1,a.png,Aw
         expected.entries[2].stimulus = Some("a b".into());
         assert_eq!(file.cohort, expected);
         assert!(file.notes.is_empty(), "{:?}", file.notes);
-        assert_eq!(file.header_notes, ["made for a test"]);
-        assert_eq!(file.declared_grid.unwrap().to_string(), "7x7");
-        assert_eq!(file.declared_alphabet, Some(expected.alphabet));
+        assert_eq!(file.raw.header_notes(), ["made for a test"]);
+        assert_eq!(file.raw.declared_grid().unwrap().to_string(), "7x7");
+        assert_eq!(file.raw.declared_alphabet(), Some(expected.alphabet));
     }
 }
 
@@ -114,7 +131,7 @@ fn tables_come_in_any_order_and_with_other_columns() {
         assert_eq!(rows(&file), expected, "{text}");
         assert_eq!(file.notes.len(), notes, "{:?}", file.notes);
         assert!(file.cohort.encoding.0.is_empty());
-        assert_eq!(file.declared_alphabet, None);
+        assert_eq!(file.raw.declared_alphabet(), None);
     }
 }
 
@@ -173,17 +190,20 @@ fn the_alphabet_is_given_declared_or_guessed() {
             .any(|note| note.contains(&format!("\"{expected}\"")));
         assert_eq!(guessed, !text.starts_with('#'), "{:?}", file.notes);
     }
-    let file = read_bytes(b"aAbC\n", Some("letters 52")).unwrap();
+    let file = read_bytes(b"aAbC\n", Some(Notation::Letters)).unwrap();
     assert_eq!(file.cohort.entries[0].scanpath.len(), 4);
     let text = "# veilpath cohort 1\n# alphabet: letters 49\nparticipant,scanpath\np,AC\n";
-    let file = read_bytes(text.as_bytes(), Some("dna")).unwrap();
+    let file = read_bytes(text.as_bytes(), Some(Notation::Dna)).unwrap();
     assert_eq!(file.cohort.alphabet.notation(), Notation::Dna);
     assert!(file.notes[0].contains("as asked"));
-    assert_eq!(file.declared_alphabet, Some(Alphabet::letters(49).unwrap()));
+    assert_eq!(
+        file.raw.declared_alphabet(),
+        Some(Alphabet::letters(49).unwrap())
+    );
 }
 
 #[test]
-fn errors_name_the_place_and_a_way_out() {
+fn errors_name_the_place_and_a_remedy() {
     for (text, place) in [
         ("", "c.csv: the file is empty"),
         ("\n# only a comment\n", "c.csv: there is no scanpath"),
@@ -195,10 +215,7 @@ fn errors_name_the_place_and_a_way_out() {
             "Sequence Similarity\tScanpath string\n",
             "c.csv: there is a header",
         ),
-        (
-            "p1,AB\np2,CD\n",
-            "c.csv, line 1: the first line is no header",
-        ),
+        ("p1,AB\np2,CD\n", "c.csv, line 1: the first line is neither"),
         (
             "participant,letters\np,AB\n",
             "c.csv, line 1: there is no column \"scanpath\"",
@@ -233,7 +250,7 @@ fn errors_name_the_place_and_a_way_out() {
             "# veilpath cohort 1\n# alphabet: greek\n",
             "c.csv, line 2: an alphabet is one of",
         ),
-        ("A\0B\n", "c.csv: this is no text file"),
+        ("A\0B\n", "c.csv: this is not a text file"),
     ] {
         let error = read_text(text).unwrap_err();
         assert!(error.to_string().starts_with(place), "{error}");

@@ -1,0 +1,72 @@
+//! What was assumed or ignored in reading a cohort file.
+
+use super::{MAGIC, VERSION};
+use std::fmt;
+use veilpath_metrics::Alphabet;
+
+/// Something that a user should know about how a cohort file was read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum CohortNote {
+    /// The file names no alphabet; this one was assumed.
+    AlphabetGuessed(Alphabet),
+    /// The file names one alphabet and was read in another, as the caller asked.
+    AlphabetReplaced {
+        /// What the file names.
+        declared: Alphabet,
+        /// What was used.
+        read_as: Alphabet,
+    },
+    /// Comments look like settings, but the file does not start like a cohort of Veilpath.
+    SettingsIgnored,
+    /// These columns play no role.
+    ColumnsIgnored(Vec<String>),
+    /// The columns after the letters play no role.
+    TrailingColumnsIgnored,
+    /// Participants have no names and were numbered from 1.
+    ParticipantsNumbered,
+    /// So many fixations in no area of interest (`#`) were left out.
+    NoArea(usize),
+    /// So many blank lines were skipped.
+    BlankLines(u64),
+    /// So many rows have the participant and stimulus of an earlier row.
+    RepeatedIds(usize),
+}
+
+impl fmt::Display for CohortNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            CohortNote::AlphabetGuessed(alphabet) => write!(
+                f,
+                "the file does not name its alphabet; \"{alphabet}\" was assumed"
+            ),
+            CohortNote::AlphabetReplaced { declared, read_as } => write!(
+                f,
+                "the file names the alphabet \"{declared}\"; it was read as \"{read_as}\", as asked"
+            ),
+            CohortNote::SettingsIgnored => write!(
+                f,
+                "comments that look like settings were ignored, because the line \"{MAGIC} {VERSION}\" is missing before them"
+            ),
+            CohortNote::ColumnsIgnored(names) => {
+                write!(f, "ignored columns: {}", names.join(", "))
+            }
+            CohortNote::TrailingColumnsIgnored => {
+                f.write_str("the columns after the letters were ignored")
+            }
+            CohortNote::ParticipantsNumbered => {
+                f.write_str("the file does not name participants; they are numbered from 1")
+            }
+            CohortNote::NoArea(count) => {
+                write!(f, "{count} fixations in no area (#) were left out")
+            }
+            CohortNote::BlankLines(count) => write!(
+                f,
+                "{count} blank lines were skipped; an empty scanpath needs a table with its participant"
+            ),
+            CohortNote::RepeatedIds(count) => write!(
+                f,
+                "{count} rows repeat the participant and stimulus of an earlier row; all are kept"
+            ),
+        }
+    }
+}

@@ -1,0 +1,170 @@
+//! A cohort file before its letters are understood.
+
+use super::CohortNote;
+use crate::{Head, ReadError};
+use std::fmt;
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Grid, Notation};
+
+/// A cohort file that has been read, with its scanpaths still as text.
+///
+/// Which letters a text means may depend on another file, on a metric or on the other institution. So the file is read
+/// once, and [`RawCohort::cohort`] understands the letters as soon as the alphabet is settled.
+#[derive(Clone)]
+pub struct RawCohort {
+    pub(super) head: Head,
+    pub(super) rows: Vec<RawRow>,
+    pub(super) encoding: Encoding,
+    pub(super) alphabet: Option<Alphabet>,
+    pub(super) grid: Option<Grid>,
+    pub(super) header_notes: Vec<String>,
+    pub(super) notes: Vec<CohortNote>,
+}
+
+/// One scanpath as text, with its place in the file.
+#[derive(Clone)]
+pub(super) struct RawRow {
+    pub(super) line: u64,
+    /// The column of a table, with its name.
+    pub(super) column: Option<(usize, String)>,
+    pub(super) participant: String,
+    pub(super) stimulus: Option<String>,
+    pub(super) letters: String,
+}
+
+impl RawCohort {
+    /// The file's name as the user gave it.
+    pub fn name(&self) -> &str {
+        &self.head.name
+    }
+
+    /// How the file starts.
+    pub fn head(&self) -> &Head {
+        &self.head
+    }
+
+    /// The alphabet that the header names.
+    pub fn declared_alphabet(&self) -> Option<Alphabet> {
+        self.alphabet
+    }
+
+    /// The grid that the header names.
+    pub fn declared_grid(&self) -> Option<Grid> {
+        self.grid
+    }
+
+    /// The encoding settings that the header names.
+    pub fn encoding(&self) -> &Encoding {
+        &self.encoding
+    }
+
+    /// The notes for people that the header contains.
+    pub fn header_notes(&self) -> &[String] {
+        &self.header_notes
+    }
+
+    /// The alphabet of this file by itself: in the notation that the user names, else what the header declares, else the
+    /// cells of the grid that it declares, else a guess.
+    ///
+    /// A user who names a notation does not contradict a header that says how many of its letters are in use.
+    pub fn alphabet(&self, notation: Option<Notation>) -> Alphabet {
+        let of_grid = || {
+            let grid = self.grid?;
+            Alphabet::for_cells(grid.cells()).ok()
+        };
+        match notation {
+            Some(notation) => self
+                .alphabet
+                .filter(|declared| declared.notation() == notation)
+                .unwrap_or(Alphabet::full(notation)),
+            None => self
+                .alphabet
+                .or_else(of_grid)
+                .unwrap_or_else(|| Alphabet::full(self.guessed_notation())),
+        }
+    }
+
+    /// The scanpaths in an alphabet. An error names the place of the first letter that does not belong to it.
+    pub fn cohort(&self, alphabet: Alphabet) -> Result<Cohort, ReadError> {
+        let entries = self.rows.iter().map(|row| row.entry(self, &alphabet));
+        Ok(Cohort {
+            alphabet,
+            encoding: self.encoding.clone(),
+            entries: entries.collect::<Result<_, _>>()?,
+        })
+    }
+
+    /// What the user, who may have asked for a notation, should know when the file is read in this alphabet.
+    pub fn notes(&self, alphabet: Alphabet, asked: Option<Notation>) -> Vec<CohortNote> {
+        let about_alphabet = match self.alphabet {
+            None if self.grid.is_none() && asked.is_none() => {
+                Some(CohortNote::AlphabetGuessed(alphabet))
+            }
+            Some(declared) if declared != alphabet => Some(CohortNote::AlphabetReplaced {
+                declared,
+                read_as: alphabet,
+            }),
+            _ => None,
+        };
+        about_alphabet
+            .into_iter()
+            .chain(self.notes.iter().cloned())
+            .collect()
+    }
+
+    /// The notation that the strings seem to be written in.
+    fn guessed_notation(&self) -> Notation {
+        let mut texts = self.rows.iter().map(|row| row.letters.as_str());
+        let any = self.rows.iter().any(|row| !row.letters.is_empty());
+        let is_number = |text: &str| {
+            text.bytes()
+                .all(|byte| byte.is_ascii_digit() || byte == b' ')
+        };
+        let is_double = |text: &str| {
+            let (pairs, rest) = text.as_bytes().as_chunks::<2>();
+            rest.is_empty()
+                && pairs
+                    .iter()
+                    .all(|pair| pair[0].is_ascii_lowercase() && pair[1].is_ascii_uppercase())
+        };
+        if any && texts.clone().all(is_number) {
+            Notation::Numbers
+        } else if any && texts.all(is_double) {
+            Notation::DoubleLetters
+        } else {
+            Notation::Letters
+        }
+    }
+}
+
+/// Nothing of a participant: the name of the file and the number of scanpaths.
+impl fmt::Debug for RawCohort {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("RawCohort")
+            .field("file", &self.name())
+            .field("scanpaths", &self.rows.len())
+            .finish_non_exhaustive()
+    }
+}
+
+impl RawRow {
+    fn entry(&self, file: &RawCohort, alphabet: &Alphabet) -> Result<Entry, ReadError> {
+        let scanpath = alphabet.parse(&self.letters).map_err(|error| {
+            let place = error.column;
+            let problem = format!("{error} at position {place} of the scanpath");
+            let error = ReadError::new(file.name(), problem)
+                .at_line(self.line)
+                .with_remedy(format!(
+                    "the scanpath was read as \"{alphabet}\"; name another alphabet with --alphabet, or encode the recordings again"
+                ));
+            match &self.column {
+                Some((index, name)) => error.at_column(*index, name),
+                None => error,
+            }
+        })?;
+        Ok(Entry {
+            participant: self.participant.clone(),
+            stimulus: self.stimulus.clone(),
+            scanpath,
+        })
+    }
+}
