@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use veilpath_encode::{Head, Input, RawCohort, ReadError, detect};
 use veilpath_metrics::{Alphabet, Cohort, Grid, Metric, Notation};
 use veilpath_protocol::Role;
-use veilpath_report::csv;
+use veilpath_report::result_file::ResultFormat;
 use veilpath_session::{AlphabetInfo, Fingerprint};
 
 /// Two cohorts over one alphabet, and the metric to compare them by.
@@ -56,11 +56,11 @@ fn other_file(head: &Head) -> Option<&'static str> {
     let start = String::from_utf8_lossy(&head.start);
     let start = start.trim_start_matches('\u{feff}').trim_start();
     let first_line = start.lines().next().unwrap_or_default().trim();
-    let tables = [csv::HEADER.join(","), csv::HEADER_OF_BITS.join(",")];
-    if start.starts_with('{') && start.contains("\"spec\"") {
-        Some("a result file (JSON)")
-    } else if tables.iter().any(|header| header == first_line) {
-        Some("a result file (CSV)")
+    if let Some(format) = ResultFormat::of_start(start) {
+        Some(match format {
+            ResultFormat::Json => "a result file (JSON)",
+            ResultFormat::Csv => "a result file (CSV)",
+        })
     } else if first_line.starts_with("-----BEGIN") {
         Some("a key")
     } else if first_line.parse::<Fingerprint>().is_ok() {

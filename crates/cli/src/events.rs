@@ -260,7 +260,7 @@ impl Events {
             "journal_failure": journal,
         });
         self.tell(event, || {
-            self.lines(&table::closing_lines(&ended.outcome));
+            self.lines(&table::summary(&ended.outcome));
             if ended.restarted_pairs > 0 {
                 self.note(&format!(
                     "{} pairs were begun more than once, one of them {} times: after an interruption, or with --fresh, the other side saw messages of the same pairs again (with the engine garbled they tell it nothing new)",

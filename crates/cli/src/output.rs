@@ -157,14 +157,11 @@ impl Prepared {
 /// What came out of a comparison.
 pub(crate) struct Results<'a> {
     outcome: &'a Outcome,
-    /// Pairs that were compared, also where this side is told of none.
-    pairs: usize,
 }
 
 impl<'a> From<&'a Outcome> for Results<'a> {
     fn from(outcome: &'a Outcome) -> Self {
-        let pairs = outcome.results.len();
-        Self { outcome, pairs }
+        Self { outcome }
     }
 }
 
@@ -172,17 +169,13 @@ impl<'a> From<&'a CompletedSession> for Results<'a> {
     fn from(ended: &'a CompletedSession) -> Self {
         Self {
             outcome: &ended.outcome,
-            pairs: ended.pairs,
         }
     }
 }
 
 fn render(format: Format, results: &Results<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let Results { outcome, pairs } = *results;
+    let outcome = results.outcome;
     match format {
-        Format::Table if outcome.results.is_empty() && pairs > 0 => {
-            table::write_nothing_told(outcome, pairs, out)
-        }
         Format::Table => table::write(outcome, out),
         Format::Csv => csv::write(outcome, out),
         Format::Json => json::write(outcome, out),

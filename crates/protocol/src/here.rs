@@ -2,7 +2,7 @@
 
 use crate::outcome::labels;
 use crate::{
-    Cost, Counted, Engine, Job, Observer, Outcome, ProtocolError, Role, Scored, Spec, memory_pair,
+    Cost, Counted, Engine, Job, Observer, Outcome, ProtocolError, Results, Role, Spec, memory_pair,
 };
 use veilpath_metrics::{Cohort, Scanpath};
 
@@ -50,16 +50,17 @@ pub fn compare_here(
     if !answers.iter().all(|answer| spec.allows(answer)) {
         return Err(ProtocolError::Internal("an engine told something else"));
     }
-    let results = pairs
-        .iter()
-        .zip(answers)
-        .map(|(&(a, b), answer)| Scored { a, b, answer })
-        .collect();
+    let answers = pairs.iter().zip(answers);
+    let answers = answers.map(|(&(a, b), answer)| (a, b, answer));
     Ok(Outcome {
         revealed: engine.revealed(&spec),
+        names: Outcome::UNNAMED.map(String::from),
+        one_cohort: false,
         a: labels(a),
         b: labels(b),
-        results,
+        pairs: pairs.len() as u64,
+        results: Results::of_answers(spec.outputs(), answers),
+        answers: Vec::new(),
         cost: Cost::of(traffic, cells),
         spec,
     })

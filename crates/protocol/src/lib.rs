@@ -11,9 +11,11 @@ pub mod copying;
 pub mod engines;
 mod error;
 mod estimate;
+mod group_answer;
 mod here;
 mod outcome;
 mod pairs;
+mod results;
 mod reveal;
 mod spec;
 
@@ -26,9 +28,11 @@ pub use engines::paillier::{
 pub use engines::{Engine, Job, Observer, Role};
 pub use error::ProtocolError;
 pub use estimate::{Estimate, Work};
+pub use group_answer::{GroupAnswer, GroupAnswerError, GroupMeans, GroupTest};
 pub use here::compare_here;
-pub use outcome::{Cost, Label, Outcome, ResultRow, Revealed, Scored};
+pub use outcome::{Cost, Label, Outcome, ResultRow, Revealed};
 pub use pairs::{MAX_PAIRS, PairCount, PairRule, count_pairs, pairs_of};
+pub use results::{Output, OutputKind, PairResult, Results, Value};
 pub use reveal::{Answer, Reveal};
 pub use spec::{MAX_PADDING, RevealTo, Spec, SpecError, Unsupported, Wanted};
 pub use veilpath_paillier::{KeySize, SecretKey};

@@ -1,7 +1,7 @@
 //! What a comparison gives: answers, what they cost, and what was revealed to whom.
 
-use crate::{Answer, Spec, Traffic};
-use serde::Serialize;
+use crate::{GroupAnswer, Results, Spec, Traffic, Value};
+use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use veilpath_metrics::Cohort;
 
@@ -10,12 +10,21 @@ use veilpath_metrics::Cohort;
 pub struct Outcome {
     /// What was computed, and how.
     pub spec: Spec,
-    /// The ids of the first side.
+    /// What the two cohorts are called, the first side's first.
+    pub names: [String; 2],
+    /// Whether both sides are the same cohort: then a pair is there in both directions, and every scanpath is also
+    /// compared with itself.
+    pub one_cohort: bool,
+    /// The labels of the first side's scanpaths.
     pub a: Vec<Label>,
-    /// The ids of the second side.
+    /// The labels of the second side's scanpaths.
     pub b: Vec<Label>,
-    /// The answers, in the order of the pairs.
-    pub results: Vec<Scored>,
+    /// How many pairs were compared, even where this side does not get their results.
+    pub pairs: u64,
+    /// The numbers of every pair; none where they are for the other side only.
+    pub results: Results,
+    /// What came out about groups.
+    pub answers: Vec<GroupAnswer>,
     /// What it cost.
     pub cost: Cost,
     /// What each side learned.
@@ -23,7 +32,8 @@ pub struct Outcome {
 }
 
 /// A scanpath's ids.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Label {
     /// Who looked.
     pub participant: String,
@@ -31,19 +41,8 @@ pub struct Label {
     pub stimulus: Option<String>,
 }
 
-/// One pair's answer.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Scored {
-    /// Index into the first side's ids.
-    pub a: usize,
-    /// Index into the second side's ids.
-    pub b: usize,
-    /// The score, or the bit.
-    pub answer: Answer,
-}
-
 /// What a comparison cost.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, serde::Deserialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize, Deserialize)]
 pub struct Cost {
     /// Time on the clock.
     pub seconds: f64,
@@ -66,7 +65,7 @@ fn is_zero(number: &usize) -> bool {
 }
 
 /// One thing that one side learned.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize, serde::Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Revealed {
     /// Who learned it.
     pub to: String,
@@ -83,8 +82,8 @@ pub struct ResultRow<'a> {
     pub b: &'a str,
     /// What both looked at; `x|y` where they looked at different things.
     pub stimulus: Option<Cow<'a, str>>,
-    /// The score, or the bit.
-    pub answer: Answer,
+    /// One value for each output.
+    pub values: &'a [Value],
 }
 
 impl Cost {
@@ -102,10 +101,19 @@ impl Cost {
 }
 
 impl Outcome {
+    /// What the cohorts are called where nobody names them.
+    pub const UNNAMED: [&'static str; 2] = ["A", "B"];
+
+    /// The same outcome with other names for the cohorts.
+    #[must_use]
+    pub fn with_names(self, names: [String; 2]) -> Self {
+        Self { names, ..self }
+    }
+
     /// The results as rows with ids.
-    pub fn rows(&self) -> impl Iterator<Item = ResultRow<'_>> {
-        self.results.iter().map(|scored| {
-            let (a, b) = (&self.a[scored.a], &self.b[scored.b]);
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = ResultRow<'_>> {
+        self.results.iter().map(|pair| {
+            let (a, b) = (&self.a[pair.a], &self.b[pair.b]);
             let stimulus = match (a.stimulus.as_deref(), b.stimulus.as_deref()) {
                 (Some(x), Some(y)) if x != y => Some(Cow::Owned(format!("{x}|{y}"))),
                 (x, y) => x.or(y).map(Cow::Borrowed),
@@ -114,7 +122,7 @@ impl Outcome {
                 a: &a.participant,
                 b: &b.participant,
                 stimulus,
-                answer: scored.answer,
+                values: pair.values,
             }
         })
     }

@@ -1,6 +1,9 @@
 //! What both sides must agree on.
 
-use crate::{Answer, Engine, Estimate, PairCount, PairRule, ProtocolError, Reveal, Role, Work};
+use crate::{
+    Answer, Engine, Estimate, Output, OutputKind, PairCount, PairRule, ProtocolError, Reveal, Role,
+    Work,
+};
 use serde::Serialize;
 use std::collections::BTreeMap;
 use std::fmt;
@@ -203,6 +206,22 @@ impl Spec {
             ));
         }
         Ok(())
+    }
+
+    /// The numbers that come out for each pair.
+    pub fn outputs(&self) -> Vec<Output> {
+        let score = if self.metric.is_distance() {
+            OutputKind::Distance
+        } else {
+            OutputKind::Similarity
+        };
+        match self.reveal {
+            Reveal::Score => vec![
+                Output::new("score", score),
+                Output::new("similarity", OutputKind::Fraction),
+            ],
+            Reveal::Threshold(_) => vec![Output::new("within", OutputKind::Bit)],
+        }
     }
 
     /// Whether an answer tells what was agreed on and nothing else.

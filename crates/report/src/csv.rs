@@ -1,19 +1,16 @@
-//! `a,b,stimulus,score,similarity`, one row per pair; `a,b,stimulus,within` where one bit of each was asked for.
+//! One row per pair: `a,b,stimulus` and a column for each output, as in `a,b,stimulus,score,similarity`.
 
 use crate::exact;
 use std::io::{self, Write};
-use veilpath_protocol::{Answer, Outcome, Reveal};
+use veilpath_protocol::{Outcome, Value};
 
-/// The header that other programs rely on.
-pub const HEADER: [&str; 5] = ["a", "b", "stimulus", "score", "similarity"];
-
-/// The header where each pair has one bit.
-pub const HEADER_OF_BITS: [&str; 4] = ["a", "b", "stimulus", "within"];
+/// The columns before the outputs.
+pub(crate) const IDS: [&str; 3] = ["a", "b", "stimulus"];
 
 /// Writes all rows.
 pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     write_rows(outcome, out).map_err(|error| match error.into_kind() {
-        // As it is: whether a pipe was closed, or the disk is full, is told by its kind.
+        // As it is: its kind says whether a pipe was closed or the disk is full.
         csv::ErrorKind::Io(error) => error,
         other => io::Error::other(format!("the table cannot be written: {other:?}")),
     })
@@ -21,21 +18,18 @@ pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
 
 fn write_rows(outcome: &Outcome, out: &mut dyn Write) -> Result<(), csv::Error> {
     let mut writer = csv::Writer::from_writer(out);
-    match outcome.spec.reveal {
-        Reveal::Score => writer.write_record(HEADER)?,
-        Reveal::Threshold(_) => writer.write_record(HEADER_OF_BITS)?,
-    }
+    let outputs = outcome.results.outputs().iter();
+    writer.write_record(IDS.into_iter().chain(outputs.map(|o| o.name.as_str())))?;
     for row in outcome.rows() {
-        let ids = [row.a, row.b, row.stimulus.as_deref().unwrap_or_default()];
-        for id in ids {
+        for id in [row.a, row.b, row.stimulus.as_deref().unwrap_or_default()] {
             writer.write_field(id)?;
         }
-        match row.answer {
-            Answer::Score(reading) => {
-                writer.write_field(exact(reading.score))?;
-                writer.write_field(reading.similarity.map(exact).unwrap_or_default())?;
-            }
-            Answer::Within(within) => writer.write_field(within.to_string())?,
+        for value in row.values {
+            writer.write_field(match value {
+                Value::Missing => String::new(),
+                Value::Number(number) => exact(*number),
+                Value::Bit(bit) => bit.to_string(),
+            })?;
         }
         writer.write_record(None::<&[u8]>)?;
     }

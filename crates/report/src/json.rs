@@ -4,8 +4,9 @@
 //! still read and compare files.
 
 use serde::Serialize;
+use serde::ser::SerializeMap;
 use std::io::{self, Write};
-use veilpath_protocol::{Answer, Outcome, ResultRow};
+use veilpath_protocol::{Outcome, Output, ResultRow};
 
 /// Writes the whole outcome.
 pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
@@ -14,7 +15,7 @@ pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     write!(out, ",\n\"results\": [")?;
     for (index, row) in outcome.rows().enumerate() {
         out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
-        serde_json::to_writer(&mut *out, &JsonRow::from(&row))?;
+        serde_json::to_writer(&mut *out, &JsonRow(outcome.results.outputs(), row))?;
     }
     write!(out, "\n],\n\"cost\": ")?;
     serde_json::to_writer(&mut *out, &outcome.cost)?;
@@ -24,49 +25,18 @@ pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     out.flush()
 }
 
-#[derive(Serialize)]
-struct JsonRow<'a> {
-    a: &'a str,
-    b: &'a str,
-    stimulus: Option<&'a str>,
-    #[serde(flatten)]
-    answer: JsonAnswer,
-}
+struct JsonRow<'a>(&'a [Output], ResultRow<'a>);
 
-#[derive(Serialize)]
-#[serde(untagged)]
-enum JsonAnswer {
-    Score {
-        score: serde_json::Value,
-        similarity: Option<serde_json::Value>,
-    },
-    Within {
-        within: bool,
-    },
-}
-
-impl<'a> From<&'a ResultRow<'a>> for JsonRow<'a> {
-    fn from(row: &'a ResultRow<'a>) -> Self {
-        Self {
-            a: row.a,
-            b: row.b,
-            stimulus: row.stimulus.as_deref(),
-            answer: match row.answer {
-                Answer::Score(reading) => JsonAnswer::Score {
-                    score: number(reading.score),
-                    similarity: reading.similarity.map(number),
-                },
-                Answer::Within(within) => JsonAnswer::Within { within },
-            },
+impl Serialize for JsonRow<'_> {
+    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let JsonRow(outputs, row) = self;
+        let mut fields = serializer.serialize_map(Some(3 + outputs.len()))?;
+        fields.serialize_entry("a", row.a)?;
+        fields.serialize_entry("b", row.b)?;
+        fields.serialize_entry("stimulus", &row.stimulus)?;
+        for (output, value) in outputs.iter().zip(row.values) {
+            fields.serialize_entry(&output.name, value)?;
         }
+        fields.end()
     }
-}
-
-/// Whole numbers without a decimal point, as most metrics mean them.
-#[allow(clippy::cast_possible_truncation)] // checked to be whole and small
-fn number(value: f64) -> serde_json::Value {
-    if value.fract() == 0.0 && value.abs() < 9e15 {
-        return (value as i64).into();
-    }
-    value.into()
 }

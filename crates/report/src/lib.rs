@@ -16,6 +16,7 @@ pub mod html;
 pub mod json;
 pub mod result_file;
 pub mod table;
+pub mod units;
 
 pub use result_file::ResultFile;
 

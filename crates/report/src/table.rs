@@ -1,119 +1,222 @@
-//! A table for people, and the few lines around it.
+//! A table for people at a terminal, and the summary below it.
 
-use crate::csv::{HEADER, HEADER_OF_BITS};
+use crate::csv::IDS;
+use crate::units::{bytes, counted, grouped, seconds};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::iter;
 use unicode_width::UnicodeWidthStr;
-use veilpath_protocol::{Answer, Cost, Outcome, ResultRow, Reveal};
+use veilpath_protocol::{
+    Cost, GroupAnswer, GroupMeans, GroupTest, Outcome, OutputKind, ResultRow, Reveal, Value,
+};
 
-/// Writes the rows as an aligned table: one pass for the widths of the columns and one for the rows, so that millions of
-/// rows need no memory.
+/// Writes all rows as an aligned table, and the answers about groups below it.
 pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
-    let with_stimulus = outcome.rows().any(|row| row.stimulus.is_some());
-    let header: Vec<String> = match outcome.spec.reveal {
-        Reveal::Score => HEADER.map(String::from).to_vec(),
-        Reveal::Threshold(_) => HEADER_OF_BITS.map(String::from).to_vec(),
+    write_first(outcome, usize::MAX, out)?;
+    Ok(())
+}
+
+/// Writes at most `limit` rows, and gives the number of the others. Where the results are for the other side only, one line says so.
+///
+/// One pass finds the widths of the columns and one writes the rows, so that millions of rows need no memory.
+pub fn write_first(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::Result<usize> {
+    let hidden = outcome.results.is_empty() && outcome.pairs > 0 && outcome.answers.is_empty();
+    if hidden {
+        writeln!(out, "{}", withheld(outcome))?;
+    } else if !outcome.results.is_empty() || outcome.answers.is_empty() {
+        write_rows(outcome, limit, out)?;
+    }
+    for answer in &outcome.answers {
+        write!(out, "{}", answer_text(answer))?;
+    }
+    out.flush()?;
+    Ok(outcome.results.len().saturating_sub(limit))
+}
+
+/// That the results are for the other side only.
+pub(crate) fn withheld(outcome: &Outcome) -> String {
+    let pairs = counted(outcome.pairs, "pair");
+    let were = if outcome.pairs == 1 { "was" } else { "were" };
+    format!("{pairs} {were} compared; the results are for the other side only")
+}
+
+fn write_rows(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::Result<()> {
+    let rows = || outcome.rows().take(limit);
+    let with_stimulus = rows().any(|row| row.stimulus.is_some());
+    let outputs = outcome.results.outputs();
+    let names = outputs.iter().map(|output| printable(&output.name));
+    let header: Vec<String> = IDS.map(String::from).into_iter().chain(names).collect();
+    // Numbers are aligned at the right.
+    let is_number = |column: usize| {
+        let output = column.checked_sub(IDS.len()).and_then(|at| outputs.get(at));
+        output.is_some_and(|output| output.kind != OutputKind::Bit)
     };
-    let mut widths: Vec<usize> = header.iter().map(|cell| cell.width()).collect();
-    for row in outcome.rows() {
-        let cells = cells(&row);
-        for (width, cell) in widths.iter_mut().zip(&cells) {
-            *width = cell.width().max(*width);
+    let mut widths: Vec<usize> = header.iter().map(|field| field.width()).collect();
+    for row in rows() {
+        for (width, field) in widths.iter_mut().zip(fields(&row)) {
+            *width = field.width().max(*width);
         }
     }
-    let of_bits = header.len() == HEADER_OF_BITS.len();
     let mut line = String::new();
-    for cells in iter::once(header).chain(outcome.rows().map(|row| cells(&row))) {
+    for fields in iter::once(header).chain(rows().map(|row| fields(&row))) {
         line.clear();
-        for (index, (cell, width)) in cells.iter().zip(&widths).enumerate() {
-            if index == STIMULUS && !with_stimulus {
+        for (column, (field, width)) in fields.iter().zip(&widths).enumerate() {
+            if column == STIMULUS && !with_stimulus {
                 continue;
             }
-            let blanks = " ".repeat(width - cell.width());
-            let _ = if index > STIMULUS && !of_bits {
-                write!(line, " {blanks}{cell} ")
-            } else {
-                write!(line, " {cell}{blanks} ")
-            };
+            push_aligned(&mut line, field, *width, is_number(column));
         }
         writeln!(out, "{}", line.trim_end())?;
     }
-    out.flush()
+    Ok(())
 }
 
-/// What stands in the place of the table where the answers are the other side's alone.
-pub fn write_nothing_told(outcome: &Outcome, pairs: usize, out: &mut dyn Write) -> io::Result<()> {
-    let answers = match outcome.spec.reveal {
-        Reveal::Score => "scores",
-        Reveal::Threshold(_) => "answers",
-    };
-    let were = if pairs == 1 { "was" } else { "were" };
-    let pairs = count(pairs, "pair");
-    writeln!(out, "this side gets no {answers}; {pairs} {were} compared")?;
-    out.flush()
-}
-
-/// The column that is left out where there are no stimuli; numbers stand behind it, aligned at the right, or yes and no.
+/// The column that is left out where there are no stimuli.
 const STIMULUS: usize = 2;
 
-fn cells(row: &ResultRow<'_>) -> Vec<String> {
-    let stimulus = row.stimulus.as_deref().unwrap_or_default();
-    let mut cells = [row.a, row.b, stimulus].map(printable).to_vec();
-    match row.answer {
-        Answer::Score(reading) => {
-            cells.push(rounded(reading.score));
-            cells.push(reading.similarity.map(rounded).unwrap_or_default());
-        }
-        Answer::Within(within) => cells.push(if within { "yes" } else { "no" }.into()),
-    }
-    cells
+fn push_aligned(line: &mut String, field: &str, width: usize, right: bool) {
+    let padding = " ".repeat(width.saturating_sub(field.width()));
+    let _ = if right {
+        write!(line, " {padding}{field} ")
+    } else {
+        write!(line, " {field}{padding} ")
+    };
 }
 
-/// How many pairs, their scores or how many are within, the cost, and what each side learned: for standard error below any format.
-pub fn closing_lines(outcome: &Outcome) -> String {
-    let mut text = String::new();
-    let answers = outcome.results.iter().map(|scored| scored.answer);
-    let scores: Vec<f64> = answers
-        .clone()
-        .filter_map(|answer| Some(answer.reading()?.score))
+fn fields(row: &ResultRow<'_>) -> Vec<String> {
+    let stimulus = row.stimulus.as_deref().unwrap_or_default();
+    let ids = [row.a, row.b, stimulus].map(printable);
+    let values = row.values.iter().map(|value| match value {
+        Value::Missing => String::new(),
+        Value::Number(number) => rounded(*number),
+        Value::Bit(true) => "yes".into(),
+        Value::Bit(false) => "no".into(),
+    });
+    ids.into_iter().chain(values).collect()
+}
+
+/// An answer about groups, as lines of text.
+fn answer_text(answer: &GroupAnswer) -> String {
+    match answer {
+        GroupAnswer::Means(means) => means_text(means),
+        GroupAnswer::Test(test) => test_text(test),
+    }
+}
+
+fn about(output: &str, stimulus: Option<&str>) -> String {
+    match stimulus {
+        Some(stimulus) => format!("{}, stimulus {}", printable(output), printable(stimulus)),
+        None => printable(output),
+    }
+}
+
+fn means_text(means: &GroupMeans) -> String {
+    let subject = about(&means.output, means.stimulus.as_deref());
+    let mut text = format!("Group means of {subject} (number of pairs):\n");
+    let header = iter::once(String::new()).chain(means.columns.iter().map(|name| printable(name)));
+    let mut lines = vec![header.collect::<Vec<_>>()];
+    for ((name, row), counts) in means.rows.iter().zip(&means.means).zip(&means.counts) {
+        let numbers = row.iter().zip(counts).map(|(mean, &count)| match mean {
+            Some(mean) => format!("{} ({})", rounded(*mean), grouped(count)),
+            None => "–".into(),
+        });
+        lines.push(iter::once(printable(name)).chain(numbers).collect());
+    }
+    let columns = means.columns.len() + 1;
+    let widths: Vec<usize> = (0..columns)
+        .map(|column| {
+            let fields = lines.iter().filter_map(|line| line.get(column));
+            fields.map(|field| field.width()).max().unwrap_or_default()
+        })
         .collect();
-    if let (Reveal::Threshold(threshold), 1..) = (outcome.spec.reveal, outcome.results.len()) {
-        let within = answers.filter(|answer| answer.within() == Some(true));
+    for fields in &lines {
+        let mut line = String::new();
+        for (column, (field, width)) in fields.iter().zip(&widths).enumerate() {
+            push_aligned(&mut line, field, *width, column > 0);
+        }
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}
+
+fn test_text(test: &GroupTest) -> String {
+    let mut text = format!(
+        "{} ({}, {}): {} = {}, p = {}",
+        printable(&test.question),
+        printable(&test.method),
+        about(&test.output, test.stimulus.as_deref()),
+        printable(&test.statistic),
+        rounded(test.value),
+        p_value(test.p_value)
+    );
+    if let Some(permutations) = test.permutations {
+        let _ = write!(text, ", {}", counted(permutations, "permutation"));
+    }
+    text.push('\n');
+    text
+}
+
+/// A p value with as many digits as are read.
+pub(crate) fn p_value(p: f64) -> String {
+    if p > 0.0 && p < 0.0001 {
+        return "below 0.0001".into();
+    }
+    format!("{p:.4}")
+}
+
+/// What came out and what it cost: the number of pairs with the mean and range of their scores, time and traffic, and
+/// what each side learned.
+pub fn summary(outcome: &Outcome) -> String {
+    let mut text = format!("{}\n", results_line(outcome));
+    for answer in &outcome.answers {
+        text.push_str(&answer_text(answer));
+    }
+    let _ = writeln!(text, "{}", cost_line(&outcome.cost));
+    let engine = outcome.spec.engine.name();
+    let _ = writeln!(text, "What each side learned ({engine} engine):");
+    for revealed in &outcome.revealed {
+        let _ = writeln!(text, "  {:<5} {}", revealed.to, revealed.what);
+    }
+    text
+}
+
+fn results_line(outcome: &Outcome) -> String {
+    if outcome.results.is_empty() && outcome.pairs > 0 && outcome.answers.is_empty() {
+        return withheld(outcome);
+    }
+    let metric = outcome.spec.metric.name();
+    let values: Vec<Value> = distinct_pairs(outcome).collect();
+    let pairs = counted(values.len() as u64, "pair");
+    if let Reveal::Threshold(threshold) = outcome.spec.reveal {
+        let within = values.iter().filter(|value| value.bit() == Some(true));
         let side = if outcome.spec.metric.is_distance() {
             "most"
         } else {
             "least"
         };
-        let _ = writeln!(
-            text,
-            "{} by {}: {} within, with a score of at {side} {threshold}",
-            count(outcome.results.len(), "pair"),
-            outcome.spec.metric.name(),
-            within.count(),
-        );
+        let within = grouped(within.count() as u64);
+        return format!("{pairs} by {metric}: {within} with a score of at {side} {threshold}");
     }
-    if let Some(spread) = Spread::of(&scores) {
-        let _ = writeln!(
-            text,
-            "{} by {}: mean {}, from {} to {}",
-            count(scores.len(), "pair"),
-            outcome.spec.metric.name(),
+    let numbers: Vec<f64> = values.iter().filter_map(|value| value.number()).collect();
+    match Spread::of(&numbers) {
+        None => format!("{pairs} by {metric}"),
+        Some(spread) => format!(
+            "{pairs} by {metric}: mean {}, from {} to {}",
             rounded(spread.mean),
             rounded(spread.least),
             rounded(spread.greatest)
-        );
+        ),
     }
-    let _ = writeln!(text, "{}", cost_line(&outcome.cost));
-    let _ = writeln!(
-        text,
-        "What each side learned ({} engine):",
-        outcome.spec.engine.name()
-    );
-    for revealed in &outcome.revealed {
-        let _ = writeln!(text, "  {:<5} {}", revealed.to, revealed.what);
-    }
-    text
+}
+
+/// The first value of every pair. In a cohort that is compared with itself a scanpath is left out as its own partner,
+/// and a pair that is there in both directions counts once.
+fn distinct_pairs(outcome: &Outcome) -> impl Iterator<Item = Value> {
+    let counts = |a: usize, b: usize| !outcome.one_cohort || a < b;
+    let pairs = outcome.results.iter();
+    pairs
+        .filter(move |pair| counts(pair.a, pair.b))
+        .filter_map(|pair| pair.values.first().copied())
 }
 
 struct Spread {
@@ -135,18 +238,13 @@ impl Spread {
 
 fn cost_line(cost: &Cost) -> String {
     format!(
-        "{} in {:.3} s; {} bytes sent, {} received, {}",
-        count(usize::try_from(cost.cells).unwrap_or(usize::MAX), "cell"),
-        cost.seconds,
-        cost.bytes_sent,
-        cost.bytes_received,
-        count(usize::try_from(cost.rounds).unwrap_or(usize::MAX), "round")
+        "{} in {}; {} sent, {} received, {}",
+        counted(cost.cells, "matrix cell"),
+        seconds(cost.seconds),
+        bytes(cost.bytes_sent),
+        bytes(cost.bytes_received),
+        counted(cost.rounds, "round")
     )
-}
-
-fn count(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{number} {noun}{plural}")
 }
 
 /// At most six decimals, without trailing zeros.

@@ -71,9 +71,9 @@ fn one_bit_of_each_pair_is_rendered_in_place_of_its_numbers() {
      P1   Q1       cows      yes
      P,2  Q�[31m2  boat      no
     ");
-    insta::assert_snapshot!(table::closing_lines(&bits), @r"
-    2 pairs by levenshtein: 1 within, with a score of at most 2.5
-    15 cells in 0.250 s; 2 bytes sent, 24 received, 1 round
+    insta::assert_snapshot!(table::summary(&bits), @r"
+    2 pairs by levenshtein: 1 with a score of at most 2.5
+    15 matrix cells in 0.25 s; 2 bytes sent, 24 bytes received, 1 round
     What each side learned (plain engine):
       host  every scanpath of the joining side: this engine does not protect anything
       host  and so every score, though only bits are reported
@@ -119,7 +119,7 @@ fn the_table_cannot_be_steered_by_an_id() {
     let text = render(table::write);
     assert!(!text.contains('\u{1b}'));
     insta::assert_snapshot!(text);
-    insta::assert_snapshot!(table::closing_lines(&outcome()));
+    insta::assert_snapshot!(table::summary(&outcome()));
 }
 
 #[test]

@@ -55,10 +55,9 @@ fn what_was_written_comes_again_from_both_formats() {
     let expected: Vec<_> = outcome
         .rows()
         .map(|row| {
-            let reading = row.answer.reading().unwrap();
             let answer = Answer::Score {
-                score: reading.score,
-                similarity: reading.similarity,
+                score: row.values[0].number().unwrap(),
+                similarity: row.values[1].number(),
             };
             (
                 row.a.to_string(),

@@ -13,7 +13,7 @@ use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
 use veilpath_metrics::Scanpath;
 use veilpath_protocol::{
-    Answer, Channel, Cost, Job, Label, Observer, Outcome, RevealTo, Revealed, Role, Scored, Spec,
+    Answer, Channel, Cost, Job, Label, Observer, Outcome, Results, RevealTo, Revealed, Role, Spec,
     Work,
 };
 
@@ -272,7 +272,7 @@ impl AgreedSession {
         let learns = spec.reveal_to.includes(self.session.role);
         let results = self.pairs.iter().enumerate().filter_map(|(pair, &(a, b))| {
             let answer = self.journal.answer(pair).filter(|_| learns)?;
-            Some(Scored { a, b, answer })
+            Some((a, b, answer))
         });
         let cells = self
             .remaining
@@ -296,9 +296,13 @@ impl AgreedSession {
         // In the order in which it happens, and so that "no more" comes last.
         revealed.insert(0, told);
         Outcome {
-            results: results.collect(),
+            names: ["host", "join"].map(String::from),
+            one_cohort: false,
             a,
             b,
+            pairs: self.pairs.len() as u64,
+            results: Results::of_answers(spec.outputs(), results),
+            answers: Vec::new(),
             cost,
             revealed,
             spec: spec.clone(),

@@ -5,7 +5,9 @@ use std::path::Path;
 use std::time::Duration;
 use tempfile::TempDir;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric};
-use veilpath_protocol::{Answer, Engine, Observer, PairRule, RevealTo, Role, Spec, compare_here};
+use veilpath_protocol::{
+    Answer, Engine, Observer, PairRule, RevealTo, Role, Spec, Value, compare_here,
+};
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
     AlphabetInfo, CompletedSession, Fault, Fingerprint, Identity, Listener, Proposal, Requested,
@@ -177,10 +179,12 @@ fn proposals(change: impl Fn(&mut Proposal)) -> [Proposal; 2] {
 fn rows(ended: &CompletedSession) -> Vec<String> {
     let row = |row: veilpath_protocol::ResultRow<'_>| {
         let stimulus = row.stimulus.unwrap_or_default().into_owned();
-        match row.answer {
-            Answer::Score(reading) => format!("{} {} {stimulus} {}", row.a, row.b, reading.score),
-            Answer::Within(within) => format!("{} {} {stimulus} {within}", row.a, row.b),
-        }
+        let value = match row.values[0] {
+            Value::Number(number) => number.to_string(),
+            Value::Bit(bit) => bit.to_string(),
+            Value::Missing => String::new(),
+        };
+        format!("{} {} {stimulus} {value}", row.a, row.b)
     };
     ended.outcome.rows().map(row).collect()
 }
@@ -272,7 +276,7 @@ fn bits_can_be_for_one_side_alone() {
             let bits = |ended: &CompletedSession| {
                 let answers = ended.outcome.results.iter();
                 answers
-                    .filter(|scored| scored.answer.within().is_some())
+                    .filter(|pair| pair.values[0].bit().is_some())
                     .count()
             };
             assert_eq!(ended.each_ref().map(bits), learns);

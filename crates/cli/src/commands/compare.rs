@@ -142,24 +142,18 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
         engine => Way::BothRoles(engine, key),
     };
     let mut outcome = compare(way, rule, args.reveal, &plan, messages::is_quiet())?;
+    outcome.one_cohort = plan.a == plan.b;
     output.write(&args.output, &inputs, &(&outcome).into())?;
     if !messages::is_quiet() {
-        if plan.a == plan.b {
-            leave_out_oneself(&mut outcome);
+        if outcome.one_cohort {
+            messages::note(
+                "one cohort is compared with itself: the results contain every pair in both directions and every \
+                 scanpath with itself; the summary counts each pair of two scanpaths once",
+            );
         }
-        messages::info(&table::closing_lines(&outcome));
+        messages::info(&table::summary(&outcome));
     }
     Ok(())
-}
-
-/// That everybody is like themselves would make the mean of a cohort that is compared with itself look better than it is.
-fn leave_out_oneself(outcome: &mut Outcome) {
-    let all = outcome.results.len();
-    outcome.results.retain(|pair| pair.a != pair.b);
-    let oneself = all - outcome.results.len();
-    messages::note(&format!(
-        "one cohort is compared with itself: {oneself} pairs of a scanpath with itself are in the results, and left out of the mean"
-    ));
 }
 
 /// How two cohorts of this machine are compared.

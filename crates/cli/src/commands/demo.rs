@@ -82,7 +82,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
         messages::info(&format!(
             "\n{}\n{}All {} scores are those of the comparison in the clear, to the last bit.\n",
             groups(&outcome),
-            table::closing_lines(&outcome),
+            table::summary(&outcome),
             outcome.results.len()
         ));
         messages::info(
@@ -175,7 +175,7 @@ fn groups(outcome: &Outcome) -> String {
         let values: Vec<f64> = outcome
             .rows()
             .filter(|row| (group(row.a) == group(row.b)) == same)
-            .filter_map(|row| row.answer.reading()?.similarity)
+            .filter_map(|row| row.values[1].number())
             .collect();
         values.iter().sum::<f64>() / values.len().max(1) as f64
     };

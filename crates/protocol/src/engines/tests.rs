@@ -3,8 +3,8 @@
 mod thresholds;
 
 use crate::{
-    Channel, Engine, Job, PaillierOptions, PairRule, ProtocolError, Role, Spec, compare_here,
-    memory_pair,
+    Channel, Engine, Job, PaillierOptions, PairRule, ProtocolError, Role, Spec, Value,
+    compare_here, memory_pair,
 };
 use proptest::prelude::*;
 use veilpath_metrics::{
@@ -136,12 +136,13 @@ fn equals_plain_comparison(engine: Engine, metric: &Metric, a: &Cohort, b: &Coho
     let outcome = compare_here(spec, a, b, &()).unwrap();
     let comparison = Comparison::new(metric.clone(), a.alphabet).unwrap();
     assert_eq!(outcome.results.len(), a.entries.len() * b.entries.len());
-    for scored in &outcome.results {
-        let (x, y) = (&a.entries[scored.a].scanpath, &b.entries[scored.b].scanpath);
+    for pair in outcome.results.iter() {
+        let (x, y) = (&a.entries[pair.a].scanpath, &b.entries[pair.b].scanpath);
         let expected = expected(engine, &comparison, x, y);
+        let similarity = expected.similarity.map_or(Value::Missing, Value::Number);
         assert_eq!(
-            scored.answer.reading(),
-            Some(expected),
+            pair.values,
+            [Value::Number(expected.score), similarity],
             "{engine:?} {metric:?}"
         );
     }

@@ -69,6 +69,29 @@ pub enum Answer {
     Within(bool),
 }
 
+/// How a result file is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ResultFormat {
+    /// The whole outcome.
+    Json,
+    /// The numbers of the pairs only.
+    Csv,
+}
+
+impl ResultFormat {
+    /// Recognises a result file by how it starts.
+    pub fn of_start(start: &str) -> Option<Self> {
+        let start = start.trim_start_matches('\u{feff}').trim_start();
+        if start.starts_with('{') {
+            return start.contains("\"spec\"").then_some(ResultFormat::Json);
+        }
+        let header = start.lines().next()?;
+        header
+            .starts_with("a,b,stimulus,")
+            .then_some(ResultFormat::Csv)
+    }
+}
+
 /// A file that is no result file, or not one that can be drawn.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultFileError {

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric};
 use veilpath_protocol::{
-    Answer, Engine, KeySize, PaillierOptions, PairRule, Role, Spec, compare_here,
+    Engine, KeySize, PaillierOptions, PairRule, Results, Role, Spec, compare_here,
 };
 
 /// Signs of life come through each connection by themselves: only a stall ends a wait here.
@@ -122,7 +122,7 @@ struct World {
     identities: [Identity; 2],
     spec: Spec,
     cohorts: [Cohort; 2],
-    expected: Vec<Answer>,
+    expected: Results,
 }
 
 type Ends = [Result<CompletedSession, SessionError>; 2];
@@ -155,7 +155,7 @@ impl World {
             folders: [(); 2].map(|()| tempfile::tempdir().unwrap()),
             identities: [(); 2].map(|()| Identity::ephemeral().unwrap()),
             spec,
-            expected: answers(&expected.results),
+            expected: expected.results,
             cohorts,
         }
     }
@@ -245,10 +245,6 @@ impl World {
     }
 }
 
-fn answers(results: &[veilpath_protocol::Scored]) -> Vec<Answer> {
-    results.iter().map(|scored| scored.answer).collect()
-}
-
 fn is_long() -> bool {
     std::env::var("VEILPATH_FAULTS").is_ok_and(|wish| wish == "long")
 }
@@ -296,7 +292,7 @@ fn damage_all(engine: Engine, reveal: &str) -> Tally {
     let mut world = World::new(engine, reveal);
     let (ends, packets) = world.relayed(None);
     for end in ends {
-        assert_eq!(answers(&end.unwrap().outcome.results), world.expected);
+        assert_eq!(end.unwrap().outcome.results, world.expected);
     }
     for fault in faults(packets) {
         world.forget();
@@ -304,7 +300,7 @@ fn damage_all(engine: Engine, reveal: &str) -> Tally {
             let name = match end {
                 Err(_) => "error",
                 Ok(ended) => {
-                    let results = answers(&ended.outcome.results);
+                    let results = ended.outcome.results;
                     assert_eq!(results, world.expected, "{fault:?}");
                     "right"
                 }
@@ -312,7 +308,7 @@ fn damage_all(engine: Engine, reveal: &str) -> Tally {
             *tally.entry((fault.damage, name)).or_insert(0) += 1;
         }
         for end in world.run(world.connected()) {
-            let results = answers(&end.unwrap().outcome.results);
+            let results = end.unwrap().outcome.results;
             assert_eq!(results, world.expected, "after {fault:?}");
         }
     }

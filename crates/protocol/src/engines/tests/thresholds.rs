@@ -26,18 +26,14 @@ fn bits_follow_from_scores(engine: Engine, metric: &Metric, a: &Cohort, b: &Coho
             }
             let outcome = compare_here(spec, a, b, &()).unwrap();
             assert_eq!(outcome.results.len(), all.len());
-            for scored in &outcome.results {
-                let score = score(scored.a, scored.b);
+            for pair in outcome.results.iter() {
+                let score = score(pair.a, pair.b);
                 let within = if metric.is_distance() {
                     score <= value
                 } else {
                     score >= value
                 };
-                assert_eq!(
-                    scored.answer,
-                    Answer::Within(within),
-                    "{engine:?} {metric:?}"
-                );
+                assert_eq!(pair.values, [Value::Bit(within)], "{engine:?} {metric:?}");
             }
         }
     }

@@ -1,0 +1,242 @@
+//! The numbers that a comparison gives for each pair.
+//!
+//! A metric may give several numbers. [`Results`] names them once, in [`Results::outputs`], and every pair has one
+//! [`Value`] for each, in that order.
+
+use crate::Answer;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+/// A number that a comparison gives for every pair.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Output {
+    /// Its name: the key in a result file and the column of a table.
+    pub name: String,
+    /// What it means.
+    pub kind: OutputKind,
+}
+
+/// What a number means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum OutputKind {
+    /// A number; smaller means more alike.
+    Distance,
+    /// A number; larger means more alike.
+    Similarity,
+    /// A number from 0 to 1; larger means more alike.
+    Fraction,
+    /// Whether the pair is at least as alike as a threshold asks for.
+    Bit,
+    /// A number that does not say which of two pairs is more alike.
+    Number,
+}
+
+/// One number of a pair.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Value {
+    /// The output has no value for this pair.
+    Missing,
+    /// A finite number.
+    Number(f64),
+    /// Yes or no.
+    Bit(bool),
+}
+
+/// The pairs of a comparison with their numbers, in the order of the pairs.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Results {
+    outputs: Vec<Output>,
+    pairs: Vec<(u32, u32)>,
+    /// `outputs.len()` values for each pair.
+    values: Vec<Value>,
+}
+
+/// One pair of [`Results`].
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct PairResult<'a> {
+    /// Index into the first side's labels.
+    pub a: usize,
+    /// Index into the second side's labels.
+    pub b: usize,
+    /// One value for each output.
+    pub values: &'a [Value],
+}
+
+impl Output {
+    /// An output.
+    pub fn new(name: &str, kind: OutputKind) -> Self {
+        Self {
+            name: name.into(),
+            kind,
+        }
+    }
+}
+
+impl Value {
+    /// The number, where it is one.
+    pub fn number(self) -> Option<f64> {
+        match self {
+            Value::Number(number) => Some(number),
+            Value::Missing | Value::Bit(_) => None,
+        }
+    }
+
+    /// The bit, where it is one.
+    pub fn bit(self) -> Option<bool> {
+        match self {
+            Value::Bit(bit) => Some(bit),
+            Value::Missing | Value::Number(_) => None,
+        }
+    }
+
+    /// Whether an output of this kind can have this value.
+    pub fn fits(self, kind: OutputKind) -> bool {
+        match (self, kind) {
+            (Value::Missing, _) | (Value::Bit(_), OutputKind::Bit) => true,
+            (Value::Number(number), OutputKind::Fraction) => (0.0..=1.0).contains(&number),
+            (Value::Bit(_), _) | (Value::Number(_), OutputKind::Bit) => false,
+            (Value::Number(number), _) => number.is_finite(),
+        }
+    }
+}
+
+impl Results {
+    /// No pairs yet.
+    pub fn new(outputs: Vec<Output>) -> Self {
+        Self {
+            outputs,
+            pairs: Vec::new(),
+            values: Vec::new(),
+        }
+    }
+
+    /// The answers of an engine: indices of the two scanpaths, and the answer for the pair.
+    pub fn of_answers(
+        outputs: Vec<Output>,
+        answers: impl IntoIterator<Item = (usize, usize, Answer)>,
+    ) -> Self {
+        let mut results = Self::new(outputs);
+        for (a, b, answer) in answers {
+            let values = match answer {
+                Answer::Score(reading) => [
+                    Value::Number(reading.score),
+                    reading.similarity.map_or(Value::Missing, Value::Number),
+                ],
+                Answer::Within(within) => [Value::Bit(within), Value::Missing],
+            };
+            results.push(a, b, &values);
+        }
+        results
+    }
+
+    /// Adds a pair. Values beyond the number of outputs are left out, and values that are not given are missing.
+    #[allow(clippy::cast_possible_truncation)] // a cohort has far fewer than 2³² scanpaths
+    pub fn push(&mut self, a: usize, b: usize, values: &[Value]) {
+        self.pairs.push((a as u32, b as u32));
+        let padding = std::iter::repeat(Value::Missing);
+        let values = values.iter().copied().chain(padding);
+        self.values.extend(values.take(self.outputs.len()));
+    }
+
+    /// The numbers of each pair, in the order of its values.
+    pub fn outputs(&self) -> &[Output] {
+        &self.outputs
+    }
+
+    /// Which of the values of a pair has this name.
+    pub fn output(&self, name: &str) -> Option<usize> {
+        self.outputs.iter().position(|output| output.name == name)
+    }
+
+    /// The number of pairs.
+    pub fn len(&self) -> usize {
+        self.pairs.len()
+    }
+
+    /// Whether there are no pairs.
+    pub fn is_empty(&self) -> bool {
+        self.pairs.is_empty()
+    }
+
+    /// The pairs.
+    pub fn iter(&self) -> impl ExactSizeIterator<Item = PairResult<'_>> + Clone {
+        let width = self.outputs.len();
+        self.pairs
+            .iter()
+            .enumerate()
+            .map(move |(index, &(a, b))| PairResult {
+                a: a as usize,
+                b: b as usize,
+                values: &self.values[index * width..(index + 1) * width],
+            })
+    }
+
+    /// Keeps the pairs for which `keep` is true.
+    pub fn retain(&mut self, keep: impl Fn(PairResult<'_>) -> bool) {
+        let mut kept = Self::new(self.outputs.clone());
+        for pair in self.iter().filter(|&pair| keep(pair)) {
+            kept.push(pair.a, pair.b, pair.values);
+        }
+        *self = kept;
+    }
+
+    /// Removes all pairs.
+    pub fn clear(&mut self) {
+        self.pairs.clear();
+        self.values.clear();
+    }
+}
+
+/// As in JSON: `null`, a number, `true` or `false`. Whole numbers have no decimal point, as most metrics mean them.
+impl Serialize for Value {
+    #[allow(clippy::cast_possible_truncation)] // checked to be whole and small
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        const LARGEST_EXACT: f64 = 9e15;
+        match *self {
+            Value::Missing => serializer.serialize_none(),
+            Value::Bit(bit) => serializer.serialize_bool(bit),
+            Value::Number(number) if number.fract() == 0.0 && number.abs() < LARGEST_EXACT => {
+                serializer.serialize_i64(number as i64)
+            }
+            Value::Number(number) => serializer.serialize_f64(number),
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Value {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Visitor;
+
+        impl serde::de::Visitor<'_> for Visitor {
+            type Value = Value;
+
+            fn expecting(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                f.write_str("a number, true, false or null")
+            }
+
+            fn visit_unit<E>(self) -> Result<Value, E> {
+                Ok(Value::Missing)
+            }
+
+            fn visit_bool<E>(self, bit: bool) -> Result<Value, E> {
+                Ok(Value::Bit(bit))
+            }
+
+            fn visit_f64<E>(self, number: f64) -> Result<Value, E> {
+                Ok(Value::Number(number))
+            }
+
+            #[allow(clippy::cast_precision_loss)] // as in any program that reads JSON
+            fn visit_i64<E>(self, number: i64) -> Result<Value, E> {
+                Ok(Value::Number(number as f64))
+            }
+
+            #[allow(clippy::cast_precision_loss)] // as in any program that reads JSON
+            fn visit_u64<E>(self, number: u64) -> Result<Value, E> {
+                Ok(Value::Number(number as f64))
+            }
+        }
+        deserializer.deserialize_any(Visitor)
+    }
+}
