@@ -17,26 +17,32 @@ use std::path::Path;
 /// Every crate of the workspace: layer, folder under `crates/`, package, and the crates of the workspace that it may
 /// use, be it in its code, its tests or its build script. `ARCHITECTURE.md` shows the same table.
 const CRATES: &[(u8, &str, &str, &[&str])] = &[
+    (0, "channel", "veilpath-channel", &[]),
     (0, "metrics", "veilpath-metrics", &[]),
     (0, "paillier", "veilpath-paillier", &[]),
-    (0, "mpc", "veilpath-mpc", &[]),
     (1, "encode", "veilpath-encode", &["metrics"]),
-    (
-        1,
-        "protocol",
-        "veilpath-protocol",
-        &["metrics", "paillier", "mpc"],
-    ),
+    (1, "mpc", "veilpath-mpc", &["channel"]),
     (
         2,
-        "audit",
-        "veilpath-audit",
-        &["metrics", "paillier", "protocol"],
+        "protocol",
+        "veilpath-protocol",
+        &["channel", "metrics", "paillier", "mpc"],
     ),
-    (2, "report", "veilpath-report", &["metrics", "protocol"]),
-    (2, "session", "veilpath-session", &["metrics", "protocol"]),
     (
         3,
+        "audit",
+        "veilpath-audit",
+        &["channel", "metrics", "paillier", "protocol"],
+    ),
+    (3, "report", "veilpath-report", &["metrics", "protocol"]),
+    (
+        3,
+        "session",
+        "veilpath-session",
+        &["channel", "metrics", "protocol"],
+    ),
+    (
+        4,
         "veilpath",
         "veilpath",
         &[
@@ -44,11 +50,12 @@ const CRATES: &[(u8, &str, &str, &[&str])] = &[
         ],
     ),
     (
-        4,
+        5,
         "cli",
         "veilpath-cli",
         &[
-            "metrics", "paillier", "encode", "protocol", "audit", "report", "session", "veilpath",
+            "channel", "metrics", "paillier", "encode", "protocol", "audit", "report", "session",
+            "veilpath",
         ],
     ),
 ];

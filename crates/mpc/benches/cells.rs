@@ -1,4 +1,4 @@
-//! Cells per second with both parties in one process, each on a thread of its own, over a line in memory. Transfers, look-up, garbling, evaluation
+//! Cells per second with both parties in one process, each on a thread of its own, over a channel in memory. Transfers, look-up, garbling, evaluation
 //! and decoding are included; starting the session is not.
 
 #![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
@@ -7,12 +7,12 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use std::time::{Duration, Instant};
+use veilpath_channel::memory_pair;
 use veilpath_mpc::Kernel;
 use veilpath_mpc::alignment::{
     EvaluatorComparison, EvaluatorSession, Fold, GarblerComparison, GarblerSession,
 };
 use veilpath_mpc::circuit::cells::{Cell, DifferenceCell, UnitCell};
-use veilpath_mpc::transport::memory_pair;
 
 /// Time of `rounds` times `count` comparisons of `rows` × `columns` cells.
 fn align<K: Cell + Sync>(cell: &K, table: &[Vec<u64>], shape: [usize; 3], rounds: u64) -> Duration {
@@ -31,7 +31,8 @@ fn align<K: Cell + Sync>(cell: &K, table: &[Vec<u64>], shape: [usize; 3], rounds
             };
             let comparisons: Vec<_> = (0..count).map(|_| comparison()).collect();
             for _ in 0..rounds {
-                let numbers = session.align(cell, Fold::Sum, &letters, &comparisons, &mut left);
+                let numbers =
+                    session.align(cell, Fold::Sum, &letters, &comparisons, &mut left, &|_| ());
                 session.show(&numbers.unwrap(), &mut left).unwrap();
             }
         });
@@ -46,7 +47,8 @@ fn align<K: Cell + Sync>(cell: &K, table: &[Vec<u64>], shape: [usize; 3], rounds
         let comparisons = vec![comparison; count];
         let start = Instant::now();
         for _ in 0..rounds {
-            let numbers = session.align(cell, Fold::Sum, &letters, &comparisons, &mut right);
+            let numbers =
+                session.align(cell, Fold::Sum, &letters, &comparisons, &mut right, &|_| ());
             session.learn(&numbers.unwrap(), &mut right).unwrap();
         }
         start.elapsed()

@@ -7,11 +7,11 @@ use rand_chacha::ChaCha20Rng;
 use rand_chacha::rand_core::SeedableRng;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
+use veilpath_channel::memory_pair;
 use veilpath_mpc::Kernel;
 use veilpath_mpc::label::Delta;
 use veilpath_mpc::ot::correlated::{GroupBits, Receiver, Sender};
 use veilpath_mpc::ot::{Bits, CorrelatedReceiver, CorrelatedSender, base, letters};
-use veilpath_mpc::transport::memory_pair;
 
 /// Transfers per measurement: four chunks.
 const COUNT: usize = 4 * 8192;

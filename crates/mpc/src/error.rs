@@ -1,13 +1,13 @@
 //! What can go wrong, sorted by whose fault it is.
 
-use crate::transport::TransportError;
+use veilpath_channel::ChannelError;
 
 /// A failed step of a two-party computation. Nothing in it depends on a secret.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum MpcError {
-    /// The line failed.
+    /// The channel failed.
     #[error(transparent)]
-    Transport(#[from] TransportError),
+    Channel(#[from] ChannelError),
     /// The other side sent something that no honest party sends.
     #[error("the other side broke the protocol: {0}")]
     Peer(&'static str),

@@ -1,4 +1,4 @@
-//! Lanes: parts of a session that run beside each other, each with a line of its own.
+//! Lanes: parts of a session that run beside each other, each with a channel of its own.
 //!
 //! All lanes of a session share the offset Δ, the base transfers and the keys of letters. What must not repeat under them is kept
 //! apart by the number of the lane:

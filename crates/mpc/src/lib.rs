@@ -9,11 +9,10 @@
 //! | [`ot`] | oblivious transfer: base, correlated, random, 1 out of N, and the look-up of substitution costs |
 //! | [`alignment`] | all of it put together: sessions of two parties |
 //! | [`lane`] | parts of a session that run beside each other |
-//! | [`transport`] | the little that is needed of a line between them |
 //!
 //! Everything here is secure against **semi-honest** parties, who follow the protocol and keep what they see, with 128 bits; [`alignment`] says who
 //! learns what. It does not hold against a party that breaks the protocol on purpose. Lengths, costs and the alphabet are public; letters are
-//! not. The line has to be encrypted and authenticated by whoever brings it.
+//! not. The channel has to be encrypted and authenticated by whoever brings it.
 //!
 //! Labels, offsets, seeds and letters have no `Debug` form. Offset, seeds and buffers of labels are erased when dropped. Code that handles
 //! secrets has no branches and no addresses that depend on them.
@@ -34,7 +33,6 @@ pub mod label;
 pub mod lane;
 pub mod ot;
 mod prg;
-pub mod transport;
 pub mod wavefront;
 
 pub use error::MpcError;

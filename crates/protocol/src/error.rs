@@ -1,7 +1,9 @@
 //! What can go wrong between two roles, sorted by whose fault it is.
 
-use crate::{ChannelError, Unsupported};
+use crate::Unsupported;
+use veilpath_channel::ChannelError;
 use veilpath_metrics::MetricError;
+use veilpath_mpc::MpcError;
 use veilpath_paillier::{CiphertextFault, KeyFault};
 
 /// A comparison that did not come to its end.
@@ -56,6 +58,16 @@ impl From<veilpath_paillier::Error> for ProtocolError {
             Error::CiphertextRefused(fault) => ProtocolError::CiphertextRefused(fault),
             Error::NoRandomness => ProtocolError::NoRandomness,
             _ => ProtocolError::Internal("an operation on encrypted numbers was misused"),
+        }
+    }
+}
+
+impl From<MpcError> for ProtocolError {
+    fn from(error: MpcError) -> Self {
+        match error {
+            MpcError::Channel(error) => error.into(),
+            MpcError::Peer(what) => ProtocolError::PeerMisbehaved(what),
+            MpcError::Misuse(what) => ProtocolError::Internal(what),
         }
     }
 }

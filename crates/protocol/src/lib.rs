@@ -6,8 +6,6 @@
 //!
 //! This crate knows no sockets, files or clocks: a [`Channel`] moves bytes, and callers measure time.
 
-mod channel;
-pub mod copying;
 pub mod engines;
 mod error;
 mod estimate;
@@ -19,7 +17,6 @@ mod results;
 mod reveal;
 mod spec;
 
-pub use channel::{Channel, ChannelError, Counted, MemoryChannel, Traffic, memory_pair};
 pub use engines::garbled::and_gates_per_cell;
 pub use engines::paillier::{
     HardenedMasks, HardenedSecrets, HardenedSet, HardenedSteps, PaillierOptions, SeenMessage,
@@ -35,4 +32,5 @@ pub use pairs::{MAX_PAIRS, PairCount, PairRule, count_pairs, pairs_of};
 pub use results::{Output, OutputKind, PairResult, Results, Value};
 pub use reveal::{Answer, Reveal};
 pub use spec::{MAX_PADDING, RevealTo, Spec, SpecError, Unsupported, Wanted};
+pub use veilpath_channel::{Channel, ChannelError, Counted, MemoryChannel, Traffic, memory_pair};
 pub use veilpath_paillier::{KeySize, SecretKey};

@@ -23,7 +23,7 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, s
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
-use veilpath_protocol::{Channel, ChannelError, copying};
+use veilpath_channel::{Channel, ChannelError, copying};
 
 /// Chunks that may wait to be received.
 const MAX_QUEUED_CHUNKS: usize = 64;

@@ -13,7 +13,7 @@
 //! content. The checksum holds no secret. It finds faults; it does not stop a peer that means harm, who can send wrong things in
 //! packets that are in order.
 
-use veilpath_protocol::{Channel, ChannelError, copying};
+use veilpath_channel::{Channel, ChannelError, copying};
 
 /// The most content of one packet: an announced length reserves no more.
 const MAX_PACKET: usize = 256 << 10;

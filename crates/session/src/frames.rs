@@ -8,7 +8,7 @@
 //! A length is held against its limit before anything is done with it, and data is handed on as it comes: what the other
 //! side announces reserves no memory.
 
-use veilpath_protocol::copying;
+use veilpath_channel::copying;
 
 /// The most data in one frame.
 pub const MAX_FRAME: usize = 256 << 10;

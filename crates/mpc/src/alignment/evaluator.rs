@@ -16,11 +16,11 @@ use crate::ot::letters::{self, ReceivedLetters};
 use crate::ot::lookup::messages::column_bytes;
 use crate::ot::lookup::{Place, Share, read_column, share_bits};
 use crate::ot::{Bits, CorrelatedReceiver};
-use crate::transport::Transport;
 use crate::wavefront::{Shape, Sweep};
 use rand::CryptoRng;
 use std::collections::VecDeque;
 use std::ops::Range;
+use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
 /// The evaluator's side of a session.
@@ -47,13 +47,13 @@ impl EvaluatorSession<Receiver> {
     pub fn start(
         kernel: Kernel,
         rng: &mut impl CryptoRng,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Self, MpcError> {
-        let correlated = Receiver::start(GroupBits::default(), kernel, rng, transport)?;
-        Self::with_transfers(kernel, correlated, transport)
+        let correlated = Receiver::start(GroupBits::default(), kernel, rng, channel)?;
+        Self::with_transfers(kernel, correlated, channel)
     }
 
-    /// Another part of the session, for another thread and another line. The first part makes all others, each
+    /// Another part of the session, for another thread and another channel. The first part makes all others, each
     /// lane once; keys of letters serve them all.
     pub fn lane(&mut self, lane: Lane) -> Result<Self, MpcError> {
         self.lanes.claim(lane)?;
@@ -73,11 +73,11 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
     pub fn with_transfers(
         kernel: Kernel,
         correlated: O,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Self, MpcError> {
         Ok(Self {
             kernel,
-            evaluator: Evaluator::start(kernel, transport)?,
+            evaluator: Evaluator::start(kernel, channel)?,
             correlated,
             columns: 0,
             comparisons: 0,
@@ -90,21 +90,23 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         &mut self,
         alphabet: usize,
         letters: &[usize],
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<ReceivedLetters, MpcError> {
         let first = self.columns;
         self.columns += letters.len() as u64;
-        letters::receive(alphabet, letters, first, &mut self.correlated, transport)
+        letters::receive(alphabet, letters, first, &mut self.correlated, channel)
     }
 
-    /// Aligns many pairs and folds each matrix into one number.
+    /// Aligns many pairs and folds each matrix into one number. `on_cells` is called with the number of matrix cells finished since its last
+    /// call: a long string takes minutes.
     pub fn align<K: Cell>(
         &mut self,
         cell: &K,
         fold: Fold,
         letters: &ReceivedLetters,
         comparisons: &[EvaluatorComparison],
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
+        on_cells: &dyn Fn(usize),
     ) -> Result<Vec<Number<ActiveLabel>>, MpcError> {
         let width = cell.input_wires();
         let shapes: Vec<Shape> = comparisons
@@ -135,8 +137,8 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         self.comparisons += comparisons.len() as u32;
         let mut numbers = Vec::with_capacity(comparisons.len());
         for group in &groups {
-            let results = self.sweep(cell, group, &mut coming, &mut ahead, transport)?;
-            numbers.extend(fold.run(&mut self.evaluator, transport, results)?);
+            let results = self.sweep(cell, group, &mut coming, &mut ahead, channel, on_cells)?;
+            numbers.extend(fold.run(&mut self.evaluator, channel, results)?);
         }
         Ok(numbers)
     }
@@ -147,7 +149,8 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         group: &'g Group,
         coming: &mut impl Iterator<Item = (&'g Group, Slab)>,
         ahead: &mut Ahead<'_>,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
+        on_cells: &dyn Fn(usize),
     ) -> Result<Vec<Vec<Number<ActiveLabel>>>, MpcError> {
         let geometry = &group.geometry;
         let mut sweep = Sweep::new(cell, geometry, &self.evaluator);
@@ -156,7 +159,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
                 let Some((group, later)) = coming.next() else {
                     break;
                 };
-                ahead.receive(self, group, &later, transport)?;
+                ahead.receive(self, group, &later, channel)?;
             }
             if slab.steps.start == 0 {
                 sweep.start_strip(slab.strip, &self.evaluator);
@@ -167,9 +170,9 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
                 let count = geometry.cells_in_step(slab.strip, step) * ahead.width;
                 let (inputs, later) = rest.split_at(count.min(rest.len()));
                 rest = later;
-                sweep.step(step, inputs, &mut self.evaluator, transport)?;
+                sweep.step(step, inputs, &mut self.evaluator, channel)?;
             }
-            transport.finished(slab.cells);
+            on_cells(slab.cells);
         }
         Ok(sweep.results(&self.evaluator))
     }
@@ -178,21 +181,21 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
     pub fn own_bits(
         &mut self,
         bits: &Bits,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Number<ActiveLabel>, MpcError> {
-        self.correlated.receive(bits, transport)
+        self.correlated.receive(bits, channel)
     }
 
     /// Wires of the garbler's bits.
     pub fn peer_bits(
         &mut self,
         count: usize,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Number<ActiveLabel>, MpcError> {
         let mut bytes = [0; BLOCK_BYTES];
         let mut wires = Number::new(Vec::with_capacity(count));
         for _ in 0..count {
-            transport.receive(&mut bytes)?;
+            channel.receive(&mut bytes)?;
             wires.push(ActiveLabel(Block::from_bytes(bytes)));
         }
         Ok(wires)
@@ -212,21 +215,21 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
     pub fn show(
         &mut self,
         numbers: &[Number<ActiveLabel>],
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<(), MpcError> {
         let wires = numbers.iter().flat_map(|number| number.iter());
-        send_bits(wires.map(|wire| wire.colour()), transport)?;
-        Ok(transport.flush()?)
+        send_bits(wires.map(|wire| wire.colour()), channel)?;
+        Ok(channel.flush()?)
     }
 
     /// Learns numbers from the garbler, who learns nothing. A number may have up to 64 bits.
     pub fn learn(
         &mut self,
         numbers: &[Number<ActiveLabel>],
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Vec<u64>, MpcError> {
         let wires = numbers.iter().map(|number| number.len()).sum();
-        let mut colours = receive_bits(wires, transport)?.into_iter();
+        let mut colours = receive_bits(wires, channel)?.into_iter();
         Ok(numbers
             .iter()
             .map(|number| {
@@ -254,7 +257,7 @@ impl Ahead<'_> {
         session: &mut EvaluatorSession<O>,
         group: &Group,
         slab: &Slab,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<(), MpcError> {
         let geometry = &group.geometry;
         if slab.steps.start == 0 {
@@ -267,7 +270,7 @@ impl Ahead<'_> {
                 let rows = geometry.rows(slab.strip, comparison);
                 let bytes = column_bytes(self.letters.alphabet(), rows, self.width);
                 self.message.resize(bytes, 0);
-                transport.receive(&mut self.message)?;
+                channel.receive(&mut self.message)?;
                 let number = group.first + comparison;
                 let place = Place {
                     comparison: self.first_number + number as u32,
@@ -292,7 +295,7 @@ impl Ahead<'_> {
                 );
             }
         }
-        let labels = session.correlated.receive(&bits, transport)?;
+        let labels = session.correlated.receive(&bits, channel)?;
         self.labels.push_back(labels);
         Ok(())
     }

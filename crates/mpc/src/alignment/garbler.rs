@@ -15,12 +15,12 @@ use crate::ot::correlated::{GroupBits, Sender};
 use crate::ot::letters::{self, SentLetters};
 use crate::ot::lookup::{Place, Share, StripTable, share_bits, write_column};
 use crate::prg::Prg;
-use crate::transport::Transport;
 use crate::wavefront::{STRIP_ROWS, Shape, Sweep};
 use rand::CryptoRng;
 use std::collections::VecDeque;
 use std::ops::Range;
 use std::sync::Arc;
+use veilpath_channel::Channel;
 
 /// The garbler's side of a session: one offset, one set of base transfers, any number of comparisons.
 pub struct GarblerSession<O = Sender> {
@@ -71,15 +71,15 @@ impl GarblerSession<Sender> {
     pub fn start(
         kernel: Kernel,
         rng: &mut impl CryptoRng,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Self, MpcError> {
         let delta = Arc::new(Delta::random(rng));
         let group_bits = GroupBits::default();
-        let correlated = Sender::start(Arc::clone(&delta), group_bits, kernel, rng, transport)?;
-        Self::with_transfers(kernel, delta, correlated, rng, transport)
+        let correlated = Sender::start(Arc::clone(&delta), group_bits, kernel, rng, channel)?;
+        Self::with_transfers(kernel, delta, correlated, rng, channel)
     }
 
-    /// Another part of the session, for another thread and another line. The first part makes all others, each
+    /// Another part of the session, for another thread and another channel. The first part makes all others, each
     /// lane once; keys of letters serve them all.
     pub fn lane(&mut self, lane: Lane) -> Result<Self, MpcError> {
         self.lanes.claim(lane)?;
@@ -103,10 +103,10 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         delta: Arc<Delta>,
         correlated: O,
         rng: &mut impl CryptoRng,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Self, MpcError> {
-        let garbler = Garbler::start(Arc::clone(&delta), kernel, rng, transport)?;
-        transport.flush()?;
+        let garbler = Garbler::start(Arc::clone(&delta), kernel, rng, channel)?;
+        channel.flush()?;
         Ok(Self {
             kernel,
             delta,
@@ -124,9 +124,9 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         &mut self,
         alphabet: usize,
         count: usize,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<SentLetters, MpcError> {
-        self.garbler.finish(transport)?;
+        self.garbler.finish(channel)?;
         let first = self.columns;
         self.columns += count as u64;
         letters::send(
@@ -135,18 +135,20 @@ impl<O: CorrelatedSender> GarblerSession<O> {
             first,
             &self.delta,
             &mut self.correlated,
-            transport,
+            channel,
         )
     }
 
-    /// Aligns many pairs and folds each matrix into one number.
+    /// Aligns many pairs and folds each matrix into one number. `on_cells` is called with the number of matrix cells finished since its last
+    /// call: a long string takes minutes.
     pub fn align<K: Cell, R: Rows>(
         &mut self,
         cell: &K,
         fold: Fold,
         letters: &SentLetters,
         comparisons: &[GarblerComparison<R>],
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
+        on_cells: &dyn Fn(usize),
     ) -> Result<Vec<Number<ZeroLabel>>, MpcError> {
         let width = cell.input_wires();
         let shapes: Vec<Shape> = comparisons
@@ -163,7 +165,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
                 "a comparison with letters that are not there",
             ));
         }
-        self.garbler.finish(transport)?;
+        self.garbler.finish(channel)?;
         let groups = plan::groups(shapes, width, letters.alphabet());
         let mut coming = plan::all_slabs(&groups, width);
         let mut ahead = Ahead {
@@ -178,10 +180,10 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         self.comparisons += comparisons.len() as u32;
         let mut numbers = Vec::with_capacity(comparisons.len());
         for group in &groups {
-            let results = self.sweep(group, &mut coming, &mut ahead, transport)?;
-            numbers.extend(fold.run(&mut self.garbler, transport, results)?);
+            let results = self.sweep(group, &mut coming, &mut ahead, channel, on_cells)?;
+            numbers.extend(fold.run(&mut self.garbler, channel, results)?);
             // Columns of the next group must not overtake these tables.
-            self.garbler.finish(transport)?;
+            self.garbler.finish(channel)?;
         }
         Ok(numbers)
     }
@@ -191,7 +193,8 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         group: &'g Group,
         coming: &mut impl Iterator<Item = (&'g Group, Slab)>,
         ahead: &mut Ahead<'_, K, R>,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
+        on_cells: &dyn Fn(usize),
     ) -> Result<Vec<Vec<Number<ZeroLabel>>>, MpcError> {
         let geometry = &group.geometry;
         let width = ahead.cell.input_wires();
@@ -201,14 +204,14 @@ impl<O: CorrelatedSender> GarblerSession<O> {
                 let Some((group, later)) = coming.next() else {
                     break;
                 };
-                ahead.send(self, group, &later, transport)?;
+                ahead.send(self, group, &later, channel)?;
             }
             ahead.slabs -= 1;
             let shares = ahead.shares(group, &slab)?;
             if slab.steps.start == 0 {
                 sweep.start_strip(slab.strip, &self.garbler);
             }
-            let mut labels = self.correlated.send(slab.cells * width, transport)?;
+            let mut labels = self.correlated.send(slab.cells * width, channel)?;
             let mut rest = &mut labels[..];
             for step in slab.steps.clone() {
                 let count = geometry.cells_in_step(slab.strip, step) * width;
@@ -223,10 +226,10 @@ impl<O: CorrelatedSender> GarblerSession<O> {
                         *label = label.flipped(bits >> wire & 1 == 1, &self.delta);
                     }
                 }
-                sweep.step(step, inputs, &mut self.garbler, transport)?;
+                sweep.step(step, inputs, &mut self.garbler, channel)?;
             }
-            self.garbler.finish(transport)?;
-            transport.finished(slab.cells);
+            self.garbler.finish(channel)?;
+            on_cells(slab.cells);
         }
         Ok(sweep.results(&self.garbler))
     }
@@ -235,16 +238,16 @@ impl<O: CorrelatedSender> GarblerSession<O> {
     pub fn own_bits(
         &mut self,
         bits: &[bool],
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Number<ZeroLabel>, MpcError> {
-        self.garbler.finish(transport)?;
+        self.garbler.finish(channel)?;
         let mut wires = Number::new(Vec::with_capacity(bits.len()));
         for bit in bits {
             let zero = ZeroLabel(self.randomness.next_block());
-            transport.send(&zero.of(*bit, &self.delta).0.to_bytes())?;
+            channel.send(&zero.of(*bit, &self.delta).0.to_bytes())?;
             wires.push(zero);
         }
-        transport.flush()?;
+        channel.flush()?;
         Ok(wires)
     }
 
@@ -252,11 +255,11 @@ impl<O: CorrelatedSender> GarblerSession<O> {
     pub fn peer_bits(
         &mut self,
         count: usize,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Number<ZeroLabel>, MpcError> {
         // Before he waits for her, she needs all tables that she may be waiting for.
-        self.garbler.finish(transport)?;
-        self.correlated.send(count, transport)
+        self.garbler.finish(channel)?;
+        self.correlated.send(count, channel)
     }
 
     /// A number that both sides know, as wires.
@@ -273,23 +276,23 @@ impl<O: CorrelatedSender> GarblerSession<O> {
     pub fn show(
         &mut self,
         numbers: &[Number<ZeroLabel>],
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<(), MpcError> {
-        self.garbler.finish(transport)?;
+        self.garbler.finish(channel)?;
         let wires = numbers.iter().flat_map(|number| number.iter());
-        send_bits(wires.map(|wire| wire.colour()), transport)?;
-        Ok(transport.flush()?)
+        send_bits(wires.map(|wire| wire.colour()), channel)?;
+        Ok(channel.flush()?)
     }
 
     /// Learns numbers from the evaluator, who learns nothing. A number may have up to 64 bits.
     pub fn learn(
         &mut self,
         numbers: &[Number<ZeroLabel>],
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Vec<u64>, MpcError> {
-        self.garbler.finish(transport)?;
+        self.garbler.finish(channel)?;
         let wires = numbers.iter().map(|number| number.len()).sum();
-        let mut colours = receive_bits(wires, transport)?.into_iter();
+        let mut colours = receive_bits(wires, channel)?.into_iter();
         Ok(numbers
             .iter()
             .map(|number| {
@@ -326,7 +329,7 @@ impl<K: Cell, R: Rows> Ahead<'_, K, R> {
         session: &mut GarblerSession<O>,
         group: &Group,
         slab: &Slab,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<(), MpcError> {
         if slab.steps.start == 0 {
             let strip = self.start_strip(group, slab.strip)?;
@@ -355,9 +358,9 @@ impl<K: Cell, R: Rows> Ahead<'_, K, R> {
                 )?;
                 strip.shares[comparison].push(share);
             }
-            transport.send(&self.message)?;
+            channel.send(&self.message)?;
         }
-        Ok(transport.flush()?)
+        Ok(channel.flush()?)
     }
 
     fn start_strip(&self, group: &Group, number: usize) -> Result<Strip, MpcError> {

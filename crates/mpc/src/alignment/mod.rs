@@ -17,34 +17,34 @@
 //! use veilpath_mpc::Kernel;
 //! use veilpath_mpc::alignment::*;
 //! use veilpath_mpc::circuit::cells::UnitCell;
-//! use veilpath_mpc::transport::memory_pair;
+//! use veilpath_channel::memory_pair;
 //!
 //! let letters = |word: &str| word.bytes().map(|b| usize::from(b - b'a')).collect::<Vec<_>>();
 //! let (ours, theirs) = (letters("kitten"), letters("sitting"));
 //! let (rows, columns) = (ours.len(), theirs.len()); // lengths are public
 //!
-//! let (mut line, mut other_line) = memory_pair();
+//! let (mut channel, mut other_channel) = memory_pair();
 //! let garbler = std::thread::spawn(move || {
 //!     // What the cell takes as input, by the own letter and by the other side's.
 //!     let table: Vec<Vec<u64>> = (0..26)
 //!         .map(|x| (0..26).map(|y| UnitCell.input(x == y)).collect())
 //!         .collect();
-//!     let mut session = GarblerSession::start(Kernel::best(), &mut rand::rng(), &mut line)?;
-//!     let letters = session.letters(26, columns, &mut line)?;
+//!     let mut session = GarblerSession::start(Kernel::best(), &mut rand::rng(), &mut channel)?;
+//!     let letters = session.letters(26, columns, &mut channel)?;
 //!     let comparison = GarblerComparison {
 //!         rows: ours.iter().map(|&letter| &table[letter][..]).collect::<Vec<_>>(),
 //!         columns: 0..columns,
 //!     };
-//!     let sums = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], &mut line)?;
-//!     session.show(&sums, &mut line)
+//!     let sums = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], &mut channel, &|_| ())?;
+//!     session.show(&sums, &mut channel)
 //! });
 //!
-//! let line = &mut other_line;
-//! let mut session = EvaluatorSession::start(Kernel::best(), &mut rand::rng(), line)?;
-//! let letters = session.letters(26, &theirs, line)?;
+//! let channel = &mut other_channel;
+//! let mut session = EvaluatorSession::start(Kernel::best(), &mut rand::rng(), channel)?;
+//! let letters = session.letters(26, &theirs, channel)?;
 //! let comparison = EvaluatorComparison { rows, columns: 0..columns };
-//! let sums = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], line)?;
-//! let sum = session.learn(&sums, line)?[0] as usize;
+//! let sums = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], channel, &|_| ())?;
+//! let sum = session.learn(&sums, channel)?[0] as usize;
 //! garbler.join().unwrap()?;
 //! assert_eq!(rows + sum - columns, 3);
 //! # Ok::<(), veilpath_mpc::MpcError>(())
@@ -76,7 +76,7 @@ pub use plan::LOOKAHEAD;
 use crate::circuit::Party;
 use crate::circuit::reduce::{Number, maxima, sums};
 use crate::error::MpcError;
-use crate::transport::Transport;
+use veilpath_channel::Channel;
 
 /// How the results of a matrix's columns become one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -91,12 +91,12 @@ impl Fold {
     fn run<P: Party>(
         self,
         party: &mut P,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
         results: Vec<Vec<Number<P::Label>>>,
     ) -> Result<Vec<Number<P::Label>>, MpcError> {
         match self {
-            Self::Sum => sums(party, transport, results),
-            Self::Max => maxima(party, transport, results),
+            Self::Sum => sums(party, channel, results),
+            Self::Max => maxima(party, channel, results),
         }
     }
 }

@@ -3,9 +3,9 @@
 use crate::error::MpcError;
 use crate::lane::COMPARISONS;
 use crate::ot::lookup::MAX_STRIPS;
-use crate::transport::UNREAD_BYTES;
 use crate::wavefront::{Geometry, STRIP_ROWS, Shape};
 use std::ops::Range;
+use veilpath_channel::UNREAD_BYTES;
 
 /// Slabs that columns and transfers are ahead of tables.
 pub const LOOKAHEAD: usize = 2;

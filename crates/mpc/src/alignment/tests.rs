@@ -7,10 +7,10 @@ use crate::kernel::Kernel;
 use crate::label::Delta;
 use crate::ot::ideal::ideal_pair;
 use crate::ot::{Bits, CorrelatedReceiver, CorrelatedSender};
-use crate::transport::{MemoryTransport, memory_pair};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::sync::Arc;
+use veilpath_channel::{Channel, Counted, memory_pair};
 
 pub(super) type Strings = Vec<Vec<usize>>;
 
@@ -51,11 +51,11 @@ impl<K: Cell + Sync> Case<'_, K> {
     fn garble<O: CorrelatedSender>(
         &self,
         session: &mut GarblerSession<O>,
-        line: &mut MemoryTransport,
+        channel: &mut impl Channel,
     ) -> Vec<u64> {
         let places = places(self.theirs);
         let letters = session
-            .letters(self.alphabet(), self.theirs.concat().len(), line)
+            .letters(self.alphabet(), self.theirs.concat().len(), channel)
             .unwrap();
         let comparisons: Vec<_> = self
             .ours
@@ -71,20 +71,27 @@ impl<K: Cell + Sync> Case<'_, K> {
             })
             .collect();
         let numbers = session
-            .align(self.cell, self.fold, &letters, &comparisons, line)
+            .align(
+                self.cell,
+                self.fold,
+                &letters,
+                &comparisons,
+                channel,
+                &|_| (),
+            )
             .unwrap();
-        session.show(&numbers, line).unwrap();
-        session.learn(&numbers, line).unwrap()
+        session.show(&numbers, channel).unwrap();
+        session.learn(&numbers, channel).unwrap()
     }
 
     fn evaluate<O: CorrelatedReceiver>(
         &self,
         session: &mut EvaluatorSession<O>,
-        line: &mut MemoryTransport,
+        channel: &mut impl Channel,
     ) -> Vec<u64> {
         let places = places(self.theirs);
         let letters = session
-            .letters(self.alphabet(), &self.theirs.concat(), line)
+            .letters(self.alphabet(), &self.theirs.concat(), channel)
             .unwrap();
         let comparisons: Vec<_> = self
             .ours
@@ -97,16 +104,24 @@ impl<K: Cell + Sync> Case<'_, K> {
             })
             .collect();
         let numbers = session
-            .align(self.cell, self.fold, &letters, &comparisons, line)
+            .align(
+                self.cell,
+                self.fold,
+                &letters,
+                &comparisons,
+                channel,
+                &|_| (),
+            )
             .unwrap();
-        let values = session.learn(&numbers, line).unwrap();
-        session.show(&numbers, line).unwrap();
+        let values = session.learn(&numbers, channel).unwrap();
+        session.show(&numbers, channel).unwrap();
         values
     }
 
     /// Runs both sides on ideal transfers; both must learn the same. Returns that and the bytes of both sides.
     fn run(&self, kernels: (Kernel, Kernel), seed: u64) -> (Vec<u64>, [u64; 2]) {
-        let (mut left, mut right) = memory_pair();
+        let (left, right) = memory_pair();
+        let (mut left, mut right) = (Counted::new(left), Counted::new(right));
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
         let delta = Arc::new(Delta::random(&mut rng));
         let (dealt_left, dealt_right) = ideal_pair(Arc::clone(&delta), seed);
@@ -116,14 +131,14 @@ impl<K: Cell + Sync> Case<'_, K> {
                     kernels.0, delta, dealt_left, &mut rng, &mut left,
                 )
                 .unwrap();
-                (self.garble(&mut session, &mut left), left.sent())
+                (self.garble(&mut session, &mut left), left.traffic().sent)
             });
             let mut session =
                 EvaluatorSession::with_transfers(kernels.1, dealt_right, &mut right).unwrap();
             let theirs = self.evaluate(&mut session, &mut right);
             let (ours, sent) = ours.join().unwrap();
             assert_eq!(ours, theirs);
-            (theirs, [sent, right.sent()])
+            (theirs, [sent, right.traffic().sent])
         })
     }
 }
@@ -196,13 +211,14 @@ fn levenshtein_with_everything_real() {
         ours: &ours,
         theirs: &theirs,
     };
-    let (mut left, mut right) = memory_pair();
+    let (left, right) = memory_pair();
+    let (mut left, mut right) = (Counted::new(left), Counted::new(right));
     std::thread::scope(|scope| {
         let garbled = scope.spawn(|| {
             let mut rng = ChaCha20Rng::seed_from_u64(70);
             let mut session = GarblerSession::start(Kernel::best(), &mut rng, &mut left).unwrap();
             let sums = case.garble(&mut session, &mut left);
-            (sums, left.sent())
+            (sums, left.traffic().sent)
         });
         let mut rng = ChaCha20Rng::seed_from_u64(71);
         let mut session = EvaluatorSession::start(Kernel::best(), &mut rng, &mut right).unwrap();
@@ -215,9 +231,9 @@ fn levenshtein_with_everything_real() {
         }
         let cells = 131 * 190;
         assert!(
-            (sent + right.sent()) / cells < 115,
+            (sent + right.traffic().sent) / cells < 115,
             "{} bytes",
-            sent + right.sent()
+            sent + right.traffic().sent
         );
     });
 }

@@ -5,31 +5,31 @@ use crate::circuit::cells::UnitCell;
 use crate::kernel::Kernel;
 use crate::label::Delta;
 use crate::ot::ideal::ideal_pair;
-use crate::transport::{MemoryTransport, TransportError, memory_pair};
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use sha2::{Digest, Sha256};
 use std::sync::Arc;
+use veilpath_channel::{ChannelError, MemoryChannel, memory_pair};
 
 /// Remembers what arrives.
 struct Recorder {
-    line: MemoryTransport,
+    channel: MemoryChannel,
     seen: Vec<u8>,
 }
 
-impl Transport for Recorder {
-    fn send(&mut self, bytes: &[u8]) -> Result<(), TransportError> {
-        self.line.send(bytes)
+impl Channel for Recorder {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        self.channel.send(bytes)
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), TransportError> {
-        self.line.receive(buffer)?;
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        self.channel.receive(buffer)?;
         self.seen.extend_from_slice(buffer);
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), TransportError> {
-        self.line.flush()
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        self.channel.flush()
     }
 }
 
@@ -44,8 +44,8 @@ fn table() -> Vec<Vec<u64>> {
 /// Levenshtein with everything real: what each side received, and the distance.
 fn views(ours: &[usize], theirs: &[usize], seed: u64) -> ([Vec<u8>; 2], u64) {
     let (left, right) = memory_pair();
-    let record = |line| Recorder {
-        line,
+    let record = |channel| Recorder {
+        channel,
         seen: Vec::new(),
     };
     let (mut left, mut right) = (record(left), record(right));
@@ -62,7 +62,14 @@ fn views(ours: &[usize], theirs: &[usize], seed: u64) -> ([Vec<u8>; 2], u64) {
                     .collect::<Vec<_>>(),
                 columns: 0..theirs.len(),
             };
-            let numbers = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], &mut left);
+            let numbers = session.align(
+                &UnitCell,
+                Fold::Sum,
+                &letters,
+                &[comparison],
+                &mut left,
+                &|_| (),
+            );
             session.show(&numbers.unwrap(), &mut left).unwrap();
         });
         let mut rng = ChaCha20Rng::seed_from_u64(seed + 1000);
@@ -72,7 +79,14 @@ fn views(ours: &[usize], theirs: &[usize], seed: u64) -> ([Vec<u8>; 2], u64) {
             rows: ours.len(),
             columns: 0..theirs.len(),
         };
-        let numbers = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], &mut right);
+        let numbers = session.align(
+            &UnitCell,
+            Fold::Sum,
+            &letters,
+            &[comparison],
+            &mut right,
+            &|_| (),
+        );
         session.learn(&numbers.unwrap(), &mut right).unwrap()[0]
     });
     (
@@ -131,17 +145,17 @@ fn bytes_on_the_wire_are_frozen() {
 /// An endless stream of bytes that mean nothing.
 struct Noise(ChaCha20Rng);
 
-impl Transport for Noise {
-    fn send(&mut self, _: &[u8]) -> Result<(), TransportError> {
+impl Channel for Noise {
+    fn send(&mut self, _: &[u8]) -> Result<(), ChannelError> {
         Ok(())
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), TransportError> {
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
         self.0.fill_bytes(buffer);
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), TransportError> {
+    fn flush(&mut self) -> Result<(), ChannelError> {
         Ok(())
     }
 }
@@ -168,7 +182,14 @@ fn nonsense_from_the_peer_never_panics() {
                 .collect::<Vec<_>>(),
             columns: 0..9,
         };
-        let numbers = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], &mut noise);
+        let numbers = session.align(
+            &UnitCell,
+            Fold::Sum,
+            &letters,
+            &[comparison],
+            &mut noise,
+            &|_| (),
+        );
         let _ = session.learn(&numbers.unwrap(), &mut noise);
 
         let mut session = EvaluatorSession::with_transfers(kernel, other, &mut noise).unwrap();
@@ -177,7 +198,14 @@ fn nonsense_from_the_peer_never_panics() {
             rows: 150,
             columns: 0..3,
         };
-        let numbers = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], &mut noise);
+        let numbers = session.align(
+            &UnitCell,
+            Fold::Sum,
+            &letters,
+            &[comparison],
+            &mut noise,
+            &|_| (),
+        );
         let _ = session.learn(&numbers.unwrap(), &mut noise);
     }
 }
@@ -194,6 +222,13 @@ fn letters_that_are_not_there_are_refused() {
         rows: 5,
         columns: 1..4,
     };
-    let refused = session.align(&UnitCell, Fold::Sum, &letters, &[comparison], &mut noise);
+    let refused = session.align(
+        &UnitCell,
+        Fold::Sum,
+        &letters,
+        &[comparison],
+        &mut noise,
+        &|_| (),
+    );
     assert!(matches!(refused, Err(MpcError::Misuse(_))));
 }

@@ -2,7 +2,7 @@
 
 use super::{Bundle, Circuit, LANES, Party};
 use crate::error::MpcError;
-use crate::transport::Transport;
+use veilpath_channel::Channel;
 
 /// Runs circuits on plain bits and counts gates. Protects nothing.
 #[derive(Clone, Debug, Default)]
@@ -52,11 +52,11 @@ impl Circuit for Clear {
 }
 
 impl Party for Clear {
-    fn prepare(&mut self, _: usize, _: &mut impl Transport) -> Result<(), MpcError> {
+    fn prepare(&mut self, _: usize, _: &mut impl Channel) -> Result<(), MpcError> {
         Ok(())
     }
 
-    fn settle(&mut self, _: &mut impl Transport) -> Result<(), MpcError> {
+    fn settle(&mut self, _: &mut impl Channel) -> Result<(), MpcError> {
         Ok(())
     }
 }

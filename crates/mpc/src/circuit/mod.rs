@@ -11,7 +11,7 @@ pub mod reduce;
 pub use clear::Clear;
 
 use crate::error::MpcError;
-use crate::transport::Transport;
+use veilpath_channel::Channel;
 use zeroize::Zeroize;
 
 /// Wires that go through a gate together. Keys of gates and the order of tables depend on it, so it is part of the wire format.
@@ -47,12 +47,11 @@ pub trait Circuit {
     }
 }
 
-/// A circuit-running party with a line to the other one. Both sides make the same calls in the same order.
+/// A circuit-running party with a channel to the other one. Both sides make the same calls in the same order.
 pub trait Party: Circuit {
     /// Before this many gates (over all lanes) are run: the evaluator gets their tables.
-    fn prepare(&mut self, and_gates: usize, transport: &mut impl Transport)
-    -> Result<(), MpcError>;
+    fn prepare(&mut self, and_gates: usize, channel: &mut impl Channel) -> Result<(), MpcError>;
 
     /// After gates were run: the garbler passes tables on. An evaluator who ran out of tables says so here.
-    fn settle(&mut self, transport: &mut impl Transport) -> Result<(), MpcError>;
+    fn settle(&mut self, channel: &mut impl Channel) -> Result<(), MpcError>;
 }

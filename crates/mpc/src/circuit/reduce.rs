@@ -3,7 +3,7 @@
 use super::numbers::{add, less_than, max_assign, next_carry, subtract_assign};
 use super::{Bundle, LANES, Party};
 use crate::error::MpcError;
-use crate::transport::Transport;
+use veilpath_channel::Channel;
 use zeroize::{Zeroize, Zeroizing};
 
 /// One number: its wires, lowest bit first. Erased when dropped.
@@ -38,7 +38,7 @@ impl Operation {
 /// Does the same with every pair (x, y). All numbers are filled up with zeros to the longest.
 pub fn pairwise<P: Party>(
     party: &mut P,
-    transport: &mut impl Transport,
+    channel: &mut impl Channel,
     operation: Operation,
     pairs: &[Pair<'_, P::Label>],
 ) -> Result<Vec<Number<P::Label>>, MpcError> {
@@ -53,7 +53,7 @@ pub fn pairwise<P: Party>(
     };
     let mut results = Vec::with_capacity(pairs.len());
     for chunk in pairs.chunks(LANES) {
-        party.prepare(chunk.len() * operation.and_gates(width), transport)?;
+        party.prepare(chunk.len() * operation.and_gates(width), channel)?;
         party.set_lanes(chunk.len());
         let (left, right): (Vec<_>, Vec<_>) = chunk.iter().copied().unzip();
         let mut x: Vec<_> = (0..width).map(|bit| bundle(&left, bit)).collect();
@@ -71,7 +71,7 @@ pub fn pairwise<P: Party>(
                 x = vec![party.not(&less)];
             }
         }
-        party.settle(transport)?;
+        party.settle(channel)?;
         let number = |lane: usize| Zeroizing::new(x.iter().map(|wire| wire[lane]).collect());
         results.extend((0..chunk.len()).map(number));
     }
@@ -84,7 +84,7 @@ pub fn pairwise<P: Party>(
 /// next weight, from the lowest weight to the highest. A tree of additions would cost half as much again.
 pub fn sums<P: Party>(
     party: &mut P,
-    transport: &mut impl Transport,
+    channel: &mut impl Channel,
     lists: Vec<Vec<Number<P::Label>>>,
 ) -> Result<Vec<Number<P::Label>>, MpcError> {
     // For each list, the bits of each weight.
@@ -100,7 +100,7 @@ pub fn sums<P: Party>(
             .map(|bits| bits.get_mut(weight).map(std::mem::take).unwrap_or_default())
             .collect();
         while bits.iter().any(|bits| bits.len() > 1) {
-            let carries = add_once(party, transport, &mut bits)?;
+            let carries = add_once(party, channel, &mut bits)?;
             for (bits, carries) in weights.iter_mut().zip(carries) {
                 if !carries.is_empty() {
                     if bits.len() == weight + 1 {
@@ -138,7 +138,7 @@ fn by_weight<L: Copy + Zeroize>(numbers: &[Number<L>]) -> Vec<Number<L>> {
 /// the carries are returned.
 fn add_once<P: Party>(
     party: &mut P,
-    transport: &mut impl Transport,
+    channel: &mut impl Channel,
     lists: &mut [Number<P::Label>],
 ) -> Result<Vec<Number<P::Label>>, MpcError> {
     let zero = party.constant(false);
@@ -153,7 +153,7 @@ fn add_once<P: Party>(
         }
         counts.push(threes.len() - before);
     }
-    party.prepare(threes.len(), transport)?;
+    party.prepare(threes.len(), channel)?;
     let mut added = Zeroizing::new(Vec::with_capacity(threes.len()));
     let mut carried = Zeroizing::new(Vec::with_capacity(threes.len()));
     for chunk in threes.chunks(LANES) {
@@ -167,7 +167,7 @@ fn add_once<P: Party>(
         added.extend_from_slice(&sum[..chunk.len()]);
         carried.extend_from_slice(&carry[..chunk.len()]);
     }
-    party.settle(transport)?;
+    party.settle(channel)?;
     let mut carries = Vec::with_capacity(lists.len());
     let mut first = 0;
     for (bits, count) in lists.iter_mut().zip(counts) {
@@ -184,10 +184,10 @@ fn add_once<P: Party>(
 /// The largest of each list. About 2·w gates per number.
 pub fn maxima<P: Party>(
     party: &mut P,
-    transport: &mut impl Transport,
+    channel: &mut impl Channel,
     lists: Vec<Vec<Number<P::Label>>>,
 ) -> Result<Vec<Number<P::Label>>, MpcError> {
-    fold(party, transport, Operation::Max, lists)
+    fold(party, channel, Operation::Max, lists)
 }
 
 /// A number that both sides know, as wires.
@@ -199,7 +199,7 @@ pub fn public_number<P: Party>(party: &P, value: u64, width: usize) -> Number<P:
 /// Joins neighbours until every list has one number; an empty list becomes zero.
 fn fold<P: Party>(
     party: &mut P,
-    transport: &mut impl Transport,
+    channel: &mut impl Channel,
     operation: Operation,
     mut lists: Vec<Vec<Number<P::Label>>>,
 ) -> Result<Vec<Number<P::Label>>, MpcError> {
@@ -209,7 +209,7 @@ fn fold<P: Party>(
             .flat_map(|list| list.as_chunks::<2>().0)
             .map(|[x, y]| (&x[..], &y[..]))
             .collect();
-        let mut joined = pairwise(party, transport, operation, &pairs)?.into_iter();
+        let mut joined = pairwise(party, channel, operation, &pairs)?.into_iter();
         for list in &mut lists {
             let odd = if list.len() % 2 == 1 {
                 list.pop()
@@ -230,8 +230,8 @@ fn fold<P: Party>(
 mod tests {
     use super::*;
     use crate::circuit::Clear;
-    use crate::transport::memory_pair;
     use proptest::prelude::*;
+    use veilpath_channel::memory_pair;
 
     fn number(value: u64, width: usize) -> Number<bool> {
         Zeroizing::new((0..width).map(|bit| value >> bit & 1 == 1).collect())
@@ -253,15 +253,15 @@ mod tests {
                 .iter()
                 .map(|list| list.iter().map(|&v| number(v, 8)).collect())
                 .collect();
-            let (mut line, _other) = memory_pair();
+            let (mut channel, _peer) = memory_pair();
             let mut clear = Clear::new();
-            let got = sums(&mut clear, &mut line, wires.clone()).unwrap();
+            let got = sums(&mut clear, &mut channel, wires.clone()).unwrap();
             let bits: usize = lists.iter().map(|list| list.len() * 8).sum();
             prop_assert!(clear.and_gates() <= bits);
             let got: Vec<u64> = got.iter().map(|n| value(n)).collect();
             let expected: Vec<u64> = lists.iter().map(|list| list.iter().sum()).collect();
             prop_assert_eq!(got, expected);
-            let got = maxima(&mut Clear::new(), &mut line, wires).unwrap();
+            let got = maxima(&mut Clear::new(), &mut channel, wires).unwrap();
             let got: Vec<u64> = got.iter().map(|n| value(n)).collect();
             let expected: Vec<u64> = lists.iter().map(|list| *list.iter().max().unwrap_or(&0)).collect();
             prop_assert_eq!(got, expected);
@@ -271,9 +271,9 @@ mod tests {
         fn a_threshold_is_one_bit(values in prop::collection::vec((0u64..600, 0u64..600), 0..20)) {
             let wires: Vec<_> = values.iter().map(|&(x, t)| (number(x, 10), number(t, 10))).collect();
             let pairs: Vec<_> = wires.iter().map(|(x, t)| (&x[..], &t[..])).collect();
-            let (mut line, _other) = memory_pair();
+            let (mut channel, _peer) = memory_pair();
             let mut clear = Clear::new();
-            let got = pairwise(&mut clear, &mut line, Operation::AtLeast, &pairs).unwrap();
+            let got = pairwise(&mut clear, &mut channel, Operation::AtLeast, &pairs).unwrap();
             let expected: Vec<_> = values.iter().map(|&(x, t)| Zeroizing::new(vec![x >= t])).collect();
             prop_assert_eq!(got, expected);
             prop_assert_eq!(clear.and_gates(), 10 * values.len());

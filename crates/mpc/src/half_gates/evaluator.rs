@@ -8,8 +8,8 @@ use crate::hash::TweakedHash;
 use crate::kernel::{Kernel, Lanes, Tables};
 use crate::label::ActiveLabel;
 use crate::lane::Lane;
-use crate::transport::Transport;
 use std::array::from_fn;
+use veilpath_channel::Channel;
 
 /// Evaluates garbled circuits, gate by gate in the garbler's order.
 pub struct Evaluator {
@@ -24,9 +24,9 @@ pub struct Evaluator {
 
 impl Evaluator {
     /// Learns from the garbler where the tweaks start.
-    pub fn start(kernel: Kernel, transport: &mut impl Transport) -> Result<Self, MpcError> {
+    pub fn start(kernel: Kernel, channel: &mut impl Channel) -> Result<Self, MpcError> {
         let mut tweak_start = [0; BLOCK_BYTES];
-        transport.receive(&mut tweak_start)?;
+        channel.receive(&mut tweak_start)?;
         Ok(Self::new(kernel, Block::from_bytes(tweak_start)))
     }
 
@@ -111,11 +111,7 @@ impl Circuit for Evaluator {
 }
 
 impl Party for Evaluator {
-    fn prepare(
-        &mut self,
-        and_gates: usize,
-        transport: &mut impl Transport,
-    ) -> Result<(), MpcError> {
+    fn prepare(&mut self, and_gates: usize, channel: &mut impl Channel) -> Result<(), MpcError> {
         let wanted = and_gates * TABLE_BYTES;
         if self.tables.len() - self.used >= wanted {
             return Ok(());
@@ -123,10 +119,10 @@ impl Party for Evaluator {
         self.drop_used();
         let had = self.tables.len();
         self.tables.resize(wanted, 0);
-        Ok(transport.receive(&mut self.tables[had..])?)
+        Ok(channel.receive(&mut self.tables[had..])?)
     }
 
-    fn settle(&mut self, _: &mut impl Transport) -> Result<(), MpcError> {
+    fn settle(&mut self, _: &mut impl Channel) -> Result<(), MpcError> {
         if self.starved {
             return Err(MpcError::Misuse("more gates were evaluated than announced"));
         }

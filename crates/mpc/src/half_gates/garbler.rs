@@ -8,10 +8,10 @@ use crate::hash::TweakedHash;
 use crate::kernel::Kernel;
 use crate::label::{Delta, ZeroLabel, random_block};
 use crate::lane::Lane;
-use crate::transport::Transport;
 use rand::CryptoRng;
 use std::array::from_fn;
 use std::sync::Arc;
+use veilpath_channel::Channel;
 
 /// Tables travel when this much has come together.
 const SEND_BYTES: usize = 64 << 10;
@@ -33,10 +33,10 @@ impl Garbler {
         delta: Arc<Delta>,
         kernel: Kernel,
         rng: &mut impl CryptoRng,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Self, MpcError> {
         let tweak_start = random_block(rng);
-        transport.send(&tweak_start.to_bytes())?;
+        channel.send(&tweak_start.to_bytes())?;
         Ok(Self::new(delta, kernel, tweak_start))
     }
 
@@ -82,13 +82,13 @@ impl Garbler {
     }
 
     /// Sends what is left and makes sure that it is on its way.
-    pub fn finish(&mut self, transport: &mut impl Transport) -> Result<(), MpcError> {
-        self.send_tables(transport)?;
-        Ok(transport.flush()?)
+    pub fn finish(&mut self, channel: &mut impl Channel) -> Result<(), MpcError> {
+        self.send_tables(channel)?;
+        Ok(channel.flush()?)
     }
 
-    fn send_tables(&mut self, transport: &mut impl Transport) -> Result<(), MpcError> {
-        transport.send(&self.tables)?;
+    fn send_tables(&mut self, channel: &mut impl Channel) -> Result<(), MpcError> {
+        channel.send(&self.tables)?;
         self.tables.clear();
         Ok(())
     }
@@ -137,13 +137,13 @@ impl Circuit for Garbler {
 }
 
 impl Party for Garbler {
-    fn prepare(&mut self, _: usize, _: &mut impl Transport) -> Result<(), MpcError> {
+    fn prepare(&mut self, _: usize, _: &mut impl Channel) -> Result<(), MpcError> {
         Ok(())
     }
 
-    fn settle(&mut self, transport: &mut impl Transport) -> Result<(), MpcError> {
+    fn settle(&mut self, channel: &mut impl Channel) -> Result<(), MpcError> {
         if self.tables.len() >= SEND_BYTES {
-            self.send_tables(transport)?;
+            self.send_tables(channel)?;
         }
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! The bytes of garbled gates and of decoded outputs.
 
 use crate::error::MpcError;
-use crate::transport::Transport;
+use veilpath_channel::Channel;
 
 /// Bytes of one AND gate in one lane. A gate sends the generator halves of its lanes, then their evaluator halves.
 pub const TABLE_BYTES: usize = 32;
@@ -9,15 +9,15 @@ pub const TABLE_BYTES: usize = 32;
 /// Sends bits, eight to a byte, the first one lowest.
 pub fn send_bits(
     bits: impl IntoIterator<Item = bool>,
-    transport: &mut impl Transport,
+    channel: &mut impl Channel,
 ) -> Result<(), MpcError> {
-    Ok(transport.send(&pack_bits(bits))?)
+    Ok(channel.send(&pack_bits(bits))?)
 }
 
 /// Receives as many bits as the protocol says there are.
-pub fn receive_bits(count: usize, transport: &mut impl Transport) -> Result<Vec<bool>, MpcError> {
+pub fn receive_bits(count: usize, channel: &mut impl Channel) -> Result<Vec<bool>, MpcError> {
     let mut bytes = vec![0; count.div_ceil(8)];
-    transport.receive(&mut bytes)?;
+    channel.receive(&mut bytes)?;
     if !count.is_multiple_of(8) && bytes.last().is_some_and(|last| last >> (count % 8) != 0) {
         return Err(MpcError::Peer("bits beyond the last one are set"));
     }

@@ -7,10 +7,10 @@ use crate::circuit::{Bundle, Circuit, Clear, LANES, Party};
 use crate::error::MpcError;
 use crate::kernel::Kernel;
 use crate::label::{ActiveLabel, Delta, ZeroLabel};
-use crate::transport::memory_pair;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::sync::Arc;
+use veilpath_channel::memory_pair;
 
 struct Bench {
     garbler: Garbler,
@@ -123,9 +123,9 @@ fn an_evaluator_without_tables_says_so() {
     let mut evaluator = Evaluator::new(Kernel::best(), Block::ZERO);
     let wire = [ActiveLabel::default(); LANES];
     evaluator.and(&wire, &wire);
-    let (mut line, _other) = memory_pair();
+    let (mut channel, _peer) = memory_pair();
     assert!(matches!(
-        evaluator.settle(&mut line),
+        evaluator.settle(&mut channel),
         Err(MpcError::Misuse(_))
     ));
 }
@@ -144,10 +144,10 @@ fn equal_gates_have_different_tables() {
 
 #[test]
 fn bits_travel_packed_and_nothing_beyond_them_does() {
-    let (mut line, mut other) = memory_pair();
-    messages::send_bits([true, false, true], &mut line).unwrap();
-    crate::transport::Transport::send(&mut line, &[0b1000]).unwrap();
-    crate::transport::Transport::flush(&mut line).unwrap();
+    let (mut channel, mut other) = memory_pair();
+    messages::send_bits([true, false, true], &mut channel).unwrap();
+    veilpath_channel::Channel::send(&mut channel, &[0b1000]).unwrap();
+    veilpath_channel::Channel::flush(&mut channel).unwrap();
     assert_eq!(
         messages::receive_bits(3, &mut other),
         Ok(vec![true, false, true])

@@ -7,8 +7,8 @@ use crate::error::MpcError;
 use crate::kernel::Kernel;
 use crate::label::{ActiveLabel, Delta, ZeroLabel};
 use crate::prg::Prg;
-use crate::transport::Transport;
 use std::sync::Arc;
+use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
 /// The dealer's hand to the sender.
@@ -44,7 +44,7 @@ impl CorrelatedSender for IdealSender {
     fn send(
         &mut self,
         count: usize,
-        _: &mut impl Transport,
+        _: &mut impl Channel,
     ) -> Result<Zeroizing<Vec<ZeroLabel>>, MpcError> {
         Ok(Zeroizing::new(deal(&mut self.labels, count)))
     }
@@ -54,7 +54,7 @@ impl CorrelatedReceiver for IdealReceiver {
     fn receive(
         &mut self,
         bits: &Bits,
-        _: &mut impl Transport,
+        _: &mut impl Channel,
     ) -> Result<Zeroizing<Vec<ActiveLabel>>, MpcError> {
         let zeros = deal(&mut self.labels, bits.len());
         let choices = bits

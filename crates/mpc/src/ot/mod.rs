@@ -22,7 +22,7 @@ pub mod random;
 use crate::block::Block;
 use crate::error::MpcError;
 use crate::label::{ActiveLabel, ZeroLabel};
-use crate::transport::Transport;
+use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
 /// The side that knows the offset Δ.
@@ -31,7 +31,7 @@ pub trait CorrelatedSender {
     fn send(
         &mut self,
         count: usize,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Zeroizing<Vec<ZeroLabel>>, MpcError>;
 }
 
@@ -41,7 +41,7 @@ pub trait CorrelatedReceiver {
     fn receive(
         &mut self,
         bits: &Bits,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Zeroizing<Vec<ActiveLabel>>, MpcError>;
 }
 

@@ -8,7 +8,7 @@ use crate::block::Block;
 use crate::error::MpcError;
 use crate::hash::TweakedHash;
 use crate::label::Delta;
-use crate::transport::Transport;
+use veilpath_channel::Channel;
 use zeroize::{Zeroize, Zeroizing};
 
 /// The sender's part of random transfers.
@@ -35,9 +35,9 @@ impl RandomSender {
         count: usize,
         delta: &Delta,
         correlated: &mut impl CorrelatedSender,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Zeroizing<Vec<[Block; 2]>>, MpcError> {
-        let zeros = correlated.send(count, transport)?;
+        let zeros = correlated.send(count, channel)?;
         let mut first: Vec<Block> = zeros.iter().map(|zero| zero.0).collect();
         let mut second: Vec<Block> = zeros.iter().map(|zero| zero.of(true, delta).0).collect();
         self.hash.hash_all(self.done, &mut first);
@@ -61,9 +61,9 @@ impl RandomReceiver {
         &mut self,
         bits: &Bits,
         correlated: &mut impl CorrelatedReceiver,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Zeroizing<Vec<Block>>, MpcError> {
-        let labels = correlated.receive(bits, transport)?;
+        let labels = correlated.receive(bits, channel)?;
         let mut blocks: Vec<Block> = labels.iter().map(|label| label.0).collect();
         self.hash.hash_all(self.done, &mut blocks);
         self.done = self.done.wrapping_add(bits.len() as u64);
@@ -76,28 +76,28 @@ mod tests {
     use super::*;
     use crate::kernel::Kernel;
     use crate::ot::ideal::ideal_pair;
-    use crate::transport::memory_pair;
     use rand::SeedableRng;
     use rand_chacha::ChaCha20Rng;
     use std::collections::BTreeSet;
     use std::sync::Arc;
+    use veilpath_channel::memory_pair;
 
     #[test]
     fn the_receiver_gets_the_block_of_her_choice_and_all_blocks_differ() {
         let delta = Arc::new(Delta::random(&mut ChaCha20Rng::seed_from_u64(3)));
         let (mut dealt_to_sender, mut dealt_to_receiver) = ideal_pair(Arc::clone(&delta), 4);
-        let (mut line, _other) = memory_pair();
+        let (mut channel, _peer) = memory_pair();
         let hash = TweakedHash::new(Kernel::best(), Block::new(5));
         let (mut sender, mut receiver) = (RandomSender::new(hash), RandomReceiver::new(hash));
         let mut seen = BTreeSet::new();
         for round in 0..3 {
             let choices: Vec<bool> = (0..101).map(|i| i % (2 + round) == 0).collect();
             let pairs = sender
-                .send(101, &delta, &mut dealt_to_sender, &mut line)
+                .send(101, &delta, &mut dealt_to_sender, &mut channel)
                 .unwrap();
             let bits = choices.iter().copied().collect();
             let got = receiver
-                .receive(&bits, &mut dealt_to_receiver, &mut line)
+                .receive(&bits, &mut dealt_to_receiver, &mut channel)
                 .unwrap();
             for (at, choice) in choices.iter().enumerate() {
                 assert_eq!(got[at], pairs[at][usize::from(*choice)]);

@@ -5,7 +5,7 @@ use crate::circuit::cells::Cell;
 use crate::circuit::reduce::Number;
 use crate::circuit::{Bundle, LANES, Party};
 use crate::error::MpcError;
-use crate::transport::Transport;
+use veilpath_channel::Channel;
 use zeroize::{Zeroize, Zeroizing};
 
 /// What is kept between the steps of a sweep: wires along the rows of the strip, and wires down all columns.
@@ -81,14 +81,14 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         step: usize,
         inputs: &[P::Label],
         party: &mut P,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<(), MpcError> {
         let width = self.cell.input_wires();
         let count = self.geometry.cells_in_step(self.strip, step);
         if inputs.len() != count * width {
             return Err(MpcError::Misuse("a step needs the inputs of all its cells"));
         }
-        party.prepare(count * self.and_gates, transport)?;
+        party.prepare(count * self.and_gates, channel)?;
         let mut rest = inputs;
         let (mut lanes, mut places) = (0, Places::default());
         for comparison in 0..self.geometry.shapes().len() {
@@ -109,7 +109,7 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         if lanes > 0 {
             self.run_bundle(&places, lanes, rest, party);
         }
-        party.settle(transport)
+        party.settle(channel)
     }
 
     /// Runs the cell in some lanes and returns the inputs that are left for others. Inlined twice, once with the usual number of lanes
@@ -215,8 +215,8 @@ mod tests {
     use crate::circuit::Clear;
     use crate::circuit::cells::{LocalCell, UnitCell};
     use crate::circuit::reduce::{maxima, sums};
-    use crate::transport::memory_pair;
     use crate::wavefront::Shape;
+    use veilpath_channel::memory_pair;
 
     fn value(number: &[bool]) -> usize {
         number
@@ -236,7 +236,7 @@ mod tests {
         pairs: &[(Vec<usize>, Vec<usize>)],
         input: impl Fn(usize, usize) -> u64,
     ) -> Vec<Vec<Number<bool>>> {
-        let (mut line, _other) = memory_pair();
+        let (mut channel, _peer) = memory_pair();
         let shapes = pairs.iter().map(|(a, b)| Shape {
             rows: a.len(),
             columns: b.len(),
@@ -255,7 +255,7 @@ mod tests {
                         (0..cell.input_wires()).map(move |bit| value >> bit & 1 == 1)
                     })
                     .collect();
-                sweep.step(step, &inputs, &mut party, &mut line).unwrap();
+                sweep.step(step, &inputs, &mut party, &mut channel).unwrap();
             }
         }
         let cells: usize = pairs.iter().map(|(a, b)| a.len() * b.len()).sum();
@@ -282,9 +282,9 @@ mod tests {
 
     #[test]
     fn matrices_of_all_sizes_go_together() {
-        let (mut line, _other) = memory_pair();
+        let (mut channel, _peer) = memory_pair();
         let results = sweep(&UnitCell, &pairs(), |x, y| UnitCell.input(x == y));
-        let totals = sums(&mut Clear::new(), &mut line, results).unwrap();
+        let totals = sums(&mut Clear::new(), &mut channel, results).unwrap();
         for ((a, b), total) in pairs().iter().zip(totals) {
             let mut row: Vec<usize> = (0..=b.len()).collect();
             for (i, x) in a.iter().enumerate() {
@@ -302,11 +302,11 @@ mod tests {
 
     #[test]
     fn the_largest_cell_is_found_in_any_strip() {
-        let (mut line, _other) = memory_pair();
+        let (mut channel, _peer) = memory_pair();
         let cell = LocalCell::new(600, 2, 3);
         let score = |x: usize, y: usize| if x == y { 2 } else { -1 };
         let results = sweep(&cell, &pairs(), |x, y| cell.input(score(x, y)));
-        let totals = maxima(&mut Clear::new(), &mut line, results).unwrap();
+        let totals = maxima(&mut Clear::new(), &mut channel, results).unwrap();
         for ((a, b), total) in pairs().iter().zip(totals) {
             let mut row = vec![0; b.len() + 1];
             let mut most = 0;
@@ -327,14 +327,14 @@ mod tests {
 
     #[test]
     fn a_step_with_too_few_inputs_is_refused() {
-        let (mut line, _other) = memory_pair();
+        let (mut channel, _peer) = memory_pair();
         let geometry = Geometry::new(vec![Shape {
             rows: 2,
             columns: 2,
         }]);
         let mut party = Clear::new();
         let mut sweep = Sweep::new(&UnitCell, &geometry, &party);
-        let refused = sweep.step(1, &[true], &mut party, &mut line);
+        let refused = sweep.step(1, &[true], &mut party, &mut channel);
         assert!(matches!(refused, Err(MpcError::Misuse(_))));
     }
 }

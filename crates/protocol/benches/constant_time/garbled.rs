@@ -8,6 +8,7 @@ use std::array::from_fn;
 use std::sync::Arc;
 use std::sync::mpsc::channel;
 use std::thread;
+use veilpath_channel::{Channel, ChannelError, memory_pair};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_mpc::Kernel;
 use veilpath_mpc::block::Block;
@@ -19,7 +20,6 @@ use veilpath_mpc::ot::letters;
 use veilpath_mpc::ot::lookup::messages::column_bytes;
 use veilpath_mpc::ot::lookup::{Place, read_column};
 use veilpath_mpc::ot::{Bits, CorrelatedReceiver};
-use veilpath_mpc::transport::{Transport, TransportError, memory_pair};
 use veilpath_protocol::{Engine, PairRule, Spec, compare_here};
 
 /// AND gates that are timed together.
@@ -163,17 +163,17 @@ fn receiver(kernel: Kernel) -> Receiver {
 /// A line that leads nowhere: the receiver's part of transfers only sends.
 struct Nowhere;
 
-impl Transport for Nowhere {
-    fn send(&mut self, bytes: &[u8]) -> Result<(), TransportError> {
+impl Channel for Nowhere {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         std::hint::black_box(bytes);
         Ok(())
     }
 
-    fn receive(&mut self, _: &mut [u8]) -> Result<(), TransportError> {
-        Err(TransportError::Closed)
+    fn receive(&mut self, _: &mut [u8]) -> Result<(), ChannelError> {
+        Err(ChannelError::Closed)
     }
 
-    fn flush(&mut self) -> Result<(), TransportError> {
+    fn flush(&mut self) -> Result<(), ChannelError> {
         Ok(())
     }
 }

@@ -1,9 +1,9 @@
 //! The bytes of base transfers: compressed Ristretto points.
 
 use crate::error::MpcError;
-use crate::transport::Transport;
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
 use curve25519_dalek::traits::IsIdentity;
+use veilpath_channel::Channel;
 
 /// Bytes of a point.
 pub const POINT_BYTES: usize = 32;
@@ -11,20 +11,20 @@ pub const POINT_BYTES: usize = 32;
 /// Sends points one after the other.
 pub(super) fn send_points(
     points: &[CompressedRistretto],
-    transport: &mut impl Transport,
+    channel: &mut impl Channel,
 ) -> Result<(), MpcError> {
     for point in points {
-        transport.send(point.as_bytes())?;
+        channel.send(point.as_bytes())?;
     }
-    Ok(transport.flush()?)
+    Ok(channel.flush()?)
 }
 
 /// Receives a point, in both its forms. The neutral element is refused: with it keys would not depend on any secret.
 pub(super) fn receive_point(
-    transport: &mut impl Transport,
+    channel: &mut impl Channel,
 ) -> Result<(CompressedRistretto, RistrettoPoint), MpcError> {
     let mut bytes = [0; POINT_BYTES];
-    transport.receive(&mut bytes)?;
+    channel.receive(&mut bytes)?;
     let compressed = CompressedRistretto(bytes);
     let point = compressed
         .decompress()

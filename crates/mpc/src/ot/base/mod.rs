@@ -62,9 +62,9 @@ fn derive_key(
 mod tests {
     use super::*;
     use crate::error::MpcError;
-    use crate::transport::{Transport, memory_pair};
     use rand::SeedableRng;
     use rand_chacha::ChaCha20Rng;
+    use veilpath_channel::{Channel, memory_pair};
 
     #[test]
     fn the_receiver_gets_one_key_of_each_pair() {

@@ -4,20 +4,20 @@ use super::messages::{receive_point, send_points};
 use super::{COUNT, derive_key, random_scalar};
 use crate::block::Block;
 use crate::error::MpcError;
-use crate::transport::Transport;
 use curve25519_dalek::ristretto::{RistrettoBasepointTable, RistrettoPoint};
 use curve25519_dalek::traits::Identity;
 use rand::CryptoRng;
 use subtle::{Choice, ConditionallySelectable};
+use veilpath_channel::Channel;
 use zeroize::{Zeroize, Zeroizing};
 
 /// Gets the key of each pair that the choice bit names. Constant-time in the choices.
 pub fn receive(
     choices: &[bool; COUNT],
     rng: &mut impl CryptoRng,
-    transport: &mut impl Transport,
+    channel: &mut impl Channel,
 ) -> Result<Zeroizing<Vec<Block>>, MpcError> {
-    let (sender_compressed, sender) = receive_point(transport)?;
+    let (sender_compressed, sender) = receive_point(channel)?;
     // One table for all products with the sender's point: a third of the time.
     let table = RistrettoBasepointTable::create(&sender);
     let mut points = Vec::with_capacity(COUNT);
@@ -35,6 +35,6 @@ pub fn receive(
         shared.zeroize();
         points.push(point);
     }
-    send_points(&points, transport)?;
+    send_points(&points, channel)?;
     Ok(keys)
 }

@@ -3,7 +3,7 @@
 use super::{CHUNK, GroupBits};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
-use crate::transport::Transport;
+use veilpath_channel::Channel;
 
 /// Bytes that the receiver sends for `count` transfers.
 pub fn extension_bytes(count: usize, group_bits: GroupBits) -> usize {
@@ -19,23 +19,20 @@ pub(super) fn chunks(count: usize) -> impl Iterator<Item = usize> {
         .map(move |at| (blocks - at).min(CHUNK / 128))
 }
 
-pub(super) fn send_blocks(
-    blocks: &[Block],
-    transport: &mut impl Transport,
-) -> Result<(), MpcError> {
+pub(super) fn send_blocks(blocks: &[Block], channel: &mut impl Channel) -> Result<(), MpcError> {
     let mut bytes = Vec::with_capacity(blocks.len() * BLOCK_BYTES);
     for block in blocks {
         bytes.extend_from_slice(&block.to_bytes());
     }
-    Ok(transport.send(&bytes)?)
+    Ok(channel.send(&bytes)?)
 }
 
 pub(super) fn receive_blocks(
     count: usize,
-    transport: &mut impl Transport,
+    channel: &mut impl Channel,
 ) -> Result<Vec<Block>, MpcError> {
     let mut bytes = vec![0; count * BLOCK_BYTES];
-    transport.receive(&mut bytes)?;
+    channel.receive(&mut bytes)?;
     let (blocks, _) = bytes.as_chunks::<BLOCK_BYTES>();
     Ok(blocks
         .iter()

@@ -70,10 +70,10 @@ mod tests {
     use crate::kernel::Kernel;
     use crate::label::Delta;
     use crate::ot::{Bits, CorrelatedReceiver, CorrelatedSender};
-    use crate::transport::{Transport, memory_pair};
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha20Rng;
     use std::sync::Arc;
+    use veilpath_channel::{Channel, Counted, memory_pair};
 
     #[test]
     fn labels_differ_by_the_offset_where_the_bit_is_set() {
@@ -93,7 +93,8 @@ mod tests {
                 .iter()
                 .map(|&count| (0..count).map(|_| rng.next_u32() & 1 == 1).collect())
                 .collect();
-            let (mut left, mut right) = memory_pair();
+            let (left, right) = memory_pair();
+            let (mut left, mut right) = (left, Counted::new(right));
             std::thread::scope(|scope| {
                 let offset = Arc::clone(&delta);
                 let sent = scope.spawn(move || {
@@ -109,10 +110,10 @@ mod tests {
                 let received: Vec<_> = choices
                     .iter()
                     .map(|choices| {
-                        let before = right.sent();
+                        let before = right.traffic().sent;
                         let bits: Bits = choices.iter().copied().collect();
                         let labels = receiver.receive(&bits, &mut right).unwrap();
-                        let bytes = right.sent() - before;
+                        let bytes = right.traffic().sent - before;
                         assert_eq!(
                             bytes,
                             messages::extension_bytes(choices.len(), group_bits) as u64
@@ -141,6 +142,6 @@ mod tests {
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         let delta = Arc::new(Delta::random(&mut rng));
         let refused = Sender::start(delta, GroupBits::FOUR, Kernel::best(), &mut rng, &mut left);
-        assert!(matches!(refused, Err(MpcError::Transport(_))));
+        assert!(matches!(refused, Err(MpcError::Channel(_))));
     }
 }

@@ -9,8 +9,8 @@ use crate::label::ActiveLabel;
 use crate::lane::Lane;
 use crate::ot::{Bits, CorrelatedReceiver, base};
 use crate::prg::Prg;
-use crate::transport::Transport;
 use rand::CryptoRng;
+use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
 /// Receives the labels of her bits. Holds the seeds of all trees.
@@ -26,19 +26,19 @@ impl Receiver {
         group_bits: GroupBits,
         kernel: Kernel,
         rng: &mut impl CryptoRng,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Self, MpcError> {
-        let pairs = base::send(rng, transport)?;
+        let pairs = base::send(rng, channel)?;
         let mut trees = Vec::with_capacity(group_bits.groups());
         for (number, pairs) in pairs.chunks_exact(group_bits.bits()).enumerate() {
             let (leaves, corrections) = tree::grow(kernel, number, pairs);
-            send_blocks(&corrections, transport)?;
+            send_blocks(&corrections, channel)?;
             let streams = leaves
                 .iter()
                 .map(|leaf| Prg::of_tree(kernel, *leaf, number));
             trees.push(streams.collect());
         }
-        transport.flush()?;
+        channel.flush()?;
         Ok(Self {
             group_bits,
             trees,
@@ -61,7 +61,7 @@ impl CorrelatedReceiver for Receiver {
     fn receive(
         &mut self,
         bits: &Bits,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Zeroizing<Vec<ActiveLabel>>, MpcError> {
         let group_bits = self.group_bits.bits();
         let mut labels = Zeroizing::new(Vec::with_capacity(bits.len().next_multiple_of(128)));
@@ -88,10 +88,10 @@ impl CorrelatedReceiver for Receiver {
                         .map(|(sum, choice)| *sum ^ *choice),
                 );
             }
-            send_blocks(&corrections, transport)?;
+            send_blocks(&corrections, channel)?;
             matrix::columns(rows, width, |label| labels.push(ActiveLabel(label)));
         }
-        transport.flush()?;
+        channel.flush()?;
         labels.truncate(bits.len());
         Ok(labels)
     }

@@ -10,9 +10,9 @@ use crate::label::{Delta, ZeroLabel};
 use crate::lane::Lane;
 use crate::ot::{CorrelatedSender, base};
 use crate::prg::Prg;
-use crate::transport::Transport;
 use rand::CryptoRng;
 use std::sync::Arc;
+use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
 /// Gives labels to bits that he does not see. Holds the seeds of all trees but one leaf each.
@@ -30,7 +30,7 @@ impl Sender {
         group_bits: GroupBits,
         kernel: Kernel,
         rng: &mut impl CryptoRng,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Self, MpcError> {
         // Level l of a tree belongs to the l-th highest bit of its group.
         let depth = group_bits.bits();
@@ -39,10 +39,10 @@ impl Sender {
             let (group, level) = (at / depth, at % depth);
             *value >> (group * depth + depth - 1 - level) & 1 == 1
         }));
-        let keys = base::receive(&choices, rng, transport)?;
+        let keys = base::receive(&choices, rng, channel)?;
         let mut trees = Vec::with_capacity(group_bits.groups());
         for number in 0..group_bits.groups() {
-            let corrections = receive_blocks(tree::corrections_per_tree(group_bits), transport)?;
+            let corrections = receive_blocks(tree::corrections_per_tree(group_bits), channel)?;
             let levels = number * depth..(number + 1) * depth;
             let leaves = tree::grow_punctured(
                 kernel,
@@ -82,12 +82,12 @@ impl CorrelatedSender for Sender {
     fn send(
         &mut self,
         count: usize,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Zeroizing<Vec<ZeroLabel>>, MpcError> {
         let group_bits = self.group_bits.bits();
         let mut labels = Zeroizing::new(Vec::with_capacity(count.next_multiple_of(128)));
         for width in chunks(count) {
-            let corrections = receive_blocks(self.group_bits.groups() * width, transport)?;
+            let corrections = receive_blocks(self.group_bits.groups() * width, channel)?;
             let (streams, rows) = self.scratch.of_width(width, self.group_bits);
             let mut offset = Zeroizing::new(self.delta.block().value());
             let trees = self.trees.iter_mut().zip(corrections.chunks_exact(width));

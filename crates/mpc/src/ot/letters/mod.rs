@@ -69,21 +69,21 @@ mod tests {
     use super::*;
     use crate::label::Delta;
     use crate::ot::ideal::ideal_pair;
-    use crate::transport::memory_pair;
     use rand::SeedableRng;
     use rand_chacha::ChaCha20Rng;
     use std::collections::BTreeSet;
     use std::sync::Arc;
+    use veilpath_channel::memory_pair;
 
     #[test]
     fn the_receiver_gets_the_key_of_her_letter_and_all_keys_differ() {
-        let (mut line, _other) = memory_pair();
+        let (mut channel, _peer) = memory_pair();
         for alphabet in [1, 2, 3, 4, 5, 52, 64, 65] {
             let delta = Arc::new(Delta::random(&mut ChaCha20Rng::seed_from_u64(3)));
             let (mut sender, mut receiver) = ideal_pair(Arc::clone(&delta), 4);
             let letters: Vec<usize> = (0..9).map(|i| i * 7 % alphabet).collect();
-            let sent = send(alphabet, 9, 100, &delta, &mut sender, &mut line).unwrap();
-            let received = receive(alphabet, &letters, 100, &mut receiver, &mut line).unwrap();
+            let sent = send(alphabet, 9, 100, &delta, &mut sender, &mut channel).unwrap();
+            let received = receive(alphabet, &letters, 100, &mut receiver, &mut channel).unwrap();
             let mut seen = BTreeSet::new();
             for (column, letter) in letters.iter().enumerate() {
                 let keys = sent.keys(column).unwrap();
@@ -100,12 +100,12 @@ mod tests {
 
     #[test]
     fn keys_of_many_pieces_agree() {
-        let (mut line, _other) = memory_pair();
+        let (mut channel, _peer) = memory_pair();
         let delta = Arc::new(Delta::random(&mut ChaCha20Rng::seed_from_u64(3)));
         let (mut sender, mut receiver) = ideal_pair(Arc::clone(&delta), 4);
         let letters: Vec<usize> = (0..2 * PIECE + 5).map(|i| i * 7 % 3).collect();
-        let sent = send(3, letters.len(), 0, &delta, &mut sender, &mut line).unwrap();
-        let received = receive(3, &letters, 0, &mut receiver, &mut line).unwrap();
+        let sent = send(3, letters.len(), 0, &delta, &mut sender, &mut channel).unwrap();
+        let received = receive(3, &letters, 0, &mut receiver, &mut channel).unwrap();
         for column in [0, PIECE - 1, PIECE, 2 * PIECE + 4] {
             let (key, letter) = received.key(column).unwrap();
             assert_eq!(sent.keys(column).unwrap()[letter], key);
@@ -114,12 +114,12 @@ mod tests {
 
     #[test]
     fn what_is_no_letter_is_refused() {
-        let (mut line, _other) = memory_pair();
+        let (mut channel, _peer) = memory_pair();
         let delta = Arc::new(Delta::random(&mut ChaCha20Rng::seed_from_u64(3)));
         let (mut sender, mut receiver) = ideal_pair(Arc::clone(&delta), 4);
-        let refused = receive(5, &[0, 5], 0, &mut receiver, &mut line);
+        let refused = receive(5, &[0, 5], 0, &mut receiver, &mut channel);
         assert!(matches!(refused, Err(MpcError::Misuse(_))));
-        let refused = send(0, 5, 0, &delta, &mut sender, &mut line);
+        let refused = send(0, 5, 0, &delta, &mut sender, &mut channel);
         assert!(matches!(refused, Err(MpcError::Misuse(_))));
     }
 

@@ -4,7 +4,7 @@ use super::{PIECE, bits_per_letter, check_alphabet, derive_key};
 use crate::block::Block;
 use crate::error::MpcError;
 use crate::ot::{Bits, CorrelatedReceiver};
-use crate::transport::Transport;
+use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
 /// The receiver's keys for a run of letters, and the letters themselves.
@@ -21,7 +21,7 @@ pub fn receive(
     letters: &[usize],
     first_column: u64,
     correlated: &mut impl CorrelatedReceiver,
-    transport: &mut impl Transport,
+    channel: &mut impl Channel,
 ) -> Result<ReceivedLetters, MpcError> {
     check_alphabet(alphabet)?;
     if letters.iter().any(|&letter| letter >= alphabet) {
@@ -34,7 +34,7 @@ pub fn receive(
         for letter in piece {
             choices.push_low_bits(*letter as u64, bits);
         }
-        let labels = correlated.receive(&choices, transport)?;
+        let labels = correlated.receive(&choices, channel)?;
         for (at, letter) in piece.iter().enumerate() {
             let number = first_column.wrapping_add(keys.len() as u64);
             let labels = labels[at * bits..(at + 1) * bits].iter();

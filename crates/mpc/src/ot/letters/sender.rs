@@ -5,9 +5,9 @@ use crate::block::Block;
 use crate::error::MpcError;
 use crate::label::{Delta, ZeroLabel};
 use crate::ot::CorrelatedSender;
-use crate::transport::Transport;
 use std::ops::Deref;
 use std::sync::Arc;
+use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
 /// Keys are kept up to this size, and derived anew at every use beyond it: an alphabet of thousands must not cost gigabytes.
@@ -48,13 +48,13 @@ pub fn send(
     first_column: u64,
     delta: &Arc<Delta>,
     correlated: &mut impl CorrelatedSender,
-    transport: &mut impl Transport,
+    channel: &mut impl Channel,
 ) -> Result<SentLetters, MpcError> {
     check_alphabet(alphabet)?;
     let mut labels = Vec::new();
     for first in (0..count).step_by(PIECE) {
         let letters = PIECE.min(count - first);
-        labels.push(correlated.send(letters * bits_per_letter(alphabet), transport)?);
+        labels.push(correlated.send(letters * bits_per_letter(alphabet), channel)?);
     }
     let mut sent = SentLetters {
         alphabet,

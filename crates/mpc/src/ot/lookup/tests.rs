@@ -8,11 +8,11 @@ use crate::label::Delta;
 use crate::ot::ideal::ideal_pair;
 use crate::ot::letters;
 use crate::prg::Prg;
-use crate::transport::memory_pair;
 use proptest::prelude::*;
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use std::sync::Arc;
+use veilpath_channel::memory_pair;
 
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(60))]
@@ -34,9 +34,9 @@ proptest! {
 
         let delta = Arc::new(Delta::random(&mut ChaCha20Rng::seed_from_u64(3)));
         let (mut sender, mut receiver) = ideal_pair(Arc::clone(&delta), seed);
-        let (mut line, _other) = memory_pair();
-        let sent = letters::send(alphabet, 4, 0, &delta, &mut sender, &mut line).unwrap();
-        let received = letters::receive(alphabet, &own_letters, 0, &mut receiver, &mut line).unwrap();
+        let (mut channel, _peer) = memory_pair();
+        let sent = letters::send(alphabet, 4, 0, &delta, &mut sender, &mut channel).unwrap();
+        let received = letters::receive(alphabet, &own_letters, 0, &mut receiver, &mut channel).unwrap();
         let mut table = StripTable::new(alphabet, width, rows, fill).unwrap();
         prop_assert_eq!(table.rows(), rows);
         let mut shares = Prg::new(Kernel::best(), Block::new(9));
@@ -72,8 +72,8 @@ fn wrong_shapes_are_refused() {
     }
     let delta = Arc::new(Delta::random(&mut ChaCha20Rng::seed_from_u64(3)));
     let (_, mut receiver) = ideal_pair(delta, 1);
-    let (mut line, _other) = memory_pair();
-    let received = letters::receive(3, &[1], 0, &mut receiver, &mut line).unwrap();
+    let (mut channel, _peer) = memory_pair();
+    let received = letters::receive(3, &[1], 0, &mut receiver, &mut channel).unwrap();
     let place = Place {
         comparison: 0,
         strip: 0,

@@ -3,21 +3,21 @@
 use super::Way;
 use super::hello::greet;
 use super::lanes::{bobs_lanes, verdict};
-use super::line::{Line, joined, timed};
 use super::outputs::{bits_of, compare_with_threshold, settle};
 use super::plan::{Member, Plan, Portion, Results, Stage, complete, know};
 use super::scoring::Circuit;
-use crate::{Answer, Channel, Job, Observer, ProtocolError, Role};
+use super::work::{joined, timed};
+use crate::{Answer, Job, Observer, ProtocolError, Role};
 use rand::CryptoRng;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Mutex;
+use veilpath_channel::Channel;
 use veilpath_mpc::Kernel;
 use veilpath_mpc::alignment::{EvaluatorComparison, EvaluatorSession};
 use veilpath_mpc::lane::Lane;
 use veilpath_mpc::ot::Bits;
 use veilpath_mpc::ot::letters::ReceivedLetters;
-use veilpath_mpc::transport::Transport;
 use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
 
@@ -34,7 +34,7 @@ pub(crate) fn join(
 /// The same in a given way, with all randomness from a given generator.
 pub(super) fn join_with(
     job: &Job<'_>,
-    channel: &mut dyn Channel,
+    mut channel: &mut dyn Channel,
     observer: &dyn Observer,
     way: Way,
     rng: &mut impl CryptoRng,
@@ -45,16 +45,15 @@ pub(super) fn join_with(
     if plan.stages.is_empty() {
         return complete(results);
     }
-    let mut line = Line { channel, observer };
     let session = timed(observer, || {
-        Ok(EvaluatorSession::start(Kernel::best(), rng, &mut line)?)
+        Ok(EvaluatorSession::start(Kernel::best(), rng, &mut channel)?)
     })?;
     let mut sessions = vec![session];
     for stage in &plan.stages {
         let places = stage.places();
         let letters = timed(observer, || {
             let own = padded_letters(job, &plan, stage);
-            Ok(sessions[0].letters(plan.scoring.letters(), &own, &mut line)?)
+            Ok(sessions[0].letters(plan.scoring.letters(), &own, &mut channel)?)
         })?;
         let bob = Bob {
             job,
@@ -66,7 +65,7 @@ pub(super) fn join_with(
         };
         let count = greeted.lanes.min(stage.portions.len());
         if count == 1 {
-            bob.evaluate_all(stage.portions.iter(), &mut sessions[0], &mut line)?;
+            bob.evaluate_all(stage.portions.iter(), &mut sessions[0], &mut channel)?;
             continue;
         }
         while sessions.len() < count {
@@ -75,7 +74,7 @@ pub(super) fn join_with(
             let session = sessions[0].lane(lane)?;
             sessions.push(session);
         }
-        let (lines, carrier) = bobs_lanes(count, observer);
+        let (lines, carrier) = bobs_lanes(count);
         std::thread::scope(|scope| {
             let threads: Vec<_> = lines
                 .into_iter()
@@ -87,7 +86,7 @@ pub(super) fn join_with(
                     scope.spawn(move || bob.evaluate_all(portions, session, &mut line))
                 })
                 .collect();
-            let carried = carrier.carry(line.channel);
+            let carried = carrier.carry(channel);
             verdict(carried, threads.into_iter().map(joined).collect())
         })?;
     }
@@ -123,10 +122,10 @@ impl<'a> Bob<'a, '_> {
         &self,
         portions: impl Iterator<Item = &'a Portion>,
         session: &mut EvaluatorSession,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<(), ProtocolError> {
         for portion in portions {
-            let known = timed(self.observer, || self.evaluate(portion, session, transport))?;
+            let known = timed(self.observer, || self.evaluate(portion, session, channel))?;
             know(self.results, known);
         }
         Ok(())
@@ -137,7 +136,7 @@ impl<'a> Bob<'a, '_> {
         &self,
         portion: &Portion,
         session: &mut EvaluatorSession,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Vec<(usize, Answer)>, ProtocolError> {
         let members: Vec<Member> = self.plan.members(self.job, self.places, portion).collect();
         let comparisons: Vec<_> = members
@@ -149,16 +148,23 @@ impl<'a> Bob<'a, '_> {
             .collect();
         let fold = self.plan.scoring.fold();
         let letters = self.letters;
+        let on_cells = |cells: usize| self.observer.cells(cells as u64);
         let mut numbers = match &portion.circuit {
-            Circuit::Unit(cell) => session.align(cell, fold, letters, &comparisons, transport),
-            Circuit::Clipped(cell) => session.align(cell, fold, letters, &comparisons, transport),
-            Circuit::Difference(cell) => {
-                session.align(cell, fold, letters, &comparisons, transport)
+            Circuit::Unit(cell) => {
+                session.align(cell, fold, letters, &comparisons, channel, &on_cells)
             }
-            Circuit::Local(cell) => session.align(cell, fold, letters, &comparisons, transport),
+            Circuit::Clipped(cell) => {
+                session.align(cell, fold, letters, &comparisons, channel, &on_cells)
+            }
+            Circuit::Difference(cell) => {
+                session.align(cell, fold, letters, &comparisons, channel, &on_cells)
+            }
+            Circuit::Local(cell) => {
+                session.align(cell, fold, letters, &comparisons, channel, &on_cells)
+            }
         }?;
         if let Some(settling) = self.plan.scoring.settling() {
-            let peer = session.peer_bits(members.len() * settling.width, transport)?;
+            let peer = session.peer_bits(members.len() * settling.width, channel)?;
             let terms = members
                 .iter()
                 .map(|member| settling.join_term(self.job.own[member.join].len()));
@@ -167,24 +173,24 @@ impl<'a> Bob<'a, '_> {
             for bit in terms.flat_map(|term| bits_of(term, settling.width)) {
                 own.push(bit);
             }
-            let own = session.own_bits(&own, transport)?;
-            numbers = settle(session.party(), transport, &settling, numbers, &peer, &own)?;
+            let own = session.own_bits(&own, channel)?;
+            numbers = settle(session.party(), channel, &settling, numbers, &peer, &own)?;
         }
         numbers = compare_with_threshold(
             session.party(),
-            transport,
+            channel,
             self.plan,
             self.job,
             &members,
             numbers,
         )?;
         let known = if self.job.reveal_to.includes(Role::Join) {
-            session.learn(&numbers, transport)?
+            session.learn(&numbers, channel)?
         } else {
             Vec::new()
         };
         if self.job.reveal_to.includes(Role::Host) {
-            session.show(&numbers, transport)?;
+            session.show(&numbers, channel)?;
         }
         let answer = |(member, number): (&Member, u64)| {
             let answer = self.plan.answer(self.job, member.pair, number)?;

@@ -4,21 +4,21 @@ use super::Way;
 use super::entries::Inputs;
 use super::hello::greet;
 use super::lanes::{alices_lanes, verdict};
-use super::line::{Line, joined, timed};
 use super::outputs::{bits_of, compare_with_threshold, settle};
 use super::plan::{Member, Plan, Portion, Results, complete, know};
 use super::scoring::Circuit;
-use crate::{Answer, Channel, Job, Observer, ProtocolError, Role};
+use super::work::{joined, timed};
+use crate::{Answer, Job, Observer, ProtocolError, Role};
 use rand::CryptoRng;
 use std::collections::HashMap;
 use std::ops::Range;
 use std::sync::Mutex;
+use veilpath_channel::Channel;
 use veilpath_metrics::Scanpath;
 use veilpath_mpc::Kernel;
 use veilpath_mpc::alignment::{GarblerComparison, GarblerSession, Rows};
 use veilpath_mpc::lane::Lane;
 use veilpath_mpc::ot::letters::SentLetters;
-use veilpath_mpc::transport::Transport;
 use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
 
@@ -35,7 +35,7 @@ pub(crate) fn host(
 /// The same in a given way, with all randomness from a given generator.
 pub(super) fn host_with(
     job: &Job<'_>,
-    channel: &mut dyn Channel,
+    mut channel: &mut dyn Channel,
     observer: &dyn Observer,
     way: Way,
     rng: &mut impl CryptoRng,
@@ -46,9 +46,8 @@ pub(super) fn host_with(
     if plan.stages.is_empty() {
         return complete(results);
     }
-    let mut line = Line { channel, observer };
     let session = timed(observer, || {
-        Ok(GarblerSession::start(Kernel::best(), rng, &mut line)?)
+        Ok(GarblerSession::start(Kernel::best(), rng, &mut channel)?)
     })?;
     // Lanes are made when they are first needed: a small job has one.
     let mut sessions = vec![session];
@@ -56,7 +55,7 @@ pub(super) fn host_with(
         let places = stage.places();
         let letters = timed(observer, || {
             let alphabet = plan.scoring.letters();
-            Ok(sessions[0].letters(alphabet, stage.letters(), &mut line)?)
+            Ok(sessions[0].letters(alphabet, stage.letters(), &mut channel)?)
         })?;
         let alice = Alice {
             job,
@@ -68,7 +67,7 @@ pub(super) fn host_with(
         };
         let count = greeted.lanes.min(stage.portions.len());
         if count == 1 {
-            alice.garble_all(stage.portions.iter(), &mut sessions[0], &mut line)?;
+            alice.garble_all(stage.portions.iter(), &mut sessions[0], &mut channel)?;
             continue;
         }
         while sessions.len() < count {
@@ -77,7 +76,7 @@ pub(super) fn host_with(
             let session = sessions[0].lane(lane)?;
             sessions.push(session);
         }
-        let (lines, carrier) = alices_lanes(count, observer);
+        let (lines, carrier) = alices_lanes(count);
         std::thread::scope(|scope| {
             let threads: Vec<_> = lines
                 .into_iter()
@@ -89,7 +88,7 @@ pub(super) fn host_with(
                     scope.spawn(move || alice.garble_all(portions, session, &mut line))
                 })
                 .collect();
-            let carried = carrier.carry(line.channel);
+            let carried = carrier.carry(channel);
             verdict(carried, threads.into_iter().map(joined).collect())
         })?;
     }
@@ -111,7 +110,7 @@ impl<'a> Alice<'a, '_> {
         &self,
         portions: impl Iterator<Item = &'a Portion>,
         session: &mut GarblerSession,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<(), ProtocolError> {
         let mut inputs: Option<Inputs<'_>> = None;
         for portion in portions {
@@ -124,7 +123,7 @@ impl<'a> Alice<'a, '_> {
                         portion.circuit,
                     ),
                 };
-                self.garble(portion, inputs.insert(fitting), session, transport)
+                self.garble(portion, inputs.insert(fitting), session, channel)
             })?;
             know(self.results, known);
         }
@@ -137,7 +136,7 @@ impl<'a> Alice<'a, '_> {
         portion: &Portion,
         inputs: &Inputs<'_>,
         session: &mut GarblerSession,
-        transport: &mut impl Transport,
+        channel: &mut impl Channel,
     ) -> Result<Vec<(usize, Answer)>, ProtocolError> {
         let members: Vec<Member> = self.plan.members(self.job, self.places, portion).collect();
         let comparisons: Vec<_> = members
@@ -154,13 +153,20 @@ impl<'a> Alice<'a, '_> {
             .collect();
         let fold = self.plan.scoring.fold();
         let letters = self.letters;
+        let on_cells = |cells: usize| self.observer.cells(cells as u64);
         let mut numbers = match &portion.circuit {
-            Circuit::Unit(cell) => session.align(cell, fold, letters, &comparisons, transport),
-            Circuit::Clipped(cell) => session.align(cell, fold, letters, &comparisons, transport),
-            Circuit::Difference(cell) => {
-                session.align(cell, fold, letters, &comparisons, transport)
+            Circuit::Unit(cell) => {
+                session.align(cell, fold, letters, &comparisons, channel, &on_cells)
             }
-            Circuit::Local(cell) => session.align(cell, fold, letters, &comparisons, transport),
+            Circuit::Clipped(cell) => {
+                session.align(cell, fold, letters, &comparisons, channel, &on_cells)
+            }
+            Circuit::Difference(cell) => {
+                session.align(cell, fold, letters, &comparisons, channel, &on_cells)
+            }
+            Circuit::Local(cell) => {
+                session.align(cell, fold, letters, &comparisons, channel, &on_cells)
+            }
         }?;
         if let Some(settling) = self.plan.scoring.settling() {
             let terms = members
@@ -169,25 +175,25 @@ impl<'a> Alice<'a, '_> {
             // With room for all: a vector that grows leaves copies behind.
             let mut own = Zeroizing::new(Vec::with_capacity(members.len() * settling.width));
             own.extend(terms.flat_map(|term| bits_of(term, settling.width)));
-            let own = session.own_bits(&own, transport)?;
-            let peer = session.peer_bits(members.len() * settling.width, transport)?;
-            numbers = settle(session.party(), transport, &settling, numbers, &own, &peer)?;
+            let own = session.own_bits(&own, channel)?;
+            let peer = session.peer_bits(members.len() * settling.width, channel)?;
+            numbers = settle(session.party(), channel, &settling, numbers, &own, &peer)?;
         }
         numbers = compare_with_threshold(
             session.party(),
-            transport,
+            channel,
             self.plan,
             self.job,
             &members,
             numbers,
         )?;
         if self.job.reveal_to.includes(Role::Join) {
-            session.show(&numbers, transport)?;
+            session.show(&numbers, channel)?;
         }
         if !self.job.reveal_to.includes(Role::Host) {
             return Ok(Vec::new());
         }
-        let numbers = session.learn(&numbers, transport)?;
+        let numbers = session.learn(&numbers, channel)?;
         let answer = |(member, number): (&Member, u64)| {
             let answer = self.plan.answer(self.job, member.pair, number)?;
             Ok((member.pair, answer))

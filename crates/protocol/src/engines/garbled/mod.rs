@@ -67,12 +67,12 @@ mod evaluator;
 mod garbler;
 mod hello;
 mod lanes;
-mod line;
 mod outputs;
 mod plan;
 mod scoring;
 #[cfg(test)]
 mod tests;
+mod work;
 
 pub(crate) use evaluator::join;
 pub(crate) use garbler::host;

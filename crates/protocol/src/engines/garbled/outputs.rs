@@ -4,15 +4,15 @@
 use super::plan::{Member, Plan};
 use super::scoring::{Settling, Test};
 use crate::{Job, ProtocolError, Reveal};
+use veilpath_channel::Channel;
 use veilpath_mpc::circuit::Party;
 use veilpath_mpc::circuit::numbers::bits_for;
 use veilpath_mpc::circuit::reduce::{Number, Operation, Pair, pairwise, public_number};
-use veilpath_mpc::transport::Transport;
 
 /// Adds what the two sides bring in for their lengths; `hosts` and `joins` hold `width` wires for each number.
 pub(super) fn settle<P: Party>(
     party: &mut P,
-    transport: &mut impl Transport,
+    channel: &mut impl Channel,
     settling: &Settling,
     numbers: Vec<Number<P::Label>>,
     hosts: &[P::Label],
@@ -23,7 +23,7 @@ pub(super) fn settle<P: Party>(
         .chunks_exact(width)
         .zip(joins.chunks_exact(width))
         .collect();
-    let mut lengths = pairwise(party, transport, Operation::Add, &terms)?;
+    let mut lengths = pairwise(party, channel, Operation::Add, &terms)?;
     modulo(&mut lengths, width);
     let operation = if settling.subtract {
         Operation::Subtract
@@ -35,7 +35,7 @@ pub(super) fn settle<P: Party>(
         .zip(&numbers)
         .map(|(length, number)| (&length[..], &number[..]))
         .collect();
-    let mut settled = pairwise(party, transport, operation, &both)?;
+    let mut settled = pairwise(party, channel, operation, &both)?;
     modulo(&mut settled, width);
     Ok(settled)
 }
@@ -43,7 +43,7 @@ pub(super) fn settle<P: Party>(
 /// Where a threshold is asked for, one bit is left of each number.
 pub(super) fn compare_with_threshold<P: Party>(
     party: &mut P,
-    transport: &mut impl Transport,
+    channel: &mut impl Channel,
     plan: &Plan,
     job: &Job<'_>,
     members: &[Member],
@@ -65,7 +65,7 @@ pub(super) fn compare_with_threshold<P: Party>(
         .zip(&limits)
         .map(|(number, limit)| (&number[..], &limit[..]))
         .collect();
-    Ok(pairwise(party, transport, Operation::AtLeast, &both)?)
+    Ok(pairwise(party, channel, Operation::AtLeast, &both)?)
 }
 
 /// The lowest bits of a number.

@@ -1,10 +1,10 @@
 //! Alice's end: everything is sent by her wish, and Bob's bytes are asked for.
 
 use super::{FRAME_BYTES, FRAMES_WAITING, Header, Kind, REQUEST_BYTES};
-use crate::{Channel, Observer, ProtocolError, copying};
+use crate::ProtocolError;
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
-use veilpath_mpc::transport::{Transport, TransportError};
+use veilpath_channel::{Channel, ChannelError, copying};
 
 /// Bytes that Alice may have asked for and not received.
 const WINDOW: usize = 128 << 10;
@@ -19,12 +19,11 @@ enum Wish {
 }
 
 /// The line of one of Alice's lanes.
-pub(in crate::engines::garbled) struct AlicesLane<'a> {
+pub(in crate::engines::garbled) struct AlicesLane {
     lane: usize,
     carrier: SyncSender<(usize, Wish)>,
     incoming: Receiver<Vec<u8>>,
     unsent: Vec<u8>,
-    observer: &'a dyn Observer,
 }
 
 /// Carries for Alice's lanes.
@@ -37,10 +36,7 @@ pub(in crate::engines::garbled) struct AlicesCarrier {
 }
 
 /// So many lanes for Alice, and their carrier.
-pub(in crate::engines::garbled) fn alices_lanes(
-    count: usize,
-    observer: &dyn Observer,
-) -> (Vec<AlicesLane<'_>>, AlicesCarrier) {
+pub(in crate::engines::garbled) fn alices_lanes(count: usize) -> (Vec<AlicesLane>, AlicesCarrier) {
     let (carrier, wishes) = sync_channel(FRAMES_WAITING);
     let (mut lines, mut lanes) = (Vec::new(), Vec::new());
     for lane in 0..count {
@@ -51,7 +47,6 @@ pub(in crate::engines::garbled) fn alices_lanes(
             carrier: carrier.clone(),
             incoming,
             unsent: Vec::with_capacity(FRAME_BYTES),
-            observer,
         });
     }
     let carrier = AlicesCarrier {
@@ -63,16 +58,16 @@ pub(in crate::engines::garbled) fn alices_lanes(
     (lines, carrier)
 }
 
-impl AlicesLane<'_> {
-    fn wish(&self, wish: Wish) -> Result<(), TransportError> {
+impl AlicesLane {
+    fn wish(&self, wish: Wish) -> Result<(), ChannelError> {
         self.carrier
             .send((self.lane, wish))
-            .map_err(|_| TransportError::Closed)
+            .map_err(|_| ChannelError::Closed)
     }
 }
 
-impl Transport for AlicesLane<'_> {
-    fn send(&mut self, bytes: &[u8]) -> Result<(), TransportError> {
+impl Channel for AlicesLane {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         let mut rest = bytes;
         while !rest.is_empty() {
             let room = (FRAME_BYTES - self.unsent.len()).min(rest.len());
@@ -86,30 +81,26 @@ impl Transport for AlicesLane<'_> {
         Ok(())
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), TransportError> {
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
         self.flush()?;
         for piece in buffer.chunks_mut(REQUEST_BYTES) {
             self.wish(Wish::Receive(piece.len()))?;
-            let bytes = self.incoming.recv().map_err(|_| TransportError::Closed)?;
+            let bytes = self.incoming.recv().map_err(|_| ChannelError::Closed)?;
             if bytes.len() != piece.len() {
-                return Err(TransportError::Closed);
+                return Err(ChannelError::Closed);
             }
             copying::copy(&bytes, piece);
         }
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), TransportError> {
+    fn flush(&mut self) -> Result<(), ChannelError> {
         if self.unsent.is_empty() {
             return Ok(());
         }
         let next = Vec::with_capacity(FRAME_BYTES);
         let unsent = std::mem::replace(&mut self.unsent, next);
         self.wish(Wish::Send(unsent))
-    }
-
-    fn finished(&mut self, cells: usize) {
-        self.observer.cells(cells as u64);
     }
 }
 

@@ -1,10 +1,10 @@
 //! Bob's end: frames are handed to their lanes, and questions answered in the order in which they come.
 
 use super::{FRAMES_WAITING, Header, Kind};
-use crate::{Channel, Observer, ProtocolError, copying};
+use crate::ProtocolError;
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
-use veilpath_mpc::transport::{Transport, TransportError};
+use veilpath_channel::{Channel, ChannelError, copying};
 
 /// What Bob's lanes tell their carrier.
 enum Word {
@@ -14,14 +14,13 @@ enum Word {
 }
 
 /// The line of one of Bob's lanes.
-pub(in crate::engines::garbled) struct BobsLane<'a> {
+pub(in crate::engines::garbled) struct BobsLane {
     carrier: Sender<Word>,
     incoming: Receiver<Vec<u8>>,
     unsent: Vec<u8>,
     unread: Vec<u8>,
     read: usize,
     frames: u64,
-    observer: &'a dyn Observer,
 }
 
 /// Carries for Bob's lanes.
@@ -39,10 +38,7 @@ struct CarriedLane {
 }
 
 /// So many lanes for Bob, and their carrier.
-pub(in crate::engines::garbled) fn bobs_lanes(
-    count: usize,
-    observer: &dyn Observer,
-) -> (Vec<BobsLane<'_>>, BobsCarrier) {
+pub(in crate::engines::garbled) fn bobs_lanes(count: usize) -> (Vec<BobsLane>, BobsCarrier) {
     let (mut lines, mut lanes) = (Vec::new(), Vec::new());
     for _ in 0..count {
         let (outgoing, incoming) = sync_channel(FRAMES_WAITING);
@@ -60,23 +56,22 @@ pub(in crate::engines::garbled) fn bobs_lanes(
             unread: Vec::new(),
             read: 0,
             frames: 0,
-            observer,
         });
     }
     (lines, BobsCarrier { lanes })
 }
 
-impl BobsLane<'_> {
-    fn say(&self, word: Word) -> Result<(), TransportError> {
-        self.carrier.send(word).map_err(|_| TransportError::Closed)
+impl BobsLane {
+    fn say(&self, word: Word) -> Result<(), ChannelError> {
+        self.carrier.send(word).map_err(|_| ChannelError::Closed)
     }
 
-    fn next_frame(&mut self) -> Result<Vec<u8>, TransportError> {
+    fn next_frame(&mut self) -> Result<Vec<u8>, ChannelError> {
         let frame = match self.incoming.try_recv() {
             Ok(frame) => frame,
             Err(_) => {
                 self.say(Word::Waits(self.frames))?;
-                self.incoming.recv().map_err(|_| TransportError::Closed)?
+                self.incoming.recv().map_err(|_| ChannelError::Closed)?
             }
         };
         self.frames += 1;
@@ -84,13 +79,13 @@ impl BobsLane<'_> {
     }
 }
 
-impl Transport for BobsLane<'_> {
-    fn send(&mut self, bytes: &[u8]) -> Result<(), TransportError> {
+impl Channel for BobsLane {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         copying::append(bytes, &mut self.unsent);
         Ok(())
     }
 
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), TransportError> {
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
         let mut filled = 0;
         while filled < buffer.len() {
             if self.read == self.unread.len() {
@@ -108,16 +103,12 @@ impl Transport for BobsLane<'_> {
         Ok(())
     }
 
-    fn flush(&mut self) -> Result<(), TransportError> {
+    fn flush(&mut self) -> Result<(), ChannelError> {
         if self.unsent.is_empty() {
             return Ok(());
         }
         let unsent = std::mem::take(&mut self.unsent);
         self.say(Word::Bytes(unsent))
-    }
-
-    fn finished(&mut self, cells: usize) {
-        self.observer.cells(cells as u64);
     }
 }
 

@@ -1,24 +1,24 @@
-//! Copying bytes that travel.
+//! Copying long runs of bytes in short pieces.
 //!
-//! The C library copies pieces of two kilobytes and more by one instruction of the processor. On AMD's Zen 3 and Zen 4 that instruction is
-//! several times slower than a loop when the two places lie differently to the processor's lines of memory, and bytes behind headers always do.
-//! So long pieces are copied as several short ones: a seventh of a garbled comparison's time.
+//! The C library copies two kilobytes and more with a single string instruction of the processor. On AMD's Zen 3 and Zen 4 that
+//! instruction is several times slower than a loop when source and destination are aligned differently to cache lines, and bytes behind
+//! a header always are. Copying a long run as several short pieces saves a seventh of the time of a garbled comparison.
 
-/// Short enough that no C library reaches for that instruction.
+/// Short enough that no C library uses that instruction.
 const PIECE: usize = 2 << 10;
 
-/// Copies into a place of the same length.
+/// Copies into a slice of the same length.
 ///
 /// # Panics
-/// Where the lengths differ, as `copy_from_slice` does.
+/// If the lengths differ, as `copy_from_slice` does.
 pub fn copy(from: &[u8], to: &mut [u8]) {
-    assert_eq!(from.len(), to.len(), "places of different lengths");
+    assert_eq!(from.len(), to.len(), "slices of different lengths");
     for (from, to) in from.chunks(PIECE).zip(to.chunks_mut(PIECE)) {
         to.copy_from_slice(from);
     }
 }
 
-/// Copies to the end of what is there.
+/// Appends to a vector.
 pub fn append(from: &[u8], to: &mut Vec<u8>) {
     to.reserve(from.len());
     for piece in from.chunks(PIECE) {
@@ -31,7 +31,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn copies_are_whole_at_every_length_around_a_piece() {
+    fn copies_are_complete_at_lengths_around_a_piece() {
         for length in [0, 1, PIECE - 1, PIECE, PIECE + 1, 5 * PIECE + 3] {
             let from: Vec<u8> = (0..length).map(|at| (at % 251) as u8).collect();
             let mut to = vec![0; length];

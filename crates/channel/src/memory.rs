@@ -1,0 +1,122 @@
+//! Two connected ends in one process.
+
+use crate::{Channel, ChannelError, copying};
+use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+
+/// Bytes that wait in the buffer of a [`MemoryChannel`] before they are passed on without a flush.
+const BUFFER_BYTES: usize = 64 << 10;
+
+/// Buffers that the other side may have left unread: a sender that is faster than its receiver has to wait.
+const UNREAD_BUFFERS: usize = 16;
+
+/// One end of a pair in memory.
+#[derive(Debug)]
+pub struct MemoryChannel {
+    outgoing: SyncSender<Vec<u8>>,
+    incoming: Receiver<Vec<u8>>,
+    unsent: Vec<u8>,
+    unread: Vec<u8>,
+    read: usize,
+}
+
+/// Two connected ends, for two parties on two threads of one process.
+pub fn memory_pair() -> (MemoryChannel, MemoryChannel) {
+    let (to_second, from_first) = sync_channel(UNREAD_BUFFERS);
+    let (to_first, from_second) = sync_channel(UNREAD_BUFFERS);
+    let end = |outgoing, incoming| MemoryChannel {
+        outgoing,
+        incoming,
+        unsent: Vec::new(),
+        unread: Vec::new(),
+        read: 0,
+    };
+    (end(to_second, from_second), end(to_first, from_first))
+}
+
+impl Channel for MemoryChannel {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        let mut rest = bytes;
+        while !rest.is_empty() {
+            if self.unsent.capacity() == 0 {
+                // Buffers of one size are cheap to allocate and to free.
+                self.unsent.reserve_exact(BUFFER_BYTES);
+            }
+            let room = (BUFFER_BYTES - self.unsent.len()).min(rest.len());
+            let (now, later) = rest.split_at(room);
+            copying::append(now, &mut self.unsent);
+            rest = later;
+            if self.unsent.len() == BUFFER_BYTES {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            if self.read == self.unread.len() {
+                self.unread = self.incoming.recv().map_err(|_| ChannelError::Closed)?;
+                self.read = 0;
+            }
+            let count = (self.unread.len() - self.read).min(buffer.len() - filled);
+            copying::copy(
+                &self.unread[self.read..self.read + count],
+                &mut buffer[filled..filled + count],
+            );
+            filled += count;
+            self.read += count;
+        }
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        if self.unsent.is_empty() {
+            return Ok(());
+        }
+        self.outgoing
+            .send(std::mem::take(&mut self.unsent))
+            .map_err(|_| ChannelError::Closed)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::UNREAD_BYTES;
+
+    #[test]
+    fn bytes_arrive_in_order_in_chunks_of_any_size() {
+        let (mut left, mut right) = memory_pair();
+        let sent: Vec<u8> = (0..200_000u32).map(|i| (i % 251) as u8).collect();
+        std::thread::scope(|scope| {
+            scope.spawn(|| {
+                for chunk in sent.chunks(777) {
+                    left.send(chunk).unwrap();
+                }
+                left.flush().unwrap();
+            });
+            let mut received = vec![0; 200_000];
+            for chunk in received.chunks_mut(1009) {
+                right.receive(chunk).unwrap();
+            }
+            assert_eq!(received, sent);
+        });
+    }
+
+    #[test]
+    fn sending_does_not_wait_for_the_receiver_up_to_the_limit() {
+        let (mut left, _right) = memory_pair();
+        left.send(&vec![0; UNREAD_BYTES]).unwrap();
+        left.flush().unwrap();
+    }
+
+    #[test]
+    fn a_closed_peer_is_an_error_and_does_not_block() {
+        let (mut left, right) = memory_pair();
+        drop(right);
+        assert_eq!(left.receive(&mut [0]), Err(ChannelError::Closed));
+        left.send(&[1]).unwrap();
+        assert_eq!(left.flush(), Err(ChannelError::Closed));
+    }
+}

@@ -1,0 +1,24 @@
+//! Work that the observer may time, on this thread and on others.
+
+use crate::{Observer, ProtocolError};
+use std::thread::ScopedJoinHandle;
+
+/// Does a piece of work that the observer may time.
+pub(super) fn timed<T>(
+    observer: &dyn Observer,
+    work: impl FnOnce() -> Result<T, ProtocolError>,
+) -> Result<T, ProtocolError> {
+    let (mut work, mut result) = (Some(work), None);
+    observer.work(&mut || result = work.take().map(|work| work()));
+    result.unwrap_or(Err(ProtocolError::Internal("work was not done")))
+}
+
+/// What a lane's thread came to.
+pub(super) fn joined(
+    thread: ScopedJoinHandle<'_, Result<(), ProtocolError>>,
+) -> Result<(), ProtocolError> {
+    match thread.join() {
+        Ok(result) => result,
+        Err(panic) => std::panic::resume_unwind(panic),
+    }
+}
