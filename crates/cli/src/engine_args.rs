@@ -3,25 +3,13 @@
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
-use veilpath_paillier::SecretKey;
 use veilpath_protocol::{Engine, PaillierOptions};
 use veilpath_session::HostKey;
-
-/// The arguments about the engine.
-#[derive(Debug, Args)]
-pub(crate) struct EngineArgs {
-    /// How to compute; plain is fastest and protects nothing
-    #[arg(long, value_enum, value_name = "ENGINE", default_value_t)]
-    pub(crate) engine: EngineName,
-
-    #[command(flatten)]
-    pub(crate) paillier: PaillierArgs,
-}
 
 /// The engines on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineName {
-    /// Garbled circuits: nothing but lengths and results, provably
+    /// Garbled circuits: each side learns lengths and results, provably nothing else
     #[default]
     Garbled,
     /// The paper's protocol over Paillier encryption, which tells the host more
@@ -41,7 +29,7 @@ pub(crate) struct PaillierArgs {
     #[arg(long)]
     pub(crate) allow_weak_key: bool,
 
-    /// The most cells per message; 1 is the paper's way [default: 512]
+    /// The most matrix cells per message; the paper has 1 [default: 512]
     #[arg(long, value_name = "CELLS")]
     pub(crate) batch: Option<u32>,
 
@@ -49,7 +37,7 @@ pub(crate) struct PaillierArgs {
     #[arg(long)]
     pub(crate) no_packing: bool,
 
-    /// Mask every difference on its own, which hides from the host most of what the paper's masks show
+    /// Mask every difference separately, which hides most of what the paper's masks show the host
     #[arg(long)]
     pub(crate) hardened: bool,
 }
@@ -84,7 +72,7 @@ impl KeyArgs {
         if name != EngineName::Paillier {
             return Err(Failure::input("--key is for --engine paillier"));
         }
-        let (key, size) = load_key(path)?;
+        let (key, size) = veilpath::load_host_key(path)?;
         if let Some(asked) = paillier.key_bits.filter(|&asked| asked != size) {
             return Err(Failure::input(format!(
                 "{}: this key has {} bits, and --key-bits asks for {}\n  \
@@ -105,13 +93,6 @@ impl KeyArgs {
     pub(crate) fn file(&self) -> Option<&Path> {
         self.key.as_deref()
     }
-}
-
-fn load_key(path: &Path) -> Result<(HostKey, KeyBits), Failure> {
-    let key = SecretKey::load(path)
-        .map_err(|error| Failure::input(format!("{}: {error}", path.display())))?;
-    let size = key.public_key().size();
-    Ok((key.into(), size))
 }
 
 impl EngineName {

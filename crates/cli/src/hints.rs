@@ -2,7 +2,7 @@
 //!
 //! The library names fields and values; here a field becomes its flag, and an error gets its remedy.
 
-use veilpath::{Error, MetricField, MetricOptionsError, NoEffect, OutputConflict};
+use veilpath::{Error, MetricField, MetricOptionsError, NoEffect, OtherFile, OutputConflict};
 
 /// The error's text with the flags it is about and what to do.
 pub(crate) fn explain(error: &Error) -> String {
@@ -13,6 +13,24 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::Spec(_) => format!(
             "{error}\n  encode both with the same settings and the same version of veilpath"
         ),
+        Error::NotACohort { file, found } => match found {
+            OtherFile::Gaze(_) => {
+                format!("{error}\n  turn it into one first: veilpath encode {file} -o cohort.csv")
+            }
+            _ => format!("{error}\n  name the file that `veilpath encode` wrote"),
+        },
+        Error::EmptyScanpaths { .. } => format!(
+            "{error}\n  remove those rows (veilpath encode --drop-empty leaves them out), or use another --metric"
+        ),
+        Error::LongerThanPadding { longest, .. } => format!(
+            "{error}\n  agree with the other side on --pad-to {longest} or more, or remove those rows"
+        ),
+        Error::NothingToCompare => format!(
+            "{error}\n  compare all scanpaths with all others by --pairs all, or rename the stimuli in one file"
+        ),
+        Error::TooManyPairs { .. } => {
+            format!("{error}\n  compare parts of the cohorts, for example stimulus by stimulus")
+        }
         _ => error.to_string(),
     }
 }
@@ -49,7 +67,9 @@ fn metric_options(error: &MetricOptionsError) -> String {
         MetricOptionsError::LocalDistances => format!(
             "{error}\n  use --match and --mismatch, or give a table of scores with --substitution FILE.csv"
         ),
-        MetricOptionsError::DnaGrid | MetricOptionsError::Table { .. } => error.to_string(),
+        MetricOptionsError::DnaGrid
+        | MetricOptionsError::Letters(_)
+        | MetricOptionsError::Table { .. } => error.to_string(),
     }
 }
 

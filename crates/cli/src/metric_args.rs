@@ -94,11 +94,6 @@ impl MetricArgs {
     ) -> Result<Metric, Failure> {
         Ok(MetricOptions::from(self).metric(alphabet, declared)?)
     }
-
-    /// Whether the metric measures distances between grid cells.
-    pub(crate) fn needs_grid(&self) -> bool {
-        MetricOptions::from(self).needs_grid()
-    }
 }
 
 impl From<&MetricArgs> for MetricOptions {

@@ -1,13 +1,19 @@
-//! Where results go: standard output, and a file where the user names one.
+//! Where results go: a file that the user names, or standard output.
+//!
+//! With `-o FILE` the results go to the file, and the user reads a summary. Without it a pipe gets everything, and a
+//! terminal the first rows. `-o -` is standard output.
 
 use crate::failure::Failure;
-use crate::new_file::NewFile;
+use crate::inputs::is_dash;
+use crate::messages;
 use clap::{Args, ValueEnum};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use veilpath_protocol::Outcome;
+use veilpath::{Outcome, OutputFile};
 use veilpath_report::{csv, json, table};
-use veilpath_session::CompletedSession;
+
+/// Rows that a terminal shows.
+const PREVIEW_ROWS: usize = 20;
 
 /// How results are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -16,18 +22,18 @@ pub(crate) enum Format {
     Table,
     /// a,b,stimulus,score,similarity (with --reveal threshold:T a,b,stimulus,within)
     Csv,
-    /// One object with spec, results, cost and revealed
+    /// One object with the plan, the results, the cost and what was revealed
     Json,
 }
 
 /// The arguments about output.
 #[derive(Clone, Debug, Args)]
 pub(crate) struct OutputArgs {
-    /// How to write the results [default: table]
+    /// How to write the results [default: by the end of the file's name; else table]
     #[arg(long, value_enum, value_name = "FORMAT")]
     pub(crate) format: Option<Format>,
 
-    /// Write the results to this file as well (without --format, .csv, .json and .txt tell how)
+    /// Write the results to this file, .csv, .json or .txt (- for standard output)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
 }
@@ -44,46 +50,41 @@ impl Format {
 }
 
 impl OutputArgs {
-    /// Prepares the file, so that a bad path is noticed before hours of work and not after. `inputs` are the files that
-    /// are read: none may be overwritten.
-    pub(crate) fn prepare(&self, inputs: &[&Path]) -> Result<Prepared, Failure> {
-        Ok(Prepared {
-            format: self.format.unwrap_or(Format::Table),
-            file: match &self.output {
-                None => None,
-                Some(path) => {
-                    let file = NewFile::create(path, inputs)?;
-                    let format = self.file_format(path, &file)?;
-                    Some((file, format))
-                }
-            },
-        })
-    }
-
-    /// Whether the file can be written, without leaving one behind: a run that is killed must not either. A pipe stays
-    /// open, because its reader takes a closed one for the end.
+    /// Whether the file can be written, so that a bad path is noticed before hours of work and not after. `inputs` are the
+    /// files that are read: none may be overwritten.
+    ///
+    /// No file is left behind: a run that is killed must not leave one either. A pipe stays open, because its reader takes
+    /// a closed one for the end.
     pub(crate) fn check(&self, inputs: &[&Path]) -> Result<Checked, Failure> {
-        let prepared = self.prepare(inputs)?;
-        let stays = |(file, _): &(NewFile, Format)| file.is_direct();
-        let open = prepared.file.as_ref().is_some_and(stays);
-        Ok(Checked(open.then_some(prepared)))
+        let file = self.open_file(inputs)?;
+        Ok(Checked(file.filter(|(file, _)| file.is_direct())))
     }
 
-    /// Writes the results to the file alone: where several peers have results, standard output is none's.
-    pub(crate) fn write_file(
-        &self,
-        inputs: &[&Path],
-        results: &Results<'_>,
-    ) -> Result<(), Failure> {
-        match self.prepare(inputs)?.file {
-            Some((file, format)) => Ok(file.write(|out| render(format, results, out))?),
+    /// Writes the results to the file only: where several peers have results, standard output belongs to none.
+    pub(crate) fn write_file(&self, inputs: &[&Path], outcome: &Outcome) -> Result<(), Failure> {
+        match self.open_file(inputs)? {
+            Some((file, format)) => Ok(file.write(|out| render(format, outcome, out))?),
             None => Ok(()),
         }
     }
 
-    /// What goes into a file without `--format`, by the end of its name. An end that promises another form is refused: a table for
-    /// people in it would be taken for numbers as they are.
-    fn file_format(&self, path: &Path, file: &NewFile) -> Result<Format, Failure> {
+    /// The file, where the results go to one.
+    fn file(&self) -> Option<&Path> {
+        self.output.as_deref().filter(|path| !is_dash(path))
+    }
+
+    fn open_file(&self, inputs: &[&Path]) -> Result<Option<(OutputFile, Format)>, Failure> {
+        let Some(path) = self.file() else {
+            return Ok(None);
+        };
+        let file = OutputFile::create(path, inputs)?;
+        let format = self.file_format(path, &file)?;
+        Ok(Some((file, format)))
+    }
+
+    /// The format of a file without `--format`, by the end of its name. An end that promises another format is refused: a
+    /// table for people in it would be taken for exact numbers.
+    fn file_format(&self, path: &Path, file: &OutputFile) -> Result<Format, Failure> {
         if let Some(format) = self.format {
             return Ok(format);
         }
@@ -101,80 +102,54 @@ impl OutputArgs {
             ))
         })
     }
+
+    /// Prints everything, or on a terminal the first rows, unless the user asked for all.
+    fn print(&self, outcome: &Outcome) -> Result<(), Failure> {
+        let stdout = io::stdout().lock();
+        let all = self.format.is_some() || self.output.is_some() || !stdout.is_terminal();
+        let mut out = BufWriter::new(stdout);
+        let printed = if all {
+            render(self.format.unwrap_or(Format::Table), outcome, &mut out)
+        } else {
+            preview(outcome, &mut out)
+        };
+        printed
+            .and_then(|()| out.flush())
+            .map_err(|error| Failure::printing(&error))
+    }
 }
 
 /// A place for results that was there before the work.
-pub(crate) struct Checked(Option<Prepared>);
+pub(crate) struct Checked(Option<(OutputFile, Format)>);
 
 impl Checked {
-    /// Writes the results there.
+    /// Writes the results there. Where a file cannot be written any more they are printed: the work must not be lost.
     pub(crate) fn write(
         self,
         args: &OutputArgs,
         inputs: &[&Path],
-        results: &Results<'_>,
+        outcome: &Outcome,
     ) -> Result<(), Failure> {
-        let prepared = match self.0 {
-            Some(prepared) => Ok(prepared),
-            None => args.prepare(inputs),
+        let Some(path) = args.file() else {
+            return args.print(outcome);
         };
-        match prepared {
-            Ok(prepared) => prepared.write(results),
-            Err(failure) => {
-                // The place was there before the work and is gone: the results are printed all the same.
-                let without_file = Prepared {
-                    format: args.format.unwrap_or(Format::Table),
-                    file: None,
-                };
-                let _ = without_file.write(results);
-                Err(failure)
+        let written = match self.0 {
+            Some((file, format)) => Ok(file.write(|out| render(format, outcome, out))?),
+            None => args.write_file(inputs, outcome),
+        };
+        match &written {
+            Ok(()) => messages::info(&format!("results: {}\n", path.display())),
+            Err(_) => {
+                let mut out = BufWriter::new(io::stdout().lock());
+                let format = args.format.unwrap_or(Format::Table);
+                let _ = render(format, outcome, &mut out).and_then(|()| out.flush());
             }
         }
+        written
     }
 }
 
-/// Output that is ready to be written.
-pub(crate) struct Prepared {
-    format: Format,
-    file: Option<(NewFile, Format)>,
-}
-
-impl Prepared {
-    /// Writes the results everywhere, the file first: a closed pipe must not cost the results. Nor must a full disk: they are
-    /// printed whatever became of the file.
-    fn write(self, results: &Results<'_>) -> Result<(), Failure> {
-        let filed = match self.file {
-            Some((file, format)) => file.write(|out| render(format, results, out)),
-            None => Ok(()),
-        };
-        let mut out = BufWriter::new(io::stdout().lock());
-        let printed = render(self.format, results, &mut out);
-        filed?;
-        printed.map_err(|error| Failure::printing(&error))
-    }
-}
-
-/// What came out of a comparison.
-pub(crate) struct Results<'a> {
-    outcome: &'a Outcome,
-}
-
-impl<'a> From<&'a Outcome> for Results<'a> {
-    fn from(outcome: &'a Outcome) -> Self {
-        Self { outcome }
-    }
-}
-
-impl<'a> From<&'a CompletedSession> for Results<'a> {
-    fn from(ended: &'a CompletedSession) -> Self {
-        Self {
-            outcome: &ended.outcome,
-        }
-    }
-}
-
-fn render(format: Format, results: &Results<'_>, out: &mut dyn Write) -> io::Result<()> {
-    let outcome = results.outcome;
+fn render(format: Format, outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     match format {
         Format::Table => table::write(outcome, out),
         Format::Csv => csv::write(outcome, out),
@@ -182,10 +157,31 @@ fn render(format: Format, results: &Results<'_>, out: &mut dyn Write) -> io::Res
     }
 }
 
-/// Where a cohort goes.
+fn preview(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+    let more = table::write_first(outcome, PREVIEW_ROWS, out)?;
+    if more > 0 {
+        writeln!(
+            out,
+            "… and {more} more pairs; -o scores.csv writes all of them to a file, -o - prints them"
+        )?;
+    }
+    Ok(())
+}
+
+/// `FIRST,SECOND`: what to call the two cohorts.
+pub(crate) fn names(text: &str) -> Result<[String; 2], String> {
+    match text.split(',').map(str::trim).collect::<Vec<_>>()[..] {
+        [first, second] if !first.is_empty() && !second.is_empty() => {
+            Ok([first.to_string(), second.to_string()])
+        }
+        _ => Err("expected two names with a comma between them, as in clinic,university".into()),
+    }
+}
+
+/// Where a cohort or a page goes.
 pub(crate) enum Destination {
     /// A file.
-    File(NewFile),
+    File(OutputFile),
     /// Standard output.
     Stdout,
 }
@@ -193,8 +189,8 @@ pub(crate) enum Destination {
 impl Destination {
     /// Prepares the file where one is named, before the work begins. `inputs` are the files that are read.
     pub(crate) fn prepare(path: Option<&Path>, inputs: &[&Path]) -> Result<Self, Failure> {
-        Ok(match path {
-            Some(path) => Destination::File(NewFile::create(path, inputs)?),
+        Ok(match path.filter(|path| !is_dash(path)) {
+            Some(path) => Destination::File(OutputFile::create(path, inputs)?),
             None => Destination::Stdout,
         })
     }

@@ -1,7 +1,10 @@
 //! A bar with the time left, on a terminal; nothing in a pipe.
 
+use crate::messages;
+use crate::notes;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::time::Duration;
+use veilpath::{Event, EventSink};
 
 /// What is counted.
 #[derive(Clone, Copy, Debug)]
@@ -25,11 +28,46 @@ pub(crate) fn bar(total: u64, unit: Unit, quiet: bool) -> ProgressBar {
     let template = match unit {
         Unit::Bytes => "  reading {bar:30} {bytes}/{total_bytes}, {eta} left",
         Unit::Steps => "  measuring {bar:30} {percent}%, {elapsed} so far",
-        Unit::Cells => "  comparing {bar:30} {percent}% of {human_len} cells, {eta} left",
+        Unit::Cells => "  comparing {bar:30} {percent}% of {human_len} matrix cells, {eta} left",
     };
     if let Ok(style) = ProgressStyle::with_template(template) {
         bar.set_style(style);
     }
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
+}
+
+/// Shows the events of a job: its progress as a bar, and its notes in words.
+pub(crate) struct Bar {
+    bar: ProgressBar,
+}
+
+impl Bar {
+    /// A bar that counts matrix cells.
+    pub(crate) fn cells() -> Self {
+        Self {
+            bar: bar(0, Unit::Cells, messages::is_quiet()),
+        }
+    }
+
+    /// Takes the bar away.
+    pub(crate) fn finish(&self) {
+        self.bar.finish_and_clear();
+    }
+}
+
+impl EventSink for Bar {
+    fn event(&self, event: Event) {
+        match event {
+            Event::Total(total) => self.bar.set_length(total),
+            Event::Advanced(done) => self.bar.inc(done),
+            event => self.bar.suspend(|| notes::print(&event)),
+        }
+    }
+}
+
+impl Drop for Bar {
+    fn drop(&mut self) {
+        self.finish();
+    }
 }

@@ -1,12 +1,12 @@
 //! Why a job ended early, and who can mend it.
 
-use crate::{MetricOptionsError, OutputConflict};
+use crate::{MetricOptionsError, OtherFile, OutputConflict};
 use std::io;
 use std::path::PathBuf;
 use veilpath_encode::ReadError;
 use veilpath_metrics::MetricError;
-use veilpath_protocol::{ProtocolError, SpecError};
-use veilpath_session::SessionError;
+use veilpath_protocol::{MAX_PAIRS, ProtocolError, SpecError};
+use veilpath_session::{Fault as SessionFault, SessionError};
 
 /// Everything that can end a job early.
 ///
@@ -35,6 +35,61 @@ pub enum Error {
     /// Metric options that do not go together.
     #[error(transparent)]
     MetricOptions(#[from] MetricOptionsError),
+    /// A file that is something else than a cohort.
+    #[error("{file}: this is {found}, not a cohort of scanpaths")]
+    NotACohort {
+        /// The file.
+        file: String,
+        /// What it is.
+        found: OtherFile,
+    },
+    /// ScanMatch is not defined for empty scanpaths.
+    #[error("{file}: {} of {scanpaths} scanpaths are empty, and ScanMatch is not defined for them: {}",
+        empty.len(), first_few(empty))]
+    EmptyScanpaths {
+        /// The cohort file.
+        file: String,
+        /// The places of the empty ones in the file, counted from 1.
+        empty: Vec<usize>,
+        /// How many scanpaths the file has.
+        scanpaths: usize,
+    },
+    /// Scanpaths that are too long to hide their length.
+    #[error(
+        "{file}: {longer} of {scanpaths} scanpaths have more than {pad_to} letters, to which lengths are padded; the longest has {longest}"
+    )]
+    LongerThanPadding {
+        /// The cohort file.
+        file: String,
+        /// How many are too long.
+        longer: usize,
+        /// How many scanpaths the file has.
+        scanpaths: usize,
+        /// The length of the longest.
+        longest: usize,
+        /// The padding.
+        pad_to: u32,
+    },
+    /// No pairs.
+    #[error("there is nothing to compare: the two cohorts have no stimulus in common")]
+    NothingToCompare,
+    /// More pairs than one run compares.
+    #[error("these are {pairs} pairs; at most {MAX_PAIRS} are compared in one run")]
+    TooManyPairs {
+        /// How many.
+        pairs: u64,
+    },
+    /// A comparison with both roles on this machine failed.
+    #[error(transparent)]
+    Loopback(SessionError),
+    /// A Paillier key file is unusable.
+    #[error("{path}: {error}", path = path.display())]
+    KeyFile {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        error: veilpath_paillier::Error,
+    },
     /// A file must not be written there.
     #[error("{path}: {reason}", path = path.display(), reason = match conflict {
         OutputConflict::Folder => "this is a folder",
@@ -74,12 +129,12 @@ impl Error {
     /// Who can mend it.
     pub fn fault(&self) -> Fault {
         match self {
-            Error::Session(error) => match error.fault() {
-                veilpath_session::Fault::PeerDiffers | veilpath_session::Fault::PeerMisbehaves => {
-                    Fault::Peer
-                }
-                veilpath_session::Fault::Network => Fault::Network,
-                veilpath_session::Fault::File | veilpath_session::Fault::Ours => Fault::Input,
+            // What one side would hold against the other is the caller's, who brought both.
+            Error::Loopback(error) if error.fault() == SessionFault::PeerDiffers => Fault::Input,
+            Error::Session(error) | Error::Loopback(error) => match error.fault() {
+                SessionFault::PeerDiffers | SessionFault::PeerMisbehaves => Fault::Peer,
+                SessionFault::Network => Fault::Network,
+                SessionFault::File | SessionFault::Ours => Fault::Input,
             },
             Error::Protocol(error) => match error {
                 ProtocolError::PeerMisbehaved(_)
@@ -90,5 +145,16 @@ impl Error {
             },
             _ => Fault::Input,
         }
+    }
+}
+
+/// The first few of many numbers.
+fn first_few(numbers: &[usize]) -> String {
+    const NAMED: usize = 5;
+    let named = numbers.iter().take(NAMED);
+    let named: Vec<String> = named.map(|number| format!("number {number}")).collect();
+    match numbers.len() - named.len() {
+        0 => named.join(", "),
+        more => format!("{} and {more} more", named.join(", ")),
     }
 }

@@ -1,13 +1,44 @@
 //! What a job tells while it runs.
 
+use veilpath_encode::CohortNote;
+
 /// One thing to tell the user. Events about a session hold nothing of a participant.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub enum Event {
-    /// So much of the work is known now: bytes of files, or matrix cells.
+    /// The amount of work: bytes of files to read, or matrix cells to fill.
     Total(u64),
     /// So much more of it is done.
     Advanced(u64),
+    /// Something about a cohort file.
+    CohortNote {
+        /// The file.
+        file: String,
+        /// What was assumed or seen.
+        note: CohortNote,
+    },
+    /// Something about the comparison.
+    Note(Note),
+}
+
+/// Something that is not wrong, but that a user may not expect.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Note {
+    /// Only one file names stimuli, so all scanpaths are compared with all.
+    NoStimuli {
+        /// The file without stimuli.
+        file: String,
+    },
+    /// Scanpaths whose stimulus the other file does not have.
+    Unpaired {
+        /// The file.
+        file: String,
+        /// How many.
+        unpaired: usize,
+        /// Of how many.
+        scanpaths: usize,
+    },
 }
 
 /// Where events go. Jobs run on several threads, so a sink takes events from any of them.

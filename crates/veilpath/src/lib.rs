@@ -11,12 +11,27 @@
 //! - every failure is an [`Error`], whose [`Error::fault`] says who can mend it. An error names fields and values; which
 //!   flag or box a field is, the front end knows.
 
+mod cohort;
+mod compare;
+pub mod demo;
 mod error;
 mod event;
 mod metric;
 mod output_file;
+mod plan;
 
+pub use cohort::{OtherFile, cohort_of, read_cohort, read_cohort_from};
+pub use compare::compare;
 pub use error::{Error, Fault};
-pub use event::{Event, EventSink};
+pub use event::{Event, EventSink, Note};
 pub use metric::{Costs, MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffect};
 pub use output_file::{OutputConflict, OutputFile, is_same_file, refuse_same_output};
+pub use plan::{OwnCohort, PlanOptions, PlannedComparison, load_host_key, plan};
+
+pub use veilpath_encode::{CohortNote, Input, RawCohort, ReadError};
+pub use veilpath_metrics::{Alphabet, Cohort, Distance, Entry, Grid, Metric, Notation};
+pub use veilpath_paillier::KeySize;
+pub use veilpath_protocol::{
+    Engine, MAX_PADDING, Outcome, PaillierOptions, PairRule, Reveal, RevealTo, Role, Spec,
+};
+pub use veilpath_session::{Fingerprint, HostKey, Identity};

@@ -7,8 +7,8 @@ use crate::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use veilpath_metrics::{
-    Alphabet, Distance, Grid, LocalScoring, Metric, Notation, Substitution, Table, TableError,
-    TableOf,
+    Alphabet, Distance, Grid, LetterError, LocalScoring, Metric, Notation, Substitution, Table,
+    TableError, TableOf,
 };
 
 /// The metrics.
@@ -117,6 +117,9 @@ pub enum MetricOptionsError {
     /// ScanMatch on DNA.
     #[error("scanmatch compares cells of a grid, not DNA")]
     DnaGrid,
+    /// More or fewer letters than the notation has.
+    #[error("{}", .0.problem)]
+    Letters(LetterError),
     /// A table that cannot be read.
     #[error("{path}, line {line}{column}: {problem}",
         path = path.display(), line = error.line, problem = error.problem,

@@ -1,11 +1,11 @@
 //! `veilpath report`: one page with figures from a result file.
 
-use crate::cohorts;
 use crate::dash;
 use crate::failure::Failure;
-use crate::messages;
+use crate::inputs;
 use crate::new_file::{NewFile, same_place};
 use crate::output::Destination;
+use crate::{messages, notes};
 use clap::Args;
 use std::fs::File;
 use std::io::Read;
@@ -160,8 +160,8 @@ impl OwnFiles {
         asked: Option<Grid>,
         images: &[(Option<&str>, &Path)],
     ) -> Result<Self, Failure> {
-        let raw = cohorts::load(path)?;
-        let cohort = cohorts::cohort(&raw, raw.alphabet(None))?;
+        let raw = inputs::cohort(path)?;
+        let cohort = veilpath::cohort_of(&raw, &|event| notes::print(&event))?;
         let refuse = |problem: String| Err(Failure::input(problem));
         let grid = match (raw.declared_grid(), asked) {
             (Some(declared), Some(asked)) if declared != asked => {
@@ -255,7 +255,6 @@ fn say_notes(args: &ReportArgs, result: &ResultFile, own: Option<&OwnFiles>) {
         ));
     }
     if let Some(own) = own {
-        cohorts::say_notes(&own.raw, own.cohort.alphabet, None);
         let known = |id: &String| result.a.contains(id) || result.b.contains(id);
         if !own
             .cohort

@@ -125,7 +125,7 @@ fn session(
         let (Some(ended), Some(output)) = (held, output) else {
             return Ok(());
         };
-        output.write_file(&ready.inputs, &(&ended).into())?;
+        output.write_file(&ready.inputs, &ended.outcome)?;
         events.ended(&ended);
         Ok(())
     };

@@ -1,7 +1,6 @@
 //! What `host` and `join` have in common: everything but the first connection.
 
-use crate::cohorts::OwnCohort;
-use crate::commands::compare::{Ids, NotationName, PairsName, refuse_empty_for_scanmatch};
+use crate::commands::compare::{NotationName, PairsName};
 use crate::commands::identity;
 use crate::engine_args::{EngineName, KeyArgs, PaillierArgs};
 use crate::events::{Events, LogFormat};
@@ -9,11 +8,12 @@ use crate::failure::Failure;
 use crate::metric_args::MetricArgs;
 use crate::output::OutputArgs;
 use crate::reveal_args::RevealArgs;
+use crate::{inputs, notes};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use veilpath_metrics::{Cohort, Metric, Notation};
-use veilpath_protocol::{Engine, ProtocolError, RevealTo, Role, Spec};
+use veilpath::{Event, Notation, OwnCohort, PlanOptions};
+use veilpath_protocol::{Engine, ProtocolError, RevealTo, Role};
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
     AlphabetInfo, CompletedSession, Fingerprint, HostKey, Identity, Proposal, Requested,
@@ -140,14 +140,16 @@ impl SessionArgs {
         let inputs = [self.cohort.as_path()].into_iter().chain(key.file());
         let inputs = inputs.collect();
         let (engine, key) = key.engine(self.engine, &self.paillier)?;
-        let notation = self.alphabet.map(Notation::from);
         let identity = Identity::load(&identity::file(self.identity.as_ref())?)?;
-        let own = OwnCohort::open(&self.cohort, notation, &self.metric)?;
-        self.reveal.check_lengths(own.cohort(), &self.cohort)?;
-        if let Some(metric) = own.metric() {
-            spec(self, engine, metric.clone(), own.cohort())?;
-            refuse_empty_for_scanmatch(metric, &[(own.cohort(), &self.cohort)], Ids::Hidden)?;
-        }
+        let options = PlanOptions {
+            notation: self.alphabet.map(Notation::from),
+            pairs: self.pairs.into(),
+            reveal: self.reveal.reveal,
+            reveal_to: self.reveal_to.into(),
+            pad_to: self.reveal.pad_to,
+            ..PlanOptions::new(engine, (&self.metric).into())
+        };
+        let own = OwnCohort::new(inputs::cohort(&self.cohort)?, options)?;
         Ok(Ready {
             role,
             engine,
@@ -176,7 +178,7 @@ impl Ready<'_> {
         events: &Events,
         turn: impl FnOnce(&mut Session) -> Result<T, SessionError>,
     ) -> Result<Option<CompletedSession>, Failure> {
-        let letters = &self.own.letters;
+        let letters = self.own.letters();
         let (mut session, theirs) = Session::open(
             channel,
             self.role,
@@ -239,7 +241,7 @@ impl Ready<'_> {
         peer: Fingerprint,
         reason: &str,
     ) -> Result<(), SessionError> {
-        let (letters, timeouts) = (&self.own.letters, self.timeouts);
+        let (letters, timeouts) = (self.own.letters(), self.timeouts);
         let greeted = Session::open(channel, self.role, &self.identity, peer, letters, timeouts);
         greeted?.0.decline(reason);
         Ok(())
@@ -248,18 +250,20 @@ impl Ready<'_> {
     /// Whether a plan that came to nothing is this side's own fault: there would be none with a peer that writes as this side does,
     /// either. Where this side has no grid it needs the peer's, and all depends on that.
     fn is_ours(&self) -> bool {
-        self.own.metric().is_some() && self.plan(&self.own.letters, true).is_err()
+        self.own.fails_alone(self.role)
     }
 
     /// What this side brings to the table, now that it knows how the other's scanpaths are written.
     fn plan(&self, theirs: &AlphabetInfo, quiet: bool) -> Result<Proposal, Failure> {
         let args = self.args;
-        let settled = self.own.settle(theirs, self.role, &args.metric, quiet);
-        let (cohort, metric) = settled?;
-        refuse_empty_for_scanmatch(&metric, &[(&cohort, &args.cohort)], Ids::Hidden)?;
-        args.reveal.check_lengths(&cohort, &args.cohort)?;
+        let print = |event: Event| {
+            if !quiet {
+                notes::print(&event);
+            }
+        };
+        let (cohort, spec) = self.own.settle(theirs, self.role, &print)?;
         Ok(Proposal {
-            spec: spec(args, self.engine, metric, &cohort)?,
+            spec,
             cohort,
             pseudonyms: args.pseudonyms,
             estimate_only: args.estimate,
@@ -288,7 +292,7 @@ pub(crate) fn run(
         let channel = connect(&ready, &events)?;
         let events = events.about(peer, None);
         if let Some(ended) = ready.hold(channel, peer, &events, |_| Ok(()))? {
-            place.write(&args.output, &ready.inputs, &(&ended).into())?;
+            place.write(&args.output, &ready.inputs, &ended.outcome)?;
             events.ended(&ended);
         }
         Ok(())
@@ -306,19 +310,6 @@ impl Ready<'_> {
         }
         Ok(())
     }
-}
-
-/// The plan for this side's cohort, where the engine can do all that is asked for.
-fn spec(
-    args: &SessionArgs,
-    engine: Engine,
-    metric: Metric,
-    cohort: &Cohort,
-) -> Result<Spec, Failure> {
-    let mut spec = Spec::new(engine, metric, args.pairs.into(), cohort, cohort)?;
-    spec.reveal_to = args.reveal_to.into();
-    args.reveal.apply(&mut spec)?;
-    Ok(spec)
 }
 
 /// A failure after both have met. What this side can do by itself was looked at before: costs and lengths that are too much now are

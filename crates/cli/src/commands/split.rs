@@ -1,10 +1,9 @@
 //! `veilpath split`: deals participants to two cohorts, as the paper's experiments do.
 
-use crate::cohorts;
 use crate::failure::Failure;
-use crate::messages;
 use crate::new_file::{NewFile, same_place};
 use crate::numbers::decimal;
+use crate::{inputs, messages, notes};
 use clap::Args;
 use rand::seq::SliceRandom;
 use rand::{RngExt, SeedableRng};
@@ -58,12 +57,8 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
             "--share is a fraction between 0 and 1, as in 0.5",
         ));
     }
-    let raw = cohorts::load(&args.cohort)?;
-    let alphabet = raw.alphabet(None);
-    let cohort = cohorts::cohort(&raw, alphabet)?;
-    if !messages::is_quiet() {
-        cohorts::say_notes(&raw, alphabet, None);
-    }
+    let raw = inputs::cohort(&args.cohort)?;
+    let cohort = veilpath::cohort_of(&raw, &|event| notes::print(&event))?;
     let first = args
         .first
         .clone()

@@ -24,7 +24,6 @@ mod schedule;
 mod tables;
 
 use crate::cohorts::{self, Plan};
-use crate::commands::compare::{Ids, refuse_empty_for_scanmatch};
 use crate::failure::Failure;
 use crate::messages;
 use crate::metric_args::MetricArgs;
@@ -167,8 +166,7 @@ fn own_cohorts(args: &PaperArgs) -> Result<Option<Plan>, Failure> {
     let (Some(a), Some(b)) = (&args.cohort_a, &args.cohort_b) else {
         return Ok(None);
     };
-    let plan = cohorts::plan([a, b], None, &args.metric, messages::is_quiet())?;
-    refuse_empty_for_scanmatch(&plan.metric, &[(&plan.a, a), (&plan.b, b)], Ids::Shown)?;
+    let plan = cohorts::plan([a, b], &args.metric)?;
     Ok(Some(plan))
 }
 

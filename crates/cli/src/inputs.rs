@@ -1,0 +1,57 @@
+//! Files that are read, with `-` for standard input.
+
+use crate::failure::Failure;
+use std::io::{self, Read};
+use std::path::Path;
+use veilpath::{Input, RawCohort};
+
+/// The most that is read from standard input: a pipe that never ends must not fill the memory.
+const MAX_STDIN_BYTES: u64 = 1 << 30;
+
+/// Whether a path means standard input or output.
+pub(crate) fn is_dash(path: &Path) -> bool {
+    path.as_os_str() == "-"
+}
+
+/// Opens a file, or standard input.
+pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
+    if !is_dash(path) {
+        return Ok(Input::open(path)?);
+    }
+    let mut bytes = Vec::new();
+    io::stdin()
+        .lock()
+        .take(MAX_STDIN_BYTES + 1)
+        .read_to_end(&mut bytes)
+        .map_err(|error| Failure::input(format!("standard input cannot be read: {error}")))?;
+    if bytes.len() as u64 > MAX_STDIN_BYTES {
+        return Err(Failure::input(
+            "standard input has more than 1 GiB\n  write it to a file and name that",
+        ));
+    }
+    Ok(Input::from_bytes("standard input", bytes)?)
+}
+
+/// Reads a cohort file.
+pub(crate) fn cohort(path: &Path) -> Result<RawCohort, Failure> {
+    Ok(veilpath::read_cohort_from(open(path)?)?)
+}
+
+/// Standard input can be read once.
+pub(crate) fn refuse_two_stdin(paths: &[&Path]) -> Result<(), Failure> {
+    if paths.iter().filter(|path| is_dash(path)).count() > 1 {
+        return Err(Failure::input(
+            "-: standard input can be only one of the files",
+        ));
+    }
+    Ok(())
+}
+
+/// What to call a cohort after its file.
+pub(crate) fn short_name(path: &Path) -> String {
+    if is_dash(path) {
+        return "standard input".into();
+    }
+    let stem = path.file_stem().unwrap_or(path.as_os_str());
+    stem.to_string_lossy().into_owned()
+}

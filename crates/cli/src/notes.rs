@@ -1,0 +1,29 @@
+//! What the library tells while it works, in the words of the command line.
+
+use crate::messages;
+use veilpath::{Event, Note};
+
+/// Prints an event that people should read.
+pub(crate) fn print(event: &Event) {
+    match event {
+        Event::CohortNote { file, note } => messages::note(&format!("{file}: {note}")),
+        Event::Note(note) => messages::note(&text(note)),
+        _ => {}
+    }
+}
+
+fn text(note: &Note) -> String {
+    match note {
+        Note::NoStimuli { file } => format!(
+            "{file}: no scanpath has a stimulus, so all scanpaths are compared with all (`veilpath encode --stimulus` names them)"
+        ),
+        Note::Unpaired {
+            file,
+            unpaired,
+            scanpaths,
+        } => format!(
+            "{file}: {unpaired} of {scanpaths} scanpaths are not compared, because the other cohort does not have their stimulus (--pairs all compares all with all)"
+        ),
+        other => format!("{other:?}"),
+    }
+}

@@ -1,0 +1,175 @@
+//! Reading cohort files, and settling the letters of two of them.
+//!
+//! What a letter means may depend on the other file, on the metric and on the user. So a file is read once, as a
+//! [`RawCohort`], and its letters are understood when [`settle`] has found the alphabet and the metric for both.
+
+use crate::{Error, Event, EventSink, MetricOptions, MetricOptionsError};
+use std::fmt;
+use std::path::Path;
+use veilpath_encode::{Head, Input, RawCohort, ReadError, detect};
+use veilpath_metrics::{Alphabet, Cohort, Grid, Metric, Notation};
+use veilpath_report::result_file::ResultFormat;
+use veilpath_session::{AlphabetInfo, Fingerprint};
+
+/// Reads one cohort file.
+pub fn read_cohort(path: &Path) -> Result<RawCohort, Error> {
+    read_cohort_from(Input::open(path)?)
+}
+
+/// Reads one cohort from a file that is open, or from memory.
+pub fn read_cohort_from(input: Input) -> Result<RawCohort, Error> {
+    let head = input.head();
+    RawCohort::read(input).map_err(|error| explained(&head, error))
+}
+
+/// The usual mix-ups have a better explanation than the reader can give.
+fn explained(head: &Head, error: ReadError) -> Error {
+    match other_file(head) {
+        Some(found) => Error::NotACohort {
+            file: head.name.clone(),
+            found,
+        },
+        None => error.into(),
+    }
+}
+
+/// The scanpaths of a file by itself, in the alphabet that it declares or seems to be written in.
+pub fn cohort_of(file: &RawCohort, events: &dyn EventSink) -> Result<Cohort, Error> {
+    in_alphabet(file, file.alphabet(None), None, events)
+}
+
+/// What a file is that was given as a cohort.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum OtherFile {
+    /// Results of a comparison.
+    Results,
+    /// A key.
+    Key,
+    /// A fingerprint.
+    Fingerprint,
+    /// Gaze or fixations, in the format of this title.
+    Gaze(String),
+}
+
+impl fmt::Display for OtherFile {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            OtherFile::Results => f.write_str("a result file"),
+            OtherFile::Key => f.write_str("a key"),
+            OtherFile::Fingerprint => f.write_str("a fingerprint"),
+            OtherFile::Gaze(title) => write!(f, "gaze data ({title})"),
+        }
+    }
+}
+
+fn other_file(head: &Head) -> Option<OtherFile> {
+    let start = String::from_utf8_lossy(&head.start);
+    let start = start.trim_start_matches('\u{feff}').trim_start();
+    let first_line = start.lines().next().unwrap_or_default().trim();
+    if ResultFormat::of_start(start).is_some() {
+        Some(OtherFile::Results)
+    } else if first_line.starts_with("-----BEGIN") {
+        Some(OtherFile::Key)
+    } else if first_line.parse::<Fingerprint>().is_ok() {
+        Some(OtherFile::Fingerprint)
+    } else {
+        detect(head).map(|format| OtherFile::Gaze(format.title().to_string()))
+    }
+}
+
+/// What a side has to tell the other about its letters, before either can understand them.
+pub(crate) fn letters(file: &RawCohort, notation: Option<Notation>) -> AlphabetInfo {
+    AlphabetInfo {
+        named: notation.map(Alphabet::full),
+        declared: file.declared_alphabet(),
+        read_as: file.alphabet(notation),
+        grid: file.declared_grid(),
+    }
+}
+
+/// The alphabet and the metric for two cohorts. `grid` is the one that the files declare.
+///
+/// A file that declares its alphabet decides on its letters, unless the user names a notation. Where neither does, the
+/// metric's grid or table limits the alphabet.
+pub(crate) fn settle(
+    own: &AlphabetInfo,
+    other: &AlphabetInfo,
+    grid: Option<Grid>,
+    options: &MetricOptions,
+) -> Result<(Alphabet, Metric), Error> {
+    let mut alphabet = common_alphabet(own, other);
+    if let (Some(declared), Some(requested)) = (grid, options.grid)
+        && declared != requested
+    {
+        return Err(MetricOptionsError::GridDiffers {
+            requested,
+            declared,
+        }
+        .into());
+    }
+    let requested_cells = options.grid.map(|grid| grid.cells());
+    let metric = options.metric(&alphabet, grid)?;
+    let is_declared = [own, other]
+        .iter()
+        .any(|letters| letters.declared == Some(alphabet));
+    let limit = metric.letters().or(requested_cells);
+    if let Some(size) = limit.filter(|&size| size < alphabet.size())
+        && !is_declared
+    {
+        alphabet = Alphabet::new(alphabet.notation(), size).map_err(MetricOptionsError::Letters)?;
+    }
+    // Numbers that make no sense are reported before anything about the files' contents.
+    metric.model(&alphabet)?;
+    Ok((alphabet, metric))
+}
+
+/// Whether two files cannot be of one encoding, by what they say themselves: each side would settle on its own.
+pub(crate) fn contradict(own: &AlphabetInfo, other: &AlphabetInfo) -> bool {
+    let grids = own.grid.zip(other.grid);
+    grids.is_some_and(|(own, other)| own != other)
+        || common_alphabet(own, other) != common_alphabet(other, own)
+}
+
+/// The cohort of a file in an alphabet. What was assumed is reported.
+pub(crate) fn in_alphabet(
+    file: &RawCohort,
+    alphabet: Alphabet,
+    notation: Option<Notation>,
+    events: &dyn EventSink,
+) -> Result<Cohort, Error> {
+    // A file's own alphabet stays, also where the metric knows fewer letters: the metric then says so.
+    let alphabet = match file.declared_alphabet() {
+        Some(declared) if declared == file.alphabet(notation) => declared,
+        _ => alphabet,
+    };
+    let cohort = understood(file, alphabet)?;
+    for note in file.notes(alphabet, notation) {
+        events.event(Event::CohortNote {
+            file: file.name().to_string(),
+            note,
+        });
+    }
+    Ok(cohort)
+}
+
+/// The scanpaths of a file in an alphabet.
+pub(crate) fn understood(file: &RawCohort, alphabet: Alphabet) -> Result<Cohort, Error> {
+    let cohort = file.cohort(alphabet);
+    cohort.map_err(|error| explained(file.head(), error))
+}
+
+/// The declared alphabet where there is one in the notation that the user names, or in any if none is named. Two guesses
+/// that differ mean that one file only looks like double letters or numbers; both are then read as letters.
+fn common_alphabet(own: &AlphabetInfo, other: &AlphabetInfo) -> Alphabet {
+    let named = own.named.or(other.named);
+    let undeclared = match named {
+        Some(named) => named,
+        None if own.read_as == other.read_as => own.read_as,
+        None => Alphabet::full(Notation::Letters),
+    };
+    [own.declared, other.declared]
+        .into_iter()
+        .flatten()
+        .find(|declared| named.is_none_or(|named| named.notation() == declared.notation()))
+        .unwrap_or(undeclared)
+}

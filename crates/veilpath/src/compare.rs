@@ -1,0 +1,43 @@
+//! Comparing two cohorts that are both on this machine.
+
+use crate::{Error, Event, EventSink, PlannedComparison};
+use std::time::Instant;
+use veilpath_protocol::{Engine, Observer, Outcome, compare_here, count_pairs};
+use veilpath_session::{HostKey, compare_on_loopback};
+
+/// Runs a planned comparison.
+///
+/// The engine `plain` computes directly. Any other engine runs both roles, as between two institutions, over TLS within
+/// this machine; the host may bring a key.
+pub fn compare(
+    planned: &PlannedComparison,
+    key: Option<HostKey>,
+    events: &dyn EventSink,
+) -> Result<Outcome, Error> {
+    let PlannedComparison { a, b, spec } = planned;
+    let cells = spec.cells(&count_pairs(spec.pairs, a, b));
+    events.event(Event::Total(cells));
+    let progress = Progress(events);
+    let mut outcome = match spec.engine {
+        Engine::Plain => {
+            let start = Instant::now();
+            let mut outcome = compare_here(spec.clone(), a, b, &progress)?;
+            outcome.cost.seconds = start.elapsed().as_secs_f64();
+            outcome
+        }
+        Engine::Paillier(_) | Engine::Garbled => {
+            compare_on_loopback(spec, key, [a, b], [&progress, &()]).map_err(Error::Loopback)?
+        }
+    };
+    outcome.one_cohort = a == b;
+    Ok(outcome)
+}
+
+/// Passes finished matrix cells on as events.
+pub(crate) struct Progress<'a>(pub(crate) &'a dyn EventSink);
+
+impl Observer for Progress<'_> {
+    fn cells(&self, finished: u64) {
+        self.0.event(Event::Advanced(finished));
+    }
+}
