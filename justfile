@@ -1,4 +1,4 @@
-# Shorthands; each is a plain command that can be typed by hand. `just` alone lists them.
+# Shorthands for plain commands. `just` without arguments lists them.
 
 set windows-shell := ["powershell.exe", "-NoLogo", "-Command"]
 
@@ -7,7 +7,7 @@ set windows-shell := ["powershell.exe", "-NoLogo", "-Command"]
 default:
     @just --list
 
-# Compare the bundled cohorts and show the scores
+# Compare two bundled cohorts privately and show the scores
 demo:
     cargo run --release --locked -p veilpath-cli -- demo
 
@@ -45,6 +45,11 @@ long:
 [unix]
 ci:
     .ci/run
+
+# Everything, with all long suites: one to three hours
+[unix]
+full:
+    .ci/full
 
 # Build the book of docs/ and open it (needs mdBook: `cargo install mdbook --locked`)
 book:

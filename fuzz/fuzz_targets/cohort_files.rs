@@ -1,4 +1,4 @@
-//! Cohort files; the first byte chooses whether and which alphabet the caller gives.
+//! Runs [`targets::cohort_files`].
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Opening, recognising and explaining; the first byte chooses the file's name.
+//! Runs [`targets::detection`].
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! What the two roles of the engine `garbled` receive. No script may bring a side into contradiction with itself.
+//! Runs [`targets::garbled_messages`].
 
 #![no_main]
 

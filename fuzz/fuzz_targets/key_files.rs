@@ -1,4 +1,4 @@
-//! Paillier key files; one that is accepted must come back from its own text. The first byte chooses public or secret.
+//! Runs [`targets::key_files`].
 
 #![no_main]
 

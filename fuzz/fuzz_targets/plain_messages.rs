@@ -1,4 +1,4 @@
-//! What the two roles of the engine `plain` receive.
+//! Runs [`targets::plain_messages`].
 
 #![no_main]
 

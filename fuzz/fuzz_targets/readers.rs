@@ -1,4 +1,4 @@
-//! Every reader: the first byte chooses the format, the second the user's wishes, the rest is the file.
+//! Runs [`targets::readers`].
 
 #![no_main]
 

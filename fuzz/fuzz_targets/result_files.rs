@@ -1,4 +1,4 @@
-//! Result files: whatever is read makes a page, a drawing and a picture.
+//! Runs [`targets::result_files`].
 
 #![no_main]
 

@@ -1,4 +1,4 @@
-//! Delimited tables, field by field.
+//! Runs [`targets::rows`].
 
 #![no_main]
 

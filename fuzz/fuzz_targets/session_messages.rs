@@ -1,4 +1,4 @@
-//! Everything that the other side of a session can send, and the records of a journal; the first byte chooses the decoder.
+//! Runs [`targets::session_messages`].
 
 #![no_main]
 

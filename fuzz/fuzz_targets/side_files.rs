@@ -1,5 +1,4 @@
-//! What users give beside recordings: areas of interest, a picture for the report, thresholds, grids and alphabets. The first
-//! byte chooses.
+//! Runs [`targets::side_files`].
 
 #![no_main]
 

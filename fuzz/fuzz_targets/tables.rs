@@ -1,4 +1,4 @@
-//! Substitution tables of users; the first byte chooses the alphabet.
+//! Runs [`targets::tables`].
 
 #![no_main]
 

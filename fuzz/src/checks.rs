@@ -1,11 +1,11 @@
-//! What readers promise, and what users may wish.
+//! The contract of the readers, and the options that users can give.
 
 use veilpath_encode::{
     CoordinateUnit, Dropped, Eye, Fixation, ReadError, ReadOptions, Recording, RecordingId,
     RowChoice, Sample, Sink, TimeUnit,
 };
 
-/// Holds readers to what they promise about everything they hand over.
+/// Checks that everything a reader emits satisfies its contract.
 #[derive(Default)]
 pub struct Checker {
     recordings: usize,
@@ -44,22 +44,22 @@ impl Sink for Checker {
     }
 }
 
-/// Every bit of a byte is a wish of the user's; 0 is no wish at all.
-pub fn options(wishes: u8) -> ReadOptions {
-    let wish = |bit: u8| wishes >> bit & 1 == 1;
+/// Every bit of a byte sets one option; 0 sets none.
+pub fn options(bits: u8) -> ReadOptions {
+    let is_set = |bit: u8| bits >> bit & 1 == 1;
     ReadOptions {
-        screen: wish(0).then_some((1280.0, 720.0)),
-        units: wish(1).then_some(CoordinateUnit::Fraction),
-        time_unit: wish(2).then_some(TimeUnit::Seconds),
-        flip_y: wish(3),
-        rate_hz: wish(4).then_some(60.0),
-        eye: if wish(5) { Eye::Right } else { Eye::Any },
-        rows: if wish(6) {
+        screen: is_set(0).then_some((1280.0, 720.0)),
+        units: is_set(1).then_some(CoordinateUnit::Fraction),
+        time_unit: is_set(2).then_some(TimeUnit::Seconds),
+        flip_y: is_set(3),
+        rate_hz: is_set(4).then_some(60.0),
+        eye: if is_set(5) { Eye::Right } else { Eye::Any },
+        rows: if is_set(6) {
             RowChoice::Samples
         } else {
             RowChoice::Any
         },
-        participant: wish(7).then(|| "p".to_string()),
+        participant: is_set(7).then(|| "p".to_string()),
         ..ReadOptions::default()
     }
 }

@@ -1,4 +1,4 @@
-//! What the fuzz targets do. The files are read by the library's own tests as well, which replay the corpus.
+//! The fuzz targets. The library's own tests include these files to replay the corpus.
 
 pub mod checks;
 pub mod scripts;

@@ -1,6 +1,6 @@
-//! A peer that says what a fuzzer makes up: bytes as they are, and whole parts of messages that chance would never hit.
+//! A peer that sends what a fuzzer generates: raw bytes, and whole parts of messages that random bytes would never produce.
 //!
-//! The library's own tests read this file, too, and run the same scripts.
+//! The library's own tests include this file and run the same scripts.
 
 use std::sync::{Arc, OnceLock};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, LocalScoring, Metric, Scanpath};
@@ -18,32 +18,32 @@ p c5db5e0b80cd86bb1e56745bdc88d91be46b209f42db78141d4c97806cfa6c27
 q dea54bab80949e9cef81fcd34a80220f2c4a3dab1b63593594268012ee1e0433
 ";
 
-/// Letters of the alphabet: few, so that a short script holds a row of substitution costs.
+/// Letters of the alphabet: few, so that a row of substitution costs fits into a short script.
 const LETTERS: u32 = 2;
 
-/// How a run against a script ended; `None` where the bytes describe none.
+/// The result of a run against a script; `None` if the bytes do not describe one.
 pub type Ended = Option<Result<usize, ProtocolError>>;
 
 /// What the two roles of the engine `plain` receive, as it is: the first byte chooses the role and whether lengths were
 /// announced and whether scores or bits come, the second the number of scanpaths.
 pub fn plain(data: &[u8]) -> Ended {
-    let [choice, count, said @ ..] = data else {
+    let [choice, count, bytes @ ..] = data else {
         return None;
     };
     let announced = choice & 2 > 0;
-    let script = Script::new(said.to_vec());
+    let script = Script::new(bytes.to_vec());
     let reveal = if choice & 4 > 0 {
         "threshold:2".parse().ok()?
     } else {
         Reveal::Score
     };
-    let plan = (Engine::Plain, Metric::Levenshtein, reveal);
+    let settings = (Engine::Plain, Metric::Levenshtein, reveal);
     let announced = announced.then_some(2);
-    run(plan, role(*choice), 3, *count, announced, script)
+    run(settings, role(*choice), 3, *count, announced, script)
 }
 
 /// What the two roles of the engine `paillier` receive. The first byte chooses role, packing, batch, metric, this side's
-/// length, whether lengths were announced and whether the masks are the hardened ones; the second the number of scanpaths; then come the parts of [`spoken`].
+/// length, whether lengths were announced and whether the masks are the hardened ones; the second the number of scanpaths; then come the parts of [`paillier_bytes`].
 pub fn paillier(data: &[u8]) -> Ended {
     let [choice, count, parts @ ..] = data else {
         return None;
@@ -70,13 +70,13 @@ pub fn paillier(data: &[u8]) -> Ended {
     };
     let own = usize::from(choice >> 4 & 3);
     let announced = (choice & 64 > 0).then_some(1);
-    let script = Script::new(spoken(parts)?);
-    let plan = (Engine::Paillier(options), metric, Reveal::Score);
-    run(plan, role(*choice), own, *count, announced, script)
+    let script = Script::new(paillier_bytes(parts)?);
+    let settings = (Engine::Paillier(options), metric, Reveal::Score);
+    run(settings, role(*choice), own, *count, announced, script)
 }
 
 /// What the two roles of the engine `garbled` receive. The first byte chooses role, metric, what is revealed, this side's length and
-/// whether lengths are hidden; the second the number of scanpaths; then come the parts of [`garbled_words`]. Lengths are always
+/// whether lengths are hidden; the second the number of scanpaths; then come the parts of [`garbled_bytes`]. Lengths are always
 /// announced, as in every session: they are what a side is ready to work for.
 pub fn garbled(data: &[u8]) -> Ended {
     let [choice, count, parts @ ..] = data else {
@@ -100,12 +100,12 @@ pub fn garbled(data: &[u8]) -> Ended {
         Reveal::Score
     };
     let own = usize::from(choice >> 4 & 3);
-    let script = Script::new(garbled_words(parts));
-    let plan = (Engine::Garbled, metric, reveal);
+    let script = Script::new(garbled_bytes(parts));
+    let settings = (Engine::Garbled, metric, reveal);
     let pad_to = (choice & 8 > 0).then_some(PADDED);
     let announced = pad_to.map_or(1, |length| length as usize);
     run_padded(
-        plan,
+        settings,
         role(*choice),
         own,
         *count,
@@ -124,31 +124,31 @@ const POINT: [u8; 32] = [
     0x58, 0xe3, 0x0b, 0x6a, 0xa5, 0x82, 0xdd, 0x8d, 0xb6, 0xa6, 0x59, 0x45, 0xe0, 0x8d, 0x2d, 0x76,
 ];
 
-/// The bytes of a peer, part by part. Each starts with a byte that says what it is, and another as its number.
+/// The bytes of a peer, part by part. Each part starts with a byte for its kind and a byte for its number.
 ///
 /// | kind | part |
 /// |---|---|
-/// | 0 | so many of the bytes that follow, as they are |
+/// | 0 | that many of the following bytes, unchanged |
 /// | 1 | a number of 64 bits |
-/// | 2 | so many points of the curve |
-/// | 3 | so many times 256 bytes of no meaning, as tables and corrections are |
-fn garbled_words(mut parts: &[u8]) -> Vec<u8> {
-    let mut said = Vec::new();
+/// | 2 | that many points of the curve |
+/// | 3 | that many times 256 arbitrary bytes, for tables and corrections |
+fn garbled_bytes(mut parts: &[u8]) -> Vec<u8> {
+    let mut sent = Vec::new();
     while let [kind, number, rest @ ..] = parts {
         parts = rest;
         let times = usize::from(*number);
         match kind % 4 {
             0 => {
                 let (now, later) = rest.split_at(rest.len().min(times));
-                said.extend(now);
+                sent.extend(now);
                 parts = later;
             }
-            1 => said.extend(u64::from(*number).to_le_bytes()),
-            2 => said.extend(POINT.repeat(times)),
-            _ => said.extend((0..256 * times).map(|at| (at * at / 7 % 251) as u8)),
+            1 => sent.extend(u64::from(*number).to_le_bytes()),
+            2 => sent.extend(POINT.repeat(times)),
+            _ => sent.extend((0..256 * times).map(|at| (at * at / 7 % 251) as u8)),
         }
     }
-    said
+    sent
 }
 
 fn role(choice: u8) -> Role {
@@ -160,14 +160,14 @@ fn role(choice: u8) -> Role {
 }
 
 fn run(
-    plan: (Engine, Metric, Reveal),
+    settings: (Engine, Metric, Reveal),
     role: Role,
     own: usize,
     count: u8,
     announced: Option<usize>,
     script: Script,
 ) -> Ended {
-    run_padded(plan, role, own, count, announced, None, script)
+    run_padded(settings, role, own, count, announced, None, script)
 }
 
 /// One scanpath of this side with up to three of the other's.
@@ -208,54 +208,54 @@ fn run_padded(
     Some(ended.map(|readings| readings.len()))
 }
 
-/// The bytes of a peer, part by part. Each starts with a byte that says what it is; most take another as their number.
+/// The bytes of a peer, part by part. Each part starts with a byte for its kind; most have another for their number.
 ///
 /// | kind | part |
 /// |---|---|
-/// | 0 | so many of the bytes that follow, as they are |
+/// | 0 | that many of the following bytes, unchanged |
 /// | 1 | a number of 64 bits |
-/// | 2 | Bob's header, from three bytes |
-/// | 3 | Alice's modulus |
-/// | 4 | an encryption of the number, which is signed |
-/// | 5 | so many encryptions of 1 |
-fn spoken(mut parts: &[u8]) -> Option<Vec<u8>> {
+/// | 2 | the matrix owner's header, from three bytes |
+/// | 3 | the key holder's modulus |
+/// | 4 | an encryption of the signed number |
+/// | 5 | that many encryptions of 1 |
+fn paillier_bytes(mut parts: &[u8]) -> Option<Vec<u8>> {
     let key = key()?;
     let public = key.public_key();
     let encrypted = |value: i8| {
         let ciphertext = public.trivial(&Plaintext::from(i64::from(value))).ok()?;
         public.ciphertext_to_bytes(&ciphertext).ok()
     };
-    let mut said = Vec::new();
+    let mut sent = Vec::new();
     while let [kind, number, rest @ ..] = parts {
         parts = rest;
         match kind % 6 {
             0 => {
                 let (now, later) = rest.split_at(rest.len().min(usize::from(*number)));
-                said.extend(now);
+                sent.extend(now);
                 parts = later;
             }
-            1 => said.extend(u64::from(*number).to_le_bytes()),
+            1 => sent.extend(u64::from(*number).to_le_bytes()),
             2 => {
                 let [second, third, later @ ..] = rest else {
                     break;
                 };
                 for count in [number, second, third] {
-                    said.extend(u32::from(*count).to_le_bytes());
+                    sent.extend(u32::from(*count).to_le_bytes());
                 }
                 parts = later;
             }
             3 => {
                 let bytes = public.modulus().to_be_bytes();
-                said.extend(&bytes[bytes.len().saturating_sub(64)..]);
+                sent.extend(&bytes[bytes.len().saturating_sub(64)..]);
             }
-            4 => said.extend(encrypted(i8::from_le_bytes([*number]))?),
+            4 => sent.extend(encrypted(i8::from_le_bytes([*number]))?),
             _ => {
                 let one = encrypted(1)?;
-                said.extend(one.repeat(usize::from(*number % 32)));
+                sent.extend(one.repeat(usize::from(*number % 32)));
             }
         }
     }
-    Some(said)
+    Some(sent)
 }
 
 fn key() -> Option<Arc<SecretKey>> {
@@ -264,15 +264,15 @@ fn key() -> Option<Arc<SecretKey>> {
         .clone()
 }
 
-/// Says what it was told to say, and listens to nobody.
+/// Sends prepared bytes, and ignores what it receives.
 struct Script {
-    said: Vec<u8>,
-    heard: usize,
+    bytes: Vec<u8>,
+    position: usize,
 }
 
 impl Script {
-    fn new(said: Vec<u8>) -> Self {
-        Self { said, heard: 0 }
+    fn new(bytes: Vec<u8>) -> Self {
+        Self { bytes, position: 0 }
     }
 }
 
@@ -282,10 +282,13 @@ impl Channel for Script {
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
-        let end = self.heard + buffer.len();
-        let bytes = self.said.get(self.heard..end).ok_or(ChannelError::Closed)?;
+        let end = self.position + buffer.len();
+        let bytes = self
+            .bytes
+            .get(self.position..end)
+            .ok_or(ChannelError::Closed)?;
         buffer.copy_from_slice(bytes);
-        self.heard = end;
+        self.position = end;
         Ok(())
     }
 

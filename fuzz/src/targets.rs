@@ -1,4 +1,4 @@
-//! The fuzz targets: each reads some bytes, and fails where a promise is broken.
+//! The fuzz targets: each reads some bytes, and panics where a contract is broken.
 
 use crate::checks::{Checker, options};
 use crate::scripts;
@@ -41,9 +41,9 @@ const NAMES: [&str; 8] = [
     "README",
 ];
 
-/// Every reader: the first byte chooses the format, the second the user's wishes, the rest is the file.
+/// Every reader: the first byte chooses the format, the second the options, the rest is the file.
 pub fn readers(data: &[u8]) {
-    let [format, wishes, file @ ..] = data else {
+    let [format, bits, file @ ..] = data else {
         return;
     };
     let Some(format) = FORMATS.get(usize::from(*format) % FORMATS.len().max(1)) else {
@@ -52,7 +52,7 @@ pub fn readers(data: &[u8]) {
     let Ok(input) = Input::from_bytes("sub-1_task-a_eyetrack.tsv", file.to_vec()) else {
         return;
     };
-    let read = format.read(input, &options(*wishes), &mut Checker::default());
+    let read = format.read(input, &options(*bits), &mut Checker::default());
     if let Err(error) = read {
         assert!(!error.problem.is_empty());
     }
@@ -67,8 +67,8 @@ pub fn detection(data: &[u8]) {
     };
     let head = input.head();
     if detect(&head).is_none() {
-        let refusal = explain_unknown(&head);
-        assert!(!refusal.problem.is_empty() && !refusal.remedy.is_empty());
+        let error = explain_unknown(&head);
+        assert!(!error.problem.is_empty() && !error.remedy.is_empty());
     }
 }
 
@@ -133,7 +133,7 @@ pub fn session_messages(data: &[u8]) {
         return;
     };
     let accepted = decode(*decoder, message);
-    // A second look must not change the verdict.
+    // Decoding is deterministic.
     assert_eq!(accepted, decode(*decoder, message));
 }
 
@@ -142,14 +142,14 @@ pub fn plain_messages(data: &[u8]) {
     let _ = scripts::plain(data);
 }
 
-/// What the two roles of the engine `paillier` receive. No script may bring a side into contradiction with itself.
+/// What the two roles of the engine `paillier` receive. No script may cause an internal error.
 pub fn paillier_messages(data: &[u8]) {
     if let Some(Err(error)) = scripts::paillier(data) {
         assert!(!matches!(error, ProtocolError::Internal(_)), "{error}");
     }
 }
 
-/// What the two roles of the engine `garbled` receive. No script may bring a side into contradiction with itself.
+/// What the two roles of the engine `garbled` receive. No script may cause an internal error.
 pub fn garbled_messages(data: &[u8]) {
     if let Some(Err(error)) = scripts::garbled(data) {
         assert!(!matches!(error, ProtocolError::Internal(_)), "{error}");
@@ -173,7 +173,7 @@ pub fn key_files(data: &[u8]) {
     }
 }
 
-/// Result files: whatever is read makes a page, a drawing and a picture.
+/// Result files: whatever is accepted can be rendered as HTML, SVG and PNG.
 pub fn result_files(data: &[u8]) {
     let Ok(file) = ResultFile::read(data) else {
         return;
@@ -184,7 +184,7 @@ pub fn result_files(data: &[u8]) {
     let mut page = Vec::new();
     let _ = report.write_html(&mut page);
     let page = String::from_utf8_lossy(&page);
-    // One script, and one block of data for each heat map: an id that adds another has escaped.
+    // One script, and one block of data for each heat map: an id that adds another was not escaped.
     let maps = page.matches("<figure class=\"heat\">").count();
     assert_eq!(page.matches("<script").count(), maps + 1);
     if report.has_heat_map().is_ok() {
@@ -193,7 +193,7 @@ pub fn result_files(data: &[u8]) {
     }
 }
 
-/// What users give beside recordings: areas of interest, a picture for the report, thresholds, grids and alphabets. The first
+/// What users provide in addition to recordings: areas of interest, a picture for the report, thresholds, grids and alphabets. The first
 /// byte chooses.
 pub fn side_files(data: &[u8]) {
     let [kind, content @ ..] = data else { return };
@@ -210,7 +210,7 @@ pub fn side_files(data: &[u8]) {
             let Ok(text) = std::str::from_utf8(content) else {
                 return;
             };
-            // What is read must be written so that it is read as the same again.
+            // What is parsed must print as text that parses to the same value.
             match kind {
                 2 => {
                     if let Ok(reveal) = text.parse::<Reveal>() {

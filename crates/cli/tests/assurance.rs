@@ -1,7 +1,6 @@
-//! Holds the lists of `docs/assurance.md` against the code: every unsafe block, and every crate that the product names as a
-//! dependency.
+//! Compares the tables of `docs/assurance.md` with the code: every unsafe block, and every direct dependency of the product.
 
-// A test stops at the first thing that is not as expected; helpers outside `#[test]` functions are linted like the product.
+// Helpers outside `#[test]` functions are linted like the product.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -56,7 +55,7 @@ fn the_document_explains_every_direct_dependency() {
     for package in metadata["packages"].as_array().unwrap() {
         for dependency in package["dependencies"].as_array().unwrap() {
             let (kind, name) = (&dependency["kind"], dependency["name"].as_str().unwrap());
-            // What only tests and benches use is not shipped.
+            // Dependencies of tests and benches are not shipped.
             if kind.is_null() && dependency["path"].is_null() {
                 found.insert(format!("`{name}`"));
             }
@@ -74,7 +73,7 @@ fn the_document_explains_every_direct_dependency() {
     assert_eq!(found, unique, "direct dependencies, and the list");
 }
 
-/// The rows of the table under a heading, without its head.
+/// The rows of the table under a heading, without its header.
 fn rows(heading: &str) -> Vec<Vec<String>> {
     let document = read(&root().join("docs/assurance.md"));
     let rows: Vec<Vec<String>> = document
@@ -92,7 +91,8 @@ fn rows(heading: &str) -> Vec<Vec<String>> {
     rows
 }
 
-/// What is unsafe in a source, by name: the function around a block, an unsafe function, trait implementation or attribute.
+/// The names of unsafe code in a source file: the function around a block, or an unsafe function, trait implementation or
+/// attribute.
 fn unsafe_places(source: &str) -> Vec<String> {
     let mut places = Vec::new();
     let mut function = String::new();
@@ -125,7 +125,7 @@ fn unsafe_places(source: &str) -> Vec<String> {
     places
 }
 
-/// A line without what is between quotation marks.
+/// A line without the contents of string literals.
 fn without_strings(line: &str) -> String {
     line.split('"').step_by(2).collect()
 }

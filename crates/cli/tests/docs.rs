@@ -1,6 +1,6 @@
 //! The console blocks of the documents run and print what is shown, and links lead to files and headings.
 
-// A test stops at the first thing that is not as expected; helpers outside `#[test]` functions are linted like the product.
+// Helpers outside `#[test]` functions are linted like the product.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)]
 
 mod common;
@@ -20,7 +20,7 @@ fn every_command_in_the_documents_prints_what_they_show() {
         .into_iter()
         .map(|document| (document.clone(), steps(&read(&document))))
         .collect();
-    // Each has a folder of its own.
+    // Each document has its own folder.
     let problems: Vec<String> = std::thread::scope(|scope| {
         let run = |(document, steps): &(PathBuf, Vec<Step>)| {
             let problem = Desk::new().run(steps).err()?;
@@ -66,7 +66,7 @@ fn links_lead_to_files_and_headings() {
                 let known = headings_in(&read(&target));
                 assert!(
                     known.contains(heading),
-                    "{here}: ({link}) names none of the headings {known:?}"
+                    "{here}: ({link}) is not one of the headings {known:?}"
                 );
             }
             links += 1;
@@ -96,7 +96,7 @@ fn read(path: &Path) -> String {
 }
 
 #[test]
-fn shown_output_is_held_to_the_letter() {
+fn shown_output_must_match_exactly() {
     assert!(matches(&["a", "…", "d"], &["a", "b", "c", "d"]));
     assert!(matches(&["a", "…", "d"], &["a", "d"]));
     assert!(matches(&["…"], &[]));
@@ -114,9 +114,10 @@ fn shown_output_is_held_to_the_letter() {
         assert_eq!(matches(&[shown], &[real]), same, "{shown} {real}");
     }
     let fingerprints = ["0a", "ff"].map(|byte| vec![byte.repeat(2); 16].join("-"));
-    let [one, other] = fingerprints.map(|fingerprint| format!("it is {fingerprint}, and no more"));
+    let [one, other] =
+        fingerprints.map(|fingerprint| format!("it is {fingerprint}, and nothing else"));
     assert!(matches(&[&one], &[&other]));
-    assert!(!matches(&[&one], &["it is 0a0a-0a0a, and no more"]));
+    assert!(!matches(&[&one], &["it is 0a0a-0a0a, and nothing else"]));
     let failing = |document: &str| {
         let steps = steps(document);
         assert!(!steps.is_empty());
@@ -134,7 +135,7 @@ fn shown_output_is_held_to_the_letter() {
         ("$ veilpath --version\nveilpath …", false),
         ("$ rm everything", true),
         ("clinic$ veilpath --version \\\n  --help", false),
-        // Two sides that differ, and one that does not say so in the document.
+        // Two sides that differ; the document shows this for one of them only.
         (
             "a$ veilpath identity\nb$ veilpath identity\n\
              a$ veilpath synth random --seed 1 -o x.csv\nb$ veilpath synth random --seed 2 -o x.csv\n\
@@ -168,7 +169,7 @@ fn links_in(document: &str) -> Vec<String> {
         .collect()
 }
 
-/// The anchors that headings get: lower case, blanks as dashes, no other signs, a number where one comes again.
+/// The anchors of headings: lower case, spaces as hyphens, no punctuation, and a number for repeated ones.
 fn headings_in(document: &str) -> BTreeSet<String> {
     let mut uses: BTreeMap<String, u32> = BTreeMap::new();
     prose(document)

@@ -1,10 +1,10 @@
-//! The machine fails under one side: its disk is full, its folder cannot be written, its clock is wrong and jumps. Each case
-//! ends in the right result or in an error with a code; nothing that was known is lost, and running both commands again ends
-//! in the right result.
+//! One side's environment fails: its disk is full, a folder is read-only, its clock is wrong or jumps. Each case ends in the
+//! right result or in an error with an exit code. No known score is lost, and running both commands again gives the right
+//! result.
 //!
-//! `VEILPATH_FAULTS=long` runs more cases. What a machine cannot do (no namespaces, no compiler) is left out aloud.
+//! `VEILPATH_FAULTS=long` runs more cases. What the machine cannot do (no namespaces, no compiler) is skipped with a message.
 #![cfg(unix)]
-#![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test; what ran is said aloud
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test; it prints what ran
 
 mod common;
 #[path = "common/pair.rs"]
@@ -19,11 +19,11 @@ use std::process::Command;
 const FLAGS: [&str; 6] = ["--engine", "garbled", "--format", "csv", "--timeout", "5"];
 
 fn is_long() -> bool {
-    std::env::var("VEILPATH_FAULTS").is_ok_and(|wish| wish == "long")
+    std::env::var("VEILPATH_FAULTS").is_ok_and(|value| value == "long")
 }
 
-/// Two institutions with cohorts of so many scanpaths, and what comes out for them.
-fn world(count: usize) -> (Pair, String) {
+/// Two institutions with cohorts of `count` scanpaths, and their expected results.
+fn set_up(count: usize) -> (Pair, String) {
     let pair = Pair::new();
     for (file, seed) in [("a.csv", "1"), ("b.csv", "2")] {
         let call = format!("synth random --count {count} --length 5 --seed {seed} -o {file}");
@@ -34,12 +34,12 @@ fn world(count: usize) -> (Pair, String) {
     (pair, expected)
 }
 
-/// The same command, started by a shell that says something first. `$@` is the command.
-fn under(command: &Command, shell: &[&str], first: &str) -> Command {
+/// The same command, started by a shell that runs `setup` first. `$@` is the command.
+fn under(command: &Command, shell: &[&str], setup: &str) -> Command {
     let mut wrapped = Command::new(shell[0]);
     wrapped
         .args(&shell[1..])
-        .arg(format!("{first} && exec \"$@\""));
+        .arg(format!("{setup} && exec \"$@\""));
     wrapped
         .arg("sh")
         .arg(command.get_program())
@@ -55,13 +55,13 @@ fn under(command: &Command, shell: &[&str], first: &str) -> Command {
     wrapped
 }
 
-/// With files of at most so many blocks of 512 bytes: the next write is cut and fails, as on a full disk.
+/// Limits files to this many blocks of 512 bytes: the next write is truncated and fails, as on a full disk.
 fn with_full_disk(blocks: usize) -> pair::Wrapper {
     let first = format!("trap '' XFSZ && ulimit -f {blocks}");
     Box::new(move |command| under(&command, &["sh", "-c"], &first))
 }
 
-fn check_told(ran: &Ran, case: &str) {
+fn check_error(ran: &Ran, case: &str) {
     assert!(!ran.stderr.contains("panicked"), "{case}: {}", ran.stderr);
     assert!(
         [2, 3, 4].contains(&ran.code),
@@ -69,15 +69,15 @@ fn check_told(ran: &Ran, case: &str) {
         ran.code,
         ran.stderr
     );
-    let told = format!("\"exit_code\":{}", ran.code);
-    assert!(ran.stderr.contains(&told), "{case}: {}", ran.stderr);
+    let event = format!("\"exit_code\":{}", ran.code);
+    assert!(ran.stderr.contains(&event), "{case}: {}", ran.stderr);
 }
 
-/// Wherever the space ends – before the journal, in the middle of it, before the result file – all that was computed is
-/// printed, nothing half written is left, and a run with space has everything.
+/// Wherever the space runs out – before the journal, within it, before the result file – everything that was computed is
+/// printed, no partial file is left, and a later run with space has everything.
 #[test]
 fn a_full_disk_loses_no_results() {
-    let (mut pair, expected) = world(12);
+    let (mut pair, expected) = set_up(12);
     let every = if is_long() { 1 } else { 5 };
     let mut tally = [0; 3];
     for side in [Side::Host, Side::Join] {
@@ -91,12 +91,12 @@ fn a_full_disk_loses_no_results() {
             let ran = pair.run(&FLAGS, &["-o", "host.out"], &["-o", "join.out"]);
             pair.wrap(side, None);
             let limited = &ran[side as usize];
-            // Once it has computed, it prints, whatever became of the files.
+            // Once it has computed the results, it prints them, whether or not the files were written.
             let computed = limited.stdout == expected;
             assert!(computed || limited.stdout.is_empty(), "{case}");
             match limited.code {
                 0 => assert!(computed, "{case}"),
-                _ => check_told(limited, &case),
+                _ => check_error(limited, &case),
             }
             assert_eq!(ran[1 - side as usize].code == 0, computed, "{case}");
             tally[if limited.code == 0 {
@@ -121,10 +121,10 @@ fn a_full_disk_loses_no_results() {
             assert_eq!(left.count(), 0, "{case}");
         }
     }
-    // The three ends are all there: all written, nothing begun, and computed but not filed.
+    // All three outcomes occur: everything written, nothing started, and computed but not written.
     assert!(tally.iter().all(|&count| count > 0), "{tally:?}");
     eprintln!(
-        "a full disk: {} cases; {} ended well, {} before the work, {} after it with the results printed; all right when run again",
+        "a full disk: {} cases; {} succeeded, {} failed before the work, {} after it with the results printed; all succeeded when run again",
         tally.iter().sum::<u32>(),
         tally[0],
         tally[1],
@@ -132,10 +132,10 @@ fn a_full_disk_loses_no_results() {
     );
 }
 
-/// A journal that stops in the middle is gone on from, and what follows a torn record is not lost behind it.
+/// A session continues from a truncated journal, and records after a torn one are not lost.
 #[test]
-fn a_journal_on_a_full_disk_is_whole_as_far_as_it_goes() {
-    let (mut pair, expected) = world(12);
+fn a_journal_on_a_full_disk_is_valid_up_to_its_end() {
+    let (mut pair, expected) = set_up(12);
     let mut recovered = Vec::new();
     // Room for the count of comparisons, and for a part of the journal.
     for blocks in [3, 5, 8] {
@@ -161,7 +161,7 @@ fn a_journal_on_a_full_disk_is_whole_as_far_as_it_goes() {
             assert_eq!(ran.ok(), expected);
         }
     }
-    // A header of 40 bytes and a record of what was begun; then a record of 32 bytes for a pair.
+    // A header of 40 bytes and a record of what was started; then a record of 32 bytes for each pair.
     let room = |blocks: u64| (512 * blocks - 40 - 32) / 32;
     assert_eq!(recovered, [room(3), room(5), room(8)]);
     eprintln!(
@@ -169,14 +169,14 @@ fn a_journal_on_a_full_disk_is_whole_as_far_as_it_goes() {
     );
 }
 
-/// Standard output that takes nothing is an error; the results are in the journal and in the file.
+/// A standard output that cannot be written is an error; the results are in the journal and in the file.
 #[test]
-fn an_output_that_is_full_is_an_error_and_costs_no_results() {
+fn a_full_output_device_is_an_error_and_loses_no_results() {
     if !Path::new("/dev/full").exists() {
-        eprintln!("SKIPPED: there is no /dev/full here, so output that is full was NOT tried");
+        eprintln!("SKIPPED: there is no /dev/full here, so a full output device was NOT tested");
         return;
     }
-    let (mut pair, expected) = world(3);
+    let (mut pair, expected) = set_up(3);
     pair.wrap(
         Side::Host,
         Some(Box::new(|command| {
@@ -184,19 +184,19 @@ fn an_output_that_is_full_is_an_error_and_costs_no_results() {
         })),
     );
     let [host, join] = pair.run(&FLAGS, &["-o", "host.out"], &["-o", "/dev/full"]);
-    check_told(&host, "a full standard output");
+    check_error(&host, "a full standard output");
     assert_eq!(pair.folder.read("host.out"), expected);
-    check_told(&join, "a full file");
+    check_error(&join, "a full file");
     assert_eq!(join.stdout, expected, "printed all the same");
     pair.wrap(Side::Host, None);
     for ran in pair.run(&FLAGS, &[], &[]) {
         assert_eq!(ran.ok(), expected);
     }
-    eprintln!("an output that is full: 2 cases");
+    eprintln!("a full output device: 2 cases");
 }
 
-/// Makes a folder read-only for one command. Permissions do not bind the super-user, a mount does; `None` where neither
-/// can be had.
+/// Makes a folder read-only for one command. Permissions do not apply to the superuser, a read-only mount does; `None` if
+/// neither is possible.
 fn read_only(folder: &Path) -> Option<pair::Wrapper> {
     let folder = folder.to_str().unwrap().to_string();
     let user = Command::new("id").arg("-u").output().ok()?;
@@ -219,7 +219,7 @@ fn read_only(folder: &Path) -> Option<pair::Wrapper> {
 
 #[test]
 fn a_read_only_folder_is_an_error_before_the_work() {
-    let (mut pair, expected) = world(3);
+    let (mut pair, expected) = set_up(3);
     let results = pair.folder.path().join("results");
     std::fs::create_dir(&results).unwrap();
     let home = |side: Side| pair.folder.path().join(["host", "join"][side as usize]);
@@ -233,7 +233,7 @@ fn a_read_only_folder_is_an_error_before_the_work() {
     for (side, folder) in places {
         pair.forget();
         let Some(wrapper) = read_only(&folder) else {
-            eprintln!("SKIPPED: nothing here can make a folder read-only, so that was NOT tried");
+            eprintln!("SKIPPED: no folder can be made read-only here, so that was NOT tested");
             return;
         };
         let case = format!("{side:?} cannot write {}", folder.display());
@@ -243,7 +243,7 @@ fn a_read_only_folder_is_an_error_before_the_work() {
             Side::Host => (&output[..], &[][..]),
             Side::Join => (&[][..], &output[..]),
         };
-        // A host that cannot write its results says so before it listens: the other side finds nobody.
+        // A host that cannot write its results fails before it listens, so the other side cannot connect.
         let host = pair.host(&[&FLAGS, host].concat());
         let address = host.address.clone();
         let join = address.map(|address| pair.join(&address, &[&FLAGS, join].concat()));
@@ -253,8 +253,8 @@ fn a_read_only_folder_is_an_error_before_the_work() {
             .as_ref()
             .is_some_and(|join| join.stderr.contains("results"))
         {
-            // The joining side never called.
-            assert!(!host.has_met(), "{case}");
+            // The joining side never connected.
+            assert!(!host.has_connected(), "{case}");
             host.kill();
         }
         let host = host.end();
@@ -262,7 +262,7 @@ fn a_read_only_folder_is_an_error_before_the_work() {
             Side::Host => &host,
             Side::Join => join.as_ref().unwrap(),
         };
-        check_told(limited, &case);
+        check_error(limited, &case);
         assert_eq!(limited.code, 2, "{case}: {}", limited.stderr);
         pair.wrap(side, None);
         let _ = std::fs::set_permissions(&folder, std::fs::Permissions::from_mode(0o755));
@@ -272,12 +272,12 @@ fn a_read_only_folder_is_an_error_before_the_work() {
         cases += 1;
     }
     eprintln!(
-        "a read-only folder: {cases} cases; all told before the work, and right when run again"
+        "a read-only folder: {cases} cases; all reported before the work, and right when run again"
     );
 }
 
-/// A library that lies about the time of day: so many seconds away from the true one, and after so many milliseconds of the
-/// process's life as many the other way, and back, and so on.
+/// A library that returns a false time of day: off by `TEST_CLOCK_OFFSET` seconds, with the sign changing every
+/// `TEST_CLOCK_JUMPS_MS` milliseconds.
 const CLOCK: &str = r#"
 #define _GNU_SOURCE
 #include <stdlib.h>
@@ -286,7 +286,7 @@ const CLOCK: &str = r#"
 #include <time.h>
 #include <unistd.h>
 
-static long long lie(void) {
+static long long offset_now(void) {
     static long long start = 0;
     struct timespec now;
     syscall(SYS_clock_gettime, CLOCK_MONOTONIC, &now);
@@ -299,7 +299,7 @@ static long long lie(void) {
 
 int clock_gettime(clockid_t clock, struct timespec *time) {
     int result = syscall(SYS_clock_gettime, clock, time);
-    if (result == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) time->tv_sec += lie();
+    if (result == 0 && (clock == CLOCK_REALTIME || clock == CLOCK_REALTIME_COARSE)) time->tv_sec += offset_now();
     return result;
 }
 
@@ -320,7 +320,7 @@ time_t time(time_t *place) {
 }
 "#;
 
-/// The library, where there is a compiler for it and the system takes it.
+/// The library, if there is a compiler for it and the system loads it.
 fn false_clock(folder: &Path) -> Option<PathBuf> {
     let (source, library) = (folder.join("clock.c"), folder.join("clock.so"));
     std::fs::write(&source, CLOCK).unwrap();
@@ -329,7 +329,7 @@ fn false_clock(folder: &Path) -> Option<PathBuf> {
         .args([&library, &source])
         .output();
     let compiled = compiled.is_ok_and(|ran| ran.status.success());
-    // It must lie to others as well, or it would prove nothing.
+    // It must work for another program, or the test would prove nothing.
     let year = Command::new("date")
         .arg("+%Y")
         .env("LD_PRELOAD", &library)
@@ -350,15 +350,15 @@ const YEAR: i64 = 31_556_952;
 
 #[test]
 fn the_time_of_day_does_not_matter() {
-    let (mut pair, expected) = world(6);
+    let (mut pair, expected) = set_up(6);
     let Some(library) = false_clock(pair.folder.path()) else {
         eprintln!(
-            "SKIPPED: no library for a false clock can be made here, so clocks were NOT tried"
+            "SKIPPED: no library for a false clock can be built here, so clocks were NOT tested"
         );
         return;
     };
     let mut clocks = vec![
-        // One side in the seventies, the other far in the future; then both at once, each jumping by a century.
+        // One side decades ago, the other far in the future; then both with clocks that jump by decades.
         (-50 * YEAR, 120 * YEAR, 0),
         (30 * YEAR, -40 * YEAR, 3),
     ];
@@ -393,10 +393,10 @@ fn the_time_of_day_does_not_matter() {
     eprintln!("wrong clocks: {} cases, all right", 2 * clocks.len());
 }
 
-/// Time-outs and durations come from a clock that cannot be set. No file of ours asks for the time of day, but for those of
-/// `bench paper`, which puts a date on its tables.
+/// Timeouts and durations use a monotonic clock. No source file reads the time of day, except those of `bench paper`, which
+/// dates its tables.
 #[test]
-fn no_source_asks_for_the_time_of_day() {
+fn no_source_file_reads_the_time_of_day() {
     let mut files = 0;
     let mut folders = vec![common::root().join("crates")];
     while let Some(folder) = folders.pop() {
@@ -407,8 +407,8 @@ fn no_source_asks_for_the_time_of_day() {
                 folders.extend((!exempt).then_some(path));
             } else if path.extension().is_some_and(|extension| extension == "rs") {
                 let text = std::fs::read_to_string(&path).unwrap();
-                let asks = text.contains("SystemTime") || text.contains("UNIX_EPOCH");
-                assert!(!asks, "{}", path.display());
+                let reads = text.contains("SystemTime") || text.contains("UNIX_EPOCH");
+                assert!(!reads, "{}", path.display());
                 files += 1;
             }
         }

@@ -1,4 +1,4 @@
-//! Every example in a `--help` text works as it stands.
+//! Every example in a `--help` text works.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 mod common;
@@ -33,7 +33,7 @@ const COMMANDS: [&str; 22] = [
     "man",
 ];
 
-/// A folder with the files that the examples name.
+/// A folder with the files that the examples use.
 fn prepared() -> Folder {
     let folder = Folder::new();
     prepare(&folder);
@@ -114,8 +114,8 @@ fn every_example_runs() {
     assert!(ran > 20, "{ran}");
 }
 
-/// The examples of `host` and of `join` belong together, the first with the first and so on. They run as they stand but for
-/// the two fingerprints, and for the port, which may be taken on the machine that tests.
+/// The examples of `host` and `join` belong together: the first with the first, and so on. They run unchanged except for the
+/// fingerprints and the port, which may be in use on the test machine.
 #[test]
 fn the_examples_of_host_and_join_run_as_pairs() {
     let pair = Pair::new();
@@ -153,7 +153,7 @@ fn run_together(pair: &Pair, host: &str, join: &str, [a, b]: &[String; 2]) {
 }
 
 #[test]
-fn all_commands_are_in_the_list_above() {
+fn all_commands_have_a_tested_example() {
     let help = Folder::new().run(&["--help"]).ok();
     let listed = help
         .lines()
@@ -168,7 +168,7 @@ fn all_commands_are_in_the_list_above() {
 }
 
 #[test]
-fn completions_and_man_pages_know_every_command() {
+fn completions_and_man_pages_cover_every_command() {
     let folder = Folder::new();
     for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
         assert!(

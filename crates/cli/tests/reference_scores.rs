@@ -1,11 +1,11 @@
-//! Scores that other people's programs computed come out of `veilpath compare`.
+//! `veilpath compare` reproduces scores of independent implementations.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 mod common;
 
 use common::{Folder, shared};
 
-/// Runs one call for many pairs: each pair is a stimulus of its own.
+/// Runs one command for many pairs: each pair has its own stimulus.
 fn scores(pairs: &[(String, String)], arguments: &[&str], files: &[(&str, String)]) -> Vec<f64> {
     let folder = Folder::new();
     for (name, content) in files {
@@ -94,14 +94,14 @@ fn the_toolbox_example_gives_the_known_values() {
         ),
         [0.679690780756, 0.326728711364, 0.311217476541],
     );
-    let cells = toolbox_pairs([
+    let grid_cells = toolbox_pairs([
         "15 18 18 18 27 27 85 89 55 55 93 47 47 58 32 31 23 11 32",
         "41 26 18 6 27 26 85 85 89 55 55 93 58 11 31 31",
         "40 42 31 32 32 11 58 58 93 80 67 55 89 89 85 38 26 26 18 18",
     ]);
     close(
         scores(
-            &cells,
+            &grid_cells,
             &words("--engine plain --metric scanmatch --grid 12x8 --threshold 3.5 --gap 0"),
             &[],
         ),
@@ -182,7 +182,7 @@ fn biopython_and_rapidfuzz_agree() {
             "{column}"
         );
     }
-    // The same through the built-in distance and a fixed-point scale: costs in cells, to a hundredth.
+    // The same through the built-in distance and a fixed-point scale: costs in grid cells, to a hundredth.
     let index = header
         .iter()
         .position(|name| *name == "nw_euclid100_gap150")
@@ -211,9 +211,9 @@ fn the_matlab_toolbox_agrees_to_its_five_digits() {
         .map(|row| (row[0].to_string(), row[1].to_string()))
         .collect();
     let call = "--metric scanmatch --grid 3x6 --threshold 1 --gap -0.5";
-    // In double precision as the toolbox, and in whole numbers behind garbled circuits.
-    for scale in [" --engine plain", " --scale 1000000"] {
-        for (score, row) in scores(&pairs, &words(&format!("{call}{scale}")), &[])
+    // In double precision like the toolbox, and in integers by garbled circuits.
+    for options in [" --engine plain", " --engine garbled --scale 1000000"] {
+        for (score, row) in scores(&pairs, &words(&format!("{call}{options}")), &[])
             .iter()
             .zip(&rows)
         {
@@ -223,7 +223,11 @@ fn the_matlab_toolbox_agrees_to_its_five_digits() {
                 0.0 => 0.0,
                 size => 0.5 * 10f64.powf(size.log10().floor() - 4.0),
             };
-            let slack = if scale.contains("plain") { 1e-9 } else { 1e-6 };
+            let slack = if options.contains("plain") {
+                1e-9
+            } else {
+                1e-6
+            };
             assert!(
                 (score - printed).abs() <= half_digit + slack,
                 "{score} {printed}"

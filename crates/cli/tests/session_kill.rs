@@ -113,8 +113,8 @@ fn kill(count: &str, length: &str, flags: Flags<'_>, compare: &str, rounds: u32)
                 };
                 // It notices by itself, unless it never met the other.
                 let ended = survivor.ends_within(Duration::from_millis(500))
-                    || survivor.has_met() && survivor.ends_within(Duration::from_secs(20));
-                assert!(ended || !survivor.has_met(), "it hangs, seed {seed}");
+                    || survivor.has_connected() && survivor.ends_within(Duration::from_secs(20));
+                assert!(ended || !survivor.has_connected(), "it hangs, seed {seed}");
                 for file in ["host.out", "join.out"] {
                     // Whole, or not there.
                     if let Ok(text) = std::fs::read_to_string(pair.folder.path().join(file)) {

@@ -3,17 +3,17 @@
 //! | in a block | means |
 //! |---|---|
 //! | `$ command` | typed in the folder of the document |
-//! | `clinic$ command` | typed at this institution, which has a folder and an identity of its own |
-//! | a line that ends in ` \` | goes on in the next |
-//! | `<<'E'` … `E` | what is typed into the command |
+//! | `clinic$ command` | typed at this institution, which has its own folder and identity |
+//! | a line that ends in ` \` | continues on the next line |
+//! | `<<'E'` … `E` | standard input of the command |
 //! | `CLINIC-FINGERPRINT` | what `clinic$ veilpath identity` printed |
-//! | lines below a command | what it prints, on standard output, standard error, or both, to the letter |
+//! | lines below a command | its exact output, on standard output, standard error, or both |
 //! | `…` | any text; on a line by itself, any lines |
 //! | a fingerprint below a command | any fingerprint |
-//! | lines that start with `error: ` | the command has to fail, and to say this |
+//! | lines that start with `error: ` | the command must fail with this message |
 //!
-//! The address that a host listens on and the one that is called are in the output as they stand in the commands.
-//! `veilpath host` and the `veilpath join` right after it in the same block run at the same time, on a port of the system's choice.
+//! In the output, addresses are replaced by those in the commands.
+//! `veilpath host` and the `veilpath join` right after it in the same block run at the same time, on a free port.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
 
 use crate::common::{Folder, Ran, root};
@@ -22,7 +22,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 use std::process::Stdio;
 
-/// Stands for any text, or on a line by itself for any number of lines.
+/// Matches any text, or on a line by itself any number of lines.
 const ANYTHING: &str = "…";
 
 /// A command of a document, with what is shown below it.
@@ -31,10 +31,10 @@ pub(crate) struct Step {
     pub(crate) line: usize,
     /// Which console block of the document.
     block: usize,
-    /// At which institution; empty where there is only one.
+    /// The institution; empty if there is only one.
     who: String,
     pub(crate) command: String,
-    /// What a here-document feeds it.
+    /// The contents of a here-document.
     input: Option<String>,
     shown: Vec<String>,
 }
@@ -86,11 +86,11 @@ pub(crate) fn steps(document: &str) -> Vec<Step> {
     steps
 }
 
-/// Who types, and what.
+/// The institution before the prompt, and the command after it.
 fn prompt(line: &str) -> Option<(&str, &str)> {
     let (who, command) = line.split_once("$ ")?;
     who.chars()
-        .all(|sign| sign.is_ascii_lowercase())
+        .all(|c| c.is_ascii_lowercase())
         .then_some((who, command))
 }
 
@@ -126,7 +126,7 @@ impl Desk {
         }
     }
 
-    /// Runs all commands; the first that does not do what is shown is told with its line.
+    /// Runs all commands; the first whose output differs is an error with its line.
     pub(crate) fn run(&mut self, steps: &[Step]) -> Result<(), String> {
         let mut steps = steps.iter().peekable();
         while let Some(step) = steps.next() {
@@ -144,7 +144,7 @@ impl Desk {
         Ok(())
     }
 
-    /// The folder of whoever types, with the bundled files where they are named.
+    /// The institution's folder, with the bundled files if the command names them.
     fn place(&self, step: &Step) -> PathBuf {
         let place = self.folder.path().join(&step.who);
         std::fs::create_dir_all(&place).unwrap();
@@ -175,7 +175,7 @@ impl Desk {
         command
     }
 
-    /// The words of a command with the true fingerprints in it.
+    /// The words of a command with the real fingerprints.
     fn words(&self, step: &Step) -> Vec<String> {
         let mut words = words(&step.command);
         for word in &mut words {
@@ -187,7 +187,7 @@ impl Desk {
         words
     }
 
-    /// Runs a command of the few kinds that the documents use.
+    /// Runs one command: `veilpath`, `cat` or `head`.
     fn run_one(&mut self, step: &Step) -> Result<(), String> {
         let mut words = self.words(step);
         let into = match words.iter().position(|word| word == ">") {
@@ -258,7 +258,7 @@ impl Desk {
     }
 }
 
-/// Holds what a command said against what is shown.
+/// Compares the output of a command with the document.
 fn compare(step: &Step, ran: &Ran) -> Result<(), String> {
     let fails = step
         .shown
@@ -271,7 +271,7 @@ fn compare(step: &Step, ran: &Ran) -> Result<(), String> {
         ));
     }
     if fails {
-        // What a side says before it fails is not part of the error.
+        // Messages before the error are not part of it.
         let start = ran.stderr.find("error: ").unwrap_or(0);
         return as_shown(step, &[&ran.stderr[start..]]);
     }
@@ -286,14 +286,14 @@ fn as_shown(step: &Step, outputs: &[&str]) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "`{}` prints\n{}and the document shows\n{}",
+        "`{}` prints\n{}but the document shows\n{}",
         step.command,
         outputs.join("--- or\n"),
         shown.join("\n")
     ))
 }
 
-/// Whether output is as shown, where a line `…` stands for any number of lines.
+/// Whether output matches what is shown, where a line `…` matches any number of lines.
 pub(crate) fn matches(shown: &[&str], real: &[&str]) -> bool {
     match shown {
         [] => real.is_empty(),
@@ -307,7 +307,7 @@ pub(crate) fn matches(shown: &[&str], real: &[&str]) -> bool {
     }
 }
 
-/// A text in which all fingerprints are the same.
+/// The text with every fingerprint replaced by the same word.
 fn without_fingerprints(text: &str) -> String {
     let is_one = |word: &str| {
         let groups: Vec<&str> = word.split('-').collect();
@@ -326,7 +326,7 @@ fn without_fingerprints(text: &str) -> String {
         .collect()
 }
 
-/// Whether a line is as shown, where `…` stands for any text.
+/// Whether a line matches what is shown, where `…` matches any text.
 fn is_line(shown: &str, real: &str) -> bool {
     let (shown, real) = (&without_fingerprints(shown), &without_fingerprints(real));
     let mut parts = shown.split(ANYTHING);

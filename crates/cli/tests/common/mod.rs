@@ -1,5 +1,5 @@
-//! A folder of its own for each test, and the command run in it.
-#![allow(dead_code, clippy::print_stderr)] // every test file uses a part of this; skipping is said aloud
+//! A temporary folder for each test, and the command run in it.
+#![allow(dead_code, clippy::print_stderr)] // every test file uses a part of this; tests print what they skip
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
@@ -17,7 +17,7 @@ impl Folder {
         self.0.path()
     }
 
-    /// Writes a file and gives its name back.
+    /// Writes a file and returns its name.
     pub(crate) fn file<'a>(&self, name: &'a str, content: impl AsRef<[u8]>) -> &'a str {
         std::fs::write(self.path().join(name), content).unwrap();
         name
@@ -27,7 +27,7 @@ impl Folder {
         std::fs::read_to_string(self.path().join(name)).unwrap()
     }
 
-    /// `veilpath` with these arguments, its own files within the folder.
+    /// `veilpath` with these arguments and its state directory within the folder.
     pub(crate) fn command(&self, arguments: &[&str]) -> Command {
         let mut command = Command::new(env!("CARGO_BIN_EXE_veilpath"));
         command
@@ -44,7 +44,7 @@ impl Folder {
     }
 }
 
-/// What a run of the command gave.
+/// The exit code and output of a run.
 pub(crate) struct Ran {
     pub(crate) call: String,
     pub(crate) code: i32,
@@ -68,7 +68,7 @@ impl Ran {
         self.stdout
     }
 
-    /// The complaint of a run that must fail as a bad call or file.
+    /// The error message of a run that must fail with a usage or file error.
     pub(crate) fn refused(self) -> String {
         assert_eq!(
             self.code, 2,
@@ -90,7 +90,7 @@ pub(crate) fn root() -> PathBuf {
     here.ancestors().nth(2).unwrap().to_path_buf()
 }
 
-/// A file or folder of others' beside the workspace, or `None` with a word on standard error.
+/// A file or folder of third-party data next to the workspace, or `None` and a message on standard error.
 pub(crate) fn shared(path: &str) -> Option<PathBuf> {
     let shared =
         std::env::var_os("VEILPATH_SHARED").map_or_else(|| root().join("../shared"), PathBuf::from);

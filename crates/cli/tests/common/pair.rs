@@ -8,7 +8,7 @@ use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use veilpath_session::{Identity, StateDir};
 
-/// No process of a test lives longer.
+/// Limit on the run time of a process.
 const LONGEST: Duration = Duration::from_secs(60);
 
 /// Which side.
@@ -22,11 +22,11 @@ pub(crate) enum Side {
 pub(crate) struct Pair {
     pub(crate) folder: Folder,
     pub(crate) identities: [Identity; 2],
-    /// What each side's command is changed to before it starts.
+    /// Changes to each side's command before it starts.
     wrappers: [Option<Wrapper>; 2],
 }
 
-/// Changes a command: into one with another environment, or into one that starts it under some limit.
+/// Changes a command: its environment, or the limits under which it runs.
 pub(crate) type Wrapper = Box<dyn Fn(Command) -> Command>;
 
 impl Pair {
@@ -43,7 +43,7 @@ impl Pair {
         }
     }
 
-    /// With two cohorts dealt from lifelike scanpaths.
+    /// With two cohorts split from lifelike scanpaths.
     pub(crate) fn with_cohorts() -> Self {
         let pair = Self::new();
         let run = |call: &str| pair.folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
@@ -52,7 +52,7 @@ impl Pair {
         pair
     }
 
-    /// From now on this side's command is changed so, or no more.
+    /// Sets or removes the change to this side's command.
     pub(crate) fn wrap(&mut self, side: Side, wrapper: Option<Wrapper>) {
         self.wrappers[side as usize] = wrapper;
     }
@@ -61,7 +61,7 @@ impl Pair {
         self.identities[side as usize].fingerprint().to_string()
     }
 
-    /// Forgets journals and counts.
+    /// Deletes journals and comparison counters.
     pub(crate) fn forget(&self) {
         for name in ["host", "join"] {
             for part in ["journals", "peers"] {
@@ -84,13 +84,13 @@ impl Pair {
         command
     }
 
-    /// Starts a side with these arguments alone.
+    /// Starts a side with exactly these arguments.
     pub(crate) fn start(&self, side: Side, arguments: &[String]) -> Running {
         let arguments: Vec<&str> = arguments.iter().map(String::as_str).collect();
         Running::start(self.command(side, &arguments), arguments.join(" "))
     }
 
-    /// Starts a host on a port of the system's choice.
+    /// Starts a host on a free port.
     pub(crate) fn host(&self, arguments: &[&str]) -> Running {
         let peer = self.fingerprint(Side::Join);
         let mut call = vec![
@@ -131,7 +131,7 @@ impl Pair {
         Running::start(self.command(Side::Join, &call), call.join(" "))
     }
 
-    /// Runs both with these arguments, and those of each side.
+    /// Runs both sides with shared arguments and their own.
     pub(crate) fn run(&self, both: &[&str], host: &[&str], join: &[&str]) -> [Ran; 2] {
         let host = self.host(&[both, host].concat());
         let address = host.address.clone().unwrap_or_else(|| "127.0.0.1:1".into());
@@ -140,7 +140,7 @@ impl Pair {
     }
 }
 
-/// A process and what it says.
+/// A process and its output.
 pub(crate) struct Running {
     pub(crate) child: Child,
     pub(crate) address: Option<String>,
@@ -148,7 +148,7 @@ pub(crate) struct Running {
     stdout: Option<JoinHandle<Vec<u8>>>,
     stderr: Option<JoinHandle<String>>,
     lines: std::sync::mpsc::Receiver<String>,
-    met: bool,
+    connected: bool,
 }
 
 impl Running {
@@ -178,27 +178,27 @@ impl Running {
             stdout: Some(stdout),
             stderr: Some(stderr),
             lines,
-            met: false,
+            connected: false,
         }
     }
 
-    /// Where the host listens; `None` where it ended before.
+    /// The address on which the host listens; `None` if it ended before.
     fn wait_for_address(&self) -> Option<String> {
         self.wait_for("listening")
             .map(|event| event["address"].as_str().unwrap().to_string())
     }
 
-    /// What follows these words on the line that starts with them, up to a semicolon.
+    /// The rest of the first line that starts with `start`, up to a semicolon.
     pub(crate) fn wait_for_line(&self, start: &str) -> String {
         while let Ok(line) = self.lines.recv_timeout(LONGEST) {
             if let Some(rest) = line.strip_prefix(start) {
                 return rest.split(';').next().unwrap_or_default().to_string();
             }
         }
-        panic!("veilpath {} did not say {start:?}", self.call);
+        panic!("veilpath {} did not print {start:?}", self.call);
     }
 
-    /// The next event of this name; `None` where the process ended before.
+    /// The next event of this name; `None` if the process ended before.
     pub(crate) fn wait_for(&self, name: &str) -> Option<serde_json::Value> {
         while let Ok(line) = self.lines.recv_timeout(LONGEST) {
             let event: serde_json::Value = serde_json::from_str(&line).unwrap_or_default();
@@ -209,7 +209,7 @@ impl Running {
         None
     }
 
-    /// Waits for the end, in bounded time.
+    /// Waits for the process to end; fails after [`LONGEST`].
     pub(crate) fn end(mut self) -> Ran {
         let deadline = Instant::now() + LONGEST;
         let status = loop {
@@ -230,7 +230,7 @@ impl Running {
         Ran::from(self.call.clone(), output)
     }
 
-    /// Whether it ends in this time.
+    /// Whether it ends within this time.
     pub(crate) fn ends_within(&mut self, time: Duration) -> bool {
         let deadline = Instant::now() + time;
         while Instant::now() < deadline {
@@ -242,13 +242,14 @@ impl Running {
         false
     }
 
-    /// Whether it has said that it is connected.
-    pub(crate) fn has_met(&mut self) -> bool {
-        self.met = self.met || self.lines.try_iter().any(|line| line.contains("connected"));
-        self.met
+    /// Whether it has reported a connection.
+    pub(crate) fn has_connected(&mut self) -> bool {
+        self.connected =
+            self.connected || self.lines.try_iter().any(|line| line.contains("connected"));
+        self.connected
     }
 
-    /// Ends it the hard way.
+    /// Kills it.
     pub(crate) fn kill(&mut self) {
         let _ = self.child.kill();
     }

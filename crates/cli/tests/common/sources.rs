@@ -1,4 +1,4 @@
-//! What the tests of documents and rules read: the Rust files of the workspace, and what cargo knows of it.
+//! The Rust files of the workspace, and its metadata from cargo.
 #![allow(dead_code, clippy::unwrap_used, clippy::expect_used, clippy::panic)] // every test file uses a part of this; a test's helpers may fail the test
 
 use crate::common::root;
