@@ -4,7 +4,6 @@
 //! other side disagrees or misbehaves, 4 the network failed, 1 anything unforeseen.
 
 mod args;
-mod cohorts;
 mod commands;
 mod dash;
 mod engine_args;

@@ -50,12 +50,26 @@ const CRATES: &[(u8, &str, &str, &[&str])] = &[
         ],
     ),
     (
+        4,
+        "evaluation",
+        "veilpath-evaluation",
+        &["metrics", "paillier", "protocol", "session"],
+    ),
+    (
         5,
         "cli",
         "veilpath-cli",
         &[
-            "channel", "metrics", "paillier", "encode", "protocol", "audit", "report", "session",
+            "channel",
+            "metrics",
+            "paillier",
+            "encode",
+            "protocol",
+            "audit",
+            "report",
+            "session",
             "veilpath",
+            "evaluation",
         ],
     ),
 ];

@@ -1,4 +1,4 @@
-//! `veilpath bench paper` is killed and goes on. (`help_examples.rs` runs it to its end.)
+//! `veilpath bench paper` is killed and resumes. (`help_examples.rs` runs it to its end.)
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 mod common;
@@ -22,7 +22,7 @@ fn start(folder: &Folder, call: &str) -> Child {
     command.stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// The whole lines of the file, once there are so many; the process is killed then.
+/// Waits for so many complete lines in the file and kills the process. Returns them, and what was printed to standard error.
 fn kill_after(mut child: Child, file: &Path, lines: usize) -> (Vec<String>, String) {
     let deadline = Instant::now() + LONGEST;
     let whole = loop {
@@ -49,7 +49,7 @@ fn kill_after(mut child: Child, file: &Path, lines: usize) -> (Vec<String>, Stri
 }
 
 #[test]
-fn a_killed_run_goes_on_with_what_is_missing() {
+fn a_killed_run_resumes_with_what_is_missing() {
     let folder = Folder::new();
     let file = folder.path().join("paper/measurements.jsonl");
     // The settings, and two measurements.
@@ -62,10 +62,7 @@ fn a_killed_run_goes_on_with_what_is_missing() {
 
     let (second, said) = kill_after(start(&folder, QUICK), &file, known + 1);
     assert!(
-        said.contains(&format!(
-            "going on after {} finished measurements",
-            known - 1
-        )),
+        said.contains(&format!("after {} finished measurements", known - 1)),
         "{said}"
     );
     assert_eq!(second[..first.len()], first[..], "measured again");
@@ -98,15 +95,15 @@ fn an_interrupted_full_run_continues() {
         let mut text = std::fs::read_to_string(&file).unwrap();
         let keys = [512, 1024, 2048, 3072].map(|bits| json!({ "paillier": bits }));
         for engine in keys.into_iter().chain([json!("garbled")]) {
-            let cell = json!({"step": "cell", "engine": engine, "seconds": 1e-4, "alice": 1e-4, "bob": 1e-4, "bytes": 100.0});
+            let cell = json!({"step": "cell", "engine": engine, "seconds": 1e-4, "host": 1e-4, "join": 1e-4, "bytes": 100.0});
             text.push_str(&format!("{cell}\n"));
         }
         let known = text.lines().count();
         std::fs::write(&file, &text).unwrap();
 
         let (all, said) = kill_after(start(&folder, call), &file, known + 1);
-        let goes_on = format!("going on after {} finished measurements", known - 1);
-        assert!(said.contains(&goes_on), "{call}: {said}");
+        let resumed = format!("after {} finished measurements", known - 1);
+        assert!(said.contains(&resumed), "{call}: {said}");
         assert_eq!(all[..known].concat(), text, "{call}: measured again");
         let new: serde_json::Value = serde_json::from_str(&all[known]).unwrap();
         assert_eq!(new["step"], "order", "{call}: {new}");

@@ -137,8 +137,8 @@ fn a_cell_is_measured() {
         "cells",
         "seconds",
         "seconds_per_cell",
-        "alice_seconds_per_cell",
-        "bob_seconds_per_cell",
+        "host_seconds_per_cell",
+        "join_seconds_per_cell",
     ] {
         assert!(json[field].as_f64().unwrap() > 0.0, "{field}");
     }

@@ -105,8 +105,8 @@ fn measurements_have_the_agreed_names() {
         "cells",
         "seconds",
         "seconds_per_cell",
-        "alice_seconds_per_cell",
-        "bob_seconds_per_cell",
+        "host_seconds_per_cell",
+        "join_seconds_per_cell",
         "bytes_per_cell",
     ] {
         assert!(cell[name].as_f64().unwrap() > 0.0, "{name}");
@@ -133,19 +133,19 @@ fn a_key_is_written_once() {
         "512",
         "--allow-weak-key",
         "-o",
-        "alice.key",
+        "hospital.key",
         "--public",
-        "alice.pub",
+        "hospital.pub",
     ];
     folder.run(&call).ok();
     assert!(
         folder
-            .read("alice.key")
+            .read("hospital.key")
             .starts_with("veilpath paillier secret key 1\n")
     );
     assert!(
         folder
-            .read("alice.pub")
+            .read("hospital.pub")
             .starts_with("veilpath paillier public key 1\n")
     );
     assert!(folder.run(&call).refused().contains("exists"));

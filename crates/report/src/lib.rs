@@ -6,12 +6,10 @@
 //! | [`csv`] | spreadsheets, R, pandas |
 //! | [`json`] | programs: with the plan, the cost and what was revealed |
 //! | [`html`] | one page with figures, from a result file |
-//! | [`evaluation`] | a page of tables and plots of measurements |
 //!
 //! [`ResultFile`] reads CSV and JSON back. Numbers keep their full precision in CSV and JSON; the table rounds to six decimals.
 
 pub mod csv;
-pub mod evaluation;
 pub mod html;
 pub mod json;
 pub mod result_file;

@@ -1,4 +1,4 @@
-//! `veilpath bench`: measurements on this machine, for the paper's tables and figures.
+//! `veilpath bench`: measurements on this machine.
 
 mod candidates;
 mod cell;
@@ -6,8 +6,9 @@ mod paillier;
 mod paper;
 
 use crate::failure::Failure;
+use crate::output::to_file_or_stdout;
 use clap::{Args, Subcommand, ValueEnum};
-use std::io::{self, Write};
+use veilpath_evaluation::Error;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -25,17 +26,17 @@ pub(crate) struct BenchArgs {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// The time and traffic of one matrix cell, with many comparisons in flight
+    /// The time and traffic of one matrix cell while many comparisons run at once
     Cell(cell::CellArgs),
     /// How many cells there are to choose from while a matrix is filled in a random order
     Candidates(candidates::CandidatesArgs),
     /// Every operation of the Paillier cryptosystem, on one core
     Paillier(paillier::PaillierArgs),
-    /// The tables and figures of the paper's evaluation, beside the paper's own numbers
+    /// The tables and figures of the paper's evaluation, next to the paper's own numbers
     Paper(paper::PaperArgs),
 }
 
-/// How measurements are written.
+/// The output format of measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Lines for people
@@ -54,11 +55,37 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     }
 }
 
-fn print(text: &str) -> Result<(), Failure> {
-    let mut out = io::stdout().lock();
-    writeln!(out, "{text}")
-        .and_then(|()| out.flush())
-        .map_err(|error| Failure::printing(&error))
+impl From<Error> for Failure {
+    fn from(error: Error) -> Self {
+        match error {
+            Error::Metric(error) => error.into(),
+            Error::Spec(error) => error.into(),
+            Error::Protocol(error) => error.into(),
+            Error::Session(error) => error.into(),
+            Error::Paillier(error) => error.into(),
+            Error::OtherSettings { .. } | Error::Record { .. } => Failure::input(format!(
+                "{error}\n  choose another folder, or remove this one"
+            )),
+            other => Failure::input(other.to_string()),
+        }
+    }
+}
+
+/// Prints a report.
+fn write(
+    format: Format,
+    table: impl FnOnce() -> String,
+    json: impl FnOnce() -> serde_json::Result<String>,
+) -> Result<(), Failure> {
+    let text = match format {
+        Format::Table => table(),
+        Format::Json => json().map_err(json_failure)? + "\n",
+    };
+    to_file_or_stdout(None, |out| out.write_all(text.as_bytes()))
+}
+
+fn json_failure(error: serde_json::Error) -> Failure {
+    Failure::input(format!("the result cannot be written as JSON: {error}"))
 }
 
 /// A positive number of seconds.

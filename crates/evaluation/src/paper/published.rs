@@ -1,4 +1,4 @@
-//! What the paper reports: its tables and figures as numbers.
+//! The paper's tables and figures as numbers. Its Alice is the key holder, our host; its Bob is the matrix owner, our joining side.
 
 use veilpath_paillier::KeySize;
 
@@ -13,7 +13,7 @@ const fn spread(mean: f64, deviation: f64) -> Spread {
     Spread { mean, deviation }
 }
 
-/// The keys, in the order of all tables here.
+/// The key sizes, in the order of the tables here.
 pub(super) const KEYS: [KeySize; 4] = [
     KeySize::Bits512,
     KeySize::Bits1024,
@@ -123,7 +123,7 @@ pub(super) const ALICE_PER_CELL: [Spread; 4] = [
     spread(0.206_448, 0.016_885),
 ];
 
-/// Bob's seconds per cell, Alice's and the line between them included, by key.
+/// Bob's seconds per cell, by key. They include Alice's and the network.
 pub(super) const BOB_PER_CELL: [Spread; 4] = [
     spread(0.005_462, 0.000_625),
     spread(0.037_187, 0.003_511),
@@ -131,13 +131,13 @@ pub(super) const BOB_PER_CELL: [Spread; 4] = [
     spread(0.820_365, 0.059_302),
 ];
 
-/// Megabytes of one comparison of 100 × 100 letters, both ways, by key; about two thirds were Bob's.
+/// Megabytes of one comparison of 100 × 100 letters, in both directions, by key; Bob sent about two thirds.
 pub(super) const MEGABYTES: [f64; 4] = [13.0, 26.5, 53.2, 79.7];
 
 /// The mean number of candidates in a matrix of this size.
 pub(super) const CANDIDATES: (u32, f64) = (20, 6.8);
 
-/// Bits of choice at a step of filling a matrix of 200 × 200.
+/// The base-2 logarithm of the number of orders up to a step, in a matrix of 200 × 200.
 pub(super) const ORDERS: (u32, [(usize, f64); 2]) = (200, [(46, 80.0), (65, 128.0)]);
 
 /// How long the scanpaths of one side of a data set are.
@@ -145,16 +145,16 @@ pub(super) const ORDERS: (u32, [(usize, f64); 2]) = (200, [(46, 80.0), (65, 128.
 pub(super) struct Lengths {
     pub(super) mean: f64,
     pub(super) deviation: f64,
-    pub(super) least: usize,
-    pub(super) most: usize,
+    pub(super) min: usize,
+    pub(super) max: usize,
 }
 
 /// A data set of the paper.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct DataSet {
     pub(super) name: &'static str,
-    pub(super) alice: Lengths,
-    pub(super) bob: Lengths,
+    /// Alice's scanpaths, and Bob's.
+    pub(super) lengths: [Lengths; 2],
     pub(super) comparisons: usize,
     /// Cells of a comparison.
     pub(super) cells: Spread,
@@ -168,18 +168,20 @@ pub(super) struct DataSet {
 pub(super) const DATA_SETS: [DataSet; 3] = [
     DataSet {
         name: "Salient360",
-        alice: Lengths {
-            mean: 23.743,
-            deviation: 13.040,
-            least: 2,
-            most: 63,
-        },
-        bob: Lengths {
-            mean: 23.128,
-            deviation: 12.797,
-            least: 2,
-            most: 66,
-        },
+        lengths: [
+            Lengths {
+                mean: 23.743,
+                deviation: 13.040,
+                min: 2,
+                max: 63,
+            },
+            Lengths {
+                mean: 23.128,
+                deviation: 12.797,
+                min: 2,
+                max: 66,
+            },
+        ],
         comparisons: 70_796,
         cells: spread(569.4, 508.4),
         seconds: [
@@ -192,18 +194,20 @@ pub(super) const DATA_SETS: [DataSet; 3] = [
     },
     DataSet {
         name: "EHTask",
-        alice: Lengths {
-            mean: 416.156,
-            deviation: 197.538,
-            least: 95,
-            most: 849,
-        },
-        bob: Lengths {
-            mean: 479.978,
-            deviation: 173.409,
-            least: 150,
-            most: 825,
-        },
+        lengths: [
+            Lengths {
+                mean: 416.156,
+                deviation: 197.538,
+                min: 95,
+                max: 849,
+            },
+            Lengths {
+                mean: 479.978,
+                deviation: 173.409,
+                min: 150,
+                max: 825,
+            },
+        ],
         comparisons: 135,
         cells: spread(201_333.5, 125_776.8),
         seconds: [
@@ -216,18 +220,20 @@ pub(super) const DATA_SETS: [DataSet; 3] = [
     },
     DataSet {
         name: "360em",
-        alice: Lengths {
-            mean: 118.948,
-            deviation: 39.342,
-            least: 26,
-            most: 210,
-        },
-        bob: Lengths {
-            mean: 116.648,
-            deviation: 44.663,
-            least: 18,
-            most: 192,
-        },
+        lengths: [
+            Lengths {
+                mean: 118.948,
+                deviation: 39.342,
+                min: 26,
+                max: 210,
+            },
+            Lengths {
+                mean: 116.648,
+                deviation: 44.663,
+                min: 18,
+                max: 192,
+            },
+        ],
         comparisons: 1_320,
         cells: spread(13_808.4, 7_142.3),
         seconds: [

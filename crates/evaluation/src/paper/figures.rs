@@ -1,42 +1,42 @@
-//! The tables with plots, as one page.
+//! The HTML page: plots, and the tables they are made from.
 
 use super::published::{ALICE_PER_CELL, BOB_PER_CELL, KEYS, MEGABYTES, TIMES};
 use super::record::Header;
 use super::schedule::ENGINES;
 use super::tables::{Table, Tables};
+use crate::page::{self, Axis, Page, Plot, Row, Section, Series};
 use serde_json::Value;
-use veilpath_report::evaluation::{self, Axis, Page, Plot, Row, Section, Series};
 
 /// The whole page.
 pub(super) fn render(tables: &Tables, header: &Header) -> String {
-    let command = if header.quick {
-        " (a quick look: short measurements, parts of the data sets)"
+    let quick = if header.quick {
+        " (a quick run: short measurements, parts of the data sets)"
     } else {
         ""
     };
     let notes = vec![
         format!(
-            "Measured by `veilpath bench paper` on {} with {} cores{command}. Both parties ran on this machine, over TLS on loopback; \
-             keys were made beforehand, everything else is in the times.",
+            "Measured on {} with {} cores{quick}. Both parties ran on this machine, over TLS on loopback; \
+             the times include everything except generating keys.",
             header.machine, header.cores
         ),
         "Dashed lines are the paper's own numbers (Privacy-preserving Scanpath Comparison for Pervasive Eye Tracking, ETRA 2024), \
-         made on its authors' machine. Hollow points and slanted rows are extrapolated from the measured time per cell."
+         measured on its authors' machine. Hollow points and rows in italics are extrapolated from the measured time per cell."
             .into(),
     ];
     let page = Page {
-        title: "The paper's evaluation, on this machine".into(),
+        title: "The paper's evaluation on this machine".into(),
         notes,
         sections: tables.0.iter().map(section).collect(),
     };
-    evaluation::render(&page)
+    page::render(&page)
 }
 
 fn section(table: &Table) -> Section {
-    let how = table.columns.iter().position(|name| *name == "how");
+    let source = table.columns.iter().position(|name| *name == "source");
     let rows = table.rows.iter().map(|row| Row {
         fields: row.iter().map(shown).collect(),
-        derived: how.is_some_and(|how| row[how] == "extrapolated"),
+        extrapolated: source.is_some_and(|source| row[source] == "extrapolated"),
     });
     Section {
         title: table.title.into(),
@@ -50,7 +50,7 @@ fn section(table: &Table) -> Section {
     }
 }
 
-/// Four digits are enough to look at; the files have all.
+/// Four digits; the files have all of them.
 fn shown(value: &Value) -> String {
     match value {
         Value::Null => "–".into(),
@@ -76,30 +76,30 @@ fn plots(table: &Table) -> Vec<Plot> {
     match table.name {
         "times" => vec![times(table)],
         "cells" => vec![per_key(
-            "Seconds per cell by bits of the key",
+            "Seconds per cell by key size",
             "seconds per cell",
             &[
                 (
-                    "Alice",
-                    ours(table, "alice_seconds"),
+                    "host",
+                    ours(table, "host_seconds"),
                     ALICE_PER_CELL.map(|spread| spread.mean),
                 ),
                 (
-                    "Bob",
-                    ours(table, "bob_seconds"),
+                    "join",
+                    ours(table, "join_seconds"),
                     BOB_PER_CELL.map(|spread| spread.mean),
                 ),
             ],
         )],
         "traffic" => vec![per_key(
-            "Megabytes of a comparison of 100 × 100 letters by bits of the key",
+            "Megabytes of a comparison of 100 × 100 letters by key size",
             "megabytes",
-            &[("both ways", ours(table, "megabytes"), MEGABYTES)],
+            &[("both directions", ours(table, "megabytes"), MEGABYTES)],
         )],
         "candidates" => vec![Plot {
             description: "Mean number of candidates by length of both scanpaths".into(),
-            across: axis("letters of each scanpath", false),
-            up: axis("candidates, on average", false),
+            x: axis("letters of each scanpath", false),
+            y: axis("candidates, on average", false),
             series: vec![line(
                 "random order",
                 0,
@@ -108,8 +108,8 @@ fn plots(table: &Table) -> Vec<Plot> {
         }],
         "orders" => vec![Plot {
             description: "Base-2 logarithm of the orders up to a step, by length".into(),
-            across: axis("step", true),
-            up: axis("bits", true),
+            x: axis("step", true),
+            y: axis("bits", true),
             series: [20, 50, 100, 200]
                 .into_iter()
                 .enumerate()
@@ -153,8 +153,8 @@ fn times(table: &Table) -> Plot {
         description:
             "Seconds per comparison by length of both scanpaths, for every engine and for the paper"
                 .into(),
-        across: axis("letters of each scanpath", true),
-        up: axis("seconds per comparison", true),
+        x: axis("letters of each scanpath", true),
+        y: axis("seconds per comparison", true),
         series,
     }
 }
@@ -163,7 +163,7 @@ fn times(table: &Table) -> Plot {
 type ByKey<'a> = (&'a str, Vec<(f64, bool)>, [f64; 4]);
 
 /// Lines over the size of the key, with the paper's.
-fn per_key(description: &str, up: &str, lines: &[ByKey<'_>]) -> Plot {
+fn per_key(description: &str, y: &str, lines: &[ByKey<'_>]) -> Plot {
     let keys = || KEYS.iter().map(|key| f64::from(key.bits()));
     let series = lines
         .iter()
@@ -194,13 +194,13 @@ fn per_key(description: &str, up: &str, lines: &[ByKey<'_>]) -> Plot {
         });
     Plot {
         description: description.into(),
-        across: axis("bits of the key", false),
-        up: axis(up, true),
+        x: axis("key size in bits", false),
+        y: axis(y, true),
         series: series.collect(),
     }
 }
 
-/// A column for the four keys, which follow the row of garbled circuits.
+/// A column of the four rows of the engine paillier.
 fn ours(table: &Table, column: &str) -> Vec<(f64, bool)> {
     KEYS.iter()
         .map(|key| {
@@ -230,21 +230,27 @@ fn line(name: &str, colour: usize, points: &[(f64, f64, bool)]) -> Series {
     }
 }
 
-/// Two columns of the rows that are wanted, and whether each was measured.
+/// Two columns of the selected rows, and whether each was measured.
 fn points(
     table: &Table,
     x: &str,
     y: &str,
-    wanted: impl Fn(&[Value]) -> bool,
+    selected: impl Fn(&[Value]) -> bool,
 ) -> Vec<(f64, f64, bool)> {
     let column = |name: &str| table.columns.iter().position(|column| *column == name);
-    let (Some(x), Some(y), Some(how)) = (column(x), column(y), column("how")) else {
+    let (Some(x), Some(y), Some(source)) = (column(x), column(y), column("source")) else {
         return Vec::new();
     };
     table
         .rows
         .iter()
-        .filter(|row| wanted(row))
-        .filter_map(|row| Some((row[x].as_f64()?, row[y].as_f64()?, row[how] == "measured")))
+        .filter(|row| selected(row))
+        .filter_map(|row| {
+            Some((
+                row[x].as_f64()?,
+                row[y].as_f64()?,
+                row[source] == "measured",
+            ))
+        })
         .collect()
 }

@@ -1,18 +1,19 @@
 //! Cohorts with the lengths of the paper's data sets: count, mean, deviation, minimum and maximum of both sides, and the mean
-//! of m × n. Their letters are random, which no engine minds: time and traffic depend on lengths alone.
+//! of m × n. Their letters are random: time and traffic depend only on the lengths.
 
 use super::published::{DataSet, Lengths};
+use crate::{mean_and_deviation, random_scanpath};
 use rand::{Rng, RngExt};
-use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Scanpath};
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry};
 
-/// How strongly the two sides' lengths may depend on the stimulus, in both directions, and in how many steps it is tried.
-const MOST_SHARED: f64 = 0.5;
+/// How strongly the two sides' lengths may depend on the stimulus, positively or negatively, and in how many steps this is tried.
+const MAX_SHARED: f64 = 0.5;
 const STEPS: i32 = 40;
 
-/// Rounds that fit mean and deviation; they converge in a few.
+/// Rounds that fit mean and deviation; a few are enough to converge.
 const ROUNDS: usize = 60;
 
-/// Alice's and Bob's cohort.
+/// The cohorts of both sides.
 pub(super) fn cohorts<R: Rng>(data: &DataSet, alphabet: Alphabet, rng: &mut R) -> [Cohort; 2] {
     let sides = lengths(data, rng);
     sides.map(|side| Cohort {
@@ -24,16 +25,10 @@ pub(super) fn cohorts<R: Rng>(data: &DataSet, alphabet: Alphabet, rng: &mut R) -
             .map(|(index, (stimulus, length))| Entry {
                 participant: format!("P{index}"),
                 stimulus: Some(format!("S{stimulus}")),
-                scanpath: random(alphabet, length, rng),
+                scanpath: random_scanpath(alphabet, length, rng),
             })
             .collect(),
     })
-}
-
-/// A random scanpath.
-pub(super) fn random<R: Rng>(alphabet: Alphabet, length: usize, rng: &mut R) -> Scanpath {
-    let letter = |_| u16::try_from(rng.random_range(0..alphabet.size())).unwrap_or(0);
-    Scanpath::new((0..length).map(letter).collect())
 }
 
 /// Stimulus and length of each scanpath of both sides.
@@ -42,7 +37,7 @@ fn lengths<R: Rng>(data: &DataSet, rng: &mut R) -> [Vec<(usize, usize)>; 2] {
     let counts = data
         .stimuli
         .iter()
-        .flat_map(|&(count, alice, bob)| std::iter::repeat_n([alice, bob], count));
+        .flat_map(|&(count, a, b)| std::iter::repeat_n([a, b], count));
     let mut common = Vec::new();
     for (stimulus, counts) in counts.enumerate() {
         common.push(normal(rng));
@@ -51,20 +46,19 @@ fn lengths<R: Rng>(data: &DataSet, rng: &mut R) -> [Vec<(usize, usize)>; 2] {
         }
     }
     let own: [Vec<f64>; 2] = [0, 1].map(|side| stimuli[side].iter().map(|_| normal(rng)).collect());
-    // Long stimuli make both sides' scanpaths long: that is what moves the mean of m × n off the product of the means.
+    // Long stimuli make both sides' scanpaths long. This is why the mean of m × n is not the product of the means.
     let with_shared = |shared: f64| {
         [0, 1].map(|side| {
             let sign = if side == 1 { shared.signum() } else { 1.0 };
             let part = shared.abs();
-            let wishes = stimuli[side]
+            let draws = stimuli[side]
                 .iter()
                 .zip(&own[side])
                 .map(|(&stimulus, own)| {
                     sign * part.sqrt() * common[stimulus] + (1.0 - part).sqrt() * own
                 })
                 .collect::<Vec<f64>>();
-            let wanted = [&data.alice, &data.bob][side];
-            let fitted = fit(&wishes, wanted);
+            let fitted = fit(&draws, &data.lengths[side]);
             stimuli[side]
                 .iter()
                 .copied()
@@ -72,10 +66,10 @@ fn lengths<R: Rng>(data: &DataSet, rng: &mut R) -> [Vec<(usize, usize)>; 2] {
                 .collect::<Vec<_>>()
         })
     };
-    let off = |sides: &[Vec<(usize, usize)>; 2]| (mean_cells(sides) - data.cells.mean).abs();
+    let error = |sides: &[Vec<(usize, usize)>; 2]| (mean_cells(sides) - data.cells.mean).abs();
     (-STEPS..=STEPS)
-        .map(|step| with_shared(f64::from(step) / f64::from(STEPS) * MOST_SHARED))
-        .min_by(|a, b| off(a).total_cmp(&off(b)))
+        .map(|step| with_shared(f64::from(step) / f64::from(STEPS) * MAX_SHARED))
+        .min_by(|a, b| error(a).total_cmp(&error(b)))
         .unwrap_or_default()
 }
 
@@ -95,30 +89,30 @@ fn mean_cells(sides: &[Vec<(usize, usize)>; 2]) -> f64 {
     total / pairs
 }
 
-/// Lengths in the order of the wishes, with the wanted statistics.
-fn fit(wishes: &[f64], wanted: &Lengths) -> Vec<usize> {
+/// Lengths in the order of the normal draws, with the target statistics.
+fn fit(draws: &[f64], target: &Lengths) -> Vec<usize> {
     let extreme = |compare: fn(&f64, &f64) -> std::cmp::Ordering| {
-        let by_wish = |a: &usize, b: &usize| compare(&wishes[*a], &wishes[*b]);
-        (0..wishes.len()).max_by(by_wish)
+        let by_draw = |a: &usize, b: &usize| compare(&draws[*a], &draws[*b]);
+        (0..draws.len()).max_by(by_draw)
     };
     let longest = extreme(f64::total_cmp);
     let shortest = extreme(|a, b| b.total_cmp(a));
-    let (mut centre, mut width) = (wanted.mean, wanted.deviation);
+    let (mut centre, mut width) = (target.mean, target.deviation);
     let mut lengths = Vec::new();
     for _ in 0..ROUNDS {
-        let (least, most) = (wanted.least as f64, wanted.most as f64);
-        lengths = wishes
+        let (min, max) = (target.min as f64, target.max as f64);
+        lengths = draws
             .iter()
-            .map(|wish| (centre + width * wish).clamp(least, most).round())
+            .map(|draw| (centre + width * draw).clamp(min, max).round())
             .collect();
-        for (place, value) in [(longest, most), (shortest, least)] {
-            if let Some(length) = place.and_then(|place| lengths.get_mut(place)) {
+        for (index, value) in [(longest, max), (shortest, min)] {
+            if let Some(length) = index.and_then(|index| lengths.get_mut(index)) {
                 *length = value;
             }
         }
         let (mean, deviation) = mean_and_deviation(&lengths);
-        centre += wanted.mean - mean;
-        width *= wanted.deviation / deviation.max(1e-9);
+        centre += target.mean - mean;
+        width *= target.deviation / deviation.max(1e-9);
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     // rounded, and within the bounds of the data set
@@ -126,15 +120,7 @@ fn fit(wishes: &[f64], wanted: &Lengths) -> Vec<usize> {
     whole
 }
 
-/// Of a whole population.
-pub(super) fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
-    let count = values.len().max(1) as f64;
-    let mean = values.iter().sum::<f64>() / count;
-    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
-    (mean, (squares / count).sqrt())
-}
-
-/// A standard normal number: the sum of twelve uniform ones is near enough for lengths.
+/// Approximately a standard normal number: the sum of twelve uniform ones.
 fn normal<R: Rng>(rng: &mut R) -> f64 {
     (0..12).map(|_| rng.random_range(0.0..1.0)).sum::<f64>() - 6.0
 }
@@ -142,7 +128,7 @@ fn normal<R: Rng>(rng: &mut R) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::commands::bench::paper::published::DATA_SETS;
+    use crate::paper::published::DATA_SETS;
     use rand::SeedableRng;
     use rand_chacha::ChaCha20Rng;
 
@@ -151,26 +137,26 @@ mod tests {
         for data in &DATA_SETS {
             let mut rng = ChaCha20Rng::seed_from_u64(1);
             let sides = lengths(data, &mut rng);
-            for (side, wanted) in sides.iter().zip([data.alice, data.bob]) {
+            for (side, target) in sides.iter().zip(data.lengths) {
                 let lengths: Vec<f64> = side.iter().map(|&(_, length)| length as f64).collect();
                 let (mean, deviation) = mean_and_deviation(&lengths);
                 assert!(
-                    (mean / wanted.mean - 1.0).abs() < 0.01,
+                    (mean / target.mean - 1.0).abs() < 0.01,
                     "{} {mean}",
                     data.name
                 );
                 assert!(
-                    (deviation / wanted.deviation - 1.0).abs() < 0.02,
+                    (deviation / target.deviation - 1.0).abs() < 0.02,
                     "{} {deviation}",
                     data.name
                 );
                 assert_eq!(
                     side.iter().map(|&(_, length)| length).min(),
-                    Some(wanted.least)
+                    Some(target.min)
                 );
                 assert_eq!(
                     side.iter().map(|&(_, length)| length).max(),
-                    Some(wanted.most)
+                    Some(target.max)
                 );
             }
             let cells = mean_cells(&sides);

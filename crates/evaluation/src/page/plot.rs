@@ -1,6 +1,6 @@
 //! Lines over logarithmic or linear axes, as SVG.
 //!
-//! Colours are those of Okabe and Ito, which colour-blind readers can tell apart; markers and dashes say the same without
+//! Colours are those of Okabe and Ito, which colour-blind readers can tell apart; dashes repeat the distinction without
 //! colour. Points that were not measured are hollow.
 
 use maud::{Markup, html};
@@ -17,44 +17,44 @@ const COLOURS: [&str; 7] = [
 
 /// One line.
 #[derive(Clone, Debug, Default)]
-pub struct Series {
+pub(crate) struct Series {
     /// Its name in the legend.
-    pub name: String,
+    pub(crate) name: String,
     /// Lines of one colour belong together.
-    pub colour: usize,
+    pub(crate) colour: usize,
     /// Published by others: dashed.
-    pub published: bool,
-    /// Where it goes through, and whether each point was measured.
-    pub points: Vec<(f64, f64, bool)>,
+    pub(crate) published: bool,
+    /// Its points: x, y, and whether it was measured.
+    pub(crate) points: Vec<(f64, f64, bool)>,
 }
 
 /// One axis.
 #[derive(Clone, Debug, Default)]
-pub struct Axis {
+pub(crate) struct Axis {
     /// What it shows.
-    pub title: String,
-    /// Powers of ten at equal distances.
-    pub logarithmic: bool,
+    pub(crate) title: String,
+    /// Whether powers of ten are at equal distances.
+    pub(crate) logarithmic: bool,
 }
 
 /// A plot.
 #[derive(Clone, Debug, Default)]
-pub struct Plot {
-    /// What it shows, for those who cannot see it.
-    pub description: String,
-    /// To the right.
-    pub across: Axis,
-    /// Upwards.
-    pub up: Axis,
+pub(crate) struct Plot {
+    /// A text alternative for screen readers.
+    pub(crate) description: String,
+    /// The horizontal axis.
+    pub(crate) x: Axis,
+    /// The vertical axis.
+    pub(crate) y: Axis,
     /// The lines.
-    pub series: Vec<Series>,
+    pub(crate) series: Vec<Series>,
 }
 
-/// From numbers to places.
+/// Maps values to positions.
 struct Scale {
     logarithmic: bool,
-    least: f64,
-    most: f64,
+    min: f64,
+    max: f64,
     from: f64,
     to: f64,
 }
@@ -62,63 +62,59 @@ struct Scale {
 impl Scale {
     fn new(axis: &Axis, values: impl Iterator<Item = f64>, from: f64, to: f64) -> Self {
         let usable = |value: &f64| value.is_finite() && (!axis.logarithmic || *value > 0.0);
-        let (mut least, mut most) = (f64::INFINITY, f64::NEG_INFINITY);
+        let (mut min, mut max) = (f64::INFINITY, f64::NEG_INFINITY);
         for value in values.filter(usable) {
-            least = least.min(value);
-            most = most.max(value);
+            min = min.min(value);
+            max = max.max(value);
         }
-        if least > most {
-            (least, most) = (1.0, 10.0);
+        if min > max {
+            (min, max) = (1.0, 10.0);
         }
         if axis.logarithmic {
-            (least, most) = (
-                10f64.powf(least.log10().floor()),
-                10f64.powf(most.log10().ceil()),
+            (min, max) = (
+                10f64.powf(min.log10().floor()),
+                10f64.powf(max.log10().ceil()),
             );
-            if least >= most {
-                most = least * 10.0;
+            if min >= max {
+                max = min * 10.0;
             }
         } else {
-            least = least.min(0.0);
-            most = if most > least {
-                most * 1.05
-            } else {
-                least + 1.0
-            };
+            min = min.min(0.0);
+            max = if max > min { max * 1.05 } else { min + 1.0 };
         }
         Self {
             logarithmic: axis.logarithmic,
-            least,
-            most,
+            min,
+            max,
             from,
             to,
         }
     }
 
-    fn place(&self, value: f64) -> f64 {
+    fn position(&self, value: f64) -> f64 {
         let part = if self.logarithmic {
-            (value / self.least).log10() / (self.most / self.least).log10()
+            (value / self.min).log10() / (self.max / self.min).log10()
         } else {
-            (value - self.least) / (self.most - self.least)
+            (value - self.min) / (self.max - self.min)
         };
         self.from + part * (self.to - self.from)
     }
 
     fn ticks(&self) -> Vec<(f64, String)> {
         if self.logarithmic {
-            let decades = (self.most / self.least).log10().round();
+            let decades = (self.max / self.min).log10().round();
             let step = (decades / 8.0).ceil().max(1.0);
-            let first = self.least.log10().round();
+            let first = self.min.log10().round();
             let mut ticks = Vec::new();
             let mut decade = first;
             while decade <= first + decades + 0.5 {
                 let value = 10f64.powf(decade);
-                ticks.push((self.place(value), power(decade)));
+                ticks.push((self.position(value), power(decade)));
                 decade += step;
             }
             return ticks;
         }
-        let rough = (self.most - self.least) / 6.0;
+        let rough = (self.max - self.min) / 6.0;
         let base = 10f64.powf(rough.log10().floor());
         let step = [1.0, 2.0, 5.0, 10.0]
             .into_iter()
@@ -126,10 +122,10 @@ impl Scale {
             .find(|step| *step >= rough)
             .unwrap_or(rough);
         let mut ticks = Vec::new();
-        let mut value = (self.least / step).ceil() * step;
-        while value <= self.most {
+        let mut value = (self.min / step).ceil() * step;
+        while value <= self.max {
             ticks.push((
-                self.place(value),
+                self.position(value),
                 format!("{}", (value / step).round() * step),
             ));
             value += step;
@@ -156,24 +152,24 @@ fn power(decade: f64) -> String {
 impl Plot {
     pub(super) fn render(&self) -> Markup {
         let all = || self.series.iter().flat_map(|series| &series.points);
-        let across = Scale::new(&self.across, all().map(|p| p.0), LEFT, WIDTH - RIGHT);
-        let up = Scale::new(&self.up, all().map(|p| p.1), HEIGHT - BOTTOM, TOP);
+        let x_scale = Scale::new(&self.x, all().map(|p| p.0), LEFT, WIDTH - RIGHT);
+        let y_scale = Scale::new(&self.y, all().map(|p| p.1), HEIGHT - BOTTOM, TOP);
         let (middle_x, middle_y) = ((LEFT + WIDTH - RIGHT) / 2.0, (TOP + HEIGHT - BOTTOM) / 2.0);
         html! {
             svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) role="img" aria-label=(self.description) {
-                @for (y, label) in up.ticks() {
+                @for (y, label) in y_scale.ticks() {
                     line .grid x1=(LEFT) x2=(WIDTH - RIGHT) y1=(px(y)) y2=(px(y)) {}
                     text .soft x=(LEFT - 8.0) y=(px(y + 4.0)) text-anchor="end" { (label) }
                 }
-                @for (x, label) in across.ticks() {
+                @for (x, label) in x_scale.ticks() {
                     line .grid x1=(px(x)) x2=(px(x)) y1=(TOP) y2=(HEIGHT - BOTTOM) {}
                     text .soft x=(px(x)) y=(HEIGHT - BOTTOM + 18.0) text-anchor="middle" { (label) }
                 }
                 rect .frame x=(LEFT) y=(TOP) width=(WIDTH - RIGHT - LEFT) height=(HEIGHT - BOTTOM - TOP) {}
-                text x=(middle_x) y=(HEIGHT - 10.0) text-anchor="middle" { (self.across.title) }
-                text x=(-middle_y) y="16" transform="rotate(-90)" text-anchor="middle" { (self.up.title) }
+                text x=(middle_x) y=(HEIGHT - 10.0) text-anchor="middle" { (self.x.title) }
+                text x=(-middle_y) y="16" transform="rotate(-90)" text-anchor="middle" { (self.y.title) }
                 @for (index, series) in self.series.iter().enumerate() {
-                    (line(series, &across, &up))
+                    (line(series, &x_scale, &y_scale))
                     (legend(series, index))
                 }
             }
@@ -181,26 +177,26 @@ impl Plot {
     }
 }
 
-fn line(series: &Series, across: &Scale, up: &Scale) -> Markup {
+fn line(series: &Series, x_scale: &Scale, y_scale: &Scale) -> Markup {
     let colour = COLOURS[series.colour % COLOURS.len()];
     let drawable = |&&(x, y, _): &&(f64, f64, bool)| {
         let fits =
             |value: f64, scale: &Scale| value.is_finite() && (!scale.logarithmic || value > 0.0);
-        fits(x, across) && fits(y, up)
+        fits(x, x_scale) && fits(y, y_scale)
     };
-    let places: Vec<(f64, f64, bool)> = series
+    let points: Vec<(f64, f64, bool)> = series
         .points
         .iter()
         .filter(drawable)
-        .map(|&(x, y, measured)| (across.place(x), up.place(y), measured))
+        .map(|&(x, y, measured)| (x_scale.position(x), y_scale.position(y), measured))
         .collect();
-    let path: Vec<String> = places
+    let path: Vec<String> = points
         .iter()
         .map(|(x, y, _)| format!("{},{}", px(*x), px(*y)))
         .collect();
     html! {
         polyline points=(path.join(" ")) fill="none" stroke=(colour) stroke-width="2" stroke-dasharray=[series.published.then_some("6 4")] {}
-        @for (x, y, measured) in places {
+        @for (x, y, measured) in points {
             circle cx=(px(x)) cy=(px(y)) r="3.5" stroke=(colour) stroke-width="1.5" fill=(if measured { colour } else { "none" }) {}
         }
     }
@@ -215,9 +211,9 @@ fn legend(series: &Series, index: usize) -> Markup {
     }
 }
 
-/// A place with enough digits for a screen.
-fn px(place: f64) -> String {
-    format!("{place:.1}")
+/// A coordinate with enough digits for a screen.
+fn px(position: f64) -> String {
+    format!("{position:.1}")
 }
 
 #[cfg(test)]
@@ -235,20 +231,23 @@ mod tests {
     #[test]
     fn decades_are_at_equal_distances() {
         let scale = scale(true, &[1.0, 30.0, 900.0]);
-        let places: Vec<f64> = [1.0, 10.0, 100.0, 1000.0]
-            .map(|value| scale.place(value))
+        let positions: Vec<f64> = [1.0, 10.0, 100.0, 1000.0]
+            .map(|value| scale.position(value))
             .to_vec();
-        assert!((places[1] - 100.0 / 3.0).abs() < 1e-9 && (places[3] - 100.0).abs() < 1e-9);
+        assert!((positions[1] - 100.0 / 3.0).abs() < 1e-9 && (positions[3] - 100.0).abs() < 1e-9);
         assert_eq!(scale.ticks().len(), 4);
     }
 
     #[test]
-    fn nothing_to_draw_is_drawn() {
+    fn ticks_are_finite_without_usable_values() {
         for logarithmic in [false, true] {
             for values in [&[][..], &[0.0], &[f64::NAN, -1.0], &[5.0]] {
                 let scale = scale(logarithmic, values);
                 assert!(
-                    scale.ticks().iter().all(|(place, _)| place.is_finite()),
+                    scale
+                        .ticks()
+                        .iter()
+                        .all(|(position, _)| position.is_finite()),
                     "{values:?}"
                 );
             }
@@ -256,7 +255,7 @@ mod tests {
     }
 
     #[test]
-    fn names_cannot_break_out() {
+    fn names_are_escaped() {
         let plot = Plot {
             description: "\"><script>".into(),
             series: vec![Series {
@@ -270,7 +269,7 @@ mod tests {
     }
 
     #[test]
-    fn powers_are_written_small() {
+    fn large_powers_use_superscripts() {
         assert_eq!(power(-2.0), "0.01");
         assert_eq!(power(5.0), "10⁵");
         assert_eq!(power(-12.0), "10⁻¹²");

@@ -1,5 +1,5 @@
-//! The tables as Markdown, to paste into a document: what was measured and what was extrapolated in tables of their own, the
-//! paper's numbers beside ours, and how all of it was made.
+//! The tables as Markdown, to paste into a document: measured and extrapolated numbers in separate tables, next to the paper's,
+//! and how they were obtained.
 
 use super::record::Header;
 use super::tables::{TRAFFIC_LENGTH, Table, Tables};
@@ -7,16 +7,16 @@ use serde_json::Value;
 use std::fmt::Write;
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What the summary says of the run itself.
+/// What the summary says about the run itself.
 pub(super) struct Origin<'a> {
     pub(super) header: &'a Header,
-    /// The command that makes it again.
-    pub(super) command: String,
+    /// The command that produced it.
+    pub(super) command: &'a str,
     /// When the last measurement ended.
     pub(super) time: Option<SystemTime>,
 }
 
-/// A column of ours: its heading, the columns of the table that it shows (a mean, or a mean and its deviation), and what they
+/// A column: its heading, the columns of the table that it shows (a mean, or a mean and its deviation), and the factor that they
 /// are multiplied by.
 struct Column {
     heading: &'static str,
@@ -39,30 +39,30 @@ const fn scaled(heading: &'static str, sources: &'static [&'static str], factor:
 const MICRO: f64 = 1e6;
 const MEGA: f64 = 1e-6;
 
-/// How a row says that its numbers are not measured.
+/// The source of a row whose numbers are not measured.
 const EXTRAPOLATED: &str = "extrapolated";
 
-/// The size of the matrix whose orders the paper counts.
-const OF_THE_PAPERS_ORDERS: u32 = super::published::ORDERS.0;
+/// The size of the matrix for which the paper counts orders.
+const PAPER_ORDERS_SIZE: u32 = super::published::ORDERS.0;
 
-/// What stands above a table.
+/// The line above a table.
 const MEASURED: &str = "Measured";
-const DERIVED: &str = "Extrapolated from the measured cost per cell, **not measured**";
+const NOT_MEASURED: &str = "Extrapolated from the measured cost per cell, **not measured**";
 
 const TIMES: &[Column] = &[
-    column("letters of each", &["length"]),
+    column("length", &["length"]),
     column("engine", &["engine"]),
     column("comparisons", &["comparisons"]),
     column("seconds", &["seconds", "deviation"]),
     column("the paper's seconds", &["paper_seconds", "paper_deviation"]),
-    column("times as fast", &["times_faster"]),
+    column("speed-up", &["speedup"]),
 ];
 
 const CELLS: &[Column] = &[
     column("engine", &["engine"]),
-    scaled("µs on the clock", &["seconds"], MICRO),
-    scaled("Alice, µs", &["alice_seconds"], MICRO),
-    scaled("Bob, µs", &["bob_seconds"], MICRO),
+    scaled("wall-clock time, µs", &["seconds"], MICRO),
+    scaled("host, µs", &["host_seconds"], MICRO),
+    scaled("join, µs", &["join_seconds"], MICRO),
     column("bytes", &["bytes"]),
     scaled(
         "the paper's Alice, µs",
@@ -78,20 +78,20 @@ const CELLS: &[Column] = &[
 
 const TRAFFIC: &[Column] = &[
     column("engine", &["engine"]),
-    scaled("Alice sends, MB", &["alice_bytes"], MEGA),
-    scaled("Bob sends, MB", &["bob_bytes"], MEGA),
-    column("together, MB", &["megabytes"]),
+    scaled("host sends, MB", &["host_bytes"], MEGA),
+    scaled("join sends, MB", &["join_bytes"], MEGA),
+    column("total, MB", &["megabytes"]),
     column("the paper's, MB", &["paper_megabytes"]),
 ];
 
 const CANDIDATES: &[Column] = &[
-    column("letters of each", &["length"]),
+    column("length", &["length"]),
     column("candidates", &["candidates", "deviation"]),
     column("the paper's", &["paper_candidates"]),
 ];
 
 const ORDERS: &[Column] = &[
-    column("letters of each", &["length"]),
+    column("length", &["length"]),
     column("step", &["step"]),
     column("bits", &["bits"]),
     column("the paper's bits", &["paper_bits"]),
@@ -110,36 +110,36 @@ const DATA_SETS: &[Column] = &[
     column("the paper's seconds", &["paper_seconds", "paper_deviation"]),
 ];
 
-const WHOLE: &[Column] = &[
+const FULL_DATA_SETS: &[Column] = &[
     column("data", &["data"]),
     column("engine", &["engine"]),
-    column("", &["how"]),
+    column("", &["source"]),
     column("comparisons", &["comparisons"]),
     column("cells", &["cells"]),
     column("seconds", &["seconds"]),
     column("MB", &["megabytes"]),
     column("the paper's comparisons", &["paper_comparisons"]),
     column(
-        "days for as many at the paper's pace, 2048 bits",
+        "days at the paper's speed, 2048 bits",
         &["paper_days_at_2048"],
     ),
 ];
 
-/// The whole file. Its headings start at the third level, so that it fits below a heading of its reader's.
+/// The file. Its headings start at the third level, so that it fits below a heading of the document.
 pub(super) fn render(tables: &Tables, origin: &Origin<'_>) -> String {
     let mut text = String::new();
     let header = origin.header;
     let quick = if header.quick {
-        " **This is a quick look: few and short measurements, and parts of the data sets.**"
+        " **This was a quick run: few and short measurements, and parts of the data sets.**"
     } else {
         ""
     };
-    let date = origin.time.map_or("an unknown day".into(), date);
+    let date = origin.time.map_or("an unknown date".into(), date);
     let _ = writeln!(
         text,
         "Measured on {date} by `{}` (veilpath {}) on one machine: {}, {} cores. Both parties ran on it, over TLS on loopback; \
-         keys were made beforehand, everything else is in the times.{quick} A number after ± is the standard deviation. The \
-         paper's numbers were made on its authors' machine.",
+         the times include everything except generating keys.{quick} A number after ± is the standard deviation. The \
+         paper's numbers were measured on its authors' machine.",
         origin.command,
         env!("CARGO_PKG_VERSION"),
         header.machine,
@@ -154,34 +154,34 @@ pub(super) fn render(tables: &Tables, origin: &Origin<'_>) -> String {
             "candidates" => ("Candidates", CANDIDATES),
             "orders" => ("Orders", ORDERS),
             "datasets" => ("Comparisons of the data sets", DATA_SETS),
-            _ => ("Whole data sets", WHOLE),
+            _ => ("Full data sets", FULL_DATA_SETS),
         };
-        // Of the figure with the orders, the curve that the paper speaks of.
-        let wanted = |row: &&[Value]| table.name != "orders" || row[0] == OF_THE_PAPERS_ORDERS;
+        // Only the curve that the paper discusses.
+        let selected = |row: &&[Value]| table.name != "orders" || row[0] == PAPER_ORDERS_SIZE;
         let _ = write!(text, "\n### {heading}\n\n{}.\n", table.title);
         let rows: Vec<&[Value]> = table
             .rows
             .iter()
             .map(Vec::as_slice)
-            .filter(wanted)
+            .filter(selected)
             .collect();
-        let (derived, measured): (Vec<&[Value]>, Vec<&[Value]>) = rows
+        let (extrapolated, measured): (Vec<&[Value]>, Vec<&[Value]>) = rows
             .into_iter()
             .partition(|row| is_extrapolated(table, row));
         if !measured.is_empty() {
-            put(&mut text, table, columns, MEASURED, &measured);
+            write_table(&mut text, table, columns, MEASURED, &measured);
         }
-        if !derived.is_empty() {
-            put(&mut text, table, columns, DERIVED, &derived);
+        if !extrapolated.is_empty() {
+            write_table(&mut text, table, columns, NOT_MEASURED, &extrapolated);
         }
     }
     text
 }
 
-/// What to tell first: one comparison of a hundred letters, and whole data sets.
+/// The most important numbers: one comparison of a hundred letters, and full data sets.
 fn headline(tables: &Tables, text: &mut String) {
     let of = |name: &str| tables.0.iter().find(|table| table.name == name);
-    let (mut measured, mut derived) = (Vec::new(), Vec::new());
+    let (mut measured, mut extrapolated) = (Vec::new(), Vec::new());
     if let Some(table) = of("times") {
         for row in &table.rows {
             let value = |name: &str| value(table, row, name);
@@ -189,7 +189,7 @@ fn headline(tables: &Tables, text: &mut String) {
                 continue;
             }
             let rows = match is_extrapolated(table, row) {
-                true => &mut derived,
+                true => &mut extrapolated,
                 false => &mut measured,
             };
             rows.push([
@@ -200,7 +200,7 @@ fn headline(tables: &Tables, text: &mut String) {
             ]);
         }
     }
-    if let Some(table) = of("whole") {
+    if let Some(table) = of("full_datasets") {
         for row in &table.rows {
             let value = |name: &str| value(table, row, name);
             let days = value("paper_days_at_2048").as_f64();
@@ -217,7 +217,7 @@ fn headline(tables: &Tables, text: &mut String) {
         }
     }
     text.push_str("\n### In short\n");
-    for (label, rows) in [(MEASURED, measured), (DERIVED, derived)] {
+    for (label, rows) in [(MEASURED, measured), (NOT_MEASURED, extrapolated)] {
         if rows.is_empty() {
             continue;
         }
@@ -228,16 +228,22 @@ fn headline(tables: &Tables, text: &mut String) {
         }
     }
     text.push_str(
-        "\nThe paper's seconds for whole data sets are its mean per comparison with a key of 2048 bits, times the comparisons.\n",
+        "\nThe paper's seconds for full data sets are its mean per comparison with a key of 2048 bits, times the number of comparisons.\n",
     );
 }
 
-fn put(text: &mut String, table: &Table, columns: &[Column], label: &str, rows: &[&[Value]]) {
-    let number_of_comparisons = |column: &&Column| column.sources != ["comparisons"];
+fn write_table(
+    text: &mut String,
+    table: &Table,
+    columns: &[Column],
+    label: &str,
+    rows: &[&[Value]],
+) {
+    let is_not_count = |column: &&Column| column.sources != ["comparisons"];
     let extrapolated = rows.iter().any(|row| is_extrapolated(table, row));
     let columns: Vec<&Column> = columns
         .iter()
-        .filter(|column| !extrapolated || number_of_comparisons(column))
+        .filter(|column| !extrapolated || is_not_count(column))
         .collect();
     let headings: Vec<&str> = columns.iter().map(|column| column.heading).collect();
     let _ = write!(text, "\n{label}:\n\n| {} |\n|", headings.join(" | "));
@@ -268,21 +274,21 @@ fn field(table: &Table, row: &[Value], column: &Column) -> String {
         .filter(|(at, value)| *at == 0 || !value.is_null())
         .map(|(_, value)| shown(&value))
         .collect();
-    // A cell of a table must not end it.
+    // A bar would end the field.
     parts.join(" ± ").replace('|', "\\|")
 }
 
 fn value(table: &Table, row: &[Value], name: &str) -> Value {
-    let place = table.columns.iter().position(|column| *column == name);
-    let value = place.and_then(|place| row.get(place));
+    let index = table.columns.iter().position(|column| *column == name);
+    let value = index.and_then(|index| row.get(index));
     value.cloned().unwrap_or(Value::Null)
 }
 
 fn is_extrapolated(table: &Table, row: &[Value]) -> bool {
-    value(table, row, "how") == EXTRAPOLATED
+    value(table, row, "source") == EXTRAPOLATED
 }
 
-/// Three digits of a fraction, all of a whole number, in groups of three.
+/// Three significant digits of a fraction, all digits of a whole number, with thousands separators.
 fn shown(value: &Value) -> String {
     let number = match value {
         Value::Null => return "–".into(),
@@ -296,7 +302,7 @@ fn shown(value: &Value) -> String {
     let digits = if value.is_u64() || number.abs() >= 1000.0 {
         format!("{number:.0}")
     } else {
-        // Rounded first: 0.9999 is 1.00.
+        // Rounded first: 0.9999 becomes 1.00.
         let number: f64 = format!("{number:.2e}").parse().unwrap_or(number);
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // from 0 to 12
         let decimals = (2.0 - number.abs().log10().floor()).clamp(0.0, 12.0) as usize;
@@ -312,7 +318,7 @@ fn shown(value: &Value) -> String {
     grouped
 }
 
-/// The day in Greenwich, as year, month and day.
+/// The date in UTC.
 fn date(time: SystemTime) -> String {
     let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
     let mut days = since.as_secs() / 86_400;
@@ -339,13 +345,13 @@ fn date(time: SystemTime) -> String {
 #[cfg(test)]
 mod tests {
     use super::super::published::Spread;
-    use super::super::record::{Measured, Record};
+    use super::super::record::{MeasuredEngine, Record};
     use super::super::tables::Size;
     use super::*;
     use std::time::Duration;
 
-    fn alone(engine: Measured, length: usize, seconds: f64) -> Record {
-        Record::Alone {
+    fn single(engine: MeasuredEngine, length: usize, seconds: f64) -> Record {
+        Record::Single {
             engine,
             length,
             seconds: vec![seconds, seconds],
@@ -354,14 +360,14 @@ mod tests {
     }
 
     #[test]
-    fn measured_and_extrapolated_numbers_stand_apart_beside_the_papers() {
+    fn measured_and_extrapolated_numbers_are_in_separate_tables() {
         let records = [
-            alone(Measured::Garbled, 100, 0.02),
-            alone(Measured::Paillier(512), 10, 0.01),
-            alone(Measured::Paillier(512), 20, 0.04),
-            Record::Whole {
+            single(MeasuredEngine::Garbled, 100, 0.02),
+            single(MeasuredEngine::Paillier(512), 10, 0.01),
+            single(MeasuredEngine::Paillier(512), 20, 0.04),
+            Record::Full {
                 data: "Salient360".into(),
-                engine: Measured::Garbled,
+                engine: MeasuredEngine::Garbled,
                 comparisons: 70_796,
                 cells: 1000,
                 seconds: 7.5,
@@ -369,7 +375,7 @@ mod tests {
             },
         ];
         let sizes = [Size {
-            name: "yours".into(),
+            name: "yours",
             comparisons: 4,
             cells: Spread {
                 mean: 100.0,
@@ -382,30 +388,30 @@ mod tests {
             quick: true,
             machine: "a machine".into(),
             cores: 2,
-            cohorts: None,
+            own_cohorts: None,
         };
         let text = render(
             &Tables::new(&records, &sizes),
             &Origin {
                 header: &header,
-                command: "veilpath bench paper --quick -o FOLDER".into(),
+                command: "the command",
                 time: Some(UNIX_EPOCH + Duration::from_secs(951_827_696)),
             },
         );
         for part in [
-            "Measured on 2000-02-29 by `veilpath bench paper --quick -o FOLDER`",
+            "Measured on 2000-02-29 by `the command`",
             "a machine, 2 cores",
-            "quick look",
+            "quick run",
             "| one comparison of 100 × 100 letters | garbled | 0.0200 | – |",
             "| one comparison of 100 × 100 letters | paillier 512 | 1.00 | 58.5 |",
             "| 70,796 comparisons with the lengths of Salient360 | garbled | 7.50 | 10,569,843 |",
             "| 20 | paillier 512 | 2 | 0.0400 ± 0 | 2.27 ± 0.0900 | 56.8 |",
-            "not measured**:\n\n| letters of each | engine | seconds |",
+            "not measured**:\n\n| length | engine | seconds |",
             "| 100 | paillier 512 | 1.00 | 58.5 ± 7.64 | 58.5 |",
         ] {
             assert!(text.contains(part), "{part}\n{text}");
         }
-        // No table holds both kinds: what follows a label goes to the next one.
+        // No table contains both kinds.
         let parts: Vec<&str> = text.split("Extrapolated from").collect();
         assert!(parts.len() > 1, "{text}");
         for part in &parts[1..] {
@@ -415,7 +421,7 @@ mod tests {
     }
 
     #[test]
-    fn days_are_told_as_calendars_tell_them() {
+    fn dates_are_those_of_the_calendar() {
         for (seconds, day) in [
             (0, "1970-01-01"),
             (951_782_400, "2000-02-29"),

@@ -1,48 +1,48 @@
-//! A page of tables and plots: measurements beside published ones. One file, without scripts or anything from a network.
+//! An HTML page of tables and plots: measurements next to published numbers. One file, without scripts or external resources.
 
 mod plot;
 
-pub use plot::{Axis, Plot, Series};
+pub(crate) use plot::{Axis, Plot, Series};
 
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 
 /// What the page shows.
 #[derive(Clone, Debug, Default)]
-pub struct Page {
+pub(crate) struct Page {
     /// The headline.
-    pub title: String,
-    /// Where and how the numbers were made, one paragraph each.
-    pub notes: Vec<String>,
+    pub(crate) title: String,
+    /// Where and how the numbers were measured, one paragraph each.
+    pub(crate) notes: Vec<String>,
     /// What follows, in order.
-    pub sections: Vec<Section>,
+    pub(crate) sections: Vec<Section>,
 }
 
-/// A table and the plots of it.
+/// A table and its plots.
 #[derive(Clone, Debug, Default)]
-pub struct Section {
+pub(crate) struct Section {
     /// What is shown.
-    pub title: String,
+    pub(crate) title: String,
     /// Plots of the rows.
-    pub plots: Vec<Plot>,
+    pub(crate) plots: Vec<Plot>,
     /// The names of the columns.
-    pub columns: Vec<String>,
+    pub(crate) columns: Vec<String>,
     /// The rows.
-    pub rows: Vec<Row>,
+    pub(crate) rows: Vec<Row>,
 }
 
 /// A row of a table.
 #[derive(Clone, Debug, Default)]
-pub struct Row {
+pub(crate) struct Row {
     /// The fields, as they are shown.
-    pub fields: Vec<String>,
-    /// Whether the numbers are not measured: such rows look different.
-    pub derived: bool,
+    pub(crate) fields: Vec<String>,
+    /// Whether the numbers are extrapolated: such rows look different.
+    pub(crate) extrapolated: bool,
 }
 
 const STYLE: &str = include_str!("style.css");
 
 /// The page as HTML.
-pub fn render(page: &Page) -> String {
+pub(crate) fn render(page: &Page) -> String {
     let markup = html! {
         (DOCTYPE)
         html lang="en" {
@@ -57,7 +57,7 @@ pub fn render(page: &Page) -> String {
                 main {
                     h1 { (page.title) }
                     @for note in &page.notes { p { (note) } }
-                    @for section in &page.sections { (rendered(section)) }
+                    @for section in &page.sections { (render_section(section)) }
                 }
             }
         }
@@ -65,7 +65,7 @@ pub fn render(page: &Page) -> String {
     markup.into_string()
 }
 
-fn rendered(section: &Section) -> Markup {
+fn render_section(section: &Section) -> Markup {
     html! {
         section {
             h2 { (section.title) }
@@ -77,7 +77,7 @@ fn rendered(section: &Section) -> Markup {
                         thead { tr { @for column in &section.columns { th scope="col" { (column) } } } }
                         tbody {
                             @for row in &section.rows {
-                                tr .derived[row.derived] { @for field in &row.fields { td { (field) } } }
+                                tr .extrapolated[row.extrapolated] { @for field in &row.fields { td { (field) } } }
                             }
                         }
                     }

@@ -1,16 +1,16 @@
-//! What was measured, and the file that keeps it: an interrupted run goes on where it was.
+//! What was measured, and the file that stores it, from which an interrupted run resumes.
 
-use crate::failure::Failure;
+use crate::Error;
 use serde::{Deserialize, Serialize};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::time::SystemTime;
 
 /// The file in the folder of results.
 const NAME: &str = "measurements.jsonl";
 
-/// What must be equal for two runs to share a folder.
+/// What must be equal for a run to continue another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Header {
     /// The version of the records.
@@ -20,25 +20,25 @@ pub(super) struct Header {
     /// The processor.
     pub(super) machine: String,
     pub(super) cores: usize,
-    /// The cohorts that the user brings, and the metric for them.
-    pub(super) cohorts: Option<[String; 3]>,
+    /// The names of the user's own cohorts, and the metric for them.
+    pub(super) own_cohorts: Option<[String; 3]>,
 }
 
-/// The engine of a measurement.
+/// An engine that is measured.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
-pub(super) enum Measured {
+pub(super) enum MeasuredEngine {
     /// The paper's protocol with a key of so many bits.
     Paillier(u32),
     /// Garbled circuits.
     Garbled,
 }
 
-impl Measured {
+impl MeasuredEngine {
     pub(super) fn name(self) -> String {
         match self {
-            Measured::Paillier(bits) => format!("paillier {bits}"),
-            Measured::Garbled => "garbled".into(),
+            MeasuredEngine::Paillier(bits) => format!("paillier {bits}"),
+            MeasuredEngine::Garbled => "garbled".into(),
         }
     }
 }
@@ -47,20 +47,20 @@ impl Measured {
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "step", rename_all = "lowercase")]
 pub(super) enum Record {
-    /// One cell, with many comparisons in flight.
+    /// One cell, while many comparisons run at once.
     Cell {
-        engine: Measured,
+        engine: MeasuredEngine,
         seconds: f64,
-        alice: f64,
-        bob: f64,
+        host: f64,
+        join: f64,
         bytes: f64,
     },
-    /// Comparisons of two scanpaths of one length, each by itself.
-    Alone {
-        engine: Measured,
+    /// Comparisons of two scanpaths of one length, each in a session of its own.
+    Single {
+        engine: MeasuredEngine,
         length: usize,
         seconds: Vec<f64>,
-        /// Bytes from Alice to Bob and back, of one comparison.
+        /// Bytes from the host to the joining side and back, of one comparison.
         bytes: [u64; 2],
     },
     /// A matrix filled in a random order.
@@ -68,20 +68,20 @@ pub(super) enum Record {
         size: u32,
         candidates: f64,
         deviation: f64,
-        /// The mean log₂ of the orders up to a step.
-        choices: Vec<(usize, f64)>,
+        /// Steps, and the mean log₂ of the number of orders up to each.
+        log2_orders: Vec<(usize, f64)>,
     },
-    /// Some comparisons of a data set, each by itself.
+    /// Some comparisons of a data set, each in a session of its own.
     Sample {
         data: String,
-        engine: Measured,
+        engine: MeasuredEngine,
         cells: Vec<u64>,
         seconds: Vec<f64>,
     },
     /// All comparisons of a data set in one session.
-    Whole {
+    Full {
         data: String,
-        engine: Measured,
+        engine: MeasuredEngine,
         comparisons: usize,
         cells: u64,
         seconds: f64,
@@ -90,10 +90,10 @@ pub(super) enum Record {
 }
 
 impl Record {
-    /// The time it took, as far as it counts against the budget.
-    pub(super) fn spent(&self) -> f64 {
+    /// The time that counts against the budget.
+    pub(super) fn budget_spent(&self) -> f64 {
         match self {
-            Record::Alone { seconds, .. } | Record::Sample { seconds, .. } => seconds.iter().sum(),
+            Record::Single { seconds, .. } | Record::Sample { seconds, .. } => seconds.iter().sum(),
             _ => 0.0,
         }
     }
@@ -102,15 +102,22 @@ impl Record {
 /// The records of a folder.
 pub(super) struct Records {
     pub(super) all: Vec<Record>,
+    path: PathBuf,
     file: File,
 }
 
 impl Records {
-    /// Opens the folder's file, or begins one. What a killed run left half written is cut off and measured again.
-    pub(super) fn open(folder: &Path, header: &Header) -> Result<Self, Failure> {
+    /// Opens the folder's file, or creates one. A line that a killed run left incomplete is cut off and measured again.
+    pub(super) fn open(folder: &Path, header: &Header) -> Result<Self, Error> {
         let path = folder.join(NAME);
-        let failed = |error: io::Error| Failure::writing(&path, &error);
-        std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
+        let failed = |source: io::Error| Error::Write {
+            path: path.clone(),
+            source,
+        };
+        std::fs::create_dir_all(folder).map_err(|source| Error::Write {
+            path: folder.to_path_buf(),
+            source,
+        })?;
         let mut file = OpenOptions::new()
             .read(true)
             .append(true)
@@ -120,7 +127,7 @@ impl Records {
         let mut text = String::new();
         file.read_to_string(&mut text).map_err(failed)?;
         let whole = text.rfind('\n').map_or(0, |end| end + 1);
-        // Only where there is something to cut off: the file's time is that of the last measurement.
+        // Only where there is something to cut off: the file's modification time is that of the last measurement.
         if whole < text.len() {
             file.set_len(whole as u64).map_err(failed)?;
         }
@@ -128,47 +135,51 @@ impl Records {
         let Some(first) = lines.next() else {
             let mut records = Self {
                 all: Vec::new(),
+                path,
                 file,
             };
             records.append(header)?;
             return Ok(records);
         };
         if serde_json::from_str::<Header>(first).ok().as_ref() != Some(header) {
-            return Err(Failure::input(format!(
-                "{}: line 1: these are no measurements, or of other settings or another machine\n  \
-                 choose another folder, or remove this one",
-                path.display()
-            )));
+            return Err(Error::OtherSettings { path });
         }
-        let all: Result<Vec<Record>, _> = lines.map(serde_json::from_str).collect();
-        let all = all.map_err(|error| {
-            Failure::input(format!(
-                "{}: a line is no measurement: {error}\n  choose another folder, or remove this one",
-                path.display()
-            ))
-        })?;
-        Ok(Self { all, file })
+        let record = |(index, line)| {
+            serde_json::from_str(line).map_err(|source| Error::Record {
+                path: path.clone(),
+                line: index + 2,
+                source,
+            })
+        };
+        let all = lines
+            .enumerate()
+            .map(record)
+            .collect::<Result<Vec<Record>, _>>()?;
+        Ok(Self { all, path, file })
     }
 
-    /// When the last measurement ended; `None` where the file system does not say.
+    /// When the last measurement ended; `None` where the file system does not record it.
     pub(super) fn time(&self) -> Option<SystemTime> {
         self.file.metadata().and_then(|file| file.modified()).ok()
     }
 
-    /// Keeps a record, on disk first.
-    pub(super) fn push(&mut self, record: Record) -> Result<(), Failure> {
+    /// Stores a record, on disk first.
+    pub(super) fn push(&mut self, record: Record) -> Result<(), Error> {
         self.append(&record)?;
         self.all.push(record);
         Ok(())
     }
 
-    /// A line, at once.
-    fn append(&mut self, line: &impl Serialize) -> Result<(), Failure> {
+    /// Writes a line at once.
+    fn append(&mut self, line: &impl Serialize) -> Result<(), Error> {
         let written = serde_json::to_string(line)
             .map_err(io::Error::from)
             .and_then(|line| self.file.write_all(format!("{line}\n").as_bytes()))
             .and_then(|()| self.file.sync_data());
-        written.map_err(|error| Failure::writing(Path::new(NAME), &error))
+        written.map_err(|source| Error::Write {
+            path: self.path.clone(),
+            source,
+        })
     }
 }
 
@@ -179,17 +190,17 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_whole_comes_again_wherever_a_run_was_killed() {
+    fn complete_lines_are_read_back_wherever_a_run_was_killed() {
         let header = Header {
             version: 1,
             seed: 1,
             quick: true,
             machine: "a machine".into(),
             cores: 2,
-            cohorts: None,
+            own_cohorts: None,
         };
-        let record = |length| Record::Alone {
-            engine: Measured::Garbled,
+        let record = |length| Record::Single {
+            engine: MeasuredEngine::Garbled,
             length,
             seconds: vec![0.5, 0.25],
             bytes: [1, 2],

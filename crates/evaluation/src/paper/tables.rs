@@ -1,23 +1,23 @@
-//! Rows of ours and of the paper's, as CSV and JSON.
+//! Our rows and the paper's, as CSV and JSON.
 //!
-//! Every row says in its column `how` where its numbers come from: `measured`, or `extrapolated` from the measured time per
-//! cell. The two are never mixed in one row.
+//! The column `source` of each row says whether its numbers were `measured`, or `extrapolated` from the measured time per cell.
+//! No row has both.
 
 use super::extrapolate;
-use super::lengths::mean_and_deviation;
 use super::published::{
     ALICE_PER_CELL, BOB_PER_CELL, CANDIDATES, DATA_SETS, KEYS, MEGABYTES, ORDERS, Spread, TIMES,
 };
-use super::record::{Header, Measured, Record};
-use super::schedule::{ENGINES, alone};
+use super::record::{Header, MeasuredEngine, Record};
+use super::schedule::{ENGINES, single};
+use crate::mean_and_deviation;
 use serde_json::{Map, Value, json};
 
-/// The length of the paper's measurement of traffic.
+/// The length at which the paper measures traffic.
 pub(super) const TRAFFIC_LENGTH: usize = 100;
 
 /// Pairs and cells of a data set.
 pub(super) struct Size {
-    pub(super) name: String,
+    pub(super) name: &'static str,
     pub(super) comparisons: usize,
     pub(super) cells: Spread,
 }
@@ -42,7 +42,7 @@ impl Tables {
             candidates(records),
             orders(records),
             data_sets(records, sizes),
-            whole(records),
+            full_data_sets(records),
         ])
     }
 
@@ -81,7 +81,7 @@ impl Tables {
         Value::Object(object)
     }
 
-    /// The headline, in a few lines.
+    /// The most important numbers, one line each.
     pub(super) fn summary(&self) -> Vec<String> {
         let lines = self
             .0
@@ -95,7 +95,7 @@ impl Tables {
                     .map(|row| {
                         let number = |index: usize| row[index].as_f64();
                         let times = number(8).map_or(String::new(), |times| {
-                            format!(", the paper's code takes {times:.0} times as long")
+                            format!(", {times:.0} times as fast as in the paper")
                         });
                         format!(
                             "{0}x{0}, {1}: {2:.3} s {3}{times}",
@@ -110,7 +110,7 @@ impl Tables {
     }
 }
 
-/// Names come from us and from file names that are not written here: numbers, words and nothing.
+/// A field of a CSV file. None contains a comma or a quote: names are those of this crate.
 fn field(value: &Value) -> String {
     match value {
         Value::Null => String::new(),
@@ -125,9 +125,9 @@ fn published(spread: Option<Spread>) -> [Value; 2] {
     })
 }
 
-/// The paper's number for an engine's key.
-fn of_key<T: Copy>(engine: Measured, values: &[T; 4]) -> Option<T> {
-    let Measured::Paillier(bits) = engine else {
+/// The paper's number for an engine's key size.
+fn of_key<T: Copy>(engine: MeasuredEngine, values: &[T; 4]) -> Option<T> {
+    let MeasuredEngine::Paillier(bits) = engine else {
         return None;
     };
     let index = KEYS.iter().position(|key| key.bits() == bits)?;
@@ -138,7 +138,7 @@ fn times(records: &[Record]) -> Table {
     let mut rows = Vec::new();
     for (length, paper) in TIMES {
         for engine in ENGINES {
-            let (how, count, ours) = match alone(records, engine, length) {
+            let (source, count, ours) = match single(records, engine, length) {
                 Some(seconds) => {
                     let (mean, deviation) = mean_and_deviation(seconds);
                     let deviation = (seconds.len() > 1).then_some(deviation);
@@ -157,7 +157,7 @@ fn times(records: &[Record]) -> Table {
             rows.push(vec![
                 json!(length),
                 json!(engine.name()),
-                json!(how),
+                json!(source),
                 json!(count),
                 json!(mean),
                 json!(deviation),
@@ -169,17 +169,17 @@ fn times(records: &[Record]) -> Table {
     }
     Table {
         name: "times",
-        title: "Seconds per comparison of two random scanpaths of the same length, each comparison by itself",
+        title: "Seconds per comparison of two random scanpaths of the same length, each in a session of its own",
         columns: &[
             "length",
             "engine",
-            "how",
+            "source",
             "comparisons",
             "seconds",
             "deviation",
             "paper_seconds",
             "paper_deviation",
-            "times_faster",
+            "speedup",
         ],
         rows,
     }
@@ -190,8 +190,8 @@ fn cells(records: &[Record]) -> Table {
         Record::Cell {
             engine,
             seconds,
-            alice,
-            bob,
+            host,
+            join,
             bytes,
         } => {
             let [paper_alice, paper_alice_deviation] = published(of_key(*engine, &ALICE_PER_CELL));
@@ -200,8 +200,8 @@ fn cells(records: &[Record]) -> Table {
                 json!(engine.name()),
                 json!("measured"),
                 json!(seconds),
-                json!(alice),
-                json!(bob),
+                json!(host),
+                json!(join),
                 json!(bytes),
                 paper_alice,
                 paper_alice_deviation,
@@ -213,13 +213,13 @@ fn cells(records: &[Record]) -> Table {
     });
     Table {
         name: "cells",
-        title: "Seconds per cell with many comparisons at once: on the clock, and each party's own work. The paper's time of Bob has Alice's and the line in it",
+        title: "Seconds per cell while many comparisons run at once: wall-clock time, and each party's own work. The paper's Alice is the host and its Bob the joining side; its time of Bob includes Alice's and the network",
         columns: &[
             "engine",
-            "how",
+            "source",
             "seconds",
-            "alice_seconds",
-            "bob_seconds",
+            "host_seconds",
+            "join_seconds",
             "bytes",
             "paper_alice_seconds",
             "paper_alice_deviation",
@@ -233,7 +233,7 @@ fn cells(records: &[Record]) -> Table {
 fn traffic(records: &[Record]) -> Table {
     let rows = ENGINES.into_iter().filter_map(|engine| {
         let measured = records.iter().find_map(|record| match record {
-            Record::Alone {
+            Record::Single {
                 engine: e,
                 length: TRAFFIC_LENGTH,
                 bytes,
@@ -241,7 +241,7 @@ fn traffic(records: &[Record]) -> Table {
             } if *e == engine => Some(*bytes),
             _ => None,
         });
-        let (how, [alice, bob]) = match measured {
+        let (source, [host, join]) = match measured {
             Some(bytes) => ("measured", bytes),
             None => (
                 "extrapolated",
@@ -250,21 +250,21 @@ fn traffic(records: &[Record]) -> Table {
         };
         Some(vec![
             json!(engine.name()),
-            json!(how),
-            json!(alice),
-            json!(bob),
-            json!((alice + bob) as f64 / 1e6),
+            json!(source),
+            json!(host),
+            json!(join),
+            json!((host + join) as f64 / 1e6),
             json!(of_key(engine, &MEGABYTES)),
         ])
     });
     Table {
         name: "traffic",
-        title: "Bytes of one comparison of 100 × 100 letters, by who sends them",
+        title: "Bytes of one comparison of 100 × 100 letters, by sender",
         columns: &[
             "engine",
-            "how",
-            "alice_bytes",
-            "bob_bytes",
+            "source",
+            "host_bytes",
+            "join_bytes",
             "megabytes",
             "paper_megabytes",
         ],
@@ -293,10 +293,10 @@ fn candidates(records: &[Record]) -> Table {
     });
     Table {
         name: "candidates",
-        title: "Cells to choose from, on average, while a square matrix is filled in a random order",
+        title: "Average number of cells to choose from while a square matrix is filled in a random order",
         columns: &[
             "length",
-            "how",
+            "source",
             "candidates",
             "deviation",
             "paper_candidates",
@@ -307,7 +307,9 @@ fn candidates(records: &[Record]) -> Table {
 
 fn orders(records: &[Record]) -> Table {
     let rows = records.iter().flat_map(|record| match record {
-        Record::Order { size, choices, .. } => choices
+        Record::Order {
+            size, log2_orders, ..
+        } => log2_orders
             .iter()
             .map(|(step, bits)| {
                 let (paper_size, paper) = ORDERS;
@@ -327,8 +329,8 @@ fn orders(records: &[Record]) -> Table {
     });
     Table {
         name: "orders",
-        title: "Base-2 logarithm of the orders of cells up to a step: the paper's figure, and no measure of what Alice can learn",
-        columns: &["length", "step", "how", "bits", "paper_bits"],
+        title: "Base-2 logarithm of the number of orders of cells up to a step. It reproduces the paper's figure and does not measure what the key holder can learn",
+        columns: &["length", "step", "source", "bits", "paper_bits"],
         rows: rows.collect(),
     }
 }
@@ -345,10 +347,10 @@ fn data_sets(records: &[Record], sizes: &[Size]) -> Table {
                     engine: e,
                     seconds,
                     ..
-                } if *data == size.name && *e == engine => Some(seconds),
+                } if data == size.name && *e == engine => Some(seconds),
                 _ => None,
             });
-            let (how, count, mean, deviation) = match sample {
+            let (source, count, mean, deviation) = match sample {
                 Some(seconds) => {
                     let (mean, deviation) = mean_and_deviation(seconds);
                     ("measured", seconds.len(), mean, Some(deviation))
@@ -366,7 +368,7 @@ fn data_sets(records: &[Record], sizes: &[Size]) -> Table {
                 json!(size.cells.mean),
                 json!(size.cells.deviation),
                 json!(engine.name()),
-                json!(how),
+                json!(source),
                 json!(count),
                 json!(mean),
                 json!(deviation),
@@ -379,14 +381,14 @@ fn data_sets(records: &[Record], sizes: &[Size]) -> Table {
     }
     Table {
         name: "datasets",
-        title: "Seconds per comparison of the paper's data sets, in size: cohorts with the published lengths, some pairs of them each by itself",
+        title: "Seconds per comparison in cohorts with the lengths of the paper's data sets; a sample of the pairs, each in a session of its own",
         columns: &[
             "data",
-            "comparisons_in_all",
+            "all_comparisons",
             "cells",
             "cells_deviation",
             "engine",
-            "how",
+            "source",
             "comparisons",
             "seconds",
             "deviation",
@@ -399,9 +401,9 @@ fn data_sets(records: &[Record], sizes: &[Size]) -> Table {
     }
 }
 
-fn whole(records: &[Record]) -> Table {
+fn full_data_sets(records: &[Record]) -> Table {
     let rows = records.iter().filter_map(|record| match record {
-        Record::Whole {
+        Record::Full {
             data,
             engine,
             comparisons,
@@ -410,13 +412,13 @@ fn whole(records: &[Record]) -> Table {
             bytes,
         } => {
             let paper = DATA_SETS.iter().find(|set| set.name == *data);
-            // The paper's mean per comparison at 112 bits, times the comparisons of this run.
+            // The paper's mean per comparison with a key of 2048 bits, times the comparisons of this run.
             let paper_days = paper.map(|set| set.seconds[2].mean * *comparisons as f64 / 86_400.0);
             Some(vec![
                 json!(data),
                 json!(engine.name()),
                 json!(if paper.is_some_and(|set| set.comparisons > *comparisons) {
-                    "measured, a part"
+                    "measured, in part"
                 } else {
                     "measured"
                 }),
@@ -431,12 +433,12 @@ fn whole(records: &[Record]) -> Table {
         _ => None,
     });
     Table {
-        name: "whole",
-        title: "Whole data sets in one session",
+        name: "full_datasets",
+        title: "All comparisons of a data set in one session",
         columns: &[
             "data",
             "engine",
-            "how",
+            "source",
             "comparisons",
             "cells",
             "seconds",

@@ -1,0 +1,58 @@
+//! Why a measurement ended early.
+
+use std::io;
+use std::path::PathBuf;
+use veilpath_metrics::{LetterError, MetricError};
+use veilpath_protocol::{ProtocolError, SpecError};
+use veilpath_session::SessionError;
+
+/// Everything that can end a measurement early.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum Error {
+    /// The alphabet is too large or too small.
+    #[error(transparent)]
+    Alphabet(#[from] LetterError),
+    /// The metric does not fit the alphabet.
+    #[error(transparent)]
+    Metric(#[from] MetricError),
+    /// The two cohorts cannot be compared.
+    #[error(transparent)]
+    Spec(#[from] SpecError),
+    /// The engine failed.
+    #[error(transparent)]
+    Protocol(#[from] ProtocolError),
+    /// The session between the two parties on this machine failed.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+    /// The cryptosystem failed.
+    #[error(transparent)]
+    Paillier(#[from] veilpath_paillier::Error),
+    /// A folder or a file cannot be written.
+    #[error("{path}: cannot be written: {source}", path = path.display())]
+    Write {
+        /// The folder or file.
+        path: PathBuf,
+        /// The error of the operating system.
+        source: io::Error,
+    },
+    /// The folder contains measurements with other settings or of another machine.
+    #[error(
+        "{path}: these measurements were made with other settings or on another machine",
+        path = path.display()
+    )]
+    OtherSettings {
+        /// The file with the measurements.
+        path: PathBuf,
+    },
+    /// A line of the file with the measurements is unusable.
+    #[error("{path}: line {line} is not a measurement: {source}", path = path.display())]
+    Record {
+        /// The file with the measurements.
+        path: PathBuf,
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong with it.
+        source: serde_json::Error,
+    },
+}

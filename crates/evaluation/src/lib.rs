@@ -1,0 +1,52 @@
+//! Measures Veilpath itself. Nothing here is part of a comparison.
+//!
+//! | module | what it measures |
+//! |---|---|
+//! | [`cell`] | the time and traffic of one matrix cell |
+//! | [`candidates`] | the paper's random order of the cells |
+//! | [`paillier`] | the operations of the Paillier cryptosystem |
+//! | [`paper`] | the tables and figures of the paper's evaluation, next to the paper's own numbers |
+//!
+//! Each measurement takes options and returns a typed result, which can be rendered as text for people or as JSON. Progress is
+//! reported through a callback. Nothing is printed here.
+
+pub mod candidates;
+pub mod cell;
+mod error;
+mod page;
+pub mod paillier;
+pub mod paper;
+mod timer;
+
+pub use error::Error;
+
+use veilpath_metrics::{Alphabet, Cohort, Metric, Scanpath};
+
+/// Letters of a random scanpath where nothing else is asked for, as in the paper.
+const PAPER_LETTERS: u32 = 52;
+
+/// Two cohorts over one alphabet, and the metric that compares them.
+#[derive(Clone, Debug)]
+pub struct CohortPair {
+    /// The host's cohort.
+    pub a: Cohort,
+    /// The joining side's cohort.
+    pub b: Cohort,
+    /// How two scanpaths are compared.
+    pub metric: Metric,
+}
+
+/// A random scanpath.
+fn random_scanpath<R: rand::Rng>(alphabet: Alphabet, length: usize, rng: &mut R) -> Scanpath {
+    use rand::RngExt;
+    let letter = |_| u16::try_from(rng.random_range(0..alphabet.size())).unwrap_or(0);
+    Scanpath::new((0..length).map(letter).collect())
+}
+
+/// The mean and the standard deviation of a whole population.
+fn mean_and_deviation(values: &[f64]) -> (f64, f64) {
+    let count = values.len().max(1) as f64;
+    let mean = values.iter().sum::<f64>() / count;
+    let squares: f64 = values.iter().map(|value| (value - mean).powi(2)).sum();
+    (mean, (squares / count).sqrt())
+}

@@ -1,0 +1,73 @@
+//! Operations of the Paillier cryptosystem per second and core, next to GMP where that is built in.
+
+use crate::Error;
+use serde::Serialize;
+use std::fmt::Write as _;
+use std::time::Duration;
+use veilpath_paillier::KeySize;
+use veilpath_paillier::bench::{self, BenchPlan, BenchReport, Measurement};
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The sizes of the keys.
+    pub key_sizes: Vec<KeySize>,
+    /// Time for each operation.
+    pub time: Duration,
+}
+
+/// What was measured.
+#[derive(Clone, Debug)]
+pub struct Report(BenchReport);
+
+/// Measures every operation on one core. `finished` gets a description of each one when it is done.
+pub fn run(options: &Options, mut finished: impl FnMut(&str)) -> Result<Report, Error> {
+    let plan = BenchPlan {
+        sizes: options.key_sizes.clone(),
+        time: options.time,
+        ..BenchPlan::default()
+    };
+    let report = bench::run(&plan, |row: &Measurement| {
+        let (kernel, operation) = (name(&row.kernel), name(&row.operation));
+        finished(&format!("{} bits, {kernel}, {operation}", row.bits));
+    })?;
+    Ok(Report(report))
+}
+
+impl Report {
+    /// One object.
+    pub fn json(&self) -> serde_json::Result<String> {
+        serde_json::to_string_pretty(&self.0)
+    }
+
+    /// Lines for people.
+    pub fn table(&self) -> String {
+        let mut text = format!(
+            "{:>5}  {:<9} {:<25} {:>14} {:>14} {:>10}\n",
+            "bits", "kernel", "operation", "per second", "microseconds", "times GMP"
+        );
+        for row in &self.0.measurements {
+            let ratio = row
+                .times_gmp
+                .map_or("-".to_string(), |ratio| format!("{ratio:.2}"));
+            let _ = writeln!(
+                text,
+                "{:>5}  {:<9} {:<25} {:>14.0} {:>14.2} {ratio:>10}",
+                row.bits,
+                name(&row.kernel),
+                name(&row.operation),
+                row.operations_per_second,
+                row.microseconds
+            );
+        }
+        text
+    }
+}
+
+/// A variant's name in JSON.
+fn name(variant: &impl Serialize) -> String {
+    serde_json::to_value(variant)
+        .ok()
+        .and_then(|value| value.as_str().map(str::to_string))
+        .unwrap_or_default()
+}

@@ -1,0 +1,172 @@
+//! The tables and figures of the paper's evaluation, measured on this machine, next to the paper's own numbers.
+//!
+//! | file | its job |
+//! |---|---|
+//! | `published` | the paper's numbers |
+//! | `data_sets` | cohorts with the lengths of its data sets |
+//! | `record` | what was measured, stored on disk at once |
+//! | `engine` | measures one step |
+//! | `schedule` | which steps there are, and which of them fit into the budget |
+//! | `extrapolate` | estimates what did not fit |
+//! | `tables` | the rows, as CSV and JSON |
+//! | `figures` | the HTML page with plots |
+//! | `markdown` | the summary for documents |
+
+mod data_sets;
+mod engine;
+mod extrapolate;
+mod figures;
+mod markdown;
+mod published;
+mod record;
+mod schedule;
+mod tables;
+
+use crate::{CohortPair, Error};
+use record::{Header, Records};
+use schedule::Schedule;
+use std::path::PathBuf;
+use std::time::SystemTime;
+use tables::Tables;
+
+/// The version of the file with the measurements.
+const VERSION: u32 = 2;
+
+/// What to measure, and where to store it.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The folder that stores the measurements. A run with the same options resumes there.
+    pub folder: PathBuf,
+    /// Minutes for the comparisons of the engine paillier; a quick run has its own budget.
+    pub budget_minutes: f64,
+    /// Whether to make short measurements only, and parts of the data sets.
+    pub quick: bool,
+    /// The seed of the random scanpaths.
+    pub seed: u64,
+    /// Cohorts of the user for the table of data sets.
+    pub own: Option<OwnCohorts>,
+}
+
+/// Two cohorts of the user.
+#[derive(Clone, Debug)]
+pub struct OwnCohorts {
+    /// Their names; a run with other names does not resume.
+    pub names: [String; 2],
+    /// The cohorts.
+    pub pair: CohortPair,
+}
+
+/// What a run reports on its way.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Event {
+    /// The folder contains this many finished measurements already.
+    Resumed {
+        /// How many.
+        measurements: usize,
+    },
+    /// How far the run is.
+    Progress {
+        /// Parts of the work that are done.
+        done: u64,
+        /// All parts.
+        total: u64,
+    },
+}
+
+/// A finished evaluation.
+pub struct Evaluation {
+    header: Header,
+    tables: Tables,
+    finished: Option<SystemTime>,
+}
+
+/// A file of a finished evaluation.
+#[derive(Clone, Debug)]
+pub struct File {
+    /// Its name in the folder.
+    pub name: String,
+    /// Its content.
+    pub content: String,
+}
+
+/// Measures what the folder lacks.
+pub fn run(options: &Options, events: &dyn Fn(Event)) -> Result<Evaluation, Error> {
+    let header = Header {
+        version: VERSION,
+        seed: options.seed,
+        quick: options.quick,
+        machine: machine(),
+        cores: std::thread::available_parallelism().map_or(1, usize::from),
+        own_cohorts: options.own.as_ref().map(|own| {
+            let [a, b] = own.names.clone();
+            let metric = serde_json::to_string(&own.pair.metric).unwrap_or_default();
+            [a, b, metric]
+        }),
+    };
+    let mut records = Records::open(&options.folder, &header)?;
+    if !records.all.is_empty() {
+        let measurements = records.all.len();
+        events(Event::Resumed { measurements });
+    }
+    let schedule = Schedule {
+        quick: options.quick,
+        seed: options.seed,
+        budget: if options.quick {
+            schedule::QUICK_BUDGET
+        } else {
+            options.budget_minutes * 60.0
+        },
+        own: options.own.as_ref().map(|own| &own.pair),
+        events,
+    };
+    let sizes = schedule.sizes()?;
+    schedule.run(&sizes, &mut records)?;
+    Ok(Evaluation {
+        header,
+        tables: Tables::new(&records.all, &sizes),
+        finished: records.time(),
+    })
+}
+
+impl Evaluation {
+    /// A CSV file per table, all of them as JSON, an HTML page with plots, and a Markdown summary, which quotes the command that
+    /// produced it.
+    pub fn files(&self, command: &str) -> serde_json::Result<Vec<File>> {
+        let Self { header, tables, .. } = self;
+        let origin = markdown::Origin {
+            header,
+            command,
+            time: self.finished,
+        };
+        let file = |name: &str, content| File {
+            name: name.into(),
+            content,
+        };
+        let mut files: Vec<File> = tables
+            .csv()
+            .map(|(name, content)| File { name, content })
+            .collect();
+        let json = serde_json::to_string_pretty(&tables.json(header))?;
+        files.push(file("paper.json", json));
+        files.push(file("summary.md", markdown::render(tables, &origin)));
+        files.push(file("index.html", figures::render(tables, header)));
+        Ok(files)
+    }
+
+    /// The most important numbers, one line each.
+    pub fn summary(&self) -> Vec<String> {
+        self.tables.summary()
+    }
+}
+
+/// The processor, as the system names it.
+fn machine() -> String {
+    let named = std::fs::read_to_string("/proc/cpuinfo")
+        .ok()
+        .and_then(|text| {
+            let line = text.lines().find(|line| line.starts_with("model name"))?;
+            Some(line.split_once(':')?.1.trim().to_owned())
+        });
+    named.unwrap_or_else(|| std::env::consts::ARCH.to_owned())
+}

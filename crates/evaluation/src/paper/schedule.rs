@@ -1,0 +1,417 @@
+//! Which steps there are, and which of them fit into the time budget.
+//!
+//! What is cheap is always measured: cells, random orders, and everything with garbled circuits. The comparisons of the engine
+//! paillier follow, the cheapest first, until the budget is spent. What a step will cost is extrapolated from the finished ones.
+
+use super::engine::{MIN_COMPARISONS, PreparedEngine, cohort_of_one, random_order};
+use super::published::{DATA_SETS, DataSet, KEYS, Spread, TIMES};
+use super::record::{MeasuredEngine, Record, Records};
+use super::tables::Size;
+use super::{Event, data_sets, extrapolate};
+use crate::{CohortPair, Error, cell, mean_and_deviation, random_scanpath};
+use rand::SeedableRng;
+use rand::seq::IndexedRandom;
+use rand_chacha::ChaCha20Rng;
+use std::cell::{Cell, OnceCell};
+use veilpath_metrics::{Cohort, Encoding, Entry, Metric};
+use veilpath_protocol::{PairRule, pairs_of};
+
+/// Seconds for the comparisons of the engine paillier in a quick run.
+pub(super) const QUICK_BUDGET: f64 = 10.0;
+/// Seconds for the cells of one engine.
+const CELL_SECONDS: f64 = 20.0;
+/// Comparisons of a step, as in the paper, where the budget allows it.
+const MAX_COMPARISONS: usize = 100;
+/// Sizes of matrices that are filled in a random order.
+pub(super) const ORDER_SIZES: [u32; 8] = [5, 10, 20, 50, 75, 100, 150, 200];
+/// Steps at which the number of orders is recorded.
+const ORDER_STEPS: [usize; 12] = [1, 5, 10, 20, 30, 46, 65, 80, 100, 400, 1_000, 10_000];
+/// The name of the user's own cohorts in the tables.
+const OWN: &str = "yours";
+
+/// The steps of a run.
+pub(super) struct Schedule<'a> {
+    pub(super) quick: bool,
+    pub(super) seed: u64,
+    /// Seconds.
+    pub(super) budget: f64,
+    pub(super) own: Option<&'a CohortPair>,
+    pub(super) events: &'a dyn Fn(Event),
+}
+
+/// Where the cohorts of a data set come from.
+#[derive(Clone, Copy)]
+enum Source<'a> {
+    /// Random ones, with the lengths of a data set of the paper.
+    Published(&'static DataSet),
+    /// The user's own.
+    Own(&'a CohortPair),
+}
+
+impl Source<'_> {
+    fn name(self) -> &'static str {
+        match self {
+            Source::Published(data) => data.name,
+            Source::Own(_) => OWN,
+        }
+    }
+}
+
+/// A step that counts against the budget.
+#[derive(Clone, Copy)]
+enum BudgetedStep<'a> {
+    Single(MeasuredEngine, usize),
+    Sample(MeasuredEngine, Source<'a>),
+}
+
+/// The largest number of comparisons of a step, and the seconds for them.
+type Limit = (usize, f64);
+
+/// The engines, prepared on first use: a large key takes a while to generate.
+struct Engines([OnceCell<PreparedEngine>; ENGINES.len()]);
+
+/// The engines that are measured.
+pub(super) const ENGINES: [MeasuredEngine; 5] = [
+    MeasuredEngine::Garbled,
+    MeasuredEngine::Paillier(KEYS[0].bits()),
+    MeasuredEngine::Paillier(KEYS[1].bits()),
+    MeasuredEngine::Paillier(KEYS[2].bits()),
+    MeasuredEngine::Paillier(KEYS[3].bits()),
+];
+
+/// The budget's share of the progress, next to one part for each step outside the budget.
+const BUDGET_PARTS: u64 = 100;
+
+/// Reports how far the run is.
+struct Progress<'a> {
+    events: &'a dyn Fn(Event),
+    total: u64,
+    done: Cell<u64>,
+}
+
+impl Progress<'_> {
+    fn set(&self, done: u64) {
+        self.done.set(done);
+        let total = self.total;
+        (self.events)(Event::Progress { done, total });
+    }
+
+    fn advance(&self) {
+        self.set(self.done.get() + 1);
+    }
+}
+
+impl Engines {
+    fn get(&self, which: MeasuredEngine) -> Result<&PreparedEngine, Error> {
+        let index = ENGINES
+            .iter()
+            .position(|&engine| engine == which)
+            .unwrap_or(0);
+        let slot = &self.0[index];
+        if let Some(engine) = slot.get() {
+            return Ok(engine);
+        }
+        let engine = PreparedEngine::new(which)?;
+        Ok(slot.get_or_init(|| engine))
+    }
+}
+
+impl Schedule<'_> {
+    /// Measures everything that the records lack.
+    pub(super) fn run(&self, sizes: &[Size], records: &mut Records) -> Result<(), Error> {
+        let engines = Engines(std::array::from_fn(|_| OnceCell::new()));
+        let steps = ENGINES.len() + ORDER_SIZES.len() + TIMES.len() + DATA_SETS.len() + 1;
+        let progress = Progress {
+            events: self.events,
+            total: steps as u64 + BUDGET_PARTS,
+            done: Cell::new(0),
+        };
+        self.cells(&engines, records, &progress)?;
+        self.orders(records, &progress)?;
+        self.garbled(&engines, records, &progress)?;
+        progress.set(steps as u64);
+        self.budgeted(&engines, sizes, records, &progress)
+    }
+
+    fn cells(
+        &self,
+        engines: &Engines,
+        records: &mut Records,
+        progress: &Progress<'_>,
+    ) -> Result<(), Error> {
+        for engine in ENGINES {
+            let known = |record: &Record| matches!(record, Record::Cell { engine: known, .. } if *known == engine);
+            if !records.all.iter().any(known) {
+                let seconds = (!self.quick).then_some(CELL_SECONDS);
+                records.push(engines.get(engine)?.cell(seconds)?)?;
+            }
+            progress.advance();
+        }
+        Ok(())
+    }
+
+    fn orders(&self, records: &mut Records, progress: &Progress<'_>) -> Result<(), Error> {
+        for size in ORDER_SIZES {
+            let known = |record: &Record| matches!(record, Record::Order { size: known, .. } if *known == size);
+            if !records.all.iter().any(known) {
+                let runs = if self.quick { 5 } else { 100 };
+                records.push(random_order(size, runs, self.seed, &ORDER_STEPS))?;
+            }
+            progress.advance();
+        }
+        Ok(())
+    }
+
+    fn garbled(
+        &self,
+        engines: &Engines,
+        records: &mut Records,
+        progress: &Progress<'_>,
+    ) -> Result<(), Error> {
+        let engine = MeasuredEngine::Garbled;
+        for (length, _) in TIMES {
+            if single(&records.all, engine, length).is_none() {
+                let comparisons = if self.quick { 2 } else { MAX_COMPARISONS };
+                let time = f64::INFINITY;
+                self.measure_single(engines, engine, length, (comparisons, time), records)?;
+            }
+            progress.advance();
+        }
+        for source in self.sources() {
+            let name = source.name();
+            let known =
+                |record: &Record| matches!(record, Record::Full { data, .. } if *data == name);
+            if !records.all.iter().any(known) {
+                let mut pair = self.cohorts(source)?;
+                if self.quick {
+                    pair.a = first_of_each_stimulus(&pair.a);
+                    pair.b = first_of_each_stimulus(&pair.b);
+                }
+                records.push(engines.get(engine)?.full(name, &pair)?)?;
+            }
+            if !done(&records.all, &BudgetedStep::Sample(engine, source)) {
+                let comparisons = if self.quick { 3 } else { MAX_COMPARISONS };
+                let time = f64::INFINITY;
+                self.measure_sample(engines, engine, source, (comparisons, time), records)?;
+            }
+            progress.advance();
+        }
+        Ok(())
+    }
+
+    /// The comparisons of the engine paillier, the cheapest first.
+    fn budgeted(
+        &self,
+        engines: &Engines,
+        sizes: &[Size],
+        records: &mut Records,
+        progress: &Progress<'_>,
+    ) -> Result<(), Error> {
+        let from = progress.done.get();
+        let mut left: Vec<(BudgetedStep<'_>, f64)> = Vec::new();
+        for key in KEYS {
+            let engine = MeasuredEngine::Paillier(key.bits());
+            let by_length = TIMES.map(|(length, _)| {
+                (
+                    BudgetedStep::Single(engine, length),
+                    (length * length) as f64,
+                )
+            });
+            left.extend(by_length);
+            for (source, size) in self.sources().into_iter().zip(sizes) {
+                left.push((BudgetedStep::Sample(engine, source), size.cells.mean));
+            }
+        }
+        loop {
+            left.retain(|(step, _)| !done(&records.all, step));
+            let spent: f64 = records.all.iter().map(Record::budget_spent).sum();
+            let share = (spent / self.budget.max(1e-9)).min(1.0);
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+            // from 0 to BUDGET_PARTS
+            progress.set(from + (share * BUDGET_PARTS as f64) as u64);
+            let cost =
+                |(step, cells): &(BudgetedStep<'_>, f64)| estimate(&records.all, step, *cells);
+            let cheapest = left.iter().min_by(|a, b| cost(a).total_cmp(&cost(b)));
+            let Some(next) = cheapest else { return Ok(()) };
+            let (budget, each) = (self.budget - spent, cost(next));
+            if each * MIN_COMPARISONS as f64 > budget {
+                return Ok(());
+            }
+            // An equal share of the remaining budget, so that short comparisons leave time for long ones.
+            let limit = (MAX_COMPARISONS, budget / left.len() as f64);
+            let (step, _) = *next;
+            match step {
+                BudgetedStep::Single(engine, length) => {
+                    self.measure_single(engines, engine, length, limit, records)?;
+                }
+                BudgetedStep::Sample(engine, source) => {
+                    self.measure_sample(engines, engine, source, limit, records)?;
+                }
+            }
+        }
+    }
+
+    fn measure_single(
+        &self,
+        engines: &Engines,
+        engine: MeasuredEngine,
+        length: usize,
+        (comparisons, time): Limit,
+        records: &mut Records,
+    ) -> Result<(), Error> {
+        let alphabet = cell::alphabet(None)?;
+        let mut rng = ChaCha20Rng::seed_from_u64(self.seed.wrapping_add(length as u64));
+        let mut cohort = || Cohort {
+            alphabet,
+            encoding: Encoding::default(),
+            entries: vec![Entry {
+                participant: "P".into(),
+                stimulus: None,
+                scanpath: random_scanpath(alphabet, length, &mut rng),
+            }],
+        };
+        let mut pair = || CohortPair {
+            a: cohort(),
+            b: cohort(),
+            metric: Metric::Levenshtein,
+        };
+        let pairs: Vec<CohortPair> = (0..comparisons).map(|_| pair()).collect();
+        let (seconds, bytes) = engines.get(engine)?.one_by_one(&pairs, time)?;
+        records.push(Record::Single {
+            engine,
+            length,
+            seconds,
+            bytes,
+        })
+    }
+
+    fn measure_sample(
+        &self,
+        engines: &Engines,
+        engine: MeasuredEngine,
+        source: Source<'_>,
+        (comparisons, time): Limit,
+        records: &mut Records,
+    ) -> Result<(), Error> {
+        let pairs = self.sample(source, comparisons)?;
+        let (seconds, _) = engines.get(engine)?.one_by_one(&pairs, time)?;
+        let cells = pairs
+            .iter()
+            .map(|pair| cells(&pair.a.entries[0], &pair.b.entries[0]));
+        let cells = cells.take(seconds.len()).collect();
+        records.push(Record::Sample {
+            data: source.name().into(),
+            engine,
+            cells,
+            seconds,
+        })
+    }
+
+    /// Pairs and cells of all data sets.
+    pub(super) fn sizes(&self) -> Result<Vec<Size>, Error> {
+        let size = |source: Source<'_>| {
+            let CohortPair { a, b, .. } = self.cohorts(source)?;
+            let pairs = pairs_of(PairRule::SameStimulus, &a, &b);
+            let cells: Vec<f64> = pairs
+                .iter()
+                .map(|&(i, j)| cells(&a.entries[i], &b.entries[j]) as f64)
+                .collect();
+            let (mean, deviation) = mean_and_deviation(&cells);
+            Ok(Size {
+                name: source.name(),
+                comparisons: pairs.len(),
+                cells: Spread { mean, deviation },
+            })
+        };
+        self.sources().into_iter().map(size).collect()
+    }
+
+    fn sources(&self) -> Vec<Source<'_>> {
+        let published = DATA_SETS.iter().map(Source::Published);
+        published.chain(self.own.map(Source::Own)).collect()
+    }
+
+    fn cohorts(&self, source: Source<'_>) -> Result<CohortPair, Error> {
+        let data = match source {
+            Source::Own(own) => return Ok(own.clone()),
+            Source::Published(data) => data,
+        };
+        let mut rng = ChaCha20Rng::seed_from_u64(self.seed);
+        let [a, b] = data_sets::cohorts(data, cell::alphabet(None)?, &mut rng);
+        Ok(CohortPair {
+            a,
+            b,
+            metric: Metric::Levenshtein,
+        })
+    }
+
+    /// Pairs of scanpaths of the same stimulus, drawn at random.
+    fn sample(&self, source: Source<'_>, count: usize) -> Result<Vec<CohortPair>, Error> {
+        let CohortPair { a, b, metric } = self.cohorts(source)?;
+        let pairs = pairs_of(PairRule::SameStimulus, &a, &b);
+        let mut rng = ChaCha20Rng::seed_from_u64(self.seed.wrapping_add(count as u64));
+        let drawn = (0..count).filter_map(|_| pairs.choose(&mut rng));
+        Ok(drawn
+            .map(|&(i, j)| CohortPair {
+                a: cohort_of_one(&a, &a.entries[i]),
+                b: cohort_of_one(&b, &b.entries[j]),
+                metric: metric.clone(),
+            })
+            .collect())
+    }
+}
+
+/// The first three scanpaths of each stimulus.
+fn first_of_each_stimulus(cohort: &Cohort) -> Cohort {
+    let mut seen = std::collections::BTreeMap::<Option<&str>, usize>::new();
+    let entries = cohort
+        .entries
+        .iter()
+        .filter(|entry| {
+            let count = seen.entry(entry.stimulus.as_deref()).or_default();
+            *count += 1;
+            *count <= 3
+        })
+        .cloned()
+        .collect();
+    Cohort {
+        alphabet: cohort.alphabet,
+        encoding: cohort.encoding.clone(),
+        entries,
+    }
+}
+
+fn cells(a: &Entry, b: &Entry) -> u64 {
+    a.scanpath.len() as u64 * b.scanpath.len() as u64
+}
+
+fn done(records: &[Record], step: &BudgetedStep<'_>) -> bool {
+    records.iter().any(|record| match (record, step) {
+        (Record::Single { engine, length, .. }, BudgetedStep::Single(e, l)) => {
+            (engine, length) == (e, l)
+        }
+        (Record::Sample { engine, data, .. }, BudgetedStep::Sample(e, source)) => {
+            engine == e && data == source.name()
+        }
+        _ => false,
+    })
+}
+
+/// The seconds of single comparisons of one length, where they were measured.
+pub(super) fn single(records: &[Record], engine: MeasuredEngine, length: usize) -> Option<&[f64]> {
+    records.iter().find_map(|record| match record {
+        Record::Single {
+            engine: e,
+            length: l,
+            seconds,
+            ..
+        } if (*e, *l) == (engine, length) => Some(&seconds[..]),
+        _ => None,
+    })
+}
+
+/// The seconds of one comparison.
+fn estimate(records: &[Record], step: &BudgetedStep<'_>, cells: f64) -> f64 {
+    let (BudgetedStep::Single(engine, _) | BudgetedStep::Sample(engine, _)) = step;
+    extrapolate::seconds(records, *engine, cells).unwrap_or(f64::INFINITY)
+}
