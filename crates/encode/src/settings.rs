@@ -147,9 +147,11 @@ impl EncodeOptions {
     /// The alphabet for this many cells or areas, in the notation that was asked for.
     pub(crate) fn alphabet_for(&self, letters: usize) -> Result<Alphabet, ReadError> {
         let size = u32::try_from(letters).unwrap_or(u32::MAX);
-        match self.alphabet {
-            Some(notation) => Alphabet::new(notation, size),
-            None => Alphabet::for_cells(size),
+        match (&self.placing, self.alphabet) {
+            (Placing::Grid(grid), Some(notation)) => Alphabet::on_grid(notation, grid),
+            (Placing::Grid(grid), None) => Alphabet::for_grid(grid),
+            (_, Some(notation)) => Alphabet::new(notation, size),
+            (_, None) => Alphabet::for_cells(size),
         }
         .map_err(|error| {
             ReadError::new(OPTIONS, format!("{letters} letters are needed: {error}")).with_remedy(

@@ -1,6 +1,6 @@
 //! The letters of scanpath strings, and how they are written.
 
-use crate::Scanpath;
+use crate::{Grid, Scanpath};
 use serde::Serialize;
 use std::fmt;
 
@@ -9,7 +9,7 @@ use std::fmt;
 pub enum Notation {
     /// One letter per cell, `A…Z a…z`.
     Letters,
-    /// ScanMatch's two letters per cell, `aA…zZ`: the first counts 26s, the second ones.
+    /// ScanMatch's two letters per cell, `aA…zZ`: on a grid, row and column; without one, the first counts 26s.
     DoubleLetters,
     /// Cell numbers from 0, separated by spaces.
     Numbers,
@@ -52,9 +52,15 @@ impl Notation {
 pub struct Alphabet {
     notation: Notation,
     size: u32,
+    /// Double letters: the second letter counts up to this (`RoiModulus` in the ScanMatch toolbox). 26 in other notations,
+    /// which have no use for it, so that equal alphabets compare equal.
+    modulus: u16,
 }
 
-/// A string that is no scanpath over its alphabet. It names the place, never the rest of the string.
+/// How many values one letter of a pair has, and the modulus of double letters without a grid.
+const LATIN: u16 = 26;
+
+/// A string that is not a scanpath over its alphabet. It names the place, never the rest of the string.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct LetterError {
@@ -65,7 +71,9 @@ pub struct LetterError {
 }
 
 impl Alphabet {
-    /// An alphabet of `size` letters; `None`-like sizes (0 or more than the notation can write) are refused.
+    /// An alphabet of `size` letters; a size of 0, or of more than the notation can write, is refused.
+    ///
+    /// Double letters have the modulus 26; [`Alphabet::on_grid`] has that of a grid.
     pub fn new(notation: Notation, size: u32) -> Result<Self, LetterError> {
         if size == 0 || size > notation.capacity() {
             return Err(LetterError {
@@ -77,14 +85,65 @@ impl Alphabet {
                 ),
             });
         }
-        Ok(Self { notation, size })
+        Ok(Self {
+            notation,
+            size,
+            modulus: LATIN,
+        })
     }
 
-    /// The whole of a notation.
+    /// The whole of a notation; of double letters, with the modulus 26.
     pub fn full(notation: Notation) -> Self {
         Self {
             notation,
             size: notation.capacity(),
+            modulus: LATIN,
+        }
+    }
+
+    /// The cells of a grid in a notation. Double letters are a cell's row and column, as the ScanMatch toolbox writes them,
+    /// and so need a grid of at most 26 columns and 26 rows.
+    pub fn on_grid(notation: Notation, grid: &Grid) -> Result<Self, LetterError> {
+        Self::new(notation, grid.cells())?.with_modulus(grid.columns())
+    }
+
+    /// The shortest notation that can write the cells of a grid.
+    pub fn for_grid(grid: &Grid) -> Result<Self, LetterError> {
+        [Notation::Letters, Notation::DoubleLetters]
+            .into_iter()
+            .find_map(|notation| Self::on_grid(notation, grid).ok())
+            .map_or_else(|| Self::new(Notation::Numbers, grid.cells()), Ok)
+    }
+
+    /// All letters that the notation can write with the same modulus.
+    pub fn widened(&self) -> Self {
+        let size = match self.notation {
+            Notation::DoubleLetters => u32::from(LATIN) * u32::from(self.modulus),
+            other => other.capacity(),
+        };
+        Self { size, ..*self }
+    }
+
+    /// The same letters, written as pairs of which the second counts up to `modulus`; in other notations, the same.
+    pub fn with_modulus(self, modulus: u32) -> Result<Self, LetterError> {
+        if self.notation != Notation::DoubleLetters {
+            return Ok(self);
+        }
+        let small = u16::try_from(modulus)
+            .ok()
+            .filter(|modulus| (1..=LATIN).contains(modulus));
+        match small {
+            Some(small) if self.size.div_ceil(modulus) <= u32::from(LATIN) => Ok(Self {
+                modulus: small,
+                ..self
+            }),
+            _ => Err(LetterError {
+                column: 1,
+                problem: format!(
+                    "double letters write at most 26 columns and 26 rows, not {} cells in rows of {modulus}",
+                    self.size
+                ),
+            }),
         }
     }
 
@@ -110,6 +169,11 @@ impl Alphabet {
     /// How many letters there are.
     pub fn size(&self) -> u32 {
         self.size
+    }
+
+    /// What the second of two letters counts up to; `None` where a cell is not written as two letters.
+    pub fn modulus(&self) -> Option<u32> {
+        (self.notation == Notation::DoubleLetters).then_some(self.modulus.into())
     }
 
     /// Reads a string. Errors name the column and not the letters around it.
@@ -158,8 +222,8 @@ impl Alphabet {
             Notation::Letters => text.push(letter_at(letter)),
             Notation::Dna => text.push(char::from(b"ACGT"[usize::from(letter & 3)])),
             Notation::DoubleLetters => {
-                text.push(ascii_from(b'a', letter / 26));
-                text.push(ascii_from(b'A', letter % 26));
+                text.push(ascii_from(b'a', letter / self.modulus));
+                text.push(ascii_from(b'A', letter % self.modulus));
             }
             Notation::Numbers => text.push_str(&letter.to_string()),
         }
@@ -175,7 +239,7 @@ impl Alphabet {
             let letter = index_of(character).ok_or_else(|| LetterError {
                 column: position + 1,
                 problem: format!(
-                    "{character:?} is no letter of the alphabet \"{self}\" ({})",
+                    "{character:?} is not a letter of the alphabet \"{self}\" ({})",
                     self.range()
                 ),
             })?;
@@ -191,7 +255,15 @@ impl Alphabet {
             let low = characters.next().map(|(_, low)| low);
             let letter = match (high, low) {
                 ('a'..='z', Some(low @ 'A'..='Z')) => {
-                    (u32::from(high) - u32::from('a')) * 26 + u32::from(low) - u32::from('A')
+                    let (high, low) = (
+                        u32::from(high) - u32::from('a'),
+                        u32::from(low) - u32::from('A'),
+                    );
+                    // Another cell has this number: its row is the next one.
+                    if low >= u32::from(self.modulus) {
+                        return Err(self.outside(position + 1));
+                    }
+                    high * u32::from(self.modulus) + low
                 }
                 _ => {
                     return Err(LetterError {
@@ -226,13 +298,17 @@ impl Alphabet {
     fn within(&self, letter: u32, column: usize) -> Result<u16, LetterError> {
         match u16::try_from(letter) {
             Ok(short) if letter < self.size => Ok(short),
-            _ => Err(LetterError {
-                column,
-                problem: format!(
-                    "a letter outside the alphabet \"{self}\" ({})",
-                    self.range()
-                ),
-            }),
+            _ => Err(self.outside(column)),
+        }
+    }
+
+    fn outside(&self, column: usize) -> LetterError {
+        LetterError {
+            column,
+            problem: format!(
+                "a letter outside the alphabet \"{self}\" ({})",
+                self.range()
+            ),
         }
     }
 
@@ -248,14 +324,22 @@ impl Alphabet {
     }
 }
 
-/// `letters 49`: the form used in cohort files.
+/// `letters 49` or `double-letters 96 modulus 12`: the form used in cohort files.
 impl fmt::Display for Alphabet {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {}", self.notation.name(), self.size)
+        write!(f, "{} {}", self.notation.name(), self.size)?;
+        match self.modulus() {
+            Some(modulus) => write!(f, " {MODULUS} {modulus}"),
+            None => Ok(()),
+        }
     }
 }
 
-/// Reads the [`Display`](fmt::Display) form; the number may be left out for the whole notation.
+/// Stands before the modulus of double letters in an alphabet's text.
+const MODULUS: &str = "modulus";
+
+/// Reads the [`Display`](fmt::Display) form. The size may be left out for the whole notation, and the modulus of double
+/// letters where it is 26.
 impl std::str::FromStr for Alphabet {
     type Err = LetterError;
 
@@ -269,12 +353,23 @@ impl std::str::FromStr for Alphabet {
                 column: 1,
                 problem: "an alphabet is one of: letters, double-letters, numbers, dna; a size may follow, as in \"letters 49\"".into(),
             })?;
-        match (words.next().map(str::parse::<u32>), words.next()) {
-            (None, _) => Ok(Self::full(notation)),
-            (Some(Ok(size)), None) => Self::new(notation, size),
+        let size = words.next().map(str::parse::<u32>);
+        let modulus = match (words.next(), words.next().map(str::parse::<u32>)) {
+            (None, _) => Some(None),
+            (Some(MODULUS), Some(Ok(modulus))) if notation == Notation::DoubleLetters => {
+                Some(Some(modulus))
+            }
+            _ => None,
+        };
+        match (size, modulus, words.next()) {
+            (None, _, _) => Ok(Self::full(notation)),
+            (Some(Ok(size)), Some(None), None) => Self::new(notation, size),
+            (Some(Ok(size)), Some(Some(modulus)), None) => {
+                Self::new(notation, size)?.with_modulus(modulus)
+            }
             _ => Err(LetterError {
                 column: name.len() + 2,
-                problem: "expected one number, the alphabet's size, as in \"letters 49\"".into(),
+                problem: "expected the alphabet's size, as in \"letters 49\" or \"double-letters 96 modulus 12\"".into(),
             }),
         }
     }
@@ -317,57 +412,4 @@ fn ascii_from(base: u8, offset: u16) -> char {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_notation_round_trips_every_letter() {
-        for notation in Notation::ALL {
-            let alphabet = Alphabet::full(notation);
-            let all = Scanpath::new((0..=u16::MAX).take(alphabet.size() as usize).collect());
-            assert_eq!(alphabet.parse(&alphabet.format(&all)).unwrap(), all);
-            assert_eq!(alphabet.to_string().parse::<Alphabet>().unwrap(), alphabet);
-            assert!(alphabet.parse("").unwrap().is_empty());
-        }
-    }
-
-    #[test]
-    fn notations_follow_the_toolboxes() {
-        let double = Alphabet::full(Notation::DoubleLetters);
-        assert_eq!(double.parse("aAaZbA").unwrap().letters(), [0, 25, 26]);
-        let letters = Alphabet::full(Notation::Letters);
-        assert_eq!(letters.parse("AZaz").unwrap().letters(), [0, 25, 26, 51]);
-        let numbers = Alphabet::full(Notation::Numbers);
-        assert_eq!(numbers.parse(" 0  65535 ").unwrap().letters(), [0, 65535]);
-        assert_eq!(
-            Alphabet::full(Notation::Dna)
-                .parse("acGT")
-                .unwrap()
-                .letters(),
-            [0, 1, 2, 3]
-        );
-        assert_eq!(
-            Alphabet::for_cells(96).unwrap().notation(),
-            Notation::DoubleLetters
-        );
-        assert_eq!(
-            Alphabet::for_cells(677).unwrap().notation(),
-            Notation::Numbers
-        );
-    }
-
-    #[test]
-    fn a_bad_letter_is_placed_and_the_good_ones_are_not_shown() {
-        let error = Alphabet::letters(49).unwrap().parse("QRSx").unwrap_err();
-        assert_eq!(error.column, 4);
-        assert!(!error.problem.contains('R'), "{error}");
-        let double = Alphabet::full(Notation::DoubleLetters);
-        assert_eq!(double.parse("aAA").unwrap_err().column, 3);
-        assert_eq!(double.parse("aAb").unwrap_err().column, 3);
-        let numbers = Alphabet::new(Notation::Numbers, 96).unwrap();
-        assert_eq!(numbers.parse("15 96").unwrap_err().column, 4);
-        assert_eq!(numbers.parse("15 x").unwrap_err().column, 4);
-        assert_eq!(numbers.parse("-1").unwrap_err().column, 1);
-        assert!(Alphabet::letters(0).is_err() && Alphabet::letters(53).is_err());
-    }
-}
+mod tests;

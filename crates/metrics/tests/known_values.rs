@@ -111,13 +111,27 @@ fn scanmatch_scores() {
 #[test]
 fn notation_does_not_change_a_score() {
     let numbers = Alphabet::new(Notation::Numbers, 96).unwrap();
-    let double = Alphabet::for_cells(96).unwrap();
+    let double = Alphabet::for_grid(&Grid::new(12, 8).unwrap()).unwrap();
     let written = TWELVE.map(|text| double.format(&numbers.parse(text).unwrap()));
     let written = written.each_ref().map(String::as_str);
     assert_eq!(
         readings(scanmatch(12, 8), double, written),
         readings(scanmatch(12, 8), numbers, TWELVE)
     );
+}
+
+/// The toolbox counts the two letters of a cell modulo the columns of the grid: every cell of the first string is one row
+/// away from the cell of the second. 0.714 is what the toolbox gives.
+#[test]
+fn strings_of_the_scanmatch_toolbox_have_its_scores() {
+    let double = Alphabet::for_grid(&Grid::new(12, 8).unwrap()).unwrap();
+    let (a, b) = (
+        double.parse("aFaFcF").unwrap(),
+        double.parse("bFbFbF").unwrap(),
+    );
+    let score = Comparison::new(scanmatch(12, 8), double).unwrap();
+    let score = score.compare(&a, &b).unwrap().score;
+    assert!((score - 2.5 / 3.5).abs() < 1e-9, "{score}");
 }
 
 /// Worked by hand.

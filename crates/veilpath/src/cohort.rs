@@ -118,6 +118,13 @@ pub(crate) fn settle(
     {
         alphabet = Alphabet::new(alphabet.notation(), size).map_err(MetricOptionsError::Letters)?;
     }
+    // Two letters per cell are its row and column.
+    if let (Some(grid), Some(_)) = (grid.or(options.grid), alphabet.modulus())
+        && !is_declared
+    {
+        let on_grid = Alphabet::on_grid(alphabet.notation(), &grid);
+        alphabet = on_grid.map_err(MetricOptionsError::Letters)?;
+    }
     // Numbers that make no sense are reported before anything about the files' contents.
     metric.model(&alphabet)?;
     Ok((alphabet, metric))

@@ -363,7 +363,7 @@ fn no_effect<T>(field: MetricField, reason: NoEffect) -> Result<T, Error> {
 fn read_table(path: &Path, of: TableOf, alphabet: &Alphabet) -> Result<Table, Error> {
     let text = veilpath_encode::Input::open(path)?.read_text()?;
     // Labels may name any letter that can be written; the table itself says how many there are.
-    Table::parse(&text, of, &Alphabet::full(alphabet.notation())).map_err(|error| {
+    Table::parse(&text, of, &alphabet.widened()).map_err(|error| {
         let path = path.to_path_buf();
         MetricOptionsError::Table { path, error }.into()
     })

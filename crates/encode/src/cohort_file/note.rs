@@ -16,6 +16,8 @@ pub enum CohortNote {
         /// What was used.
         read_as: Alphabet,
     },
+    /// Cells are written as two letters and nothing in the file says what the second counts up to; this was assumed.
+    ModulusAssumed(u32),
     /// Comments look like settings, but the file does not start like a cohort of Veilpath.
     SettingsIgnored,
     /// These columns play no role.
@@ -42,6 +44,13 @@ impl fmt::Display for CohortNote {
             CohortNote::AlphabetReplaced { declared, read_as } => write!(
                 f,
                 "the file names the alphabet \"{declared}\"; it was read as \"{read_as}\", as asked"
+            ),
+            CohortNote::ModulusAssumed(26) => f.write_str(
+                "two letters per cell: the second was assumed to count up to 26, because no grid is known",
+            ),
+            CohortNote::ModulusAssumed(modulus) => write!(
+                f,
+                "two letters per cell: the second was assumed to count up to {modulus}, the columns of the grid (ScanMatch's RoiModulus)"
             ),
             CohortNote::SettingsIgnored => write!(
                 f,

@@ -15,6 +15,8 @@ pub struct RawCohort {
     pub(super) rows: Vec<RawRow>,
     pub(super) encoding: Encoding,
     pub(super) alphabet: Option<Alphabet>,
+    /// Whether the header says what the second of two letters counts up to.
+    pub(super) modulus_declared: bool,
     pub(super) grid: Option<Grid>,
     pub(super) header_notes: Vec<String>,
     pub(super) notes: Vec<CohortNote>,
@@ -63,24 +65,18 @@ impl RawCohort {
     }
 
     /// The alphabet of this file by itself: in the notation that the user names, else what the header declares, else the
-    /// cells of the grid that it declares, else a guess.
+    /// cells of the grid that it declares, else a guess. Double letters follow the grid that the header declares.
     ///
     /// A user who names a notation does not contradict a header that says how many of its letters are in use.
     pub fn alphabet(&self, notation: Option<Notation>) -> Alphabet {
-        let of_grid = || {
-            let grid = self.grid?;
-            Alphabet::for_cells(grid.cells()).ok()
+        let of_grid = || match (notation, self.grid.as_ref()?) {
+            (Some(notation), grid) => Alphabet::on_grid(notation, grid).ok(),
+            (None, grid) => Alphabet::for_grid(grid).ok(),
         };
-        match notation {
-            Some(notation) => self
-                .alphabet
-                .filter(|declared| declared.notation() == notation)
-                .unwrap_or(Alphabet::full(notation)),
-            None => self
-                .alphabet
-                .or_else(of_grid)
-                .unwrap_or_else(|| Alphabet::full(self.guessed_notation())),
-        }
+        self.alphabet
+            .filter(|declared| notation.is_none_or(|notation| declared.notation() == notation))
+            .or_else(of_grid)
+            .unwrap_or_else(|| Alphabet::full(notation.unwrap_or_else(|| self.guessed_notation())))
     }
 
     /// The scanpaths in an alphabet. An error names the place of the first letter that does not belong to it.
@@ -105,8 +101,13 @@ impl RawCohort {
             }),
             _ => None,
         };
+        let about_modulus = alphabet
+            .modulus()
+            .filter(|_| !self.modulus_declared)
+            .map(CohortNote::ModulusAssumed);
         about_alphabet
             .into_iter()
+            .chain(about_modulus)
             .chain(self.notes.iter().cloned())
             .collect()
     }

@@ -47,8 +47,9 @@ impl RawCohort {
         Ok(Self {
             head,
             rows,
+            alphabet: preamble.alphabet_on_grid(),
             encoding: Encoding(preamble.settings),
-            alphabet: preamble.alphabet,
+            modulus_declared: preamble.modulus_declared,
             grid: preamble.grid,
             header_notes: preamble.notes,
             notes,
@@ -64,6 +65,7 @@ struct Preamble {
     is_ours: bool,
     looks_like_settings: bool,
     alphabet: Option<Alphabet>,
+    modulus_declared: bool,
     grid: Option<Grid>,
     settings: BTreeMap<String, String>,
     notes: Vec<String>,
@@ -78,7 +80,8 @@ impl Preamble {
                 return Ok(None);
             };
             let whole = line.into_owned();
-            let line = whole.trim();
+            let comment = spreadsheet_comment(&whole);
+            let line = comment.as_deref().unwrap_or(whole.trim());
             if line.is_empty() {
                 self.blank_lines += 1;
             } else if let Some(version) = line.strip_prefix(MAGIC) {
@@ -103,6 +106,20 @@ impl Preamble {
         }
     }
 
+    /// The alphabet of the header. Double letters without a modulus follow the grid, as the ScanMatch toolbox writes them.
+    fn alphabet_on_grid(&self) -> Option<Alphabet> {
+        let declared = self.alphabet?;
+        let on_grid = || {
+            let grid = self.grid.filter(|_| !self.modulus_declared)?;
+            let whole = declared == Alphabet::full(declared.notation());
+            match declared.modulus()? {
+                _ if whole => Alphabet::on_grid(declared.notation(), &grid).ok(),
+                _ => declared.with_modulus(grid.columns()).ok(),
+            }
+        };
+        Some(on_grid().unwrap_or(declared))
+    }
+
     fn comment(&mut self, comment: &str) -> Result<(), String> {
         let Some((name, value)) = comment.split_once(':') else {
             return Ok(());
@@ -114,7 +131,10 @@ impl Preamble {
         }
         match name {
             NOTE => self.notes.push(value.to_string()),
-            ALPHABET => self.alphabet = Some(value.parse().map_err(|error| format!("{error}"))?),
+            ALPHABET => {
+                self.alphabet = Some(value.parse().map_err(|error| format!("{error}"))?);
+                self.modulus_declared = value.contains("modulus");
+            }
             _ => {
                 if name == "grid" {
                     self.grid = Some(value.parse()?);
@@ -123,6 +143,22 @@ impl Preamble {
             }
         }
         Ok(())
+    }
+}
+
+/// A comment without what a spreadsheet adds when it saves the file: quotes around it and delimiters up to the width of
+/// the table.
+fn spreadsheet_comment(line: &str) -> Option<String> {
+    let line = line.trim().trim_end_matches([',', ';', '\t', ' ']);
+    match line.strip_prefix('"') {
+        Some(quoted) if quoted.starts_with('#') => Some(
+            quoted
+                .strip_suffix('"')
+                .unwrap_or(quoted)
+                .replace("\"\"", "\""),
+        ),
+        _ if line.starts_with('#') => Some(line.to_string()),
+        _ => None,
     }
 }
 
@@ -159,7 +195,10 @@ fn table(
     header: &str,
     notes: &mut Vec<CohortNote>,
 ) -> Result<Vec<RawRow>, ReadError> {
-    let mut rows = Rows::after_header(lines, header, guess_delimiter(header));
+    // A spreadsheet pads all lines to the width of the widest, which may be a comment.
+    let delimiter = guess_delimiter(header);
+    let header = header.trim_end().trim_end_matches(char::from(delimiter));
+    let mut rows = Rows::after_header(lines, header, delimiter);
     let columns = rows.columns().clone();
     let scanpath = columns.require(&["scanpath"])?;
     let participant = columns.find(&["participant", "subject"]);
@@ -178,7 +217,10 @@ fn table(
     }
     let mut all = Vec::new();
     while let Some(row) = rows.next_row()? {
-        if row.len() != columns.names().len() {
+        let padding = columns.names().len()..row.len();
+        if row.len() < columns.names().len()
+            || padding.into_iter().any(|at| !row.text(at).is_empty())
+        {
             let problem = format!(
                 "this row has {} fields, the header names {}",
                 row.len(),

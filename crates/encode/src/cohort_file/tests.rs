@@ -4,7 +4,7 @@ use super::*;
 use crate::{Input, ReadError};
 use proptest::prelude::*;
 use std::collections::BTreeMap;
-use veilpath_metrics::{Alphabet, Encoding, Entry, Notation, Scanpath};
+use veilpath_metrics::{Alphabet, Encoding, Entry, Grid, Notation, Scanpath};
 
 /// A file read in the alphabet that it has by itself or that was asked for.
 #[derive(Debug)]
@@ -168,14 +168,25 @@ fn one_string_per_line() {
 fn the_alphabet_is_given_declared_or_guessed() {
     for (text, expected) in [
         ("15 18 27\n3\n", "numbers 65536"),
-        ("aAbC\nzZ\n", "double-letters 676"),
+        ("aAbC\nzZ\n", "double-letters 676 modulus 26"),
         ("aAbC\nzZz\n", "letters 52"),
         ("participant,scanpath\np,\n", "letters 52"),
-        ("participant,scanpath\np,\nq,aA\n", "double-letters 676"),
+        (
+            "participant,scanpath\np,\nq,aA\n",
+            "double-letters 676 modulus 26",
+        ),
         ("ACGT\n", "letters 52"),
         (
             "# veilpath cohort 1\n# grid: 12x8\nparticipant,scanpath\np,aA\n",
-            "double-letters 96",
+            "double-letters 96 modulus 12",
+        ),
+        (
+            "# veilpath cohort 1\n# alphabet: double-letters 96\n# grid: 12x8\nparticipant,scanpath\np,aA\n",
+            "double-letters 96 modulus 12",
+        ),
+        (
+            "# veilpath cohort 1\n# grid: 12x8\n# alphabet: double-letters\nparticipant,scanpath\np,aA\n",
+            "double-letters 96 modulus 12",
         ),
         (
             "# veilpath cohort 1\n# alphabet: dna\nparticipant,scanpath\np,acgt\n",
@@ -200,6 +211,52 @@ fn the_alphabet_is_given_declared_or_guessed() {
         file.raw.declared_alphabet(),
         Some(Alphabet::letters(49).unwrap())
     );
+}
+
+/// Spreadsheets pad every line with delimiters, and quote comments that contain one.
+#[test]
+fn a_cohort_that_a_spreadsheet_saved_is_read() {
+    let plain = "# veilpath cohort 1\n# alphabet: letters 2\n# areas: eye, mouth, \"a, b\"\nparticipant,stimulus,scanpath\np,s,AB\nq,s,\n";
+    let padded = "# veilpath cohort 1,,\r\n# alphabet: letters 2,,\r\n\"# areas: eye, mouth, \"\"a, b\"\"\",,\r\nparticipant,stimulus,scanpath\r\np,s,AB\r\nq,s,\r\n";
+    let wide = "# veilpath cohort 1,,,\n# alphabet: letters 2,,,\n# areas: eye, mouth, \"a, b\"\nparticipant,stimulus,scanpath,\np,s,AB,\nq,s,,\n";
+    let expected = read_text(plain).unwrap();
+    assert!(expected.notes.is_empty(), "{:?}", expected.notes);
+    for saved in [padded, wide] {
+        let file = read_text(saved).unwrap();
+        assert_eq!(file.cohort, expected.cohort, "{saved}");
+        assert_eq!(file.notes, expected.notes);
+    }
+}
+
+/// The modulus of two letters per cell is the number of columns, and it is said where the file leaves it open.
+#[test]
+fn double_letters_follow_the_grid() {
+    let grid = Grid::new(12, 8).unwrap();
+    let asked = Some(Notation::DoubleLetters);
+    for (header, assumed) in [
+        ("", true),
+        ("# veilpath cohort 1\n# grid: 12x8\n", true),
+        (
+            "# veilpath cohort 1\n# grid: 12x8\n# alphabet: double-letters 96 modulus 12\n",
+            false,
+        ),
+    ] {
+        let text = format!("{header}participant,scanpath\np,aFaFcF\n");
+        let raw = RawCohort::read(Input::from_bytes("c.csv", text.into()).unwrap()).unwrap();
+        let alphabet = Alphabet::on_grid(Notation::DoubleLetters, &grid).unwrap();
+        if !header.is_empty() {
+            assert_eq!(raw.alphabet(asked), alphabet);
+            assert_eq!(raw.alphabet(None), alphabet);
+        }
+        let cohort = raw.cohort(alphabet).unwrap();
+        assert_eq!(cohort.entries[0].scanpath.letters(), [5, 5, 29]);
+        let notes = raw.notes(alphabet, asked);
+        assert_eq!(
+            notes.contains(&CohortNote::ModulusAssumed(12)),
+            assumed,
+            "{header}"
+        );
+    }
 }
 
 #[test]
