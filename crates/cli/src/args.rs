@@ -45,15 +45,15 @@ pub(crate) enum Command {
     Join(JoinArgs),
     /// Make and show this machine's identity
     Identity(IdentityArgs),
-    /// Deal the participants of a cohort to two cohorts
+    /// Split the participants of a cohort into two cohorts at random
     Split(SplitArgs),
-    /// Make a cohort of random or lifelike scanpaths
+    /// Generate a cohort of random or lifelike scanpaths
     Synth(SynthArgs),
-    /// Make a Paillier key pair
+    /// Generate a Paillier key pair
     Keygen(KeygenArgs),
-    /// Measure what things cost on this machine
+    /// Measure time and traffic on this machine
     Bench(BenchArgs),
-    /// Attack the engines, to see what they leak
+    /// Attack the engines to measure what they leak
     Audit(AuditArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),

@@ -2,6 +2,8 @@
 //!
 //! The library names fields and values; here a field becomes its flag, and an error gets its remedy.
 
+use veilpath::split::SplitError;
+use veilpath::synth::SynthError;
 use veilpath::{Error, MetricField, MetricOptionsError, NoEffect, OtherFile, OutputConflict};
 
 /// The error's text with the flags it is about and what to do.
@@ -31,7 +33,37 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::TooManyPairs { .. } => {
             format!("{error}\n  compare parts of the cohorts, for example stimulus by stimulus")
         }
+        Error::WeakKey { .. } => {
+            format!("{error}\n  use 2048 bits or more, or add --allow-weak-key for an experiment")
+        }
+        Error::KeyExists { .. } => {
+            format!("{error}\n  choose another name, or move the old key away")
+        }
+        Error::Synth(error) => synth(error),
+        Error::Split(error) => split(*error),
         _ => error.to_string(),
+    }
+}
+
+fn synth(error: &SynthError) -> String {
+    match error {
+        SynthError::Letters(error) => format!("--letters: {}", error.problem),
+        SynthError::TooManyLetters { .. } => {
+            format!("{error}\n  choose a smaller --count or --length")
+        }
+        SynthError::ViewingTime { .. } => format!("--seconds: {error}"),
+        SynthError::TooLong { .. } => {
+            format!("{error}\n  choose fewer --participants or --stimuli, or fewer --seconds")
+        }
+    }
+}
+
+fn split(error: SplitError) -> String {
+    match error {
+        SplitError::Share { .. } => format!("--share: {error}, as in 0.5"),
+        SplitError::EmptyCohort => {
+            format!("{error}\n  choose another --share, or a cohort with more people")
+        }
     }
 }
 

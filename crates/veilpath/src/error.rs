@@ -1,5 +1,7 @@
 //! Why a job ended early, and who can mend it.
 
+use crate::split::SplitError;
+use crate::synth::SynthError;
 use crate::{MetricOptionsError, OtherFile, OutputConflict};
 use std::io;
 use std::path::PathBuf;
@@ -90,6 +92,24 @@ pub enum Error {
         /// Why.
         error: veilpath_paillier::Error,
     },
+    /// A Paillier key that can be broken.
+    #[error("a key of {bits} bits can be broken")]
+    WeakKey {
+        /// The size of the modulus.
+        bits: u32,
+    },
+    /// A file of a new key pair exists.
+    #[error("{path}: this file exists, and keys are never overwritten", path = path.display())]
+    KeyExists {
+        /// The file.
+        path: PathBuf,
+    },
+    /// A synthetic cohort cannot be generated.
+    #[error(transparent)]
+    Synth(#[from] SynthError),
+    /// A cohort cannot be split.
+    #[error(transparent)]
+    Split(#[from] SplitError),
     /// A file must not be written there.
     #[error("{path}: {reason}", path = path.display(), reason = match conflict {
         OutputConflict::Folder => "this is a folder",

@@ -16,18 +16,23 @@ mod compare;
 pub mod demo;
 mod error;
 mod event;
+mod key_pair;
 mod metric;
 mod output_file;
 mod plan;
+pub mod split;
+pub mod synth;
 
 pub use cohort::{OtherFile, cohort_of, read_cohort, read_cohort_from};
 pub use compare::compare;
 pub use error::{Error, Fault};
 pub use event::{Event, EventSink, Note};
+pub use key_pair::{KeyPairOptions, generate_key_pair};
 pub use metric::{Costs, MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffect};
 pub use output_file::{OutputConflict, OutputFile, is_same_file, refuse_same_output};
 pub use plan::{OwnCohort, PlanOptions, PlannedComparison, load_host_key, plan};
 
+pub use veilpath_encode::cohort_file::write as write_cohort;
 pub use veilpath_encode::{CohortNote, Input, RawCohort, ReadError};
 pub use veilpath_metrics::{Alphabet, Cohort, Distance, Entry, Grid, Metric, Notation};
 pub use veilpath_paillier::KeySize;

@@ -16,7 +16,7 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ManArgs {
-    /// Write a page per command into this folder, which is made where it does not exist
+    /// Write a page per command into this folder, which is created if necessary
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }

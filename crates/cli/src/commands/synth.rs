@@ -1,0 +1,191 @@
+//! `veilpath synth`: synthetic cohorts, for experiments, dry runs and demonstrations.
+
+use crate::commands::compare::NotationName;
+use crate::failure::Failure;
+use crate::messages;
+use crate::output::to_file_or_stdout;
+use clap::{Args, Subcommand, ValueEnum};
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use veilpath::Grid;
+use veilpath::synth::{self, LifelikeOptions, RandomOptions};
+
+const EXAMPLES: &str = "\
+Examples:
+  veilpath synth random --count 10 --length 8,20,50 --seed 1 -o random.csv
+  veilpath synth lifelike --participants 12 --stimuli 4 --seed 7 -o everyone.csv";
+
+const RANDOM_EXAMPLES: &str = "\
+Examples:
+  veilpath synth random --count 10 --length 100 --seed 1 -o a.csv
+  veilpath synth random --count 10 --length 8,20,50 --seed 2 -o b.csv
+  veilpath synth random --count 5 --length 20-60 --alphabet dna --seed 3
+
+Scanpaths of the same length share a stimulus named after it, so that `veilpath compare` pairs equal lengths.";
+
+const LIFELIKE_EXAMPLES: &str = "\
+Examples:
+  veilpath synth lifelike --participants 12 --stimuli 4 --seed 7 -o everyone.csv
+  veilpath synth lifelike --seed 7 --as fixations -o fixations.csv
+  veilpath encode fixations.csv --screen 1280x720 -o cohort.csv";
+
+/// The arguments of `synth`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct SynthArgs {
+    #[command(subcommand)]
+    kind: Kind,
+}
+
+#[derive(Debug, Subcommand)]
+enum Kind {
+    /// Random letters, as in the paper's synthetic experiment
+    Random(RandomArgs),
+    /// Participants of two groups who look at shared stimuli
+    Lifelike(LifelikeArgs),
+}
+
+/// The arguments of `synth random`.
+#[derive(Debug, Args)]
+#[command(after_help = RANDOM_EXAMPLES)]
+struct RandomArgs {
+    /// How many scanpaths of each length
+    #[arg(long, value_name = "NUMBER", default_value_t = 10)]
+    count: usize,
+
+    /// The lengths: numbers and ranges, separated by commas; in a range, each scanpath gets a random length
+    #[arg(long, value_name = "LENGTHS", default_value = "100", value_delimiter = ',', value_parser = length)]
+    length: Vec<RangeInclusive<usize>>,
+
+    /// How the letters are written
+    #[arg(long, value_enum, value_name = "NOTATION", default_value = "letters")]
+    alphabet: NotationName,
+
+    /// How many different letters [default: all of the notation; numbers: 49]
+    #[arg(long, value_name = "NUMBER")]
+    letters: Option<u32>,
+
+    #[command(flatten)]
+    shared: SharedArgs,
+}
+
+/// The arguments of `synth lifelike`.
+#[derive(Debug, Args)]
+#[command(after_help = LIFELIKE_EXAMPLES)]
+struct LifelikeArgs {
+    /// How many people, half of them in each group
+    #[arg(long, value_name = "NUMBER", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    participants: u32,
+
+    /// How many stimuli everybody looks at
+    #[arg(long, value_name = "NUMBER", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    stimuli: u32,
+
+    /// How long everybody looks at a stimulus
+    #[arg(
+        long,
+        value_name = "SECONDS",
+        default_value_t = 6.0,
+        allow_negative_numbers = true
+    )]
+    seconds: f64,
+
+    /// The grid of the letters
+    #[arg(long, value_name = "GRID", default_value = "7x7")]
+    grid: Grid,
+
+    /// What to write
+    #[arg(long = "as", value_enum, value_name = "WHAT", default_value = "cohort")]
+    what: What,
+
+    #[command(flatten)]
+    shared: SharedArgs,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum What {
+    /// Scanpaths, ready to be compared
+    Cohort,
+    /// A table of fixations in pixels of 1280x720, to try `veilpath encode` on
+    Fixations,
+}
+
+#[derive(Debug, Args)]
+struct SharedArgs {
+    /// The seed [default: a new one, which is printed]
+    #[arg(long, value_name = "NUMBER")]
+    seed: Option<u64>,
+
+    /// Write to this file [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+/// Generates and writes a cohort or a table of fixations.
+pub(crate) fn run(args: &SynthArgs) -> Result<(), Failure> {
+    match &args.kind {
+        Kind::Random(args) => random(args),
+        Kind::Lifelike(args) => lifelike(args),
+    }
+}
+
+fn random(args: &RandomArgs) -> Result<(), Failure> {
+    let cohort = synth::random(&RandomOptions {
+        count: args.count,
+        lengths: args.length.clone(),
+        notation: args.alphabet.into(),
+        letters: args.letters,
+        seed: args.shared.seed,
+    })?;
+    args.shared.print_seed(cohort.seed);
+    to_file_or_stdout(args.shared.output.as_deref(), |out| cohort.write(out))
+}
+
+fn lifelike(args: &LifelikeArgs) -> Result<(), Failure> {
+    let options = LifelikeOptions {
+        participants: args.participants,
+        stimuli: args.stimuli,
+        seconds: args.seconds,
+        seed: args.shared.seed,
+    };
+    let output = args.shared.output.as_deref();
+    match args.what {
+        What::Cohort => {
+            let cohort = synth::lifelike(&options, args.grid)?;
+            args.shared.print_seed(cohort.seed);
+            to_file_or_stdout(output, |out| cohort.write(out))
+        }
+        What::Fixations => {
+            let table = synth::fixations(&options)?;
+            args.shared.print_seed(table.seed);
+            to_file_or_stdout(output, |out| table.write(out))
+        }
+    }
+}
+
+impl SharedArgs {
+    /// Tells a new seed.
+    fn print_seed(&self, seed: u64) {
+        if self.seed.is_none() {
+            messages::note(&format!(
+                "the seed is {seed}: --seed {seed} generates the same again"
+            ));
+        }
+    }
+}
+
+fn length(text: &str) -> Result<RangeInclusive<usize>, String> {
+    let number = |text: &str| {
+        text.trim()
+            .parse::<usize>()
+            .map_err(|_| "a length is a number, as in 100, or a range, as in 20-60".to_string())
+    };
+    let (from, to) = match text.split_once('-') {
+        Some((from, to)) => (number(from)?, number(to)?),
+        None => (number(text)?, number(text)?),
+    };
+    if from > to {
+        return Err("the range ends before it starts".into());
+    }
+    Ok(from..=to)
+}

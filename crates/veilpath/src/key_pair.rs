@@ -1,0 +1,46 @@
+//! Paillier key pairs in two files.
+
+use crate::Error;
+use std::path::{Path, PathBuf};
+use veilpath_paillier::{KeySize, SecretKey, system_rng};
+
+/// Where a key pair goes, and what it is like.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KeyPairOptions {
+    /// The file of the secret key, which only its owner can read.
+    pub secret: PathBuf,
+    /// The file of the public key; `None` for the secret key's name with `.pub`.
+    pub public: Option<PathBuf>,
+    /// The size of the modulus.
+    pub size: KeySize,
+    /// Whether a size that can be broken is allowed.
+    pub allow_weak: bool,
+}
+
+/// Generates a key pair and saves it. Existing files are never overwritten. Returns the file of the public key.
+pub fn generate_key_pair(options: &KeyPairOptions) -> Result<PathBuf, Error> {
+    let KeyPairOptions { secret, size, .. } = options;
+    if size.is_weak() && !options.allow_weak {
+        return Err(Error::WeakKey { bits: size.bits() });
+    }
+    let public = options.public.clone().unwrap_or_else(|| {
+        let mut name = secret.clone().into_os_string();
+        name.push(".pub");
+        name.into()
+    });
+    crate::refuse_same_output(&[secret, &public])?;
+    // Before the work, and before one file of the pair exists without the other.
+    if let Some(existing) = [secret, &public].into_iter().find(|path| path.exists()) {
+        return Err(Error::KeyExists {
+            path: existing.clone(),
+        });
+    }
+    let in_file = |path: &Path| {
+        let path = path.to_path_buf();
+        |error| Error::KeyFile { path, error }
+    };
+    let key = SecretKey::generate(*size, &mut system_rng()?)?;
+    key.save(secret).map_err(in_file(secret))?;
+    key.public_key().save(&public).map_err(in_file(&public))?;
+    Ok(public)
+}

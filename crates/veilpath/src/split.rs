@@ -1,0 +1,157 @@
+//! Splits the participants of a cohort into two cohorts at random, as the paper's experiments do.
+
+use crate::Error;
+use crate::synth::generator;
+use rand::seq::SliceRandom;
+use std::collections::{BTreeSet, HashSet};
+use std::path::{Path, PathBuf};
+use veilpath_metrics::Cohort;
+
+/// How to split.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct SplitOptions {
+    /// The share of participants in the first cohort, from 0 to 1.
+    pub share: f64,
+    /// The seed; `None` for a new one.
+    pub seed: Option<u64>,
+}
+
+/// The two cohorts.
+#[derive(Clone, Debug)]
+pub struct Split {
+    /// The first and the second.
+    pub cohorts: [Cohort; 2],
+    /// The seed that produces the same cohorts again.
+    pub seed: u64,
+}
+
+/// Why a cohort is not split.
+#[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
+pub enum SplitError {
+    /// A share that is not from 0 to 1.
+    #[error("the share of {share} is not a fraction between 0 and 1")]
+    Share {
+        /// The share.
+        share: f64,
+    },
+    /// A cohort without participants.
+    #[error("one of the two cohorts would have no participants")]
+    EmptyCohort,
+}
+
+/// Splits a cohort. All scanpaths of a participant go to the same side; the same seed and participants give the same sides on
+/// every machine.
+pub fn split(cohort: Cohort, options: SplitOptions) -> Result<Split, Error> {
+    let share = options.share;
+    if !(0.0..=1.0).contains(&share) {
+        return Err(SplitError::Share { share }.into());
+    }
+    let (first, seed) = choose(&cohort, options);
+    let (a, b): (Vec<_>, Vec<_>) = cohort
+        .entries
+        .into_iter()
+        .partition(|entry| first.contains(&entry.participant));
+    if a.is_empty() || b.is_empty() {
+        return Err(SplitError::EmptyCohort.into());
+    }
+    let cohorts = [a, b].map(|entries| Cohort {
+        alphabet: cohort.alphabet,
+        encoding: cohort.encoding.clone(),
+        entries,
+    });
+    Ok(Split { cohorts, seed })
+}
+
+/// How many people a cohort has.
+pub fn participants(cohort: &Cohort) -> usize {
+    ids(cohort).len()
+}
+
+/// Where the two cohorts of a file go if nothing else is asked for: `everyone.csv` becomes `everyone-a.csv` and `everyone-b.csv`.
+pub fn default_paths(file: &Path) -> [PathBuf; 2] {
+    let stem = file
+        .file_stem()
+        .map(|stem| stem.to_string_lossy())
+        .unwrap_or_default();
+    let extension = file
+        .extension()
+        .map_or("csv".into(), |extension| extension.to_string_lossy());
+    ["a", "b"].map(|side| file.with_file_name(format!("{stem}-{side}.{extension}")))
+}
+
+/// In a fixed order, whatever that of the file.
+fn ids(cohort: &Cohort) -> BTreeSet<&str> {
+    let entries = cohort.entries.iter();
+    entries.map(|entry| entry.participant.as_str()).collect()
+}
+
+/// The participants of the first cohort, and the seed.
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_precision_loss
+)] // a count of people times a share between 0 and 1
+fn choose(cohort: &Cohort, options: SplitOptions) -> (HashSet<String>, u64) {
+    let (mut rng, seed) = generator(options.seed);
+    let mut people: Vec<&str> = ids(cohort).into_iter().collect();
+    people.shuffle(&mut rng);
+    let count = (people.len() as f64 * options.share).round() as usize;
+    let first = people.into_iter().take(count).map(str::to_string);
+    (first.collect(), seed)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)] // a test may fail
+
+    use super::*;
+    use crate::synth::{RandomOptions, random};
+    use veilpath_metrics::Notation;
+
+    fn cohort() -> Cohort {
+        let options = RandomOptions {
+            count: 8,
+            lengths: vec![3..=3],
+            notation: Notation::Letters,
+            letters: None,
+            seed: Some(1),
+        };
+        random(&options).unwrap().cohort
+    }
+
+    fn share(share: f64) -> Result<Split, Error> {
+        let seed = Some(1);
+        split(cohort(), SplitOptions { share, seed })
+    }
+
+    #[test]
+    fn everybody_is_on_one_side() {
+        let [a, b] = share(0.25).unwrap().cohorts;
+        assert_eq!([participants(&a), participants(&b)], [2, 6]);
+        let both: BTreeSet<&str> = ids(&a).union(&ids(&b)).copied().collect();
+        assert_eq!(both.len(), 8);
+    }
+
+    #[test]
+    fn a_side_without_participants_is_refused() {
+        for (part, expected) in [
+            (0.0, SplitError::EmptyCohort),
+            (1.0, SplitError::EmptyCohort),
+            (1.5, SplitError::Share { share: 1.5 }),
+        ] {
+            let Err(Error::Split(error)) = share(part) else {
+                unreachable!("{part} was accepted")
+            };
+            assert_eq!(error, expected);
+        }
+    }
+
+    #[test]
+    fn default_names_keep_folder_and_extension() {
+        let names = default_paths(Path::new("data/everyone.tsv"));
+        assert_eq!(names[0], Path::new("data/everyone-a.tsv"));
+        assert_eq!(names[1], Path::new("data/everyone-b.tsv"));
+        let names = default_paths(Path::new("everyone"));
+        assert_eq!(names[0], Path::new("everyone-a.csv"));
+    }
+}

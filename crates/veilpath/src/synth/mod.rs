@@ -1,0 +1,71 @@
+//! Synthetic cohorts, for experiments, dry runs and demonstrations.
+
+mod lifelike;
+mod random;
+
+pub use lifelike::{FixationTable, LifelikeOptions, fixations, lifelike};
+pub use random::{RandomOptions, random};
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use std::io::{self, Write};
+use veilpath_encode::cohort_file;
+use veilpath_metrics::{Cohort, LetterError};
+
+/// A synthetic cohort.
+#[derive(Clone, Debug)]
+pub struct SyntheticCohort {
+    /// The scanpaths.
+    pub cohort: Cohort,
+    /// The seed that produces the same cohort again.
+    pub seed: u64,
+    /// How it was made, for the head of its file.
+    note: String,
+}
+
+impl SyntheticCohort {
+    /// Writes a cohort file.
+    pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
+        cohort_file::write(&self.cohort, std::slice::from_ref(&self.note), out)
+    }
+}
+
+/// Options that no cohort can be made from.
+#[derive(Clone, Debug, PartialEq, thiserror::Error)]
+pub enum SynthError {
+    /// The alphabet.
+    #[error("the number of letters: {}", .0.problem)]
+    Letters(LetterError),
+    /// Too much to keep in memory.
+    #[error("these would be more than {max} letters")]
+    TooManyLetters {
+        /// The most letters that are generated.
+        max: u64,
+    },
+    /// A viewing time that is not positive, or longer than a day.
+    #[error("the viewing time of {seconds} seconds is not above 0 and at most 86400 (a day)")]
+    ViewingTime {
+        /// The time.
+        seconds: f64,
+    },
+    /// Too much to keep in memory.
+    #[error("these would be {hours:.0} hours of viewing; at most {max_hours:.0} are generated")]
+    TooLong {
+        /// The viewing time of all participants together.
+        hours: f64,
+        /// The longest.
+        max_hours: f64,
+    },
+}
+
+/// A generator that gives the same numbers on every machine, from this seed or a new one.
+pub(crate) fn generator(seed: Option<u64>) -> (ChaCha20Rng, u64) {
+    let seed = seed.unwrap_or_else(|| rand::rng().random());
+    (ChaCha20Rng::seed_from_u64(seed), seed)
+}
+
+/// Ids that sort in the order of their numbers: `p01`, … `p12`.
+fn numbered(prefix: &str, number: usize, of: usize) -> String {
+    let width = of.to_string().len();
+    format!("{prefix}{number:0width$}")
+}

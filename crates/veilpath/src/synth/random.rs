@@ -1,0 +1,79 @@
+//! Random letters: the paper's synthetic experiment compares ten scanpaths of one length with ten others.
+
+use super::{SynthError, SyntheticCohort, generator, numbered};
+use crate::Error;
+use rand::RngExt;
+use std::ops::RangeInclusive;
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Notation, Scanpath};
+
+/// No experiment needs more letters, and a typing error should not fill memory or disk. An empty scanpath counts as one letter,
+/// because its ids take space as well.
+const MAX_LETTERS: u64 = 1 << 30;
+
+/// Letters of an alphabet of numbers where nothing else is asked for: those of a 7×7 grid.
+const DEFAULT_NUMBERS: u32 = 49;
+
+/// What to generate.
+#[derive(Clone, Debug, PartialEq)]
+pub struct RandomOptions {
+    /// How many scanpaths of each length.
+    pub count: usize,
+    /// The lengths. In a range, each scanpath gets a random length.
+    pub lengths: Vec<RangeInclusive<usize>>,
+    /// How letters are written.
+    pub notation: Notation,
+    /// How many different letters; `None` for all of the notation, or 49 numbers.
+    pub letters: Option<u32>,
+    /// The seed; `None` for a new one.
+    pub seed: Option<u64>,
+}
+
+/// Generates a cohort of random letters. Scanpaths of the same length share a stimulus that is named after it.
+pub fn random(options: &RandomOptions) -> Result<SyntheticCohort, Error> {
+    let notation = options.notation;
+    let letters = options.letters.unwrap_or(match notation {
+        Notation::Numbers => DEFAULT_NUMBERS,
+        _ => notation.capacity(),
+    });
+    let alphabet = Alphabet::new(notation, letters).map_err(SynthError::Letters)?;
+    let total = options
+        .lengths
+        .iter()
+        .map(|range| (*range.end() as u64).max(1))
+        .try_fold(0u64, u64::checked_add)
+        .and_then(|sum| sum.checked_mul(options.count as u64));
+    if total.is_none_or(|total| total > MAX_LETTERS) {
+        return Err(SynthError::TooManyLetters { max: MAX_LETTERS }.into());
+    }
+    let (mut rng, seed) = generator(options.seed);
+    let last = u16::try_from(letters - 1).unwrap_or(u16::MAX);
+    let scanpaths = options.count * options.lengths.len();
+    let mut entries = Vec::with_capacity(scanpaths);
+    for range in &options.lengths {
+        for _ in 0..options.count {
+            let length = rng.random_range(range.clone());
+            entries.push(Entry {
+                participant: numbered("r", entries.len() + 1, scanpaths),
+                stimulus: Some(stimulus(range)),
+                scanpath: Scanpath::new((0..length).map(|_| rng.random_range(0..=last)).collect()),
+            });
+        }
+    }
+    Ok(SyntheticCohort {
+        cohort: Cohort {
+            alphabet,
+            encoding: Encoding::default(),
+            entries,
+        },
+        seed,
+        note: format!("random letters, seed {seed}"),
+    })
+}
+
+fn stimulus(range: &RangeInclusive<usize>) -> String {
+    if range.start() == range.end() {
+        format!("length-{}", range.start())
+    } else {
+        format!("length-{}-{}", range.start(), range.end())
+    }
+}
