@@ -115,7 +115,7 @@ fn two_institutions_end_with_the_bits_that_compare_gives() {
     assert!(expected.starts_with("a,b,stimulus,within\n"));
     let both = words(flags);
     for ran in pair.run(&both, &["-o", "host.csv"], &["-o", "join.csv"]) {
-        assert_eq!(ran.ok(), expected);
+        assert_eq!(ran.ok(), "");
     }
     assert_eq!(pair.folder.read("host.csv"), expected);
     assert_eq!(pair.folder.read("join.csv"), expected);

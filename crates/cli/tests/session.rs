@@ -46,7 +46,7 @@ fn every_metric_gives_what_compare_gives() {
             let expected = pair.folder.run(&compare).ok();
             let runs = pair.run(&flags, &["-o", "host.out"], &["-o", "join.out"]);
             for ran in runs {
-                assert_eq!(ran.ok(), expected, "{metric} {engine}");
+                assert_eq!(ran.ok(), "", "{metric} {engine}");
             }
             for file in ["host.out", "join.out"] {
                 assert_eq!(pair.folder.read(file), expected, "{metric} {engine}");
