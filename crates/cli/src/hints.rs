@@ -10,7 +10,7 @@ use veilpath::{Error, MetricField, MetricOptionsError, NoEffect, OtherFile, Outp
 pub(crate) fn explain(error: &Error) -> String {
     match error {
         Error::MetricOptions(error) => metric_options(error),
-        Error::Output { conflict, .. } => format!("{error}\n  {}", output(*conflict)),
+        Error::Output { conflict, .. } => format!("{error}\n  {}", output(conflict)),
         Error::Write { .. } => format!("{error}\n  choose another place with -o"),
         Error::Spec(_) => format!(
             "{error}\n  encode both with the same settings and the same version of veilpath"
@@ -67,12 +67,12 @@ fn split(error: SplitError) -> String {
     }
 }
 
-fn output(conflict: OutputConflict) -> &'static str {
+fn output(conflict: &OutputConflict) -> &'static str {
     match conflict {
         OutputConflict::Folder => "name a file in it",
         OutputConflict::Input => "choose another name for the result",
         OutputConflict::ReadOnly => "choose another name, or remove the protection",
-        OutputConflict::NoFolder => "create the folder first, or choose another place",
+        OutputConflict::NoFolder(_) => "create the folder first, or choose another place",
         OutputConflict::SameOutput => "give each its own file",
     }
 }

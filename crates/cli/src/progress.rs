@@ -43,10 +43,10 @@ pub(crate) struct Bar {
 }
 
 impl Bar {
-    /// A bar that counts matrix cells.
+    /// A bar that counts matrix cells, and shows as soon as their number is known.
     pub(crate) fn cells() -> Self {
         Self {
-            bar: bar(0, Unit::Cells, messages::is_quiet()),
+            bar: bar(0, Unit::Cells, true),
         }
     }
 
@@ -59,7 +59,13 @@ impl Bar {
 impl EventSink for Bar {
     fn event(&self, event: Event) {
         match event {
-            Event::Total(total) => self.bar.set_length(total),
+            Event::Total(total) => {
+                self.bar.set_length(total);
+                if !messages::is_quiet() {
+                    self.bar
+                        .set_draw_target(ProgressDrawTarget::stderr_with_hz(8));
+                }
+            }
             Event::Advanced(done) => self.bar.inc(done),
             event => self.bar.suspend(|| notes::print(&event)),
         }

@@ -30,7 +30,7 @@ fn csv_and_json_have_a_bit_in_place_of_the_numbers() {
     let folder = folder();
     let call = "compare a.csv b.csv --engine plain --reveal threshold:3.5 --format";
     let ran = folder.run(&words(&format!("{call} csv")));
-    let said = "3 pairs by levenshtein: 2 within, with a score of at most 3.5";
+    let said = "3 pairs by levenshtein: 2 with a score of at most 3.5";
     assert!(ran.stderr.contains(said), "{}", ran.stderr);
     assert!(ran.stderr.contains("every score, though only bits"));
     assert_eq!(
@@ -230,7 +230,7 @@ fn what_cannot_be_done_is_refused_with_advice() {
     refused("--engine paillier --pad-to 9", &["paillier", "--pad-to"]);
     refused(
         "--engine plain --pad-to 3",
-        &["a.csv", "P1", "1 of 3 scanpaths", "longest has 4"],
+        &["a.csv", "1 of 3 scanpaths", "longest has 4", "--pad-to 4"],
     );
 }
 
@@ -249,7 +249,7 @@ fn a_session_is_refused_before_any_connection() {
         "--engine paillier --reveal threshold:3",
         &["--engine plain"],
     );
-    refused("--pad-to 2", &["b.csv", "participant", "the 2 of --pad-to"]);
+    refused("--pad-to 2", &["b.csv", "8 of 8", "--pad-to"]);
     refused("--pad-to 4000", &["plain", "--pad-to"]);
     refused("--reveal threshold:-3", &["below 0"]);
     refused("--engine paillier --reveal-to host", &["--reveal-to"]);

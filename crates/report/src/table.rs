@@ -7,7 +7,7 @@ use std::io::{self, Write};
 use std::iter;
 use unicode_width::UnicodeWidthStr;
 use veilpath_protocol::{
-    Cost, GroupAnswer, GroupMeans, GroupTest, Outcome, OutputKind, ResultRow, Reveal, Value,
+    Cost, GroupAnswer, GroupMeans, GroupTest, Outcome, OutputKind, ResultRow, Reveal, Spec, Value,
 };
 
 /// Writes all rows as an aligned table, and the answers about groups below it.
@@ -162,6 +162,22 @@ pub(crate) fn p_value(p: f64) -> String {
         return "below 0.0001".into();
     }
     format!("{p:.4}")
+}
+
+/// Every setting of a plan, one a line.
+pub fn plan(spec: &Spec) -> String {
+    let settings = match serde_json::to_value(spec) {
+        Ok(serde_json::Value::Object(settings)) => settings,
+        _ => serde_json::Map::new(),
+    };
+    let mut text = String::from("plan:\n");
+    for (name, value) in settings {
+        let value = value
+            .as_str()
+            .map_or_else(|| value.to_string(), str::to_string);
+        let _ = writeln!(text, "  {name}: {}", printable(&value));
+    }
+    text
 }
 
 /// What came out and what it cost: the number of pairs with the mean and range of their scores, time and traffic, and

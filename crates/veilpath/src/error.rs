@@ -111,13 +111,7 @@ pub enum Error {
     #[error(transparent)]
     Split(#[from] SplitError),
     /// A file must not be written there.
-    #[error("{path}: {reason}", path = path.display(), reason = match conflict {
-        OutputConflict::Folder => "this is a folder",
-        OutputConflict::Input => "this file is read and would be overwritten",
-        OutputConflict::ReadOnly => "this file is write-protected",
-        OutputConflict::NoFolder => "its folder does not exist",
-        OutputConflict::SameOutput => "two results would go to this file",
-    })]
+    #[error("{path}: {conflict}", path = path.display())]
     Output {
         /// The file.
         path: PathBuf,

@@ -15,17 +15,22 @@ pub struct OutputFile {
 }
 
 /// Why a file is not written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum OutputConflict {
     /// It is a folder.
+    #[error("this is a folder")]
     Folder,
     /// It is one of the files that are read.
+    #[error("this file is read and would be overwritten")]
     Input,
     /// It is write-protected.
+    #[error("this file is write-protected")]
     ReadOnly,
     /// Its folder does not exist.
-    NoFolder,
+    #[error("there is no folder {}", .0.display())]
+    NoFolder(PathBuf),
     /// Another result of the same job goes there.
+    #[error("two results would go to this file")]
     SameOutput,
 }
 
@@ -148,7 +153,7 @@ fn folder_of(path: &Path) -> &Path {
 
 fn temporary(folder: &Path, name: &Path, old: Option<&Metadata>) -> Result<NamedTempFile, Error> {
     if !folder.is_dir() {
-        return conflict(name, OutputConflict::NoFolder);
+        return conflict(name, OutputConflict::NoFolder(folder.to_path_buf()));
     }
     let mut builder = tempfile::Builder::new();
     builder.prefix(".veilpath-");

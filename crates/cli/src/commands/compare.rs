@@ -137,6 +137,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let planned = veilpath::plan([&files[0], &files[1]], &options, &bar)?;
     // The file itself is made at the end: an interrupted comparison, which may have lasted hours, leaves nothing behind.
     let output = args.output.check(&read_from)?;
+    messages::detail(&table::plan(&planned.spec));
     let outcome = veilpath::compare(&planned, key, &bar)?;
     bar.finish();
     let file_names = || [&args.a, &args.b].map(|path| inputs::short_name(path));

@@ -39,6 +39,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let output = args.output.check(&[])?;
     let demo = Demo::new(engine)?;
     introduce(&demo);
+    messages::detail(&table::plan(&demo.planned.spec));
     let bar = Bar::cells();
     let outcome = veilpath::compare(&demo.planned, None, &bar)?;
     bar.finish();
