@@ -1,16 +1,15 @@
 //! Whole engines, both roles, with the letters of both sides and all randomness marked.
 
-use crate::line::Declassifying;
+use crate::declassify::Declassifying;
 use crate::paillier::Keys;
 use crate::valgrind::mark_secret;
 use std::sync::Arc;
 use std::thread;
+use veilpath_channel::memory_pair;
 use veilpath_metrics::{
     Alphabet, Cohort, Encoding, Entry, LocalScoring, Metric, Scanpath, Substitution,
 };
-use veilpath_protocol::{
-    Engine, Job, KeySize, PaillierOptions, PairRule, Role, Spec, memory_pair, pairs_of,
-};
+use veilpath_protocol::{Engine, Job, KeySize, PaillierOptions, PairRule, Role, Spec, pairs_of};
 
 /// Needleman–Wunsch with costs by index, the metric of the paper.
 pub fn by_index() -> Metric {
@@ -63,11 +62,13 @@ fn run(engine: Engine, metric: Metric, pad_to: Option<u32>, keys: Option<&Keys>)
     let (left, right) = memory_pair();
     thread::scope(|scope| {
         scope.spawn(move || {
-            let mut line = Declassifying(right);
-            engine.run(&join, &mut line, &()).expect("Bob's part");
+            let mut channel = Declassifying(right);
+            engine
+                .run(&join, &mut channel, &())
+                .expect("the joining side");
         });
-        let mut line = Declassifying(left);
-        engine.run(&host, &mut line, &()).expect("Alice's part");
+        let mut channel = Declassifying(left);
+        engine.run(&host, &mut channel, &()).expect("the host");
     });
 }
 

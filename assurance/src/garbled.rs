@@ -1,15 +1,15 @@
 //! Garbling, evaluating and transferring, from the base transfers to the output, for each kernel that valgrind knows.
 
-use crate::line::Declassifying;
+use crate::declassify::Declassifying;
 use crate::secret_rng::SecretRng;
 use crate::valgrind::{mark_public, mark_secret};
 use std::thread;
+use veilpath_channel::memory_pair;
 use veilpath_mpc::Kernel;
 use veilpath_mpc::alignment::{
     EvaluatorComparison, EvaluatorSession, Fold, GarblerComparison, GarblerSession,
 };
 use veilpath_mpc::circuit::cells::DifferenceCell;
-use veilpath_mpc::transport::memory_pair;
 
 const ALPHABET: usize = 7;
 const ROWS: usize = 6;
@@ -22,11 +22,12 @@ pub fn session(kernel: Kernel) {
     thread::scope(|scope| {
         let cell = &cell;
         scope.spawn(move || {
-            let mut line = Declassifying(left);
+            let mut channel = Declassifying(left);
             let mut rng = SecretRng::new(1);
-            let mut session = GarblerSession::start(kernel, &mut rng, &mut line).expect("a start");
+            let mut session =
+                GarblerSession::start(kernel, &mut rng, &mut channel).expect("a start");
             let letters = session
-                .letters(ALPHABET, COLUMNS, &mut line)
+                .letters(ALPHABET, COLUMNS, &mut channel)
                 .expect("letters");
             let table: Vec<Vec<u64>> = (0..ROWS)
                 .map(|row| {
@@ -43,24 +44,40 @@ pub fn session(kernel: Kernel) {
                 columns: 0..COLUMNS,
             };
             let numbers = session
-                .align(cell, Fold::Sum, &letters, &[comparison], &mut line)
+                .align(
+                    cell,
+                    Fold::Sum,
+                    &letters,
+                    &[comparison],
+                    &mut channel,
+                    &|_| (),
+                )
                 .expect("an alignment");
-            session.show(&numbers, &mut line).expect("a result");
+            session.show(&numbers, &mut channel).expect("a result");
         });
-        let mut line = Declassifying(right);
+        let mut channel = Declassifying(right);
         let mut rng = SecretRng::new(2);
-        let mut session = EvaluatorSession::start(kernel, &mut rng, &mut line).expect("a start");
+        let mut session = EvaluatorSession::start(kernel, &mut rng, &mut channel).expect("a start");
         let own: Vec<usize> = (0..COLUMNS).map(|i| i * 5 % ALPHABET).collect();
         mark_secret(&own);
-        let letters = session.letters(ALPHABET, &own, &mut line).expect("letters");
+        let letters = session
+            .letters(ALPHABET, &own, &mut channel)
+            .expect("letters");
         let comparison = EvaluatorComparison {
             rows: ROWS,
             columns: 0..COLUMNS,
         };
         let numbers = session
-            .align(cell, Fold::Sum, &letters, &[comparison], &mut line)
+            .align(
+                cell,
+                Fold::Sum,
+                &letters,
+                &[comparison],
+                &mut channel,
+                &|_| (),
+            )
             .expect("an alignment");
-        let learned = session.learn(&numbers, &mut line).expect("a result");
+        let learned = session.learn(&numbers, &mut channel).expect("a result");
         mark_public(&learned);
         assert_eq!(learned.len(), 1);
     });

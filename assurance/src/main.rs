@@ -10,20 +10,20 @@
 mod accepted;
 mod blocks;
 mod controls;
+mod declassify;
 mod driver;
 mod engines;
 mod findings;
 mod garbled;
 mod hardened;
-mod line;
 mod paillier;
 mod secret_rng;
 mod valgrind;
 
 use paillier::Keys;
 use std::process::ExitCode;
-use veilpath_mpc::Kernel;
 use veilpath_metrics::Metric;
+use veilpath_mpc::Kernel;
 
 #[global_allocator]
 static ALLOCATOR: blocks::Recorder = blocks::Recorder;

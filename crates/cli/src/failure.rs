@@ -130,17 +130,18 @@ impl From<SpecError> for Failure {
 
 impl From<ProtocolError> for Failure {
     fn from(error: ProtocolError) -> Self {
+        let message = hints::protocol(&error);
         match error {
             ProtocolError::PeerMisbehaved(_)
             | ProtocolError::KeyRefused(_)
-            | ProtocolError::CiphertextRefused(_) => Failure::Peer(error.to_string()),
-            ProtocolError::Channel(_) => Failure::Network(error.to_string()),
+            | ProtocolError::CiphertextRefused(_) => Failure::Peer(message),
+            ProtocolError::Channel(_) => Failure::Network(message),
             ProtocolError::Metric(_)
             | ProtocolError::Unsupported(_)
             | ProtocolError::Job(_)
             | ProtocolError::DoesNotFit { .. }
             | ProtocolError::NoRandomness
-            | ProtocolError::Internal(_) => Failure::Input(error.to_string()),
+            | ProtocolError::Internal(_) => Failure::Input(message),
         }
     }
 }
@@ -159,7 +160,11 @@ impl From<SessionError> for Failure {
             }
             _ => "",
         };
-        let message = format!("{error}{remedy}");
+        let text = match &error {
+            SessionError::Protocol(error) => hints::protocol(error),
+            other => other.to_string(),
+        };
+        let message = format!("{text}{remedy}");
         match error.fault() {
             Fault::PeerDiffers | Fault::PeerMisbehaves => Failure::Peer(message),
             Fault::Network => Failure::Network(message),

@@ -5,6 +5,7 @@
 use veilpath::split::SplitError;
 use veilpath::synth::SynthError;
 use veilpath::{Error, MetricField, MetricOptionsError, NoEffect, OtherFile, OutputConflict};
+use veilpath_protocol::{Capability, JobError, ProtocolError, Unsupported};
 
 /// The error's text with the flags it is about and what to do.
 pub(crate) fn explain(error: &Error) -> String {
@@ -30,6 +31,7 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::NothingToCompare => format!(
             "{error}\n  compare all scanpaths with all others by --pairs all, or rename the stimuli in one file"
         ),
+        Error::Protocol(error) => protocol(error),
         Error::TooManyPairs { .. } => {
             format!("{error}\n  compare parts of the cohorts, for example stimulus by stimulus")
         }
@@ -42,6 +44,39 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::Synth(error) => synth(error),
         Error::Split(error) => split(*error),
         _ => error.to_string(),
+    }
+}
+
+/// The same for an error of the protocol.
+pub(crate) fn protocol(error: &ProtocolError) -> String {
+    match error {
+        ProtocolError::Unsupported(unsupported) => {
+            format!("{error}\n  {}", without_capability(unsupported))
+        }
+        ProtocolError::Job(JobError::WeakKey { least, .. }) => format!(
+            "{error}\n  choose --key-bits {least} or more, or permit it with --allow-weak-key"
+        ),
+        ProtocolError::DoesNotFit { .. } => {
+            format!("{error}\n  choose a larger --key-bits, or a smaller --scale")
+        }
+        _ => error.to_string(),
+    }
+}
+
+fn without_capability(unsupported: &Unsupported) -> String {
+    let flag = match unsupported.capability {
+        Capability::OneSidedResults => "--reveal-to",
+        Capability::Threshold => "--reveal",
+        Capability::HiddenLengths(_) => "--pad-to",
+    };
+    let engines: Vec<String> = unsupported
+        .instead
+        .iter()
+        .map(|name| format!("--engine {name}"))
+        .collect();
+    match engines.as_slice() {
+        [] => format!("leave {flag} out"),
+        engines => format!("use {}, or leave {flag} out", engines.join(" or ")),
     }
 }
 

@@ -22,7 +22,7 @@ pub enum MetricError {
     /// A cost that does not fit after scaling.
     #[error(
         "the {name} {value} is too large: multiplied by the scale {scale} it must not pass {max}; choose {}",
-        if *scale > 1 { "a smaller --scale" } else { "smaller numbers" },
+        if *scale > 1 { "a smaller scale" } else { "smaller numbers" },
         max = crate::MAX_COST
     )]
     TooLarge {

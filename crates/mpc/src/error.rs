@@ -10,8 +10,22 @@ pub enum MpcError {
     Channel(#[from] ChannelError),
     /// The other side sent something that no honest party sends.
     #[error("the other side broke the protocol: {0}")]
-    Peer(&'static str),
+    Peer(#[from] Misbehaviour),
     /// The caller asked for something that cannot be done.
-    #[error("a computation on secrets was set up wrongly: {0}")]
+    #[error("a computation on secrets was set up incorrectly: {0}")]
     Misuse(&'static str),
+}
+
+/// A message that no honest party sends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Misbehaviour {
+    /// Bits after the last one are not zero.
+    #[error("unused bits of a message are not zero")]
+    UnusedBits,
+    /// A base transfer has bytes that do not encode a point of the curve.
+    #[error("a base transfer does not contain a point of the curve")]
+    NotAPoint,
+    /// A base transfer has the neutral point, from which keys would be predictable.
+    #[error("a base transfer contains the neutral point")]
+    NeutralPoint,
 }

@@ -35,5 +35,5 @@ pub mod ot;
 mod prg;
 pub mod wavefront;
 
-pub use error::MpcError;
+pub use error::{Misbehaviour, MpcError};
 pub use kernel::Kernel;

@@ -6,19 +6,19 @@ use veilpath_metrics::MetricError;
 use veilpath_mpc::MpcError;
 use veilpath_paillier::{CiphertextFault, KeyFault};
 
-/// A comparison that did not come to its end.
+/// A comparison that failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum ProtocolError {
     /// The other side sent something that the protocol does not allow.
     #[error("the other side broke the protocol: {0}")]
-    PeerMisbehaved(&'static str),
-    /// The other side's public key does not deserve trust.
+    PeerMisbehaved(#[from] Misbehaviour),
+    /// The other side's public key is not acceptable.
     #[error("the other side's public key is refused: {0}")]
     KeyRefused(KeyFault),
-    /// The other side sent a number that is no ciphertext.
+    /// The other side sent a number that is not a ciphertext.
     #[error("a ciphertext from the other side is refused: {0}")]
     CiphertextRefused(CiphertextFault),
-    /// The line between the two sides failed.
+    /// The channel between the two sides failed.
     #[error(transparent)]
     Channel(#[from] ChannelError),
     /// The metric does not make sense for the alphabet, or for a pair.
@@ -26,7 +26,7 @@ pub enum ProtocolError {
     Metric(#[from] MetricError),
     /// Costs and lengths are too large to be masked under a key of this size.
     #[error(
-        "the costs and lengths need masked numbers of {needed} bits, and a key of {key_bits} bits has no room for them; use a longer key or a smaller scale"
+        "the costs and lengths need masked numbers of {needed} bits, which do not fit a key of {key_bits} bits; use a longer key or a smaller scale"
     )]
     DoesNotFit {
         /// Bits of a masked number.
@@ -34,20 +34,187 @@ pub enum ProtocolError {
         /// Bits of the key.
         key_bits: u32,
     },
-    /// The operating system gives no random numbers.
+    /// The operating system provides no random numbers.
     #[error(
-        "the operating system gives no random numbers; nothing secret can be made without them"
+        "the operating system provides no random numbers; nothing secret can be made without them"
     )]
     NoRandomness,
     /// A contradiction inside this program.
     #[error("internal error: {0}")]
     Internal(&'static str),
-    /// The engine cannot do what the plan says.
+    /// The engine cannot do what the spec says.
     #[error(transparent)]
     Unsupported(#[from] Unsupported),
     /// The caller asked for something impossible.
-    #[error("{0}")]
-    Job(&'static str),
+    #[error(transparent)]
+    Job(#[from] JobError),
+}
+
+/// How the other side broke the protocol. An honest party does none of this.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum Misbehaviour {
+    /// A scanpath is longer than the protocol allows.
+    #[error("a scanpath is too long")]
+    ScanpathTooLong,
+    /// A scanpath does not have the length that was announced for it.
+    #[error("a scanpath does not have the announced length")]
+    LengthDiffers,
+    /// A letter does not belong to the alphabet.
+    #[error("a letter is outside the agreed alphabet")]
+    LetterOutsideAlphabet,
+    /// A result that no pair of scanpaths of these lengths can have.
+    #[error("a result is out of range")]
+    ResultOutOfRange,
+    /// The two roles finished with different results.
+    #[error("the two roles finished with different results")]
+    ResultsDiffer,
+    /// An answer that is neither yes nor no.
+    #[error("an answer is malformed")]
+    MalformedAnswer,
+    /// A score that is infinite or not a number.
+    #[error("a score is not a finite number")]
+    ScoreNotFinite,
+    /// A message is longer than any that the protocol has.
+    #[error("a message is too long")]
+    MessageTooLong,
+    /// A request without content.
+    #[error("it sent an empty request")]
+    EmptyRequest,
+    /// A request for more than the agreed batch.
+    #[error("it requested more at once than agreed")]
+    RequestTooLarge,
+    /// A request for more minima than the comparisons need.
+    #[error("it requested more minima than the comparisons need")]
+    TooManyMinima,
+    /// A request for more rows of substitution costs than there are.
+    #[error("it requested substitution costs that do not exist")]
+    TooManyRows,
+    /// A request for the result of a pair that has one already, or does not exist.
+    #[error("it requested the result of a pair that is not open")]
+    PairNotOpen,
+    /// A masked value is larger than any mask makes it.
+    #[error("a masked value is out of range")]
+    MaskedValueOutOfRange,
+    /// It offered no worker threads, or more than there can be.
+    #[error("it offered {offered} worker threads")]
+    WorkerCount {
+        /// How many it offered.
+        offered: usize,
+    },
+    /// A frame of an unknown kind.
+    #[error("it sent a frame of unknown kind {kind}")]
+    UnknownFrame {
+        /// The number of the kind.
+        kind: u8,
+    },
+    /// A frame for a worker that does not exist, or longer than a frame can be.
+    #[error("it sent a frame of {length} bytes for worker {worker}, which is out of bounds")]
+    FrameOutOfBounds {
+        /// The worker that it names.
+        worker: u8,
+        /// Its length in bytes.
+        length: usize,
+    },
+    /// Data for a worker that has finished.
+    #[error("it sent data to a worker that had finished")]
+    DataAfterEnd,
+    /// A request for more bytes than a worker sends.
+    #[error("it requested more bytes than a worker sends")]
+    ExcessiveRequest,
+    /// It stopped before all pairs were compared.
+    #[error("it stopped before all pairs were compared")]
+    StoppedEarly,
+    /// It broke the protocol of the two-party computation.
+    #[error(transparent)]
+    Computation(#[from] veilpath_mpc::Misbehaviour),
+}
+
+/// A comparison that cannot be run as asked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum JobError {
+    /// A pair refers to a scanpath that does not exist.
+    #[error("a pair refers to a scanpath that does not exist")]
+    UnknownScanpath,
+    /// There are more pairs than one comparison may have.
+    #[error("there are {pairs} pairs, and one comparison can have {most}")]
+    TooManyPairs {
+        /// How many there are.
+        pairs: u64,
+        /// The most there can be.
+        most: u64,
+    },
+    /// A scanpath is longer than an engine can compare.
+    #[error("a scanpath is too long")]
+    ScanpathTooLong,
+    /// A scanpath has a letter that does not belong to the alphabet.
+    #[error("a letter is outside the agreed alphabet")]
+    LetterOutsideAlphabet,
+    /// A scanpath is longer than the length to which all are padded.
+    #[error("a scanpath is longer than the padding of {pad_to} letters")]
+    LongerThanPadding {
+        /// The length to which scanpaths are padded.
+        pad_to: usize,
+    },
+    /// A padding that no engine can use.
+    #[error("scanpaths can be padded to 1 to {most} letters, and {pad_to} were asked for")]
+    PaddingOutOfRange {
+        /// The padding.
+        pad_to: u32,
+        /// The longest one.
+        most: u32,
+    },
+    /// The number of announced lengths is not the number of scanpaths.
+    #[error("{lengths} lengths were announced for {scanpaths} scanpaths")]
+    LengthCount {
+        /// How many lengths there are.
+        lengths: usize,
+        /// How many scanpaths.
+        scanpaths: usize,
+    },
+    /// A length was announced although padding hides it.
+    #[error("a length was announced although padding hides it")]
+    LengthNotHidden,
+    /// Costs times lengths exceed what the engine can compute with.
+    #[error("the sum of all costs is too large")]
+    CostsTooLarge,
+    /// Costs times lengths exceed what masks can hide.
+    #[error("the costs are too large to be masked")]
+    CostsTooLargeToMask,
+    /// Garbled circuits for these lengths and costs would need too much memory.
+    #[error(
+        "a scanpath of the joining side is so long that garbled circuits for these costs would need gigabytes of memory; use shorter scanpaths or a smaller scale"
+    )]
+    TooMuchMemory,
+    /// The key does not have the agreed size.
+    #[error("the key has {bits} bits, and {agreed} were agreed on")]
+    KeySize {
+        /// Bits of the key.
+        bits: u32,
+        /// Bits that were agreed on.
+        agreed: u32,
+    },
+    /// A key that is too short to protect anything.
+    #[error(
+        "a key of {bits} bits protects nothing: at least {least} are needed, and shorter ones only serve to repeat the paper's measurements"
+    )]
+    WeakKey {
+        /// Bits of the key.
+        bits: u32,
+        /// Bits of the shortest key that protects.
+        least: u32,
+    },
+    /// A batch of no matrix cells, or of too many.
+    #[error("a batch has 1 to {most} matrix cells, and {batch} were asked for")]
+    BatchOutOfRange {
+        /// The matrix cells asked for.
+        batch: u32,
+        /// The most there can be.
+        most: u32,
+    },
+    /// The engine has no masks to look at.
+    #[cfg(any(test, feature = "watch"))]
+    #[error("only the engine paillier has masks, and only its hardened variant has hardened ones")]
+    NoMasks,
 }
 
 impl From<veilpath_paillier::Error> for ProtocolError {
@@ -66,7 +233,7 @@ impl From<MpcError> for ProtocolError {
     fn from(error: MpcError) -> Self {
         match error {
             MpcError::Channel(error) => error.into(),
-            MpcError::Peer(what) => ProtocolError::PeerMisbehaved(what),
+            MpcError::Peer(misbehaviour) => Misbehaviour::from(misbehaviour).into(),
             MpcError::Misuse(what) => ProtocolError::Internal(what),
         }
     }

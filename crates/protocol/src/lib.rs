@@ -10,7 +10,7 @@ pub mod engines;
 mod error;
 mod estimate;
 mod group_answer;
-mod here;
+mod local;
 mod outcome;
 mod pairs;
 mod results;
@@ -18,19 +18,21 @@ mod reveal;
 mod spec;
 
 pub use engines::garbled::and_gates_per_cell;
+#[cfg(feature = "watch")]
 pub use engines::paillier::{
-    HardenedMasks, HardenedSecrets, HardenedSet, HardenedSteps, PaillierOptions, SeenMessage,
-    Watched, candidate_counts, watch_key_holder,
+    HardenedMasks, HardenedSecrets, HardenedSet, HardenedSteps, SeenMessage, Watched,
+    watch_key_holder,
 };
+pub use engines::paillier::{PaillierOptions, candidate_counts};
 pub use engines::{Engine, Job, Observer, Role};
-pub use error::ProtocolError;
+pub use error::{JobError, Misbehaviour, ProtocolError};
 pub use estimate::{Estimate, Work};
 pub use group_answer::{GroupAnswer, GroupAnswerError, GroupMeans, GroupTest};
-pub use here::compare_here;
+pub use local::compare_locally;
 pub use outcome::{Cost, Label, Outcome, ResultRow, Revealed};
 pub use pairs::{MAX_PAIRS, PairCount, PairRule, count_pairs, pairs_of};
 pub use results::{Output, OutputKind, PairResult, Results, Value};
 pub use reveal::{Answer, Reveal};
-pub use spec::{MAX_PADDING, RevealTo, Spec, SpecError, Unsupported, Wanted};
+pub use spec::{Capability, MAX_PADDING, RevealTo, Spec, SpecError, Unsupported};
 pub use veilpath_channel::{Channel, ChannelError, Counted, MemoryChannel, Traffic, memory_pair};
 pub use veilpath_paillier::{KeySize, SecretKey};

@@ -1,8 +1,8 @@
 //! What both sides must agree on.
 
 use crate::{
-    Answer, Engine, Estimate, Output, OutputKind, PairCount, PairRule, ProtocolError, Reveal, Role,
-    Work,
+    Answer, Engine, Estimate, JobError, Output, OutputKind, PairCount, PairRule, ProtocolError,
+    Reveal, Role, Work,
 };
 use serde::Serialize;
 use std::collections::BTreeMap;
@@ -33,24 +33,24 @@ pub struct Spec {
 /// The longest padding: as long as the longest scanpath of a session.
 pub const MAX_PADDING: u32 = 1 << 24;
 
-/// A wish that not every engine can fulfil.
+/// Something that not every engine can do.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Wanted {
-    /// Results for one side alone.
-    OneSided,
+pub enum Capability {
+    /// Results for one side only.
+    OneSidedResults,
     /// One bit in place of a score.
     Threshold,
     /// Hidden lengths, for this metric.
     HiddenLengths(&'static str),
 }
 
-/// An engine that cannot do what the plan says.
+/// An engine that cannot do what the spec says.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unsupported {
     /// The engine.
     pub engine: &'static str,
     /// What it cannot do.
-    pub wanted: Wanted,
+    pub capability: Capability,
     /// The engines that can.
     pub instead: Vec<&'static str>,
 }
@@ -59,24 +59,17 @@ impl std::error::Error for Unsupported {}
 
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let (without, flag) = match self.wanted {
-            Wanted::OneSided => ("cannot keep the results from one side", "--reveal-to"),
-            Wanted::Threshold => ("cannot tell a bit without telling the score", "--reveal"),
-            Wanted::HiddenLengths(_) => ("cannot hide the lengths of scanpaths", "--pad-to"),
-        };
-        write!(f, "the engine {} {without}", self.engine)?;
-        if let Wanted::HiddenLengths(metric) = self.wanted {
-            write!(f, " with the metric {metric}")?;
+        write!(f, "the engine {} cannot ", self.engine)?;
+        match self.capability {
+            Capability::OneSidedResults => f.write_str("keep the results from one side")?,
+            Capability::Threshold => f.write_str("reveal one bit without revealing the score")?,
+            Capability::HiddenLengths(metric) => {
+                write!(f, "hide the lengths of scanpaths with the metric {metric}")?
+            }
         }
         match self.instead.as_slice() {
-            [] => write!(f, ", and no other engine can; leave {flag} out"),
-            names => {
-                let names: Vec<String> = names
-                    .iter()
-                    .map(|name| format!("--engine {name}"))
-                    .collect();
-                write!(f, "; use {}, or leave {flag} out", names.join(" or "))
-            }
+            [] => f.write_str("; neither can any other engine"),
+            names => write!(f, "; {} can", names.join(" and ")),
         }
     }
 }
@@ -173,23 +166,25 @@ impl Spec {
 
     /// Whether the engine can do all that the plan says, and its numbers make sense together.
     pub fn check(&self) -> Result<(), ProtocolError> {
-        let supports = |engine: &Engine, wanted: Wanted| match wanted {
-            Wanted::OneSided => engine.can_reveal_to(self.reveal_to),
-            Wanted::Threshold => engine.can_reveal(self.reveal),
-            Wanted::HiddenLengths(_) => engine.can_hide_lengths(&self.metric, self.reveal),
+        let supports = |engine: &Engine, capability: Capability| match capability {
+            Capability::OneSidedResults => engine.can_reveal_to(self.reveal_to),
+            Capability::Threshold => engine.can_reveal(self.reveal),
+            Capability::HiddenLengths(_) => engine.can_hide_lengths(&self.metric, self.reveal),
         };
-        let wishes = [
-            (self.reveal_to != RevealTo::Both).then_some(Wanted::OneSided),
-            matches!(self.reveal, Reveal::Threshold(_)).then_some(Wanted::Threshold),
+        let needed = [
+            (self.reveal_to != RevealTo::Both).then_some(Capability::OneSidedResults),
+            matches!(self.reveal, Reveal::Threshold(_)).then_some(Capability::Threshold),
             self.pad_to
-                .map(|_| Wanted::HiddenLengths(self.metric.name())),
+                .map(|_| Capability::HiddenLengths(self.metric.name())),
         ];
-        for wanted in wishes.into_iter().flatten() {
-            if !supports(&self.engine, wanted) {
-                let others = Engine::ALL.iter().filter(|other| supports(other, wanted));
+        for capability in needed.into_iter().flatten() {
+            if !supports(&self.engine, capability) {
+                let others = Engine::ALL
+                    .iter()
+                    .filter(|other| supports(other, capability));
                 return Err(ProtocolError::Unsupported(Unsupported {
                     engine: self.engine.name(),
-                    wanted,
+                    capability,
                     instead: others.map(|other| other.name()).collect(),
                 }));
             }
@@ -201,9 +196,10 @@ impl Spec {
             .pad_to
             .is_some_and(|length| length == 0 || length > MAX_PADDING)
         {
-            return Err(ProtocolError::Job(
-                "scanpaths can be padded to 1 to 16777216 letters",
-            ));
+            return Err(ProtocolError::Job(JobError::PaddingOutOfRange {
+                pad_to: self.pad_to.unwrap_or_default(),
+                most: MAX_PADDING,
+            }));
         }
         Ok(())
     }

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric};
-use veilpath_protocol::{Engine, Outcome, PairRule, Spec, compare_here};
+use veilpath_protocol::{Engine, Outcome, PairRule, Spec, compare_locally};
 use veilpath_report::{csv, json, table};
 
 fn cohort(rows: &[(&str, Option<&str>, &str)]) -> Cohort {
@@ -40,7 +40,7 @@ fn outcome_of(reveal: &str) -> Outcome {
     );
     let mut spec = spec.unwrap();
     spec.reveal = reveal.parse().unwrap();
-    let mut outcome = compare_here(spec, &a, &b, &()).unwrap();
+    let mut outcome = compare_locally(spec, &a, &b, &()).unwrap();
     outcome.cost.seconds = 0.25;
     outcome
 }
@@ -126,7 +126,7 @@ fn the_table_cannot_be_steered_by_an_id() {
 fn wide_letters_keep_the_table_aligned() {
     let a = cohort(&[("山田", None, "AB"), ("P2", None, "ABCDEFGHIJKL")]);
     let spec = Spec::new(Engine::Plain, Metric::Levenshtein, PairRule::All, &a, &a);
-    let outcome = compare_here(spec.unwrap(), &a, &a, &()).unwrap();
+    let outcome = compare_locally(spec.unwrap(), &a, &a, &()).unwrap();
     let mut bytes = Vec::new();
     table::write(&outcome, &mut bytes).unwrap();
     insta::assert_snapshot!(String::from_utf8(bytes).unwrap(), @r"

@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric};
-use veilpath_protocol::{Engine, Outcome, PairRule, Spec, compare_here};
+use veilpath_protocol::{Engine, Outcome, PairRule, Spec, compare_locally};
 use veilpath_report::result_file::{Answer, MAX_ID_BYTES};
 use veilpath_report::{ResultFile, csv, json};
 
@@ -29,7 +29,7 @@ fn outcome() -> Outcome {
         &a,
         &b,
     );
-    compare_here(spec.unwrap(), &a, &b, &()).unwrap()
+    compare_locally(spec.unwrap(), &a, &b, &()).unwrap()
 }
 
 fn rows(file: &ResultFile) -> Vec<(String, String, Option<String>, Answer)> {

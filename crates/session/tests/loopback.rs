@@ -5,7 +5,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::{Duration, Instant};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_protocol::{
-    Engine, Observer, PaillierOptions, PairRule, ProtocolError, Spec, compare_here,
+    Engine, Observer, PaillierOptions, PairRule, ProtocolError, Spec, compare_locally,
 };
 use veilpath_session::{Fault, SessionError, compare_on_loopback};
 
@@ -47,7 +47,7 @@ fn every_engine_gives_the_scores_and_the_labels_of_the_direct_comparison() {
         cohort(&[&[0, 1, 2, 3], &[], &[3, 3]]),
         cohort(&[&[1, 2], &[3, 2, 1, 0, 1]]),
     );
-    let direct = compare_here(spec(Engine::Plain), &a, &b, &()).unwrap();
+    let direct = compare_locally(spec(Engine::Plain), &a, &b, &()).unwrap();
     for engine in [Engine::Plain, paillier()] {
         let of_host = Counts::default();
         let spec = spec(engine);
@@ -120,7 +120,7 @@ fn two_sides_meet_and_part_within_twenty_milliseconds() {
     let one = cohort(&[&letters]);
     let spec = spec(Engine::Plain);
     let direct = fastest(|| {
-        compare_here(spec.clone(), &one, &one, &()).unwrap();
+        compare_locally(spec.clone(), &one, &one, &()).unwrap();
     });
     let session = fastest(|| {
         compare_on_loopback(&spec, None, [&one, &one], [&(), &()]).unwrap();

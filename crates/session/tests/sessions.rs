@@ -6,7 +6,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric};
 use veilpath_protocol::{
-    Answer, Engine, Observer, PairRule, RevealTo, Role, Spec, Value, compare_here,
+    Answer, Engine, Observer, PairRule, RevealTo, Role, Spec, Value, compare_locally,
 };
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
@@ -193,7 +193,7 @@ fn rows(ended: &CompletedSession) -> Vec<String> {
 fn both_sides_end_with_the_plain_comparison() {
     let [host, join] = World::new().run(proposals(|_| ())).map(Result::unwrap);
     let (a, b) = (first(), second());
-    let expected = compare_here(proposal(a.clone()).spec, &a, &b, &()).unwrap();
+    let expected = compare_locally(proposal(a.clone()).spec, &a, &b, &()).unwrap();
     for ended in [&host, &join] {
         assert_eq!(ended.outcome.results, expected.results);
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use crate::{Error, Event, EventSink, PlannedComparison};
 use std::time::Instant;
-use veilpath_protocol::{Engine, Observer, Outcome, compare_here, count_pairs};
+use veilpath_protocol::{Engine, Observer, Outcome, compare_locally, count_pairs};
 use veilpath_session::{HostKey, compare_on_loopback};
 
 /// Runs a planned comparison.
@@ -21,7 +21,7 @@ pub fn compare(
     let mut outcome = match spec.engine {
         Engine::Plain => {
             let start = Instant::now();
-            let mut outcome = compare_here(spec.clone(), a, b, &progress)?;
+            let mut outcome = compare_locally(spec.clone(), a, b, &progress)?;
             outcome.cost.seconds = start.elapsed().as_secs_f64();
             outcome
         }

@@ -342,6 +342,7 @@ fn state_dir(args: &SessionArgs) -> Result<StateDir, Failure> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use veilpath_protocol::JobError;
 
     /// A peer with long scanpaths must not end a host that serves others.
     #[test]
@@ -352,10 +353,7 @@ mod tests {
             key_bits: 512,
         };
         assert_eq!(code(does_not_fit), 3);
-        assert_eq!(
-            code(ProtocolError::Job("the sum of all costs is too large")),
-            3
-        );
+        assert_eq!(code(ProtocolError::Job(JobError::CostsTooLarge)), 3);
         assert_eq!(code(ProtocolError::NoRandomness), 2);
     }
 }

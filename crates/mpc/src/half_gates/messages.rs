@@ -1,6 +1,6 @@
 //! The bytes of garbled gates and of decoded outputs.
 
-use crate::error::MpcError;
+use crate::error::{Misbehaviour, MpcError};
 use veilpath_channel::Channel;
 
 /// Bytes of one AND gate in one lane. A gate sends the generator halves of its lanes, then their evaluator halves.
@@ -19,7 +19,7 @@ pub fn receive_bits(count: usize, channel: &mut impl Channel) -> Result<Vec<bool
     let mut bytes = vec![0; count.div_ceil(8)];
     channel.receive(&mut bytes)?;
     if !count.is_multiple_of(8) && bytes.last().is_some_and(|last| last >> (count % 8) != 0) {
-        return Err(MpcError::Peer("bits beyond the last one are set"));
+        return Err(Misbehaviour::UnusedBits.into());
     }
     Ok((0..count)
         .map(|at| bytes[at / 8] >> (at % 8) & 1 == 1)

@@ -20,7 +20,7 @@ use veilpath_mpc::ot::letters;
 use veilpath_mpc::ot::lookup::messages::column_bytes;
 use veilpath_mpc::ot::lookup::{Place, read_column};
 use veilpath_mpc::ot::{Bits, CorrelatedReceiver};
-use veilpath_protocol::{Engine, PairRule, Spec, compare_here};
+use veilpath_protocol::{Engine, PairRule, Spec, compare_locally};
 
 /// AND gates that are timed together.
 const GATES: usize = 64;
@@ -204,7 +204,7 @@ fn hidden_lengths(laboratory: &mut Laboratory) {
             let metric = Metric::Levenshtein;
             let mut spec = Spec::new(Engine::Garbled, metric, PairRule::All, &a, &b).unwrap();
             spec.pad_to = Some(PADDING);
-            time(|| compare_here(spec, &a, &b, &()).unwrap())
+            time(|| compare_locally(spec, &a, &b, &()).unwrap())
         },
     );
 }

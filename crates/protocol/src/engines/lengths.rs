@@ -1,6 +1,6 @@
 //! Lengths of scanpaths, which engines that hide letters tell each other before anything else.
 
-use crate::{Channel, Job, ProtocolError};
+use crate::{Channel, Job, JobError, Misbehaviour, ProtocolError};
 use veilpath_metrics::MAX_LENGTH;
 
 /// The lengths of this side's scanpaths, once all letters are known to belong to the alphabet.
@@ -11,11 +11,11 @@ pub(super) fn own_lengths(job: &Job<'_>) -> Result<Vec<u32>, ProtocolError> {
         .map(|scanpath| {
             alphabet
                 .check(scanpath)
-                .map_err(|_| ProtocolError::Job("a letter is outside the agreed alphabet"))?;
+                .map_err(|_| ProtocolError::Job(JobError::LetterOutsideAlphabet))?;
             u32::try_from(scanpath.len())
                 .ok()
                 .filter(|_| scanpath.len() <= MAX_LENGTH)
-                .ok_or(ProtocolError::Job("a scanpath is too long"))
+                .ok_or(ProtocolError::Job(JobError::ScanpathTooLong))
         })
         .collect()
 }
@@ -62,7 +62,7 @@ pub(super) fn receive_lengths(
         let length = u32::try_from(u64::from_le_bytes(bytes))
             .ok()
             .filter(|&length| length as usize <= MAX_LENGTH)
-            .ok_or(ProtocolError::PeerMisbehaved("a scanpath is too long"))?;
+            .ok_or(ProtocolError::PeerMisbehaved(Misbehaviour::ScanpathTooLong))?;
         job.as_announced(index, length as usize)?;
         lengths.push(length);
     }

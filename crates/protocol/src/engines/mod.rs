@@ -7,7 +7,10 @@ pub mod plain;
 #[cfg(test)]
 mod tests;
 
-use crate::{Answer, Channel, Estimate, ProtocolError, Reveal, RevealTo, Revealed, Spec, Work};
+use crate::{
+    Answer, Channel, Estimate, JobError, Misbehaviour, ProtocolError, Reveal, RevealTo, Revealed,
+    Spec, Work,
+};
 use paillier::PaillierOptions;
 use serde::Serialize;
 use std::sync::Arc;
@@ -87,14 +90,14 @@ impl<'a> Job<'a> {
             Role::Join => (peer_count, own.len()),
         };
         if pairs.iter().any(|&(i, j)| i >= hosts || j >= joins) {
-            return Err(ProtocolError::Job(
-                "a pair names a scanpath that is not there",
-            ));
+            return Err(ProtocolError::Job(JobError::UnknownScanpath));
         }
         spec.check()?;
         let pad_to = spec.pad_to.map(|length| length as usize);
         if pad_to.is_some_and(|most| own.iter().any(|scanpath| scanpath.len() > most)) {
-            return Err(ProtocolError::Job("a scanpath is longer than the padding"));
+            return Err(ProtocolError::Job(JobError::LongerThanPadding {
+                pad_to: pad_to.unwrap_or_default(),
+            }));
         }
         Ok(Self {
             comparison: Comparison::new(spec.metric.clone(), spec.alphabet)?,
@@ -125,13 +128,14 @@ impl<'a> Job<'a> {
     /// The lengths that the other side announced for its scanpaths (the padding where lengths are hidden): an engine that learns the true ones holds it to them.
     pub fn with_peer_lengths(mut self, lengths: &'a [usize]) -> Result<Self, ProtocolError> {
         if lengths.len() != self.peer_count {
-            return Err(ProtocolError::Job("a length for every scanpath is needed"));
+            return Err(ProtocolError::Job(JobError::LengthCount {
+                lengths: lengths.len(),
+                scanpaths: self.peer_count,
+            }));
         }
         let hidden = |padding: usize| lengths.iter().all(|&length| length == padding);
         if !self.pad_to.is_none_or(hidden) {
-            return Err(ProtocolError::Job(
-                "a length that the padding hides was told",
-            ));
+            return Err(ProtocolError::Job(JobError::LengthNotHidden));
         }
         self.peer_lengths = Some(lengths);
         Ok(self)
@@ -141,9 +145,7 @@ impl<'a> Job<'a> {
     pub(crate) fn as_announced(&self, scanpath: usize, length: usize) -> Result<(), ProtocolError> {
         let announced = self.peer_lengths.and_then(|lengths| lengths.get(scanpath));
         if announced.is_some_and(|&announced| announced != length) {
-            return Err(ProtocolError::PeerMisbehaved(
-                "a scanpath is not as long as announced",
-            ));
+            return Err(ProtocolError::PeerMisbehaved(Misbehaviour::LengthDiffers));
         }
         Ok(())
     }

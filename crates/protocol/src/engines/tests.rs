@@ -4,7 +4,7 @@ mod thresholds;
 
 use crate::{
     Channel, Engine, Job, PaillierOptions, PairRule, ProtocolError, Role, Spec, Value,
-    compare_here, memory_pair,
+    compare_locally, memory_pair,
 };
 use proptest::prelude::*;
 use veilpath_metrics::{
@@ -133,7 +133,7 @@ fn expected(engine: Engine, comparison: &Comparison, x: &Scanpath, y: &Scanpath)
 
 fn equals_plain_comparison(engine: Engine, metric: &Metric, a: &Cohort, b: &Cohort) {
     let spec = Spec::new(engine, metric.clone(), PairRule::All, a, b).unwrap();
-    let outcome = compare_here(spec, a, b, &()).unwrap();
+    let outcome = compare_locally(spec, a, b, &()).unwrap();
     let comparison = Comparison::new(metric.clone(), a.alphabet).unwrap();
     assert_eq!(outcome.results.len(), a.entries.len() * b.entries.len());
     for pair in outcome.results.iter() {
@@ -293,7 +293,7 @@ fn empty_scanpaths_are_legal_but_for_scanmatch() {
         for metric in metrics() {
             if matches!(metric, Metric::ScanMatch { .. }) {
                 let spec = Spec::new(engine, metric, PairRule::All, &empty, &some).unwrap();
-                assert!(compare_here(spec, &empty, &some, &()).is_err());
+                assert!(compare_locally(spec, &empty, &some, &()).is_err());
             } else {
                 equals_plain_comparison(engine, &metric, &empty, &some);
                 equals_plain_comparison(engine, &metric, &some, &empty);

@@ -12,7 +12,7 @@ use std::time::Duration;
 use tempfile::TempDir;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric};
 use veilpath_protocol::{
-    Engine, KeySize, PaillierOptions, PairRule, Results, Role, Spec, compare_here,
+    Engine, KeySize, PaillierOptions, PairRule, Results, Role, Spec, compare_locally,
 };
 
 /// Signs of life come through each connection by themselves: only a stall ends a wait here.
@@ -150,7 +150,7 @@ impl World {
             engine: Engine::Plain,
             ..spec.clone()
         };
-        let expected = compare_here(plain, a, b, &()).unwrap();
+        let expected = compare_locally(plain, a, b, &()).unwrap();
         Self {
             folders: [(); 2].map(|()| tempfile::tempdir().unwrap()),
             identities: [(); 2].map(|()| Identity::ephemeral().unwrap()),

@@ -1,6 +1,6 @@
 //! The bytes of base transfers: compressed Ristretto points.
 
-use crate::error::MpcError;
+use crate::error::{Misbehaviour, MpcError};
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
 use curve25519_dalek::traits::IsIdentity;
 use veilpath_channel::Channel;
@@ -26,11 +26,9 @@ pub(super) fn receive_point(
     let mut bytes = [0; POINT_BYTES];
     channel.receive(&mut bytes)?;
     let compressed = CompressedRistretto(bytes);
-    let point = compressed
-        .decompress()
-        .ok_or(MpcError::Peer("not a point of the curve"))?;
+    let point = compressed.decompress().ok_or(Misbehaviour::NotAPoint)?;
     if point.is_identity() {
-        return Err(MpcError::Peer("the neutral point"));
+        return Err(Misbehaviour::NeutralPoint.into());
     }
     Ok((compressed, point))
 }

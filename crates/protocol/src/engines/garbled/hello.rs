@@ -1,7 +1,7 @@
 //! What the two sides tell each other first: lengths, where they are not hidden, and how many lanes they offer.
 
 use crate::engines::lengths::{hidden_lengths, receive_lengths, send_lengths, visible_lengths};
-use crate::{Channel, Job, ProtocolError, Role};
+use crate::{Channel, Job, Misbehaviour, ProtocolError, Role};
 
 /// The most lanes: beyond a few, the line between the two sides is what takes the time.
 const MOST_LANES: usize = 8;
@@ -40,7 +40,9 @@ pub(super) fn greet(
     channel.receive(&mut their_offer)?;
     let [their_offer] = their_offer.map(usize::from);
     if !(1..=MOST_LANES).contains(&their_offer) {
-        return Err(ProtocolError::PeerMisbehaved("it offers no lanes"));
+        return Err(ProtocolError::PeerMisbehaved(Misbehaviour::WorkerCount {
+            offered: their_offer,
+        }));
     }
     if job.role == Role::Host {
         send(job, channel, &own, offer)?;

@@ -1,7 +1,7 @@
 //! In which portions the pairs are compared. Both sides make the same plan from the lengths.
 
 use super::scoring::{Circuit, Scoring, Test};
-use crate::{Answer, Job, Observer, ProtocolError, Reveal, Role};
+use crate::{Answer, Job, JobError, Misbehaviour, Observer, ProtocolError, Reveal, Role};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
 use std::sync::{Mutex, PoisonError};
@@ -84,10 +84,10 @@ impl Plan {
         sizes: Sizes,
     ) -> Result<Self, ProtocolError> {
         if own.iter().any(|&length| length > MOST_LETTERS) {
-            return Err(ProtocolError::Job("a scanpath is too long"));
+            return Err(ProtocolError::Job(JobError::ScanpathTooLong));
         }
         if theirs.iter().any(|&length| length > MOST_LETTERS) {
-            return Err(ProtocolError::PeerMisbehaved("a scanpath is too long"));
+            return Err(ProtocolError::PeerMisbehaved(Misbehaviour::ScanpathTooLong));
         }
         let (host_lengths, join_lengths) = match job.role {
             Role::Host => (own, theirs),
@@ -112,9 +112,7 @@ impl Plan {
             })
             .collect();
         if plan.column_bytes(job) > MOST_COLUMN_BYTES {
-            return Err(ProtocolError::Job(
-                "a scanpath of the joining side is so long that garbled circuits for these costs would need gigabytes of memory; use shorter scanpaths or a smaller scale",
-            ));
+            return Err(ProtocolError::Job(JobError::TooMuchMemory));
         }
         plan.stages = plan.stages(job, lanes, sizes);
         Ok(plan)
@@ -276,7 +274,7 @@ impl Plan {
             let test = self.test(job, pair, threshold)?;
             return Ok(Answer::Within((number == 1) != test.negated));
         }
-        let out_of_range = ProtocolError::PeerMisbehaved("a result is out of range");
+        let out_of_range = ProtocolError::PeerMisbehaved(Misbehaviour::ResultOutOfRange);
         if job.pad_to.is_some() {
             let settled = self.scoring.settled(number).ok_or(out_of_range)?;
             return Ok(job.comparison.model().read_settled(settled)?.into());

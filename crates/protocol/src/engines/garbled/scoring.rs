@@ -8,7 +8,7 @@
 //! taken), so it changes no difference between neighbours, and what the last row adds up to is the same as without.
 
 use super::entries::{Entries, gcd};
-use crate::ProtocolError;
+use crate::{JobError, ProtocolError};
 use veilpath_metrics::{Bound, Model, Readout};
 use veilpath_mpc::alignment::Fold;
 use veilpath_mpc::circuit::cells::{Cell, ClippedCell, DifferenceCell, LocalCell, UnitCell};
@@ -184,7 +184,7 @@ impl Scoring {
             Kind::Difference { .. } | Kind::Local { .. } => 0,
         };
         self.raw(number, rows, columns)
-            .ok_or(ProtocolError::Job("the sum of all costs is too large"))
+            .ok_or(ProtocolError::Job(JobError::CostsTooLarge))
     }
 
     /// The bit of a number that says whether the raw result is on the near side of a bound.

@@ -2,12 +2,11 @@
 
 use super::PaillierOptions;
 use super::agreement::{Agreement, complete};
-use super::hardened::Shape;
 use super::messages::{self, Header, receive_ciphertexts, split};
-use super::watch::{SeenMessage, Watch};
+use super::tap::Tap;
 use super::workers::{LANES, Randomness, on_all_cores, piece_length, pieces};
 use crate::engines::lengths::{own_lengths, receive_lengths, send_lengths};
-use crate::{Channel, Job, Observer, ProtocolError};
+use crate::{Channel, Job, JobError, Misbehaviour, Observer, ProtocolError};
 use crypto_bigint::{BoxedUint, CtLt, CtSelect};
 use std::sync::Arc;
 use veilpath_metrics::Reading;
@@ -26,16 +25,16 @@ pub(crate) fn host(
     channel: &mut dyn Channel,
     observer: &dyn Observer,
 ) -> Result<Vec<Reading>, ProtocolError> {
-    host_watched(job, options, channel, observer, None)
+    host_tapped(job, options, channel, observer, &())
 }
 
-/// The same, and an audit of both sides in one process may keep what Alice sees.
-pub(super) fn host_watched(
+/// The same, with a tap for an audit.
+pub(super) fn host_tapped(
     job: &Job<'_>,
     options: PaillierOptions,
     channel: &mut dyn Channel,
     observer: &dyn Observer,
-    watch: Option<&Watch>,
+    tap: &dyn Tap,
 ) -> Result<Vec<Reading>, ProtocolError> {
     let own = own_lengths(job)?;
     let theirs = receive_lengths(channel, job)?;
@@ -43,7 +42,7 @@ pub(super) fn host_watched(
     let agreement = Agreement::new(job, options, theirs)?;
     let mut readings = agreement.known_readings(job, observer)?;
     if !agreement.open.is_empty() {
-        let alice = KeyHolder::setup(job, agreement, channel, observer, watch)?;
+        let alice = KeyHolder::setup(job, agreement, channel, observer, tap)?;
         alice.serve(channel, &mut readings)?;
     }
     complete(readings)
@@ -55,7 +54,7 @@ struct KeyHolder<'a> {
     observer: &'a dyn Observer,
     key: Arc<SecretKey>,
     randomness: Randomness,
-    watch: Option<&'a Watch>,
+    tap: &'a dyn Tap,
 }
 
 impl<'a> KeyHolder<'a> {
@@ -65,15 +64,16 @@ impl<'a> KeyHolder<'a> {
         agreement: Agreement,
         channel: &mut dyn Channel,
         observer: &'a dyn Observer,
-        watch: Option<&'a Watch>,
+        tap: &'a dyn Tap,
     ) -> Result<Self, ProtocolError> {
         let size = agreement.key_size();
         let key = match &job.key {
             Some(key) if key.public_key().size() == size => Arc::clone(key),
-            Some(_) => {
-                return Err(ProtocolError::Job(
-                    "the key has another size than agreed on",
-                ));
+            Some(key) => {
+                return Err(ProtocolError::Job(JobError::KeySize {
+                    bits: key.public_key().size().bits(),
+                    agreed: size.bits(),
+                }));
             }
             None => Arc::new(SecretKey::generate(size, &mut system_rng()?)?),
         };
@@ -87,7 +87,7 @@ impl<'a> KeyHolder<'a> {
             observer,
             key,
             randomness,
-            watch,
+            tap,
         })
     }
 
@@ -109,12 +109,13 @@ impl<'a> KeyHolder<'a> {
             let before = steps;
             steps += u64::from(header.steps);
             if steps > self.agreement.steps {
-                return Err(ProtocolError::PeerMisbehaved("it asks for too many minima"));
+                return Err(ProtocolError::PeerMisbehaved(Misbehaviour::TooManyMinima));
             }
             let layout = &self.agreement.layout;
             let masked = layout.ciphertexts_for(header.steps as usize);
             let masked = receive_ciphertexts(channel, masked, self.agreement.key_size())?;
-            self.note(&masked, header.steps as usize)?;
+            self.tap
+                .request(&self.agreement, &self.key, &masked, header.steps as usize)?;
             let results = self.receive_results(channel, header.results, readings)?;
             for piece in self.minima(&masked, header.steps as usize)? {
                 channel.send(&piece)?;
@@ -149,9 +150,9 @@ impl<'a> KeyHolder<'a> {
             let rows_at_once = COSTS_AT_ONCE.div_ceil(self.agreement.letters as usize);
             let mut costs = Vec::new();
             for _ in 0..rows_at_once.min(left as usize) {
-                let letter = rows.next().ok_or(ProtocolError::PeerMisbehaved(
-                    "it asks for substitution costs that are not there",
-                ))?;
+                let letter = rows
+                    .next()
+                    .ok_or(ProtocolError::PeerMisbehaved(Misbehaviour::TooManyRows))?;
                 costs.extend(alphabet().map(|other| (letter, other)));
                 left -= 1;
             }
@@ -162,28 +163,9 @@ impl<'a> KeyHolder<'a> {
             })?;
             for piece in encrypted {
                 channel.send(&piece)?;
-                if let Some(watch) = self.watch {
-                    watch.substitutions(&piece);
-                }
+                self.tap.substitutions(&piece);
             }
         }
-        Ok(())
-    }
-
-    /// Keeps a message for an audit, where there is one.
-    fn note(&self, masked: &[u8], steps: usize) -> Result<(), ProtocolError> {
-        let Some(watch) = self.watch.filter(|_| steps > 0) else {
-            return Ok(());
-        };
-        let layout = &self.agreement.layout;
-        let bytes = layout.ciphertexts * self.agreement.key_size().ciphertext_bytes();
-        let values = self.open_groups(&masked.chunks(bytes).collect::<Vec<_>>())?;
-        let set = |set: &[Zeroizing<BoxedUint>]| set.iter().map(|v| (**v).clone()).collect();
-        watch.message(SeenMessage {
-            sets: values.chunks(layout.width()).take(steps).map(set).collect(),
-            ciphertexts: masked.to_vec(),
-            hardened: self.agreement.hardened.as_ref().map(Shape::masks),
-        });
         Ok(())
     }
 
@@ -228,9 +210,7 @@ impl<'a> KeyHolder<'a> {
             let pair = usize::try_from(pair)
                 .ok()
                 .filter(|pair| readings.get(*pair) == Some(&None) && !pairs.contains(pair))
-                .ok_or(ProtocolError::PeerMisbehaved(
-                    "it wants the result of a comparison that is not open",
-                ))?;
+                .ok_or(ProtocolError::PeerMisbehaved(Misbehaviour::PairNotOpen))?;
             pairs.push(pair);
             bytes.extend(receive_ciphertexts(channel, 1, self.agreement.key_size())?);
         }
@@ -243,7 +223,9 @@ impl<'a> KeyHolder<'a> {
             value
                 .to_i128()
                 .and_then(|value| self.agreement.recurrence.raw(value))
-                .ok_or(ProtocolError::PeerMisbehaved("a result is out of range"))
+                .ok_or(ProtocolError::PeerMisbehaved(
+                    Misbehaviour::ResultOutOfRange,
+                ))
         });
         pairs
             .into_iter()
@@ -283,7 +265,7 @@ pub(super) fn open_groups(
         let slots = layout
             .slots()
             .unpack(plaintext)
-            .map_err(|_| ProtocolError::PeerMisbehaved("a masked value is out of range"))?;
+            .map_err(|_| ProtocolError::PeerMisbehaved(Misbehaviour::MaskedValueOutOfRange))?;
         let used = layout.places(index % layout.ciphertexts).count();
         values.extend(slots.into_iter().take(used).map(Zeroizing::new));
     }

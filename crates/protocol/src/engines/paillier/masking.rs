@@ -16,7 +16,7 @@
 //! then has at most r₁+r₂+bx+σ+3 bits, and all slots of a ciphertext together stay below n/2.
 
 use super::order::{Order, permutation};
-use crate::ProtocolError;
+use crate::{JobError, ProtocolError};
 use crypto_bigint::{BoxedUint, U256};
 use rand::{CryptoRng, RngExt};
 use veilpath_paillier::{Bound, KeySize, Plaintext, Scalar, SlotLayout, TermShape};
@@ -55,7 +55,7 @@ impl Ranges {
             .times(&Bound::of_bits(RHO_2_BITS))
             .plus(&Bound::of_bits(delta_2_bits));
         if masked.bits() > U256::BITS {
-            return Err(ProtocolError::Job("the costs are too large to be masked"));
+            return Err(ProtocolError::Job(JobError::CostsTooLargeToMask));
         }
         Ok(Self {
             delta_1_bits,

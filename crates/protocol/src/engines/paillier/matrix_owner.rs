@@ -11,10 +11,10 @@ use super::matrix::{Matrix, Progress};
 use super::messages::{self, Header, receive_ciphertexts};
 use super::order::Candidates;
 use super::substitutions::Substitutions;
-use super::watch::Watch;
+use super::tap::Tap;
 use super::workers::{LANES, Randomness, on_all_cores, piece_length, pieces};
 use crate::engines::lengths::{own_lengths, receive_lengths, send_lengths};
-use crate::{Channel, Job, Observer, ProtocolError};
+use crate::{Channel, Job, Misbehaviour, Observer, ProtocolError};
 use rand::CryptoRng;
 use std::collections::{HashMap, VecDeque};
 use veilpath_metrics::Reading;
@@ -43,17 +43,17 @@ pub(super) fn join_with<R: CryptoRng>(
     observer: &dyn Observer,
     rng: &mut R,
 ) -> Result<Vec<Reading>, ProtocolError> {
-    join_watched(job, options, channel, observer, rng, None)
+    join_tapped(job, options, channel, observer, rng, &())
 }
 
-/// The same, and an audit of both sides in one process may keep the order of the cells.
-pub(super) fn join_watched<R: CryptoRng>(
+/// The same, with a tap for an audit.
+pub(super) fn join_tapped<R: CryptoRng>(
     job: &Job<'_>,
     options: PaillierOptions,
     channel: &mut dyn Channel,
     observer: &dyn Observer,
     rng: &mut R,
-    watch: Option<&Watch>,
+    tap: &dyn Tap,
 ) -> Result<Vec<Reading>, ProtocolError> {
     send_lengths(channel, &own_lengths(job)?)?;
     let theirs = receive_lengths(channel, job)?;
@@ -79,7 +79,7 @@ pub(super) fn join_watched<R: CryptoRng>(
         finished: Vec::new(),
         under_way: VecDeque::new(),
         readings,
-        watch,
+        tap,
     };
     bob.fill_all(channel)?;
     complete(bob.readings)
@@ -105,7 +105,7 @@ struct MatrixOwner<'a, R> {
     finished: Vec<(usize, Ciphertext)>,
     under_way: VecDeque<Question>,
     readings: Vec<Option<Reading>>,
-    watch: Option<&'a Watch>,
+    tap: &'a dyn Tap,
 }
 
 /// Something that Alice is needed for.
@@ -291,7 +291,9 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             let raw = i64::try_from(messages::receive_u64(channel)?)
                 .ok()
                 .filter(|&raw| self.agreement.recurrence.admits(raw))
-                .ok_or(ProtocolError::PeerMisbehaved("a result is out of range"))?;
+                .ok_or(ProtocolError::PeerMisbehaved(
+                    Misbehaviour::ResultOutOfRange,
+                ))?;
             let reading = self.agreement.read(self.job, pair, raw)?;
             self.readings[pair] = Some(reading);
             self.observer.scored(pair, reading.into());
@@ -357,9 +359,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
                 (target, self.inputs(pair, cell)?)
             }
         };
-        if let Some(watch) = self.watch {
-            watch.target(target.pair, target.cell);
-        }
+        self.tap.target(target.pair, target.cell);
         Ok(Step {
             target,
             inputs,

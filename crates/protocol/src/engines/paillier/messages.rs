@@ -3,7 +3,7 @@
 //! Every count is checked against what was agreed on before anything is reserved for it.
 
 use super::agreement::Agreement;
-use crate::{Channel, ProtocolError};
+use crate::{Channel, Misbehaviour, ProtocolError};
 use veilpath_paillier::{BoxedUint, KeySize, PublicKey};
 
 /// Bytes that are received at a time.
@@ -49,12 +49,10 @@ impl Header {
             results: number(2),
         };
         if header == Self::default() {
-            return Err(ProtocolError::PeerMisbehaved("it asks for nothing"));
+            return Err(ProtocolError::PeerMisbehaved(Misbehaviour::EmptyRequest));
         }
         if header.steps.max(header.results) > agreement.batch() {
-            return Err(ProtocolError::PeerMisbehaved(
-                "it asks for more at once than was agreed on",
-            ));
+            return Err(ProtocolError::PeerMisbehaved(Misbehaviour::RequestTooLarge));
         }
         Ok(header)
     }
@@ -87,7 +85,7 @@ pub(super) fn receive_ciphertexts(
 ) -> Result<Vec<u8>, ProtocolError> {
     let total = count
         .checked_mul(size.ciphertext_bytes())
-        .ok_or(ProtocolError::PeerMisbehaved("a message is too long"))?;
+        .ok_or(ProtocolError::PeerMisbehaved(Misbehaviour::MessageTooLong))?;
     let mut bytes = Vec::new();
     while bytes.len() < total {
         let start = bytes.len();

@@ -105,18 +105,22 @@ mod messages;
 mod order;
 mod recurrence;
 mod substitutions;
+mod tap;
 #[cfg(test)]
 mod tests;
+#[cfg(any(test, feature = "watch"))]
 mod watch;
 mod workers;
 
+#[cfg(any(test, feature = "watch"))]
 pub use hardened::{HardenedSecrets, HardenedSet, HardenedSteps};
 pub(crate) use key_holder::host;
 pub(crate) use matrix_owner::join;
 pub use order::candidate_counts;
+#[cfg(any(test, feature = "watch"))]
 pub use watch::{HardenedMasks, SeenMessage, Watched, watch_key_holder};
 
-use crate::{Estimate, ProtocolError, Revealed, Work};
+use crate::{Estimate, JobError, ProtocolError, Revealed, Work};
 use serde::Serialize;
 use veilpath_paillier::KeySize;
 
@@ -144,10 +148,10 @@ impl PaillierOptions {
     /// With a key of this size. The sizes below 2048 bits are too short to protect anything today and need consent.
     pub fn new(key_size: KeySize, allow_weak_key: bool) -> Result<Self, ProtocolError> {
         if key_size.is_weak() && !allow_weak_key {
-            return Err(ProtocolError::Job(
-                "a key below 2048 bits protects nothing; it only serves to repeat the paper's measurements\n  \
-                 choose --key-bits 2048 or more, or permit it with --allow-weak-key",
-            ));
+            return Err(ProtocolError::Job(JobError::WeakKey {
+                bits: key_size.bits(),
+                least: 2048,
+            }));
         }
         Ok(Self {
             key_size,
@@ -158,9 +162,10 @@ impl PaillierOptions {
     /// At most so many cells per message. 1 is the paper: one comparison, one cell at a time.
     pub fn with_batch(self, batch: u32) -> Result<Self, ProtocolError> {
         if !(1..=Self::MAX_BATCH).contains(&batch) {
-            return Err(ProtocolError::Job(
-                "a batch has at least 1 and at most 4096 cells",
-            ));
+            return Err(ProtocolError::Job(JobError::BatchOutOfRange {
+                batch,
+                most: Self::MAX_BATCH,
+            }));
         }
         Ok(Self { batch, ..self })
     }

@@ -3,7 +3,7 @@
 //! A global alignment is that already. A local one maximises scores `s ≥ 0`; with `X` no smaller than any score, the
 //! values `X − s` are minimised, are never negative, and the fourth candidate, score 0, is the constant `X`.
 
-use crate::ProtocolError;
+use crate::{JobError, ProtocolError};
 use crypto_bigint::{Choice, CtEq, CtSelect};
 use veilpath_metrics::{Costs, GlobalModel, LocalModel, Model, Scores};
 
@@ -59,7 +59,7 @@ impl Recurrence {
             u64::try_from(value)
                 .ok()
                 .filter(|&value| i64::try_from(value).is_ok())
-                .ok_or(ProtocolError::Job("the sum of all costs is too large"))
+                .ok_or(ProtocolError::Job(JobError::CostsTooLarge))
         };
         Ok(Self {
             model: model.clone(),

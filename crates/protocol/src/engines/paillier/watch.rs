@@ -1,38 +1,42 @@
-//! What an honest-but-curious Alice could write down, for measuring what it tells her.
+//! What a semi-honest key holder could record, for measuring what it learns. Feature `watch`.
 //!
-//! Only [`watch_key_holder`] makes a record, and it runs both sides in one process, over memory, for an audit on made-up
-//! scanpaths. The engine as institutions run it has no way to ask for one.
+//! [`watch_key_holder`] runs both sides in one process, over memory, for an audit on synthetic scanpaths. No release build has this
+//! feature, and the engine has no other way to record.
 
+use super::agreement::Agreement;
+use super::hardened::Shape;
 use super::order::Cell;
+use super::tap::Tap;
 use super::{PaillierOptions, key_holder, matrix_owner};
-use crate::{Engine, Job, ProtocolError, Role, Spec, memory_pair};
+use crate::{Engine, Job, JobError, Misbehaviour, ProtocolError, Role, Spec};
 use crypto_bigint::BoxedUint;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use veilpath_channel::memory_pair;
 use veilpath_metrics::{Reading, Scanpath};
 use veilpath_paillier::SecretKey;
+use zeroize::Zeroizing;
 
-/// All that Alice sees of a run, and beside it the truth that she does not see.
+/// Everything that the key holder sees of a run, and the truth that it does not see.
 #[derive(Default)]
 pub struct Watched {
-    /// Her view, message by message.
+    /// The key holder's view, message by message.
     pub messages: Vec<SeenMessage>,
-    /// The truth about each candidate set, in the order in which they travel: the pair (an index into the agreed list) and
-    /// the cell; no cell where a set belongs to a round of a local alignment.
+    /// The truth about each candidate set, in the order in which they are sent: the pair (an index into the agreed list) and
+    /// the matrix cell; no cell where a set belongs to a round of a local alignment.
     pub order: Vec<(usize, Option<(u32, u32)>)>,
-    /// Her encrypted substitution costs, as she sent them, row by row.
+    /// The encrypted substitution costs that the key holder sent, row by row.
     pub substitutions: Vec<u8>,
     /// The results.
     pub readings: Vec<Reading>,
 }
 
-/// One question of Bob's, opened.
+/// One request of the matrix owner, decrypted.
 pub struct SeenMessage {
-    /// What each candidate set looks like to her: its slots in the order in which they came.
+    /// What each candidate set looks like to the key holder: its slots in the order received.
     pub sets: Vec<Vec<BoxedUint>>,
-    /// The ciphertexts as they came.
+    /// The ciphertexts as received.
     pub ciphertexts: Vec<u8>,
-    /// How the masks look where they are those of the hardened variant; its slots are the differences, then the padded
-    /// candidates.
+    /// The ranges of the masks in the hardened variant; its slots are the differences, then the padded candidates.
     pub hardened: Option<HardenedMasks>,
 }
 
@@ -47,83 +51,96 @@ pub struct HardenedMasks {
     pub bias_bits: u32,
 }
 
-/// Where the two sides write while they run.
+/// Keeps what passes through the two sides.
 #[derive(Default)]
-pub(super) struct Watch {
+struct Recorder {
     messages: Mutex<Vec<SeenMessage>>,
     substitutions: Mutex<Vec<u8>>,
     order: Mutex<Vec<(usize, Option<Cell>)>>,
 }
 
-impl Watch {
-    pub(super) fn message(&self, message: SeenMessage) {
-        push(&self.messages, message);
+impl Tap for Recorder {
+    fn request(
+        &self,
+        agreement: &Agreement,
+        key: &SecretKey,
+        masked: &[u8],
+        steps: usize,
+    ) -> Result<(), ProtocolError> {
+        if steps == 0 {
+            return Ok(());
+        }
+        let layout = &agreement.layout;
+        let bytes = layout.ciphertexts * agreement.key_size().ciphertext_bytes();
+        let groups: Vec<&[u8]> = masked.chunks(bytes).collect();
+        let values = key_holder::open_groups(agreement, key, &groups)?;
+        let set = |set: &[Zeroizing<BoxedUint>]| set.iter().map(|v| (**v).clone()).collect();
+        lock(&self.messages).push(SeenMessage {
+            sets: values.chunks(layout.width()).take(steps).map(set).collect(),
+            ciphertexts: masked.to_vec(),
+            hardened: agreement.hardened.as_ref().map(Shape::masks),
+        });
+        Ok(())
     }
 
-    pub(super) fn substitutions(&self, bytes: &[u8]) {
-        let mut all = self
-            .substitutions
-            .lock()
-            .unwrap_or_else(PoisonError::into_inner);
-        all.extend_from_slice(bytes);
+    fn substitutions(&self, bytes: &[u8]) {
+        lock(&self.substitutions).extend_from_slice(bytes);
     }
 
-    pub(super) fn target(&self, pair: usize, cell: Option<Cell>) {
-        push(&self.order, (pair, cell));
+    fn target(&self, pair: usize, cell: Option<Cell>) {
+        lock(&self.order).push((pair, cell));
     }
 }
 
-fn push<T>(list: &Mutex<Vec<T>>, item: T) {
-    list.lock()
-        .unwrap_or_else(PoisonError::into_inner)
-        .push(item);
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Runs both sides of the engine `paillier` in memory, all pairs in this order, with Alice's key, and keeps what she
-/// decrypts.
+/// Runs both sides of the engine `paillier` in memory, all pairs in this order, with this key, and records what the key holder decrypts.
 pub fn watch_key_holder(
     spec: &Spec,
-    hers: &[&Scanpath],
-    his: &[&Scanpath],
+    key_holder: &[&Scanpath],
+    matrix_owner: &[&Scanpath],
     pairs: &[(usize, usize)],
     key: &Arc<SecretKey>,
 ) -> Result<Watched, ProtocolError> {
     let Engine::Paillier(options) = spec.engine else {
-        return Err(ProtocolError::Job("only the engine paillier has masks"));
+        return Err(ProtocolError::Job(JobError::NoMasks));
     };
-    let host = Job::new(spec, Role::Host, hers, his.len(), pairs)?.with_key(Arc::clone(key));
-    let join = Job::new(spec, Role::Join, his, hers.len(), pairs)?;
-    let watch = Watch::default();
-    let readings = both(&host, &join, options, &watch)?;
+    let host = Job::new(spec, Role::Host, key_holder, matrix_owner.len(), pairs)?;
+    let host = host.with_key(Arc::clone(key));
+    let join = Job::new(spec, Role::Join, matrix_owner, key_holder.len(), pairs)?;
+    let recorder = Recorder::default();
+    let readings = run_both(&host, &join, options, &recorder)?;
     Ok(Watched {
-        messages: inner(watch.messages),
-        order: inner(watch.order),
-        substitutions: inner(watch.substitutions),
+        messages: inner(recorder.messages),
+        order: inner(recorder.order),
+        substitutions: inner(recorder.substitutions),
         readings,
     })
 }
 
-fn both(
+fn run_both(
     host: &Job<'_>,
     join: &Job<'_>,
     options: PaillierOptions,
-    watch: &Watch,
+    tap: &dyn Tap,
 ) -> Result<Vec<Reading>, ProtocolError> {
     let (mut host_end, mut join_end) = memory_pair();
     std::thread::scope(|scope| {
-        let bob = scope.spawn(move || {
+        let matrix_owner = scope.spawn(move || {
             let mut rng = veilpath_paillier::system_rng()?;
-            matrix_owner::join_watched(join, options, &mut join_end, &(), &mut rng, Some(watch))
+            matrix_owner::join_tapped(join, options, &mut join_end, &(), &mut rng, tap)
         });
-        let readings = key_holder::host_watched(host, options, &mut host_end, &(), Some(watch));
+        let readings = key_holder::host_tapped(host, options, &mut host_end, &(), tap);
         drop(host_end);
-        let his = match bob.join() {
+        let others = match matrix_owner.join() {
             Ok(result) => result,
             Err(panic) => std::panic::resume_unwind(panic),
         };
         let readings = readings?;
-        if his? != readings {
-            return Err(ProtocolError::Internal("the two roles differ"));
+        if others? != readings {
+            return Err(Misbehaviour::ResultsDiffer.into());
         }
         Ok(readings)
     })

@@ -52,7 +52,8 @@ pub(super) fn piece_length(cells: usize, fill_the_lanes: usize) -> usize {
 pub(super) struct Randomness(Arc<dyn RandomizerSource>);
 
 impl Randomness {
-    /// Out of a source that is there already.
+    /// Randomisers from a given source.
+    #[cfg(any(test, feature = "watch"))]
     pub(super) fn of(source: Arc<dyn RandomizerSource>) -> Self {
         Self(source)
     }

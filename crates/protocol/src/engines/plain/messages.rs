@@ -1,6 +1,6 @@
 //! What travels: little-endian numbers, counts before contents.
 
-use crate::{Answer, Channel, Job, Observer, ProtocolError, Reveal};
+use crate::{Answer, Channel, Job, Misbehaviour, Observer, ProtocolError, Reveal};
 use veilpath_metrics::{MAX_LENGTH, Reading, Scanpath};
 
 /// Letters that are received at a time: a length that the other side merely claims must not reserve memory.
@@ -33,7 +33,7 @@ pub(super) fn receive_scanpaths(
         let length = usize::try_from(length)
             .ok()
             .filter(|&length| length <= MAX_LENGTH)
-            .ok_or(ProtocolError::PeerMisbehaved("a scanpath is too long"))?;
+            .ok_or(ProtocolError::PeerMisbehaved(Misbehaviour::ScanpathTooLong))?;
         job.as_announced(index, length)?;
         let mut letters = Vec::new();
         while letters.len() < length {
@@ -43,9 +43,9 @@ pub(super) fn receive_scanpaths(
             letters.extend(received.map(|pair| u16::from_le_bytes([pair[0], pair[1]])));
         }
         let scanpath = Scanpath::new(letters);
-        alphabet.check(&scanpath).map_err(|_| {
-            ProtocolError::PeerMisbehaved("a letter is outside the agreed alphabet")
-        })?;
+        alphabet
+            .check(&scanpath)
+            .map_err(|_| ProtocolError::PeerMisbehaved(Misbehaviour::LetterOutsideAlphabet))?;
         scanpaths.push(scanpath);
     }
     Ok(scanpaths)
@@ -111,7 +111,7 @@ fn receive_bit(channel: &mut dyn Channel) -> Result<bool, ProtocolError> {
     match byte {
         [0] => Ok(false),
         [1] => Ok(true),
-        _ => Err(ProtocolError::PeerMisbehaved("an answer is malformed")),
+        _ => Err(ProtocolError::PeerMisbehaved(Misbehaviour::MalformedAnswer)),
     }
 }
 
@@ -126,5 +126,5 @@ fn receive_f64(channel: &mut dyn Channel) -> Result<f64, ProtocolError> {
     if number.is_finite() {
         return Ok(number);
     }
-    Err(ProtocolError::PeerMisbehaved("a score is not a number"))
+    Err(ProtocolError::PeerMisbehaved(Misbehaviour::ScoreNotFinite))
 }

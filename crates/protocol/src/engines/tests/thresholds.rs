@@ -1,7 +1,7 @@
 //! One bit of each pair, by every engine that can keep the rest to itself; and what the others say.
 
 use super::*;
-use crate::{Answer, Reveal, RevealTo, Unsupported, Wanted};
+use crate::{Answer, Capability, Reveal, RevealTo, Unsupported};
 use veilpath_metrics::Threshold;
 
 fn threshold(value: f64) -> Reveal {
@@ -24,7 +24,7 @@ fn bits_follow_from_scores(engine: Engine, metric: &Metric, a: &Cohort, b: &Coho
             if spec.check().is_err() {
                 continue;
             }
-            let outcome = compare_here(spec, a, b, &()).unwrap();
+            let outcome = compare_locally(spec, a, b, &()).unwrap();
             assert_eq!(outcome.results.len(), all.len());
             for pair in outcome.results.iter() {
                 let score = score(pair.a, pair.b);
@@ -73,7 +73,10 @@ fn an_engine_that_cannot_says_which_can() {
         let mut spec = Spec::new(engine, Metric::Levenshtein, PairRule::All, &a, &a).unwrap();
         change(&mut spec);
         let error = spec.check().unwrap_err();
-        assert_eq!(compare_here(spec.clone(), &a, &a, &()).unwrap_err(), error);
+        assert_eq!(
+            compare_locally(spec.clone(), &a, &a, &()).unwrap_err(),
+            error
+        );
         let own = [&a.entries[0].scanpath];
         let job = Job::new(&spec, Role::Host, &own, 1, &[(0, 0)]);
         assert_eq!(job.unwrap_err(), error);
@@ -93,20 +96,18 @@ fn an_engine_that_cannot_says_which_can() {
             assert!(instead.contains(&"plain"));
             let expected = Unsupported {
                 engine: engine.name(),
-                wanted: Wanted::Threshold,
+                capability: Capability::Threshold,
                 instead,
             };
             assert_eq!(error, expected);
-            assert!(error.to_string().contains("--engine plain"), "{error}");
         }
         if !engine.can_reveal_to(RevealTo::Host) {
             let error = refused(engine, &|spec| spec.reveal_to = RevealTo::Host);
-            assert!(error.to_string().contains("--reveal-to"), "{error}");
+            assert_eq!(error.capability, Capability::OneSidedResults);
         }
         if !engine.can_hide_lengths(&Metric::Levenshtein, Reveal::Score) {
             let error = refused(engine, &|spec| spec.pad_to = Some(9));
-            assert_eq!(error.wanted, Wanted::HiddenLengths("levenshtein"));
-            assert!(error.to_string().contains("--pad-to"), "{error}");
+            assert_eq!(error.capability, Capability::HiddenLengths("levenshtein"));
         }
     }
 }

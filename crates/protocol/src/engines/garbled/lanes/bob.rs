@@ -1,7 +1,7 @@
 //! Bob's end: frames are handed to their lanes, and questions answered in the order in which they come.
 
 use super::{FRAMES_WAITING, Header, Kind};
-use crate::ProtocolError;
+use crate::{Misbehaviour, ProtocolError};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use veilpath_channel::{Channel, ChannelError, copying};
@@ -144,7 +144,7 @@ impl CarriedLane {
         self.frames += 1;
         self.outgoing
             .send(bytes)
-            .map_err(|_| ProtocolError::PeerMisbehaved("it goes on after the end of a lane"))
+            .map_err(|_| ProtocolError::PeerMisbehaved(Misbehaviour::DataAfterEnd))
     }
 
     /// The next bytes that the lane has to say. A lane that waits for Alice cannot be asked: it would wait for ever, and
@@ -156,7 +156,7 @@ impl CarriedLane {
                 Ok(Word::Waits(frames)) if frames < self.frames => (),
                 Ok(Word::Waits(_)) | Err(_) => {
                     return Err(ProtocolError::PeerMisbehaved(
-                        "it asks for more than a lane has to say",
+                        Misbehaviour::ExcessiveRequest,
                     ));
                 }
             }

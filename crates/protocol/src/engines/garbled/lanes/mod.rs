@@ -31,7 +31,7 @@ mod bob;
 pub(super) use alice::alices_lanes;
 pub(super) use bob::bobs_lanes;
 
-use crate::{ChannelError, ProtocolError};
+use crate::{ChannelError, Misbehaviour, ProtocolError};
 
 /// Bytes that gather in a lane before they travel.
 const FRAME_BYTES: usize = 64 << 10;
@@ -80,10 +80,19 @@ impl Header {
             0 => (Kind::Data, FRAME_BYTES),
             1 => (Kind::Request, REQUEST_BYTES),
             2 => (Kind::End, 0),
-            _ => return Err(ProtocolError::PeerMisbehaved("a frame of no known kind")),
+            _ => {
+                return Err(ProtocolError::PeerMisbehaved(Misbehaviour::UnknownFrame {
+                    kind,
+                }));
+            }
         };
         if usize::from(lane) >= lanes || length > most {
-            return Err(ProtocolError::PeerMisbehaved("a frame out of bounds"));
+            return Err(ProtocolError::PeerMisbehaved(
+                Misbehaviour::FrameOutOfBounds {
+                    worker: lane,
+                    length,
+                },
+            ));
         }
         Ok(Self {
             lane: lane.into(),
@@ -106,9 +115,7 @@ pub(super) fn verdict(
             carried?;
             match errors.is_empty() {
                 true => Ok(()),
-                false => Err(ProtocolError::PeerMisbehaved(
-                    "it ended before all was compared",
-                )),
+                false => Err(ProtocolError::PeerMisbehaved(Misbehaviour::StoppedEarly)),
             }
         }
     }
@@ -149,7 +156,7 @@ mod tests {
     #[test]
     fn the_cause_is_told_and_not_its_consequences() {
         let broken = || Err(ProtocolError::Channel(ChannelError::Closed));
-        let cause = ProtocolError::PeerMisbehaved("a result is out of range");
+        let cause = ProtocolError::PeerMisbehaved(Misbehaviour::ResultOutOfRange);
         let told = verdict(broken(), vec![broken(), Err(cause.clone())]);
         assert_eq!(told, Err(cause));
         assert_eq!(verdict(broken(), vec![broken(), Ok(())]), broken());

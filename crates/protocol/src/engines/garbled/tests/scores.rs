@@ -1,7 +1,7 @@
 //! Scores are those of the plain comparison, to the last bit.
 
 use super::*;
-use crate::{RevealTo, Work, compare_here};
+use crate::{RevealTo, Work, compare_locally};
 use veilpath_metrics::{Alphabet, Distance, Grid, LocalScoring, Substitution};
 
 /// Besides the metrics of the common test body: five-gate cells, divisors, one-sided gaps, wide numbers.
@@ -190,7 +190,7 @@ fn the_estimate_is_close_to_the_traffic() {
             alphabet: LETTERS.into(),
             ..Work::default()
         });
-        let cost = compare_here(spec, &a, &b, &()).unwrap().cost;
+        let cost = compare_locally(spec, &a, &b, &()).unwrap().cost;
         for (estimated, real) in [
             (estimate.bytes_to_join, cost.bytes_sent),
             (estimate.bytes_to_host, cost.bytes_received),

@@ -33,16 +33,19 @@
 
 mod alice;
 mod bob;
+#[cfg(any(test, feature = "watch"))]
 mod steps;
 
 pub(super) use bob::{Multipliers, Pads};
 #[cfg(test)]
 pub(super) use bob::{below, log_uniform};
+#[cfg(any(test, feature = "watch"))]
 pub use steps::{HardenedSecrets, HardenedSet, HardenedSteps};
 
 use super::masking::{Layout, STATISTICAL_BITS};
+#[cfg(any(test, feature = "watch"))]
 use super::watch::HardenedMasks;
-use crate::ProtocolError;
+use crate::{JobError, ProtocolError};
 use crypto_bigint::{BoxedUint, U256};
 use veilpath_paillier::{Bound, KeySize, TermShape};
 
@@ -79,7 +82,7 @@ impl Shape {
         let padded = PADDED_IN_SLOT as u32 * shape.padded_bits();
         let masked = 1 + difference_bits + shape.pad_bits + OCTAVES;
         if padded.max(masked) > SLOT_BITS {
-            return Err(ProtocolError::Job("the costs are too large to be masked"));
+            return Err(ProtocolError::Job(JobError::CostsTooLargeToMask));
         }
         Ok(shape)
     }
@@ -100,6 +103,7 @@ impl Shape {
     }
 
     /// What an audit needs to read the slots.
+    #[cfg(any(test, feature = "watch"))]
     pub(super) fn masks(&self) -> HardenedMasks {
         HardenedMasks {
             floor_bits: self.floor_bits(),

@@ -7,7 +7,7 @@ use super::super::key_holder::{encrypt, open_groups};
 use super::super::workers::Randomness;
 use super::{Multipliers, Shape};
 use crate::engines::lengths::own_lengths;
-use crate::{Engine, Job, ProtocolError, Role, Spec};
+use crate::{Engine, Job, JobError, ProtocolError, Role, Spec};
 use crypto_bigint::BoxedUint;
 use rand::CryptoRng;
 use std::sync::Arc;
@@ -44,15 +44,15 @@ impl HardenedSteps {
         source: Arc<dyn RandomizerSource>,
     ) -> Result<Self, ProtocolError> {
         let Engine::Paillier(options) = spec.engine else {
-            return Err(ProtocolError::Job("only the engine paillier has masks"));
+            return Err(ProtocolError::Job(JobError::NoMasks));
         };
         let scanpath = Scanpath::new(vec![0; length]);
         let own = [&scanpath];
         let job = Job::new(spec, Role::Join, &own, 1, &[(0, 0)])?;
         let agreement = Agreement::new(&job, options, own_lengths(&job)?)?;
-        let shape = agreement.hardened.ok_or(ProtocolError::Job(
-            "the plan does not have the hardened masks",
-        ))?;
+        let shape = agreement
+            .hardened
+            .ok_or(ProtocolError::Job(JobError::NoMasks))?;
         Ok(Self {
             agreement,
             shape,

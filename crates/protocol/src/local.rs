@@ -2,7 +2,8 @@
 
 use crate::outcome::labels;
 use crate::{
-    Cost, Counted, Engine, Job, Observer, Outcome, ProtocolError, Results, Role, Spec, memory_pair,
+    Cost, Counted, Engine, Job, JobError, Misbehaviour, Observer, Outcome, ProtocolError, Results,
+    Role, Spec, memory_pair,
 };
 use veilpath_metrics::{Cohort, Scanpath};
 
@@ -10,7 +11,7 @@ use veilpath_metrics::{Cohort, Scanpath};
 /// observer hears of the host's side. The outcome's time is left at zero: the caller has the clock.
 ///
 /// What two institutions would do on one machine, with TLS and all, is `compare_on_loopback` of `veilpath-session`.
-pub fn compare_here(
+pub fn compare_locally(
     spec: Spec,
     a: &Cohort,
     b: &Cohort,
@@ -18,7 +19,10 @@ pub fn compare_here(
 ) -> Result<Outcome, ProtocolError> {
     let count = crate::count_pairs(spec.pairs, a, b);
     if count.pairs > crate::MAX_PAIRS {
-        return Err(ProtocolError::Job("there are too many pairs"));
+        return Err(ProtocolError::Job(JobError::TooManyPairs {
+            pairs: count.pairs,
+            most: crate::MAX_PAIRS,
+        }));
     }
     spec.check()?;
     let cells = spec.cells(&count);
@@ -43,9 +47,7 @@ pub fn compare_here(
     };
     let (answers, traffic) = host?;
     if join? != answers {
-        return Err(ProtocolError::PeerMisbehaved(
-            "the two roles ended with different results",
-        ));
+        return Err(ProtocolError::PeerMisbehaved(Misbehaviour::ResultsDiffer));
     }
     if !answers.iter().all(|answer| spec.allows(answer)) {
         return Err(ProtocolError::Internal("an engine told something else"));

@@ -1,0 +1,34 @@
+//! Where an audit can look on.
+
+use super::agreement::Agreement;
+use super::order::Cell;
+use crate::ProtocolError;
+use veilpath_paillier::SecretKey;
+
+/// Sees what passes through the two sides. The engine has `()`, which keeps nothing; the feature `watch` adds one that records, for audits
+/// of both sides in one process.
+pub(super) trait Tap: Sync {
+    /// The key holder received the masked values of so many steps.
+    fn request(
+        &self,
+        agreement: &Agreement,
+        key: &SecretKey,
+        masked: &[u8],
+        steps: usize,
+    ) -> Result<(), ProtocolError> {
+        let _ = (agreement, key, masked, steps);
+        Ok(())
+    }
+
+    /// The key holder sent encrypted substitution costs.
+    fn substitutions(&self, bytes: &[u8]) {
+        let _ = bytes;
+    }
+
+    /// The matrix owner masked the candidates of a matrix cell; no cell in a round of a local alignment.
+    fn target(&self, pair: usize, cell: Option<Cell>) {
+        let _ = (pair, cell);
+    }
+}
+
+impl Tap for () {}
