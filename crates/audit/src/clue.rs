@@ -1,8 +1,10 @@
 //! What one candidate set tells: the masked values of a cell, and how well they fit the differences of a guess.
 
+use crate::AuditError;
 use crate::factors::{Difference, Factors};
+use crate::order_hidden::Batch;
 use crypto_bigint::BoxedUint;
-use veilpath_protocol::HardenedMasks;
+use veilpath_protocol::{HardenedMasks, SeenMessage, Watched};
 
 /// Bits of the product of the two multipliers of the paper's masks.
 const FACTOR_BITS: f64 = 80.0;
@@ -131,6 +133,20 @@ impl Clue {
             }
         }
     }
+}
+
+/// The key holder's view as clues, one batch for each message.
+pub fn clues_of(watched: &Watched) -> Result<Vec<Batch>, AuditError> {
+    let read = |message: &SeenMessage| {
+        let clue = |set: &Vec<_>| match message.hardened {
+            None => Clue::shared(set),
+            Some(masks) => Clue::apart(set, masks),
+        };
+        let sets = message.sets.iter();
+        sets.map(|set| clue(set).ok_or(AuditError::LocalAlignment))
+            .collect()
+    };
+    watched.messages.iter().map(read).collect()
 }
 
 /// The same for the hardened variant, over all orders that Bob may have drawn. There are no ties or ratios to see.

@@ -129,8 +129,17 @@ fn classes(model: &GlobalModel, own: &[u16], letters: usize) -> Vec<Class> {
     classes
 }
 
+/// Belief that is not too certain to be corrected by the next comparison.
+pub fn hedge(belief: &Belief) -> Belief {
+    let hedged = |letters: &Vec<f64>| {
+        let uniform = 1.0 / letters.len() as f64;
+        letters.iter().map(|p| 0.95 * p + 0.05 * uniform).collect()
+    };
+    belief.iter().map(hedged).collect()
+}
+
 /// How many letters the best guess hits; where several are equally good, on average.
-pub(crate) fn hits(belief: &Belief, truth: &[u16]) -> f64 {
+pub fn hits(belief: &Belief, truth: &[u16]) -> f64 {
     let hit = |(letters, &truth): (&Vec<f64>, &u16)| {
         let best = letters.iter().copied().fold(0.0, f64::max) * 0.999_999;
         let as_good = letters.iter().filter(|&&p| p >= best).count();

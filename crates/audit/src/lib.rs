@@ -11,15 +11,13 @@ pub mod order_hidden;
 pub mod order_public;
 pub mod randomness;
 pub mod score_alone;
-mod study;
 #[cfg(test)]
 mod tests;
 pub mod transcript;
 
-pub use clue::{Clue, Feature};
+pub use clue::{Clue, Feature, clues_of};
 pub use factors::{Difference, Factors};
-pub use known::{Belief, Known, MAX_LENGTH};
-pub use study::{PARTS, Report, Row, Settings, leakage};
+pub use known::{Belief, Known, MAX_LENGTH, hedge, hits};
 
 /// Why there is nothing to measure.
 #[derive(Debug, thiserror::Error)]

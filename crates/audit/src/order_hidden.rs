@@ -8,6 +8,8 @@
 
 use crate::clue::{Clue, Feature};
 use crate::known::{Belief, Known, MAX_LENGTH};
+use crate::score_alone;
+use rand::Rng;
 use std::collections::HashMap;
 
 /// A message as the attack sees it: the clues that came together.
@@ -87,6 +89,27 @@ pub fn attack(
     }
     search.finish(&mut states);
     search.belief(&states, prior)
+}
+
+/// Random scanpaths that the usual differences between candidates come from.
+const USUAL_TRIES: usize = 400;
+
+/// The same where the messages mix several comparisons: how likely a clue of another comparison is comes from random scanpaths.
+pub fn attack_mixed<R: Rng + ?Sized>(
+    known: &Known,
+    prior: &Belief,
+    batches: &[Batch],
+    effort: Effort,
+    rng: &mut R,
+) -> Belief {
+    let usual = score_alone::usual_differences(known, USUAL_TRIES, rng);
+    let background = |clue: &Clue| {
+        usual
+            .iter()
+            .map(|&(low, high, share)| share * clue.of_differences(effort.feature, low, high))
+            .sum()
+    };
+    attack(known, prior, batches, effort, &background)
 }
 
 impl Search<'_> {

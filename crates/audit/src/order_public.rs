@@ -1,8 +1,9 @@
 //! The attack where the order of the cells is public: every clue has its place. It bounds from above what the order hides.
 
+use crate::AuditError;
 use crate::clue::{Clue, Feature};
 use crate::known::{Belief, Known};
-use crate::order_hidden::class_weights;
+use crate::order_hidden::{Batch, class_weights};
 
 /// Alice's belief from the clues of all cells, `clues[j][i]` that of row i and column j.
 pub fn attack(
@@ -48,6 +49,23 @@ pub fn attack(
         states.retain(right);
     }
     belief(known, prior, &weights, &states)
+}
+
+/// The clues of one comparison by the matrix cells that they belong to, as [`attack`] takes them.
+pub fn in_place(
+    known: &Known,
+    batches: &[Batch],
+    order: &[(usize, Option<(u32, u32)>)],
+) -> Result<Vec<Vec<Clue>>, AuditError> {
+    let mut clues = vec![vec![None; known.own.len()]; known.theirs];
+    for (clue, (_, cell)) in batches.iter().flatten().zip(order) {
+        let (row, column) = cell.ok_or(AuditError::LocalAlignment)?;
+        clues[column as usize - 1][row as usize - 1] = Some(clue.clone());
+    }
+    let columns = clues.into_iter();
+    Ok(columns
+        .map(|column| column.into_iter().flatten().collect())
+        .collect())
 }
 
 fn belief(

@@ -39,6 +39,14 @@ pub fn attack<R: Rng + ?Sized>(known: &Known, tries: usize, rng: &mut R) -> Beli
         .collect()
 }
 
+/// How likely the score of a comparison of one letter with one letter makes the best guess.
+pub fn guess_one_letter(known: &Known) -> f64 {
+    let gaps = known.insert + known.delete;
+    let fits = |cost: i64| cost.min(gaps) == known.score;
+    let classes = known.classes.iter().filter(|class| fits(class.costs[0]));
+    1.0 / classes.map(|class| class.members.len()).sum::<usize>() as f64
+}
+
 /// How often the candidates of a cell lie so far apart, over random scanpaths of Bob's: differences to the least, and share.
 pub(crate) fn usual_differences<R: Rng + ?Sized>(
     known: &Known,

@@ -54,6 +54,7 @@ pub(crate) enum Command {
     /// Measure time and traffic on this machine
     Bench(BenchArgs),
     /// Attack the engines to measure what they leak
+    #[cfg_attr(not(feature = "audit"), command(hide = true))]
     Audit(AuditArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),

@@ -58,6 +58,11 @@ impl Failure {
         Failure::Input(format!("standard output cannot be written: {error}"))
     }
 
+    /// A result cannot be written as JSON.
+    pub(crate) fn json(error: serde_json::Error) -> Self {
+        Failure::Input(format!("the result cannot be written as JSON: {error}"))
+    }
+
     pub(crate) fn exit_code(&self) -> ExitCode {
         ExitCode::from(self.code())
     }
@@ -169,6 +174,23 @@ impl From<SessionError> for Failure {
             Fault::PeerDiffers | Fault::PeerMisbehaves => Failure::Peer(message),
             Fault::Network => Failure::Network(message),
             Fault::File | Fault::Ours => Failure::Input(message),
+        }
+    }
+}
+
+impl From<veilpath_evaluation::Error> for Failure {
+    fn from(error: veilpath_evaluation::Error) -> Self {
+        use veilpath_evaluation::Error;
+        match error {
+            Error::Metric(error) => error.into(),
+            Error::Spec(error) => error.into(),
+            Error::Protocol(error) => error.into(),
+            Error::Session(error) => error.into(),
+            Error::Paillier(error) => error.into(),
+            Error::OtherSettings { .. } | Error::Record { .. } => Failure::input(format!(
+                "{error}\n  choose another folder, or remove this one"
+            )),
+            other => Failure::input(other.to_string()),
         }
     }
 }

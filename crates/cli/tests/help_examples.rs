@@ -8,7 +8,7 @@ mod pair;
 use common::{Folder, root};
 use pair::{Pair, Side};
 
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 20] = [
     "",
     "demo",
     "encode",
@@ -27,8 +27,6 @@ const COMMANDS: [&str; 22] = [
     "bench candidates",
     "bench paillier",
     "bench paper",
-    "audit",
-    "audit leakage",
     "completions",
     "man",
 ];

@@ -28,6 +28,10 @@ pub enum Error {
     /// The cryptosystem failed.
     #[error(transparent)]
     Paillier(#[from] veilpath_paillier::Error),
+    /// An attack failed.
+    #[cfg(feature = "audit")]
+    #[error(transparent)]
+    Audit(#[from] veilpath_audit::AuditError),
     /// A folder or a file cannot be written.
     #[error("{path}: cannot be written: {source}", path = path.display())]
     Write {

@@ -6,6 +6,7 @@
 //! | [`candidates`] | the paper's random order of the cells |
 //! | [`paillier`] | the operations of the Paillier cryptosystem |
 //! | [`paper`] | the tables and figures of the paper's evaluation, next to the paper's own numbers |
+//! | `leakage` | what attacks on the engines find out (feature `audit`) |
 //!
 //! Each measurement takes options and returns a typed result, which can be rendered as text for people or as JSON. Progress is
 //! reported through a callback. Nothing is printed here.
@@ -13,6 +14,8 @@
 pub mod candidates;
 pub mod cell;
 mod error;
+#[cfg(feature = "audit")]
+pub mod leakage;
 mod page;
 pub mod paillier;
 pub mod paper;

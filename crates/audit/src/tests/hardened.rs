@@ -1,18 +1,14 @@
 //! Whether the audit sees what hardened masks show, whichever range their multipliers have.
 
 use super::{absolute, known};
-use crate::Settings;
 use crate::clue::{Clue, Feature};
 use crate::factors::{Difference, Factors};
-use crate::known::{Belief, Known, hits};
+use crate::known::{Belief, Known, hedge, hits};
 use crate::order_public;
-use crate::study::{hedge, public_order_hardened};
 use crypto_bigint::BoxedUint;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::collections::BTreeMap;
-use veilpath_metrics::Alphabet;
-use veilpath_protocol::KeySize;
 
 fn seen(value: i128) -> Difference {
     Difference::new(value < 0, &BoxedUint::from(value.unsigned_abs()))
@@ -155,22 +151,4 @@ fn multipliers_without_a_floor_would_be_found() {
     println!("without a floor {without}, with one {with}");
     assert!(without > 0.8, "{without}");
     assert!(with < 0.65, "{with}");
-}
-
-/// The engine itself.
-#[test]
-fn five_views_of_the_hardened_engine_in_a_public_order_give_few_letters() {
-    let settings = Settings {
-        metric: absolute(),
-        alphabet: Alphabet::letters(52).unwrap(),
-        length: 8,
-        rounds: 6,
-        key_size: KeySize::Bits512,
-        seed: 1,
-        hypotheses: 150,
-        many: 5,
-    };
-    let letters = public_order_hardened(&settings).unwrap();
-    println!("five views of the engine {letters}");
-    assert!(letters < 0.35, "{letters}");
 }

@@ -8,10 +8,11 @@
 //! | `engine` | measures one step |
 //! | `schedule` | which steps there are, and which of them fit into the budget |
 //! | `extrapolate` | estimates what did not fit |
-//! | `tables` | the rows, as CSV and JSON |
+//! | `tables`, `data_set_tables` | the rows, as CSV and JSON |
 //! | `figures` | the HTML page with plots |
 //! | `markdown` | the summary for documents |
 
+mod data_set_tables;
 mod data_sets;
 mod engine;
 mod extrapolate;

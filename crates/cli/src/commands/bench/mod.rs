@@ -8,7 +8,6 @@ mod paper;
 use crate::failure::Failure;
 use crate::output::to_file_or_stdout;
 use clap::{Args, Subcommand, ValueEnum};
-use veilpath_evaluation::Error;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -55,22 +54,6 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     }
 }
 
-impl From<Error> for Failure {
-    fn from(error: Error) -> Self {
-        match error {
-            Error::Metric(error) => error.into(),
-            Error::Spec(error) => error.into(),
-            Error::Protocol(error) => error.into(),
-            Error::Session(error) => error.into(),
-            Error::Paillier(error) => error.into(),
-            Error::OtherSettings { .. } | Error::Record { .. } => Failure::input(format!(
-                "{error}\n  choose another folder, or remove this one"
-            )),
-            other => Failure::input(other.to_string()),
-        }
-    }
-}
-
 /// Prints a report.
 fn write(
     format: Format,
@@ -79,13 +62,9 @@ fn write(
 ) -> Result<(), Failure> {
     let text = match format {
         Format::Table => table(),
-        Format::Json => json().map_err(json_failure)? + "\n",
+        Format::Json => json().map_err(Failure::json)? + "\n",
     };
     to_file_or_stdout(None, |out| out.write_all(text.as_bytes()))
-}
-
-fn json_failure(error: serde_json::Error) -> Failure {
-    Failure::input(format!("the result cannot be written as JSON: {error}"))
 }
 
 /// A positive number of seconds.

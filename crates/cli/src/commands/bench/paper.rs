@@ -76,10 +76,7 @@ pub(super) fn run(args: &PaperArgs) -> Result<(), Failure> {
         _ => {}
     })?;
     bar.finish_and_clear();
-    for file in evaluation
-        .files(&command(args))
-        .map_err(super::json_failure)?
-    {
+    for file in evaluation.files(&command(args)).map_err(Failure::json)? {
         let new = OutputFile::create(&args.output.join(file.name), &[])?;
         new.write(|out| out.write_all(file.content.as_bytes()))?;
     }

@@ -1,0 +1,182 @@
+//! What a curious party learns from the engines: runs all attacks of `veilpath-audit` on synthetic scanpaths.
+//!
+//! Both sides run in this process, with the code of a real session. The host follows the protocol, keeps what it decrypts, and
+//! then guesses the letters of the joining side. An attack that finds nothing proves nothing: all numbers are lower bounds of what
+//! leaks.
+
+mod first_cell;
+mod repeated;
+mod study;
+#[cfg(test)]
+mod tests;
+
+use crate::Error;
+use serde::Serialize;
+use serde_json::json;
+use std::fmt::Write as _;
+use study::Study;
+use veilpath_audit::Feature;
+use veilpath_audit::transcript::Transcripts;
+use veilpath_metrics::{Alphabet, Metric};
+use veilpath_paillier::KeySize;
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The metric.
+    pub metric: Metric,
+    /// The letters.
+    pub alphabet: Alphabet,
+    /// Letters of every scanpath.
+    pub length: usize,
+    /// Comparisons to attack, for each row.
+    pub rounds: usize,
+    /// Comparisons that are mixed in one run, and host scanpaths that an attacked scanpath is compared with.
+    pub group_size: usize,
+    /// Hypotheses that an attack keeps.
+    pub hypotheses: usize,
+    /// The size of the key. What the masks hide does not depend on it.
+    pub key_size: KeySize,
+    /// The seed of the scanpaths. Masks and orders are always random.
+    pub seed: u64,
+}
+
+/// What was measured.
+#[derive(Clone, Debug)]
+pub struct Report {
+    options: Options,
+    /// One row for each attack on the engine paillier.
+    pub paillier: Vec<Row>,
+    /// What either side of the engine garbled could find.
+    pub garbled: [Transcripts; 2],
+}
+
+/// One attack on one variant of the protocol.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// What the host sees.
+    pub view: String,
+    /// What the attack uses.
+    pub attack: String,
+    /// The share of the other side's letters that the best guess hits.
+    pub correct: f64,
+    /// Letters that were guessed.
+    pub guessed: usize,
+}
+
+/// The name of an attack that uses every feature.
+const ALL: &str = "all features";
+
+/// The name of the attack that uses only the score.
+const SCORE: &str = "score";
+
+/// How often `step` is called in [`run`].
+pub const STEPS: u64 = 15;
+
+/// Runs all attacks. `step` is called when another part is done.
+pub fn run(options: &Options, step: &(dyn Fn() + Sync)) -> Result<Report, Error> {
+    let study = Study::new(options, step)?;
+    let mut rows = vec![study.guessing()];
+    rows.push(study.score()?);
+    let (paper, hardened) = (study.engine()?, study.engine()?.with_hardening(true));
+    let features = [
+        (Feature::Ties, "ties"),
+        (Feature::Ratios, "ratios of differences"),
+        (Feature::Magnitudes, "magnitudes"),
+        (Feature::All, ALL),
+    ];
+    rows.extend(study.paper_order(paper, &features, "")?);
+    rows.extend(study.repeated(paper, "")?);
+    rows.push(study.batches_of_one()?);
+    rows.push(study.mixed_batches()?);
+    rows.extend(study.paper_order(hardened, &[(Feature::All, ALL)], ", hardened")?);
+    rows.extend(study.repeated(hardened, ", hardened")?);
+    rows.extend(study.first_cell()?);
+    let garbled = study.garbled()?;
+    Ok(Report {
+        options: options.clone(),
+        paillier: rows,
+        garbled,
+    })
+}
+
+impl Report {
+    /// Lines for people.
+    pub fn table(&self) -> String {
+        let options = &self.options;
+        let mut text = format!(
+            "engine paillier, {0}x{0} letters of {1}, {2}, {3} rounds: letters of the other side that a curious host guesses\n\n",
+            options.length,
+            options.alphabet.size(),
+            options.metric.name(),
+            options.rounds
+        );
+        let _ = writeln!(
+            text,
+            "{:42}  {:22}  {:>8}",
+            "the host sees", "attack", "correct"
+        );
+        for row in &self.paillier {
+            let share = 100.0 * row.correct;
+            let _ = writeln!(text, "{:42}  {:22}  {share:6.1} %", row.view, row.attack);
+        }
+        text.push_str(
+            "\nengine garbled, two inputs of the other side with the same length and score\n\n",
+        );
+        let _ = writeln!(
+            text,
+            "{:8}  {:>6}  {:>9}  {:>12}  {:>18}  {:>16}",
+            "seen by", "runs", "bytes", "same lengths", "chi2 (255 +- 23)", "distinguished"
+        );
+        for side in &self.garbled {
+            let _ = writeln!(
+                text,
+                "{:8}  {:6}  {:9}  {:>12}  {:18.1}  {:14.1} %",
+                side.seen_by,
+                side.runs,
+                side.bytes,
+                if side.same_lengths { "yes" } else { "no" },
+                side.chi_square,
+                100.0 * side.distinguished
+            );
+        }
+        text
+    }
+
+    /// One row for each attack.
+    pub fn csv(&self) -> String {
+        let mut text = String::from("view,attack,correct,guessed\n");
+        for row in &self.paillier {
+            let _ = writeln!(
+                text,
+                "\"{}\",{},{},{}",
+                row.view, row.attack, row.correct, row.guessed
+            );
+        }
+        for side in &self.garbled {
+            let _ = writeln!(
+                text,
+                "\"garbled, seen by {}\",distinguisher,{},{}",
+                side.seen_by, side.distinguished, side.runs
+            );
+        }
+        text
+    }
+
+    /// One object.
+    pub fn json(&self) -> serde_json::Result<String> {
+        let options = &self.options;
+        serde_json::to_string(&json!({
+            "length": options.length,
+            "letters": options.alphabet.size(),
+            "metric": options.metric,
+            "rounds": options.rounds,
+            "group_size": options.group_size,
+            "hypotheses": options.hypotheses,
+            "key_bits": options.key_size.bits(),
+            "seed": options.seed,
+            "paillier": self.paillier,
+            "garbled": self.garbled,
+        }))
+    }
+}

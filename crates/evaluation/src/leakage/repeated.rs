@@ -1,0 +1,62 @@
+//! The rows about one attacked scanpath that is compared with several of the host's.
+
+use super::study::Study;
+use super::{ALL, Row};
+use veilpath_audit::{AuditError, Belief, Feature, Known, clues_of, hedge};
+use veilpath_protocol::PaillierOptions;
+
+impl Study<'_> {
+    /// With the paper's random order, and if the order were public.
+    pub(super) fn repeated(
+        &self,
+        engine: PaillierOptions,
+        variant: &str,
+    ) -> Result<Vec<Row>, AuditError> {
+        let engine = engine.with_batch(1)?;
+        let count = self.options.group_size;
+        let cells = self.options.length * self.options.length;
+        let runs: Vec<_> = (0..self.options.rounds)
+            .map(|round| {
+                let pairs: Vec<_> = (0..count)
+                    .map(|host| (round * count + host, round))
+                    .collect();
+                let watched = self.watch(engine, &pairs)?;
+                Ok((clues_of(&watched)?, watched.order))
+            })
+            .collect::<Result<_, AuditError>>()?;
+        let hidden = |known: &Known, prior: &Belief, round: usize, comparison: usize| {
+            let batches = runs[round].0.chunks(cells).nth(comparison);
+            Ok(self.attack_hidden(known, prior, batches.unwrap_or_default(), Feature::All))
+        };
+        let public = |known: &Known, prior: &Belief, round: usize, comparison: usize| {
+            let batches = runs[round].0.chunks(cells).nth(comparison);
+            let order = runs[round].1.chunks(cells).nth(comparison);
+            let (batches, order) = (batches.unwrap_or_default(), order.unwrap_or_default());
+            self.attack_public(known, prior, batches, order)
+        };
+        let hidden = self.one_after_another(hidden)?;
+        let public = self.one_after_another(public)?;
+        let view = |order: &str| format!("{order} order{variant}, compared {count} times");
+        Ok(vec![
+            self.row(&view("paper's"), ALL, &hidden),
+            self.row(&view("public"), ALL, &public),
+        ])
+    }
+
+    /// What each comparison adds to the belief from those before.
+    fn one_after_another(
+        &self,
+        attack: impl Fn(&Known, &Belief, usize, usize) -> Result<Belief, AuditError> + Sync,
+    ) -> Result<Vec<Belief>, AuditError> {
+        let count = self.options.group_size;
+        self.each_round(|round| {
+            let mut belief: Option<Belief> = None;
+            for comparison in 0..count {
+                let known = self.known(round * count + comparison, round)?;
+                let prior = belief.map_or_else(|| known.ignorance(), |b| hedge(&b));
+                belief = Some(attack(&known, &prior, round, comparison)?);
+            }
+            belief.ok_or(AuditError::Length)
+        })
+    }
+}

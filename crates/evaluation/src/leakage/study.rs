@@ -1,0 +1,271 @@
+//! Synthetic scanpaths, runs of the real engine, and one row for each attack.
+
+use super::{ALL, Options, Row, SCORE};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use rayon::prelude::*;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use veilpath_audit::order_hidden::{self, Batch, Effort};
+use veilpath_audit::transcript::{self, Transcripts};
+use veilpath_audit::{
+    AuditError, Belief, Feature, Known, clues_of, hits, order_public, score_alone,
+};
+use veilpath_metrics::{Comparison, Scanpath};
+use veilpath_protocol::{
+    Engine, PaillierOptions, PairRule, Reveal, RevealTo, SecretKey, Spec, Watched, watch_key_holder,
+};
+
+/// Random scanpaths that the attack on the score tries.
+const SCORE_TRIES: usize = 40_000;
+
+/// No clue belongs to another comparison.
+const NO_BACKGROUND: &dyn Fn(&veilpath_audit::Clue) -> f64 = &|_| 0.0;
+
+pub(super) struct Study<'a> {
+    pub(super) options: &'a Options,
+    pub(super) comparison: Comparison,
+    pub(super) key: Arc<SecretKey>,
+    /// The host's scanpaths. The host has the key.
+    pub(super) host: Vec<Scanpath>,
+    /// The joining side's scanpaths, which are attacked.
+    pub(super) join: Vec<Scanpath>,
+    pub(super) step: &'a (dyn Fn() + Sync),
+}
+
+impl<'a> Study<'a> {
+    pub(super) fn new(
+        options: &'a Options,
+        step: &'a (dyn Fn() + Sync),
+    ) -> Result<Self, AuditError> {
+        let comparison = Comparison::new(options.metric.clone(), options.alphabet)?;
+        let mut rng = ChaCha20Rng::seed_from_u64(options.seed);
+        let count = options.rounds * options.group_size;
+        let last = u16::try_from(options.alphabet.size() - 1).unwrap_or(u16::MAX);
+        let mut scanpaths = |count: usize| -> Vec<Scanpath> {
+            (0..count)
+                .map(|_| {
+                    let letters = (0..options.length).map(|_| rng.random_range(0..=last));
+                    Scanpath::new(letters.collect())
+                })
+                .collect()
+        };
+        let (host, join) = (scanpaths(count), scanpaths(count));
+        let mut rng = veilpath_paillier::system_rng()?;
+        let key = Arc::new(SecretKey::generate(options.key_size, &mut rng)?);
+        Ok(Self {
+            options,
+            comparison,
+            key,
+            host,
+            join,
+            step,
+        })
+    }
+
+    /// What the host knows about a comparison before the first message.
+    pub(super) fn known(&self, host: usize, join: usize) -> Result<Known, AuditError> {
+        let raw = self.comparison.raw(&self.host[host], &self.join[join])?;
+        let own = self.host[host].letters();
+        Known::new(&self.comparison, own, self.join[join].len(), raw)
+    }
+
+    pub(super) fn spec(&self, engine: PaillierOptions) -> Spec {
+        Spec {
+            engine: Engine::Paillier(engine),
+            metric: self.options.metric.clone(),
+            alphabet: self.options.alphabet,
+            encoding: BTreeMap::new(),
+            pairs: PairRule::All,
+            reveal: Reveal::Score,
+            reveal_to: RevealTo::Both,
+            pad_to: None,
+        }
+    }
+
+    pub(super) fn engine(&self) -> Result<PaillierOptions, AuditError> {
+        Ok(PaillierOptions::new(self.options.key_size, true)?)
+    }
+
+    /// Runs the real engine on these pairs.
+    pub(super) fn watch(
+        &self,
+        engine: PaillierOptions,
+        pairs: &[(usize, usize)],
+    ) -> Result<Watched, AuditError> {
+        let host: Vec<&Scanpath> = self.host.iter().collect();
+        let join: Vec<&Scanpath> = self.join.iter().collect();
+        let spec = self.spec(engine);
+        Ok(watch_key_holder(&spec, &host, &join, pairs, &self.key)?)
+    }
+
+    /// Guessing without any information.
+    pub(super) fn guessing(&self) -> Row {
+        Row {
+            view: "nothing".into(),
+            attack: "guessing".into(),
+            correct: 1.0 / f64::from(self.options.alphabet.size()),
+            guessed: 0,
+        }
+    }
+
+    /// What the score tells, which no engine can hide.
+    pub(super) fn score(&self) -> Result<Row, AuditError> {
+        let beliefs = self.each_round(|round| {
+            let mut rng = ChaCha20Rng::seed_from_u64(self.options.seed ^ (round as u64) << 20);
+            let known = self.known(round, round)?;
+            Ok(score_alone::attack(&known, SCORE_TRIES, &mut rng))
+        })?;
+        Ok(self.row("the score", SCORE, &beliefs))
+    }
+
+    /// One cell at a time, one comparison after the other, as in the paper: with its random order, and if the order were public.
+    pub(super) fn paper_order(
+        &self,
+        engine: PaillierOptions,
+        features: &[(Feature, &str)],
+        variant: &str,
+    ) -> Result<Vec<Row>, AuditError> {
+        let pairs: Vec<_> = (0..self.options.rounds).map(|i| (i, i)).collect();
+        let watched = self.watch(engine.with_batch(1)?, &pairs)?;
+        let messages = clues_of(&watched)?;
+        let cells = self.options.length * self.options.length;
+        let messages: Vec<&[Batch]> = messages.chunks(cells).collect();
+        let mut rows = Vec::new();
+        for &(feature, name) in features {
+            let beliefs = self.each_round(|round| {
+                let known = self.known(round, round)?;
+                Ok(self.attack_hidden(&known, &known.ignorance(), messages[round], feature))
+            })?;
+            rows.push(self.row(&format!("paper's order{variant}"), name, &beliefs));
+        }
+        let order: Vec<_> = watched.order.chunks(cells).collect();
+        let beliefs = self.each_round(|round| {
+            let known = self.known(round, round)?;
+            let prior = known.ignorance();
+            self.attack_public(&known, &prior, messages[round], order[round])
+        })?;
+        rows.push(self.row(&format!("public order{variant}"), ALL, &beliefs));
+        Ok(rows)
+    }
+
+    /// Batches of cells of one comparison.
+    pub(super) fn batches_of_one(&self) -> Result<Row, AuditError> {
+        let engine = self.engine()?;
+        let runs: Vec<Vec<Batch>> = (0..self.options.rounds)
+            .map(|round| clues_of(&self.watch(engine, &[(round, round)])?))
+            .collect::<Result<_, _>>()?;
+        let beliefs = self.each_round(|round| {
+            let known = self.known(round, round)?;
+            Ok(self.attack_hidden(&known, &known.ignorance(), &runs[round], Feature::All))
+        })?;
+        Ok(self.row("batches, 1 comparison", ALL, &beliefs))
+    }
+
+    /// Batches that mix cells of several comparisons of different scanpaths.
+    pub(super) fn mixed_batches(&self) -> Result<Row, AuditError> {
+        let engine = self.engine()?;
+        let size = self.options.group_size;
+        let groups = self.options.rounds.div_ceil(size);
+        let runs: Vec<Vec<Batch>> = (0..groups)
+            .map(|group| {
+                let pairs: Vec<_> = (group * size..(group + 1) * size).map(|i| (i, i)).collect();
+                clues_of(&self.watch(engine, &pairs)?)
+            })
+            .collect::<Result<_, _>>()?;
+        let beliefs = self.each_round(|round| {
+            let known = self.known(round, round)?;
+            let effort = Effort {
+                feature: Feature::All,
+                hypotheses: self.options.hypotheses,
+                mixed: size > 1,
+            };
+            let mut rng = ChaCha20Rng::seed_from_u64(self.options.seed);
+            let batches = &runs[round / size];
+            let prior = known.ignorance();
+            Ok(order_hidden::attack_mixed(
+                &known, &prior, batches, effort, &mut rng,
+            ))
+        })?;
+        let view = format!("batches, {size} comparisons");
+        Ok(self.row(&view, ALL, &beliefs))
+    }
+
+    /// What the bytes of the engine garbled tell.
+    pub(super) fn garbled(&self) -> Result<[Transcripts; 2], AuditError> {
+        let spec = Spec {
+            engine: Engine::Garbled,
+            ..self.spec(self.engine()?)
+        };
+        let runs = 4 * self.options.rounds.max(5);
+        let found = transcript::look(&spec, self.options.length, runs, self.options.seed);
+        (self.step)();
+        found
+    }
+
+    /// The attack where the order of the cells is unknown.
+    pub(super) fn attack_hidden(
+        &self,
+        known: &Known,
+        prior: &Belief,
+        batches: &[Batch],
+        feature: Feature,
+    ) -> Belief {
+        let effort = Effort {
+            feature,
+            hypotheses: self.options.hypotheses,
+            mixed: false,
+        };
+        order_hidden::attack(known, prior, batches, effort, NO_BACKGROUND)
+    }
+
+    /// The attack where the order of the cells is public.
+    pub(super) fn attack_public(
+        &self,
+        known: &Known,
+        prior: &Belief,
+        batches: &[Batch],
+        order: &[(usize, Option<(u32, u32)>)],
+    ) -> Result<Belief, AuditError> {
+        let clues = order_public::in_place(known, batches, order)?;
+        let hypotheses = self.options.hypotheses;
+        Ok(order_public::attack(
+            known,
+            prior,
+            &clues,
+            Feature::All,
+            hypotheses,
+        ))
+    }
+
+    /// Attacks every comparison, on all cores.
+    pub(super) fn each_round(
+        &self,
+        attack: impl Fn(usize) -> Result<Belief, AuditError> + Sync,
+    ) -> Result<Vec<Belief>, AuditError> {
+        let beliefs = (0..self.options.rounds)
+            .into_par_iter()
+            .map(&attack)
+            .collect();
+        (self.step)();
+        beliefs
+    }
+
+    pub(super) fn row(&self, view: &str, attack: &str, beliefs: &[Belief]) -> Row {
+        let pairs = beliefs.iter().zip(&self.join);
+        let hits = pairs
+            .map(|(belief, truth)| hits(belief, truth.letters()))
+            .sum();
+        let guessed = beliefs.len() * self.options.length;
+        row(view, attack, hits, guessed)
+    }
+}
+
+pub(super) fn row(view: &str, attack: &str, hits: f64, guessed: usize) -> Row {
+    Row {
+        view: view.into(),
+        attack: attack.into(),
+        correct: hits / guessed as f64,
+        guessed,
+    }
+}
