@@ -129,7 +129,7 @@ impl Events {
         let event = json!({"event": "rejected", "message": error.to_string()});
         self.tell(event, || {
             let what = match error {
-                SessionError::NotExpected => "a caller hung up",
+                SessionError::KeyRejected => "a caller hung up",
                 _ => "a stranger was turned away",
             };
             messages::note(&format!("{what} ({error})"));

@@ -8,7 +8,7 @@ use std::process::ExitCode;
 use veilpath_encode::ReadError;
 use veilpath_metrics::MetricError;
 use veilpath_protocol::{ProtocolError, SpecError};
-use veilpath_session::{Fault, SessionError};
+use veilpath_session::SessionError;
 
 /// An error with the fault it belongs to.
 #[derive(Debug)]
@@ -153,28 +153,7 @@ impl From<ProtocolError> for Failure {
 
 impl From<SessionError> for Failure {
     fn from(error: SessionError) -> Self {
-        let remedy = match &error {
-            SessionError::Differs(_) => {
-                "\n  agree on one value, and give both commands the same options and files of the same encoding"
-            }
-            SessionError::WrongPeer { .. } | SessionError::NotExpected => {
-                "\n  read the fingerprints that `veilpath identity` shows to each other, over a line that you trust"
-            }
-            SessionError::AnotherProgram => {
-                "\n  is the address right, and the port? it is the one that `veilpath host` says it listens on"
-            }
-            _ => "",
-        };
-        let text = match &error {
-            SessionError::Protocol(error) => hints::protocol(error),
-            other => other.to_string(),
-        };
-        let message = format!("{text}{remedy}");
-        match error.fault() {
-            Fault::PeerDiffers | Fault::PeerMisbehaves => Failure::Peer(message),
-            Fault::Network => Failure::Network(message),
-            Fault::File | Fault::Ours => Failure::Input(message),
-        }
+        veilpath::Error::from(error).into()
     }
 }
 

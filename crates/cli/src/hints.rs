@@ -2,6 +2,8 @@
 //!
 //! The library names fields and values; here a field becomes its flag, and an error gets its remedy.
 
+mod session;
+
 use veilpath::split::SplitError;
 use veilpath::synth::SynthError;
 use veilpath::{Error, MetricField, MetricOptionsError, NoEffect, OtherFile, OutputConflict};
@@ -41,6 +43,7 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::KeyExists { .. } => {
             format!("{error}\n  choose another name, or move the old key away")
         }
+        Error::Session(error) | Error::Loopback(error) => session::explain(error),
         Error::Synth(error) => synth(error),
         Error::Split(error) => split(*error),
         _ => error.to_string(),

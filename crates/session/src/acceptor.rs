@@ -1,22 +1,23 @@
-//! The host's door: who comes, who is let in, who is turned away.
+//! Accepts connections, and lets the expected peers in.
 //!
 //! ```text
-//! accept ─▶ throttle ─▶ handshake, on a thread of its own ─▶ a peer ─▶ next()
+//! accept ─▶ throttle ─▶ handshake, on its own thread ─▶ a peer ─▶ next()
 //!              │             │
 //!              ▼             ▼
-//!            closed        a stranger: told of, now and then
+//!           dropped       rejected: reported at a limited rate
 //! ```
 //!
-//! Strangers cost little: most are closed before anything is read from them (`throttle.rs`). The others have a place at the door until
-//! they have shown a key or their time is over. There are [`PLACES`]; when all are taken, the newcomer gets that of whoever has
-//! waited longest of the address that holds most. So neither silent connections nor many of them keep a peer out for long: it
-//! needs its place for one round trip.
+//! Unauthenticated connections cost little: most are dropped before anything is read from them (`throttle.rs`). The others have
+//! until the handshake timeout to present a key. At most [`MAX_HANDSHAKES`] are pending; one more evicts the oldest handshake of
+//! the address that has the most. So neither silent connections nor many of them keep a peer out for long: its handshake takes
+//! one round trip.
 //!
-//! A key that nobody expects is a stranger's as well. Whoever can reach the port can show some key; that must not end the wait for
-//! the true one.
+//! A connection with an unexpected key is rejected as well. Anyone who can reach the port can present some key; that must not
+//! end the wait for the right one.
 
 use crate::connect::{Listener, secure};
 use crate::connection::POLL_INTERVAL;
+use crate::error::NetworkError;
 use crate::limits::Timeouts;
 use crate::throttle::{Bucket, Origin, Rate, Throttle};
 use crate::tls::{self, PinnedKeys};
@@ -27,52 +28,52 @@ use std::sync::Arc;
 use std::sync::mpsc::{Receiver, Sender, channel};
 use std::time::{Duration, Instant};
 
-/// Connections that may prove who they are at the same time.
+/// Handshakes that may be pending at the same time.
 const MAX_HANDSHAKES: usize = 64;
 
-/// Connections that are taken from the system in one go.
+/// Connections that are accepted in one go.
 const MAX_ACCEPTS_PER_POLL: usize = 256;
 
-/// Strangers that are told of one by one; the others are counted.
+/// Rejected connections that are reported one by one; the others are counted.
 const REPORT_RATE: Rate = Rate::new(1, 20);
 
-/// How often the count is told.
+/// How often the count is reported.
 const REPORT_INTERVAL: Duration = Duration::from_secs(10);
 
 /// Enough for a handshake.
 const HANDSHAKE_STACK: usize = 1 << 20;
 
-/// Who came.
+/// The result of an incoming connection.
 #[derive(Debug)]
 pub enum Incoming {
-    /// One of those who are expected, with a channel to it.
+    /// An expected peer, with a channel to it.
     Peer(Fingerprint, Box<SecureChannel>),
-    /// Somebody who was turned away, and why; or how many more were.
+    /// A connection that was rejected, and why; or how many more were.
     Rejected(SessionError),
 }
 
-/// A listener and those who stand before it.
+/// Accepts connections from expected peers.
 #[derive(Debug)]
 pub struct Acceptor {
     listener: Listener,
     identity: Identity,
-    peers: Arc<[Fingerprint]>,
+    expected: Arc<[Fingerprint]>,
     timeouts: Timeouts,
     throttle: Throttle,
     pending: Vec<PendingHandshake>,
     next_id: u64,
-    arrived: Sender<HandshakeResult>,
-    arrivals: Receiver<HandshakeResult>,
+    results_sender: Sender<HandshakeResult>,
+    results: Receiver<HandshakeResult>,
     poll_interval: Duration,
-    told: Bucket,
-    /// Strangers that were not told of, and since when they are counted.
-    suppressed: (u64, Instant),
+    reports: Bucket,
+    /// Rejected connections that were not reported, and since when they are counted.
+    unreported: (u64, Instant),
 }
 
-/// A connection before it has shown who it is.
+/// A connection that has not authenticated yet.
 #[derive(Debug)]
 struct PendingHandshake {
-    number: u64,
+    id: u64,
     from: Origin,
     socket: TcpStream,
 }
@@ -81,172 +82,169 @@ struct PendingHandshake {
 type HandshakeResult = (u64, Result<(Fingerprint, SecureChannel), SessionError>);
 
 impl Acceptor {
-    /// Opens for these peers.
-    pub fn open(
+    /// Accepts connections from these peers.
+    pub fn new(
         listener: Listener,
         identity: &Identity,
-        peers: &[Fingerprint],
+        expected: &[Fingerprint],
         timeouts: &Timeouts,
     ) -> Self {
         let now = Instant::now();
-        let (arrived, arrivals) = channel();
+        let (results_sender, results) = channel();
         Self {
             listener,
             identity: identity.clone(),
-            peers: peers.into(),
+            expected: expected.into(),
             timeouts: *timeouts,
             throttle: Throttle::new(now),
             pending: Vec::new(),
             next_id: 0,
-            arrived,
-            arrivals,
-            // Whoever comes at once is not kept waiting; a long wait costs little.
+            results_sender,
+            results,
+            // Short at first, for a peer that connects at once; a long wait costs little.
             poll_interval: Duration::from_millis(1),
-            told: Bucket::new(now),
-            suppressed: (0, now),
+            reports: Bucket::new(now),
+            unreported: (0, now),
         }
     }
 
-    /// Who is expected, in the order in which they were named.
-    pub fn peers(&self) -> &[Fingerprint] {
-        &self.peers
+    /// The expected peers, in the order given.
+    pub fn expected(&self) -> &[Fingerprint] {
+        &self.expected
     }
 
-    /// How long the other side may be silent, and how long to wait for it.
+    /// The timeouts of the connections.
     pub fn timeouts(&self) -> &Timeouts {
         &self.timeouts
     }
 
-    /// The next who comes until then.
+    /// The next result until then.
     pub fn next(&mut self, until: Instant) -> Option<Incoming> {
         loop {
             self.accept_pending();
-            if let Some(count) = self.suppressed_count() {
-                return Some(Incoming::Rejected(count));
+            if let Some(error) = self.unreported_count() {
+                return Some(Incoming::Rejected(error));
             }
             let left = until.saturating_duration_since(Instant::now());
             if left.is_zero() {
                 return None;
             }
-            match self.arrivals.recv_timeout(self.poll_interval.min(left)) {
+            match self.results.recv_timeout(self.poll_interval.min(left)) {
                 Err(_) => self.poll_interval = (2 * self.poll_interval).min(POLL_INTERVAL / 4),
-                Ok((number, ended)) => {
-                    if let Some(visit) = self.finish_handshake(number, ended) {
-                        return Some(visit);
+                Ok((id, result)) => {
+                    if let Some(incoming) = self.finish_handshake(id, result) {
+                        return Some(incoming);
                     }
                 }
             }
         }
     }
 
-    /// Takes connections from the system, and gives those a place that are to be listened to.
+    /// Accepts pending connections, and starts the handshake of those that the throttle admits.
     fn accept_pending(&mut self) {
         for _ in 0..MAX_ACCEPTS_PER_POLL {
             match self.listener.accept_one() {
                 Ok((socket, address)) => {
                     let from = Origin::of(address.ip());
-                    if !self.throttle.admits(from, Instant::now()) || !self.receive(socket, from) {
-                        self.suppressed.0 += 1;
+                    let admitted = self.throttle.admit(from, Instant::now());
+                    if !admitted || !self.start_handshake(socket, from) {
+                        self.unreported.0 += 1;
                     }
                 }
-                // One connection that went away before it was taken says nothing of the next.
+                // This connection is gone; the next may not be.
                 Err(error) if error.kind() == ErrorKind::ConnectionAborted => {}
-                // None is left, or the system is short of something: it may have it after a nap.
+                // There are no more, or the system is out of resources; it may recover by the next poll.
                 Err(_) => return,
             }
         }
     }
 
-    /// Gives a connection a place and a thread; `false` where there is none.
-    fn receive(&mut self, socket: TcpStream, from: Origin) -> bool {
+    /// Starts a handshake on its own thread; `false` where the system has no resources for it.
+    fn start_handshake(&mut self, socket: TcpStream, from: Origin) -> bool {
         if self.pending.len() >= MAX_HANDSHAKES {
             self.evict_oldest();
         }
-        let Ok(held) = socket.try_clone() else {
+        let Ok(clone) = socket.try_clone() else {
             return false;
         };
-        let number = self.next_id;
+        let id = self.next_id;
         self.next_id += 1;
         let (identity, timeouts) = (self.identity.clone(), self.timeouts);
-        let (peers, arrived) = (Arc::clone(&self.peers), self.arrived.clone());
+        let (expected, results) = (Arc::clone(&self.expected), self.results_sender.clone());
         let handshake = move || {
-            let pinned = PinnedKeys::any_of(peers);
-            let secured = tls::server(&identity, &pinned)
+            let pinned = PinnedKeys::any_of(expected);
+            let result = tls::server(&identity, &pinned)
                 .and_then(|tls| secure(socket, tls, Arc::clone(&pinned), &timeouts))
-                .and_then(|channel| Ok((pinned.proven()?, channel)));
-            // Nobody listens any more once the door is closed.
-            let _ = arrived.send((number, secured));
+                .and_then(|channel| Ok((pinned.authenticated()?, channel)));
+            // The acceptor may have been dropped.
+            let _ = results.send((id, result));
         };
         let thread = std::thread::Builder::new().stack_size(HANDSHAKE_STACK);
         let started = thread.spawn(handshake).is_ok();
         if started {
             self.pending.push(PendingHandshake {
-                number,
+                id,
                 from,
-                socket: held,
+                socket: clone,
             });
         }
         started
     }
 
-    /// Ends the handshake that has waited longest among those of the address that has most. Its thread tells of it.
+    /// Aborts the oldest handshake of the address that has the most. Its thread reports the failure.
     fn evict_oldest(&mut self) {
-        let held = |from: Origin| self.pending.iter().filter(|it| it.from == from).count();
-        let most = self.pending.iter().map(|place| held(place.from)).max();
-        // Places are in the order in which they were taken.
+        let count = |from: Origin| self.pending.iter().filter(|it| it.from == from).count();
+        let most = self.pending.iter().map(|it| count(it.from)).max();
+        // `pending` is in the order of arrival.
         let oldest = self
             .pending
             .iter()
-            .position(|place| Some(held(place.from)) == most);
+            .position(|it| Some(count(it.from)) == most);
         if let Some(index) = oldest {
-            let place = self.pending.remove(index);
-            let _ = place.socket.shutdown(Shutdown::Both);
+            let handshake = self.pending.remove(index);
+            let _ = handshake.socket.shutdown(Shutdown::Both);
         }
     }
 
     fn finish_handshake(
         &mut self,
-        number: u64,
-        ended: Result<(Fingerprint, SecureChannel), SessionError>,
+        id: u64,
+        result: Result<(Fingerprint, SecureChannel), SessionError>,
     ) -> Option<Incoming> {
-        let place = self.pending.iter().position(|it| it.number == number);
-        let place = place.map(|index| self.pending.remove(index));
+        let index = self.pending.iter().position(|it| it.id == id);
+        let handshake = index.map(|index| self.pending.remove(index));
         let now = Instant::now();
-        match ended {
+        match result {
             Ok((peer, channel)) => {
-                if let Some(place) = place {
-                    self.throttle.remember(place.from, now);
+                if let Some(handshake) = handshake {
+                    self.throttle.remember(handshake.from, now);
                 }
                 Some(Incoming::Peer(peer, Box::new(channel)))
             }
-            Err(error) if self.told.take(REPORT_RATE, now) => Some(Incoming::Rejected(error)),
+            Err(error) if self.reports.take(REPORT_RATE, now) => Some(Incoming::Rejected(error)),
             Err(_) => {
-                self.suppressed.0 += 1;
+                self.unreported.0 += 1;
                 None
             }
         }
     }
 
-    fn suppressed_count(&mut self) -> Option<SessionError> {
-        let (count, since) = self.suppressed;
-        if since.elapsed() < REPORT_INTERVAL {
+    fn unreported_count(&mut self) -> Option<SessionError> {
+        let (count, since) = self.unreported;
+        let within = since.elapsed();
+        if within < REPORT_INTERVAL {
             return None;
         }
-        self.suppressed = (0, Instant::now());
-        (count > 0).then(|| {
-            SessionError::Network(format!(
-                "{count} more in the last {} s, most of them unheard",
-                since.elapsed().as_secs()
-            ))
-        })
+        self.unreported = (0, Instant::now());
+        (count > 0).then(|| NetworkError::ManyRejected { count, within }.into())
     }
 }
 
-/// Nobody is kept at a door that is closed.
+/// Aborts the pending handshakes.
 impl Drop for Acceptor {
     fn drop(&mut self) {
-        for place in &self.pending {
-            let _ = place.socket.shutdown(Shutdown::Both);
+        for handshake in &self.pending {
+            let _ = handshake.socket.shutdown(Shutdown::Both);
         }
     }
 }

@@ -1,23 +1,23 @@
-//! What both sides must hold in common before anything is computed.
+//! What both sides must agree on before anything is computed.
 //!
 //! ```text
 //! host                                       join
-//!  │── magic, version ──────────────────────▶│   as they are; all that follows in the packets of `sealed.rs`
+//!  │── magic, version ──────────────────────▶│   unframed; everything after it is in the packets of `checksummed.rs`
 //!  │◀────────────────────── magic, version ──│
-//!  │── Hello ───────────────────────────────▶│   patience, and how this side's letters are written
+//!  │── Hello ───────────────────────────────▶│   idle timeout, and the alphabet of this side's cohort
 //!  │◀─────────────────────────────── Hello ──│
-//!  │── Terms ───────────────────────────────▶│   every field of the plan, the cohort's size and its seal
+//!  │── Terms ───────────────────────────────▶│   every field of the plan, the size of the cohort and its tag
 //!  │◀─────────────────────────────── Terms ──│
 //!  │── Roster … ────────────────────────────▶│   ids or pseudonyms, and lengths
 //!  │◀──────────────────────────── Roster … ──│
 //! ```
 //!
-//! The fields are those of [`Spec`] as it is written to result files: whatever an engine or metric adds there is agreed on
-//! without another word here. A difference is found by both sides, and each names the field and both values.
+//! The fields are those of [`Spec`] as result files contain it: whatever an engine or metric adds there is agreed on without
+//! a change here. Both sides find every difference, and each reports the field and both values.
 
 use crate::SessionError;
 use crate::control::{self, Tag};
-use crate::error::{Difference, sanitize};
+use crate::error::{Difference, InternalError, Misbehaviour, sanitize};
 use crate::limits::{IDLE_TIMEOUT_RANGE, MAX_COHORT_LETTERS, MAX_SCANPATHS, PROTOCOL_VERSION};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -26,30 +26,26 @@ use std::time::Duration;
 use veilpath_metrics::{Alphabet, Encoding, Grid};
 use veilpath_protocol::{Channel, Role, Spec};
 
-/// What opens every conversation, whatever the version.
+/// The first bytes of every session, in every version.
 const MAGIC: &[u8; 8] = b"VEILPATH";
 
-/// The field that says which metric it is.
+/// The field with the name of the metric.
 const METRIC: &str = "metric.name";
 
-/// The field that says which engine it is, where it has no numbers to set.
+/// The field with the name of an engine that has no settings.
 const ENGINE: &str = "engine";
 
-/// How the fields of an engine with numbers begin; its name follows.
-const ENGINE_NUMBERS: &str = "engine.";
+/// The prefix of the fields of an engine with settings; the engine's name follows.
+const ENGINE_SETTINGS: &str = "engine.";
 
-/// Settings that are not written while they have the value that they had before there was a choice: so agreements from then
-/// keep their names, and journals and counts go on.
-const OMITTED_DEFAULTS: [(&str, &str); 1] = [("reveal", "score")];
-
-/// How one side's scanpaths are written, as far as it knows without the other.
+/// What one side knows about the alphabet of its cohort before it has met the other.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AlphabetInfo {
-    /// The alphabet that the user named.
+    /// The alphabet that the user asked for.
     pub named: Option<Alphabet>,
     /// The alphabet that the cohort's file declares.
     pub declared: Option<Alphabet>,
-    /// The alphabet in which the file was read.
+    /// The alphabet in which the file was parsed.
     pub read_as: Alphabet,
     /// The grid that the file declares.
     pub grid: Option<Grid>,
@@ -67,24 +63,24 @@ pub(crate) struct Hello {
 }
 
 impl Hello {
-    pub(crate) fn new(letters: &AlphabetInfo, idle: Duration) -> Self {
+    pub(crate) fn new(alphabet: &AlphabetInfo, idle: Duration) -> Self {
         Self {
             idle_timeout_ms: u64::try_from(idle.as_millis()).unwrap_or(u64::MAX),
-            named: letters.named.map(|alphabet| alphabet.to_string()),
-            declared: letters.declared.map(|alphabet| alphabet.to_string()),
-            read_as: letters.read_as.to_string(),
-            grid: letters.grid.map(|grid| grid.to_string()),
+            named: alphabet.named.map(|alphabet| alphabet.to_string()),
+            declared: alphabet.declared.map(|alphabet| alphabet.to_string()),
+            read_as: alphabet.read_as.to_string(),
+            grid: alphabet.grid.map(|grid| grid.to_string()),
         }
     }
 
-    /// How long the other side can bear silence.
-    pub(crate) fn idle(&self) -> Duration {
+    /// The idle timeout of the other side.
+    pub(crate) fn idle_timeout(&self) -> Duration {
         let (least, most) = IDLE_TIMEOUT_RANGE;
         Duration::from_millis(self.idle_timeout_ms).clamp(least, most)
     }
 
-    pub(crate) fn letters(&self) -> Result<AlphabetInfo, SessionError> {
-        let bad = || SessionError::misbehaved("an alphabet or grid that does not exist");
+    pub(crate) fn alphabet(&self) -> Result<AlphabetInfo, SessionError> {
+        let bad = || SessionError::from(Misbehaviour::InvalidAlphabet);
         let alphabet = |text: &Option<String>| {
             let parsed = text.as_deref().map(str::parse::<Alphabet>);
             parsed.transpose().map_err(|_| bad())
@@ -103,7 +99,7 @@ impl Hello {
     }
 }
 
-/// Exchanges versions. They stand outside of any packet and message, so that every version can read them.
+/// Exchanges versions. They are outside of packets and messages, so that every version can read them.
 pub(crate) fn exchange_versions(channel: &mut dyn Channel) -> Result<(), SessionError> {
     channel.send(MAGIC)?;
     channel.send(&PROTOCOL_VERSION.to_le_bytes())?;
@@ -112,7 +108,7 @@ pub(crate) fn exchange_versions(channel: &mut dyn Channel) -> Result<(), Session
     channel.receive(&mut opening)?;
     let (magic, version) = opening.split_at(MAGIC.len());
     if magic != MAGIC {
-        return Err(SessionError::AnotherProgram);
+        return Err(SessionError::NotVeilpath);
     }
     let version = u16::from_le_bytes([version[0], version[1]]);
     if version != PROTOCOL_VERSION {
@@ -125,8 +121,8 @@ pub(crate) fn exchange_versions(channel: &mut dyn Channel) -> Result<(), Session
     Ok(())
 }
 
-/// Exchanges hellos.
-pub(crate) fn open(
+/// Exchanges Hello messages.
+pub(crate) fn exchange_hellos(
     channel: &mut dyn Channel,
     role: Role,
     ours: &Hello,
@@ -142,7 +138,7 @@ pub(crate) struct Terms {
     pub(crate) encoding: BTreeMap<String, String>,
     pub(crate) scanpaths: u64,
     pub(crate) letters: u64,
-    /// A name for the content of the cohort that only its owner can make: the same content has the same name, so that a
+    /// An authentication tag of the cohort's content under its owner's key: the same content has the same tag, so that a
     /// journal is never continued with another cohort.
     pub(crate) cohort_tag: String,
     pub(crate) estimate_only: bool,
@@ -156,14 +152,11 @@ impl Terms {
         cohort_tag: String,
     ) -> Result<Self, SessionError> {
         let value = serde_json::to_value(spec)
-            .map_err(|error| SessionError::Ours(format!("the plan cannot be written: {error}")))?;
+            .map_err(|error| InternalError::Serialise(error.to_string()))?;
         let mut fields = BTreeMap::new();
         flatten("", &value, &mut fields);
-        // The encoding has its own rule: a cohort that says nothing of it differs from none.
-        fields.retain(|name, value| {
-            let written = !OMITTED_DEFAULTS.contains(&(name.as_str(), value.as_str()));
-            written && !name.starts_with("encoding.")
-        });
+        // The encoding has its own rule: a cohort without encoding settings is compatible with any.
+        fields.retain(|name, _| !name.starts_with("encoding."));
         Ok(Self {
             fields,
             encoding: spec.encoding.clone(),
@@ -174,19 +167,13 @@ impl Terms {
         })
     }
 
-    /// Everything in which two plans differ, by this side's view.
+    /// Everything in which the two plans differ.
     pub(crate) fn differences(&self, theirs: &Terms) -> Vec<Difference> {
         const ABSENT: &str = "(not given)";
-        let unwritten = |name: &str| {
-            OMITTED_DEFAULTS
-                .iter()
-                .find(|(unwritten, _)| *unwritten == name)
-        };
         let names = self.fields.keys().chain(theirs.fields.keys());
         let names: std::collections::BTreeSet<&String> = names.collect();
         let value = |terms: &Terms, name: &str| {
-            let absent = unwritten(name).map_or(ABSENT, |(_, value)| value);
-            let value = terms.fields.get(name).map_or(absent, String::as_str);
+            let value = terms.fields.get(name).map_or(ABSENT, String::as_str);
             sanitize(value)
         };
         let (ours_encoding, theirs_encoding) = (
@@ -194,13 +181,13 @@ impl Terms {
             Encoding(theirs.encoding.clone()),
         );
         let encoding = ours_encoding.differences(&theirs_encoding);
-        // Another metric has other numbers: that it is another says it all.
+        // Different metrics have different parameters: the name of the metric is enough.
         let same_metric = self.fields.get(METRIC) == theirs.fields.get(METRIC);
         let both = |name: &str| self.fields.contains_key(name) && theirs.fields.contains_key(name);
-        // So it is with engines, whose names stand alone or before their numbers.
+        // The same holds for engines, whose names are a field or the prefix of their settings.
         let engines = (self.engine(), theirs.engine());
         let same_engine = engines.0 == engines.1;
-        let of_engine = |name: &str| name == ENGINE || name.starts_with(ENGINE_NUMBERS);
+        let of_engine = |name: &str| name == ENGINE || name.starts_with(ENGINE_SETTINGS);
         let engine = (!same_engine).then(|| Difference {
             field: ENGINE.into(),
             ours: sanitize(engines.0.unwrap_or(ABSENT)),
@@ -229,15 +216,15 @@ impl Terms {
 
     /// The name of the engine.
     fn engine(&self) -> Option<&str> {
-        let alone = self.fields.get(ENGINE).map(String::as_str);
-        alone.or_else(|| {
+        let without_settings = self.fields.get(ENGINE).map(String::as_str);
+        without_settings.or_else(|| {
             let mut names = self.fields.keys();
-            let numbers = names.find_map(|name| name.strip_prefix(ENGINE_NUMBERS))?;
-            numbers.split('.').next()
+            let settings = names.find_map(|name| name.strip_prefix(ENGINE_SETTINGS))?;
+            settings.split('.').next()
         })
     }
 
-    /// Whether the numbers are within what this side can bear.
+    /// Whether the announced sizes are within the limits.
     pub(crate) fn check(&self) -> Result<(), SessionError> {
         let tag_is_valid =
             self.cohort_tag.len() == 64 && self.cohort_tag.bytes().all(|c| c.is_ascii_hexdigit());
@@ -245,15 +232,13 @@ impl Terms {
             || self.letters > MAX_COHORT_LETTERS
             || !tag_is_valid
         {
-            return Err(SessionError::misbehaved(
-                "it announced a cohort beyond all limits",
-            ));
+            return Err(Misbehaviour::CohortBeyondLimits.into());
         }
         Ok(())
     }
 }
 
-/// The leaves of a value, each under the path of its names.
+/// The leaves of a value, each with the path of its names.
 fn flatten(path: &str, value: &Value, fields: &mut BTreeMap<String, String>) {
     let below = |name: &str| {
         let name = name.replace('_', "-");
@@ -276,7 +261,7 @@ fn flatten(path: &str, value: &Value, fields: &mut BTreeMap<String, String>) {
         }
         leaf => {
             let text = match leaf {
-                // Not given is the same as not there.
+                // `null` is the same as absent.
                 Value::Null => return,
                 Value::String(text) => text.clone(),
                 // −0 and 0 are the same cost.

@@ -1,18 +1,18 @@
 //! A [`Channel`] over a TLS connection.
 //!
-//! A thread reads: what arrives is deciphered while this side still computes, and waits in a queue of a few megabytes; when
-//! that is full the thread stops reading, the network stops carrying, and the other side has to wait (back-pressure). Two
-//! sides that both send more than the queue holds before they receive would wait for each other: engines take turns.
+//! A reader thread decrypts what arrives while this side still computes, and puts it into a queue of a few megabytes. When the
+//! queue is full the thread stops reading, TCP's window closes, and the other side has to wait (back-pressure). Two sides that
+//! both send more than the queue can take before they receive would block each other: engines take turns.
 //!
-//! A second thread enciphers and writes what gathers, while this side computes what comes next. What fails there is told
-//! when this side next sends or flushes.
+//! A writer thread encrypts and writes what has been sent while this side computes. Its errors are returned by the next
+//! `send` or `flush`.
 //!
-//! Another thread gives a sign of life now and then, so that a side that computes for an hour can be told from one that is
-//! gone. Three things end a wait: silence (not even a sign of life), a stall (nothing but signs of life), and the end of
-//! the connection.
+//! A third thread sends keep-alives, so that a side that computes for an hour can be told from one that is gone. Three things
+//! end a wait: the idle timeout (not even a keep-alive arrived), the stall timeout (only keep-alives arrived), and the end of the
+//! connection.
 
-use crate::SessionError;
 use crate::connection::{CLOSE_TIMEOUT, ConnectionMonitor, POLL_INTERVAL, SharedConnection};
+use crate::error::{NetworkError, SessionError};
 use crate::frames::{Kind, MAX_FRAME};
 use crate::limits::Timeouts;
 use crate::tls::PinnedKeys;
@@ -25,16 +25,16 @@ use std::thread::JoinHandle;
 use std::time::Instant;
 use veilpath_channel::{Channel, ChannelError, copying};
 
-/// Chunks that may wait to be received.
+/// Received chunks that may wait in the queue.
 const MAX_QUEUED_CHUNKS: usize = 64;
 
-/// Bytes that gather before they travel without a flush.
+/// Buffered bytes that are sent without a flush.
 const FLUSH_THRESHOLD: usize = 128 << 10;
 
-/// Gatherings that may wait to be written.
+/// Buffers that may wait to be written.
 const MAX_QUEUED_WRITES: usize = 4;
 
-/// One end of an encrypted connection between two sides that know each other.
+/// One end of an encrypted, mutually authenticated connection.
 #[derive(Debug)]
 pub struct SecureChannel {
     connection: Arc<SharedConnection>,
@@ -43,24 +43,23 @@ pub struct SecureChannel {
     read: usize,
     unsent: Vec<u8>,
     outgoing: Option<SyncSender<Vec<u8>>>,
-    /// Memory of what was written, to be used again.
+    /// Buffers that were written, for reuse.
     written: Receiver<Vec<u8>>,
-    /// Why nothing is written any more.
+    /// Why the writer stopped.
     write_failure: Arc<OnceLock<ChannelError>>,
     writer: Option<JoinHandle<()>>,
     threads: Vec<JoinHandle<()>>,
 }
 
 impl SecureChannel {
-    /// Takes over a connection whose handshake is done.
+    /// Takes over a connection after its handshake.
     pub(crate) fn new(
         socket: TcpStream,
         tls: Connection,
         pinned: Arc<PinnedKeys>,
         timeouts: &Timeouts,
     ) -> Result<Self, SessionError> {
-        let failed =
-            |error: io::Error| SessionError::Network(format!("the connection failed: {error}"));
+        let failed = NetworkError::Connection;
         socket
             .set_read_timeout(Some(POLL_INTERVAL))
             .map_err(failed)?;
@@ -84,10 +83,12 @@ impl SecureChannel {
                 let _ = failure.set(error);
             }
         });
-        let first = timeouts.idle / 4;
+        let interval_at_first = timeouts.idle / 4;
         let threads = vec![
             std::thread::spawn(move || reader_connection.read_all(reading, &to_owner)),
-            std::thread::spawn(move || keep_alive_connection.send_keep_alives(&interval, first)),
+            std::thread::spawn(move || {
+                keep_alive_connection.send_keep_alives(&interval, interval_at_first)
+            }),
         ];
         Ok(Self {
             connection,
@@ -103,12 +104,12 @@ impl SecureChannel {
         })
     }
 
-    /// A view of the connection for another thread.
+    /// A handle that monitors the connection from another thread.
     pub(crate) fn monitor(&self) -> io::Result<ConnectionMonitor> {
         ConnectionMonitor::new(&self.connection)
     }
 
-    /// What the channel's errors mean, and its patience, for whoever holds the channel only as a [`Channel`].
+    /// The shared state: timeouts, and the causes of errors.
     pub(crate) fn connection(&self) -> Arc<SharedConnection> {
         Arc::clone(&self.connection)
     }
@@ -160,30 +161,30 @@ impl Channel for SecureChannel {
     }
 }
 
-/// Writes what gathers, until no more comes or writing fails.
+/// Writes buffers until the channel is dropped or writing fails.
 fn write_all(
     connection: &SharedConnection,
     to_write: &Receiver<Vec<u8>>,
     done: &Sender<Vec<u8>>,
 ) -> Result<(), ChannelError> {
-    while let Ok(mut gathered) = to_write.recv() {
-        for data in gathered.chunks(MAX_FRAME) {
+    while let Ok(mut buffer) = to_write.recv() {
+        for data in buffer.chunks(MAX_FRAME) {
             connection.write(Kind::Data, data)?;
         }
-        gathered.clear();
-        // Where the owner is gone nobody needs it.
-        let _ = done.send(gathered);
+        buffer.clear();
+        // The owner may be gone.
+        let _ = done.send(buffer);
     }
     Ok(())
 }
 
-/// Says good-bye, and waits a little for the other side to have heard everything: a connection that is closed with bytes
-/// still to be read takes the last words with it.
+/// Sends close_notify, and waits a little for the other side to have received everything: closing a socket with unread bytes
+/// would discard what was sent last.
 impl Drop for SecureChannel {
     fn drop(&mut self) {
-        self.connection.leave();
+        self.connection.begin_close();
         let _ = self.flush();
-        // The writer ends when it has written all, or when the line is too slow for a farewell.
+        // The writer ends when it has written everything, or when the close timeout has passed.
         self.outgoing.take();
         if let Some(writer) = self.writer.take() {
             let _ = writer.join();

@@ -1,30 +1,29 @@
-//! Packets with a number and a checksum, above the encrypted connection.
+//! Packets with a number and a checksum, on top of the encrypted connection.
 //!
-//! TLS keeps the network from changing anything. It cannot see what happens to bytes before it enciphers them and after it has deciphered
-//! them: a buffer in broken memory, a mistake in a queue, a gateway that ends one connection and begins another. A secret computation
-//! would not see it either: a garbled table or a ciphertext with one bit turned gives some number, and nobody can tell that it
-//! is a wrong one. So all that a conversation says goes in packets:
+//! TLS keeps the network from changing anything. It cannot detect what happens to bytes before encryption and after decryption:
+//! faulty memory, a bug in a queue, a gateway that joins two connections. A private computation would not detect it either: a
+//! garbled table or a ciphertext with one flipped bit gives some number, and nobody can tell that it is wrong. So everything after
+//! the versions is sent in packets:
 //!
 //! ```text
 //! length (4 bytes) │ checksum (8 bytes) of the packet's number, length and content │ content
 //! ```
 //!
-//! A packet that is damaged, cut, repeated, lost or out of its turn ends the conversation before anybody has seen its
-//! content. The checksum holds no secret. It finds faults; it does not stop a peer that means harm, who can send wrong things in
-//! packets that are in order.
+//! A packet that is corrupted, truncated, repeated, lost or out of order ends the session before its content is used. The
+//! checksum is not keyed. It detects faults; it does not stop a malicious peer, which can send wrong content in valid packets.
 
 use veilpath_channel::{Channel, ChannelError, copying};
 
-/// The most content of one packet: an announced length reserves no more.
+/// The largest content of one packet: an announced length reserves no more.
 const MAX_PACKET: usize = 256 << 10;
 
-/// Pieces of this length travel in packets of their own, straight from the engine's memory and into it.
+/// Pieces of at least this length become packets of their own, without a copy.
 const DIRECT: usize = 8 << 10;
 
 /// Bytes before the content.
 const HEADER: usize = 12;
 
-/// A channel whose content travels in packets.
+/// A channel that sends its content in packets with checksums.
 #[derive(Debug)]
 pub struct ChecksummedChannel<C> {
     inner: C,
@@ -33,8 +32,8 @@ pub struct ChecksummedChannel<C> {
     unsent: Vec<u8>,
     unread: Vec<u8>,
     read: usize,
-    /// After a bad packet nothing that follows can be trusted.
-    damaged: bool,
+    /// After a corrupted packet nothing that follows can be trusted.
+    failed: bool,
 }
 
 impl<C: Channel> ChecksummedChannel<C> {
@@ -47,7 +46,7 @@ impl<C: Channel> ChecksummedChannel<C> {
             unsent: Vec::new(),
             unread: Vec::new(),
             read: 0,
-            damaged: false,
+            failed: false,
         }
     }
 
@@ -67,7 +66,7 @@ impl<C: Channel> ChecksummedChannel<C> {
         let [a, b, c, d, checksum @ ..] = header;
         let length = usize::try_from(u32::from_le_bytes([a, b, c, d])).unwrap_or(usize::MAX);
         if !(1..=MAX_PACKET).contains(&length) {
-            return Err(damaged());
+            return Err(corrupted());
         }
         Ok((length, u64::from_le_bytes(checksum)))
     }
@@ -91,7 +90,7 @@ impl<C: Channel> ChecksummedChannel<C> {
                 };
                 self.inner.receive(content)?;
                 if checksum(number, content) != expected {
-                    return Err(damaged());
+                    return Err(corrupted());
                 }
                 continue;
             }
@@ -122,11 +121,11 @@ impl<C: Channel> Channel for ChecksummedChannel<C> {
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
-        if self.damaged {
-            return Err(damaged());
+        if self.failed {
+            return Err(corrupted());
         }
         let received = self.receive_packets(buffer);
-        self.damaged = received.is_err();
+        self.failed = received.is_err();
         received
     }
 
@@ -141,7 +140,7 @@ fn send_packet(
     sent: &mut u64,
     content: &[u8],
 ) -> Result<(), ChannelError> {
-    let length = u32::try_from(content.len()).map_err(|_| damaged())?;
+    let length = u32::try_from(content.len()).map_err(|_| corrupted())?;
     let mut header = [0; HEADER];
     header[..4].copy_from_slice(&length.to_le_bytes());
     header[4..].copy_from_slice(&checksum(*sent, content).to_le_bytes());
@@ -150,34 +149,31 @@ fn send_packet(
     channel.send(content)
 }
 
-fn damaged() -> ChannelError {
-    ChannelError::Failed(
-        "what arrived is not what was sent: a message was damaged, cut, repeated or out of its turn"
-            .into(),
-    )
+fn corrupted() -> ChannelError {
+    ChannelError::Failed("a packet arrived corrupted, truncated, repeated or out of order".into())
 }
 
 /// Odd, with about as many ones as zeros.
 const MULTIPLIER: u64 = 0x9e37_79b9_7f4a_7c15;
 
-/// Words that are taken in side by side, so that no multiplication waits for another.
-const LANES: usize = 8;
+/// Independent sums, so that no multiplication waits for another.
+const STREAMS: usize = 8;
 
-/// A checksum of a packet. Each step can be undone when the word is known, and when the sum is: so a change within any eight bytes in a row of the
-/// content that start at a multiple of eight is always found, and any other but for one in 2⁶⁴.
+/// The checksum of a packet. Each step is a bijection of the word and of the sum: so a change within any aligned eight bytes of
+/// the content is always detected, and any other change except with probability 2⁻⁶⁴.
 fn checksum(number: u64, content: &[u8]) -> u64 {
-    let mut lanes = [0; LANES];
-    for (start, lane) in (1..).zip(&mut lanes) {
-        *lane = step(start, number);
+    let mut streams = [0; STREAMS];
+    for (start, stream) in (1..).zip(&mut streams) {
+        *stream = step(start, number);
     }
-    let (blocks, rest) = content.as_chunks::<{ 8 * LANES }>();
+    let (blocks, rest) = content.as_chunks::<{ 8 * STREAMS }>();
     for block in blocks {
         let (words, _) = block.as_chunks::<8>();
-        for (lane, word) in lanes.iter_mut().zip(words) {
-            *lane = step(*lane, u64::from_le_bytes(*word));
+        for (stream, word) in streams.iter_mut().zip(words) {
+            *stream = step(*stream, u64::from_le_bytes(*word));
         }
     }
-    let mut sum = lanes.into_iter().fold(content.len() as u64, step);
+    let mut sum = streams.into_iter().fold(content.len() as u64, step);
     for word in rest.chunks(8) {
         let mut padded = [0; 8];
         padded[..word.len()].copy_from_slice(word);
@@ -186,7 +182,7 @@ fn checksum(number: u64, content: &[u8]) -> u64 {
     sum
 }
 
-/// The turn brings the highest bits, on which a product depends least, to where the next product depends on them.
+/// The rotation moves the highest bits, which influence a product least, to where they influence the next one.
 fn step(sum: u64, word: u64) -> u64 {
     (sum.rotate_left(29) ^ word).wrapping_mul(MULTIPLIER)
 }

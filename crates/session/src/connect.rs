@@ -1,8 +1,9 @@
-//! From an address to a channel with the one peer that is expected.
+//! From an address to a channel with the expected peer.
 
 use crate::acceptor::{Acceptor, Incoming};
 use crate::channel::SecureChannel;
 use crate::connection::{POLL_INTERVAL, is_timeout};
+use crate::error::{NetworkError, UsageError};
 use crate::limits::{HANDSHAKE_TIMEOUT, Timeouts, deadline};
 use crate::tls::{self, PinnedKeys};
 use crate::{Fault, Fingerprint, Identity, SessionError};
@@ -12,13 +13,13 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream, ToSocketAddrs};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-/// How long the joining side sleeps before it knocks again.
+/// The pause before the joining side tries again to reach a host that does not answer.
 const CONNECT_RETRY_DELAY: Duration = Duration::from_millis(200);
 
-/// How long where somebody opened and closed again.
+/// The pause before the joining side tries again after the host dropped its connection.
 const RETRY_DELAY: Duration = Duration::from_millis(50);
 
-/// The host's end before anyone has come.
+/// A host's listening socket.
 #[derive(Debug)]
 pub struct Listener {
     socket: TcpListener,
@@ -28,14 +29,13 @@ pub struct Listener {
 impl Listener {
     /// Listens; port 0 lets the system choose one.
     pub fn bind(address: &str) -> Result<Self, SessionError> {
-        let failed = |error: io::Error| match error.kind() {
-            ErrorKind::AddrInUse => SessionError::Network(format!(
-                "{address}: another program listens there already\n  choose another port with --listen, or end that program"
-            )),
-            ErrorKind::InvalidInput => SessionError::Ours(format!(
-                "{address}: this is no address to listen on; it has a host and a port, as in 0.0.0.0:7070"
-            )),
-            _ => SessionError::Network(format!("{address}: cannot listen there: {error}")),
+        let failed = |source: io::Error| {
+            let address = address.to_string();
+            match source.kind() {
+                ErrorKind::AddrInUse => NetworkError::AddressInUse { address }.into(),
+                ErrorKind::InvalidInput => UsageError::InvalidAddress { address }.into(),
+                _ => SessionError::from(NetworkError::Listen { address, source }),
+            }
         };
         let socket = TcpListener::bind(address).map_err(failed)?;
         let bound = socket.local_addr().map_err(failed)?;
@@ -46,50 +46,46 @@ impl Listener {
         })
     }
 
-    /// Where it listens.
+    /// The address it listens on.
     pub fn address(&self) -> SocketAddr {
         self.address
     }
 
-    /// The next connection, where one is there.
+    /// The next pending connection.
     pub(crate) fn accept_one(&self) -> io::Result<(TcpStream, SocketAddr)> {
         self.socket.accept()
     }
 
-    /// Waits for one peer, and listens no more once it has come. Whoever shows no key, or another, is a stranger: it is told
-    /// of and turned away, and the wait goes on. If it goes on in vain, a wrong key is the likely reason and the error.
+    /// Waits for one peer, and stops listening once it has connected. Connections without a key, or with another one, are
+    /// rejected and reported, and the wait goes on. If the peer does not come, a wrong key is the likely reason and becomes the
+    /// error.
     pub fn accept(
         self,
         identity: &Identity,
         peer: Fingerprint,
         timeouts: &Timeouts,
-        rejected: &mut dyn FnMut(&SessionError),
+        on_rejected: &mut dyn FnMut(&SessionError),
     ) -> Result<SecureChannel, SessionError> {
         let deadline = deadline(timeouts.connect);
-        let mut acceptor = Acceptor::open(self, identity, &[peer], timeouts);
+        let mut acceptor = Acceptor::new(self, identity, &[peer], timeouts);
         let mut wrong_key = None;
-        while let Some(visit) = acceptor.next(deadline) {
-            match visit {
+        while let Some(incoming) = acceptor.next(deadline) {
+            match incoming {
                 Incoming::Peer(_, channel) => return Ok(*channel),
                 Incoming::Rejected(error) => {
-                    rejected(&error);
+                    on_rejected(&error);
                     if matches!(error.fault(), Fault::PeerDiffers) {
                         wrong_key = Some(error);
                     }
                 }
             }
         }
-        Err(wrong_key.unwrap_or_else(|| {
-            SessionError::Network(format!(
-                "the other side did not come within {} s",
-                timeouts.connect.as_secs()
-            ))
-        }))
+        Err(wrong_key.unwrap_or_else(|| NetworkError::NoPeer(timeouts.connect).into()))
     }
 }
 
-/// Calls the host until it answers, or too much time has gone. A host at whose door there is a crowd closes connections
-/// unheard: the next attempt may have more luck.
+/// Connects to the host, and tries again until it answers or the connect timeout has passed. A host under load drops
+/// connections before the handshake; the next attempt may succeed.
 pub fn join(
     address: &str,
     identity: &Identity,
@@ -98,22 +94,22 @@ pub fn join(
 ) -> Result<SecureChannel, SessionError> {
     let deadline = deadline(timeouts.connect);
     loop {
-        let (failed, pause) = match connect_tcp(address, deadline) {
+        let (error, pause) = match connect_tcp(address, deadline) {
             Ok(socket) => match join_on(socket, identity, peer, timeouts) {
                 Err(error @ SessionError::Network(_)) => (error, RETRY_DELAY),
-                ended => return ended,
+                result => return result,
             },
-            Err(error @ SessionError::Ours(_)) => return Err(error),
+            Err(error @ SessionError::Usage(_)) => return Err(error),
             Err(error) => (error, CONNECT_RETRY_DELAY),
         };
         if Instant::now() + pause >= deadline {
-            return Err(failed);
+            return Err(error);
         }
         std::thread::sleep(pause);
     }
 }
 
-/// The joining side's end of a connection that stands.
+/// The joining side's handshake on a connected socket.
 pub(crate) fn join_on(
     socket: TcpStream,
     identity: &Identity,
@@ -126,25 +122,20 @@ pub(crate) fn join_on(
 }
 
 fn connect_tcp(address: &str, deadline: Instant) -> Result<TcpStream, SessionError> {
-    let no_address = || {
-        SessionError::Ours(format!(
-            "{address}: this is no address; it has a host and a port, as in hospital.example:7070"
-        ))
+    let invalid = || UsageError::InvalidAddress {
+        address: address.to_string(),
     };
-    let unknown = |error: io::Error| match error.kind() {
-        ErrorKind::InvalidInput => no_address(),
-        _ => SessionError::Network(format!(
-            "{address}: this name could not be found: {error}\n  is it spelled right, and known in this machine's network? numbers do as well, as in 192.0.2.7:7070"
-        )),
+    let unknown = |source: io::Error| match source.kind() {
+        ErrorKind::InvalidInput => SessionError::from(invalid()),
+        _ => NetworkError::UnknownName {
+            address: address.to_string(),
+            source,
+        }
+        .into(),
     };
-    let unreachable = |error: io::Error| {
-        SessionError::Network(format!(
-            "{address}: cannot be reached: {error}\n  is `veilpath host` running there, and may this machine connect to it?"
-        ))
-    };
-    // The address of a page is no name to look up.
+    // A URL is not a name to look up.
     if address.contains('/') {
-        return Err(no_address());
+        return Err(invalid().into());
     }
     let mut last = None;
     for address in address.to_socket_addrs().map_err(unknown)? {
@@ -155,20 +146,24 @@ fn connect_tcp(address: &str, deadline: Instant) -> Result<TcpStream, SessionErr
         }
     }
     Err(match last {
-        Some(error) => unreachable(error),
+        Some(source) => NetworkError::Unreachable {
+            address: address.to_string(),
+            source,
+        }
+        .into(),
         None => unknown(io::Error::new(ErrorKind::NotFound, "it has no address")),
     })
 }
 
-/// The handshake, in bounded time.
+/// The TLS handshake, in bounded time.
 pub(crate) fn secure(
     mut socket: TcpStream,
     mut tls: Connection,
     pinned: Arc<PinnedKeys>,
     timeouts: &Timeouts,
 ) -> Result<SecureChannel, SessionError> {
-    let failed = |error: io::Error| SessionError::Network(format!("the handshake failed: {error}"));
-    // Some systems hand on the listener's way of not waiting.
+    let failed = NetworkError::Handshake;
+    // On some systems a socket inherits the listener's non-blocking mode.
     socket.set_nonblocking(false).map_err(failed)?;
     socket.set_nodelay(true).map_err(failed)?;
     socket
@@ -179,37 +174,31 @@ pub(crate) fn secure(
         .map_err(failed)?;
     let deadline = Instant::now() + HANDSHAKE_TIMEOUT.min(timeouts.idle);
     while tls.is_handshaking() || tls.wants_write() {
-        let moved = if tls.wants_write() {
+        let transferred = if tls.wants_write() {
             tls.write_tls(&mut socket)
         } else {
             tls.read_tls(&mut socket)
         };
-        match moved {
-            Ok(0) => {
-                return Err(SessionError::Network(
-                    "the other side closed the connection during the handshake".into(),
-                ));
-            }
+        match transferred {
+            Ok(0) => return Err(NetworkError::HandshakeClosed.into()),
             Ok(_) => {}
             Err(error) if is_timeout(&error) => {}
-            Err(error) => return Err(failed(error)),
+            Err(error) => return Err(failed(error).into()),
         }
         if let Err(error) = tls.process_new_packets() {
-            // The alert tells the other side why; it is welcome to miss it.
+            // The alert says why; whether it arrives does not matter to this side.
             let _ = tls.write_tls(&mut socket);
             drain(&mut socket);
             return Err(pinned.explain(&error));
         }
         if Instant::now() > deadline {
-            return Err(SessionError::Network(
-                "the other side did not finish the handshake in time".into(),
-            ));
+            return Err(NetworkError::HandshakeTimeout.into());
         }
     }
     SecureChannel::new(socket, tls, pinned, timeouts)
 }
 
-/// Takes in what the other side still says, for a moment: a socket that is closed before would take the alert with it.
+/// Reads what the other side still sends, for a moment: closing a socket with unread bytes would discard the alert.
 fn drain(socket: &mut TcpStream) {
     let _ = socket.shutdown(Shutdown::Write);
     let deadline = Instant::now() + 10 * POLL_INTERVAL;
@@ -228,28 +217,37 @@ mod tests {
     use super::*;
 
     #[test]
-    fn what_is_wrong_with_an_address_is_told_apart() {
+    fn problems_with_an_address_are_told_apart() {
         let soon = Instant::now() + CONNECT_RETRY_DELAY;
-        for page in [
+        for url in [
             "http://127.0.0.1:7070",
             "https://clinic.example/",
             "clinic.example",
         ] {
-            let error = connect_tcp(page, soon).unwrap_err();
+            let error = connect_tcp(url, soon).unwrap_err();
             assert!(
-                matches!(&error, SessionError::Ours(it) if it.contains("a host and a port")),
+                matches!(
+                    error,
+                    SessionError::Usage(UsageError::InvalidAddress { .. })
+                ),
                 "{error}"
             );
         }
-        // This name is kept free for all time.
+        // The top-level domain .invalid never exists.
         let error = connect_tcp("clinic.invalid:7070", soon).unwrap_err();
         assert!(
-            matches!(&error, SessionError::Network(it) if it.contains("could not be found")),
+            matches!(
+                error,
+                SessionError::Network(NetworkError::UnknownName { .. })
+            ),
             "{error}"
         );
         let error = connect_tcp("127.0.0.1:9", soon).unwrap_err();
         assert!(
-            matches!(&error, SessionError::Network(it) if it.contains("running there")),
+            matches!(
+                error,
+                SessionError::Network(NetworkError::Unreachable { .. })
+            ),
             "{error}"
         );
     }

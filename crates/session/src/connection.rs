@@ -1,6 +1,6 @@
-//! What the threads of a channel share: the TLS connection, the socket, and what was heard when.
+//! The state that the threads of a channel share: the TLS connection, the socket, and when something last arrived.
 
-use crate::SessionError;
+use crate::error::{Misbehaviour, SessionError};
 use crate::frames::{self, Kind, Parser};
 use crate::limits::Timeouts;
 use crate::tls::PinnedKeys;
@@ -13,45 +13,44 @@ use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use veilpath_protocol::ChannelError;
 
-/// Bytes that are read from the network at once.
+/// The most bytes that one read takes from the socket.
 const CHUNK: usize = 64 << 10;
 
-/// How long a thread sleeps in the network before it looks at the clock.
+/// How long a read or write blocks before the timeouts are checked.
 pub(crate) const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How long a side that leaves waits for the other to have heard its last words.
+/// How long a closing side waits for the other to have received what was sent last.
 pub(crate) const CLOSE_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// How long it goes on writing them to a side that takes them drop by drop.
+/// How long a closing side keeps writing to one that reads slowly.
 const MAX_CLOSE_TIME: Duration = Duration::from_secs(60);
 
-/// How many times the longest silence a record may take to arrive, on a slow line.
+/// How many idle timeouts a TLS record may take to arrive, on a slow connection.
 const MAX_RECORD_TIMEOUTS: u64 = 4;
 
-/// What the threads of a channel share.
+/// The state that the threads of a channel share.
 #[derive(Debug)]
 pub(crate) struct SharedConnection {
     tls: Mutex<Connection>,
-    /// Held while bytes are written, so that they go out in the order in which they were enciphered.
+    /// Locked while bytes are written, so that they go out in the order in which they were encrypted.
     outgoing: Mutex<TcpStream>,
     pinned: Arc<PinnedKeys>,
     start: Instant,
-    /// When bytes last came, whatever they were.
-    heard: AtomicU64,
-    /// When something last came that could be deciphered.
-    understood: AtomicU64,
+    /// When bytes last arrived, in milliseconds since `start`.
+    last_bytes: AtomicU64,
+    /// When something last arrived that could be decrypted.
+    last_plaintext: AtomicU64,
     reader_blocked: AtomicBool,
     /// Nothing more will be read.
-    over: AtomicBool,
-    /// When this side began to leave.
-    left: OnceLock<Instant>,
-    /// Set with the TLS connection held: after its last word nothing is deciphered any more, because an error would need
-    /// another word.
+    closed: AtomicBool,
+    /// When this side began to close.
+    closing_since: OnceLock<Instant>,
+    /// Set while `tls` is locked: after close_notify nothing is decrypted any more, because an error would need an alert.
     sent_close_notify: AtomicBool,
     idle: Duration,
     stall_ms: AtomicU64,
     cause: Mutex<Option<SessionError>>,
-    /// Dropping it ends the signs of life.
+    /// Dropping it ends the keep-alives.
     keep_alive: Mutex<Option<Sender<Duration>>>,
 }
 
@@ -68,50 +67,50 @@ impl SharedConnection {
             outgoing: Mutex::new(socket),
             pinned,
             start: Instant::now(),
-            heard: AtomicU64::new(0),
-            understood: AtomicU64::new(0),
+            last_bytes: AtomicU64::new(0),
+            last_plaintext: AtomicU64::new(0),
             reader_blocked: AtomicBool::new(false),
-            over: AtomicBool::new(false),
-            left: OnceLock::new(),
+            closed: AtomicBool::new(false),
+            closing_since: OnceLock::new(),
             sent_close_notify: AtomicBool::new(false),
             idle: timeouts.idle,
-            // Until there is work, signs of life alone are not enough.
+            // Keep-alives are not enough before the engine runs.
             stall_ms: AtomicU64::new(millis(timeouts.idle)),
             cause: Mutex::new(None),
             keep_alive: Mutex::new(Some(keep_alive)),
         }
     }
 
-    /// The time that the owner waits for data.
+    /// How long the owner waits for data.
     pub(crate) fn stall(&self) -> Duration {
         Duration::from_millis(self.stall_ms.load(Ordering::Relaxed))
     }
 
-    /// Ends the signs of life, and makes writing less patient.
-    pub(crate) fn leave(&self) {
+    /// Ends the keep-alives, and shortens the timeout of writes.
+    pub(crate) fn begin_close(&self) {
         guard(&self.keep_alive).take();
-        let _ = self.left.set(Instant::now());
+        let _ = self.closing_since.set(Instant::now());
     }
 
-    /// Ends everything.
+    /// Closes the socket.
     pub(crate) fn shutdown(&self) {
         let _ = guard(&self.outgoing).shutdown(Shutdown::Both);
     }
 
-    /// The time that the owner waits for data, from now on.
+    /// Sets how long the owner waits for data.
     pub(crate) fn set_stall(&self, stall: Duration) {
         self.stall_ms.store(millis(stall), Ordering::Relaxed);
     }
 
-    /// Gives signs of life often enough for the other side's patience.
+    /// Sends keep-alives often enough for the other side's idle timeout.
     pub(crate) fn set_keep_alive(&self, idle: Duration) {
         if let Some(keep_alive) = &*guard(&self.keep_alive) {
-            // The thread is gone only when the line is.
+            // The thread is gone only when the connection is.
             let _ = keep_alive.send(idle.min(self.idle) / 4);
         }
     }
 
-    /// Why the channel failed, where more is known than the channel's error says.
+    /// Why the channel failed, where more is known than the channel's error contains.
     pub(crate) fn cause(&self) -> Option<SessionError> {
         guard(&self.cause).take()
     }
@@ -120,18 +119,18 @@ impl SharedConnection {
         millis(self.start.elapsed())
     }
 
-    /// How long nothing was heard; where this side is too busy to listen, that is no time at all.
+    /// How long nothing arrived; zero while this side is too busy to read.
     pub(crate) fn idle_for(&self) -> Duration {
         if self.reader_blocked.load(Ordering::Relaxed) {
             return Duration::ZERO;
         }
-        let heard = self.heard.load(Ordering::Relaxed);
-        Duration::from_millis(self.now().saturating_sub(heard))
+        let last_bytes = self.last_bytes.load(Ordering::Relaxed);
+        Duration::from_millis(self.now().saturating_sub(last_bytes))
     }
 
-    /// Whether the other side has left, or the line has failed.
-    pub(crate) fn is_over(&self) -> bool {
-        self.over.load(Ordering::Relaxed)
+    /// Whether the other side has closed the connection, or it has failed.
+    pub(crate) fn is_closed(&self) -> bool {
+        self.closed.load(Ordering::Relaxed)
     }
 
     fn is_idle(&self) -> bool {
@@ -142,22 +141,23 @@ impl SharedConnection {
         self.now().saturating_sub(moment.load(Ordering::Relaxed))
     }
 
-    /// Notes that bytes came. Gives `false` where they have come for too long without making sense: where the length of a
-    /// record was changed on its way, all that follows, signs of life too, is taken for its content.
+    /// Notes that bytes arrived. Returns `false` when bytes have arrived for too long without a complete record: where the
+    /// length of a record was corrupted, everything after it, keep-alives included, is taken for its content.
     fn note_bytes(&self) -> bool {
         let idle = millis(self.idle);
-        // After a gap this side has slept, or it would have left: what made no sense before it does not count.
-        let slept = self.since(&self.heard) > idle;
-        let nonsense = self.since(&self.understood) > idle.saturating_mul(MAX_RECORD_TIMEOUTS);
-        self.hear(slept);
-        slept || !nonsense
+        // After a longer gap this machine was suspended, or it would have timed out: what arrived before does not count.
+        let suspended = self.since(&self.last_bytes) > idle;
+        let incomplete =
+            self.since(&self.last_plaintext) > idle.saturating_mul(MAX_RECORD_TIMEOUTS);
+        self.note_received(suspended);
+        suspended || !incomplete
     }
 
-    fn hear(&self, understood: bool) {
+    fn note_received(&self, decrypted: bool) {
         let now = self.now();
-        self.heard.store(now, Ordering::Relaxed);
-        if understood {
-            self.understood.store(now, Ordering::Relaxed);
+        self.last_bytes.store(now, Ordering::Relaxed);
+        if decrypted {
+            self.last_plaintext.store(now, Ordering::Relaxed);
         }
     }
 
@@ -166,7 +166,7 @@ impl SharedConnection {
         let header = frames::header(kind, data.len())
             .map_err(|error| ChannelError::Failed(error.to_string()))?;
         self.encrypt_and_send(|tls| {
-            // Together, so that the header is no record of its own; a writer without limit takes all at once.
+            // Together, so that the header does not become a record of its own; a writer without limit takes all at once.
             let parts = [IoSlice::new(&header), IoSlice::new(data)];
             let taken = tls.writer().write_vectored(&parts)?;
             if taken == header.len() + data.len() {
@@ -177,7 +177,7 @@ impl SharedConnection {
         })
     }
 
-    /// Tells the other side that nothing more comes.
+    /// Tells the other side that nothing more follows.
     pub(crate) fn close_notify(&self) -> Result<(), ChannelError> {
         self.encrypt_and_send(|tls| {
             tls.send_close_notify();
@@ -196,7 +196,7 @@ impl SharedConnection {
         let mut socket = guard(&self.outgoing);
         let mut bytes = Vec::new();
         {
-            // Not held while the network is slow: the reader needs it.
+            // Not locked while the socket blocks: the reader needs it.
             let mut tls = guard(&self.tls);
             tls.set_buffer_limit(None);
             put(&mut tls).map_err(failed)?;
@@ -208,33 +208,34 @@ impl SharedConnection {
     }
 
     fn write_socket(&self, socket: &mut TcpStream, mut bytes: &[u8]) -> Result<(), ChannelError> {
-        let mut moved = Instant::now();
+        let mut last_write = Instant::now();
         while !bytes.is_empty() {
             match socket.write(bytes) {
                 Ok(0) => return Err(ChannelError::Closed),
                 Ok(count) => {
                     bytes = &bytes[count..];
-                    moved = Instant::now();
+                    last_write = Instant::now();
                 }
                 Err(error) if is_timeout(&error) => {
-                    let waited = millis(moved.elapsed());
-                    let farewell = self.left.get().is_some() && waited > millis(CLOSE_TIMEOUT);
+                    let waited = millis(last_write.elapsed());
+                    let closing = self.closing_since.get().is_some();
+                    let close_timeout = closing && waited > millis(CLOSE_TIMEOUT);
                     let stall = self.stall_ms.load(Ordering::Relaxed);
-                    if farewell || waited > stall || self.is_idle() {
+                    if close_timeout || waited > stall || self.is_idle() {
                         return Err(ChannelError::TimedOut);
                     }
                 }
-                Err(error) => return Err(broken(&error)),
+                Err(error) => return Err(channel_error(&error)),
             }
-            let left = self.left.get();
-            if left.is_some_and(|left| left.elapsed() > MAX_CLOSE_TIME) {
+            let closing = self.closing_since.get();
+            if closing.is_some_and(|since| since.elapsed() > MAX_CLOSE_TIME) {
                 return Err(ChannelError::TimedOut);
             }
         }
         Ok(())
     }
 
-    /// Until nobody wants them any more.
+    /// Sends keep-alives until the channel closes.
     pub(crate) fn send_keep_alives(&self, interval: &Receiver<Duration>, first: Duration) {
         let mut every = first;
         loop {
@@ -250,7 +251,7 @@ impl SharedConnection {
         }
     }
 
-    /// Hands on all that comes, and at last why no more comes.
+    /// Passes on everything that arrives, and finally why nothing more will.
     pub(crate) fn read_all(
         &self,
         socket: TcpStream,
@@ -260,8 +261,8 @@ impl SharedConnection {
             Ok(()) => ChannelError::Closed,
             Err(error) => error,
         };
-        self.over.store(true, Ordering::Relaxed);
-        // Where the owner is gone nobody wants to know.
+        self.closed.store(true, Ordering::Relaxed);
+        // The owner may be gone.
         let _ = owner.send(Err(error));
     }
 
@@ -272,7 +273,7 @@ impl SharedConnection {
     ) -> Result<(), ChannelError> {
         let mut parser = Parser::default();
         let mut buffer = vec![0; CHUNK];
-        // The handshake may have read more than itself.
+        // The handshake may have read more than its own messages.
         let mut count = 0;
         loop {
             let mut data = Vec::new();
@@ -280,7 +281,7 @@ impl SharedConnection {
             if !data.is_empty() {
                 self.reader_blocked.store(true, Ordering::Relaxed);
                 let sent = owner.send(Ok(data));
-                self.hear(true);
+                self.note_received(true);
                 self.reader_blocked.store(false, Ordering::Relaxed);
                 if sent.is_err() {
                     return Ok(());
@@ -299,13 +300,13 @@ impl SharedConnection {
                             return Err(ChannelError::TimedOut);
                         }
                     }
-                    Err(error) => return Err(broken(&error)),
+                    Err(error) => return Err(channel_error(&error)),
                 }
             };
         }
     }
 
-    /// Data from bytes of the network; `true` when the other side has said good-bye.
+    /// Decrypts bytes from the network; `true` when the other side has sent close_notify.
     fn decrypt(
         &self,
         mut bytes: &[u8],
@@ -327,13 +328,13 @@ impl SharedConnection {
                 if let Ok(state) = &state {
                     let mut left = state.plaintext_bytes_to_read();
                     if left > 0 {
-                        self.hear(true);
+                        self.note_received(true);
                     }
                     let mut reader = tls.reader();
                     while left > 0 && parsed.is_ok() {
-                        let plain = reader.fill_buf().map_err(failed)?;
-                        let count = plain.len().min(left);
-                        parsed = parser.feed(&plain[..count], data);
+                        let plaintext = reader.fill_buf().map_err(failed)?;
+                        let count = plaintext.len().min(left);
+                        parsed = parser.feed(&plaintext[..count], data);
                         reader.consume(count);
                         left = if count == 0 { 0 } else { left - count };
                     }
@@ -341,11 +342,11 @@ impl SharedConnection {
                 state
             };
             let state = state.map_err(|error| {
-                // The alert that says why is on its way before this side leaves.
+                // Sends the alert that says why before this side closes.
                 let _ = self.encrypt_and_send(|_| Ok(()));
-                self.blame(self.pinned.explain(&error))
+                self.fail(self.pinned.explain(&error))
             })?;
-            parsed.map_err(|error| self.blame(SessionError::misbehaved(error.to_string())))?;
+            parsed.map_err(|error| self.fail(Misbehaviour::from(error).into()))?;
             if state.peer_has_closed() {
                 return Ok(true);
             }
@@ -355,18 +356,18 @@ impl SharedConnection {
         }
     }
 
-    fn blame(&self, cause: SessionError) -> ChannelError {
+    fn fail(&self, cause: SessionError) -> ChannelError {
         let error = ChannelError::Failed(cause.to_string());
         guard(&self.cause).get_or_insert(cause);
         error
     }
 }
 
-/// Tells whether the other end is still there, and can end the connection, while another thread works with it.
+/// Monitors a connection, and can abort it, while another thread uses it.
 #[derive(Debug)]
 pub(crate) struct ConnectionMonitor {
     connection: Arc<SharedConnection>,
-    /// Of its own: the line's is in use for as long as a write takes, and a dead line takes nothing.
+    /// A clone: the connection's own socket is locked while a write blocks.
     socket: TcpStream,
 }
 
@@ -378,18 +379,18 @@ impl ConnectionMonitor {
         })
     }
 
-    /// How long nothing was heard.
+    /// How long nothing arrived.
     pub(crate) fn idle_for(&self) -> Duration {
         self.connection.idle_for()
     }
 
-    /// Ends the connection at once; whoever works with it finds it closed.
-    pub(crate) fn cut(&self) {
+    /// Closes the connection at once; the thread that uses it finds it closed.
+    pub(crate) fn abort(&self) {
         let _ = self.socket.shutdown(Shutdown::Both);
     }
 }
 
-/// A thread that panicked would have left these as they were before its call: none of them is changed in steps.
+/// Poisoning is harmless: no thread changes these in several steps.
 fn guard<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -398,7 +399,7 @@ fn millis(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Whether nothing failed but the wait for this tick.
+/// Whether only the poll interval has passed.
 pub(crate) fn is_timeout(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -406,7 +407,7 @@ pub(crate) fn is_timeout(error: &io::Error) -> bool {
     )
 }
 
-fn broken(error: &io::Error) -> ChannelError {
+fn channel_error(error: &io::Error) -> ChannelError {
     match error.kind() {
         ErrorKind::ConnectionReset
         | ErrorKind::ConnectionAborted

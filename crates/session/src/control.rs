@@ -1,17 +1,18 @@
 //! The messages before and after the work: a tag, a length, and JSON.
 //!
-//! They are few and small, so that a form that people can read in a trace costs nothing. A length is held against the
-//! limit of its tag before memory is reserved. In the place of any of them a side may decline, with a reason in words; before its terms a host may ask to wait.
+//! They are few and small, so a form that people can read in a trace costs nothing. A length is checked against the limit of
+//! its tag before memory is reserved. Instead of any of them a side may decline, with a reason; before its terms a host may
+//! ask the peer to wait.
 
 use crate::SessionError;
-use crate::error::sanitize;
+use crate::error::{DeclineReason, InternalError, Misbehaviour, NetworkError};
 use crate::limits::{MAX_PAIRS, MAX_QUEUE_TIME};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
 use veilpath_protocol::{Channel, Role};
 
-/// What a message is.
+/// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Tag {
     Hello = 1,
@@ -25,8 +26,8 @@ pub(crate) enum Tag {
 }
 
 impl Tag {
-    /// The most bytes of such a message.
-    pub(crate) fn limit(self) -> usize {
+    /// The largest content, in bytes.
+    pub(crate) fn max_bytes(self) -> usize {
         match self {
             Tag::Hello | Tag::Ready | Tag::Finished | Tag::Wait | Tag::Decline => 4 << 10,
             Tag::Terms => 256 << 10,
@@ -34,21 +35,34 @@ impl Tag {
             Tag::Done => (MAX_PAIRS / 8) as usize,
         }
     }
+
+    fn name(self) -> &'static str {
+        match self {
+            Tag::Hello => "Hello",
+            Tag::Terms => "Terms",
+            Tag::Roster => "Roster",
+            Tag::Ready => "Ready",
+            Tag::Done => "Done",
+            Tag::Finished => "Finished",
+            Tag::Wait => "Wait",
+            Tag::Decline => "Decline",
+        }
+    }
 }
 
-/// Why a side will not go on.
+/// The sender ends the session.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Decline {
-    pub(crate) reason: String,
+    pub(crate) reason: DeclineReason,
 }
 
-/// The host works with others first. It comes again and again before the host's next message, so that nobody takes the
-/// host for dead.
+/// The host serves other peers first. It repeats this until its next message, so that the peer can tell a busy host from a
+/// dead one.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Wait {
-    /// How many are before this side.
+    /// Peers ahead of this one in the queue.
     pub(crate) ahead: u64,
 }
 
@@ -58,8 +72,8 @@ pub(crate) fn send<T: Serialize>(
     tag: Tag,
     message: &T,
 ) -> Result<(), SessionError> {
-    let bytes = serde_json::to_vec(message)
-        .map_err(|error| SessionError::Ours(format!("a message cannot be written: {error}")))?;
+    let bytes =
+        serde_json::to_vec(message).map_err(|error| InternalError::Serialise(error.to_string()))?;
     send_bytes(channel, tag, &bytes)
 }
 
@@ -71,8 +85,8 @@ pub(crate) fn send_bytes(
 ) -> Result<(), SessionError> {
     let length = u32::try_from(bytes.len())
         .ok()
-        .filter(|_| bytes.len() <= tag.limit())
-        .ok_or_else(|| SessionError::Ours(format!("a message is too long ({tag:?})")))?;
+        .filter(|_| bytes.len() <= tag.max_bytes())
+        .ok_or(InternalError::MessageTooLong(tag.name()))?;
     channel.send(&[tag as u8])?;
     channel.send(&length.to_le_bytes())?;
     channel.send(bytes)?;
@@ -92,65 +106,65 @@ pub(crate) fn receive_bytes(channel: &mut dyn Channel, tag: Tag) -> Result<Vec<u
     Ok(receive_one_of(channel, &[tag])?.1)
 }
 
-/// Receives a message, however often the other side asks to wait for it; each time is told.
+/// Receives a message. The other side may ask to wait any number of times before it; `waiting` is called each time.
 pub(crate) fn receive_after_wait<T: DeserializeOwned>(
     channel: &mut dyn Channel,
     tag: Tag,
     waiting: &mut dyn FnMut(u64),
 ) -> Result<T, SessionError> {
-    let begin = Instant::now();
+    let start = Instant::now();
     loop {
         let (found, bytes) = receive_one_of(channel, &[tag, Tag::Wait])?;
         if found == tag {
             return decode(tag, &bytes);
         }
         let wait: Wait = decode(Tag::Wait, &bytes)?;
-        if begin.elapsed() > MAX_QUEUE_TIME {
-            return Err(SessionError::Network(
-                "the other side was busy with others all the time".into(),
-            ));
+        if start.elapsed() > MAX_QUEUE_TIME {
+            return Err(NetworkError::HostBusy.into());
         }
         waiting(wait.ahead);
     }
 }
 
-fn receive_one_of(channel: &mut dyn Channel, due: &[Tag]) -> Result<(Tag, Vec<u8>), SessionError> {
+fn receive_one_of(
+    channel: &mut dyn Channel,
+    expected: &[Tag],
+) -> Result<(Tag, Vec<u8>), SessionError> {
     let mut head = [0; 5];
     channel.receive(&mut head)?;
     let [found, length @ ..] = head;
     let length = u32::from_le_bytes(length) as usize;
-    let mut allowed = due.iter().chain(&[Tag::Decline]);
+    let mut allowed = expected.iter().chain(&[Tag::Decline]);
     let Some(&tag) = allowed.find(|&&tag| tag as u8 == found) else {
-        let due = due.first().map(|tag| format!(" than {tag:?}"));
-        return Err(SessionError::misbehaved(format!(
-            "a message other{} came",
-            due.unwrap_or_default()
-        )));
+        let expected = expected.first().map_or("no message", |tag| tag.name());
+        return Err(Misbehaviour::UnexpectedMessage { expected, found }.into());
     };
-    let limit = tag.limit();
-    if length > limit {
-        return Err(SessionError::misbehaved(format!(
-            "a message of {length} bytes came where at most {limit} are allowed"
-        )));
+    let max = tag.max_bytes();
+    if length > max {
+        return Err(Misbehaviour::MessageTooLong { length, max }.into());
     }
     let mut bytes = vec![0; length];
     channel.receive(&mut bytes)?;
     if tag == Tag::Decline {
         let decline: Decline = decode(Tag::Decline, &bytes)?;
-        return Err(SessionError::Declined(sanitize(&decline.reason)));
+        return Err(SessionError::Declined(decline.reason));
     }
     Ok((tag, bytes))
 }
 
-/// Reads a message.
+/// Parses a message.
 pub(crate) fn decode<T: DeserializeOwned>(tag: Tag, bytes: &[u8]) -> Result<T, SessionError> {
-    // The parser's own words could quote the message.
-    serde_json::from_slice(bytes)
-        .map_err(|_| SessionError::misbehaved(format!("a malformed message ({tag:?})")))
+    // The parser's error could quote the message.
+    serde_json::from_slice(bytes).map_err(|_| {
+        Misbehaviour::MalformedMessage {
+            message: tag.name(),
+        }
+        .into()
+    })
 }
 
-/// Both sides tell each other the same kind of thing. The host speaks first, so that two long messages never wait for each
-/// other. Both have heard everything before either judges.
+/// Both sides send the same kind of message. The host sends first, so that two long messages never block each other. Both
+/// have received everything before either checks it.
 pub(crate) fn exchange<T: Serialize + DeserializeOwned>(
     channel: &mut dyn Channel,
     role: Role,
@@ -172,25 +186,23 @@ pub(crate) fn exchange<T: Serialize + DeserializeOwned>(
     }
 }
 
-/// Tells the other side, in its next message's place, that this side will not go on.
+/// Sends a Decline instead of the next message.
 pub(crate) fn decline(
     channel: &mut dyn Channel,
     role: Role,
     next: Tag,
-    reason: &str,
+    reason: DeclineReason,
 ) -> Result<(), SessionError> {
-    let reason = Decline {
-        reason: reason.to_string(),
-    };
     if role == Role::Join {
         receive_bytes(channel, next)?;
     }
-    send(channel, Tag::Decline, &reason)
+    send(channel, Tag::Decline, &Decline { reason })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::Limit;
     use veilpath_protocol::memory_pair;
 
     fn received(bytes: &[u8]) -> SessionError {
@@ -202,7 +214,7 @@ mod tests {
     }
 
     #[test]
-    fn limits_hold_before_anything_is_reserved() {
+    fn limits_are_checked_before_memory_is_reserved() {
         let mut head = vec![Tag::Hello as u8];
         head.extend(u32::MAX.to_le_bytes());
         assert!(matches!(received(&head), SessionError::Misbehaved(_)));
@@ -220,13 +232,18 @@ mod tests {
     }
 
     #[test]
-    fn a_side_that_declines_is_heard_in_place_of_what_was_due() {
-        let (mut host, mut join) = memory_pair();
-        decline(&mut host, Role::Host, Tag::Ready, "no\u{7}pe").unwrap();
-        let error = receive::<u8>(&mut join, Tag::Ready).unwrap_err();
-        assert!(
-            matches!(&error, SessionError::Declined(reason) if reason == "no\u{fffd}pe"),
-            "{error}"
-        );
+    fn a_decline_is_received_instead_of_the_next_message() {
+        for reason in [
+            DeclineReason::LocalProblem,
+            DeclineReason::Limit(Limit::TooManyPairs { pairs: 9, max: 8 }),
+        ] {
+            let (mut host, mut join) = memory_pair();
+            decline(&mut host, Role::Host, Tag::Ready, reason.clone()).unwrap();
+            let error = receive::<u8>(&mut join, Tag::Ready).unwrap_err();
+            assert!(
+                matches!(&error, SessionError::Declined(received) if *received == reason),
+                "{error}"
+            );
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! Names for contents: of a cohort, of an agreement, of one side's part in it.
+//! Digests that identify a cohort, an agreement, and one side's journal of it.
 
 use crate::Identity;
 use crate::agreement::Terms;
@@ -8,20 +8,20 @@ use ring::digest::{Context, SHA256};
 use veilpath_metrics::Cohort;
 use veilpath_protocol::{Role, Spec};
 
-/// Each side of an agreement has a journal of its own, also where one user plays both.
-pub(crate) fn journal_id(id: &[u8; 32], role: Role) -> [u8; 32] {
+/// The id of one side's journal: the two sides of an agreement have different ones, also for the same user.
+pub(crate) fn journal_id(agreement: &[u8; 32], role: Role) -> [u8; 32] {
     let mut context = Context::new(&SHA256);
-    context.update(id);
+    context.update(agreement);
     context.update(match role {
         Role::Host => b"host",
         Role::Join => b"join",
     });
-    let mut name = [0; 32];
-    name.copy_from_slice(context.finish().as_ref());
-    name
+    let mut id = [0; 32];
+    id.copy_from_slice(context.finish().as_ref());
+    id
 }
 
-/// A name for the content of a cohort that only this side can make.
+/// An authentication tag of a cohort's content, under the key of its owner.
 pub(crate) fn cohort_tag(cohort: &Cohort, identity: &Identity) -> String {
     let mut context = Context::new(&SHA256);
     for entry in &cohort.entries {
@@ -39,7 +39,7 @@ pub(crate) fn cohort_tag(cohort: &Cohort, identity: &Identity) -> String {
     hex(&identity.tag("cohort", &[context.finish().as_ref()]))
 }
 
-/// A name for everything that was agreed on, the same on both sides.
+/// The id of an agreement: a digest of everything that was agreed on, the same on both sides.
 pub(crate) fn agreement_id(
     terms: &Terms,
     spec: &Spec,
@@ -52,7 +52,7 @@ pub(crate) fn agreement_id(
         context.update(&(bytes.len() as u64).to_le_bytes());
         context.update(bytes);
     };
-    put(b"veilpath agreement 1");
+    put(b"veilpath agreement 2");
     for fields in [&terms.fields, &spec.encoding] {
         put(&(fields.len() as u64).to_le_bytes());
         for (name, value) in fields {
@@ -62,8 +62,8 @@ pub(crate) fn agreement_id(
     }
     put(parties.host.bytes());
     put(parties.join.bytes());
-    for (cohort_tag, roster) in cohort_tags.iter().zip(rosters) {
-        put(cohort_tag.as_bytes());
+    for (tag, roster) in cohort_tags.iter().zip(rosters) {
+        put(tag.as_bytes());
         put(&roster.digest());
     }
     let mut id = [0; 32];

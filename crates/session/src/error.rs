@@ -1,4 +1,16 @@
-//! What can end a session, sorted by whose fault it is.
+//! Why a session failed, sorted by whose fault it is.
+
+mod file;
+mod misbehaviour;
+mod network;
+mod refusal;
+mod usage;
+
+pub use file::FileProblem;
+pub use misbehaviour::Misbehaviour;
+pub use network::NetworkError;
+pub use refusal::{DeclineReason, Limit};
+pub use usage::{InternalError, UsageError};
 
 use crate::Fingerprint;
 use std::io;
@@ -8,83 +20,92 @@ use veilpath_protocol::{ChannelError, ProtocolError};
 /// Whose fault an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fault {
-    /// The other side wants something else, or is somebody else.
+    /// The peer asks for something else, or is somebody else.
     PeerDiffers,
-    /// The other side broke the rules.
+    /// The peer broke the protocol.
     PeerMisbehaves,
-    /// The line failed.
+    /// The network failed.
     Network,
-    /// A file of ours is bad.
+    /// A local file cannot be used.
     File,
-    /// This side was asked for something impossible.
-    Ours,
+    /// The caller asked for something impossible.
+    Usage,
+    /// A bug in this program, or an operating system without random numbers.
+    Internal,
 }
 
 /// A setting in which the two sides differ.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Difference {
-    /// Which.
+    /// The field of the plan.
     pub field: String,
     /// Its value on this side.
     pub ours: String,
-    /// Its value on the other.
+    /// Its value on the other side, safe to print.
     pub theirs: String,
 }
 
-/// A session that did not come to its end.
+/// Why a session failed.
 #[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
 pub enum SessionError {
     /// The two sides ask for different things.
     #[error("{}", list(.0))]
     Differs(Vec<Difference>),
-    /// Somebody else is at the other end.
+    /// The peer has a different key from the one that was expected.
     #[error(
         "the other side is not the expected one: its fingerprint is {found}, and {expected} was expected"
     )]
     WrongPeer {
-        /// The one that was given.
+        /// The expected fingerprint.
         expected: Fingerprint,
-        /// The one of whoever is there.
+        /// The fingerprint of the peer's key.
         found: Fingerprint,
     },
-    /// Somebody who is none of those who are expected.
-    #[error("nobody with the fingerprint {found} is expected")]
+    /// The peer is not one of the expected ones.
+    #[error("no peer with the fingerprint {found} is expected")]
     UnknownPeer {
-        /// The one of whoever is there.
+        /// The fingerprint of the peer's key.
         found: Fingerprint,
     },
-    /// The other side expects somebody else.
-    #[error("the other side refused this side's fingerprint: it expects another")]
-    NotExpected,
-    /// The other side declined, with a reason.
+    /// The peer rejected this side's key.
+    #[error("the other side rejected this side's fingerprint: it expects another one")]
+    KeyRejected,
+    /// The peer declined the session.
     #[error("the other side declined: {0}")]
-    Declined(String),
-    /// This side declines, by a limit of its own.
-    #[error("{0}")]
-    Limit(String),
-    /// The other side broke the rules.
+    Declined(DeclineReason),
+    /// The peer only asked for an estimate.
+    #[error("the other side asked for an estimate only; nothing was computed")]
+    EstimateOnly,
+    /// This side declined because of a limit.
+    #[error(transparent)]
+    Limit(#[from] Limit),
+    /// The peer broke the protocol.
     #[error("the other side broke the protocol: {0}")]
-    Misbehaved(String),
-    /// Whoever is at the other end is no Veilpath.
-    #[error("another program is at the other end: it does not speak veilpath's protocol")]
-    AnotherProgram,
-    /// The line failed.
-    #[error("{0}")]
-    Network(String),
-    /// A file could not be used.
+    Misbehaved(#[from] Misbehaviour),
+    /// The program at the other end is not Veilpath.
+    #[error("the program at the other end does not speak Veilpath's protocol")]
+    NotVeilpath,
+    /// The network failed.
+    #[error(transparent)]
+    Network(#[from] NetworkError),
+    /// A local file cannot be used.
     #[error("{}: {problem}", path.display())]
     File {
-        /// Which.
+        /// The file.
         path: PathBuf,
         /// What is wrong with it.
-        problem: String,
+        problem: FileProblem,
     },
-    /// An engine stopped.
+    /// An engine failed.
     #[error(transparent)]
     Protocol(#[from] ProtocolError),
-    /// This side was asked for something impossible.
-    #[error("{0}")]
-    Ours(String),
+    /// The caller asked for something impossible.
+    #[error(transparent)]
+    Usage(#[from] UsageError),
+    /// A bug in this program, or an operating system without random numbers.
+    #[error("internal error: {0}")]
+    Internal(#[from] InternalError),
 }
 
 impl SessionError {
@@ -94,44 +115,38 @@ impl SessionError {
             SessionError::Differs(_)
             | SessionError::WrongPeer { .. }
             | SessionError::UnknownPeer { .. }
-            | SessionError::NotExpected
+            | SessionError::KeyRejected
             | SessionError::Declined(_)
+            | SessionError::EstimateOnly
             | SessionError::Limit(_) => Fault::PeerDiffers,
-            SessionError::Misbehaved(_) | SessionError::AnotherProgram => Fault::PeerMisbehaves,
+            SessionError::Misbehaved(_) | SessionError::NotVeilpath => Fault::PeerMisbehaves,
             SessionError::Network(_) => Fault::Network,
             SessionError::File { .. } => Fault::File,
-            SessionError::Ours(_) => Fault::Ours,
+            SessionError::Usage(_) => Fault::Usage,
+            SessionError::Internal(_) => Fault::Internal,
             SessionError::Protocol(error) => match error {
                 ProtocolError::PeerMisbehaved(_)
                 | ProtocolError::KeyRefused(_)
                 | ProtocolError::CiphertextRefused(_) => Fault::PeerMisbehaves,
                 ProtocolError::Channel(_) => Fault::Network,
+                ProtocolError::NoRandomness | ProtocolError::Internal(_) => Fault::Internal,
                 ProtocolError::Metric(_)
                 | ProtocolError::Unsupported(_)
                 | ProtocolError::Job(_)
-                | ProtocolError::DoesNotFit { .. }
-                | ProtocolError::NoRandomness
-                | ProtocolError::Internal(_) => Fault::Ours,
+                | ProtocolError::DoesNotFit { .. } => Fault::Usage,
             },
         }
     }
 
-    pub(crate) fn file(path: &Path, error: &io::Error) -> Self {
-        SessionError::File {
-            path: path.to_path_buf(),
-            problem: error.to_string(),
-        }
+    pub(crate) fn io(path: &Path, error: io::Error) -> Self {
+        Self::file(path, FileProblem::Io(error))
     }
 
-    pub(crate) fn bad_file(path: &Path, problem: impl Into<String>) -> Self {
+    pub(crate) fn file(path: &Path, problem: FileProblem) -> Self {
         SessionError::File {
             path: path.to_path_buf(),
-            problem: problem.into(),
+            problem,
         }
-    }
-
-    pub(crate) fn misbehaved(what: impl Into<String>) -> Self {
-        SessionError::Misbehaved(what.into())
     }
 }
 
@@ -141,22 +156,22 @@ impl From<ChannelError> for SessionError {
     }
 }
 
-/// Text from the other side, fit for a terminal: short, on one line, in one direction, without control characters.
+/// Text from the peer, safe to print on a terminal: short, on one line, in one direction, without control characters.
 pub(crate) fn sanitize(text: &str) -> String {
     const MAX_CHARS: usize = 200;
-    let mut sanitize: String = text
+    let mut safe: String = text
         .chars()
         .take(MAX_CHARS)
         .map(|c| if needs_sanitizing(c) { '\u{fffd}' } else { c })
         .collect();
     if text.chars().nth(MAX_CHARS).is_some() {
-        sanitize.push('…');
+        safe.push('…');
     }
-    sanitize
+    safe
 }
 
-/// Whether a character steers what others look like: control characters, ends of lines, and those that turn the direction of
-/// writing, by which a text can look like another.
+/// Control characters, line separators, and characters that change the writing direction: with these, a text can look like
+/// a different one.
 fn needs_sanitizing(c: char) -> bool {
     c.is_control()
         || matches!(
@@ -168,16 +183,16 @@ fn needs_sanitizing(c: char) -> bool {
 }
 
 fn list(differences: &[Difference]) -> String {
-    const MAX_CHARS: usize = 12;
+    const MAX_LISTED: usize = 12;
     let mut text = "the two sides differ:".to_string();
-    for difference in differences.iter().take(MAX_CHARS) {
+    for difference in differences.iter().take(MAX_LISTED) {
         text.push_str(&format!(
             "\n  {}: {} here, {} there",
             difference.field, difference.ours, difference.theirs
         ));
     }
-    if differences.len() > MAX_CHARS {
-        text.push_str(&format!("\n  and {} more", differences.len() - MAX_CHARS));
+    if differences.len() > MAX_LISTED {
+        text.push_str(&format!("\n  and {} more", differences.len() - MAX_LISTED));
     }
     text
 }
@@ -187,14 +202,15 @@ mod tests {
     use super::*;
 
     #[test]
-    fn text_of_the_other_side_cannot_steer_a_terminal_or_fill_it() {
+    fn text_from_the_peer_cannot_steer_a_terminal_or_fill_it() {
         assert_eq!(sanitize("a\u{1b}[31m\nb"), "a\u{fffd}[31m\u{fffd}b");
-        for wild in
+        for unsafe_char in
             "\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202e}\u{2066}\u{2069}".chars()
         {
-            assert_eq!(sanitize(&format!("a{wild}b")), "a\u{fffd}b", "{wild:?}");
+            let text = format!("a{unsafe_char}b");
+            assert_eq!(sanitize(&text), "a\u{fffd}b", "{unsafe_char:?}");
         }
-        // Letters of every script are no harm.
+        // Letters of every script stay.
         assert_eq!(sanitize("Zürich עברית 東京 – …"), "Zürich עברית 東京 – …");
         assert_eq!(sanitize(&"x".repeat(5000)).chars().count(), 201);
     }

@@ -1,38 +1,37 @@
-//! How bytes are parcelled inside the TLS stream: a kind, a length, and so many bytes.
+//! Frames inside the TLS stream: a kind, a length, and that many bytes.
 //!
 //! | kind | length | meaning |
 //! |---|---|---|
 //! | 0 | 1 to [`MAX_FRAME`] | data, little-endian length |
-//! | 1 | 0 | a sign of life from a side that is still computing |
+//! | 1 | 0 | keep-alive, from a side that is still computing |
 //!
-//! A length is held against its limit before anything is done with it, and data is handed on as it comes: what the other
-//! side announces reserves no memory.
+//! A length is checked against its limit first, and data is passed on as it arrives: an announced length reserves no memory.
 
 use veilpath_channel::copying;
 
-/// The most data in one frame.
+/// The largest data of one frame, in bytes.
 pub const MAX_FRAME: usize = 256 << 10;
 
 /// Bytes before the data.
 pub const HEADER: usize = 5;
 
-/// What a frame is.
+/// The kind of a frame.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Kind {
-    /// Bytes of the conversation.
+    /// Bytes of the session.
     Data,
-    /// Nothing but a sign of life.
+    /// A keep-alive without data.
     KeepAlive,
 }
 
-/// A header that no honest side sends.
+/// An invalid frame header.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum FrameError {
-    /// Neither data nor a sign of life.
+    /// Neither data nor a keep-alive.
     #[error("a frame of an unknown kind")]
     Kind,
-    /// More, or less, than a frame of its kind may have.
-    #[error("a frame of a forbidden length")]
+    /// A length that a frame of its kind may not have.
+    #[error("a frame with an invalid length")]
     Length,
 }
 
@@ -49,7 +48,7 @@ pub fn header(kind: Kind, length: usize) -> Result<[u8; HEADER], FrameError> {
     Ok([u8::from(kind == Kind::KeepAlive), a, b, c, d])
 }
 
-/// Takes a stream apart, in whatever pieces it comes.
+/// Parses a stream, in whatever pieces it arrives.
 #[derive(Debug, Default)]
 pub struct Parser {
     header: [u8; HEADER],
@@ -58,7 +57,7 @@ pub struct Parser {
 }
 
 impl Parser {
-    /// Appends the data in `input` to `data`. After an error the stream is of no more use.
+    /// Appends the data in `input` to `data`. After an error the stream cannot be parsed further.
     pub fn feed(&mut self, mut input: &[u8], data: &mut Vec<u8>) -> Result<(), FrameError> {
         while !input.is_empty() {
             if self.remaining > 0 {
@@ -108,7 +107,7 @@ mod tests {
     }
 
     #[test]
-    fn lengths_are_held_against_their_limits() {
+    fn lengths_are_checked_against_their_limits() {
         assert_eq!(header(Kind::Data, 0), Err(FrameError::Length));
         assert_eq!(header(Kind::Data, MAX_FRAME + 1), Err(FrameError::Length));
         assert_eq!(header(Kind::KeepAlive, 1), Err(FrameError::Length));

@@ -1,5 +1,5 @@
-//! The decoders of everything that another side can send, and of the files that a side keeps, for fuzzing. Not a part of
-//! the interface.
+//! Decoders of everything that a peer can send, and of the files in the state directory, for fuzzing. Only with the feature
+//! `fuzzing`, which no release build has.
 //!
 //! | decoder | what it reads |
 //! |---|---|
@@ -7,22 +7,22 @@
 //! | 1 to 6 | the JSON of `Hello`, `Terms`, rows of a roster, `Ready`, `Finished`, `Decline` |
 //! | 7 | magic, version and `Hello`, as they travel |
 //! | 8 | tag, length and content of a message; a byte before chooses the expected tag |
-//! | 9 | messages of a roster; two bytes before are the rows and letters that were announced |
+//! | 9 | messages of a roster; two bytes before it are the announced rows and letters |
 //! | 10 | the list of finished pairs; a byte before is the number of pairs |
-//! | 11 | a journal's record, without its checksum |
+//! | 11 | a record of a journal, without its checksum |
 //! | 12 | packets; a byte before is the length of the pieces that are asked for |
 //! | 13 | packets whose contents are given as a length of one byte and so many bytes: they must come back |
 //! | 14 | a journal's records without their checksums, in a whole file |
 //! | 15 | a ledger |
 //! | 16 | an identity file |
 //! | 17 | a fingerprint, as a user types it |
-//! | 18 | a host's `Terms`, and the requests to wait before it |
+//! | 18 | a host's `Terms`, and the Wait messages before it |
 
 use crate::agreement::{self, Hello, Terms};
 use crate::control::{self, Decline, Tag};
 use crate::frames::Parser;
 use crate::journal::Journal;
-use crate::journal::record::{Record, checksummed};
+use crate::journal::record::{Record, with_checksum};
 use crate::roster::{Announced, Roster, Row};
 use crate::run::{Finished, Remaining};
 use crate::session::Ready;
@@ -36,7 +36,7 @@ use veilpath_protocol::{Channel, ChannelError, Reveal, RevealTo, Role};
 /// How many decoders there are.
 pub const DECODERS: u8 = 19;
 
-/// Decodes; what is accepted must survive being written and read again. Tells whether it was accepted.
+/// Decodes; what is accepted must survive a round trip. Returns whether it was accepted.
 pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
     match decoder % DECODERS {
         0 => {
@@ -44,18 +44,18 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
             Parser::default().feed(bytes, &mut data).is_ok()
         }
         1 => {
-            let hello = again::<Hello>(Tag::Hello, bytes);
-            hello.is_some_and(|hello| hello.letters().is_ok())
+            let hello = round_trip::<Hello>(Tag::Hello, bytes);
+            hello.is_some_and(|hello| hello.alphabet().is_ok())
         }
         2 => {
-            let terms = again::<Terms>(Tag::Terms, bytes);
+            let terms = round_trip::<Terms>(Tag::Terms, bytes);
             terms.is_some_and(|terms| terms.differences(&terms).is_empty() && terms.check().is_ok())
         }
-        3 => again::<Vec<Row>>(Tag::Roster, bytes).is_some(),
-        4 => again::<Ready>(Tag::Ready, bytes).is_some(),
-        5 => again::<Finished>(Tag::Finished, bytes).is_some(),
-        6 => again::<Decline>(Tag::Decline, bytes).is_some(),
-        7 => greeting(bytes),
+        3 => round_trip::<Vec<Row>>(Tag::Roster, bytes).is_some(),
+        4 => round_trip::<Ready>(Tag::Ready, bytes).is_some(),
+        5 => round_trip::<Finished>(Tag::Finished, bytes).is_some(),
+        6 => round_trip::<Decline>(Tag::Decline, bytes).is_some(),
+        7 => opening(bytes),
         8 => {
             let Some((choice, message)) = bytes.split_first() else {
                 return false;
@@ -100,7 +100,7 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
         13 => packets(bytes),
         14 => journal(bytes),
         15 => ledger::is_ledger(bytes),
-        16 => Identity::from_pem(bytes).is_ok(),
+        16 => Identity::from_pem(bytes).is_some(),
         17 => {
             let text = std::str::from_utf8(bytes).ok();
             let read = text.and_then(|text| text.parse::<Fingerprint>().ok());
@@ -115,14 +115,14 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
     }
 }
 
-/// What is sent in packets comes back, whatever the pieces.
+/// What is sent in packets is received unchanged, whatever the pieces.
 fn packets(mut bytes: &[u8]) -> bool {
-    let mut said = Vec::new();
-    let mut checksummed = ChecksummedChannel::new(Tape::default());
+    let mut sent = Vec::new();
+    let mut checksummed = ChecksummedChannel::new(Echo::default());
     while let Some((length, rest)) = bytes.split_first() {
         let (now, later) = rest.split_at(rest.len().min(usize::from(*length)));
         bytes = later;
-        said.extend_from_slice(now);
+        sent.extend_from_slice(now);
         if checksummed
             .send(now)
             .and_then(|()| checksummed.flush())
@@ -131,46 +131,46 @@ fn packets(mut bytes: &[u8]) -> bool {
             return false;
         }
     }
-    let mut heard = vec![0; said.len()];
-    let came = heard
+    let mut received = vec![0; sent.len()];
+    let complete = received
         .chunks_mut(7)
         .all(|piece| checksummed.receive(piece).is_ok());
-    assert!(came && heard == said, "packets lost something");
-    !said.is_empty()
+    assert!(complete && received == sent, "packets lost something");
+    !sent.is_empty()
 }
 
-/// A file of records whose checksums are right. All that is whole is taken in, and nothing else.
+/// A file of records with valid checksums. All complete records are read, and nothing else.
 fn journal(bytes: &[u8]) -> bool {
     let id = [7; 32];
     let mut file = b"VPJRNL1\n".to_vec();
     file.extend(id);
     let (contents, torn) = bytes.as_chunks();
     for content in contents {
-        file.extend(checksummed(&id, content));
+        file.extend(with_checksum(&id, content));
     }
     file.extend(torn);
     let mut journal = Journal::in_memory(id, 9, Reveal::Score);
-    let whole = journal.read(&file);
-    assert!(whole.is_none_or(|whole| whole <= file.len()));
-    whole.is_some() && journal.done().any(|done| done)
+    let length = journal.read(&file);
+    assert!(length.is_none_or(|length| length <= file.len()));
+    length.is_some() && journal.done().any(|done| done)
 }
 
-/// Gives back what it was told.
+/// Returns what was sent.
 #[derive(Default)]
-struct Tape {
-    said: Vec<u8>,
+struct Echo {
+    sent: Vec<u8>,
     read: usize,
 }
 
-impl Channel for Tape {
+impl Channel for Echo {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
-        self.said.extend_from_slice(bytes);
+        self.sent.extend_from_slice(bytes);
         Ok(())
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
-        let said = self.said.get(self.read..).unwrap_or_default();
-        Script(said).receive(buffer)?;
+        let sent = self.sent.get(self.read..).unwrap_or_default();
+        Script(sent).receive(buffer)?;
         self.read += buffer.len();
         Ok(())
     }
@@ -190,21 +190,21 @@ const TAGS: [Tag; 7] = [
     Tag::Decline,
 ];
 
-fn greeting(bytes: &[u8]) -> bool {
-    let letters = AlphabetInfo {
+fn opening(bytes: &[u8]) -> bool {
+    let alphabet = AlphabetInfo {
         named: None,
         declared: None,
         read_as: Alphabet::full(Notation::Letters),
         grid: None,
     };
-    let ours = Hello::new(&letters, Duration::from_secs(60));
+    let ours = Hello::new(&alphabet, Duration::from_secs(60));
     let mut script = Script(bytes);
     let theirs = agreement::exchange_versions(&mut script)
-        .and_then(|()| agreement::open(&mut script, Role::Host, &ours));
-    theirs.is_ok_and(|hello| hello.letters().is_ok())
+        .and_then(|()| agreement::exchange_hellos(&mut script, Role::Host, &ours));
+    theirs.is_ok_and(|hello| hello.alphabet().is_ok())
 }
 
-/// A peer that says these bytes, whatever it hears.
+/// A peer that sends these bytes, whatever it receives.
 struct Script<'a>(&'a [u8]);
 
 impl Channel for Script<'_> {
@@ -227,13 +227,14 @@ impl Channel for Script<'_> {
     }
 }
 
-/// A record whose checksum is right, whatever it says.
+/// A record with a valid checksum, whatever its content.
 fn record(bytes: &[u8]) -> bool {
     let id = [7; 32];
     let content = bytes
         .first_chunk()
         .filter(|content| content.len() == bytes.len());
-    let Some(record) = content.and_then(|content| Record::decode(&id, &checksummed(&id, content)))
+    let Some(record) =
+        content.and_then(|content| Record::decode(&id, &with_checksum(&id, content)))
     else {
         return false;
     };
@@ -241,8 +242,11 @@ fn record(bytes: &[u8]) -> bool {
     Record::decode(&id, &bytes).is_some_and(|again| again.encode(&id) == bytes)
 }
 
-fn again<T: Serialize + DeserializeOwned>(tag: Tag, bytes: &[u8]) -> Option<T> {
+fn round_trip<T: Serialize + DeserializeOwned>(tag: Tag, bytes: &[u8]) -> Option<T> {
     let message: T = control::decode(tag, bytes).ok()?;
     let written = serde_json::to_vec(&message).ok()?;
     control::decode(tag, &written).ok()
 }
+
+#[cfg(test)]
+mod tests;

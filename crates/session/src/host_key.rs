@@ -1,10 +1,10 @@
-//! A key that the host brings to a session.
+//! The host's own key for a session.
 
 use std::fmt;
 use std::sync::Arc;
 use veilpath_protocol::SecretKey;
 
-/// The host's own key, shared by everything that works with it and wiped with the last of them.
+/// The host's own key. Clones share it, and dropping the last one erases it.
 #[derive(Clone)]
 pub struct HostKey(Arc<SecretKey>);
 
@@ -20,7 +20,7 @@ impl From<SecretKey> for HostKey {
     }
 }
 
-/// Shows its size alone.
+/// Shows only its size.
 impl fmt::Debug for HostKey {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "HostKey({} bits)", self.0.public_key().size().bits())

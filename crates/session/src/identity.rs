@@ -1,9 +1,9 @@
-//! Who a side is: an Ed25519 key, and the fingerprint by which the other side knows it.
+//! The identity of a side: an Ed25519 key pair, and the fingerprint by which the other side recognises it.
 //!
-//! The fingerprint is the SHA-256 hash of the public key (as SubjectPublicKeyInfo). The two institutions tell each other
-//! theirs once, over a line that they trust: on the phone, or in the contract.
+//! The fingerprint is the SHA-256 hash of the public key (as SubjectPublicKeyInfo). The two institutions exchange fingerprints
+//! once, over a trusted channel: by phone, or in the contract.
 
-use crate::SessionError;
+use crate::error::{FileProblem, InternalError, SessionError};
 use crate::state_dir;
 use ring::digest::{SHA256, digest};
 use ring::{hmac, rand::SystemRandom, signature::Ed25519KeyPair};
@@ -16,10 +16,10 @@ use std::path::Path;
 use std::str::FromStr;
 use std::sync::Arc;
 
-/// The largest identity file that is read; a true one has about two hundred bytes.
+/// The largest identity file that is read; a real one has about two hundred bytes.
 const MAX_FILE_BYTES: u64 = 64 << 10;
 
-/// A key pair, with what is derived from it.
+/// A key pair, and what is derived from it.
 #[derive(Clone)]
 pub struct Identity {
     key: Arc<CertifiedKey>,
@@ -32,46 +32,41 @@ pub struct Identity {
 pub struct Fingerprint([u8; 32]);
 
 impl Identity {
-    /// A new identity that is nowhere on disk: for tests, and for both sides on one machine.
+    /// A new identity that is not stored: for tests, and for both sides on one machine.
     pub fn ephemeral() -> Result<Self, SessionError> {
-        Self::from_pkcs8(&new_key()?).map_err(SessionError::Ours)
+        Self::from_pkcs8(&new_key()?).ok_or(InternalError::NewKey.into())
     }
 
     /// Reads the identity in a file.
     pub fn load(path: &Path) -> Result<Self, SessionError> {
-        let failed = |error: io::Error| SessionError::file(path, &error);
+        let failed = |error: io::Error| SessionError::io(path, error);
         let metadata = std::fs::metadata(path).map_err(|error| match error.kind() {
-            io::ErrorKind::NotFound => SessionError::bad_file(
-                path,
-                "there is no identity here yet; `veilpath identity` makes one",
-            ),
+            io::ErrorKind::NotFound => SessionError::file(path, FileProblem::NoIdentity),
             _ => failed(error),
         })?;
         if metadata.len() > MAX_FILE_BYTES {
-            return Err(SessionError::bad_file(path, "this is no identity file"));
+            return Err(SessionError::file(path, FileProblem::NotAnIdentity));
         }
         check_permissions(path, &metadata)?;
         let text = std::fs::read(path).map_err(failed)?;
-        Self::from_pem(&text).map_err(|problem| SessionError::bad_file(path, problem))
+        Self::from_pem(&text).ok_or_else(|| SessionError::file(path, FileProblem::NotAnIdentity))
     }
 
-    /// The identity that a file's content holds, or what is wrong with it.
-    pub(crate) fn from_pem(text: &[u8]) -> Result<Self, String> {
-        let key = PrivatePkcs8KeyDer::from_pem_slice(text).map_err(|_| {
-            "this is no identity file: it holds no private key in PEM form".to_string()
-        })?;
+    /// The identity in the content of a file.
+    pub(crate) fn from_pem(text: &[u8]) -> Option<Self> {
+        let key = PrivatePkcs8KeyDer::from_pem_slice(text).ok()?;
         Self::from_pkcs8(key.secret_pkcs8_der())
     }
 
-    /// Makes an identity and writes it to a file that does not exist yet.
+    /// Creates an identity and writes it to a file that does not exist yet.
     pub fn create(path: &Path) -> Result<Self, SessionError> {
-        let failed = |error: io::Error| SessionError::file(path, &error);
+        let failed = |error: io::Error| SessionError::io(path, error);
         if let Some(folder) = path.parent() {
             state_dir::create_private_dir(folder)?;
         }
         let key = new_key()?;
-        let identity = Self::from_pkcs8(&key).map_err(SessionError::Ours)?;
-        // Written aside and linked to its name: a crash leaves no half of a key, and nobody's key is overwritten.
+        let identity = Self::from_pkcs8(&key).ok_or(InternalError::NewKey)?;
+        // Written to a temporary file and linked to its name: a crash leaves no partial key, and no key is overwritten.
         let new = path.with_extension(format!("new-{}", std::process::id()));
         let written = state_dir::private_file()
             .create_new(true)
@@ -81,7 +76,7 @@ impl Identity {
                 file.sync_all()
             })
             .and_then(|()| match std::fs::hard_link(&new, path) {
-                // Not every file system has links.
+                // Not every file system has hard links.
                 Err(_) if !path.exists() => std::fs::rename(&new, path),
                 linked => linked,
             });
@@ -91,20 +86,20 @@ impl Identity {
         Ok(identity)
     }
 
-    /// Reads the identity in a file, or makes it where there is none; tells whether it was made.
+    /// Reads the identity in a file, or creates it; the flag says whether it is new.
     pub fn load_or_create(path: &Path) -> Result<(Self, bool), SessionError> {
         if path.exists() {
             return Ok((Self::load(path)?, false));
         }
         match Self::create(path) {
             Ok(identity) => Ok((identity, true)),
-            // Two commands at once: the other was faster.
+            // Another process created it in the meantime.
             Err(_) if path.exists() => Ok((Self::load(path)?, false)),
             Err(error) => Err(error),
         }
     }
 
-    /// By which the other side knows this one.
+    /// The fingerprint of the public key.
     pub fn fingerprint(&self) -> Fingerprint {
         self.fingerprint
     }
@@ -113,7 +108,7 @@ impl Identity {
         Arc::clone(&self.key)
     }
 
-    /// A name that only the holder of this key can make, and that nobody can turn back: the same for the same parts.
+    /// An authentication tag (HMAC) of these parts under the private key.
     pub(crate) fn tag(&self, purpose: &str, parts: &[&[u8]]) -> [u8; 32] {
         let mut context = hmac::Context::with_key(&self.secret);
         for part in [purpose.as_bytes()].iter().chain(parts) {
@@ -125,16 +120,13 @@ impl Identity {
         tag
     }
 
-    fn from_pkcs8(pkcs8: &[u8]) -> Result<Self, String> {
+    fn from_pkcs8(pkcs8: &[u8]) -> Option<Self> {
         let key = PrivatePkcs8KeyDer::from(pkcs8);
-        let key = rustls::crypto::ring::sign::any_eddsa_type(&key)
-            .map_err(|_| "the key is not an Ed25519 key".to_string())?;
-        let public = key
-            .public_key()
-            .ok_or_else(|| "the key has no public half".to_string())?;
+        let key = rustls::crypto::ring::sign::any_eddsa_type(&key).ok()?;
+        let public = key.public_key()?;
         let fingerprint = Fingerprint::of(&public);
         let key = CertifiedKey::new(vec![CertificateDer::from(public.to_vec())], key);
-        Ok(Self {
+        Some(Self {
             key: Arc::new(key),
             fingerprint,
             secret: hmac::Key::new(hmac::HMAC_SHA256, pkcs8),
@@ -142,7 +134,7 @@ impl Identity {
     }
 }
 
-/// Shows the fingerprint alone.
+/// Shows only the fingerprint.
 impl fmt::Debug for Identity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "Identity({})", self.fingerprint)
@@ -167,7 +159,7 @@ impl Fingerprint {
     }
 }
 
-/// Looks at all bytes whatever they are, so that the time tells nothing of where two differ.
+/// In constant time.
 impl PartialEq for Fingerprint {
     fn eq(&self, other: &Self) -> bool {
         let differing = self
@@ -196,14 +188,12 @@ impl fmt::Debug for Fingerprint {
     }
 }
 
-/// A text that is no fingerprint.
+/// A text that is not a fingerprint.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[error(
-    "a fingerprint has 64 digits from 0 to 9 and a to f, as `veilpath identity` shows it; hyphens, colons and blanks do not matter"
-)]
+#[error("a fingerprint has 64 hexadecimal digits; hyphens, colons and spaces are ignored")]
 pub struct FingerprintError;
 
-/// Reads the shown form, with or without hyphens, colons or blanks, in either case.
+/// Parses the displayed form, with or without hyphens, colons or spaces, in either case.
 impl FromStr for Fingerprint {
     type Err = FingerprintError;
 
@@ -226,7 +216,7 @@ impl FromStr for Fingerprint {
     }
 }
 
-/// Small letters and digits.
+/// Lower-case hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
 }
@@ -234,23 +224,17 @@ pub(crate) fn hex(bytes: &[u8]) -> String {
 fn new_key() -> Result<Vec<u8>, SessionError> {
     Ed25519KeyPair::generate_pkcs8(&SystemRandom::new())
         .map(|document| document.as_ref().to_vec())
-        .map_err(|_| SessionError::Ours("the system gave no random numbers for a key".into()))
+        .map_err(|_| InternalError::NoRandomness.into())
 }
 
-/// A key that others can read is no proof of anything.
+/// A key that others can read does not authenticate anybody.
 #[cfg(unix)]
 fn check_permissions(path: &Path, metadata: &std::fs::Metadata) -> Result<(), SessionError> {
     use std::os::unix::fs::PermissionsExt;
     if metadata.permissions().mode() & 0o077 == 0 {
         return Ok(());
     }
-    Err(SessionError::bad_file(
-        path,
-        format!(
-            "others on this machine can read this private key\n  `chmod 600 {}` if you are sure that nobody has, else remove it and make a new one",
-            path.display()
-        ),
-    ))
+    Err(SessionError::file(path, FileProblem::ReadableByOthers))
 }
 
 #[cfg(not(unix))]
@@ -286,7 +270,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn an_identity_comes_back_from_its_file_and_is_not_overwritten() {
+    fn an_identity_is_read_back_from_its_file_and_not_overwritten() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("deep/er/identity.pem");
         let (made, new) = Identity::load_or_create(&path).unwrap();
@@ -306,7 +290,7 @@ mod tests {
 
     #[cfg(unix)]
     #[test]
-    fn the_file_is_its_owners_alone_or_is_refused() {
+    fn only_the_owner_may_read_the_file() {
         use std::os::unix::fs::PermissionsExt;
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("identity.pem");
@@ -315,15 +299,22 @@ mod tests {
         assert_eq!(mode & 0o777, 0o600);
         std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o644)).unwrap();
         let error = Identity::load(&path).unwrap_err();
-        assert!(error.to_string().contains("chmod 600"), "{error}");
+        let problem = matches!(
+            &error,
+            SessionError::File {
+                problem: FileProblem::ReadableByOthers,
+                ..
+            }
+        );
+        assert!(problem, "{error}");
     }
 
     #[test]
-    fn other_files_are_refused_with_their_name() {
+    fn other_files_are_rejected_with_their_name() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("identity.pem");
         let error = Identity::load(&path).unwrap_err().to_string();
-        assert!(error.contains("identity.pem") && error.contains("makes one"));
+        assert!(error.contains("identity.pem") && error.contains("no identity"));
         for content in [
             "",
             "hello",
@@ -344,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn fingerprints_are_read_as_people_write_them() {
+    fn fingerprints_are_parsed_as_people_write_them() {
         let shown = Identity::ephemeral().unwrap().fingerprint();
         let text = shown.to_string();
         assert_eq!(text.len(), 64 + 15);

@@ -1,17 +1,17 @@
-//! Finished answers, on disk as soon as they are known.
+//! The answers of an agreement, on disk as soon as they are known.
 //!
-//! A journal belongs to one agreement: its name and first line are a hash of the plan, both keys, both cohorts and both
-//! rosters, so that answers of different comparisons can never mix. It only grows. A crash can spoil no more than its last
-//! record, which is noticed by its checksum and cut off.
+//! A journal belongs to one agreement: its name and header contain a hash of the plan, both keys, both cohorts and both rosters,
+//! so that answers of different comparisons never mix. It is append-only. A crash can corrupt only its last record, which is
+//! detected by its checksum and truncated.
 //!
-//! A journal without a folder is kept in memory alone and ends with the session: for both sides on one machine.
+//! A journal without a directory is kept in memory and ends with the session: for both sides on one machine.
 //!
-//! Every record is written at once, so that a killed process loses nothing that it knew; the disk is told to keep it once a
-//! second and at the end, so that a power cut loses at most the last second, whose pairs are then compared again.
+//! Every record is written at once, so a killed process loses nothing that it knew. The file is synced once a second and at the
+//! end, so a power cut loses at most the last second, whose pairs are then compared again.
 
 pub(crate) mod record;
 
-use crate::SessionError;
+use crate::error::{FileProblem, InternalError, Misbehaviour, SessionError};
 use crate::identity::hex;
 use crate::state_dir::{self, create_private_dir, lock};
 use record::{RECORD, Record};
@@ -33,15 +33,16 @@ pub(crate) struct Journal {
     id: [u8; 32],
     reveal: Reveal,
     answers: Vec<Option<Answer>>,
-    views: Vec<u32>,
-    /// Where the last whole record ends.
+    /// How often each pair was started.
+    starts: Vec<u32>,
+    /// Where the last complete record ends.
     end: u64,
     synced: Instant,
     failure: Option<SessionError>,
 }
 
 impl Journal {
-    /// Opens the journal of this agreement, or starts it. Nobody else can until it is dropped.
+    /// Opens or creates the journal of this agreement, and locks it until it is dropped.
     pub(crate) fn open(
         folder: &Path,
         id: [u8; 32],
@@ -51,7 +52,7 @@ impl Journal {
         let mut journal = Self::in_memory(id, pairs, reveal);
         create_private_dir(folder)?;
         let path = folder.join(format!("{}.journal", &hex(&id)[..32]));
-        let failed = |error: io::Error| SessionError::file(&path, &error);
+        let failed = |error: io::Error| SessionError::io(&path, error);
         let file = state_dir::private_file()
             .read(true)
             .create(true)
@@ -65,7 +66,7 @@ impl Journal {
         Ok(journal)
     }
 
-    /// A journal that nobody finds again.
+    /// A journal that is not stored.
     pub(crate) fn in_memory(id: [u8; 32], pairs: usize, reveal: Reveal) -> Self {
         Self {
             file: None,
@@ -73,7 +74,7 @@ impl Journal {
             id,
             reveal,
             answers: vec![None; pairs],
-            views: vec![0; pairs],
+            starts: vec![0; pairs],
             end: 0,
             synced: Instant::now(),
             failure: None,
@@ -90,68 +91,64 @@ impl Journal {
         self.answers.get(pair).copied().flatten()
     }
 
-    /// How many pairs were begun more than once, and how often the one that was most.
+    /// The number of pairs that were started more than once, and the largest number of times any pair was started.
     pub(crate) fn repeated_starts(&self) -> (u64, u32) {
-        let repeated = self.views.iter().filter(|&&views| views > 1).count();
+        let repeated = self.starts.iter().filter(|&&starts| starts > 1).count();
         (
             repeated as u64,
-            self.views.iter().copied().max().unwrap_or(0),
+            self.starts.iter().copied().max().unwrap_or(0),
         )
     }
 
-    /// Forgets all answers, not that they were computed.
-    pub(crate) fn forget(&mut self) -> Result<(), SessionError> {
+    /// Discards all answers; the counts of starts stay.
+    pub(crate) fn discard_answers(&mut self) -> Result<(), SessionError> {
         self.answers.fill(None);
-        self.append(&Record::Forgotten)
+        self.append(&Record::Discarded)
     }
 
-    /// Notes that these pairs are about to be compared; they are in order.
-    pub(crate) fn begin(&mut self, pairs: &[usize]) -> Result<(), SessionError> {
+    /// Notes that these pairs, in ascending order, are about to be compared.
+    pub(crate) fn start_pairs(&mut self, pairs: &[usize]) -> Result<(), SessionError> {
         let mut runs: Vec<(usize, usize)> = Vec::new();
         for &pair in pairs {
             match runs.last_mut() {
                 Some((first, count)) if *first + *count == pair => *count += 1,
                 _ => runs.push((pair, 1)),
             }
-            if let Some(views) = self.views.get_mut(pair) {
-                *views = views.saturating_add(1);
+            if let Some(starts) = self.starts.get_mut(pair) {
+                *starts = starts.saturating_add(1);
             }
         }
         for (first, count) in runs {
-            self.append(&Record::Begun(first, count))?;
+            self.append(&Record::Started(first, count))?;
         }
         self.sync()
     }
 
-    /// Keeps an answer. A failure is kept as well: the run goes on, and the result can still be written elsewhere.
-    pub(crate) fn keep(&mut self, pair: usize, answer: Answer) -> Result<(), SessionError> {
+    /// Stores an answer. A write error is reported by `finish`: the run goes on, and the result can still be written elsewhere.
+    pub(crate) fn store(&mut self, pair: usize, answer: Answer) -> Result<(), SessionError> {
         let Some(slot) = self.answers.get_mut(pair) else {
-            return Err(SessionError::Ours(
-                "an answer for a pair that is not there".into(),
-            ));
+            return Err(InternalError::UnknownPair.into());
         };
         if let Some(known) = slot {
-            if same(known, &answer) {
+            if is_same(known, &answer) {
                 return Ok(());
             }
-            return Err(SessionError::misbehaved(
-                "a pair that was compared again has another result",
-            ));
+            return Err(Misbehaviour::ChangedAnswer.into());
         }
         *slot = Some(answer);
-        let kept = self.append(&Record::Answer(pair, answer)).and_then(|()| {
+        let stored = self.append(&Record::Answer(pair, answer)).and_then(|()| {
             if self.synced.elapsed() < SYNC_EVERY {
                 return Ok(());
             }
             self.sync()
         });
-        if let Err(error) = kept {
+        if let Err(error) = stored {
             self.failure.get_or_insert(error);
         }
         Ok(())
     }
 
-    /// Asks the disk to keep everything; a failure of an earlier record comes out here.
+    /// Syncs the file; returns the first error of an earlier write.
     pub(crate) fn finish(&mut self) -> Result<(), SessionError> {
         match self.failure.take() {
             Some(error) => Err(error),
@@ -165,7 +162,7 @@ impl Journal {
             None => Ok(()),
             Some(file) => file
                 .sync_data()
-                .map_err(|error| SessionError::file(&self.path, &error)),
+                .map_err(|error| SessionError::io(&self.path, error)),
         }
     }
 
@@ -176,7 +173,7 @@ impl Journal {
         let bytes = record.encode(&self.id);
         if let Err(error) = file.write_all(&bytes) {
             truncate_to(file, self.end);
-            return Err(SessionError::file(&self.path, &error));
+            return Err(SessionError::io(&self.path, error));
         }
         self.end += RECORD as u64;
         Ok(())
@@ -184,7 +181,7 @@ impl Journal {
 
     fn load(&mut self, mut file: &File) -> Result<(), SessionError> {
         let path = self.path.clone();
-        let failed = |error: io::Error| SessionError::file(&path, &error);
+        let failed = |error: io::Error| SessionError::io(&path, error);
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes).map_err(failed)?;
         let Some(end) = self.read(&bytes) else {
@@ -205,12 +202,12 @@ impl Journal {
         Ok(())
     }
 
-    /// How a journal of this agreement begins.
+    /// The header of a journal of this agreement.
     fn header(&self) -> Vec<u8> {
         MAGIC.iter().chain(&self.id).copied().collect()
     }
 
-    /// Takes in a file's content, and gives the length of what is whole; `None` where it is another journal's.
+    /// Reads the content of a file, and returns the length up to the last complete record; `None` for another journal's.
     pub(crate) fn read(&mut self, bytes: &[u8]) -> Option<usize> {
         let Some((start, records)) = bytes.split_at_checked(HEADER) else {
             return Some(0);
@@ -218,7 +215,7 @@ impl Journal {
         if start != self.header() {
             return None;
         }
-        let mut whole = HEADER;
+        let mut complete = HEADER;
         for record in records.chunks(RECORD) {
             let Some(record) = Record::decode(&self.id, record) else {
                 break;
@@ -227,9 +224,9 @@ impl Journal {
                 return None;
             }
             self.apply(&record);
-            whole += RECORD;
+            complete += RECORD;
         }
-        Some(whole)
+        Some(complete)
     }
 
     fn apply(&mut self, record: &Record) {
@@ -239,25 +236,24 @@ impl Journal {
                     *slot = Some(answer);
                 }
             }
-            Record::Begun(first, count) => {
-                for views in self.views.iter_mut().skip(first).take(count) {
-                    *views = views.saturating_add(1);
+            Record::Started(first, count) => {
+                for starts in self.starts.iter_mut().skip(first).take(count) {
+                    *starts = starts.saturating_add(1);
                 }
             }
-            Record::Forgotten => self.answers.fill(None),
+            Record::Discarded => self.answers.fill(None),
         }
     }
 }
 
-/// Takes half a record away. A disk that was full may have room again, and what follows must not stand behind half a record,
-/// where nobody would find it.
+/// Removes a partial record. A full disk may have space again, and records behind a partial one would not be found.
 fn truncate_to(mut file: &File, end: u64) {
     let _ = file.set_len(end);
     let _ = file.seek(SeekFrom::Start(end));
 }
 
-/// To the last bit: engines compute the same.
-fn same(a: &Answer, b: &Answer) -> bool {
+/// Compares bit by bit: engines are deterministic.
+fn is_same(a: &Answer, b: &Answer) -> bool {
     match (a, b) {
         (Answer::Score(a), Answer::Score(b)) => {
             a.score.to_bits() == b.score.to_bits()
@@ -268,10 +264,7 @@ fn same(a: &Answer, b: &Answer) -> bool {
 }
 
 fn not_this_journal(path: &Path) -> SessionError {
-    SessionError::bad_file(
-        path,
-        "this is not the journal of this comparison\n  move it away; scores are never taken from another comparison",
-    )
+    SessionError::file(path, FileProblem::OtherJournal)
 }
 
 #[cfg(test)]

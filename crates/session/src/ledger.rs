@@ -1,12 +1,13 @@
 //! How often a peer has had each scanpath of this side compared.
 //!
-//! Exact scores against chosen scanpaths add up: whoever may ask without limit can find a scanpath out from scores alone,
-//! whatever the engine. So a side counts, for every peer and for every scanpath (by the ids of participant and stimulus,
-//! whatever its letters), the different comparisons, and can set a limit. The same agreement counts once, however often it
-//! is continued or repeated: it gives the same answers. Another threshold is another agreement.
+//! Exact scores against chosen scanpaths add up: anyone who may ask without limit can reconstruct a scanpath from scores, with
+//! any engine. So a side counts the different comparisons for every peer and every scanpath (by the ids of participant and
+//! stimulus, whatever its letters), and can set a limit. The same agreement counts once, however often it is continued or
+//! repeated: it gives the same answers. A different threshold is a different agreement.
 //!
-//! The file holds names that only this side's key can make, not ids.
+//! The file contains authentication tags under this side's key, not ids.
 
+use crate::error::{FileProblem, InternalError, Limit};
 use crate::identity::hex;
 use crate::state_dir::{self, create_private_dir};
 use crate::{Fingerprint, Identity, SessionError};
@@ -26,25 +27,25 @@ struct Ledger {
     scanpaths: BTreeMap<String, BTreeMap<String, u64>>,
 }
 
-/// What is about to be compared.
+/// The comparisons that a session needs.
 pub(crate) struct Request<'a> {
     pub(crate) identity: &'a Identity,
     pub(crate) peer: Fingerprint,
     pub(crate) cohort: &'a Cohort,
-    /// For each scanpath of the cohort, in how many pairs it is.
+    /// The number of pairs of each scanpath of the cohort.
     pub(crate) comparisons: &'a [u64],
     pub(crate) agreement: &'a [u8; 32],
     pub(crate) limit: Option<u64>,
 }
 
-/// Whether the limit allows all of the comparisons. Nothing is counted: a peer that only asks costs nothing. Gives the most
-/// agreements, with this one, that a scanpath of this side is in: a pair has at most one answer by each.
+/// Checks that the limit allows all of the comparisons, and counts nothing: asking is free. Returns the largest number of
+/// agreements, this one included, that any scanpath of this side is in: each gives at most one answer for a pair.
 pub(crate) fn check(folder: &Path, request: &Request<'_>) -> Result<u64, SessionError> {
     let path = folder.join(format!("{}.json", request.peer.plain()));
     read(&path)?.add(request)
 }
 
-/// Counts the comparisons, where the limit allows all of them; else counts none.
+/// Counts the comparisons if the limit allows all of them; otherwise counts none.
 pub(crate) fn charge(folder: &Path, request: &Request<'_>) -> Result<(), SessionError> {
     create_private_dir(folder)?;
     let path = folder.join(format!("{}.json", request.peer.plain()));
@@ -53,16 +54,16 @@ pub(crate) fn charge(folder: &Path, request: &Request<'_>) -> Result<(), Session
         .create(true)
         .truncate(false)
         .open(&guard_path)
-        .map_err(|error| SessionError::file(&guard_path, &error))?;
-    // Held for a moment, so that two sessions with one peer do not forget each other's comparisons.
+        .map_err(|error| SessionError::io(&guard_path, error))?;
+    // Locked briefly, so that two sessions with one peer do not overwrite each other's counts.
     guard
         .lock()
-        .map_err(|error| SessionError::file(&guard_path, &error))?;
+        .map_err(|error| SessionError::io(&guard_path, error))?;
     let mut ledger = read(&path)?;
     ledger.add(request)?;
     ledger.version = VERSION;
-    let text = serde_json::to_vec(&ledger)
-        .map_err(|error| SessionError::bad_file(&path, error.to_string()))?;
+    let text =
+        serde_json::to_vec(&ledger).map_err(|error| InternalError::Serialise(error.to_string()))?;
     state_dir::replace(&path, &text)
 }
 
@@ -81,35 +82,38 @@ impl Ledger {
             let here = here.entry(name).or_default();
             *here = here.saturating_add(*comparisons);
         }
-        let (mut beyond, mut max_agreements) = (0, 0);
+        let (mut exceeded, mut max_agreements) = (0, 0);
         for (name, comparisons) in here {
             let counts = self.scanpaths.entry(name).or_default();
             counts.insert(agreement.clone(), comparisons);
-            // A file that somebody spoilt must not wrap around below the limit.
+            // A manipulated file must not wrap around below the limit.
             let total = counts
                 .values()
                 .fold(0, |sum: u64, count| sum.saturating_add(*count));
             let agreements = counts.values().filter(|&&comparisons| comparisons > 0);
             max_agreements = max_agreements.max(agreements.count() as u64);
-            beyond += u64::from(request.limit.is_some_and(|limit| total > limit));
+            exceeded += u64::from(request.limit.is_some_and(|limit| total > limit));
         }
-        if let (Some(limit), 1..) = (request.limit, beyond) {
-            return Err(SessionError::Limit(format!(
-                "the limit of {limit} comparisons per scanpath with this peer would be passed for {beyond} of {} scanpaths",
-                request.cohort.entries.len()
-            )));
+        if let (Some(limit), 1..) = (request.limit, exceeded) {
+            return Err(Limit::ComparisonsPerScanpath {
+                limit,
+                exceeded,
+                scanpaths: request.cohort.entries.len() as u64,
+            }
+            .into());
         }
         Ok(max_agreements)
     }
 }
 
-/// The ledger that a file's content holds.
+/// The ledger in the content of a file.
 fn parse(text: &[u8]) -> Option<Ledger> {
     let ledger: Option<Ledger> = serde_json::from_slice(text).ok();
     ledger.filter(|ledger| ledger.version == VERSION)
 }
 
-/// Whether a file's content is a ledger that comes back from its own text, for fuzzing.
+/// Whether the content of a file is a ledger, for fuzzing.
+#[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn is_ledger(text: &[u8]) -> bool {
     let Some(ledger) = parse(text) else {
         return false;
@@ -118,20 +122,14 @@ pub(crate) fn is_ledger(text: &[u8]) -> bool {
     written.is_some_and(|text| parse(&text).is_some())
 }
 
-/// A spoilt ledger is an error: an empty one in its place would forget what a peer has had.
+/// A corrupted ledger is an error: an empty one instead would forget what a peer has learned.
 fn read(path: &Path) -> Result<Ledger, SessionError> {
     let text = match std::fs::read(path) {
         Ok(text) => text,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ledger::default()),
-        Err(error) => return Err(SessionError::file(path, &error)),
+        Err(error) => return Err(SessionError::io(path, error)),
     };
-    parse(&text)
-        .ok_or_else(|| {
-            SessionError::bad_file(
-                path,
-                "the count of comparisons with this peer cannot be read; move the file away to start from zero",
-            )
-        })
+    parse(&text).ok_or_else(|| SessionError::file(path, FileProblem::CorruptedLedger))
 }
 
 #[cfg(test)]
@@ -186,7 +184,7 @@ mod tests {
         let path = folder.path().join(format!("{}.json", peer.plain()));
         let text = std::fs::read_to_string(&path).unwrap();
         assert!(!text.contains("P1"));
-        // Counts that would wrap around are beyond every limit.
+        // Counts that would wrap around exceed every limit.
         let most = format!(":{}", u64::MAX);
         std::fs::write(&path, text.replace(":3", &most)).unwrap();
         assert!(ask(peer, 4, &[1, 0], Some(u64::MAX - 1)).is_err());

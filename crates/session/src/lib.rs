@@ -1,20 +1,19 @@
-//! Connects two institutions: who is there, what they agree on, what is left to do, and what came out.
+//! Connects two institutions: identities, an encrypted connection, agreement on the plan, and the computation.
 //!
 //! ```text
-//! Listener::accept ─┐                    Session::greet ─▶ agree ─▶ AgreedSession::run ─▶ CompletedSession (an Outcome)
-//! join ─────────────┴─▶ SecureChannel ─▶      versions,          terms,      an engine,
-//!      TLS 1.3, two pinned keys               patience           rosters,    every score in the journal
-//!                                                                journal     as soon as it is known
+//! Listener::accept ─┐                    Session::open ─▶ Session::agree ─▶ AgreedSession::run ─▶ CompletedSession
+//! join ─────────────┴─▶ SecureChannel ─▶   versions,        plan,             the engine; every     (an Outcome)
+//!      TLS 1.3, two pinned keys            timeouts         rosters,          answer goes into the
+//!                                                           journal           journal at once
 //! ```
 //!
 //! [`compare_on_loopback`] runs all of it for both sides in one process.
 //!
-//! Both sides run the same code; only the order of speaking differs. Everything that comes from the other side is held
-//! against [`limits`] before memory is reserved for it, every wait has an end, and every error says whose fault it is
-//! ([`SessionError::fault`]).
+//! Both sides run the same code; only the order of messages differs. Everything that a peer sends is checked against [`limits`]
+//! before memory is reserved for it, every wait has a timeout, and every error says whose fault it is ([`SessionError::fault`]).
 //!
 //! The engines of `veilpath-protocol` run unchanged: a session agrees on every field of the plan, whatever an engine adds to
-//! it, and hands the engine a [`Channel`](veilpath_protocol::Channel).
+//! it, and gives the engine a [`Channel`](veilpath_protocol::Channel).
 
 mod acceptor;
 mod agreement;
@@ -26,6 +25,7 @@ mod control;
 mod digests;
 mod error;
 pub mod frames;
+#[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
 mod host_key;
@@ -49,7 +49,10 @@ pub use agreement::AlphabetInfo;
 pub use channel::SecureChannel;
 pub use checksummed::ChecksummedChannel;
 pub use connect::{Listener, join};
-pub use error::{Difference, Fault, SessionError};
+pub use error::{
+    DeclineReason, Difference, Fault, FileProblem, InternalError, Limit, Misbehaviour,
+    NetworkError, SessionError, UsageError,
+};
 pub use host_key::HostKey;
 pub use identity::{Fingerprint, FingerprintError, Identity};
 pub use loopback::compare_on_loopback;

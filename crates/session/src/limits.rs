@@ -1,10 +1,9 @@
-//! How much the other side may ask of this one. Everything that it announces is held against these before memory is
-//! reserved for it.
+//! Limits on what a peer may send. Everything that it announces is checked against these before memory is reserved for it.
 
 use std::time::{Duration, Instant};
 
-/// The version of what is said between two sides. Both must speak the same.
-pub const PROTOCOL_VERSION: u16 = 2;
+/// The version of the wire protocol. Both sides must have the same.
+pub const PROTOCOL_VERSION: u16 = 3;
 
 /// Scanpaths in one cohort.
 pub const MAX_SCANPATHS: usize = 1 << 20;
@@ -21,20 +20,19 @@ pub const MAX_PAIRS: u64 = 1 << 24;
 /// Bytes of an id or the name of a stimulus.
 pub const MAX_ID_BYTES: usize = 1024;
 
-/// Time-outs of a session.
+/// The timeouts of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Timeouts {
-    /// The longest silence: not even a sign of life came. A side that computes gives one four times as often.
+    /// How long nothing may arrive, not even a keep-alive. A side that computes sends four keep-alives in this time.
     pub idle: Duration,
-    /// The longest time in which a side gives signs of life and nothing else while the other waits for its part of the
-    /// work.
+    /// How long only keep-alives may arrive while this side waits for the other's part of the computation.
     pub stall: Duration,
-    /// The longest time for the other side to arrive.
+    /// How long to wait for the other side to connect, or to be reached.
     pub connect: Duration,
 }
 
 impl Timeouts {
-    /// For a longest silence; stalls may last sixty times as long.
+    /// With an idle timeout; the stall timeout is sixty times as long.
     pub fn new(idle: Duration, connect: Duration) -> Self {
         Self {
             idle,
@@ -44,24 +42,24 @@ impl Timeouts {
     }
 }
 
-/// The end of a wait that begins now. A clock cannot name every moment: a wait beyond what it can lasts thirty years.
+/// The end of a wait that starts now. A wait that the clock cannot represent lasts thirty years.
 pub(crate) fn deadline(wait: Duration) -> Instant {
     const FAR: Duration = Duration::from_secs(30 * 365 * 24 * 3600);
     let now = Instant::now();
     now.checked_add(wait).unwrap_or_else(|| now + FAR)
 }
 
-/// The longest time for a connection to prove who it is: until then it is a stranger that keeps the true peer waiting.
+/// How long an unauthenticated connection has for its handshake.
 pub(crate) const HANDSHAKE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The shortest and the longest silence that a side may ask the other to respect.
+/// The shortest and the longest idle timeout that a side may announce.
 pub(crate) const IDLE_TIMEOUT_RANGE: (Duration, Duration) =
     (Duration::from_millis(200), Duration::from_secs(24 * 3600));
 
-/// The longest time for which a host may let a peer wait for its turn.
+/// How long a host may let a peer wait for a session slot.
 pub(crate) const MAX_QUEUE_TIME: Duration = Duration::from_secs(24 * 3600);
 
-/// Peers that one host may expect. Each has at most three connections (one that is worked with, one that waits for it to
-/// end, one that is being declined), of at most three open files and four threads each: all of them have room in the thousand
-/// files that systems allow.
+/// Peers of one host. Each has at most three connections (one that is served, one that waits for it to end, one that is being
+/// declined), of at most three open files and four threads each: together they stay below the usual limit of about a thousand
+/// open files.
 pub const MAX_PEERS: usize = 64;

@@ -1,10 +1,10 @@
-//! Both sides of a session in this process, for one institution that holds both cohorts, and to show what two would do.
+//! Both sides of a session in this process: for one institution that has both cohorts, and to rehearse a session.
 //!
-//! The steps are those between two institutions, in the same code: TLS with two keys (made for this session, in memory),
-//! greeting, agreement, rosters, engine. Only the journals are missing: what an interrupted run has lost, the next one
-//! computes again.
+//! The steps and the code are those between two institutions: TLS with two keys (made for this session, in memory), opening,
+//! agreement, rosters, engine. Only the journals are missing: an interrupted run starts from the beginning.
 
 use crate::connect::join_on;
+use crate::error::NetworkError;
 use crate::limits::Timeouts;
 use crate::{
     AlphabetInfo, Fingerprint, HostKey, Identity, Listener, Proposal, SecureChannel, Session,
@@ -15,18 +15,18 @@ use std::time::Duration;
 use veilpath_metrics::Cohort;
 use veilpath_protocol::{Observer, Outcome, ProtocolError, Role, Spec};
 
-/// Where the host listens: nobody outside this machine can reach it, and nobody on it has the key to be let in.
+/// The host listens where nobody outside this machine can reach it, and nobody on it has an expected key.
 const ADDRESS: &str = "127.0.0.1:0";
 
-/// Both sides are here already, and give signs of life as between two machines.
+/// Keep-alives are sent as between two machines.
 const TIMEOUTS: Timeouts = Timeouts {
     idle: Duration::from_secs(60),
     stall: Duration::from_secs(3600),
     connect: Duration::from_secs(10),
 };
 
-/// Compares two cohorts with both roles here, the host's first; the outcome is the host's. Where a side fails, its own error
-/// comes back, not that the other one lost its partner.
+/// Compares two cohorts with both roles in this process, the host's cohort first, and returns the host's outcome. If one side
+/// fails, its own error is returned, not that the other one lost its partner.
 pub fn compare_on_loopback(
     spec: &Spec,
     key: Option<HostKey>,
@@ -34,12 +34,12 @@ pub fn compare_on_loopback(
     observers: [&dyn Observer; 2],
 ) -> Result<Outcome, SessionError> {
     let identities = [Identity::ephemeral()?, Identity::ephemeral()?];
-    let [alice, bob] = &identities;
-    let peers = [bob.fingerprint(), alice.fingerprint()];
-    let listener = Listener::bind(ADDRESS).map_err(|error| unavailable(&error))?;
-    // Before any work, and once: here nobody is late.
-    let socket = TcpStream::connect_timeout(&listener.address(), TIMEOUTS.connect)
-        .map_err(|error| unavailable(&error))?;
+    let [host_identity, join_identity] = &identities;
+    let peers = [join_identity.fingerprint(), host_identity.fingerprint()];
+    let listener = Listener::bind(ADDRESS).map_err(unavailable)?;
+    // Once, and before any work: the host already listens.
+    let socket =
+        TcpStream::connect_timeout(&listener.address(), TIMEOUTS.connect).map_err(unavailable)?;
     let proposal = |cohort: &Cohort, key: Option<HostKey>| Proposal {
         spec: spec.clone(),
         cohort: cohort.clone(),
@@ -51,16 +51,30 @@ pub fn compare_on_loopback(
     };
     let (host, joining) = std::thread::scope(|scope| {
         let joining = scope.spawn(move || {
-            let channel = join_on(socket, bob, peers[1], &TIMEOUTS)?;
+            let channel = join_on(socket, join_identity, peers[1], &TIMEOUTS)?;
             let proposal = proposal(cohorts[1], None);
-            side(Role::Join, channel, bob, peers[1], proposal, observers[1])
+            run_side(
+                Role::Join,
+                channel,
+                join_identity,
+                peers[1],
+                proposal,
+                observers[1],
+            )
         });
         let host = listener
-            // A stranger on this machine is turned away, as by any host.
-            .accept(alice, peers[0], &TIMEOUTS, &mut |_| {})
+            // Other connections from this machine are rejected, as by any host.
+            .accept(host_identity, peers[0], &TIMEOUTS, &mut |_| {})
             .and_then(|channel| {
                 let proposal = proposal(cohorts[0], key);
-                side(Role::Host, channel, alice, peers[0], proposal, observers[0])
+                run_side(
+                    Role::Host,
+                    channel,
+                    host_identity,
+                    peers[0],
+                    proposal,
+                    observers[0],
+                )
             });
         (host, joining.join())
     });
@@ -75,8 +89,8 @@ pub fn compare_on_loopback(
     }
 }
 
-/// One side, from the greeting to the outcome.
-fn side(
+/// One side, from the opening to the outcome.
+fn run_side(
     role: Role,
     channel: SecureChannel,
     identity: &Identity,
@@ -84,18 +98,18 @@ fn side(
     proposal: Proposal,
     observer: &dyn Observer,
 ) -> Result<Outcome, SessionError> {
-    let letters = AlphabetInfo {
+    let alphabet = AlphabetInfo {
         named: None,
         declared: None,
         read_as: proposal.spec.alphabet,
         grid: None,
     };
-    let (session, _) = Session::open(channel, role, identity, peer, &letters, TIMEOUTS)?;
+    let (session, _) = Session::open(channel, role, identity, peer, &alphabet, TIMEOUTS)?;
     Ok(session.agree(proposal, None)?.run(observer)?.outcome)
 }
 
-/// Of two errors the one that explains the other: a side that fails by itself leaves, and the other then finds the line
-/// closed, or hears that it was declined.
+/// The error that explains the other one: a side that fails closes the connection, and the other then finds it closed, or is
+/// declined.
 fn cause(host: SessionError, join: SessionError) -> SessionError {
     let weight = |error: &SessionError| match error {
         SessionError::Network(_) | SessionError::Protocol(ProtocolError::Channel(_)) => 0,
@@ -109,9 +123,6 @@ fn cause(host: SessionError, join: SessionError) -> SessionError {
     }
 }
 
-fn unavailable(problem: &dyn std::fmt::Display) -> SessionError {
-    SessionError::Network(format!(
-        "both sides of this comparison run here and talk over 127.0.0.1, the loopback network, which does not work: {problem}\n  \
-         switch it on (on Linux: ip link set lo up), or use --engine plain, which needs no network"
-    ))
+fn unavailable(problem: impl std::error::Error + Send + Sync + 'static) -> SessionError {
+    NetworkError::Loopback(Box::new(problem)).into()
 }

@@ -1,243 +1,244 @@
-//! Several peers at one door: who has come, who is served, who comes a second time.
+//! Serves several peers: which have connected, which are served, which connect a second time.
 //!
-//! Each peer is served on a thread of its own, by whatever `hold` does with its channel. At most so many work at a time: `hold`
-//! takes a turn ([`Session::take_turn`](crate::Session::take_turn)) after it has greeted; the others wait, and are
-//! told so. Every peer has at most one session, one connection that waits for it and one that is being declined, so all of this is
-//! bounded by the number of peers ([`MAX_PEERS`](crate::limits::MAX_PEERS)).
+//! Each peer is served on its own thread by the handler. At most `sessions` of them work at a time: the handler acquires a
+//! slot ([`Session::acquire_slot`](crate::Session::acquire_slot)) once the session is open; the other peers wait, and are told
+//! so. Every peer has at most one session, one connection that waits for it to end and one that is being declined, so everything
+//! is bounded by the number of peers ([`MAX_PEERS`](crate::limits::MAX_PEERS)).
 //!
-//! # A peer that comes again
-//! One that failed, or whose line broke, may come again as long as the host is there: it goes on with what is missing. So may
-//! one that is done: it gets its results again, and nothing is computed that both sides have. Once work has begun, it may come for
-//! nothing else ([`PinnedAgreement`]): `hold` keeps the conversation to it.
+//! # Reconnecting
+//! A peer whose session failed may connect again for as long as the host runs, and continues with the missing pairs. So may a
+//! peer that has finished: it gets its results again, and nothing is computed that both sides have. Once the computation has
+//! started, it cannot start a different one ([`PinnedAgreement`]); the handler passes the pin to the session.
 //!
-//! # A peer that is here already
-//! Its key proves that it is the same institution, but not that the first connection is dead: it may have crashed and come
-//! back before this side noticed, or somebody started the command twice. The first connection is listened to for a while. Whatever
-//! it says (a side that computes gives signs of life four times in its patience) shows that it is alive, and the second
-//! is declined. If it ends, or has been quiet for a third of this side's patience, the second takes its place.
+//! # Duplicate connections
+//! A second connection of a peer has the same key, but that does not mean that the first one is dead: the peer may have crashed
+//! and reconnected before this side noticed, or somebody started the command twice. The first connection is monitored for a
+//! while. If anything arrives on it (a side that computes sends four keep-alives per idle timeout), it is alive and the second
+//! one is declined. If it ends, or has been idle for a third of this side's idle timeout, the second one replaces it.
 //!
 //! # The end
-//! When every peer has had its session to the end, or failed in a way that another attempt cannot mend, or when nobody was there
-//! for as long as the host wants to wait.
+//! The server ends when every peer has finished, or failed in a way that another attempt cannot fix, or when no session ran
+//! for the time that the host wants to wait.
 
 use crate::acceptor::{Acceptor, Incoming};
 use crate::connection::ConnectionMonitor;
 use crate::session_slots::SessionSlots;
-use crate::{Fingerprint, PinnedAgreement, SecureChannel, SessionError};
+use crate::{DeclineReason, Fingerprint, PinnedAgreement, SecureChannel, SessionError};
 use std::sync::mpsc::{Sender, channel};
 use std::thread::{Scope, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
-/// How often the state of all is looked at.
+/// How often the state of all peers is checked.
 const POLL_INTERVAL: Duration = Duration::from_millis(50);
 
-/// What a connection says in its first moments may have been on its way for a while: it proves no life.
+/// What arrives on a connection this soon after the duplicate connected may have been sent before it: it does not prove that
+/// the connection is alive.
 const IN_FLIGHT: Duration = Duration::from_secs(1);
 
-/// What a peer is told that has a session.
-const ALREADY_CONNECTED: &str =
-    "a session with this key goes on over another connection; wait for its end, or end it first";
-
-/// A peer that has come.
+/// A connection of an expected peer.
 #[derive(Debug)]
 pub struct PeerConnection {
-    /// Who, as its key has proved.
+    /// The peer's authenticated fingerprint.
     pub peer: Fingerprint,
-    /// Its place in the door's list.
+    /// Its index in the acceptor's list.
     pub index: usize,
-    /// The connection with it.
+    /// The channel to it.
     pub channel: SecureChannel,
-    /// What its conversation is to be kept to ([`Session::keep_to`](crate::Session::keep_to)).
+    /// The agreement that its session is restricted to ([`Session::pin_agreement`](crate::Session::pin_agreement)).
     pub agreement: PinnedAgreement,
-    /// Why it is not to be served, where that is so: it is to be told.
-    pub declined: Option<&'static str>,
+    /// Why the handler must decline this connection, if it must.
+    pub decline: Option<DeclineReason>,
 }
 
-/// Why a peer's session did not come to its end.
+/// Why a session with a peer failed.
 #[derive(Debug)]
 pub struct SessionFailure<E> {
-    /// What went wrong.
+    /// The error.
     pub error: E,
-    /// Whether another attempt of the peer could not mend it.
-    pub for_good: bool,
+    /// Whether another attempt of the peer cannot succeed.
+    pub is_final: bool,
 }
 
-/// How far a peer has come.
+/// The state of a peer.
 #[derive(Debug)]
 pub enum PeerState<E> {
-    /// It was not here, or not for long enough to say anything.
+    /// It has not had a session.
     Awaited,
-    /// Its session came to its end.
+    /// Its session has finished.
     Finished,
-    /// Its last session did not.
+    /// Its last session has failed.
     Failed(SessionFailure<E>),
 }
 
-/// What is done with a guest.
+/// Serves one connection.
 pub type Handler<'a, E> =
     dyn Fn(PeerConnection, &SessionSlots) -> Result<(), SessionFailure<E>> + Sync + 'a;
 
-/// How peers are received.
+/// Serves several peers.
 #[derive(Clone, Copy, Debug)]
 pub struct PeerServer {
-    /// Peers that are worked with at a time.
+    /// Sessions that work at the same time.
     pub sessions: usize,
-    /// How long to wait when nobody is there.
+    /// How long to wait when no session runs.
     pub wait: Duration,
 }
 
-/// What is known of one peer.
-struct File<'scope, E> {
+/// The bookkeeping for one peer.
+struct PeerEntry<'scope, E> {
     state: PeerState<E>,
     agreement: PinnedAgreement,
     running: Option<Running<'scope>>,
-    second: Option<DuplicateConnection>,
+    duplicate: Option<DuplicateConnection>,
     declining: Option<ScopedJoinHandle<'scope, ()>>,
-    /// A thread has panicked: the panic goes on when all others have ended.
+    /// A thread has panicked: the panic is resumed when all threads have ended.
     panicked: bool,
 }
 
-/// A session that goes on.
+/// A session that is running.
 struct Running<'scope> {
     thread: ScopedJoinHandle<'scope, ()>,
     monitor: Option<ConnectionMonitor>,
-    cut: bool,
+    aborted: bool,
 }
 
-/// A connection of a peer whose session goes on.
+/// A second connection of a peer whose session is running.
 struct DuplicateConnection {
     channel: SecureChannel,
-    came: Instant,
+    since: Instant,
 }
 
 impl PeerServer {
-    /// Receives everyone for whom the door is open. `hold` works with one guest on a thread of its own; it takes its turn, and
-    /// declines a guest that is not to be served. Gives the standing of each in the order of the door's list.
+    /// Serves all peers that the acceptor expects. The handler serves one connection on its own thread; it acquires a slot, and
+    /// declines a connection that must be declined. Returns the state of each peer in the order of the acceptor's list.
     pub fn serve<E: Send>(
         &self,
         mut acceptor: Acceptor,
-        hold: &Handler<'_, E>,
-        rejected: &mut dyn FnMut(&SessionError),
+        handler: &Handler<'_, E>,
+        on_rejected: &mut dyn FnMut(&SessionError),
     ) -> Vec<PeerState<E>> {
         let slots = SessionSlots::new(self.sessions);
-        let (ending, ended) = channel();
-        let quiet = acceptor.timeouts().idle / 3;
-        let peers = acceptor.peers().to_vec();
+        let (results, finished) = channel();
+        let idle_limit = acceptor.timeouts().idle / 3;
+        let peers = acceptor.expected().to_vec();
         std::thread::scope(|scope| {
             let spawner = Spawner {
                 scope,
-                hold,
+                handler,
                 slots: &slots,
-                ending,
+                results,
             };
-            let mut files: Vec<File<'_, E>> = peers.iter().map(|_| File::new()).collect();
-            let mut active = Instant::now();
+            let mut entries: Vec<PeerEntry<'_, E>> =
+                peers.iter().map(|_| PeerEntry::new()).collect();
+            let mut last_active = Instant::now();
             loop {
-                // A thread that is over has sent its word before; so what is over without one is looked for first.
-                let over: Vec<bool> = files.iter().map(File::is_over).collect();
-                for (index, result) in ended.try_iter() {
-                    if let Some(file) = files.get_mut(index) {
-                        file.end(result);
+                // A thread sends its result before it ends. Checking for ended threads first makes one without a result a panic.
+                let ended: Vec<bool> = entries.iter().map(PeerEntry::has_ended).collect();
+                for (index, result) in finished.try_iter() {
+                    if let Some(entry) = entries.get_mut(index) {
+                        entry.end(result);
                     }
                 }
-                for (file, over) in files.iter_mut().zip(over) {
-                    file.note_panic(over);
+                for (entry, ended) in entries.iter_mut().zip(ended) {
+                    entry.note_panic(ended);
                 }
-                for (index, file) in files.iter_mut().enumerate() {
-                    spawner.check_duplicate(index, peers[index], file, quiet);
+                for (index, entry) in entries.iter_mut().enumerate() {
+                    spawner.check_duplicate(index, peers[index], entry, idle_limit);
                 }
                 let now = Instant::now();
-                if files.iter().any(|file| file.running.is_some()) {
-                    active = now;
-                } else if files.iter().all(File::is_done) || active.elapsed() > self.wait {
+                if entries.iter().any(|entry| entry.running.is_some()) {
+                    last_active = now;
+                } else if entries.iter().all(PeerEntry::is_done)
+                    || last_active.elapsed() > self.wait
+                {
                     break;
                 }
                 match acceptor.next(now + POLL_INTERVAL) {
-                    Some(Incoming::Rejected(error)) => rejected(&error),
+                    Some(Incoming::Rejected(error)) => on_rejected(&error),
                     Some(Incoming::Peer(peer, channel)) => {
-                        let index = peers
-                            .iter()
-                            .position(|peer_connection| *peer_connection == peer);
-                        if let Some((index, file)) =
-                            index.and_then(|index| Some((index, files.get_mut(index)?)))
+                        let index = peers.iter().position(|it| *it == peer);
+                        if let Some((index, entry)) =
+                            index.and_then(|index| Some((index, entries.get_mut(index)?)))
                         {
-                            spawner.receive(index, peer, file, *channel);
+                            spawner.connected(index, peer, entry, *channel);
                         }
                     }
                     None => {}
                 }
             }
-            files.into_iter().map(|file| file.state).collect()
+            entries.into_iter().map(|entry| entry.state).collect()
         })
     }
 }
 
-/// Where sessions are held.
+/// Starts the threads that serve connections.
 struct Spawner<'scope, 'env, E> {
     scope: &'scope Scope<'scope, 'env>,
-    hold: &'env Handler<'env, E>,
+    handler: &'env Handler<'env, E>,
     slots: &'env SessionSlots,
-    ending: Sender<(usize, Result<(), SessionFailure<E>>)>,
+    results: Sender<(usize, Result<(), SessionFailure<E>>)>,
 }
 
 impl<'scope, E: Send + 'scope> Spawner<'scope, '_, E> {
-    fn receive(
+    fn connected(
         &self,
         index: usize,
         peer: Fingerprint,
-        file: &mut File<'scope, E>,
+        entry: &mut PeerEntry<'scope, E>,
         channel: SecureChannel,
     ) {
-        if file.running.is_none() {
-            file.running = self.begin(index, peer, &file.agreement, channel);
+        if entry.running.is_none() {
+            entry.running = self.start(index, peer, &entry.agreement, channel);
             return;
         }
-        let came = Instant::now();
-        if let Some(older) = file.second.replace(DuplicateConnection { channel, came }) {
-            abandon(older.channel);
+        let since = Instant::now();
+        if let Some(older) = entry
+            .duplicate
+            .replace(DuplicateConnection { channel, since })
+        {
+            abort(older.channel);
         }
     }
 
-    /// Decides about a second connection as soon as that can be done.
+    /// Declines a duplicate connection, or lets it replace the first one, as soon as it is known which of the two is alive.
     fn check_duplicate(
         &self,
         index: usize,
         peer: Fingerprint,
-        file: &mut File<'scope, E>,
-        quiet: Duration,
+        entry: &mut PeerEntry<'scope, E>,
+        idle_limit: Duration,
     ) {
-        let Some(second) = file.second.take() else {
+        let Some(duplicate) = entry.duplicate.take() else {
             return;
         };
-        let Some(running) = &mut file.running else {
-            file.running = self.begin(index, peer, &file.agreement, second.channel);
+        let Some(running) = &mut entry.running else {
+            entry.running = self.start(index, peer, &entry.agreement, duplicate.channel);
             return;
         };
-        let since = second.came.elapsed();
+        let since = duplicate.since.elapsed();
         let alive = match &running.monitor {
             Some(monitor) => monitor.idle_for() + IN_FLIGHT < since,
             None => since > IN_FLIGHT,
         };
-        if alive && !running.cut {
-            let busy = file.declining.as_ref();
+        if alive && !running.aborted {
+            let busy = entry.declining.as_ref();
             if busy.is_some_and(|thread| !thread.is_finished()) {
-                abandon(second.channel);
+                abort(duplicate.channel);
             } else {
-                file.declining = self.decline(index, peer, &file.agreement, second.channel);
+                entry.declining = self.decline(index, peer, &entry.agreement, duplicate.channel);
             }
             return;
         }
-        if !running.cut
+        if !running.aborted
             && let Some(monitor) = &running.monitor
-            && monitor.idle_for() > quiet
+            && monitor.idle_for() > idle_limit
         {
-            monitor.cut();
-            running.cut = true;
+            monitor.abort();
+            running.aborted = true;
         }
-        file.second = Some(second);
+        entry.duplicate = Some(duplicate);
     }
 
-    fn begin(
+    fn start(
         &self,
         index: usize,
         peer: Fingerprint,
@@ -245,28 +246,28 @@ impl<'scope, E: Send + 'scope> Spawner<'scope, '_, E> {
         channel: SecureChannel,
     ) -> Option<Running<'scope>> {
         let monitor = channel.monitor().ok();
-        let peer_connection = PeerConnection {
+        let connection = PeerConnection {
             peer,
             index,
             channel,
             agreement: agreement.clone(),
-            declined: None,
+            decline: None,
         };
-        let (hold, slots, ending) = (self.hold, self.slots, self.ending.clone());
-        let work = move || {
-            let result = hold(peer_connection, slots);
-            let _ = ending.send((index, result));
+        let (handler, slots, results) = (self.handler, self.slots, self.results.clone());
+        let serve = move || {
+            let result = handler(connection, slots);
+            let _ = results.send((index, result));
         };
-        // Where there is no thread for it the peer finds the connection closed and comes again.
-        let thread = std::thread::Builder::new().spawn_scoped(self.scope, work);
+        // Without a thread the connection closes, and the peer connects again.
+        let thread = std::thread::Builder::new().spawn_scoped(self.scope, serve);
         thread.ok().map(|thread| Running {
             thread,
             monitor,
-            cut: false,
+            aborted: false,
         })
     }
 
-    /// On a thread of its own: a good-bye takes time.
+    /// Declines on its own thread, because closing a connection takes time.
     fn decline(
         &self,
         index: usize,
@@ -274,50 +275,50 @@ impl<'scope, E: Send + 'scope> Spawner<'scope, '_, E> {
         agreement: &PinnedAgreement,
         channel: SecureChannel,
     ) -> Option<ScopedJoinHandle<'scope, ()>> {
-        let peer_connection = PeerConnection {
+        let connection = PeerConnection {
             peer,
             index,
             channel,
             agreement: agreement.clone(),
-            declined: Some(ALREADY_CONNECTED),
+            decline: Some(DeclineReason::AlreadyConnected),
         };
-        let (hold, slots) = (self.hold, self.slots);
-        let work = move || {
-            let _ = hold(peer_connection, slots);
+        let (handler, slots) = (self.handler, self.slots);
+        let serve = move || {
+            let _ = handler(connection, slots);
         };
-        let thread = std::thread::Builder::new().spawn_scoped(self.scope, work);
+        let thread = std::thread::Builder::new().spawn_scoped(self.scope, serve);
         thread.ok()
     }
 }
 
-/// Ends a connection without a word, and without the time that a good-bye takes.
-fn abandon(channel: SecureChannel) {
+/// Closes a connection at once, without close_notify.
+fn abort(channel: SecureChannel) {
     if let Ok(monitor) = channel.monitor() {
-        monitor.cut();
+        monitor.abort();
     }
 }
 
-impl<E> File<'_, E> {
+impl<E> PeerEntry<'_, E> {
     fn new() -> Self {
         Self {
             state: PeerState::Awaited,
             agreement: PinnedAgreement::default(),
             running: None,
-            second: None,
+            duplicate: None,
             declining: None,
             panicked: false,
         }
     }
 
-    /// Whether the thread of a session has ended.
-    fn is_over(&self) -> bool {
+    /// Whether the session's thread has ended.
+    fn has_ended(&self) -> bool {
         let running = self.running.as_ref();
         running.is_some_and(|running| running.thread.is_finished())
     }
 
-    /// A session that was over and has not said how.
-    fn note_panic(&mut self, was_over: bool) {
-        if was_over && self.running.is_some() {
+    /// Notes a thread that had ended without a result.
+    fn note_panic(&mut self, had_ended: bool) {
+        if had_ended && self.running.is_some() {
             self.running = None;
             self.panicked = true;
         }
@@ -327,18 +328,18 @@ impl<E> File<'_, E> {
         self.running = None;
         self.state = match (result, &self.state) {
             (Ok(()), _) => PeerState::Finished,
-            // What is done stays done.
+            // A later failure does not undo an earlier success.
             (Err(_), PeerState::Finished) => return,
             (Err(failure), _) => PeerState::Failed(failure),
         };
     }
 
     fn is_done(&self) -> bool {
-        let settled = match &self.state {
+        let done = match &self.state {
             PeerState::Awaited => false,
             PeerState::Finished => true,
-            PeerState::Failed(failure) => failure.for_good,
+            PeerState::Failed(failure) => failure.is_final,
         };
-        (settled || self.panicked) && self.running.is_none() && self.second.is_none()
+        (done || self.panicked) && self.running.is_none() && self.duplicate.is_none()
     }
 }

@@ -1,16 +1,15 @@
-//! Who takes part: ids as given or as pseudonyms, stimuli by name or by hash, and lengths.
+//! The scanpaths that take part: ids or pseudonyms, stimuli by name or by hash, and lengths.
 //!
-//! A pseudonym is made with this side's private key: the same for the same participant and peer, so that an interrupted
-//! session can go on, different for every peer, and of no use to anyone else. The hash of a stimulus is made with the two
-//! fingerprints, which both sides know, because both must be able to tell equal stimuli: it hides a name from whoever
-//! cannot guess it, and no more.
+//! A pseudonym is made with this side's private key: it is the same for the same participant and peer, so that an interrupted
+//! session can resume; different for every peer; and meaningless to anyone else. The hash of a stimulus is made with the two
+//! fingerprints, which both sides know, because both must recognise equal stimuli: it hides a name only from those who cannot
+//! guess it.
 //!
-//! Where lengths are hidden, every scanpath has the agreed length in a roster: the true ones are in no message, and in
-//! nothing that is made of rosters (the agreement's name, the work, its estimate, the cells of the result).
+//! Where lengths are hidden, every scanpath has the agreed length in a roster. The true lengths are in no message, and in
+//! nothing that is derived from rosters (the agreement's id, the work, its estimate, the matrix cells of the result).
 
-use crate::SessionError;
 use crate::control::{self, Tag};
-use crate::error::sanitize;
+use crate::error::{Limit, Misbehaviour, SessionError, UsageError};
 use crate::identity::hex;
 use crate::limits::{MAX_ID_BYTES, MAX_LETTERS, MAX_PAIRS};
 use crate::{Fingerprint, Identity};
@@ -20,7 +19,7 @@ use std::collections::HashMap;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Scanpath};
 use veilpath_protocol::{Channel, Label, PairRule, count_pairs, pairs_of};
 
-/// Bytes of rows that are gathered into one message.
+/// Bytes of rows after which a message is sent.
 const MESSAGE_BYTES: usize = 512 << 10;
 
 /// The keys of the two sides of a session.
@@ -30,37 +29,37 @@ pub(crate) struct Parties {
     pub(crate) join: Fingerprint,
 }
 
-/// One scanpath as the other side may know it.
+/// One scanpath as the other side sees it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Row {
     /// An id, or a pseudonym.
     id: String,
-    /// The name of the stimulus, where it may be known.
+    /// The name of the stimulus, where it is not hidden.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     stimulus: Option<String>,
-    /// Its hash, where it may not.
+    /// Its hash, where it is hidden.
     #[serde(skip_serializing_if = "Option::is_none", default)]
     hash: Option<String>,
     letters: u64,
 }
 
-/// What the other side said of its roster before it sent it.
+/// What the other side announced about its roster.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Announced {
     pub(crate) scanpaths: u64,
     pub(crate) letters: u64,
-    /// How long every scanpath must look.
+    /// The length that every scanpath must have.
     pub(crate) pad_to: Option<u32>,
 }
 
-/// One side's scanpaths, as both sides know them.
+/// One side's scanpaths, as both sides see them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Roster(Vec<Row>);
 
 impl Roster {
-    /// What this side tells of its cohort. With pseudonyms the cohort is put into their order first: the order of a file
-    /// says something about the ids in it.
+    /// The roster of this side's cohort. With pseudonyms the cohort is sorted by them first: the order of a file reveals
+    /// something about the ids in it.
     pub(crate) fn of(
         cohort: &mut Cohort,
         identity: &Identity,
@@ -71,12 +70,14 @@ impl Roster {
     ) -> Result<Self, SessionError> {
         let padding = pad_to.map(u64::from);
         let length = |entry: &Entry| entry.scanpath.len() as u64;
-        let too_long = |entry: &&Entry| padding.is_some_and(|most| length(entry) > most);
-        if let (Some(entry), Some(most)) = (cohort.entries.iter().find(too_long), padding) {
-            return Err(SessionError::Ours(format!(
-                "a scanpath of {} has more letters than the {most} of --pad-to",
-                sanitize(&entry.participant)
-            )));
+        let too_long = |entry: &Entry| padding.is_some_and(|most| length(entry) > most);
+        if let (Some(index), Some(pad_to)) = (cohort.entries.iter().position(too_long), pad_to) {
+            return Err(UsageError::LongerThanPadding {
+                number: index + 1,
+                letters: length(&cohort.entries[index]),
+                pad_to,
+            }
+            .into());
         }
         let pseudonym = |entry: &Entry| {
             let parts: [&[u8]; 2] = [peer.bytes(), entry.participant.as_bytes()];
@@ -101,10 +102,7 @@ impl Roster {
         let roster = Self(rows.collect());
         match roster.0.iter().position(|row| !row.is_within_limits()) {
             None => Ok(roster),
-            Some(index) => Err(SessionError::Ours(format!(
-                "scanpath {} of the cohort cannot be compared over a network: its ids have more than {MAX_ID_BYTES} bytes, or it has more than {MAX_LETTERS} letters",
-                index + 1
-            ))),
+            Some(index) => Err(UsageError::ScanpathBeyondLimits { number: index + 1 }.into()),
         }
     }
 
@@ -128,7 +126,7 @@ impl Roster {
         Ok(())
     }
 
-    /// Receives as many rows and letters as the other side announced.
+    /// Receives the announced number of rows and letters.
     pub(crate) fn receive(
         channel: &mut dyn Channel,
         announced: &Announced,
@@ -137,24 +135,20 @@ impl Roster {
         while (rows.len() as u64) < announced.scanpaths {
             let part: Vec<Row> = control::receive(channel, Tag::Roster)?;
             if part.is_empty() || part.iter().any(|row| !row.is_within_limits()) {
-                return Err(SessionError::misbehaved("a roster with impossible rows"));
+                return Err(Misbehaviour::InvalidRosterRow.into());
             }
             let padded = |row: &Row| {
                 let padding = announced.pad_to.map(u64::from);
                 padding.is_none_or(|length| row.letters == length)
             };
             if !part.iter().all(padded) {
-                return Err(SessionError::misbehaved(
-                    "a length that the agreed padding does not hide",
-                ));
+                return Err(Misbehaviour::UnpaddedLength.into());
             }
             rows.extend(part);
         }
         let sum: u64 = rows.iter().map(|row| row.letters).sum();
         if rows.len() as u64 != announced.scanpaths || sum != announced.letters {
-            return Err(SessionError::misbehaved(
-                "a roster that is not as it was announced",
-            ));
+            return Err(Misbehaviour::RosterNotAsAnnounced.into());
         }
         Ok(Self(rows))
     }
@@ -172,7 +166,7 @@ impl Roster {
         self.0.iter().map(|row| row.letters)
     }
 
-    /// The ids for a result file. `known` are the stimuli whose names this side knows by their hashes.
+    /// The ids for a result file. `known` maps the hashes of stimuli that this side knows to their names.
     pub(crate) fn labels(&self, known: &HashMap<String, String>) -> Vec<Label> {
         let name = |row: &Row| match &row.hash {
             Some(hash) => Some(known.get(hash).unwrap_or(hash).clone()),
@@ -205,13 +199,13 @@ impl Roster {
         digest
     }
 
-    /// A cohort with hashes for stimuli and nothing to look at: for the rule that pairs scanpaths.
     /// Whether any scanpath has a stimulus, by name or by hash.
     pub(crate) fn has_stimuli(&self) -> bool {
         let has = |row: &Row| row.stimulus.is_some() || row.hash.is_some();
         self.0.iter().any(has)
     }
 
+    /// A cohort with hashes for stimuli and empty scanpaths, for the rule that pairs them.
     fn outline(&self, parties: &Parties) -> Cohort {
         let entries = self.0.iter().map(|row| Entry {
             participant: String::new(),
@@ -242,7 +236,7 @@ impl Row {
 }
 
 impl Parties {
-    /// What stands for the name of a stimulus between these two.
+    /// The hash of a stimulus name between these two parties.
     pub(crate) fn hash(&self, stimulus: &str) -> String {
         let mut context = Context::new(&SHA256);
         context.update(b"veilpath stimulus");
@@ -262,7 +256,7 @@ impl Parties {
     }
 }
 
-/// The pairs of two rosters, where there are not too many.
+/// The pairs of two rosters, if there are not too many.
 pub(crate) fn pairs(
     rule: PairRule,
     host: &Roster,
@@ -272,16 +266,14 @@ pub(crate) fn pairs(
     let (a, b) = (host.outline(parties), join.outline(parties));
     let count = count_pairs(rule, &a, &b).pairs;
     if count > MAX_PAIRS {
-        return Err(SessionError::Limit(format!(
-            "{count} pairs are more than the {MAX_PAIRS} of one session; compare the cohorts in parts"
-        )));
+        return Err(Limit::TooManyPairs {
+            pairs: count,
+            max: MAX_PAIRS,
+        }
+        .into());
     }
     if count == 0 {
-        return Err(SessionError::Limit(
-            "there is nothing to compare: the two cohorts have no stimulus in common\n  \
-             both sides can compare all scanpaths with all others by --pairs all"
-                .into(),
-        ));
+        return Err(Limit::NoPairs.into());
     }
     Ok(pairs_of(rule, &a, &b))
 }

@@ -1,11 +1,11 @@
-//! The pairs that are left, and the work on them.
+//! Computes the pairs that are left.
 
-use crate::SessionError;
 use crate::control::{self, Tag};
+use crate::error::{InternalError, Misbehaviour, SessionError};
 use crate::identity::hex;
 use crate::journal::Journal;
 use crate::roster::Roster;
-use crate::session::AgreedSession;
+use crate::session::{AgreedSession, Agreement};
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -17,38 +17,37 @@ use veilpath_protocol::{
     Work,
 };
 
-/// The pairs that not everyone who is to know has an answer for, as indices into the agreed list, in order.
+/// The pairs whose answer somebody still needs, as ascending indices into the agreed list.
 #[derive(Debug)]
 pub(crate) struct Remaining(Vec<usize>);
 
-/// A session that came to its end.
+/// A session that has finished.
 #[derive(Debug)]
 pub struct CompletedSession {
-    /// The answers, what they cost, what was revealed.
+    /// The answers, what they cost, and what was revealed.
     pub outcome: Outcome,
-    /// Pairs that were compared, also where this side is told of none.
+    /// Pairs that were compared, also where this side learns no answers.
     pub pairs: usize,
-    /// Pairs that were begun more than once, in this session and those before it.
+    /// Pairs that were started more than once, in this session and earlier ones.
     pub restarted_pairs: u64,
-    /// How often the one was that was begun most often.
+    /// The largest number of times any pair was started.
     pub max_starts: u32,
-    /// The most agreements with the other side, over all sessions, that one scanpath of this side has been in: so many
-    /// answers may there be for one of its pairs.
+    /// The largest number of agreements with the other side, over all sessions, that any scanpath of this side is in. Each
+    /// may give one answer for a pair.
     pub max_agreements: u64,
-    /// A journal that could not be written; the answers are complete all the same.
+    /// Why the journal could not be written; the answers are complete anyway.
     pub journal_failure: Option<SessionError>,
 }
 
 #[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Finished {
-    /// A hash of all answers, where both sides know them.
-    scores: Option<String>,
+    /// A digest of all answers, where both sides learn them.
+    answers_digest: Option<String>,
 }
 
 impl Remaining {
-    /// Tells the other side what this one has, and hears what that one has. A pair is done when everyone who is to know
-    /// its answer has it.
+    /// Exchanges which pairs each side has. A pair is done when every side that learns its answer has it.
     pub(crate) fn find(
         channel: &mut dyn Channel,
         role: Role,
@@ -70,9 +69,7 @@ impl Remaining {
             }
         };
         if theirs.len() != map.len() {
-            return Err(SessionError::misbehaved(
-                "a list of finished pairs of another length",
-            ));
+            return Err(Misbehaviour::FinishedPairsLength.into());
         }
         let done = |pair: &usize| ours[*pair] && theirs[pair / 8] >> (pair % 8) & 1 == 1;
         Ok(Self((0..ours.len()).filter(|pair| !done(pair)).collect()))
@@ -89,7 +86,7 @@ impl Remaining {
         join: &Roster,
         spec: &Spec,
     ) -> Work {
-        let needed = RequiredScanpaths::new(self, pairs);
+        let required = RequiredScanpaths::new(self, pairs);
         let letters = |roster: &Roster, indices: &[usize]| {
             indices.iter().map(|&index| roster.length(index)).sum()
         };
@@ -97,10 +94,10 @@ impl Remaining {
         Work {
             pairs: self.0.len() as u64,
             cells: self.0.iter().map(cells).fold(0, u64::saturating_add),
-            host_scanpaths: needed.host.len() as u64,
-            join_scanpaths: needed.join.len() as u64,
-            host_letters: letters(host, &needed.host),
-            join_letters: letters(join, &needed.join),
+            host_scanpaths: required.host.len() as u64,
+            join_scanpaths: required.join.len() as u64,
+            host_letters: letters(host, &required.host),
+            join_letters: letters(join, &required.join),
             alphabet: spec.alphabet.size().into(),
             reveal: spec.reveal,
             padded: spec.pad_to.is_some(),
@@ -108,7 +105,7 @@ impl Remaining {
     }
 }
 
-/// The scanpaths that are in a pair that is left: no other takes part.
+/// The scanpaths in the pairs that are left; no others take part.
 struct RequiredScanpaths {
     host: Vec<usize>,
     join: Vec<usize>,
@@ -143,89 +140,105 @@ impl RequiredScanpaths {
 }
 
 impl AgreedSession {
-    /// Computes what is left, keeps every answer as soon as it is known, and makes sure that both sides ended alike. The
-    /// observer hears of pairs by their place in the whole list.
+    /// Computes what is left, stores every answer as soon as it is known, and checks that both sides have the same. The
+    /// observer gets pairs by their index in the whole list.
     pub fn run(mut self, observer: &dyn Observer) -> Result<CompletedSession, SessionError> {
-        let begin = Instant::now();
-        let done = self.work(observer);
-        let journal_failure = self.journal.finish().err();
-        if let Err(error) = done {
+        let start = Instant::now();
+        let computed = self.compute(observer);
+        let journal_failure = self.agreement.journal.finish().err();
+        if let Err(error) = computed {
             return Err(self.session.explain(error));
         }
-        let (restarted_pairs, max_starts) = self.journal.repeated_starts();
+        let (restarted_pairs, max_starts) = self.agreement.journal.repeated_starts();
         let mut outcome = self.outcome();
-        outcome.cost.seconds = begin.elapsed().as_secs_f64();
+        outcome.cost.seconds = start.elapsed().as_secs_f64();
         Ok(CompletedSession {
             outcome,
-            pairs: self.pairs.len(),
+            pairs: self.agreement.pairs.len(),
             restarted_pairs,
             max_starts,
-            max_agreements: self.ledger.max_agreements,
+            max_agreements: self.agreement.charge.max_agreements,
             journal_failure,
         })
     }
 
-    fn work(&mut self, observer: &dyn Observer) -> Result<(), SessionError> {
-        self.session.begin(&self.ledger)?;
-        self.session.allow_long_work();
-        let role = self.session.role;
-        let learns = self.proposal.spec.reveal_to.includes(role);
-        if !self.remaining.0.is_empty() {
-            self.session.charge(&self.proposal, &self.ledger)?;
-            self.journal.begin(&self.remaining.0)?;
+    fn compute(&mut self, observer: &dyn Observer) -> Result<(), SessionError> {
+        let Self { session, agreement } = self;
+        session.pin(&agreement.charge)?;
+        session.allow_long_work();
+        let role = session.role;
+        let reveal_to = agreement.proposal.spec.reveal_to;
+        if !agreement.remaining.0.is_empty() {
+            session.charge(&agreement.proposal, &agreement.charge)?;
+            agreement.journal.start_pairs(&agreement.remaining.0)?;
             let answers = self.compare(observer)?;
-            let expected = if learns { self.remaining.0.len() } else { 0 };
+            let agreement = &mut self.agreement;
+            let learns = reveal_to.includes(role);
+            let expected = if learns {
+                agreement.remaining.0.len()
+            } else {
+                0
+            };
             if answers.len() != expected {
-                return Err(SessionError::Ours("an engine lost results".into()));
+                return Err(InternalError::LostResults.into());
             }
-            for (&pair, answer) in self.remaining.0.iter().zip(answers) {
-                check_revealed(&self.proposal.spec, &answer)?;
-                self.journal.keep(pair, answer)?;
+            for (&pair, answer) in agreement.remaining.0.iter().zip(answers) {
+                check_revealed(&agreement.proposal.spec, &answer)?;
+                agreement.journal.store(pair, answer)?;
             }
         }
-        let both = self.proposal.spec.reveal_to == RevealTo::Both;
+        let both = reveal_to == RevealTo::Both;
         let ours = Finished {
-            scores: both.then(|| self.digest()),
+            answers_digest: both.then(|| self.agreement.answers_digest()),
         };
         let channel = &mut self.session.channel;
         let theirs: Finished = control::exchange(channel, role, Tag::Finished, &ours)?;
         if ours != theirs {
-            return Err(SessionError::misbehaved("it ended with other scores"));
+            return Err(Misbehaviour::DifferentAnswers.into());
         }
         Ok(())
     }
 
     fn compare(&mut self, observer: &dyn Observer) -> Result<Vec<Answer>, SessionError> {
-        let needed = RequiredScanpaths::new(&self.remaining, &self.pairs);
-        let role = self.session.role;
-        let (own, theirs, roster) = match role {
-            Role::Host => (&needed.host, &needed.join, &self.join),
-            Role::Join => (&needed.join, &needed.host, &self.host),
+        let Self { session, agreement } = self;
+        let Agreement {
+            proposal,
+            host,
+            join,
+            pairs,
+            journal,
+            remaining,
+            ..
+        } = agreement;
+        let spec = &proposal.spec;
+        let required = RequiredScanpaths::new(remaining, pairs);
+        let (own, theirs, roster) = match session.role {
+            Role::Host => (&required.host, &required.join, &*join),
+            Role::Join => (&required.join, &required.host, &*host),
         };
-        let entries = &self.proposal.cohort.entries;
+        let entries = &proposal.cohort.entries;
         let own: Vec<&Scanpath> = own.iter().map(|&index| &entries[index].scanpath).collect();
         let lengths = theirs
             .iter()
             .map(|&index| usize::try_from(roster.length(index)));
         let lengths = lengths
             .collect::<Result<Vec<usize>, _>>()
-            .map_err(|_| SessionError::misbehaved("a scanpath beyond all limits"))?;
-        let mut job = Job::new(&self.proposal.spec, role, &own, theirs.len(), &needed.pairs)?
+            .map_err(|_| Misbehaviour::CohortBeyondLimits)?;
+        let mut job = Job::new(spec, session.role, &own, theirs.len(), &required.pairs)?
             .with_peer_lengths(&lengths)?;
-        if let Some(key) = &self.proposal.key {
+        if let Some(key) = &proposal.key {
             job = job.with_key(key.share());
         }
-        let keeper = JournalingObserver {
-            spec: &self.proposal.spec,
-            journal: Mutex::new((&mut self.journal, None)),
-            pairs: &self.remaining.0,
-            cells: &|pair| cells(&self.pairs, &self.host, &self.join, pair),
+        let journaling = JournalingObserver {
+            spec,
+            journal: Mutex::new((journal, None)),
+            pairs: &remaining.0,
+            cells: &|pair| cells(pairs, host, join, pair),
             engine_counts: AtomicBool::new(false),
             observer,
         };
-        let engine = self.proposal.spec.engine;
-        let answers = engine.run(&job, &mut self.session.channel, &keeper);
-        let (_, failure) = keeper
+        let answers = spec.engine.run(&job, &mut session.channel, &journaling);
+        let (_, failure) = journaling
             .journal
             .into_inner()
             .unwrap_or_else(PoisonError::into_inner);
@@ -235,7 +248,64 @@ impl AgreedSession {
         }
     }
 
-    fn digest(&self) -> String {
+    fn outcome(&self) -> Outcome {
+        let (session, agreement) = (&self.session, &self.agreement);
+        let (spec, cohort) = (&agreement.proposal.spec, &agreement.proposal.cohort);
+        let names = agreement.parties.names(cohort);
+        let own: Vec<Label> = cohort
+            .entries
+            .iter()
+            .map(|entry| Label {
+                participant: entry.participant.clone(),
+                stimulus: entry.stimulus.clone(),
+            })
+            .collect();
+        let (a, b) = match session.role {
+            Role::Host => (own, agreement.join.labels(&names)),
+            Role::Join => (agreement.host.labels(&names), own),
+        };
+        let learns = spec.reveal_to.includes(session.role);
+        let pairs = &agreement.pairs;
+        let results = pairs.iter().enumerate().filter_map(|(pair, &(a, b))| {
+            let answer = agreement.journal.answer(pair).filter(|_| learns)?;
+            Some((a, b, answer))
+        });
+        let (host, join) = (&agreement.host, &agreement.join);
+        let cells = agreement.remaining.work(pairs, host, join, spec).cells;
+        let cost = Cost {
+            pairs_from_journal: pairs.len() - agreement.remaining.pairs().len(),
+            ..Cost::of(session.channel.traffic(), cells)
+        };
+        let mut revealed = spec.engine.revealed(spec);
+        let lengths = match spec.pad_to {
+            None => "their lengths".into(),
+            Some(most) => format!("that none is longer than {most} letters"),
+        };
+        let by_session = Revealed {
+            to: "both".into(),
+            what: format!(
+                "how many scanpaths there are, {lengths}, their ids and stimuli (or pseudonyms and hashes), the metric and the encoding"
+            ),
+        };
+        // In the order of the session, so that "nothing else" stays last.
+        revealed.insert(0, by_session);
+        Outcome {
+            names: ["host", "join"].map(String::from),
+            one_cohort: false,
+            a,
+            b,
+            pairs: pairs.len() as u64,
+            results: Results::of_answers(spec.outputs(), results),
+            answers: Vec::new(),
+            cost,
+            revealed,
+            spec: spec.clone(),
+        }
+    }
+}
+
+impl Agreement {
+    fn answers_digest(&self) -> String {
         let mut context = Context::new(&SHA256);
         for pair in 0..self.pairs.len() {
             match self.journal.answer(pair) {
@@ -251,63 +321,6 @@ impl AgreedSession {
         }
         hex(context.finish().as_ref())
     }
-
-    fn outcome(&self) -> Outcome {
-        let names = self.parties.names(&self.proposal.cohort);
-        let own: Vec<Label> = self
-            .proposal
-            .cohort
-            .entries
-            .iter()
-            .map(|entry| Label {
-                participant: entry.participant.clone(),
-                stimulus: entry.stimulus.clone(),
-            })
-            .collect();
-        let (a, b) = match self.session.role {
-            Role::Host => (own, self.join.labels(&names)),
-            Role::Join => (self.host.labels(&names), own),
-        };
-        let spec = &self.proposal.spec;
-        let learns = spec.reveal_to.includes(self.session.role);
-        let results = self.pairs.iter().enumerate().filter_map(|(pair, &(a, b))| {
-            let answer = self.journal.answer(pair).filter(|_| learns)?;
-            Some((a, b, answer))
-        });
-        let cells = self
-            .remaining
-            .work(&self.pairs, &self.host, &self.join, spec)
-            .cells;
-        let cost = Cost {
-            pairs_from_journal: self.pairs.len() - self.remaining.pairs().len(),
-            ..Cost::of(self.session.channel.traffic(), cells)
-        };
-        let mut revealed = spec.engine.revealed(spec);
-        let lengths = match spec.pad_to {
-            None => "their lengths".into(),
-            Some(most) => format!("that none is longer than {most} letters"),
-        };
-        let told = Revealed {
-            to: "both".into(),
-            what: format!(
-                "how many scanpaths there are, {lengths}, their ids and stimuli (or pseudonyms and hashes), the metric and the encoding"
-            ),
-        };
-        // In the order in which it happens, and so that "no more" comes last.
-        revealed.insert(0, told);
-        Outcome {
-            names: ["host", "join"].map(String::from),
-            one_cohort: false,
-            a,
-            b,
-            pairs: self.pairs.len() as u64,
-            results: Results::of_answers(spec.outputs(), results),
-            answers: Vec::new(),
-            cost,
-            revealed,
-            spec: spec.clone(),
-        }
-    }
 }
 
 /// The matrix cells of a pair.
@@ -316,13 +329,13 @@ fn cells(pairs: &[(usize, usize)], host: &Roster, join: &Roster, pair: usize) ->
     host.length(i).saturating_mul(join.length(j))
 }
 
-/// Writes every answer to the journal before anyone else hears of it.
+/// Writes every answer to the journal before the user's observer gets it.
 struct JournalingObserver<'a> {
     spec: &'a Spec,
     journal: Mutex<(&'a mut Journal, Option<SessionError>)>,
     pairs: &'a [usize],
     cells: &'a (dyn Fn(usize) -> u64 + Sync),
-    /// A role that does not count cells has its progress measured by its answers.
+    /// Progress is measured by answers for a role that does not count cells.
     engine_counts: AtomicBool,
     observer: &'a dyn Observer,
 }
@@ -341,13 +354,13 @@ impl Observer for JournalingObserver<'_> {
         let Some(&pair) = self.pairs.get(pair) else {
             return;
         };
-        let mut kept = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut journal = self.journal.lock().unwrap_or_else(PoisonError::into_inner);
         if let Err(error) =
-            check_revealed(self.spec, &answer).and_then(|()| kept.0.keep(pair, answer))
+            check_revealed(self.spec, &answer).and_then(|()| journal.0.store(pair, answer))
         {
-            kept.1.get_or_insert(error);
+            journal.1.get_or_insert(error);
         }
-        drop(kept);
+        drop(journal);
         if !self.engine_counts.load(Ordering::Relaxed) {
             self.observer.cells((self.cells)(pair));
         }
@@ -355,17 +368,15 @@ impl Observer for JournalingObserver<'_> {
     }
 }
 
-/// An answer that tells more than was agreed on must not reach the disk.
+/// An answer that reveals more than was agreed on must not reach the disk.
 fn check_revealed(spec: &Spec, answer: &Answer) -> Result<(), SessionError> {
     if spec.allows(answer) {
         return Ok(());
     }
-    Err(SessionError::Ours(
-        "an engine told something else than was agreed on".into(),
-    ))
+    Err(InternalError::UnagreedAnswer.into())
 }
 
-/// Eight to a byte, the first lowest.
+/// Packs eight bits per byte, lowest first.
 fn pack(done: &[bool]) -> Vec<u8> {
     let byte = |eight: &[bool]| {
         let bits = eight.iter().enumerate();

@@ -1,4 +1,4 @@
-//! A session from the first word to the outcome, in three steps: greet, agree, run.
+//! A session from its opening to the outcome, in three steps: open, agree, run.
 
 use crate::agreement::{self, AlphabetInfo, Hello, Terms};
 use crate::channel::SecureChannel;
@@ -6,6 +6,7 @@ use crate::checksummed::ChecksummedChannel;
 use crate::connection::SharedConnection;
 use crate::control::{self, Tag};
 use crate::digests::{agreement_id, cohort_tag, journal_id};
+use crate::error::{DeclineReason, Misbehaviour, NetworkError, UsageError};
 use crate::identity::hex;
 use crate::journal::Journal;
 use crate::ledger::{self, Request};
@@ -25,10 +26,10 @@ use veilpath_protocol::{ChannelError, Counted, ProtocolError, Role, Spec};
 mod summary;
 pub use summary::{AgreementSummary, Requested};
 
-/// How long to wait for word of why a connection broke.
+/// How long to wait for the cause of a broken connection to be known.
 const CAUSE_GRACE_PERIOD: Duration = Duration::from_millis(300);
 
-/// Two sides that have greeted each other.
+/// An open session: both sides have the same version, and know each other's alphabets.
 #[derive(Debug)]
 pub struct Session {
     pub(crate) channel: Counted<ChecksummedChannel<SecureChannel>>,
@@ -39,33 +40,39 @@ pub struct Session {
     timeouts: Timeouts,
     pub(crate) wait_callback: WaitCallback,
     pinned_agreement: PinnedAgreement,
-    /// How often the other side wants to hear something.
+    /// The interval of keep-alives that suits both sides' idle timeouts.
     pub(crate) keep_alive: Duration,
 }
 
-/// What one side brings to the table.
+/// What one side proposes to the other.
 #[derive(Clone, Debug)]
 pub struct Proposal {
-    /// What is computed, as this side sees it.
+    /// What to compute, as this side sees it.
     pub spec: Spec,
     /// This side's scanpaths.
     pub cohort: Cohort,
     /// Whether ids and stimuli are hidden from the other side.
     pub pseudonyms: bool,
-    /// Stop before the work.
+    /// Whether to stop before the computation.
     pub estimate_only: bool,
-    /// Compute all pairs again, whatever the journal holds.
+    /// Whether to compute all pairs again, whatever the journal contains.
     pub fresh: bool,
     /// The most comparisons of one scanpath of this side with this peer, in all sessions.
     pub limit_per_scanpath: Option<u64>,
-    /// The host's own key, for an engine that takes one; without it, one is made for this session.
+    /// The host's own key, for an engine that takes one; without it, a new one is made for this session.
     pub key: Option<HostKey>,
 }
 
-/// Two sides that want the same, and know what is left to do.
+/// A session whose sides have agreed on what to compute.
 #[derive(Debug)]
 pub struct AgreedSession {
     pub(crate) session: Session,
+    pub(crate) agreement: Agreement,
+}
+
+/// What two sides have agreed on, and what is left to do.
+#[derive(Debug)]
+pub(crate) struct Agreement {
     pub(crate) proposal: Proposal,
     pub(crate) parties: Parties,
     pub(crate) host: Roster,
@@ -73,16 +80,16 @@ pub struct AgreedSession {
     pub(crate) pairs: Vec<(usize, usize)>,
     pub(crate) journal: Journal,
     pub(crate) remaining: Remaining,
-    pub(crate) ledger: Entry,
+    pub(crate) charge: LedgerCharge,
     peer_estimates_only: bool,
     encoding_on_one_side: bool,
 }
 
-/// What this side counts once the work begins.
+/// What this side adds to its ledger when the computation starts.
 #[derive(Debug)]
-pub(crate) struct Entry {
-    /// `None` where nothing is kept.
-    folder: Option<PathBuf>,
+pub(crate) struct LedgerCharge {
+    /// `None` where nothing is stored.
+    directory: Option<PathBuf>,
     comparisons: Vec<u64>,
     agreement: [u8; 32],
     pub(crate) max_agreements: u64,
@@ -91,17 +98,17 @@ pub(crate) struct Entry {
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Ready {
-    journal: String,
+    agreement: String,
 }
 
 impl Session {
-    /// Exchanges versions, patience, and how scanpaths are written; gives the other side's letters.
+    /// Exchanges versions, idle timeouts, and the alphabets of the cohorts; returns the other side's alphabet.
     pub fn open(
         mut channel: SecureChannel,
         role: Role,
         identity: &Identity,
         peer: Fingerprint,
-        letters: &AlphabetInfo,
+        alphabet: &AlphabetInfo,
         timeouts: Timeouts,
     ) -> Result<(Self, AlphabetInfo), SessionError> {
         let connection = channel.connection();
@@ -117,54 +124,55 @@ impl Session {
             pinned_agreement: PinnedAgreement::default(),
             keep_alive: timeouts.idle / 4,
         };
-        let hello = Hello::new(letters, timeouts.idle);
-        let theirs = versions.and_then(|()| agreement::open(&mut session.channel, role, &hello));
+        let hello = Hello::new(alphabet, timeouts.idle);
+        let theirs =
+            versions.and_then(|()| agreement::exchange_hellos(&mut session.channel, role, &hello));
         let theirs = theirs.map_err(|error| session.explain(error))?;
-        session.connection.set_keep_alive(theirs.idle());
-        session.keep_alive = session.keep_alive.min(theirs.idle() / 4);
-        let letters = theirs.letters()?;
-        Ok((session, letters))
+        session.connection.set_keep_alive(theirs.idle_timeout());
+        session.keep_alive = session.keep_alive.min(theirs.idle_timeout() / 4);
+        let alphabet = theirs.alphabet()?;
+        Ok((session, alphabet))
     }
 
-    /// Tells the other side that this one cannot make a plan of its own.
-    pub fn decline(mut self, reason: &str) {
-        // Whether it hears of it or not, the session is over.
+    /// Ends the session before anything is proposed, and tells the other side why.
+    pub fn decline(mut self, reason: DeclineReason) {
+        // The session is over, whether the message arrives or not.
         let _ = control::decline(&mut self.channel, self.role, Tag::Terms, reason);
     }
 
-    /// Keeps the other side to the one agreement that it may work on, over all conversations that share it. Whatever the plan says, a
-    /// comparison that has begun is not begun afresh.
-    pub fn pin_agreement(&mut self, one: &PinnedAgreement) {
-        self.pinned_agreement = one.clone();
+    /// Restricts the other side to the pinned agreement, over all sessions that share it. A comparison that has started is
+    /// continued, even if the proposal asks for a fresh one.
+    pub fn pin_agreement(&mut self, pinned: &PinnedAgreement) {
+        self.pinned_agreement = pinned.clone();
     }
 
-    /// Compares the two plans, exchanges rosters, opens the journal, and finds what is left to do. Without a home nothing
-    /// is kept: no journal to go on from, and no count of comparisons.
+    /// Compares the two proposals, exchanges rosters, opens the journal, and finds what is left to do. Without a state
+    /// directory nothing is stored: no journal to resume from, and no ledger.
     pub fn agree(
         mut self,
         proposal: Proposal,
         state_dir: Option<&StateDir>,
     ) -> Result<AgreedSession, SessionError> {
         proposal.spec.check()?;
-        match self.settle(proposal, state_dir) {
-            Ok(settled) => Ok(settled.with(self)),
+        match self.negotiate(proposal, state_dir) {
+            Ok(agreement) => Ok(AgreedSession {
+                session: self,
+                agreement,
+            }),
             Err(error) => Err(self.explain(error)),
         }
     }
 
-    fn settle(
+    fn negotiate(
         &mut self,
         mut proposal: Proposal,
         state_dir: Option<&StateDir>,
     ) -> Result<Agreement, SessionError> {
         let (role, channel) = (self.role, &mut self.channel);
         let ours = self.identity.fingerprint();
-        let (host, join) = match role {
-            Role::Host => (ours, self.peer),
-            Role::Join => (self.peer, ours),
-        };
+        let (host, join) = by_role(role, ours, self.peer);
         let parties = Parties { host, join };
-        let mine = Roster::of(
+        let our_roster = Roster::of(
             &mut proposal.cohort,
             &self.identity,
             self.peer,
@@ -174,21 +182,17 @@ impl Session {
         )?;
         let mut terms = Terms::new(
             &proposal.spec,
-            mine.len() as u64,
-            mine.lengths().sum(),
+            our_roster.len() as u64,
+            our_roster.lengths().sum(),
             cohort_tag(&proposal.cohort, &self.identity),
         )?;
         terms.estimate_only = proposal.estimate_only;
-        terms.check().map_err(|_| {
-            SessionError::Ours(
-                "the cohort is too large for one session; compare it in parts".into(),
-            )
-        })?;
+        terms.check().map_err(|_| UsageError::CohortTooLarge)?;
         let theirs: Terms = match role {
             Role::Host => control::exchange(channel, role, Tag::Terms, &terms)?,
             Role::Join => {
-                let waiting = &mut self.wait_callback.0;
-                let theirs = control::receive_after_wait(channel, Tag::Terms, waiting)?;
+                let on_wait = &mut self.wait_callback.0;
+                let theirs = control::receive_after_wait(channel, Tag::Terms, on_wait)?;
                 control::send(channel, Tag::Terms, &terms)?;
                 theirs
             }
@@ -209,66 +213,45 @@ impl Session {
         };
         let their_roster = match role {
             Role::Host => {
-                mine.send(channel)?;
+                our_roster.send(channel)?;
                 Roster::receive(channel, &announced)?
             }
             Role::Join => {
                 let roster = Roster::receive(channel, &announced)?;
-                mine.send(channel)?;
+                our_roster.send(channel)?;
                 roster
             }
         };
-        let (host, join, cohort_tags) = match role {
-            Role::Host => (
-                mine,
-                their_roster,
-                [terms.cohort_tag.clone(), theirs.cohort_tag.clone()],
-            ),
-            Role::Join => (
-                their_roster,
-                mine,
-                [theirs.cohort_tag.clone(), terms.cohort_tag.clone()],
-            ),
-        };
-        let id = agreement_id(
-            &terms,
-            &proposal.spec,
-            &parties,
-            &cohort_tags,
-            &[&host, &join],
-        );
+        let (host, join) = by_role(role, our_roster, their_roster);
+        let cohort_tags = by_role(role, terms.cohort_tag.clone(), theirs.cohort_tag).into();
+        let rosters = [&host, &join];
+        let id = agreement_id(&terms, &proposal.spec, &parties, &cohort_tags, &rosters);
         proposal.fresh &= !self.pinned_agreement.is_pinned();
-        let estimates = proposal.estimate_only || theirs.estimate_only;
-        let work_with = (!estimates).then_some((&self.identity, self.peer));
-        // What is not admitted leaves no trace on disk.
-        let prepared = self.pinned_agreement.admit(&id).and_then(|()| {
+        let estimate_only = proposal.estimate_only || theirs.estimate_only;
+        let ledger_of = (!estimate_only).then_some((&self.identity, self.peer));
+        // An agreement that is not allowed leaves no trace on disk.
+        let prepared = self.pinned_agreement.check(&id).and_then(|()| {
             prepare(
-                &proposal,
-                role,
-                &parties,
-                [&host, &join],
-                &id,
-                state_dir,
-                work_with,
+                &proposal, role, &parties, rosters, &id, state_dir, ledger_of,
             )
         });
         let (pairs, journal, (comparisons, max_agreements)) = match prepared {
             Ok(prepared) => prepared,
             Err(error) => {
                 let reason = match &error {
-                    SessionError::Limit(reason) => reason.as_str(),
-                    _ => "it has a problem of its own, and says so to its user",
+                    SessionError::Limit(limit) => DeclineReason::Limit(limit.clone()),
+                    _ => DeclineReason::LocalProblem,
                 };
                 let _ = control::decline(channel, role, Tag::Ready, reason);
                 return Err(error);
             }
         };
-        let ready = Ready { journal: hex(&id) };
+        let ready = Ready {
+            agreement: hex(&id),
+        };
         let their_ready: Ready = control::exchange(channel, role, Tag::Ready, &ready)?;
-        if their_ready.journal != ready.journal {
-            return Err(SessionError::misbehaved(
-                "it holds another agreement than the one that was made",
-            ));
+        if their_ready.agreement != ready.agreement {
+            return Err(Misbehaviour::DifferentAgreement.into());
         }
         let remaining = Remaining::find(channel, role, proposal.spec.reveal_to, &journal)?;
         Ok(Agreement {
@@ -279,8 +262,8 @@ impl Session {
             pairs,
             journal,
             remaining,
-            ledger: Entry {
-                folder: state_dir.map(StateDir::ledgers),
+            charge: LedgerCharge {
+                directory: state_dir.map(StateDir::ledgers),
                 comparisons,
                 agreement: id,
                 max_agreements,
@@ -290,30 +273,34 @@ impl Session {
         })
     }
 
-    /// Work begins: from now on it is this agreement or none.
-    pub(crate) fn begin(&self, entry: &Entry) -> Result<(), SessionError> {
-        self.pinned_agreement.begin(&entry.agreement)
+    /// The computation starts: the peer is restricted to this agreement.
+    pub(crate) fn pin(&self, charge: &LedgerCharge) -> Result<(), SessionError> {
+        self.pinned_agreement.pin(&charge.agreement)
     }
 
-    /// Counts what is about to be compared.
-    pub(crate) fn charge(&self, proposal: &Proposal, entry: &Entry) -> Result<(), SessionError> {
-        let Some(folder) = &entry.folder else {
+    /// Counts the comparisons in the ledger.
+    pub(crate) fn charge(
+        &self,
+        proposal: &Proposal,
+        charge: &LedgerCharge,
+    ) -> Result<(), SessionError> {
+        let Some(directory) = &charge.directory else {
             return Ok(());
         };
         ledger::charge(
-            folder,
+            directory,
             &Request {
                 identity: &self.identity,
                 peer: self.peer,
                 cohort: &proposal.cohort,
-                comparisons: &entry.comparisons,
-                agreement: &entry.agreement,
+                comparisons: &charge.comparisons,
+                agreement: &charge.agreement,
                 limit: proposal.limit_per_scanpath,
             },
         )
     }
 
-    /// The true reason for an error of the channel, where one is known.
+    /// The cause of an error of the channel, where it is known.
     pub(crate) fn explain(&self, error: SessionError) -> SessionError {
         let SessionError::Protocol(ProtocolError::Channel(channel)) = &error else {
             return error;
@@ -325,53 +312,30 @@ impl Session {
             }
             // A broken pipe is noticed before the alert that explains it.
             if matches!(channel, ChannelError::TimedOut) || Instant::now() > deadline {
-                return SessionError::Network(channel.to_string());
+                return NetworkError::Channel(channel.clone()).into();
             }
             std::thread::sleep(CAUSE_GRACE_PERIOD / 10);
         }
     }
 
+    /// From now on the stall timeout applies while the other side computes.
     pub(crate) fn allow_long_work(&self) {
         self.connection.set_stall(self.timeouts.stall);
     }
 }
 
-/// [`AgreedSession`] without the conversation.
-struct Agreement {
-    proposal: Proposal,
-    parties: Parties,
-    host: Roster,
-    join: Roster,
-    pairs: Vec<(usize, usize)>,
-    journal: Journal,
-    remaining: Remaining,
-    ledger: Entry,
-    peer_estimates_only: bool,
-    encoding_on_one_side: bool,
-}
-
-impl Agreement {
-    fn with(self, session: Session) -> AgreedSession {
-        AgreedSession {
-            session,
-            proposal: self.proposal,
-            parties: self.parties,
-            host: self.host,
-            join: self.join,
-            pairs: self.pairs,
-            journal: self.journal,
-            remaining: self.remaining,
-            ledger: self.ledger,
-            peer_estimates_only: self.peer_estimates_only,
-            encoding_on_one_side: self.encoding_on_one_side,
-        }
+/// The host's and the joining side's, from this side's and the other's.
+fn by_role<T>(role: Role, ours: T, theirs: T) -> (T, T) {
+    match role {
+        Role::Host => (ours, theirs),
+        Role::Join => (theirs, ours),
     }
 }
 
-/// The pairs, the journal, in how many pairs each scanpath of this side is, and the most agreements that one is in.
+/// The pairs, the journal, the number of pairs of each scanpath of this side, and the most agreements that one is in.
 type Prepared = (Vec<(usize, usize)>, Journal, (Vec<u64>, u64));
 
-/// Everything that this side can find out by itself once it knows both rosters. Without `work_with` it is for an estimate.
+/// Everything that this side can find out by itself once it knows both rosters. `ledger_of` is `None` for an estimate.
 fn prepare(
     proposal: &Proposal,
     role: Role,
@@ -379,7 +343,7 @@ fn prepare(
     [host, join]: [&Roster; 2],
     id: &[u8; 32],
     state_dir: Option<&StateDir>,
-    work_with: Option<(&Identity, Fingerprint)>,
+    ledger_of: Option<(&Identity, Fingerprint)>,
 ) -> Result<Prepared, SessionError> {
     let pairs = roster::pairs(proposal.spec.pairs, host, join, parties)?;
     let (name, reveal) = (journal_id(id, role), proposal.spec.reveal);
@@ -393,7 +357,7 @@ fn prepare(
         comparisons[own] += 1;
     }
     let mut max_agreements = 0;
-    if let (Some((identity, peer)), Some(state_dir)) = (work_with, state_dir) {
+    if let (Some((identity, peer)), Some(state_dir)) = (ledger_of, state_dir) {
         max_agreements = ledger::check(
             &state_dir.ledgers(),
             &Request {
@@ -406,7 +370,7 @@ fn prepare(
             },
         )?;
         if proposal.fresh {
-            journal.forget()?;
+            journal.discard_answers()?;
         }
     }
     Ok((pairs, journal, (comparisons, max_agreements)))

@@ -1,20 +1,21 @@
-//! Who works now and who waits, where a host has more peers than it works with at a time.
+//! Slots for sessions, where a host has more peers than it works with at a time.
 //!
-//! A peer that has greeted takes a turn before anything is agreed on. SessionSlots are given in the order in which peers came, and a
-//! peer that comes again stands at the end. While it waits it is told so, and how many are before it, as often as its
-//! patience asks for: it can tell a busy host from a dead one, and its user can go home.
+//! A session acquires a slot before anything is agreed on. Slots are given first come, first served; a peer that reconnects goes
+//! to the end of the queue. A waiting peer is told how many are ahead of it, as often as its idle timeout requires, so that it
+//! can tell a busy host from a dead one.
 
 use crate::control::{self, Tag, Wait};
+use crate::error::NetworkError;
 use crate::{Session, SessionError};
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often a host looks after a peer that waits.
+/// How often a waiting session checks whether its peer is still connected.
 const POLL_INTERVAL: Duration = Duration::from_millis(100);
 
-/// So many turns at a time.
+/// A fair semaphore for sessions. Clones share it.
 #[derive(Clone, Debug)]
 pub struct SessionSlots(Arc<Inner>);
 
@@ -31,22 +32,22 @@ struct State {
     next: u64,
 }
 
-/// The right to work, until it is dropped.
+/// Permission to work, until it is dropped.
 #[derive(Debug)]
 pub struct SessionSlot(Arc<Inner>);
 
-/// A place in the queue, until it is dropped.
+/// A position in the queue, until it is dropped.
 struct Waiter<'a> {
     number: u64,
     slots: &'a Arc<Inner>,
 }
 
 impl SessionSlots {
-    /// At most so many at a time.
-    pub fn new(most: usize) -> Self {
+    /// Slots for this many sessions at a time.
+    pub fn new(count: usize) -> Self {
         Self(Arc::new(Inner {
             state: Mutex::new(State {
-                free: most,
+                free: count,
                 waiting: VecDeque::new(),
                 next: 0,
             }),
@@ -67,21 +68,21 @@ impl SessionSlots {
 }
 
 impl Inner {
-    /// A thread that panicked would have left it as it was: every change is one step.
+    /// Poisoning is harmless: every change is one step.
     fn state(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
 impl Waiter<'_> {
-    /// The turn, where it comes within this time; else how many are before this ticket.
-    fn wait(&self, longest: Duration) -> Result<SessionSlot, u64> {
-        let deadline = Instant::now() + longest;
+    /// A slot, if one is free within this time; else how many sessions are ahead.
+    fn wait(&self, timeout: Duration) -> Result<SessionSlot, u64> {
+        let deadline = Instant::now() + timeout;
         let mut state = self.slots.state();
         loop {
             if state.free > 0 && state.waiting.front() == Some(&self.number) {
                 state.free -= 1;
-                // The ticket leaves the queue when it is dropped, and the next looks again then.
+                // The waiter leaves the queue when it is dropped, and wakes the next one.
                 return Ok(SessionSlot(Arc::clone(self.slots)));
             }
             let left = deadline.saturating_duration_since(Instant::now());
@@ -112,30 +113,28 @@ impl Drop for SessionSlot {
 }
 
 impl Session {
-    /// Waits, as a host, until it is this peer's turn, and keeps the peer informed. `told` hears once that it has to wait, and
-    /// how many are before it. Fails when the peer leaves.
+    /// Waits for a slot, as a host, and keeps the peer informed. `on_queued` is called once if the peer has to wait, with the
+    /// number of sessions ahead of it. Fails when the peer disconnects.
     pub fn acquire_slot(
         &mut self,
         slots: &SessionSlots,
-        told: &mut dyn FnMut(u64),
+        on_queued: &mut dyn FnMut(u64),
     ) -> Result<SessionSlot, SessionError> {
         let waiter = slots.waiter();
         let mut ahead = match waiter.wait(Duration::ZERO) {
-            Ok(turn) => return Ok(turn),
+            Ok(slot) => return Ok(slot),
             Err(ahead) => ahead,
         };
-        told(ahead);
+        on_queued(ahead);
         loop {
             control::send(&mut self.channel, Tag::Wait, &Wait { ahead })
                 .map_err(|error| self.explain(error))?;
             let next = Instant::now() + self.keep_alive;
             while Instant::now() < next {
                 match waiter.wait(POLL_INTERVAL.min(self.keep_alive)) {
-                    Ok(turn) => return Ok(turn),
-                    Err(_) if self.connection.is_over() => {
-                        return Err(SessionError::Network(
-                            "the other side left while it waited for its turn".into(),
-                        ));
+                    Ok(slot) => return Ok(slot),
+                    Err(_) if self.connection.is_closed() => {
+                        return Err(NetworkError::LeftQueue.into());
                     }
                     Err(now) => ahead = now,
                 }
@@ -143,13 +142,13 @@ impl Session {
         }
     }
 
-    /// Calls this, on the joining side, whenever the host says that it works with others first, with the number of those.
+    /// On the joining side, `call` is called whenever the host asks to wait, with the number of sessions ahead.
     pub fn on_wait(&mut self, call: impl FnMut(u64) + Send + 'static) {
         self.wait_callback = WaitCallback(Box::new(call));
     }
 }
 
-/// What the joining side does when the host works with others first.
+/// Called on the joining side when the host asks to wait.
 pub(crate) struct WaitCallback(pub(crate) Box<dyn FnMut(u64) + Send>);
 
 impl Default for WaitCallback {
@@ -169,12 +168,12 @@ mod tests {
     use super::*;
 
     #[test]
-    fn turns_are_given_in_order_and_come_back() {
+    fn slots_are_given_in_order_and_returned() {
         let slots = SessionSlots::new(2);
         let waiters = [(); 4].map(|()| slots.waiter());
         let [first, second, third, fourth] = waiters;
         let now = Duration::ZERO;
-        // Not before those who came before.
+        // Not before the first one.
         assert_eq!(second.wait(now).unwrap_err(), 1);
         let one = first.wait(now).unwrap();
         drop(first);
@@ -184,7 +183,7 @@ mod tests {
         assert_eq!(fourth.wait(now).unwrap_err(), 2);
         drop(one);
         assert_eq!(fourth.wait(now).unwrap_err(), 1);
-        // Whoever leaves the queue is before nobody.
+        // A waiter that has left the queue is ahead of nobody.
         drop(third);
         let _fourth = fourth.wait(now).unwrap();
         drop(fourth);

@@ -1,21 +1,21 @@
-//! The folder in which a user's identity, journals and counts are kept, and files that are nobody else's business.
+//! The directory with a user's identity, journals and ledgers, and files that only their owner can read.
 
-use crate::SessionError;
+use crate::error::{FileProblem, SessionError, UsageError};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
-/// A folder for what must outlive a session.
+/// The directory for what must outlive a session.
 #[derive(Clone, Debug)]
 pub struct StateDir(PathBuf);
 
 impl StateDir {
-    /// This folder.
+    /// This directory.
     pub fn at(folder: impl Into<PathBuf>) -> Self {
         Self(folder.into())
     }
 
-    /// `$VEILPATH_HOME`, or where this system keeps such things for a user.
+    /// `$VEILPATH_HOME`, or the system's directory for the state of a user's programs.
     pub fn for_user() -> Result<Self, SessionError> {
         let set = |name: &str| {
             std::env::var_os(name)
@@ -36,15 +36,10 @@ impl StateDir {
         set("VEILPATH_HOME")
             .or_else(system)
             .map(Self)
-            .ok_or_else(|| {
-                SessionError::Ours(
-                    "there is no state_dir folder to keep the identity in; set VEILPATH_HOME to a folder"
-                        .into(),
-                )
-            })
+            .ok_or(UsageError::NoStateDir.into())
     }
 
-    /// Where the identity is, unless the user says otherwise.
+    /// The default identity file.
     pub fn identity(&self) -> PathBuf {
         self.0.join("identity.pem")
     }
@@ -58,7 +53,7 @@ impl StateDir {
     }
 }
 
-/// Makes a folder (and those above it) that only its owner can look into.
+/// Creates a directory (and its parents) that only its owner can read.
 pub(crate) fn create_private_dir(folder: &Path) -> Result<(), SessionError> {
     if folder.as_os_str().is_empty() || folder.is_dir() {
         return Ok(());
@@ -72,10 +67,10 @@ pub(crate) fn create_private_dir(folder: &Path) -> Result<(), SessionError> {
     }
     builder
         .create(folder)
-        .map_err(|error| SessionError::file(folder, &error))
+        .map_err(|error| SessionError::io(folder, error))
 }
 
-/// How a file that only its owner can read is opened for writing.
+/// Options to open a file for writing that only its owner can read.
 pub(crate) fn private_file() -> OpenOptions {
     let mut options = OpenOptions::new();
     options.write(true);
@@ -87,9 +82,9 @@ pub(crate) fn private_file() -> OpenOptions {
     options
 }
 
-/// Puts a whole new content in a file's place, so that a crash leaves either the old one or the new one.
+/// Replaces a file atomically: a crash leaves either the old content or the new one.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), SessionError> {
-    let failed = |error: io::Error| SessionError::file(path, &error);
+    let failed = |error: io::Error| SessionError::io(path, error);
     let new = path.with_extension("new");
     let mut file = private_file()
         .create(true)
@@ -105,8 +100,7 @@ pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), SessionError> {
     Ok(())
 }
 
-/// A name in a folder is only safe from a power cut once the folder is; where that cannot be asked for, nothing is lost
-/// but a little safety.
+/// Makes a new file name survive a power cut, where the system can do that.
 pub(crate) fn sync_parent_dir(path: &Path) {
     if cfg!(unix)
         && let Some(folder) = path.parent()
@@ -116,13 +110,10 @@ pub(crate) fn sync_parent_dir(path: &Path) {
     }
 }
 
-/// Takes a file for this process alone.
+/// Locks a file for this process.
 pub(crate) fn lock(file: &File, path: &Path) -> Result<(), SessionError> {
     file.try_lock().map_err(|error| match error {
-        std::fs::TryLockError::WouldBlock => SessionError::bad_file(
-            path,
-            "another veilpath works with this file now; wait until it has ended",
-        ),
-        std::fs::TryLockError::Error(error) => SessionError::file(path, &error),
+        std::fs::TryLockError::WouldBlock => SessionError::file(path, FileProblem::Locked),
+        std::fs::TryLockError::Error(error) => SessionError::io(path, error),
     })
 }

@@ -1,33 +1,32 @@
-//! How many connections from strangers are listened to.
+//! Limits the handshakes with unauthenticated connections.
 //!
-//! Until a connection has shown its key it is a stranger's. A handshake is the only work that is done for one, and it is
-//! rationed before it begins: so many in a second from one address, so many from all. What is beyond is closed unheard, which
-//! costs as much as opening it did and no more.
+//! A handshake is the only work that is done for an unauthenticated connection, and its rate is limited before it starts: for
+//! each address, and for all together. Excess connections are dropped, which costs no more than accepting them did.
 //!
-//! Nobody is banned. The true peer may be behind the same address as a thousand strangers; its next attempt has the same chance
-//! as any of theirs, and the joining side goes on trying. An address from which a peer has come before has a small ration
-//! that no stranger elsewhere can use up.
+//! Nobody is banned. The peer may share its address with a thousand unauthenticated connections; its next attempt has the same
+//! chance as any of theirs, and the joining side keeps trying. An address from which a peer has authenticated gets a small
+//! reserve that no other address can use up.
 
 use std::collections::HashMap;
 use std::net::{IpAddr, Ipv6Addr};
 use std::time::{Duration, Instant};
 
-/// Handshakes from all addresses together.
+/// Handshakes with all addresses together.
 const ALL: Rate = Rate::new(50, 100);
 
-/// Handshakes from one address.
+/// Handshakes with one address.
 const ONE_ADDRESS: Rate = Rate::new(25, 50);
 
-/// More handshakes for an address from which a peer has come.
+/// The reserve of an address from which a peer has authenticated.
 const KNOWN_ADDRESS: Rate = Rate::new(2, 4);
 
-/// Addresses that are told apart. Where there are more at once, the rest share one ration.
+/// Addresses with their own bucket. Where there are more at once, the others share one.
 const MAX_ADDRESSES: usize = 1024;
 
-/// Addresses of peers that are remembered.
+/// Addresses of peers with a reserve.
 const MAX_KNOWN_ADDRESSES: usize = 256;
 
-/// So many in a second, and so many at once after a rest.
+/// Handshakes per second, and in a burst.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Rate {
     interval: Duration,
@@ -42,26 +41,26 @@ impl Rate {
     }
 }
 
-/// How much of a rate is used up: the moment at which all of it is there again.
+/// A token bucket, kept as the time at which it is full again.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Bucket {
-    rested: Instant,
+    full_at: Instant,
 }
 
 impl Bucket {
     pub(crate) fn new(now: Instant) -> Self {
-        Self { rested: now }
+        Self { full_at: now }
     }
 
     fn allows(&self, rate: Rate, now: Instant) -> bool {
-        self.rested <= now + rate.burst
+        self.full_at <= now + rate.burst
     }
 
     fn spend(&mut self, rate: Rate, now: Instant) {
-        self.rested = self.rested.max(now) + rate.interval;
+        self.full_at = self.full_at.max(now) + rate.interval;
     }
 
-    /// Takes one, where there is one.
+    /// Takes a token, if there is one.
     pub(crate) fn take(&mut self, rate: Rate, now: Instant) -> bool {
         let allowed = self.allows(rate, now);
         if allowed {
@@ -71,12 +70,12 @@ impl Bucket {
     }
 }
 
-/// An address, or as much of it as one owner has.
+/// An IPv4 address, or an IPv6 prefix of 64 bits.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Origin(IpAddr);
 
 impl Origin {
-    /// In IPv6 whoever has an address has 2⁶⁴ of them.
+    /// The owner of an IPv6 address usually has 2⁶⁴ of them.
     pub(crate) fn of(address: IpAddr) -> Self {
         match address.to_canonical() {
             IpAddr::V6(address) => {
@@ -88,12 +87,12 @@ impl Origin {
     }
 }
 
-/// The rations of all addresses.
+/// The buckets of all addresses.
 #[derive(Debug)]
 pub(crate) struct Throttle {
     all: Bucket,
-    rest: Bucket,
-    origins: HashMap<Origin, Bucket>,
+    shared: Bucket,
+    addresses: HashMap<Origin, Bucket>,
     known: HashMap<Origin, Bucket>,
 }
 
@@ -101,32 +100,32 @@ impl Throttle {
     pub(crate) fn new(now: Instant) -> Self {
         Self {
             all: Bucket::new(now),
-            rest: Bucket::new(now),
-            origins: HashMap::new(),
+            shared: Bucket::new(now),
+            addresses: HashMap::new(),
             known: HashMap::new(),
         }
     }
 
-    /// Whether a connection from there is listened to.
-    pub(crate) fn admits(&mut self, from: Origin, now: Instant) -> bool {
-        if self.origins.len() >= MAX_ADDRESSES && !self.origins.contains_key(&from) {
-            self.origins.retain(|_, gauge| gauge.rested > now);
+    /// Whether a handshake with this address may start.
+    pub(crate) fn admit(&mut self, from: Origin, now: Instant) -> bool {
+        if self.addresses.len() >= MAX_ADDRESSES && !self.addresses.contains_key(&from) {
+            self.addresses.retain(|_, bucket| bucket.full_at > now);
         }
-        let room = self.origins.len() < MAX_ADDRESSES || self.origins.contains_key(&from);
+        let room = self.addresses.len() < MAX_ADDRESSES || self.addresses.contains_key(&from);
         let own = match room {
-            true => self.origins.entry(from).or_insert(Bucket::new(now)),
-            false => &mut self.rest,
+            true => self.addresses.entry(from).or_insert(Bucket::new(now)),
+            false => &mut self.shared,
         };
-        // An address that has used up its own must not use up the others'.
+        // An address that has used up its own bucket must not use up the others'.
         if own.allows(ONE_ADDRESS, now) && self.all.take(ALL, now) {
             own.spend(ONE_ADDRESS, now);
             return true;
         }
         let known = self.known.get_mut(&from);
-        known.is_some_and(|gauge| gauge.take(KNOWN_ADDRESS, now))
+        known.is_some_and(|bucket| bucket.take(KNOWN_ADDRESS, now))
     }
 
-    /// A peer has come from there.
+    /// A peer has authenticated from this address.
     pub(crate) fn remember(&mut self, from: Origin, now: Instant) {
         if self.known.len() < MAX_KNOWN_ADDRESSES {
             self.known.entry(from).or_insert(Bucket::new(now));
@@ -142,7 +141,7 @@ mod tests {
         Origin::of(IpAddr::V4(last.into()))
     }
 
-    /// How many of `count` attempts are admitted that come evenly over this time.
+    /// How many of `count` attempts, evenly spread over this time, are admitted.
     fn admitted(
         throttle: &mut Throttle,
         start: Instant,
@@ -152,12 +151,12 @@ mod tests {
     ) -> u32 {
         let at = |index: u32| start + over * index / count;
         (0..count)
-            .filter(|&index| throttle.admits(from(index), at(index)))
+            .filter(|&index| throttle.admit(from(index), at(index)))
             .count() as u32
     }
 
     #[test]
-    fn one_address_gets_its_ration_and_leaves_the_others_theirs() {
+    fn one_address_cannot_use_up_the_others_share() {
         let start = Instant::now();
         let mut throttle = Throttle::new(start);
         let ten = Duration::from_secs(10);
@@ -165,15 +164,15 @@ mod tests {
         assert!((290..=310).contains(&flood), "{flood}");
         let other = admitted(&mut throttle, start + ten, 10, ten / 1000, |_| v4(2));
         assert_eq!(other, 10);
-        // A moment's rest gives back what a moment is worth.
+        // A short pause refills its bucket in part.
         let end = start + ten;
-        while throttle.admits(v4(1), end) {}
-        let rested = (0..10).filter(|_| throttle.admits(v4(1), end + Duration::from_millis(200)));
-        assert_eq!(rested.count(), 5);
+        while throttle.admit(v4(1), end) {}
+        let full_at = (0..10).filter(|_| throttle.admit(v4(1), end + Duration::from_millis(200)));
+        assert_eq!(full_at.count(), 5);
     }
 
     #[test]
-    fn many_addresses_get_no_more_than_all_may_and_known_ones_still_come_in() {
+    fn many_addresses_share_one_limit_and_known_ones_keep_a_reserve() {
         let start = Instant::now();
         let mut throttle = Throttle::new(start);
         throttle.remember(v4(7), start);
@@ -181,19 +180,19 @@ mod tests {
         let flood = admitted(&mut throttle, start, 50_000, ten, |index| v4(1000 + index));
         assert!((590..=610).contains(&flood), "{flood}");
         assert!(
-            throttle.origins.len() <= MAX_ADDRESSES,
+            throttle.addresses.len() <= MAX_ADDRESSES,
             "memory does not grow with the flood"
         );
-        // Right after an attempt that was refused nothing is left for a newcomer.
+        // Right after a rejected attempt nothing is left for a new address.
         let end = start + ten;
-        while throttle.admits(v4(5), end) {}
-        assert!(!throttle.admits(v4(6), end));
-        let known = (0..10).filter(|_| throttle.admits(v4(7), end)).count();
-        assert_eq!(known, 4, "its small ration and no more");
+        while throttle.admit(v4(5), end) {}
+        assert!(!throttle.admit(v4(6), end));
+        let known = (0..10).filter(|_| throttle.admit(v4(7), end)).count();
+        assert_eq!(known, 4, "its reserve and no more");
     }
 
     #[test]
-    fn an_owner_of_many_addresses_is_one_origin() {
+    fn an_ipv6_prefix_is_one_origin() {
         let of = |text: &str| Origin::of(text.parse().unwrap());
         assert_eq!(of("2001:db8::1"), of("2001:db8::ffff:1"));
         assert_ne!(of("2001:db8::1"), of("2001:db8:0:1::1"));

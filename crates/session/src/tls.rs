@@ -1,13 +1,14 @@
 //! TLS 1.3 between two known keys, and nothing else: no older version, no certificate authority, no resumption.
 //!
-//! The keys travel as they are (raw public keys, RFC 7250): a certificate would say nothing that the fingerprint does not,
-//! and without one there is no X.509 to parse, to sign or to let expire. Each side accepts exactly the key whose
-//! fingerprint it was given, and only after the other side has signed the handshake with it.
+//! The keys are raw public keys (RFC 7250): a certificate would add nothing to the fingerprint, and without one there is no
+//! X.509 to parse, to sign or to let expire. Each side accepts exactly the key whose fingerprint it was given, and only after
+//! the other side has signed the handshake with it.
 //!
 //! The cryptography is *ring*'s: it needs no more than the C compiler that Rust links with, on every platform that is
 //! promised. aws-lc-rs asks for more tools on some of them; the providers in pure Rust are either not yet released as
 //! stable or need recent processors.
 
+use crate::error::{InternalError, Misbehaviour};
 use crate::{Fingerprint, Identity, SessionError};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::client::{AlwaysResolvesClientRawPublicKeys, Resumption};
@@ -23,37 +24,37 @@ use rustls::{
 };
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// What is spoken inside. Programs that speak something else are turned away in the handshake.
+/// The application protocol (ALPN). Programs that speak another one are rejected during the handshake.
 const APPLICATION: &[u8] = b"veilpath";
 
-/// The waiting end of a connection that will accept this peer alone.
+/// The host's end of a connection that accepts only these keys.
 pub(crate) fn server(
     identity: &Identity,
     peer: &Arc<PinnedKeys>,
 ) -> Result<Connection, SessionError> {
     let mut config = ServerConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])
-        .map_err(ours)?
+        .map_err(config_error)?
         .with_client_cert_verifier(Arc::clone(peer) as Arc<dyn ClientCertVerifier>)
         .with_cert_resolver(Arc::new(AlwaysResolvesServerRawPublicKeys::new(
             identity.certified_key(),
         )));
     config.alpn_protocols = vec![APPLICATION.to_vec()];
-    // A resumed connection would not prove the key again.
+    // A resumed connection would not authenticate the key again.
     config.send_tls13_tickets = 0;
     Ok(ServerConnection::new(Arc::new(config))
-        .map_err(ours)?
+        .map_err(config_error)?
         .into())
 }
 
-/// The calling end of a connection that will accept this peer alone.
+/// The joining end of a connection that accepts only this key.
 pub(crate) fn client(
     identity: &Identity,
     peer: &Arc<PinnedKeys>,
 ) -> Result<Connection, SessionError> {
     let mut config = ClientConfig::builder_with_provider(provider())
         .with_protocol_versions(&[&TLS13])
-        .map_err(ours)?
+        .map_err(config_error)?
         .dangerous()
         .with_custom_certificate_verifier(Arc::clone(peer) as Arc<dyn ServerCertVerifier>)
         .with_client_cert_resolver(Arc::new(AlwaysResolvesClientRawPublicKeys::new(
@@ -62,18 +63,18 @@ pub(crate) fn client(
     config.alpn_protocols = vec![APPLICATION.to_vec()];
     config.resumption = Resumption::disabled();
     config.enable_sni = false;
-    // The name is not sent and not looked at: the key says who it is.
-    let name = ServerName::try_from("veilpath")
-        .map_err(|_| SessionError::Ours("the name that no one looks at is no name".into()))?;
-    let connection = ClientConnection::new(Arc::new(config), name).map_err(ours)?;
+    // The name is neither sent nor checked: the key identifies the host.
+    let name =
+        ServerName::try_from("veilpath").map_err(|error| InternalError::Tls(error.to_string()))?;
+    let connection = ClientConnection::new(Arc::new(config), name).map_err(config_error)?;
     Ok(connection.into())
 }
 
-/// The keys that are accepted (one, but at the door of a host that expects several), and the one that was seen.
+/// The keys that are accepted (several, for a host with several peers), and the one that was presented.
 #[derive(Debug)]
 pub(crate) struct PinnedKeys {
     expected: Arc<[Fingerprint]>,
-    seen: Mutex<Option<Fingerprint>>,
+    presented: Mutex<Option<Fingerprint>>,
     provider: Arc<CryptoProvider>,
 }
 
@@ -85,52 +86,64 @@ impl PinnedKeys {
     pub(crate) fn any_of(expected: Arc<[Fingerprint]>) -> Arc<Self> {
         Arc::new(Self {
             expected,
-            seen: Mutex::new(None),
+            presented: Mutex::new(None),
             provider: provider(),
         })
     }
 
-    /// Whose key was accepted, after the handshake.
-    pub(crate) fn proven(&self) -> Result<Fingerprint, SessionError> {
-        let seen = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+    /// The key that the peer authenticated with, after the handshake.
+    pub(crate) fn authenticated(&self) -> Result<Fingerprint, SessionError> {
+        let seen = *self
+            .presented
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         seen.filter(|found| self.expects(found))
-            .ok_or_else(|| SessionError::misbehaved("it showed no key"))
+            .ok_or(Misbehaviour::NoKey.into())
     }
 
-    /// Looks at all, so that the time does not tell which it is.
+    /// Compares with all keys, so that the time does not depend on which one it is.
     fn expects(&self, found: &Fingerprint) -> bool {
         let matches = self.expected.iter().filter(|expected| *expected == found);
         matches.count() > 0
     }
 
-    fn has_seen_a_key(&self) -> bool {
-        let seen = self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+    fn has_presented_key(&self) -> bool {
+        let seen = self
+            .presented
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner);
         seen.is_some()
     }
 
-    /// What a failure of the handshake, or of a record after it, means.
+    /// The session error for an error of TLS.
     pub(crate) fn explain(&self, error: &Error) -> SessionError {
         match error {
             Error::InvalidCertificate(CertificateError::ApplicationVerificationFailure) => {
-                let seen = *self.seen.lock().unwrap_or_else(PoisonError::into_inner);
+                let seen = *self
+                    .presented
+                    .lock()
+                    .unwrap_or_else(PoisonError::into_inner);
                 match (seen, &self.expected[..]) {
                     (Some(found), &[expected]) => SessionError::WrongPeer { expected, found },
                     (Some(found), _) => SessionError::UnknownPeer { found },
-                    (None, _) => SessionError::misbehaved("it showed no key"),
+                    (None, _) => Misbehaviour::NoKey.into(),
                 }
             }
-            Error::AlertReceived(alert) if is_about_the_key(*alert) => SessionError::NotExpected,
-            // No record of TLS begins like this: the greeting of a web server or of SSH.
+            Error::AlertReceived(alert) if is_about_key(*alert) => SessionError::KeyRejected,
+            // Not a TLS record: the first bytes of an HTTP or SSH server.
             Error::InvalidMessage(
                 InvalidMessage::InvalidContentType | InvalidMessage::UnknownProtocolVersion,
-            ) if !self.has_seen_a_key() => SessionError::AnotherProgram,
-            other => SessionError::misbehaved(format!("TLS: {other}")),
+            ) if !self.has_presented_key() => SessionError::NotVeilpath,
+            other => Misbehaviour::Tls(other.to_string()).into(),
         }
     }
 
     fn check(&self, key: &CertificateDer<'_>, rest: &[CertificateDer<'_>]) -> Result<(), Error> {
         let found = Fingerprint::of(key);
-        *self.seen.lock().unwrap_or_else(PoisonError::into_inner) = Some(found);
+        *self
+            .presented
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner) = Some(found);
         if self.expects(&found) && rest.is_empty() {
             return Ok(());
         }
@@ -234,8 +247,7 @@ impl ClientCertVerifier for PinnedKeys {
     }
 }
 
-/// AES with 128 bits comes first: it is as strong as everything else here, and the least work where megabytes of garbled
-/// tables pass in a second.
+/// AES-128 comes first: it is as strong as everything else here, and the fastest for megabytes of garbled tables per second.
 fn provider() -> Arc<CryptoProvider> {
     let mut provider = ring::default_provider();
     provider
@@ -244,7 +256,7 @@ fn provider() -> Arc<CryptoProvider> {
     Arc::new(provider)
 }
 
-fn is_about_the_key(alert: AlertDescription) -> bool {
+fn is_about_key(alert: AlertDescription) -> bool {
     matches!(
         alert,
         AlertDescription::AccessDenied
@@ -256,8 +268,8 @@ fn is_about_the_key(alert: AlertDescription) -> bool {
     )
 }
 
-fn ours(error: Error) -> SessionError {
-    SessionError::Ours(format!("TLS could not be set up: {error}"))
+fn config_error(error: Error) -> SessionError {
+    InternalError::Tls(error.to_string()).into()
 }
 
 #[cfg(test)]
@@ -333,7 +345,7 @@ mod tests {
             "{error}"
         );
         let error = PinnedKeys::new(a.fingerprint()).explain(&refused.unwrap_err());
-        assert!(matches!(error, SessionError::NotExpected), "{error}");
+        assert!(matches!(error, SessionError::KeyRejected), "{error}");
 
         let expects_other = PinnedKeys::new(rejected.fingerprint());
         let pinned = PinnedKeys::new(b.fingerprint());
@@ -344,7 +356,7 @@ mod tests {
         assert!(matches!(error, SessionError::WrongPeer { found, .. }
             if found == a.fingerprint()));
         let error = pinned.explain(&refused.unwrap_err());
-        assert!(matches!(error, SessionError::NotExpected), "{error}");
+        assert!(matches!(error, SessionError::KeyRejected), "{error}");
     }
 
     /// A hello as clients of TLS 1.2 send it: without the list of newer versions.

@@ -75,7 +75,7 @@ fn the_error_is_that_of_the_side_that_failed_and_not_of_its_partner() {
             match (engine, &error) {
                 // The joining side sends what it has, and the host finds it out.
                 (Engine::Plain, SessionError::Protocol(ProtocolError::PeerMisbehaved(_))) => {}
-                (_, SessionError::Protocol(_)) => assert_eq!(fault, Fault::Ours, "{error}"),
+                (_, SessionError::Protocol(_)) => assert_eq!(fault, Fault::Usage, "{error}"),
                 _ => unreachable!("{error}"),
             }
             assert!(start.elapsed() < Duration::from_secs(10), "{error}");

@@ -11,9 +11,9 @@ use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_protocol::{Answer, Engine, Observer, PairRule, Role, Spec};
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
-    Acceptor, AlphabetInfo, CompletedSession, Identity, Listener, PeerConnection, PeerServer,
-    PeerState, Proposal, SecureChannel, Session, SessionError, SessionFailure, SessionSlots,
-    StateDir, join,
+    Acceptor, AlphabetInfo, CompletedSession, DeclineReason, Identity, Limit, Listener,
+    PeerConnection, PeerServer, PeerState, Proposal, SecureChannel, Session, SessionError,
+    SessionFailure, SessionSlots, StateDir, join,
 };
 
 fn cohort(scanpaths: usize) -> Cohort {
@@ -59,7 +59,7 @@ fn plan_for(cohort: Cohort) -> Proposal {
     }
 }
 
-fn letters() -> AlphabetInfo {
+fn alphabet() -> AlphabetInfo {
     AlphabetInfo {
         named: None,
         declared: None,
@@ -109,7 +109,7 @@ impl World {
         let address = listener.address().to_string();
         let timeouts = Timeouts::new(idle, Duration::from_secs(10));
         Self {
-            acceptor: Mutex::new(Some(Acceptor::open(listener, &host, &expected, &timeouts))),
+            acceptor: Mutex::new(Some(Acceptor::new(listener, &host, &expected, &timeouts))),
             host,
             peers,
             idle,
@@ -133,37 +133,33 @@ impl World {
 
     /// The host, until it ends by itself.
     fn serve(&self, sessions: usize, wait: Duration) -> Vec<PeerState<SessionError>> {
-        let hold = |peer_connection: PeerConnection, slots: &SessionSlots| {
-            let held = self.hold(peer_connection, slots);
-            held.map_err(|error| SessionFailure {
+        let handler = |connection: PeerConnection, slots: &SessionSlots| {
+            let result = self.handle(connection, slots);
+            result.map_err(|error| SessionFailure {
                 error,
-                for_good: false,
+                is_final: false,
             })
         };
         let acceptor = self.acceptor.lock().unwrap().take().unwrap();
-        PeerServer { sessions, wait }.serve(acceptor, &hold, &mut |_| ())
+        PeerServer { sessions, wait }.serve(acceptor, &handler, &mut |_| ())
     }
 
-    fn hold(
-        &self,
-        peer_connection: PeerConnection,
-        slots: &SessionSlots,
-    ) -> Result<(), SessionError> {
+    fn handle(&self, connection: PeerConnection, slots: &SessionSlots) -> Result<(), SessionError> {
         let (host, timeouts) = (&self.host, self.timeouts());
         let (mut session, _) = Session::open(
-            peer_connection.channel,
+            connection.channel,
             Role::Host,
             host,
-            peer_connection.peer,
-            &letters(),
+            connection.peer,
+            &alphabet(),
             timeouts,
         )?;
-        if let Some(reason) = peer_connection.declined {
-            session.decline(reason);
-            return Err(SessionError::Limit(reason.into()));
+        if let Some(reason) = connection.decline {
+            session.decline(reason.clone());
+            return Err(SessionError::Declined(reason));
         }
-        session.pin_agreement(&peer_connection.agreement);
-        let _turn = session.acquire_slot(slots, &mut |_| ())?;
+        session.pin_agreement(&connection.agreement);
+        let _slot = session.acquire_slot(slots, &mut |_| ())?;
         let working = self.working.fetch_add(1, Ordering::SeqCst) + 1;
         self.most.fetch_max(working, Ordering::SeqCst);
         let proposal = Proposal {
@@ -185,8 +181,8 @@ impl World {
     fn open(&self, peer: usize, address: &str) -> Result<Session, SessionError> {
         let channel = self.call(peer, address);
         let (own, host) = (&self.peers[peer], self.host.fingerprint());
-        let greeted = Session::open(channel, Role::Join, own, host, &letters(), self.timeouts());
-        Ok(greeted?.0)
+        let opened = Session::open(channel, Role::Join, own, host, &alphabet(), self.timeouts());
+        Ok(opened?.0)
     }
 
     /// A session of the first peer for this proposal; also how many pairs were known before.
@@ -250,7 +246,7 @@ fn a_second_connection_of_a_peer_that_is_here_is_declined() {
         }
         let second = world.join(0, &world.address).unwrap_err();
         assert!(
-            matches!(&second, SessionError::Declined(reason) if reason.contains("goes on")),
+            matches!(&second, SessionError::Declined(reason) if *reason == DeclineReason::AlreadyConnected),
             "{second}"
         );
         first.join().unwrap().unwrap();
@@ -296,7 +292,14 @@ fn a_peer_whose_line_died_is_let_in_again_soon() {
         // It greets and says no more; its thread is not to say good-bye either.
         let channel = world.call(0, &line.to_string());
         let (own, peer) = (&world.peers[0], world.host.fingerprint());
-        let greeted = Session::open(channel, Role::Join, own, peer, &letters(), world.timeouts());
+        let opened = Session::open(
+            channel,
+            Role::Join,
+            own,
+            peer,
+            &alphabet(),
+            world.timeouts(),
+        );
         dead.store(true, Ordering::SeqCst);
         let start = Instant::now();
         let (ended, _) = world.join(0, &world.address).unwrap();
@@ -305,7 +308,7 @@ fn a_peer_whose_line_died_is_let_in_again_soon() {
         assert!(took > idle / 4 && took < idle * 5 / 6, "{took:?}");
         assert_eq!(finished(&host.join().unwrap()), 1);
         // A good-bye would wait for an answer that never comes.
-        std::mem::forget(greeted);
+        std::mem::forget(opened);
     });
 }
 
@@ -328,7 +331,7 @@ fn a_peer_that_fails_can_come_again_and_a_host_does_not_wait_for_ever() {
 fn declines_another_cohort(world: &World) {
     let error = world.ask(other_plan()).unwrap_err();
     assert!(
-        matches!(&error, SessionError::Declined(reason) if reason.contains("another cohort")),
+        matches!(&error, SessionError::Declined(reason) if *reason == DeclineReason::Limit(Limit::OtherAgreement)),
         "{error}"
     );
     let journals = world.folder.path().join("host/journals");

@@ -6,12 +6,12 @@ use std::time::Duration;
 use tempfile::TempDir;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric};
 use veilpath_protocol::{
-    Answer, Engine, Observer, PairRule, RevealTo, Role, Spec, Value, compare_locally,
+    Answer, Engine, Observer, PairRule, ProtocolError, RevealTo, Role, Spec, Value, compare_locally,
 };
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
     AlphabetInfo, CompletedSession, Fault, Fingerprint, Identity, Listener, Proposal, Requested,
-    SecureChannel, Session, SessionError, StateDir, join,
+    SecureChannel, Session, SessionError, StateDir, UsageError, join,
 };
 
 fn timeouts() -> Timeouts {
@@ -133,19 +133,19 @@ fn side(
     state_dir: &StateDir,
     observer: &dyn Observer,
 ) -> Result<CompletedSession, SessionError> {
-    let letters = AlphabetInfo {
+    let alphabet = AlphabetInfo {
         named: None,
         declared: None,
         read_as: proposal.cohort.alphabet,
         grid: None,
     };
-    let (session, theirs) = Session::open(channel, role, identity, peer, &letters, timeouts())?;
+    let (session, theirs) = Session::open(channel, role, identity, peer, &alphabet, timeouts())?;
     assert_eq!(theirs.read_as, Alphabet::letters(52).unwrap());
     let agreed = session.agree(proposal, Some(state_dir))?;
     match agreed.summary().estimate_only {
         None => agreed.run(observer),
-        Some(Requested::Ours) => Err(SessionError::Ours("only an estimate".into())),
-        Some(Requested::Theirs) => Err(SessionError::Declined("only an estimate".into())),
+        Some(Requested::ByUs) => Err(UsageError::NoStateDir.into()),
+        Some(Requested::ByPeer) => Err(SessionError::EstimateOnly),
     }
 }
 
@@ -289,8 +289,9 @@ fn hidden_lengths_need_an_engine_that_hides_them() {
     let padded = |proposal: &mut Proposal| proposal.spec.pad_to = Some(9);
     for side in World::new().run(proposals(padded)) {
         let error = side.unwrap_err();
-        assert_eq!(error.fault(), Fault::Ours);
-        assert!(error.to_string().contains("--pad-to"), "{error}");
+        assert_eq!(error.fault(), Fault::Usage);
+        let unsupported = matches!(error, SessionError::Protocol(ProtocolError::Unsupported(_)));
+        assert!(unsupported, "{error}");
     }
 }
 
@@ -349,7 +350,7 @@ fn an_estimate_computes_counts_and_keeps_nothing() {
     let mut proposals = proposals(|proposal| proposal.limit_per_scanpath = Some(9));
     proposals[0].estimate_only = true;
     let [host, join] = world.run(proposals).map(Result::unwrap_err);
-    assert_eq!(host.fault(), Fault::Ours);
+    assert_eq!(host.fault(), Fault::Usage);
     assert_eq!(join.fault(), Fault::PeerDiffers);
     assert!(!world.folders[0].path().join("peers").exists());
 }

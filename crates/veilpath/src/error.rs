@@ -148,7 +148,7 @@ impl Error {
             Error::Session(error) | Error::Loopback(error) => match error.fault() {
                 SessionFault::PeerDiffers | SessionFault::PeerMisbehaves => Fault::Peer,
                 SessionFault::Network => Fault::Network,
-                SessionFault::File | SessionFault::Ours => Fault::Input,
+                SessionFault::File | SessionFault::Usage | SessionFault::Internal => Fault::Input,
             },
             Error::Protocol(error) => match error {
                 ProtocolError::PeerMisbehaved(_)

@@ -51,7 +51,7 @@ fn serve(call: &Call<'_>, events: &Events) -> Result<(), Failure> {
     let listener = Listener::bind(call.listen)?;
     events.listening(listener.address(), ready.identity.fingerprint());
     let fingerprints: Vec<Fingerprint> = peers.iter().map(|peer| peer.fingerprint).collect();
-    let acceptor = Acceptor::open(listener, &ready.identity, &fingerprints, &ready.timeouts);
+    let acceptor = Acceptor::new(listener, &ready.identity, &fingerprints, &ready.timeouts);
     let reception = PeerServer {
         sessions: usize::try_from(call.sessions).unwrap_or(usize::MAX),
         wait: call.wait,
@@ -106,8 +106,8 @@ fn session(
     output: Option<&OutputArgs>,
     events: &Events,
 ) -> Result<(), SessionFailure<Failure>> {
-    if let Some(reason) = peer_connection.declined {
-        events.declined(reason);
+    if let Some(reason) = peer_connection.decline {
+        events.declined(&reason.to_string());
         // Whether it hears of it or not: the session of this peer is another.
         let _ = ready.turn_away(peer_connection.channel, peer_connection.peer, reason);
         return Ok(());
@@ -132,8 +132,8 @@ fn session(
     hold().map_err(|error: Failure| {
         events.session_failed(&error);
         // What is wrong with this side's own files is still wrong when the peer comes again.
-        let for_good = matches!(error, Failure::Input(_));
-        SessionFailure { error, for_good }
+        let is_final = matches!(error, Failure::Input(_));
+        SessionFailure { error, is_final }
     })
 }
 

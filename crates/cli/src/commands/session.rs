@@ -16,8 +16,8 @@ use veilpath::{Event, Notation, OwnCohort, PlanOptions};
 use veilpath_protocol::{Engine, ProtocolError, RevealTo, Role};
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
-    AlphabetInfo, CompletedSession, Fingerprint, HostKey, Identity, Proposal, Requested,
-    SecureChannel, Session, SessionError, StateDir,
+    AlphabetInfo, CompletedSession, DeclineReason, Fingerprint, HostKey, Identity, Proposal,
+    Requested, SecureChannel, Session, SessionError, StateDir,
 };
 
 /// The longest wait for the other side to come, in seconds: a year.
@@ -199,12 +199,11 @@ impl Ready<'_> {
         let plan = match self.plan(&theirs, self.quiet) {
             Ok(plan) => plan,
             Err(failure) if self.is_ours() => {
-                session
-                    .decline("its options do not fit its own cohort, and it says so to its user");
+                session.decline(DeclineReason::LocalProblem);
                 return Err(failure);
             }
             Err(failure) => {
-                session.decline("its cohort cannot be read, or compared, with the letters, the grid or the --alphabet of this side");
+                session.decline(DeclineReason::IncompatibleCohort);
                 return Err(failure.of_the_peer());
             }
         };
@@ -214,12 +213,8 @@ impl Ready<'_> {
         let summary = agreed.summary();
         events.agreed(&summary);
         match summary.estimate_only {
-            Some(Requested::Ours) => return Ok(None),
-            Some(Requested::Theirs) => {
-                return Err(Failure::Peer(
-                    "the other side asked for an estimate only; nothing was computed".into(),
-                ));
-            }
+            Some(Requested::ByUs) => return Ok(None),
+            Some(Requested::ByPeer) => return Err(SessionError::EstimateOnly.into()),
             None => {}
         }
         let progress = events.progress(summary.cells);
@@ -239,7 +234,7 @@ impl Ready<'_> {
         &self,
         channel: SecureChannel,
         peer: Fingerprint,
-        reason: &str,
+        reason: DeclineReason,
     ) -> Result<(), SessionError> {
         let (letters, timeouts) = (self.own.letters(), self.timeouts);
         let greeted = Session::open(channel, self.role, &self.identity, peer, letters, timeouts);

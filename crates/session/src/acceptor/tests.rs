@@ -10,12 +10,12 @@ fn identity() -> Identity {
     Identity::ephemeral().unwrap()
 }
 
-/// The next peer within ten seconds, and the strangers before it.
+/// The next peer within ten seconds, and the rejected connections before it.
 fn next_peer(acceptor: &mut Acceptor) -> (Fingerprint, Vec<SessionError>) {
     let mut rejected = Vec::new();
     let deadline = Instant::now() + Duration::from_secs(10);
-    while let Some(visit) = acceptor.next(deadline) {
-        match visit {
+    while let Some(incoming) = acceptor.next(deadline) {
+        match incoming {
             Incoming::Peer(peer, _) => return (peer, rejected),
             Incoming::Rejected(error) => rejected.push(error),
         }
@@ -24,16 +24,16 @@ fn next_peer(acceptor: &mut Acceptor) -> (Fingerprint, Vec<SessionError>) {
 }
 
 #[test]
-fn all_who_are_expected_come_in_and_others_are_named() {
-    let (host, rejected) = (identity(), identity());
+fn expected_peers_are_accepted_and_others_are_reported() {
+    let (host, unexpected) = (identity(), identity());
     let peers = [identity(), identity()];
     let expected = [0, 1].map(|index: usize| peers[index].fingerprint());
     let listener = Listener::bind("127.0.0.1:0").unwrap();
     let address = listener.address().to_string();
-    let mut acceptor = Acceptor::open(listener, &host, &expected, &timeouts());
+    let mut acceptor = Acceptor::new(listener, &host, &expected, &timeouts());
     std::thread::scope(|scope| {
         let call = |identity| join(&address, identity, host.fingerprint(), &timeouts());
-        let callers = [&rejected, &peers[1], &peers[0]];
+        let callers = [&unexpected, &peers[1], &peers[0]];
         scope.spawn(move || callers.map(|caller| drop(call(caller))));
         let (first, rejected) = next_peer(&mut acceptor);
         assert_eq!(first, expected[1]);
@@ -46,13 +46,13 @@ fn all_who_are_expected_come_in_and_others_are_named() {
     assert!(acceptor.pending.is_empty());
 }
 
-/// Silent connections take every place, and more come all the time.
+/// Silent connections take every handshake slot, and more arrive all the time.
 #[test]
-fn a_crowd_that_says_nothing_does_not_keep_a_peer_out() {
+fn silent_connections_do_not_keep_a_peer_out() {
     let (host, peer) = (identity(), identity());
     let listener = Listener::bind("127.0.0.1:0").unwrap();
     let address = listener.address();
-    let mut acceptor = Acceptor::open(listener, &host, &[peer.fingerprint()], &timeouts());
+    let mut acceptor = Acceptor::new(listener, &host, &[peer.fingerprint()], &timeouts());
     let silent: Vec<TcpStream> = (0..120)
         .map(|index| {
             let mut socket = TcpStream::connect(address).unwrap();
@@ -63,7 +63,10 @@ fn a_crowd_that_says_nothing_does_not_keep_a_peer_out() {
             socket
         })
         .collect();
-    assert!(acceptor.suppressed.0 > 0, "most are closed unheard");
+    assert!(
+        acceptor.unreported.0 > 0,
+        "most are dropped before the handshake"
+    );
     assert!((40..=MAX_HANDSHAKES).contains(&acceptor.pending.len()));
     std::thread::scope(|scope| {
         let call = || join(&address.to_string(), &peer, host.fingerprint(), &timeouts());
@@ -74,11 +77,11 @@ fn a_crowd_that_says_nothing_does_not_keep_a_peer_out() {
 }
 
 #[test]
-fn a_full_door_gives_the_place_of_who_holds_most() {
+fn a_new_connection_evicts_the_oldest_of_the_address_with_the_most() {
     let (host, peer) = (identity(), identity());
     let listener = Listener::bind("127.0.0.1:0").unwrap();
     let address = listener.address();
-    let mut acceptor = Acceptor::open(listener, &host, &[peer.fingerprint()], &timeouts());
+    let mut acceptor = Acceptor::new(listener, &host, &[peer.fingerprint()], &timeouts());
     let origin = |text: &str| Origin::of(text.parse().unwrap());
     let (greedy, modest) = (origin("192.0.2.1"), origin("192.0.2.2"));
     let mut callers = Vec::new();
@@ -90,11 +93,11 @@ fn a_full_door_gives_the_place_of_who_holds_most() {
                 Err(_) => std::thread::yield_now(),
             }
         };
-        // The modest one came first and would be the oldest.
-        assert!(acceptor.receive(socket, if index == 0 { modest } else { greedy }));
+        // The modest one connected first and would be the oldest.
+        assert!(acceptor.start_handshake(socket, if index == 0 { modest } else { greedy }));
     }
     assert_eq!(acceptor.pending.len(), MAX_HANDSHAKES);
     let first = acceptor.pending.first().unwrap();
-    assert_eq!((first.number, first.from), (0, modest));
-    assert!(acceptor.pending.iter().all(|place| place.number != 1));
+    assert_eq!((first.id, first.from), (0, modest));
+    assert!(acceptor.pending.iter().all(|handshake| handshake.id != 1));
 }

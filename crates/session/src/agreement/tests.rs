@@ -29,7 +29,7 @@ fn costs(insert: f64, substitution: Substitution) -> Metric {
     }
 }
 
-fn named(a: &Spec, b: &Spec) -> Vec<(String, String, String)> {
+fn differences_of(a: &Spec, b: &Spec) -> Vec<(String, String, String)> {
     let differences = terms(a).differences(&terms(b));
     let mirrored = terms(b).differences(&terms(a));
     assert_eq!(differences.len(), mirrored.len());
@@ -44,21 +44,21 @@ fn row(field: &str, ours: &str, theirs: &str) -> (String, String, String) {
 }
 
 #[test]
-fn every_number_of_a_plan_is_compared_and_named() {
+fn every_number_of_a_plan_is_compared_and_reported() {
     let unit = || Substitution::Unit { mismatch: 1.0 };
     let base = spec(costs(1.0, unit()), &[]);
-    assert_eq!(named(&base, &base.clone()), []);
-    assert_eq!(named(&base, &spec(costs(1.0, unit()), &[])), []);
+    assert_eq!(differences_of(&base, &base.clone()), []);
+    assert_eq!(differences_of(&base, &spec(costs(1.0, unit()), &[])), []);
     assert_eq!(
-        named(&base, &spec(costs(1.5, unit()), &[])),
+        differences_of(&base, &spec(costs(1.5, unit()), &[])),
         [row("metric.insert", "1", "1.5")]
     );
     assert_eq!(
-        named(&base, &spec(costs(-0.0, unit()), &[]))[0],
+        differences_of(&base, &spec(costs(-0.0, unit()), &[]))[0],
         row("metric.insert", "1", "0")
     );
     assert_eq!(
-        named(&base, &spec(Metric::Levenshtein, &[])),
+        differences_of(&base, &spec(Metric::Levenshtein, &[])),
         [row("metric.name", "needleman-wunsch", "levenshtein")]
     );
     let mut other = base.clone();
@@ -66,7 +66,7 @@ fn every_number_of_a_plan_is_compared_and_named() {
     other.pairs = PairRule::SameStimulus;
     other.alphabet = Alphabet::letters(5).unwrap();
     assert_eq!(
-        named(&base, &other),
+        differences_of(&base, &other),
         [
             row("alphabet", "letters 4", "letters 5"),
             row("pairs", "all", "same-stimulus"),
@@ -76,7 +76,7 @@ fn every_number_of_a_plan_is_compared_and_named() {
 }
 
 #[test]
-fn what_is_revealed_is_agreed_on_and_named() {
+fn what_is_revealed_is_agreed_on_and_reported() {
     let score = spec(Metric::Levenshtein, &[]);
     let asking = |reveal: &str, pad_to| {
         let mut spec = score.clone();
@@ -85,11 +85,11 @@ fn what_is_revealed_is_agreed_on_and_named() {
         spec
     };
     assert_eq!(
-        named(&score, &asking("threshold:3", None)),
+        differences_of(&score, &asking("threshold:3", None)),
         [row("reveal", "score", "threshold:3")]
     );
     assert_eq!(
-        named(
+        differences_of(
             &asking("threshold:3", Some(40)),
             &asking("threshold:3.5", Some(41))
         ),
@@ -99,23 +99,12 @@ fn what_is_revealed_is_agreed_on_and_named() {
         ]
     );
     assert_eq!(
-        named(&score, &asking("score", Some(40))),
+        differences_of(&score, &asking("score", Some(40))),
         [row("pad-to", "(not given)", "40")]
     );
     assert_eq!(
-        named(&asking("threshold:3", None), &asking("threshold:3.0", None)),
+        differences_of(&asking("threshold:3", None), &asking("threshold:3.0", None)),
         []
-    );
-}
-
-/// Journals and counts of agreements from before there was a choice go by these fields.
-#[test]
-fn a_plan_for_scores_is_written_as_ever() {
-    let fields = terms(&spec(Metric::Levenshtein, &[])).fields;
-    let names: Vec<&str> = fields.keys().map(String::as_str).collect();
-    assert_eq!(
-        names,
-        ["alphabet", "engine", "metric.name", "pairs", "reveal-to"]
     );
 }
 
@@ -124,7 +113,7 @@ fn tables_are_compared_by_content_and_grids_by_edges() {
     let table = |last: f64| Substitution::Table {
         table: Table::new(2, vec![0.0, 1.0, 1.0, last]).unwrap(),
     };
-    let differences = named(
+    let differences = differences_of(
         &spec(costs(1.0, table(0.0)), &[]),
         &spec(costs(1.0, table(0.5)), &[]),
     );
@@ -135,7 +124,7 @@ fn tables_are_compared_by_content_and_grids_by_edges() {
         Substitution::on_grid(grid, Distance::Manhattan)
     };
     assert_eq!(
-        named(
+        differences_of(
             &spec(costs(1.0, grid(false)), &[]),
             &spec(costs(1.0, grid(true)), &[])
         ),
@@ -144,11 +133,11 @@ fn tables_are_compared_by_content_and_grids_by_edges() {
 }
 
 #[test]
-fn encodings_differ_only_where_both_speak() {
+fn encodings_differ_only_where_both_sides_have_one() {
     let plain = |encoding: &[(&str, &str)]| spec(Metric::Levenshtein, encoding);
-    assert_eq!(named(&plain(&[]), &plain(&[("grid", "7x7")])), []);
+    assert_eq!(differences_of(&plain(&[]), &plain(&[("grid", "7x7")])), []);
     assert_eq!(
-        named(
+        differences_of(
             &plain(&[("grid", "5x5"), ("bin", "50 ms")]),
             &plain(&[("grid", "7x7")])
         ),
@@ -160,15 +149,15 @@ fn encodings_differ_only_where_both_speak() {
 }
 
 #[test]
-fn another_version_is_a_difference_and_another_program_a_fault() {
-    let letters = AlphabetInfo {
+fn another_version_is_a_difference_and_another_program_is_not_veilpath() {
+    let alphabet = AlphabetInfo {
         named: None,
         declared: None,
         read_as: Alphabet::letters(52).unwrap(),
         grid: Grid::new(7, 7),
     };
-    let hello = Hello::new(&letters, Duration::from_secs(5));
-    assert_eq!(hello.letters().unwrap(), letters);
+    let hello = Hello::new(&alphabet, Duration::from_secs(5));
+    assert_eq!(hello.alphabet().unwrap(), alphabet);
     let against = |bytes: &[u8]| {
         let (mut here, mut there) = memory_pair();
         there.send(bytes).unwrap();
@@ -176,15 +165,15 @@ fn another_version_is_a_difference_and_another_program_a_fault() {
         exchange_versions(&mut here).unwrap_err()
     };
     let error = against(b"VEILPATH\x07\x00");
-    let expected = "protocol version: 2 here, 7 there";
-    assert!(error.to_string().contains(expected), "{error}");
+    let expected = format!("protocol version: {PROTOCOL_VERSION} here, 7 there");
+    assert!(error.to_string().contains(&expected), "{error}");
     let error = against(b"HTTP/1.1 200 OK");
-    assert!(matches!(error, SessionError::AnotherProgram), "{error}");
+    assert!(matches!(error, SessionError::NotVeilpath), "{error}");
 }
 
 /// The examples of docs/wire-format.md are messages that this code reads, and writes.
 #[test]
-fn documented_messages_are_those_that_travel() {
+fn documented_messages_match_the_code() {
     let chapter = include_str!("../../../../docs/wire-format.md");
     let example = |after: &str| -> &str {
         let (_, rest) = chapter
@@ -196,7 +185,7 @@ fn documented_messages_are_those_that_travel() {
     let hello: Hello = serde_json::from_str(example("**1, Hello.**")).unwrap();
     let same: Value = serde_json::from_str(example("**1, Hello.**")).unwrap();
     assert_eq!(serde_json::to_value(&hello).unwrap(), same);
-    assert!(hello.letters().is_ok());
+    assert!(hello.alphabet().is_ok());
 
     let mut plan = spec(Metric::Levenshtein, &[("grid", "7x7")]);
     plan.alphabet = Alphabet::letters(49).unwrap();
@@ -222,8 +211,8 @@ fn documented_messages_are_those_that_travel() {
     row(example("With pseudonyms"));
     serde_json::from_str::<crate::session::Ready>(example("**4, Ready.**")).unwrap();
     serde_json::from_str::<crate::run::Finished>(example("**6, Finished.**")).unwrap();
-    serde_json::from_str::<control::Decline>(example("where its next message was due")).unwrap();
-    serde_json::from_str::<control::Wait>(example("may send tag 14")).unwrap();
+    serde_json::from_str::<control::Decline>(example("instead of its next message")).unwrap();
+    serde_json::from_str::<control::Wait>(example("send tag 14")).unwrap();
 }
 
 #[test]
@@ -233,7 +222,7 @@ fn the_masks_of_the_engine_paillier_are_agreed_on() {
     papers.engine = Engine::Paillier(options);
     let mut hardened = papers.clone();
     hardened.engine = Engine::Paillier(options.with_hardening(true));
-    let differences = named(&papers, &hardened);
+    let differences = differences_of(&papers, &hardened);
     assert_eq!(differences.len(), 1);
     assert!(differences[0].0.contains("hardened"), "{differences:?}");
 }

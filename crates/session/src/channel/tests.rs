@@ -198,7 +198,7 @@ fn garbage_after_the_last_word_is_not_even_looked_at() {
     against_socket(3000, peer, |mut host| {
         host.connection().close_notify().unwrap();
         assert_eq!(host.receive(&mut [0]), Err(ChannelError::Closed));
-        host.connection().leave();
+        host.connection().begin_close();
         for thread in host.threads.drain(..) {
             assert!(thread.join().is_ok(), "no thread may panic");
         }
@@ -302,5 +302,5 @@ fn nobody_there_is_told_in_time() {
     let error = join(&address, &b, a.fingerprint(), &short).unwrap_err();
     assert_eq!(error.fault(), Fault::Network);
     let error = join("nonsense", &b, a.fingerprint(), &short).unwrap_err();
-    assert_eq!(error.fault(), Fault::Ours);
+    assert_eq!(error.fault(), Fault::Usage);
 }

@@ -76,7 +76,7 @@ fn parcels_that_are_repeated_lost_or_swapped_are_found() {
     };
     assert_eq!(order(&[0, 1, 2]), Ok(b"samesamesame".to_vec()));
     for wrong in [[0, 0, 1], [1, 0, 2], [0, 2, 1], [1, 2, 2], [0, 1, 1]] {
-        assert_eq!(order(&wrong), Err(damaged()), "{wrong:?}");
+        assert_eq!(order(&wrong), Err(corrupted()), "{wrong:?}");
     }
     assert_eq!(order(&[0, 1]), Err(ChannelError::Closed));
 }
@@ -91,8 +91,8 @@ fn nothing_comes_after_a_bad_parcel() {
         said: bytes,
         ..Script::default()
     });
-    assert_eq!(checksummed.receive(&mut [0; 5]), Err(damaged()));
-    assert_eq!(checksummed.receive(&mut [0; 6]), Err(damaged()));
+    assert_eq!(checksummed.receive(&mut [0; 5]), Err(corrupted()));
+    assert_eq!(checksummed.receive(&mut [0; 6]), Err(corrupted()));
 }
 
 #[test]
@@ -100,7 +100,7 @@ fn lengths_are_held_against_their_limits() {
     for length in [0, MAX_PACKET as u32 + 1, u32::MAX] {
         let mut bytes = length.to_le_bytes().to_vec();
         bytes.extend([0; 8]);
-        assert_eq!(heard(bytes, &[1]), Err(damaged()));
+        assert_eq!(heard(bytes, &[1]), Err(corrupted()));
     }
 }
 

@@ -4,9 +4,9 @@
 //! |---|---|---|---|---|
 //! | 1 | pair | score | similarity | a score without a similarity |
 //! | 2 | pair | score | similarity | a score |
-//! | 3 | first pair | pairs | – | these were begun: whatever an engine lets a side see, it may have seen once more |
-//! | 4 | – | – | – | the answers above do not count any more (the views do) |
-//! | 5 | pair | 0 or 1 | – | whether the score is on the near side of the threshold |
+//! | 3 | first pair | pairs | – | these were started: whatever an engine lets a side see, it may have seen once more |
+//! | 4 | – | – | – | the answers above are discarded (the starts still count) |
+//! | 5 | pair | 0 or 1 | – | whether the score is within the threshold |
 
 use ring::digest::{Context, SHA256};
 use veilpath_metrics::Reading;
@@ -15,22 +15,22 @@ use veilpath_protocol::Answer;
 /// Bytes of a record.
 pub(crate) const RECORD: usize = 32;
 
-/// Where its checksum begins.
+/// Bytes of its content; the checksum follows.
 const CONTENT: usize = 28;
 
-/// What a journal holds.
+/// A record of a journal.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) enum Record {
     /// The answer for a pair.
     Answer(usize, Answer),
-    /// The first of the pairs that were begun, and how many.
-    Begun(usize, usize),
-    /// The answers before this do not count any more.
-    Forgotten,
+    /// The first of the pairs that were started, and how many.
+    Started(usize, usize),
+    /// The answers before this are discarded.
+    Discarded,
 }
 
 impl Record {
-    /// The bytes in the journal of this name.
+    /// The bytes in the journal with this id.
     pub(crate) fn encode(&self, id: &[u8; 32]) -> [u8; RECORD] {
         let (kind, numbers): (u32, _) = match *self {
             Record::Answer(pair, Answer::Score(reading)) => (
@@ -41,8 +41,8 @@ impl Record {
                     reading.similarity.unwrap_or_default().to_bits(),
                 ],
             ),
-            Record::Begun(first, count) => (3, [first as u64, count as u64, 0]),
-            Record::Forgotten => (4, [0; 3]),
+            Record::Started(first, count) => (3, [first as u64, count as u64, 0]),
+            Record::Discarded => (4, [0; 3]),
             Record::Answer(pair, Answer::Within(within)) => {
                 (5, [pair as u64, u64::from(within), 0])
             }
@@ -52,14 +52,14 @@ impl Record {
         for (slot, number) in content[4..].chunks_mut(8).zip(numbers) {
             slot.copy_from_slice(&number.to_le_bytes());
         }
-        checksummed(id, &content)
+        with_checksum(id, &content)
     }
 
-    /// The record of these bytes; `None` where they are none of this journal.
+    /// The record in these bytes; `None` where they are not a record of this journal.
     pub(crate) fn decode(id: &[u8; 32], bytes: &[u8]) -> Option<Self> {
         let bytes: &[u8; RECORD] = bytes.try_into().ok()?;
         let content: &[u8; CONTENT] = bytes.first_chunk()?;
-        if *bytes != checksummed(id, content) {
+        if *bytes != with_checksum(id, content) {
             return None;
         }
         let number = |at: usize| -> Option<u64> {
@@ -77,16 +77,16 @@ impl Record {
                     similarity: (kind == 2).then(|| f64::from_bits(third)),
                 }),
             )),
-            3 => Some(Record::Begun(pair, usize::try_from(second).ok()?)),
-            4 => Some(Record::Forgotten),
+            3 => Some(Record::Started(pair, usize::try_from(second).ok()?)),
+            4 => Some(Record::Discarded),
             5 if second < 2 => Some(Record::Answer(pair, Answer::Within(second == 1))),
             _ => None,
         }
     }
 }
 
-/// The content with its checksum, which no other journal shares.
-pub(crate) fn checksummed(id: &[u8; 32], content: &[u8; CONTENT]) -> [u8; RECORD] {
+/// The content with its checksum, which depends on the journal.
+pub(crate) fn with_checksum(id: &[u8; 32], content: &[u8; CONTENT]) -> [u8; RECORD] {
     let mut context = Context::new(&SHA256);
     context.update(id);
     context.update(content);

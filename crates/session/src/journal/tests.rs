@@ -25,9 +25,9 @@ fn only_file(folder: &Path) -> PathBuf {
 fn scores_come_back_to_the_last_bit_and_views_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = open(folder.path(), ID, 4).unwrap();
-    journal.begin(&[0, 1, 3]).unwrap();
-    journal.keep(1, reading(1.0 / 3.0)).unwrap();
-    journal.keep(3, reading(7.0)).unwrap();
+    journal.start_pairs(&[0, 1, 3]).unwrap();
+    journal.store(1, reading(1.0 / 3.0)).unwrap();
+    journal.store(3, reading(7.0)).unwrap();
     drop(journal);
     let mut journal = open(folder.path(), ID, 4).unwrap();
     assert_eq!(
@@ -36,12 +36,12 @@ fn scores_come_back_to_the_last_bit_and_views_are_counted() {
     );
     assert_eq!(journal.answer(3), Some(reading(7.0)));
     assert_eq!(journal.repeated_starts(), (0, 1));
-    journal.begin(&[0, 2]).unwrap();
+    journal.start_pairs(&[0, 2]).unwrap();
     assert_eq!(journal.repeated_starts(), (1, 2));
-    journal.keep(1, reading(1.0 / 3.0)).unwrap();
-    let error = journal.keep(1, reading(0.5)).unwrap_err();
+    journal.store(1, reading(1.0 / 3.0)).unwrap();
+    let error = journal.store(1, reading(0.5)).unwrap_err();
     assert!(matches!(error, SessionError::Misbehaved(_)));
-    journal.forget().unwrap();
+    journal.discard_answers().unwrap();
     drop(journal);
     let journal = open(folder.path(), ID, 4).unwrap();
     assert_eq!(journal.done().filter(|done| *done).count(), 0);
@@ -52,12 +52,12 @@ fn scores_come_back_to_the_last_bit_and_views_are_counted() {
 fn what_follows_half_a_record_is_found_again() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = open(folder.path(), ID, 3).unwrap();
-    journal.keep(0, reading(5.0)).unwrap();
+    journal.store(0, reading(5.0)).unwrap();
     // A full disk takes a part of a record.
     let mut file = journal.file.as_ref().unwrap();
     file.write_all(&[1; 10]).unwrap();
     truncate_to(file, journal.end);
-    journal.keep(2, reading(6.0)).unwrap();
+    journal.store(2, reading(6.0)).unwrap();
     drop(journal);
     let journal = open(folder.path(), ID, 3).unwrap();
     assert_eq!(journal.answer(0), Some(reading(5.0)));
@@ -69,7 +69,7 @@ fn a_torn_end_costs_only_itself_wherever_it_is_torn() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = open(folder.path(), ID, 3).unwrap();
     for pair in 0..3 {
-        journal.keep(pair, reading(pair as f64)).unwrap();
+        journal.store(pair, reading(pair as f64)).unwrap();
     }
     drop(journal);
     let path = only_file(folder.path());
@@ -80,7 +80,7 @@ fn a_torn_end_costs_only_itself_wherever_it_is_torn() {
         let mut journal = open(folder.path(), ID, 3).unwrap();
         let kept = length.saturating_sub(HEADER) / RECORD;
         assert_eq!(journal.done().filter(|done| *done).count(), kept);
-        journal.keep(2, reading(2.0)).unwrap();
+        journal.store(2, reading(2.0)).unwrap();
         drop(journal);
         let journal = open(folder.path(), ID, 3).unwrap();
         assert_eq!(journal.answer(2), Some(reading(2.0)));
@@ -98,7 +98,7 @@ fn a_torn_end_costs_only_itself_wherever_it_is_torn() {
 fn journals_are_never_mixed_up_and_never_shared() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = open(folder.path(), ID, 1).unwrap();
-    journal.keep(0, reading(1.0)).unwrap();
+    journal.store(0, reading(1.0)).unwrap();
     let error = open(folder.path(), ID, 1).unwrap_err();
     assert!(error.to_string().contains("another veilpath"), "{error}");
     drop(journal);
@@ -121,9 +121,9 @@ fn bits_come_back_and_nothing_else_does() {
     let folder = tempfile::tempdir().unwrap();
     let open = || Journal::open(folder.path(), ID, 3, asking("2")).unwrap();
     let mut journal = open();
-    journal.begin(&[0, 1, 2]).unwrap();
-    journal.keep(0, Answer::Within(true)).unwrap();
-    journal.keep(2, Answer::Within(false)).unwrap();
+    journal.start_pairs(&[0, 1, 2]).unwrap();
+    journal.store(0, Answer::Within(true)).unwrap();
+    journal.store(2, Answer::Within(false)).unwrap();
     drop(journal);
     let mut journal = open();
     let bits = [
@@ -132,9 +132,9 @@ fn bits_come_back_and_nothing_else_does() {
         Some(Answer::Within(false)),
     ];
     assert_eq!([0, 1, 2].map(|pair| journal.answer(pair)), bits);
-    journal.keep(2, Answer::Within(false)).unwrap();
+    journal.store(2, Answer::Within(false)).unwrap();
     for other in [Answer::Within(true), reading(0.0)] {
-        let error = journal.keep(2, other).unwrap_err();
+        let error = journal.store(2, other).unwrap_err();
         assert!(matches!(error, SessionError::Misbehaved(_)), "{error}");
     }
     drop(journal);
@@ -154,7 +154,7 @@ fn bits_come_back_and_nothing_else_does() {
         }
     }
     let mut journal = open();
-    journal.forget().unwrap();
+    journal.discard_answers().unwrap();
     drop(journal);
     assert_eq!(open().done().filter(|done| *done).count(), 0);
 }
@@ -163,7 +163,7 @@ fn bits_come_back_and_nothing_else_does() {
 fn forged(kind: u32, numbers: [u64; 3]) -> Vec<u8> {
     let mut content = kind.to_le_bytes().to_vec();
     content.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
-    record::checksummed(&ID, content.as_slice().try_into().unwrap()).to_vec()
+    record::with_checksum(&ID, content.as_slice().try_into().unwrap()).to_vec()
 }
 
 #[test]
@@ -203,7 +203,7 @@ fn the_form_of_a_score_has_not_changed() {
             "0200000003000000000000000000000000001c40343333333333d33f8cb4d99d",
         ),
         (
-            Record::Begun(1, 3),
+            Record::Started(1, 3),
             "03000000010000000000000003000000000000000000000000000000c03dc7c6",
         ),
     ];

@@ -147,9 +147,14 @@ fn padded_scanpaths_all_look_alike() {
         sent(&roster("A", None).unwrap()),
         sent(&roster("AB", None).unwrap())
     );
-    let error = roster("ABCDAB", Some(5)).unwrap_err().to_string();
+    let error = roster("ABCDAB", Some(5)).unwrap_err();
+    let expected = UsageError::LongerThanPadding {
+        number: 1,
+        letters: 6,
+        pad_to: 5,
+    };
     assert!(
-        error.contains("P1") && error.contains("the 5 of"),
+        matches!(&error, SessionError::Usage(found) if *found == expected),
         "{error}"
     );
 }

@@ -1,16 +1,16 @@
-//! What two sides have agreed on, for their users to see before the work begins.
+//! What two sides have agreed on, for their users to see before the computation starts.
 
 use super::AgreedSession;
 use veilpath_protocol::{Estimate, PairRule, Reveal, RevealTo};
 
-/// What is left to do, for the user.
+/// What two sides have agreed on, and what is left to do.
 #[derive(Clone, Debug, PartialEq)]
 pub struct AgreementSummary {
     /// Scanpaths of the host.
     pub host_scanpaths: usize,
     /// Scanpaths of the joining side.
     pub join_scanpaths: usize,
-    /// Pairs in all.
+    /// All pairs.
     pub pairs: usize,
     /// Pairs that both sides have from an earlier, interrupted session.
     pub from_journal: usize,
@@ -20,72 +20,75 @@ pub struct AgreementSummary {
     pub estimate: Estimate,
     /// Scanpaths of the host and of the joining side that are in no pair.
     pub unpaired: [usize; 2],
-    /// One side names its stimuli and the other does not, so that all meet all.
+    /// Whether only one side names its stimuli, so that all scanpaths are compared with all.
     pub stimuli_on_one_side: bool,
-    /// One side's file says how its scanpaths were encoded and the other's does not, so that nobody can tell whether they go together.
+    /// Whether only one side's file contains encoding settings, so that nobody can check that they are the same.
     pub encoding_on_one_side: bool,
-    /// What will come out for each pair, in words.
+    /// What is revealed of each pair, in words.
     pub answer_description: String,
-    /// What will come out for each pair.
+    /// What is revealed of each pair.
     pub reveal: Reveal,
-    /// Who will have it.
+    /// Who learns it.
     pub reveal_to: RevealTo,
-    /// How long every scanpath looks to the other side, where lengths are hidden.
+    /// The length that all scanpaths are padded to, where lengths are hidden.
     pub pad_to: Option<u32>,
-    /// Who wants no more than this.
+    /// Who asked to stop at the estimate, if anybody did.
     pub estimate_only: Option<Requested>,
 }
 
-/// Whose wish it is.
+/// Who asked for something.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Requested {
-    /// This side's.
-    Ours,
-    /// The other side's.
-    Theirs,
+    /// This side.
+    ByUs,
+    /// The other side.
+    ByPeer,
 }
 
 impl AgreedSession {
-    /// What is left to do.
+    /// What was agreed on, and what is left to do.
     pub fn summary(&self) -> AgreementSummary {
-        let spec = &self.proposal.spec;
-        let work = self
-            .remaining
-            .work(&self.pairs, &self.host, &self.join, spec);
+        let agreement = &self.agreement;
+        let spec = &agreement.proposal.spec;
+        let (host, join, pairs) = (&agreement.host, &agreement.join, &agreement.pairs);
+        let work = agreement.remaining.work(pairs, host, join, spec);
         AgreementSummary {
-            host_scanpaths: self.host.len(),
-            join_scanpaths: self.join.len(),
-            pairs: self.pairs.len(),
-            from_journal: self.pairs.len() - self.remaining.pairs().len(),
+            host_scanpaths: host.len(),
+            join_scanpaths: join.len(),
+            pairs: pairs.len(),
+            from_journal: pairs.len() - agreement.remaining.pairs().len(),
             cells: work.cells,
             estimate: spec.estimate(&work),
             unpaired: [
-                unpaired(self.host.len(), self.pairs.iter().map(|&(i, _)| i)),
-                unpaired(self.join.len(), self.pairs.iter().map(|&(_, j)| j)),
+                unpaired(host.len(), pairs.iter().map(|&(i, _)| i)),
+                unpaired(join.len(), pairs.iter().map(|&(_, j)| j)),
             ],
             stimuli_on_one_side: spec.pairs == PairRule::SameStimulus
-                && self.host.has_stimuli() != self.join.has_stimuli(),
-            encoding_on_one_side: self.encoding_on_one_side,
+                && host.has_stimuli() != join.has_stimuli(),
+            encoding_on_one_side: agreement.encoding_on_one_side,
             answer_description: spec.reveal.in_words(&spec.metric),
             reveal: spec.reveal,
             reveal_to: spec.reveal_to,
             pad_to: spec.pad_to,
-            estimate_only: match (self.proposal.estimate_only, self.peer_estimates_only) {
-                (true, _) => Some(Requested::Ours),
-                (false, true) => Some(Requested::Theirs),
+            estimate_only: match (
+                agreement.proposal.estimate_only,
+                agreement.peer_estimates_only,
+            ) {
+                (true, _) => Some(Requested::ByUs),
+                (false, true) => Some(Requested::ByPeer),
                 (false, false) => None,
             },
         }
     }
 }
 
-/// How many of so many are not among these.
+/// How many of `count` indices are not in `paired`.
 fn unpaired(count: usize, paired: impl Iterator<Item = usize>) -> usize {
-    let mut alone = vec![true; count];
+    let mut unpaired = vec![true; count];
     for index in paired {
-        if let Some(alone) = alone.get_mut(index) {
-            *alone = false;
+        if let Some(unpaired) = unpaired.get_mut(index) {
+            *unpaired = false;
         }
     }
-    alone.into_iter().filter(|alone| *alone).count()
+    unpaired.into_iter().filter(|unpaired| *unpaired).count()
 }

@@ -21,7 +21,7 @@ fn cohort(lengths: &[usize]) -> Cohort {
     }
 }
 
-/// Two sides that have greeted each other.
+/// Two sides with an open session.
 fn sessions() -> [Session; 2] {
     let timeouts = Timeouts::new(Duration::from_secs(5), Duration::from_secs(5));
     let identities = [0, 1].map(|_| Identity::ephemeral().unwrap());
@@ -29,14 +29,14 @@ fn sessions() -> [Session; 2] {
     let listener = Listener::bind("127.0.0.1:0").unwrap();
     let address = listener.address().to_string();
     let open = |channel, role, identity: &Identity, peer| {
-        let letters = AlphabetInfo {
+        let alphabet = AlphabetInfo {
             named: None,
             declared: None,
             read_as: cohort(&[]).alphabet,
             grid: None,
         };
-        let greeted = Session::open(channel, role, identity, peer, &letters, timeouts);
-        greeted.unwrap().0
+        let opened = Session::open(channel, role, identity, peer, &alphabet, timeouts);
+        opened.unwrap().0
     };
     std::thread::scope(|scope| {
         let host = scope.spawn(|| {
@@ -74,12 +74,13 @@ fn proposal(lengths: &[usize], pad_to: Option<u32>) -> Proposal {
 
 /// How many bytes each side has sent when they have agreed, and what the host then expects of the work. The engine is not
 /// asked whether it can hide lengths.
-fn settled(lengths: [&[usize]; 2], pad_to: Option<u32>) -> ([u64; 2], AgreementSummary) {
+fn agreed(lengths: [&[usize]; 2], pad_to: Option<u32>) -> ([u64; 2], AgreementSummary) {
     let [host, join] = sessions();
     let side = |mut session: Session, proposal| {
         let folder = tempfile::tempdir().unwrap();
-        let settled = session.settle(proposal, Some(&StateDir::at(folder.path())));
-        let agreed = settled.unwrap().with(session);
+        let agreement = session.negotiate(proposal, Some(&StateDir::at(folder.path())));
+        let agreement = agreement.unwrap();
+        let agreed = AgreedSession { session, agreement };
         let sent = agreed.session.channel.traffic().sent;
         (sent, agreed.summary())
     };
@@ -93,14 +94,14 @@ fn settled(lengths: [&[usize]; 2], pad_to: Option<u32>) -> ([u64; 2], AgreementS
 
 #[test]
 fn nothing_in_an_agreement_depends_on_lengths_that_padding_hides() {
-    let (bytes, summary) = settled([&[1, 2], &[3]], Some(150));
+    let (bytes, summary) = agreed([&[1, 2], &[3]], Some(150));
     assert_eq!(summary.cells, 2 * 150 * 150);
     assert_eq!(summary.pad_to, Some(150));
-    let other = settled([&[0, 150], &[99]], Some(150));
+    let other = agreed([&[0, 150], &[99]], Some(150));
     assert_eq!((bytes, summary), other);
-    let (shown, summary) = settled([&[1, 2], &[3]], None);
+    let (shown, summary) = agreed([&[1, 2], &[3]], None);
     assert_eq!(summary.cells, 9);
-    assert_ne!(shown, settled([&[100, 150], &[99]], None).0);
+    assert_ne!(shown, agreed([&[100, 150], &[99]], None).0);
 }
 
 #[test]
@@ -108,12 +109,14 @@ fn a_scanpath_longer_than_the_padding_is_an_error_before_anything_is_sent() {
     let [mut host, _join] = sessions();
     let before = host.channel.traffic();
     let folder = tempfile::tempdir().unwrap();
-    let settled = host.settle(
+    let agreement = host.negotiate(
         proposal(&[2, 7], Some(6)),
         Some(&StateDir::at(folder.path())),
     );
-    let error = settled.err().unwrap();
-    assert!(matches!(error, SessionError::Ours(_)));
-    assert!(error.to_string().contains("P1"), "{error}");
+    let error = agreement.err().unwrap();
+    assert!(matches!(
+        error,
+        SessionError::Usage(UsageError::LongerThanPadding { number: 2, .. })
+    ));
     assert_eq!(host.channel.traffic(), before);
 }

@@ -1,6 +1,6 @@
-//! Decoders meet spoilt and random messages: they refuse or accept, and never panic. The same every time.
+//! Decoders get corrupted and random messages: they reject or accept, and never panic. The same every time.
 
-use veilpath_session::fuzzing::{DECODERS, decode};
+use super::{DECODERS, decode};
 
 const VALID: &[(u8, &str)] = &[
     (
@@ -15,12 +15,16 @@ const VALID: &[(u8, &str)] = &[
         3,
         r#"[{"id":"P1","stimulus":"cows","letters":3},{"id":"p-0011","hash":"s-22","letters":0}]"#,
     ),
-    (4, r#"{"journal":"0011"}"#),
-    (5, r#"{"scores":"aabb"}"#),
-    (6, r#"{"reason":"no"}"#),
+    (4, r#"{"agreement":"0011"}"#),
+    (5, r#"{"answers_digest":"aabb"}"#),
+    (6, r#"{"reason":"already_connected"}"#),
+    (
+        6,
+        r#"{"reason":{"limit":{"too_many_pairs":{"pairs":9,"max":8}}}}"#,
+    ),
     (
         7,
-        "VEILPATH\u{2}\0\u{1}\u{3d}\0\0\0{\"idle_timeout_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
+        "VEILPATH\u{3}\0\u{1}\u{42}\0\0\0{\"idle_timeout_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
     ),
     (8, "\u{3}\u{4}\u{2}\0\0\0{}"),
     (
@@ -28,7 +32,7 @@ const VALID: &[(u8, &str)] = &[
         "\u{1}\u{3}\u{3}\u{19}\0\0\0[{\"id\":\"P1\",\"letters\":3}]",
     ),
     (10, "\u{9}\u{5}\u{2}\0\0\0\u{7f}\u{0}"),
-    // A journal's records: a score, pairs that were begun, a bit.
+    // Records of a journal: a score, pairs that were started, a bit.
     (
         11,
         "\u{1}\0\0\0\u{2}\0\0\0\0\0\0\0\0\0\0\0\0\0\u{8}\u{40}\0\0\0\0\0\0\0\0",
@@ -47,7 +51,7 @@ const VALID: &[(u8, &str)] = &[
         "\u{1}\0\0\0\u{2}\0\0\0\0\0\0\0\0\0\0\0\0\0\u{8}\u{40}\0\0\0\0\0\0\0\0torn",
     ),
     (15, r#"{"version":1,"scanpaths":{"ab":{"cd":3}}}"#),
-    // A key for experiments; it is nobody's.
+    // A key for tests only.
     (
         16,
         "-----BEGIN PRIVATE KEY-----\nMC4CAQAwBQYDK2VwBCIEIAABAgMEBQYHCAkKCwwNDg8QERITFBUWFxgZGhscHR4f\n-----END PRIVATE KEY-----\n",
@@ -58,7 +62,7 @@ const VALID: &[(u8, &str)] = &[
     ),
 ];
 
-/// A small generator of our own: the same bytes on every machine.
+/// A small random generator: the same bytes on every machine.
 struct Numbers(u64);
 
 impl Numbers {
@@ -82,7 +86,7 @@ fn valid_messages_are_accepted() {
 }
 
 #[test]
-fn spoilt_messages_never_panic() {
+fn corrupted_messages_never_panic() {
     let mut numbers = Numbers(0x5eed);
     let mut accepted = 0;
     for round in 0..30_000 {
@@ -116,7 +120,7 @@ fn random_bytes_never_panic() {
 }
 
 #[test]
-fn deep_and_absurd_messages_are_refused() {
+fn deep_and_absurd_messages_are_rejected() {
     // All but packets, whose contents may be anything.
     for decoder in (1..DECODERS).filter(|decoder| *decoder != 13) {
         assert!(!decode(decoder, "[".repeat(100_000).as_bytes()));

@@ -1,0 +1,67 @@
+//! How a peer can break the protocol.
+
+use crate::frames::FrameError;
+
+/// Something that a peer running Veilpath correctly never sends.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Misbehaviour {
+    /// The TLS handshake or a TLS record is invalid.
+    #[error("TLS: {0}")]
+    Tls(String),
+    /// The peer presented no key.
+    #[error("it presented no key")]
+    NoKey,
+    /// A frame header is invalid.
+    #[error(transparent)]
+    Frame(#[from] FrameError),
+    /// A message arrived where another one was expected.
+    #[error("a message with tag {found} arrived where {expected} was expected")]
+    UnexpectedMessage {
+        /// The expected message.
+        expected: &'static str,
+        /// The tag of the message that arrived.
+        found: u8,
+    },
+    /// A message is longer than its limit.
+    #[error("a message of {length} bytes arrived; at most {max} are allowed")]
+    MessageTooLong {
+        /// The announced length.
+        length: usize,
+        /// The limit for this message.
+        max: usize,
+    },
+    /// The content of a message cannot be parsed.
+    #[error("a malformed {message} message")]
+    MalformedMessage {
+        /// The message.
+        message: &'static str,
+    },
+    /// The peer's alphabet or grid does not exist.
+    #[error("an alphabet or grid that does not exist")]
+    InvalidAlphabet,
+    /// The peer announced a cohort beyond the limits.
+    #[error("it announced a cohort beyond the limits")]
+    CohortBeyondLimits,
+    /// A row of the peer's roster is invalid.
+    #[error("a roster with an invalid row")]
+    InvalidRosterRow,
+    /// A row of the peer's roster does not have the agreed padded length.
+    #[error("a roster with a length that is not the agreed padding")]
+    UnpaddedLength,
+    /// The peer's roster does not have the announced size.
+    #[error("a roster that is not as announced")]
+    RosterNotAsAnnounced,
+    /// The peer computed a different agreement id.
+    #[error("it has a different agreement")]
+    DifferentAgreement,
+    /// The peer's list of finished pairs has the wrong length.
+    #[error("a list of finished pairs with the wrong length")]
+    FinishedPairsLength,
+    /// A pair that was compared again has a different answer.
+    #[error("a pair that was compared again has a different answer")]
+    ChangedAnswer,
+    /// The two sides finished with different answers.
+    #[error("it finished with different answers")]
+    DifferentAnswers,
+}

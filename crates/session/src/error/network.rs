@@ -1,0 +1,78 @@
+//! How the network can fail.
+
+use std::io;
+use std::time::Duration;
+use veilpath_protocol::ChannelError;
+
+/// A failure of the network, or of the connection.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum NetworkError {
+    /// Another program listens on this address.
+    #[error("{address}: another program already listens there")]
+    AddressInUse {
+        /// The address.
+        address: String,
+    },
+    /// Listening failed.
+    #[error("{address}: cannot listen there: {source}")]
+    Listen {
+        /// The address.
+        address: String,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The host name does not resolve.
+    #[error("{address}: this name could not be found: {source}")]
+    UnknownName {
+        /// The address.
+        address: String,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// Nothing answers at the address.
+    #[error("{address}: cannot be reached: {source}")]
+    Unreachable {
+        /// The address.
+        address: String,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// The expected peer did not connect in time.
+    #[error("the other side did not connect within {} s", .0.as_secs())]
+    NoPeer(Duration),
+    /// The socket failed during the handshake.
+    #[error("the handshake failed: {0}")]
+    Handshake(io::Error),
+    /// The peer closed the connection during the handshake.
+    #[error("the other side closed the connection during the handshake")]
+    HandshakeClosed,
+    /// The peer did not finish the handshake in time.
+    #[error("the other side did not finish the handshake in time")]
+    HandshakeTimeout,
+    /// The socket failed after the handshake.
+    #[error("the connection failed: {0}")]
+    Connection(io::Error),
+    /// The channel failed.
+    #[error(transparent)]
+    Channel(ChannelError),
+    /// The peer disconnected while it waited for a session slot.
+    #[error("the other side disconnected while it waited for its session")]
+    LeftQueue,
+    /// The host worked with other peers for too long.
+    #[error("the host was busy with other peers for too long")]
+    HostBusy,
+    /// More connections were rejected than are reported one by one.
+    #[error("{count} more in the last {} s, most of them dropped before the handshake", within.as_secs())]
+    ManyRejected {
+        /// How many.
+        count: u64,
+        /// In what time.
+        within: Duration,
+    },
+    /// The loopback network does not work.
+    #[error(
+        "both sides of this comparison run on this machine and talk over 127.0.0.1, the loopback network, which does not work: {0}"
+    )]
+    Loopback(Box<dyn std::error::Error + Send + Sync>),
+}

@@ -1,0 +1,57 @@
+//! Why a side declines a session, as it is told to the peer.
+
+use serde::{Deserialize, Serialize};
+
+/// Why a side declines a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum DeclineReason {
+    /// The peer has a session over another connection.
+    #[error("a session with this key is running over another connection")]
+    AlreadyConnected,
+    /// The side cannot read or compare its cohort with the alphabet or grid of the other.
+    #[error("its cohort cannot be read, or compared, with the alphabet or grid of this side")]
+    IncompatibleCohort,
+    /// The side has a problem of its own, which it reports to its user.
+    #[error("it has a problem of its own, which it reports to its user")]
+    LocalProblem,
+    /// A limit of the side.
+    #[error(transparent)]
+    Limit(Limit),
+}
+
+/// A limit on a session.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum Limit {
+    /// There is nothing to compare.
+    #[error("there is nothing to compare: the two cohorts have no stimulus in common")]
+    NoPairs,
+    /// There are too many pairs for one session.
+    #[error("{pairs} pairs are more than the {max} of one session; compare the cohorts in parts")]
+    TooManyPairs {
+        /// The pairs of the two cohorts.
+        pairs: u64,
+        /// The most pairs of one session.
+        max: u64,
+    },
+    /// The peer would see a scanpath compared more often than the user allows.
+    #[error(
+        "the limit of {limit} comparisons per scanpath with this peer would be exceeded for {exceeded} of {scanpaths} scanpaths"
+    )]
+    ComparisonsPerScanpath {
+        /// The most comparisons of one scanpath with this peer.
+        limit: u64,
+        /// Scanpaths that would exceed it.
+        exceeded: u64,
+        /// Scanpaths in the cohort.
+        scanpaths: u64,
+    },
+    /// The host has started a different comparison with this peer, and repeats or continues only that one.
+    #[error(
+        "this host has started a comparison with this key and only continues that one; a different cohort or plan needs a restart of the host"
+    )]
+    OtherAgreement,
+}

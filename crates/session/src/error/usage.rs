@@ -1,0 +1,73 @@
+//! What a caller can ask for that is impossible, and what only a bug can cause.
+
+use crate::limits::{MAX_ID_BYTES, MAX_LETTERS};
+
+/// The caller asked for something impossible.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum UsageError {
+    /// The text is not an address.
+    #[error("{address}: this is not an address; it has a host and a port, as in 192.0.2.7:7070")]
+    InvalidAddress {
+        /// The text.
+        address: String,
+    },
+    /// There is no directory for the identity and the journals.
+    #[error(
+        "there is no home directory to keep the identity in; set the environment variable VEILPATH_HOME to a directory"
+    )]
+    NoStateDir,
+    /// The cohort is too large for one session.
+    #[error("the cohort is too large for one session; compare it in parts")]
+    CohortTooLarge,
+    /// A scanpath is longer than the length that all are padded to.
+    #[error(
+        "scanpath {number} of the cohort has {letters} letters, more than the {pad_to} that all are padded to"
+    )]
+    LongerThanPadding {
+        /// Its number in the cohort, from 1.
+        number: usize,
+        /// Its letters.
+        letters: u64,
+        /// The padded length.
+        pad_to: u32,
+    },
+    /// A scanpath or its ids are beyond the limits of a session.
+    #[error(
+        "scanpath {number} of the cohort cannot be compared over a network: its ids have more than {MAX_ID_BYTES} bytes, or it has more than {MAX_LETTERS} letters"
+    )]
+    ScanpathBeyondLimits {
+        /// Its number in the cohort, from 1.
+        number: usize,
+    },
+}
+
+/// A bug in this program, or an operating system that does not work.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum InternalError {
+    /// TLS cannot be configured.
+    #[error("TLS cannot be configured: {0}")]
+    Tls(String),
+    /// A message cannot be serialised.
+    #[error("a message cannot be serialised: {0}")]
+    Serialise(String),
+    /// A message of this side is longer than its limit.
+    #[error("a {0} message is too long to be sent")]
+    MessageTooLong(&'static str),
+    /// An engine lost results.
+    #[error("an engine lost results")]
+    LostResults,
+    /// An engine returned something that is not to be revealed.
+    #[error("an engine revealed something that was not agreed on")]
+    UnagreedAnswer,
+    /// An answer belongs to a pair that does not exist.
+    #[error("an answer for a pair that does not exist")]
+    UnknownPair,
+    /// The operating system gives no random numbers.
+    #[error("the operating system gives no random numbers for a key")]
+    NoRandomness,
+    /// A new key cannot be used.
+    #[error("a new key cannot be used")]
+    NewKey,
+}
