@@ -13,10 +13,10 @@
 //! > 2·μ·(p + q) / 2¹²⁷
 //!
 //! (127 bits, as the lowest bit of Δ is 1): a call to AES under one of the keys meets one unknown point, not all of them. The paper proves a bound of this form
-//! for the hash in the ideal-cipher model, with terms in μ·p and (μ − 1)·q; the number here is meant to be the larger, and to leave room for the step from the hash to garbling. Within a session μ = 1: i counts, and a lane of a session has its own bits of i.
+//! for the hash in the ideal-cipher model, with terms in μ·p and (μ − 1)·q; the number here is meant to be the larger, and to leave room for the step from the hash to garbling. Within a session μ = 1: i counts, and each worker of a session has its own bits of i.
 //!
 //! **The largest session that the limits allow** – 2²⁸ letters on either side, all compared with all, 2⁵⁶ matrix cells of at most 620 AND gates with two half gates each – has
-//! q < 2⁶⁷ (the counter has room for 2⁹⁶ in each lane). An attacker with 2⁸⁰ calls to AES succeeds with probability below 2⁻⁴⁵, to which the gates themselves contribute 2⁻⁵⁹. No line carries such a session: one that fills a line of a
+//! q < 2⁶⁷ (the counter has room for 2⁹⁶ for each worker). An attacker with 2⁸⁰ calls to AES succeeds with probability below 2⁻⁴⁵, to which the gates themselves contribute 2⁻⁵⁹. No line carries such a session: one that fills a line of a
 //! gigabyte per second for a year has q = 2⁵¹. Over many sessions the starts are random: among 2³⁰ sessions as long as that year, 2⁸¹ keys in all, no key serves five half gates but with
 //! probability 2⁻¹¹³, so μ ≤ 4 and the 2⁸⁰ calls succeed against any of them with probability 2⁻⁴².
 //!
@@ -29,7 +29,7 @@
 use crate::block::Block;
 use crate::circuit::LANES;
 use crate::kernel::{AsBlock, Garbled, Gate, Kernel, Lanes, Tables};
-use crate::lane::Lane;
+use crate::worker::Worker;
 
 /// Hashes labels under keys that never repeat.
 #[derive(Clone, Copy)]
@@ -44,11 +44,11 @@ impl TweakedHash {
         Self { kernel, start }
     }
 
-    /// The hash of a lane: its keys are those of no other lane.
-    pub(crate) fn of_lane(&self, lane: Lane) -> Self {
+    /// The hash of a worker: no other worker has its keys.
+    pub(crate) fn for_worker(&self, worker: Worker) -> Self {
         Self {
             kernel: self.kernel,
-            start: self.start ^ Block::new(lane.tweak()),
+            start: self.start ^ Block::new(worker.tweak()),
         }
     }
 

@@ -30,10 +30,10 @@ pub mod half_gates;
 pub mod hash;
 pub mod kernel;
 pub mod label;
-pub mod lane;
 pub mod ot;
 mod prg;
 pub mod wavefront;
+pub mod worker;
 
 pub use error::{Misbehaviour, MpcError};
 pub use kernel::Kernel;

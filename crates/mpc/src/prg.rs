@@ -2,7 +2,7 @@
 
 use crate::block::Block;
 use crate::kernel::{Kernel, Schedule};
-use crate::lane::Lane;
+use crate::worker::Worker;
 use rand::CryptoRng;
 
 use crate::label::random_block;
@@ -33,12 +33,12 @@ impl Prg {
         }
     }
 
-    /// The same seed's stream for another lane: it encrypts counters that no other lane encrypts.
-    pub(crate) fn of_lane(&self, lane: Lane) -> Self {
+    /// The same seed's stream for another worker: it encrypts counters that no other worker encrypts.
+    pub(crate) fn for_worker(&self, worker: Worker) -> Self {
         Self {
             kernel: self.kernel,
             schedule: self.schedule.clone(),
-            domain: self.domain & u64::from(u32::MAX) | u64::from(lane.number()) << 32,
+            domain: self.domain & u64::from(u32::MAX) | u64::from(worker.number()) << 32,
             counter: 0,
         }
     }
@@ -74,8 +74,12 @@ mod tests {
         let mut seen = BTreeSet::new();
         for tree in 0..3 {
             let first = Prg::of_tree(Kernel::best(), Block::new(7), tree);
-            let lanes = [Lane::FIRST, Lane::new(1).unwrap(), Lane::new(2).unwrap()];
-            for mut stream in lanes.map(|lane| first.of_lane(lane)) {
+            let workers = [
+                Worker::FIRST,
+                Worker::new(1).unwrap(),
+                Worker::new(2).unwrap(),
+            ];
+            for mut stream in workers.map(|worker| first.for_worker(worker)) {
                 let mut blocks = [Block::ZERO; 50];
                 stream.fill(&mut blocks);
                 seen.extend(blocks.map(Block::to_bytes));

@@ -1,6 +1,6 @@
 //! The side with the columns and their letters.
 
-use super::plan::{self, Group, LOOKAHEAD, Slab};
+use super::schedule::{self, Group, LOOKAHEAD, Slab};
 use super::{Fold, value_of};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::circuit::cells::Cell;
@@ -10,13 +10,13 @@ use crate::half_gates::Evaluator;
 use crate::half_gates::messages::{receive_bits, send_bits};
 use crate::kernel::Kernel;
 use crate::label::ActiveLabel;
-use crate::lane::{Claims, Lane};
 use crate::ot::correlated::{GroupBits, Receiver};
 use crate::ot::letters::{self, ReceivedLetters};
 use crate::ot::lookup::messages::column_bytes;
 use crate::ot::lookup::{Place, Share, read_column, share_bits};
 use crate::ot::{Bits, CorrelatedReceiver};
 use crate::wavefront::{Shape, Sweep};
+use crate::worker::{Claims, Worker};
 use rand::CryptoRng;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -30,7 +30,7 @@ pub struct EvaluatorSession<O = Receiver> {
     correlated: O,
     columns: u64,
     comparisons: u32,
-    lanes: Claims,
+    workers: Claims,
 }
 
 /// One comparison, as the evaluator knows it.
@@ -54,16 +54,16 @@ impl EvaluatorSession<Receiver> {
     }
 
     /// Another part of the session, for another thread and another channel. The first part makes all others, each
-    /// lane once; keys of letters serve them all.
-    pub fn lane(&mut self, lane: Lane) -> Result<Self, MpcError> {
-        self.lanes.claim(lane)?;
+    /// worker once; keys of letters serve them all.
+    pub fn for_worker(&mut self, worker: Worker) -> Result<Self, MpcError> {
+        self.workers.claim(worker)?;
         Ok(Self {
             kernel: self.kernel,
-            evaluator: self.evaluator.of_lane(lane),
-            correlated: self.correlated.of_lane(lane),
-            columns: lane.first_column(),
-            comparisons: lane.first_comparison(),
-            lanes: Claims::none(),
+            evaluator: self.evaluator.for_worker(worker),
+            correlated: self.correlated.for_worker(worker),
+            columns: worker.first_column(),
+            comparisons: worker.first_comparison(),
+            workers: Claims::none(),
         })
     }
 }
@@ -81,7 +81,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
             correlated,
             columns: 0,
             comparisons: 0,
-            lanes: Claims::default(),
+            workers: Claims::default(),
         })
     }
 
@@ -116,15 +116,15 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
                 columns: comparison.columns.len(),
             })
             .collect();
-        plan::check(&shapes, self.comparisons, width)?;
+        schedule::check(&shapes, self.comparisons, width)?;
         let mut ends = comparisons.iter().map(|comparison| comparison.columns.end);
         if ends.any(|end| end > letters.count()) {
             return Err(MpcError::Misuse(
                 "a comparison with letters that are not there",
             ));
         }
-        let groups = plan::groups(shapes, width, letters.alphabet());
-        let mut coming = plan::all_slabs(&groups, width);
+        let groups = schedule::groups(shapes, width, letters.alphabet());
+        let mut coming = schedule::all_slabs(&groups, width);
         let mut ahead = Ahead {
             width,
             letters,
@@ -154,7 +154,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
     ) -> Result<Vec<Vec<Number<ActiveLabel>>>, MpcError> {
         let geometry = &group.geometry;
         let mut sweep = Sweep::new(cell, geometry, &self.evaluator);
-        for slab in plan::slabs(geometry, ahead.width) {
+        for slab in schedule::slabs(geometry, ahead.width) {
             while ahead.labels.len() <= LOOKAHEAD {
                 let Some((group, later)) = coming.next() else {
                     break;

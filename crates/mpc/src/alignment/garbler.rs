@@ -1,6 +1,6 @@
 //! The side with the rows and the tables of costs.
 
-use super::plan::{self, Group, LOOKAHEAD, Slab};
+use super::schedule::{self, Group, LOOKAHEAD, Slab};
 use super::{Fold, value_of};
 use crate::circuit::cells::Cell;
 use crate::circuit::reduce::{Number, public_number};
@@ -9,13 +9,13 @@ use crate::half_gates::Garbler;
 use crate::half_gates::messages::{receive_bits, send_bits};
 use crate::kernel::Kernel;
 use crate::label::{Delta, ZeroLabel};
-use crate::lane::{Claims, Lane};
 use crate::ot::CorrelatedSender;
 use crate::ot::correlated::{GroupBits, Sender};
 use crate::ot::letters::{self, SentLetters};
 use crate::ot::lookup::{Place, Share, StripTable, share_bits, write_column};
 use crate::prg::Prg;
 use crate::wavefront::{STRIP_ROWS, Shape, Sweep};
+use crate::worker::{Claims, Worker};
 use rand::CryptoRng;
 use std::collections::VecDeque;
 use std::ops::Range;
@@ -31,7 +31,7 @@ pub struct GarblerSession<O = Sender> {
     randomness: Prg,
     columns: u64,
     comparisons: u32,
-    lanes: Claims,
+    workers: Claims,
 }
 
 /// The garbler's string, as the look-up needs it: for each of his letters, what the cell takes as input against every letter
@@ -80,18 +80,18 @@ impl GarblerSession<Sender> {
     }
 
     /// Another part of the session, for another thread and another channel. The first part makes all others, each
-    /// lane once; keys of letters serve them all.
-    pub fn lane(&mut self, lane: Lane) -> Result<Self, MpcError> {
-        self.lanes.claim(lane)?;
+    /// worker once; keys of letters serve them all.
+    pub fn for_worker(&mut self, worker: Worker) -> Result<Self, MpcError> {
+        self.workers.claim(worker)?;
         Ok(Self {
             kernel: self.kernel,
             delta: Arc::clone(&self.delta),
-            garbler: self.garbler.of_lane(lane),
-            correlated: self.correlated.of_lane(lane),
+            garbler: self.garbler.for_worker(worker),
+            correlated: self.correlated.for_worker(worker),
             randomness: Prg::new(self.kernel, self.randomness.next_block()),
-            columns: lane.first_column(),
-            comparisons: lane.first_comparison(),
-            lanes: Claims::none(),
+            columns: worker.first_column(),
+            comparisons: worker.first_comparison(),
+            workers: Claims::none(),
         })
     }
 }
@@ -115,7 +115,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
             randomness: Prg::from_rng(kernel, rng),
             columns: 0,
             comparisons: 0,
-            lanes: Claims::default(),
+            workers: Claims::default(),
         })
     }
 
@@ -158,7 +158,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
                 columns: comparison.columns.len(),
             })
             .collect();
-        plan::check(&shapes, self.comparisons, width)?;
+        schedule::check(&shapes, self.comparisons, width)?;
         let mut ends = comparisons.iter().map(|comparison| comparison.columns.end);
         if ends.any(|end| end > letters.count()) {
             return Err(MpcError::Misuse(
@@ -166,8 +166,8 @@ impl<O: CorrelatedSender> GarblerSession<O> {
             ));
         }
         self.garbler.finish(channel)?;
-        let groups = plan::groups(shapes, width, letters.alphabet());
-        let mut coming = plan::all_slabs(&groups, width);
+        let groups = schedule::groups(shapes, width, letters.alphabet());
+        let mut coming = schedule::all_slabs(&groups, width);
         let mut ahead = Ahead {
             cell,
             letters,
@@ -199,7 +199,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         let geometry = &group.geometry;
         let width = ahead.cell.input_wires();
         let mut sweep = Sweep::new(ahead.cell, geometry, &self.garbler);
-        for slab in plan::slabs(geometry, width) {
+        for slab in schedule::slabs(geometry, width) {
             while ahead.slabs <= LOOKAHEAD {
                 let Some((group, later)) = coming.next() else {
                     break;

@@ -61,17 +61,17 @@
 
 mod evaluator;
 mod garbler;
-#[cfg(test)]
-mod lane_tests;
-mod plan;
+mod schedule;
 #[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod view_tests;
+#[cfg(test)]
+mod worker_tests;
 
 pub use evaluator::{EvaluatorComparison, EvaluatorSession};
 pub use garbler::{GarblerComparison, GarblerSession, Rows};
-pub use plan::LOOKAHEAD;
+pub use schedule::LOOKAHEAD;
 
 use crate::circuit::Party;
 use crate::circuit::reduce::{Number, maxima, sums};

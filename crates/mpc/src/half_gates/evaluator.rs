@@ -7,7 +7,7 @@ use crate::error::MpcError;
 use crate::hash::TweakedHash;
 use crate::kernel::{Kernel, Lanes, Tables};
 use crate::label::ActiveLabel;
-use crate::lane::Lane;
+use crate::worker::Worker;
 use std::array::from_fn;
 use veilpath_channel::Channel;
 
@@ -35,9 +35,9 @@ impl Evaluator {
         Self::with_hash(TweakedHash::new(kernel, tweak_start))
     }
 
-    /// The evaluator of another lane. The first lane makes all others.
-    pub(crate) fn of_lane(&self, lane: Lane) -> Self {
-        Self::with_hash(self.hash.of_lane(lane))
+    /// The evaluator of another worker. The first worker makes all others.
+    pub(crate) fn for_worker(&self, worker: Worker) -> Self {
+        Self::with_hash(self.hash.for_worker(worker))
     }
 
     fn with_hash(hash: TweakedHash) -> Self {

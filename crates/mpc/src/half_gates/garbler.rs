@@ -7,7 +7,7 @@ use crate::error::MpcError;
 use crate::hash::TweakedHash;
 use crate::kernel::Kernel;
 use crate::label::{Delta, ZeroLabel, random_block};
-use crate::lane::Lane;
+use crate::worker::Worker;
 use rand::CryptoRng;
 use std::array::from_fn;
 use std::sync::Arc;
@@ -45,9 +45,9 @@ impl Garbler {
         Self::with_hash(delta, TweakedHash::new(kernel, tweak_start))
     }
 
-    /// The garbler of another lane, under the same offset. The first lane makes all others.
-    pub(crate) fn of_lane(&self, lane: Lane) -> Self {
-        Self::with_hash(Arc::clone(&self.delta), self.hash.of_lane(lane))
+    /// The garbler of another worker, under the same offset. The first worker makes all others.
+    pub(crate) fn for_worker(&self, worker: Worker) -> Self {
+        Self::with_hash(Arc::clone(&self.delta), self.hash.for_worker(worker))
     }
 
     fn with_hash(delta: Arc<Delta>, hash: TweakedHash) -> Self {

@@ -10,7 +10,7 @@ use super::kernel::BatchKernel;
 use super::portable::Portable;
 use super::pow::digits;
 use super::residue::Residue;
-use super::ring::{Ring, Turn};
+use super::ring::{KernelRef, Ring};
 
 /// Precomputed products of all subsets of neighbouring bases.
 pub(crate) struct SubsetProducts {
@@ -29,10 +29,10 @@ impl SubsetProducts {
     /// Tables for these bases, `width` of them per look-up: `2^width` entries for each such group.
     pub(crate) fn new(ring: &Ring, bases: &[Residue], width: u32) -> Self {
         let windows = bases.len().div_ceil(width as usize);
-        let tables = match ring.wide_turn() {
+        let tables = match ring.wide_kernel() {
             #[cfg(target_arch = "x86_64")]
-            Turn::Ifma(kernel) => Tables::Ifma(fill(kernel, ring, bases, width)),
-            Turn::Portable(kernel) => Tables::Portable(fill(kernel, ring, bases, width)),
+            KernelRef::Ifma(kernel) => Tables::Ifma(fill(kernel, ring, bases, width)),
+            KernelRef::Portable(kernel) => Tables::Portable(fill(kernel, ring, bases, width)),
         };
         Self {
             tables,
@@ -46,15 +46,15 @@ impl SubsetProducts {
     /// `ring` is the ring that the tables were made for.
     pub(crate) fn evaluate(&self, ring: &Ring, exponents: &[&Exponent]) -> Vec<Residue> {
         let mut out = Vec::with_capacity(exponents.len());
-        match (&self.tables, ring.wide_turn()) {
+        match (&self.tables, ring.wide_kernel()) {
             #[cfg(target_arch = "x86_64")]
-            (Tables::Ifma(tables), Turn::Ifma(kernel)) => {
+            (Tables::Ifma(tables), KernelRef::Ifma(kernel)) => {
                 self.run(kernel, tables, exponents, &mut out)
             }
             (Tables::Portable(tables), _) => self.run(ring.portable(), tables, exponents, &mut out),
             // Tables travel with the key that owns their ring, so this pair does not meet.
             #[cfg(target_arch = "x86_64")]
-            (Tables::Ifma(_), Turn::Portable(_)) => {}
+            (Tables::Ifma(_), KernelRef::Portable(_)) => {}
         }
         out
     }

@@ -8,11 +8,11 @@ use super::ifma::{self, Ifma};
 use super::kernel::BatchKernel;
 use super::portable::{self, Portable};
 use super::residue::Residue;
-use super::ring::Ring;
 #[cfg(target_arch = "x86_64")]
-use super::ring::Turn;
+use super::ring::KernelRef;
+use super::ring::Ring;
 
-/// A number that many residues are multiplied by, ready for each kernel that may get a turn.
+/// A number that many residues are multiplied by, ready for each kernel that may be selected.
 pub(crate) struct Factor {
     portable: portable::Element,
     #[cfg(target_arch = "x86_64")]
@@ -24,9 +24,9 @@ impl Ring {
         Factor {
             portable: spread(self.portable(), value),
             #[cfg(target_arch = "x86_64")]
-            ifma: match self.wide_turn() {
-                Turn::Ifma(kernel) => Some(spread(kernel, value)),
-                Turn::Portable(_) => None,
+            ifma: match self.wide_kernel() {
+                KernelRef::Ifma(kernel) => Some(spread(kernel, value)),
+                KernelRef::Portable(_) => None,
             },
         }
     }
@@ -34,11 +34,11 @@ impl Ring {
     /// Each residue times the factor.
     pub(crate) fn scale(&self, residues: &[Residue], factor: &Factor) -> Vec<Residue> {
         let mut out = Vec::with_capacity(residues.len());
-        for (range, turn) in self.turns(residues.len()) {
+        for (range, kernel_ref) in self.kernels_for(residues.len()) {
             let batch = &residues[range];
-            match (turn, factor) {
+            match (kernel_ref, factor) {
                 #[cfg(target_arch = "x86_64")]
-                (Turn::Ifma(kernel), Factor { ifma: Some(f), .. }) => {
+                (KernelRef::Ifma(kernel), Factor { ifma: Some(f), .. }) => {
                     scale_batch::<Ifma>(kernel, batch, f, &mut out);
                 }
                 // A factor of this ring has what the ring's kernels need; the portable one always computes.

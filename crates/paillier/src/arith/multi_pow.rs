@@ -26,8 +26,8 @@ impl Ring {
     /// The product of powers of each job. A job with fewer factors than the shape is short of those.
     pub(crate) fn multi_pow(&self, shape: &Shape, jobs: &[Job<'_>]) -> Vec<Residue> {
         let mut out = Vec::with_capacity(jobs.len());
-        for (range, turn) in self.turns(jobs.len()) {
-            with_kernel!(turn, kernel => multi_pow_batch(kernel, shape, &jobs[range], &mut out));
+        for (range, kernel_ref) in self.kernels_for(jobs.len()) {
+            with_kernel!(kernel_ref, kernel => multi_pow_batch(kernel, shape, &jobs[range], &mut out));
         }
         out
     }

@@ -9,8 +9,8 @@ impl Ring {
     /// `baseᵢ^exponentᵢ` for each pair. Takes the time of the longest public bound in a batch, whatever the values.
     pub(crate) fn pow(&self, pairs: &[(&Residue, &Exponent)]) -> Vec<Residue> {
         let mut out = Vec::with_capacity(pairs.len());
-        for (range, turn) in self.turns(pairs.len()) {
-            with_kernel!(turn, kernel => pow_batch(kernel, &pairs[range], &mut out));
+        for (range, kernel_ref) in self.kernels_for(pairs.len()) {
+            with_kernel!(kernel_ref, kernel => pow_batch(kernel, &pairs[range], &mut out));
         }
         out
     }
@@ -22,8 +22,8 @@ impl Ring {
         exponent: &Exponent,
     ) -> Vec<Residue> {
         let mut out = Vec::with_capacity(bases.len());
-        for (range, turn) in self.turns(bases.len()) {
-            with_kernel!(turn, kernel => pow_public_batch_vartime(kernel, &bases[range], exponent, &mut out));
+        for (range, kernel_ref) in self.kernels_for(bases.len()) {
+            with_kernel!(kernel_ref, kernel => pow_public_batch_vartime(kernel, &bases[range], exponent, &mut out));
         }
         out
     }

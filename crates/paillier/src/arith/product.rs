@@ -11,8 +11,8 @@ impl Ring {
     /// `aᵢ·bᵢ` for each pair.
     pub(crate) fn multiply(&self, pairs: &[(&Residue, &Residue)]) -> Vec<Residue> {
         let mut out = Vec::with_capacity(pairs.len());
-        for (range, turn) in self.turns(pairs.len()) {
-            with_kernel!(turn, kernel => multiply_batch(kernel, &pairs[range], &mut out));
+        for (range, kernel_ref) in self.kernels_for(pairs.len()) {
+            with_kernel!(kernel_ref, kernel => multiply_batch(kernel, &pairs[range], &mut out));
         }
         out
     }
@@ -20,7 +20,7 @@ impl Ring {
     /// Whether all elements have an inverse. One greatest common divisor serves all: the radix, which each product of the kernels
     /// leaves behind, has none in common with the modulus.
     pub(crate) fn all_have_inverses_vartime(&self, elements: &[&Residue]) -> bool {
-        let parts = with_kernel!(self.wide_turn(), kernel => loose_product(kernel, elements));
+        let parts = with_kernel!(self.wide_kernel(), kernel => loose_product(kernel, elements));
         let parts: Vec<&Residue> = parts.iter().collect();
         let product = loose_product(self.portable(), &parts);
         let has_inverse = |element: &Residue| {

@@ -23,19 +23,19 @@ pub(crate) struct Ring {
 }
 
 /// The kernel that takes the next few items.
-pub(super) enum Turn<'a> {
+pub(super) enum KernelRef<'a> {
     #[cfg(target_arch = "x86_64")]
     Ifma(&'a Ifma),
     Portable(&'a Portable),
 }
 
-/// Runs the same generic code on whichever kernel has the turn.
+/// Runs the same generic code on whichever kernel is selected.
 macro_rules! with_kernel {
-    ($turn:expr, $kernel:ident => $body:expr) => {
-        match $turn {
+    ($kernel_ref:expr, $kernel:ident => $body:expr) => {
+        match $kernel_ref {
             #[cfg(target_arch = "x86_64")]
-            $crate::arith::ring::Turn::Ifma($kernel) => $body,
-            $crate::arith::ring::Turn::Portable($kernel) => $body,
+            $crate::arith::ring::KernelRef::Ifma($kernel) => $body,
+            $crate::arith::ring::KernelRef::Portable($kernel) => $body,
         }
     };
 }
@@ -77,10 +77,10 @@ impl Ring {
     }
 
     pub(crate) fn kernel(&self) -> Kernel {
-        match self.wide_turn() {
+        match self.wide_kernel() {
             #[cfg(target_arch = "x86_64")]
-            Turn::Ifma(_) => Kernel::Ifma,
-            Turn::Portable(_) => Kernel::Portable,
+            KernelRef::Ifma(_) => Kernel::Ifma,
+            KernelRef::Portable(_) => Kernel::Portable,
         }
     }
 
@@ -108,35 +108,38 @@ impl Ring {
     }
 
     /// The kernel for full batches, and for tables.
-    pub(super) fn wide_turn(&self) -> Turn<'_> {
+    pub(super) fn wide_kernel(&self) -> KernelRef<'_> {
         #[cfg(target_arch = "x86_64")]
         if let Some(ifma) = &self.ifma {
-            return Turn::Ifma(ifma);
+            return KernelRef::Ifma(ifma);
         }
-        Turn::Portable(&self.portable)
+        KernelRef::Portable(&self.portable)
     }
 
     /// Deals `count` items to the kernels. A single item left over is quicker alone than in a batch of eight.
-    pub(super) fn turns(&self, count: usize) -> impl Iterator<Item = (Range<usize>, Turn<'_>)> {
+    pub(super) fn kernels_for(
+        &self,
+        count: usize,
+    ) -> impl Iterator<Item = (Range<usize>, KernelRef<'_>)> {
         let mut next = 0;
         core::iter::from_fn(move || {
             let left = count - next;
             if left == 0 {
                 return None;
             }
-            let turn = if left == 1 {
-                Turn::Portable(&self.portable)
+            let kernel = if left == 1 {
+                KernelRef::Portable(&self.portable)
             } else {
-                self.wide_turn()
+                self.wide_kernel()
             };
-            let lanes = turn.lanes().min(left);
+            let lanes = kernel.lanes().min(left);
             next += lanes;
-            Some((next - lanes..next, turn))
+            Some((next - lanes..next, kernel))
         })
     }
 }
 
-impl Turn<'_> {
+impl KernelRef<'_> {
     fn lanes(&self) -> usize {
         match self {
             #[cfg(target_arch = "x86_64")]

@@ -6,9 +6,9 @@ use super::{GroupBits, tree};
 use crate::error::MpcError;
 use crate::kernel::Kernel;
 use crate::label::ActiveLabel;
-use crate::lane::Lane;
 use crate::ot::{Bits, CorrelatedReceiver, base};
 use crate::prg::Prg;
+use crate::worker::Worker;
 use rand::CryptoRng;
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
@@ -46,9 +46,9 @@ impl Receiver {
         })
     }
 
-    /// The transfers of another lane, from the same seeds. The first lane makes all others.
-    pub(crate) fn of_lane(&self, lane: Lane) -> Self {
-        let streams = |tree: &Vec<Prg>| tree.iter().map(|leaf| leaf.of_lane(lane)).collect();
+    /// The transfers of another worker, from the same seeds. The first worker makes all others.
+    pub(crate) fn for_worker(&self, worker: Worker) -> Self {
+        let streams = |tree: &Vec<Prg>| tree.iter().map(|leaf| leaf.for_worker(worker)).collect();
         Self {
             group_bits: self.group_bits,
             trees: self.trees.iter().map(streams).collect(),

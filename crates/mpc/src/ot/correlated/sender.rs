@@ -7,9 +7,9 @@ use crate::block::Block;
 use crate::error::MpcError;
 use crate::kernel::Kernel;
 use crate::label::{Delta, ZeroLabel};
-use crate::lane::Lane;
 use crate::ot::{CorrelatedSender, base};
 use crate::prg::Prg;
+use crate::worker::Worker;
 use rand::CryptoRng;
 use std::sync::Arc;
 use veilpath_channel::Channel;
@@ -66,9 +66,9 @@ impl Sender {
         })
     }
 
-    /// The transfers of another lane, from the same seeds. The first lane makes all others.
-    pub(crate) fn of_lane(&self, lane: Lane) -> Self {
-        let streams = |tree: &Vec<Prg>| tree.iter().map(|leaf| leaf.of_lane(lane)).collect();
+    /// The transfers of another worker, from the same seeds. The first worker makes all others.
+    pub(crate) fn for_worker(&self, worker: Worker) -> Self {
+        let streams = |tree: &Vec<Prg>| tree.iter().map(|leaf| leaf.for_worker(worker)).collect();
         Self {
             delta: Arc::clone(&self.delta),
             group_bits: self.group_bits,

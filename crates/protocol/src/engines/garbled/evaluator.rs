@@ -1,12 +1,12 @@
-//! Bob, who joins: he evaluates, and never shows a letter.
+//! The evaluator (the joining side): it never reveals a letter.
 
-use super::Way;
-use super::hello::greet;
-use super::lanes::{bobs_lanes, verdict};
+use super::Partitioning;
+use super::hello::negotiate;
 use super::outputs::{bits_of, compare_with_threshold, settle};
-use super::plan::{Member, Plan, Portion, Results, Stage, complete, know};
+use super::schedule::{Member, Portion, Results, Schedule, Stage, complete, store};
 use super::scoring::Circuit;
 use super::work::{joined, timed};
+use super::workers::{evaluator_channels, stage_result};
 use crate::{Answer, Job, Observer, ProtocolError, Role};
 use rand::CryptoRng;
 use std::collections::HashMap;
@@ -15,9 +15,9 @@ use std::sync::Mutex;
 use veilpath_channel::Channel;
 use veilpath_mpc::Kernel;
 use veilpath_mpc::alignment::{EvaluatorComparison, EvaluatorSession};
-use veilpath_mpc::lane::Lane;
 use veilpath_mpc::ot::Bits;
 use veilpath_mpc::ot::letters::ReceivedLetters;
+use veilpath_mpc::worker::Worker;
 use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
 
@@ -27,75 +27,81 @@ pub(crate) fn join(
     channel: &mut dyn Channel,
     observer: &dyn Observer,
 ) -> Result<Vec<Answer>, ProtocolError> {
-    let way = Way::of_this_machine();
-    join_with(job, channel, observer, way, &mut system_rng()?)
+    let partitioning = Partitioning::of_this_machine();
+    join_with(job, channel, observer, partitioning, &mut system_rng()?)
 }
 
-/// The same in a given way, with all randomness from a given generator.
+/// The same in a given partitioning, with all randomness from a given generator.
 pub(super) fn join_with(
     job: &Job<'_>,
     mut channel: &mut dyn Channel,
     observer: &dyn Observer,
-    way: Way,
+    partitioning: Partitioning,
     rng: &mut impl CryptoRng,
 ) -> Result<Vec<Answer>, ProtocolError> {
-    let greeted = greet(job, channel, way.lanes)?;
-    let plan = Plan::new(job, greeted.own, greeted.theirs, greeted.lanes, way.sizes)?;
-    let results = Mutex::new(Results::new(job, &plan, observer)?);
-    if plan.stages.is_empty() {
+    let negotiated = negotiate(job, channel, partitioning.workers)?;
+    let schedule = Schedule::new(
+        job,
+        negotiated.own,
+        negotiated.theirs,
+        negotiated.workers,
+        partitioning.sizes,
+    )?;
+    let results = Mutex::new(Results::new(job, &schedule, observer)?);
+    if schedule.stages.is_empty() {
         return complete(results);
     }
     let session = timed(observer, || {
         Ok(EvaluatorSession::start(Kernel::best(), rng, &mut channel)?)
     })?;
     let mut sessions = vec![session];
-    for stage in &plan.stages {
+    for stage in &schedule.stages {
         let places = stage.places();
         let letters = timed(observer, || {
-            let own = padded_letters(job, &plan, stage);
-            Ok(sessions[0].letters(plan.scoring.letters(), &own, &mut channel)?)
+            let own = padded_letters(job, &schedule, stage);
+            Ok(sessions[0].letters(schedule.scoring.letters(), &own, &mut channel)?)
         })?;
-        let bob = Bob {
+        let evaluator = StageEvaluator {
             job,
-            plan: &plan,
+            schedule: &schedule,
             places: &places,
             letters: &letters,
             results: &results,
             observer,
         };
-        let count = greeted.lanes.min(stage.portions.len());
+        let count = negotiated.workers.min(stage.portions.len());
         if count == 1 {
-            bob.evaluate_all(stage.portions.iter(), &mut sessions[0], &mut channel)?;
+            evaluator.evaluate_all(stage.portions.iter(), &mut sessions[0], &mut channel)?;
             continue;
         }
         while sessions.len() < count {
-            let lane = Lane::new(sessions.len() as u32);
-            let lane = lane.ok_or(ProtocolError::Internal("there are too many lanes"))?;
-            let session = sessions[0].lane(lane)?;
+            let worker = Worker::new(sessions.len() as u32);
+            let worker = worker.ok_or(ProtocolError::Internal("there are too many workers"))?;
+            let session = sessions[0].for_worker(worker)?;
             sessions.push(session);
         }
-        let (lines, carrier) = bobs_lanes(count);
+        let (channels, multiplexer) = evaluator_channels(count);
         std::thread::scope(|scope| {
-            let threads: Vec<_> = lines
+            let threads: Vec<_> = channels
                 .into_iter()
                 .zip(&mut sessions)
                 .enumerate()
-                .map(|(lane, (mut line, session))| {
-                    let portions = stage.portions.iter().skip(lane).step_by(count);
-                    let bob = &bob;
-                    scope.spawn(move || bob.evaluate_all(portions, session, &mut line))
+                .map(|(worker, (mut channel, session))| {
+                    let portions = stage.portions.iter().skip(worker).step_by(count);
+                    let evaluator = &evaluator;
+                    scope.spawn(move || evaluator.evaluate_all(portions, session, &mut channel))
                 })
                 .collect();
-            let carried = carrier.carry(channel);
-            verdict(carried, threads.into_iter().map(joined).collect())
+            let multiplexed = multiplexer.run(channel);
+            stage_result(multiplexed, threads.into_iter().map(joined).collect())
         })?;
     }
     complete(results)
 }
 
 /// The letters of a stage, with their padding.
-fn padded_letters(job: &Job<'_>, plan: &Plan, stage: &Stage) -> Zeroizing<Vec<usize>> {
-    let padding = plan.scoring.padding_letter();
+fn padded_letters(job: &Job<'_>, schedule: &Schedule, stage: &Stage) -> Zeroizing<Vec<usize>> {
+    let padding = schedule.scoring.padding_letter();
     let mut all = Zeroizing::new(Vec::with_capacity(stage.letters()));
     for (join, range) in &stage.columns {
         let letters = job.own[*join].letters().iter();
@@ -107,16 +113,16 @@ fn padded_letters(job: &Job<'_>, plan: &Plan, stage: &Stage) -> Zeroizing<Vec<us
     all
 }
 
-struct Bob<'a, 'o> {
+struct StageEvaluator<'a, 'o> {
     job: &'a Job<'a>,
-    plan: &'a Plan,
+    schedule: &'a Schedule,
     places: &'a HashMap<usize, Range<usize>>,
     letters: &'a ReceivedLetters,
     results: &'a Mutex<Results<'o>>,
     observer: &'o dyn Observer,
 }
 
-impl<'a> Bob<'a, '_> {
+impl<'a> StageEvaluator<'a, '_> {
     /// Compares the pairs of some portions, one portion after the other.
     fn evaluate_all(
         &self,
@@ -126,7 +132,7 @@ impl<'a> Bob<'a, '_> {
     ) -> Result<(), ProtocolError> {
         for portion in portions {
             let known = timed(self.observer, || self.evaluate(portion, session, channel))?;
-            know(self.results, known);
+            store(self.results, known);
         }
         Ok(())
     }
@@ -138,7 +144,10 @@ impl<'a> Bob<'a, '_> {
         session: &mut EvaluatorSession,
         channel: &mut impl Channel,
     ) -> Result<Vec<(usize, Answer)>, ProtocolError> {
-        let members: Vec<Member> = self.plan.members(self.job, self.places, portion).collect();
+        let members: Vec<Member> = self
+            .schedule
+            .members(self.job, self.places, portion)
+            .collect();
         let comparisons: Vec<_> = members
             .iter()
             .map(|member| EvaluatorComparison {
@@ -146,7 +155,7 @@ impl<'a> Bob<'a, '_> {
                 columns: member.columns.clone(),
             })
             .collect();
-        let fold = self.plan.scoring.fold();
+        let fold = self.schedule.scoring.fold();
         let letters = self.letters;
         let on_cells = |cells: usize| self.observer.cells(cells as u64);
         let mut numbers = match &portion.circuit {
@@ -163,7 +172,7 @@ impl<'a> Bob<'a, '_> {
                 session.align(cell, fold, letters, &comparisons, channel, &on_cells)
             }
         }?;
-        if let Some(settling) = self.plan.scoring.settling() {
+        if let Some(settling) = self.schedule.scoring.settling() {
             let peer = session.peer_bits(members.len() * settling.width, channel)?;
             let terms = members
                 .iter()
@@ -179,7 +188,7 @@ impl<'a> Bob<'a, '_> {
         numbers = compare_with_threshold(
             session.party(),
             channel,
-            self.plan,
+            self.schedule,
             self.job,
             &members,
             numbers,
@@ -193,7 +202,7 @@ impl<'a> Bob<'a, '_> {
             session.show(&numbers, channel)?;
         }
         let answer = |(member, number): (&Member, u64)| {
-            let answer = self.plan.answer(self.job, member.pair, number)?;
+            let answer = self.schedule.answer(self.job, member.pair, number)?;
             Ok((member.pair, answer))
         };
         members.iter().zip(known).map(answer).collect()

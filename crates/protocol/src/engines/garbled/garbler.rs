@@ -1,13 +1,13 @@
-//! Alice, the host: she garbles, and never sees more of Bob than the lengths and the scores that are for her.
+//! The garbler (the host): it learns the lengths of scanpaths, and the scores that are for it, and nothing else.
 
-use super::Way;
+use super::Partitioning;
 use super::entries::Inputs;
-use super::hello::greet;
-use super::lanes::{alices_lanes, verdict};
+use super::hello::negotiate;
 use super::outputs::{bits_of, compare_with_threshold, settle};
-use super::plan::{Member, Plan, Portion, Results, complete, know};
+use super::schedule::{Member, Portion, Results, Schedule, complete, store};
 use super::scoring::Circuit;
 use super::work::{joined, timed};
+use super::workers::{garbler_channels, stage_result};
 use crate::{Answer, Job, Observer, ProtocolError, Role};
 use rand::CryptoRng;
 use std::collections::HashMap;
@@ -17,8 +17,8 @@ use veilpath_channel::Channel;
 use veilpath_metrics::Scanpath;
 use veilpath_mpc::Kernel;
 use veilpath_mpc::alignment::{GarblerComparison, GarblerSession, Rows};
-use veilpath_mpc::lane::Lane;
 use veilpath_mpc::ot::letters::SentLetters;
+use veilpath_mpc::worker::Worker;
 use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
 
@@ -28,22 +28,28 @@ pub(crate) fn host(
     channel: &mut dyn Channel,
     observer: &dyn Observer,
 ) -> Result<Vec<Answer>, ProtocolError> {
-    let way = Way::of_this_machine();
-    host_with(job, channel, observer, way, &mut system_rng()?)
+    let partitioning = Partitioning::of_this_machine();
+    host_with(job, channel, observer, partitioning, &mut system_rng()?)
 }
 
-/// The same in a given way, with all randomness from a given generator.
+/// The same in a given partitioning, with all randomness from a given generator.
 pub(super) fn host_with(
     job: &Job<'_>,
     mut channel: &mut dyn Channel,
     observer: &dyn Observer,
-    way: Way,
+    partitioning: Partitioning,
     rng: &mut impl CryptoRng,
 ) -> Result<Vec<Answer>, ProtocolError> {
-    let greeted = greet(job, channel, way.lanes)?;
-    let plan = Plan::new(job, greeted.own, greeted.theirs, greeted.lanes, way.sizes)?;
-    let results = Mutex::new(Results::new(job, &plan, observer)?);
-    if plan.stages.is_empty() {
+    let negotiated = negotiate(job, channel, partitioning.workers)?;
+    let schedule = Schedule::new(
+        job,
+        negotiated.own,
+        negotiated.theirs,
+        negotiated.workers,
+        partitioning.sizes,
+    )?;
+    let results = Mutex::new(Results::new(job, &schedule, observer)?);
+    if schedule.stages.is_empty() {
         return complete(results);
     }
     let session = timed(observer, || {
@@ -51,60 +57,60 @@ pub(super) fn host_with(
     })?;
     // Lanes are made when they are first needed: a small job has one.
     let mut sessions = vec![session];
-    for stage in &plan.stages {
+    for stage in &schedule.stages {
         let places = stage.places();
         let letters = timed(observer, || {
-            let alphabet = plan.scoring.letters();
+            let alphabet = schedule.scoring.letters();
             Ok(sessions[0].letters(alphabet, stage.letters(), &mut channel)?)
         })?;
-        let alice = Alice {
+        let garbler = StageGarbler {
             job,
-            plan: &plan,
+            schedule: &schedule,
             places: &places,
             letters: &letters,
             results: &results,
             observer,
         };
-        let count = greeted.lanes.min(stage.portions.len());
+        let count = negotiated.workers.min(stage.portions.len());
         if count == 1 {
-            alice.garble_all(stage.portions.iter(), &mut sessions[0], &mut channel)?;
+            garbler.garble_all(stage.portions.iter(), &mut sessions[0], &mut channel)?;
             continue;
         }
         while sessions.len() < count {
-            let lane = Lane::new(sessions.len() as u32);
-            let lane = lane.ok_or(ProtocolError::Internal("there are too many lanes"))?;
-            let session = sessions[0].lane(lane)?;
+            let worker = Worker::new(sessions.len() as u32);
+            let worker = worker.ok_or(ProtocolError::Internal("there are too many workers"))?;
+            let session = sessions[0].for_worker(worker)?;
             sessions.push(session);
         }
-        let (lines, carrier) = alices_lanes(count);
+        let (channels, multiplexer) = garbler_channels(count);
         std::thread::scope(|scope| {
-            let threads: Vec<_> = lines
+            let threads: Vec<_> = channels
                 .into_iter()
                 .zip(&mut sessions)
                 .enumerate()
-                .map(|(lane, (mut line, session))| {
-                    let portions = stage.portions.iter().skip(lane).step_by(count);
-                    let alice = &alice;
-                    scope.spawn(move || alice.garble_all(portions, session, &mut line))
+                .map(|(worker, (mut channel, session))| {
+                    let portions = stage.portions.iter().skip(worker).step_by(count);
+                    let garbler = &garbler;
+                    scope.spawn(move || garbler.garble_all(portions, session, &mut channel))
                 })
                 .collect();
-            let carried = carrier.carry(channel);
-            verdict(carried, threads.into_iter().map(joined).collect())
+            let multiplexed = multiplexer.run(channel);
+            stage_result(multiplexed, threads.into_iter().map(joined).collect())
         })?;
     }
     complete(results)
 }
 
-struct Alice<'a, 'o> {
+struct StageGarbler<'a, 'o> {
     job: &'a Job<'a>,
-    plan: &'a Plan,
+    schedule: &'a Schedule,
     places: &'a HashMap<usize, Range<usize>>,
     letters: &'a SentLetters,
     results: &'a Mutex<Results<'o>>,
     observer: &'o dyn Observer,
 }
 
-impl<'a> Alice<'a, '_> {
+impl<'a> StageGarbler<'a, '_> {
     /// Compares the pairs of some portions, one portion after the other.
     fn garble_all(
         &self,
@@ -118,14 +124,14 @@ impl<'a> Alice<'a, '_> {
                 let fitting = match inputs.take() {
                     Some(inputs) if *inputs.circuit() == portion.circuit => inputs,
                     _ => Inputs::new(
-                        &self.plan.scoring,
+                        &self.schedule.scoring,
                         self.job.comparison.model(),
                         portion.circuit,
                     ),
                 };
                 self.garble(portion, inputs.insert(fitting), session, channel)
             })?;
-            know(self.results, known);
+            store(self.results, known);
         }
         Ok(())
     }
@@ -138,20 +144,23 @@ impl<'a> Alice<'a, '_> {
         session: &mut GarblerSession,
         channel: &mut impl Channel,
     ) -> Result<Vec<(usize, Answer)>, ProtocolError> {
-        let members: Vec<Member> = self.plan.members(self.job, self.places, portion).collect();
+        let members: Vec<Member> = self
+            .schedule
+            .members(self.job, self.places, portion)
+            .collect();
         let comparisons: Vec<_> = members
             .iter()
             .map(|member| GarblerComparison {
-                rows: AlicesRows {
+                rows: ScanpathRows {
                     scanpath: self.job.own[member.host],
                     count: member.rows as usize,
                     inputs,
-                    padding: self.plan.scoring.padding_letter(),
+                    padding: self.schedule.scoring.padding_letter(),
                 },
                 columns: member.columns.clone(),
             })
             .collect();
-        let fold = self.plan.scoring.fold();
+        let fold = self.schedule.scoring.fold();
         let letters = self.letters;
         let on_cells = |cells: usize| self.observer.cells(cells as u64);
         let mut numbers = match &portion.circuit {
@@ -168,7 +177,7 @@ impl<'a> Alice<'a, '_> {
                 session.align(cell, fold, letters, &comparisons, channel, &on_cells)
             }
         }?;
-        if let Some(settling) = self.plan.scoring.settling() {
+        if let Some(settling) = self.schedule.scoring.settling() {
             let terms = members
                 .iter()
                 .map(|member| settling.host_term(self.job.own[member.host].len()));
@@ -182,7 +191,7 @@ impl<'a> Alice<'a, '_> {
         numbers = compare_with_threshold(
             session.party(),
             channel,
-            self.plan,
+            self.schedule,
             self.job,
             &members,
             numbers,
@@ -195,7 +204,7 @@ impl<'a> Alice<'a, '_> {
         }
         let numbers = session.learn(&numbers, channel)?;
         let answer = |(member, number): (&Member, u64)| {
-            let answer = self.plan.answer(self.job, member.pair, number)?;
+            let answer = self.schedule.answer(self.job, member.pair, number)?;
             Ok((member.pair, answer))
         };
         members.iter().zip(numbers).map(answer).collect()
@@ -203,14 +212,14 @@ impl<'a> Alice<'a, '_> {
 }
 
 /// One of her scanpaths, as the look-up needs it, with its padding.
-struct AlicesRows<'a> {
+struct ScanpathRows<'a> {
     scanpath: &'a Scanpath,
     count: usize,
     inputs: &'a Inputs<'a>,
     padding: usize,
 }
 
-impl Rows for AlicesRows<'_> {
+impl Rows for ScanpathRows<'_> {
     fn count(&self) -> usize {
         self.count
     }

@@ -1,34 +1,34 @@
-//! What the two sides tell each other first: lengths, where they are not hidden, and how many lanes they offer.
+//! What the two sides tell each other first: lengths, where they are not hidden, and how many workers they offer.
 
 use crate::engines::lengths::{hidden_lengths, receive_lengths, send_lengths, visible_lengths};
 use crate::{Channel, Job, Misbehaviour, ProtocolError, Role};
 
-/// The most lanes: beyond a few, the line between the two sides is what takes the time.
-const MOST_LANES: usize = 8;
+/// The most workers: beyond a few, the line between the two sides is what takes the time.
+const MAX_WORKERS: usize = 8;
 
 /// What both sides know after the first messages.
-pub(super) struct Greeted {
+pub(super) struct Negotiated {
     pub(super) own: Vec<u32>,
     pub(super) theirs: Vec<u32>,
     /// The smaller of the two offers.
-    pub(super) lanes: usize,
+    pub(super) workers: usize,
 }
 
-/// The lanes that this machine offers. Besides the lanes, a side enciphers (or deciphers) all that they make (or use up), about a third of
-/// its work, and the other side may be on the same machine; so half of the cores get a lane.
-pub(super) fn lanes_of_this_machine() -> usize {
+/// The workers that this machine offers. Besides the workers, a side enciphers (or deciphers) all that they make (or use up), about a third of
+/// its work, and the other side may be on the same machine; so half of the cores get a worker.
+pub(super) fn workers_of_this_machine() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
-    (cores / 2).clamp(1, MOST_LANES)
+    (cores / 2).clamp(1, MAX_WORKERS)
 }
 
 /// Exchanges the first messages. Bob speaks first.
-pub(super) fn greet(
+pub(super) fn negotiate(
     job: &Job<'_>,
     channel: &mut dyn Channel,
-    lanes: usize,
-) -> Result<Greeted, ProtocolError> {
+    workers: usize,
+) -> Result<Negotiated, ProtocolError> {
     let own = visible_lengths(job)?;
-    let offer = lanes.clamp(1, MOST_LANES);
+    let offer = workers.clamp(1, MAX_WORKERS);
     if job.role == Role::Join {
         send(job, channel, &own, offer)?;
     }
@@ -39,7 +39,7 @@ pub(super) fn greet(
     let mut their_offer = [0];
     channel.receive(&mut their_offer)?;
     let [their_offer] = their_offer.map(usize::from);
-    if !(1..=MOST_LANES).contains(&their_offer) {
+    if !(1..=MAX_WORKERS).contains(&their_offer) {
         return Err(ProtocolError::PeerMisbehaved(Misbehaviour::WorkerCount {
             offered: their_offer,
         }));
@@ -47,10 +47,10 @@ pub(super) fn greet(
     if job.role == Role::Host {
         send(job, channel, &own, offer)?;
     }
-    Ok(Greeted {
+    Ok(Negotiated {
         own,
         theirs,
-        lanes: offer.min(their_offer),
+        workers: offer.min(their_offer),
     })
 }
 

@@ -5,12 +5,12 @@
 //!
 //! ```text
 //! Bob: evaluator.rs                                            Alice: garbler.rs
-//!  │── lengths of his scanpaths (not if hidden), lanes ──────────▶│
-//!  │◀────────── lengths of hers (not if hidden), lanes ───────────│
+//!  │── lengths of his scanpaths (not if hidden), workers ──────────▶│
+//!  │◀────────── lengths of hers (not if hidden), workers ───────────│
 //!  │◀──────────────────────── base transfers ────────────────────▶│ once per run: 128, and seed trees
 //!  ╎ for some of Bob's scanpaths at a time (a stage):             ╎
 //!  │── transfers for the bits of their letters ──────────────────▶│ keys, for all comparisons with them
-//!  ╎ for some pairs at a time (a portion), maybe in lanes:        ╎
+//!  ╎ for some pairs at a time (a portion), maybe in workers:        ╎
 //!  │◀────────── columns of substitution costs, masked ────────────│ the look-up: no gates
 //!  │── transfers for his shares of the costs ────────────────────▶│
 //!  │◀───────────────────── tables of cells ───────────────────────│ 32 bytes per AND gate
@@ -58,42 +58,42 @@
 //! - memory: O(m + n) for the comparisons that are swept together, besides keys for 2¹⁸ of Bob's letters at a time, or for one longer scanpath; what would need more than two gigabytes for a side is refused.
 //!
 //! # Cores
-//! Comparisons run in up to eight lanes, one thread each on both sides (`lanes.rs`); the smaller of the two offers counts. A side offers half of its cores: enciphering
-//! or deciphering what the lanes make or use up is about a third of the work, which the thread that holds the channel does, and both sides may be on one machine. So with two
-//! cores there is one lane and no extra thread. A job of less than half a million gates, or of one pair, stays in one lane.
+//! Comparisons run in up to eight workers, one thread each on both sides (`workers.rs`); the smaller of the two offers counts. A side offers half of its cores: enciphering
+//! or deciphering what the workers make or use up is about a third of the work, which the thread that holds the channel does, and both sides may be on one machine. So with two
+//! cores there is one worker and no extra thread. A job of less than half a million gates, or of one pair, stays in one worker.
 
 mod entries;
 mod evaluator;
 mod garbler;
 mod hello;
-mod lanes;
 mod outputs;
-mod plan;
+mod schedule;
 mod scoring;
 #[cfg(test)]
 mod tests;
 mod work;
+mod workers;
 
 pub(crate) use evaluator::join;
 pub(crate) use garbler::host;
 
 use crate::{Estimate, Revealed, Role, Spec, Work};
-use plan::Sizes;
+use schedule::Sizes;
 use scoring::Scoring;
 use veilpath_metrics::Comparison;
 
 /// How a run is divided up. Scores do not depend on it.
 #[derive(Clone, Copy, Debug)]
-struct Way {
+struct Partitioning {
     /// Lanes that this side offers.
-    lanes: usize,
+    workers: usize,
     sizes: Sizes,
 }
 
-impl Way {
+impl Partitioning {
     fn of_this_machine() -> Self {
         Self {
-            lanes: hello::lanes_of_this_machine(),
+            workers: hello::workers_of_this_machine(),
             sizes: Sizes::default(),
         }
     }
@@ -133,7 +133,7 @@ pub fn and_gates_per_cell(comparison: &Comparison, shorter: usize) -> u64 {
     scoring.circuit(shorter).and_gates()
 }
 
-/// Bytes of the base transfers and their seed trees, each way.
+/// Bytes of the base transfers and their seed trees, each partitioning.
 const START_BYTES: u64 = 8 << 10;
 
 /// Tables that two cores make, encrypt, carry and use up in a second, in AND gates.

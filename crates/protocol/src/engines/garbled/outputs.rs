@@ -1,7 +1,7 @@
 //! From the number of a matrix to what may come out of it: hidden lengths are added, and a threshold leaves one bit. The same
 //! circuit for both parties.
 
-use super::plan::{Member, Plan};
+use super::schedule::{Member, Schedule};
 use super::scoring::{Settling, Test};
 use crate::{Job, ProtocolError, Reveal};
 use veilpath_channel::Channel;
@@ -44,7 +44,7 @@ pub(super) fn settle<P: Party>(
 pub(super) fn compare_with_threshold<P: Party>(
     party: &mut P,
     channel: &mut impl Channel,
-    plan: &Plan,
+    schedule: &Schedule,
     job: &Job<'_>,
     members: &[Member],
     numbers: Vec<Number<P::Label>>,
@@ -54,7 +54,7 @@ pub(super) fn compare_with_threshold<P: Party>(
     };
     let tests = members
         .iter()
-        .map(|member| plan.test(job, member.pair, threshold))
+        .map(|member| schedule.test(job, member.pair, threshold))
         .collect::<Result<Vec<Test>, _>>()?;
     let limits: Vec<Number<P::Label>> = tests
         .iter()

@@ -2,17 +2,17 @@
 //! not follow the protocol.
 
 mod bits;
+mod channels;
 mod hostile;
 mod lengths;
-mod line;
 mod scores;
 mod vectors;
 mod views;
 
-use super::Way;
+use super::Partitioning;
 use super::evaluator::join_with;
 use super::garbler::host_with;
-use super::plan::Sizes;
+use super::schedule::Sizes;
 use crate::engines::tests::{LETTERS, cohort, metrics};
 use crate::{
     Answer, Channel, Engine, Job, Observer, PairRule, ProtocolError, Role, Spec, memory_pair,
@@ -23,18 +23,18 @@ use rand_chacha::ChaCha20Rng;
 use std::sync::Mutex;
 use veilpath_metrics::{Cohort, Comparison, Metric, Scanpath};
 
-/// One lane, as small machines do it.
-fn one_lane() -> Way {
-    Way {
-        lanes: 1,
+/// One worker, as small machines do it.
+fn one_lane() -> Partitioning {
+    Partitioning {
+        workers: 1,
         sizes: Sizes::default(),
     }
 }
 
-/// Several lanes and small pieces, so that a small job has many stages and portions.
-fn in_pieces(lanes: usize) -> Way {
-    Way {
-        lanes,
+/// Several workers and small pieces, so that a small job has many stages and portions.
+fn in_pieces(workers: usize) -> Partitioning {
+    Partitioning {
+        workers,
         sizes: Sizes {
             portion_gates: 30_000,
             least_gates: 2_000,
@@ -94,7 +94,7 @@ struct Ends {
 fn run_over<C: Channel + Send>(
     spec: &Spec,
     (a, b): (&Cohort, &Cohort),
-    (host_way, join_way): (Way, Way),
+    (host_partitioning, join_partitioning): (Partitioning, Partitioning),
     (mut host_end, mut join_end): (C, C),
     seed: u64,
 ) -> (Ends, [C; 2]) {
@@ -108,10 +108,16 @@ fn run_over<C: Channel + Send>(
         let end = &mut join_end;
         let join = scope.spawn(move || {
             let mut rng = ChaCha20Rng::seed_from_u64(seed + 1);
-            join_with(&join_job, end, watch, join_way, &mut rng)
+            join_with(&join_job, end, watch, join_partitioning, &mut rng)
         });
         let mut rng = ChaCha20Rng::seed_from_u64(seed);
-        let host = host_with(&host_job, &mut host_end, &of_host, host_way, &mut rng);
+        let host = host_with(
+            &host_job,
+            &mut host_end,
+            &of_host,
+            host_partitioning,
+            &mut rng,
+        );
         (host, join.join().unwrap())
     });
     let ends = Ends {
@@ -124,8 +130,14 @@ fn run_over<C: Channel + Send>(
 }
 
 /// Runs both sides over a line in memory.
-fn run(spec: &Spec, a: &Cohort, b: &Cohort, ways: (Way, Way), seed: u64) -> Ends {
-    run_over(spec, (a, b), ways, memory_pair(), seed).0
+fn run(
+    spec: &Spec,
+    a: &Cohort,
+    b: &Cohort,
+    partitionings: (Partitioning, Partitioning),
+    seed: u64,
+) -> Ends {
+    run_over(spec, (a, b), partitionings, memory_pair(), seed).0
 }
 
 /// What the scores must be: the integers of the plain comparison, read like them.

@@ -13,7 +13,7 @@ pub(super) fn timed<T>(
     result.unwrap_or(Err(ProtocolError::Internal("work was not done")))
 }
 
-/// What a lane's thread came to.
+/// What a worker's thread came to.
 pub(super) fn joined(
     thread: ScopedJoinHandle<'_, Result<(), ProtocolError>>,
 ) -> Result<(), ProtocolError> {

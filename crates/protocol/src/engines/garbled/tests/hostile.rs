@@ -1,6 +1,6 @@
 //! A peer that does not follow the protocol: an error of a known type, no panic, no endless wait.
 
-use super::line::Recorder;
+use super::channels::Recorder;
 use super::*;
 use crate::{ChannelError, MemoryChannel};
 
@@ -33,25 +33,26 @@ struct Case {
     spec: Spec,
     a: Cohort,
     b: Cohort,
-    way: Way,
+    partitioning: Partitioning,
 }
 
 impl Case {
-    fn new(metric: &Metric, way: Way) -> Self {
+    fn new(metric: &Metric, partitioning: Partitioning) -> Self {
         let (a, b) = (random_cohort(3, 9..30, 1), random_cohort(4, 9..30, 2));
         Self {
             spec: spec(metric, &a, &b),
             a,
             b,
-            way,
+            partitioning,
         }
     }
 
     /// What Alice and Bob receive when both follow the protocol.
     fn honest(&self) -> [Vec<u8>; 2] {
-        let ways = (self.way, self.way);
+        let partitionings = (self.partitioning, self.partitioning);
         let cohorts = (&self.a, &self.b);
-        let (ends, recorders) = run_over(&self.spec, cohorts, ways, Recorder::pair(), SEED);
+        let (ends, recorders) =
+            run_over(&self.spec, cohorts, partitionings, Recorder::pair(), SEED);
         assert!(ends.host.is_ok() && ends.join.is_ok());
         recorders.map(|recorder| recorder.seen)
     }
@@ -64,12 +65,12 @@ impl Case {
             Role::Host => {
                 let job = Job::new(&self.spec, role, &first, second.len(), &pairs).unwrap();
                 let mut rng = ChaCha20Rng::seed_from_u64(SEED);
-                host_with(&job, &mut line, &(), self.way, &mut rng)
+                host_with(&job, &mut line, &(), self.partitioning, &mut rng)
             }
             Role::Join => {
                 let job = Job::new(&self.spec, role, &second, first.len(), &pairs).unwrap();
                 let mut rng = ChaCha20Rng::seed_from_u64(SEED + 1);
-                join_with(&job, &mut line, &(), self.way, &mut rng)
+                join_with(&job, &mut line, &(), self.partitioning, &mut rng)
             }
         }
     }
@@ -84,12 +85,12 @@ fn is_typed(error: &ProtocolError) -> bool {
 
 #[test]
 fn an_early_end_is_an_error_wherever_it_comes() {
-    for way in [one_lane(), in_pieces(2)] {
-        let case = Case::new(&metrics()[0], way);
+    for partitioning in [one_lane(), in_pieces(2)] {
+        let case = Case::new(&metrics()[0], partitioning);
         let honest = case.honest();
         for (role, bytes) in [Role::Host, Role::Join].into_iter().zip(honest) {
-            // With one lane the other side's messages can be played back.
-            if way.lanes == 1 {
+            // With one worker the other side's messages can be played back.
+            if partitioning.workers == 1 {
                 assert!(case.against(role, bytes.clone()).is_ok());
             }
             let cuts = (0..60).map(|at| bytes.len() * at / 60);
@@ -104,12 +105,12 @@ fn an_early_end_is_an_error_wherever_it_comes() {
 #[test]
 fn nonsense_never_panics_and_is_never_an_internal_error() {
     let mut rng = ChaCha20Rng::seed_from_u64(5);
-    for (metric, way) in [
+    for (metric, partitioning) in [
         (&metrics()[0], one_lane()),
         (&metrics()[0], in_pieces(3)),
         (&metrics()[7], one_lane()),
     ] {
-        let case = Case::new(metric, way);
+        let case = Case::new(metric, partitioning);
         let honest = case.honest();
         for (role, bytes) in [Role::Host, Role::Join].into_iter().zip(honest) {
             for round in 0..40 {
@@ -152,22 +153,22 @@ fn claims_beyond_all_bounds_are_refused() {
     let own = scanpaths(&a);
     let spec = spec(&Metric::Levenshtein, &a, &a);
     let job = Job::new(&spec, Role::Host, &own, 1, &[(0, 0)]).unwrap();
-    for (length, lanes) in [(1 << 28, 1), (u64::MAX, 1), (5, 0), (5, 9), (5, 255)] {
+    for (length, workers) in [(1 << 28, 1), (u64::MAX, 1), (5, 0), (5, 9), (5, 255)] {
         let mut bytes = length.to_le_bytes().to_vec();
-        bytes.push(lanes);
+        bytes.push(workers);
         let mut line = Script { bytes, at: 0 };
         let error = Engine::Garbled.run(&job, &mut line, &()).unwrap_err();
         assert!(matches!(error, ProtocolError::PeerMisbehaved(_)), "{error}");
     }
 }
 
-/// A host that asks Bob's lanes for bytes before it has sent what they need would have them wait for each other.
+/// A host that asks Bob's workers for bytes before it has sent what they need would have them wait for each other.
 #[test]
 fn a_question_that_cannot_be_answered_is_refused() {
     let case = Case::new(&Metric::Levenshtein, in_pieces(2));
     let [_, to_bob] = case.honest();
     let letters: usize = scanpaths(&case.a).len() * 8 + 1;
-    // Lengths, offer, base transfers, seeds' start: then come the frames of lanes.
+    // Lengths, offer, base transfers, seeds' start: then come the frames of workers.
     let frames = letters + 128 * 32 + 16;
     let header = &to_bob[frames..frames + 6];
     assert_eq!((header[0] < 2, header[1]), (true, 0), "a frame of data");

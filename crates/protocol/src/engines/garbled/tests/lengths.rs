@@ -1,6 +1,6 @@
 //! Hidden lengths: the same scores, and messages that do not tell how long anything is.
 
-use super::line::Recorder;
+use super::channels::Recorder;
 use super::*;
 use crate::{Capability, Reveal, Unsupported};
 use veilpath_metrics::Threshold;
@@ -24,8 +24,8 @@ fn scores_and_bits_are_those_of_the_real_scanpaths() {
                 reading.similarity = None;
             }
         }
-        for way in [one_lane(), in_pieces(2)] {
-            let ends = run(&spec, &a, &b, (way, way), 5);
+        for partitioning in [one_lane(), in_pieces(2)] {
+            let ends = run(&spec, &a, &b, (partitioning, partitioning), 5);
             assert_eq!(ends.host.as_ref(), Ok(&scores), "{metric:?}");
             assert_eq!(ends.join.as_ref(), Ok(&scores), "{metric:?}");
         }

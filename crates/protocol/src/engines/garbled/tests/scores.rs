@@ -72,12 +72,12 @@ fn stages_portions_and_lanes_change_no_score() {
         let a = random_cohort(6, lengths.clone(), seed as u64);
         let b = random_cohort(9, lengths, 50 + seed as u64);
         let expected = expected(metric, &a, &b);
-        for ways in [
+        for partitionings in [
             (in_pieces(1), in_pieces(1)),
             (in_pieces(3), in_pieces(3)),
             (in_pieces(8), in_pieces(2)),
         ] {
-            let ends = run(&spec(metric, &a, &b), &a, &b, ways, 9);
+            let ends = run(&spec(metric, &a, &b), &a, &b, partitionings, 9);
             assert_eq!(ends.host.as_ref(), Ok(&expected), "{metric:?}");
             assert_eq!(ends.join.as_ref(), Ok(&expected), "{metric:?}");
         }
@@ -132,8 +132,8 @@ fn the_side_that_is_not_named_learns_nothing() {
         let expected = expected(metric, &a, &b);
         for to in [RevealTo::Host, RevealTo::Join] {
             spec.reveal_to = to;
-            for way in [one_lane(), in_pieces(2)] {
-                let ends = run(&spec, &a, &b, (way, way), 9);
+            for partitioning in [one_lane(), in_pieces(2)] {
+                let ends = run(&spec, &a, &b, (partitioning, partitioning), 9);
                 let (told, other, of_told, of_other) = match to {
                     RevealTo::Host => (ends.host, ends.join, ends.of_host, ends.of_join),
                     _ => (ends.join, ends.host, ends.of_join, ends.of_host),
@@ -158,8 +158,8 @@ fn every_cell_is_counted_once_on_both_sides() {
         lengths.sum::<usize>() as u64
     };
     let spec = spec(&Metric::Levenshtein, &a, &b);
-    for way in [one_lane(), in_pieces(3)] {
-        let ends = run(&spec, &a, &b, (way, way), 9);
+    for partitioning in [one_lane(), in_pieces(3)] {
+        let ends = run(&spec, &a, &b, (partitioning, partitioning), 9);
         for witness in [ends.of_host, ends.of_join] {
             assert_eq!(
                 witness.cells.into_inner().unwrap(),

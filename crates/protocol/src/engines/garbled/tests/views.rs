@@ -1,7 +1,7 @@
 //! What the two sides see: from the lengths and the score alone it can be told how their messages look, and their bytes have no
 //! pattern.
 
-use super::line::Recorder;
+use super::channels::Recorder;
 use super::*;
 
 /// Two samples of bytes: Pearson's statistic of the hypothesis that they are drawn alike has 255 degrees of freedom, so it is about
@@ -41,17 +41,17 @@ fn repeated(letter: impl Fn(usize, usize) -> u16) -> Cohort {
 
 #[test]
 fn views_of_different_inputs_with_equal_scores_look_alike() {
-    // All letters of Alice differ from all of Bob, in two very different ways: all distances are 30.
-    let bob = repeated(|_, at| if at % 2 == 0 { 0 } else { 1 });
+    // All letters of the garbler differ from all of the evaluator, in two very different ways: all distances are 30.
+    let evaluator = repeated(|_, at| if at % 2 == 0 { 0 } else { 1 });
     let alices = [
         repeated(|_, _| 2),
         repeated(|path, at| (3 + (path * 31 + at * 7) % 9) as u16),
     ];
-    let views = alices.each_ref().map(|alice| {
-        let spec = spec(&Metric::Levenshtein, alice, &bob);
+    let views = alices.each_ref().map(|garbler| {
+        let spec = spec(&Metric::Levenshtein, garbler, &evaluator);
         let (ends, [host, join]) = run_over(
             &spec,
-            (alice, &bob),
+            (garbler, &evaluator),
             (one_lane(), one_lane()),
             Recorder::pair(),
             11,
@@ -67,7 +67,7 @@ fn views_of_different_inputs_with_equal_scores_look_alike() {
     let [(first_alice, first_bob), (second_alice, second_bob)] = &views;
     assert_eq!(first_bob.shape(), second_bob.shape());
     assert_eq!(first_alice.shape(), second_alice.shape());
-    // Lengths, lanes and the points of base transfers are the same in kind and have patterns of their own.
+    // Lengths, workers and the points of base transfers are the same in kind and have patterns of their own.
     let skip = 49 + 128 * 32;
     let (first, second) = (&first_bob.seen[skip..], &second_bob.seen[skip..]);
     assert_ne!(first, second);
@@ -75,15 +75,21 @@ fn views_of_different_inputs_with_equal_scores_look_alike() {
     assert!(statistic < MOST, "χ² of {statistic}");
 
     // The same for Alice's view of two inputs of Bob.
-    let alice = &alices[0];
+    let garbler = &alices[0];
     let bobs = [
-        bob,
+        evaluator,
         repeated(|path, at| (3 + (path * 17 + at * 5) % 9) as u16),
     ];
-    let views = bobs.each_ref().map(|bob| {
-        let spec = spec(&Metric::Levenshtein, alice, bob);
-        let ways = (one_lane(), one_lane());
-        let (_, [host, _]) = run_over(&spec, (alice, bob), ways, Recorder::pair(), 13);
+    let views = bobs.each_ref().map(|evaluator| {
+        let spec = spec(&Metric::Levenshtein, garbler, evaluator);
+        let partitionings = (one_lane(), one_lane());
+        let (_, [host, _]) = run_over(
+            &spec,
+            (garbler, evaluator),
+            partitionings,
+            Recorder::pair(),
+            13,
+        );
         host
     });
     assert_eq!(views[0].shape(), views[1].shape());

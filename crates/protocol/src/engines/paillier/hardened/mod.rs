@@ -31,14 +31,14 @@
 //! traffic, as most of it is answers. Three padded candidates of y + σ + 2 bits fit for y ≤ 43, and then
 //! `R = S − 1 − y − F = 214 − 2·y` is at least 128.
 
-mod alice;
-mod bob;
+mod key_holder;
+mod matrix_owner;
 #[cfg(any(test, feature = "watch"))]
 mod steps;
 
-pub(super) use bob::{Multipliers, Pads};
+pub(super) use matrix_owner::{Multipliers, Pads};
 #[cfg(test)]
-pub(super) use bob::{below, log_uniform};
+pub(super) use matrix_owner::{below, log_uniform};
 #[cfg(any(test, feature = "watch"))]
 pub use steps::{HardenedSecrets, HardenedSet, HardenedSteps};
 

@@ -1,36 +1,36 @@
-//! Lanes: parts of a session that run beside each other, each with a channel of its own.
+//! Workers: parts of a session that run beside each other, each with a channel of its own.
 //!
-//! All lanes of a session share the offset Δ, the base transfers and the keys of letters. What must not repeat under them is kept
-//! apart by the number of the lane:
+//! All workers of a session share the offset Δ, the base transfers and the keys of letters. What must not repeat under them is kept
+//! apart by the number of the worker:
 //!
-//! | what | where the lane goes |
+//! | what | where the worker goes |
 //! |---|---|
 //! | AES keys of half gates (see [`crate::hash`]) | bits 96 and up of the tweak; a gate's own number has 68 |
 //! | streams of the seed trees (see [`crate::ot::correlated`]) | the upper half of the counter block's second word |
 //! | pads of look-ups (see [`crate::ot::lookup`]) | the highest bits of the comparison's number |
 //! | numbers of columns (see [`crate::ot::letters`]) | the highest bits |
 //!
-//! The garbler's own randomness of a lane comes from a fresh seed.
+//! The garbler's own randomness of a worker comes from a fresh seed.
 
 use crate::error::MpcError;
 
 /// Which part of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Lane(u32);
+pub struct Worker(u32);
 
-/// Lanes that a session may have.
-pub const MAX_LANES: u32 = 32;
+/// Workers that a session may have.
+pub const MAX_WORKERS: u32 = 32;
 
-/// Comparisons that a lane may have: what is left of 32 bits.
-pub(crate) const COMPARISONS: u32 = u32::MAX / MAX_LANES + 1;
+/// Comparisons that a worker may have: what is left of 32 bits.
+pub(crate) const COMPARISONS: u32 = u32::MAX / MAX_WORKERS + 1;
 
-impl Lane {
+impl Worker {
     /// The one that every session starts with.
     pub const FIRST: Self = Self(0);
 
-    /// The lane with this number, which is below [`MAX_LANES`].
+    /// The worker with this number, which is below [`MAX_WORKERS`].
     pub fn new(number: u32) -> Option<Self> {
-        (number < MAX_LANES).then_some(Self(number))
+        (number < MAX_WORKERS).then_some(Self(number))
     }
 
     pub(crate) fn number(self) -> u32 {
@@ -53,10 +53,10 @@ impl Lane {
     }
 }
 
-/// The lanes that were made already: streams and keys of a lane must not be used twice.
+/// The workers that were made already: streams and keys of a worker must not be used twice.
 pub(crate) struct Claims(u32);
 
-/// The first lane is there from the start.
+/// The first worker is there from the start.
 impl Default for Claims {
     fn default() -> Self {
         Self(1)
@@ -64,15 +64,15 @@ impl Default for Claims {
 }
 
 impl Claims {
-    /// Of a lane that may make no others.
+    /// Of a worker that may make no others.
     pub(crate) fn none() -> Self {
         Self(u32::MAX)
     }
 
-    pub(crate) fn claim(&mut self, lane: Lane) -> Result<(), MpcError> {
-        let bit = 1 << lane.0;
+    pub(crate) fn claim(&mut self, worker: Worker) -> Result<(), MpcError> {
+        let bit = 1 << worker.0;
         if self.0 & bit != 0 {
-            return Err(MpcError::Misuse("a lane can be made once"));
+            return Err(MpcError::Misuse("a worker can be made once"));
         }
         self.0 |= bit;
         Ok(())
@@ -86,18 +86,18 @@ mod tests {
     #[test]
     fn a_lane_is_made_once_and_by_the_first() {
         let mut claims = Claims::default();
-        let lane = |number| Lane::new(number).unwrap();
-        assert!(claims.claim(Lane::FIRST).is_err());
-        assert!(claims.claim(lane(31)).is_ok());
-        assert!(claims.claim(lane(31)).is_err());
-        assert!(Claims::none().claim(lane(5)).is_err());
-        assert_eq!(Lane::new(MAX_LANES), None);
+        let worker = |number| Worker::new(number).unwrap();
+        assert!(claims.claim(Worker::FIRST).is_err());
+        assert!(claims.claim(worker(31)).is_ok());
+        assert!(claims.claim(worker(31)).is_err());
+        assert!(Claims::none().claim(worker(5)).is_err());
+        assert_eq!(Worker::new(MAX_WORKERS), None);
     }
 
     #[test]
-    fn numbers_of_lanes_do_not_meet() {
-        let last = Lane::new(MAX_LANES - 1).unwrap();
-        let before = Lane::new(MAX_LANES - 2).unwrap();
+    fn numbers_for_workers_do_not_meet() {
+        let last = Worker::new(MAX_WORKERS - 1).unwrap();
+        let before = Worker::new(MAX_WORKERS - 2).unwrap();
         assert_eq!(
             last.first_comparison() - before.first_comparison(),
             COMPARISONS

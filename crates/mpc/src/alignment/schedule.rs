@@ -1,9 +1,9 @@
 //! In which portions many alignments are run. Both sides make the same plan from the shapes.
 
 use crate::error::MpcError;
-use crate::lane::COMPARISONS;
 use crate::ot::lookup::MAX_STRIPS;
 use crate::wavefront::{Geometry, STRIP_ROWS, Shape};
+use crate::worker::COMPARISONS;
 use std::ops::Range;
 use veilpath_channel::UNREAD_BYTES;
 
@@ -124,10 +124,10 @@ pub(super) fn check(shapes: &[Shape], done: u32, width: usize) -> Result<(), Mpc
     if width > 64 {
         return Err(MpcError::Misuse("costs are too large"));
     }
-    // The numbers of a lane end where those of the next begin.
+    // The numbers of a worker end where those of the next begin.
     let left = COMPARISONS - done % COMPARISONS;
     match u32::try_from(shapes.len()) {
-        // The last number stays unused, so that a full lane does not look like an empty one.
+        // The last number stays unused, so that a full worker does not look like an empty one.
         Ok(count) if count < left => Ok(()),
         _ => Err(MpcError::Misuse("too many comparisons for one session")),
     }

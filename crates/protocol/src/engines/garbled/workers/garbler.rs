@@ -1,72 +1,74 @@
-//! Alice's end: everything is sent by her wish, and Bob's bytes are asked for.
+//! The garbler's end: it sends frames whenever a worker has one, and requests the evaluator's bytes.
 
-use super::{FRAME_BYTES, FRAMES_WAITING, Header, Kind, REQUEST_BYTES};
+use super::{FRAME_BYTES, Header, Kind, QUEUED_FRAMES, REQUEST_BYTES};
 use crate::ProtocolError;
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
 use veilpath_channel::{Channel, ChannelError, copying};
 
-/// Bytes that Alice may have asked for and not received.
+/// Bytes that the garbler may have requested and not received.
 const WINDOW: usize = 128 << 10;
 
-/// Frames that are sent before the oldest request is looked after, so that a lane that waits is not forgotten over busy ones.
-const PATIENCE: usize = 4;
+/// Frames that are sent before the oldest request is answered, so that busy workers do not starve one that waits.
+const FRAMES_BEFORE_ANSWER: usize = 4;
 
-/// What Alice's lanes want of their carrier.
-enum Wish {
+/// What a worker wants of the multiplexer.
+enum Command {
     Send(Vec<u8>),
     Receive(usize),
 }
 
-/// The line of one of Alice's lanes.
-pub(in crate::engines::garbled) struct AlicesLane {
-    lane: usize,
-    carrier: SyncSender<(usize, Wish)>,
+/// The channel of one of the garbler's workers.
+pub(in crate::engines::garbled) struct GarblerChannel {
+    worker: usize,
+    multiplexer: SyncSender<(usize, Command)>,
     incoming: Receiver<Vec<u8>>,
     unsent: Vec<u8>,
 }
 
-/// Carries for Alice's lanes.
-pub(in crate::engines::garbled) struct AlicesCarrier {
-    wishes: Receiver<(usize, Wish)>,
-    lanes: Vec<Sender<Vec<u8>>>,
-    /// Requests that are not answered.
+/// Multiplexes the channels of the garbler's workers.
+pub(in crate::engines::garbled) struct GarblerMultiplexer {
+    commands: Receiver<(usize, Command)>,
+    workers: Vec<Sender<Vec<u8>>>,
+    /// Requests that are not answered yet: worker and number of bytes.
     open: VecDeque<(usize, usize)>,
     open_bytes: usize,
 }
 
-/// So many lanes for Alice, and their carrier.
-pub(in crate::engines::garbled) fn alices_lanes(count: usize) -> (Vec<AlicesLane>, AlicesCarrier) {
-    let (carrier, wishes) = sync_channel(FRAMES_WAITING);
-    let (mut lines, mut lanes) = (Vec::new(), Vec::new());
-    for lane in 0..count {
-        let (to_lane, incoming) = channel();
-        lanes.push(to_lane);
-        lines.push(AlicesLane {
-            lane,
-            carrier: carrier.clone(),
+/// Channels for the garbler's workers, and their multiplexer.
+pub(in crate::engines::garbled) fn garbler_channels(
+    count: usize,
+) -> (Vec<GarblerChannel>, GarblerMultiplexer) {
+    let (multiplexer, commands) = sync_channel(QUEUED_FRAMES);
+    let (mut channels, mut workers) = (Vec::new(), Vec::new());
+    for worker in 0..count {
+        let (to_worker, incoming) = channel();
+        workers.push(to_worker);
+        channels.push(GarblerChannel {
+            worker,
+            multiplexer: multiplexer.clone(),
             incoming,
             unsent: Vec::with_capacity(FRAME_BYTES),
         });
     }
-    let carrier = AlicesCarrier {
-        wishes,
-        lanes,
+    let multiplexer = GarblerMultiplexer {
+        commands,
+        workers,
         open: VecDeque::new(),
         open_bytes: 0,
     };
-    (lines, carrier)
+    (channels, multiplexer)
 }
 
-impl AlicesLane {
-    fn wish(&self, wish: Wish) -> Result<(), ChannelError> {
-        self.carrier
-            .send((self.lane, wish))
+impl GarblerChannel {
+    fn command(&self, command: Command) -> Result<(), ChannelError> {
+        self.multiplexer
+            .send((self.worker, command))
             .map_err(|_| ChannelError::Closed)
     }
 }
 
-impl Channel for AlicesLane {
+impl Channel for GarblerChannel {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         let mut rest = bytes;
         while !rest.is_empty() {
@@ -84,7 +86,7 @@ impl Channel for AlicesLane {
     fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
         self.flush()?;
         for piece in buffer.chunks_mut(REQUEST_BYTES) {
-            self.wish(Wish::Receive(piece.len()))?;
+            self.command(Command::Receive(piece.len()))?;
             let bytes = self.incoming.recv().map_err(|_| ChannelError::Closed)?;
             if bytes.len() != piece.len() {
                 return Err(ChannelError::Closed);
@@ -100,24 +102,24 @@ impl Channel for AlicesLane {
         }
         let next = Vec::with_capacity(FRAME_BYTES);
         let unsent = std::mem::replace(&mut self.unsent, next);
-        self.wish(Wish::Send(unsent))
+        self.command(Command::Send(unsent))
     }
 }
 
-impl AlicesCarrier {
-    /// Carries until all lanes have put their lines down.
-    pub(in crate::engines::garbled) fn carry(
+impl GarblerMultiplexer {
+    /// Runs until all workers have dropped their channels.
+    pub(in crate::engines::garbled) fn run(
         mut self,
         channel: &mut dyn Channel,
     ) -> Result<(), ProtocolError> {
         let mut sent = 0;
         loop {
-            let wish = match self.wishes.try_recv() {
-                Ok(wish) if sent < PATIENCE || self.open.is_empty() => Ok(wish),
-                Ok(wish) => {
+            let command = match self.commands.try_recv() {
+                Ok(command) if sent < FRAMES_BEFORE_ANSWER || self.open.is_empty() => Ok(command),
+                Ok(command) => {
                     self.answer(channel)?;
                     sent = 0;
-                    Ok(wish)
+                    Ok(command)
                 }
                 Err(TryRecvError::Empty) if !self.open.is_empty() => {
                     self.answer(channel)?;
@@ -126,14 +128,14 @@ impl AlicesCarrier {
                 }
                 Err(TryRecvError::Empty) => {
                     channel.flush()?;
-                    self.wishes.recv().map_err(|_| ())
+                    self.commands.recv().map_err(|_| ())
                 }
                 Err(TryRecvError::Disconnected) => Err(()),
             };
-            match wish {
-                Ok((lane, Wish::Send(bytes))) => {
+            match command {
+                Ok((worker, Command::Send(bytes))) => {
                     let header = Header {
-                        lane,
+                        worker,
                         kind: Kind::Data,
                         length: bytes.len(),
                     };
@@ -141,18 +143,18 @@ impl AlicesCarrier {
                     channel.send(&bytes)?;
                     sent += 1;
                 }
-                Ok((lane, Wish::Receive(length))) => {
+                Ok((worker, Command::Receive(length))) => {
                     while self.open_bytes + length > WINDOW {
                         self.answer(channel)?;
                     }
                     let header = Header {
-                        lane,
+                        worker,
                         kind: Kind::Request,
                         length,
                     };
                     channel.send(&header.to_bytes())?;
                     channel.flush()?;
-                    self.open.push_back((lane, length));
+                    self.open.push_back((worker, length));
                     self.open_bytes += length;
                 }
                 Err(()) => break,
@@ -162,7 +164,7 @@ impl AlicesCarrier {
             self.answer(channel)?;
         }
         let end = Header {
-            lane: 0,
+            worker: 0,
             kind: Kind::End,
             length: 0,
         };
@@ -170,16 +172,16 @@ impl AlicesCarrier {
         Ok(channel.flush()?)
     }
 
-    /// Receives what was asked for first, and hands it to its lane.
+    /// Receives the answer to the oldest request and passes it to its worker.
     fn answer(&mut self, channel: &mut dyn Channel) -> Result<(), ProtocolError> {
-        let Some((lane, length)) = self.open.pop_front() else {
+        let Some((worker, length)) = self.open.pop_front() else {
             return Ok(());
         };
         self.open_bytes -= length;
         let mut bytes = vec![0; length];
         channel.receive(&mut bytes)?;
-        // A lane that is gone says itself why.
-        let _ = self.lanes[lane].send(bytes);
+        // A worker that has ended reports the reason itself.
+        let _ = self.workers[worker].send(bytes);
         Ok(())
     }
 }

@@ -1,4 +1,4 @@
-//! Lines for tests: one that remembers, one with the least room that a channel may have; and lanes over the latter.
+//! Lines for tests: one that remembers, one with the least room that a channel may have; and workers over the latter.
 
 use super::*;
 use crate::{ChannelError, MemoryChannel};
@@ -147,19 +147,25 @@ fn nobody_waits_for_ever_on_a_line_with_the_least_room() {
     let (a, b) = (random_cohort(8, 60..90, 1), random_cohort(8, 60..90, 2));
     let wide = spec(metric, &a, &b);
     let narrow = spec(&Metric::Levenshtein, &a, &b);
-    for lanes in [1, 2, 4, 8] {
+    for workers in [1, 2, 4, 8] {
         for spec in [&narrow, &wide] {
-            let way = Way {
-                lanes,
+            let partitioning = Partitioning {
+                workers,
                 sizes: Sizes {
                     portion_gates: 150_000,
-                    ..in_pieces(lanes).sizes
+                    ..in_pieces(workers).sizes
                 },
             };
-            let (ends, _) = run_over(spec, (&a, &b), (way, way), Narrow::pair(), 4);
+            let (ends, _) = run_over(
+                spec,
+                (&a, &b),
+                (partitioning, partitioning),
+                Narrow::pair(),
+                4,
+            );
             let expected = expected(&spec.metric, &a, &b);
-            assert_eq!(ends.host, Ok(expected.clone()), "{lanes} lanes");
-            assert_eq!(ends.join, Ok(expected), "{lanes} lanes");
+            assert_eq!(ends.host, Ok(expected.clone()), "{workers} workers");
+            assert_eq!(ends.join, Ok(expected), "{workers} workers");
         }
     }
 }

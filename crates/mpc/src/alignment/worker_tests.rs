@@ -1,10 +1,10 @@
-//! Several lanes of one session.
+//! Several workers of one session.
 
 use super::tests::{levenshtein, strings, unit_table};
 use super::*;
 use crate::circuit::cells::UnitCell;
 use crate::kernel::Kernel;
-use crate::lane::Lane;
+use crate::worker::Worker;
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use veilpath_channel::memory_pair;
@@ -16,7 +16,7 @@ fn lanes_beside_each_other() {
     let theirs = strings(&mut rng, &[40], 7);
     let table = unit_table(7);
     let columns = 0..theirs[0].len();
-    let lanes = [1, 2, 3].map(|number| Lane::new(number).unwrap());
+    let workers = [1, 2, 3].map(|number| Worker::new(number).unwrap());
     let (mut left, mut right) = memory_pair();
     let mut channels: Vec<_> = (0..4).map(|_| memory_pair()).collect();
     std::thread::scope(|scope| {
@@ -27,9 +27,9 @@ fn lanes_beside_each_other() {
             let mut first = GarblerSession::start(Kernel::best(), &mut rng, &mut left).unwrap();
             let letters = first.letters(7, columns.len(), &mut left).unwrap();
             let mut sessions = vec![];
-            for lane in lanes {
-                sessions.push(first.lane(lane).unwrap());
-                assert!(first.lane(lane).is_err());
+            for worker in workers {
+                sessions.push(first.for_worker(worker).unwrap());
+                assert!(first.for_worker(worker).is_err());
             }
             sessions.push(first);
             let letters = &letters;
@@ -57,7 +57,9 @@ fn lanes_beside_each_other() {
         let mut rng = ChaCha20Rng::seed_from_u64(81);
         let mut first = EvaluatorSession::start(Kernel::best(), &mut rng, &mut right).unwrap();
         let letters = first.letters(7, &theirs[0], &mut right).unwrap();
-        let mut sessions: Vec<_> = lanes.map(|lane| first.lane(lane).unwrap()).into();
+        let mut sessions: Vec<_> = workers
+            .map(|worker| first.for_worker(worker).unwrap())
+            .into();
         sessions.push(first);
         for ((mut session, channel), ours) in
             sessions.into_iter().zip(&mut right_channels).zip(ours)

@@ -1,4 +1,4 @@
-//! In which portions the pairs are compared. Both sides make the same plan from the lengths.
+//! In which portions the pairs are compared. Both sides make the same schedule from the lengths.
 
 use super::scoring::{Circuit, Scoring, Test};
 use crate::{Answer, Job, JobError, Misbehaviour, Observer, ProtocolError, Reveal, Role};
@@ -14,7 +14,7 @@ use veilpath_mpc::wavefront::STRIP_ROWS;
 pub(super) struct Sizes {
     /// AND gates after which the scores so far are told.
     pub(super) portion_gates: u64,
-    /// AND gates that are worth a portion of their own, where several lanes wait for work.
+    /// AND gates that are worth a portion of their own, where several workers wait for work.
     pub(super) least_gates: u64,
     /// Pairs after which the scores so far are told, however short they are.
     pub(super) portion_pairs: usize,
@@ -40,8 +40,8 @@ const MOST_LETTERS: u32 = MAX_STRIPS * STRIP_ROWS as u32;
 /// Memory that one of Bob's scanpaths may take on a side: labels of its letters' keys and of what a column carries.
 const MOST_COLUMN_BYTES: u64 = 2 << 30;
 
-/// The plan of a run, equal on both sides.
-pub(super) struct Plan {
+/// The schedule of a run, equal on both sides.
+pub(super) struct Schedule {
     pub(super) scoring: Scoring,
     host_lengths: Vec<u32>,
     join_lengths: Vec<u32>,
@@ -60,7 +60,7 @@ pub(super) struct Stage {
 
 /// Pairs that are compared together; their scores are told before the next portion begins.
 pub(super) struct Portion {
-    /// Places in [`Plan::open`].
+    /// Places in [`Schedule::open`].
     places: Range<usize>,
     pub(super) circuit: Circuit,
 }
@@ -74,13 +74,13 @@ pub(super) struct Member {
     pub(super) columns: Range<usize>,
 }
 
-impl Plan {
-    /// The plan for scanpaths of these lengths, as long as the two sides see them.
+impl Schedule {
+    /// The schedule for scanpaths of these lengths, as long as the two sides see them.
     pub(super) fn new(
         job: &Job<'_>,
         own: Vec<u32>,
         theirs: Vec<u32>,
-        lanes: usize,
+        workers: usize,
         sizes: Sizes,
     ) -> Result<Self, ProtocolError> {
         if own.iter().any(|&length| length > MOST_LETTERS) {
@@ -98,24 +98,24 @@ impl Plan {
             job.comparison.alphabet().size(),
             job.pad_to.and_then(|length| u32::try_from(length).ok()),
         );
-        let mut plan = Self {
+        let mut schedule = Self {
             scoring,
             host_lengths,
             join_lengths,
             open: Vec::new(),
             stages: Vec::new(),
         };
-        plan.open = (0..job.pairs.len())
+        schedule.open = (0..job.pairs.len())
             .filter(|&pair| {
-                let (rows, columns) = plan.lengths(job, pair);
+                let (rows, columns) = schedule.lengths(job, pair);
                 rows > 0 && columns > 0
             })
             .collect();
-        if plan.column_bytes(job) > MOST_COLUMN_BYTES {
+        if schedule.column_bytes(job) > MOST_COLUMN_BYTES {
             return Err(ProtocolError::Job(JobError::TooMuchMemory));
         }
-        plan.stages = plan.stages(job, lanes, sizes);
-        Ok(plan)
+        schedule.stages = schedule.stages(job, workers, sizes);
+        Ok(schedule)
     }
 
     /// About what the longest of Bob's scanpaths takes in memory: a label is 16 bytes, and a column keeps the keys of its
@@ -139,7 +139,7 @@ impl Plan {
         (self.host_lengths[host], self.join_lengths[join])
     }
 
-    fn portions(&self, job: &Job<'_>, lanes: usize, sizes: Sizes) -> Vec<Portion> {
+    fn portions(&self, job: &Job<'_>, workers: usize, sizes: Sizes) -> Vec<Portion> {
         let longest = self.open.iter().map(|&pair| self.shorter(job, pair)).max();
         let gates = self.scoring.circuit(longest.unwrap_or(0)).and_gates();
         let gates_of = |pair: usize| {
@@ -148,10 +148,10 @@ impl Plan {
         };
         let all = self.open.iter().map(|&pair| gates_of(pair));
         let all = all.fold(0, u64::saturating_add);
-        // Several lanes get several portions each, so that they end at about the same time.
-        let most = match lanes {
+        // Several workers get several portions each, so that they end at about the same time.
+        let most = match workers {
             1 => sizes.portion_gates,
-            lanes => (all / (4 * lanes as u64)).clamp(sizes.least_gates, sizes.portion_gates),
+            workers => (all / (4 * workers as u64)).clamp(sizes.least_gates, sizes.portion_gates),
         };
         let mut portions = Vec::new();
         let (mut first, mut sum, mut shorter) = (0, 0u64, 0);
@@ -175,11 +175,11 @@ impl Plan {
         rows.min(columns)
     }
 
-    fn stages(&self, job: &Job<'_>, lanes: usize, sizes: Sizes) -> Vec<Stage> {
+    fn stages(&self, job: &Job<'_>, workers: usize, sizes: Sizes) -> Vec<Stage> {
         let mut stages: Vec<Stage> = Vec::new();
         let mut known: HashSet<usize> = HashSet::new();
         let mut letters = 0u64;
-        for portion in self.portions(job, lanes, sizes) {
+        for portion in self.portions(job, workers, sizes) {
             let mut new: Vec<usize> = self.open[portion.places.clone()]
                 .iter()
                 .map(|&pair| job.pairs[pair].1)
@@ -301,7 +301,7 @@ impl Stage {
     }
 }
 
-/// What this side gets to know, as it comes.
+/// What this side gets to store, as it comes.
 pub(super) struct Results<'a> {
     observer: &'a dyn Observer,
     /// No list at all where the scores are hidden from this side.
@@ -312,7 +312,7 @@ impl<'a> Results<'a> {
     /// Starts with the answers that follow from the lengths alone: those of empty scanpaths.
     pub(super) fn new(
         job: &Job<'_>,
-        plan: &Plan,
+        schedule: &Schedule,
         observer: &'a dyn Observer,
     ) -> Result<Self, ProtocolError> {
         let mut results = Self {
@@ -323,18 +323,18 @@ impl<'a> Results<'a> {
                 .then(|| vec![None; job.pairs.len()]),
         };
         for pair in 0..job.pairs.len() {
-            let (rows, columns) = plan.lengths(job, pair);
+            let (rows, columns) = schedule.lengths(job, pair);
             if rows == 0 || columns == 0 {
-                let raw = plan.scoring.without_cells(rows, columns)?;
+                let raw = schedule.scoring.without_cells(rows, columns)?;
                 let reading = job.comparison.read(raw, rows as usize, columns as usize)?;
-                results.know(pair, job.answer(reading));
+                results.store(pair, job.answer(reading));
             }
         }
         Ok(results)
     }
 
     /// The answer for a pair is known.
-    pub(super) fn know(&mut self, pair: usize, answer: Answer) {
+    pub(super) fn store(&mut self, pair: usize, answer: Answer) {
         let place = self.answers.as_mut().and_then(|all| all.get_mut(pair));
         if let Some(place) = place {
             *place = Some(answer);
@@ -344,10 +344,10 @@ impl<'a> Results<'a> {
 }
 
 /// The answers of a portion are known.
-pub(super) fn know(results: &Mutex<Results<'_>>, known: Vec<(usize, Answer)>) {
+pub(super) fn store(results: &Mutex<Results<'_>>, known: Vec<(usize, Answer)>) {
     let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
     for (pair, answer) in known {
-        results.know(pair, answer);
+        results.store(pair, answer);
     }
 }
 
