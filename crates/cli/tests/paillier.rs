@@ -94,7 +94,7 @@ fn weak_keys_and_misplaced_options_are_refused() {
 }
 
 #[test]
-fn measurements_have_the_agreed_names() {
+fn measurements_have_documented_names() {
     let folder = Folder::new();
     let call =
         "bench cell --engine paillier --key-bits 512 --allow-weak-key --seconds 0.1 --format json";
@@ -122,6 +122,22 @@ fn measurements_have_the_agreed_names() {
             .len(),
         400
     );
+}
+
+#[test]
+fn audit_is_in_a_build_with_its_feature() {
+    let folder = Folder::new();
+    let call = "audit leakage --length 3 --rounds 1 --group-size 2 --hypotheses 10 --format csv";
+    let run = folder.run(&call.split(' ').collect::<Vec<_>>());
+    let help = folder.run(&["--help"]).ok();
+    let listed = help.lines().any(|line| line.starts_with("  audit"));
+    if cfg!(feature = "audit") {
+        assert!(run.ok().starts_with("view,attack,correct,guessed\n"));
+        assert!(listed, "{help}");
+    } else {
+        assert!(run.refused().contains("--features audit"));
+        assert!(!listed, "{help}");
+    }
 }
 
 #[test]
