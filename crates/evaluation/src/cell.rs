@@ -301,7 +301,8 @@ fn cohort(alphabet: Alphabet, count: usize, length: usize, rng: &mut ChaCha20Rng
     }
 }
 
-/// A time in the unit that suits it.
+/// A measured time in the unit that suits it. A cell takes far less than a millisecond, so unlike for the times of a comparison every
+/// digit counts.
 fn seconds(seconds: f64) -> String {
     let (value, unit) = match seconds {
         s if s < 1e-6 => (s * 1e9, "ns"),

@@ -71,7 +71,7 @@ const ALL: &str = "all features";
 const SCORE: &str = "score";
 
 /// How often `step` is called in [`run`].
-pub const STEPS: u64 = 15;
+pub const STEPS: u64 = 16;
 
 /// Runs all attacks. `step` is called when another part is done.
 pub fn run(options: &Options, step: &(dyn Fn() + Sync)) -> Result<Report, Error> {
