@@ -134,7 +134,9 @@ impl Checked {
             return args.print(outcome);
         };
         let written = match self.0 {
-            Some((file, format)) => Ok(file.write(|out| render(format, outcome, out))?),
+            Some((file, format)) => file
+                .write(|out| render(format, outcome, out))
+                .map_err(Failure::from),
             None => args.write_file(inputs, outcome),
         };
         match &written {

@@ -126,22 +126,22 @@ impl Desk {
         }
     }
 
-    /// Runs all commands; the first whose output differs is an error with its line.
-    pub(crate) fn run(&mut self, steps: &[Step]) -> Result<(), String> {
+    /// Runs all commands and returns the problems, each with its line.
+    pub(crate) fn run(&mut self, steps: &[Step]) -> Vec<String> {
+        let mut problems = Vec::new();
         let mut steps = steps.iter().peekable();
         while let Some(step) = steps.next() {
-            let at = |problem: String| format!("{}: {problem}", step.line);
             let next_joins = |next: &&Step| {
                 next.block == step.block && next.command.starts_with("veilpath join ")
             };
             let is_host = step.command.starts_with("veilpath host ");
-            if let Some(join) = steps.next_if(|next| is_host && next_joins(next)) {
-                self.run_together(step, join).map_err(at)?;
-            } else {
-                self.run_one(step).map_err(at)?;
-            }
+            let ran = match steps.next_if(|next| is_host && next_joins(next)) {
+                Some(join) => self.run_together(step, join),
+                None => self.run_one(step),
+            };
+            problems.extend(ran.err().map(|problem| format!("{}: {problem}", step.line)));
         }
-        Ok(())
+        problems
     }
 
     /// The institution's folder, with the bundled files if the command names them.
