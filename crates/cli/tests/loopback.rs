@@ -1,5 +1,5 @@
 //! Both roles in one process, over TLS on this machine: what it leaves behind, how it ends, and whose key it uses.
-#![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test; skipping is said aloud
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test; tests print what they skip
 
 mod common;
 #[path = "common/pair.rs"]

@@ -148,15 +148,15 @@ fn own_scanpaths_and_pictures_are_taken() {
     let page = folder.read("own.html");
     assert_eq!(page.matches("class=\"path over\"").count(), 4);
     assert_eq!(page.matches("class=\"path\"").count(), 4);
-    let strangers = "participant,stimulus,scanpath\nnobody,scene-1,ABC\n";
-    folder.file("strangers.csv", strangers);
+    let others = "participant,stimulus,scanpath\nnobody,scene-1,ABC\n";
+    folder.file("others.csv", others);
     let call = [
         "report",
         "scores.json",
         "-o",
         "x.html",
         "--cohort",
-        "strangers.csv",
+        "others.csv",
         "--grid",
         "7x7",
     ];

@@ -1,4 +1,4 @@
-//! The report in a real browser: Chromium, where it is installed. Elsewhere the tests say aloud that they did nothing.
+//! The report in a real browser: Chromium. Without it, the tests are skipped with a message.
 #![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
 #![cfg(unix)] // the paths of files and programs below are those of Unix
 

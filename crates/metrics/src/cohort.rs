@@ -21,7 +21,7 @@ pub struct Encoding(pub BTreeMap<String, String>);
 impl Encoding {
     /// The settings that differ: `(setting, ours, theirs)`.
     ///
-    /// A cohort without any setting (a bare list of strings) says nothing about its encoding and differs from none.
+    /// A cohort without settings (a bare list of strings) is compatible with any other.
     pub fn differences<'a>(&'a self, other: &'a Encoding) -> Vec<(&'a str, &'a str, &'a str)> {
         if self.0.is_empty() || other.0.is_empty() {
             return Vec::new();

@@ -1,4 +1,4 @@
-//! Both roles of every engine meet scripts, spoilt scripts and random bytes: a typed error or the end, never a panic. The
+//! Both roles of every engine receive scripts, corrupted scripts and random bytes: each run ends in a result or a typed error, never in a panic. The
 //! same every time; the fuzz targets go on from here.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 

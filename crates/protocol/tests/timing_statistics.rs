@@ -13,14 +13,14 @@ use statistics::{Class, DIFFERENT, Measurements, SUSPICIOUS};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Times around 1000 with a spread of 100, one in twenty spoilt by an interruption; fixed inputs take `longer`.
+/// Times around 1000 with a spread of 100, one in twenty delayed by an interruption; fixed inputs take `longer`.
 fn measured(longer: f64) -> Measurements {
     let mut rng = ChaCha20Rng::seed_from_u64(9);
     let mut measurements = Measurements::default();
     for _ in 0..20_000 {
         let fixed: bool = rng.random();
         let noise: f64 = (0..12).map(|_| rng.random::<f64>() - 0.5).sum();
-        let spoilt = if rng.random_range(0..20) == 0 {
+        let delay = if rng.random_range(0..20) == 0 {
             1e5 * rng.random::<f64>()
         } else {
             0.0
@@ -30,7 +30,7 @@ fn measured(longer: f64) -> Measurements {
         } else {
             (Class::Random, 0.0)
         };
-        measurements.push(class, 1000.0 + 100.0 * noise + spoilt + more);
+        measurements.push(class, 1000.0 + 100.0 * noise + delay + more);
     }
     measurements
 }

@@ -7,7 +7,7 @@
 //!
 //! `VEILPATH_FAULTS=long` tries every message (of long conversations some two dozen of each side) with several bits and cuts; otherwise a few. Choices follow from
 //! `VEILPATH_FAULTS_SEED`, which is printed.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)] // a test's helpers may fail the test; what ran is said aloud
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)] // a test's helpers may fail the test; it prints what ran
 
 use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::channel;

@@ -1,5 +1,5 @@
 //! A line with a delay: what it may cost is a fixed number of round trips beyond the time on loopback.
-#![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test; what was measured is said aloud
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test; it prints what it measured
 
 use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
@@ -51,7 +51,7 @@ fn carry(mut from: TcpStream, mut to: TcpStream) {
     });
 }
 
-/// One comparison of two scanpaths of this length, from the first knock to the outcomes of both sides.
+/// One comparison of two scanpaths of this length, from the first connection attempt to the outcomes of both sides.
 fn compare(size: KeySize, length: u16, delayed: bool) -> (Duration, Outcome) {
     let cohort = |step: u16| Cohort {
         alphabet: Alphabet::letters(52).unwrap(),

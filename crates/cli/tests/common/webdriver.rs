@@ -20,7 +20,7 @@ pub(crate) struct Browser {
 const ELEMENT: &str = "element-6066-11e4-a52e-4f735466cecf";
 
 impl Browser {
-    /// Starts one; `None`, said aloud, where it is not installed.
+    /// Starts one; `None` and a message if it is not installed.
     pub(crate) fn start() -> Option<Self> {
         let found = program(&["chromedriver"]).zip(chromium());
         let Some((driver, browser)) = found else {

@@ -136,7 +136,7 @@ pub(crate) mod testing {
         crate::detect(head).map(|format| format.name())
     }
 
-    /// Every prefix of a text, and the text with single bytes spoilt, must end in a value and not in a panic.
+    /// Every prefix of a text, and the text with single bytes corrupted, must end in a value and not in a panic.
     pub(crate) fn survives_damage(format: &dyn Format, name: &str) {
         let bytes = std::fs::read(testdata(name)).unwrap();
         let check = |bytes: Vec<u8>| {
@@ -150,9 +150,9 @@ pub(crate) mod testing {
         }
         for at in 0..bytes.len() {
             for byte in [0, b'\t', b'"', b'-', b'[', 0xff] {
-                let mut spoilt = bytes.clone();
-                spoilt[at] = byte;
-                check(spoilt);
+                let mut corrupted = bytes.clone();
+                corrupted[at] = byte;
+                check(corrupted);
             }
         }
     }

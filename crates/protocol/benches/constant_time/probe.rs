@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 /// Slow operations are measured for longer, until there are so many measurements,
 const FEWEST: usize = 400;
 /// but at most for so many times as long.
-const PATIENCE: f64 = 6.0;
+const MAX_OVERRUN: f64 = 6.0;
 
 /// An operation that is timed. It prepares an input of the class first, outside of the time.
 pub(crate) type Operation<'a> = dyn FnMut(Class, &mut ChaCha20Rng) -> Duration + 'a;
@@ -60,7 +60,7 @@ impl Laboratory {
         let mut measurements = Measurements::default();
         let (start, mut total) = (Instant::now(), 0.0);
         let more = |elapsed: f64, count: usize| {
-            elapsed < self.seconds || (count < FEWEST && elapsed < PATIENCE * self.seconds)
+            elapsed < self.seconds || (count < FEWEST && elapsed < MAX_OVERRUN * self.seconds)
         };
         while more(start.elapsed().as_secs_f64(), measurements.len()) {
             let class = if rng.random::<bool>() {

@@ -1,5 +1,5 @@
 //! What the numbers of a generic table mean: from what the user says, else from the columns' names, else from the first
-//! rows, and then it is said aloud.
+//! rows, and then it is reported as an assumption.
 
 use super::columns::{Layout, Place, unit_in_name};
 use crate::readers::oriented;
