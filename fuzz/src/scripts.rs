@@ -56,18 +56,7 @@ pub fn paillier(data: &[u8]) -> Ended {
     } else {
         options
     };
-    let metric = if choice & 8 > 0 {
-        Metric::SmithWaterman {
-            scoring: LocalScoring::Unit {
-                reward: 2.0,
-                mismatch: 1.0,
-            },
-            gap: 1.0,
-            scale: None,
-        }
-    } else {
-        Metric::Levenshtein
-    };
+    let metric = metric(choice & 8 > 0);
     let own = usize::from(choice >> 4 & 3);
     let announced = (choice & 64 > 0).then_some(1);
     let script = Script::new(paillier_bytes(parts)?);
@@ -82,18 +71,7 @@ pub fn garbled(data: &[u8]) -> Ended {
     let [choice, count, parts @ ..] = data else {
         return None;
     };
-    let metric = if choice & 2 > 0 {
-        Metric::SmithWaterman {
-            scoring: LocalScoring::Unit {
-                reward: 2.0,
-                mismatch: 1.0,
-            },
-            gap: 1.0,
-            scale: None,
-        }
-    } else {
-        Metric::Levenshtein
-    };
+    let metric = metric(choice & 2 > 0);
     let reveal = if choice & 4 > 0 {
         "threshold:2".parse().ok()?
     } else {
@@ -149,6 +127,20 @@ fn garbled_bytes(mut parts: &[u8]) -> Vec<u8> {
         }
     }
     sent
+}
+
+fn metric(is_local: bool) -> Metric {
+    if !is_local {
+        return Metric::Levenshtein;
+    }
+    Metric::SmithWaterman {
+        scoring: LocalScoring::Unit {
+            reward: 2.0,
+            mismatch: 1.0,
+        },
+        gap: 1.0,
+        scale: None,
+    }
 }
 
 fn role(choice: u8) -> Role {

@@ -2,11 +2,16 @@
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 mod common;
+#[path = "common/console.rs"]
+mod console;
 #[path = "common/pair.rs"]
 mod pair;
 
-use common::{Folder, root};
+use common::{Folder, Ran, root};
+use console::words;
 use pair::{Pair, Side};
+use std::io::Write;
+use std::process::Stdio;
 
 const COMMANDS: [&str; 20] = [
     "",
@@ -43,6 +48,7 @@ fn prepare(folder: &Folder) {
     run("synth lifelike --seed 7 -o everyone.csv");
     run("split everyone.csv --seed 1 --first a.csv --second b.csv");
     run("synth lifelike --seed 7 --as fixations -o fixations.csv");
+    folder.file("gaze.csv", folder.read("fixations.csv"));
     run("synth lifelike --seed 8 --participants 1 --stimuli 1 --as fixations -o dog_p01.csv");
     folder.file("few.csv", "participant,scanpath\np1,ABBA\n");
     folder.file("other.csv", "participant,scanpath\nq1,ABCA\nq2,CAB\n");
@@ -69,23 +75,29 @@ fn examples(folder: &Folder, command: &str) -> Vec<String> {
     lines
 }
 
-/// The words of a shell line, with single quotes, and the file after `>`.
-fn words(line: &str) -> (Vec<String>, Option<String>) {
-    let mut words = Vec::new();
-    for (index, part) in line.split('\'').enumerate() {
-        if index % 2 == 1 {
-            words.push(part.to_string());
-        } else {
-            words.extend(part.split_whitespace().map(str::to_string));
-        }
+/// Runs an example: commands joined by ` | `, the last with ` > FILE` or without.
+fn run(folder: &Folder, line: &str) {
+    let (commands, file) = match line.split_once(" > ") {
+        Some((commands, file)) => (commands, Some(file)),
+        None => (line, None),
+    };
+    let mut output = String::new();
+    for command in commands.split(" | veilpath ") {
+        let words = words(command);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        let mut process = folder.command(&words);
+        process
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = process.spawn().unwrap();
+        // A command that does not read its input may have ended.
+        let _ = child.stdin.take().unwrap().write_all(output.as_bytes());
+        output = Ran::from(command.to_string(), child.wait_with_output().unwrap()).ok();
     }
-    match words.iter().position(|word| word == ">") {
-        Some(arrow) => {
-            let file = words[arrow + 1].clone();
-            words.truncate(arrow);
-            (words, Some(file))
-        }
-        None => (words, None),
+    if let Some(file) = file {
+        assert!(!output.is_empty(), "{line}");
+        folder.file(file, output);
     }
 }
 
@@ -99,13 +111,7 @@ fn every_example_runs() {
             continue;
         }
         for line in examples(&folder, command) {
-            let (words, file) = words(&line);
-            let words: Vec<&str> = words.iter().map(String::as_str).collect();
-            let out = folder.run(&words).ok();
-            if let Some(file) = file {
-                assert!(!out.is_empty());
-                folder.file(&file, out);
-            }
+            run(&folder, &line);
             ran += 1;
         }
     }
@@ -133,12 +139,12 @@ fn run_together(pair: &Pair, host: &str, join: &str, [a, b]: &[String; 2]) {
     let host = host
         .replace("127.0.0.1:7070", "127.0.0.1:0")
         .replace("THEIRS", b);
-    let host = pair.start(Side::Host, &words(&host).0);
+    let host = pair.start(Side::Host, &words(&host));
     let address = host.wait_for_line("listening on ");
     let join = join
         .replace("127.0.0.1:7070", &address)
         .replace("THEIRS", a);
-    let join = pair.start(Side::Join, &words(&join).0);
+    let join = pair.start(Side::Join, &words(&join));
     let (host, join) = (host.end().ok(), join.end().ok());
     if results {
         // Standard output has a row for each peer.
