@@ -1,8 +1,8 @@
 //! The contract of the readers, and the options that users can give.
 
 use veilpath_encode::{
-    CoordinateUnit, Dropped, Eye, Fixation, ReadError, ReadOptions, Recording, RecordingId,
-    RowChoice, Sample, Sink, TimeUnit,
+    CoordinateUnit, Dropped, EncodeField, Eye, Fixation, ReadError, ReadOptions, Recording,
+    RecordingId, RowChoice, Sample, Sink, TimeUnit,
 };
 
 /// Checks that everything a reader emits satisfies its contract.
@@ -39,7 +39,12 @@ impl Sink for Checker {
 
     fn dropped(&mut self, _: Dropped) {}
 
-    fn assumed(&mut self, assumption: &str) {
+    fn left_out(&mut self, label: &str) {
+        assert!(!label.is_empty());
+        self.dropped(Dropped::OtherEvent);
+    }
+
+    fn assumed(&mut self, assumption: &str, _: &[EncodeField]) {
         assert!(!assumption.is_empty());
     }
 }

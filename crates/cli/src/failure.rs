@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
-use veilpath_encode::ReadError;
+use veilpath::ReadError;
 use veilpath_metrics::MetricError;
 use veilpath_protocol::{ProtocolError, SpecError};
 use veilpath_session::SessionError;
@@ -109,7 +109,7 @@ impl From<veilpath::Error> for Failure {
 
 impl From<ReadError> for Failure {
     fn from(error: ReadError) -> Self {
-        Failure::Input(error.to_string())
+        Failure::Input(hints::encode::read_error(&error))
     }
 }
 

@@ -2,6 +2,7 @@
 //!
 //! The library names fields and values; here a field becomes its flag, and an error gets its remedy.
 
+pub(crate) mod encode;
 mod session;
 
 use veilpath::split::SplitError;
@@ -12,6 +13,7 @@ use veilpath_protocol::{Capability, JobError, ProtocolError, Unsupported};
 /// The error's text with the flags it is about and what to do.
 pub(crate) fn explain(error: &Error) -> String {
     match error {
+        Error::Read(error) => encode::read_error(error),
         Error::MetricOptions(error) => metric_options(error),
         Error::Output { conflict, .. } => format!("{error}\n  {}", output(conflict)),
         Error::Write { .. } => format!("{error}\n  choose another place with -o"),
@@ -112,6 +114,7 @@ fn output(conflict: &OutputConflict) -> &'static str {
         OutputConflict::ReadOnly => "choose another name, or remove the protection",
         OutputConflict::NoFolder(_) => "create the folder first, or choose another place",
         OutputConflict::SameOutput => "give each its own file",
+        OutputConflict::Foreign => "choose another name, or replace it with --force",
     }
 }
 

@@ -1,12 +1,16 @@
 //! What the library tells while it works, in the words of the command line.
 
+use crate::hints::encode::with_flags;
 use crate::messages;
 use veilpath::{Event, Note};
 
 /// Prints an event that people should read.
 pub(crate) fn print(event: &Event) {
     match event {
-        Event::CohortNote { file, note } => messages::note(&format!("{file}: {note}")),
+        Event::CohortNote { file, note } => {
+            let text = with_flags(&note.to_string(), note.fields());
+            messages::note(&format!("{file}: {text}"));
+        }
         Event::Note(note) => messages::note(&text(note)),
         _ => {}
     }

@@ -50,6 +50,13 @@ impl Bar {
         }
     }
 
+    /// A bar that counts bytes.
+    pub(crate) fn bytes() -> Self {
+        Self {
+            bar: bar(0, Unit::Bytes, messages::is_quiet()),
+        }
+    }
+
     /// Takes the bar away.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();

@@ -6,7 +6,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use std::hint::black_box;
 use std::io::Write;
 use std::path::PathBuf;
-use veilpath_encode::{EncodeOptions, ReadOptions, encode_files};
+use veilpath_encode::{EncodeOptions, ReadOptions, Source, encode_files};
 
 const BYTES: usize = 100 << 20;
 
@@ -47,9 +47,9 @@ fn encode(criterion: &mut Criterion) {
     for (name, path) in [("fixations", fixations), ("raw gaze", gaze)] {
         group.bench_function(name, |bencher| {
             bencher.iter(|| {
-                let paths = [path.clone()];
+                let files = vec![Source::File(path.clone())];
                 black_box(
-                    encode_files(&paths, None, &read, &EncodeOptions::default(), &|_| ()).unwrap(),
+                    encode_files(files, None, &read, &EncodeOptions::default(), &|_| ()).unwrap(),
                 )
             });
         });

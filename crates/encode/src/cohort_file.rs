@@ -69,7 +69,8 @@ pub fn write(cohort: &Cohort, notes: &[String], out: &mut dyn Write) -> io::Resu
     out.flush()
 }
 
-const MAGIC: &str = "# veilpath cohort";
+/// How a cohort file starts.
+pub const MAGIC: &str = "# veilpath cohort";
 const VERSION: u32 = 1;
 const ALPHABET: &str = "alphabet";
 const NOTE: &str = "note";

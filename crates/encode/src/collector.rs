@@ -12,14 +12,13 @@
 
 use crate::aoi_column::{ColumnNames, Order, TooManyNames};
 use crate::fixation_path::FixationPath;
-use crate::notes::{OddTimes, notes};
-use crate::place::{cell_at, has_area};
+use crate::notes::{Observations, Places, notes};
+use crate::place::{cell_at, has_area, is_measured};
 use crate::runs::{Gaze, MAX_LETTERS, Reduced, RunEncoder, Unreducible};
-use crate::settings::DataSeen;
 use crate::summary::FileSummary;
 use crate::{
-    Dropped, EncodeOptions, Fixation, Kind, Placing, ReadError, Recording, RecordingId, Sample,
-    Sink, Space, Summary,
+    DataKinds, Dropped, EncodeField, EncodeOptions, Fixation, Kind, Placing, ReadError, Recording,
+    RecordingId, Sample, Sink, Space, Summary,
 };
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
@@ -39,6 +38,7 @@ pub struct Collector {
     column: ColumnNames,
     /// Letters of all fixations so far.
     letters: usize,
+    places: Places,
     files: Vec<FileSummary>,
     failure: Option<ReadError>,
 }
@@ -70,6 +70,7 @@ impl Collector {
             latest: None,
             column: ColumnNames::new(&options.placing),
             letters: 0,
+            places: Places::default(),
             files: Vec::new(),
             failure: None,
         })
@@ -88,17 +89,20 @@ impl Collector {
             return Err(failure);
         }
         let (areas, order) = self.areas()?;
-        let mut seen = DataSeen::default();
+        let mut seen = DataKinds::default();
+        let mut observed = Observations {
+            places: std::mem::take(&mut self.places),
+            ..Observations::default()
+        };
         let mut entries = Vec::with_capacity(self.recordings.len());
         let (mut removed_runs, mut empty_left_out) = (0, 0);
-        let mut odd_times = OddTimes::default();
         let mut unmapped: HashSet<Option<String>> = HashSet::new();
         for state in self.recordings {
             let letters = match state.path {
                 Path::Fixations(path) => {
                     seen.fixations = true;
                     let (letters, order) = path.finish();
-                    odd_times.count(order);
+                    observed.times.count(order);
                     letters
                 }
                 Path::Gaze(encoder) => {
@@ -111,7 +115,7 @@ impl Collector {
                         .finish()
                         .map_err(|why| unreducible(&self.files, state.file, why))?;
                     removed_runs += removed;
-                    odd_times.backwards += resets;
+                    observed.times.backwards += resets;
                     letters
                 }
             };
@@ -140,7 +144,9 @@ impl Collector {
         };
         let mut summary = Summary::new(std::mem::take(&mut self.files), &cohort);
         (summary.removed_runs, summary.empty_left_out) = (removed_runs, empty_left_out);
-        summary.notes = notes(&cohort, &summary, odd_times, unmapped.len());
+        summary.data = seen;
+        observed.stimuli_without_area = unmapped.len();
+        summary.notes = notes(&cohort, &summary, &self.options, &observed);
         Ok((cohort, summary))
     }
 
@@ -268,7 +274,11 @@ impl Collector {
                 areas.letter_at(&state.areas, x, y).ok_or(Dropped::NoAoi)
             }
             (Placing::Grid(grid), Some(space)) => {
-                cell_at(grid, space, self.options.outside, x, y).ok_or(Dropped::Outside)
+                self.places.point(space, x, y);
+                let cell = cell_at(grid, space, self.options.outside, x, y);
+                let cell = cell.ok_or(Dropped::Outside)?;
+                self.places.cell(cell);
+                Ok(cell)
             }
             _ => Err(Dropped::Outside),
         }
@@ -285,12 +295,20 @@ impl Sink for Collector {
                 None => {
                     return Err(self
                         .error("nothing says how large the screen or stimulus is, so points cannot be placed on a grid")
-                        .with_remedy("give its width and height in pixels, as in --screen 1920x1080"));
+                        .with_remedy("give its width and height in pixels")
+                        .with_fields(&[EncodeField::Screen]));
+                }
+                Some(space) if !is_measured(space) => {
+                    return Err(self
+                        .error("the coordinates are degrees of visual angle, and nothing says how large the screen is and how far away")
+                        .with_remedy("give the width and height of the screen in centimetres, and the viewing distance; if these are longitudes and latitudes of a panorama, give that unit")
+                        .with_fields(&[EncodeField::ScreenCm, EncodeField::Distance, EncodeField::Units]));
                 }
                 Some(space) if !has_area(space) => {
                     return Err(self
                         .error("the screen or stimulus has no width or no height")
-                        .with_remedy("give them in pixels, as in --screen 1920x1080"));
+                        .with_remedy("give them in pixels")
+                        .with_fields(&[EncodeField::Screen]));
                 }
                 Some(_) => {}
             }
@@ -304,7 +322,8 @@ impl Sink for Collector {
             }
             _ => Err(self
                 .error("fixations and raw gaze of one participant and stimulus are mixed")
-                .with_remedy("say which rows to take, with --rows fixations or --rows samples")),
+                .with_remedy("say which rows to take: fixations or samples")
+                .with_fields(&[EncodeField::Rows])),
         }
     }
 
@@ -339,19 +358,26 @@ impl Sink for Collector {
                 (Some(_), None) => {
                     let error = self
                         .error("a fixation has no duration, and temporal binning needs one")
-                        .with_remedy("leave the bin out, or export the durations as well");
+                        .with_remedy("leave the bin out, or export the durations as well")
+                        .with_fields(&[EncodeField::Bin]);
                     return self.fail(error);
                 }
             },
         };
         match outcome {
             Ok((_, repeats)) if repeats > MAX_LETTERS.saturating_sub(path.len()) => {
-                let error = self.error(TOO_LONG).with_remedy(CHECK_TIME_UNIT);
+                let error = self
+                    .error(TOO_LONG)
+                    .with_remedy(CHECK_TIME_UNIT)
+                    .with_fields(ABOUT_TIME);
                 self.fail(error);
             }
             // Many recordings below that bound would still fill the memory.
             Ok((_, repeats)) if repeats > MAX_ALL_LETTERS.saturating_sub(self.letters) => {
-                let error = self.error(TOO_MANY).with_remedy(CHECK_TIME_UNIT);
+                let error = self
+                    .error(TOO_MANY)
+                    .with_remedy(CHECK_TIME_UNIT)
+                    .with_fields(ABOUT_TIME);
                 self.fail(error);
             }
             Ok((letter, repeats)) => {
@@ -389,8 +415,12 @@ impl Sink for Collector {
         self.file().drop_row(reason);
     }
 
-    fn assumed(&mut self, assumption: &str) {
-        self.file().assume(assumption);
+    fn left_out(&mut self, label: &str) {
+        self.file().leave_out(label);
+    }
+
+    fn assumed(&mut self, assumption: &str, changed_by: &[EncodeField]) {
+        self.file().assume(assumption, changed_by);
     }
 }
 
@@ -400,7 +430,12 @@ const MAX_ALL_LETTERS: usize = if cfg!(test) { 1 << 25 } else { 1 << 29 };
 
 const TOO_MANY: &str = "the scanpaths would have more than 500 million letters in all";
 const TOO_LONG: &str = "a scanpath would have more than 16 million letters";
-const CHECK_TIME_UNIT: &str = "check the unit of time (--time-unit), the bin and the minimum dwell";
+const CHECK_TIME_UNIT: &str = "check the unit of time, the bin and the minimum dwell";
+const ABOUT_TIME: &[EncodeField] = &[
+    EncodeField::TimeUnit,
+    EncodeField::Bin,
+    EncodeField::MinDwell,
+];
 
 fn unreducible(files: &[FileSummary], file: usize, why: Unreducible) -> ReadError {
     let name = files.get(file).map_or("", |file| file.file.as_str());
@@ -409,8 +444,11 @@ fn unreducible(files: &[FileSummary], file: usize, why: Unreducible) -> ReadErro
             name,
             "raw gaze without timestamps, and nothing says how many samples there are in a second",
         )
-        .with_remedy("give the sampling rate, as in --rate 120"),
-        Unreducible::TooLong => ReadError::new(name, TOO_LONG).with_remedy(CHECK_TIME_UNIT),
+        .with_remedy("give the sampling rate")
+        .with_fields(&[EncodeField::Rate]),
+        Unreducible::TooLong => ReadError::new(name, TOO_LONG)
+            .with_remedy(CHECK_TIME_UNIT)
+            .with_fields(ABOUT_TIME),
     }
 }
 

@@ -1,7 +1,7 @@
 //! Which format a file has; and for a file that has none, what it probably is and what to do about it.
 
 use crate::readers::{FORMATS, Format, half_a_place};
-use crate::{Head, ReadError, guess_delimiter, is_missing, parse_number};
+use crate::{EncodeField, Head, ReadError, guess_delimiter, is_missing, parse_number};
 
 /// The format of a file that starts like this; `None` where [`explain_unknown`] should speak.
 pub fn detect(head: &Head) -> Option<&'static dyn Format> {
@@ -17,12 +17,18 @@ pub fn detect(head: &Head) -> Option<&'static dyn Format> {
 
 /// Why a file cannot be read: what it seems to be, and what to give instead.
 pub fn explain_unknown(head: &Head) -> ReadError {
-    let (problem, remedy) = certain_mistake(head)
+    let explained = certain_mistake(head)
         .or_else(|| empty_or_json(head))
-        .or_else(|| bids_companion(head))
-        .or_else(|| table(head))
-        .unwrap_or_else(|| unknown(head));
-    ReadError::new(&head.name, problem).with_remedy(remedy)
+        .or_else(|| bids_companion(head));
+    let table =
+        || table(head).map(|found| (found, &[EncodeField::Columns, EncodeField::Format][..]));
+    let ((problem, remedy), fields) = explained
+        .map(|found| (found, &[][..]))
+        .or_else(table)
+        .unwrap_or_else(|| (unknown(head), &[EncodeField::Format]));
+    ReadError::new(&head.name, problem)
+        .with_remedy(remedy)
+        .with_fields(fields)
 }
 
 /// What a file is, and what to do about it.
@@ -100,7 +106,7 @@ const EYELINK: &str = "this is an EyeLink recording in SR Research's binary form
 const EYELINK_REMEDY: &str =
     "convert it with SR Research's edf2asc (or Visual EDF2ASC) and give the .asc file";
 const EXCEL_REMEDY: &str =
-    "in Excel, save the sheet with \"Save as\" as CSV (UTF-8) and give that file";
+    "open it, save the sheet with \"Save as\" as CSV (UTF-8), and give that file";
 const IMAGE: &str = "this is an image";
 const IMAGE_REMEDY: &str =
     "give the gaze or fixation data that were recorded on it; images are not needed";
@@ -126,11 +132,24 @@ fn certain_mistake(head: &Head) -> Option<Explanation> {
     let start = head.start.as_slice();
     let extension = head.extension();
     if start.starts_with(b"PK\x03\x04") {
-        return match extension.as_str() {
-            "xlsx" | "xlsm" | "ods" => {
-                found("this is a spreadsheet (Excel or LibreOffice)", EXCEL_REMEDY)
-            }
-            _ => found(PACKED, PACKED_REMEDY),
+        // The names in the archive tell, whatever the file is called.
+        let has = |name: &str| head.lines.iter().any(|line| line.contains(name));
+        return if matches!(extension.as_str(), "xlsx" | "xlsm" | "ods")
+            || has("xl/")
+            || has("opendocument.spreadsheet")
+            || has("Index/Tables/")
+        {
+            found(
+                "this is a spreadsheet (Excel, LibreOffice or Numbers), whatever its name ends in",
+                EXCEL_REMEDY,
+            )
+        } else if has("word/") || has("opendocument.text") {
+            found(
+                "this is a text document (Word or LibreOffice)",
+                "give the gaze or fixation files that it describes",
+            )
+        } else {
+            found(PACKED, PACKED_REMEDY)
         };
     }
     if head.binary || start.starts_with(b"0       ") {
@@ -258,6 +277,15 @@ fn empty_or_json(head: &Head) -> Option<Explanation> {
     if head.extension() != "json" && !head.first_line().starts_with(['{', '[']) {
         return None;
     }
+    let whole = head.lines.join("\n");
+    if head.is_whole
+        && serde_json::from_str::<serde::de::IgnoredAny>(&whole).is_err_and(|error| error.is_eof())
+    {
+        return Some((
+            "this JSON file ends too early: a bracket or quote is never closed".to_string(),
+            "it was cut or is still being written: copy or download it again".to_string(),
+        ));
+    }
     let has = |key: &str| head.lines.iter().any(|line| line.contains(key));
     let metadata = [
         "\"Description\"",
@@ -333,7 +361,7 @@ fn table(head: &Head) -> Option<Explanation> {
     Some((
         problem,
         format!(
-            "a table needs a first line that names the columns, among them x and y (and duration, participant, stimulus where there are any); rename them or say which is which with --columns; {}",
+            "a table needs a first line that names the columns, among them x and y (and duration, participant, stimulus where there are any); rename them or say which is which; {}",
             known_formats()
         ),
     ))
@@ -366,7 +394,7 @@ fn unknown(head: &Head) -> Explanation {
 
 fn known_formats() -> String {
     let names: Vec<&str> = FORMATS.iter().map(|format| format.name()).collect();
-    format!("formats for --input-format are: {}", names.join(", "))
+    format!("the formats are: {}", names.join(", "))
 }
 
 #[cfg(test)]

@@ -1,9 +1,9 @@
 //! From files to a cohort.
 
-use crate::readers::{FORMATS, Format, NAMED_COLUMNS, without_effect};
+use crate::readers::{FORMATS, Format, without_effect};
 use crate::{
-    Collector, Dropped, EncodeOptions, Fixation, Head, Input, ReadError, ReadOptions, Recording,
-    RecordingId, Sample, Sink, Summary, detect, explain_unknown,
+    Collector, Dropped, EncodeField, EncodeNote, EncodeOptions, Fixation, Head, Input, NoEffect,
+    ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Summary, detect, explain_unknown,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -19,18 +19,26 @@ pub struct Encoded {
     pub summary: Summary,
 }
 
+/// Where gaze comes from.
+pub enum Source {
+    /// A file, which is opened when its turn comes.
+    File(PathBuf),
+    /// Something that is open already, such as standard input.
+    Open(Input),
+}
+
 /// Encodes files; `format` names one of the formats for all of them, else each is recognised by itself.
 ///
-/// `progress` is told from time to time, and at the end, how many bytes of all files have been consumed so far, as they
-/// lie on disk.
+/// `progress` gets from time to time, and at the end, the number of bytes of all files that have been consumed so far, as
+/// they are on disk.
 pub fn encode_files(
-    paths: &[PathBuf],
+    sources: Vec<Source>,
     format: Option<&str>,
     read: &ReadOptions,
     options: &EncodeOptions,
     progress: &dyn Fn(u64),
 ) -> Result<Encoded, ReadError> {
-    encode_with((FORMATS, &detect), paths, format, read, options, progress)
+    encode_with((FORMATS, &detect), sources, format, read, options, progress)
 }
 
 /// The formats to choose from by name, and the choice by content.
@@ -41,7 +49,7 @@ type Formats<'f> = (
 
 fn encode_with(
     (formats, detect): Formats<'_>,
-    paths: &[PathBuf],
+    sources: Vec<Source>,
     format: Option<&str>,
     read: &ReadOptions,
     options: &EncodeOptions,
@@ -49,24 +57,35 @@ fn encode_with(
 ) -> Result<Encoded, ReadError> {
     let asked_for = format.map(|name| named(formats, name)).transpose()?;
     let mut collector = Collector::new(options)?;
+    let mut idle = Vec::new();
     let counter = Arc::new(AtomicU64::new(0));
-    for path in paths {
-        let input = Input::open_counting(path, Arc::clone(&counter))?;
+    let files = sources.len();
+    let mut first = None;
+    for source in sources {
+        let input = match source {
+            Source::File(path) => Input::open_counting(&path, Arc::clone(&counter))?,
+            Source::Open(input) => input,
+        };
+        first.get_or_insert_with(|| input.name().to_string());
         let format = match asked_for {
             Some(format) => format,
             None => {
                 let head = input.head();
                 match detect(&head) {
                     Some(format) => format,
-                    // Whoever names columns means a table, whatever they are called.
-                    None if !read.columns.is_empty() => named(formats, NAMED_COLUMNS)?,
-                    None => return Err(explain_unknown(&head)),
+                    // A user who names columns means a table, whatever its columns are called.
+                    None => match with_named_columns(formats) {
+                        Some(format) if !read.columns.is_empty() => format,
+                        _ => return Err(explain_unknown(&head)),
+                    },
                 }
             }
         };
         collector.begin_file(input.name(), format.name(), format.title());
-        for line in without_effect(format, read) {
-            collector.assumed(&line);
+        for note in without_effect(format, read) {
+            if !idle.contains(&note) {
+                idle.push(note);
+            }
         }
         let mut sink = Reporting {
             collector: &mut collector,
@@ -78,14 +97,24 @@ fn encode_with(
         format.read(input, read, &mut sink)?;
         progress(counter.load(Ordering::Relaxed));
     }
-    let (cohort, summary) = collector.finish()?;
+    let (cohort, mut summary) = collector.finish()?;
+    summary.notes.append(&mut idle);
+    if read.rate_hz.is_some() && summary.data.fixations && !summary.data.gaze {
+        summary.notes.push(EncodeNote::NoEffect {
+            field: EncodeField::Rate,
+            reason: NoEffect::OnlyFixations,
+        });
+    }
     if cohort.entries.is_empty() {
-        let file = paths
-            .first()
-            .map_or(String::new(), |path| path.display().to_string());
-        return Err(nothing_found(&file, paths.len(), &summary));
+        return Err(nothing_found(&first.unwrap_or_default(), files, &summary));
     }
     Ok(Encoded { cohort, summary })
+}
+
+/// The format whose columns a user can name.
+fn with_named_columns<'f>(formats: &[&'f dyn Format]) -> Option<&'f dyn Format> {
+    let mut formats = formats.iter().copied();
+    formats.find(|format| format.accepts().columns)
 }
 
 /// The format of this name.
@@ -97,6 +126,7 @@ fn named<'f>(formats: &[&'f dyn Format], name: &str) -> Result<&'f dyn Format, R
         .ok_or_else(|| {
             ReadError::new("encoding options", "there is no input format of this name")
                 .with_remedy(format!("the formats are: {}", names(formats)))
+                .with_fields(&[EncodeField::Format])
         })
 }
 
@@ -114,16 +144,19 @@ fn nothing_found(file: &str, files: usize, summary: &Summary) -> ReadError {
     if summary.empty_left_out > 0 {
         let empty = summary.empty_left_out;
         let problem = format!("all scanpaths are empty ({empty}), so that none is left");
-        return ReadError::new(&place, problem).with_remedy(
-            "without --drop-empty the summary tells why their rows could not be used",
-        );
+        return ReadError::new(&place, problem)
+            .with_remedy(
+                "keep the empty ones, and the summary says why their rows could not be used",
+            )
+            .with_fields(&[EncodeField::DropEmpty]);
     }
     match (files, summary.rows_read) {
         (0, _) => ReadError::new(&place, "there is no file to encode"),
         (_, 0) => ReadError::new(&place, "there is no row of gaze after the header")
             .with_remedy("was the recording exported completely?"),
         (_, rows) => ReadError::new(&place, format!("none of the {rows} rows is about gaze"))
-            .with_remedy("choose the rows with --rows fixations or --rows samples, or name the format with --input-format"),
+            .with_remedy("choose fixations or samples, choose the events, or name the format")
+            .with_fields(&[EncodeField::Rows, EncodeField::Events, EncodeField::Format]),
     }
 }
 
@@ -137,7 +170,7 @@ struct Reporting<'a> {
 }
 
 impl Reporting<'_> {
-    /// Looks at the counter every few thousand rows and speaks up after each mebibyte.
+    /// Looks at the counter every few thousand rows and reports each mebibyte.
     fn tick(&mut self) {
         self.calls = self.calls.wrapping_add(1);
         if !self.calls.is_multiple_of(4096) {
@@ -171,8 +204,13 @@ impl Sink for Reporting<'_> {
         self.collector.dropped(reason);
     }
 
-    fn assumed(&mut self, assumption: &str) {
-        self.collector.assumed(assumption);
+    fn left_out(&mut self, label: &str) {
+        self.tick();
+        self.collector.left_out(label);
+    }
+
+    fn assumed(&mut self, assumption: &str, changed_by: &[EncodeField]) {
+        self.collector.assumed(assumption, changed_by);
     }
 }
 

@@ -1,5 +1,6 @@
 //! What can be wrong with a file, and where.
 
+use crate::EncodeField;
 use std::fmt;
 
 /// A file that cannot be read as asked: what, where, and what to do about it.
@@ -17,6 +18,8 @@ pub struct ReadError {
     pub problem: String,
     /// What to do next; empty where the problem says it all.
     pub remedy: String,
+    /// The fields of the options that the remedy is about; a front end says what they are called there.
+    pub fields: Vec<EncodeField>,
 }
 
 impl ReadError {
@@ -28,6 +31,7 @@ impl ReadError {
             column: None,
             problem: problem.into(),
             remedy: String::new(),
+            fields: Vec::new(),
         }
     }
 
@@ -43,6 +47,14 @@ impl ReadError {
     pub fn at_column(self, index: usize, name: &str) -> Self {
         Self {
             column: Some((index + 1, name.to_string())),
+            ..self
+        }
+    }
+
+    /// The same, with the options that the advice is about.
+    pub fn with_fields(self, fields: &[EncodeField]) -> Self {
+        Self {
+            fields: fields.to_vec(),
             ..self
         }
     }

@@ -146,6 +146,7 @@ impl Input {
         Head {
             name: self.name.clone(),
             binary: self.head.contains(&0),
+            is_whole: complete,
             start: self.head.iter().take(START_BYTES).copied().collect(),
             lines,
         }
@@ -201,6 +202,8 @@ pub struct Head {
     pub name: String,
     /// Whether there are zero bytes, so that it cannot be text.
     pub binary: bool,
+    /// Whether the file has no more than this.
+    pub is_whole: bool,
     /// The very first bytes (after decompression), for formats that are told by a magic number.
     pub start: Vec<u8>,
     /// The first lines, without line ends; a cut last line is left out.
@@ -278,7 +281,7 @@ impl Lines {
         if read > MAX_LINE_BYTES {
             return Err(ReadError::new(
                 &self.name,
-                "this line is longer than 16 MB, so this is no text table",
+                "this line is longer than 16 MB, so this is not a text table",
             )
             .at_line(self.number));
         }

@@ -14,6 +14,7 @@ mod collector;
 mod detect;
 mod encode;
 mod error;
+mod field;
 mod fixation_path;
 mod input;
 mod notes;
@@ -30,13 +31,15 @@ pub use aoi::Areas;
 pub use cohort_file::{CohortNote, RawCohort};
 pub use collector::Collector;
 pub use detect::{detect, explain_unknown};
-pub use encode::{Encoded, encode_files};
+pub use encode::{Encoded, Source, encode_files};
 pub use error::ReadError;
+pub use field::EncodeField;
 pub use input::{Head, Input, Lines};
+pub use notes::{EncodeNote, LikelyCause, NoEffect};
 pub use options::{
-    CoordinateUnit, Eye, NameTemplate, NamesInFile, ReadOptions, RowChoice, TimeUnit,
+    CoordinateUnit, EventChoice, Eye, NameTemplate, NamesInFile, ReadOptions, RowChoice, TimeUnit,
 };
 pub use rows::{Columns, Row, Rows, guess_delimiter, is_missing, parse_number};
-pub use settings::{Downsize, EncodeOptions, Outside, Placing, RunOptions, RunsBy};
-pub use sink::{Dropped, Fixation, Kind, Recording, RecordingId, Sample, Sink, Space};
-pub use summary::{FileSummary, Summary};
+pub use settings::{DataKinds, Downsize, EncodeOptions, Outside, Placing, RunOptions, RunsBy};
+pub use sink::{Dropped, Fixation, Kind, Recording, RecordingId, Sample, Sink, Space, SpaceKind};
+pub use summary::{Assumption, FileSummary, Summary};

@@ -7,6 +7,10 @@ use std::collections::BTreeMap;
 pub struct ReadOptions {
     /// Width and height of the screen or stimulus in pixels.
     pub screen: Option<(f64, f64)>,
+    /// Width and height of the screen in centimetres, for visual angles.
+    pub screen_cm: Option<(f64, f64)>,
+    /// From the eye to the screen in centimetres, for visual angles.
+    pub distance_cm: Option<f64>,
     /// The unit of coordinates, where the format leaves it open.
     pub units: Option<CoordinateUnit>,
     /// The unit of timestamps and durations, where the format leaves it open.
@@ -19,6 +23,8 @@ pub struct ReadOptions {
     pub eye: Eye,
     /// Read raw samples even where the file has fixations, or the other way round.
     pub rows: RowChoice,
+    /// Which events of a table whose rows have labels; `None` for fixations.
+    pub events: Option<EventChoice>,
     /// A name for the participant of files that hold one and do not name it.
     pub participant: Option<String>,
     /// A name for the stimulus of files that hold one and do not name it.
@@ -36,8 +42,31 @@ pub enum CoordinateUnit {
     Pixels,
     /// 0 to 1, origin top left.
     Fraction,
-    /// Longitude and latitude.
-    Degrees,
+    /// 0 to 100, origin top left.
+    Percent,
+    /// −1 to 1 from the centre, y pointing up (PsychoPy's `norm`).
+    Centred,
+    /// Heights of the screen from its centre, y pointing up (PsychoPy's `height`).
+    ScreenHeights,
+    /// Longitude and latitude of a panorama, in degrees.
+    LonLat,
+    /// Degrees of visual angle from the centre of the screen, y pointing up.
+    VisualAngle,
+}
+
+impl CoordinateUnit {
+    /// The name in messages.
+    pub fn name(self) -> &'static str {
+        match self {
+            CoordinateUnit::Pixels => "pixels",
+            CoordinateUnit::Fraction => "fractions of the screen",
+            CoordinateUnit::Percent => "percent of the screen",
+            CoordinateUnit::Centred => "-1 to 1 from the centre",
+            CoordinateUnit::ScreenHeights => "heights of the screen from its centre",
+            CoordinateUnit::LonLat => "longitude and latitude",
+            CoordinateUnit::VisualAngle => "degrees of visual angle",
+        }
+    }
 }
 
 /// A unit of time.
@@ -113,6 +142,17 @@ pub enum RowChoice {
     Fixations,
     /// Samples.
     Samples,
+}
+
+/// Which rows of a table with a column of event labels to take.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum EventChoice {
+    /// Fixations.
+    Fixations,
+    /// All rows, whatever their label.
+    All,
+    /// Rows with one of these labels, as the file spells them; upper and lower case do not count.
+    Labels(Vec<String>),
 }
 
 /// A file name pattern such as `video{stimulus}_p{participant}`: the two words in braces match any text, `{}` text that

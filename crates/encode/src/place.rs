@@ -9,14 +9,16 @@
 //! second column. This is what ScanMatch's mask of pixels does, whose published example has such a point. Fractions and
 //! degrees have no pixels and are placed as they are.
 
-use crate::{Outside, Space};
+use crate::{Outside, Space, SpaceKind};
 use veilpath_metrics::Grid;
 
 /// The cell under a point, or `None` where the point lies beyond the edge and is to be dropped.
 ///
 /// `x` and `y` must be finite and the space must have an area (see [`has_area`]).
 pub(crate) fn cell_at(grid: &Grid, space: &Space, outside: Outside, x: f64, y: f64) -> Option<u16> {
-    let part = |value, start, end, parts| part(value, start, end, parts, space.pixels, outside);
+    let (x, y) = space.on_surface(x, y);
+    let pixels = space.kind == SpaceKind::Pixels;
+    let part = |value, start, end, parts| part(value, start, end, parts, pixels, outside);
     let column = part(around(space, x), space.left, space.right, grid.columns())?;
     let row = part(y, space.top, space.bottom, grid.rows())?;
     u16::try_from(row * grid.columns() + column).ok()
@@ -28,10 +30,18 @@ fn around(space: &Space, x: f64) -> f64 {
     let turn = (space.right - space.left).abs();
     let (least, greatest) = (space.left.min(space.right), space.left.max(space.right));
     match x {
-        _ if !space.globe => x,
+        _ if space.kind != SpaceKind::Globe => x,
         x if x < least && x >= least - turn => x + turn,
         x if x > greatest && x <= greatest + turn => x - turn,
         x => x,
+    }
+}
+
+/// Whether the sizes are known that turn a visual angle into a place.
+pub(crate) fn is_measured(space: &Space) -> bool {
+    match space.kind {
+        SpaceKind::VisualAngle { distance_cm } => distance_cm > 0.0 && has_area(space),
+        _ => true,
     }
 }
 
@@ -123,14 +133,14 @@ mod tests {
         }
         // Nothing but screens is rounded, and nothing beyond the edge comes back.
         assert_eq!(cell("7x7", &Space::unit(), 292.9 / 1024.0, 0.0), Some(2));
-        assert_eq!(cell("400x1", &Space::degrees(), -179.05, 0.0), Some(1));
+        assert_eq!(cell("400x1", &Space::globe(), -179.05, 0.0), Some(1));
         assert_eq!(cell("7x7", &screen, 1024.5, 0.0), None);
         assert_eq!(cell("7x7", &screen, -0.5, 0.0), None);
     }
 
     #[test]
     fn columns_come_first_and_y_may_point_up() {
-        let degrees = Space::degrees();
+        let degrees = Space::globe();
         assert_eq!(cell("12x8", &degrees, -180.0, 90.0), Some(0));
         assert_eq!(cell("12x8", &degrees, 180.0, 90.0), Some(11));
         assert_eq!(cell("12x8", &degrees, -180.0, -90.0), Some(84));
@@ -159,6 +169,25 @@ mod tests {
         assert_eq!(cell("7x7", &Space::unit(), 1.1, 0.0), None);
         assert_eq!(cell("2x2", &Space::unit().flipped(), 0.2, 0.2), Some(2));
         assert_eq!(cell("256x256", &Space::unit(), 1.0, 1.0), Some(u16::MAX));
+    }
+
+    /// 20 cm to the side of a screen at 60 cm are 18.4°, and the edge of a grid is where it is on the screen.
+    #[test]
+    fn visual_angles_are_projected_onto_the_screen() {
+        let screen = Space::visual_angle((40.0, 30.0), 60.0);
+        let degrees = |cm: f64| (cm / 60.0).atan().to_degrees();
+        for (x, y, expected) in [
+            (0.0, 0.0, Some(10)),
+            (degrees(-19.9), degrees(14.9), Some(0)),
+            (degrees(10.1), degrees(-7.6), Some(15)),
+            (degrees(9.9), degrees(-7.4), Some(10)),
+            (degrees(20.1), 0.0, None),
+            (95.0, 0.0, None),
+        ] {
+            assert_eq!(cell("4x4", &screen, x, y - 1e-9), expected, "({x}, {y})");
+        }
+        let clamped = |x| cell_at(&Grid::new(4, 1).unwrap(), &screen, Outside::Clamp, x, 0.0);
+        assert_eq!((clamped(-120.0), clamped(120.0)), (Some(0), Some(3)));
     }
 
     #[test]
@@ -192,7 +221,7 @@ mod tests {
 
     #[test]
     fn a_space_without_area_is_seen() {
-        assert!(has_area(&Space::degrees()));
+        assert!(has_area(&Space::globe()));
         for (width, height) in [
             (0.0, 1.0),
             (1.0, 0.0),

@@ -1,6 +1,6 @@
 //! Tables: rows of delimited fields under a header, with errors that name line and column.
 
-use crate::{Head, Input, Lines, ReadError};
+use crate::{EncodeField, Head, Input, Lines, ReadError};
 use std::borrow::Cow;
 use std::ops::Range;
 
@@ -163,9 +163,10 @@ impl Columns {
         self.find(names).ok_or_else(|| {
             self.error(format!("there is no column \"{}\"", names.join("\" or \"")))
                 .with_remedy(format!(
-                    "{}; if another format was meant, name it (`veilpath encode --input-format`)",
+                    "{}; if another format was meant, name it",
                     self.listed()
                 ))
+                .with_fields(&[EncodeField::Format])
         })
     }
 

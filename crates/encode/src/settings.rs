@@ -2,7 +2,7 @@
 //!
 //! The paper leaves several questions open; each is an option here, and [`EncodeOptions::default`] is our answer.
 
-use crate::{Areas, ReadError};
+use crate::{Areas, EncodeField, ReadError};
 use std::collections::BTreeMap;
 use veilpath_metrics::{Alphabet, Encoding, Grid, Notation};
 
@@ -12,9 +12,9 @@ const OPTIONS: &str = "encoding options";
 /// How points of gaze become letters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EncodeOptions {
-    /// What the letters stand for. Default: the cells of a 7×7 grid.
+    /// What the letters mean. Default: the cells of a 7×7 grid.
     pub placing: Placing,
-    /// What becomes of points beyond the edge of the stimulus. Default: they are dropped.
+    /// What happens to points beyond the edge of the stimulus. Default: they are dropped.
     pub outside: Outside,
     /// How raw gaze is reduced; fixations are not.
     pub runs: RunOptions,
@@ -29,7 +29,7 @@ pub struct EncodeOptions {
     pub alphabet: Option<Notation>,
 }
 
-/// What the letters stand for.
+/// What the letters mean.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Placing {
     /// The cells of a grid over the stimulus.
@@ -44,7 +44,7 @@ pub enum Placing {
     },
 }
 
-/// What becomes of points beyond the edge of the stimulus.
+/// What happens to points beyond the edge of the stimulus.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Outside {
     /// They are dropped and counted.
@@ -96,24 +96,30 @@ pub enum RunsBy {
 impl EncodeOptions {
     /// Whether the numbers make sense; the command line calls this before it opens any file.
     pub fn check(&self) -> Result<(), ReadError> {
-        let refuse =
-            |problem: &str, remedy: &str| Err(ReadError::new(OPTIONS, problem).with_remedy(remedy));
+        let refuse = |problem: &str, remedy: &str, field: EncodeField| {
+            Err(ReadError::new(OPTIONS, problem)
+                .with_remedy(remedy)
+                .with_fields(&[field]))
+        };
         if !(self.runs.min_dwell_ms.is_finite() && self.runs.min_dwell_ms > 0.0) {
             return refuse(
                 "the minimum dwell must be a number above 0",
-                "it is given in milliseconds, as in --min-dwell 100",
+                "it is given in milliseconds, as in 100",
+                EncodeField::MinDwell,
             );
         }
         if !(self.runs.max_gap_ms.is_finite() && self.runs.max_gap_ms >= 0.0) {
             return refuse(
                 "the longest gap must be a number from 0",
-                "it is given in milliseconds, as in --max-gap 75; 0 ends a run at every lost sample",
+                "it is given in milliseconds, as in 75; 0 ends a run at every lost sample",
+                EncodeField::MaxGap,
             );
         }
         if self.runs.cap == Some(0) {
             return refuse(
                 "the cap must be at least 1",
                 "with 0 no letter would be left; leave the cap out for no limit",
+                EncodeField::MaxRepeats,
             );
         }
         if self
@@ -122,7 +128,8 @@ impl EncodeOptions {
         {
             return refuse(
                 "the temporal bin must be a number above 0",
-                "it is given in milliseconds, as in --bin 50",
+                "it is given in milliseconds, as in 50",
+                EncodeField::Bin,
             );
         }
         if let Placing::AoiColumn { names: Some(names) } = &self.placing {
@@ -130,12 +137,17 @@ impl EncodeOptions {
                 return refuse(
                     "the list of areas is empty or holds an empty name",
                     "name every area, or leave the list out to take all names that occur",
+                    EncodeField::AoiColumn,
                 );
             }
             let distinct: std::collections::BTreeSet<&str> =
                 names.iter().map(|name| name.trim()).collect();
             if distinct.len() < names.len() {
-                return refuse("the list of areas names one twice", "name every area once");
+                return refuse(
+                    "the list of areas names one twice",
+                    "name every area once",
+                    EncodeField::AoiColumn,
+                );
             }
         }
         match self.placing.known_letters() {
@@ -155,8 +167,9 @@ impl EncodeOptions {
         }
         .map_err(|error| {
             ReadError::new(OPTIONS, format!("{letters} letters are needed: {error}")).with_remedy(
-                "choose another notation with --alphabet (letters write up to 52, double-letters up to 676, numbers up to 65536), or leave it out",
+                "choose another notation, or none: letters write up to 52 cells, double letters 26 columns and 26 rows, numbers 65536 cells",
             )
+            .with_fields(&[EncodeField::Notation])
         })
     }
 
@@ -166,7 +179,7 @@ impl EncodeOptions {
     /// institutions may have shown their stimuli at different places and sizes and still mean the same things. Nor is the
     /// alphabet: it is a part of the cohort itself. What did not play a role is left out, so that a binning of no fixation
     /// or a dwell of no gaze cannot make two cohorts differ.
-    pub(crate) fn encoding(&self, data: DataSeen, areas: &[String]) -> Encoding {
+    pub(crate) fn encoding(&self, data: DataKinds, areas: &[String]) -> Encoding {
         let mut settings = BTreeMap::new();
         let mut set = |name: &str, value: String| {
             settings.insert(name.to_string(), value);
@@ -238,13 +251,15 @@ impl Placing {
 }
 
 /// Which kinds of rows a cohort was made from.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub(crate) struct DataSeen {
-    pub(crate) fixations: bool,
-    pub(crate) gaze: bool,
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, serde::Serialize)]
+pub struct DataKinds {
+    /// Fixations.
+    pub fixations: bool,
+    /// Raw gaze.
+    pub gaze: bool,
 }
 
-impl DataSeen {
+impl DataKinds {
     fn name(self) -> &'static str {
         match (self.fixations, self.gaze) {
             (_, false) => "fixations",

@@ -4,7 +4,7 @@
 //! that is not a header, comment or blank is reported exactly once, as a fixation, a sample or a drop, so that
 //! `read = used + dropped` always holds in the summary.
 
-use crate::ReadError;
+use crate::{EncodeField, ReadError};
 use serde::Serialize;
 
 /// Receives what a reader finds.
@@ -22,8 +22,12 @@ pub trait Sink {
     /// A row that carries no point of gaze.
     fn dropped(&mut self, reason: Dropped);
 
-    /// Something that the file does not say and that was taken for granted, for the summary. Repeating it is harmless.
-    fn assumed(&mut self, assumption: &str);
+    /// A row of an event that was not asked for, by the label that the file gives it.
+    fn left_out(&mut self, label: &str);
+
+    /// Something that the file does not say and that was assumed, for the summary, with the options that change it.
+    /// Repeating it is harmless.
+    fn assumed(&mut self, assumption: &str, changed_by: &[EncodeField]);
 }
 
 /// A handle for a recording, given out by a [`Sink`].
@@ -67,10 +71,24 @@ pub struct Space {
     pub right: f64,
     /// y of the lower edge.
     pub bottom: f64,
-    /// Whether the units are pixels, which lie in one cell of a grid as a whole.
-    pub pixels: bool,
-    /// Whether x is an angle around a globe: what lies beyond one edge, by less than a turn, comes in at the other.
-    pub globe: bool,
+    /// What the coordinates are.
+    pub kind: SpaceKind,
+}
+
+/// What coordinates are, as far as it matters for placing them.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum SpaceKind {
+    /// Pixels, which lie in one cell of a grid as a whole.
+    Pixels,
+    /// Parts of the stimulus.
+    Fractions,
+    /// x is an angle around a globe: what lies beyond one edge, by less than a turn, comes in at the other.
+    Globe,
+    /// Degrees of visual angle from the centre of a screen, whose edges are in centimetres.
+    VisualAngle {
+        /// From the eye to the screen, in centimetres.
+        distance_cm: f64,
+    },
 }
 
 impl Space {
@@ -81,28 +99,53 @@ impl Space {
             top: 0.0,
             right: width,
             bottom: height,
-            pixels: true,
-            globe: false,
+            kind: SpaceKind::Pixels,
         }
     }
 
     /// 0 to 1 with the origin at the top left.
     pub fn unit() -> Self {
         Self {
-            pixels: false,
+            kind: SpaceKind::Fractions,
             ..Self::pixels(1.0, 1.0)
         }
     }
 
+    /// 0 to 100 with the origin at the top left.
+    pub fn percent() -> Self {
+        Self {
+            kind: SpaceKind::Fractions,
+            ..Self::pixels(100.0, 100.0)
+        }
+    }
+
+    /// From the centre of the screen, with y pointing up; `width` and `height` are those of the screen.
+    pub fn centred(width: f64, height: f64) -> Self {
+        Self {
+            left: -width / 2.0,
+            top: height / 2.0,
+            right: width / 2.0,
+            bottom: -height / 2.0,
+            kind: SpaceKind::Fractions,
+        }
+    }
+
+    /// Degrees of visual angle from the centre of the screen, with y pointing up.
+    pub fn visual_angle((width_cm, height_cm): (f64, f64), distance_cm: f64) -> Self {
+        Self {
+            kind: SpaceKind::VisualAngle { distance_cm },
+            ..Self::centred(width_cm, height_cm)
+        }
+    }
+
     /// Longitude −180 to 180 and latitude −90 (bottom) to 90.
-    pub fn degrees() -> Self {
+    pub fn globe() -> Self {
         Self {
             left: -180.0,
             top: 90.0,
             right: 180.0,
             bottom: -90.0,
-            pixels: false,
-            globe: true,
+            kind: SpaceKind::Globe,
         }
     }
 
@@ -113,6 +156,18 @@ impl Space {
             bottom: self.top,
             ..self
         }
+    }
+
+    /// A point in the coordinates of the edges. A visual angle becomes a place on the screen; behind the eye there is none.
+    pub(crate) fn on_surface(&self, x: f64, y: f64) -> (f64, f64) {
+        let SpaceKind::VisualAngle { distance_cm } = self.kind else {
+            return (x, y);
+        };
+        let project = |degrees: f64| match degrees {
+            ahead if ahead.abs() < 90.0 => distance_cm * ahead.to_radians().tan(),
+            behind => f64::INFINITY.copysign(behind),
+        };
+        (project(x), project(y))
     }
 
     /// The point as fractions of width and height from the top left.

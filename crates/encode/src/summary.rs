@@ -1,12 +1,11 @@
-//! What was read, used and dropped, for people and for programs.
+//! What was read, used and dropped.
 //!
 //! `rows_read = rows_used + dropped` holds for every file and for all. A row is used when it has a place; a gaze sample
 //! whose run turned out too short was used, and its run is counted in `removed_runs`.
 
-use crate::Dropped;
+use crate::{DataKinds, Dropped, EncodeField, EncodeNote};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 use veilpath_metrics::Cohort;
 
 /// What became of the rows of all files. Its JSON keys are part of the command line's contract.
@@ -30,7 +29,7 @@ pub struct Summary {
     pub max_length: usize,
     /// Scanpaths without a letter.
     pub empty: usize,
-    /// Recordings without a letter that are not among the scanpaths, because the user wanted it so.
+    /// Recordings without a letter that are not among the scanpaths, because the user asked for it.
     pub empty_left_out: usize,
     /// Different participants.
     pub participants: usize,
@@ -38,10 +37,14 @@ pub struct Summary {
     pub stimuli: usize,
     /// Runs of raw gaze that were shorter than the minimum dwell.
     pub removed_runs: u64,
-    /// What was taken for granted in any file.
-    pub assumed: Vec<String>,
-    /// What the user should know about the whole.
-    pub notes: Vec<String>,
+    /// The kinds of rows.
+    pub data: DataKinds,
+    /// Rows of events that were not asked for, by their labels; they are among the dropped ones.
+    pub left_out: BTreeMap<String, u64>,
+    /// What was assumed about any file.
+    pub assumed: Vec<Assumption>,
+    /// What the user should know about everything.
+    pub notes: Vec<EncodeNote>,
     /// The same for every file.
     pub files: Vec<FileSummary>,
 }
@@ -61,8 +64,19 @@ pub struct FileSummary {
     pub rows_used: u64,
     /// The others, by reason.
     pub dropped: BTreeMap<Dropped, u64>,
-    /// What was taken for granted.
-    pub assumed: Vec<String>,
+    /// Rows of events that were not asked for, by their labels.
+    pub left_out: BTreeMap<String, u64>,
+    /// What was assumed.
+    pub assumed: Vec<Assumption>,
+}
+
+/// Something that a file does not say and that was assumed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Assumption {
+    /// What.
+    pub text: String,
+    /// The fields of the options that change it.
+    pub changed_by: Vec<EncodeField>,
 }
 
 impl FileSummary {
@@ -85,9 +99,17 @@ impl FileSummary {
         *self.dropped.entry(reason).or_default() += 1;
     }
 
-    pub(crate) fn assume(&mut self, assumption: &str) {
-        if !self.assumed.iter().any(|known| known == assumption) {
-            self.assumed.push(assumption.into());
+    pub(crate) fn leave_out(&mut self, label: &str) {
+        self.drop_row(Dropped::OtherEvent);
+        *self.left_out.entry(label.to_string()).or_default() += 1;
+    }
+
+    pub(crate) fn assume(&mut self, text: &str, changed_by: &[EncodeField]) {
+        if !self.assumed.iter().any(|known| known.text == text) {
+            self.assumed.push(Assumption {
+                text: text.into(),
+                changed_by: changed_by.to_vec(),
+            });
         }
     }
 }
@@ -102,6 +124,9 @@ impl Summary {
             summary.rows_used += file.rows_used;
             for (&reason, count) in &file.dropped {
                 *summary.dropped.entry(reason).or_default() += count;
+            }
+            for (label, count) in &file.left_out {
+                *summary.left_out.entry(label.clone()).or_default() += count;
             }
             for assumption in &file.assumed {
                 if !summary.assumed.contains(assumption) {
@@ -144,88 +169,6 @@ impl Summary {
     }
 }
 
-/// A few aligned lines for people.
-impl fmt::Display for Summary {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let mut formats: Vec<String> = Vec::new();
-        for file in &self.files {
-            let named = format!("{} ({})", file.title, file.format);
-            if !formats.contains(&named) {
-                formats.push(named);
-            }
-        }
-        line(f, "format", &formats.join(", "))?;
-        if self.files.len() > 1 {
-            line(f, "files", &self.files.len().to_string())?;
-        }
-        line(f, "rows read", &self.rows_read.to_string())?;
-        line(f, "rows used", &self.rows_used.to_string())?;
-        let dropped: u64 = self.dropped.values().sum();
-        let reasons: Vec<String> = self
-            .dropped
-            .iter()
-            .map(|(reason, count)| format!("{count} {}", reason_name(*reason)))
-            .collect();
-        let reasons = match reasons.len() {
-            0 => String::new(),
-            _ => format!(" ({})", reasons.join(", ")),
-        };
-        line(f, "dropped", &format!("{dropped}{reasons}"))?;
-        if self.removed_runs > 0 {
-            let runs = format!("{} shorter than the minimum dwell", self.removed_runs);
-            line(f, "short runs", &runs)?;
-        }
-        let mut scanpaths = format!(
-            "{} of {}",
-            self.scanpaths,
-            counted(self.participants, "participant", "participants")
-        );
-        if self.stimuli > 0 {
-            let stimuli = counted(self.stimuli, "stimulus", "stimuli");
-            scanpaths.push_str(&format!(" on {stimuli}"));
-        } else if self.scanpaths > 0 {
-            scanpaths.push_str(", without a stimulus (--stimulus or --file-name names it)");
-        }
-        if self.empty > 0 {
-            let empty = format!(", {} empty (--drop-empty leaves them out)", self.empty);
-            scanpaths.push_str(&empty);
-        }
-        if self.empty_left_out > 0 {
-            let empty = format!(", {} empty left out", self.empty_left_out);
-            scanpaths.push_str(&empty);
-        }
-        line(f, "scanpaths", &scanpaths)?;
-        let length = format!(
-            "{:.1} letters on average, {} to {}",
-            self.mean_length, self.min_length, self.max_length
-        );
-        line(f, "length", &length)?;
-        for assumption in &self.assumed {
-            line(f, "assumed", assumption)?;
-        }
-        for note in &self.notes {
-            line(f, "note", note)?;
-        }
-        Ok(())
-    }
-}
-
-/// The reason as it stands in JSON.
-fn reason_name(reason: Dropped) -> String {
-    match serde_json::to_value(reason) {
-        Ok(serde_json::Value::String(name)) => name,
-        _ => "other".into(),
-    }
-}
-
-fn counted(count: usize, one: &str, many: &str) -> String {
-    format!("{count} {}", if count == 1 { one } else { many })
-}
-
-fn line(f: &mut fmt::Formatter<'_>, label: &str, text: &str) -> fmt::Result {
-    writeln!(f, "{label:<11}{text}")
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -239,8 +182,9 @@ mod tests {
         file.drop_row(Dropped::NoAoi);
         file.drop_row(Dropped::Lost);
         file.drop_row(Dropped::Lost);
-        file.assume("pixels");
-        file.assume("pixels");
+        file.assume("pixels", &[EncodeField::Units]);
+        file.assume("pixels", &[EncodeField::Units]);
+        file.leave_out("SACC");
         let entry = |participant: &str, letters: usize| Entry {
             participant: participant.into(),
             stimulus: Some("s".into()),
@@ -275,27 +219,18 @@ mod tests {
             ]
         );
         assert_eq!(json["format"], "table");
-        assert_eq!(json["rows_read"], 7);
-        assert_eq!(json["dropped"], serde_json::json!({"lost": 2, "no-aoi": 1}));
+        assert_eq!(json["rows_read"], 8);
+        assert_eq!(
+            json["dropped"],
+            serde_json::json!({"lost": 2, "no-aoi": 1, "other-event": 1})
+        );
         assert_eq!(
             (&json["empty"], &json["empty_left_out"]),
             (&1.into(), &0.into())
         );
-        assert_eq!(json["assumed"], serde_json::json!(["pixels"]));
+        assert_eq!(json["left_out"], serde_json::json!({"SACC": 1}));
+        let assumed = serde_json::json!([{"text": "pixels", "changed_by": ["units"]}]);
+        assert_eq!(json["assumed"], assumed);
         assert_eq!(json["files"][0]["file"], "a.csv");
-    }
-
-    #[test]
-    fn people_get_aligned_lines() {
-        let expected = "\
-format     a table (table)
-rows read  7
-rows used  4
-dropped    3 (2 lost, 1 no-aoi)
-scanpaths  3 of 2 participants on 1 stimulus, 1 empty (--drop-empty leaves them out)
-length     2.3 letters on average, 0 to 4
-assumed    pixels
-";
-        assert_eq!(summary().to_string(), expected);
     }
 }

@@ -7,8 +7,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use veilpath_encode::readers::{FORMATS, Format};
 use veilpath_encode::{
-    Dropped, Fixation, Head, Input, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink,
-    detect, explain_unknown,
+    Dropped, EncodeField, Fixation, Head, Input, ReadError, ReadOptions, Recording, RecordingId,
+    Sample, Sink, detect, explain_unknown,
 };
 
 /// How often each file is damaged for the reader that recognises it, and for each of the others.
@@ -148,7 +148,12 @@ impl Sink for Counter {
         self.reports += 1;
     }
 
-    fn assumed(&mut self, assumption: &str) {
+    fn left_out(&mut self, label: &str) {
+        assert!(!label.is_empty());
+        self.dropped(Dropped::OtherEvent);
+    }
+
+    fn assumed(&mut self, assumption: &str, _: &[EncodeField]) {
         assert!(!assumption.is_empty());
     }
 }

@@ -14,6 +14,7 @@
 mod cohort;
 mod compare;
 pub mod demo;
+pub mod encode;
 mod error;
 mod event;
 mod key_pair;

@@ -32,6 +32,9 @@ pub enum OutputConflict {
     /// Another result of the same job goes there.
     #[error("two results would go to this file")]
     SameOutput,
+    /// It is there, and Veilpath did not write it.
+    #[error("this file exists and was not written by Veilpath")]
+    Foreign,
 }
 
 #[derive(Debug)]

@@ -1,6 +1,7 @@
 //! What was assumed or ignored in reading a cohort file.
 
 use super::{MAGIC, VERSION};
+use crate::EncodeField;
 use std::fmt;
 use veilpath_metrics::Alphabet;
 
@@ -32,6 +33,17 @@ pub enum CohortNote {
     BlankLines(u64),
     /// So many rows have the participant and stimulus of an earlier row.
     RepeatedIds(usize),
+}
+
+impl CohortNote {
+    /// The fields of the options that would change it.
+    pub fn fields(&self) -> &'static [EncodeField] {
+        match self {
+            CohortNote::AlphabetGuessed(_) => &[EncodeField::Notation],
+            CohortNote::ModulusAssumed(_) => &[EncodeField::Grid],
+            _ => &[],
+        }
+    }
 }
 
 impl fmt::Display for CohortNote {

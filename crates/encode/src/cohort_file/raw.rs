@@ -1,7 +1,7 @@
 //! A cohort file before its letters are understood.
 
 use super::CohortNote;
-use crate::{Head, ReadError};
+use crate::{EncodeField, Head, ReadError};
 use std::fmt;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Grid, Notation};
 
@@ -155,8 +155,9 @@ impl RawRow {
             let error = ReadError::new(file.name(), problem)
                 .at_line(self.line)
                 .with_remedy(format!(
-                    "the scanpath was read as \"{alphabet}\"; name another alphabet with --alphabet, or encode the recordings again"
-                ));
+                    "the scanpath was read as \"{alphabet}\"; name another notation, or encode the recordings again"
+                ))
+                .with_fields(&[EncodeField::Notation]);
             match &self.column {
                 Some((index, name)) => error.at_column(*index, name),
                 None => error,

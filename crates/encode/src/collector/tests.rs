@@ -2,9 +2,11 @@
 
 mod empty;
 mod gaze;
+mod notes;
 mod order;
 
 use super::*;
+use crate::EncodeNote;
 use crate::{Areas, Input, Outside, RunOptions};
 use proptest::prelude::*;
 use veilpath_metrics::Notation;
@@ -63,7 +65,7 @@ fn interleaved_recordings_keep_apart_and_in_order() {
     sink.recording(&recording("r", None, Kind::Fixations))
         .unwrap();
     sink.dropped(Dropped::Lost);
-    sink.assumed("pixels");
+    sink.assumed("pixels", &[]);
     let (cohort, summary) = sink.finish().unwrap();
     assert_eq!(strings(&cohort), ["ABC", "qrs", "ABC", "ABC", ""]);
     assert_eq!(cohort.entries[1].participant, "p");
@@ -112,7 +114,7 @@ fn a_grid_needs_a_screen_and_areas_do_not() {
         .recording(&blind)
         .unwrap_err();
     assert_eq!(error.file, "a.csv");
-    assert!(error.remedy.contains("--screen 1920x1080"));
+    assert!(error.fields == [EncodeField::Screen]);
     let flat = Recording {
         space: Some(Space::pixels(0.0, 10.0)),
         ..blind.clone()
@@ -145,10 +147,9 @@ fn a_grid_needs_a_screen_and_areas_do_not() {
     assert_eq!(cohort.encoding.0["areas"], "face, hand");
     assert!(!cohort.encoding.0.contains_key("grid"));
     assert_eq!(summary.dropped[&Dropped::NoAoi], 9);
-    assert!(
-        summary.notes[0].contains("2 stimuli have no area"),
-        "{:?}",
-        summary.notes
+    assert_eq!(
+        summary.notes,
+        [EncodeNote::StimuliWithoutArea { stimuli: 2 }]
     );
 }
 
@@ -278,7 +279,12 @@ fn binning_needs_durations_and_fixations() {
         .recording(&recording("p", None, Kind::Fixations))
         .unwrap();
     sink.fixation(id, fixation(0.0, 0.0, 1e15));
-    assert!(sink.finish().unwrap_err().remedy.contains("--time-unit"));
+    assert!(
+        sink.finish()
+            .unwrap_err()
+            .fields
+            .contains(&EncodeField::TimeUnit)
+    );
 }
 
 #[test]
@@ -288,7 +294,12 @@ fn kinds_do_not_mix_within_a_recording() {
         .recording(&recording("p", None, Kind::Fixations))
         .unwrap();
     let gaze = recording("p", None, Kind::Gaze { rate_hz: None });
-    assert!(sink.recording(&gaze).unwrap_err().remedy.contains("--rows"));
+    assert!(
+        sink.recording(&gaze)
+            .unwrap_err()
+            .fields
+            .contains(&EncodeField::Rows)
+    );
     sink.sample(
         fixations,
         Sample {
@@ -312,7 +323,7 @@ fn a_second_file_with_the_same_ids_makes_further_rows() {
     }
     let (cohort, summary) = sink.finish().unwrap();
     assert_eq!(strings(&cohort), ["A", "A"]);
-    assert!(summary.notes[0].starts_with("1 of the scanpaths"));
+    assert_eq!(summary.notes, [EncodeNote::RepeatedIds { scanpaths: 1 }]);
     assert_eq!(summary.format, "mixed");
 }
 

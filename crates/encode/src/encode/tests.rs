@@ -1,6 +1,7 @@
 //! Files on disk, with a format made for these tests.
 
 use super::*;
+use crate::EncodeField;
 use crate::{Kind, Rows, Space, readers::names_of};
 use std::cell::RefCell;
 use std::fs;
@@ -83,7 +84,7 @@ fn encode(
                 .copied()
                 .find(|format| format.recognises(head))
         }),
-        &paths,
+        paths.into_iter().map(Source::File).collect(),
         format,
         &read,
         &EncodeOptions::default(),
@@ -139,7 +140,7 @@ fn errors_name_the_file_and_a_way_out() {
 
     let error = fails(&[("p.csv", "x,y\n1,1\n")], None, None);
     assert!(
-        error.file.ends_with("p.csv") && error.remedy.contains("--screen"),
+        error.file.ends_with("p.csv") && error.fields == [EncodeField::Screen],
         "{error}"
     );
 
@@ -147,7 +148,7 @@ fn errors_name_the_file_and_a_way_out() {
     assert!(error.remedy.contains("points"), "{error}");
 
     let error = fails(&[("p.csv", "a,b\n1,1\n")], None, SCREEN);
-    assert!(error.remedy.contains("--input-format"), "{error}");
+    assert!(error.fields.contains(&EncodeField::Format), "{error}");
 
     let error = fails(&[("p.csv", "\n")], None, SCREEN);
     assert!(error.problem.contains("empty"), "{error}");
@@ -185,11 +186,17 @@ fn a_cohort_of_empty_scanpaths_alone_is_refused_where_those_are_left_out() {
             drop_empty,
             ..EncodeOptions::default()
         };
-        encode_files(std::slice::from_ref(&path), None, &read, &options, &|_| ())
+        encode_files(
+            vec![Source::File(path.clone())],
+            None,
+            &read,
+            &options,
+            &|_| (),
+        )
     };
     assert!(encode(false).is_ok());
     let error = encode(true).unwrap_err();
-    assert!(error.remedy.contains("--drop-empty"), "{error}");
+    assert!(error.fields == [EncodeField::DropEmpty], "{error}");
 }
 
 /// The strings that the ScanMatch toolbox' own example gives, computed independently.
@@ -210,8 +217,14 @@ fn the_scanmatch_example_gives_its_known_strings() {
             alphabet,
             ..EncodeOptions::default()
         };
-        let Encoded { cohort, .. } =
-            encode_files(std::slice::from_ref(&path), None, &read, &options, &|_| ()).unwrap();
+        let Encoded { cohort, .. } = encode_files(
+            vec![Source::File(path.clone())],
+            None,
+            &read,
+            &options,
+            &|_| (),
+        )
+        .unwrap();
         let text = |entry: &veilpath_metrics::Entry| cohort.alphabet.format(&entry.scanpath);
         cohort.entries.iter().map(text).collect::<Vec<_>>()
     };

@@ -3,7 +3,7 @@
 //! `time` is in microseconds; `x` and `y` are pixels of `width_px` × `height_px` (of the equirectangular video for 360em)
 //! with the origin at the top left; `confidence` 0 marks a lost sample. All other attributes are left alone.
 
-use super::{Format, has_only, names_of, oriented};
+use super::{Accepts, Format, has_only, names_of, oriented};
 use crate::{
     Head, Input, Kind, Lines, NamesInFile, ReadError, ReadOptions, Recording, RowChoice, Rows,
     Sample, Sink, Space, TimeUnit,
@@ -19,6 +19,13 @@ impl Format for ArffGaze {
 
     fn title(&self) -> &'static str {
         "ARFF gaze of 360em and GazeCom"
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts {
+            units: false,
+            ..Accepts::default()
+        }
     }
 
     fn recognises(&self, head: &Head) -> bool {

@@ -5,10 +5,12 @@
 //! a header line and hold both eyes.
 
 use super::bids_sidecar::{BidsName, Sidecar, another_eye_goes_first, recorded_eye};
-use super::{Format, names_of, oriented};
+use super::common::space_in;
+use super::{Accepts, Format, names_of, oriented};
 use crate::{
-    Columns, CoordinateUnit, Dropped, Eye, Head, Input, Kind, NamesInFile, ReadError, ReadOptions,
-    Recording, RowChoice, Rows, Sample, Sink, Space, TimeUnit, is_missing, parse_number,
+    Columns, CoordinateUnit, Dropped, EncodeField, Eye, Head, Input, Kind, NamesInFile, ReadError,
+    ReadOptions, Recording, RowChoice, Rows, Sample, Sink, Space, TimeUnit, is_missing,
+    parse_number,
 };
 
 /// BIDS eye tracking.
@@ -22,6 +24,13 @@ impl Format for BidsPhysio {
 
     fn title(&self) -> &'static str {
         "BIDS eye tracking (BEP020 *_physio.tsv.gz with its JSON files)"
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts {
+            eye: true,
+            ..Accepts::default()
+        }
     }
 
     fn recognises(&self, head: &Head) -> bool {
@@ -123,7 +132,8 @@ fn refuse_what_has_no_gaze(
     }
     if options.rows == RowChoice::Fixations {
         return Err(error("BIDS recordings hold gaze samples, no fixations")
-            .with_remedy("leave out --rows fixations"));
+            .with_remedy("do not ask for fixations")
+            .with_fields(&[EncodeField::Rows]));
     }
     Ok(())
 }
@@ -176,7 +186,7 @@ fn is_other_eye(
             };
             let other = another_eye_goes_first(path, name, recorded);
             if other {
-                sink.assumed("both eyes are there as files of their own: the left one (or the lower label) was taken; --eye right takes the other");
+                sink.assumed("both eyes are there as files of their own: the left one (or the lower label) was taken", &[EncodeField::Eye]);
             }
             return other;
         }
@@ -232,12 +242,13 @@ fn find_columns(
             match options.time_unit.or_else(|| time_unit(stated?)) {
                 Some(unit) => Some((column, unit.in_ms())),
                 None if rate_hz.is_some() => {
-                    sink.assumed("the unit of the timestamps is not known, so time was counted by the sampling frequency");
+                    sink.assumed("the unit of the timestamps is not known, so time was counted by the sampling frequency", &[]);
                     None
                 }
                 None => {
                     return Err(ReadError::new(rows.name(), "neither the unit of the timestamps nor a sampling frequency is known")
-                        .with_remedy("add \"SamplingFrequency\" to the recording's JSON file, or give --time-unit or --rate"));
+                        .with_remedy("add \"SamplingFrequency\" to the recording's JSON file, or give the unit of times or the sampling rate")
+                        .with_fields(&[EncodeField::TimeUnit, EncodeField::Rate]));
                 }
             }
         }
@@ -247,7 +258,10 @@ fn find_columns(
             rows.name(),
             "there is no timestamp column, and no sampling frequency is known",
         )
-        .with_remedy("add \"SamplingFrequency\" to the recording's JSON file, or give --rate"));
+        .with_remedy(
+            "add \"SamplingFrequency\" to the recording's JSON file, or give the sampling rate",
+        )
+        .with_fields(&[EncodeField::Rate]));
     }
     Ok(Found {
         x,
@@ -278,7 +292,7 @@ fn coordinates(
     };
     if let (Some(x), Some(y)) = (columns.find(&pair[..1]), columns.find(&pair[1..])) {
         if columns.find(&["eye2_x_coordinate"]).is_some() {
-            sink.assumed("of the two eyes in the file, eye1 is taken for the left and eye2 for the right; the left one is used unless --eye right is given");
+            sink.assumed("of the two eyes in the file, eye1 is taken for the left and eye2 for the right; the left one was taken", &[EncodeField::Eye]);
         }
         return Ok((x, y));
     }
@@ -307,34 +321,39 @@ fn space(
     options: &ReadOptions,
     sink: &mut dyn Sink,
 ) -> Result<Option<Space>, ReadError> {
-    let (width, height) = match coordinate_unit(file, sidecar, columns, options, sink)? {
-        CoordinateUnit::Degrees => return Ok(Some(oriented(Space::degrees(), options))),
+    let unit = coordinate_unit(file, sidecar, columns, options, sink)?;
+    let stated = events.screen().or_else(|| sidecar.screen());
+    let (width, height) = match unit {
         CoordinateUnit::Fraction => (1.0, 1.0),
+        CoordinateUnit::Percent => (100.0, 100.0),
         CoordinateUnit::Pixels => {
-            let stated = events.screen().or_else(|| sidecar.screen());
             let Some(size) = options.screen.or(stated) else {
                 return Ok(None);
             };
             size
         }
+        // These say where they start.
+        other => return Ok(space_in(other, stated, options)),
     };
     let words = events.origin().or_else(|| sidecar.origin());
     let has = |word: &str| words.iter().flatten().any(|known| known == word);
     let mut space = Space::pixels(width, height);
     if has("center") || has("centre") {
-        sink.assumed("the coordinates start in the centre of the screen; y is taken to point up (--flip-y if not)");
+        sink.assumed(
+            "the coordinates start in the centre of the screen; y is taken to point up",
+            &[EncodeField::FlipY],
+        );
         space = Space {
-            left: -width / 2.0,
-            top: height / 2.0,
-            right: width / 2.0,
-            bottom: -height / 2.0,
-            pixels: true,
-            globe: false,
+            kind: space.kind,
+            ..Space::centred(width, height)
         };
     } else if has("bottom") {
         space = space.flipped();
     } else if !has("top") {
-        sink.assumed("the coordinates start at the top left (the JSON files do not say)");
+        sink.assumed(
+            "the coordinates start at the top left (the JSON files do not say)",
+            &[],
+        );
     }
     if has("right") {
         (space.left, space.right) = (space.right, space.left);
@@ -355,20 +374,33 @@ fn coordinate_unit(
     if let Some(system @ ("gaze-in-world" | "eye-in-head")) = sidecar.text("SampleCoordinateSystem")
     {
         return Err(ReadError::new(file, format!("the coordinates are \"{system}\", not places on a screen"))
-            .with_remedy("map the gaze to the screen or stimulus first; if the sidecar is wrong, say so with --units"));
+            .with_remedy("map the gaze to the screen or stimulus first; if the JSON file is wrong, give the unit yourself")
+            .with_fields(&[EncodeField::Units]));
     }
     let Some(unit) = &columns.unit else {
-        sink.assumed("the coordinates are pixels (the JSON file does not say)");
+        sink.assumed(
+            "the coordinates are pixels (the JSON file does not say)",
+            &[],
+        );
         return Ok(CoordinateUnit::Pixels);
     };
     match unit.trim().to_lowercase().as_str() {
         "pixel" | "pixels" | "px" => Ok(CoordinateUnit::Pixels),
         "normalized" | "normalised" | "fraction" | "ratio" => Ok(CoordinateUnit::Fraction),
+        "%" | "percent" => Ok(CoordinateUnit::Percent),
+        "deg" | "degree" | "degrees" | "dva" => {
+            sink.assumed(
+                "degrees are visual angles from the centre of the screen, with y pointing up",
+                &[EncodeField::Units, EncodeField::FlipY],
+            );
+            Ok(CoordinateUnit::VisualAngle)
+        }
         _ => Err(ReadError::new(
             file,
-            format!("the coordinates are in {unit:?}, and only pixels and fractions of the screen are understood"),
+            format!("the coordinates are in {unit:?}, which is not a known unit"),
         )
-        .with_remedy("convert them to pixels; if the sidecar is wrong, say so with --units")),
+        .with_remedy("convert them to pixels; if the JSON file is wrong, give the unit yourself")
+        .with_fields(&[EncodeField::Units])),
     }
 }
 

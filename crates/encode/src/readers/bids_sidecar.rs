@@ -236,9 +236,20 @@ fn read_object(path: &Path) -> Result<Map<String, Value>, ReadError> {
     let name = input.name().to_string();
     let reader = input.into_reader().take(MAX_JSON_BYTES);
     serde_json::from_reader(reader).map_err(|error| {
-        ReadError::new(&name, "this metadata file is not a JSON object")
+        let (problem, remedy) = if error.is_eof() {
+            (
+                "this metadata file ends too early: a bracket or quote is never closed",
+                "it was cut or is still being written: copy or download it again",
+            )
+        } else {
+            (
+                "this metadata file is not a JSON object",
+                "correct it there (a missing comma, quote or bracket is the usual cause); the BIDS validator finds such faults",
+            )
+        };
+        ReadError::new(&name, problem)
             .at_line(error.line() as u64)
-            .with_remedy("correct it there (a missing comma, quote or bracket is the usual cause); the BIDS validator finds such faults")
+            .with_remedy(remedy)
     })
 }
 

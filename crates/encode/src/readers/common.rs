@@ -70,15 +70,33 @@ pub(crate) fn start_ms(row: &Row<'_>, column: Option<usize>, unit_in_ms: f64) ->
 
 /// The space of a format in pixels: what the user said, else the size that the file gives.
 pub(crate) fn pixel_space(size: Option<(f64, f64)>, options: &ReadOptions) -> Option<Space> {
-    let space = match options.units {
-        Some(CoordinateUnit::Fraction) => Some(Space::unit()),
-        Some(CoordinateUnit::Degrees) => Some(Space::degrees()),
-        Some(CoordinateUnit::Pixels) | None => options
-            .screen
-            .or(size)
-            .filter(|&(width, height)| width > 0.0 && height > 0.0)
-            .filter(|&(width, height)| width.is_finite() && height.is_finite())
-            .map(|(width, height)| Space::pixels(width, height)),
+    let unit = options.units.unwrap_or(CoordinateUnit::Pixels);
+    space_in(unit, size, options)
+}
+
+/// The space of a unit; `size` is what the file says of the screen in pixels, and the user's word goes first.
+pub(crate) fn space_in(
+    unit: CoordinateUnit,
+    size: Option<(f64, f64)>,
+    options: &ReadOptions,
+) -> Option<Space> {
+    let pixels = options.screen.or(size).filter(|&(width, height)| {
+        width > 0.0 && height > 0.0 && width.is_finite() && height.is_finite()
+    });
+    let space = match unit {
+        CoordinateUnit::Pixels => pixels.map(|(width, height)| Space::pixels(width, height)),
+        CoordinateUnit::Fraction => Some(Space::unit()),
+        CoordinateUnit::Percent => Some(Space::percent()),
+        CoordinateUnit::Centred => Some(Space::centred(2.0, 2.0)),
+        CoordinateUnit::ScreenHeights => {
+            pixels.map(|(width, height)| Space::centred(width / height, 1.0))
+        }
+        CoordinateUnit::LonLat => Some(Space::globe()),
+        // Without its size the screen has no area, which the sink refuses where it needs one.
+        CoordinateUnit::VisualAngle => Some(Space::visual_angle(
+            options.screen_cm.unwrap_or_default(),
+            options.distance_cm.unwrap_or_default(),
+        )),
     };
     space.map(|space| oriented(space, options))
 }
@@ -87,7 +105,7 @@ pub(crate) fn pixel_space(size: Option<(f64, f64)>, options: &ReadOptions) -> Op
 pub(crate) fn fraction_space(fractions: Space, options: &ReadOptions) -> Option<Space> {
     match options.units {
         None | Some(CoordinateUnit::Fraction) => Some(oriented(fractions, options)),
-        Some(CoordinateUnit::Pixels | CoordinateUnit::Degrees) => pixel_space(None, options),
+        Some(unit) => space_in(unit, None, options),
     }
 }
 

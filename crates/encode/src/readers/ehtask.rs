@@ -5,10 +5,10 @@
 //! the world (degrees). Files with nothing but the gaze's longitude and latitude, one row per video frame at 30 per
 //! second, and files with a header that names these two columns are read as well.
 
-use super::{Format, has_only, names_by_convention, oriented};
+use super::{Accepts, Format, has_only, names_by_convention, oriented};
 use crate::{
-    Columns, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, RowChoice, Rows,
-    Sample, Sink, Space, TimeUnit, guess_delimiter, is_missing, parse_number,
+    Columns, EncodeField, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording,
+    RowChoice, Rows, Sample, Sink, Space, TimeUnit, guess_delimiter, is_missing, parse_number,
 };
 
 /// See the module.
@@ -45,6 +45,13 @@ impl Format for Ehtask {
 
     fn title(&self) -> &'static str {
         "EHTask gaze on 360° videos"
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts {
+            units: false,
+            ..Accepts::default()
+        }
     }
 
     fn recognises(&self, head: &Head) -> bool {
@@ -89,7 +96,10 @@ impl Format for Ehtask {
             Some(_) => options.rate_hz,
             None => {
                 if options.rate_hz.is_none() {
-                    sink.assumed("30 rows per second, the frame rate of EHTask's videos (--rate)");
+                    sink.assumed(
+                        "30 rows per second, the frame rate of EHTask's videos",
+                        &[EncodeField::Rate],
+                    );
                 }
                 options.rate_hz.or(Some(VIDEO_RATE_HZ))
             }
@@ -98,7 +108,7 @@ impl Format for Ehtask {
             participant: &participant,
             stimulus: stimulus.as_deref(),
             kind: Kind::Gaze { rate_hz },
-            space: Some(oriented(Space::degrees(), options)),
+            space: Some(oriented(Space::globe(), options)),
         })?;
         while let Some(row) = rows.next_row()? {
             let point = row.number_or_missing(x)?.zip(row.number_or_missing(y)?);
@@ -166,7 +176,7 @@ fn time_unit(
         return unit;
     }
     if time.is_some() {
-        sink.assumed("times are in milliseconds (--time-unit)");
+        sink.assumed("times are in milliseconds", &[EncodeField::TimeUnit]);
     }
     TimeUnit::Milliseconds
 }
@@ -209,7 +219,7 @@ mod tests {
         };
         assert_eq!(recording.participant, "User_07");
         assert_eq!(recording.stimulus.as_deref(), Some("Video_02_Task_1"));
-        assert_eq!(recording.space, Some(Space::degrees()));
+        assert_eq!(recording.space, Some(Space::globe()));
         assert_eq!(recording.kind, Kind::Gaze { rate_hz: None });
         assert_eq!(
             recording.samples,
@@ -220,7 +230,7 @@ mod tests {
                 (Some(1031.0), Some((179.5, -45.0)), None),
             ]
         );
-        assert_eq!(read.assumed, ["times are in milliseconds (--time-unit)"]);
+        assert_eq!(read.assumed, ["times are in milliseconds"]);
     }
 
     #[test]

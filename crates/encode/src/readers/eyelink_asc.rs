@@ -10,10 +10,10 @@
 use super::common::{Current, report_fixation};
 use super::eyelink_lines::{Line, Message, Survey, TrialNames};
 use super::eyelink_places::{Place, Places};
-use super::{Format, names_of, oriented};
+use super::{Accepts, Format, names_of, oriented};
 use crate::{
-    Dropped, Eye, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, RecordingId,
-    RowChoice, Sample, Sink, Space, is_missing,
+    Dropped, EncodeField, Eye, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording,
+    RecordingId, RowChoice, Sample, Sink, Space, SpaceKind, is_missing,
 };
 use std::collections::HashMap;
 
@@ -27,6 +27,15 @@ impl Format for EyelinkAsc {
 
     fn title(&self) -> &'static str {
         "EyeLink ASC (SR Research)"
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts {
+            units: false,
+            time_unit: false,
+            eye: true,
+            ..Accepts::default()
+        }
     }
 
     fn recognises(&self, head: &Head) -> bool {
@@ -99,8 +108,7 @@ impl<'a> Reader<'a> {
         };
         if survey.complete {
             let (there, problem, remedy) = if fixations_wanted {
-                let remedy =
-                    "read its samples with --rows samples, or convert the EDF file with events";
+                let remedy = "read its samples, or convert the EDF file with events";
                 (
                     survey.fixations,
                     "there is no fixation (EFIX) in this file",
@@ -115,14 +123,16 @@ impl<'a> Reader<'a> {
                 )
             };
             if !there {
-                return Err(ReadError::new(input.name(), problem).with_remedy(remedy));
+                let error = ReadError::new(input.name(), problem).with_remedy(remedy);
+                return Err(error.with_fields(&[EncodeField::Rows]));
             }
         } else {
-            sink.assumed("trials are called after their TRIALID alone, because a pipe cannot be looked through in advance");
+            sink.assumed("trials are called after their TRIALID alone, because a pipe cannot be looked through in advance", &[]);
         }
         if fixations_wanted && options.rows == RowChoice::Any {
             sink.assumed(
-                "the tracker's fixations were read, not the samples (--rows samples reads those)",
+                "the tracker's fixations were read, not its samples",
+                &[EncodeField::Rows],
             );
         }
         let single = match survey.trials.as_slice() {
@@ -194,7 +204,7 @@ impl<'a> Reader<'a> {
                 let time = words.clone().next().and_then(|time| time.parse().ok());
                 let block = format!("block {}", self.blocks);
                 self.places.enter(time, Place::Stimulus(Some(block)));
-                self.sink.assumed("no trials are marked (TRIALID); each start of recording counts as a stimulus of its own");
+                self.sink.assumed("no trials are marked (TRIALID); each start of recording counts as a stimulus of its own", &[]);
             }
         }
         let used = match kind {
@@ -224,7 +234,8 @@ impl<'a> Reader<'a> {
         }
         if self.eyes == (true, true) && self.options.eye == Eye::Any {
             self.sink.assumed(
-                "both eyes were recorded; the left one was taken (--eye right takes the other)",
+                "both eyes were recorded; the left one was taken",
+                &[EncodeField::Eye],
             );
         }
         Ok(())
@@ -254,8 +265,7 @@ impl<'a> Reader<'a> {
                     top,
                     right: self.edge(left, right),
                     bottom: self.edge(top, bottom),
-                    pixels: true,
-                    globe: false,
+                    kind: SpaceKind::Pixels,
                 };
                 self.space = Some(oriented(space, self.options));
             }
@@ -267,7 +277,7 @@ impl<'a> Reader<'a> {
     /// which no screen has, the experiment's script gave the size itself.
     fn edge(&mut self, first: f64, last: f64) -> f64 {
         if (last - first).rem_euclid(2.0) == 0.0 {
-            self.sink.assumed("the screen's coordinates end at an even number, which is taken for its size and not for its last pixel");
+            self.sink.assumed("the screen's coordinates end at an even number, which is taken for its size and not for its last pixel", &[]);
             return last;
         }
         last + 1.0

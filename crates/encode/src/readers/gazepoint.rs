@@ -4,7 +4,7 @@
 //! the fixation so far, grows from row to row; the last valid row of each `FPOGID` is the fixation. Both are read alike.
 
 use super::common::{Current, fraction_space, report_fixation, start_ms};
-use super::{Format, names_of};
+use super::{Accepts, Format, names_of};
 use crate::{
     Columns, Dropped, Eye, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording,
     RecordingId, Row, RowChoice, Rows, Sample, Sink, Space, TimeUnit,
@@ -20,6 +20,13 @@ impl Format for Gazepoint {
 
     fn title(&self) -> &'static str {
         "Gazepoint Analysis (fixations or all gaze)"
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts {
+            eye: true,
+            ..Accepts::default()
+        }
     }
 
     fn recognises(&self, head: &Head) -> bool {
@@ -196,7 +203,10 @@ fn read_samples(
         Eye::Right => ["RPOGX", "RPOGY", "RPOGV"],
     };
     if options.eye == Eye::Any {
-        sink.assumed("the best point of gaze (BPOG), which joins both eyes, was taken");
+        sink.assumed(
+            "the best point of gaze (BPOG), which joins both eyes, was taken",
+            &[],
+        );
     }
     let x = columns.require(&[x])?;
     let y = columns.require(&[y])?;

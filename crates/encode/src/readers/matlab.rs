@@ -7,10 +7,11 @@
 mod elements;
 
 use self::elements::{Class, Matrix, Variables};
-use super::{Format, only_fixations, oriented};
+use super::common::pixel_space;
+use super::{Format, only_fixations};
 use crate::{
-    CoordinateUnit, Dropped, Fixation, Head, Input, Kind, NamesInFile, ReadError, ReadOptions,
-    Recording, Sink, Space, TimeUnit,
+    Dropped, Fixation, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, Sink,
+    TimeUnit,
 };
 
 /// MATLAB files.
@@ -62,10 +63,13 @@ impl Format for Matlab {
                 .with_remedy("save each scanpath as a variable of its own, a matrix with a row per fixation and the columns x, y and duration in ms: save('file.mat', 'anna', 'ben', '-v7')"));
         }
         if !left_out.is_empty() {
-            sink.assumed(&format!(
-                "variables that are no matrices of two or three columns were left out: {}",
-                left_out.join(", ")
-            ));
+            sink.assumed(
+                &format!(
+                    "variables that are no matrices of two or three columns were left out: {}",
+                    left_out.join(", ")
+                ),
+                &[],
+            );
         }
         Ok(())
     }
@@ -129,25 +133,21 @@ fn hand_over(
     options: &ReadOptions,
     sink: &mut dyn Sink,
 ) -> Result<(), ReadError> {
-    let space = match options.units {
-        Some(CoordinateUnit::Fraction) => Some(Space::unit()),
-        Some(CoordinateUnit::Degrees) => Some(Space::degrees()),
-        Some(CoordinateUnit::Pixels) | None => options
-            .screen
-            .map(|(width, height)| Space::pixels(width, height)),
-    };
     if options.units.is_none() {
-        sink.assumed("the first two columns are x and y in pixels with the origin at the top left");
+        sink.assumed(
+            "the first two columns are x and y in pixels with the origin at the top left",
+            &[],
+        );
     }
     let unit = options.time_unit.unwrap_or(TimeUnit::Milliseconds);
     if matrix.columns == 3 && options.time_unit.is_none() {
-        sink.assumed("the third column is the duration in milliseconds");
+        sink.assumed("the third column is the duration in milliseconds", &[]);
     }
     let recording = sink.recording(&Recording {
         participant,
         stimulus,
         kind: Kind::Fixations,
-        space: space.map(|space| oriented(space, options)),
+        space: pixel_space(None, options),
     })?;
     for row in 0..matrix.rows {
         let at = |column: usize| matrix.value(row, column).filter(|value| value.is_finite());

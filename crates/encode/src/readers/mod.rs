@@ -3,11 +3,15 @@
 //! To add one: implement [`Format`] in a file of its own, list it in [`FORMATS`] (more particular formats first: the
 //! first that recognises a file gets it), and put a tiny file of your own making into `testdata/formats/`.
 
-pub(crate) use ignored::{NAMED_COLUMNS, without_effect};
+pub use accepts::Accepts;
+pub(crate) use accepts::without_effect;
 pub(crate) use table::half_a_place;
 
-use crate::{Head, Input, NamesInFile, ReadError, ReadOptions, RowChoice, Sink, Space};
+use crate::{
+    EncodeField, Head, Input, NamesInFile, ReadError, ReadOptions, RowChoice, Sink, Space,
+};
 
+mod accepts;
 mod arff_gaze;
 mod bids_physio;
 mod bids_sidecar;
@@ -17,7 +21,6 @@ mod eyelink_asc;
 mod eyelink_lines;
 mod eyelink_places;
 mod gazepoint;
-mod ignored;
 mod matlab;
 mod oemc;
 mod pupil;
@@ -38,11 +41,16 @@ mod xu360;
 
 /// A file format.
 pub trait Format: Sync {
-    /// The name for `--input-format`.
+    /// The name by which a user chooses it.
     fn name(&self) -> &'static str;
 
     /// The name for people, with maker or origin.
     fn title(&self) -> &'static str;
+
+    /// What the user can say about its files.
+    fn accepts(&self) -> Accepts {
+        Accepts::default()
+    }
 
     /// Whether a file that starts like this is of this format.
     fn recognises(&self, head: &Head) -> bool;
@@ -97,6 +105,7 @@ pub(crate) fn names_found(
             .with_remedy(
                 "change the pattern so that it fits all files, or encode the files in groups",
             )
+            .with_fields(&[EncodeField::NameTemplate])
         })?,
         None => NamesInFile::default(),
     };
@@ -129,7 +138,7 @@ pub(crate) fn names_of(
 ) -> Result<(String, Option<String>), ReadError> {
     let found = names_found(input, options, in_preamble)?;
     if found.participant.is_none() {
-        sink.assumed(&called_after_file(&[]));
+        sink.assumed(&called_after_file(&[]), CALLED_AFTER_FILE);
     }
     Ok(or_file_name(found, input))
 }
@@ -141,12 +150,18 @@ pub(crate) fn or_file_name(found: NamesInFile, input: &Input) -> (String, Option
     (participant, found.stimulus)
 }
 
-/// What is said of a file that does not tell whose gaze it holds; one of the columns that play no role may.
+/// The options that name a participant.
+pub(crate) const CALLED_AFTER_FILE: &[EncodeField] = &[
+    EncodeField::Participant,
+    EncodeField::NameTemplate,
+    EncodeField::Columns,
+];
+
+/// What is said of a file that does not name its participant; one of the unused columns may.
 pub(crate) fn called_after_file(unused_columns: &[&str]) -> String {
     const LISTED: usize = 6;
-    let otherwise = "--participant or --file-name names it otherwise";
     if unused_columns.is_empty() {
-        return format!("the participant is called after the file ({otherwise})");
+        return "the participant is called after the file".to_string();
     }
     let listed: Vec<&str> = unused_columns.iter().take(LISTED).copied().collect();
     let more = match unused_columns.len() - listed.len() {
@@ -154,7 +169,7 @@ pub(crate) fn called_after_file(unused_columns: &[&str]) -> String {
         more => format!(" and {more} more"),
     };
     format!(
-        "all rows are of one participant, who is called after the file; if one of the columns that were not used ({}{more}) names the participants, say so with --columns participant=NAME ({otherwise})",
+        "all rows are of one participant, who is called after the file; if one of the columns that were not used ({}{more}) names the participants, say which",
         listed.join(", ")
     )
 }
@@ -173,7 +188,7 @@ pub(crate) fn names_by_convention(
     names_of(input, options, by_convention, sink)
 }
 
-/// Refuses a wish for fixations where a format has gaze samples only, or the other way round.
+/// Refuses fixations where a format has gaze samples only, or the other way round.
 pub(crate) fn has_only(
     rows: RowChoice,
     input: &Input,
@@ -188,12 +203,13 @@ pub(crate) fn has_only(
     };
     Err(ReadError::new(
         input.name(),
-        format!("this format holds {has} and no {wanted}"),
+        format!("this format has {has} and no {wanted}"),
     )
-    .with_remedy(format!("leave out the wish for {wanted}")))
+    .with_remedy(format!("do not ask for {wanted}"))
+    .with_fields(&[EncodeField::Rows]))
 }
 
-/// The stimulus' place in the file's coordinates, with the user's wish to turn y around applied.
+/// The stimulus' place in the file's coordinates, turned around where the user asks for it.
 pub(crate) fn oriented(space: Space, options: &ReadOptions) -> Space {
     if options.flip_y {
         space.flipped()
@@ -202,16 +218,9 @@ pub(crate) fn oriented(space: Space, options: &ReadOptions) -> Space {
     }
 }
 
-/// Refuses the wish for raw samples where a format has fixations alone.
+/// Refuses raw samples where a format has only fixations.
 pub(crate) fn only_fixations(input: &Input, options: &ReadOptions) -> Result<(), ReadError> {
-    if options.rows == RowChoice::Samples {
-        return Err(ReadError::new(
-            input.name(),
-            "files of this format hold fixations, no raw samples",
-        )
-        .with_remedy("leave out --rows samples"));
-    }
-    Ok(())
+    has_only(RowChoice::Fixations, input, options)
 }
 
 /// A sink that remembers everything, for the tests of readers.
@@ -244,6 +253,7 @@ pub(crate) mod recorder {
     pub(crate) struct Recorder {
         pub(crate) recordings: Vec<Recorded>,
         pub(crate) dropped: std::collections::BTreeMap<Dropped, u64>,
+        pub(crate) left_out: std::collections::BTreeMap<String, u64>,
         pub(crate) assumed: Vec<String>,
     }
 
@@ -289,7 +299,12 @@ pub(crate) mod recorder {
             *self.dropped.entry(reason).or_default() += 1;
         }
 
-        fn assumed(&mut self, assumption: &str) {
+        fn left_out(&mut self, label: &str) {
+            *self.left_out.entry(label.to_string()).or_default() += 1;
+            self.dropped(Dropped::OtherEvent);
+        }
+
+        fn assumed(&mut self, assumption: &str, _: &[EncodeField]) {
             if !self.assumed.iter().any(|known| known == assumption) {
                 self.assumed.push(assumption.to_string());
             }
@@ -347,7 +362,7 @@ pub(crate) mod recorder {
             .find(|data| data.is_dir())
     }
 
-    /// A real file of others, or `None` with a word on standard error.
+    /// A real file of others, or `None` with a message.
     pub(crate) fn shared_file(path: &str) -> Option<std::path::PathBuf> {
         let file = shared_folder().map(|folder| folder.join(path));
         let file = file.filter(|file| file.exists());

@@ -3,10 +3,10 @@
 //! Coordinates are fractions of the video with the origin at the top left; gaze beside the video gives values outside 0 to
 //! 1. Pattern is F, S, P or B for fixation, saccade, pursuit and blink. There are no timestamps.
 
-use super::{Format, has_only, names_by_convention, oriented};
+use super::{Accepts, Format, has_only, names_by_convention, oriented};
 use crate::{
-    Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, RowChoice, Rows, Sample,
-    Sink, Space,
+    EncodeField, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, RowChoice,
+    Rows, Sample, Sink, Space,
 };
 
 /// See the module.
@@ -24,6 +24,14 @@ impl Format for Oemc {
 
     fn title(&self) -> &'static str {
         "OEMC (GazeCom) gaze with event labels"
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts {
+            units: false,
+            time_unit: false,
+            ..Accepts::default()
+        }
     }
 
     fn recognises(&self, head: &Head) -> bool {
@@ -51,7 +59,10 @@ impl Format for Oemc {
             rows.columns().require(&COLUMNS[3..])?,
         ];
         if options.rate_hz.is_none() {
-            sink.assumed("250 samples per second, the rate of GazeCom (--rate)");
+            sink.assumed(
+                "250 samples per second, the rate of GazeCom",
+                &[EncodeField::Rate],
+            );
         }
         let recording = sink.recording(&Recording {
             participant: &participant,

@@ -25,6 +25,7 @@ impl Position {
         let [x, y] = names;
         sink.assumed(
             "norm_pos has its origin at the bottom left, as Pupil Player writes it (y points up)",
+            &[],
         );
         Ok(Self {
             x: columns.require(&[x])?,
@@ -42,7 +43,7 @@ impl Position {
         sink: &mut dyn Sink,
     ) -> Self {
         let space = if columns.unit(x) == Some("normalized") {
-            sink.assumed("positions on a surface have their origin at the top left, as Pupil Cloud writes them");
+            sink.assumed("positions on a surface have their origin at the top left, as Pupil Cloud writes them", &[]);
             fraction_space(Space::unit(), options)
         } else {
             pixel_space(None, options)
@@ -139,7 +140,10 @@ impl Names {
             }
         }
         if self.named_by_folder {
-            sink.assumed("the participant is called after the recording's folder");
+            sink.assumed(
+                "the participant is called after the recording's folder",
+                &[],
+            );
         }
         self.current.enter(
             sink,

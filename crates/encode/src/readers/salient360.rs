@@ -5,10 +5,11 @@
 //! observers of a stimulus one after the other, without names: the index starts anew with each of them. Times are in
 //! milliseconds, although the data set's description says seconds.
 
-use super::{Format, has_only, names_found, oriented};
+use super::common::space_in;
+use super::{Format, has_only, names_found};
 use crate::{
-    CoordinateUnit, Dropped, Fixation, Head, Input, Kind, NamesInFile, ReadError, ReadOptions,
-    Recording, RecordingId, RowChoice, Rows, Sink, Space, TimeUnit, guess_delimiter,
+    CoordinateUnit, Dropped, EncodeField, Fixation, Head, Input, Kind, NamesInFile, ReadError,
+    ReadOptions, Recording, RecordingId, RowChoice, Rows, Sink, Space, TimeUnit, guess_delimiter,
 };
 
 /// See the module.
@@ -54,7 +55,10 @@ impl Format for Salient360 {
         let duration = columns.find(&DURATION);
         let time_unit = options.time_unit.unwrap_or(TimeUnit::Milliseconds);
         if duration.is_some() && options.time_unit.is_none() {
-            sink.assumed("durations are in milliseconds, as in the published files (--time-unit)");
+            sink.assumed(
+                "durations are in milliseconds, as in the published files",
+                &[EncodeField::TimeUnit],
+            );
         }
         let mut current: Option<RecordingId> = None;
         let mut last_index = f64::INFINITY;
@@ -137,9 +141,7 @@ impl Observers {
                 "leave the participant out; observers are then numbered in the order of the file",
             )),
             None => {
-                sink.assumed(
-                    "observers have no names in these files: they are numbered in the order of the file",
-                );
+                sink.assumed("observers have no names in these files: they are numbered in the order of the file", &[]);
                 // Three digits, so that names sort like numbers.
                 Ok(format!("observer-{:03}", self.count))
             }
@@ -171,13 +173,8 @@ fn space(
     options: &ReadOptions,
     sink: &mut dyn Sink,
 ) -> Result<Option<Space>, ReadError> {
-    let space = match options.units {
-        Some(CoordinateUnit::Pixels) => match options.screen {
-            Some((width, height)) => Space::pixels(width, height),
-            None => return Ok(None),
-        },
-        Some(CoordinateUnit::Degrees) => Space::degrees(),
-        Some(CoordinateUnit::Fraction) => Space::unit(),
+    let unit = match options.units {
+        Some(unit) => unit,
         None => {
             let first_rows = input.head().lines.join("\n");
             let mut rows = open(Input::from_bytes(input.name(), first_rows.into_bytes())?)?;
@@ -189,15 +186,19 @@ fn space(
                     if number.is_some_and(|number| !FRACTIONS.contains(&number)) {
                         return Err(row
                             .error(column, "longitude and latitude are not between 0 and 1 here")
-                            .with_remedy("say which unit they have: --units deg, or --units px with --screen"));
+                            .with_remedy("say which unit they have: longitude and latitude in degrees, or pixels of a screen whose size you give")
+                            .with_fields(&[EncodeField::Units, EncodeField::Screen]));
                     }
                 }
             }
-            sink.assumed("longitude and latitude run from 0 to 1, from the top left (--units)");
-            Space::unit()
+            sink.assumed(
+                "longitude and latitude run from 0 to 1, from the top left",
+                &[EncodeField::Units],
+            );
+            CoordinateUnit::Fraction
         }
     };
-    Ok(Some(oriented(space, options)))
+    Ok(space_in(unit, None, options))
 }
 
 #[cfg(test)]
@@ -278,7 +279,7 @@ mod tests {
         let text = format!("{HEADER}0,0.1,0.2,0,200,1,2\n1,-120.5,33,0,200,1,2\n");
         let error = read_text(&Salient360, "t", &text, &ReadOptions::default()).unwrap_err();
         assert_eq!(error.line, Some(3));
-        assert!(error.remedy.contains("--units"), "{error}");
+        assert!(error.fields.contains(&EncodeField::Units), "{error}");
         let space_with = |units, screen| {
             let options = ReadOptions {
                 units: Some(units),
@@ -291,8 +292,8 @@ mod tests {
                 .space
         };
         assert_eq!(
-            space_with(CoordinateUnit::Degrees, None),
-            Some(Space::degrees())
+            space_with(CoordinateUnit::LonLat, None),
+            Some(Space::globe())
         );
         assert_eq!(space_with(CoordinateUnit::Pixels, None), None);
         assert_eq!(

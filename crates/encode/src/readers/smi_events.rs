@@ -6,10 +6,10 @@
 
 use super::common::{Current, pixel_space, report_fixation, start_ms};
 use super::smi::{Preamble, Stimuli, is_nothing};
-use super::{Format, names_of, names_unless_in_columns};
+use super::{Accepts, Format, names_of, names_unless_in_columns};
 use crate::{
-    Columns, Dropped, Eye, Head, Input, Kind, Lines, NamesInFile, ReadError, ReadOptions,
-    Recording, RowChoice, Rows, Sink, TimeUnit, guess_delimiter,
+    Columns, Dropped, EncodeField, Eye, Head, Input, Kind, Lines, NamesInFile, ReadError,
+    ReadOptions, Recording, RowChoice, Rows, Sink, TimeUnit, guess_delimiter,
 };
 
 const HEADER_MARK: &str = "Table Header for Fixations";
@@ -24,6 +24,13 @@ impl Format for SmiEvents {
 
     fn title(&self) -> &'static str {
         "SMI BeGaze or IDF Event Detector events"
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts {
+            eye: true,
+            ..Accepts::default()
+        }
     }
 
     fn recognises(&self, head: &Head) -> bool {
@@ -79,7 +86,10 @@ fn read_list(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Result
     let aoi = columns.find(&["AOI hit", "AOI Name"]);
     let image = columns.find(&["Image", "Stimulus"]);
     if options.time_unit.is_none() {
-        sink.assumed("durations are in microseconds, as SMI's event lists have them");
+        sink.assumed(
+            "durations are in microseconds, as SMI's event lists have them",
+            &[],
+        );
     }
     let unit = options.time_unit.unwrap_or(TimeUnit::Microseconds).in_ms();
     let mut current = Current::default();
@@ -206,7 +216,10 @@ impl EyeChoice {
             Eye::Any => {
                 let (left, right) = eyes_in(input)?;
                 if left && right {
-                    sink.assumed("both eyes were recorded; the left one was taken (--eye right takes the other)");
+                    sink.assumed(
+                        "both eyes were recorded; the left one was taken",
+                        &[EncodeField::Eye],
+                    );
                 }
                 right && !left
             }

@@ -5,10 +5,10 @@
 
 use super::common::{Current, pixel_space};
 use super::smi::{Preamble, Stimuli, is_nothing};
-use super::{Format, names_unless_in_columns};
+use super::{Accepts, Format, names_unless_in_columns};
 use crate::{
-    Columns, Dropped, Eye, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording,
-    RowChoice, Rows, Sample, Sink, TimeUnit,
+    Columns, Dropped, EncodeField, Eye, Head, Input, Kind, NamesInFile, ReadError, ReadOptions,
+    Recording, RowChoice, Rows, Sample, Sink, TimeUnit,
 };
 
 const LEFT: [[&str; 2]; 2] = [
@@ -34,6 +34,13 @@ impl Format for SmiSamples {
 
     fn title(&self) -> &'static str {
         "SMI BeGaze or IDF Converter samples"
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts {
+            eye: true,
+            ..Accepts::default()
+        }
     }
 
     fn recognises(&self, head: &Head) -> bool {
@@ -70,7 +77,7 @@ impl Format for SmiSamples {
         let mut stimuli = Stimuli::new(stimulus);
         let space = pixel_space(preamble.screen, options);
         if space.is_some() && options.screen.is_none() && options.units.is_none() {
-            sink.assumed("the calibration area is the size of the screen");
+            sink.assumed("the calibration area is the size of the screen", &[]);
         }
         let kind = Kind::Gaze {
             rate_hz: preamble.rate_hz.or(options.rate_hz),
@@ -99,7 +106,7 @@ impl Format for SmiSamples {
             _ => TimeUnit::Microseconds,
         };
         if columns.unit(time).is_none() && options.time_unit.is_none() {
-            sink.assumed("times are in microseconds, as SMI's samples have them");
+            sink.assumed("times are in microseconds, as SMI's samples have them", &[]);
         }
         let unit = options.time_unit.unwrap_or(in_file).in_ms();
         let mut current = Current::default();
@@ -159,7 +166,8 @@ fn point_columns(
     let (left, right) = (find(LEFT, 'L'), find(RIGHT, 'R'));
     if eye == Eye::Any && left.is_some() && right.is_some() {
         sink.assumed(
-            "both eyes were recorded; the left one was taken (--eye right takes the other)",
+            "both eyes were recorded; the left one was taken",
+            &[EncodeField::Eye],
         );
     }
     let found = match eye {

@@ -213,7 +213,7 @@ impl Position {
             Frame::Screen => "pixels of the screen",
             Frame::Fraction => "fractions of the stimulus",
         };
-        sink.assumed(&format!("positions come from \"{name}\", in {frame}"));
+        sink.assumed(&format!("positions come from \"{name}\", in {frame}"), &[]);
     }
 }
 
@@ -245,10 +245,13 @@ pub(super) fn time_unit(
         Some(step) if *step < 200.0 => TimeUnit::Milliseconds,
         _ => TimeUnit::Microseconds,
     };
-    sink.assumed(&format!(
-        "timestamps are in {}, judged by the steps between the first rows",
-        unit.abbreviation()
-    ));
+    sink.assumed(
+        &format!(
+            "timestamps are in {}, judged by the steps between the first rows",
+            unit.abbreviation()
+        ),
+        &[],
+    );
     unit
 }
 

@@ -2,7 +2,7 @@
 
 use super::tobii_columns::Layout;
 use super::tobii_table::read_table;
-use super::{Format, names_unless_in_columns};
+use super::{Accepts, Format, names_unless_in_columns};
 use crate::{Columns, Head, Input, NamesInFile, ReadError, ReadOptions, Rows, Sink};
 
 /// Tobii Pro Lab.
@@ -15,6 +15,13 @@ impl Format for TobiiProLab {
 
     fn title(&self) -> &'static str {
         "Tobii Pro Lab data export"
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts {
+            eye: true,
+            ..Accepts::default()
+        }
     }
 
     fn recognises(&self, head: &Head) -> bool {

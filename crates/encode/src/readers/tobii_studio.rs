@@ -6,7 +6,7 @@
 use super::common::{Current, pixel_space, report_fixation, start_ms};
 use super::tobii_columns::{Layout, size_in_words};
 use super::tobii_table::read_table;
-use super::{Format, names_of, names_unless_in_columns};
+use super::{Accepts, Format, names_of, names_unless_in_columns};
 use crate::{
     Columns, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, RowChoice, Rows,
     Sink, TimeUnit, guess_delimiter,
@@ -22,6 +22,13 @@ impl Format for TobiiStudio {
 
     fn title(&self) -> &'static str {
         "Tobii Studio fixations (version 2) or data export (version 3)"
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts {
+            eye: true,
+            ..Accepts::default()
+        }
     }
 
     fn recognises(&self, head: &Head) -> bool {

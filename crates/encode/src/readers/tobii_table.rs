@@ -109,6 +109,7 @@ impl Source {
         if !snapshots.is_empty() {
             sink.assumed(
                 "fixations are those that were mapped onto snapshots, which are the stimuli",
+                &[],
             );
             return Ok(Self::Snapshots(snapshots));
         }

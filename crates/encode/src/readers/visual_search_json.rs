@@ -7,11 +7,9 @@
 //! - T are durations in milliseconds. Authors who cut a scanpath once the target was found left T whole, so T may be
 //!   longer than X and Y; its first values belong to them.
 
-use super::{Format, only_fixations, oriented};
-use crate::{
-    CoordinateUnit, Dropped, Fixation, Head, Input, Kind, ReadError, ReadOptions, Recording, Sink,
-    Space,
-};
+use super::common::pixel_space;
+use super::{Format, only_fixations};
+use crate::{Dropped, Fixation, Head, Input, Kind, ReadError, ReadOptions, Recording, Sink};
 use serde::Deserialize;
 use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use std::fmt;
@@ -123,17 +121,18 @@ impl HandOver<'_> {
             ));
         }
         if t.as_ref().is_some_and(|t| t.len() > x.len()) {
-            self.sink.assumed("where a scanpath has more durations than places (it was cut when the target was found), the first durations belong to the places");
+            self.sink.assumed("where a scanpath has more durations than places (it was cut when the target was found), the first durations belong to the places", &[]);
         }
         self.sink.assumed(
             "X and Y are pixels of the image with the origin at its top left, not of the screen",
+            &[],
         );
         let unit = self
             .options
             .time_unit
             .unwrap_or(crate::TimeUnit::Milliseconds);
         if self.options.time_unit.is_none() {
-            self.sink.assumed("durations are in milliseconds");
+            self.sink.assumed("durations are in milliseconds", &[]);
         }
         let image = image.or(record.name);
         // One image may be searched for several things.
@@ -145,7 +144,7 @@ impl HandOver<'_> {
             participant: &participant,
             stimulus: stimulus.as_deref(),
             kind: Kind::Fixations,
-            space: space(record.image_width.zip(record.image_height), self.options),
+            space: pixel_space(record.image_width.zip(record.image_height), self.options),
         })?;
         let mut durations = t.unwrap_or_default().into_iter();
         for (x, y) in x.into_iter().zip(y) {
@@ -220,19 +219,6 @@ impl<'de> Visitor<'de> for Records<'_> {
         }
         Ok(())
     }
-}
-
-fn space(image: Option<(f64, f64)>, options: &ReadOptions) -> Option<Space> {
-    let pixels = || {
-        let (width, height) = options.screen.or(image)?;
-        (width > 0.0 && height > 0.0).then(|| Space::pixels(width, height))
-    };
-    let space = match options.units {
-        Some(CoordinateUnit::Fraction) => Space::unit(),
-        Some(CoordinateUnit::Degrees) => Space::degrees(),
-        Some(CoordinateUnit::Pixels) | None => pixels()?,
-    };
-    Some(oriented(space, options))
 }
 
 /// The JSON reader's own words quote the file, that is a participant's data; these do not.

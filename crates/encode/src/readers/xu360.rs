@@ -4,10 +4,10 @@
 //! `forward` is the head and `eye` the gaze, both as fractions of the equirectangular frame with the origin at the bottom
 //! left. The files do not say the frame rate, which differs from video to video.
 
-use super::{Format, has_only, names_by_convention, oriented};
+use super::{Accepts, Format, has_only, names_by_convention, oriented};
 use crate::{
-    Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, Row, RowChoice, Rows,
-    Sample, Sink, Space,
+    EncodeField, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording, Row, RowChoice,
+    Rows, Sample, Sink, Space,
 };
 
 /// See the module.
@@ -30,6 +30,14 @@ impl Format for Xu360 {
 
     fn title(&self) -> &'static str {
         "Gaze on 360° videos of Xu et al., CVPR 2018"
+    }
+
+    fn accepts(&self) -> Accepts {
+        Accepts {
+            units: false,
+            time_unit: false,
+            ..Accepts::default()
+        }
     }
 
     fn recognises(&self, head: &Head) -> bool {
@@ -58,7 +66,8 @@ impl Format for Xu360 {
         let rate_hz = options.rate_hz.unwrap_or(ASSUMED_RATE_HZ);
         if options.rate_hz.is_none() {
             sink.assumed(
-                "25 video frames per second: the files do not say, and the videos differ (--rate)",
+                "25 video frames per second: the files do not say, and the videos differ",
+                &[EncodeField::Rate],
             );
         }
         let recording = sink.recording(&Recording {

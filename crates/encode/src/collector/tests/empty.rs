@@ -17,16 +17,10 @@ fn empty_scanpaths_stay_unless_they_are_to_be_left_out() {
         }
         let (cohort, summary) = sink.finish().unwrap();
         let counts = (summary.scanpaths, summary.empty, summary.empty_left_out);
-        let said = summary.to_string();
         if drop_empty {
             assert_eq!((strings(&cohort), counts), (vec!["A".into()], (1, 0, 2)));
-            assert!(said.contains("on 1 stimulus, 2 empty left out\n"), "{said}");
         } else {
             assert_eq!(counts, (3, 2, 0));
-            assert!(
-                said.contains("2 empty (--drop-empty leaves them out)"),
-                "{said}"
-            );
         }
         // The rows are counted all the same.
         assert_eq!((summary.rows_read, summary.rows_used), (3, 1));

@@ -1,6 +1,7 @@
 //! Raw gaze through the collector.
 
 use super::*;
+use crate::EncodeField;
 
 #[test]
 fn gaze_is_reduced_and_says_how() {
@@ -72,6 +73,6 @@ fn gaze_without_time_asks_for_the_rate() {
         },
     );
     let error = sink.finish().unwrap_err();
-    assert!(error.remedy.contains("--rate"), "{error}");
+    assert!(error.fields == [EncodeField::Rate], "{error}");
     assert_eq!(error.file, "a.csv");
 }

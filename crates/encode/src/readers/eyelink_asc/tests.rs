@@ -1,4 +1,5 @@
 use super::*;
+use crate::EncodeField;
 use crate::readers::common::testing::{detected, read_detected, read_path, survives_damage};
 use crate::readers::recorder::{Recorder, read_text, shared_file};
 
@@ -144,7 +145,7 @@ fn what_is_wrong_is_said() {
         ..ReadOptions::default()
     };
     let none = read("1 2 3 4 ...\n", &fixations).unwrap_err();
-    assert!(none.remedy.contains("--rows samples"));
+    assert!(none.fields == [EncodeField::Rows]);
     let edf = Input::from_bytes("a.edf", b"SR_RESEARCH_COMBFILE\n\0\0".to_vec()).unwrap();
     assert_eq!(detected(&edf.head()), None);
     let edf = EyelinkAsc.read(edf, &options, &mut Recorder::default());

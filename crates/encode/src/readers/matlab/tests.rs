@@ -1,5 +1,6 @@
 use super::*;
 use crate::NameTemplate;
+use crate::Space;
 use crate::readers::FORMATS;
 use crate::readers::recorder::{Recorder, shared_file};
 use flate2::Compression;

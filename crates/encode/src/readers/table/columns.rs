@@ -1,9 +1,10 @@
 //! Which column of a generic table is what, by its name.
 
 use super::vocabulary::{
-    AOI, CONFIDENCE, DURATION, END, Kind, PARTICIPANT, PLACES, START, STIMULUS, TRIAL, UNIT_WORDS,
+    AOI, CONFIDENCE, DURATION, END, EVENT, EVENT_NAMES, Kind, PARTICIPANT, PLACES, START, STIMULUS,
+    TRIAL, UNIT_WORDS,
 };
-use crate::{Columns, ReadError, ReadOptions, parse_number};
+use crate::{Columns, EncodeField, ReadError, ReadOptions, parse_number};
 
 /// Where things stand in a row.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -11,6 +12,8 @@ pub(super) struct Layout {
     pub(super) x: usize,
     pub(super) y: usize,
     pub(super) place: Place,
+    /// Where an event ends, in a table that says where it starts.
+    pub(super) end_point: Option<(usize, usize)>,
     pub(super) duration: Option<usize>,
     pub(super) start: Option<usize>,
     pub(super) end: Option<usize>,
@@ -19,6 +22,10 @@ pub(super) struct Layout {
     pub(super) trial: Option<usize>,
     pub(super) aoi: Option<usize>,
     pub(super) confidence: Option<usize>,
+    /// The column of event labels that the user names.
+    pub(super) event: Option<usize>,
+    /// Columns that may have event labels, and whether their name can hardly mean anything else.
+    pub(super) event_candidates: Vec<(usize, bool)>,
 }
 
 /// What the names of the coordinates say about them.
@@ -58,6 +65,7 @@ impl Layout {
             x,
             y,
             place,
+            end_point: names.end_point(x, y),
             duration: column(&DURATION)?,
             start: column(&START)?,
             end: column(&END)?,
@@ -66,6 +74,8 @@ impl Layout {
             trial: column(&TRIAL)?,
             aoi: column(&AOI)?,
             confidence: column(&CONFIDENCE)?,
+            event: column(&EVENT)?,
+            event_candidates: names.event_candidates(),
         })
     }
 
@@ -93,6 +103,7 @@ impl Layout {
     }
 
     fn used(&self) -> impl Iterator<Item = usize> {
+        let end_point = self.end_point.map(|(x, y)| [x, y]);
         let optional = [
             self.duration,
             self.start,
@@ -102,9 +113,11 @@ impl Layout {
             self.trial,
             self.aoi,
             self.confidence,
+            self.event,
         ];
         [self.x, self.y]
             .into_iter()
+            .chain(end_point.into_iter().flatten())
             .chain(optional.into_iter().flatten())
     }
 
@@ -139,6 +152,20 @@ impl Names {
 
     fn first(&self, wanted: &[&str]) -> Option<usize> {
         wanted.iter().find_map(|name| self.position(name))
+    }
+
+    /// The columns of the end, where `x` and `y` are those of the start.
+    fn end_point(&self, x: usize, y: usize) -> Option<(usize, usize)> {
+        let start = (self.position("startx")?, self.position("starty")?);
+        let end = (self.position("endx")?, self.position("endy")?);
+        (start == (x, y)).then_some(end)
+    }
+
+    fn event_candidates(&self) -> Vec<(usize, bool)> {
+        EVENT_NAMES
+            .iter()
+            .filter_map(|&(name, specific)| Some((self.position(name)?, specific)))
+            .collect()
     }
 
     fn place(&self) -> Option<(usize, usize, Place)> {
@@ -219,6 +246,7 @@ fn check_mapping(columns: &Columns, options: &ReadOptions) -> Result<(), ReadErr
         TRIAL.ours,
         AOI.ours,
         CONFIDENCE.ours,
+        EVENT.ours,
     ]
     .concat();
     match options
@@ -228,18 +256,17 @@ fn check_mapping(columns: &Columns, options: &ReadOptions) -> Result<(), ReadErr
     {
         None => Ok(()),
         Some(key) => Err(columns
-            .error(format!("\"{key}\" is no column that a table can have"))
-            .with_remedy(format!("columns to name are {}", ours.join(", ")))),
+            .error(format!("\"{key}\" is not a column that a table can have"))
+            .with_remedy(format!("columns to name are {}", ours.join(", ")))
+            .with_fields(&[EncodeField::Columns])),
     }
 }
 
 fn no_place(columns: &Columns) -> ReadError {
     columns
         .error("there are no columns for the coordinates, such as x and y")
-        .with_remedy(format!(
-            "say which they are with --columns x=NAME,y=NAME; {}",
-            columns.listed()
-        ))
+        .with_remedy(format!("say which columns they are; {}", columns.listed()))
+        .with_fields(&[EncodeField::Columns])
 }
 
 #[cfg(test)]

@@ -6,17 +6,19 @@
 //! judged by the first rows is reported as assumed.
 
 mod columns;
+mod labels;
 mod recordings;
 mod units;
 mod vocabulary;
 
 use super::common::{report_fixation, start_ms};
-use super::{Format, called_after_file, names_found, or_file_name};
+use super::{Accepts, CALLED_AFTER_FILE, Format, called_after_file, names_found, or_file_name};
 use crate::{
-    Dropped, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Row, RowChoice, Rows, Sample,
-    Sink, TimeUnit, is_missing,
+    Dropped, EncodeField, EventChoice, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Row,
+    RowChoice, Rows, Sample, Sink, TimeUnit, is_missing,
 };
 use columns::Layout;
+use labels::EventLabels;
 use recordings::{Belongs, Recordings};
 use units::Survey;
 
@@ -34,6 +36,14 @@ impl Format for Table {
         "Table of fixations or gaze samples (CSV, TSV)"
     }
 
+    fn accepts(&self) -> Accepts {
+        Accepts {
+            columns: true,
+            events: true,
+            ..Accepts::default()
+        }
+    }
+
     fn recognises(&self, head: &Head) -> bool {
         !head.binary
             && Input::from_bytes("", head.first_row().into())
@@ -47,29 +57,58 @@ impl Format for Table {
         options: &ReadOptions,
         sink: &mut dyn Sink,
     ) -> Result<(), ReadError> {
-        let first_rows = input.head().lines.join("\n").into_bytes();
-        let first_rows = Rows::open(Input::from_bytes(input.name(), first_rows)?)?;
-        let columns = first_rows.columns().clone();
+        let head = input.head().lines.join("\n").into_bytes();
+        let first_rows = || Rows::open(Input::from_bytes(input.name(), head.clone())?);
+        let columns = first_rows()?.columns().clone();
         let layout = Layout::find(&columns, options)?;
         let found = names_found(&input, options, NamesInFile::default())?;
         if layout.participant.is_none() && found.participant.is_none() {
-            sink.assumed(&called_after_file(&layout.unused(&columns)));
+            sink.assumed(
+                &called_after_file(&layout.unused(&columns)),
+                CALLED_AFTER_FILE,
+            );
         }
         let names = or_file_name(found, &input);
         for name in layout.repeated(&columns) {
-            sink.assumed(&format!(
-                "the first of several columns \"{name}\" is the one that counts (--columns names others)"
-            ));
+            sink.assumed(
+                &format!("the first of several columns \"{name}\" was taken"),
+                &[EncodeField::Columns],
+            );
         }
         let fixations = rows_are_fixations(&layout, options);
         if !fixations && layout.start.is_none() && options.rate_hz.is_none() {
             return Err(columns
                 .error("there is neither a duration nor a time in this table")
-                .with_remedy(
-                    "say the samples per second with --rate, or that every row is a fixation with --rows fixations",
-                ));
+                .with_remedy(format!(
+                    "name the column of one of them, give the sampling rate, or say that every row is a fixation; {}",
+                    columns.listed()
+                ))
+                .with_fields(&[EncodeField::Columns, EncodeField::Rate, EncodeField::Rows]));
         }
-        let survey = Survey::of(first_rows, &layout)?;
+        let labels = event_labels(&layout, first_rows()?, fixations, options)?;
+        match &labels {
+            Some(labels) => {
+                let name = &columns.names()[labels.column()];
+                let choice = match options.events {
+                    None => "of these, fixations were taken",
+                    Some(_) => "those that were asked for were taken",
+                };
+                let text = format!("the column \"{name}\" has labels of events; {choice}");
+                sink.assumed(&text, &[EncodeField::Events]);
+            }
+            None if options.events.is_some() => sink.assumed(
+                "there is no column with labels of events, so all rows were taken",
+                &[EncodeField::Columns],
+            ),
+            None => {}
+        }
+        if layout.end_point.is_some() && fixations {
+            sink.assumed(
+                "the place of a fixation is the mean of where it starts and ends",
+                &[EncodeField::Columns],
+            );
+        }
+        let survey = Survey::of(first_rows()?, &layout, labels.as_ref())?;
         let kind = if fixations {
             Kind::Fixations
         } else {
@@ -85,6 +124,10 @@ impl Format for Table {
         let width = columns.names().len();
         while let Some(row) = rows.next_row()? {
             check_width(&row, width)?;
+            if let Some(label) = labels.as_ref().and_then(|labels| labels.leaves_out(&row)) {
+                sink.left_out(label);
+                continue;
+            }
             let row = TableRow {
                 row,
                 layout: &layout,
@@ -98,6 +141,24 @@ impl Format for Table {
             }
         }
         Ok(())
+    }
+}
+
+/// The labels of events, where the table has any that matter: gaze samples are all taken unless the user asks for some.
+fn event_labels(
+    layout: &Layout,
+    first_rows: Rows,
+    fixations: bool,
+    options: &ReadOptions,
+) -> Result<Option<EventLabels>, ReadError> {
+    let choice = match &options.events {
+        Some(choice) => choice.clone(),
+        None if fixations => EventChoice::Fixations,
+        None => return Ok(None),
+    };
+    match layout.event {
+        Some(column) => Ok(Some(EventLabels::named(column, choice))),
+        None => EventLabels::find(&layout.event_candidates, first_rows, choice),
     }
 }
 
@@ -119,6 +180,22 @@ fn check_width(row: &Row<'_>, width: usize) -> Result<(), ReadError> {
                 "export with decimal points, quote texts that hold commas, and leave out row names (in R: row.names = FALSE)",
             )),
     }
+}
+
+/// Where a row is: the mean of its start and end where the table has both.
+fn point(row: &Row<'_>, layout: &Layout) -> Result<Option<(f64, f64)>, ReadError> {
+    let pair = |x, y| -> Result<_, ReadError> {
+        Ok(row.number_or_missing(x)?.zip(row.number_or_missing(y)?))
+    };
+    let start = pair(layout.x, layout.y)?;
+    let end = match layout.end_point {
+        Some((x, y)) => pair(x, y)?,
+        None => None,
+    };
+    Ok(match (start, end) {
+        (Some((x, y)), Some((end_x, end_y))) => Some((x.midpoint(end_x), y.midpoint(end_y))),
+        (start, end) => start.or(end),
+    })
 }
 
 struct TableRow<'a> {
@@ -182,11 +259,9 @@ impl TableRow<'_> {
     }
 
     fn point(&self) -> Result<Option<(f64, f64)>, ReadError> {
-        let x = self.row.number_or_missing(self.layout.x)?;
-        let y = self.row.number_or_missing(self.layout.y)?;
         // A confidence that is not stated says nothing against the point.
         let lost = self.number(self.layout.confidence)? == Some(0.0);
-        Ok(x.zip(y).filter(|_| !lost))
+        Ok(point(&self.row, self.layout)?.filter(|_| !lost))
     }
 
     fn duration_ms(&self) -> Result<Option<f64>, ReadError> {

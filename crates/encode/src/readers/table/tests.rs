@@ -1,4 +1,8 @@
+mod coordinates;
+mod events;
+
 use super::*;
+use crate::EncodeField;
 use crate::readers::recorder::{Recorder, detected, read_file, read_text, shared_file, tiny_file};
 use crate::{CoordinateUnit, NameTemplate, Space};
 
@@ -114,7 +118,7 @@ fn units_are_judged_by_the_first_rows_and_said() {
         assert!(assumes(&gaze, unit), "{step}");
     }
     let globe = plain("lon,lat,dur\n-120,45,200\n");
-    assert_eq!(globe.recordings[0].space, Some(Space::degrees()));
+    assert_eq!(globe.recordings[0].space, Some(Space::globe()));
     let east = plain("lon,lat,dur\n190,45,200\n");
     assert_eq!(east.recordings[0].space.unwrap().right, 360.0);
     let fractions = plain("longitude,latitude,duration\n0.2,0.4,200\n");
@@ -152,7 +156,7 @@ fn what_the_user_says_goes_before_names_and_rows() {
 fn rows_without_durations_need_a_time_a_rate_or_a_word() {
     let text = "x,y\n10,20\n";
     let error = read(text, &ReadOptions::default()).unwrap_err();
-    assert!(error.remedy.contains("--rate"), "{error}");
+    assert!(error.fields.contains(&EncodeField::Rate), "{error}");
     let with_rate = ReadOptions {
         rate_hz: Some(60.0),
         ..ReadOptions::default()
@@ -392,7 +396,7 @@ fn people_are_told_apart_by_many_names_and_a_name_that_is_not_known_is_pointed_a
         &read,
         "not used (who, filename, a, b, c, d and 1 more)"
     ));
-    assert!(assumes(&read, "--columns participant=NAME"));
+    assert!(assumes(&read, "names the participants"));
     // The last one may be data of the table's first row.
     assert!(assumes(
         &plain("x,y,duration,12.5\n1,1,200,3\n"),

@@ -2,8 +2,16 @@
 //! rows, and then it is reported as an assumption.
 
 use super::columns::{Layout, Place, unit_in_name};
+use super::labels::EventLabels;
+use super::point;
+use crate::readers::common::space_in;
 use crate::readers::oriented;
-use crate::{Columns, CoordinateUnit, ReadError, ReadOptions, Rows, Sink, Space, TimeUnit};
+use crate::{
+    Columns, CoordinateUnit, EncodeField, ReadError, ReadOptions, Rows, Sink, Space, TimeUnit,
+};
+
+/// Fewer points say too little about where points lie.
+const ENOUGH_POINTS: usize = 20;
 
 /// How many of the first rows are looked at.
 const SURVEYED_ROWS: usize = 1000;
@@ -19,19 +27,25 @@ pub(super) struct Survey {
 
 impl Survey {
     /// Looks at the first rows.
-    pub(super) fn of(mut first_rows: Rows, layout: &Layout) -> Result<Self, ReadError> {
+    pub(super) fn of(
+        mut first_rows: Rows,
+        layout: &Layout,
+        labels: Option<&EventLabels>,
+    ) -> Result<Self, ReadError> {
         let mut survey = Self::default();
         let mut last_start = None;
         for _ in 0..SURVEYED_ROWS {
             let Some(row) = first_rows.next_row()? else {
                 break;
             };
+            if labels.is_some_and(|labels| labels.leaves_out(&row).is_some()) {
+                continue;
+            }
             let number = |column: Option<usize>| match column {
                 Some(column) => row.number_or_missing(column),
                 None => Ok(None),
             };
-            let point = number(Some(layout.x))?.zip(number(Some(layout.y))?);
-            survey.points.extend(point);
+            survey.points.extend(point(&row, layout)?);
             let start = number(layout.start)?;
             let duration = match layout.duration {
                 Some(column) => number(Some(column))?,
@@ -51,15 +65,52 @@ impl Survey {
         Ok(survey)
     }
 
-    /// Fractions of a screen lie nearly all between 0 and 1, and not all on whole numbers.
-    fn looks_like_fractions(&self) -> bool {
-        let near = |number: f64| (-0.2..=1.2).contains(&number);
-        let inside = self.points.iter().filter(|&&(x, y)| near(x) && near(y));
-        inside.count() * 10 > self.points.len() * 9
+    /// Whether nearly all points lie between two numbers, and not all on whole ones.
+    fn nearly_all_within(&self, least: f64, most: f64) -> bool {
+        let inside = |number: f64| (least..=most).contains(&number);
+        let count = self.points.iter().filter(|&&(x, y)| inside(x) && inside(y));
+        count.count() * 10 > self.points.len() * 9
             && self
                 .points
                 .iter()
                 .any(|(x, y)| x.fract() != 0.0 || y.fract() != 0.0)
+    }
+
+    /// Whether more points are left of or above the origin than a tracker's noise explains.
+    fn many_below_zero(&self) -> bool {
+        let below = self.points.iter().filter(|&&(x, y)| x < 0.0 || y < 0.0);
+        below.count() * 10 > self.points.len()
+    }
+
+    /// Fractions of a screen.
+    fn looks_like_fractions(&self) -> bool {
+        self.nearly_all_within(-0.2, 1.2) && !self.many_below_zero()
+    }
+
+    /// Something that is counted from the centre of the screen and ends at 1 or before.
+    fn looks_centred(&self) -> bool {
+        self.nearly_all_within(-1.2, 1.2) && self.many_below_zero()
+    }
+
+    /// Heights of the screen end at half of it, which is why this tells them from −1 to 1.
+    fn goes_beyond_half(&self) -> bool {
+        self.points.iter().any(|&(_, y)| y.abs() > 0.55)
+    }
+
+    /// Percent spread over 0 to 100, in both directions; pixels of a large screen hardly stay in such a corner.
+    fn looks_like_percent(&self, screen: Option<(f64, f64)>) -> bool {
+        let spread = |of: fn(&(f64, f64)) -> f64| {
+            let numbers = self.points.iter().map(of);
+            let (least, most) = (
+                numbers.clone().fold(f64::INFINITY, f64::min),
+                numbers.fold(f64::NEG_INFINITY, f64::max),
+            );
+            least >= -5.0 && most <= 105.0 && most - least >= 50.0
+        };
+        screen.is_some_and(|(width, height)| width >= 300.0 && height >= 300.0)
+            && self.points.len() >= ENOUGH_POINTS
+            && spread(|point| point.0)
+            && spread(|point| point.1)
     }
 
     fn has_longitudes_above_180(&self) -> bool {
@@ -77,31 +128,36 @@ pub(super) fn space(
 ) -> Result<Option<Space>, ReadError> {
     let unit = match options.units {
         Some(unit) => unit,
-        None => match unit_by_name(columns, layout)? {
+        None => match unit_by_name(columns, layout, survey, sink)? {
             Some(unit) => unit,
-            None => unit_by_survey(layout, survey, sink),
+            None => unit_by_survey(columns, layout, survey, options, sink)?,
         },
     };
-    let space = match unit {
-        CoordinateUnit::Pixels => options
-            .screen
-            .map(|(width, height)| Space::pixels(width, height)),
+    let special = match unit {
         CoordinateUnit::Fraction if layout.place == Place::PupilNorm => {
-            sink.assumed("y of norm_pos points up, as in Pupil Labs' files (--flip-y)");
+            sink.assumed(
+                "y of norm_pos points up, as in Pupil Labs' files",
+                &[EncodeField::FlipY],
+            );
             Some(Space::unit().flipped())
         }
-        CoordinateUnit::Fraction => Some(Space::unit()),
-        CoordinateUnit::Degrees if survey.has_longitudes_above_180() => {
-            sink.assumed("longitudes run from 0 to 360, as some of the first rows are above 180");
+        CoordinateUnit::LonLat if survey.has_longitudes_above_180() => {
+            sink.assumed(
+                "longitudes run from 0 to 360, as some of the first rows are above 180",
+                &[],
+            );
             Some(Space {
                 left: 0.0,
                 right: 360.0,
-                ..Space::degrees()
+                ..Space::globe()
             })
         }
-        CoordinateUnit::Degrees => Some(Space::degrees()),
+        _ => None,
     };
-    Ok(space.map(|space| oriented(space, options)))
+    Ok(match special {
+        Some(space) => Some(oriented(space, options)),
+        None => space_in(unit, None, options),
+    })
 }
 
 /// The unit of durations, or of times where there are no durations.
@@ -126,7 +182,10 @@ pub(super) fn time_unit(
             columns
                 .error("the unit of time in this column's name is not known")
                 .at_column(column, name)
-                .with_remedy("known are s, ms, us and ns; --time-unit says it in place of the name")
+                .with_remedy(
+                    "known are s, ms, us and ns; you can give the unit in place of the name",
+                )
+                .with_fields(&[EncodeField::TimeUnit])
         });
     }
     let (what, unit) = if fixations {
@@ -134,10 +193,13 @@ pub(super) fn time_unit(
     } else {
         ("times", unit_of_steps(median(&survey.steps)))
     };
-    sink.assumed(&format!(
-        "{what} are in {}, judged by the first rows (--time-unit)",
-        unit.abbreviation()
-    ));
+    sink.assumed(
+        &format!(
+            "{what} are in {}, judged by the first rows",
+            unit.abbreviation()
+        ),
+        &[EncodeField::TimeUnit],
+    );
     Ok(unit)
 }
 
@@ -172,58 +234,112 @@ fn unit_of_steps(median: Option<f64>) -> TimeUnit {
     }
 }
 
-fn unit_by_name(columns: &Columns, layout: &Layout) -> Result<Option<CoordinateUnit>, ReadError> {
+fn unit_by_name(
+    columns: &Columns,
+    layout: &Layout,
+    survey: &Survey,
+    sink: &mut dyn Sink,
+) -> Result<Option<CoordinateUnit>, ReadError> {
     let mut found = None;
     for column in [layout.x, layout.y] {
         let name = columns.names().get(column).map_or("", String::as_str);
         let Some(written) = unit_in_name(name) else {
             continue;
         };
-        let unit = written.split([' ', '/']).find_map(|word| match word {
-            "px" | "pix" | "pixel" | "pixels" => Some(CoordinateUnit::Pixels),
-            "norm" | "normalized" | "normalised" | "fraction" | "ratio" | "0-1" | "0..1" => {
-                Some(CoordinateUnit::Fraction)
-            }
-            "deg" | "degree" | "degrees" | "°" => Some(CoordinateUnit::Degrees),
-            _ => None,
-        });
-        let error = |problem: &str| columns.error(problem).at_column(column, name);
+        let unit = written
+            .split([' ', '/'])
+            .find_map(|word| unit_of_word(word, layout.place, survey));
+        let error = |problem: &str, remedy: &str| {
+            Err(columns
+                .error(problem)
+                .at_column(column, name)
+                .with_remedy(remedy)
+                .with_fields(&[EncodeField::Units]))
+        };
         match (unit, found) {
             (None, _) => {
-                return Err(
-                    error("the unit in this column's name is not known").with_remedy(
-                        "known are px, norm and deg; --units says it in place of the name",
-                    ),
+                return error(
+                    "the unit in this column's name is not known",
+                    "known are px, norm, percent and deg; you can give the unit in place of the name",
                 );
             }
             (Some(unit), Some(other)) if unit != other => {
-                return Err(error("the coordinates have different units")
-                    .with_remedy("--units says the unit of both in place of the names"));
+                return error(
+                    "the coordinates have different units",
+                    "give the unit of both in place of the names",
+                );
             }
             _ => found = unit,
         }
     }
+    if let Some(CoordinateUnit::Centred | CoordinateUnit::VisualAngle) = found {
+        sink.assumed(
+            "coordinates start in the centre of the screen, and y points up",
+            &[EncodeField::Units, EncodeField::FlipY],
+        );
+    }
     Ok(found)
 }
 
-fn unit_by_survey(layout: &Layout, survey: &Survey, sink: &mut dyn Sink) -> CoordinateUnit {
-    match layout.place {
-        Place::PupilNorm => CoordinateUnit::Fraction,
-        _ if survey.looks_like_fractions() => {
-            sink.assumed(
-                "coordinates run from 0 to 1 from the top left, as those of the first rows lie there (--units)",
-            );
-            CoordinateUnit::Fraction
+fn unit_of_word(word: &str, place: Place, survey: &Survey) -> Option<CoordinateUnit> {
+    match word {
+        "px" | "pix" | "pixel" | "pixels" => Some(CoordinateUnit::Pixels),
+        // PsychoPy calls -1 to 1 from the centre so, all others 0 to 1.
+        "norm" | "normalized" | "normalised" if survey.looks_centred() => {
+            Some(CoordinateUnit::Centred)
         }
-        Place::Globe => {
-            sink.assumed("longitude and latitude are in degrees (--units)");
-            CoordinateUnit::Degrees
+        "norm" | "normalized" | "normalised" | "fraction" | "ratio" | "0-1" | "0..1" => {
+            Some(CoordinateUnit::Fraction)
         }
-        Place::Plain => {
-            sink.assumed("coordinates are in pixels from the top left (--units)");
-            CoordinateUnit::Pixels
+        "%" | "percent" | "perc" | "pct" => Some(CoordinateUnit::Percent),
+        "deg" | "degree" | "degrees" | "°" if place == Place::Globe => {
+            Some(CoordinateUnit::LonLat)
         }
+        "deg" | "degree" | "degrees" | "°" | "dva" => Some(CoordinateUnit::VisualAngle),
+        _ => None,
     }
+}
+
+fn unit_by_survey(
+    columns: &Columns,
+    layout: &Layout,
+    survey: &Survey,
+    options: &ReadOptions,
+    sink: &mut dyn Sink,
+) -> Result<CoordinateUnit, ReadError> {
+    let (text, unit) = match layout.place {
+        Place::PupilNorm => return Ok(CoordinateUnit::Fraction),
+        _ if survey.looks_like_fractions() => (
+            "coordinates run from 0 to 1 from the top left, as those of the first rows do",
+            CoordinateUnit::Fraction,
+        ),
+        Place::Globe => (
+            "longitude and latitude are in degrees",
+            CoordinateUnit::LonLat,
+        ),
+        Place::Plain if survey.looks_centred() => {
+            if !survey.goes_beyond_half() {
+                return Err(columns
+                    .error("the coordinates are small numbers around zero, and their unit is not clear")
+                    .with_remedy("say whether they run from -1 to 1, or are heights of the screen or degrees of visual angle, from its centre")
+                    .with_fields(&[EncodeField::Units]));
+            }
+            (
+                "coordinates run from -1 to 1 from the centre of the screen, as those of the first rows do, and y points up",
+                CoordinateUnit::Centred,
+            )
+        }
+        Place::Plain if survey.looks_like_percent(options.screen) => (
+            "coordinates are percent of the screen from its top left, as those of the first rows lie between 0 and 100",
+            CoordinateUnit::Percent,
+        ),
+        Place::Plain => (
+            "coordinates are in pixels from the top left",
+            CoordinateUnit::Pixels,
+        ),
+    };
+    sink.assumed(text, &[EncodeField::Units]);
+    Ok(unit)
 }
 
 fn median(numbers: &[f64]) -> Option<f64> {

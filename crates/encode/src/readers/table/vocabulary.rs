@@ -30,7 +30,7 @@ pub(super) const PLACES: [(&str, &str, Place); 24] = [
     ("gazelongitude", "gazelatitude", Place::Globe),
 ];
 
-/// Our name for a column, other words for it in `--columns`, and what files call it.
+/// Our names for a column, by which a user may point to it, and what files call it.
 pub(super) struct Kind {
     pub(super) ours: &'static [&'static str],
     pub(super) theirs: &'static [&'static str],
@@ -224,8 +224,33 @@ pub(super) const CONFIDENCE: Kind = Kind {
     theirs: &["confidence", "conf"],
 };
 
+/// Columns of event labels; `true` where the name can hardly mean anything else.
+pub(super) const EVENT: Kind = Kind {
+    ours: &["event", "label"],
+    theirs: &[],
+};
+pub(super) const EVENT_NAMES: [(&str, bool); 17] = [
+    ("eyemovementtype", true),
+    ("eyemovement", true),
+    ("eyemovementevent", true),
+    ("gazeeventtype", true),
+    ("gazeevent", true),
+    ("movementtype", true),
+    ("eventtype", true),
+    ("eventlabel", true),
+    ("eventname", false),
+    ("eventcategory", false),
+    ("event", false),
+    ("label", false),
+    ("labels", false),
+    ("type", false),
+    ("category", false),
+    ("class", false),
+    ("classification", false),
+];
+
 /// Words behind a name that are units and no part of it, as in `duration_ms`.
-pub(super) const UNIT_WORDS: [&str; 17] = [
+pub(super) const UNIT_WORDS: [&str; 21] = [
     "ms",
     "msec",
     "s",
@@ -241,6 +266,10 @@ pub(super) const UNIT_WORDS: [&str; 17] = [
     "deg",
     "degree",
     "degrees",
+    "dva",
     "norm",
     "normalized",
+    "pct",
+    "perc",
+    "percent",
 ];

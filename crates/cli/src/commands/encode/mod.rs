@@ -1,19 +1,23 @@
 //! `veilpath encode`: gaze and fixation files become a cohort.
 
+mod names;
+mod summary;
+
 use crate::commands::compare::NotationName;
 use crate::failure::Failure;
+use crate::inputs::{self, is_dash};
 use crate::numbers::decimal;
 use crate::output::Destination;
-use crate::{dash, messages, progress};
+use crate::{messages, progress};
 use clap::builder::PossibleValuesParser;
 use clap::{Args, ValueEnum};
+use names::{DownsizeName, EyeName, OutsideName, RowsName, RunsName, TimeName, UnitName};
 use std::path::{Path, PathBuf};
-use veilpath_encode::{
-    Areas, CoordinateUnit, Downsize, EncodeOptions, Encoded, Eye, Input, NameTemplate, Outside,
-    Placing, ReadOptions, RowChoice, RunOptions, RunsBy, TimeUnit, cohort_file, encode_files,
-    readers,
+use veilpath::encode::{
+    Areas, EncodeOptions, Encoded, EventChoice, Eye, LetterOptions, NameTemplate, Placing,
+    ReadOptions, RowChoice, RunOptions, Source, create_cohort_file, encode, formats,
 };
-use veilpath_metrics::{Grid, Notation};
+use veilpath::{Grid, Notation, write_cohort};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,6 +25,7 @@ Examples:
   veilpath encode p01.asc p02.asc --grid 12x8 -o cohort.csv
   veilpath encode dog_p01.csv --file-name '{stimulus}_p{participant}' --screen 1280x720
   veilpath encode fixations.csv --screen 1280x720 --bin 50 --summary json
+  veilpath encode gaze.csv --units deg --screen-cm 52x29 --distance 60 -o cohort.csv
 
 The format of each file is recognised by its content. The summary on standard error says what was recognised, \
 assumed, used and dropped, and why.";
@@ -29,13 +34,17 @@ assumed, used and dropped, and why.";
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct EncodeArgs {
-    /// Gaze or fixation files (gzip, UTF-8, UTF-16 and old Windows code pages are all right)
+    /// Gaze or fixation files, - for standard input (gzip, UTF-8, UTF-16 and old Windows code pages can be read)
     #[arg(required = true, value_name = "FILES")]
     files: Vec<PathBuf>,
 
-    /// Where the cohort goes [default: standard output]
+    /// Write the cohort to this file [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Replace the output file even if Veilpath did not write it
+    #[arg(long)]
+    force: bool,
 
     /// How to write the summary on standard error
     #[arg(long, value_enum, value_name = "FORM", default_value = "text")]
@@ -63,6 +72,14 @@ struct FileArgs {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     screen: Option<(f64, f64)>,
 
+    /// Size of the screen in centimetres, WIDTHxHEIGHT, for degrees of visual angle
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    screen_cm: Option<(f64, f64)>,
+
+    /// Distance from the eye to the screen in centimetres, for degrees of visual angle
+    #[arg(long, value_name = "CM", value_parser = positive)]
+    distance: Option<f64>,
+
     /// Unit of coordinates, where the format leaves it open
     #[arg(long, value_enum, value_name = "UNIT")]
     units: Option<UnitName>,
@@ -72,10 +89,10 @@ struct FileArgs {
     time_unit: Option<TimeName>,
 
     /// Samples per second, where there are no timestamps
-    #[arg(long, value_name = "HZ", value_parser = rate, allow_negative_numbers = true)]
+    #[arg(long, value_name = "HZ", value_parser = positive, allow_negative_numbers = true)]
     rate: Option<f64>,
 
-    /// Turn the vertical axis around
+    /// Turn the vertical axis upside down
     #[arg(long)]
     flip_y: bool,
 
@@ -87,6 +104,10 @@ struct FileArgs {
     #[arg(long, value_enum, value_name = "KIND")]
     rows: Option<RowsName>,
 
+    /// Which events of a table with event labels: fixations, all, or labels such as FIXA,PURS [default: fixations]
+    #[arg(long, value_name = "EVENTS", value_delimiter = ',')]
+    events: Option<Vec<String>>,
+
     /// The participant of files that do not name one
     #[arg(long, value_name = "NAME")]
     participant: Option<String>,
@@ -95,7 +116,7 @@ struct FileArgs {
     #[arg(long, value_name = "NAME")]
     stimulus: Option<String>,
 
-    /// Where participant and stimulus stand in file names, as in 'video{stimulus}_p{participant}'
+    /// Where participant and stimulus are in file names, as in 'video{stimulus}_p{participant}'
     #[arg(long, value_name = "PATTERN", value_parser = NameTemplate::parse)]
     file_name: Option<NameTemplate>,
 
@@ -104,7 +125,7 @@ struct FileArgs {
     columns: Vec<(String, String)>,
 }
 
-/// What the letters stand for.
+/// What the letters mean.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "From points to letters")]
 struct LetterArgs {
@@ -195,115 +216,33 @@ enum SummaryForm {
     Json,
 }
 
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum UnitName {
-    /// Pixels, origin top left
-    #[value(name = "px", alias = "pixels")]
-    Pixels,
-    /// 0 to 1, origin top left
-    #[value(alias = "normalized")]
-    Fraction,
-    /// Longitude -180 to 180, latitude -90 to 90
-    #[value(name = "deg", alias = "degrees")]
-    Degrees,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum TimeName {
-    /// Seconds
-    S,
-    /// Milliseconds
-    Ms,
-    /// Microseconds
-    Us,
-    /// Nanoseconds
-    Ns,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum EyeName {
-    /// The left one
-    Left,
-    /// The right one
-    Right,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum RowsName {
-    /// Fixations
-    Fixations,
-    /// Samples
-    Samples,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum OutsideName {
-    /// Drop and count them
-    Drop,
-    /// Move them to the nearest cell
-    Clamp,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum DownsizeName {
-    /// It is cut off
-    Floor,
-    /// Half and more counts as a letter
-    Round,
-    /// It counts as a letter
-    Ceil,
-}
-
-#[derive(Clone, Copy, Debug, ValueEnum)]
-enum RunsName {
-    /// By timestamps where there are any
-    Time,
-    /// By counting samples
-    Count,
-}
-
 /// Encodes and writes.
 pub(crate) fn run(args: &EncodeArgs) -> Result<(), Failure> {
-    let read = args.file.options();
-    let options = EncodeOptions {
-        placing: args.letters.placing()?,
-        outside: match args.letters.outside {
-            OutsideName::Drop => Outside::Drop,
-            OutsideName::Clamp => Outside::Clamp,
-        },
-        runs: args.gaze.options(),
-        bin_ms: args.letters.bin,
-        matlab_compat: args.letters.matlab_compat,
-        drop_empty: args.letters.drop_empty,
-        alphabet: args.letters.alphabet.map(Notation::from),
-    };
-    let format = args.file.input_format.as_deref();
-    let bytes = args
-        .files
-        .iter()
-        .filter_map(|file| std::fs::metadata(file).ok())
-        .map(|metadata| metadata.len())
-        .sum();
     let inputs: Vec<&Path> = args
         .files
         .iter()
         .chain(&args.letters.aoi)
         .map(PathBuf::as_path)
         .collect();
-    for input in &inputs {
-        dash::refuse_as_input(input)?;
-    }
-    let destination = Destination::prepare(args.output.as_deref(), &inputs)?;
-    let bar = progress::bar(bytes, progress::Unit::Bytes, messages::is_quiet());
-    let encoded = encode_files(&args.files, format, &read, &options, &|done| {
-        bar.set_position(done);
-    });
-    bar.finish_and_clear();
+    inputs::refuse_two_stdin(&inputs)?;
+    let options = EncodeOptions {
+        format: args.file.input_format.clone(),
+        read: args.file.options(),
+        letters: args.letters.options(&args.gaze)?,
+    };
+    let destination = match args.output.as_deref().filter(|path| !is_dash(path)) {
+        Some(path) => Destination::File(create_cohort_file(path, &inputs, args.force)?),
+        None => Destination::Stdout,
+    };
+    let sources: Result<Vec<Source>, Failure> =
+        args.files.iter().map(|path| source(path)).collect();
+    let bar = progress::Bar::bytes();
+    let encoded = encode(sources?, &options, &bar);
+    bar.finish();
     let Encoded { cohort, summary } = encoded?;
-    destination.write(|out| cohort_file::write(&cohort, &[], out))?;
+    destination.write(|out| write_cohort(&cohort, &[], out))?;
     match args.summary {
-        _ if messages::is_quiet() => {}
-        SummaryForm::Text => messages::info(&summary.to_string()),
+        SummaryForm::Text => messages::info(&summary::text(&summary)),
         SummaryForm::Json => {
             let json = serde_json::to_string(&summary).map_err(|error| {
                 Failure::input(format!("the summary cannot be written: {error}"))
@@ -314,33 +253,27 @@ pub(crate) fn run(args: &EncodeArgs) -> Result<(), Failure> {
     Ok(())
 }
 
+fn source(path: &Path) -> Result<Source, Failure> {
+    Ok(if is_dash(path) {
+        Source::Open(inputs::open(path)?)
+    } else {
+        Source::File(path.to_path_buf())
+    })
+}
+
 impl FileArgs {
     fn options(&self) -> ReadOptions {
         ReadOptions {
             screen: self.screen,
-            units: self.units.map(|unit| match unit {
-                UnitName::Pixels => CoordinateUnit::Pixels,
-                UnitName::Fraction => CoordinateUnit::Fraction,
-                UnitName::Degrees => CoordinateUnit::Degrees,
-            }),
-            time_unit: self.time_unit.map(|unit| match unit {
-                TimeName::S => TimeUnit::Seconds,
-                TimeName::Ms => TimeUnit::Milliseconds,
-                TimeName::Us => TimeUnit::Microseconds,
-                TimeName::Ns => TimeUnit::Nanoseconds,
-            }),
+            screen_cm: self.screen_cm,
+            distance_cm: self.distance,
+            units: self.units.map(Into::into),
+            time_unit: self.time_unit.map(Into::into),
             flip_y: self.flip_y,
             rate_hz: self.rate,
-            eye: match self.eye {
-                None => Eye::Any,
-                Some(EyeName::Left) => Eye::Left,
-                Some(EyeName::Right) => Eye::Right,
-            },
-            rows: match self.rows {
-                None => RowChoice::Any,
-                Some(RowsName::Fixations) => RowChoice::Fixations,
-                Some(RowsName::Samples) => RowChoice::Samples,
-            },
+            eye: self.eye.map_or(Eye::Any, Into::into),
+            rows: self.rows.map_or(RowChoice::Any, Into::into),
+            events: self.events.as_deref().map(events),
             participant: self.participant.clone(),
             stimulus: self.stimulus.clone(),
             name_template: self.file_name.clone(),
@@ -350,9 +283,21 @@ impl FileArgs {
 }
 
 impl LetterArgs {
+    fn options(&self, gaze: &GazeArgs) -> Result<LetterOptions, Failure> {
+        Ok(LetterOptions {
+            placing: self.placing()?,
+            outside: self.outside.into(),
+            runs: gaze.options(),
+            bin_ms: self.bin,
+            matlab_compat: self.matlab_compat,
+            drop_empty: self.drop_empty,
+            alphabet: self.alphabet.map(Notation::from),
+        })
+    }
+
     fn placing(&self) -> Result<Placing, Failure> {
         if let Some(path) = &self.aoi {
-            return Ok(Placing::AoiFile(Areas::read(Input::open(path)?)?));
+            return Ok(Placing::AoiFile(Areas::read(inputs::open(path)?)?));
         }
         Ok(match &self.aoi_column {
             None => Placing::Grid(self.grid),
@@ -374,27 +319,29 @@ impl GazeArgs {
     fn options(&self) -> RunOptions {
         RunOptions {
             min_dwell_ms: self.min_dwell,
-            downsize: match self.downsize {
-                DownsizeName::Floor => Downsize::Floor,
-                DownsizeName::Round => Downsize::Round,
-                DownsizeName::Ceil => Downsize::Ceil,
-            },
+            downsize: self.downsize.into(),
             merge: !self.no_merge,
             cap: (self.max_repeats > 0).then_some(self.max_repeats),
             max_gap_ms: self.max_gap,
-            by: match self.runs {
-                RunsName::Time => RunsBy::Time,
-                RunsName::Count => RunsBy::Count,
-            },
+            by: self.runs.into(),
         }
+    }
+}
+
+/// `fixations`, `all`, or labels.
+fn events(words: &[String]) -> EventChoice {
+    match words {
+        [word] if word == "fixations" => EventChoice::Fixations,
+        [word] if word == "all" => EventChoice::All,
+        labels => EventChoice::Labels(labels.to_vec()),
     }
 }
 
 fn format_names() -> PossibleValuesParser {
     PossibleValuesParser::new(
-        readers::FORMATS
-            .iter()
-            .map(|format| clap::builder::PossibleValue::new(format.name()).help(format.title())),
+        formats()
+            .into_iter()
+            .map(|format| clap::builder::PossibleValue::new(format.name).help(format.title)),
     )
 }
 
@@ -409,12 +356,10 @@ fn size(text: &str) -> Result<(f64, f64), String> {
         .ok_or_else(|| "a size is written WIDTHxHEIGHT, as in 1280x720".to_string())
 }
 
-fn rate(text: &str) -> Result<f64, String> {
-    let rate = text
-        .parse::<f64>()
-        .ok()
-        .filter(|rate| rate.is_finite() && *rate > 0.0);
-    rate.ok_or_else(|| "a rate is a number of samples per second above 0, as in 120".to_string())
+fn positive(text: &str) -> Result<f64, String> {
+    let number = text.parse::<f64>().ok();
+    let number = number.filter(|number| number.is_finite() && *number > 0.0);
+    number.ok_or_else(|| "expected a number above 0, as in 120".to_string())
 }
 
 fn column(text: &str) -> Result<(String, String), String> {

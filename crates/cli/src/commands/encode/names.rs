@@ -1,0 +1,153 @@
+//! The values of the flags of `encode`.
+
+use clap::ValueEnum;
+use veilpath::encode::{CoordinateUnit, Downsize, Eye, Outside, RowChoice, RunsBy, TimeUnit};
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum UnitName {
+    /// Pixels, origin top left
+    #[value(name = "px", alias = "pixels")]
+    Pixels,
+    /// 0 to 1, origin top left
+    #[value(alias = "normalized")]
+    Fraction,
+    /// 0 to 100, origin top left
+    Percent,
+    /// -1 to 1 from the centre, y up (PsychoPy's norm)
+    #[value(name = "norm")]
+    Centred,
+    /// Heights of the screen from its centre, y up (PsychoPy's height); needs --screen
+    #[value(name = "height")]
+    ScreenHeights,
+    /// Degrees of visual angle from the centre, y up; needs --screen-cm and --distance
+    #[value(name = "deg", alias = "degrees")]
+    VisualAngle,
+    /// Longitude -180 to 180 and latitude -90 to 90 of a panorama
+    #[value(name = "lonlat")]
+    LonLat,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum TimeName {
+    /// Seconds
+    S,
+    /// Milliseconds
+    Ms,
+    /// Microseconds
+    Us,
+    /// Nanoseconds
+    Ns,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum EyeName {
+    /// The left one
+    Left,
+    /// The right one
+    Right,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum RowsName {
+    /// Fixations
+    Fixations,
+    /// Samples
+    Samples,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum OutsideName {
+    /// Drop and count them
+    Drop,
+    /// Move them to the nearest cell
+    Clamp,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum DownsizeName {
+    /// It is cut off
+    Floor,
+    /// Half and more counts as a letter
+    Round,
+    /// It counts as a letter
+    Ceil,
+}
+
+#[derive(Clone, Copy, Debug, ValueEnum)]
+pub(super) enum RunsName {
+    /// By timestamps where there are any
+    Time,
+    /// By counting samples
+    Count,
+}
+
+impl From<UnitName> for CoordinateUnit {
+    fn from(name: UnitName) -> Self {
+        match name {
+            UnitName::Pixels => CoordinateUnit::Pixels,
+            UnitName::Fraction => CoordinateUnit::Fraction,
+            UnitName::Percent => CoordinateUnit::Percent,
+            UnitName::Centred => CoordinateUnit::Centred,
+            UnitName::ScreenHeights => CoordinateUnit::ScreenHeights,
+            UnitName::VisualAngle => CoordinateUnit::VisualAngle,
+            UnitName::LonLat => CoordinateUnit::LonLat,
+        }
+    }
+}
+
+impl From<TimeName> for TimeUnit {
+    fn from(name: TimeName) -> Self {
+        match name {
+            TimeName::S => TimeUnit::Seconds,
+            TimeName::Ms => TimeUnit::Milliseconds,
+            TimeName::Us => TimeUnit::Microseconds,
+            TimeName::Ns => TimeUnit::Nanoseconds,
+        }
+    }
+}
+
+impl From<EyeName> for Eye {
+    fn from(name: EyeName) -> Self {
+        match name {
+            EyeName::Left => Eye::Left,
+            EyeName::Right => Eye::Right,
+        }
+    }
+}
+
+impl From<RowsName> for RowChoice {
+    fn from(name: RowsName) -> Self {
+        match name {
+            RowsName::Fixations => RowChoice::Fixations,
+            RowsName::Samples => RowChoice::Samples,
+        }
+    }
+}
+
+impl From<OutsideName> for Outside {
+    fn from(name: OutsideName) -> Self {
+        match name {
+            OutsideName::Drop => Outside::Drop,
+            OutsideName::Clamp => Outside::Clamp,
+        }
+    }
+}
+
+impl From<DownsizeName> for Downsize {
+    fn from(name: DownsizeName) -> Self {
+        match name {
+            DownsizeName::Floor => Downsize::Floor,
+            DownsizeName::Round => Downsize::Round,
+            DownsizeName::Ceil => Downsize::Ceil,
+        }
+    }
+}
+
+impl From<RunsName> for RunsBy {
+    fn from(name: RunsName) -> Self {
+        match name {
+            RunsName::Time => RunsBy::Time,
+            RunsName::Count => RunsBy::Count,
+        }
+    }
+}

@@ -1,0 +1,162 @@
+//! What was read, used and dropped, in a few aligned lines.
+
+use crate::hints::encode::{flag, with_flags};
+use std::fmt::Write;
+use veilpath::encode::{Dropped, EncodeField, EncodeNote, Summary};
+
+/// The summary for people.
+pub(super) fn text(summary: &Summary) -> String {
+    let mut lines = Lines::default();
+    let mut formats: Vec<String> = Vec::new();
+    for file in &summary.files {
+        let named = format!("{} ({})", file.title, file.format);
+        if !formats.contains(&named) {
+            formats.push(named);
+        }
+    }
+    lines.add("format", &formats.join(", "));
+    if summary.files.len() > 1 {
+        lines.add("files", &summary.files.len().to_string());
+    }
+    lines.add("rows read", &summary.rows_read.to_string());
+    lines.add("rows used", &summary.rows_used.to_string());
+    let reasons = summary.dropped.iter();
+    let reasons = reasons.map(|(reason, count)| format!("{count} {}", reason_name(*reason)));
+    lines.add(
+        "dropped",
+        &counted_parts(summary.dropped.values().sum(), reasons),
+    );
+    if !summary.left_out.is_empty() {
+        let labels = summary.left_out.iter();
+        let labels = labels.map(|(label, count)| format!("{count} {label}"));
+        let all = counted_parts(summary.left_out.values().sum(), labels);
+        let text = format!("{all}, by the labels of events");
+        lines.add("left out", &with_flags(&text, &[EncodeField::Events]));
+    }
+    if summary.removed_runs > 0 {
+        let runs = format!("{} shorter than the minimum dwell", summary.removed_runs);
+        lines.add("short runs", &runs);
+    }
+    lines.add("scanpaths", &scanpaths(summary));
+    let length = format!(
+        "{:.1} letters on average, {} to {}",
+        summary.mean_length, summary.min_length, summary.max_length
+    );
+    lines.add("length", &length);
+    for assumption in &summary.assumed {
+        lines.add(
+            "assumed",
+            &with_flags(&assumption.text, &assumption.changed_by),
+        );
+    }
+    for note in &summary.notes {
+        let text = match note {
+            EncodeNote::NoEffect { field, .. } => format!("{} {note}", flag(*field)),
+            note => with_flags(&note.to_string(), note.fields()),
+        };
+        lines.add("note", &text);
+    }
+    lines.0
+}
+
+fn scanpaths(summary: &Summary) -> String {
+    let mut text = format!(
+        "{} of {}",
+        summary.scanpaths,
+        counted(summary.participants, "participant", "participants")
+    );
+    if summary.stimuli > 0 {
+        let stimuli = counted(summary.stimuli, "stimulus", "stimuli");
+        text.push_str(&format!(" on {stimuli}"));
+    } else if summary.scanpaths > 0 {
+        text.push_str(", without a stimulus (--stimulus or --file-name names it)");
+    }
+    if summary.empty > 0 {
+        let empty = format!(", {} empty (--drop-empty leaves them out)", summary.empty);
+        text.push_str(&empty);
+    }
+    if summary.empty_left_out > 0 {
+        text.push_str(&format!(", {} empty left out", summary.empty_left_out));
+    }
+    text
+}
+
+#[derive(Default)]
+struct Lines(String);
+
+impl Lines {
+    fn add(&mut self, label: &str, text: &str) {
+        // Writing to a string does not fail.
+        let _ = writeln!(self.0, "{label:<11}{text}");
+    }
+}
+
+/// `7 (4 lost, 3 outside)`.
+fn counted_parts(all: u64, parts: impl Iterator<Item = String>) -> String {
+    let parts: Vec<String> = parts.collect();
+    match parts.len() {
+        0 => all.to_string(),
+        _ => format!("{all} ({})", parts.join(", ")),
+    }
+}
+
+/// The reason as it is in the JSON summary.
+fn reason_name(reason: Dropped) -> String {
+    match serde_json::to_value(reason) {
+        Ok(serde_json::Value::String(name)) => name,
+        _ => "other".into(),
+    }
+}
+
+fn counted(count: usize, one: &str, many: &str) -> String {
+    format!("{count} {}", if count == 1 { one } else { many })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veilpath::encode::{Assumption, FileSummary, NoEffect};
+
+    #[test]
+    fn people_get_aligned_lines() {
+        let file = FileSummary {
+            title: "a table".into(),
+            format: "table".into(),
+            ..FileSummary::default()
+        };
+        let summary = Summary {
+            rows_read: 7,
+            rows_used: 4,
+            dropped: [(Dropped::Lost, 1), (Dropped::OtherEvent, 2)].into(),
+            left_out: [("SACC".to_string(), 2)].into(),
+            scanpaths: 3,
+            mean_length: 7.0 / 3.0,
+            max_length: 4,
+            empty: 1,
+            participants: 2,
+            stimuli: 1,
+            assumed: vec![Assumption {
+                text: "pixels".into(),
+                changed_by: vec![EncodeField::Units],
+            }],
+            notes: vec![EncodeNote::NoEffect {
+                field: EncodeField::Rate,
+                reason: NoEffect::OnlyFixations,
+            }],
+            files: vec![file],
+            ..Summary::default()
+        };
+        let expected = "\
+format     a table (table)
+rows read  7
+rows used  4
+dropped    3 (1 lost, 2 other-event)
+left out   2 (2 SACC), by the labels of events (--events)
+scanpaths  3 of 2 participants on 1 stimulus, 1 empty (--drop-empty leaves them out)
+length     2.3 letters on average, 0 to 4
+assumed    pixels (--units)
+note       --rate has no effect: it is for raw gaze, and all rows are fixations
+";
+        assert_eq!(text(&summary), expected);
+    }
+}

@@ -1,0 +1,58 @@
+//! The fields of reading and encoding as flags.
+
+use veilpath::ReadError;
+use veilpath::encode::EncodeField;
+
+/// The error's text with the flags that its remedy is about.
+pub(crate) fn read_error(error: &ReadError) -> String {
+    with_flags(&error.to_string(), &error.fields)
+}
+
+/// A text with the flags that it is about.
+pub(crate) fn with_flags(text: &str, fields: &[EncodeField]) -> String {
+    if fields.is_empty() {
+        return text.to_string();
+    }
+    let flags: Vec<&str> = fields.iter().map(|field| example(*field)).collect();
+    format!("{text} ({})", flags.join(", "))
+}
+
+/// The name of a flag.
+pub(crate) fn flag(field: EncodeField) -> &'static str {
+    let example = example(field);
+    example.split(' ').next().unwrap_or(example)
+}
+
+/// A flag with a value where one helps to understand it.
+fn example(field: EncodeField) -> &'static str {
+    match field {
+        EncodeField::Format => "--input-format NAME",
+        EncodeField::Screen => "--screen 1920x1080",
+        EncodeField::ScreenCm => "--screen-cm 52x29",
+        EncodeField::Distance => "--distance 60",
+        EncodeField::Units => "--units",
+        EncodeField::TimeUnit => "--time-unit",
+        EncodeField::Rate => "--rate 120",
+        EncodeField::FlipY => "--flip-y",
+        EncodeField::Eye => "--eye",
+        EncodeField::Rows => "--rows",
+        EncodeField::Events => "--events",
+        EncodeField::Participant => "--participant",
+        EncodeField::Stimulus => "--stimulus",
+        EncodeField::NameTemplate => "--file-name 'video{stimulus}_p{participant}'",
+        EncodeField::Columns => "--columns OURS=THEIRS",
+        EncodeField::Grid => "--grid 7x7",
+        EncodeField::AoiFile => "--aoi FILE",
+        EncodeField::AoiColumn => "--aoi-column",
+        EncodeField::Notation => "--alphabet",
+        EncodeField::Bin => "--bin 50",
+        EncodeField::MatlabCompat => "--matlab-compat",
+        EncodeField::DropEmpty => "--drop-empty",
+        EncodeField::MinDwell => "--min-dwell 100",
+        EncodeField::Downsize => "--downsize",
+        EncodeField::Merge => "--no-merge",
+        EncodeField::MaxRepeats => "--max-repeats 3",
+        EncodeField::MaxGap => "--max-gap 75",
+        EncodeField::Runs => "--runs",
+    }
+}

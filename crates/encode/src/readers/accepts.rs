@@ -1,0 +1,149 @@
+//! What the user can say about files of a format, and what has no effect because the format settles it itself.
+
+use super::Format;
+use crate::{EncodeField, EncodeNote, Eye, NoEffect, ReadOptions};
+
+/// The options that can change what is read from files of a format.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Accepts {
+    /// The unit of coordinates.
+    pub units: bool,
+    /// The unit of times.
+    pub time_unit: bool,
+    /// One of two eyes.
+    pub eye: bool,
+    /// The names of columns.
+    pub columns: bool,
+    /// The choice of events by their labels.
+    pub events: bool,
+}
+
+/// Most formats leave units open, and have one eye and columns of fixed names.
+impl Default for Accepts {
+    fn default() -> Self {
+        Self {
+            units: true,
+            time_unit: true,
+            eye: false,
+            columns: false,
+            events: false,
+        }
+    }
+}
+
+/// The options that have no effect on files of this format.
+pub(crate) fn without_effect(
+    format: &dyn Format,
+    options: &ReadOptions,
+) -> impl Iterator<Item = EncodeNote> + use<> {
+    let accepts = format.accepts();
+    let name = format.name();
+    let given = [
+        (
+            EncodeField::Units,
+            options.units.is_some() && !accepts.units,
+        ),
+        (
+            EncodeField::TimeUnit,
+            options.time_unit.is_some() && !accepts.time_unit,
+        ),
+        (EncodeField::Eye, options.eye != Eye::Any && !accepts.eye),
+        (
+            EncodeField::Columns,
+            !options.columns.is_empty() && !accepts.columns,
+        ),
+        (
+            EncodeField::Events,
+            options.events.is_some() && !accepts.events,
+        ),
+    ];
+    given
+        .into_iter()
+        .filter(|(_, idle)| *idle)
+        .map(move |(field, _)| EncodeNote::NoEffect {
+            field,
+            reason: NoEffect::Format(name.to_string()),
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::readers::FORMATS;
+    use crate::readers::recorder::{Recorded, Recorder, tiny_file};
+    use crate::{CoordinateUnit, Input, TimeUnit};
+
+    /// One of our tiny files for each format that is read.
+    const FILES: [(&str, &str); 14] = [
+        ("arff-gaze", "arff-gaze.arff"),
+        ("ehtask", "User_07_Video_02_Task_1.txt"),
+        ("eyelink-asc", "eyelink-asc.asc"),
+        ("gazepoint", "gazepoint.csv"),
+        ("matlab", "matlab.mat"),
+        ("oemc", "QQQ_pond.csv"),
+        ("pupil-fixations", "pupil-fixations.csv"),
+        ("pupil-gaze", "pupil-gaze.csv"),
+        ("salient360", "salient360_fixations.csv"),
+        ("smi-events", "smi-events.txt"),
+        ("smi-samples", "smi-samples.txt"),
+        ("table", "table.csv"),
+        ("visual-search-json", "visual-search-json.json"),
+        ("xu360", "video007_p012.txt"),
+    ];
+
+    /// What is read, or `None` where the options are refused.
+    fn read(format: &dyn Format, file: &str, options: &ReadOptions) -> Option<Vec<Recorded>> {
+        let mut recorder = Recorder::default();
+        let input = Input::open(&tiny_file(file)).unwrap();
+        format.read(input, options, &mut recorder).ok()?;
+        Some(recorder.recordings)
+    }
+
+    /// Each option is said to have no effect where nothing that it can say changes what is read, and nowhere else.
+    #[test]
+    fn options_have_no_effect_exactly_where_they_change_nothing() {
+        use CoordinateUnit::{Fraction, LonLat, Pixels};
+        use TimeUnit::{Microseconds, Milliseconds, Seconds};
+        for (name, file) in FILES {
+            let format = *FORMATS.iter().find(|format| format.name() == name).unwrap();
+            let screen = ReadOptions {
+                screen: Some((1000.0, 500.0)),
+                ..ReadOptions::default()
+            };
+            let usual = read(format, file, &screen);
+            assert!(usual.is_some(), "{file}");
+            let units = [LonLat, Fraction, Pixels].map(|unit| ReadOptions {
+                units: Some(unit),
+                ..screen.clone()
+            });
+            let times = [Microseconds, Milliseconds, Seconds].map(|unit| ReadOptions {
+                time_unit: Some(unit),
+                ..screen.clone()
+            });
+            for (field, given) in [(EncodeField::Units, units), (EncodeField::TimeUnit, times)] {
+                let idle = given.iter().all(|given| read(format, file, given) == usual);
+                let notes: Vec<EncodeNote> = without_effect(format, &given[0]).collect();
+                let expected = EncodeNote::NoEffect {
+                    field,
+                    reason: NoEffect::Format(name.to_string()),
+                };
+                let expected: Vec<EncodeNote> = idle.then_some(expected).into_iter().collect();
+                assert_eq!(notes, expected, "{field:?} and {name}");
+            }
+        }
+    }
+
+    #[test]
+    fn an_eye_has_no_effect_where_no_file_has_two() {
+        let right = ReadOptions {
+            eye: Eye::Right,
+            ..ReadOptions::default()
+        };
+        for (name, file) in FILES {
+            let format = *FORMATS.iter().find(|format| format.name() == name).unwrap();
+            let changes = read(format, file, &right) != read(format, file, &ReadOptions::default());
+            let idle = without_effect(format, &right).count() > 0;
+            assert!(!idle || !changes, "{name}");
+        }
+    }
+}
