@@ -1,11 +1,12 @@
 //! AES and half gates in the vector registers of x86-64: VAES-512 and AES-NI.
 //!
-//! This is the one file of the crate with unsafe code. Its safe interface are the types [`Vaes512`] and [`AesNi`]: holding one proves
-//! that its instructions were detected. Half gates are here whole, as labels that leave the vector registers between hash
-//! and table cost more than AES does. Round keys of gates are made on the way and never reach memory. Which path runs changes
-//! speed and nothing else: tests compare both with the portable twin, [`crate::aes_portable`].
+//! This is the only file of the crate with unsafe code. Its safe interface is the types [`Vaes512`] and [`AesNi`]: a
+//! value of one proves that its instructions were detected. Half gates are implemented as a whole, because labels
+//! that leave the vector registers between hash and table cost more than AES does. Round keys of gates are computed
+//! on the fly and never reach memory. The choice of the path changes only speed: tests compare both with the portable
+//! implementation, [`crate::aes_portable`].
 //!
-//! Nothing here branches or addresses memory by keys or blocks.
+//! No branch or address depends on keys or blocks.
 #![allow(unsafe_code)]
 
 use crate::block::Block;
@@ -89,7 +90,7 @@ fn store_128(blocks: &mut [Block; 1], value: __m128i) {
     unsafe { _mm_storeu_si128(blocks.as_mut_ptr().cast(), value) }
 }
 
-/// The kernel for vectors of `$width` blocks. The instruction sets differ in names alone, so the code is written once.
+/// The kernel for vectors of `$width` blocks. The instruction sets differ only in names, so the code is written once.
 macro_rules! kernel {
     (
         $name:ident, $token:ident, $features:literal, $vector:ty, $width:literal, $load:ident, $store:ident,
@@ -99,7 +100,7 @@ macro_rules! kernel {
         mod $name {
             use super::*;
 
-            /// Vectors of labels in flight; each brings two keys and up to four blocks.
+            /// Vectors of labels in flight; each has two keys and up to four blocks.
             const AT_ONCE: usize = 2;
 
             /// Evaluating has half the blocks per key, so more keys fit.
@@ -116,7 +117,7 @@ macro_rules! kernel {
                 $xor($xor(sums, $shift::<8>(sums)), mixed)
             }
 
-            /// Encrypts the states that belong to each key; round keys are made on the way.
+            /// Encrypts the states that belong to each key; round keys are computed on the fly.
             #[inline]
             #[target_feature(enable = $features)]
             fn rounds<const KEYS: usize, const STATES: usize>(
@@ -251,7 +252,7 @@ macro_rules! kernel {
             fn encrypt_rekeyed(keys: &[Block], blocks: &mut [Block]) {
                 const CHUNK: usize = 4 * $width;
                 for (keys, blocks) in keys.chunks(CHUNK).zip(blocks.chunks_mut(CHUNK)) {
-                    // A last chunk that is not full travels through a full one.
+                    // A last chunk that is not full is copied into a full one.
                     let mut padded = [[Block::ZERO; CHUNK]; 2];
                     padded[0][..keys.len()].copy_from_slice(keys);
                     padded[1][..blocks.len()].copy_from_slice(blocks);

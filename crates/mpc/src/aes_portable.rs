@@ -1,4 +1,5 @@
-//! The portable twin of the AES kernel: the `aes` crate, which is constant-time with and without AES instructions.
+//! The portable implementation of the AES kernel: the `aes` crate, which is constant-time with and without AES
+//! instructions.
 
 use crate::block::Block;
 use crate::circuit::LANES;

@@ -3,7 +3,7 @@
 use std::ops::{BitAnd, BitXor, BitXorAssign};
 use zeroize::DefaultIsZeroes;
 
-/// 128 bits. Blocks may be secret, so they have no `Debug`, and comparing them is left to tests.
+/// 128 bits. Blocks may be secret, so they have no `Debug`, and only tests can compare them.
 ///
 /// Two words instead of one `u128`, as compilers put the former into vector registers.
 #[derive(Clone, Copy, Default)]

@@ -1,4 +1,4 @@
-//! The hash that garbling stands on: AES under a key of its own for every half gate.
+//! The hash of garbling: AES under a key of its own for every half gate.
 //!
 //! H(x, i) = E(kᵢ, σ(x)) ⊕ σ(x) with kᵢ = s ⊕ i, E being AES-128, σ a linear orthomorphism, s a public start that the
 //! garbler draws afresh for every session, and i a counter that never repeats. This is the construction of Guo, Katz, Wang, Weng and Yu, "Better
@@ -6,24 +6,31 @@
 //!
 //! # Bound
 //!
-//! Garbling is secure when H is a circular correlation robust hash for the offset Δ: nobody tells H(x⊕Δ, i) ⊕ b·Δ from
-//! random for x, i, b of his choice. With E an ideal cipher, an attacker who makes p calls to AES, against a session of
-//! q half gates, in which no key serves more than μ of them, succeeds with probability at most about
+//! Garbling is secure if H is a circular correlation robust hash for the offset Δ: H(x⊕Δ, i) ⊕ b·Δ is
+//! indistinguishable from random for x, i, b of the attacker's choice. With E an ideal cipher, an attacker that makes
+//! p calls to AES, against a session of q half gates in which no key serves more than μ of them, succeeds with
+//! probability at most about
 //!
 //! > 2·μ·(p + q) / 2¹²⁷
 //!
-//! (127 bits, as the lowest bit of Δ is 1): a call to AES under one of the keys meets one unknown point, not all of them. The paper proves a bound of this form
-//! for the hash in the ideal-cipher model, with terms in μ·p and (μ − 1)·q; the number here is meant to be the larger, and to leave room for the step from the hash to garbling. Within a session μ = 1: i counts, and each worker of a session has its own bits of i.
+//! (127 bits, as the lowest bit of Δ is 1): a call to AES under one of the keys meets one unknown point, not all of
+//! them. The paper proves a bound of this form for the hash in the ideal-cipher model, with terms in μ·p and (μ −
+//! 1)·q; the bound above is meant to be the larger, and to leave room for the step from the hash to garbling. Within
+//! a session μ = 1: i counts, and each worker of a session has its own bits of i.
 //!
-//! **The largest session that the limits allow** – 2²⁸ letters on either side, all compared with all, 2⁵⁶ matrix cells of at most 620 AND gates with two half gates each – has
-//! q < 2⁶⁷ (the counter has room for 2⁹⁶ for each worker). An attacker with 2⁸⁰ calls to AES succeeds with probability below 2⁻⁴⁵, to which the gates themselves contribute 2⁻⁵⁹. No line carries such a session: one that fills a line of a
-//! gigabyte per second for a year has q = 2⁵¹. Over many sessions the starts are random: among 2³⁰ sessions as long as that year, 2⁸¹ keys in all, no key serves five half gates but with
-//! probability 2⁻¹¹³, so μ ≤ 4 and the 2⁸⁰ calls succeed against any of them with probability 2⁻⁴².
+//! **The largest session that the limits allow** – 2²⁸ letters on either side, all compared with all, 2⁵⁶ matrix
+//! cells of at most 620 AND gates with two half gates each – has q < 2⁶⁷ (the counter has room for 2⁹⁶ for each
+//! worker). An attacker with 2⁸⁰ calls to AES succeeds with probability below 2⁻⁴⁵, to which the gates themselves
+//! contribute 2⁻⁵⁹. No connection can carry such a session: one that uses a gigabyte per second for a year has q =
+//! 2⁵¹. Over many sessions the starts are random: among 2³⁰ sessions as long as that year, 2⁸¹ keys in all, the
+//! probability that any key serves five half gates is 2⁻¹¹³, so μ ≤ 4 and the 2⁸⁰ calls succeed against any of them
+//! with probability 2⁻⁴².
 //!
-//! A hash with one fixed AES key (the tweaked TMMO of Guo, Katz, Wang and Yu, S&P 2020) loses a factor q instead: about 2·p·q/2¹²⁷, which for
-//! that session of a year and the same attacker says nothing any more (2⁵, and 2⁻⁶ for a session of 2⁴⁰ half gates), because every call to AES meets every gate. It would take about half of the vector
-//! instructions. But re-keyed gates already make 2.5 gigabytes of tables per second and core where the processor has VAES, more than an
-//! encrypted line carries, so the better bound costs little.
+//! A hash with one fixed AES key (the tweaked TMMO of Guo, Katz, Wang and Yu, S&P 2020) loses a factor q instead:
+//! about 2·p·q/2¹²⁷, which is meaningless for that session of a year and the same attacker (2⁵, and 2⁻⁶ for a session
+//! of 2⁴⁰ half gates), because every call to AES meets every gate. It would take about half of the vector
+//! instructions. But re-keyed gates already produce 2.5 gigabytes of tables per second and core if the processor has
+//! VAES, more than an encrypted connection carries, so the better bound costs little.
 //! A bare π(x)⊕x would be broken at once: for b = 1 a table would give E(x⊕Δ)⊕x, which decrypts to Δ.
 
 use crate::block::Block;
@@ -39,7 +46,7 @@ pub struct TweakedHash {
 }
 
 impl TweakedHash {
-    /// A hash whose keys are `start` plus the tweak. The start is public, random, and of one use.
+    /// A hash whose keys are `start` plus the tweak. The start is public, random, and used once.
     pub fn new(kernel: Kernel, start: Block) -> Self {
         Self { kernel, start }
     }

@@ -1,7 +1,7 @@
 //! AES-128 at the speed of the processor: VAES-512, AES-NI, or the portable `aes` crate, chosen at run time.
 //!
-//! A [`Kernel`] computes plain AES – many blocks under one key, or one block under each of many keys – and whole half gates. What it
-//! computes is said in [`crate::hash`] and [`crate::half_gates`]; which one it is changes speed and nothing else.
+//! A [`Kernel`] computes plain AES (many blocks under one key, or one block under each of many keys) and whole half
+//! gates. [`crate::hash`] and [`crate::half_gates`] define what it computes; kernels differ only in speed.
 
 #[cfg(target_arch = "x86_64")]
 use crate::aes_kernel::{AesNi, Vaes512};
@@ -12,7 +12,7 @@ use aes::Aes128;
 #[cfg(target_arch = "x86_64")]
 use zeroize::Zeroize;
 
-/// A way to compute AES that this processor has.
+/// An implementation of AES that this processor supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kernel(Kind);
 
@@ -25,7 +25,7 @@ enum Kind {
     Portable,
 }
 
-/// A label as the block that it is. For this crate alone: outside, a label is no number.
+/// A label as a block. Only for this crate: outside, a label is not a number.
 pub(crate) trait AsBlock: Copy {
     fn block(self) -> Block;
 }
@@ -60,14 +60,14 @@ pub(crate) struct Tables {
     pub(crate) evaluator: Lanes,
 }
 
-/// What garbling a gate makes.
+/// The result of garbling a gate.
 #[derive(Default)]
 pub(crate) struct Garbled {
     pub(crate) zero: Lanes,
     pub(crate) tables: Tables,
 }
 
-/// The round keys of one AES key, in the form that the kernel which made them wants. Erased when dropped.
+/// The round keys of one AES key, in the format of the kernel that expanded them. Erased when dropped.
 #[derive(Clone)]
 pub(crate) struct Schedule(ScheduleKind);
 
@@ -90,17 +90,17 @@ impl Drop for Schedule {
 }
 
 impl Kernel {
-    /// The fastest one here.
+    /// The fastest kernel on this machine.
     pub fn best() -> Self {
         Self::available().pop().unwrap_or(Self::portable())
     }
 
-    /// The one that is everywhere.
+    /// The portable kernel, which every machine has.
     pub fn portable() -> Self {
         Self(Kind::Portable)
     }
 
-    /// All that work here, slowest first, for tests and benches.
+    /// All kernels that this machine supports, slowest first, for tests and benches.
     pub fn available() -> Vec<Self> {
         #[allow(unused_mut, reason = "only x86-64 has more than one")]
         let mut kernels = vec![Self::portable()];

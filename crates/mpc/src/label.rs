@@ -1,8 +1,8 @@
 //! Wire labels and the offset between them.
 //!
 //! Free XOR (Kolesnikov and Schneider, ICALP 2008): the label for 1 is the label for 0 plus the garbler's offset Δ.
-//! The garbler's and the evaluator's labels are different types, so that neither code can take one for the other:
-//! whoever holds both labels of a wire knows Δ and with it everything.
+//! The garbler's and the evaluator's labels are different types, so that code cannot confuse them: a party with both
+//! labels of a wire knows Δ and with it everything.
 
 use crate::block::Block;
 use crate::kernel::AsBlock;
@@ -19,7 +19,7 @@ impl Delta {
         Self(Block::new(random_block(rng).value() | 1))
     }
 
-    /// The offset as a block, for those who mask with it.
+    /// The offset as a block, for masking.
     pub(crate) fn block(&self) -> Block {
         self.0
     }
@@ -31,12 +31,12 @@ impl Drop for Delta {
     }
 }
 
-/// What the garbler holds of a wire: the label that stands for 0.
+/// The garbler's part of a wire: the label for 0.
 #[derive(Clone, Copy, Default)]
 #[repr(transparent)]
 pub struct ZeroLabel(pub(crate) Block);
 
-/// What the evaluator holds of a wire: the label of the value it has, which tells nothing about that value.
+/// The evaluator's part of a wire: the label of its value, which reveals nothing about that value.
 #[derive(Clone, Copy, Default)]
 #[repr(transparent)]
 pub struct ActiveLabel(pub(crate) Block);
@@ -52,14 +52,14 @@ impl ZeroLabel {
         ActiveLabel(self.0 ^ (Block::mask(bit) & delta.block()))
     }
 
-    /// The zero label of the wire that carries this one's value plus `bit`, for which the evaluator keeps her label. No
-    /// branch depends on the bit.
+    /// The zero label of the wire that carries this one's value plus `bit`, for which the evaluator keeps its label.
+    /// No branch depends on the bit.
     pub fn flipped(self, bit: bool, delta: &Delta) -> Self {
         Self(self.of(bit, delta).0)
     }
 
     /// The colour of the label for 0. Together with the colour of an [`ActiveLabel`] it gives the wire's value, so it
-    /// is shown for outputs alone.
+    /// is revealed only for outputs.
     pub fn colour(self) -> bool {
         self.0.low_bit()
     }

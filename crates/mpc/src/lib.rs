@@ -2,17 +2,17 @@
 //!
 //! | module | its job |
 //! |---|---|
-//! | [`kernel`], [`hash`] | AES at the speed of the processor, and the hash that garbling stands on, with its bound |
+//! | [`kernel`], [`hash`] | AES at the speed of the processor, and the hash of garbling with its bound |
 //! | [`label`], [`half_gates`] | wire labels; garbling and evaluating AND gates, many lanes at a time |
 //! | [`circuit`] | gadgets and the cells of alignment matrices, the same code in the clear, garbled and evaluated |
 //! | [`wavefront`] | sweeping matrices along their anti-diagonals, in memory O(m + n) |
 //! | [`ot`] | oblivious transfer: base, correlated, random, 1 out of N, and the look-up of substitution costs |
-//! | [`alignment`] | all of it put together: sessions of two parties |
-//! | [`lane`] | parts of a session that run beside each other |
+//! | [`alignment`] | the combination of all: sessions of two parties |
+//! | [`worker`] | parts of a session that run in parallel |
 //!
-//! Everything here is secure against **semi-honest** parties, who follow the protocol and keep what they see, with 128 bits; [`alignment`] says who
-//! learns what. It does not hold against a party that breaks the protocol on purpose. Lengths, costs and the alphabet are public; letters are
-//! not. The channel has to be encrypted and authenticated by whoever brings it.
+//! Everything in this crate is secure against **semi-honest** parties, which follow the protocol and keep what they
+//! see, with 128 bits; [`alignment`] says who learns what. It is not secure against malicious parties. Lengths, costs
+//! and the alphabet are public; letters are not. The caller has to provide an encrypted and authenticated channel.
 //!
 //! Labels, offsets, seeds and letters have no `Debug` form. Offset, seeds and buffers of labels are erased when dropped. Code that handles
 //! secrets has no branches and no addresses that depend on them.

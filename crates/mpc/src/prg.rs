@@ -7,9 +7,9 @@ use rand::CryptoRng;
 
 use crate::label::random_block;
 
-/// A stream of pseudorandom blocks. Under the assumption that AES is a pseudorandom permutation, b blocks differ from random ones with
-/// advantage at most b²/2¹²⁹. The longest streams are those of correlated transfers: a session that fills a line of a gigabyte per second for a year uses
-/// 2⁴² blocks of one seed, 2⁻⁴⁵.
+/// A stream of pseudorandom blocks. If AES is a pseudorandom permutation, b blocks differ from random ones with
+/// advantage at most b²/2¹²⁹. The longest streams are those of correlated transfers: a session that uses a gigabyte
+/// per second for a year uses 2⁴² blocks of one seed, 2⁻⁴⁵.
 pub(crate) struct Prg {
     kernel: Kernel,
     schedule: Schedule,
@@ -70,7 +70,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn no_two_lanes_and_trees_share_a_block() {
+    fn no_two_workers_and_trees_share_a_block() {
         let mut seen = BTreeSet::new();
         for tree in 0..3 {
             let first = Prg::of_tree(Kernel::best(), Block::new(7), tree);

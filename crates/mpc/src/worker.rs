@@ -1,9 +1,9 @@
-//! Workers: parts of a session that run beside each other, each with a channel of its own.
+//! Workers: parts of a session that run in parallel, each on a thread and with a channel of its own.
 //!
-//! All workers of a session share the offset Δ, the base transfers and the keys of letters. What must not repeat under them is kept
-//! apart by the number of the worker:
+//! All workers of a session share the offset Δ, the base transfers and the keys of letters. The number of the worker
+//! keeps apart what must not repeat under them:
 //!
-//! | what | where the worker goes |
+//! | what | where the worker's number goes |
 //! |---|---|
 //! | AES keys of half gates (see [`crate::hash`]) | bits 96 and up of the tweak; a gate's own number has 68 |
 //! | streams of the seed trees (see [`crate::ot::correlated`]) | the upper half of the counter block's second word |
@@ -14,18 +14,18 @@
 
 use crate::error::MpcError;
 
-/// Which part of a session.
+/// The number of a worker of a session.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Worker(u32);
 
 /// Workers that a session may have.
 pub const MAX_WORKERS: u32 = 32;
 
-/// Comparisons that a worker may have: what is left of 32 bits.
+/// Comparisons that a worker may have: the rest of 32 bits.
 pub(crate) const COMPARISONS: u32 = u32::MAX / MAX_WORKERS + 1;
 
 impl Worker {
-    /// The one that every session starts with.
+    /// The worker that every session starts with.
     pub const FIRST: Self = Self(0);
 
     /// The worker with this number, which is below [`MAX_WORKERS`].
@@ -53,10 +53,10 @@ impl Worker {
     }
 }
 
-/// The workers that were made already: streams and keys of a worker must not be used twice.
+/// The workers that were created: streams and keys of a worker must not be used twice.
 pub(crate) struct Claims(u32);
 
-/// The first worker is there from the start.
+/// The first worker exists from the start.
 impl Default for Claims {
     fn default() -> Self {
         Self(1)
@@ -64,7 +64,7 @@ impl Default for Claims {
 }
 
 impl Claims {
-    /// Of a worker that may make no others.
+    /// For a worker that may create no others.
     pub(crate) fn none() -> Self {
         Self(u32::MAX)
     }
@@ -72,7 +72,7 @@ impl Claims {
     pub(crate) fn claim(&mut self, worker: Worker) -> Result<(), MpcError> {
         let bit = 1 << worker.0;
         if self.0 & bit != 0 {
-            return Err(MpcError::Misuse("a worker can be made once"));
+            return Err(MpcError::Misuse("a worker can be created once"));
         }
         self.0 |= bit;
         Ok(())
@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_lane_is_made_once_and_by_the_first() {
+    fn a_worker_is_created_once_and_by_the_first() {
         let mut claims = Claims::default();
         let worker = |number| Worker::new(number).unwrap();
         assert!(claims.claim(Worker::FIRST).is_err());
@@ -95,7 +95,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_for_workers_do_not_meet() {
+    fn numbers_of_workers_do_not_overlap() {
         let last = Worker::new(MAX_WORKERS - 1).unwrap();
         let before = Worker::new(MAX_WORKERS - 2).unwrap();
         assert_eq!(

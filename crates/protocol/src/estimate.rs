@@ -25,7 +25,7 @@ pub struct Work {
     pub padded: bool,
 }
 
-/// What a job will cost, by the engine's formula. Time is stated for a common machine and a fast line.
+/// What a job will cost, by the engine's formula. The time is for a common machine and a fast connection.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// Bytes from the joining side to the host.

@@ -1,10 +1,10 @@
 //! Engines that run scanpath comparisons between two roles over a [`Channel`].
 //!
-//! Two institutions take part: the *host* (Alice) and the one that *joins* (Bob). Both hold the same [`Spec`] and the
-//! same list of pairs; each brings its own scanpaths. An engine gives one answer per pair, the score or a bit of it; what else a side learns on
-//! the way is the engine's to say ([`Engine::revealed`]), and the outcome carries it along.
+//! Two institutions take part: the *host* and the *joining side*. Both have the same [`Spec`] and the same list of
+//! pairs; each has its own scanpaths. An engine gives one answer per pair, the score or one bit. What else a side
+//! learns is documented by the engine ([`Engine::revealed`]) and part of the outcome.
 //!
-//! This crate knows no sockets, files or clocks: a [`Channel`] moves bytes, and callers measure time.
+//! This crate uses no sockets, files or clocks: a [`Channel`] moves bytes, and callers measure time.
 
 pub mod engines;
 mod error;

@@ -1,4 +1,5 @@
-//! Both roles in one process without a network: for an institution that compares its own cohorts in the clear, and for tests.
+//! Both roles in one process without a network, for an institution that compares its own cohorts in the clear, and
+//! for tests.
 
 use crate::outcome::labels;
 use crate::{
@@ -7,10 +8,10 @@ use crate::{
 };
 use veilpath_metrics::{Cohort, Scanpath};
 
-/// Runs both roles of the spec's engine over an in-memory channel. The
-/// observer hears of the host's side. The outcome's time is left at zero: the caller has the clock.
+/// Runs both roles of the spec's engine over an in-memory channel. The observer sees the host's side. The outcome's
+/// time is zero: the caller has the clock.
 ///
-/// What two institutions would do on one machine, with TLS and all, is `compare_on_loopback` of `veilpath-session`.
+/// `compare_on_loopback` of `veilpath-session` runs what two institutions would run, with TLS, on one machine.
 pub fn compare_locally(
     spec: Spec,
     a: &Cohort,
@@ -36,7 +37,7 @@ pub fn compare_locally(
     let (host, join) = std::thread::scope(|scope| {
         let join = scope.spawn(move || engine.run(&join_job, &mut join_end, &()));
         let host = engine.run(&host_job, &mut host_end, observer);
-        // Dropping an end wakes the other role where this one failed.
+        // Dropping an end wakes the other role if this one failed.
         let traffic = host_end.traffic();
         drop(host_end);
         (host.map(|answers| (answers, traffic)), join.join())
@@ -50,7 +51,9 @@ pub fn compare_locally(
         return Err(ProtocolError::PeerMisbehaved(Misbehaviour::ResultsDiffer));
     }
     if !answers.iter().all(|answer| spec.allows(answer)) {
-        return Err(ProtocolError::Internal("an engine told something else"));
+        return Err(ProtocolError::Internal(
+            "an engine gave an answer of another kind",
+        ));
     }
     let answers = pairs.iter().zip(answers);
     let answers = answers.map(|(&(a, b), answer)| (a, b, answer));

@@ -8,14 +8,14 @@ use veilpath_metrics::Cohort;
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PairRule {
-    /// Equal stimuli where both cohorts have stimuli, else everything with everything.
+    /// Equal stimuli if both cohorts have stimuli, else everything with everything.
     #[default]
     SameStimulus,
     /// Everything with everything.
     All,
 }
 
-/// The most pairs that one comparison takes: at some 200 bytes each while they are computed and written, more would not
+/// The most pairs of one comparison. Each takes some 200 bytes while it is computed and written, so more would not
 /// fit the memory of a common machine.
 pub const MAX_PAIRS: u64 = 50_000_000;
 
@@ -32,7 +32,7 @@ pub struct PairCount {
     pub left_out_of_b: usize,
 }
 
-/// Counts what [`pairs_of`] would list; numbers beyond all bounds stop at the largest.
+/// Counts what [`pairs_of`] would list; numbers that do not fit stop at the largest.
 pub fn count_pairs(rule: PairRule, a: &Cohort, b: &Cohort) -> PairCount {
     let by_stimulus = by_stimulus(rule, a, b);
     let (first, second) = (sizes(a, by_stimulus), sizes(b, by_stimulus));
@@ -55,7 +55,7 @@ pub fn count_pairs(rule: PairRule, a: &Cohort, b: &Cohort) -> PairCount {
     count
 }
 
-/// Scanpaths and letters by stimulus; all under `None` where stimuli do not count.
+/// Scanpaths and letters by stimulus; all under `None` if stimuli do not matter.
 fn sizes(cohort: &Cohort, by_stimulus: bool) -> HashMap<Option<&str>, (usize, u64)> {
     let mut sizes: HashMap<Option<&str>, (usize, u64)> = HashMap::new();
     for entry in &cohort.entries {

@@ -1,5 +1,5 @@
-//! Both roles of every engine receive scripts, corrupted scripts and random bytes: each run ends in a result or a typed error, never in a panic. The
-//! same every time; the fuzz targets go on from here.
+//! Both roles of every engine against scripts, corrupted scripts and random bytes: a typed error or the end, never a panic.
+//! Deterministic; the fuzz targets start from the same scripts.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 #[path = "../../../fuzz/src/scripts.rs"]
@@ -17,9 +17,9 @@ const ANNOUNCED: u8 = 64;
 const ONE_LETTER: u8 = 1 << 4;
 const HARDENED: u8 = 128;
 
-/// Bob with one letter against Alice with one: a row of costs, one cell, the result.
+/// A matrix owner with one letter against a key holder with one: a row of costs, one cell, the result.
 const BOB: [u8; 20] = [
-    1, 1, // his length
+    1, 1, // its length
     2, 1, 0, 0, // one row of costs, please
     2, 0, 1, 0, // one minimum
     4, 9, // masked candidates: small numbers, as far as anyone can tell
@@ -27,7 +27,7 @@ const BOB: [u8; 20] = [
     1, 0, 4, 1, // of the first pair, an encryption of 1
 ];
 
-/// Alice with one letter against Bob with one.
+/// A key holder with one letter against a matrix owner with one.
 const ALICE: [u8; 10] = [
     1, 1, // her length
     3, 0, // her key
@@ -36,9 +36,9 @@ const ALICE: [u8; 10] = [
     1, 1, // the result
 ];
 
-/// Bob with hardened masks: a cell of four slots is two ciphertexts of 512 bits.
+/// A matrix owner with hardened masks: a cell of four slots is two ciphertexts of 512 bits.
 const HARDENED_BOB: [u8; 22] = [
-    1, 1, // his length
+    1, 1, // its length
     2, 1, 0, 0, // one row of costs, please
     2, 0, 1, 0, // one minimum
     4, 9, 4, 9, // differences and padded candidates, as far as anyone can tell
@@ -46,7 +46,7 @@ const HARDENED_BOB: [u8; 22] = [
     1, 0, 4, 1, // of the first pair, an encryption of 1
 ];
 
-/// Alice with hardened masks: a minimum is a padded candidate and two bits that name it.
+/// A key holder with hardened masks: a minimum is a padded candidate and two bits that name it.
 const HARDENED_ALICE: [u8; 14] = [
     1, 1, // her length
     3, 0, // her key
@@ -55,38 +55,43 @@ const HARDENED_ALICE: [u8; 14] = [
     1, 1, // the result
 ];
 
-/// What Bob of the engine `garbled` says to Alice: a length, one lane, his point, and bytes enough for everything after.
+/// What the evaluator of the engine `garbled` sends: a length, one worker, its point, and enough bytes for the rest.
 const GARBLED_BOB: [u8; 10] = [HOST | ONE_LETTER, 1, 1, 1, 0, 1, 1, 2, 1, 3];
 
-/// What Alice says to him: the same with a point for each base transfer.
+/// What the garbler sends: the same with a point for each base transfer.
 const GARBLED_ALICE: [u8; 10] = [JOIN | ONE_LETTER, 1, 1, 1, 0, 1, 1, 2, 128, 3];
 
-/// With so many times 256 bytes at the end.
+/// With `times` times 256 bytes at the end.
 fn with_bytes(script: [u8; 10], times: u8) -> Vec<u8> {
     [&script[..], &[times]].concat()
 }
 
-fn bob() -> Vec<u8> {
+fn matrix_owner() -> Vec<u8> {
     [&[HOST | ONE_LETTER, 1], &BOB[..]].concat()
 }
 
-fn alice() -> Vec<u8> {
+fn key_holder() -> Vec<u8> {
     [&[JOIN | ONE_LETTER | PAPER, 1], &ALICE[..]].concat()
 }
 
-fn hardened_bob() -> Vec<u8> {
+fn hardened_matrix_owner() -> Vec<u8> {
     [&[HOST | ONE_LETTER | HARDENED, 1], &HARDENED_BOB[..]].concat()
 }
 
-fn hardened_alice() -> Vec<u8> {
+fn hardened_key_holder() -> Vec<u8> {
     [&[JOIN | ONE_LETTER | HARDENED, 1], &HARDENED_ALICE[..]].concat()
 }
 
 fn paillier_scripts() -> [Vec<u8>; 4] {
-    [bob(), alice(), hardened_bob(), hardened_alice()]
+    [
+        matrix_owner(),
+        key_holder(),
+        hardened_matrix_owner(),
+        hardened_key_holder(),
+    ]
 }
 
-/// A small generator of our own: the same bytes on every machine.
+/// A small generator with the same bytes on every machine.
 struct Numbers(u64);
 
 impl Numbers {
@@ -105,7 +110,7 @@ impl Numbers {
         (0..length).map(|_| self.next().to_le_bytes()[0]).collect()
     }
 
-    fn spoil(&mut self, bytes: &mut Vec<u8>) {
+    fn corrupt(&mut self, bytes: &mut Vec<u8>) {
         for _ in 0..=self.below(3) {
             let at = self.below(bytes.len().max(1)).min(bytes.len());
             match self.below(3) {
@@ -121,7 +126,7 @@ impl Numbers {
     }
 }
 
-/// A peer's fault, or an end; never a contradiction within.
+/// A peer's fault, or an end; never an internal error.
 #[track_caller]
 fn assert_typed(ended: &Ended, script: &[u8]) {
     if let Some(Err(error)) = ended {
@@ -133,7 +138,7 @@ fn assert_typed(ended: &Ended, script: &[u8]) {
 }
 
 #[test]
-fn honest_scripts_come_to_their_end() {
+fn honest_scripts_run_to_the_end() {
     for script in paillier_scripts() {
         assert_eq!(paillier(&script), Some(Ok(1)));
     }
@@ -145,7 +150,7 @@ fn honest_scripts_come_to_their_end() {
 }
 
 #[test]
-fn no_engine_takes_other_lengths_than_were_announced() {
+fn every_engine_refuses_lengths_that_were_not_announced() {
     for script in paillier_scripts() {
         let mut announced = script.clone();
         announced[0] |= ANNOUNCED;
@@ -166,7 +171,7 @@ fn no_engine_takes_other_lengths_than_were_announced() {
 }
 
 #[test]
-fn a_script_that_ends_early_is_a_closed_line() {
+fn a_script_that_ends_early_is_a_closed_channel() {
     for script in paillier_scripts() {
         for length in 2..script.len() - 1 {
             let ended = paillier(&script[..length]);
@@ -178,7 +183,7 @@ fn a_script_that_ends_early_is_a_closed_line() {
 }
 
 #[test]
-fn garbled_scripts_end_in_some_number_or_in_a_typed_error() {
+fn garbled_scripts_end_in_a_number_or_in_a_typed_error() {
     for script in [GARBLED_BOB, GARBLED_ALICE] {
         for choice in [0, 2, 4, 6] {
             let mut whole = with_bytes(script, 64);
@@ -200,13 +205,13 @@ fn garbled_scripts_end_in_some_number_or_in_a_typed_error() {
 }
 
 #[test]
-fn spoilt_scripts_never_panic() {
+fn corrupted_scripts_never_panic() {
     let mut numbers = Numbers(0x5eed);
     let scripts = paillier_scripts();
     let mut ended = 0;
     for round in 0..3000 {
         let mut script = scripts[round % scripts.len()].clone();
-        numbers.spoil(&mut script);
+        numbers.corrupt(&mut script);
         let result = paillier(&script);
         assert_typed(&result, &script);
         ended += usize::from(matches!(result, Some(Ok(_))));

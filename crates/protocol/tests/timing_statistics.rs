@@ -1,4 +1,4 @@
-//! The statistics behind `benches/constant_time`: they see a leak, and they see none where there is none.
+//! The statistics of `benches/constant_time`: they find a leak, and they find none if there is none.
 
 #![allow(clippy::unwrap_used, reason = "a test may stop loudly")]
 #![allow(clippy::cast_precision_loss, reason = "small numbers")]
@@ -13,7 +13,7 @@ use statistics::{Class, DIFFERENT, Measurements, SUSPICIOUS};
 use std::hint::black_box;
 use std::time::Instant;
 
-/// Times around 1000 with a spread of 100, one in twenty delayed by an interruption; fixed inputs take `longer`.
+/// Times around 1000 with a spread of 100, one in twenty distorted by an interruption; fixed inputs take `longer`.
 fn measured(longer: f64) -> Measurements {
     let mut rng = ChaCha20Rng::seed_from_u64(9);
     let mut measurements = Measurements::default();

@@ -38,12 +38,12 @@ pub struct EvaluatorSession<O = Receiver> {
 pub struct EvaluatorComparison {
     /// How many letters the garbler's string has.
     pub rows: usize,
-    /// Her own letters, as places in the letters received.
+    /// Its own letters, as places in the letters received.
     pub columns: Range<usize>,
 }
 
 impl EvaluatorSession<Receiver> {
-    /// Makes the base transfers.
+    /// Runs the base transfers.
     pub fn start(
         kernel: Kernel,
         rng: &mut impl CryptoRng,
@@ -53,8 +53,8 @@ impl EvaluatorSession<Receiver> {
         Self::with_transfers(kernel, correlated, channel)
     }
 
-    /// Another part of the session, for another thread and another channel. The first part makes all others, each
-    /// worker once; keys of letters serve them all.
+    /// A part of the session for another worker, with a channel of its own. The first part creates all others, each
+    /// worker once; all share the keys of letters.
     pub fn for_worker(&mut self, worker: Worker) -> Result<Self, MpcError> {
         self.workers.claim(worker)?;
         Ok(Self {
@@ -69,7 +69,7 @@ impl EvaluatorSession<Receiver> {
 }
 
 impl<O: CorrelatedReceiver> EvaluatorSession<O> {
-    /// A session on transfers that were made some other way.
+    /// A session on given transfers.
     pub fn with_transfers(
         kernel: Kernel,
         correlated: O,
@@ -85,7 +85,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         })
     }
 
-    /// Gets a key for each of her letters. They serve any number of comparisons.
+    /// Gets a key for each of its letters. They serve any number of comparisons.
     pub fn letters(
         &mut self,
         alphabet: usize,
@@ -97,8 +97,8 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         letters::receive(alphabet, letters, first, &mut self.correlated, channel)
     }
 
-    /// Aligns many pairs and folds each matrix into one number. `on_cells` is called with the number of matrix cells finished since its last
-    /// call: a long string takes minutes.
+    /// Aligns many pairs and folds each matrix into one number. `on_cells` is called with the number of matrix cells
+    /// finished since the last call: a long string takes minutes.
     pub fn align<K: Cell>(
         &mut self,
         cell: &K,
@@ -120,7 +120,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         let mut ends = comparisons.iter().map(|comparison| comparison.columns.end);
         if ends.any(|end| end > letters.count()) {
             return Err(MpcError::Misuse(
-                "a comparison with letters that are not there",
+                "a comparison refers to letters that do not exist",
             ));
         }
         let groups = schedule::groups(shapes, width, letters.alphabet());
@@ -206,12 +206,13 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         public_number(&self.evaluator, value, width)
     }
 
-    /// The evaluator herself, for circuits on the numbers of [`EvaluatorSession::align`]; see [`crate::circuit::reduce`].
+    /// The evaluator itself, for circuits on the numbers of [`EvaluatorSession::align`]; see
+    /// [`crate::circuit::reduce`].
     pub fn party(&mut self) -> &mut Evaluator {
         &mut self.evaluator
     }
 
-    /// Shows numbers to the garbler, and to nobody else.
+    /// Reveals numbers to the garbler, and only to it.
     pub fn show(
         &mut self,
         numbers: &[Number<ActiveLabel>],
@@ -222,7 +223,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         Ok(channel.flush()?)
     }
 
-    /// Learns numbers from the garbler, who learns nothing. A number may have up to 64 bits.
+    /// Learns numbers from the garbler, which learns nothing. A number may have up to 64 bits.
     pub fn learn(
         &mut self,
         numbers: &[Number<ActiveLabel>],
@@ -261,7 +262,7 @@ impl Ahead<'_> {
     ) -> Result<(), MpcError> {
         let geometry = &group.geometry;
         if slab.steps.start == 0 {
-            // All cells of the strip before have their labels.
+            // All cells of the previous strip have their labels.
             self.shares = (0..group.len()).map(|_| Vec::new()).collect();
         }
         let mut bits = Bits::with_capacity(slab.cells * self.width);

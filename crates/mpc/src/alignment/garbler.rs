@@ -34,17 +34,17 @@ pub struct GarblerSession<O = Sender> {
     workers: Claims,
 }
 
-/// The garbler's string, as the look-up needs it: for each of his letters, what the cell takes as input against every letter
-/// of the alphabet. Asked for strip by strip, so that a large alphabet needs no table of all pairs.
+/// The garbler's string, as the look-up needs it: for each letter, the inputs of the cell for every letter of the
+/// alphabet. Read strip by strip, so that a large alphabet needs no table of all pairs.
 pub trait Rows {
-    /// How many letters he has.
+    /// How many letters it has.
     fn count(&self) -> usize;
 
     /// Writes the inputs of a row, by the evaluator's letter.
     fn fill(&self, row: usize, inputs: &mut [u64]);
 }
 
-/// Rows of a table that is there already.
+/// Rows of an existing table.
 impl Rows for Vec<&[u64]> {
     fn count(&self) -> usize {
         self.len()
@@ -60,14 +60,14 @@ impl Rows for Vec<&[u64]> {
 
 /// One comparison, as the garbler knows it.
 pub struct GarblerComparison<R> {
-    /// His string.
+    /// Its own string.
     pub rows: R,
     /// The evaluator's letters, as places in the letters sent.
     pub columns: Range<usize>,
 }
 
 impl GarblerSession<Sender> {
-    /// Draws the offset and makes the base transfers.
+    /// Draws the offset and runs the base transfers.
     pub fn start(
         kernel: Kernel,
         rng: &mut impl CryptoRng,
@@ -79,8 +79,8 @@ impl GarblerSession<Sender> {
         Self::with_transfers(kernel, delta, correlated, rng, channel)
     }
 
-    /// Another part of the session, for another thread and another channel. The first part makes all others, each
-    /// worker once; keys of letters serve them all.
+    /// A part of the session for another worker, with a channel of its own. The first part creates all others, each
+    /// worker once; all share the keys of letters.
     pub fn for_worker(&mut self, worker: Worker) -> Result<Self, MpcError> {
         self.workers.claim(worker)?;
         Ok(Self {
@@ -97,7 +97,7 @@ impl GarblerSession<Sender> {
 }
 
 impl<O: CorrelatedSender> GarblerSession<O> {
-    /// A session on transfers that were made some other way; their offset is `delta`.
+    /// A session on given transfers; their offset is `delta`.
     pub fn with_transfers(
         kernel: Kernel,
         delta: Arc<Delta>,
@@ -139,8 +139,8 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         )
     }
 
-    /// Aligns many pairs and folds each matrix into one number. `on_cells` is called with the number of matrix cells finished since its last
-    /// call: a long string takes minutes.
+    /// Aligns many pairs and folds each matrix into one number. `on_cells` is called with the number of matrix cells
+    /// finished since the last call: a long string takes minutes.
     pub fn align<K: Cell, R: Rows>(
         &mut self,
         cell: &K,
@@ -162,7 +162,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         let mut ends = comparisons.iter().map(|comparison| comparison.columns.end);
         if ends.any(|end| end > letters.count()) {
             return Err(MpcError::Misuse(
-                "a comparison with letters that are not there",
+                "a comparison refers to letters that do not exist",
             ));
         }
         self.garbler.finish(channel)?;
@@ -217,7 +217,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
                 let count = geometry.cells_in_step(slab.strip, step) * width;
                 let (inputs, later) = std::mem::take(&mut rest).split_at_mut(count);
                 rest = later;
-                // The wire carries the sum of both shares: his own is folded into the zero label.
+                // The wire carries the sum of both shares: the garbler's is folded into the zero label.
                 let cells = geometry.cells(slab.strip, step);
                 for (at, inputs) in cells.zip(inputs.chunks_exact_mut(width.max(1))) {
                     let share = &shares[at.comparison][at.column];
@@ -234,7 +234,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         Ok(sweep.results(&self.garbler))
     }
 
-    /// Wires of the garbler's own bits: the evaluator gets the labels, which tell her nothing.
+    /// Wires of the garbler's own bits. The evaluator gets the labels, which reveal nothing.
     pub fn own_bits(
         &mut self,
         bits: &[bool],
@@ -251,13 +251,13 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         Ok(wires)
     }
 
-    /// Wires of the evaluator's bits, which she gets by transfer.
+    /// Wires of the evaluator's bits, which it gets by transfer.
     pub fn peer_bits(
         &mut self,
         count: usize,
         channel: &mut impl Channel,
     ) -> Result<Number<ZeroLabel>, MpcError> {
-        // Before he waits for her, she needs all tables that she may be waiting for.
+        // Before the garbler waits, the evaluator needs all tables that it may be waiting for.
         self.garbler.finish(channel)?;
         self.correlated.send(count, channel)
     }
@@ -267,12 +267,12 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         public_number(&self.garbler, value, width)
     }
 
-    /// The garbler himself, for circuits on the numbers of [`GarblerSession::align`]; see [`crate::circuit::reduce`].
+    /// The garbler itself, for circuits on the numbers of [`GarblerSession::align`]; see [`crate::circuit::reduce`].
     pub fn party(&mut self) -> &mut Garbler {
         &mut self.garbler
     }
 
-    /// Shows numbers to the evaluator, and to nobody else.
+    /// Reveals numbers to the evaluator, and only to it.
     pub fn show(
         &mut self,
         numbers: &[Number<ZeroLabel>],
@@ -284,7 +284,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         Ok(channel.flush()?)
     }
 
-    /// Learns numbers from the evaluator, who learns nothing. A number may have up to 64 bits.
+    /// Learns numbers from the evaluator, which learns nothing. A number may have up to 64 bits.
     pub fn learn(
         &mut self,
         numbers: &[Number<ZeroLabel>],
@@ -311,11 +311,11 @@ struct Ahead<'a, K, R> {
     first_number: u32,
     strips: VecDeque<Strip>,
     message: Vec<u8>,
-    /// Slabs of which the columns are sent and the cells are not garbled.
+    /// Slabs whose columns are sent and whose cells are not garbled yet.
     slabs: usize,
 }
 
-/// A strip under way: the tables of all comparisons, and the shares of the columns so far.
+/// A strip in progress: the tables of all comparisons, and the shares of the columns so far.
 struct Strip {
     /// The first comparison of the group, and the strip: they grow in the order of the work.
     place: (usize, usize),
@@ -337,7 +337,7 @@ impl<K: Cell, R: Rows> Ahead<'_, K, R> {
         }
         self.slabs += 1;
         let Some(strip) = self.strips.back_mut() else {
-            return Err(MpcError::Misuse("a strip that was not started"));
+            return Err(MpcError::Misuse("a strip was not started"));
         };
         for step in slab.steps.clone() {
             self.message.clear();
@@ -387,7 +387,7 @@ impl<K: Cell, R: Rows> Ahead<'_, K, R> {
         }
         match self.strips.front() {
             Some(strip) => Ok(&strip.shares),
-            None => Err(MpcError::Misuse("a strip that was not started")),
+            None => Err(MpcError::Misuse("a strip was not started")),
         }
     }
 }

@@ -1,16 +1,16 @@
-//! Aligning many pairs of strings of which each side knows one: everything of this crate put together.
+//! Aligning many pairs of strings of which each side knows one. This module combines the whole crate.
 //!
 //! ```text
 //! garbler (rows, tables of costs)                                        evaluator (columns, letters)
 //!   start:    base transfers and seed trees (≈ 7 kB)       ◀────────▶
-//!             where tweaks start                           ─────────▶
+//!             start of the tweaks                          ─────────▶
 //!   letters:  transfers for the bits of all letters        ◀─────────     4 bytes per bit
 //!   align:    for every slab of anti-diagonals
 //!               columns of masked costs                    ─────────▶     N·w/8 bytes per cell
-//!               transfers for the bits of her shares       ◀─────────     4·w bytes per cell
+//!               transfers for the evaluator's shares       ◀─────────     4·w bytes per cell
 //!               tables                                     ─────────▶     32 bytes per AND gate
 //!             sums or maxima of the last rows: tables      ─────────▶
-//!   reveal:   colours of outputs                           ◀────────▶     one bit each, in the direction of who may know
+//!   reveal:   colours of outputs                           ◀────────▶     one bit each, to the side that may learn it
 //! ```
 //!
 //! ```
@@ -25,7 +25,7 @@
 //!
 //! let (mut channel, mut other_channel) = memory_pair();
 //! let garbler = std::thread::spawn(move || {
-//!     // What the cell takes as input, by the own letter and by the other side's.
+//!     // The input of the cell, by the garbler's letter and the evaluator's.
 //!     let table: Vec<Vec<u64>> = (0..26)
 //!         .map(|x| (0..26).map(|y| UnitCell.input(x == y)).collect())
 //!         .collect();
@@ -54,10 +54,11 @@
 //!
 //! # Who learns what
 //!
-//! Against semi-honest parties, with 128 bits: both learn the shapes, and whoever is shown an output learns it. The garbler sees the evaluator's
-//! bits only as corrections under streams that he does not have; the evaluator sees entries that are masked by the garbler's share or encrypted under keys
-//! that she does not have, one label per wire, and tables. All of it can be simulated from the own input, the shapes and
-//! the outputs. Nothing here holds against a party that breaks the protocol on purpose.
+//! Against semi-honest parties, with 128 bits: both learn the shapes, and the side that an output is revealed to
+//! learns it. The garbler sees the evaluator's bits only as corrections under streams that it does not have. The
+//! evaluator sees entries that are masked by the garbler's share or encrypted under keys that it does not have, one
+//! label per wire, and tables. All of this can be simulated from the party's own input, the shapes and the outputs.
+//! There is no security against a malicious party.
 
 mod evaluator;
 mod garbler;
@@ -101,7 +102,7 @@ impl Fold {
     }
 }
 
-/// The value of decoded bits, lowest first; the first 64 of them count.
+/// The value of decoded bits, lowest first; bits after the first 64 are ignored.
 fn value_of(bits: impl Iterator<Item = bool>) -> u64 {
     bits.take(64)
         .enumerate()

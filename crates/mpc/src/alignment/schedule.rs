@@ -1,4 +1,4 @@
-//! In which portions many alignments are run. Both sides make the same plan from the shapes.
+//! In which groups and slabs many alignments are run. Both sides compute the same schedule from the shapes.
 
 use crate::error::MpcError;
 use crate::ot::lookup::MAX_STRIPS;
@@ -10,19 +10,19 @@ use veilpath_channel::UNREAD_BYTES;
 /// Slabs that columns and transfers are ahead of tables.
 pub const LOOKAHEAD: usize = 2;
 
-/// Input wires of a slab, about: its transfers are one chunk.
+/// Approximate number of input wires of a slab: its transfers are one chunk.
 const SLAB_WIRES: usize = crate::ot::correlated::CHUNK;
 
-/// Rows that are swept in lockstep, about: the wires of a group stay in the second-fastest cache.
+/// Approximate number of rows that are swept in lockstep: the wires of a group stay in the second-fastest cache.
 const GROUP_ROWS: usize = 2048;
 
-// What the evaluator sends ahead – four bytes per transfer – must be on its way without the garbler reading.
+// What the evaluator sends ahead (four bytes per transfer) must not block while the garbler does not read.
 const _: () = assert!(LOOKAHEAD * SLAB_WIRES * 4 <= UNREAD_BYTES);
 
-/// Blocks that the tables of a group's strip may take, about: sixteen megabytes, which only huge alphabets reach.
+/// Approximate limit of the blocks of a group's tables per strip: sixteen megabytes, which only huge alphabets reach.
 const GROUP_TABLE_BLOCKS: usize = 1 << 20;
 
-/// Comparisons that go in lockstep.
+/// Comparisons that run in lockstep.
 pub(super) struct Group {
     /// The first of them.
     pub(super) first: usize,
@@ -44,7 +44,7 @@ pub(super) struct Slab {
     pub(super) cells: usize,
 }
 
-/// The slabs of a group, in order. Nothing is kept of them: a long string has millions.
+/// The slabs of a group, in order. They are not stored: a long string has millions.
 pub(super) fn slabs(geometry: &Geometry, width: usize) -> impl Iterator<Item = Slab> + '_ {
     let mut next = (0, 0);
     std::iter::from_fn(move || {
@@ -84,7 +84,7 @@ pub(super) fn all_slabs(
         .flat_map(move |group| slabs(&group.geometry, width).map(move |slab| (group, slab)))
 }
 
-/// Comparisons that go in lockstep.
+/// Comparisons that run in lockstep.
 pub(super) fn groups(shapes: Vec<Shape>, width: usize, alphabet: usize) -> Vec<Group> {
     let most_rows = GROUP_ROWS.min(SLAB_WIRES / width.max(1));
     let mut groups = Vec::new();
@@ -112,7 +112,7 @@ pub(super) fn groups(shapes: Vec<Shape>, width: usize, alphabet: usize) -> Vec<G
     groups.into_iter().map(group).collect()
 }
 
-/// Refuses what would not fit the numbering of pads.
+/// Refuses what does not fit the numbering of pads.
 pub(super) fn check(shapes: &[Shape], done: u32, width: usize) -> Result<(), MpcError> {
     let strips = shapes
         .iter()
@@ -127,7 +127,7 @@ pub(super) fn check(shapes: &[Shape], done: u32, width: usize) -> Result<(), Mpc
     // The numbers of a worker end where those of the next begin.
     let left = COMPARISONS - done % COMPARISONS;
     match u32::try_from(shapes.len()) {
-        // The last number stays unused, so that a full worker does not look like an empty one.
+        // The last number stays unused, so that a full worker differs from an empty one.
         Ok(count) if count < left => Ok(()),
         _ => Err(MpcError::Misuse("too many comparisons for one session")),
     }
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn what_does_not_fit_is_refused() {
+    fn too_large_jobs_are_refused() {
         let shape = Shape {
             rows: 1,
             columns: 1,

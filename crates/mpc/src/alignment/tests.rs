@@ -36,7 +36,7 @@ fn places(strings: &Strings) -> Vec<std::ops::Range<usize>> {
 struct Case<'a, K> {
     cell: &'a K,
     fold: Fold,
-    /// What the cell takes as input: by the garbler's letter, then by the evaluator's.
+    /// The inputs of the cell, by the garbler's letter and then the evaluator's.
     table: &'a [Vec<u64>],
     ours: &'a Strings,
     theirs: &'a Strings,

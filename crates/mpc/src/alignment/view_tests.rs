@@ -1,4 +1,4 @@
-//! What a party sees: equal in shape for all inputs, without pattern in its bytes, and harmless when it is nonsense.
+//! What a party sees: equal in shape for all inputs, without pattern in its bytes, and harmless if it is random.
 
 use super::*;
 use crate::circuit::cells::UnitCell;
@@ -11,7 +11,7 @@ use sha2::{Digest, Sha256};
 use std::sync::Arc;
 use veilpath_channel::{ChannelError, MemoryChannel, memory_pair};
 
-/// Remembers what arrives.
+/// Records what arrives.
 struct Recorder {
     channel: MemoryChannel,
     seen: Vec<u8>,
@@ -120,7 +120,7 @@ fn views_of_different_inputs_have_one_shape_and_no_pattern() {
     assert_eq!([distance, same_distance], [1, 1]);
     for side in 0..2 {
         assert_eq!(first[side].len(), second[side].len());
-        // The points of the base transfers (their top bits are zero) and the last byte with the outputs are left aside.
+        // The points of the base transfers (their top bits are zero) and the last byte with the outputs are skipped.
         let skip = [32, 32 * 128][side];
         for view in [&first[side], &second[side]] {
             let chi = chi_squared(&view[skip..view.len() - 2]);
@@ -131,7 +131,7 @@ fn views_of_different_inputs_have_one_shape_and_no_pattern() {
 
 #[test]
 fn bytes_on_the_wire_are_frozen() {
-    // Whatever changes these bytes makes two versions of the product unable to talk to each other.
+    // A change of these bytes makes two versions of the product incompatible.
     let ([to_garbler, to_evaluator], distance) = views(&[0, 1, 2, 3, 1], &[1, 1, 2, 0], 7);
     assert_eq!(distance, 3);
     assert_eq!([to_garbler.len(), to_evaluator.len()], [4128, 6241]);
@@ -142,7 +142,7 @@ fn bytes_on_the_wire_are_frozen() {
     );
 }
 
-/// An endless stream of bytes that mean nothing.
+/// An endless stream of random bytes.
 struct Noise(ChaCha20Rng);
 
 impl Channel for Noise {
@@ -161,7 +161,7 @@ impl Channel for Noise {
 }
 
 #[test]
-fn nonsense_from_the_peer_never_panics() {
+fn random_bytes_from_the_peer_never_panic() {
     let table = table();
     for seed in 0..5 {
         let mut noise = Noise(ChaCha20Rng::seed_from_u64(seed));
@@ -211,7 +211,7 @@ fn nonsense_from_the_peer_never_panics() {
 }
 
 #[test]
-fn letters_that_are_not_there_are_refused() {
+fn letters_that_do_not_exist_are_refused() {
     let mut noise = Noise(ChaCha20Rng::seed_from_u64(1));
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let delta = Arc::new(Delta::random(&mut rng));

@@ -10,7 +10,7 @@ use rand_chacha::ChaCha20Rng;
 use veilpath_channel::memory_pair;
 
 #[test]
-fn lanes_beside_each_other() {
+fn workers_in_parallel() {
     let mut rng = ChaCha20Rng::seed_from_u64(12);
     let ours = strings(&mut rng, &[50, 31, 9, 70], 7);
     let theirs = strings(&mut rng, &[40], 7);

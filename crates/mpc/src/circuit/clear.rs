@@ -1,4 +1,4 @@
-//! A circuit on plain bits, to see in tests what a gadget computes and what it costs.
+//! A circuit on plain bits, for tests of what a gadget computes and what it costs.
 
 use super::{Bundle, Circuit, LANES, Party};
 use crate::error::MpcError;

@@ -1,7 +1,7 @@
-//! Circuits, written once and run three ways: in the clear, by the garbler, by the evaluator.
+//! Circuits, written once and run in three ways: in the clear, by the garbler, by the evaluator.
 //!
-//! A [`Circuit`] works on bundles of [`LANES`] wires. The lanes belong to independent cells, all at the same place of the same
-//! circuit ("in lockstep"), so a gadget is written as if for one cell and still keeps the AES unit busy.
+//! A [`Circuit`] works on bundles of [`LANES`] wires. The lanes belong to independent cells, all at the same position
+//! in the same circuit ("in lockstep"), so a gadget is written as if for one cell and still keeps the AES unit busy.
 
 pub mod cells;
 mod clear;
@@ -20,16 +20,16 @@ pub const LANES: usize = 8;
 /// One wire of each of [`LANES`] independent cells.
 pub type Bundle<L> = [L; LANES];
 
-/// A party that can run a circuit. What [`Circuit::and`] does to the outside – tables made or used up – is settled
-/// by [`Party`], so gadgets neither fail nor wait.
+/// A party that can run a circuit. The tables that [`Circuit::and`] produces or consumes are sent or received by
+/// [`Party`], so gadgets neither fail nor block.
 pub trait Circuit {
-    /// What this party holds of one wire.
+    /// What this party has of one wire.
     type Label: Copy + Default + Zeroize;
 
     /// A wire with a value that both sides know.
     fn constant(&self, bit: bool) -> Self::Label;
 
-    /// How many lanes of the coming bundles mean something; the others cost no traffic.
+    /// How many lanes of the following bundles are used; the others cost no traffic.
     fn set_lanes(&mut self, lanes: usize);
 
     /// Exclusive or: free.
@@ -47,11 +47,11 @@ pub trait Circuit {
     }
 }
 
-/// A circuit-running party with a channel to the other one. Both sides make the same calls in the same order.
+/// A party that runs a circuit and has a channel to the other one. Both sides make the same calls in the same order.
 pub trait Party: Circuit {
     /// Before this many gates (over all lanes) are run: the evaluator gets their tables.
     fn prepare(&mut self, and_gates: usize, channel: &mut impl Channel) -> Result<(), MpcError>;
 
-    /// After gates were run: the garbler passes tables on. An evaluator who ran out of tables says so here.
+    /// After gates were run: the garbler sends tables. An evaluator that ran out of tables returns an error here.
     fn settle(&mut self, channel: &mut impl Channel) -> Result<(), MpcError>;
 }

@@ -124,7 +124,7 @@ pub fn less_than<C: Circuit>(
 ) -> Bundle<C::Label> {
     let mut less = circuit.constants(false);
     for (x, y) in x.iter().zip(y) {
-        // Where the bits are equal the lower ones decide, else y's bit does.
+        // If the bits are equal the lower ones decide, else y's bit does.
         let equal = circuit.not(&circuit.xor(x, y));
         let lower_differs = circuit.xor(&less, y);
         let correction = circuit.and(&equal, &lower_differs);
@@ -133,7 +133,7 @@ pub fn less_than<C: Circuit>(
     less
 }
 
-/// Takes y where the condition holds: w gates.
+/// Takes y if the condition is true: w gates.
 pub fn select_assign<C: Circuit>(
     circuit: &mut C,
     condition: &Bundle<C::Label>,
@@ -152,7 +152,7 @@ pub fn max_assign<C: Circuit>(circuit: &mut C, x: &mut [Bundle<C::Label>], y: &[
     select_assign(circuit, &less, x, y);
 }
 
-/// The carry out of a full adder with one gate; of a half adder where none comes in.
+/// The carry out of a full adder with one gate; of a half adder if there is no carry in.
 pub(super) fn next_carry<C: Circuit>(
     circuit: &mut C,
     x: &Bundle<C::Label>,
@@ -201,7 +201,7 @@ mod tests {
         })
     }
 
-    /// Runs a gadget in one lane's worth of gates and returns what it made of x, and the gates.
+    /// Runs a gadget in one lane and returns the new x and the number of gates.
     fn run(x: Number, gadget: impl FnOnce(&mut Clear, &mut Number)) -> ([u64; LANES], usize) {
         let mut circuit = Clear::new();
         circuit.set_lanes(1);
@@ -212,7 +212,7 @@ mod tests {
 
     proptest! {
         #[test]
-        fn gadgets_compute_and_cost_what_they_say(
+        fn gadgets_compute_and_cost_what_is_documented(
             width in 1usize..17,
             a in any::<[u64; LANES]>(),
             b in any::<[u64; LANES]>(),

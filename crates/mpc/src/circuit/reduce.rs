@@ -80,8 +80,8 @@ pub fn pairwise<P: Party>(
 
 /// The sum of each list. At most one gate for every bit that goes in.
 ///
-/// Numbers are taken apart into bits, and full adders turn three bits of a weight into one of the same and one of the
-/// next weight, from the lowest weight to the highest. A tree of additions would cost half as much again.
+/// Numbers are split into bits, and full adders turn three bits of a weight into one of the same and one of the next
+/// weight, from the lowest weight to the highest. A tree of additions would cost half as much again.
 pub fn sums<P: Party>(
     party: &mut P,
     channel: &mut impl Channel,
@@ -94,7 +94,7 @@ pub fn sums<P: Party>(
     let mut sums: Vec<Number<P::Label>> = weights.iter().map(|_| Number::default()).collect();
     let mut weight = 0;
     while weights.iter().any(|bits| bits.len() > weight) {
-        // Lists that have no bits of this weight take part without work.
+        // Lists without bits of this weight take part without work.
         let mut bits: Vec<Number<P::Label>> = weights
             .iter_mut()
             .map(|bits| bits.get_mut(weight).map(std::mem::take).unwrap_or_default())
@@ -134,8 +134,8 @@ fn by_weight<L: Copy + Zeroize>(numbers: &[Number<L>]) -> Vec<Number<L>> {
         .collect()
 }
 
-/// Adds threes of bits of one weight (and a pair where only two are left) in every list. What is left replaces the bits;
-/// the carries are returned.
+/// Adds threes of bits of one weight (and a pair if only two are left) in every list. The sums replace the bits; the
+/// carries are returned.
 fn add_once<P: Party>(
     party: &mut P,
     channel: &mut impl Channel,
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn public_numbers_have_the_value_they_say() {
+    fn public_numbers_have_their_value() {
         assert_eq!(value(&public_number(&Clear::new(), 300, 70)), 300);
     }
 }

@@ -1,4 +1,4 @@
-//! The side that uses the tables.
+//! The side that consumes the tables.
 
 use super::messages::TABLE_BYTES;
 use crate::block::{BLOCK_BYTES, Block};
@@ -23,19 +23,19 @@ pub struct Evaluator {
 }
 
 impl Evaluator {
-    /// Learns from the garbler where the tweaks start.
+    /// Receives the start of the tweaks from the garbler.
     pub fn start(kernel: Kernel, channel: &mut impl Channel) -> Result<Self, MpcError> {
         let mut tweak_start = [0; BLOCK_BYTES];
         channel.receive(&mut tweak_start)?;
         Ok(Self::new(kernel, Block::from_bytes(tweak_start)))
     }
 
-    /// An evaluator who knows the start of the tweaks already.
+    /// An evaluator with a known start of the tweaks.
     pub fn new(kernel: Kernel, tweak_start: Block) -> Self {
         Self::with_hash(TweakedHash::new(kernel, tweak_start))
     }
 
-    /// The evaluator of another worker. The first worker makes all others.
+    /// The evaluator of another worker. The first worker creates all others.
     pub(crate) fn for_worker(&self, worker: Worker) -> Self {
         Self::with_hash(self.hash.for_worker(worker))
     }
@@ -57,7 +57,7 @@ impl Evaluator {
         self.lane_gates
     }
 
-    /// Takes over tables that came some other way than by [`Party::prepare`].
+    /// Adds tables that were received by other means than [`Party::prepare`].
     pub fn add_tables(&mut self, tables: &[u8]) {
         self.drop_used();
         self.tables.extend_from_slice(tables);
@@ -93,7 +93,7 @@ impl Circuit for Evaluator {
     fn and(&mut self, a: &Bundle<ActiveLabel>, b: &Bundle<ActiveLabel>) -> Bundle<ActiveLabel> {
         let bytes = self.lanes * TABLE_BYTES;
         let Some(bytes) = self.tables.get(self.used..self.used + bytes) else {
-            // The caller announced too few gates. Remembered until `settle`, so that gadgets need no error paths.
+            // The caller announced too few gates. Stored until `settle`, so that gadgets need no error paths.
             self.starved = true;
             return [ActiveLabel::default(); LANES];
         };

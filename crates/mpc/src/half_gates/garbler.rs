@@ -1,4 +1,4 @@
-//! The side that makes the tables.
+//! The side that produces the tables.
 
 use super::messages::TABLE_BYTES;
 use crate::block::{BLOCK_BYTES, Block};
@@ -13,7 +13,7 @@ use std::array::from_fn;
 use std::sync::Arc;
 use veilpath_channel::Channel;
 
-/// Tables travel when this much has come together.
+/// Tables are sent in pieces of this size.
 const SEND_BYTES: usize = 64 << 10;
 
 /// Garbles circuits under one offset. Gates get their tweaks by counting, so both sides must run the same gates in the
@@ -28,7 +28,7 @@ pub struct Garbler {
 }
 
 impl Garbler {
-    /// Draws the start of the tweaks and tells the evaluator.
+    /// Draws the start of the tweaks and sends it to the evaluator.
     pub fn start(
         delta: Arc<Delta>,
         kernel: Kernel,
@@ -40,12 +40,12 @@ impl Garbler {
         Ok(Self::new(delta, kernel, tweak_start))
     }
 
-    /// A garbler whose evaluator knows the start of the tweaks already. A start is for one session only.
+    /// A garbler whose evaluator knows the start of the tweaks. A start is for one session only.
     pub fn new(delta: Arc<Delta>, kernel: Kernel, tweak_start: Block) -> Self {
         Self::with_hash(delta, TweakedHash::new(kernel, tweak_start))
     }
 
-    /// The garbler of another worker, under the same offset. The first worker makes all others.
+    /// The garbler of another worker, under the same offset. The first worker creates all others.
     pub(crate) fn for_worker(&self, worker: Worker) -> Self {
         Self::with_hash(Arc::clone(&self.delta), self.hash.for_worker(worker))
     }
@@ -71,17 +71,17 @@ impl Garbler {
         self.lane_gates
     }
 
-    /// The tables made and not sent.
+    /// The tables that were produced and not sent.
     pub fn tables(&self) -> &[u8] {
         &self.tables
     }
 
-    /// Forgets the tables that were made, for whoever passes them on himself.
+    /// Drops the tables, for a caller that sends them itself.
     pub fn clear_tables(&mut self) {
         self.tables.clear();
     }
 
-    /// Sends what is left and makes sure that it is on its way.
+    /// Sends the remaining tables and flushes the channel.
     pub fn finish(&mut self, channel: &mut impl Channel) -> Result<(), MpcError> {
         self.send_tables(channel)?;
         Ok(channel.flush()?)
@@ -97,8 +97,8 @@ impl Garbler {
 impl Circuit for Garbler {
     type Label = ZeroLabel;
 
-    /// The evaluator's label of a constant is all zeros, so the label for 0 is 0 or Δ. That shows her nothing: the
-    /// value is public, and the hash is secure for labels that she knows or chooses.
+    /// The evaluator's label of a constant is all zeros, so the label for 0 is 0 or Δ. That reveals nothing: the
+    /// value is public, and the hash is secure for labels that the evaluator knows or chooses.
     fn constant(&self, bit: bool) -> ZeroLabel {
         ZeroLabel::default().flipped(bit, &self.delta)
     }

@@ -2,14 +2,15 @@
 //!
 //! ```text
 //! garbler                                                     evaluator
-//!   the 16 bytes where the tweaks start (once)  ────────────▶
+//!   16 bytes, the start of the tweaks (once)    ────────────▶
 //!   tables: 32 bytes per AND gate and lane      ────────────▶   in the order of the gates, lanes in order
-//!   colours of output wires, if he may know     ────────────▶
-//!                                               ◀────────────   colours of output wires, if she may know
+//!   colours of output wires, if the evaluator   ────────────▶
+//!   may learn them
+//!                                               ◀────────────   colours of output wires, if the garbler may learn them
 //! ```
 //!
 //! The evaluator sees one label per wire, tables, and the colours of outputs. Under the assumption on the hash (see
-//! [`crate::hash`]) that can be simulated from the outputs alone.
+//! [`crate::hash`]) this can be simulated from the outputs.
 
 mod evaluator;
 mod garbler;

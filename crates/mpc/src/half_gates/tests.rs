@@ -89,7 +89,7 @@ fn constants_and_free_gates_agree() {
 }
 
 #[test]
-fn a_whole_cell_over_a_line_gives_what_it_gives_in_the_clear() {
+fn a_garbled_cell_gives_the_same_as_in_the_clear() {
     let cell = DifferenceCell::new(300);
     let mut bench = Bench::new(Kernel::best(), Kernel::portable(), 7);
     let (mut to_evaluator, mut from_garbler) = memory_pair();
@@ -119,7 +119,7 @@ fn run<C: Circuit>(cell: &DifferenceCell, circuit: &mut C, wires: &mut [Bundle<C
 }
 
 #[test]
-fn an_evaluator_without_tables_says_so() {
+fn an_evaluator_without_tables_returns_an_error() {
     let mut evaluator = Evaluator::new(Kernel::best(), Block::ZERO);
     let wire = [ActiveLabel::default(); LANES];
     evaluator.and(&wire, &wire);
@@ -143,7 +143,7 @@ fn equal_gates_have_different_tables() {
 }
 
 #[test]
-fn bits_travel_packed_and_nothing_beyond_them_does() {
+fn bits_are_packed_and_unused_bits_are_zero() {
     let (mut channel, mut other) = memory_pair();
     messages::send_bits([true, false, true], &mut channel).unwrap();
     veilpath_channel::Channel::send(&mut channel, &[0b1000]).unwrap();

@@ -1,5 +1,5 @@
-//! Ideal correlated transfers, as a trusted dealer would deal them: no messages, no protection. They stand in for the real
-//! ones in tests, so that what is built on transfers can be tested apart.
+//! Ideal correlated transfers, as from a trusted dealer: no messages, no protection. They replace the real ones in
+//! tests of what is built on transfers. Feature `ideal`.
 
 use super::{Bits, CorrelatedReceiver, CorrelatedSender};
 use crate::block::Block;
@@ -11,12 +11,12 @@ use std::sync::Arc;
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
-/// The dealer's hand to the sender.
+/// The dealer's values for the sender.
 pub struct IdealSender {
     labels: Prg,
 }
 
-/// The dealer's hand to the receiver, who – in this stand-in alone – could read Δ from it.
+/// The dealer's values for the receiver, which could read Δ from them (only in this stand-in).
 pub struct IdealReceiver {
     labels: Prg,
     delta: Arc<Delta>,

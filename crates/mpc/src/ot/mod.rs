@@ -1,4 +1,4 @@
-//! Oblivious transfer: how the evaluator gets the labels of her bits without showing the bits.
+//! Oblivious transfer: how the evaluator gets the labels of its bits without revealing the bits.
 //!
 //! | layer | what it gives | how | bytes per transfer |
 //! |---|---|---|---|
@@ -8,8 +8,9 @@
 //! | [`letters`] | 1 of N keys per letter | one hash over the ⌈log₂ N⌉ transfers of the letter's bits | 0 |
 //! | [`lookup`] | the entry of a table for a hidden letter, shared between the sides | the keys of `letters` as pads | N·w/8 per cell |
 //!
-//! All against semi-honest parties, with 128 bits. The garbler is always the sender, the evaluator the receiver. Upper
-//! layers take the correlated transfers through two traits, so that tests can put ideal ones in their place (module `ideal`, with the feature of that name).
+//! All are secure against semi-honest parties, with 128 bits. The garbler is always the sender, the evaluator the
+//! receiver (except in [`base`]). Upper layers use the correlated transfers through two traits, so that tests can
+//! replace them by ideal ones (module `ideal`, with the feature of that name).
 
 pub mod base;
 pub mod correlated;

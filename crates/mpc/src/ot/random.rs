@@ -1,4 +1,4 @@
-//! Random transfers: the sender gets two independent random blocks, the receiver the one of her choice.
+//! Random transfers: the sender gets two independent random blocks, the receiver the one of its choice.
 //!
 //! The correlated transfers are hashed with tweaks that count, which breaks the correlation (Ishai, Kilian, Nissim and Petrank, CRYPTO 2003).
 //! The hash and its bound are those of garbling; its start has to be one that garbling does not use.
@@ -56,7 +56,7 @@ impl RandomReceiver {
         Self { hash, done: 0 }
     }
 
-    /// The block of each pair that the bit names.
+    /// The block of each pair that the bit selects.
     pub fn receive(
         &mut self,
         bits: &Bits,
@@ -83,7 +83,7 @@ mod tests {
     use veilpath_channel::memory_pair;
 
     #[test]
-    fn the_receiver_gets_the_block_of_her_choice_and_all_blocks_differ() {
+    fn the_receiver_gets_the_block_of_its_choice_and_all_blocks_differ() {
         let delta = Arc::new(Delta::random(&mut ChaCha20Rng::seed_from_u64(3)));
         let (mut dealt_to_sender, mut dealt_to_receiver) = ideal_pair(Arc::clone(&delta), 4);
         let (mut channel, _peer) = memory_pair();

@@ -1,6 +1,7 @@
-//! Which cells come when.
+//! The order of the cells.
 
-/// Rows that are swept at a time: enough to fill bundles, few enough that what runs along rows stays in the fastest cache.
+/// Rows that are swept at a time: enough to fill bundles, few enough that the wires along rows stay in the fastest
+/// cache.
 pub const STRIP_ROWS: usize = 128;
 
 /// The size of a matrix.
@@ -30,7 +31,7 @@ pub struct Geometry {
 }
 
 impl Geometry {
-    /// Matrices that go together.
+    /// Matrices that are swept together.
     pub fn new(shapes: Vec<Shape>) -> Self {
         Self { shapes }
     }
@@ -54,7 +55,7 @@ impl Geometry {
             .min(STRIP_ROWS)
     }
 
-    /// Steps of a strip: anti-diagonals of the matrix that has the most.
+    /// Steps of a strip: anti-diagonals of the matrix with the most.
     pub fn steps(&self, strip: usize) -> usize {
         (0..self.shapes.len())
             .map(|comparison| {
@@ -95,7 +96,7 @@ impl Geometry {
             .sum()
     }
 
-    /// The cells of a step in the order in which both sides take them.
+    /// The cells of a step in the order in which both sides run them.
     pub fn cells(&self, strip: usize, step: usize) -> impl Iterator<Item = CellAt> + '_ {
         (0..self.shapes.len()).flat_map(move |comparison| {
             self.rows_of_step(strip, step, comparison)
@@ -107,7 +108,7 @@ impl Geometry {
         })
     }
 
-    /// The matrices of which a new column begins in a step; the column has the number of the step.
+    /// The matrices in which a new column begins in a step; the column has the number of the step.
     pub fn entering(&self, strip: usize, step: usize) -> impl Iterator<Item = usize> + '_ {
         (0..self.shapes.len()).filter(move |&comparison| {
             self.rows(strip, comparison) > 0 && step < self.shapes[comparison].columns
@@ -121,7 +122,7 @@ mod tests {
     use std::collections::BTreeSet;
 
     #[test]
-    fn every_cell_comes_once_and_after_its_neighbours() {
+    fn every_cell_is_run_once_and_after_its_neighbours() {
         let sizes = [
             (0, 5),
             (5, 0),

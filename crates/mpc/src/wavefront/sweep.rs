@@ -8,13 +8,13 @@ use crate::error::MpcError;
 use veilpath_channel::Channel;
 use zeroize::{Zeroize, Zeroizing};
 
-/// What is kept between the steps of a sweep: wires along the rows of the strip, and wires down all columns.
+/// The state between the steps of a sweep: wires along the rows of the strip, and wires down all columns.
 pub struct Sweep<'a, K, P: Party> {
     cell: &'a K,
     geometry: &'a Geometry,
     and_gates: usize,
     strip: usize,
-    /// Wire by wire, the rows of all matrices one after the other. Where those of a matrix begin is in `row_offsets`.
+    /// Wire by wire, the rows of all matrices one after the other. `row_offsets` says where those of a matrix begin.
     across: Zeroizing<Vec<P::Label>>,
     /// Wire by wire, the columns of all matrices one after the other.
     down: Zeroizing<Vec<P::Label>>,
@@ -23,7 +23,7 @@ pub struct Sweep<'a, K, P: Party> {
     buffers: Buffers<P::Label>,
 }
 
-/// Bundles of one cell, made once.
+/// Bundles of one cell, allocated once.
 struct Buffers<L: Zeroize> {
     across: Zeroizing<Vec<Bundle<L>>>,
     down: Zeroizing<Vec<Bundle<L>>>,
@@ -66,7 +66,7 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         sweep
     }
 
-    /// Goes on to a strip: its rows start at the left border. Strips come in order.
+    /// Continues with a strip: its rows start at the left border. Strips are in order.
     pub fn start_strip(&mut self, strip: usize, party: &P) {
         self.strip = strip;
         let rows = self.row_offsets.last().copied().unwrap_or(0).max(1);
@@ -75,7 +75,7 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         }
     }
 
-    /// Runs the cells of a step. `inputs` holds their input wires, cell by cell in the order of [`Geometry::cells`].
+    /// Runs the cells of a step. `inputs` has their input wires, cell by cell in the order of [`Geometry::cells`].
     pub fn step(
         &mut self,
         step: usize,
@@ -146,7 +146,7 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         rest
     }
 
-    /// What the columns of each matrix hand over below its last row.
+    /// The numbers that the columns of each matrix give below its last row.
     pub fn results(&self, party: &P) -> Vec<Vec<Number<P::Label>>> {
         let columns = self.column_offsets.last().copied().unwrap_or(0);
         let mut down = vec![[P::Label::default(); LANES]; self.cell.down_wires()];
@@ -188,7 +188,7 @@ fn gather<L: Copy>(planes: &[L], size: usize, places: &[usize], bundles: &mut [B
     }
 }
 
-/// Puts the wires of bundles back to their places.
+/// Puts the wires of bundles back in their places.
 #[inline(always)]
 fn scatter<L: Copy>(planes: &mut [L], size: usize, places: &[usize], bundles: &[Bundle<L>]) {
     for (plane, bundle) in planes.chunks_exact_mut(size.max(1)).zip(bundles) {
@@ -198,7 +198,7 @@ fn scatter<L: Copy>(planes: &mut [L], size: usize, places: &[usize], bundles: &[
     }
 }
 
-/// Where each part begins when parts of these sizes follow each other; the last one is their total.
+/// Where each part begins if parts of these sizes follow each other; the last one is their total.
 fn offsets(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut offsets = vec![0];
     let mut next = 0;
@@ -281,7 +281,7 @@ mod tests {
     }
 
     #[test]
-    fn matrices_of_all_sizes_go_together() {
+    fn matrices_of_all_sizes_are_swept_together() {
         let (mut channel, _peer) = memory_pair();
         let results = sweep(&UnitCell, &pairs(), |x, y| UnitCell.input(x == y));
         let totals = sums(&mut Clear::new(), &mut channel, results).unwrap();

@@ -4,7 +4,7 @@ use crate::probe::{Expected, Laboratory, time};
 use rand::{Rng, RngExt};
 use std::hint::black_box;
 
-/// So many comparisons are timed together, as one is too short for the clock.
+/// Comparisons that are timed together, as one is too short for the clock.
 const AT_ONCE: usize = 64;
 
 /// Whether two strings of bytes are equal.
@@ -26,7 +26,7 @@ pub(crate) fn all(laboratory: &mut Laboratory) {
     ];
     for (name, expected, equal) in ways {
         laboratory.probe(name, expected, &mut |class, rng| {
-            // The same work for both classes, or what is measured is what came before: both draw, one does not use it.
+            // The same work for both classes, or the preparation would be measured: both draw, one does not use it.
             let mut guess = [0; 32];
             rng.fill_bytes(&mut guess);
             let keep = [32, rng.random_range(0..4)][class as usize];

@@ -30,7 +30,7 @@ const ALPHABET: usize = 52;
 /// Rows of a column that is looked up, and the bits of each cost.
 const ROWS: usize = 64;
 const WIDTH: usize = 9;
-/// Letters that keys are made for.
+/// Letters with keys.
 const LETTERS: usize = 64;
 
 pub(crate) fn all(laboratory: &mut Laboratory) {
@@ -52,7 +52,7 @@ fn gates(laboratory: &mut Laboratory, kernel: Kernel, name: &dyn Fn(&str) -> Str
         &mut |class, rng| {
             let mut garbler = Garbler::new(Arc::clone(&delta), kernel, start);
             let random: [Bundle<ZeroLabel>; 2] = from_fn(|_| from_fn(|_| ZeroLabel::random(rng)));
-            // Both are made, whichever is taken.
+            // Both are computed, whichever is used.
             let labels = [[[ZeroLabel::default(); LANES]; 2], random][class as usize];
             time(|| {
                 for _ in 0..GATES {
@@ -112,7 +112,7 @@ fn transfers(laboratory: &mut Laboratory, kernel: Kernel, name: &dyn Fn(&str) ->
         },
     );
     let mut rng = ChaCha20Rng::seed_from_u64(4);
-    // The letters of both classes lie side by side, so that the caches know one as well as the other.
+    // The letters of both classes are next to each other, so that both are cached equally well.
     let both = [Class::Fixed, Class::Random].map(|class| some_letters(class, &mut rng));
     let both: Vec<usize> = both[0]
         .iter()
@@ -160,7 +160,7 @@ fn receiver(kernel: Kernel) -> Receiver {
     })
 }
 
-/// A line that leads nowhere: the receiver's part of transfers only sends.
+/// A channel without another end: the receiver's part of transfers only sends.
 struct Nowhere;
 
 impl Channel for Nowhere {

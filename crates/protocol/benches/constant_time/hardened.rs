@@ -1,4 +1,4 @@
-//! The secret steps of the variant `--hardened`, on every kernel of this processor.
+//! The secret steps of the hardened variant, on every kernel of this processor.
 
 use crate::paillier::{BATCH, Prepared, SIZE, number};
 use crate::probe::{Expected::NoDifference, Laboratory, time};
@@ -27,10 +27,10 @@ const SLOTS: usize = 4;
 const SLOT_BITS: u32 = 255;
 /// Ciphertexts of the answer for a cell.
 const REPLIES: usize = 3;
-/// Places of the stack at which a short operation is measured, over some pages of it.
+/// Stack depths at which a short operation is measured, over several pages of the stack.
 const DEPTHS: u32 = 256;
 
-/// Drawing, which takes no kernel.
+/// Drawing, which uses no kernel.
 pub(crate) fn masks(laboratory: &mut Laboratory, key: &SecretKey) {
     let steps = steps(key.public_key(), &Arc::default());
     laboratory.probe(
@@ -38,13 +38,12 @@ pub(crate) fn masks(laboratory: &mut Laboratory, key: &SecretKey) {
         NoDifference,
         &mut |class, rng| {
             let mut secret = prepared(class, rng);
-            // So short an operation shows what came before it, to the caches and to the prediction of branches: the same for both
-            // classes.
+            // The time of such a short operation depends on the state of caches and branch prediction, so both classes are
+            // prepared in the same way.
             steps
                 .draw(BATCH, &mut prepared(Class::Random, rng))
                 .unwrap();
-            // At one place of the stack it takes some nanoseconds more or less for some numbers than for others, and at another place
-            // for others: docs/assurance.md.
+            // At some stack depths it takes a few nanoseconds more or less for some numbers than for others: docs/assurance.md.
             let depth = rng.random_range(0..DEPTHS);
             at_depth(depth, &mut || {
                 time(|| steps.draw(BATCH, &mut secret).unwrap())
@@ -53,7 +52,7 @@ pub(crate) fn masks(laboratory: &mut Laboratory, key: &SecretKey) {
     );
 }
 
-/// Measures further down the stack, by so many frames of a few words each.
+/// Measures further down the stack, by `depth` frames of a few words each.
 #[inline(never)]
 fn at_depth(depth: u32, measure: &mut dyn FnMut() -> Duration) -> Duration {
     if depth == 0 {
@@ -65,7 +64,7 @@ fn at_depth(depth: u32, measure: &mut dyn FnMut() -> Duration) -> Duration {
     time
 }
 
-/// All that takes a kernel.
+/// Everything that uses a kernel.
 pub(crate) fn all(
     laboratory: &mut Laboratory,
     key: &Arc<SecretKey>,
@@ -146,7 +145,7 @@ fn secrets(steps: &HardenedSteps, class: Class, rng: &mut ChaCha20Rng) -> Harden
     steps.draw(BATCH, &mut prepared(class, rng)).unwrap()
 }
 
-/// As much as a batch takes, and little more.
+/// As much as a batch needs, and little more.
 fn prepared(class: Class, rng: &mut ChaCha20Rng) -> KeepingAll {
     KeepingAll(Prepared::of(class, 512 * BATCH, rng))
 }
@@ -163,7 +162,7 @@ fn cells(key: &SecretKey, class: Class, rng: &mut ChaCha20Rng) -> Vec<[Ciphertex
         .collect()
 }
 
-/// Randomisers that were made before the time starts.
+/// Randomisers that were computed before the measurement.
 #[derive(Default)]
 struct Ahead(Mutex<Vec<Randomizer>>);
 
@@ -181,8 +180,8 @@ impl RandomizerSource for Ahead {
     }
 }
 
-/// Prepared randomness with which no multiplier is drawn again: how often that happens is no secret, but would be the longest part
-/// of the time. Only the coins about it are 64 bits long; they are all zero.
+/// Prepared randomness with which no multiplier is drawn again: how often that happens is not secret, but would dominate the
+/// time. Only the coins about it are 64 bits long; they are all zero.
 struct KeepingAll(Prepared);
 
 impl TryRng for KeepingAll {

@@ -1,6 +1,7 @@
-//! Whether operations on secrets take the same time for inputs that would stand out and for random ones, on the kernels of this
-//! processor. `cargo bench -p veilpath-protocol --bench constant_time [-- PART-OF-A-NAME]`; `VEILPATH_TIMING_SECONDS` for each
-//! operation, 4 if not given. Fails where an operation differs beyond doubt, and where the leak of the control is not found.
+//! Whether operations on secrets take the same time for special inputs and for random ones, on the kernels of this processor.
+//! `cargo bench -p veilpath-protocol --features watch --bench constant_time [-- PART-OF-A-NAME]`; `VEILPATH_TIMING_SECONDS`
+//! for each operation, 4 by default. Fails if the times of an operation differ beyond doubt, or if the leak of the control is not
+//! found.
 
 #![allow(
     clippy::unwrap_used,

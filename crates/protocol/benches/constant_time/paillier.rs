@@ -13,11 +13,11 @@ use veilpath_paillier::{
     SecretKey, SlotLayout, TermShape,
 };
 
-/// The time depends on the length of the key alone, so a short one shows as much in more measurements.
+/// The time depends only on the length of the key, so a short one shows as much with more measurements.
 pub(crate) const SIZE: KeySize = KeySize::Bits1024;
 /// The lanes of the wide kernel.
 pub(crate) const BATCH: usize = 8;
-/// Batches of each class that are made ahead.
+/// Batches of each class that are prepared.
 const POOL: usize = 32;
 /// The length of a masking factor.
 const FACTOR_BITS: u32 = 80;
@@ -185,7 +185,7 @@ fn scalars(class: Class, bits: u32, rng: &mut ChaCha20Rng) -> Vec<Scalar> {
         .collect()
 }
 
-/// Randomness that was drawn before the time starts, or zeros in its place.
+/// Randomness that was drawn before the measurement, or zeros in its place.
 pub(crate) struct Prepared {
     bytes: Vec<u8>,
     given_out: usize,
@@ -196,7 +196,7 @@ impl Prepared {
         Self::of(class, 64 << 10, rng)
     }
 
-    /// So many bytes.
+    /// `length` bytes.
     pub(crate) fn of(class: Class, length: usize, rng: &mut ChaCha20Rng) -> Self {
         let mut bytes = vec![0; length];
         rng.fill_bytes(&mut bytes);

@@ -5,24 +5,24 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::time::{Duration, Instant};
 
-/// Slow operations are measured for longer, until there are so many measurements,
+/// Slow operations are measured for longer, until there are this many measurements,
 const FEWEST: usize = 400;
-/// but at most for so many times as long.
+/// but at most this many times as long.
 const MAX_OVERRUN: f64 = 6.0;
 
-/// An operation that is timed. It prepares an input of the class first, outside of the time.
+/// An operation that is timed. It first prepares an input of the class, outside the measurement.
 pub(crate) type Operation<'a> = dyn FnMut(Class, &mut ChaCha20Rng) -> Duration + 'a;
 
-/// What must come out.
+/// The expected result.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Expected {
-    /// No difference that can be found.
+    /// No detectable difference.
     NoDifference,
     /// A difference: the code leaks on purpose.
     Difference,
 }
 
-/// How long to measure, and what came out so far.
+/// How long to measure, and the results so far.
 pub(crate) struct Laboratory {
     seconds: f64,
     /// Only operations with this in their name.
@@ -95,7 +95,7 @@ pub(crate) fn time<T>(work: impl FnOnce() -> T) -> Duration {
     let start = Instant::now();
     let result = work();
     let elapsed = start.elapsed();
-    // What was made is dropped, and wiped, outside of the time.
+    // The result is dropped, and erased, outside the measurement.
     std::hint::black_box(result);
     elapsed
 }

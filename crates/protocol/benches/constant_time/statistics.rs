@@ -1,17 +1,17 @@
 //! Whether two classes of inputs take the same time: Welch's t-test on cropped measurements, after Reparaz, Balasch and
 //! Verbauwhede, "Dude, is my code constant time?" (DATE 2017).
 
-/// Beyond it, chance is no explanation any more where one test is made.
+/// Beyond it, chance is not a plausible explanation for a single test.
 pub(crate) const SUSPICIOUS: f64 = 4.5;
 /// Beyond it, the two classes differ.
 pub(crate) const DIFFERENT: f64 = 10.0;
-/// Thresholds above which measurements are left out, as interrupted by something else.
+/// Thresholds above which measurements are dropped as interrupted.
 const CROPS: i32 = 100;
 
 /// Which inputs a measurement had.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Class {
-    /// A value that would stand out: zero, all ones, a single letter.
+    /// A special value: zero, all ones, a single letter.
     Fixed,
     /// Random values.
     Random,
@@ -38,7 +38,7 @@ impl Measurements {
         let mut times: Vec<f64> = self.0.iter().map(|(_, time)| *time).collect();
         times.sort_by(f64::total_cmp);
         let thresholds = (1..=CROPS).filter_map(|crop| {
-            // Denser towards the slow end, where measurements are spoiled.
+            // Denser towards the slow end, where measurements are distorted.
             let kept = 1.0 - 0.5f64.powf(10.0 * f64::from(crop) / f64::from(CROPS));
             #[allow(
                 clippy::cast_possible_truncation,
@@ -69,7 +69,7 @@ impl Measurements {
             )
         };
         let (fixed, random) = (of_class(Class::Fixed), of_class(Class::Random));
-        // Too few for a variance say nothing.
+        // Too few for a variance.
         if fixed.count < 30.0 || random.count < 30.0 {
             return 0.0;
         }

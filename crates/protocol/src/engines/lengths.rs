@@ -1,9 +1,9 @@
-//! Lengths of scanpaths, which engines that hide letters tell each other before anything else.
+//! Lengths of scanpaths, which engines that hide letters exchange first.
 
 use crate::{Channel, Job, JobError, Misbehaviour, ProtocolError};
 use veilpath_metrics::MAX_LENGTH;
 
-/// The lengths of this side's scanpaths, once all letters are known to belong to the alphabet.
+/// The lengths of this side's scanpaths. Checks that all letters belong to the alphabet.
 pub(super) fn own_lengths(job: &Job<'_>) -> Result<Vec<u32>, ProtocolError> {
     let alphabet = job.comparison.alphabet();
     job.own
@@ -29,7 +29,7 @@ pub(super) fn visible_lengths(job: &Job<'_>) -> Result<Vec<u32>, ProtocolError> 
     }
 }
 
-/// The lengths of the other side's scanpaths where they are hidden.
+/// The lengths of the other side's scanpaths, if they are hidden.
 pub(super) fn hidden_lengths(job: &Job<'_>) -> Option<Vec<u32>> {
     job.pad_to
         .map(|length| vec![padded(length); job.peer_count])
@@ -39,7 +39,7 @@ fn padded(length: usize) -> u32 {
     u32::try_from(length).unwrap_or(u32::MAX)
 }
 
-/// Both sides learn the lengths of the other.
+/// Sends the lengths of this side's scanpaths.
 pub(super) fn send_lengths(
     channel: &mut dyn Channel,
     lengths: &[u32],
@@ -50,7 +50,7 @@ pub(super) fn send_lengths(
     Ok(channel.flush()?)
 }
 
-/// The lengths of the other side's scanpaths. Where it announced them before, it is held to them.
+/// Receives the lengths of the other side's scanpaths. They must be those that it announced before, if it did.
 pub(super) fn receive_lengths(
     channel: &mut dyn Channel,
     job: &Job<'_>,

@@ -1,4 +1,4 @@
-//! The engines: ways to compute the same scores with more or less revealed on the way.
+//! The engines: different ways to compute the same scores. They differ in what they reveal.
 
 pub mod garbled;
 mod lengths;
@@ -29,18 +29,18 @@ pub enum Engine {
     Garbled,
 }
 
-/// Which side a party is.
+/// The role of a party.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Role {
-    /// The one that is asked (Alice): rows of the alignment matrix, first column of results.
+    /// The host: rows of the alignment matrix, first column of results.
     Host,
-    /// The one that asks (Bob): columns of the matrix.
+    /// The joining side: columns of the matrix.
     Join,
 }
 
-/// Is told how a run goes, possibly from several threads at once. All it does is optional.
+/// Receives the progress of a run, possibly from several threads at once. All methods are optional.
 pub trait Observer: Sync {
-    /// So many more matrix cells are finished.
+    /// This many more matrix cells are finished.
     fn cells(&self, finished: u64) {
         let _ = finished;
     }
@@ -50,14 +50,14 @@ pub trait Observer: Sync {
         let _ = (pair, answer);
     }
 
-    /// Does a piece of this side's work, on whichever thread calls. An observer with a clock may time it; it must do the
+    /// Does a piece of this side's work, on the calling thread. An observer with a clock may time it; it must do the
     /// work exactly once.
     fn work(&self, work: &mut dyn FnMut()) {
         work();
     }
 }
 
-/// Does not want to know.
+/// Ignores everything.
 impl Observer for () {}
 
 /// One side's part of a comparison.
@@ -70,14 +70,14 @@ pub struct Job<'a> {
     pub(crate) key: Option<Arc<SecretKey>>,
     pub(crate) reveal: Reveal,
     pub(crate) reveal_to: RevealTo,
-    /// How long every scanpath of both sides must look.
+    /// The length to which every scanpath of both sides is padded.
     pub(crate) pad_to: Option<usize>,
     pub(crate) peer_lengths: Option<&'a [usize]>,
 }
 
 impl<'a> Job<'a> {
-    /// `own` are this side's scanpaths, `peer_count` the number of the other side's, and `pairs` index the host's and
-    /// the joining side's, in this order.
+    /// `own` are this side's scanpaths, `peer_count` is the number of the other side's, and `pairs` are indices of
+    /// the host's and the joining side's, in this order.
     pub fn new(
         spec: &Spec,
         role: Role,
@@ -113,19 +113,20 @@ impl<'a> Job<'a> {
         })
     }
 
-    /// The host brings a key of hers, of the agreed size, instead of having one made for this run.
+    /// Uses the host's own key, of the agreed size, instead of a new one for this run.
     #[must_use]
     pub fn with_key(mut self, key: Arc<SecretKey>) -> Self {
         self.key = Some(key);
         self
     }
 
-    /// What is told of a reading.
+    /// The part of a reading that is revealed.
     pub(crate) fn answer(&self, reading: Reading) -> Answer {
         self.reveal.answer(self.comparison.metric(), reading)
     }
 
-    /// The lengths that the other side announced for its scanpaths (the padding where lengths are hidden): an engine that learns the true ones holds it to them.
+    /// The lengths that the other side announced for its scanpaths (the padding if lengths are hidden). An engine
+    /// that learns the true lengths checks them.
     pub fn with_peer_lengths(mut self, lengths: &'a [usize]) -> Result<Self, ProtocolError> {
         if lengths.len() != self.peer_count {
             return Err(ProtocolError::Job(JobError::LengthCount {
@@ -141,7 +142,7 @@ impl<'a> Job<'a> {
         Ok(self)
     }
 
-    /// Holds the other side to the length that it announced for a scanpath, where it did.
+    /// Checks the length of one of the other side's scanpaths against the announced one, if there is one.
     pub(crate) fn as_announced(&self, scanpath: usize, length: usize) -> Result<(), ProtocolError> {
         let announced = self.peer_lengths.and_then(|lengths| lengths.get(scanpath));
         if announced.is_some_and(|&announced| announced != length) {
@@ -162,14 +163,14 @@ impl std::fmt::Debug for Job<'_> {
 }
 
 impl Engine {
-    /// All engines with their usual options, for lists in help texts.
+    /// All engines with their default options, for lists in help texts.
     pub const ALL: [Engine; 3] = [
         Engine::Plain,
         Engine::Paillier(PaillierOptions::DEFAULT),
         Engine::Garbled,
     ];
 
-    /// The name on the command line and in results.
+    /// The name in options and results.
     pub fn name(self) -> &'static str {
         match self {
             Engine::Plain => "plain",
@@ -178,8 +179,8 @@ impl Engine {
         }
     }
 
-    /// Runs one side. A side that the results are revealed to gets the answers for all pairs, in the agreed order, and its
-    /// observer hears of each as soon as this side knows it; a side that they are hidden from gets an empty list.
+    /// Runs one side. A side that may learn the results gets the answers for all pairs, in the agreed order, and its
+    /// observer gets each as soon as this side knows it. A side that they are hidden from gets an empty list.
     pub fn run(
         self,
         job: &Job<'_>,
@@ -201,7 +202,7 @@ impl Engine {
         }
     }
 
-    /// What each side learns, in words for the users.
+    /// What each side learns, in words for users.
     pub fn revealed(self, spec: &Spec) -> Vec<Revealed> {
         let mut revealed = match self {
             Engine::Plain => plain::revealed(spec),
@@ -222,7 +223,7 @@ impl Engine {
         revealed
     }
 
-    /// Whether the engine can tell this, and no more than this, of a pair.
+    /// Whether the engine can reveal this, and no more than this, of a pair.
     pub fn can_reveal(self, reveal: Reveal) -> bool {
         match (self, reveal) {
             (_, Reveal::Score) | (Engine::Plain | Engine::Garbled, _) => true,
@@ -231,17 +232,17 @@ impl Engine {
         }
     }
 
-    /// Whether the engine can hide how long scanpaths are, and still tell this of a pair.
+    /// Whether the engine can hide the lengths of scanpaths and still reveal this of a pair.
     pub fn can_hide_lengths(self, metric: &Metric, reveal: Reveal) -> bool {
         let _ = reveal;
         match self {
             Engine::Plain | Engine::Paillier(_) => false,
-            // ScanMatch divides by the longer length, which would have to be a secret.
+            // ScanMatch divides by the longer length, which would have to be secret.
             Engine::Garbled => !matches!(metric, Metric::ScanMatch { .. }),
         }
     }
 
-    /// Whether the engine can keep the scores from the side that they are not for.
+    /// Whether the engine can hide the scores from the side that may not learn them.
     pub fn can_reveal_to(self, to: RevealTo) -> bool {
         match (self, to) {
             (_, RevealTo::Both) | (Engine::Plain | Engine::Garbled, _) => true,

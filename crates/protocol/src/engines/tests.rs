@@ -15,7 +15,7 @@ use veilpath_paillier::KeySize;
 
 pub(super) const LETTERS: u32 = 12;
 
-/// Every engine in all its ways to run. Short keys: only the time depends on the length.
+/// Every engine with all its options. Short keys: only the time depends on the length.
 fn engines() -> Vec<Engine> {
     let short = PaillierOptions::new(KeySize::Bits512, true).unwrap();
     vec![
@@ -120,7 +120,7 @@ pub(super) fn cohort(scanpaths: &[Vec<u16>]) -> Cohort {
     }
 }
 
-/// What an engine must make of a pair.
+/// The reading that an engine must give for a pair.
 fn expected(engine: Engine, comparison: &Comparison, x: &Scanpath, y: &Scanpath) -> Reading {
     // Without a scale, ScanMatch is computed in double precision in the clear, and in integers everywhere else.
     if engine == Engine::Plain {
@@ -244,7 +244,7 @@ fn extreme_costs_and_lengths_give_the_plain_score() {
     }
 }
 
-/// The least alphabet of use, of four bases, and the usual scores for them.
+/// The smallest useful alphabet, of four bases, and the usual scores for them.
 #[test]
 fn dna_gives_the_plain_score() {
     let alphabet = Alphabet::full(Notation::Dna);
@@ -287,7 +287,7 @@ fn dna_gives_the_plain_score() {
 }
 
 #[test]
-fn empty_scanpaths_are_legal_but_for_scanmatch() {
+fn empty_scanpaths_are_allowed_except_for_scanmatch() {
     let (empty, some) = (cohort(&[vec![]]), cohort(&[vec![], vec![3, 3, 4]]));
     for engine in engines() {
         for metric in metrics() {
@@ -333,7 +333,7 @@ fn a_broken_peer_is_a_typed_error() {
             host_against(engine, &[255; 64]),
             ProtocolError::PeerMisbehaved(_)
         ));
-        // A length that is merely claimed must not reserve gigabytes; it may be refused at once.
+        // A length that is merely claimed must not allocate gigabytes; it may be refused at once.
         assert!(matches!(
             host_against(engine, &(1u64 << 31).to_le_bytes()),
             ProtocolError::Channel(_) | ProtocolError::PeerMisbehaved(_)

@@ -3,7 +3,7 @@
 use super::Cell;
 use crate::circuit::{Bundle, Circuit};
 
-/// Every insertion and deletion costs 1, a substitution 0, 1 or 2 (dearer ones never pay).
+/// Every insertion and deletion costs 1, a substitution 0, 1 or 2 (larger costs never pay off).
 ///
 /// - input: [cost ≥ 1], [cost ≥ 2];
 /// - along the row: v + 1 as the sum of two bits, v = M(i,j) − M(i−1,j);

@@ -6,7 +6,8 @@ use crate::circuit::{Bundle, Circuit};
 
 /// Global alignment with any substitution table. With C = c_ins + c_del and S the substitution cost:
 ///
-/// - input: T = max(0, C − S), w bits (a substitution dearer than a deletion plus an insertion never pays);
+/// - input: T = max(0, C − S), w bits (a substitution that costs more than a deletion plus an insertion never pays
+///   off);
 /// - along the row: V = C − (M(i,j) − M(i−1,j) + c_ins), in 0..=C;
 /// - down the column: H = C − (M(i,j) − M(i,j−1) + c_del), in 0..=C;
 /// - result of a column: H, so the distance is m·c_del + n·c_ins minus the sum of the results (m rows, n columns).
@@ -20,7 +21,7 @@ pub struct DifferenceCell {
 
 impl DifferenceCell {
     /// The cell for insertions and deletions that together cost `insertion_and_deletion`. Divide all costs by their
-    /// greatest common divisor first: the width depends on nothing else.
+    /// greatest common divisor first: the width depends only on this sum.
     pub fn new(insertion_and_deletion: u64) -> Self {
         Self {
             insertion_and_deletion,
@@ -65,7 +66,7 @@ impl Cell for DifferenceCell {
     ) {
         max_assign(circuit, input, across);
         max_assign(circuit, input, down);
-        // Both subtractions t + ¬x + 1, bit by bit side by side: each needs what the other overwrites.
+        // Both subtractions t + ¬x + 1, interleaved bit by bit: each needs what the other overwrites.
         let mut carry_h = circuit.constants(true);
         let mut carry_v = circuit.constants(true);
         let last = self.width.saturating_sub(1);

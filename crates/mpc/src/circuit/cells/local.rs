@@ -7,9 +7,10 @@ use crate::circuit::numbers::{
 use crate::circuit::{Bundle, Circuit};
 
 /// Smith–Waterman with one gap penalty g: M(i,j) = max(0, M(i−1,j−1) + s, M(i−1,j) − g, M(i,j−1) − g), and the
-/// largest M anywhere. Where it lies stays hidden: every column keeps its own maximum, and those are joined in the circuit.
+/// largest M anywhere. Its position stays hidden: every column has its own maximum, and the circuit takes the maximum
+/// of those.
 ///
-/// - input: T = max(0, s + 2·g) (a substitution worse than two gaps never pays);
+/// - input: T = max(0, s + 2·g) (a substitution worse than two gaps never pays off);
 /// - along the row: M(i,j), M(i−1,j);
 /// - down the column: M(i,j), the column's maximum so far;
 /// - result of a column: its maximum.
@@ -21,10 +22,10 @@ pub struct LocalCell {
 }
 
 impl LocalCell {
-    /// The cell for scores up to `largest_score` – the shorter length times the best substitution, say –, substitutions up to
-    /// `best_substitution` and this gap penalty.
+    /// The cell for scores up to `largest_score` (for example the shorter length times the best substitution),
+    /// substitutions up to `best_substitution` and this gap penalty.
     pub fn new(largest_score: u64, best_substitution: u64, gap: u64) -> Self {
-        // A gap dearer than every score never pays, however much dearer.
+        // A gap that costs more than every score never pays off, however large it is.
         let gap = gap.min(largest_score);
         let room = gap.saturating_mul(2);
         let width = bits_for(largest_score.saturating_add(room));

@@ -1,7 +1,7 @@
 //! One cell of an alignment matrix as a circuit.
 //!
-//! All but the local cell store differences of neighbours instead of the matrix itself (an idea that goes back to Hyyrö's and Myers'
-//! bit-parallel edit distance), so that a wire's width depends on the costs and not on the lengths.
+//! All except the local cell store differences of neighbours instead of the matrix itself (an idea of Hyyrö's and
+//! Myers' bit-parallel edit distance), so that a wire's width depends on the costs and not on the lengths.
 
 mod clipped;
 mod difference;
@@ -17,8 +17,8 @@ pub use unit::UnitCell;
 
 use super::{Bundle, Circuit, Clear};
 
-/// The circuit of a cell: wires that travel along the row, wires that travel down the column, and the substitution cost as
-/// input. Gates and widths are public; they follow from the agreed costs.
+/// The circuit of a cell: wires along the row, wires down the column, and the substitution cost as input. Gates and
+/// widths are public; they follow from the agreed costs.
 pub trait Cell {
     /// Wires from a cell to its right neighbour.
     fn across_wires(&self) -> usize;
@@ -26,16 +26,16 @@ pub trait Cell {
     /// Wires from a cell to the one below.
     fn down_wires(&self) -> usize;
 
-    /// Wires that say what substituting this row's letter by this column's costs.
+    /// Input wires: the cost of substituting this row's letter by this column's.
     fn input_wires(&self) -> usize;
 
-    /// What comes into the first column on each wire along the row.
+    /// The value of each wire along the row at the first column.
     fn left_border(&self, wire: usize) -> bool;
 
-    /// What comes into the first row on each wire down the column.
+    /// The value of each wire down the column at the first row.
     fn upper_border(&self, wire: usize) -> bool;
 
-    /// Turns what comes in into what goes out. The input is used up.
+    /// Replaces the incoming wires by the outgoing ones. The input is consumed.
     fn run<C: Circuit>(
         &self,
         circuit: &mut C,
@@ -44,7 +44,7 @@ pub trait Cell {
         input: &mut [Bundle<C::Label>],
     );
 
-    /// Bits of the number that a column hands over below its last cell.
+    /// Bits of the number that a column gives below its last cell.
     fn result_wires(&self) -> usize;
 
     /// That number, from the wires below the last cell of a column. No gates.

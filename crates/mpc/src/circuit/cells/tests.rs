@@ -98,7 +98,7 @@ fn strings() -> impl Strategy<Value = (Vec<u8>, Vec<u8>)> {
     })
 }
 
-/// A cost for every pair of letters, with no structure at all.
+/// A cost for every pair of letters, without structure.
 fn cost(seed: u64, x: u8, y: u8, most: u64) -> u64 {
     let mixed = (seed ^ (u64::from(x) << 8 | u64::from(y)).wrapping_mul(0x9e37_79b9_7f4a_7c15))
         .wrapping_mul(0xbf58_476d_1ce4_e5b9);
@@ -165,7 +165,7 @@ proptest! {
 }
 
 #[test]
-fn cells_cost_the_gates_they_promise() {
+fn cells_cost_the_documented_gates() {
     assert_eq!(UnitCell.and_gates(), 3);
     assert_eq!(ClippedCell.and_gates(), 5);
     for (costs, width) in [(2, 2), (3, 2), (4, 3), (300, 9)] {

@@ -1,4 +1,4 @@
-//! The transfers that all others grow from: [`COUNT`] random ones per session, on Ristretto.
+//! The transfers that all others are derived from: [`COUNT`] random ones per session, on Ristretto.
 //!
 //! ```text
 //! sender                                   receiver (choice bits c)
@@ -12,7 +12,7 @@
 //! oracle model: the Bᵢ are uniform whatever the choice, and the other key needs a·A, that is, Diffie–Hellman on A twice. H is
 //! SHA-256 over a domain of its own, the index and the whole exchange.
 //!
-//! In a session the *evaluator* is the sender here, and the garbler's choice bits are those of Δ.
+//! In a session the *evaluator* is the sender of these transfers, and the garbler's choice bits are those of Δ.
 
 pub mod messages;
 mod receiver;
@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_point_is_refused() {
+    fn what_is_not_a_point_is_refused() {
         let (mut left, mut right) = memory_pair();
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         for bad in [[0xff; 32], [0; 32]] {

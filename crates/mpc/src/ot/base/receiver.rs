@@ -11,7 +11,7 @@ use subtle::{Choice, ConditionallySelectable};
 use veilpath_channel::Channel;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Gets the key of each pair that the choice bit names. Constant-time in the choices.
+/// Gets the key of each pair that the choice bit selects. Constant-time in the choices.
 pub fn receive(
     choices: &[bool; COUNT],
     rng: &mut impl CryptoRng,

@@ -9,7 +9,7 @@ use rand::CryptoRng;
 use veilpath_channel::Channel;
 use zeroize::{Zeroize, Zeroizing};
 
-/// Gives [`COUNT`] pairs of random keys.
+/// Produces [`COUNT`] pairs of random keys.
 pub fn send(
     rng: &mut impl CryptoRng,
     channel: &mut impl Channel,

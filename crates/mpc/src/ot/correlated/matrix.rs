@@ -12,7 +12,7 @@ pub(super) struct Scratch {
 }
 
 impl Scratch {
-    /// Streams of all leaves and 128 rows, each `width` blocks wide. What is in them is of no meaning.
+    /// Streams of all leaves and 128 rows, each `width` blocks wide. Their content is undefined.
     pub(super) fn of_width(
         &mut self,
         width: usize,
@@ -27,8 +27,8 @@ impl Scratch {
     }
 }
 
-/// Sums `1 << sums.len()/width` rows of `width` blocks. `sums` gets, for each bit b of a row's number, the sum of the rows with that bit
-/// set; the sum of all rows ends up in the first row. The other rows are used up.
+/// Sums `1 << sums.len()/width` rows of `width` blocks. `sums` gets, for each bit b of a row's number, the sum of the
+/// rows with that bit set; the sum of all rows ends up in the first row. The other rows are overwritten.
 pub(super) fn sum_rows(rows: &mut [Block], width: usize, sums: &mut [Block]) {
     let mut count = rows.len() / width;
     for sum in sums.chunks_exact_mut(width) {
@@ -85,9 +85,10 @@ fn transpose_within<const SIDE: usize>(rows: &mut [[u64; 2]; 128], low: u64) {
     }
 }
 
-/// The labels of 128 rows of `width` blocks: 128·`width` of them, handed over one by one.
+/// The labels of 128 rows of `width` blocks: 128·`width` of them, passed on one by one.
 pub(super) fn columns(rows: &[Block], width: usize, mut column: impl FnMut(Block)) {
-    // Four blocks of a row at a time: they share a cache line, and rows lie too regularly for many lines to stay.
+    // Four blocks of a row at a time: they share a cache line, and the rows' stride is too regular for many lines to
+    // stay cached.
     let mut squares = [[[0; 2]; 128]; 4];
     for first in (0..width).step_by(4) {
         let count = (width - first).min(4);

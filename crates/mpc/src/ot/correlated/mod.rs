@@ -1,4 +1,4 @@
-//! Correlated transfers with the garbling offset, as many as wanted, from 128 base transfers.
+//! Any number of correlated transfers with the garbling offset, from 128 base transfers.
 //!
 //! ```text
 //! receiver (bits x)                                              sender (offset Δ)
@@ -8,15 +8,16 @@
 //!   labels tⱼ = qⱼ ⊕ xⱼ·Δ                                          zero labels qⱼ
 //! ```
 //!
-//! SoftSpoken (Roy, CRYPTO 2022) in its semi-honest form with the repetition code. The bits of Δ are cut into 128/k groups. For a group with the value δ
-//! both sides hold 2^k seeds, the sender all but number δ (a tree of seeds punctured at δ). With r_y the stream of seed y, the receiver computes
-//! u = ⊕ r_y and v_b = ⊕ of the r_y with bit b of y set; the sender, who numbers seeds by y ⊕ δ, computes the same sums w_b = v_b ⊕ δ_b·u without the one
-//! that is missing. Once u is corrected to x, the columns w_b and v_b are those of labels that differ by x·Δ. With k = 1 this is the extension of Ishai, Kilian,
-//! Nissim and Petrank (CRYPTO 2003). Traffic falls with k, AES work grows with 2^k/k; k = 4 sends 4 bytes per
-//! transfer for twice the AES of k = 1.
+//! SoftSpoken (Roy, CRYPTO 2022) in its semi-honest form with the repetition code. The bits of Δ are split into 128/k
+//! groups. For a group with the value δ both sides have 2^k seeds, the sender all but number δ (a tree of seeds
+//! punctured at δ). With r_y the stream of seed y, the receiver computes u = ⊕ r_y and v_b = ⊕ of the r_y with bit b
+//! of y set; the sender, which numbers seeds by y ⊕ δ, computes the same sums w_b = v_b ⊕ δ_b·u without the missing
+//! one. Once u is corrected to x, the columns w_b and v_b are those of labels that differ by x·Δ. With k = 1 this is
+//! the extension of Ishai, Kilian, Nissim and Petrank (CRYPTO 2003). Traffic falls with k, AES work grows with 2^k/k;
+//! k = 4 sends 4 bytes per transfer for twice the AES of k = 1.
 //!
-//! The sender sees x only under the stream of the seed that he misses. The receiver sees nothing that depends on Δ.
-//! Seeds are secret, so the sender's tree is stored by y ⊕ δ from the start: no address depends on Δ.
+//! The sender sees x only under the stream of the seed that it does not have. The receiver sees nothing that depends
+//! on Δ. Seeds are secret, so the sender's tree is stored by y ⊕ δ from the start: no address depends on Δ.
 
 mod matrix;
 pub mod messages;
@@ -27,7 +28,7 @@ mod tree;
 pub use receiver::Receiver;
 pub use sender::Sender;
 
-/// k of the module's text: how many bits of Δ share a tree of seeds. Both sides must use the same.
+/// k of the module documentation: how many bits of Δ share a tree of seeds. Both sides must use the same.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct GroupBits(usize);
 
@@ -38,7 +39,7 @@ impl GroupBits {
     pub const TWO: Self = Self(2);
     /// 4 bytes per transfer: what sessions use.
     pub const FOUR: Self = Self(4);
-    /// 2 bytes per transfer, for slow lines: eight times the AES work of four.
+    /// 2 bytes per transfer, for slow connections: eight times the AES work of four.
     pub const EIGHT: Self = Self(8);
 
     fn bits(self) -> usize {
@@ -134,7 +135,7 @@ mod tests {
     }
 
     #[test]
-    fn a_receiver_who_leaves_is_an_error() {
+    fn a_closed_receiver_is_an_error() {
         let (mut left, mut right) = memory_pair();
         right.send(&[9; 8]).unwrap();
         right.flush().unwrap();

@@ -13,7 +13,7 @@ use rand::CryptoRng;
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
-/// Receives the labels of her bits. Holds the seeds of all trees.
+/// Receives the labels of its bits. Has the seeds of all trees.
 pub struct Receiver {
     group_bits: GroupBits,
     trees: Vec<Vec<Prg>>,
@@ -46,7 +46,7 @@ impl Receiver {
         })
     }
 
-    /// The transfers of another worker, from the same seeds. The first worker makes all others.
+    /// The transfers of another worker, from the same seeds. The first worker creates all others.
     pub(crate) fn for_worker(&self, worker: Worker) -> Self {
         let streams = |tree: &Vec<Prg>| tree.iter().map(|leaf| leaf.for_worker(worker)).collect();
         Self {

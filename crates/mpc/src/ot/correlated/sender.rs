@@ -15,7 +15,7 @@ use std::sync::Arc;
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
-/// Gives labels to bits that he does not see. Holds the seeds of all trees but one leaf each.
+/// Produces labels for bits that it does not see. Has the seeds of all trees except one leaf each.
 pub struct Sender {
     delta: Arc<Delta>,
     group_bits: GroupBits,
@@ -66,7 +66,7 @@ impl Sender {
         })
     }
 
-    /// The transfers of another worker, from the same seeds. The first worker makes all others.
+    /// The transfers of another worker, from the same seeds. The first worker creates all others.
     pub(crate) fn for_worker(&self, worker: Worker) -> Self {
         let streams = |tree: &Vec<Prg>| tree.iter().map(|leaf| leaf.for_worker(worker)).collect();
         Self {

@@ -1,8 +1,8 @@
-//! Trees of seeds (Goldreich, Goldwasser and Micali): one side grows the whole tree, the other all of it but one leaf.
+//! Trees of seeds (Goldreich, Goldwasser and Micali): one side derives the whole tree, the other all of it except one leaf.
 //!
 //! Level l of a tree uses one base transfer, whose choice bit is the l-th bit of the missing leaf's number, highest bit
-//! first. The choice 0 gives what belongs to the side of the ones and the other way round: on the first level the node itself, below
-//! the sum of all nodes on that side. From the sum the grower of the punctured tree gets the one node that he could not derive.
+//! first. The choice 0 gives the value of the ones' side and vice versa: on the first level the node itself, below the
+//! sum of all nodes on that side. From the sum the side with the punctured tree gets the one node that it cannot derive.
 
 use super::GroupBits;
 use crate::block::Block;

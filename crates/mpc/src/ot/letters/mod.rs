@@ -6,12 +6,14 @@
 //!   N keys per letter                           the key of each letter
 //! ```
 //!
-//! The key of letter k in column j is one hash over all bit labels of k together, and over k and j:
-//! SHA-256(domain ‖ j ‖ k ‖ N ‖ label₀ ‖ label₁ ‖ …). Hashing the labels one by one and adding the hashes would leave the N keys
-//! linearly related, so that three of them give a fourth. The receiver knows all labels of her own letter; every other letter's hash covers
-//! a label that contains Δ. With SHA-256 a random oracle the other keys are random to her.
+//! The key of letter k in column j is one hash over all bit labels of k together, and over k and j: SHA-256(domain ‖
+//! j ‖ k ‖ N ‖ label₀ ‖ label₁ ‖ …). Hashing the labels one by one and adding the hashes would leave the N keys
+//! linearly related, so that three of them give a fourth. The receiver knows all labels of its own letter; every
+//! other letter's hash covers a label that contains Δ. With SHA-256 a random oracle the other keys are random to the
+//! receiver.
 //!
-//! Keys are made once per letter and serve all comparisons with it (see [`super::lookup`]); columns are numbered over the whole session.
+//! Keys are derived once per letter and serve all comparisons with it (see [`super::lookup`]); columns are numbered
+//! over the whole session.
 
 mod receiver;
 mod sender;
@@ -27,8 +29,8 @@ use zeroize::Zeroize;
 /// Letters that an alphabet may have: 2¹⁶ and one for padding, few enough for the pads of [`super::lookup`].
 pub const MAX_ALPHABET: usize = (1 << 16) + 1;
 
-/// Letters that are transferred at a time: the sender takes memory as transfers arrive, not as they are announced. Part of the wire
-/// format, as every piece is filled up to whole blocks.
+/// Letters that are transferred at a time: the sender allocates memory as transfers arrive, not as they are
+/// announced. Part of the wire format, as every piece is padded to whole blocks.
 const PIECE: usize = 1 << 12;
 
 /// Transfers per letter: ⌈log₂ N⌉.
@@ -76,7 +78,7 @@ mod tests {
     use veilpath_channel::memory_pair;
 
     #[test]
-    fn the_receiver_gets_the_key_of_her_letter_and_all_keys_differ() {
+    fn the_receiver_gets_the_key_of_its_letter_and_all_keys_differ() {
         let (mut channel, _peer) = memory_pair();
         for alphabet in [1, 2, 3, 4, 5, 52, 64, 65] {
             let delta = Arc::new(Delta::random(&mut ChaCha20Rng::seed_from_u64(3)));
@@ -113,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_letter_is_refused() {
+    fn what_is_not_a_letter_is_refused() {
         let (mut channel, _peer) = memory_pair();
         let delta = Arc::new(Delta::random(&mut ChaCha20Rng::seed_from_u64(3)));
         let (mut sender, mut receiver) = ideal_pair(Arc::clone(&delta), 4);

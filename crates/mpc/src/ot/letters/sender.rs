@@ -10,7 +10,8 @@ use std::sync::Arc;
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
-/// Keys are kept up to this size, and derived anew at every use beyond it: an alphabet of thousands must not cost gigabytes.
+/// Keys are stored up to this size, and derived again at every use beyond it: an alphabet of thousands must not cost
+/// gigabytes.
 const KEPT_KEYS: usize = 4 << 20;
 
 /// The sender's keys for a run of letters.
@@ -24,7 +25,7 @@ pub struct SentLetters {
     kept: Zeroizing<Vec<Block>>,
 }
 
-/// The keys of a column, kept or made for this use.
+/// The keys of a column, stored or derived for this use.
 pub(crate) enum ColumnKeys<'a> {
     Kept(&'a [Block]),
     Derived(Zeroizing<Vec<Block>>),
@@ -41,7 +42,8 @@ impl Deref for ColumnKeys<'_> {
     }
 }
 
-/// Makes keys for `count` letters of the receiver. Their columns are numbered from `first_column` on; a number serves once per session.
+/// Derives keys for `count` letters of the receiver. Their columns are numbered from `first_column` on; a number is
+/// used once per session.
 pub fn send(
     alphabet: usize,
     count: usize,

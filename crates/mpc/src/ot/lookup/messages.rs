@@ -1,4 +1,4 @@
-//! The bytes of a column: one entry per letter, each of `width` bits per row, filled up to a byte.
+//! The bytes of a column: one entry per letter, each of `width` bits per row, padded to a byte.
 
 /// Bytes of one entry.
 pub fn entry_bytes(rows: usize, width: usize) -> usize {

@@ -1,17 +1,19 @@
 //! Looking up substitution costs without gates.
 //!
 //! ```text
-//! sender (a table of costs for each of his rows)          receiver (a key for her column's letter)
+//! sender (a table of costs for each of its rows)          receiver (a key for its column's letter)
 //!   for every letter k: costs(k) ⊕ r ⊕ pad(k)   ───────▶    N · ⌈rows·w/8⌉ bytes per column and strip
-//!   keeps r                                                  takes her letter's entry: costs ⊕ r
+//!   keeps r                                                  takes its letter's entry: costs ⊕ r
 //! ```
 //!
-//! The two sides then hold shares of the cost of each cell: w bits that look random to both. One correlated transfer per bit makes a wire of the
-//! receiver's share; the sender folds his share into the wire's zero label. Any table, any alphabet, no gates.
+//! The two sides then have shares of the cost of each cell: w bits that look random to both. One correlated transfer
+//! per bit turns the receiver's share into a wire; the sender folds its share into the wire's zero label. Any table,
+//! any alphabet, no gates.
 //!
-//! The pad of an entry is AES under the letter's key (see [`super::letters`]: one hash over all bit labels, letter and column) of a block that names column,
-//! letter, comparison, strip and place. No two blocks of a session are the same, whatever the key: pads never repeat, and a
-//! guessed key can be checked against one entry only. The receiver sees her entry, which r makes uniform, and entries under keys that she does not have.
+//! The pad of an entry is AES under the letter's key (see [`super::letters`]: one hash over all bit labels, letter
+//! and column) of a block that encodes column, letter, comparison, strip and place. No two blocks of a session are
+//! equal, whatever the key: pads never repeat, and a guessed key can be checked against one entry only. The receiver
+//! sees its entry, which r makes uniform, and entries under keys that it does not have.
 
 pub mod messages;
 mod receiver;

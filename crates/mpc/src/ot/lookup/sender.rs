@@ -9,13 +9,13 @@ use crate::ot::letters::SentLetters;
 use crate::prg::Prg;
 use zeroize::Zeroizing;
 
-/// The costs of a strip of rows against every letter, packed as they travel.
+/// The costs of a strip of rows against every letter, packed as they are sent.
 pub struct StripTable {
     rows: usize,
     width: usize,
     blocks: usize,
     entries: Zeroizing<Vec<Block>>,
-    /// Room for the pads of all letters, kept from column to column.
+    /// Room for the pads of all letters, reused from column to column.
     pads: Zeroizing<Vec<Block>>,
 }
 

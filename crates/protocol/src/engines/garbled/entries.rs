@@ -1,19 +1,19 @@
-//! The costs (or scores) of an alphabet's letters, as cells take them.
+//! The costs (or scores) of an alphabet's letters, as inputs of matrix cells.
 
 use super::scoring::{Circuit, Scoring};
 use subtle::{Choice, ConditionallySelectable};
 use veilpath_metrics::{Costs, Model, Scores};
 
-/// The largest table of all pairs of letters that is walked or kept. Beyond it costs are computed as they are needed, and no
-/// common divisor is looked for.
+/// The largest table of all pairs of letters that is scanned or stored. For larger ones costs are computed on demand,
+/// without looking for a common divisor.
 const MOST_ENTRIES: usize = 1 << 20;
 
-/// What cells take as input, by Alice's letter and Bob's.
+/// The inputs of matrix cells, by the garbler's letter and the evaluator's.
 pub(super) struct Inputs<'a> {
     scoring: &'a Scoring,
     model: &'a Model,
     circuit: Circuit,
-    /// All of them, where they are few.
+    /// All inputs, if there are few.
     table: Vec<u64>,
 }
 
@@ -40,8 +40,8 @@ impl<'a> Inputs<'a> {
         &self.circuit
     }
 
-    /// Writes the inputs of one of Alice's letters. Where they are in a table, its address follows from the letter: whoever
-    /// shares the caches of Alice's own machine is not what this engine protects from.
+    /// Writes the inputs for one of the garbler's letters. If they come from a table, the address depends on the
+    /// letter: this engine does not protect against an attacker who shares the caches of the garbler's own machine.
     pub(super) fn fill(&self, a: usize, inputs: &mut [u64]) {
         let first = a * self.scoring.letters();
         match self.table.get(first..first + inputs.len()) {
@@ -56,8 +56,8 @@ impl<'a> Inputs<'a> {
         }
     }
 
-    /// Padding takes as long as a letter, because the time until the other side gets its columns would tell how much of a
-    /// scanpath is padding: the first letter's input is computed in its place, and then not taken.
+    /// Padding takes as long as a letter. Otherwise the time until the other side gets its columns would reveal how
+    /// much of a scanpath is padding. So the first letter's input is computed in its place and discarded.
     fn input(&self, a: usize, b: usize) -> u64 {
         let padding = self.scoring.padding_letter();
         let padded = Choice::from(u8::from(a == padding) | u8::from(b == padding));
@@ -66,7 +66,7 @@ impl<'a> Inputs<'a> {
             u16::try_from(place).unwrap_or(0)
         };
         let entry = entry(self.model, letter(a), letter(b));
-        // Only entries that the cell cuts off are rounded.
+        // Only entries that the cell clips are rounded.
         let entry = entry / i64::try_from(self.scoring.divisor()).unwrap_or(i64::MAX);
         let input = match &self.circuit {
             Circuit::Unit(cell) => cell.input(entry == 0),
@@ -77,10 +77,10 @@ impl<'a> Inputs<'a> {
         u64::conditional_select(&input, &self.input_of_padding(), padded)
     }
 
-    /// A substitution that never pays.
+    /// A substitution that never pays off.
     fn input_of_padding(&self) -> u64 {
         match &self.circuit {
-            // Never padded: two letters that differ cost less than two gaps here.
+            // Never padded: two different letters cost less than two gaps with this circuit.
             Circuit::Unit(cell) => cell.input(false),
             Circuit::Clipped(cell) => cell.input(2),
             Circuit::Difference(_) | Circuit::Local(_) => 0,
@@ -100,7 +100,7 @@ fn entry(model: &Model, a: u16, b: u16) -> i64 {
 pub(super) struct Entries<'a> {
     model: &'a Model,
     letters: u32,
-    /// Letters of Alice that show all there are.
+    /// Letters of the garbler whose rows contain every entry that occurs.
     rows: u32,
 }
 
@@ -129,7 +129,8 @@ impl<'a> Entries<'a> {
             .flat_map(move |a| letters(self.letters).map(move |b| entry(self.model, a, b)))
     }
 
-    /// What divides the gaps and all entries that matter: one beyond `most` never does (a cost above two gaps, a score below them).
+    /// The common divisor of the gaps and of all entries that matter. One beyond `most` does not (a cost above two
+    /// gaps, a score below them).
     pub(super) fn divisor(&self, of_gaps: u64, most: u64) -> u64 {
         if !self.are_few() {
             return 1;
@@ -145,7 +146,7 @@ impl<'a> Entries<'a> {
         divisor.max(1)
     }
 
-    /// The largest divided cost, cut off at `most`.
+    /// The largest cost after division, clipped at `most`.
     pub(super) fn largest(&self, most: u64, divisor: u64) -> u64 {
         if !self.are_few() {
             return most;
@@ -155,7 +156,7 @@ impl<'a> Entries<'a> {
     }
 }
 
-/// The greatest common divisor; 0 divides nothing and is divided by all.
+/// The greatest common divisor, with gcd(0, b) = b.
 pub(super) fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b > 0 {
         (a, b) = (b, a % b);

@@ -21,7 +21,7 @@ use veilpath_mpc::worker::Worker;
 use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
 
-/// Runs Bob's side.
+/// Runs the evaluator.
 pub(crate) fn join(
     job: &Job<'_>,
     channel: &mut dyn Channel,
@@ -31,7 +31,7 @@ pub(crate) fn join(
     join_with(job, channel, observer, partitioning, &mut system_rng()?)
 }
 
-/// The same in a given partitioning, with all randomness from a given generator.
+/// The same with a given partitioning, with all randomness from a given generator.
 pub(super) fn join_with(
     job: &Job<'_>,
     mut channel: &mut dyn Channel,
@@ -137,7 +137,7 @@ impl<'a> StageEvaluator<'a, '_> {
         Ok(())
     }
 
-    /// Compares the pairs of a portion. The answers are there if they are for him.
+    /// Compares the pairs of a portion. Returns the answers if this side may learn them.
     fn evaluate(
         &self,
         portion: &Portion,
@@ -177,7 +177,7 @@ impl<'a> StageEvaluator<'a, '_> {
             let terms = members
                 .iter()
                 .map(|member| settling.join_term(self.job.own[member.join].len()));
-            // With room for all: a list that grows leaves copies behind.
+            // Allocated at full size: a list that grows leaves copies in freed memory.
             let mut own = Bits::with_capacity(members.len() * settling.width);
             for bit in terms.flat_map(|term| bits_of(term, settling.width)) {
                 own.push(bit);

@@ -22,7 +22,7 @@ use veilpath_mpc::worker::Worker;
 use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
 
-/// Runs Alice's side.
+/// Runs the garbler.
 pub(crate) fn host(
     job: &Job<'_>,
     channel: &mut dyn Channel,
@@ -32,7 +32,7 @@ pub(crate) fn host(
     host_with(job, channel, observer, partitioning, &mut system_rng()?)
 }
 
-/// The same in a given partitioning, with all randomness from a given generator.
+/// The same with a given partitioning, with all randomness from a given generator.
 pub(super) fn host_with(
     job: &Job<'_>,
     mut channel: &mut dyn Channel,
@@ -55,7 +55,7 @@ pub(super) fn host_with(
     let session = timed(observer, || {
         Ok(GarblerSession::start(Kernel::best(), rng, &mut channel)?)
     })?;
-    // Lanes are made when they are first needed: a small job has one.
+    // Workers are created when they are first needed: a small job has one.
     let mut sessions = vec![session];
     for stage in &schedule.stages {
         let places = stage.places();
@@ -136,7 +136,7 @@ impl<'a> StageGarbler<'a, '_> {
         Ok(())
     }
 
-    /// Compares the pairs of a portion. The answers are there if they are for her.
+    /// Compares the pairs of a portion. Returns the answers if this side may learn them.
     fn garble(
         &self,
         portion: &Portion,
@@ -181,7 +181,7 @@ impl<'a> StageGarbler<'a, '_> {
             let terms = members
                 .iter()
                 .map(|member| settling.host_term(self.job.own[member.host].len()));
-            // With room for all: a vector that grows leaves copies behind.
+            // Allocated at full size: a vector that grows leaves copies in freed memory.
             let mut own = Zeroizing::new(Vec::with_capacity(members.len() * settling.width));
             own.extend(terms.flat_map(|term| bits_of(term, settling.width)));
             let own = session.own_bits(&own, channel)?;
@@ -211,7 +211,7 @@ impl<'a> StageGarbler<'a, '_> {
     }
 }
 
-/// One of her scanpaths, as the look-up needs it, with its padding.
+/// One of the garbler's scanpaths with its padding, as rows for the look-up.
 struct ScanpathRows<'a> {
     scanpath: &'a Scanpath,
     count: usize,

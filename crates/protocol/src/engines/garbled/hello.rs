@@ -1,9 +1,9 @@
-//! What the two sides tell each other first: lengths, where they are not hidden, and how many workers they offer.
+//! The first messages: lengths, unless they are hidden, and how many workers each side offers.
 
 use crate::engines::lengths::{hidden_lengths, receive_lengths, send_lengths, visible_lengths};
 use crate::{Channel, Job, Misbehaviour, ProtocolError, Role};
 
-/// The most workers: beyond a few, the line between the two sides is what takes the time.
+/// The most workers. With more than a few, the connection between the two sides is the bottleneck.
 const MAX_WORKERS: usize = 8;
 
 /// What both sides know after the first messages.
@@ -14,14 +14,14 @@ pub(super) struct Negotiated {
     pub(super) workers: usize,
 }
 
-/// The workers that this machine offers. Besides the workers, a side enciphers (or deciphers) all that they make (or use up), about a third of
-/// its work, and the other side may be on the same machine; so half of the cores get a worker.
+/// The workers that this machine offers. Encrypting or decrypting what the workers produce or consume is about a
+/// third of a side's work, and the other side may run on the same machine. So there is a worker for every two cores.
 pub(super) fn workers_of_this_machine() -> usize {
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     (cores / 2).clamp(1, MAX_WORKERS)
 }
 
-/// Exchanges the first messages. Bob speaks first.
+/// Exchanges the first messages. The evaluator sends first.
 pub(super) fn negotiate(
     job: &Job<'_>,
     channel: &mut dyn Channel,

@@ -1,66 +1,76 @@
 //! The provable engine: garbled circuits, for every metric.
 //!
-//! Alice (the host) garbles, Bob (who joins) evaluates; Bob's letters come in by oblivious transfer. The machinery is the crate
-//! `veilpath-mpc`; here is what is put through it, and in which pieces.
+//! The host is the garbler, the joining side the evaluator. The evaluator's letters enter by oblivious transfer. The
+//! cryptography is in the crate `veilpath-mpc`; this module decides what goes through it, and in which pieces.
 //!
 //! ```text
-//! Bob: evaluator.rs                                            Alice: garbler.rs
-//!  │── lengths of his scanpaths (not if hidden), workers ──────────▶│
-//!  │◀────────── lengths of hers (not if hidden), workers ───────────│
+//! evaluator.rs (join)                                          garbler.rs (host)
+//!  │── lengths of its scanpaths (unless hidden), workers ────────▶│
+//!  │◀──────── lengths of its scanpaths (unless hidden), workers ──│
 //!  │◀──────────────────────── base transfers ────────────────────▶│ once per run: 128, and seed trees
-//!  ╎ for some of Bob's scanpaths at a time (a stage):             ╎
+//!  ╎ for some of the evaluator's scanpaths at a time (a stage):   ╎
 //!  │── transfers for the bits of their letters ──────────────────▶│ keys, for all comparisons with them
-//!  ╎ for some pairs at a time (a portion), maybe in workers:        ╎
+//!  ╎ for some pairs at a time (a portion), on several workers:    ╎
 //!  │◀────────── columns of substitution costs, masked ────────────│ the look-up: no gates
-//!  │── transfers for his shares of the costs ────────────────────▶│
+//!  │── transfers for its shares of the costs ────────────────────▶│
 //!  │◀───────────────────── tables of cells ───────────────────────│ 32 bytes per AND gate
 //!  │◀────────────── tables of the sum or the maximum ─────────────│
-//!  │◀───── labels of her lengths; transfers for his ─────────────▶│ if lengths are hidden
+//!  │◀── labels of garbler lengths; transfers for evaluator lengths ▶│ if lengths are hidden
 //!  │◀───────────── tables of a sum, of a comparison ──────────────│ if lengths are hidden, or for a threshold
-//!  │◀───────────────── colours of the outputs ────────────────────│ if the results are for Bob
-//!  │── colours of the outputs ───────────────────────────────────▶│ if they are for Alice
+//!  │◀───────────────── colours of the outputs ────────────────────│ if the results are for the evaluator
+//!  │── colours of the outputs ───────────────────────────────────▶│ if they are for the garbler
 //!  ╎ … until all pairs are done                                   ╎
 //! ```
 //!
 //! # What each side learns
-//! **Both:** how many scanpaths there are and how long they are (with hidden lengths: only that none is longer than the padding). **Who
-//! is named by `reveal_to`:** the score of every pair, or, by a threshold, one bit. **Nothing else:** what a side sees can be computed, up to a
-//! difference that nobody can find, from these numbers and its own input. The side that is not named gets no message that depends on a score.
+//! **Both:** how many scanpaths there are and how long they are (with hidden lengths: only that none is longer than
+//! the padding). **The side or sides named by `reveal_to`:** the score of every pair or, with a threshold, one bit.
+//! **Nothing else:** from these numbers and its own input, a side could compute everything that it sees, up to a
+//! computationally indistinguishable difference. A side that is not named gets no message that depends on a score.
 //!
-//! Scores add up, and no engine can change that: who asks about chosen scanpaths learns what the answers tell.
+//! Scores accumulate, and no engine can change that: a party that chooses its scanpaths learns what the answers say
+//! about them.
 //!
 //! # Assumption
-//! Both follow the protocol and keep what they see (semi-honest); AES-128 is an ideal cipher as far as half gates need it (`veilpath_mpc::hash` has
-//! the bound in numbers), SHA-256 a random oracle for the keys of letters, and the Diffie–Hellman problem on Curve25519 is hard. A malicious Alice could garble
-//! another circuit, and a malicious Bob could see whether she accepts a wrong colour: both are out of scope.
+//! Both parties follow the protocol and keep what they see (semi-honest). AES-128 is an ideal cipher as far as half
+//! gates need it (`veilpath_mpc::hash` gives the bound in numbers), SHA-256 is a random oracle for the keys of
+//! letters, and the Diffie–Hellman problem on Curve25519 is hard. A malicious garbler could garble another circuit,
+//! and a malicious evaluator could observe whether the garbler accepts a wrong colour: both are out of scope.
 //!
 //! # Circuits
-//! | costs, after division by what they have in common | AND gates per cell | bits looked up |
+//! | costs, after division by their common divisor | AND gates per matrix cell | bits looked up |
 //! |---|---|---|
 //! | gaps of 1, substitutions of 0 or 1 (Levenshtein) | 3 | 1 |
 //! | gaps of 1, substitutions of 0, 1 or 2; Levenshtein with hidden lengths | 5 | 2 |
 //! | all other global alignments, ScanMatch among them: an insertion and a deletion cost C together, w = ⌈log₂(C + 1)⌉ | 6·w − 2 | w |
 //! | local alignments with w bits for the largest score and two gaps | at most 10·w − 2 | at most w |
 //!
-//! The raw result is an integer and exactly that of the plain comparison. What comes out of a circuit is that integer (or a number that
-//! the public lengths turn into it), a settled number in which hidden lengths have been added up inside, or the bit of a threshold: its bound in whole numbers
-//! is public, so comparing with it inside gives the very bit that the score would give (`veilpath_metrics::Comparison::bound`).
+//! The raw result is an integer, exactly that of the plain comparison. A circuit outputs that integer (or a number
+//! from which the public lengths give it), a settled number to which hidden lengths were added inside the circuit, or
+//! the bit of a threshold. The bound of a threshold as an integer is public, so comparing with it inside the circuit
+//! gives the same bit as the score (`veilpath_metrics::Comparison::bound`).
 //!
-//! ScanMatch's own score divides by the longer length. With hidden lengths that division would have to be made inside, on secrets, and rounded; it is
-//! refused instead ([`crate::Unsupported`]).
+//! ScanMatch's own score divides by the longer length. With hidden lengths the circuit would have to divide secrets
+//! and round. It is refused instead ([`crate::Unsupported`]).
 //!
 //! # Cost
-//! For m·n cells with g gates and w bits looked up over an alphabet of N letters (one more with hidden lengths, and m = n = the padding):
+//! For m·n matrix cells with g gates and w bits looked up over an alphabet of N letters (one more with hidden
+//! lengths, and m = n = the padding):
 //!
-//! - to Bob: m·n·(32·g + N·w/8) bytes; to Alice: 4·w·m·n + 4·n·⌈log₂ N⌉ bytes, the latter once for all of Alice's scanpaths; 8 kilobytes to start;
-//! - Levenshtein with 52 letters: 107 bytes per cell;
-//! - waits: columns and transfers run ahead of the tables, so a portion (64 megabytes of tables) takes two round trips and no more;
-//! - memory: O(m + n) for the comparisons that are swept together, besides keys for 2¹⁸ of Bob's letters at a time, or for one longer scanpath; what would need more than two gigabytes for a side is refused.
+//! - to the evaluator: m·n·(32·g + N·w/8) bytes; to the garbler: 4·w·m·n + 4·n·⌈log₂ N⌉ bytes, the latter once for
+//!   all of the garbler's scanpaths; 8 kilobytes to start;
+//! - Levenshtein with 52 letters: 107 bytes per matrix cell;
+//! - rounds: columns and transfers run ahead of the tables, so a portion (64 megabytes of tables) takes two round
+//!   trips;
+//! - memory: O(m + n) for the comparisons that are swept together, and keys for 2¹⁸ of the evaluator's letters at a
+//!   time, or for one longer scanpath; a job that needs more than two gigabytes on a side is refused.
 //!
 //! # Cores
-//! Comparisons run in up to eight workers, one thread each on both sides (`workers.rs`); the smaller of the two offers counts. A side offers half of its cores: enciphering
-//! or deciphering what the workers make or use up is about a third of the work, which the thread that holds the channel does, and both sides may be on one machine. So with two
-//! cores there is one worker and no extra thread. A job of less than half a million gates, or of one pair, stays in one worker.
+//! Comparisons run on up to eight workers, one thread each on both sides (`workers/`); the smaller of the two offers
+//! counts. A side offers half of its cores: encrypting or decrypting what the workers produce or consume is about a
+//! third of the work and is done by the thread that has the channel, and both sides may run on one machine. So with
+//! two cores there is one worker and no extra thread. A job of less than half a million gates, or of one pair, has
+//! one worker.
 
 mod entries;
 mod evaluator;
@@ -85,7 +95,7 @@ use veilpath_metrics::Comparison;
 /// How a run is divided up. Scores do not depend on it.
 #[derive(Clone, Copy, Debug)]
 struct Partitioning {
-    /// Lanes that this side offers.
+    /// Workers that this side offers.
     workers: usize,
     sizes: Sizes,
 }
@@ -126,23 +136,24 @@ pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
     all
 }
 
-/// AND gates of one matrix cell, for scanpaths of which the shorter has so many letters (only local alignments depend on it).
+/// AND gates of one matrix cell, where `shorter` is the length of the shorter scanpath (only local alignments depend
+/// on it).
 pub fn and_gates_per_cell(comparison: &Comparison, shorter: usize) -> u64 {
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), None);
     let shorter = u32::try_from(shorter).unwrap_or(u32::MAX);
     scoring.circuit(shorter).and_gates()
 }
 
-/// Bytes of the base transfers and their seed trees, each partitioning.
+/// Bytes of the base transfers and their seed trees, in each direction.
 const START_BYTES: u64 = 8 << 10;
 
-/// Tables that two cores make, encrypt, carry and use up in a second, in AND gates.
+/// AND gates whose tables two cores garble, encrypt, send and evaluate in a second.
 const GATES_PER_SECOND: f64 = 18e6;
 
 /// What a job will cost, by the formula at the top.
 #[allow(clippy::cast_precision_loss)] // an estimate
 pub(crate) fn estimate(comparison: &Comparison, work: &Work) -> Estimate {
-    // Only whether there is padding matters for the cell.
+    // Whether there is padding changes the cell; how much does not.
     let padding = work.padded.then_some(1);
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), padding);
     let mean = |letters: u64, scanpaths: u64| letters.div_ceil(scanpaths.max(1));

@@ -1,5 +1,5 @@
-//! From the number of a matrix to what may come out of it: hidden lengths are added, and a threshold leaves one bit. The same
-//! circuit for both parties.
+//! From the number of a matrix to the output: hidden lengths are added, and a threshold leaves one bit. Both parties
+//! run the same circuit.
 
 use super::schedule::{Member, Schedule};
 use super::scoring::{Settling, Test};
@@ -9,7 +9,7 @@ use veilpath_mpc::circuit::Party;
 use veilpath_mpc::circuit::numbers::bits_for;
 use veilpath_mpc::circuit::reduce::{Number, Operation, Pair, pairwise, public_number};
 
-/// Adds what the two sides bring in for their lengths; `hosts` and `joins` hold `width` wires for each number.
+/// Adds the terms of the two sides for their lengths; `hosts` and `joins` have `width` wires for each number.
 pub(super) fn settle<P: Party>(
     party: &mut P,
     channel: &mut impl Channel,
@@ -40,7 +40,7 @@ pub(super) fn settle<P: Party>(
     Ok(settled)
 }
 
-/// Where a threshold is asked for, one bit is left of each number.
+/// With a threshold, replaces each number by one bit.
 pub(super) fn compare_with_threshold<P: Party>(
     party: &mut P,
     channel: &mut impl Channel,

@@ -1,4 +1,4 @@
-//! In which portions the pairs are compared. Both sides make the same schedule from the lengths.
+//! In which portions the pairs are compared. Both sides compute the same schedule from the lengths.
 
 use super::scoring::{Circuit, Scoring, Test};
 use crate::{Answer, Job, JobError, Misbehaviour, Observer, ProtocolError, Reveal, Role};
@@ -12,18 +12,19 @@ use veilpath_mpc::wavefront::STRIP_ROWS;
 /// How large the pieces of a run are. Both sides must use the same; tests use small ones.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Sizes {
-    /// AND gates after which the scores so far are told.
+    /// AND gates after which the scores so far are revealed.
     pub(super) portion_gates: u64,
-    /// AND gates that are worth a portion of their own, where several workers wait for work.
+    /// AND gates that are worth a portion of their own, if several workers wait for work.
     pub(super) least_gates: u64,
-    /// Pairs after which the scores so far are told, however short they are.
+    /// Pairs after which the scores so far are revealed, however short they are.
     pub(super) portion_pairs: usize,
-    /// Bob's letters that have keys at the same time: they take some hundred bytes each.
+    /// The evaluator's letters that have keys at the same time: they take some hundred bytes each.
     pub(super) letters: u64,
 }
 
 impl Default for Sizes {
-    /// A portion is some 64 megabytes of tables: a tenth of a second on a fast line, long against its round trip.
+    /// A portion is some 64 megabytes of tables: a tenth of a second on a fast connection, long compared with a round
+    /// trip.
     fn default() -> Self {
         Self {
             portion_gates: 2 << 20,
@@ -37,7 +38,8 @@ impl Default for Sizes {
 /// The longest scanpath that the look-up can number.
 const MOST_LETTERS: u32 = MAX_STRIPS * STRIP_ROWS as u32;
 
-/// Memory that one of Bob's scanpaths may take on a side: labels of its letters' keys and of what a column carries.
+/// Memory that one of the evaluator's scanpaths may take on a side: labels of its letters' keys and of the wires of a
+/// column.
 const MOST_COLUMN_BYTES: u64 = 2 << 30;
 
 /// The schedule of a run, equal on both sides.
@@ -45,22 +47,22 @@ pub(super) struct Schedule {
     pub(super) scoring: Scoring,
     host_lengths: Vec<u32>,
     join_lengths: Vec<u32>,
-    /// Pairs with at least one cell, in the agreed order.
+    /// Pairs with at least one matrix cell, in the agreed order.
     open: Vec<usize>,
-    /// Some of Bob's scanpaths, and the portions that need no others.
+    /// Some of the evaluator's scanpaths, and the portions that need only those.
     pub(super) stages: Vec<Stage>,
 }
 
-/// Portions that share the keys of Bob's letters.
+/// Portions that share the keys of the evaluator's letters.
 pub(super) struct Stage {
-    /// Bob's scanpaths, and where their letters are among those of the stage.
+    /// The evaluator's scanpaths, and where their letters are among those of the stage.
     pub(super) columns: Vec<(usize, Range<usize>)>,
     pub(super) portions: Vec<Portion>,
 }
 
-/// Pairs that are compared together; their scores are told before the next portion begins.
+/// Pairs that are compared together; their scores are revealed before the next portion begins.
 pub(super) struct Portion {
-    /// Places in [`Schedule::open`].
+    /// Indices into [`Schedule::open`].
     places: Range<usize>,
     pub(super) circuit: Circuit,
 }
@@ -75,7 +77,7 @@ pub(super) struct Member {
 }
 
 impl Schedule {
-    /// The schedule for scanpaths of these lengths, as long as the two sides see them.
+    /// The schedule for scanpaths of these lengths, which are the padded ones if lengths are hidden.
     pub(super) fn new(
         job: &Job<'_>,
         own: Vec<u32>,
@@ -118,8 +120,8 @@ impl Schedule {
         Ok(schedule)
     }
 
-    /// About what the longest of Bob's scanpaths takes in memory: a label is 16 bytes, and a column keeps the keys of its
-    /// letter, shares and labels of what is looked up, and labels of what it hands on.
+    /// An estimate of the memory for the longest of the evaluator's scanpaths. A label is 16 bytes, and a column has
+    /// the keys of its letter, shares and labels of what is looked up, and labels of the wires that it passes on.
     fn column_bytes(&self, job: &Job<'_>) -> u64 {
         let longest = |side: fn(&(u32, u32)) -> u32| {
             let lengths = self.open.iter().map(|&pair| self.lengths(job, pair));
@@ -148,7 +150,7 @@ impl Schedule {
         };
         let all = self.open.iter().map(|&pair| gates_of(pair));
         let all = all.fold(0, u64::saturating_add);
-        // Several workers get several portions each, so that they end at about the same time.
+        // Several workers get several portions each, so that they finish at about the same time.
         let most = match workers {
             1 => sizes.portion_gates,
             workers => (all / (4 * workers as u64)).clamp(sizes.least_gates, sizes.portion_gates),
@@ -245,7 +247,7 @@ impl Schedule {
         })
     }
 
-    /// The bit of a pair's number that answers the threshold.
+    /// The bit of a pair's number that decides the threshold.
     pub(super) fn test(
         &self,
         job: &Job<'_>,
@@ -263,7 +265,7 @@ impl Schedule {
         Ok(self.scoring.test(bound, rows, columns))
     }
 
-    /// What the user gets for what a circuit gave out.
+    /// The user's answer for the output of a circuit.
     pub(super) fn answer(
         &self,
         job: &Job<'_>,
@@ -295,21 +297,21 @@ impl Stage {
         self.columns.last().map_or(0, |(_, range)| range.end)
     }
 
-    /// Where each of Bob's scanpaths has its letters.
+    /// Where each of the evaluator's scanpaths has its letters.
     pub(super) fn places(&self) -> HashMap<usize, Range<usize>> {
         self.columns.iter().cloned().collect()
     }
 }
 
-/// What this side gets to store, as it comes.
+/// The answers that this side learns, as they arrive.
 pub(super) struct Results<'a> {
     observer: &'a dyn Observer,
-    /// No list at all where the scores are hidden from this side.
+    /// `None` if the scores are hidden from this side.
     answers: Option<Vec<Option<Answer>>>,
 }
 
 impl<'a> Results<'a> {
-    /// Starts with the answers that follow from the lengths alone: those of empty scanpaths.
+    /// Starts with the answers that follow from the lengths: those of empty scanpaths.
     pub(super) fn new(
         job: &Job<'_>,
         schedule: &Schedule,
@@ -333,7 +335,7 @@ impl<'a> Results<'a> {
         Ok(results)
     }
 
-    /// The answer for a pair is known.
+    /// Stores the answer for a pair.
     pub(super) fn store(&mut self, pair: usize, answer: Answer) {
         let place = self.answers.as_mut().and_then(|all| all.get_mut(pair));
         if let Some(place) = place {
@@ -343,7 +345,7 @@ impl<'a> Results<'a> {
     }
 }
 
-/// The answers of a portion are known.
+/// Stores the answers of a portion.
 pub(super) fn store(results: &Mutex<Results<'_>>, known: Vec<(usize, Answer)>) {
     let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
     for (pair, answer) in known {
@@ -351,7 +353,7 @@ pub(super) fn store(results: &Mutex<Results<'_>>, known: Vec<(usize, Answer)>) {
     }
 }
 
-/// All answers, once there are no gaps left; nothing where they are hidden from this side.
+/// All answers, once every pair has one; empty if they are hidden from this side.
 pub(super) fn complete(results: Mutex<Results<'_>>) -> Result<Vec<Answer>, ProtocolError> {
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     results

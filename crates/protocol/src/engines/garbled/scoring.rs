@@ -1,11 +1,12 @@
-//! Which circuit computes a metric, and how the number that comes out of it becomes the raw result.
+//! Which circuit computes a metric, and how its output becomes the raw result.
 //!
-//! All of it follows from the agreed metric and the lengths, so both sides hold the same. Costs are divided by what they have
-//! in common first: the width of a cell, and with it everything it costs, depends on their size alone.
+//! All of this follows from the agreed metric and the lengths, so both sides compute the same. Costs are first
+//! divided by their common divisor: the width of a matrix cell, and with it its whole cost, depends on their size.
 //!
-//! With hidden lengths every scanpath ends in letters of padding, one letter more than the alphabet has. Padding against
-//! anything costs as much as a deletion and an insertion (in a local alignment: scores so badly that it is never
-//! taken), so it changes no difference between neighbours, and what the last row adds up to is the same as without.
+//! With hidden lengths every scanpath ends in letters of padding, one letter more than the alphabet has. Padding
+//! against anything costs as much as a deletion and an insertion. (In a local alignment its score is so low that it
+//! is never used.) So it changes no difference between neighbouring cells, and the sum of the last row is the same as
+//! without padding.
 
 use super::entries::{Entries, gcd};
 use crate::{JobError, ProtocolError};
@@ -14,11 +15,11 @@ use veilpath_mpc::alignment::Fold;
 use veilpath_mpc::circuit::cells::{Cell, ClippedCell, DifferenceCell, LocalCell, UnitCell};
 use veilpath_mpc::circuit::numbers::bits_for;
 
-/// A metric in the terms of circuits.
+/// A metric as a circuit.
 #[derive(Clone, Debug)]
 pub(super) struct Scoring {
     kind: Kind,
-    /// What all costs were divided by.
+    /// The divisor of all costs.
     divisor: u64,
     alphabet: u32,
     padding: Option<Padding>,
@@ -40,9 +41,9 @@ enum Kind {
 /// Hidden lengths.
 #[derive(Clone, Copy, Debug)]
 struct Padding {
-    /// How long every scanpath looks.
+    /// The padded length of every scanpath.
     length: u32,
-    /// What each letter brings along in a maximised score, divided like the costs; `None` where costs are told.
+    /// What each letter adds to a maximised score, divided like the costs; `None` if the result is a cost.
     reward: Option<u64>,
 }
 
@@ -55,21 +56,21 @@ pub(super) enum Circuit {
     Local(LocalCell),
 }
 
-/// How hidden lengths get into the result: host_term(m) + join_term(n) plus or minus the number, modulo 2^width.
+/// How hidden lengths enter the result: host_term(m) + join_term(n) plus or minus the number, modulo 2^width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Settling {
-    /// Bits of all that is added.
+    /// Bits of everything that is added.
     pub(super) width: usize,
-    /// Whether the number is taken away.
+    /// Whether the number is subtracted.
     pub(super) subtract: bool,
     per_host_letter: i128,
     per_join_letter: i128,
     constant: i128,
-    /// Raises everything above zero.
+    /// Added to make everything positive.
     offset: i128,
 }
 
-/// A bit of a number: whether it is at least this, or the opposite.
+/// A bit of a number: whether it is at least `at_least`, or the opposite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Test {
     pub(super) at_least: u64,
@@ -89,7 +90,7 @@ impl Scoring {
         let (kind, divisor) = match model {
             Model::Global(costs) => {
                 let (insert, delete) = (u64::from(costs.insert), u64::from(costs.delete));
-                // Where rewards are added inside, they are divided as well.
+                // If rewards are added inside the circuit, they are divided as well.
                 let rewards = padding.and(reward).unwrap_or(0);
                 let of_gaps = gcd(rewards, gcd(insert, delete));
                 let divisor = entries.divisor(of_gaps, insert + delete);
@@ -124,12 +125,12 @@ impl Scoring {
         }
     }
 
-    /// Letters that Bob's may be, padding included.
+    /// Letters that the evaluator may have, including padding.
     pub(super) fn letters(&self) -> usize {
         self.alphabet as usize + usize::from(self.padding.is_some())
     }
 
-    /// The letter of padding, which is none of the alphabet.
+    /// The letter of padding, which is not in the alphabet.
     pub(super) fn padding_letter(&self) -> usize {
         self.alphabet as usize
     }
@@ -138,7 +139,7 @@ impl Scoring {
         self.divisor
     }
 
-    /// The circuit for matrices of which the smaller side is at most so long.
+    /// The circuit for matrices whose smaller side has at most this length.
     pub(super) fn circuit(&self, shorter: u32) -> Circuit {
         match self.kind {
             Kind::Unit => Circuit::Unit(UnitCell),
@@ -161,7 +162,7 @@ impl Scoring {
         }
     }
 
-    /// The raw result that a number stands for; `None` where no matrix of this shape has such a result.
+    /// The raw result for a number; `None` if no matrix of this shape has such a result.
     pub(super) fn raw(&self, number: u64, rows: u32, columns: u32) -> Option<i64> {
         let (rows, columns) = (i128::from(rows), i128::from(columns));
         let number = i128::from(number);
@@ -179,7 +180,7 @@ impl Scoring {
     /// The raw result of a pair without cells.
     pub(super) fn without_cells(&self, rows: u32, columns: u32) -> Result<i64, ProtocolError> {
         let number = match self.kind {
-            // Every column hands over 2: each letter of Bob is inserted.
+            // Every column passes on 2: each letter of the evaluator is inserted.
             Kind::Unit | Kind::Clipped => 2 * u64::from(columns),
             Kind::Difference { .. } | Kind::Local { .. } => 0,
         };
@@ -187,7 +188,7 @@ impl Scoring {
             .ok_or(ProtocolError::Job(JobError::CostsTooLarge))
     }
 
-    /// The bit of a number that says whether the raw result is on the near side of a bound.
+    /// The bit of a number that says whether the raw result is within a bound.
     pub(super) fn test(&self, bound: Bound, rows: u32, columns: u32) -> Test {
         let (rows, columns) = (i128::from(rows), i128::from(columns));
         match (self.kind, self.divided(bound)) {
@@ -202,12 +203,12 @@ impl Scoring {
         }
     }
 
-    /// How hidden lengths get into the result; local scores do not depend on them.
+    /// How hidden lengths enter the result; local scores do not depend on them.
     pub(super) fn settling(&self) -> Option<Settling> {
         let padding = self.padding?;
         let (insert, delete, constant, largest) = match self.kind {
             Kind::Local { .. } => return None,
-            // Σ of the padded matrix is 2·L less what the letters save, as is the sum of all gaps.
+            // The sum Σ of the padded matrix is 2·L minus what the letters save, and so is the sum of all gaps.
             Kind::Unit | Kind::Clipped => (1, 1, -2 * i128::from(padding.length), 2),
             Kind::Difference { insert, delete } => {
                 (i128::from(insert), i128::from(delete), 0, insert + delete)
@@ -240,7 +241,7 @@ impl Scoring {
         })
     }
 
-    /// The settled result that a number stands for: what the user's score is computed from where lengths are hidden.
+    /// The settled result for a number: the user's score is computed from it if lengths are hidden.
     pub(super) fn settled(&self, number: u64) -> Option<i64> {
         match self.settling() {
             Some(settling) => {
@@ -254,7 +255,7 @@ impl Scoring {
         }
     }
 
-    /// The bit of a settled number that says whether it is on the near side of a bound.
+    /// The bit of a settled number that says whether it is within a bound.
     pub(super) fn settled_test(&self, bound: Bound) -> Test {
         let offset = self.settling().map_or(0, |settling| settling.offset);
         match self.divided(bound) {
@@ -272,7 +273,7 @@ impl Scoring {
         }
     }
 
-    /// The bound for what was divided: a multiple of the divisor is on its near side when the quotient is.
+    /// The bound after division: a multiple of the divisor is within it if and only if the quotient is.
     fn divided(&self, bound: Bound) -> Bound {
         let divisor = i64::try_from(self.divisor).unwrap_or(i64::MAX);
         match bound {
@@ -290,12 +291,12 @@ impl Scoring {
 }
 
 impl Settling {
-    /// What Alice brings in for a scanpath of hers.
+    /// The garbler's term for one of its scanpaths.
     pub(super) fn host_term(&self, length: usize) -> u64 {
         self.term(self.per_host_letter * length as i128 + self.constant + self.offset)
     }
 
-    /// What Bob brings in for a scanpath of his.
+    /// The evaluator's term for one of its scanpaths.
     pub(super) fn join_term(&self, length: usize) -> u64 {
         self.term(self.per_join_letter * length as i128)
     }

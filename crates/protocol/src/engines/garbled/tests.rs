@@ -23,8 +23,8 @@ use rand_chacha::ChaCha20Rng;
 use std::sync::Mutex;
 use veilpath_metrics::{Cohort, Comparison, Metric, Scanpath};
 
-/// One worker, as small machines do it.
-fn one_lane() -> Partitioning {
+/// One worker, as on a small machine.
+fn one_worker() -> Partitioning {
     Partitioning {
         workers: 1,
         sizes: Sizes::default(),
@@ -65,7 +65,7 @@ fn scanpaths(cohort: &Cohort) -> Vec<&Scanpath> {
     cohort.entries.iter().map(|entry| &entry.scanpath).collect()
 }
 
-/// Remembers what it is told of.
+/// Records the progress of a run.
 #[derive(Default)]
 struct Witness {
     cells: Mutex<u64>,
@@ -82,7 +82,7 @@ impl Observer for Witness {
     }
 }
 
-/// What both sides came to.
+/// The results of both sides.
 struct Ends {
     host: Result<Vec<Answer>, ProtocolError>,
     join: Result<Vec<Answer>, ProtocolError>,
@@ -90,7 +90,7 @@ struct Ends {
     of_join: Witness,
 }
 
-/// Runs both sides over two ends of a line.
+/// Runs both sides over two ends of a channel.
 fn run_over<C: Channel + Send>(
     spec: &Spec,
     (a, b): (&Cohort, &Cohort),
@@ -129,7 +129,7 @@ fn run_over<C: Channel + Send>(
     (ends, [host_end, join_end])
 }
 
-/// Runs both sides over a line in memory.
+/// Runs both sides over a channel in memory.
 fn run(
     spec: &Spec,
     a: &Cohort,

@@ -13,7 +13,7 @@ pub(super) fn timed<T>(
     result.unwrap_or(Err(ProtocolError::Internal("work was not done")))
 }
 
-/// What a worker's thread came to.
+/// Waits for a worker's thread and returns its result.
 pub(super) fn joined(
     thread: ScopedJoinHandle<'_, Result<(), ProtocolError>>,
 ) -> Result<(), ProtocolError> {

@@ -1,4 +1,4 @@
-//! What both sides know before the first ciphertext travels, computed by each from the spec and all lengths.
+//! What both sides know before the first ciphertext is sent. Each computes it from the spec and all lengths.
 
 use super::PaillierOptions;
 use super::hardened;
@@ -10,20 +10,20 @@ use std::collections::HashSet;
 use veilpath_metrics::Reading;
 use veilpath_paillier::KeySize;
 
-/// The plan of a run, equal on both sides.
+/// The parameters of a run, equal on both sides.
 pub(super) struct Agreement {
     pub(super) recurrence: Recurrence,
     pub(super) ranges: Ranges,
     pub(super) layout: Layout,
-    /// The masks of the hardened variant, where it was agreed on.
+    /// The masks of the hardened variant, if it was agreed on.
     pub(super) hardened: Option<hardened::Shape>,
     pub(super) letters: u32,
     options: PaillierOptions,
     host_lengths: Vec<u32>,
     join_lengths: Vec<u32>,
-    /// Pairs with at least one cell, in the agreed order.
+    /// Pairs with at least one matrix cell, in the agreed order.
     pub(super) open: Vec<usize>,
-    /// Alice's scanpaths in the order in which they are first needed.
+    /// The key holder's scanpaths in the order in which they are first needed.
     pub(super) hosts: Vec<usize>,
     /// Candidate sets of all pairs.
     pub(super) steps: u64,
@@ -104,7 +104,7 @@ impl Agreement {
         self.hardened.as_ref().map_or(1, hardened::Shape::replies)
     }
 
-    /// The letters of one of Alice's scanpaths.
+    /// The letters of one of the key holder's scanpaths.
     pub(super) fn host_length(&self, host: usize) -> u32 {
         self.host_lengths[host]
     }
@@ -115,7 +115,7 @@ impl Agreement {
         (self.host_lengths[i], self.join_lengths[j])
     }
 
-    /// Rows of D that Alice sends in all.
+    /// All rows of D that the key holder sends.
     pub(super) fn rows(&self) -> u64 {
         self.hosts
             .iter()
@@ -123,7 +123,7 @@ impl Agreement {
             .sum()
     }
 
-    /// The readings that follow from the lengths alone: those of empty scanpaths. `None` for all others.
+    /// The readings that follow from the lengths: those of empty scanpaths. `None` for all others.
     pub(super) fn known_readings(
         &self,
         job: &Job<'_>,
@@ -153,7 +153,7 @@ impl Agreement {
     }
 }
 
-/// All readings, once there are no gaps left.
+/// All readings, once every pair has one.
 pub(super) fn complete(readings: Vec<Option<Reading>>) -> Result<Vec<Reading>, ProtocolError> {
     readings
         .into_iter()

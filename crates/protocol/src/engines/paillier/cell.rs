@@ -1,4 +1,5 @@
-//! One cell after the other on Bob's side: from known values to masked candidates, and from a minimum to a new value.
+//! Matrix cells on the matrix owner's side: from known values to masked candidates, and from a minimum to a new
+//! value.
 
 use super::agreement::Agreement;
 use super::hardened::{Multipliers, Pads};
@@ -11,7 +12,7 @@ use crypto_bigint::BoxedUint;
 use veilpath_paillier::{Ciphertext, Plaintext, PublicKey, Scalar};
 use zeroize::Zeroizing;
 
-/// What a minimum will be: the value of a cell, or the least of a round.
+/// What a minimum is for: the value of a cell, or the least of a round.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Target {
     pub(super) pair: usize,
@@ -27,11 +28,11 @@ pub(super) enum Inputs {
         left: Ciphertext,
         above: Ciphertext,
     },
-    /// Values of which the least is wanted.
+    /// Values whose minimum is wanted.
     Round(Vec<Ciphertext>),
 }
 
-/// A chosen cell or round, and how it will be masked.
+/// A selected cell or round, and its masks.
 pub(super) struct Step {
     pub(super) target: Target,
     pub(super) inputs: Inputs,
@@ -46,7 +47,7 @@ pub(super) enum StepMask {
     Apart(Multipliers),
 }
 
-/// What step 6 needs once Alice has answered.
+/// What step 6 needs once the key holder has answered.
 pub(super) enum Pending {
     /// After the paper's masks.
     Shared(Unmasking),
@@ -79,7 +80,7 @@ pub(super) struct Context<'a> {
 }
 
 impl Context<'_> {
-    /// Steps 1 to 4 for some cells: the bytes for Alice, and what step 6 will need.
+    /// Steps 1 to 4 for some cells: the bytes for the key holder, and what step 6 will need.
     pub(super) fn mask(&self, steps: Vec<Step>) -> Result<(Vec<u8>, Vec<Pending>), ProtocolError> {
         if let Some(shape) = &self.agreement.hardened {
             return self.mask_apart(shape, steps);
@@ -129,7 +130,7 @@ impl Context<'_> {
     }
 
     /// Step 1: x₁ = M(i−1, j−1) ⊕ D(i, k_B[j]), x₂ = M(i, j−1) ⊕ E(c_ins), x₃ = M(i−1, j) ⊕ E(c_del); in a local
-    /// alignment also x₄, which stands for score 0. What is added in the clear gets its randomness in step 4.
+    /// alignment also x₄, which represents score 0. Constants added in the clear get their randomness in step 4.
     pub(super) fn editing_costs(
         &self,
         inputs: Vec<Inputs>,
@@ -156,7 +157,7 @@ impl Context<'_> {
         let zero = recurrence.zero().map(constant).transpose()?;
         let candidates = inputs.into_iter().map(|input| match input {
             Inputs::Cell { .. } => sums.by_ref().take(3).chain(zero.clone()).collect(),
-            // A short round is filled up with values that stand for score 0.
+            // A short round is filled with values that represent score 0.
             Inputs::Round(values) => values
                 .into_iter()
                 .chain(zero.iter().cycle().cloned())
@@ -225,7 +226,7 @@ impl Context<'_> {
         self.in_groups(&packed, groups.len())
     }
 
-    /// The bytes of so many groups, where `packed` has for each place in a group the ciphertexts of all.
+    /// The bytes of the groups, where `packed` has for each place in a group the ciphertexts of all.
     pub(super) fn in_groups(
         &self,
         packed: &[Vec<Ciphertext>],
@@ -281,5 +282,5 @@ impl Context<'_> {
     }
 }
 
-/// The steps of a run have all the same masks.
+/// All steps of a run have the same kind of mask.
 const OTHER_MASK: ProtocolError = ProtocolError::Internal("a mask of the other variant");

@@ -1,4 +1,5 @@
-//! Alice, the host: she holds the key, encrypts her substitution costs, and names minima without knowing of what.
+//! The key holder (the host; Alice in the paper): it has the secret key, encrypts its substitution costs, and returns
+//! minima without knowing of which cell.
 
 use super::PaillierOptions;
 use super::agreement::{Agreement, complete};
@@ -13,12 +14,12 @@ use veilpath_metrics::Reading;
 use veilpath_paillier::{Plaintext, PublicKey, SecretKey, system_rng};
 use zeroize::Zeroizing;
 
-/// Substitution costs that are encrypted by one core at a time.
+/// Substitution costs that one core encrypts at a time.
 const COSTS_AT_A_TIME: usize = 8 * LANES;
 /// Substitution costs that are encrypted before they are sent.
 const COSTS_AT_ONCE: usize = 64 * LANES;
 
-/// Runs Alice's side.
+/// Runs the key holder.
 pub(crate) fn host(
     job: &Job<'_>,
     options: PaillierOptions,
@@ -58,7 +59,7 @@ struct KeyHolder<'a> {
 }
 
 impl<'a> KeyHolder<'a> {
-    /// Setup i: Alice generates (sk, pk), unless she brings a key, and shares pk.
+    /// Setup i: the key holder generates (sk, pk), unless it was given a key, and shares pk.
     fn setup(
         job: &'a Job<'a>,
         agreement: Agreement,
@@ -95,7 +96,7 @@ impl<'a> KeyHolder<'a> {
         self.key.public_key()
     }
 
-    /// Answers until every comparison has its result. A peer that asks for more than the protocol has is cut off.
+    /// Answers until every comparison has its result. A peer that requests more than the protocol allows is an error.
     fn serve(
         &self,
         channel: &mut dyn Channel,
@@ -134,8 +135,8 @@ impl<'a> KeyHolder<'a> {
         Ok(())
     }
 
-    /// Initialization i: the next rows of D, `D(i, j) = E(S(s_A[i], α[j]))` for all letters α of the alphabet. (The paper
-    /// gives D one row per letter of Bob; it has one per letter of Alice.)
+    /// Initialization i: the next rows of D, `D(i, j) = E(S(s_A[i], α[j]))` for all letters α of the alphabet. (The
+    /// paper gives D one row per letter of Bob; it has one per letter of Alice.)
     fn substitution_costs(
         &self,
         channel: &mut dyn Channel,
@@ -146,7 +147,7 @@ impl<'a> KeyHolder<'a> {
         let alphabet = || (0..self.agreement.letters).filter_map(|b| u16::try_from(b).ok());
         let mut left = count;
         while left > 0 {
-            // Several rows at once where they are short, so that all cores have work.
+            // Several rows at once if they are short, so that all cores have work.
             let rows_at_once = COSTS_AT_ONCE.div_ceil(self.agreement.letters as usize);
             let mut costs = Vec::new();
             for _ in 0..rows_at_once.min(left as usize) {
@@ -169,7 +170,7 @@ impl<'a> KeyHolder<'a> {
         Ok(())
     }
 
-    /// Step 5: decrypts each set of masked values and encrypts its least, under fresh randomness.
+    /// Step 5: decrypts each set of masked values and encrypts its minimum, under fresh randomness.
     fn minima(&self, masked: &[u8], steps: usize) -> Result<Vec<Vec<u8>>, ProtocolError> {
         let layout = &self.agreement.layout;
         let groups: Vec<&[u8]> = masked
@@ -195,8 +196,9 @@ impl<'a> KeyHolder<'a> {
         })
     }
 
-    /// Final result: Alice opens E(M(m, n)), once per comparison, and only if it is a value that this comparison can
-    /// have. (A Bob who does not follow the protocol could still have any number of that size opened: out of scope.)
+    /// Final result: the key holder decrypts E(M(m, n)), once per comparison, and only accepts a value that this
+    /// comparison can have. (A matrix owner that does not follow the protocol could still have any number of that
+    /// size decrypted: out of scope.)
     fn receive_results(
         &self,
         channel: &mut dyn Channel,
@@ -242,7 +244,7 @@ impl<'a> KeyHolder<'a> {
         encrypt(self.public(), &self.randomness, plaintexts)
     }
 
-    /// Matrix cells that so many steps stand for: Alice cannot tell which steps fill cells.
+    /// The share of all matrix cells for this many steps: the key holder cannot tell which steps fill cells.
     fn share(&self, steps: u64) -> u64 {
         let cells = u128::from(steps) * u128::from(self.agreement.cells);
         u64::try_from(cells / u128::from(self.agreement.steps.max(1))).unwrap_or(u64::MAX)
@@ -272,7 +274,7 @@ pub(super) fn open_groups(
     Ok(values)
 }
 
-/// The bytes of numbers under encryption, each with randomness of its own.
+/// The bytes of encrypted numbers, each with randomness of its own.
 pub(super) fn encrypt(
     public: &PublicKey,
     randomness: &Randomness,
@@ -287,7 +289,7 @@ pub(super) fn encrypt(
     Ok(bytes)
 }
 
-/// The least of some numbers, in the same time for each.
+/// The least of some numbers, in constant time.
 fn least(candidates: &[Zeroizing<BoxedUint>]) -> Zeroizing<BoxedUint> {
     let mut candidates = candidates.iter();
     let mut least = candidates.next().cloned().unwrap_or_default();
@@ -298,7 +300,7 @@ fn least(candidates: &[Zeroizing<BoxedUint>]) -> Zeroizing<BoxedUint> {
     least
 }
 
-/// Alice's letters in the order in which Bob asks for their costs.
+/// The key holder's letters in the order in which the matrix owner requests their costs.
 struct Rows<'a> {
     letters: Box<dyn Iterator<Item = u16> + 'a>,
 }

@@ -8,12 +8,12 @@
 //! ```
 //!
 //! so with t = 0 or ρ₂ both are `a·x − t·T + b`, and step 6 is `x = (x″ + t·T − b) / a`. The paper's step 6 writes an
-//! inverse where this sum has to be *added*; its appendix writes ⊕ρ₂ for ⊗ρ₂ and forgets ρ₁ in option 1.
+//! inverse where this sum has to be *added*; its appendix writes ⊕ρ₂ for ⊗ρ₂ and omits ρ₁ in option 1.
 //!
 //! # Ranges
-//! Exactness must not be a matter of luck, so ranges follow from the largest candidate X of `bx` bits: δ₁ has exactly
-//! r₁+bx+2+σ bits, so that ρ₁·x − (x₂+x₃) + δ₁ is positive and hidden up to 2^−σ; δ₂ has r₂ bits more. The masked value
-//! then has at most r₁+r₂+bx+σ+3 bits, and all slots of a ciphertext together stay below n/2.
+//! Exactness must not depend on luck, so ranges follow from the largest candidate X of `bx` bits: δ₁ has exactly
+//! r₁+bx+2+σ bits, so that ρ₁·x − (x₂+x₃) + δ₁ is positive and hidden up to 2^−σ; δ₂ has r₂ bits more. The masked
+//! value then has at most r₁+r₂+bx+σ+3 bits, and all slots of a ciphertext together stay below n/2.
 
 use super::order::{Order, permutation};
 use crate::{JobError, ProtocolError};
@@ -90,7 +90,7 @@ pub(super) struct Numbers {
 
 impl Numbers {
     /// ρ₁, ρ₂, δ₁, δ₂ and the option of step 2. ρ₁, ρ₁+1 and ρ₂ have inverses modulo n: no honest key has such small
-    /// factors, and a dishonest one is noticed when the inverse is taken.
+    /// factors, and a dishonest one is detected when the inverse is computed.
     pub(super) fn draw<R: CryptoRng + ?Sized>(ranges: &Ranges, rng: &mut R) -> Self {
         let mut delta_1 = random_bits(ranges.delta_1_bits, rng);
         // The top bit keeps every masked value positive.
@@ -160,7 +160,7 @@ pub(super) struct Layout {
 }
 
 impl Layout {
-    /// As many whole cells in a ciphertext as fit; where not even one fits, or without packing, a cell takes several.
+    /// As many whole cells in a ciphertext as fit; if not even one fits, or without packing, a cell takes several.
     pub(super) fn new(
         size: KeySize,
         ranges: &Ranges,
@@ -170,7 +170,7 @@ impl Layout {
         Self::of(size, ranges.value_bits(), width, packing)
     }
 
-    /// The same for cells of `width` slots of so many bits.
+    /// The same for cells of `width` slots of this many bits.
     pub(super) fn of(
         size: KeySize,
         bits: u32,
@@ -204,7 +204,7 @@ impl Layout {
         self.width
     }
 
-    /// Ciphertexts that so many cells take.
+    /// Ciphertexts for this many cells.
     pub(super) fn ciphertexts_for(&self, cells: usize) -> usize {
         cells.div_ceil(self.cells) * self.ciphertexts
     }
@@ -216,8 +216,8 @@ impl Layout {
         (start..(start + slots).min(all)).map(move |place| (place / width, place % width))
     }
 
-    /// The public shape of one ciphertext's sum: in each slot a candidate to the power a, and T to the power −t, whose
-    /// power was taken before.
+    /// The public shape of one ciphertext's sum: in each slot a candidate to the power a, and T to the power −t,
+    /// which was computed before.
     pub(super) fn shape(&self, ciphertext: usize) -> Vec<TermShape> {
         let places = u32::try_from(self.places(ciphertext).count()).unwrap_or(0);
         let term = |slot, scalar_bits| TermShape {

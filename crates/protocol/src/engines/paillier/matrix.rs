@@ -1,21 +1,21 @@
-//! One comparison on Bob's side: the encrypted alignment matrix M, as far as it is still needed.
+//! One comparison on the matrix owner's side: the encrypted alignment matrix M, as far as it is still needed.
 
 use super::order::{Cell, Staircase};
 use std::collections::HashMap;
 use std::collections::hash_map::Entry;
 use veilpath_paillier::Ciphertext;
 
-/// The matrix of one pair. A value is kept until the three cells that build on it have used it: memory grows with the
-/// sum of the lengths, not with their product.
+/// The matrix of one pair. A value is kept until the three cells that depend on it have used it: memory grows with
+/// the sum of the lengths, not with their product.
 pub(super) struct Matrix {
-    /// Alice's scanpath.
+    /// The key holder's scanpath.
     pub(super) host: usize,
     rows: u32,
     columns: u32,
     stairs: Staircase,
     known: HashMap<Cell, Known>,
     cells_left: u64,
-    /// Where the alignment is local: values of which the least is still to be found.
+    /// In a local alignment: values whose minimum is still to be found.
     contest: Option<Contest>,
 }
 
@@ -24,7 +24,7 @@ struct Known {
     uses: u8,
 }
 
-/// The search for the least value of all cells, in rounds of a few, which names no cell.
+/// The search for the least value of all cells, in rounds of a few, which reveals no cell.
 struct Contest {
     /// Values in a round.
     width: usize,
@@ -32,12 +32,12 @@ struct Contest {
     rounds_out: u64,
 }
 
-/// What a value that became known leads to.
+/// What follows from a value that became known.
 #[derive(Default)]
 pub(super) struct Progress {
     /// Cells that became candidates.
     pub(super) cells: Vec<Cell>,
-    /// A round of the contest that is ready. Where it is short, values that stand for score 0 fill it up.
+    /// A round of the contest that is ready. A short one is filled with values that represent score 0.
     pub(super) round: Option<Vec<Ciphertext>>,
     /// The result of the comparison.
     pub(super) result: Option<Ciphertext>,
@@ -61,7 +61,7 @@ impl Matrix {
         }
     }
 
-    /// The value of a cell for one of those that build on it; `None` on the border.
+    /// The value of a cell for one of those that depend on it; `None` on the border.
     pub(super) fn take(&mut self, cell: Cell) -> Option<Ciphertext> {
         let Entry::Occupied(mut entry) = self.known.entry(cell) else {
             return None;

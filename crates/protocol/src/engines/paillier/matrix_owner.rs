@@ -1,6 +1,7 @@
-//! Bob, who joins: he fills the encrypted matrices, asking Alice for the least of masked values in a random order.
+//! The matrix owner (the joining side; Bob in the paper): it fills the encrypted matrices, requesting the least of
+//! masked values in a random order.
 
-mod questions;
+mod requests;
 
 use super::PaillierOptions;
 use super::agreement::{Agreement, complete};
@@ -22,10 +23,10 @@ use veilpath_paillier::{Ciphertext, Plaintext, PublicKey, system_rng};
 
 /// Bytes of matrix values that comparisons in flight may take. One comparison is always in flight.
 const MATRIX_BYTES: usize = 48 << 20;
-/// Candidates to choose from, in batches, before another comparison is taken up.
+/// Candidates to choose from, in batches, before another comparison is started.
 const CHOICE: usize = 4;
 
-/// Runs Bob's side.
+/// Runs the matrix owner.
 pub(crate) fn join(
     job: &Job<'_>,
     options: PaillierOptions,
@@ -62,7 +63,7 @@ pub(super) fn join_tapped<R: CryptoRng>(
     if agreement.open.is_empty() {
         return complete(readings);
     }
-    // Setup i: Bob receives pk.
+    // Setup i: the matrix owner receives pk.
     let public = messages::receive_key(channel, agreement.key_size())?;
     let mut bob = MatrixOwner {
         substitutions: Substitutions::new(&agreement, job),
@@ -77,7 +78,7 @@ pub(super) fn join_tapped<R: CryptoRng>(
         matrix_values: 0,
         candidates: Candidates::new(),
         finished: Vec::new(),
-        under_way: VecDeque::new(),
+        outstanding: VecDeque::new(),
         readings,
         tap,
     };
@@ -89,40 +90,40 @@ struct MatrixOwner<'a, R> {
     job: &'a Job<'a>,
     agreement: Agreement,
     public: PublicKey,
-    /// Made while Alice answers the first question.
+    /// Computed while the key holder answers the first request.
     randomness: Option<Randomness>,
     observer: &'a dyn Observer,
     rng: &'a mut R,
     substitutions: Substitutions,
-    /// Pairs that are not taken up yet.
+    /// Pairs that are not started yet.
     waiting: VecDeque<usize>,
     /// Comparisons in flight, by pair.
     matrices: HashMap<usize, Matrix>,
-    /// Values that these may have to keep.
+    /// Values that these may have to store.
     matrix_values: usize,
     candidates: Candidates<Work>,
-    /// Results that Alice has yet to open.
+    /// Results that the key holder has yet to decrypt.
     finished: Vec<(usize, Ciphertext)>,
-    under_way: VecDeque<Question>,
+    outstanding: VecDeque<Request>,
     readings: Vec<Option<Reading>>,
     tap: &'a dyn Tap,
 }
 
-/// Something that Alice is needed for.
+/// Something that needs the key holder.
 enum Work {
     Cell(usize, (u32, u32)),
     Round(usize, Vec<Ciphertext>),
 }
 
-/// What Bob asked and has no answer to yet.
-struct Question {
+/// A request that has no answer yet.
+struct Request {
     rows: u32,
     pending: Vec<Pending>,
     results: Vec<usize>,
     reply_bytes: usize,
 }
 
-/// What came back: the bytes of minima, and what their values are made with.
+/// What was received: the bytes of minima, and what step 6 needs for them.
 struct Answer {
     minima: Vec<u8>,
     pending: Vec<Pending>,
@@ -134,7 +135,7 @@ enum Piece<'a> {
     Correct(&'a [u8], Vec<Pending>),
 }
 
-/// What became of it.
+/// Its result.
 enum Done {
     Masked((Vec<u8>, Vec<Pending>)),
     Corrected(Vec<(Target, Ciphertext)>),
@@ -143,11 +144,11 @@ enum Done {
 impl<R: CryptoRng> MatrixOwner<'_, R> {
     fn fill_all(&mut self, channel: &mut dyn Channel) -> Result<(), ProtocolError> {
         loop {
-            self.take_up();
-            while let Some(header) = self.next_question(0) {
+            self.start_pairs();
+            while let Some(header) = self.next_request(0) {
                 self.turn(channel, None, Some(header))?;
             }
-            let Some(question) = self.under_way.pop_front() else {
+            let Some(request) = self.outstanding.pop_front() else {
                 return Ok(());
             };
             if self.randomness.is_none() {
@@ -159,21 +160,21 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
                 let expected = groups.saturating_mul(each);
                 self.randomness = Some(Randomness::of_other_side(&self.public, expected)?);
             }
-            let answer = self.hear(channel, question)?;
-            let next = self.next_question_at_once(answer.pending.len());
+            let answer = self.receive_answer(channel, request)?;
+            let next = self.next_request_at_once(answer.pending.len());
             self.turn(channel, Some(answer), next)?;
         }
     }
 
-    /// Takes up comparisons whose substitution costs are here, until there is enough to choose from.
-    fn take_up(&mut self) {
+    /// Starts comparisons whose substitution costs have arrived, until there is enough to choose from.
+    fn start_pairs(&mut self) {
         let batch = self.agreement.batch() as usize;
         let most = MATRIX_BYTES / (self.agreement.key_size().ciphertext_bytes() + 128);
         while let Some(&pair) = self.waiting.front() {
             let host = self.job.pairs[pair].0;
             let (rows, columns) = self.agreement.lengths(self.job, pair);
             let values = rows as usize + columns as usize;
-            // One at a time is the paper's way.
+            // One at a time, as in the paper.
             let enough = batch == 1
                 || self.candidates.len() >= CHOICE * batch
                 || self.matrix_values + values > most;
@@ -190,8 +191,8 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         }
     }
 
-    /// One turn at the cores: values out of an answer (step 6) and the next question, whose cells are chosen at random and
-    /// masked (steps 1 to 4). They have nothing to do with each other, so together they leave no core idle.
+    /// One batch for all cores: values out of an answer (step 6) and the next request, whose cells are chosen at
+    /// random and masked (steps 1 to 4). They are independent, so together they leave no core idle.
     fn turn(
         &mut self,
         channel: &mut dyn Channel,
@@ -206,7 +207,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         let (mut masked, mut values) = (Vec::new(), Vec::new());
         if !(steps.is_empty() && pending.is_empty()) {
             let context = self.context()?;
-            // The longest pieces first: then the cores finish at about the same time.
+            // The longest pieces first, so that the cores finish at about the same time.
             let at_a_time = piece_length(steps.len(), LANES * self.agreement.layout.cells);
             let mut work: Vec<_> = pieces(steps, at_a_time)
                 .into_iter()
@@ -231,19 +232,19 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             }
         }
         if let Some(header) = header {
-            self.ask(channel, header, masked)?;
+            self.send_request(channel, header, masked)?;
         }
         let mut cells = 0;
         for (target, value) in values {
             cells += u64::from(target.cell.is_some());
-            self.know(target, value)?;
+            self.store(target, value)?;
         }
         self.observer.cells(cells);
         Ok(())
     }
 
-    /// Sends a question: masked candidates, results to open, rows of D.
-    fn ask(
+    /// Sends a request: masked candidates, results to decrypt, rows of D.
+    fn send_request(
         &mut self,
         channel: &mut dyn Channel,
         header: Header,
@@ -268,8 +269,8 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             channel.send(&self.public.ciphertext_to_bytes(value)?)?;
         }
         channel.flush()?;
-        self.substitutions.asked(header.rows);
-        self.under_way.push_back(Question {
+        self.substitutions.mark_requested(header.rows);
+        self.outstanding.push_back(Request {
             reply_bytes: self.reply_bytes(&header),
             rows: header.rows,
             pending,
@@ -278,16 +279,16 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         Ok(())
     }
 
-    /// Receives the answer to a question.
-    fn hear(
+    /// Receives the answer to a request.
+    fn receive_answer(
         &mut self,
         channel: &mut dyn Channel,
-        asked: Question,
+        requested: Request,
     ) -> Result<Answer, ProtocolError> {
         let size = self.agreement.key_size();
-        let answers = asked.pending.len() * self.agreement.replies();
+        let answers = requested.pending.len() * self.agreement.replies();
         let minima = receive_ciphertexts(channel, answers, size)?;
-        for pair in asked.results {
+        for pair in requested.results {
             let raw = i64::try_from(messages::receive_u64(channel)?)
                 .ok()
                 .filter(|&raw| self.agreement.recurrence.admits(raw))
@@ -299,15 +300,15 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             self.observer.scored(pair, reading.into());
         }
         self.substitutions
-            .receive(channel, asked.rows, &self.public)?;
+            .receive(channel, requested.rows, &self.public)?;
         Ok(Answer {
             minima,
-            pending: asked.pending,
+            pending: requested.pending,
         })
     }
 
-    /// A value is known: what it makes possible joins the candidates.
-    fn know(&mut self, target: Target, value: Ciphertext) -> Result<(), ProtocolError> {
+    /// Stores a value and adds what it makes possible to the candidates.
+    fn store(&mut self, target: Target, value: Ciphertext) -> Result<(), ProtocolError> {
         let pair = target.pair;
         let matrix = self.matrices.get_mut(&pair).ok_or(LOST)?;
         let progress = match target.cell {
@@ -336,13 +337,13 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         Ok(())
     }
 
-    /// Chooses so many candidates at random.
+    /// Chooses `count` candidates at random.
     fn draw_steps(&mut self, count: usize) -> Result<Vec<Step>, ProtocolError> {
         let chosen = self.candidates.draw(count, self.rng);
         chosen.into_iter().map(|work| self.step(work)).collect()
     }
 
-    /// What a chosen cell or round needs, with a mask of its own.
+    /// What a selected cell or round needs, with a mask of its own.
     fn step(&mut self, work: Work) -> Result<Step, ProtocolError> {
         let width = self.agreement.recurrence.width();
         let mask = match &self.agreement.hardened {
@@ -407,5 +408,5 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
     }
 }
 
-/// A value that the order of the cells promises is not there.
+/// A value that must be known by the order of the cells is missing.
 const LOST: ProtocolError = ProtocolError::Internal("a value of the matrix was lost");

@@ -1,6 +1,7 @@
-//! What travels: little-endian counts, then contents. Ciphertexts and the modulus are big-endian numbers of fixed length.
+//! Wire format: little-endian counts, then contents. Ciphertexts and the modulus are big-endian numbers of fixed
+//! length.
 //!
-//! Every count is checked against what was agreed on before anything is reserved for it.
+//! Every count is checked against the agreement before anything is allocated for it.
 
 use super::agreement::Agreement;
 use crate::{Channel, Misbehaviour, ProtocolError};
@@ -9,14 +10,14 @@ use veilpath_paillier::{BoxedUint, KeySize, PublicKey};
 /// Bytes that are received at a time.
 const PIECE: usize = 64 << 10;
 
-/// Bob's question: how many of each follow, or are asked for.
+/// The matrix owner's request: how many of each follow, or are requested.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) struct Header {
-    /// Rows of D that Alice is to send next.
+    /// Rows of D that the key holder is to send next.
     pub(super) rows: u32,
-    /// Sets of masked candidates of which Alice is to send the least (step 4).
+    /// Sets of masked candidates of which the key holder is to send the minimum (step 4).
     pub(super) steps: u32,
-    /// Finished comparisons of which Alice is to open the result.
+    /// Finished comparisons of which the key holder is to decrypt the result.
     pub(super) results: u32,
 }
 
@@ -31,7 +32,7 @@ impl Header {
         Ok(channel.send(&bytes)?)
     }
 
-    /// Receives a header that asks for something, and for no more at once than was agreed on.
+    /// Receives a header. It must request something, and no more at once than agreed.
     pub(super) fn receive(
         channel: &mut dyn Channel,
         agreement: &Agreement,
@@ -58,7 +59,7 @@ impl Header {
     }
 }
 
-/// Setup: Alice shares pk.
+/// Setup: the key holder shares pk.
 pub(super) fn send_key(channel: &mut dyn Channel, key: &PublicKey) -> Result<(), ProtocolError> {
     let bytes = key.modulus().to_be_bytes();
     let length = key.size().bits() as usize / 8;
@@ -66,7 +67,7 @@ pub(super) fn send_key(channel: &mut dyn Channel, key: &PublicKey) -> Result<(),
     Ok(channel.flush()?)
 }
 
-/// The key, once it has the agreed size and shows no defect that can be seen from outside.
+/// The key, if it has the agreed size and no defect that the other side can detect.
 pub(super) fn receive_key(
     channel: &mut dyn Channel,
     size: KeySize,
@@ -77,7 +78,7 @@ pub(super) fn receive_key(
     Ok(PublicKey::from_modulus(&modulus, size)?)
 }
 
-/// So many ciphertexts as they come, still unchecked. Memory is taken as bytes arrive, not as they are announced.
+/// Ciphertexts as received, still unchecked. Memory is allocated as bytes arrive, not as they are announced.
 pub(super) fn receive_ciphertexts(
     channel: &mut dyn Channel,
     count: usize,

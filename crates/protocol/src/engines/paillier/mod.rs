@@ -1,13 +1,13 @@
 //! The paper's engine: Needleman–Wunsch over Paillier encryption, for every metric.
 //!
-//! Alice (the host) holds the key; Bob (who joins) fills the encrypted matrices. The names of steps are those of the paper's
-//! section "Privacy-preserving Needleman-Wunsch protocol".
+//! The host is the key holder (Alice in the paper), the joining side the matrix owner (Bob): it fills the encrypted
+//! matrices. The names of steps are those of the paper's section "Privacy-preserving Needleman-Wunsch protocol".
 //!
 //! ```text
-//! Bob: matrix_owner.rs                                   Alice: key_holder.rs
-//!  │── lengths of his scanpaths ───────────────────────────▶│
-//!  │◀─────────────────────────── lengths of hers, then pk ──│ Setup i
-//!  │── asks for rows of D ─────────────────────────────────▶│
+//! matrix_owner.rs (join)                                 key_holder.rs (host)
+//!  │── lengths of its scanpaths ───────────────────────────▶│
+//!  │◀────────────────── lengths of its scanpaths, then pk ──│ Setup i
+//!  │── requests rows of D ─────────────────────────────────▶│
 //!  │◀───────────────── E(S(s_A[i], α[j])) for all letters ──│ Initialization i
 //!  │ border of M (Initialization ii)                        │
 //!  ╎                                                        ╎
@@ -23,76 +23,83 @@
 //!  │◀──────────────────────────────────────── M(m, n) ──────│
 //! ```
 //!
-//! Rows of D, batches and results travel in the same messages (`messages.rs`). With a batch of 1 and without packing a
-//! cell is one message of three ciphertexts and an answer of one, and one comparison runs at a time: the paper's pattern.
+//! Rows of D, batches and results share messages (`messages.rs`). With a batch of 1 and without packing a cell is one
+//! message of three ciphertexts and an answer of one, and one comparison runs at a time: the paper's pattern.
 //!
 //! # What each side learns
 //! Both: the number and the lengths of the other's scanpaths, and the score of every pair.
 //!
-//! **Bob** learns no more than that if he follows the protocol: all else that he sees is encrypted.
+//! The **matrix owner** learns no more than that if it follows the protocol: everything else that it sees is
+//! encrypted.
 //!
-//! **Alice learns more, and nobody should rely on her not using it.** She decrypts the masked candidates of every cell. Of
-//! each cell she sees them in random order, shifted and multiplied by secret numbers, but *the same* numbers for all
-//! candidates of the cell. So she sees which candidates are equal; the exact ratio of their differences (for three
-//! candidates 0, 1 and 4 apart she sees 1 : 3 : 4); and, because the multiplier has a limited length, roughly how large
-//! the differences are. She does not see which cell it is, nor of which comparison, but with simple metrics and short
-//! scanpaths the differences alone tell much: with |a−b| costs most of Bob's letters can be guessed, with unit costs a good
-//! part of them. Every further view of the same scanpath (another scanpath of hers, a
-//! repetition after a break) adds to it. In a local alignment one candidate is always the score 0, so that she sees ratios of scores and
-//! not of differences only. The coin between the two options of step 2 changes nothing: both give the same distribution.
-//! This engine is a faithful reproduction for study, and a heuristic; it is not a proof of privacy.
+//! The **key holder learns more, and nobody should rely on it not using it.** It decrypts the masked candidates of
+//! every cell. Of each cell it sees them in random order, shifted and multiplied by secret numbers, but *the same*
+//! numbers for all candidates of the cell. So it sees which candidates are equal; the exact ratio of their
+//! differences (for three candidates 0, 1 and 4 apart it sees 1 : 3 : 4); and, because the multiplier has a limited
+//! length, roughly how large the differences are. It does not see which cell it is, nor of which comparison, but with
+//! simple metrics and short scanpaths the differences reveal much: with |a−b| costs most of the matrix owner's
+//! letters can be guessed, with unit costs a good part of them. Every further view of the same scanpath (another
+//! scanpath of the key holder, a repetition after an interruption) adds to it. In a local alignment one candidate is
+//! always the score 0, so it sees ratios of scores and not only of differences. The coin between the two options of
+//! step 2 changes nothing: both give the same distribution. This engine is a faithful reproduction for study, and a
+//! heuristic; it is not a proof of privacy.
 //!
 //! # Assumption
-//! Both follow the protocol and are merely curious; then what Bob sees is hidden by the decisional composite residuosity
-//! assumption for keys of κ bits, and what Alice sees beyond the ratios above is hidden up to 2⁻⁴⁰ for each value. A
-//! malicious Bob could have numbers of his choice opened as "final results" (Alice opens one number per pair, and only if
-//! it is a possible result, which slows him down and no more); a malicious Alice could answer with wrong minima. Both are out
-//! of scope.
+//! Both are semi-honest. Then what the matrix owner sees is hidden by the decisional composite residuosity assumption
+//! for keys of κ bits, and what the key holder sees beyond the ratios above is hidden up to 2⁻⁴⁰ for each value. A
+//! malicious matrix owner could have numbers of its choice decrypted as "final results" (the key holder decrypts one
+//! number per pair, and only accepts a possible result, which only slows the attack down); a malicious key holder
+//! could answer with wrong minima. Both are out of scope.
 //!
-//! Alice knows the factors of n and can read the randomness of every ciphertext that she receives. Where it is not fresh
-//! she gets the randomness of her own D entries back and with it all of Bob's letters; so every ciphertext that leaves
-//! Bob is multiplied by a uniform n-th power of its own, the three values of a cell without packing included.
+//! The key holder knows the factors of n and can read the randomness of every ciphertext that it receives. If it were
+//! not fresh, the key holder would get the randomness of its own D entries back and with it all of the matrix owner's
+//! letters. So every ciphertext that the matrix owner sends is multiplied by a uniform n-th power of its own,
+//! including the three values of a cell without packing.
 //!
 //! # Cost
 //! With m·n cells, an alphabet of A letters, ciphertexts of C = κ/4 bytes and k cells to a ciphertext (1 at κ = 512, 2 at
 //! 1024, 4 or 5 at 2048, 7 at 3072; ⅓ without packing):
 //!
 //! - bytes: (m·A + m·n·(1 + 1/k))·C; the paper's pattern has 4·m·n·C instead (a test counts them);
-//! - rounds: with many comparisons in flight m·n over the batch. One comparison alone takes two thirds of its ready cells
-//!   at a time, which is about 5·max(m, n) batches;
-//! - memory: Bob keeps D of the scanpaths in use, and of each matrix the m+n values along the edge of what is filled; Alice keeps
-//!   one batch.
+//! - rounds: with many comparisons in flight m·n over the batch. A single comparison takes two thirds of its ready
+//!   cells at a time, which is about 5·max(m, n) batches;
+//! - memory: the matrix owner keeps D of the scanpaths in use, and of each matrix the m+n values along the edge of
+//!   what is filled; the key holder keeps one batch.
 //!
 //! Time is products modulo n², eight at once. A squaring is 0.7 of a product; one modulo p² or q² is a quarter of one modulo
 //! n². For each cell, with masked values of L bits:
 //!
 //! | | squarings | products |
 //! |---|---|---|
-//! | Bob, step 6: the exponent a⁻¹ mod n | κ | κ/5 + 31 |
-//! | Bob, steps 2 to 4: 3·k slots share their squarings | (80 + (3·k−1)·L)/k | 3·34 + 9 |
-//! | Bob, step 2: T to the power t | 40 | 22 |
-//! | Bob, a randomiser for each ciphertext | – | (κ + 232)/6/k |
-//! | Bob, sums, and inverses in batches | – | 25 |
-//! | Alice, decryption modulo p² and q² | κ/4/k | (κ/5 + 62)/4/k |
-//! | Alice, encryption from tables modulo p² and q² | – | (κ + 464)/6/4 + 2 |
+//! | matrix owner, step 6: the exponent a⁻¹ mod n | κ | κ/5 + 31 |
+//! | matrix owner, steps 2 to 4: 3·k slots share their squarings | (80 + (3·k−1)·L)/k | 3·34 + 9 |
+//! | matrix owner, step 2: T to the power t | 40 | 22 |
+//! | matrix owner, a randomiser for each ciphertext | – | (κ + 232)/6/k |
+//! | matrix owner, sums, and inverses in batches | – | 25 |
+//! | key holder, decryption modulo p² and q² | κ/4/k | (κ/5 + 62)/4/k |
+//! | key holder, encryption from tables modulo p² and q² | – | (κ + 464)/6/4 + 2 |
 //!
-//! Windows of 5 bits of a secret exponent, 3 of the short ones and 6 of a table; shorter keys have narrower ones, for reading a
-//! whole table, as constant time demands, weighs more beside their products. At κ = 2048, L = 129 and k = 5 this is 2,570
-//! squarings and 800 products, 2,600 products in all, of which step 6 is 72 in 100. `veilpath bench paillier` gives the time of
-//! products (an addition is two) and of whole exponentiations, `veilpath bench cell` that of cells.
+//! Windows have 5 bits of a secret exponent, 3 of the short ones and 6 of a table. Shorter keys have narrower ones:
+//! constant time requires reading a whole table, which costs more in relation to their products. At κ = 2048, L = 129
+//! and k = 5 this is 2,570 squarings and 800 products, 2,600 products in all, of which step 6 is 72 in 100. `veilpath
+//! bench paillier` gives the time of products (an addition is two) and of whole exponentiations, `veilpath bench
+//! cell` that of cells.
 //!
-//! Both sides use all cores. Bob keeps three questions under way, so that Alice has one to work on while he takes the values out of
-//! the answer before and masks the question after (`matrix_owner/questions.rs`).
+//! Both sides use all cores. The matrix owner has three requests outstanding, so that the key holder has one to work
+//! on while the matrix owner takes the values out of the previous answer and masks the next request
+//! (`matrix_owner/requests.rs`).
 //!
-//! # Slips of the paper, corrected
-//! Step 6 adds x₁+x₂+x₃ before it divides, where the paper writes an inverse. The affine transformation multiplies by ρ₂, where the
-//! appendix writes ⊕; its option 1 multiplies by ρ₁, which the appendix leaves out. Alice sends the minimum encrypted. D
-//! has a row for each letter of Alice. Masks have ranges that make every result exact (`masking.rs`).
+//! # Errors in the paper, corrected
+//! Step 6 adds x₁+x₂+x₃ before it divides, where the paper writes an inverse. The affine transformation multiplies by
+//! ρ₂, where the appendix writes ⊕; its option 1 multiplies by ρ₁, which the appendix omits. The key holder sends the
+//! minimum encrypted. D has a row for each letter of the key holder. Masks have ranges that make every result exact
+//! (`masking.rs`).
 
 //!
 //! # The hardened variant
-//! [`PaillierOptions::with_hardening`] replaces the masks by those of `hardened/mod.rs`: no ties, no ratios, no multiples, and of sizes a trace.
-//! Scores are the same; a cell is 4 slots instead of 3 and 3 answers instead of 1.
+//! [`PaillierOptions::with_hardening`] replaces the masks by those of `hardened/mod.rs`: no ties, no ratios, no
+//! multiples, and only a trace of sizes. Scores are the same; a cell has 4 slots instead of 3 and 3 answers instead
+//! of 1.
 
 mod agreement;
 mod cell;
@@ -142,10 +149,10 @@ impl PaillierOptions {
         packing: true,
         hardened: false,
     };
-    /// The largest batch: it bounds what a peer can make us reserve.
+    /// The largest batch: it limits what a peer can make us allocate.
     pub const MAX_BATCH: u32 = 4096;
 
-    /// With a key of this size. The sizes below 2048 bits are too short to protect anything today and need consent.
+    /// With a key of this size. Sizes below 2048 bits are too short to protect anything today and need consent.
     pub fn new(key_size: KeySize, allow_weak_key: bool) -> Result<Self, ProtocolError> {
         if key_size.is_weak() && !allow_weak_key {
             return Err(ProtocolError::Job(JobError::WeakKey {
@@ -159,7 +166,7 @@ impl PaillierOptions {
         })
     }
 
-    /// At most so many cells per message. 1 is the paper: one comparison, one cell at a time.
+    /// At most this many matrix cells per message. 1 is the paper's pattern: one comparison, one cell at a time.
     pub fn with_batch(self, batch: u32) -> Result<Self, ProtocolError> {
         if !(1..=Self::MAX_BATCH).contains(&batch) {
             return Err(ProtocolError::Job(JobError::BatchOutOfRange {
@@ -244,13 +251,13 @@ pub(crate) fn revealed(options: PaillierOptions) -> Vec<Revealed> {
     ]
 }
 
-/// What a job will cost, by the formula at the top: two cores with AVX-512 IFMA, both sides on them.
+/// What a job will cost, by the formula at the top, with both sides on two cores with AVX-512 IFMA.
 #[allow(clippy::cast_precision_loss)]
 pub(crate) fn estimate(options: PaillierOptions, work: &Work) -> Estimate {
     // Cells to a ciphertext with the paper's masks and with the hardened ones, and microseconds per cell as `veilpath bench
     // cell` measures them, by size of key.
     let (cells, hardened_cells, microseconds) = match options.key_size {
-        // A hardened cell takes two ciphertexts here.
+        // A hardened cell takes two ciphertexts at this size.
         KeySize::Bits512 => (1, 1, 50.0),
         KeySize::Bits1024 => (2, 1, 200.0),
         KeySize::Bits2048 => (4, 2, 1_000.0),
@@ -258,7 +265,7 @@ pub(crate) fn estimate(options: PaillierOptions, work: &Work) -> Estimate {
         KeySize::Bits4096 => (9, 4, 7_500.0),
     };
     let ciphertext = options.key_size.ciphertext_bytes() as u64;
-    let asked = match (options.hardened, options.packing, options.key_size) {
+    let masked = match (options.hardened, options.packing, options.key_size) {
         (false, true, _) => work.cells.div_ceil(cells),
         (false, false, _) => 3 * work.cells,
         (true, true, KeySize::Bits512) => 2 * work.cells,
@@ -267,7 +274,7 @@ pub(crate) fn estimate(options: PaillierOptions, work: &Work) -> Estimate {
     };
     let answers = if options.hardened { 3 } else { 1 } * work.cells;
     Estimate {
-        bytes_to_host: (asked + work.pairs) * ciphertext,
+        bytes_to_host: (masked + work.pairs) * ciphertext,
         bytes_to_join: (work.host_letters * work.alphabet + answers) * ciphertext,
         rounds: work.cells.div_ceil(options.batch.into()).max(1),
         seconds: work.cells as f64 * microseconds * 1e-6,

@@ -1,18 +1,19 @@
 //! The order of the cells: what is ready, and a uniform random choice among it.
 //!
 //! The paper fills the matrix in a random order to hide from Alice which cell she is asked about ("Candidate Vector
-//! Construction"). Here the candidates of all comparisons in flight are in one vector, and a batch is a uniform random
-//! subset of it in random order. It is never the whole vector while there is a choice: that would be the anti-diagonals
-//! of a public order.
+//! Construction"). This engine has the candidates of all comparisons in flight in one vector, and a batch is a
+//! uniform random subset of it in random order. It is never the whole vector while there is a choice: that would be
+//! the anti-diagonals of a public order.
 //!
-//! # What the batches tell Alice
-//! She sees how long each batch is and in which batch a cell is, and no more: within a batch the order is uniform. The
-//! lengths follow from the lengths of the scanpaths and from Bob's coins alone, for which cells are ready never depends on a
-//! letter. The number of the batch tells something of where a cell is, as the number of the step does in the paper. With
-//! about two thirds of what could be asked under way, a third of the cells falls behind each time. That leaves her about as
-//! uncertain of a cell's anti-diagonal as the paper's one cell at a time (from 2 % less to 10 % more for a single comparison
-//! of 20 to 60 letters), and the more so the more comparisons are in flight; with all that is ready she would know it. A
-//! test measures all three, with as many batches under way as Bob keeps.
+//! # What the batches reveal to the key holder
+//! It sees how long each batch is and in which batch a cell is, and no more: within a batch the order is uniform. The
+//! lengths of batches follow from the lengths of the scanpaths and from the matrix owner's coins, because which cells
+//! are ready never depends on a letter. The number of the batch says something about where a cell is, as the number
+//! of the step does in the paper. With about two thirds of what could be requested outstanding, a third of the cells
+//! falls behind each time. That leaves the key holder about as uncertain of a cell's anti-diagonal as the paper's one
+//! cell at a time (from 2 % less to 10 % more for a single comparison of 20 to 60 letters), and more so the more
+//! comparisons are in flight; if all ready cells were sent it would know. A test measures all three, with as many
+//! batches outstanding as the matrix owner has.
 
 use super::workers::LANES;
 use crypto_bigint::{CtEq, CtSelect};
@@ -36,7 +37,7 @@ impl<T> Candidates<T> {
         self.0.push(candidate);
     }
 
-    /// So many candidates, every subset and every order equally likely (the first steps of a Fisher–Yates shuffle).
+    /// `count` candidates, every subset and every order equally likely (the first steps of a Fisher–Yates shuffle).
     pub(super) fn draw<R: CryptoRng + ?Sized>(&mut self, count: usize, rng: &mut R) -> Vec<T> {
         let count = count.min(self.0.len());
         (0..count)
@@ -45,16 +46,19 @@ impl<T> Candidates<T> {
     }
 }
 
-/// How many of the ready candidates to take while others are `asked` about: so many that about two thirds of both together
-/// are under way, never more than three quarters, at most `batch`, and where there is plenty as many as fill the lanes of
-/// both sides, which are multiples of `full`.
-pub(super) fn cells_to_take(ready: usize, asked: usize, batch: usize, full: usize) -> usize {
-    let all = ready + asked;
+/// How many of the ready candidates to take while `outstanding` others wait for an answer: so many that about two thirds of
+/// both together are outstanding, never more than three quarters, at most `batch`, and if there are plenty, as many
+/// as fill the SIMD lanes of both sides, which are multiples of `full`.
+pub(super) fn cells_to_take(ready: usize, outstanding: usize, batch: usize, full: usize) -> usize {
+    let all = ready + outstanding;
     if all <= 3 {
-        return if asked == 0 { ready.min(1) } else { 0 };
+        return if outstanding == 0 { ready.min(1) } else { 0 };
     }
-    let most = (all * 3 / 4).saturating_sub(asked).min(batch).min(ready);
-    let size = (all * 2).div_ceil(3).saturating_sub(asked).min(most);
+    let most = (all * 3 / 4)
+        .saturating_sub(outstanding)
+        .min(batch)
+        .min(ready);
+    let size = (all * 2).div_ceil(3).saturating_sub(outstanding).min(most);
     if size > full {
         return size - size % full;
     }
@@ -71,8 +75,8 @@ pub(super) fn cells_to_take(ready: usize, asked: usize, batch: usize, full: usiz
 /// A secret order of the places of a cell's candidates.
 pub(super) type Order = Zeroizing<Vec<usize>>;
 
-/// A random order of the numbers below `count` (Fisher–Yates). It is secret, so each exchange goes through all places that it could
-/// be with.
+/// A random order of the numbers below `count` (Fisher–Yates). It is secret, so each exchange touches all places that
+/// it could be with.
 pub(super) fn permutation<R: CryptoRng + ?Sized>(count: usize, rng: &mut R) -> Order {
     let mut order: Order = Zeroizing::new((0..count).collect());
     for last in (1..count).rev() {
@@ -88,7 +92,7 @@ pub(super) fn permutation<R: CryptoRng + ?Sized>(count: usize, rng: &mut R) -> O
     order
 }
 
-/// Values in such an order. They are copied, so that no address depends on it but here.
+/// Values in such an order. They are copied, so that no later address depends on it.
 pub(super) fn arranged<T: Clone>(values: &[T], order: &[usize]) -> Vec<T> {
     let places: Vec<&T> = values.iter().collect();
     order.iter().map(|&at| places[at]).cloned().collect()
@@ -115,7 +119,7 @@ impl Staircase {
         }
     }
 
-    /// Notes that a cell is known, and names the cells that thereby become candidates.
+    /// Records that a cell is known, and returns the cells that become candidates.
     pub(super) fn fill(&mut self, (row, column): Cell) -> impl Iterator<Item = Cell> {
         let index = row as usize - 1;
         self.filled[index] = column;
@@ -129,8 +133,8 @@ impl Staircase {
     }
 }
 
-/// The number of candidates at each step when an `rows × columns` matrix is filled one random candidate at a time, as in
-/// the paper. Needs no cryptography: this is about the order alone.
+/// The number of candidates at each step when a `rows × columns` matrix is filled one random candidate at a time, as
+/// in the paper. Needs no cryptography: this is about the order only.
 pub fn candidate_counts<R: Rng + ?Sized>(rows: u32, columns: u32, rng: &mut R) -> Vec<u32> {
     let mut stairs = Staircase::new(rows, columns);
     let mut candidates = Vec::new();
@@ -146,7 +150,7 @@ pub fn candidate_counts<R: Rng + ?Sized>(rows: u32, columns: u32, rng: &mut R) -
     counts
 }
 
-/// A uniform number below `bound`, which is not zero.
+/// A uniform number below `bound`, which must not be zero.
 fn below<R: CryptoRng + ?Sized>(bound: usize, rng: &mut R) -> usize {
     rng.random_range(0..bound)
 }

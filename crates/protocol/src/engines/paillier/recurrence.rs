@@ -1,4 +1,4 @@
-//! What the matrix computes, the same for all metrics: in each cell the least of a few candidates.
+//! What the matrix computes, the same for all metrics: in each cell the least of several candidates.
 //!
 //! A global alignment is that already. A local one maximises scores `s ≥ 0`; with `X` no smaller than any score, the
 //! values `X − s` are minimised, are never negative, and the fourth candidate, score 0, is the constant `X`.
@@ -7,18 +7,19 @@ use crate::{JobError, ProtocolError};
 use crypto_bigint::{Choice, CtEq, CtSelect};
 use veilpath_metrics::{Costs, GlobalModel, LocalModel, Model, Scores};
 
-/// The recurrence of a run. It depends on the agreed metric and on the longest pair only, so both sides hold the same.
+/// The recurrence of a run. It depends only on the agreed metric and on the longest pair, so both sides compute the
+/// same.
 #[derive(Clone, Debug)]
 pub(super) struct Recurrence {
     model: Model,
-    /// `X`: the value that stands for score 0; in a global alignment there is none.
+    /// `X`: the value that represents score 0; `None` in a global alignment.
     zero: Option<u64>,
     /// No candidate of any cell is larger.
     bound: u64,
 }
 
 impl Recurrence {
-    /// For pairs of up to these lengths over an alphabet of so many letters.
+    /// For pairs of up to these lengths over an alphabet of `letters` letters.
     pub(super) fn new(
         model: &Model,
         lengths: impl Iterator<Item = (u32, u32)>,
@@ -34,7 +35,7 @@ impl Recurrence {
             Model::Global(model) => {
                 let (insert, delete) = (u128::from(model.insert), u128::from(model.delete));
                 let largest = u128::from(model.costs.largest(letters));
-                // The dearest entry of the matrix: replace what can be replaced, or delete and insert everything.
+                // The largest entry of the matrix: replace what can be replaced, or delete and insert everything.
                 let entry = most(&|m, n| {
                     let both = m.min(n);
                     let replacing = [
@@ -78,12 +79,13 @@ impl Recurrence {
         if self.zero.is_some() { 4 } else { 3 }
     }
 
-    /// The value of a new start, where the alignment is local.
+    /// The value of a new start, if the alignment is local.
     pub(super) fn zero(&self) -> Option<u64> {
         self.zero
     }
 
-    /// S(a, b): what a substitution adds, where `a` is Alice's letter. Whether the two are equal is a secret that nothing branches on.
+    /// S(a, b): what a substitution adds, where `a` is the key holder's letter. Nothing branches on whether the two
+    /// are equal, which is secret.
     pub(super) fn substitution(&self, a: u16, b: u16) -> i64 {
         let equal = a.ct_eq(&b);
         let only = |value: u32, choice: Choice| i64::from(u32::ct_select(&0, &value, choice));
@@ -101,7 +103,7 @@ impl Recurrence {
         }
     }
 
-    /// c_ins: what a letter that only Bob has adds.
+    /// c_ins: what a letter that only the matrix owner has adds.
     pub(super) fn insertion(&self) -> u64 {
         match &self.model {
             Model::Global(model) => model.insert.into(),
@@ -109,7 +111,7 @@ impl Recurrence {
         }
     }
 
-    /// c_del: what a letter that only Alice has adds.
+    /// c_del: what a letter that only the key holder has adds.
     pub(super) fn deletion(&self) -> u64 {
         match &self.model {
             Model::Global(model) => model.delete.into(),
@@ -117,15 +119,15 @@ impl Recurrence {
         }
     }
 
-    /// The matrix's first column and first row, M(i, 0) and M(0, j): everybody knows them.
+    /// The matrix's first column and first row, M(i, 0) and M(0, j), which are public.
     pub(super) fn border(&self, row: u32, column: u32) -> u64 {
         self.zero.unwrap_or_else(|| {
             u64::from(row) * self.deletion() + u64::from(column) * self.insertion()
         })
     }
 
-    /// Candidate sets that Alice sees for one pair: one per cell, and for a local alignment the rounds in which all
-    /// cells meet to find the greatest score.
+    /// Candidate sets that the key holder sees for one pair: one per cell, and for a local alignment the rounds that
+    /// find the greatest score of all cells.
     pub(super) fn steps(&self, rows: u32, columns: u32) -> u64 {
         let cells = u64::from(rows) * u64::from(columns);
         match self.zero {
@@ -140,7 +142,7 @@ impl Recurrence {
             .unwrap_or_default()
     }
 
-    /// The model's raw result that a matrix value stands for; `None` where no matrix has such a value.
+    /// The model's raw result for a matrix value; `None` if no matrix has such a value.
     pub(super) fn raw(&self, value: i128) -> Option<i64> {
         let value = u64::try_from(value).ok().filter(|&v| v <= self.bound)?;
         match self.zero {

@@ -1,4 +1,5 @@
-//! D on Bob's side: one row per letter of Alice's scanpath, once per scanpath, for as long as pairs need it.
+//! D on the matrix owner's side: one row per letter of the key holder's scanpath, once per scanpath, for as long as
+//! pairs need it.
 
 use super::agreement::Agreement;
 use super::messages::{receive_ciphertexts, split};
@@ -6,15 +7,15 @@ use crate::{Channel, Job, ProtocolError};
 use std::collections::{HashMap, VecDeque};
 use veilpath_paillier::{Ciphertext, PublicKey};
 
-/// The matrices D that are here, and those that are still to come.
+/// The matrices D that have arrived, and those that are still to come.
 pub(super) struct Substitutions {
-    /// Where each letter of the alphabet is in a row; letters that Bob does not use are not kept.
+    /// Where each letter of the alphabet is in a row; letters that the matrix owner does not use are dropped.
     places: Vec<Option<usize>>,
     here: HashMap<usize, Rows>,
-    /// Scanpaths of Alice of which rows are missing, in the order in which they come.
+    /// Scanpaths of the key holder whose rows are missing, in the order in which they arrive.
     to_come: VecDeque<usize>,
-    /// Rows that were asked for, beyond those that are here.
-    asked: u32,
+    /// Rows that were requested and have not arrived.
+    requested: u32,
 }
 
 struct Rows {
@@ -47,41 +48,42 @@ impl Substitutions {
             places,
             here,
             to_come: agreement.hosts.iter().copied().collect(),
-            asked: 0,
+            requested: 0,
         }
     }
 
-    /// Whether all rows of a scanpath are here.
+    /// Whether all rows of a scanpath have arrived.
     pub(super) fn complete(&self, host: usize) -> bool {
         self.here
             .get(&host)
             .is_some_and(|rows| rows.rows.len() == rows.length as usize)
     }
 
-    /// Rows of this scanpath that are neither here nor asked for; none where another has to come first.
-    pub(super) fn rows_to_ask(&self, host: usize) -> u32 {
+    /// Rows of this scanpath that were neither received nor requested; none if another has to come first.
+    pub(super) fn rows_to_request(&self, host: usize) -> u32 {
         match (self.to_come.front(), self.here.get(&host)) {
             (Some(&next), Some(rows)) if next == host => {
                 let known = u32::try_from(rows.rows.len()).unwrap_or(u32::MAX);
-                rows.length.saturating_sub(known.saturating_add(self.asked))
+                rows.length
+                    .saturating_sub(known.saturating_add(self.requested))
             }
             _ => 0,
         }
     }
 
-    /// Notes that rows of the next scanpath were asked for.
-    pub(super) fn asked(&mut self, rows: u32) {
-        self.asked += rows;
+    /// Records that rows of the next scanpath were requested.
+    pub(super) fn mark_requested(&mut self, rows: u32) {
+        self.requested += rows;
     }
 
-    /// Receives rows that were asked for.
+    /// Receives rows that were requested.
     pub(super) fn receive(
         &mut self,
         channel: &mut dyn Channel,
         count: u32,
         public: &PublicKey,
     ) -> Result<(), ProtocolError> {
-        let broken = ProtocolError::Internal("rows came that were not asked for");
+        let broken = ProtocolError::Internal("rows arrived that were not requested");
         for _ in 0..count {
             let host = *self.to_come.front().ok_or(broken.clone())?;
             let bytes = receive_ciphertexts(channel, self.places.len(), public.size())?;
@@ -94,7 +96,7 @@ impl Substitutions {
             let row = public.ciphertexts_from_bytes(&used)?;
             let rows = self.here.get_mut(&host).ok_or(broken.clone())?;
             rows.rows.push(row);
-            self.asked -= 1;
+            self.requested -= 1;
             if rows.rows.len() == rows.length as usize {
                 self.to_come.pop_front();
             }
@@ -102,14 +104,14 @@ impl Substitutions {
         Ok(())
     }
 
-    /// D(i, k_B[j]) for Alice's `row`-th letter, counted from 1, and a letter of Bob's.
+    /// D(i, k_B[j]) for the key holder's `row`-th letter, counted from 1, and a letter of the matrix owner.
     pub(super) fn get(&self, host: usize, row: u32, letter: u16) -> Option<&Ciphertext> {
         let place = (*self.places.get(usize::from(letter))?)?;
         let rows = &self.here.get(&host)?.rows;
         rows.get(row as usize - 1)?.get(place)
     }
 
-    /// Notes that a pair is done; the last pair of a scanpath takes its D along.
+    /// Records that a pair is done; the last pair of a scanpath drops its D.
     pub(super) fn release(&mut self, host: usize) {
         if let Some(rows) = self.here.get_mut(&host) {
             rows.pairs_left -= 1;

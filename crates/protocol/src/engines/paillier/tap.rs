@@ -1,14 +1,14 @@
-//! Where an audit can look on.
+//! Observation points for an audit.
 
 use super::agreement::Agreement;
 use super::order::Cell;
 use crate::ProtocolError;
 use veilpath_paillier::SecretKey;
 
-/// Sees what passes through the two sides. The engine has `()`, which keeps nothing; the feature `watch` adds one that records, for audits
-/// of both sides in one process.
+/// Sees what passes through the two sides. The engine uses `()`, which keeps nothing; the feature `watch` adds one
+/// that records, for audits of both sides in one process.
 pub(super) trait Tap: Sync {
-    /// The key holder received the masked values of so many steps.
+    /// The key holder received the masked values of this many steps.
     fn request(
         &self,
         agreement: &Agreement,

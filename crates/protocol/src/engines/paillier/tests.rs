@@ -1,4 +1,4 @@
-//! What the engine does beyond the right scores: its messages, its randomness, its choices, and what it refuses.
+//! The engine beyond correct scores: its messages, its randomness, its choices, and what it refuses.
 
 mod choices;
 mod extremes;
@@ -58,7 +58,7 @@ struct Key {
     q: BigUint,
 }
 
-/// A key whose p − 1 and q − 1 have small factors besides 2, so that there are characters to look at.
+/// A key whose p − 1 and q − 1 have small factors besides 2, so that there are characters to test.
 fn key() -> Key {
     let mut rng = rng(99);
     loop {
@@ -80,7 +80,7 @@ fn key() -> Key {
     }
 }
 
-/// Keeps what goes through, each call apart.
+/// Records what passes through, call by call.
 struct Recorded {
     inner: MemoryChannel,
     sent: Vec<Vec<u8>>,
@@ -104,7 +104,7 @@ impl Channel for Recorded {
     }
 }
 
-/// Runs both sides, all with all, and returns what Alice's line saw.
+/// Runs both sides, all with all, and returns the key holder's recorded channel.
 fn recorded_run(
     options: PaillierOptions,
     metric: &Metric,
@@ -115,7 +115,7 @@ fn recorded_run(
     recorded_run_with(options, metric, key, (a, b), &mut rng(5))
 }
 
-/// The same with all choices and masks of Bob's from this generator.
+/// The same with all choices and masks of the matrix owner from this generator.
 fn recorded_run_with<R: CryptoRng + Send>(
     options: PaillierOptions,
     metric: &Metric,
@@ -128,31 +128,31 @@ fn recorded_run_with<R: CryptoRng + Send>(
     let own = |cohort: &Cohort| -> Vec<Scanpath> {
         cohort.entries.iter().map(|e| e.scanpath.clone()).collect()
     };
-    let (hers, his) = (own(a), own(b));
-    let (hers, his): (Vec<_>, Vec<_>) = (hers.iter().collect(), his.iter().collect());
-    let host = Job::new(&spec, Role::Host, &hers, his.len(), &pairs).unwrap();
+    let (hosts, joins) = (own(a), own(b));
+    let (hosts, joins): (Vec<_>, Vec<_>) = (hosts.iter().collect(), joins.iter().collect());
+    let host = Job::new(&spec, Role::Host, &hosts, joins.len(), &pairs).unwrap();
     let host = host.with_key(Arc::clone(key));
-    let join = Job::new(&spec, Role::Join, &his, hers.len(), &pairs).unwrap();
+    let join = Job::new(&spec, Role::Join, &joins, hosts.len(), &pairs).unwrap();
     let (host_end, join_end) = memory_pair();
-    let mut line = Recorded {
+    let mut channel = Recorded {
         inner: host_end,
         sent: Vec::new(),
         received: Vec::new(),
     };
     std::thread::scope(|scope| {
-        let bob = scope.spawn(|| {
-            // His end goes with him: Alice would wait for it.
-            let mut line = join_end;
-            super::matrix_owner::join_with(&join, options, &mut line, &(), rng)
+        let matrix_owner = scope.spawn(|| {
+            // Its end must be dropped with it: the key holder would wait for it.
+            let mut channel = join_end;
+            super::matrix_owner::join_with(&join, options, &mut channel, &(), rng)
         });
-        let hers = super::host(&host, options, &mut line, &());
-        if hers.is_err() {
-            // And Bob for hers.
-            drop(line);
-            panic!("{hers:?}, {:?}", bob.join());
+        let readings = super::host(&host, options, &mut channel, &());
+        if readings.is_err() {
+            // And the matrix owner for this one.
+            drop(channel);
+            panic!("{readings:?}, {:?}", matrix_owner.join());
         }
-        assert_eq!(hers, bob.join().unwrap());
-        (line, hers.unwrap())
+        assert_eq!(readings, matrix_owner.join().unwrap());
+        (channel, readings.unwrap())
     })
 }
 
@@ -167,7 +167,7 @@ fn ciphertexts(buffers: &[Vec<u8>]) -> Vec<BigUint> {
         .collect()
 }
 
-/// Whether counts of equally likely classes look it.
+/// Checks that counts of equally likely classes look uniform.
 #[track_caller]
 fn assert_uniform(what: &str, counts: &[usize]) {
     assert!(looks_uniform(counts), "{what}: {counts:?}");

@@ -1,4 +1,4 @@
-//! Work on all cores, and where its randomness comes from.
+//! Work on all cores, and the source of its randomness.
 
 use crate::{Observer, ProtocolError};
 use rayon::prelude::*;
@@ -10,13 +10,13 @@ use veilpath_paillier::{
 /// Ciphertexts that the wide kernel computes at once. Chunks of work are multiples of it.
 pub(super) const LANES: usize = 8;
 
-/// Pieces of a batch, where it is long enough to be cut.
+/// Pieces of a batch, if it is long enough to be split.
 const PIECES: usize = 4;
 
-/// From so many randomisers on, making the tables costs less than they save.
+/// From this many randomisers on, computing the tables costs less than they save.
 const WORTH_A_TABLE: u64 = 300;
 
-/// Does each piece of work on one of the cores; the results come in the order of the pieces.
+/// Does each piece of work on one of the cores; the results are in the order of the pieces.
 pub(super) fn on_all_cores<T: Send, O: Send>(
     observer: &dyn Observer,
     pieces: Vec<T>,
@@ -27,11 +27,11 @@ pub(super) fn on_all_cores<T: Send, O: Send>(
         observer.work(&mut || result = piece.take().map(&work));
         result.unwrap_or(Err(ProtocolError::Internal("work was not done")))
     };
-    // One at a time: a core that is done takes the next, and none waits for another's share.
+    // One at a time: a core that is done takes the next piece and does not wait for others.
     pieces.into_par_iter().with_max_len(1).map(one).collect()
 }
 
-/// Cuts a list into pieces of this length; the last may be shorter.
+/// Splits a list into pieces of this length; the last may be shorter.
 pub(super) fn pieces<T>(items: Vec<T>, length: usize) -> Vec<Vec<T>> {
     let mut items = items.into_iter();
     let piece = || {
@@ -41,14 +41,14 @@ pub(super) fn pieces<T>(items: Vec<T>, length: usize) -> Vec<Vec<T>> {
     std::iter::from_fn(piece).collect()
 }
 
-/// How many of `cells` cells to give a core at a time, where so many fill its lanes once. Long pieces share the inversions
-/// and divisors that each needs once; short ones leave no core idle.
+/// How many of `cells` cells to give a core at a time, where `lanes` fill its SIMD lanes once. Long pieces share the
+/// inversions and divisors that each needs once; short ones leave no core idle.
 pub(super) fn piece_length(cells: usize, fill_the_lanes: usize) -> usize {
     let length = cells / PIECES / LANES * LANES;
     length.max(1).next_multiple_of(fill_the_lanes.max(1))
 }
 
-/// One side's source of randomisers: uniform n-th powers, whoever looks at them.
+/// One side's source of randomisers: n-th powers that are uniform even to the key holder.
 pub(super) struct Randomness(Arc<dyn RandomizerSource>);
 
 impl Randomness {
@@ -58,7 +58,7 @@ impl Randomness {
         Self(source)
     }
 
-    /// For Alice, who will need about so many.
+    /// For the key holder, which will need about this many.
     pub(super) fn of_key_holder(
         key: &Arc<SecretKey>,
         expected: u64,
@@ -70,7 +70,7 @@ impl Randomness {
         Ok(Self(Arc::new(table)))
     }
 
-    /// For Bob. Alice can read the randomness of all that he sends her.
+    /// For the matrix owner. The key holder can read the randomness of everything that it receives.
     pub(super) fn of_other_side(key: &PublicKey, expected: u64) -> Result<Self, ProtocolError> {
         if expected < WORTH_A_TABLE {
             return Ok(Self(Arc::new(key.clone())));
@@ -79,7 +79,7 @@ impl Randomness {
         Ok(Self(Arc::new(table)))
     }
 
-    /// So many fresh ones, each good for one ciphertext.
+    /// Fresh randomisers, each for one ciphertext.
     pub(super) fn draw(&self, count: usize) -> Result<Vec<Randomizer>, ProtocolError> {
         Ok(self.0.draw(count, &mut system_rng()?))
     }

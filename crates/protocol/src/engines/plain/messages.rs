@@ -1,9 +1,9 @@
-//! What travels: little-endian numbers, counts before contents.
+//! Wire format: little-endian numbers, counts before contents.
 
 use crate::{Answer, Channel, Job, Misbehaviour, Observer, ProtocolError, Reveal};
 use veilpath_metrics::{MAX_LENGTH, Reading, Scanpath};
 
-/// Letters that are received at a time: a length that the other side merely claims must not reserve memory.
+/// Letters that are received at a time: memory is not allocated for a length that the other side merely claims.
 const LETTERS_AT_A_TIME: usize = 32 << 10;
 
 pub(super) fn send_scanpaths(

@@ -1,4 +1,5 @@
-//! The engine without protection: the oracle of the others, and a fast tool for one institution with both cohorts.
+//! The engine without protection: the reference for the others, and a fast tool for one institution with both
+//! cohorts.
 //!
 //! ```text
 //! join                               host
@@ -7,11 +8,11 @@
 //!  │◀───── their answers ─────────────│ … until all are done
 //! ```
 //!
-//! - Learned by the host: everything. Learned by the joining side: the answers, which are scores or, by a threshold, bits.
-//!   Where they are to be revealed to the host alone, it does not send them; where to the joining side alone, or where only
-//!   bits are, the host does not report what it knows, though it could.
+//! - The host learns everything. The joining side learns the answers, which are scores or, with a threshold, bits. If
+//!   they are for the host only, it does not send them. If they are for the joining side only, or if only bits are
+//!   revealed, the host does not report what it knows, though it could.
 //! - Assumption: both cohorts may be seen by one party.
-//! - Cost: two bytes per letter one way, 17 bytes per score or one per bit the other; one round.
+//! - Cost: two bytes per letter in one direction, 17 bytes per score or one per bit in the other; one round.
 
 mod messages;
 
@@ -21,11 +22,11 @@ use crate::{
 use messages::{receive_answers, receive_scanpaths, send_answers, send_scanpaths};
 use veilpath_metrics::Scanpath;
 
-/// Pairs that are computed before their answers are told: few enough that a cut line costs little, many enough to keep
-/// all cores busy.
+/// Pairs that are computed before their answers are revealed: few enough that an interruption costs little, many
+/// enough to keep all cores busy.
 const PAIRS_AT_A_TIME: usize = 2048;
 
-/// Seconds per cell that any machine of the last ten years can hold; most are faster.
+/// Seconds per cell on a slow machine of the last ten years; most are faster.
 const SECONDS_PER_CELL: f64 = 2e-9;
 
 /// Receives the other side's scanpaths, compares, and sends the answers.

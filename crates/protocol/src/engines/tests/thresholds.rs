@@ -1,4 +1,4 @@
-//! One bit of each pair, by every engine that can keep the rest to itself; and what the others say.
+//! One bit of each pair, by every engine that can hide the rest; and the errors of the others.
 
 use super::*;
 use crate::{Answer, Capability, Reveal, RevealTo, Unsupported};
@@ -8,7 +8,7 @@ fn threshold(value: f64) -> Reveal {
     Reveal::Threshold(Threshold::new(value).unwrap())
 }
 
-/// Every score there is, as a threshold and just beside it, divides the pairs as the scores do.
+/// Every score, and numbers just below and above it, divide the pairs as thresholds just as the scores do.
 fn bits_follow_from_scores(engine: Engine, metric: &Metric, a: &Cohort, b: &Cohort) {
     let comparison = Comparison::new(metric.clone(), a.alphabet).unwrap();
     let score = |x: usize, y: usize| {
@@ -67,7 +67,7 @@ proptest! {
 }
 
 #[test]
-fn an_engine_that_cannot_says_which_can() {
+fn an_engine_that_cannot_names_those_that_can() {
     let a = cohort(&[vec![1, 2]]);
     let refused = |engine: Engine, change: &dyn Fn(&mut Spec)| {
         let mut spec = Spec::new(engine, Metric::Levenshtein, PairRule::All, &a, &a).unwrap();
@@ -113,7 +113,7 @@ fn an_engine_that_cannot_says_which_can() {
 }
 
 #[test]
-fn a_plan_whose_numbers_make_no_sense_is_refused() {
+fn a_spec_with_inconsistent_numbers_is_refused() {
     let a = cohort(&[vec![1]]);
     let mut spec = Spec::new(Engine::Plain, Metric::Levenshtein, PairRule::All, &a, &a).unwrap();
     spec.reveal = threshold(-1.0);
@@ -151,11 +151,11 @@ fn a_bit_is_one_byte_and_no_other_byte_is_a_bit() {
             Spec::new(Engine::Plain, Metric::Levenshtein, PairRule::All, &a, &a).unwrap();
         spec.reveal = threshold(1.0);
         let job = Job::new(&spec, Role::Join, &own, 2, &[(0, 0), (1, 0)]).unwrap();
-        let (mut here, mut there) = memory_pair();
-        there.send(bytes).unwrap();
-        there.flush().unwrap();
-        let result = Engine::Plain.run(&job, &mut here, &());
-        drop(there);
+        let (mut join, mut host) = memory_pair();
+        host.send(bytes).unwrap();
+        host.flush().unwrap();
+        let result = Engine::Plain.run(&job, &mut join, &());
+        drop(host);
         result
     };
     assert_eq!(
@@ -168,7 +168,7 @@ fn a_bit_is_one_byte_and_no_other_byte_is_a_bit() {
 }
 
 #[test]
-fn what_is_learned_is_said_in_words() {
+fn what_each_side_learns_is_described() {
     let a = cohort(&[vec![1]]);
     let mut spec = Spec::new(Engine::Plain, Metric::Levenshtein, PairRule::All, &a, &a).unwrap();
     let said = |spec: &Spec| {

@@ -4,7 +4,7 @@ use super::*;
 use crate::{Reveal, RevealTo};
 use veilpath_metrics::Threshold;
 
-/// Some of the scores, numbers just beside them, and numbers beyond all scores.
+/// Some of the scores, numbers just below and above them, and numbers beyond all scores.
 fn thresholds(scores: &[Answer]) -> Vec<Threshold> {
     let mut values: Vec<f64> = scores
         .iter()
@@ -40,7 +40,7 @@ fn every_threshold_divides_the_pairs_as_the_scores_do() {
                 Answer::Within(threshold.admits(metric, &reading))
             });
             let bits: Vec<Answer> = bits.collect();
-            let ends = run(&spec, &a, &b, (one_lane(), one_lane()), 5);
+            let ends = run(&spec, &a, &b, (one_worker(), one_worker()), 5);
             for (role, end) in [(Role::Host, ends.host), (Role::Join, ends.join)] {
                 if spec.reveal_to.includes(role) {
                     assert_eq!(end, Ok(bits.clone()), "{metric:?} {threshold}");

@@ -1,4 +1,4 @@
-//! Lines for tests: one that remembers, one with the least room that a channel may have; and workers over the latter.
+//! Channels for tests: one that records, one with the least room that a channel may have; and workers over the latter.
 
 use super::*;
 use crate::{ChannelError, MemoryChannel};
@@ -6,9 +6,9 @@ use std::collections::VecDeque;
 use std::sync::{Arc, Condvar};
 use std::time::Duration;
 
-/// Remembers what arrives, and in which order this side sent and received how much.
+/// Records what arrives, and in which order this side sent and received how much.
 pub(super) struct Recorder {
-    line: MemoryChannel,
+    channel: MemoryChannel,
     pub(super) seen: Vec<u8>,
     /// Bytes sent, then received, then sent, …
     turns: Vec<usize>,
@@ -17,8 +17,8 @@ pub(super) struct Recorder {
 impl Recorder {
     pub(super) fn pair() -> (Self, Self) {
         let (left, right) = memory_pair();
-        let recorder = |line| Self {
-            line,
+        let recorder = |channel| Self {
+            channel,
             seen: Vec::new(),
             turns: vec![0],
         };
@@ -30,7 +30,7 @@ impl Recorder {
         self.turns.clone()
     }
 
-    /// Even turns are this side's, odd ones the other's.
+    /// Even entries are this side's, odd ones the other's.
     fn count(&mut self, ours: bool, bytes: usize) {
         if self.turns.len().is_multiple_of(2) == ours {
             self.turns.push(0);
@@ -44,32 +44,32 @@ impl Recorder {
 impl Channel for Recorder {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         self.count(true, bytes.len());
-        self.line.send(bytes)
+        self.channel.send(bytes)
     }
 
     fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
         self.count(false, buffer.len());
-        self.line.receive(buffer)?;
+        self.channel.receive(buffer)?;
         self.seen.extend_from_slice(buffer);
         Ok(())
     }
 
     fn flush(&mut self) -> Result<(), ChannelError> {
-        self.line.flush()
+        self.channel.flush()
     }
 }
 
-/// What a channel must take at least beyond what the other side has received.
+/// What a channel must accept beyond what the other side has received.
 const LEAST_ROOM: usize = 256 << 10;
 
-/// One direction of a line that takes [`LEAST_ROOM`] and not a byte more.
+/// One direction of a channel that accepts [`LEAST_ROOM`] and not a byte more.
 #[derive(Default)]
 struct Pipe {
     bytes: Mutex<VecDeque<u8>>,
     changed: Condvar,
 }
 
-/// An end of a line with the least room. Whoever waits for long has found a deadlock.
+/// An end of a channel with the least room. A long wait means a deadlock.
 struct Narrow {
     outgoing: Arc<Pipe>,
     incoming: Arc<Pipe>,
@@ -77,12 +77,12 @@ struct Narrow {
 
 impl Narrow {
     fn pair() -> (Self, Self) {
-        let (there, back) = (Arc::new(Pipe::default()), Arc::new(Pipe::default()));
+        let (forward, back) = (Arc::new(Pipe::default()), Arc::new(Pipe::default()));
         let end = |outgoing: &Arc<Pipe>, incoming: &Arc<Pipe>| Self {
             outgoing: Arc::clone(outgoing),
             incoming: Arc::clone(incoming),
         };
-        (end(&there, &back), end(&back, &there))
+        (end(&forward, &back), end(&back, &forward))
     }
 }
 
@@ -142,7 +142,7 @@ impl Channel for Narrow {
 }
 
 #[test]
-fn nobody_waits_for_ever_on_a_line_with_the_least_room() {
+fn no_deadlock_on_a_channel_with_the_least_room() {
     let metric = &metrics()[5];
     let (a, b) = (random_cohort(8, 60..90, 1), random_cohort(8, 60..90, 2));
     let wide = spec(metric, &a, &b);

@@ -4,7 +4,7 @@ use super::channels::Recorder;
 use super::*;
 use crate::{ChannelError, MemoryChannel};
 
-/// Plays bytes that were made before, then closes the line.
+/// Replays recorded bytes, then closes the channel.
 struct Script {
     bytes: Vec<u8>,
     at: usize,
@@ -47,7 +47,7 @@ impl Case {
         }
     }
 
-    /// What Alice and Bob receive when both follow the protocol.
+    /// What the garbler and the evaluator receive when both follow the protocol.
     fn honest(&self) -> [Vec<u8>; 2] {
         let partitionings = (self.partitioning, self.partitioning);
         let cohorts = (&self.a, &self.b);
@@ -60,17 +60,17 @@ impl Case {
     fn against(&self, role: Role, bytes: Vec<u8>) -> Result<Vec<Answer>, ProtocolError> {
         let pairs = pairs_of(self.spec.pairs, &self.a, &self.b);
         let (first, second) = (scanpaths(&self.a), scanpaths(&self.b));
-        let mut line = Script { bytes, at: 0 };
+        let mut channel = Script { bytes, at: 0 };
         match role {
             Role::Host => {
                 let job = Job::new(&self.spec, role, &first, second.len(), &pairs).unwrap();
                 let mut rng = ChaCha20Rng::seed_from_u64(SEED);
-                host_with(&job, &mut line, &(), self.partitioning, &mut rng)
+                host_with(&job, &mut channel, &(), self.partitioning, &mut rng)
             }
             Role::Join => {
                 let job = Job::new(&self.spec, role, &second, first.len(), &pairs).unwrap();
                 let mut rng = ChaCha20Rng::seed_from_u64(SEED + 1);
-                join_with(&job, &mut line, &(), self.partitioning, &mut rng)
+                join_with(&job, &mut channel, &(), self.partitioning, &mut rng)
             }
         }
     }
@@ -84,8 +84,8 @@ fn is_typed(error: &ProtocolError) -> bool {
 }
 
 #[test]
-fn an_early_end_is_an_error_wherever_it_comes() {
-    for partitioning in [one_lane(), in_pieces(2)] {
+fn an_early_end_is_an_error_at_any_point() {
+    for partitioning in [one_worker(), in_pieces(2)] {
         let case = Case::new(&metrics()[0], partitioning);
         let honest = case.honest();
         for (role, bytes) in [Role::Host, Role::Join].into_iter().zip(honest) {
@@ -103,12 +103,12 @@ fn an_early_end_is_an_error_wherever_it_comes() {
 }
 
 #[test]
-fn nonsense_never_panics_and_is_never_an_internal_error() {
+fn random_bytes_never_panic_and_are_never_an_internal_error() {
     let mut rng = ChaCha20Rng::seed_from_u64(5);
     for (metric, partitioning) in [
-        (&metrics()[0], one_lane()),
+        (&metrics()[0], one_worker()),
         (&metrics()[0], in_pieces(3)),
-        (&metrics()[7], one_lane()),
+        (&metrics()[7], one_worker()),
     ] {
         let case = Case::new(metric, partitioning);
         let honest = case.honest();
@@ -132,7 +132,7 @@ fn nonsense_never_panics_and_is_never_an_internal_error() {
 }
 
 #[test]
-fn lengths_other_than_announced_are_refused() {
+fn lengths_that_differ_from_the_announced_ones_are_refused() {
     let (a, b) = (random_cohort(1, 5..6, 1), random_cohort(1, 7..8, 2));
     let spec = spec(&Metric::Levenshtein, &a, &b);
     for (role, own, announced) in [(Role::Host, &a, [6]), (Role::Join, &b, [4])] {
@@ -141,14 +141,14 @@ fn lengths_other_than_announced_are_refused() {
         let job = job.with_peer_lengths(&announced).unwrap();
         let mut bytes = 5u64.to_le_bytes().to_vec();
         bytes.push(1);
-        let mut line = Script { bytes, at: 0 };
-        let error = Engine::Garbled.run(&job, &mut line, &()).unwrap_err();
+        let mut channel = Script { bytes, at: 0 };
+        let error = Engine::Garbled.run(&job, &mut channel, &()).unwrap_err();
         assert!(matches!(error, ProtocolError::PeerMisbehaved(_)), "{error}");
     }
 }
 
 #[test]
-fn claims_beyond_all_bounds_are_refused() {
+fn claims_out_of_bounds_are_refused() {
     let a = random_cohort(1, 5..6, 1);
     let own = scanpaths(&a);
     let spec = spec(&Metric::Levenshtein, &a, &a);
@@ -156,42 +156,42 @@ fn claims_beyond_all_bounds_are_refused() {
     for (length, workers) in [(1 << 28, 1), (u64::MAX, 1), (5, 0), (5, 9), (5, 255)] {
         let mut bytes = length.to_le_bytes().to_vec();
         bytes.push(workers);
-        let mut line = Script { bytes, at: 0 };
-        let error = Engine::Garbled.run(&job, &mut line, &()).unwrap_err();
+        let mut channel = Script { bytes, at: 0 };
+        let error = Engine::Garbled.run(&job, &mut channel, &()).unwrap_err();
         assert!(matches!(error, ProtocolError::PeerMisbehaved(_)), "{error}");
     }
 }
 
-/// A host that asks Bob's workers for bytes before it has sent what they need would have them wait for each other.
+/// A garbler that requests bytes from the evaluator's workers before it has sent what they need would cause a deadlock.
 #[test]
-fn a_question_that_cannot_be_answered_is_refused() {
+fn a_request_that_cannot_be_answered_is_refused() {
     let case = Case::new(&Metric::Levenshtein, in_pieces(2));
-    let [_, to_bob] = case.honest();
+    let [_, to_evaluator] = case.honest();
     let letters: usize = scanpaths(&case.a).len() * 8 + 1;
-    // Lengths, offer, base transfers, seeds' start: then come the frames of workers.
+    // Lengths, offer, base transfers, seeds' start: the frames of workers follow.
     let frames = letters + 128 * 32 + 16;
-    let header = &to_bob[frames..frames + 6];
+    let header = &to_evaluator[frames..frames + 6];
     assert_eq!((header[0] < 2, header[1]), (true, 0), "a frame of data");
-    let mut bytes = to_bob[..frames].to_vec();
+    let mut bytes = to_evaluator[..frames].to_vec();
     bytes.extend([0, 1, 100, 0, 0, 0]);
     let error = case.against(Role::Join, bytes).unwrap_err();
     assert!(matches!(error, ProtocolError::PeerMisbehaved(_)), "{error}");
-    let mut bytes = to_bob[..frames].to_vec();
+    let mut bytes = to_evaluator[..frames].to_vec();
     bytes.extend([0, 2, 0, 0, 0, 0]);
     let error = case.against(Role::Join, bytes).unwrap_err();
     assert!(matches!(error, ProtocolError::PeerMisbehaved(_)), "{error}");
 }
 
 #[test]
-fn a_peer_that_goes_away_is_noticed() {
-    let (mut here, there): (MemoryChannel, MemoryChannel) = memory_pair();
-    drop(there);
+fn a_closed_peer_is_detected() {
+    let (mut channel, peer): (MemoryChannel, MemoryChannel) = memory_pair();
+    drop(peer);
     let a = random_cohort(1, 5..6, 1);
     let own = scanpaths(&a);
     let spec = spec(&Metric::Levenshtein, &a, &a);
     for role in [Role::Host, Role::Join] {
         let job = Job::new(&spec, role, &own, 1, &[(0, 0)]).unwrap();
-        let error = Engine::Garbled.run(&job, &mut here, &()).unwrap_err();
+        let error = Engine::Garbled.run(&job, &mut channel, &()).unwrap_err();
         assert_eq!(error, ProtocolError::Channel(ChannelError::Closed));
     }
 }

@@ -1,4 +1,4 @@
-//! Hidden lengths: the same scores, and messages that do not tell how long anything is.
+//! Hidden lengths: the same scores, and messages whose sizes do not depend on the lengths.
 
 use super::channels::Recorder;
 use super::*;
@@ -24,7 +24,7 @@ fn scores_and_bits_are_those_of_the_real_scanpaths() {
                 reading.similarity = None;
             }
         }
-        for partitioning in [one_lane(), in_pieces(2)] {
+        for partitioning in [one_worker(), in_pieces(2)] {
             let ends = run(&spec, &a, &b, (partitioning, partitioning), 5);
             assert_eq!(ends.host.as_ref(), Ok(&scores), "{metric:?}");
             assert_eq!(ends.join.as_ref(), Ok(&scores), "{metric:?}");
@@ -40,7 +40,7 @@ fn scores_and_bits_are_those_of_the_real_scanpaths() {
                 .iter()
                 .map(|answer| Answer::Within(threshold.admits(metric, &answer.reading().unwrap())))
                 .collect();
-            let ends = run(&spec, &a, &b, (one_lane(), one_lane()), 5);
+            let ends = run(&spec, &a, &b, (one_worker(), one_worker()), 5);
             assert_eq!(ends.host, Ok(bits), "{metric:?} {value}");
         }
     }
@@ -62,7 +62,7 @@ fn transcripts_of_different_lengths_have_equal_shapes() {
                 let (ends, [host, join]) = run_over(
                     &spec,
                     (&a, &b),
-                    (one_lane(), one_lane()),
+                    (one_worker(), one_worker()),
                     Recorder::pair(),
                     3,
                 );
@@ -77,7 +77,7 @@ fn transcripts_of_different_lengths_have_equal_shapes() {
 }
 
 #[test]
-fn scanmatch_with_hidden_lengths_is_refused_with_advice() {
+fn scanmatch_with_hidden_lengths_is_refused() {
     let a = cohort(&[vec![1, 2]]);
     for metric in metrics().iter().filter(|metric| !hides(metric)) {
         let mut spec = spec(metric, &a, &a);

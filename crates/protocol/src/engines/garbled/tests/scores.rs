@@ -56,7 +56,13 @@ fn thirty_thousand_pairs_of_every_kind_equal_plain() {
         let lengths = shortest(metric)..13;
         let a = random_cohort(46, lengths.clone(), seed as u64);
         let b = random_cohort(40, lengths, 100 + seed as u64);
-        let ends = run(&spec(metric, &a, &b), &a, &b, (one_lane(), one_lane()), 7);
+        let ends = run(
+            &spec(metric, &a, &b),
+            &a,
+            &b,
+            (one_worker(), one_worker()),
+            7,
+        );
         let expected = expected(metric, &a, &b);
         assert_eq!(ends.host, Ok(expected.clone()), "{metric:?}");
         assert_eq!(ends.join, Ok(expected), "{metric:?}");
@@ -66,7 +72,7 @@ fn thirty_thousand_pairs_of_every_kind_equal_plain() {
 }
 
 #[test]
-fn stages_portions_and_lanes_change_no_score() {
+fn stages_portions_and_workers_change_no_score() {
     for (seed, metric) in all_metrics().iter().enumerate() {
         let lengths = shortest(metric)..40;
         let a = random_cohort(6, lengths.clone(), seed as u64);
@@ -99,7 +105,7 @@ fn four_letters_and_one() {
             }
         }
         let [a, b] = &cohorts;
-        let ends = run(&spec(&metric, a, b), a, b, (one_lane(), one_lane()), 3);
+        let ends = run(&spec(&metric, a, b), a, b, (one_worker(), one_worker()), 3);
         assert_eq!(ends.host, Ok(expected(&metric, a, b)));
     }
 }
@@ -114,10 +120,10 @@ fn the_largest_alphabet() {
     }
     assert_eq!(a.alphabet.size(), 1 << 16);
     let mut spec = spec(&metric, &a, &b);
-    let ends = run(&spec, &a, &b, (one_lane(), one_lane()), 3);
+    let ends = run(&spec, &a, &b, (one_worker(), one_worker()), 3);
     assert_eq!(ends.host, Ok(expected(&metric, &a, &b)));
     spec.pad_to = Some(5);
-    let ends = run(&spec, &a, &b, (one_lane(), one_lane()), 3);
+    let ends = run(&spec, &a, &b, (one_worker(), one_worker()), 3);
     for (padded, plain) in ends.host.unwrap().iter().zip(expected(&metric, &a, &b)) {
         let score = |answer: &Answer| answer.reading().unwrap().score;
         assert_eq!(score(padded), score(&plain));
@@ -132,7 +138,7 @@ fn the_side_that_is_not_named_learns_nothing() {
         let expected = expected(metric, &a, &b);
         for to in [RevealTo::Host, RevealTo::Join] {
             spec.reveal_to = to;
-            for partitioning in [one_lane(), in_pieces(2)] {
+            for partitioning in [one_worker(), in_pieces(2)] {
                 let ends = run(&spec, &a, &b, (partitioning, partitioning), 9);
                 let (told, other, of_told, of_other) = match to {
                     RevealTo::Host => (ends.host, ends.join, ends.of_host, ends.of_join),
@@ -158,7 +164,7 @@ fn every_cell_is_counted_once_on_both_sides() {
         lengths.sum::<usize>() as u64
     };
     let spec = spec(&Metric::Levenshtein, &a, &b);
-    for partitioning in [one_lane(), in_pieces(3)] {
+    for partitioning in [one_worker(), in_pieces(3)] {
         let ends = run(&spec, &a, &b, (partitioning, partitioning), 9);
         for witness in [ends.of_host, ends.of_join] {
             assert_eq!(
@@ -169,7 +175,7 @@ fn every_cell_is_counted_once_on_both_sides() {
     }
 }
 
-/// What is estimated beforehand is what travels, but for the sums of last rows and what fills up blocks.
+/// The estimate is the traffic, except for the sums of last rows and the filling of blocks.
 #[test]
 fn the_estimate_is_close_to_the_traffic() {
     let (a, b) = (random_cohort(8, 50..70, 4), random_cohort(9, 50..70, 5));

@@ -1,5 +1,5 @@
-//! Vectors from other programs that lie beside the repository. Where they do not, the tests say so and pass.
-//! `VEILPATH_SHARED` names another place.
+//! Vectors from other programs, in a folder next to the repository. Without it, the tests print that they are skipped and pass.
+//! `VEILPATH_SHARED` names another folder.
 
 #![allow(clippy::print_stderr)] // a skipped test must be seen
 
@@ -26,7 +26,7 @@ fn rows(name: &str, header: &str) -> Option<Vec<Vec<String>>> {
     Some(lines.map(row).collect())
 }
 
-/// A column of scanpaths; each meets the one in the same row.
+/// A column of scanpaths; each is compared with the one in the same row.
 fn column(rows: &[Vec<String>], column: usize, alphabet: Alphabet) -> Cohort {
     let entry = |(line, row): (usize, &Vec<String>)| Entry {
         participant: "p".into(),
@@ -47,7 +47,7 @@ fn scores(rows: &[Vec<String>], metric: &Metric, alphabet: Alphabet) -> Vec<f64>
         pairs: PairRule::SameStimulus,
         ..spec(metric, &a, &b)
     };
-    let ends = run(&spec, &a, &b, (one_lane(), one_lane()), 1);
+    let ends = run(&spec, &a, &b, (one_worker(), one_worker()), 1);
     let answers = ends.join.unwrap();
     assert_eq!(answers, ends.host.unwrap());
     assert_eq!(answers.len(), rows.len());

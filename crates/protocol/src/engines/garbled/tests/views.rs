@@ -1,5 +1,4 @@
-//! What the two sides see: from the lengths and the score alone it can be told how their messages look, and their bytes have no
-//! pattern.
+//! What the two sides see: the sizes of their messages follow from the lengths and the score, and their bytes have no pattern.
 
 use super::channels::Recorder;
 use super::*;
@@ -43,16 +42,16 @@ fn repeated(letter: impl Fn(usize, usize) -> u16) -> Cohort {
 fn views_of_different_inputs_with_equal_scores_look_alike() {
     // All letters of the garbler differ from all of the evaluator, in two very different ways: all distances are 30.
     let evaluator = repeated(|_, at| if at % 2 == 0 { 0 } else { 1 });
-    let alices = [
+    let garblers = [
         repeated(|_, _| 2),
         repeated(|path, at| (3 + (path * 31 + at * 7) % 9) as u16),
     ];
-    let views = alices.each_ref().map(|garbler| {
+    let views = garblers.each_ref().map(|garbler| {
         let spec = spec(&Metric::Levenshtein, garbler, &evaluator);
         let (ends, [host, join]) = run_over(
             &spec,
             (garbler, &evaluator),
-            (one_lane(), one_lane()),
+            (one_worker(), one_worker()),
             Recorder::pair(),
             11,
         );
@@ -64,25 +63,31 @@ fn views_of_different_inputs_with_equal_scores_look_alike() {
         );
         (host, join)
     });
-    let [(first_alice, first_bob), (second_alice, second_bob)] = &views;
-    assert_eq!(first_bob.shape(), second_bob.shape());
-    assert_eq!(first_alice.shape(), second_alice.shape());
-    // Lengths, workers and the points of base transfers are the same in kind and have patterns of their own.
+    let [
+        (first_garbler, first_evaluator),
+        (second_garbler, second_evaluator),
+    ] = &views;
+    assert_eq!(first_evaluator.shape(), second_evaluator.shape());
+    assert_eq!(first_garbler.shape(), second_garbler.shape());
+    // Lengths, workers and the points of base transfers have patterns of their own in both.
     let skip = 49 + 128 * 32;
-    let (first, second) = (&first_bob.seen[skip..], &second_bob.seen[skip..]);
+    let (first, second) = (
+        &first_evaluator.seen[skip..],
+        &second_evaluator.seen[skip..],
+    );
     assert_ne!(first, second);
     let statistic = two_sample(first, second);
     assert!(statistic < MOST, "χ² of {statistic}");
 
-    // The same for Alice's view of two inputs of Bob.
-    let garbler = &alices[0];
-    let bobs = [
+    // The same for the garbler's view of two inputs of the evaluator.
+    let garbler = &garblers[0];
+    let evaluators = [
         evaluator,
         repeated(|path, at| (3 + (path * 17 + at * 5) % 9) as u16),
     ];
-    let views = bobs.each_ref().map(|evaluator| {
+    let views = evaluators.each_ref().map(|evaluator| {
         let spec = spec(&Metric::Levenshtein, garbler, evaluator);
-        let partitionings = (one_lane(), one_lane());
+        let partitionings = (one_worker(), one_worker());
         let (_, [host, _]) = run_over(
             &spec,
             (garbler, evaluator),
@@ -98,7 +103,7 @@ fn views_of_different_inputs_with_equal_scores_look_alike() {
     assert!(statistic < MOST, "χ² of {statistic}");
 }
 
-/// The statistic does find patterns: a byte in fifty that depends on the input is enough.
+/// The statistic detects patterns: one byte in fifty that depends on the input is enough.
 #[test]
 fn the_statistic_finds_what_it_looks_for() {
     let mut rng = ChaCha20Rng::seed_from_u64(3);

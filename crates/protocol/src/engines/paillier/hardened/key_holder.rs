@@ -1,4 +1,4 @@
-//! Step 5 as Alice does it here: she finds the least candidate and says so under encryption.
+//! Step 5 of the hardened variant: the key holder finds the least candidate and names it under encryption.
 
 use super::{PADDED_IN_SLOT, Shape};
 use crypto_bigint::{BoxedUint, Choice, CtLt, CtSelect, Resize, U256};
@@ -13,7 +13,7 @@ impl Shape {
         let mut least = vec![Choice::TRUE; self.width];
         for ((i, j), difference) in self.compared().zip(differences) {
             let below = narrow(difference).ct_lt(&bias);
-            // y_i < y_j, and then j is not the least; else i is not. No two are equal here.
+            // y_i < y_j, and then j is not the least; else i is not. No two are equal in this variant.
             least[j] &= !below;
             least[i] &= below;
         }

@@ -1,4 +1,4 @@
-//! Steps 2 to 4 and 6 as Bob does them here.
+//! Steps 2 to 4 and 6 of the hardened variant.
 
 use super::super::cell::{Context, Pending, Step, StepMask, Target};
 use super::super::masking::random_bits;
@@ -31,7 +31,7 @@ impl Multipliers {
         rng: &mut R,
     ) -> Result<Self, ProtocolError> {
         let order = permutation(shape.width, rng);
-        // A list that grew would leave a copy of its beginning behind.
+        // Allocated at full size: a list that grows leaves copies in freed memory.
         let mut masks = Vec::with_capacity(shape.pairs());
         for _ in shape.compared() {
             let factor = log_uniform(shape.floor_bits(), shape.factor_bits(), rng);
@@ -88,7 +88,7 @@ pub(in super::super) fn log_uniform<R: CryptoRng + ?Sized>(
     loop {
         let mut number = random_bits(U256::BITS, rng);
         *number |= U256::ONE.shl_vartime(U256::BITS - 1);
-        // Whether a number is kept tells nothing of the one that is kept in the end.
+        // Whether a number is rejected says nothing about the one that is kept.
         let leading = number.shr_vartime(U256::BITS - u64::BITS).to_words()[0];
         let coin: u64 = rng.random();
         if u128::from(coin) * u128::from(leading) < 1 << 127 {
@@ -97,7 +97,8 @@ pub(in super::super) fn log_uniform<R: CryptoRng + ?Sized>(
     }
 }
 
-/// A number halved so many times, fewer than 256. How many is secret: the library's shift by a secret number asks whether it is too large.
+/// A number halved `times` times, fewer than 256. The count is secret: the library's shift by a secret number
+/// branches on whether it is too large.
 fn halved(mut number: Zeroizing<U256>, times: u32) -> Zeroizing<U256> {
     for bit in 0..u8::BITS {
         let shifted = Zeroizing::new(number.shr_vartime(1 << bit));
@@ -106,7 +107,8 @@ fn halved(mut number: Zeroizing<U256>, times: u32) -> Zeroizing<U256> {
     number
 }
 
-/// A number below `bound`, uniform but for 2^(bits of bound − 512): the whole part of bound·u with u = 0.(512 random bits).
+/// A number below `bound`, uniform up to 2^(bits of bound − 512): the integer part of bound·u with u = 0.(512 random
+/// bits).
 pub(in super::super) fn below<R: CryptoRng + ?Sized>(bound: &U256, rng: &mut R) -> Zeroizing<U256> {
     let (first, second) = (random_bits(U256::BITS, rng), random_bits(U256::BITS, rng));
     let (part, whole) = bound.widening_mul(&*first);
@@ -117,7 +119,7 @@ pub(in super::super) fn below<R: CryptoRng + ?Sized>(bound: &U256, rng: &mut R) 
     Zeroizing::new(whole.wrapping_add(&carry))
 }
 
-/// A cell on its way into slots: candidates in the order π, their differences, and the numbers that mask them.
+/// A cell before it is packed: candidates in the order π, their differences, and the numbers that mask them.
 struct Masked {
     candidates: Vec<Ciphertext>,
     differences: Vec<Ciphertext>,
@@ -125,7 +127,7 @@ struct Masked {
 }
 
 impl Context<'_> {
-    /// Steps 1 to 4 for some cells: the bytes for Alice, and what step 6 will need.
+    /// Steps 1 to 4 for some cells: the bytes for the key holder, and what step 6 will need.
     pub(in super::super) fn mask_apart(
         &self,
         shape: &Shape,
@@ -294,7 +296,7 @@ impl Multipliers {
     }
 }
 
-/// The steps of a run have all the same masks.
+/// All steps of a run have the same kind of mask.
 const OTHER_MASK: ProtocolError = ProtocolError::Internal("a mask of the other variant");
 
 #[cfg(test)]
@@ -302,7 +304,7 @@ mod tests {
     use super::*;
     use rand::SeedableRng;
 
-    /// A list that grows leaves what it held in freed memory, where nobody wipes it.
+    /// A list that grows leaves its old contents in freed memory, where nothing erases them.
     #[test]
     fn lists_of_secrets_are_made_as_long_as_they_will_be() {
         for width in [3, 4] {

@@ -1,7 +1,7 @@
-//! The hardened variant: the paper's protocol with other masks, which show Alice neither ratios nor ties.
+//! The hardened variant: the paper's protocol with other masks, which show the key holder neither ratios nor ties.
 //!
-//! In the paper one multiplier hides all candidates of a cell, and the ratios of their differences shine through. Here Bob
-//! sends, in an order π that he draws for each cell,
+//! In the paper one multiplier hides all candidates of a cell, and the ratios of their differences remain visible. In
+//! this variant the matrix owner sends, in an order π that it draws for each cell,
 //!
 //! - for every two candidates y_i, y_j with i < j the number `ρ·d + r` with `d = w·(y_i − y_j) + π(i) − π(j)`, each with its own ρ and
 //!   its own r from 0 to ρ − 1, where w is the number of candidates. d is never 0: of equal candidates the one that comes
@@ -9,27 +9,27 @@
 //!   the candidates;
 //! - every candidate under a pad of its own, `z_i = y_i + p_i` with p_i longer than any candidate by σ bits.
 //!
-//! Alice sees which candidate is the least, in an order that is random to her, so she learns nothing from that. She answers
-//! with E(z_m) of the least one and E(β_i) for all but the last, where β_m = 1 and all others are 0. Bob takes
-//! the pad off: `M = z_m − p_last + Σ β_i·(p_last − p_i)`. His exponents are as short as the pads; the paper's unmasking by
-//! a⁻¹ mod n, most of the work of a cell, is not needed.
+//! The key holder sees which candidate is the least, in an order that is random to it, so it learns nothing from
+//! that. It answers with E(z_m) of the least one and E(β_i) for all but the last, where β_m = 1 and all others are 0.
+//! The matrix owner removes the pad: `M = z_m − p_last + Σ β_i·(p_last − p_i)`. Its exponents are as short as the
+//! pads; the paper's unmasking by a⁻¹ mod n, most of the work of a cell, is not needed.
 //!
 //! # The multipliers
-//! ρ is log-uniform over [2^F, 2^(F+R)). Of a value v that she sees, Alice knows that `v/(d+1) < ρ ≤ v/d` (d > 0), and each such ρ
-//! with exactly one r explains it. Were ρ ever small, there would be a few whole numbers in that interval or none, and v would name
-//! d: with ρ = 1 it *is* d. Here |d| < 2^y, so there are about ρ/d > 2^(F−y) of them. With F = y + σ a
-//! count of whole numbers and the length of the interval differ by 2^−σ of it, and neither multiples nor remainders tell more.
-//! What the length tells is ∫ dρ/ρ² = 1/v, whatever d, as long as the interval lies within the range of ρ. So
-//! **what is left to Alice is the two ends of that range**: a v below 2^F·d or above 2^(F+R) rules differences out. A difference falls
-//! there with a probability of about y/R, and then narrows d to an octave or so. Many views of the same letters add up. The audit
-//! measures it.
+//! ρ is log-uniform over [2^F, 2^(F+R)). Of a value v that it sees, the key holder knows that `v/(d+1) < ρ ≤ v/d` (d
+//! > 0), and each such ρ explains it with exactly one r. If ρ were ever small, that interval would contain a few
+//! integers or none, and v would determine d: with ρ = 1 it *is* d. But |d| < 2^y, so there are about ρ/d > 2^(F−y)
+//! of them. With F = y + σ the number of integers and the length of the interval differ by a fraction of 2^−σ, and
+//! neither multiples nor remainders reveal more. The length itself contributes ∫ dρ/ρ² = 1/v, whatever d is, as long
+//! as the interval lies within the range of ρ. So **what remains to the key holder is the two ends of that range**: a
+//! v below 2^F·d or above 2^(F+R) rules out differences. A difference falls there with a probability of about y/R,
+//! and then narrows d to about an octave. Many views of the same letters add up. The audit measures it.
 //!
 //! # Slots
-//! All have S = 255 bits, whatever the costs: 2, 4, 8, 12 and 16 fit below n/2 of keys of 512, 1024, 2048, 3072 and 4096
-//! bits, and numbers stay within 256. A cell of three candidates has four. One bit more would halve the cells of a ciphertext. In
-//! 170 bits, three cells to a ciphertext of 2048, there would be little more than half as many octaves for a twentieth of the
-//! traffic, as most of it is answers. Three padded candidates of y + σ + 2 bits fit for y ≤ 43, and then
-//! `R = S − 1 − y − F = 214 − 2·y` is at least 128.
+//! All have S = 255 bits, whatever the costs: 2, 4, 8, 12 and 16 fit below n/2 of keys of 512, 1024, 2048, 3072 and
+//! 4096 bits, and numbers stay within 256 bits. A cell of three candidates has four slots. One bit more would halve
+//! the cells of a ciphertext. With 170 bits, three cells to a ciphertext of 2048 bits, there would be little more
+//! than half as many octaves and the traffic would shrink by a twentieth, as most of it is answers. Three padded
+//! candidates of y + σ + 2 bits fit for y ≤ 43, and then `R = S − 1 − y − F = 214 − 2·y` is at least 128.
 
 mod key_holder;
 mod matrix_owner;
@@ -51,12 +51,12 @@ use veilpath_paillier::{Bound, KeySize, TermShape};
 
 /// S.
 const SLOT_BITS: u32 = 255;
-/// R at least.
+/// The least R.
 const OCTAVES: u32 = 128;
 /// Padded candidates in a slot.
 const PADDED_IN_SLOT: usize = 3;
 
-/// How long the numbers of a cell are and where they stand, equal on both sides.
+/// How long the numbers of a cell are and where they are placed, equal on both sides.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Shape {
     /// Candidates of a cell.
@@ -68,7 +68,7 @@ pub(super) struct Shape {
 }
 
 impl Shape {
-    /// For cells of so many candidates from 0 to `largest`.
+    /// For cells with `width` candidates from 0 to `largest`.
     pub(super) fn new(width: usize, largest: u64) -> Result<Self, ProtocolError> {
         // |d| ≤ w·X + w − 1.
         let width_bound = Bound::at_most(&BoxedUint::from(width as u64));

@@ -1,5 +1,5 @@
-//! The steps one by one, as both sides take them in a run, for the checks of `docs/assurance.md`: neither time nor branches nor
-//! addresses may depend on what is secret in them.
+//! The steps one by one, as both sides run them, for the checks of `docs/assurance.md`: neither time nor branches nor
+//! addresses may depend on secrets.
 
 use super::super::agreement::Agreement;
 use super::super::cell::{Context, Inputs, Pending, Step, StepMask, Target};
@@ -23,20 +23,20 @@ pub struct HardenedSteps {
     randomness: Randomness,
 }
 
-/// Bob's secret numbers for some cells: orders, multipliers, noise and pads.
+/// The matrix owner's secret numbers for some cells: orders, multipliers, noise and pads.
 pub struct HardenedSecrets(Vec<Multipliers>);
 
-/// What Alice decrypts of one cell: its slots.
+/// What the key holder decrypts of one cell: its slots.
 pub type HardenedSet = Vec<Zeroizing<BoxedUint>>;
 
-/// The steps of no run have a cell to go to.
+/// These steps are not part of a run, so there is no cell for the result.
 const NOWHERE: Target = Target {
     pair: 0,
     cell: None,
 };
 
 impl HardenedSteps {
-    /// For scanpaths of this length. The source is the side's own.
+    /// For scanpaths of this length, with the side's own source of randomisers.
     pub fn new(
         spec: &Spec,
         length: usize,
@@ -61,7 +61,7 @@ impl HardenedSteps {
         })
     }
 
-    /// Bob draws the secret numbers of so many cells.
+    /// The matrix owner draws the secret numbers of this many cells.
     pub fn draw<R: CryptoRng + ?Sized>(
         &self,
         cells: usize,
@@ -71,7 +71,8 @@ impl HardenedSteps {
         Ok(HardenedSecrets(numbers.collect::<Result<_, _>>()?))
     }
 
-    /// Bob masks some cells, each of M(i−1, j−1), `D(i, k_B[j])`, M(i, j−1) and M(i−1, j): the bytes for Alice.
+    /// The matrix owner masks some cells, each of M(i−1, j−1), `D(i, k_B[j])`, M(i, j−1) and M(i−1, j): the bytes for
+    /// the key holder.
     pub fn mask(
         &self,
         cells: &[[Ciphertext; 4]],
@@ -93,7 +94,7 @@ impl HardenedSteps {
         Ok(self.context().mask(steps.collect())?.0)
     }
 
-    /// Alice decrypts what Bob masked.
+    /// The key holder decrypts the masked values.
     pub fn open(
         &self,
         key: &SecretKey,
@@ -108,13 +109,13 @@ impl HardenedSteps {
         Ok(sets.map(<[_]>::to_vec).collect())
     }
 
-    /// Alice answers: the bytes for Bob.
+    /// The key holder answers: the bytes for the matrix owner.
     pub fn answer(&self, sets: &[HardenedSet]) -> Result<Vec<u8>, ProtocolError> {
         let answers = sets.iter().flat_map(|set| self.shape.answer(set));
         encrypt(&self.public, &self.randomness, answers.collect())
     }
 
-    /// Bob takes the values of the cells out of the answers.
+    /// The matrix owner recovers the values of the cells from the answers.
     pub fn correct(
         &self,
         answers: &[u8],

@@ -23,7 +23,7 @@ fn every_subset_in_every_order_is_equally_likely() {
 }
 
 #[test]
-fn what_is_drawn_is_gone_and_what_is_left_stays() {
+fn drawn_candidates_are_removed_and_others_stay() {
     let mut candidates = Candidates::new();
     (0..10).for_each(|candidate| candidates.push(candidate));
     let mut all = candidates.draw(4, &mut rng(2));
@@ -69,7 +69,7 @@ fn a_cell_is_a_candidate_once_its_three_neighbours_are_known() {
     }
 }
 
-/// A fill order of a 2×2 matrix is fixed but for its two middle cells.
+/// The fill order of a 2×2 matrix is fixed except for its two middle cells.
 #[test]
 fn the_paths_through_a_small_matrix_are_uniform() {
     let mut rng = rng(6);
@@ -99,9 +99,9 @@ fn the_number_of_candidates_is_what_simulation_says() {
     assert!((7.0..7.4).contains(&mean), "{mean}");
 }
 
-/// How uncertain a cell's anti-diagonal is to one who knows the number of its batch, in bits, where `take` says how many of
-/// the ready candidates make a batch while others are asked about, and up to `under_way` batches are.
-fn uncertainty(size: u32, under_way: usize, take: impl Fn(usize, usize) -> usize) -> f64 {
+/// The uncertainty of a cell's anti-diagonal, given the number of its batch, in bits. `take` says how many of the ready
+/// candidates make a batch while others are outstanding, and up to `outstanding` batches are.
+fn uncertainty(size: u32, outstanding: usize, take: impl Fn(usize, usize) -> usize) -> f64 {
     let runs = 150;
     let mut rng = rng(8);
     let mut seen: HashMap<usize, HashMap<u32, f64>> = HashMap::new();
@@ -112,7 +112,7 @@ fn uncertainty(size: u32, under_way: usize, take: impl Fn(usize, usize) -> usize
         let mut batches = std::collections::VecDeque::new();
         let mut batch = 0;
         loop {
-            while batches.len() < under_way {
+            while batches.len() < outstanding {
                 let asked = batches.iter().map(Vec::len).sum();
                 let drawn = candidates.draw(take(candidates.len(), asked), &mut rng);
                 if drawn.is_empty() {
@@ -142,14 +142,14 @@ fn uncertainty(size: u32, under_way: usize, take: impl Fn(usize, usize) -> usize
 }
 
 #[test]
-fn batches_tell_hardly_more_of_the_anti_diagonal_than_the_papers_order() {
+fn batches_reveal_hardly_more_of_the_anti_diagonal_than_the_papers_order() {
     for size in [20, 30, 60] {
         let in_the_paper = uncertainty(size, 1, |ready, _| ready.min(1));
         assert!(in_the_paper > 2.5, "{in_the_paper}");
         for full in [8, 16, 40] {
-            // A question follows another that is under way only if it is full.
+            // A request follows another outstanding one only if it is full.
             let batch = 160;
-            let here = uncertainty(size, 3, |ready, asked| {
+            let batched = uncertainty(size, 3, |ready, asked| {
                 let cells = cells_to_take(ready, asked, batch, full);
                 if asked == 0 || cells == batch {
                     cells
@@ -158,13 +158,13 @@ fn batches_tell_hardly_more_of_the_anti_diagonal_than_the_papers_order() {
                 }
             });
             assert!(
-                here >= 0.97 * in_the_paper,
-                "{size}, {full}: {here} {in_the_paper}"
+                batched >= 0.97 * in_the_paper,
+                "{size}, {full}: {batched} {in_the_paper}"
             );
         }
     }
     assert_eq!(uncertainty(20, 1, |ready, _| ready), 0.0);
-    // What it would be without regard to what is under way.
+    // The same without regard to what is outstanding.
     let careless = uncertainty(60, 3, |ready, _| cells_to_take(ready, 0, 256, 8));
     assert!(careless < 0.97 * uncertainty(60, 1, |ready, _| ready.min(1)));
 }
@@ -176,8 +176,8 @@ fn never_more_than_three_quarters_are_taken() {
             for asked in [0, 1, 7, 40, 300] {
                 let taken = cells_to_take(ready, asked, batch, full);
                 assert!(taken <= batch.min(ready));
-                let under_way = taken + asked;
-                assert!(taken == 0 || under_way <= 1 || 4 * under_way <= 3 * (ready + asked));
+                let outstanding = taken + asked;
+                assert!(taken == 0 || outstanding <= 1 || 4 * outstanding <= 3 * (ready + asked));
                 assert!(taken > 0 || ready == 0 || asked > 0);
             }
         }

@@ -12,8 +12,8 @@ use std::sync::{Arc, OnceLock};
 use veilpath_metrics::{Comparison, LocalScoring, MAX_COST, Metric, Substitution};
 use veilpath_paillier::{KeySize, SecretKey};
 
-/// Gives out bits that are all zero or all one. So each multiplier is the least or the largest, its noise none or all that there
-/// may be, and each pad 0 or full, next to others of either kind.
+/// Returns bits that are all zero or all one. So each multiplier is the least or the largest, its noise the least or the
+/// largest, and each pad 0 or full, next to others of either kind.
 struct Ends(ChaCha20Rng);
 
 impl TryRng for Ends {
@@ -23,7 +23,7 @@ impl TryRng for Ends {
         Ok([0, u32::MAX][usize::from(self.0.random::<bool>())])
     }
 
-    /// The coin by which a multiplier is kept: no largest one would be, with a coin that is all ones.
+    /// The coin that decides whether a multiplier is kept: with a coin that is all ones, the largest never would be.
     fn try_next_u64(&mut self) -> Result<u64, Infallible> {
         Ok(0)
     }
@@ -37,7 +37,7 @@ impl TryRng for Ends {
 
 impl TryCryptoRng for Ends {}
 
-/// The usual metrics, and the dearest costs and scores of either sign.
+/// The usual metrics, and the largest costs and scores of either sign.
 fn all_metrics() -> Vec<Metric> {
     let greatest = f64::from(MAX_COST);
     let global = |mismatch, insert, delete| Metric::NeedlemanWunsch {
@@ -108,7 +108,7 @@ proptest! {
 
 /// Several cells share a ciphertext, and the last group of a batch is not full.
 #[test]
-fn masks_at_their_ends_leave_the_cells_beside_them_alone() {
+fn masks_at_their_ends_do_not_change_neighbouring_cells() {
     let options = PaillierOptions::new(KeySize::Bits2048, true).unwrap();
     let hardened = options.with_hardening(true);
     let (a, b) = ([3, 1, 4], [1, 5, 9, 2, 6]);
@@ -117,7 +117,7 @@ fn masks_at_their_ends_leave_the_cells_beside_them_alone() {
     }
 }
 
-/// The generator does what is said of it.
+/// The generator behaves as documented.
 #[test]
 fn ends_are_all_zeros_or_all_ones() {
     let mut ends = Ends(rng(2));

@@ -1,4 +1,4 @@
-//! The hardened variant: its masks, and what Alice sees of them.
+//! The hardened variant: its masks, and what the key holder sees of them.
 
 use super::super::hardened::{HardenedSteps, Multipliers, Shape, below, log_uniform};
 use super::super::watch::watch_key_holder;
@@ -63,7 +63,7 @@ fn noise_is_uniform_below_its_multiplier() {
     assert_eq!(*below(&U256::ONE, &mut rng), U256::ZERO);
 }
 
-/// Below the floor there would be so few multipliers to a difference that a value could name it.
+/// Below the floor there would be so few multipliers for a difference that a value could determine it.
 #[test]
 fn multipliers_are_longer_than_differences_by_forty_bits() {
     for (width, largest) in [(3, 0), (3, 1), (3, 107), (4, 1 << 20), (3, (1 << 41) - 1)] {
@@ -81,7 +81,7 @@ fn multipliers_are_longer_than_differences_by_forty_bits() {
 /// Every slot at both of its ends, next to slots at either end: nothing carries over, signs are right, and the least candidate
 /// comes out.
 #[test]
-fn slots_hold_the_largest_numbers_and_leave_their_neighbours_alone() {
+fn slots_hold_the_largest_numbers_without_carry() {
     for (width, largest) in [(3, 0), (3, 107), (4, 1 << 20), LARGEST[0], LARGEST[1]] {
         let shape = Shape::new(width, largest).unwrap();
         let (_, floor, top) = ranges(&shape);
@@ -135,17 +135,17 @@ fn extreme_cell(
         .collect();
     let numbers = Multipliers::new(shape, order.to_vec().into(), &masks, padding).unwrap();
     let big = |number: &U256| BigInt::from(BigUint::from_bytes_le(&number.to_le_bytes()));
-    let here: Vec<BigInt> = order.iter().map(|&at| candidates[at].into()).collect();
+    let permuted: Vec<BigInt> = order.iter().map(|&at| candidates[at].into()).collect();
     let layout = shape.layout(KeySize::Bits4096, true).unwrap();
     let (bits, slots) = (layout.slots().slot_bits(), layout.width());
     let mut total = BigInt::ZERO;
     for place in 0..slots {
         // As under encryption: candidates times factors, and offsets in the clear.
         let secret = match pairs.get(place).zip(masks.get(place)) {
-            Some((&(i, j), (factor, _))) => big(factor) * width * (&here[i] - &here[j]),
+            Some((&(i, j), (factor, _))) => big(factor) * width * (&permuted[i] - &permuted[j]),
             None => (0..3usize)
                 .filter_map(|k| {
-                    Some(here.get((place - pairs.len()) * 3 + k)? << (k * padded(shape)))
+                    Some(permuted.get((place - pairs.len()) * 3 + k)? << (k * padded(shape)))
                 })
                 .sum(),
         };
@@ -165,7 +165,7 @@ fn extreme_cell(
     let value = |plaintext: &Plaintext| {
         BigInt::from(BigUint::from_bytes_be(&plaintext.magnitude().to_be_bytes()))
     };
-    // Bob's correction, in the clear. The last pad has a bit more.
+    // The matrix owner's correction, in the clear. The last pad has one more bit.
     let pad = |at: usize| {
         big(&pads[(turn + at) % 2]) + (BigInt::from(at + 1 == width) << (padded(shape) - 2))
     };
@@ -174,8 +174,10 @@ fn extreme_cell(
         found += value(bit) * (pad(width - 1) - pad(at));
     }
     assert_eq!(found, BigInt::from(*candidates.iter().min().unwrap()));
-    // Of equal candidates the first before π.
-    let least = (0..width).min_by_key(|&at| (&here[at], order[at])).unwrap();
+    // Of equal candidates, the first before π.
+    let least = (0..width)
+        .min_by_key(|&at| (&permuted[at], order[at]))
+        .unwrap();
     for (at, bit) in answer[1..].iter().enumerate() {
         assert_eq!(value(bit), BigInt::from(at == least));
     }
@@ -186,9 +188,9 @@ fn padded(shape: &Shape) -> usize {
     shape.masks().floor_bits as usize + 2
 }
 
-/// The slots are as long as leaves these cells in a ciphertext, or these ciphertexts to a cell.
+/// Slots are long enough for this many cells in a ciphertext, or this many ciphertexts to a cell.
 #[test]
-fn ciphertexts_hold_so_many_cells() {
+fn cells_per_ciphertext() {
     for largest in [1, 107, 1 << 40] {
         let (three, four) = (
             Shape::new(3, largest).unwrap(),
@@ -216,16 +218,16 @@ fn a_cell_is_four_slots_and_three_answers() {
     let (a, b) = (cohort(&[vec![1, 2, 3]]), cohort(&[vec![3, 4]]));
     let key = key();
     let options = short_key().with_hardening(true);
-    let (line, _) = recorded_run(options, &Metric::Levenshtein, &key.secret, &a, &b);
+    let (channel, _) = recorded_run(options, &Metric::Levenshtein, &key.secret, &a, &b);
     // Two slots to a ciphertext of 512 bits, so two ciphertexts a cell, and the result.
-    assert_eq!(ciphertexts(&line.received).len(), 6 * 2 + 1);
-    assert_eq!(ciphertexts(&line.sent).len(), 3 * 12 + 6 * 3);
-    let all = [ciphertexts(&line.sent), ciphertexts(&line.received)].concat();
+    assert_eq!(ciphertexts(&channel.received).len(), 6 * 2 + 1);
+    assert_eq!(ciphertexts(&channel.sent).len(), 3 * 12 + 6 * 3);
+    let all = [ciphertexts(&channel.sent), ciphertexts(&channel.received)].concat();
     let distinct: std::collections::HashSet<_> = all.iter().collect();
     assert_eq!(distinct.len(), all.len());
 }
 
-/// What the checks of time and of branches look at gives the least candidate, too.
+/// The steps that the checks of time and of branches run give the least candidate, too.
 #[test]
 fn the_steps_one_by_one_give_the_least_candidate() {
     let key = key();
@@ -263,9 +265,9 @@ fn the_steps_one_by_one_give_the_least_candidate() {
     assert!(HardenedSteps::new(&papers, 5, public, Arc::new(public.clone())).is_err());
 }
 
-/// All orders of the candidates are equally likely to Alice, whatever the letters, ties or none.
+/// All orders of the candidates are equally likely to the key holder, whatever the letters, with ties or without.
 #[test]
-fn alice_sees_a_random_order_and_no_ties() {
+fn the_key_holder_sees_a_random_order_and_no_ties() {
     let key = key();
     let equal = vec![vec![3u16; 9]; 12];
     let apart: Vec<Vec<u16>> = (0..12u16).map(|i| vec![i % 6; 9]).collect();
@@ -273,12 +275,13 @@ fn alice_sees_a_random_order_and_no_ties() {
         let (a, b) = (cohort(&[vec![3; 9]]), cohort(&scanpaths));
         let spec = spec(short_key().with_hardening(true), absolute(), &a, &b);
         let pairs = pairs_of(spec.pairs, &a, &b);
-        let hers: Vec<&Scanpath> = a.entries.iter().map(|e| &e.scanpath).collect();
-        let his: Vec<&Scanpath> = b.entries.iter().map(|e| &e.scanpath).collect();
-        let seen = watch_key_holder(&spec, &hers, &his, &pairs, &Arc::clone(&key.secret)).unwrap();
+        let hosts: Vec<&Scanpath> = a.entries.iter().map(|e| &e.scanpath).collect();
+        let joins: Vec<&Scanpath> = b.entries.iter().map(|e| &e.scanpath).collect();
+        let seen =
+            watch_key_holder(&spec, &hosts, &joins, &pairs, &Arc::clone(&key.secret)).unwrap();
         let sets: Vec<&Vec<BoxedUint>> = seen.messages.iter().flat_map(|m| &m.sets).collect();
         assert_eq!(sets.len(), 12 * 81);
-        // The bias is the top bit of what a slot holds, so a difference is negative where the bit is missing.
+        // The bias is the top bit of a slot, so a difference is negative if the bit is missing.
         let top = seen.messages[0].hardened.unwrap().bias_bits + 1;
         let mut signs = [0; 8];
         for set in &sets {

@@ -1,4 +1,4 @@
-//! A peer that breaks the protocol gets a typed error; nothing panics, and nothing is reserved for what is only claimed.
+//! A peer that breaks the protocol causes a typed error; nothing panics, and nothing is allocated for what is only claimed.
 
 use super::super::messages::Header;
 use super::{LETTERS, as_in_the_paper, cohort, key, rng, short_key, spec};
@@ -11,7 +11,7 @@ use std::sync::{Arc, OnceLock};
 use veilpath_metrics::{Cohort, Metric, Scanpath};
 use veilpath_paillier::{KeyFault, KeySize, Plaintext, SecretKey};
 
-/// Says what it was told to say, and listens to nobody.
+/// Sends what the script says, and ignores what it receives.
 struct Script(Vec<u8>, usize);
 
 impl Channel for Script {
@@ -46,9 +46,9 @@ fn against(role: Role, options: PaillierOptions, script: &[Vec<u8>]) -> Protocol
     let pairs = [(0, 0)];
     let job = Job::new(&spec, role, &own, 1, &pairs).unwrap();
     let job = job.with_key(Arc::clone(secret()));
-    let mut line = Script(script.concat(), 0);
+    let mut channel = Script(script.concat(), 0);
     Engine::Paillier(options)
-        .run(&job, &mut line, &())
+        .run(&job, &mut channel, &())
         .unwrap_err()
 }
 
@@ -100,7 +100,7 @@ fn assert_closed(error: ProtocolError) {
 }
 
 #[test]
-fn alice_answers_only_what_the_protocol_asks() {
+fn the_key_holder_answers_only_valid_requests() {
     let two = || length(2);
     assert_misbehaved(host(&[length(u64::MAX)]));
     assert_misbehaved(host(&[length((1 << 31) + 1)]));
@@ -120,7 +120,7 @@ fn alice_answers_only_what_the_protocol_asks() {
     assert_misbehaved(host(&[two(), header(0, 1, 0), encrypted(-1)]));
 }
 
-/// With hardened masks a cell is two ciphertexts here, and a minimum three.
+/// With hardened masks and this key a cell is two ciphertexts, and a minimum three.
 #[test]
 fn hardened_messages_are_checked_like_the_others() {
     let options = short_key().with_hardening(true);
@@ -150,7 +150,7 @@ fn hardened_messages_are_checked_like_the_others() {
 }
 
 #[test]
-fn alice_opens_a_result_once_and_only_if_it_is_one() {
+fn the_key_holder_decrypts_a_valid_result_once() {
     let result = |pair: u64, value: i64| [length(pair), encrypted(value)].concat();
     let one = |message: Vec<u8>| host(&[length(2), header(0, 0, 1), message]);
     assert_misbehaved(one(result(1, 2)));
@@ -165,7 +165,7 @@ fn alice_opens_a_result_once_and_only_if_it_is_one() {
 }
 
 #[test]
-fn bob_checks_the_key() {
+fn the_matrix_owner_checks_the_key() {
     let modulus = |n: &BigUint| {
         let bytes = n.to_bytes_be();
         [vec![0; 64 - bytes.len()], bytes].concat()
@@ -184,7 +184,7 @@ fn bob_checks_the_key() {
 }
 
 #[test]
-fn bob_checks_answers() {
+fn the_matrix_owner_checks_answers() {
     let bytes = secret().public_key().modulus().to_be_bytes();
     let begin = || vec![length(2), bytes.to_vec()];
     let with = |more: Vec<Vec<u8>>| join(&[begin(), more].concat());
@@ -202,14 +202,14 @@ fn bob_checks_answers() {
 }
 
 #[test]
-fn a_claimed_length_reserves_nothing() {
-    // 2³¹ letters: an honest Alice would have to send a terabyte of substitution costs.
+fn a_claimed_length_allocates_nothing() {
+    // 2³¹ letters: an honest key holder would have to send a terabyte of substitution costs.
     let bytes = secret().public_key().modulus().to_be_bytes();
     assert_closed(join(&[length(1 << 31), bytes.to_vec()]));
 }
 
 #[test]
-fn weak_keys_and_odd_batches_need_more_than_a_wish() {
+fn weak_keys_need_consent_and_batches_have_limits() {
     assert!(PaillierOptions::new(KeySize::Bits1024, false).is_err());
     assert!(PaillierOptions::new(KeySize::Bits2048, false).is_ok());
     for batch in [0, PaillierOptions::MAX_BATCH + 1] {
@@ -228,8 +228,8 @@ fn weak_keys_and_odd_batches_need_more_than_a_wish() {
     let own = [&a.entries[0].scanpath];
     let job = Job::new(&spec, Role::Host, &own, 1, &[(0, 0)]).unwrap();
     let job = job.with_key(Arc::clone(secret()));
-    let mut line = Script(length(1), 0);
-    let error = spec.engine.run(&job, &mut line, &()).unwrap_err();
+    let mut channel = Script(length(1), 0);
+    let error = spec.engine.run(&job, &mut channel, &()).unwrap_err();
     assert!(matches!(error, ProtocolError::Job(_)));
 }
 
@@ -250,7 +250,7 @@ proptest! {
 }
 
 #[test]
-fn headers_travel() {
+fn headers_round_trip() {
     let sent = Header {
         rows: 7,
         steps: 3,

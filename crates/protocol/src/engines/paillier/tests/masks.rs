@@ -33,7 +33,7 @@ fn masked(numbers: &Numbers, candidates: &[BigInt]) -> Vec<BigInt> {
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
-    fn order_range_and_way_back(bound in prop::sample::select(BOUNDS.to_vec()), parts in prop::collection::vec(0..=4u64, 3..=4), seed in any::<u64>()) {
+    fn order_range_and_inverse(bound in prop::sample::select(BOUNDS.to_vec()), parts in prop::collection::vec(0..=4u64, 3..=4), seed in any::<u64>()) {
         let ranges = Ranges::new(bound).unwrap();
         let candidates: Vec<BigInt> = parts.iter().map(|&part| BigInt::from(bound / 4 * part + bound % 4 * u64::from(part == 4))).collect();
         let numbers = Numbers::draw(&ranges, &mut rng(seed));
@@ -136,7 +136,7 @@ fn slots_are_as_many_as_fit() {
 }
 
 #[test]
-fn the_bound_of_a_matrix_is_the_dearest_candidate() {
+fn the_bound_of_a_matrix_is_the_largest_candidate() {
     let model = |insert, delete, mismatch| {
         Model::Global(GlobalModel {
             insert,
@@ -151,9 +151,9 @@ fn the_bound_of_a_matrix_is_the_dearest_candidate() {
             .bound()
     };
     assert_eq!(bound(&model(1, 1, 1), 100, 100), 101);
-    // Replacing is dearer than deleting and inserting.
+    // Replacing costs more than deleting and inserting.
     assert_eq!(bound(&model(1, 1, 1000), 3, 4), 7 + 1000);
-    // The dearest entry is not the last one: the first row costs more than the rest.
+    // The largest entry is not the last one: the first row costs more than the rest.
     assert_eq!(bound(&model(100, 1, 0), 10, 10), 1000 + 100);
     let largest = bound(&model(1 << 30, 1 << 30, 1 << 30), 1 << 31, 1 << 31);
     assert!(largest < 1 << 62);

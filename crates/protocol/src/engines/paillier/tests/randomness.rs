@@ -1,5 +1,5 @@
-//! The hole in the authors' code: Alice knows the factors of n, so modulo p every (1+n)^m vanishes and she sees the
-//! randomness of what Bob sends. It has to be fresh and uniform, in every ciphertext.
+//! The flaw in the authors' code: the key holder knows the factors of n, so modulo p every (1+n)^m vanishes and it sees
+//! the randomness of what the matrix owner sends. It has to be fresh and uniform, in every ciphertext.
 
 use super::{
     Key, as_in_the_paper, assert_uniform, ciphertexts, cohort, key, looks_uniform, recorded_run,
@@ -17,7 +17,7 @@ fn class(number: &BigUint, prime: &BigUint, order: u32) -> BigUint {
     (number % prime).modpow(&((prime - 1u32) / order), prime)
 }
 
-/// All characters that the test looks at: quadratic modulo p and q, and those of small odd order that exist.
+/// All characters that the test uses: quadratic modulo p and q, and those of small odd order that exist.
 fn characters(key: &Key) -> Vec<(&BigUint, u32)> {
     [&key.p, &key.q]
         .into_iter()
@@ -45,7 +45,7 @@ fn classes<'a>(
 }
 
 #[test]
-fn the_randomness_of_bobs_messages_is_uniform_under_all_small_characters() {
+fn the_randomness_of_the_matrix_owner_is_uniform_under_all_small_characters() {
     let key = key();
     let characters = characters(&key);
     assert!(characters.contains(&(&key.p, 3)) && characters.contains(&(&key.q, 5)));
@@ -54,40 +54,43 @@ fn the_randomness_of_bobs_messages_is_uniform_under_all_small_characters() {
         let letters = |_| (0..length).map(|_| rng.random_range(0..12)).collect();
         (0..count).map(letters).collect()
     };
-    // The same letters again and again: where anything of the inputs shone through, it would show.
+    // The same letters again and again: any trace of the inputs would show.
     let few = (cohort(&[vec![3; 6]]), cohort(&scanpaths(6, 8)));
     // Enough of them to draw from tables.
     let many = (cohort(&scanpaths(2, 9)), cohort(&scanpaths(6, 9)));
     let packed = PaillierOptions::new(veilpath_paillier::KeySize::Bits512, true).unwrap();
     for (options, (a, b)) in [(as_in_the_paper(), few), (packed.with_packing(false), many)] {
-        let (line, _) = recorded_run(options, &Metric::Levenshtein, &key.secret, &a, &b);
-        let sent = ciphertexts(&line.received);
+        let (channel, _) = recorded_run(options, &Metric::Levenshtein, &key.secret, &a, &b);
+        let sent = ciphertexts(&channel.received);
         assert!(sent.len() > 800);
         for &character in &characters {
-            assert_uniform("Bob's randomness", &classes(sent.iter(), character));
+            assert_uniform(
+                "the matrix owner's randomness",
+                &classes(sent.iter(), character),
+            );
         }
     }
 }
 
-/// What Alice's own D entries leave behind in Bob's three values of a cell: nothing. Without fresh randomness the value that
-/// she made would be a power of hers, and the two others would be powers of 1.
+/// The key holder's D entries leave nothing behind in the matrix owner's three values of a cell. Without fresh randomness
+/// the value made from the entry would be a power of its randomness, and the two others would be powers of 1.
 #[test]
-fn the_randomness_of_bobs_messages_is_independent_of_alices() {
+fn the_randomness_of_the_matrix_owner_is_independent_of_the_key_holders() {
     let key = key();
     let mut rng = rng(2);
     let letters: Vec<Vec<u16>> = (0..16).map(|_| vec![rng.random_range(0..12)]).collect();
     let (a, b) = (cohort(&letters), cohort(&letters));
-    // One cell for each pair, one pair after the other: Alice knows what she looks at.
-    let (line, _) = recorded_run(as_in_the_paper(), &Metric::Levenshtein, &key.secret, &a, &b);
+    // One cell for each pair, one pair after the other: the key holder knows which cell it sees.
+    let (channel, _) = recorded_run(as_in_the_paper(), &Metric::Levenshtein, &key.secret, &a, &b);
     let length = 128;
-    let costs: Vec<BigUint> = line
+    let costs: Vec<BigUint> = channel
         .sent
         .iter()
         .filter(|bytes| bytes.len() == 12 * length)
         .flat_map(|bytes| bytes.chunks(length).map(BigUint::from_bytes_be))
         .collect();
     assert_eq!(costs.len(), 16 * 12);
-    let cells: Vec<Vec<BigUint>> = line
+    let cells: Vec<Vec<BigUint>> = channel
         .received
         .iter()
         .filter(|bytes| bytes.len() == 3 * length)
@@ -109,30 +112,30 @@ fn the_randomness_of_bobs_messages_is_independent_of_alices() {
         for (pair, values) in cells.iter().enumerate() {
             let (i, j) = (pair / 16, pair % 16);
             let cost = &costs[i * 12 + usize::from(letters[j][0])];
-            let hers = class(cost, prime, order);
-            *share.entry(hers.clone()).or_default() += 1;
+            let entry = class(cost, prime, order);
+            *share.entry(entry.clone()).or_default() += 1;
             for value in values {
                 *joint
-                    .entry((hers.clone(), class(value, prime, order)))
+                    .entry((entry.clone(), class(value, prime, order)))
                     .or_default() += 1;
             }
-            // Bob's value as it was before: the entry to a random power, and two powers of the border's 1.
+            // The matrix owner's value without fresh randomness: the entry to a random power, and two powers of the border's 1.
             let factor = rng.random_range(1..1u64 << 40);
             let power = class(cost, prime, order).modpow(&BigUint::from(factor), prime);
             for value in [power, BigUint::one(), BigUint::one()] {
-                *broken.entry((hers.clone(), value)).or_default() += 1;
+                *broken.entry((entry.clone(), value)).or_default() += 1;
             }
         }
         let independent = |joint: &HashMap<(BigUint, BigUint), usize>| {
-            share.keys().all(|hers| {
-                let of_hers = joint.iter().filter(|((of, _), _)| of == hers);
-                let mut counts: Vec<usize> = of_hers.map(|(_, &count)| count).collect();
+            share.keys().all(|entry| {
+                let of_entry = joint.iter().filter(|((of, _), _)| of == entry);
+                let mut counts: Vec<usize> = of_entry.map(|(_, &count)| count).collect();
                 counts.resize(order as usize, 0);
                 looks_uniform(&counts)
             })
         };
         assert!(independent(&joint), "order {order}: {joint:?}");
-        // The test sees the hole where there is one.
+        // The test detects the flaw if there is one.
         assert!(!independent(&broken), "order {order}: {broken:?}");
     }
 }

@@ -12,9 +12,9 @@ const CIPHERTEXT: usize = 128;
 fn a_batch_of_one_without_packing_is_the_papers_pattern() {
     let (a, b) = (cohort(&[vec![1, 2, 3]]), cohort(&[vec![3, 4]]));
     let key = key();
-    let (line, _) = recorded_run(as_in_the_paper(), &Metric::Levenshtein, &key.secret, &a, &b);
-    // Lengths, then questions: for D, for each of 6 cells three ciphertexts, for the result one.
-    let sizes: Vec<usize> = line.received.iter().map(Vec::len).collect();
+    let (channel, _) = recorded_run(as_in_the_paper(), &Metric::Levenshtein, &key.secret, &a, &b);
+    // Lengths, then requests: for D, for each of 6 cells three ciphertexts, for the result one.
+    let sizes: Vec<usize> = channel.received.iter().map(Vec::len).collect();
     let cell = [12, 3 * CIPHERTEXT];
     let expected: Vec<usize> = [8, 12]
         .into_iter()
@@ -22,8 +22,8 @@ fn a_batch_of_one_without_packing_is_the_papers_pattern() {
         .chain([12, 8, CIPHERTEXT])
         .collect();
     assert_eq!(sizes, expected);
-    // Her length, pk, D with 3·12 entries, one ciphertext for each cell, the result.
-    let sizes: Vec<usize> = line.sent.iter().map(Vec::len).collect();
+    // The key holder's length, pk, D with 3·12 entries, one ciphertext for each cell, the result.
+    let sizes: Vec<usize> = channel.sent.iter().map(Vec::len).collect();
     let expected: Vec<usize> = [8, 64, 36 * CIPHERTEXT]
         .into_iter()
         .chain([CIPHERTEXT; 6])
@@ -33,19 +33,19 @@ fn a_batch_of_one_without_packing_is_the_papers_pattern() {
 }
 
 #[test]
-fn a_scanpaths_costs_travel_once_for_all_pairs() {
+fn the_costs_of_a_scanpath_are_sent_once_for_all_pairs() {
     let (a, b) = (
         cohort(&[vec![1, 2, 3], vec![], vec![5]]),
         cohort(&[vec![3, 4], vec![1], vec![2, 2], vec![]]),
     );
     let key = key();
-    let (line, readings) = recorded_run(short_key(), &Metric::Levenshtein, &key.secret, &a, &b);
+    let (channel, readings) = recorded_run(short_key(), &Metric::Levenshtein, &key.secret, &a, &b);
     assert_eq!(readings.len(), 12);
     let costs = 4 * 12;
     let cells = 4 * 5;
-    assert_eq!(ciphertexts(&line.sent).len(), costs + cells);
+    assert_eq!(ciphertexts(&channel.sent).len(), costs + cells);
     // One ciphertext for each cell at 512 bits, and one for each result.
-    assert_eq!(ciphertexts(&line.received).len(), cells + 6);
+    assert_eq!(ciphertexts(&channel.received).len(), cells + 6);
 }
 
 #[test]
@@ -55,14 +55,13 @@ fn no_two_ciphertexts_are_equal() {
         cohort(&[vec![1; 5], vec![1; 5]]),
     );
     let key = key();
-    let (line, _) = recorded_run(short_key(), &Metric::Levenshtein, &key.secret, &a, &b);
-    let all = [ciphertexts(&line.sent), ciphertexts(&line.received)].concat();
+    let (channel, _) = recorded_run(short_key(), &Metric::Levenshtein, &key.secret, &a, &b);
+    let all = [ciphertexts(&channel.sent), ciphertexts(&channel.received)].concat();
     let distinct: std::collections::HashSet<_> = all.iter().collect();
     assert_eq!(distinct.len(), all.len());
 }
 
-/// The formula at the top of the engine, to the last ciphertext; besides them there are headers, lengths, the key and
-/// results alone.
+/// The formula at the top of the engine, to the last ciphertext; everything else is headers, lengths, the key and results.
 #[test]
 fn traffic_follows_the_formula() {
     let (m, n, letters) = (21, 34, LETTERS as usize);
@@ -77,8 +76,8 @@ fn traffic_follows_the_formula() {
         let options = PaillierOptions::new(size, true)
             .unwrap()
             .with_packing(packing);
-        let (line, _) = recorded_run(options, &Metric::Levenshtein, &key, &a, &b);
-        let headers: Vec<_> = line.received.iter().filter(|b| b.len() == 12).collect();
+        let (channel, _) = recorded_run(options, &Metric::Levenshtein, &key, &a, &b);
+        let headers: Vec<_> = channel.received.iter().filter(|b| b.len() == 12).collect();
         let batch = |header: &[u8]| u32::from_le_bytes(*header[4..].first_chunk().unwrap());
         let batches: Vec<usize> = headers.iter().map(|h| batch(h) as usize).collect();
         assert_eq!(batches.iter().sum::<usize>(), m * n);
@@ -93,11 +92,11 @@ fn traffic_follows_the_formula() {
         let bytes = |buffers: &[Vec<u8>]| buffers.iter().map(Vec::len).sum::<usize>();
         let (length, result) = (8, 8);
         assert_eq!(
-            bytes(&line.received),
+            bytes(&channel.received),
             length + 12 * headers.len() + masked * c + (8 + c)
         );
         assert_eq!(
-            bytes(&line.sent),
+            bytes(&channel.sent),
             length + c / 2 + (m * letters + m * n) * c + result
         );
     }

@@ -1,0 +1,100 @@
+//! How much the matrix owner requests, and when.
+//!
+//! Several requests are always outstanding if there is enough to choose from: the key holder works on one while the
+//! matrix owner takes the values out of the previous answer and masks the next request.
+
+use super::super::messages::Header;
+use super::super::order::cells_to_take;
+use super::super::workers::LANES;
+use super::MatrixOwner;
+
+/// Bytes of replies that may be outstanding when the matrix owner sends another request. See
+/// [`Channel`](crate::Channel): the key holder's answers must fit the channel while the matrix owner is still
+/// sending.
+const WINDOW_BYTES: usize = 256 << 10;
+/// Requests that may be outstanding.
+const MAX_OUTSTANDING: usize = 3;
+
+impl<R> MatrixOwner<'_, R> {
+    /// The next request, while the values of `answered` cells are taken out of an answer; `None` if there is nothing to
+    /// request, or enough is outstanding.
+    pub(super) fn next_request(&self, answered: usize) -> Option<Header> {
+        let batch = self.agreement.batch() as usize;
+        let idle = self.outstanding.is_empty();
+        if !idle && (batch == 1 || self.outstanding.len() >= MAX_OUTSTANDING) {
+            return None;
+        }
+        let full = LANES * self.agreement.layout.cells;
+        let requested = self.outstanding.iter().map(|request| request.pending.len());
+        let requested = requested.sum::<usize>() + answered;
+        let ready = self.candidates.len();
+        let steps = cells_to_take(ready, requested, self.full_request(), full);
+        let results = self.finished.len().min(batch);
+        // While a request is outstanding only full ones follow: small ones would tell the key holder more exactly
+        // when a cell was ready, and cost as much.
+        if !idle && steps < self.full_request() {
+            return None;
+        }
+        let reply_bytes: usize = self
+            .outstanding
+            .iter()
+            .map(|request| request.reply_bytes)
+            .sum();
+        let mut header = header(0, steps, results);
+        let room = WINDOW_BYTES.saturating_sub(reply_bytes + self.reply_bytes(&header));
+        let row_bytes = self.reply_bytes(&Header {
+            rows: 1,
+            ..Header::default()
+        });
+        let wanted = self.waiting.front().map(|&pair| self.job.pairs[pair].0);
+        header.rows = match wanted {
+            Some(host) if idle && steps == 0 => self.substitutions.rows_to_request(host),
+            Some(host) if batch > 1 => {
+                let fit = u32::try_from(room / 2 / row_bytes).unwrap_or(u32::MAX);
+                self.substitutions.rows_to_request(host).min(fit)
+            }
+            _ => 0,
+        };
+        let fits = reply_bytes + self.reply_bytes(&header) <= WINDOW_BYTES;
+        (header != Header::default() && (idle || fits)).then_some(header)
+    }
+
+    /// A request that need not wait for the current answer: there is more than enough to choose from without it.
+    pub(super) fn next_request_at_once(&self, answered: usize) -> Option<Header> {
+        self.next_request(answered)
+            .filter(|header| header.steps as usize == self.full_request())
+    }
+
+    /// The most cells in a request: so many that all outstanding requests fit the channel together, in whole SIMD
+    /// lanes.
+    fn full_request(&self) -> usize {
+        let layout = &self.agreement.layout;
+        let reply = self.agreement.replies() * self.agreement.key_size().ciphertext_bytes();
+        let fitting = WINDOW_BYTES / MAX_OUTSTANDING / reply;
+        let most = fitting.clamp(1, self.agreement.batch() as usize);
+        let full = LANES * layout.cells;
+        if most > full {
+            most - most % full
+        } else {
+            most
+        }
+    }
+
+    /// Bytes of the answer.
+    pub(super) fn reply_bytes(&self, header: &Header) -> usize {
+        let row = self.agreement.letters as usize;
+        let answers = header.steps as usize * self.agreement.replies();
+        let ciphertexts = answers + (header.rows as usize).saturating_mul(row);
+        ciphertexts
+            .saturating_mul(self.agreement.key_size().ciphertext_bytes())
+            .saturating_add(8 * header.results as usize)
+    }
+}
+
+fn header(rows: u32, steps: usize, results: usize) -> Header {
+    Header {
+        rows,
+        steps: u32::try_from(steps).unwrap_or(u32::MAX),
+        results: u32::try_from(results).unwrap_or(u32::MAX),
+    }
+}
