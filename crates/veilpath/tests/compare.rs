@@ -1,0 +1,158 @@
+//! A comparison as a front end of this crate makes it: files, options, events, an outcome.
+#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+
+use std::sync::Mutex;
+use veilpath::{
+    Costs, Distance, Engine, Error, Event, Fault, Input, MetricField, MetricName, MetricOptions,
+    MetricOptionsError, NoEffect, Note, OtherFile, PlanOptions, RawCohort, Reveal, compare, plan,
+    read_cohort_from,
+};
+
+const A: &str = "participant,stimulus,scanpath\np1,cows,ABCD\np1,boat,AAB\np2,tree,AB\n";
+const B: &str = "participant,stimulus,scanpath\nq1,boat,AB\nq1,cows,ABCE\n";
+
+fn cohort(name: &str, text: &str) -> Result<RawCohort, Error> {
+    read_cohort_from(Input::from_bytes(name, text.as_bytes().to_vec()).unwrap())
+}
+
+fn options(engine: Engine, metric: MetricOptions) -> PlanOptions {
+    PlanOptions::new(engine, metric)
+}
+
+#[test]
+fn engines_agree_and_events_tell_what_happens() {
+    let files = [cohort("a", A).unwrap(), cohort("b", B).unwrap()];
+    let mut results = Vec::new();
+    for engine in [Engine::Plain, Engine::Garbled] {
+        let events = Mutex::new(Vec::new());
+        let sink = |event: Event| events.lock().unwrap().push(event);
+        let options = options(engine, MetricOptions::default());
+        let planned = plan([&files[0], &files[1]], &options, &sink).unwrap();
+        let outcome = compare(&planned, None, &sink).unwrap();
+        let events = events.into_inner().unwrap();
+        let unpaired = Note::Unpaired {
+            file: "a".into(),
+            unpaired: 1,
+            scanpaths: 3,
+        };
+        assert!(events.contains(&Event::Note(unpaired)), "{events:?}");
+        let cells = |event: &Event| match event {
+            Event::Advanced(cells) => *cells,
+            _ => 0,
+        };
+        assert!(events.contains(&Event::Total(16 + 6)), "{events:?}");
+        assert_eq!(events.iter().map(cells).sum::<u64>(), 16 + 6);
+        results.push(outcome.results);
+    }
+    assert_eq!(results[0], results[1]);
+}
+
+#[test]
+fn options_without_effect_are_refused_by_name() {
+    let metric = |options: MetricOptions| {
+        let files = [cohort("a", A).unwrap(), cohort("b", B).unwrap()];
+        let options = PlanOptions::new(Engine::Plain, options);
+        plan([&files[0], &files[1]], &options, &()).unwrap_err()
+    };
+    let cases = [
+        (
+            MetricOptions {
+                gap: Some(1.0),
+                ..MetricOptions::default()
+            },
+            (MetricField::Gap, NoEffect::FixedCosts),
+        ),
+        (
+            MetricOptions {
+                threshold: Some(3.0),
+                ..MetricOptions::default()
+            },
+            (MetricField::Threshold, NoEffect::OnlyScanMatch),
+        ),
+        (
+            MetricOptions {
+                name: MetricName::NeedlemanWunsch,
+                wrap: true,
+                ..MetricOptions::default()
+            },
+            (MetricField::Wrap, NoEffect::NoGridDistance),
+        ),
+        (
+            MetricOptions {
+                name: MetricName::NeedlemanWunsch,
+                substitution: Some(Costs::Index),
+                mismatch: Some(2.0),
+                ..MetricOptions::default()
+            },
+            (MetricField::Mismatch, NoEffect::OtherSubstitution),
+        ),
+    ];
+    for (options, expected) in cases {
+        match metric(options) {
+            Error::MetricOptions(MetricOptionsError::NoEffect { field, reason }) => {
+                assert_eq!((field, reason), expected);
+            }
+            other => panic!("{other}"),
+        }
+    }
+    let without_grid = metric(MetricOptions {
+        name: MetricName::NeedlemanWunsch,
+        substitution: Some(Costs::Distance(Distance::Manhattan)),
+        ..MetricOptions::default()
+    });
+    assert!(
+        matches!(
+            without_grid,
+            Error::MetricOptions(MetricOptionsError::GridMissing)
+        ),
+        "{without_grid}"
+    );
+}
+
+#[test]
+fn errors_have_fields_and_a_fault() {
+    let key = "-----BEGIN PRIVATE KEY-----\n";
+    let not_a_cohort = cohort("k", key).unwrap_err();
+    assert!(
+        matches!(&not_a_cohort, Error::NotACohort { file, found: OtherFile::Key } if file == "k"),
+        "{not_a_cohort}"
+    );
+    let files = [
+        cohort("a", A).unwrap(),
+        cohort("c", "participant,stimulus,scanpath\nq1,car,AB\n").unwrap(),
+    ];
+    let nothing = plan(
+        [&files[0], &files[1]],
+        &options(Engine::Plain, MetricOptions::default()),
+        &(),
+    );
+    assert!(matches!(nothing, Err(Error::NothingToCompare)));
+    let padded = PlanOptions {
+        pad_to: Some(3),
+        ..options(Engine::Garbled, MetricOptions::default())
+    };
+    let too_long = plan([&files[0], &files[0]], &padded, &()).unwrap_err();
+    assert!(
+        matches!(
+            too_long,
+            Error::LongerThanPadding {
+                longer: 1,
+                scanpaths: 3,
+                longest: 4,
+                pad_to: 3,
+                ..
+            }
+        ),
+        "{too_long}"
+    );
+    let unsupported = PlanOptions {
+        reveal: Reveal::Score,
+        pad_to: Some(9),
+        ..options(Engine::Plain, MetricOptions::default())
+    };
+    let unsupported = plan([&files[0], &files[0]], &unsupported, &()).unwrap_err();
+    for error in [not_a_cohort, too_long, unsupported] {
+        assert_eq!(error.fault(), Fault::Input);
+        assert!(!error.to_string().contains("--"), "{error}");
+    }
+}
