@@ -188,8 +188,10 @@ pub fn summary(outcome: &Outcome) -> String {
         text.push_str(&answer_text(answer));
     }
     let _ = writeln!(text, "{}", cost_line(&outcome.cost));
-    let engine = outcome.spec.engine.name();
-    let _ = writeln!(text, "What each side learned ({engine} engine):");
+    if !outcome.revealed.is_empty() {
+        let engine = outcome.spec.engine.name();
+        let _ = writeln!(text, "What each side learned ({engine} engine):");
+    }
     for revealed in &outcome.revealed {
         let _ = writeln!(text, "  {:<5} {}", revealed.to, revealed.what);
     }
@@ -253,10 +255,16 @@ impl Spread {
 }
 
 fn cost_line(cost: &Cost) -> String {
-    format!(
-        "{} in {}; {} sent, {} received, {}",
+    let work = format!(
+        "{} in {}",
         counted(cost.cells, "matrix cell"),
-        seconds(cost.seconds),
+        seconds(cost.seconds)
+    );
+    if cost.rounds == 0 {
+        return format!("{work}, on this machine");
+    }
+    format!(
+        "{work}; {} sent, {} received, {}",
         bytes(cost.bytes_sent),
         bytes(cost.bytes_received),
         counted(cost.rounds, "round")

@@ -2,7 +2,7 @@
 
 use crate::{Error, Event, EventSink, PlannedComparison};
 use std::time::Instant;
-use veilpath_protocol::{Engine, Observer, Outcome, compare_locally, count_pairs};
+use veilpath_protocol::{Cost, Engine, Observer, Outcome, compare_locally, count_pairs};
 use veilpath_session::{HostKey, compare_on_loopback};
 
 /// Runs a planned comparison.
@@ -22,7 +22,13 @@ pub fn compare(
         Engine::Plain => {
             let start = Instant::now();
             let mut outcome = compare_locally(spec.clone(), a, b, &progress)?;
-            outcome.cost.seconds = start.elapsed().as_secs_f64();
+            // One party computes: nothing is sent, and nobody learns what they do not have.
+            outcome.cost = Cost {
+                seconds: start.elapsed().as_secs_f64(),
+                cells: outcome.cost.cells,
+                ..Cost::default()
+            };
+            outcome.revealed.clear();
             outcome
         }
         Engine::Paillier(_) | Engine::Garbled => {
