@@ -38,7 +38,7 @@ fn made_up_cohorts_have_bounds() {
 }
 
 #[test]
-fn negative_numbers_get_the_reason_and_not_a_puzzle() {
+fn negative_numbers_are_rejected_with_a_reason() {
     for (flag, words) in [
         ("--bin", "above 0"),
         ("--min-dwell", "above 0"),
@@ -55,14 +55,14 @@ fn negative_numbers_get_the_reason_and_not_a_puzzle() {
 }
 
 #[test]
-fn a_gap_beside_both_of_its_parts_is_refused() {
+fn a_gap_with_both_of_its_parts_is_rejected() {
     let call = "compare a.csv a.csv --metric needleman-wunsch --insert 1 --delete 2 --gap 5";
     let call: Vec<&str> = call.split(' ').collect();
     refused(&call, "--gap does not apply");
 }
 
 #[test]
-fn scanpaths_that_are_compared_with_none_are_counted_aloud() {
+fn unpaired_scanpaths_are_reported() {
     let folder = Folder::new();
     folder.file("a.csv", "participant,stimulus,scanpath\np,x,AB\nq,y,AB\n");
     folder.file("b.csv", "participant,stimulus,scanpath\np,x,AB\n");
@@ -148,7 +148,7 @@ fn costs_that_are_too_large_get_a_remedy_that_helps() {
 }
 
 #[test]
-fn a_flag_that_a_format_leaves_without_effect_is_told() {
+fn a_flag_without_effect_on_a_format_is_reported() {
     let folder = Folder::new();
     let file = common::root().join("testdata/formats/video007_p012.txt");
     let file = file.to_str().unwrap();

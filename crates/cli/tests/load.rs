@@ -1,9 +1,9 @@
-//! One host and many: several peers at once, strangers in crowds, memory and files that stay within bounds.
+//! A host under load: several peers at once, floods of unauthenticated connections, bounds on memory and open files.
 //!
-//! The long tests are left out of the plain run:
+//! The long tests are ignored by default:
 //! `cargo test --release --locked -p veilpath-cli --test load -- --ignored --nocapture --test-threads 1`
 //! `VEILPATH_LOAD_ROUNDS` sets how often the session with and without the flood is measured.
-#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)] // a test's helpers may fail the test; figures are said aloud
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)] // a test's helpers may fail the test; it prints figures
 
 mod common;
 #[path = "common/flood.rs"]
@@ -27,7 +27,7 @@ struct World {
 }
 
 impl World {
-    /// Cohorts with so many scanpaths of this length; those of the peers differ.
+    /// With cohorts of this many scanpaths of this length; those of the peers differ.
     fn new(peers: usize, scanpaths: &str, length: &str) -> Self {
         let folder = Folder::new();
         let identity = |name: &str| {
@@ -96,7 +96,7 @@ impl World {
         self.start(&format!("p{index}"), &call, core)
     }
 
-    /// What the plain comparison gives for a peer.
+    /// The result of a comparison in the clear for a peer.
     fn expected(&self, index: usize) -> String {
         let peer = format!("p{index}.csv");
         let call = ["compare", "host.csv", &peer, "--format", "csv"];
@@ -105,9 +105,9 @@ impl World {
     }
 }
 
-/// All of it at once, small: three peers and two turns, a stranger with a key, three hundred without one.
+/// Everything at once, small: three peers and two session slots, a connection with an unknown key, 300 without a key.
 #[test]
-fn three_peers_are_served_at_once_with_a_crowd_at_the_door() {
+fn three_peers_are_served_during_a_flood() {
     let world = World::new(4, "4", "30");
     let list = world.folder.read("partners.txt");
     let three: Vec<&str> = list.lines().take(3).collect();
@@ -123,10 +123,10 @@ fn three_peers_are_served_at_once_with_a_crowd_at_the_door() {
         other.wait_for("connected").unwrap();
     }
     let flood = Flood::start(address, 300);
-    let stranger = world.join(3, address, "", None);
-    let refused = stranger.end();
-    assert_eq!(refused.code, 3, "{}", refused.stderr);
-    assert!(refused.stderr.contains("expects another"));
+    let unknown = world.join(3, address, "", None);
+    let rejected = unknown.end();
+    assert_eq!(rejected.code, 3, "{}", rejected.stderr);
+    assert!(rejected.stderr.contains("expects another"));
     for (index, other) in others.into_iter().enumerate() {
         assert_eq!(other.end().ok(), world.expected(index + 1));
     }
@@ -140,11 +140,14 @@ fn three_peers_are_served_at_once_with_a_crowd_at_the_door() {
         Some(&"p0"),
         "a short session is not kept waiting by a long one"
     );
-    assert!(made >= 300, "only {made} strangers came");
+    assert!(made >= 300, "only {made} connections were made");
     let unknown = world.peers[3].fingerprint().to_string();
-    assert!(host.stderr.contains(&unknown), "the stranger's key is told");
+    assert!(
+        host.stderr.contains(&unknown),
+        "the unknown key is reported"
+    );
     let connected = host.stderr.matches("\"event\":\"connected\"").count();
-    assert_eq!(connected, 3, "no word is spoken with strangers");
+    assert_eq!(connected, 3, "only the peers are connected");
     for index in 0..3 {
         let file = world.folder.read(&format!("results/p{index}.csv"));
         assert_eq!(file, world.expected(index));
@@ -152,7 +155,7 @@ fn three_peers_are_served_at_once_with_a_crowd_at_the_door() {
     let rows = host.ok();
     assert_eq!(rows.matches(",finished,").count(), 3, "{rows}");
     match watcher.end() {
-        None => eprintln!("skipped: this system does not tell what a process uses"),
+        None => eprintln!("skipped: this system does not report the usage of a process"),
         Some(most) => bounded(most, 3, 300.0),
     }
 }
@@ -165,19 +168,19 @@ fn finished(log: &str) -> Vec<&str> {
         .collect()
 }
 
-/// Of the bounds that the documents state.
+/// Checks the documented bounds.
 fn bounded(most: Usage, peers: usize, megabytes: f64) {
     eprintln!(
         "the host had at most {:.0} MB, {} open files, {} threads, and computed for {:.2} s",
         most.peak_memory, most.open_files, most.threads, most.cpu
     );
-    // Twenty for the process itself, two for each place at the door, nine for each peer.
+    // 20 for the process itself, 2 for each handshake, 9 for each peer.
     assert!(most.open_files <= 20 + 2 * 64 + 9 * peers, "{most:?}");
     assert!(most.peak_memory < megabytes, "{most:?}");
 }
 
 #[test]
-fn a_host_that_not_everybody_came_to_says_so() {
+fn a_host_reports_peers_that_did_not_connect() {
     let world = World::new(2, "2", "5");
     let flags = "--peers partners.txt --sessions 1 -o results --wait 2";
     let (host, address) = world.host(flags, None);
@@ -223,7 +226,7 @@ fn a_host_that_not_everybody_came_to_says_so() {
     }
 }
 
-/// Ten peers with a hundred comparisons each, four at a time; and one peer alone, to compare the memory with.
+/// Ten peers with a hundred comparisons each, four at a time; and a single peer, to compare the memory with.
 #[test]
 #[ignore = "takes a minute"]
 fn ten_peers_with_a_hundred_comparisons_each() {
@@ -257,7 +260,7 @@ fn ten_peers_with_a_hundred_comparisons_each() {
         let most = watcher.end();
         eprintln!("{peers} peers, {sessions} at a time: {took:.1?}");
         match most {
-            None => eprintln!("skipped: this system does not tell what a process uses"),
+            None => eprintln!("skipped: this system does not report the usage of a process"),
             Some(most) => {
                 bounded(most, peers, 500.0);
                 figures.push(most.peak_memory);
@@ -269,11 +272,11 @@ fn ten_peers_with_a_hundred_comparisons_each() {
     }
 }
 
-/// A session with and without a thousand strangers in a second, in turn. The host and its peer share one core and the flood has
-/// the other, so that what slows the session is what the host does for strangers and not what it costs to be many.
+/// A session with and without a flood of 1,000 connections per second, alternating. The host and its peer share one core and
+/// the flood has the other, so that the measurement covers the host's work for the flood and not the cost of generating it.
 #[test]
 #[ignore = "takes minutes, and needs two quiet cores"]
-fn a_thousand_strangers_in_a_second_do_not_slow_a_session() {
+fn a_flood_does_not_slow_a_session() {
     let rounds = std::env::var("VEILPATH_LOAD_ROUNDS").ok();
     let rounds: usize = rounds.and_then(|text| text.parse().ok()).unwrap_or(3);
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
@@ -284,10 +287,10 @@ fn a_thousand_strangers_in_a_second_do_not_slow_a_session() {
     let core = (cores > 1 && pin.is_ok_and(|it| it.status.success())).then_some("0");
     if core.is_none() {
         eprintln!(
-            "the flood competes with the session: this system cannot keep them on cores of their own"
+            "the flood competes with the session: this system cannot pin them to different cores"
         );
     }
-    // The second peer never comes: the host goes on listening, and can be looked at when the first is done.
+    // The second peer never connects: the host keeps listening, and can be measured when the first is done.
     let world = World::new(2, "40", "150");
     let mut times: [Vec<[f64; 2]>; 2] = [Vec::new(), Vec::new()];
     for round in 0..2 * rounds {
@@ -307,19 +310,16 @@ fn a_thousand_strangers_in_a_second_do_not_slow_a_session() {
         join.end().ok();
         host.kill();
         eprintln!(
-            "{} the peer was in after {arrived:.2?}; the session took {seconds:.2} s, and the host computed for {:.2} s; {} files",
+            "{} the peer was connected after {arrived:.2?}; the session took {seconds:.2} s, and the host computed for {:.2} s; {} files",
             match rate {
                 None => "nobody else:      ".to_string(),
-                Some(rate) => format!("{rate:.0} strangers/s:"),
+                Some(rate) => format!("{rate:.0} connections/s:"),
             },
             after.cpu - before.cpu,
             after.open_files,
         );
         if let Some(rate) = rate {
-            assert!(
-                rate > 900.0,
-                "the flood was no flood: {rate:.0} in a second"
-            );
+            assert!(rate > 900.0, "the flood was too slow: {rate:.0} per second");
         }
         times[usize::from(flooded)].push([seconds, after.cpu - before.cpu]);
     }
@@ -329,24 +329,24 @@ fn a_thousand_strangers_in_a_second_do_not_slow_a_session() {
         all[all.len() / 2]
     };
     let slower = median(1, 0) / median(0, 0) - 1.0;
-    // Where the system does not tell, there is nothing to compare.
+    // 0 if the system does not report CPU time.
     let more = match median(0, 1) {
         0.0 => 0.0,
-        alone => median(1, 1) / alone - 1.0,
+        quiet => median(1, 1) / quiet - 1.0,
     };
     eprintln!(
-        "medians of {rounds}: {:.1} % slower, {:.1} % more computing by the host",
+        "medians of {rounds}: {:.1} % slower, {:.1} % more CPU time of the host",
         100.0 * slower,
         100.0 * more
     );
-    // Other work on the machine changes the time, but hardly what the host computes.
+    // Other load on the machine changes the time, but hardly the host's CPU time.
     assert!(more < 0.10 && slower < 0.10, "{times:?}");
 }
 
-/// How long a peer stands at the door among a thousand strangers in a second who come from its own address.
+/// How long a peer takes to connect during a flood of 1,000 connections per second from its own address.
 #[test]
 #[ignore = "takes half a minute"]
-fn a_peer_among_strangers_of_its_own_address_gets_in() {
+fn a_peer_connects_during_a_flood_from_its_own_address() {
     let world = World::new(2, "2", "5");
     let mut waits = Vec::new();
     for round in 0..10 {
@@ -355,7 +355,7 @@ fn a_peer_among_strangers_of_its_own_address_gets_in() {
         let flags = if round % 2 == 0 { one } else { several };
         let (mut host, address) = world.host(&flags, None);
         let flood = Flood::start(address, 1000);
-        // What may come at once after a rest is used up.
+        // Use up the allowed burst.
         std::thread::sleep(Duration::from_secs(3));
         let start = Instant::now();
         let join = world.join(0, address, "", None);
@@ -367,7 +367,7 @@ fn a_peer_among_strangers_of_its_own_address_gets_in() {
     }
     waits.sort();
     eprintln!(
-        "among 1000 strangers/s: median {:.1?}, longest {:.1?}",
+        "during 1000 connections/s: median {:.1?}, longest {:.1?}",
         waits[5], waits[9]
     );
     assert!(waits[9] < Duration::from_secs(50));

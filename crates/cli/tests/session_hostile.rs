@@ -211,7 +211,7 @@ fn a_joining_side_survives_every_misdeed() {
 }
 
 #[test]
-fn strangers_do_not_end_a_host() {
+fn unauthenticated_connections_do_not_end_a_host() {
     use std::io::Write;
     let pair = Pair::with_cohorts();
     let host = pair.host(&["--format", "csv"]);

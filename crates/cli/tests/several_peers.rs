@@ -97,10 +97,10 @@ fn a_file_that_is_gone_is_the_hosts_own_failure() {
 }
 
 #[test]
-fn a_second_connection_is_told_of_as_declined() {
+fn a_second_connection_is_reported_as_declined() {
     let pair = Pair::with_cohorts();
     let (mut host, address) = host(&pair, &["--timeout", "20"]);
-    // It greets, and gives signs of life twice in a second.
+    // It sends its hello, and keep-alives twice per second.
     let timeouts = Timeouts::new(Duration::from_secs(2), Duration::from_secs(10));
     let [theirs, own] = &pair.identities;
     let channel = veilpath_session::join(&address, own, theirs.fingerprint(), &timeouts).unwrap();

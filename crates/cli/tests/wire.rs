@@ -119,7 +119,7 @@ impl<'a> Reader<'a> {
 }
 
 #[test]
-fn plain_is_as_the_chapter_says() {
+fn plain_matches_the_wire_format() {
     for (reveal_to, answer) in [(RevealTo::Both, 17), (RevealTo::Host, 0)] {
         let run = run(
             Engine::Plain,
@@ -140,7 +140,7 @@ fn plain_is_as_the_chapter_says() {
 }
 
 #[test]
-fn paillier_is_as_the_chapter_says() {
+fn paillier_matches_the_wire_format() {
     for (size, batch, packing) in [
         (KeySize::Bits512, 1, false),
         (KeySize::Bits512, 16, true),
@@ -304,7 +304,7 @@ fn sum(numbers: usize, bits: usize) -> (usize, usize) {
 }
 
 #[test]
-fn garbled_is_as_the_chapter_says() {
+fn garbled_matches_the_wire_format() {
     let costs = Metric::NeedlemanWunsch {
         insert: 3.0,
         delete: 4.0,

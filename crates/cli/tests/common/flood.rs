@@ -1,4 +1,4 @@
-//! Strangers at a host's door, as many in a second as one likes.
+//! A flood of unauthenticated connections to a host, at a chosen rate.
 #![allow(dead_code, clippy::unwrap_used)] // every test file uses a part of this; a test's helpers may fail the test
 
 use std::collections::VecDeque;
@@ -17,7 +17,7 @@ const HELD: usize = 100;
 /// Threads of the flood.
 const THREADS: u64 = 2;
 
-/// Strangers who come evenly until they are told to stop.
+/// Unauthenticated connections at a constant rate, until it is stopped.
 pub(crate) struct Flood {
     stop: Arc<AtomicBool>,
     made: Arc<AtomicU64>,
@@ -26,12 +26,12 @@ pub(crate) struct Flood {
 }
 
 impl Flood {
-    /// So many attempts in a second. A third of them closes at once, a third says the first words of a true handshake and closes,
-    /// and a third says them and stays. Those words make the host compute as much as it ever does for a stranger.
+    /// Starts `per_second` attempts per second. A third closes at once, a third sends a valid client hello and closes, and a
+    /// third sends it and stays. The hello causes the most work that an unauthenticated connection can cause.
     pub(crate) fn start(address: SocketAddr, per_second: u64) -> Self {
         let stop = Arc::new(AtomicBool::new(false));
         let made = Arc::new(AtomicU64::new(0));
-        let hello: Arc<[u8]> = first_words().into();
+        let hello: Arc<[u8]> = client_hello().into();
         let start = Instant::now();
         let threads = (0..THREADS).map(|thread| {
             let (stop, made, hello) = (Arc::clone(&stop), Arc::clone(&made), Arc::clone(&hello));
@@ -69,7 +69,7 @@ impl Flood {
         }
     }
 
-    /// Waits until so many have come.
+    /// Waits until this many connections were made.
     pub(crate) fn until(&self, made: u64) {
         let deadline = Instant::now() + Duration::from_secs(30);
         while self.made.load(Ordering::Relaxed) < made && Instant::now() < deadline {
@@ -77,7 +77,7 @@ impl Flood {
         }
     }
 
-    /// Ends it; gives the attempts that reached the host, and those in a second.
+    /// Stops it; returns the number of connections, and their rate per second.
     pub(crate) fn end(self) -> (u64, f64) {
         let seconds = self.start.elapsed().as_secs_f64();
         self.stop.store(true, Ordering::Relaxed);
@@ -89,11 +89,11 @@ impl Flood {
     }
 }
 
-/// The first words of somebody who speaks the protocol and is not expected.
-fn first_words() -> Vec<u8> {
+/// The first message of a client whose key the host does not expect.
+fn client_hello() -> Vec<u8> {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
-    let caller = std::thread::spawn(move || {
+    let client = std::thread::spawn(move || {
         let [own, host] = [(); 2].map(|()| Identity::ephemeral().unwrap());
         let timeouts = Timeouts::new(Duration::from_secs(1), Duration::ZERO);
         let _ = veilpath_session::join(&address, &own, host.fingerprint(), &timeouts);
@@ -102,25 +102,25 @@ fn first_words() -> Vec<u8> {
     let mut words = vec![0; 4096];
     let count = socket.read(&mut words).unwrap();
     drop(socket);
-    caller.join().unwrap();
+    client.join().unwrap();
     words.truncate(count);
     assert!(count > 100, "a client's hello");
     words
 }
 
-/// What a process has used, as Linux tells it.
+/// Resource usage of a process, from Linux's /proc.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Usage {
-    /// The most memory that it ever had, in megabytes.
+    /// Peak memory in megabytes.
     pub(crate) peak_memory: f64,
-    /// Files that are open now.
+    /// Open files.
     pub(crate) open_files: usize,
     pub(crate) threads: u64,
-    /// Seconds of computing, its own and the system's for it.
+    /// CPU time in seconds, user and system.
     pub(crate) cpu: f64,
 }
 
-/// `None` where this system does not tell, or the process is gone.
+/// `None` if this system does not provide it, or the process has ended.
 pub(crate) fn usage(process: u32) -> Option<Usage> {
     let folder = format!("/proc/{process}");
     let status = std::fs::read_to_string(format!("{folder}/status")).ok()?;
@@ -130,7 +130,7 @@ pub(crate) fn usage(process: u32) -> Option<Usage> {
     };
     let open_files = std::fs::read_dir(format!("{folder}/fd")).ok()?.count();
     let stat = std::fs::read_to_string(format!("{folder}/stat")).ok()?;
-    // Behind the name, which may hold blanks, the twelfth and thirteenth number are hundredths of seconds.
+    // After the name, which may contain spaces, the twelfth and thirteenth numbers are in hundredths of a second.
     let mut times = stat.rsplit_once(')')?.1.split_whitespace().skip(11);
     let mut ticks = || times.next()?.parse::<f64>().ok();
     Some(Usage {
@@ -141,7 +141,7 @@ pub(crate) fn usage(process: u32) -> Option<Usage> {
     })
 }
 
-/// Looks at a process ten times in a second; the most of everything that was seen.
+/// Samples a process 50 times per second and keeps the maximum of everything.
 pub(crate) struct Watcher {
     stop: Arc<AtomicBool>,
     thread: JoinHandle<Option<Usage>>,
@@ -168,7 +168,7 @@ impl Watcher {
         Self { stop, thread }
     }
 
-    /// `None` where this system does not tell.
+    /// `None` if this system does not provide it.
     pub(crate) fn end(self) -> Option<Usage> {
         self.stop.store(true, Ordering::Relaxed);
         self.thread.join().unwrap()

@@ -1,4 +1,4 @@
-//! A proxy between two processes that spoils the line in one way, at one byte.
+//! A proxy between two processes that injects one fault, at one byte.
 #![allow(dead_code, clippy::unwrap_used)] // every test file uses a part of this; a test's helpers may fail the test
 
 use rand::{RngExt, SeedableRng};
@@ -9,63 +9,63 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Duration;
 
-/// What happens to the line.
+/// A fault of the connection.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) enum Spoil {
+pub(crate) enum FaultKind {
     /// Nothing.
     Nothing,
     /// Both directions end.
     Cut,
-    /// One direction ends; the other goes on.
+    /// One direction ends; the other continues.
     HalfClosed,
-    /// One direction carries nothing any more, and does not end.
+    /// One direction delivers nothing more, and does not end.
     Stalled,
-    /// One direction waits for a moment.
+    /// One direction pauses once.
     Delayed,
-    /// Every piece of both directions waits for a time of its own, so that what was said last may be heard first.
-    OutOfStep,
-    /// The next bytes come one by one.
-    Dripping,
-    /// One bit is turned.
-    BitTurned,
-    /// Some bytes come twice.
+    /// Every chunk of both directions is delayed independently.
+    Jitter,
+    /// The next bytes arrive one by one.
+    Trickle,
+    /// One bit is flipped.
+    BitFlipped,
+    /// Some bytes arrive twice.
     Repeated,
-    /// Some bytes come before those that were sent before them.
+    /// Some bytes overtake those that were sent before them.
     Swapped,
-    /// Some bytes never come.
+    /// Some bytes never arrive.
     Lost,
-    /// Some bytes come that nobody sent.
+    /// Some bytes are inserted.
     Added,
 }
 
-impl Spoil {
-    pub(crate) const ALL: [Spoil; 11] = [
-        Spoil::Cut,
-        Spoil::HalfClosed,
-        Spoil::Stalled,
-        Spoil::Delayed,
-        Spoil::OutOfStep,
-        Spoil::Dripping,
-        Spoil::BitTurned,
-        Spoil::Repeated,
-        Spoil::Swapped,
-        Spoil::Lost,
-        Spoil::Added,
+impl FaultKind {
+    pub(crate) const ALL: [FaultKind; 11] = [
+        FaultKind::Cut,
+        FaultKind::HalfClosed,
+        FaultKind::Stalled,
+        FaultKind::Delayed,
+        FaultKind::Jitter,
+        FaultKind::Trickle,
+        FaultKind::BitFlipped,
+        FaultKind::Repeated,
+        FaultKind::Swapped,
+        FaultKind::Lost,
+        FaultKind::Added,
     ];
 
-    /// Whether nothing is lost: the comparison must come to its end.
+    /// Whether no byte is lost or changed, so that the comparison must finish.
     pub(crate) fn is_harmless(self) -> bool {
         matches!(
             self,
-            Spoil::Nothing | Spoil::Delayed | Spoil::OutOfStep | Spoil::Dripping
+            FaultKind::Nothing | FaultKind::Delayed | FaultKind::Jitter | FaultKind::Trickle
         )
     }
 }
 
-/// What to spoil and where: towards the host or from it, and after how many bytes.
+/// A fault and where it occurs: in which direction, and after how many bytes.
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Plan {
-    pub(crate) spoil: Spoil,
+pub(crate) struct Fault {
+    pub(crate) kind: FaultKind,
     pub(crate) to_host: bool,
     pub(crate) at: u64,
     pub(crate) seed: u64,
@@ -78,8 +78,8 @@ pub(crate) struct Proxy {
 }
 
 impl Proxy {
-    /// Stands in front of a host.
-    pub(crate) fn before(host: &str, plan: Plan) -> Self {
+    /// Listens in front of a host.
+    pub(crate) fn before(host: &str, fault: Fault) -> Self {
         let host: SocketAddr = host.parse().unwrap();
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
@@ -98,36 +98,36 @@ impl Proxy {
                     _ => (&up, &down),
                 };
                 from.set_nodelay(true).unwrap();
-                let way = Way {
+                let carrier = Direction {
                     from: from.try_clone().unwrap(),
                     to: to.try_clone().unwrap(),
-                    plan: ((direction == 0) == plan.to_host
-                        || matches!(plan.spoil, Spoil::OutOfStep))
-                    .then_some(plan),
+                    fault: ((direction == 0) == fault.to_host
+                        || matches!(fault.kind, FaultKind::Jitter))
+                    .then_some(fault),
                     carried: count,
-                    numbers: ChaCha20Rng::seed_from_u64(plan.seed ^ direction as u64),
+                    rng: ChaCha20Rng::seed_from_u64(fault.seed ^ direction as u64),
                 };
-                std::thread::spawn(move || way.carry());
+                std::thread::spawn(move || carrier.carry());
             }
         });
         Self { address, carried }
     }
 
-    /// Bytes that went towards the host, and from it.
+    /// Bytes to the host, and from it.
     pub(crate) fn carried(&self) -> [u64; 2] {
         [0, 1].map(|direction: usize| self.carried[direction].load(Ordering::SeqCst))
     }
 }
 
-struct Way {
+struct Direction {
     from: TcpStream,
     to: TcpStream,
-    plan: Option<Plan>,
+    fault: Option<Fault>,
     carried: Arc<AtomicU64>,
-    numbers: ChaCha20Rng,
+    rng: ChaCha20Rng,
 }
 
-impl Way {
+impl Direction {
     fn carry(mut self) {
         let mut buffer = vec![0; 16 << 10];
         while let Ok(count @ 1..) = self.from.read(&mut buffer) {
@@ -140,52 +140,52 @@ impl Way {
     }
 
     fn hand_on(&mut self, before: u64, piece: Vec<u8>) -> Option<()> {
-        let Some(plan) = self.plan else {
+        let Some(fault) = self.fault else {
             return self.write(&piece);
         };
-        if plan.spoil == Spoil::OutOfStep {
+        if fault.kind == FaultKind::Jitter {
             self.nap(20);
             return self.write(&piece);
         }
         let end = before + piece.len() as u64;
-        if plan.spoil == Spoil::Nothing || plan.at < before || plan.at >= end {
+        if fault.kind == FaultKind::Nothing || fault.at < before || fault.at >= end {
             return self.write(&piece);
         }
-        let (first, rest) = piece.split_at(usize::try_from(plan.at - before).unwrap());
+        let (first, rest) = piece.split_at(usize::try_from(fault.at - before).unwrap());
         let mut rest = rest.to_vec();
         self.write(first)?;
-        let some = self.numbers.random_range(1..=rest.len());
-        match plan.spoil {
-            Spoil::Cut => {
+        let some = self.rng.random_range(1..=rest.len());
+        match fault.kind {
+            FaultKind::Cut => {
                 let _ = self.from.shutdown(Shutdown::Both);
                 let _ = self.to.shutdown(Shutdown::Both);
                 return None;
             }
-            Spoil::HalfClosed => {
+            FaultKind::HalfClosed => {
                 let _ = self.to.shutdown(Shutdown::Write);
                 self.swallow();
                 return None;
             }
-            Spoil::Stalled => {
+            FaultKind::Stalled => {
                 self.swallow();
                 return None;
             }
-            Spoil::Delayed => self.nap(400),
-            Spoil::Dripping => {
+            FaultKind::Delayed => self.nap(400),
+            FaultKind::Trickle => {
                 for byte in rest.drain(..some.min(200)).collect::<Vec<_>>() {
                     self.write(&[byte])?;
                     self.nap(2);
                 }
             }
-            Spoil::BitTurned => rest[0] ^= 1 << self.numbers.random_range(0..8),
-            Spoil::Repeated => self.write(&rest.clone()[..some])?,
-            Spoil::Swapped => rest.rotate_left(some.max(1)),
-            Spoil::Lost => drop(rest.drain(..some)),
-            Spoil::Added => {
-                let added: Vec<u8> = (0..some).map(|_| self.numbers.random()).collect();
+            FaultKind::BitFlipped => rest[0] ^= 1 << self.rng.random_range(0..8),
+            FaultKind::Repeated => self.write(&rest.clone()[..some])?,
+            FaultKind::Swapped => rest.rotate_left(some.max(1)),
+            FaultKind::Lost => drop(rest.drain(..some)),
+            FaultKind::Added => {
+                let added: Vec<u8> = (0..some).map(|_| self.rng.random()).collect();
                 self.write(&added)?;
             }
-            Spoil::Nothing | Spoil::OutOfStep => (),
+            FaultKind::Nothing | FaultKind::Jitter => (),
         }
         self.write(&rest)
     }
@@ -194,14 +194,14 @@ impl Way {
         self.to.write_all(bytes).ok()
     }
 
-    /// Takes in all that comes until the end, and gives nothing of it on.
+    /// Reads until the end and forwards nothing.
     fn swallow(&mut self) {
         let mut buffer = [0; 4096];
         while let Ok(1..) = self.from.read(&mut buffer) {}
     }
 
     fn nap(&mut self, most_ms: u64) {
-        let time = self.numbers.random_range(0..=most_ms);
+        let time = self.rng.random_range(0..=most_ms);
         std::thread::sleep(Duration::from_millis(time));
     }
 }
