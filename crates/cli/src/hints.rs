@@ -3,6 +3,7 @@
 //! The library names fields and values; here a field becomes its flag, and an error gets its remedy.
 
 pub(crate) mod encode;
+mod report;
 mod session;
 
 use veilpath::split::SplitError;
@@ -46,6 +47,13 @@ pub(crate) fn explain(error: &Error) -> String {
             format!("{error}\n  choose another name, or move the old key away")
         }
         Error::Session(error) | Error::Loopback(error) => session::explain(error),
+        Error::Open { path, .. } if path.is_dir() => {
+            format!("{}: this is a folder\n  name a file in it", path.display())
+        }
+        Error::Result { error: cause, .. } => report::result_file(error, cause),
+        Error::NoSuchStimulus { known, .. } => report::stimuli(error, known),
+        Error::NoHeatMap { .. } => format!("{error}\n  --stimulus may name fewer pairs"),
+        Error::Own(error) => report::own(error),
         Error::Synth(error) => synth(error),
         Error::Split(error) => split(*error),
         _ => error.to_string(),

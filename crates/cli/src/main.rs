@@ -13,7 +13,6 @@ mod hints;
 mod inputs;
 mod messages;
 mod metric_args;
-mod new_file;
 mod notes;
 mod numbers;
 mod output;

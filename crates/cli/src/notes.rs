@@ -28,6 +28,13 @@ fn text(note: &Note) -> String {
         } => format!(
             "{file}: {unpaired} of {scanpaths} scanpaths are not compared, because the other cohort does not have their stimulus (--pairs all compares all with all)"
         ),
+        Note::NumbersOnly { file } => format!(
+            "{file}: the page has no plan, cost or list of what was revealed, because a CSV file does not contain them (-o scores.json of compare, host and join does)"
+        ),
+        Note::NotInResult => "no participant of the cohort is in the result file".into(),
+        Note::PrivatePage => {
+            "the page shows your own scanpaths; do not give it to the other side".into()
+        }
         other => format!("{other:?}"),
     }
 }

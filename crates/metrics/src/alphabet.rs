@@ -1,7 +1,7 @@
 //! The letters of scanpath strings, and how they are written.
 
 use crate::{Grid, Scanpath};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// How a cell index is written in a file.
@@ -378,6 +378,13 @@ impl std::str::FromStr for Alphabet {
 impl Serialize for Alphabet {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Alphabet {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
     }
 }
 

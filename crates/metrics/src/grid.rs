@@ -1,6 +1,6 @@
 //! The grid whose cells are the letters, and distances between cells.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// A grid of `columns` × `rows` cells, numbered row by row from the top left.
@@ -12,7 +12,7 @@ pub struct Grid {
 }
 
 /// A way to measure how far two cells are apart, in cells.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distance {
     /// Columns plus rows.
@@ -111,6 +111,13 @@ impl std::str::FromStr for Grid {
 impl Serialize for Grid {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
         serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for Grid {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
     }
 }
 

@@ -1,13 +1,16 @@
 //! The metrics, as users name them.
 
+mod written;
+
 use crate::model::{Costs, GlobalModel, LocalModel, Model, Readout, Scores};
 use crate::scale::{self, DEFAULT_SCALE};
 use crate::{Alphabet, Distance, Grid, MetricError, Substitution, Table};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
+use written::WrittenMetric;
 
 /// A metric with its numbers. Two sides of a comparison must hold equal ones.
-#[derive(Clone, Debug, PartialEq, Serialize)]
-#[serde(tag = "name", rename_all = "kebab-case")]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "name", rename_all = "kebab-case", from = "WrittenMetric")]
 pub enum Metric {
     /// The number of insertions, deletions and replacements (Levenshtein; Wagner–Fischer's algorithm).
     Levenshtein,
@@ -62,7 +65,7 @@ pub enum Metric {
 }
 
 /// Scores of letter pairs for Smith–Waterman.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum LocalScoring {
     /// One reward and one penalty.

@@ -1,10 +1,10 @@
 //! What it costs to put one letter in another's place.
 
 use crate::{Distance, Grid, Table};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
 /// Substitution costs as the user names them.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum Substitution {
     /// 0 for equal letters, `mismatch` for others.
@@ -16,9 +16,9 @@ pub enum Substitution {
     Index,
     /// A distance on the grid, in cells.
     Grid {
-        /// The grid.
+        /// The grid; whether it wraps is in the next field, so that a result file shows it.
         grid: Grid,
-        /// Whether left and right are joined; it stands beside the grid so that a result file shows it.
+        /// Whether left and right are joined.
         wrap: bool,
         /// How distance is measured.
         distance: Distance,
@@ -34,7 +34,7 @@ impl Substitution {
     /// A distance on a grid.
     pub fn on_grid(grid: Grid, distance: Distance) -> Self {
         Substitution::Grid {
-            grid,
+            grid: grid.with_wrap(false),
             wrap: grid.wrap(),
             distance,
         }

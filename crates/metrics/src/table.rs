@@ -6,8 +6,8 @@
 //! have decimal commas.
 
 use crate::Alphabet;
-use serde::Serialize;
 use serde::ser::SerializeStruct;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest, Sha256};
 
 /// A square table of numbers over the first letters of an alphabet.
@@ -38,8 +38,8 @@ pub struct TableError {
     pub problem: String,
 }
 
-/// The largest number of rows: more would not fit a reasonable memory (2⁶ million numbers).
-const MAX_ROWS: usize = 8192;
+/// The largest number of rows: a table is written to result files, and a million numbers are as many as they should have.
+const MAX_ROWS: usize = 1024;
 
 impl Table {
     /// A table from its rows' numbers, row by row. `None` where they make no square or are not finite.
@@ -144,13 +144,36 @@ impl Table {
     }
 }
 
-/// In results a table is named by size and content hash; printing millions of numbers would help nobody.
+/// With its numbers, so that a result file can be computed again, and with a hash of them that people can compare.
 impl Serialize for Table {
     fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let mut fields = serializer.serialize_struct("Table", 2)?;
+        let mut fields = serializer.serialize_struct("Table", 3)?;
         fields.serialize_field("rows", &self.size)?;
         fields.serialize_field("sha256", &self.fingerprint())?;
+        fields.serialize_field("values", &self.values)?;
         fields.end()
+    }
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenTable {
+    rows: u32,
+    sha256: String,
+    values: Vec<f64>,
+}
+
+impl<'de> Deserialize<'de> for Table {
+    fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let written = WrittenTable::deserialize(deserializer)?;
+        let custom = <D::Error as serde::de::Error>::custom;
+        let table = Table::new(written.rows, written.values)
+            .filter(|table| table.size as usize <= MAX_ROWS)
+            .ok_or_else(|| custom("the values of a table must be a square of finite numbers"))?;
+        if table.fingerprint() != written.sha256 {
+            return Err(custom("the values of a table do not match its sha256"));
+        }
+        Ok(table)
     }
 }
 

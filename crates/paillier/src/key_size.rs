@@ -3,8 +3,20 @@
 use crate::error::{Error, KeyFault};
 
 /// κ, the bits of the modulus `n`.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash, serde::Serialize)]
-#[serde(into = "u32")]
+#[derive(
+    Clone,
+    Copy,
+    Debug,
+    Default,
+    PartialEq,
+    Eq,
+    PartialOrd,
+    Ord,
+    Hash,
+    serde::Serialize,
+    serde::Deserialize,
+)]
+#[serde(into = "u32", try_from = "u32")]
 pub enum KeySize {
     /// About 56 bits of security: broken by a determined attacker, for reproducing published measurements.
     Bits512,

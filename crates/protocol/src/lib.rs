@@ -13,6 +13,7 @@ mod group_answer;
 mod local;
 mod outcome;
 mod pairs;
+mod result_format;
 mod results;
 mod reveal;
 mod spec;
@@ -31,6 +32,9 @@ pub use group_answer::{GroupAnswer, GroupAnswerError, GroupMeans, GroupTest};
 pub use local::compare_locally;
 pub use outcome::{Cost, Label, Outcome, ResultRow, Revealed};
 pub use pairs::{MAX_PAIRS, PairCount, PairRule, count_pairs, pairs_of};
+pub use result_format::{
+    MAX_TEXT_BYTES, OutcomeSeed, RESULT_MARK, RESULT_VERSION, ResultFormatError,
+};
 pub use results::{Output, OutputKind, PairResult, Results, Value};
 pub use reveal::{Answer, Reveal};
 pub use spec::{Capability, MAX_PADDING, RevealTo, Spec, SpecError, Unsupported};

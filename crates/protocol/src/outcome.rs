@@ -1,6 +1,6 @@
 //! What a comparison gives: answers, what they cost, and what was revealed to whom.
 
-use crate::{GroupAnswer, Results, Spec, Traffic, Value};
+use crate::{GroupAnswer, PairResult, Results, Spec, Traffic, Value};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
 use veilpath_metrics::Cohort;
@@ -112,19 +112,25 @@ impl Outcome {
 
     /// The results as rows with ids.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = ResultRow<'_>> {
-        self.results.iter().map(|pair| {
-            let (a, b) = (&self.a[pair.a], &self.b[pair.b]);
-            let stimulus = match (a.stimulus.as_deref(), b.stimulus.as_deref()) {
-                (Some(x), Some(y)) if x != y => Some(Cow::Owned(format!("{x}|{y}"))),
-                (x, y) => x.or(y).map(Cow::Borrowed),
-            };
-            ResultRow {
-                a: &a.participant,
-                b: &b.participant,
-                stimulus,
-                values: pair.values,
-            }
-        })
+        self.results.iter().map(|pair| self.row(pair))
+    }
+
+    pub(crate) fn row<'a>(&'a self, pair: PairResult<'a>) -> ResultRow<'a> {
+        let (a, b) = (&self.a[pair.a], &self.b[pair.b]);
+        ResultRow {
+            a: &a.participant,
+            b: &b.participant,
+            stimulus: joint_stimulus(a, b),
+            values: pair.values,
+        }
+    }
+}
+
+/// What two scanpaths are of; `x|y` where it differs.
+pub(crate) fn joint_stimulus<'a>(a: &'a Label, b: &'a Label) -> Option<Cow<'a, str>> {
+    match (a.stimulus.as_deref(), b.stimulus.as_deref()) {
+        (Some(x), Some(y)) if x != y => Some(Cow::Owned(format!("{x}|{y}"))),
+        (x, y) => x.or(y).map(Cow::Borrowed),
     }
 }
 

@@ -1,11 +1,11 @@
 //! Which scanpath is compared with which.
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use veilpath_metrics::Cohort;
 
 /// The rule that both sides follow to list the pairs.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum PairRule {
     /// Equal stimuli if both cohorts have stimuli, else everything with everything.

@@ -6,6 +6,9 @@
 use crate::Answer;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+/// No metric comes near this; squares and sums of such numbers are still finite.
+const MAX_NUMBER: f64 = 1e30;
+
 /// A number that a comparison gives for every pair.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -90,14 +93,26 @@ impl Value {
         }
     }
 
-    /// Whether an output of this kind can have this value.
-    pub fn fits(self, kind: OutputKind) -> bool {
-        match (self, kind) {
-            (Value::Missing, _) | (Value::Bit(_), OutputKind::Bit) => true,
-            (Value::Number(number), OutputKind::Fraction) => (0.0..=1.0).contains(&number),
-            (Value::Bit(_), _) | (Value::Number(_), OutputKind::Bit) => false,
-            (Value::Number(number), _) => number.is_finite(),
+    /// Whether an output of this kind can have this value; the error says what it must be.
+    pub fn check(self, kind: OutputKind) -> Result<(), &'static str> {
+        let (fits, expected) = match kind {
+            OutputKind::Bit => (
+                matches!(self, Value::Bit(_)),
+                "this value must be true or false",
+            ),
+            OutputKind::Fraction => (
+                self.number().is_some_and(|x| (0.0..=1.0).contains(&x)),
+                "this value must be a number from 0 to 1",
+            ),
+            OutputKind::Distance | OutputKind::Similarity | OutputKind::Number => (
+                self.number().is_some_and(|x| x.abs() <= MAX_NUMBER),
+                "this value must be a number below 1e30",
+            ),
+        };
+        if fits || self == Value::Missing {
+            return Ok(());
         }
+        Err(expected)
     }
 }
 
@@ -161,15 +176,22 @@ impl Results {
 
     /// The pairs.
     pub fn iter(&self) -> impl ExactSizeIterator<Item = PairResult<'_>> + Clone {
+        (0..self.len()).map(|index| self.pair(index))
+    }
+
+    /// One pair, by its place in the list.
+    ///
+    /// # Panics
+    ///
+    /// Where there are not that many pairs.
+    pub fn pair(&self, index: usize) -> PairResult<'_> {
         let width = self.outputs.len();
-        self.pairs
-            .iter()
-            .enumerate()
-            .map(move |(index, &(a, b))| PairResult {
-                a: a as usize,
-                b: b as usize,
-                values: &self.values[index * width..(index + 1) * width],
-            })
+        let (a, b) = self.pairs[index];
+        PairResult {
+            a: a as usize,
+            b: b as usize,
+            values: &self.values[index * width..(index + 1) * width],
+        }
     }
 
     /// Keeps the pairs for which `keep` is true.

@@ -4,13 +4,14 @@ use crate::{
     Answer, Engine, Estimate, JobError, Output, OutputKind, PairCount, PairRule, ProtocolError,
     Reveal, Role, Work,
 };
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
 use veilpath_metrics::{Alphabet, Cohort, Comparison, Metric};
 
 /// The plan of a comparison. Two sides can work together when theirs are equal.
-#[derive(Clone, Debug, PartialEq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Spec {
     /// How it is computed.
     pub engine: Engine,
@@ -75,7 +76,7 @@ impl fmt::Display for Unsupported {
 }
 
 /// Who gets the results.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum RevealTo {
     /// Both sides.

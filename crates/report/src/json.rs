@@ -1,42 +1,78 @@
-//! One object: `spec`, `results`, `cost`, `revealed`. A result has `score` and `similarity`, or `within` alone.
+//! The whole outcome as one object, in the format that `veilpath-protocol` defines.
 //!
-//! It is written row by row, one result a line, so that millions of pairs need no second copy in memory and a person can
-//! still read and compare files.
+//! Every field and every result has its own line, so that a person can read and compare files.
 
 use serde::Serialize;
-use serde::ser::SerializeMap;
+use serde_json::ser::Formatter;
 use std::io::{self, Write};
-use veilpath_protocol::{Outcome, Output, ResultRow};
+use veilpath_protocol::Outcome;
 
-/// Writes the whole outcome.
+/// Writes the whole outcome, result by result.
 pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
-    write!(out, "{{\n\"spec\": ")?;
-    serde_json::to_writer(&mut *out, &outcome.spec)?;
-    write!(out, ",\n\"results\": [")?;
-    for (index, row) in outcome.rows().enumerate() {
-        out.write_all(if index == 0 { b"\n" } else { b",\n" })?;
-        serde_json::to_writer(&mut *out, &JsonRow(outcome.results.outputs(), row))?;
-    }
-    write!(out, "\n],\n\"cost\": ")?;
-    serde_json::to_writer(&mut *out, &outcome.cost)?;
-    write!(out, ",\n\"revealed\": ")?;
-    serde_json::to_writer(&mut *out, &outcome.revealed)?;
-    writeln!(out, "\n}}")?;
+    let mut serializer = serde_json::Serializer::with_formatter(&mut *out, Lines::default());
+    outcome.serialize(&mut serializer)?;
+    writeln!(out)?;
     out.flush()
 }
 
-struct JsonRow<'a>(&'a [Output], ResultRow<'a>);
+/// Breaks lines between the fields of the object and between the entries of its lists; all below is compact.
+#[derive(Default)]
+struct Lines {
+    depth: usize,
+}
 
-impl Serialize for JsonRow<'_> {
-    fn serialize<S: serde::Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        let JsonRow(outputs, row) = self;
-        let mut fields = serializer.serialize_map(Some(3 + outputs.len()))?;
-        fields.serialize_entry("a", row.a)?;
-        fields.serialize_entry("b", row.b)?;
-        fields.serialize_entry("stimulus", &row.stimulus)?;
-        for (output, value) in outputs.iter().zip(row.values) {
-            fields.serialize_entry(&output.name, value)?;
+/// How deep the fields of the object are, and the entries of its lists.
+const FIELDS: usize = 1;
+const ENTRIES: usize = 2;
+
+impl Formatter for Lines {
+    fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        out.write_all(b"{")
+    }
+
+    fn end_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        if self.depth == FIELDS {
+            out.write_all(b"\n")?;
         }
-        fields.end()
+        self.depth -= 1;
+        out.write_all(b"}")
+    }
+
+    fn begin_object_key<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        if !first {
+            out.write_all(b",")?;
+        }
+        if self.depth == FIELDS {
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
+    fn begin_object_value<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        out.write_all(if self.depth == FIELDS { b": " } else { b":" })
+    }
+
+    fn begin_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        self.depth += 1;
+        out.write_all(b"[")
+    }
+
+    fn begin_array_value<W: ?Sized + Write>(&mut self, out: &mut W, first: bool) -> io::Result<()> {
+        if !first {
+            out.write_all(b",")?;
+        }
+        if self.depth == ENTRIES {
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    }
+
+    fn end_array<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
+        if self.depth == ENTRIES {
+            out.write_all(b"\n")?;
+        }
+        self.depth -= 1;
+        out.write_all(b"]")
     }
 }

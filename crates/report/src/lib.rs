@@ -12,6 +12,7 @@
 pub mod csv;
 pub mod html;
 pub mod json;
+mod plan;
 pub mod result_file;
 pub mod table;
 pub mod units;

@@ -164,18 +164,12 @@ pub(crate) fn p_value(p: f64) -> String {
     format!("{p:.4}")
 }
 
-/// Every setting of a plan, one a line.
+/// The plan in words, one part a line.
 pub fn plan(spec: &Spec) -> String {
-    let settings = match serde_json::to_value(spec) {
-        Ok(serde_json::Value::Object(settings)) => settings,
-        _ => serde_json::Map::new(),
-    };
+    let names = Outcome::UNNAMED.map(String::from);
     let mut text = String::from("plan:\n");
-    for (name, value) in settings {
-        let value = value
-            .as_str()
-            .map_or_else(|| value.to_string(), str::to_string);
-        let _ = writeln!(text, "  {name}: {}", printable(&value));
+    for (name, words) in crate::plan::in_words(spec, &names) {
+        let _ = writeln!(text, "  {}: {words}", name.to_lowercase());
     }
     text
 }
@@ -203,10 +197,9 @@ fn results_line(outcome: &Outcome) -> String {
         return withheld(outcome);
     }
     let metric = outcome.spec.metric.name();
-    let values: Vec<Value> = distinct_pairs(outcome).collect();
-    let pairs = counted(values.len() as u64, "pair");
+    let pairs = counted(distinct_pairs(outcome).count() as u64, "pair");
     if let Reveal::Threshold(threshold) = outcome.spec.reveal {
-        let within = values.iter().filter(|value| value.bit() == Some(true));
+        let within = distinct_pairs(outcome).filter(|value| value.bit() == Some(true));
         let side = if outcome.spec.metric.is_distance() {
             "most"
         } else {
@@ -215,8 +208,13 @@ fn results_line(outcome: &Outcome) -> String {
         let within = grouped(within.count() as u64);
         return format!("{pairs} by {metric}: {within} with a score of at {side} {threshold}");
     }
-    let numbers: Vec<f64> = values.iter().filter_map(|value| value.number()).collect();
-    match Spread::of(&numbers) {
+    // A pair that is there in both directions may have two scores: both go into the mean.
+    let others = outcome
+        .results
+        .iter()
+        .filter(|pair| !outcome.one_cohort || pair.a != pair.b);
+    let numbers = others.filter_map(|pair| pair.values.first()?.number());
+    match Spread::of(&numbers.collect::<Vec<f64>>()) {
         None => format!("{pairs} by {metric}"),
         Some(spread) => format!(
             "{pairs} by {metric}: mean {}, from {} to {}",

@@ -52,12 +52,9 @@ pub fn counted(count: u64, noun: &str) -> String {
     format!("{} {noun}{plural}", grouped(count))
 }
 
-/// A number with commas between the thousands from 10,000 on.
+/// A number with commas between the thousands: `13,768`.
 pub fn grouped(number: u64) -> String {
     let digits = number.to_string();
-    if digits.len() < 5 {
-        return digits;
-    }
     let mut text = String::with_capacity(digits.len() * 4 / 3);
     for (index, digit) in digits.chars().enumerate() {
         if index > 0 && (digits.len() - index).is_multiple_of(3) {
@@ -116,8 +113,8 @@ mod tests {
     fn counts_have_commas_and_plurals() {
         assert_eq!(counted(1, "pair"), "1 pair");
         assert_eq!(counted(0, "pair"), "0 pairs");
-        assert_eq!(counted(9999, "pair"), "9999 pairs");
+        assert_eq!(counted(999, "pair"), "999 pairs");
         assert_eq!(counted(1_234_567, "pair"), "1,234,567 pairs");
-        assert_eq!(grouped(10_000), "10,000");
+        assert_eq!(grouped(1000), "1,000");
     }
 }

@@ -1,8 +1,12 @@
 //! The page, its heat map, and what hostile or odd files make of them.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
+mod common;
+
+use common::small;
 use std::fmt::Write as _;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Grid};
+use veilpath_protocol::{Outcome, Output, OutputKind, Results, RevealTo, Revealed, Value};
 use veilpath_report::ResultFile;
 use veilpath_report::html::{Image, Options, Own, Report};
 
@@ -22,19 +26,20 @@ fn page_with(file: &ResultFile, options: Options<'_>) -> String {
 }
 
 fn page(text: &str) -> String {
-    page_with(
-        &read(text),
-        Options {
-            source: "scores.json",
-            ..Options::default()
-        },
-    )
+    page_with(&read(text), Options::default())
 }
 
-fn svg(text: &str) -> String {
-    let file = read(text);
+fn page_of(outcome: Outcome) -> String {
+    let options = Options {
+        source: "scores.json",
+        ..Options::default()
+    };
+    page_with(&outcome.into(), options)
+}
+
+fn svg(file: &ResultFile) -> String {
     let mut bytes = Vec::new();
-    Report::new(&file, Options::default())
+    Report::new(file, Options::default())
         .unwrap()
         .write_svg(&mut bytes)
         .unwrap();
@@ -65,27 +70,10 @@ fn between<'a>(text: &'a str, from: &str, to: &str) -> &'a str {
     rest.split_once(to).unwrap_or_else(|| panic!("no {to}")).0
 }
 
-fn small() -> String {
-    let mut rows = String::new();
-    for (a, b, score) in [("p", "x", 2), ("p", "y", 7), ("q", "x", 8), ("q", "y", 1)] {
-        let similarity = 1.0 - f64::from(score) / 10.0;
-        let comma = if rows.is_empty() { "" } else { "," };
-        let _ = write!(
-            rows,
-            "{comma}{{\"a\":\"{a}\",\"b\":\"{b}\",\"stimulus\":\"cows\",\"score\":{score},\"similarity\":{similarity}}}"
-        );
-    }
-    format!(
-        "{{\"spec\":{{\"engine\":\"plain\",\"metric\":{{\"name\":\"levenshtein\"}},\"pairs\":\"same-stimulus\"}},\"results\":[{rows}],\
-         \"cost\":{{\"seconds\":0.25,\"bytes_sent\":1200,\"bytes_received\":34,\"rounds\":1,\"cells\":400}},\
-         \"revealed\":[{{\"to\":\"host\",\"what\":\"the score of every pair\"}}]}}"
-    )
-}
-
 /// The whole page but its style, its script and the bytes of pictures.
 #[test]
 fn a_small_page() {
-    let page = page(&small());
+    let page = page_of(small());
     let page = page.replace(between(&page, "<style>", "</style>"), "…");
     let page = page.replace(between(&page, "<script>", "</script>"), "…");
     let page = page.replace(between(&page, "base64,", "\""), "…");
@@ -96,17 +84,19 @@ fn a_small_page() {
 }
 
 #[test]
-fn the_cost_of_a_run_that_went_on_is_said_to_be_its_own_alone() {
-    let whole = small();
-    let went_on = whole.replace("\"cells\":400", "\"cells\":400,\"pairs_from_journal\":3");
-    let said = "the answers of 3 pairs from earlier ones";
-    assert!(page(&went_on).contains(said) && page(&went_on).contains("time of the last run"));
-    assert!(!page(&whole).contains("earlier ones") && !page(&whole).contains("of the last run"));
+fn the_cost_of_a_resumed_run_is_that_of_the_last_run() {
+    let whole = page_of(small());
+    let mut resumed = small();
+    resumed.cost.pairs_from_journal = 3;
+    let resumed = page_of(resumed);
+    assert!(resumed.contains("3 pairs from earlier ones"));
+    assert!(resumed.contains("time of the last run"));
+    assert!(!whole.contains("earlier ones") && !whole.contains("of the last run"));
 }
 
 #[test]
 fn the_page_loads_nothing_and_runs_only_its_own_script() {
-    let page = page(&small());
+    let page = page_of(small());
     let policy = between(&page, "Content-Security-Policy\" content=\"", "\"");
     assert!(
         policy.starts_with("default-src 'none'; img-src data:; style-src 'sha256-"),
@@ -132,19 +122,21 @@ fn the_page_loads_nothing_and_runs_only_its_own_script() {
 #[test]
 fn ids_are_text_wherever_they_go() {
     let evil = "</title></script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&";
-    let quoted = serde_json::to_string(evil).unwrap();
-    let row = |a: &str, b: &str, score: u8| {
-        format!(
-            "{{\"a\":{a},\"b\":{b},\"stimulus\":{quoted},\"score\":{score},\"similarity\":0.{score}}}"
-        )
-    };
-    let text = format!(
-        "{{\"spec\":{{{quoted}:{quoted},\"engine\":{quoted},\"metric\":{{\"name\":{quoted}}},\"encoding\":{{{quoted}:{quoted}}}}},\
-         \"results\":[{},{}],\"revealed\":[{{\"to\":{quoted},\"what\":{quoted}}}]}}",
-        row(&quoted, "\"q\"", 1),
-        row("\"p\"", &quoted, 2)
-    );
-    let file = read(&text);
+    let values = [
+        [Value::Number(1.0), Value::Number(0.1)],
+        [Value::Number(2.0), Value::Number(0.2)],
+    ];
+    let rows: [(&str, &str, &str, &[Value]); 2] =
+        [(evil, "q", evil, &values[0]), ("p", evil, evil, &values[1])];
+    let mut outcome = common::outcome(common::spec("score"), &rows);
+    outcome.spec.encoding.insert(evil.into(), evil.into());
+    outcome.names = [evil.into(), evil.into()];
+    outcome.answers = common::answers();
+    outcome.revealed = vec![Revealed {
+        to: evil.into(),
+        what: evil.into(),
+    }];
+    let file = ResultFile::from(outcome);
     let alphabet = Alphabet::letters(4).unwrap();
     let cohort = Cohort {
         alphabet,
@@ -158,6 +150,7 @@ fn ids_are_text_wherever_they_go() {
     let own = Own {
         cohort: &cohort,
         grid: Grid::new(2, 2).unwrap(),
+        aspect: None,
         images: &[],
     };
     let page = page_with(
@@ -165,6 +158,7 @@ fn ids_are_text_wherever_they_go() {
         Options {
             source: evil,
             own: Some(own),
+            title: Some(evil),
             ..Options::default()
         },
     );
@@ -182,14 +176,14 @@ fn ids_are_text_wherever_they_go() {
         page.contains("&lt;script&gt;alert(1)"),
         "the id is still shown"
     );
-    let drawing = svg(&text);
+    let drawing = svg(&file);
     assert!(!drawing.contains("<script") && !drawing.contains("<img"));
 }
 
 #[test]
 fn control_characters_do_not_break_a_drawing() {
     let text = format!("{HEADER}\"p\u{1}\u{7}\",q,,1,0.5\nr,\"q\u{1b}\",,2,0.1\n");
-    let drawing = svg(&text);
+    let drawing = svg(&read(&text));
     assert!(
         !drawing.chars().any(|c| c.is_control() && c != '\n'),
         "XML forbids them"
@@ -199,15 +193,15 @@ fn control_characters_do_not_break_a_drawing() {
 #[test]
 fn odd_files_still_make_a_page() {
     let one = page(&format!("{HEADER}p,q,,3,0.5\n"));
-    assert!(one.contains("1 pair: mean 0.5") && one.contains("There is no map"));
+    assert!(one.contains("1 pair: mean 0.500") && one.contains("There is no map"));
     let empty = page(HEADER);
-    assert!(empty.contains("The file has no scores") && !empty.contains("class=\"heat\""));
+    assert!(empty.contains("The file has no results") && !empty.contains("class=\"heat\""));
     let equal = page(&format!("{HEADER}p,q,,3,1\np,r,,3,1\ns,q,,3,1\ns,r,,3,1\n"));
-    assert!(equal.contains("mean 1, standard deviation 0"));
+    assert!(equal.contains("mean 1.000, standard deviation 0.000"));
     let missing = page(&format!("{HEADER}p,q,,3,0.5\nr,s,,1,0.7\n"));
     assert!(missing.contains("Hatched: not compared (2 pairs)"));
     let twice = page(&format!("{HEADER}p,q,,3,0.5\np,q,,1,0.7\n"));
-    assert!(twice.contains("have the same ids; their mean is shown (1 cell)"));
+    assert!(twice.contains("have the same ids; their mean is shown (1 tile)"));
     assert!(twice.contains(">0.60<"), "the mean of both");
     let extreme = page(&format!(
         "{HEADER}p,q,,-1e29,\np,r,,1e29,\nt,q,,1e-29,\nt,r,,0,\n"
@@ -220,9 +214,9 @@ fn odd_files_still_make_a_page() {
 fn a_csv_file_says_what_it_lacks() {
     let page = page(&format!("{HEADER}p,x,,3,\np,y,,4,\n"));
     for expected in [
-        "A CSV file has the scores alone",
+        "A CSV file has the numbers of the pairs only",
         "A CSV file does not say it",
-        "The file does not say whether small or large scores mean alike",
+        "The file does not say whether a small or a large score means alike",
         "There is no table of nearest neighbours",
     ] {
         assert!(page.contains(expected), "{expected}");
@@ -234,8 +228,8 @@ fn a_csv_file_says_what_it_lacks() {
 fn yes_and_no_are_drawn_and_counted() {
     let page = page("a,b,stimulus,within\np,x,,true\np,y,,false\nq,x,,true\nq,y,,true\n");
     assert!(page.contains("3 of 4 pairs are within the threshold (75.0 %)"));
-    assert!(page.contains("how many are within the threshold"));
-    assert!(page.contains("yes and no are no distances"));
+    assert!(page.contains("how many pairs are within the threshold"));
+    assert!(page.contains("yes and no are not distances"));
     let file = read("a,b,stimulus,within\np,x,,true\np,y,,false\n");
     let (width, height, pixels) = png(&file);
     let (first, last) = (&pixels[..3], &pixels[(width * height - 1) * 4..][..3]);
@@ -281,7 +275,7 @@ fn hundreds_of_stimuli_are_summed_up() {
     }
     let page = page(&rows);
     assert_eq!(page.matches("class=\"view\"").count(), 41);
-    assert!(page.contains("260 more are in the mean alone"));
+    assert!(page.contains("260 more are in the mean only"));
     assert!(page.len() < 2_000_000, "{}", page.len());
 }
 
@@ -309,8 +303,8 @@ fn a_cohort_with_itself_gets_a_map_and_two_cohorts_do_not() {
     let page = page(&rows);
     assert!(page.contains("class=\"map\"") && page.contains("r = 1.00"));
     assert!(
-        page.contains("12 pairs: mean"),
-        "nobody is compared with themselves"
+        page.contains("6 pairs: mean"),
+        "a pair counts once, and nobody is their own partner"
     );
     let others = self::page(&rows.replace("p0,p1,,0,0.9", "p0,p1,,0,0.3"));
     assert!(
@@ -384,7 +378,7 @@ fn scattered_pairs_are_not_drawn() {
     }
     let file = read(&rows);
     let page = page_with(&file, Options::default());
-    assert!(page.contains("There is no heat map") && page.contains("100,000 pairs: mean 0.5"));
+    assert!(page.contains("There is no heat map") && page.contains("100,000 pairs: mean 0.500"));
     assert!(
         Report::new(&file, Options::default())
             .unwrap()
@@ -407,7 +401,7 @@ fn long_lines_are_drawn_up_to_what_browsers_can() {
         drawn.contains("class=\"heat\"") && drawn.contains("The first 2,000 of 10,000 are listed")
     );
     assert!(drawn.contains("A side with too many lines to cluster is ordered by their means"));
-    assert!(line(16_001).contains("more lines or cells than can be drawn"));
+    assert!(line(16_001).contains("more lines or tiles than can be drawn"));
 }
 
 #[test]
@@ -444,6 +438,7 @@ fn own_scanpaths_are_drawn_over_the_grid_or_a_picture() {
     let own = Own {
         cohort: &cohort,
         grid: Grid::default(),
+        aspect: None,
         images: &images,
     };
     let file = read(&format!("{HEADER}p,q,cows,3,0.5\n"));
@@ -463,11 +458,236 @@ fn own_scanpaths_are_drawn_over_the_grid_or_a_picture() {
     );
     assert!(page.contains("<b>p</b> · 5 letters") && page.contains("<b>r</b> · 0 letters"));
     // Whoever opens the page sees it first, and in the list of windows.
-    let warned = page
-        .find("This page is for your institution alone")
-        .unwrap();
-    assert!(warned < page.find("class=\"tiles\"").unwrap());
+    let warned = page.find("This page is for your institution only").unwrap();
+    assert!(warned < page.find("class=\"summary\"").unwrap());
     assert!(page.contains("<title>Private: "));
     let shared = page_with(&file, Options::default());
-    assert!(!shared.contains("Private") && !shared.contains("your institution alone"));
+    assert!(!shared.contains("Private") && !shared.contains("your institution only"));
+}
+
+fn numbers(values: [f64; 2]) -> [Value; 2] {
+    values.map(Value::Number)
+}
+
+/// Two stimuli whose scores are far apart, with means that are close.
+fn opposite_stimuli() -> Outcome {
+    let (low, high) = (numbers([9.0, 0.1]), numbers([1.0, 0.9]));
+    let middle = [numbers([5.0, 0.45]), numbers([5.0, 0.55])];
+    common::outcome(
+        common::spec("score"),
+        &[
+            ("p", "x", "cows", &low),
+            ("p", "y", "cows", &high),
+            ("q", "x", "cows", &middle[0]),
+            ("q", "y", "cows", &middle[1]),
+            ("p", "x", "boat", &high),
+            ("p", "y", "boat", &low),
+            ("q", "x", "boat", &middle[1]),
+            ("q", "y", "boat", &middle[0]),
+        ],
+    )
+}
+
+/// The bars of the mean view are of the numbers that its heat map shows, in its colours.
+#[test]
+fn the_distribution_of_the_mean_is_that_of_its_heat_map() {
+    let mut outcome = opposite_stimuli();
+    let values = [[0.2, 0.4], [0.6, 0.8]];
+    outcome.results = {
+        let mut results = Results::new(outcome.spec.outputs());
+        for (index, pair) in outcome.results.iter().enumerate() {
+            let shift = if index < 4 { -0.19 } else { 0.19 };
+            let value = values[pair.a % 2][pair.b % 2] + shift;
+            results.push(pair.a, pair.b, &numbers([1.0, value]));
+        }
+        results
+    };
+    let page = page_of(outcome);
+    let mean = between(&page, "id=\"view-0\"", "</section>");
+    assert!(
+        mean.contains("4 means: mean 0.500"),
+        "the means of four pairs"
+    );
+    let bars = between(mean, "Distribution as a table", "</table>");
+    assert!(
+        !bars.contains("0 to 0.1") && !bars.contains("0.9 to 1"),
+        "{bars}"
+    );
+    // The darkest and the brightest bar have the colours of the darkest and the brightest tile.
+    let fills: Vec<&str> = mean
+        .split("class=\"bar\"")
+        .skip(1)
+        .map(|bar| between(bar, "fill=\"", "\""))
+        .collect();
+    let ramp: Vec<&str> = mean
+        .split("stop-color=\"")
+        .skip(1)
+        .take(17)
+        .map(|stop| stop.split('"').next().unwrap())
+        .collect();
+    assert_ne!(fills.first(), fills.last());
+    assert!(fills.len() >= 3 && ramp.len() == 17);
+    let repeated = fills.windows(2).filter(|pair| pair[0] == pair[1]).count();
+    assert_eq!(repeated, 0, "no bar is beyond the scale: {fills:?}");
+}
+
+#[test]
+fn bits_have_shares_and_no_deviations() {
+    let [yes, no] = [true, false].map(|bit| [Value::Bit(bit)]);
+    let outcome = common::outcome(
+        common::spec("threshold:3"),
+        &[
+            ("p", "x", "cows", &yes),
+            ("p", "y", "cows", &yes),
+            ("q", "x", "cows", &no),
+            ("p", "x", "boat", &no),
+            ("q", "x", "boat", &no),
+        ],
+    );
+    let page = page_of(outcome);
+    assert!(!page.contains("standard deviation"), "of yes and no");
+    let by_stimulus = between(&page, "Pairs within the threshold by stimulus", "</table>");
+    assert!(by_stimulus.contains(">66.7 %<"), "{by_stimulus}");
+    let mean = between(&page, "id=\"view-0\"", "</section>");
+    assert!(!mean.contains("within for every stimulus"));
+    // p was within with x for one of two stimuli, and with y for the only one that both looked at.
+    assert!(mean.contains("y (1 of 1), x (1 of 2)"), "{mean}");
+    assert!(mean.contains(">67 %<"), "two of three pairs");
+}
+
+#[test]
+fn results_for_the_other_side_are_counted() {
+    let mut outcome = small();
+    outcome.spec.reveal_to = RevealTo::Join;
+    outcome.results.clear();
+    let page = page_of(outcome);
+    let summary = between(&page, "class=\"summary\"", "</dl>");
+    assert!(summary.contains("<dt>pairs</dt><dd>4</dd>"), "{summary}");
+    assert!(page.contains("4 pairs were compared; the results are for the other side only."));
+    assert!(page.contains("2 participants of Clinic with 2 of University"));
+    assert!(page.contains("the joining side (University) only."));
+}
+
+#[test]
+fn a_cohort_with_itself_counts_each_pair_once_even_without_symmetry() {
+    let ids = ["p", "q", "r"];
+    let values: Vec<[Value; 2]> = (0..9)
+        .map(|at| match (at / 3, at % 3) {
+            (i, j) if i == j => numbers([0.0, 1.0]),
+            (i, j) if i < j => numbers([2.0, 0.4]),
+            _ => numbers([4.0, 0.2]),
+        })
+        .collect();
+    let rows: Vec<(&str, &str, &str, &[Value])> = (0..9)
+        .map(|at| (ids[at / 3], ids[at % 3], "", values[at].as_slice()))
+        .collect();
+    let mut outcome = common::outcome(common::spec("score"), &rows);
+    outcome.one_cohort = true;
+    outcome.names = ["Clinic".into(), "Clinic".into()];
+    let page = page_of(outcome);
+    assert!(page.contains("<dt>pairs</dt><dd>3</dd>"));
+    assert!(page.contains("3 pairs: mean 0.300, standard deviation 0.000"));
+    assert!(page.contains("3 participants of Clinic with each other"));
+}
+
+#[test]
+fn mean_and_deviation_have_the_same_decimals() {
+    let page = page(&format!(
+        "{HEADER}p,x,,1,0.45\np,y,,2,0.55\nq,x,,3,0.5\nq,y,,4,0.5\n"
+    ));
+    assert!(page.contains("mean 0.500, standard deviation 0.041"));
+    let page = self::page(&format!(
+        "{HEADER}p,x,,10,0.4\np,y,,2,0.5\nq,x,,3,0.5\nq,y,,4,0.6\n"
+    ));
+    assert!(page.contains("mean 0.500, standard deviation 0.082"));
+}
+
+#[test]
+fn panoramas_and_screens_keep_their_proportions() {
+    let alphabet = Alphabet::letters(49).unwrap();
+    let cohort = Cohort {
+        alphabet,
+        encoding: Encoding::default(),
+        entries: vec![Entry {
+            participant: "p".into(),
+            stimulus: None,
+            scanpath: alphabet.parse("ABBA").unwrap(),
+        }],
+    };
+    let file = read(&format!("{HEADER}p,x,,1,0.5\n"));
+    let drawn = |aspect: Option<f64>| {
+        let own = Own {
+            cohort: &cohort,
+            grid: Grid::default(),
+            aspect,
+            images: &[],
+        };
+        let options = Options {
+            own: Some(own),
+            ..Options::default()
+        };
+        let page = page_with(&file, options);
+        between(&page, "class=\"path\" viewBox=\"-2 -2 ", "\"").to_string()
+    };
+    assert_eq!(drawn(None), "244 244");
+    assert_eq!(drawn(Some(2.0)), "244 124");
+    assert_eq!(drawn(Some(0.5)), "124 244");
+}
+
+#[test]
+fn cohorts_have_their_names_and_the_page_its_title() {
+    let page = page_of(small());
+    assert!(page.contains("2 participants of Clinic with 2 of University"));
+    assert!(page.contains("Clinic ↓") && page.contains("← University"));
+    assert!(
+        page.contains("Nearest neighbours of Clinic") && page.contains("nearest in University")
+    );
+    let names = ["North".to_string(), "South".to_string()];
+    let options = Options {
+        title: Some("Reading study"),
+        names: Some(&names),
+        ..Options::default()
+    };
+    let page = page_with(&small().into(), options);
+    assert!(page.contains("<h1>Reading study</h1>") && page.contains("<title>Reading study"));
+    assert!(page.contains("North ↓") && !page.contains("Clinic"));
+}
+
+#[test]
+fn answers_about_groups_are_shown() {
+    let mut outcome = small();
+    outcome.answers = common::answers();
+    let page = page_of(outcome);
+    let groups = between(&page, "id=\"groups\"", "</section>");
+    for expected in [
+        "Group means of score",
+        ">4.250 (6)<",
+        ">–<",
+        "Are experts more alike than novices?",
+        ">0.0312<",
+        ">9,999<",
+    ] {
+        assert!(groups.contains(expected), "{expected} in {groups}");
+    }
+}
+
+#[test]
+fn several_numbers_of_a_pair_are_summed_up() {
+    let mut outcome = small();
+    let mut results = Results::new(vec![
+        Output::new("shape", OutputKind::Fraction),
+        Output::new("direction", OutputKind::Fraction),
+        Output::new("duration", OutputKind::Number),
+    ]);
+    for pair in outcome.results.iter() {
+        let values = [0.25, 0.75, 120.0].map(Value::Number);
+        results.push(pair.a, pair.b, &values);
+    }
+    outcome.results = results;
+    let page = page_of(outcome);
+    assert!(page.contains("mean shape"), "the first is drawn");
+    let all = between(&page, "All numbers of a pair", "</table>");
+    for name in ["shape", "direction", "duration"] {
+        assert!(all.contains(name), "{name} in {all}");
+    }
 }

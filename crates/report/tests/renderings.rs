@@ -1,6 +1,8 @@
 //! The exact bytes of every rendering: other programs rely on them.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
+mod common;
+
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric};
 use veilpath_protocol::{Engine, Outcome, PairRule, Spec, compare_locally};
 use veilpath_report::{csv, json, table};
@@ -58,6 +60,13 @@ fn render_of(
     String::from_utf8(bytes).unwrap()
 }
 
+/// The first result of a file: it has its own line.
+fn result_line(text: &str) -> &str {
+    let mut lines = text.lines();
+    lines.find(|line| *line == "\"results\": [").unwrap();
+    lines.next().unwrap()
+}
+
 #[test]
 fn one_bit_of_each_pair_is_rendered_in_place_of_its_numbers() {
     let bits = outcome_of("threshold:2.5");
@@ -84,7 +93,7 @@ fn one_bit_of_each_pair_is_rendered_in_place_of_its_numbers() {
     let text = render_of(&bits, json::write);
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();
     assert_eq!(value["spec"]["reveal"], "threshold:2.5");
-    insta::assert_snapshot!(text.lines().nth(3).unwrap(), @r#"{"a":"P1","b":"Q1","stimulus":"cows","within":true},"#);
+    insta::assert_snapshot!(result_line(&text), @r#"{"a":"P1","b":"Q1","stimulus":"cows","a_index":0,"b_index":0,"within":true},"#);
     let mut hidden = bits;
     hidden.results.clear();
     assert_eq!(render_of(&hidden, csv::write), "a,b,stimulus,within\n");
@@ -110,8 +119,10 @@ fn json_is_one_object_that_parses() {
     assert_eq!(value["spec"]["metric"]["name"], "levenshtein");
     assert_eq!(value["revealed"][0]["to"], "host");
     let keys: Vec<&String> = value.as_object().unwrap().keys().collect();
-    assert_eq!(keys, ["spec", "results", "cost", "revealed"]);
-    insta::assert_snapshot!(text.lines().nth(3).unwrap(), @r#"{"a":"P1","b":"Q1","stimulus":"cows","score":1,"similarity":0.75},"#);
+    let expected =
+        "veilpath_result spec cohorts one_cohort pairs outputs results answers cost revealed";
+    assert_eq!(keys, expected.split(' ').collect::<Vec<_>>());
+    insta::assert_snapshot!(result_line(&text), @r#"{"a":"P1","b":"Q1","stimulus":"cows","a_index":0,"b_index":0,"score":1,"similarity":0.75},"#);
 }
 
 #[test]
@@ -135,5 +146,59 @@ fn wide_letters_keep_the_table_aligned() {
      山田  P2       10    0.166667
      P2    山田     10    0.166667
      P2    P2        0           1
+    ");
+}
+
+#[test]
+fn the_first_rows_and_the_number_of_the_others_are_given() {
+    let mut bytes = Vec::new();
+    let more = table::write_first(&outcome(), 1, &mut bytes).unwrap();
+    let text = String::from_utf8(bytes).unwrap();
+    assert_eq!((text.lines().count(), more), (2, 1), "{text}");
+    assert_eq!(
+        table::write_first(&outcome(), 2, &mut Vec::new()).unwrap(),
+        0
+    );
+}
+
+#[test]
+fn results_for_the_other_side_are_not_called_no_pairs() {
+    let mut hidden = outcome();
+    hidden.results.clear();
+    let said = "2 pairs were compared; the results are for the other side only";
+    assert_eq!(render_of(&hidden, table::write).trim_end(), said);
+    assert!(table::summary(&hidden).starts_with(said));
+}
+
+#[test]
+fn a_cohort_with_itself_counts_each_pair_once() {
+    let a = cohort(&[
+        ("p", None, "AAAA"),
+        ("q", None, "AAAB"),
+        ("r", None, "AABB"),
+    ]);
+    let spec = Spec::new(Engine::Plain, Metric::Levenshtein, PairRule::All, &a, &a);
+    let mut outcome = compare_locally(spec.unwrap(), &a, &a, &()).unwrap();
+    outcome.one_cohort = true;
+    let summary = table::summary(&outcome);
+    assert!(
+        summary.starts_with("3 pairs by levenshtein: mean 1.333333, from 1 to 2\n"),
+        "{summary}"
+    );
+}
+
+#[test]
+fn answers_about_groups_are_written_below_the_pairs() {
+    let mut outcome = outcome();
+    outcome.answers = common::answers();
+    insta::assert_snapshot!(render_of(&outcome, table::write).replace('\u{fffd}', "?"), @r"
+     a    b        stimulus  score  similarity
+     P1   Q1       cows          1        0.75
+     P,2  Q?[31m2  boat          3           0
+    Group means of score (number of pairs):
+               experts   novices
+     experts  4.25 (6)  7.5 (12)
+     novices  7.5 (12)         –
+    Are experts more alike than novices? (permutation test, score, stimulus cows): difference of means = -3.25, p = 0.0312, 9,999 permutations
     ");
 }

@@ -1,48 +1,43 @@
 //! Result files read back: what was written comes again, and what is broken is refused with its place.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
-use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric};
-use veilpath_protocol::{Engine, Outcome, PairRule, Spec, compare_locally};
-use veilpath_report::result_file::{Answer, MAX_ID_BYTES};
+mod common;
+
+use veilpath_protocol::{MAX_TEXT_BYTES, Outcome, ResultFormatError, Value};
+use veilpath_report::result_file::{ResultFileError, ResultFormat, Row};
 use veilpath_report::{ResultFile, csv, json};
 
 fn outcome() -> Outcome {
-    let alphabet = Alphabet::letters(52).unwrap();
-    let cohort = |rows: &[(&str, &str, &str)]| Cohort {
-        alphabet,
-        encoding: Encoding::default(),
-        entries: rows
-            .iter()
-            .map(|(participant, stimulus, text)| Entry {
-                participant: (*participant).to_string(),
-                stimulus: Some((*stimulus).to_string()),
-                scanpath: alphabet.parse(text).unwrap(),
-            })
-            .collect(),
-    };
-    let a = cohort(&[("P1", "cows", "ABCD"), ("P,\"2", "boat", "AAB")]);
-    let b = cohort(&[("Q1", "cows", "ABD"), ("Q\u{1b}[31m2", "boat", "C")]);
-    let spec = Spec::new(
-        Engine::Plain,
-        Metric::Levenshtein,
-        PairRule::SameStimulus,
-        &a,
-        &b,
-    );
-    compare_locally(spec.unwrap(), &a, &b, &()).unwrap()
+    let number = Value::Number;
+    common::outcome(
+        common::spec("score"),
+        &[
+            ("P1", "Q1", "cows", &[number(1.0), number(0.75)]),
+            (
+                "P,\"2",
+                "Q\u{1b}[31m2",
+                "boat",
+                &[number(3.0), Value::Missing],
+            ),
+        ],
+    )
 }
 
-fn rows(file: &ResultFile) -> Vec<(String, String, Option<String>, Answer)> {
-    let named = |row: &veilpath_report::result_file::Row| {
-        let stimulus = row.stimulus.map(|at| file.stimuli[at].clone());
-        (
-            file.a[row.a].clone(),
-            file.b[row.b].clone(),
-            stimulus,
-            row.answer,
-        )
+type NamedRow = (String, String, Option<String>, Vec<Value>);
+
+fn rows(file: &ResultFile) -> Vec<NamedRow> {
+    let named = |row: Row<'_>| {
+        let stimulus = row.stimulus.map(|at| file.stimuli()[at].clone());
+        let (a, b) = (file.a()[row.a].clone(), file.b()[row.b].clone());
+        (a, b, stimulus, row.values.to_vec())
     };
-    file.rows.iter().map(named).collect()
+    file.rows().map(named).collect()
+}
+
+fn json(outcome: &Outcome) -> String {
+    let mut bytes = Vec::new();
+    json::write(outcome, &mut bytes).unwrap();
+    String::from_utf8(bytes).unwrap()
 }
 
 fn refused(text: impl AsRef<[u8]>) -> String {
@@ -50,97 +45,133 @@ fn refused(text: impl AsRef<[u8]>) -> String {
 }
 
 #[test]
-fn what_was_written_comes_again_from_both_formats() {
+fn what_was_written_is_read_back_from_both_formats() {
     let outcome = outcome();
-    let expected: Vec<_> = outcome
+    let expected: Vec<NamedRow> = outcome
         .rows()
         .map(|row| {
-            let answer = Answer::Score {
-                score: row.values[0].number().unwrap(),
-                similarity: row.values[1].number(),
-            };
-            (
-                row.a.to_string(),
-                row.b.to_string(),
-                row.stimulus.map(|name| name.to_string()),
-                answer,
-            )
+            let stimulus = row.stimulus.map(|name| name.to_string());
+            (row.a.into(), row.b.into(), stimulus, row.values.to_vec())
         })
         .collect();
-    let mut bytes = Vec::new();
-    json::write(&outcome, &mut bytes).unwrap();
-    let file = ResultFile::read(bytes.as_slice()).unwrap();
+    let file = ResultFile::read(json(&outcome).as_bytes()).unwrap();
     assert_eq!(rows(&file), expected);
-    assert_eq!(file.cost, Some(outcome.cost));
-    assert_eq!(file.revealed, Some(outcome.revealed.clone()));
-    assert_eq!(
-        file.spec,
-        Some(serde_json::to_value(&outcome.spec).unwrap())
-    );
-    assert_eq!(file.pairs_all(), Some(false));
+    assert_eq!(file.outcome(), Some(&outcome));
     let mut bytes = b"\xef\xbb\xbf".to_vec();
     csv::write(&outcome, &mut bytes).unwrap();
     let file = ResultFile::read(bytes.as_slice()).unwrap();
     assert_eq!(rows(&file), expected);
-    assert_eq!((file.spec, file.cost, file.revealed), (None, None, None));
+    assert_eq!(file.outcome(), None);
 }
 
 #[test]
 fn one_bit_of_each_pair_is_read() {
-    let answers = |text: &str| {
-        let file = ResultFile::read(text.as_bytes()).unwrap();
-        file.rows.iter().map(|row| row.answer).collect::<Vec<_>>()
-    };
-    let expected = [Answer::Within(true), Answer::Within(false)];
-    assert_eq!(
-        answers("a,b,stimulus,within\np,q,,true\np,r,,false\n"),
-        expected
-    );
-    let rows = r#"{"results": [{"a":"p","b":"q","stimulus":null,"within":true},{"a":"p","b":"r","within":false}]}"#;
-    assert_eq!(answers(rows), expected);
+    let file = ResultFile::read(b"a,b,stimulus,within\np,q,,true\np,r,,false\n".as_slice());
+    let values: Vec<Vec<Value>> = rows(&file.unwrap()).into_iter().map(|row| row.3).collect();
+    assert_eq!(values, [[Value::Bit(true)], [Value::Bit(false)]]);
+}
+
+#[test]
+fn several_numbers_of_a_pair_are_read() {
+    let text = "a,b,stimulus,shape,direction\np,q,,0.5,\n";
+    let file = ResultFile::read(text.as_bytes()).unwrap();
+    let names: Vec<&str> = file
+        .outputs()
+        .iter()
+        .map(|output| output.name.as_str())
+        .collect();
+    assert_eq!(names, ["shape", "direction"]);
+    assert_eq!(rows(&file)[0].3, [Value::Number(0.5), Value::Missing]);
 }
 
 #[test]
 fn files_without_rows_are_files() {
-    for text in [
-        "a,b,stimulus,score,similarity\n",
-        "{\"results\": []}",
-        " \n{\"results\":[],\"new\":{\"x\":[1]}}",
-    ] {
-        assert!(
-            ResultFile::read(text.as_bytes()).unwrap().rows.is_empty(),
-            "{text}"
-        );
+    let file = ResultFile::read(b"a,b,stimulus,score,similarity\n".as_slice()).unwrap();
+    assert!(file.is_empty());
+    let mut hidden = outcome();
+    hidden.results.clear();
+    let file = ResultFile::read(json(&hidden).as_bytes()).unwrap();
+    assert!(file.is_empty());
+    assert_eq!(
+        (file.a().len(), file.stimuli().len()),
+        (2, 2),
+        "who took part is known"
+    );
+}
+
+#[test]
+fn results_are_recognised_by_their_start() {
+    let text = json(&outcome());
+    assert_eq!(ResultFormat::of_start(&text), Some(ResultFormat::Json));
+    assert_eq!(
+        ResultFormat::of_start("a,b,stimulus,score\n"),
+        Some(ResultFormat::Csv)
+    );
+    for other in ["", "{}", "participant,scanpath\n", "{\"other\": 1}"] {
+        assert_eq!(ResultFormat::of_start(other), None, "{other}");
     }
 }
 
 #[test]
+fn another_version_is_refused_by_its_number() {
+    let text = json(&outcome()).replace("\"veilpath_result\": 1", "\"veilpath_result\": 9");
+    let error = ResultFile::read(text.as_bytes()).unwrap_err();
+    let ResultFileError::Format(ResultFormatError::Version { found, .. }) = error else {
+        panic!("{error}");
+    };
+    assert_eq!(found, 9);
+    let error = ResultFile::read(b"{\"results\": []}".as_slice()).unwrap_err();
+    assert!(matches!(
+        error,
+        ResultFileError::Format(ResultFormatError::NotAResult)
+    ));
+}
+
+#[test]
 fn broken_json_is_refused_with_its_place() {
-    let row =
-        |fields: &str| format!("{{\n\"results\": [\n{{\"a\":\"p\",\"b\":\"q\",{fields}}}\n]}}");
+    let whole = json(&outcome());
+    let changed = |from: &str, to: &str| {
+        assert!(whole.contains(from), "{from}");
+        whole.replacen(from, to, 1)
+    };
+    let long = "q".repeat(MAX_TEXT_BYTES + 1);
     for (text, expected) in [
         (String::new(), "the file is empty"),
         ("  \n ".into(), "the file is empty"),
-        ("{}".into(), "has no \"results\""),
-        ("{\"results\": 3}".into(), "line 1, column 14: invalid type: integer `3`, expected a list of results"),
-        ("{\"results\": [], \"results\": []}".into(), "duplicate field `results`"),
-        ("{\"results\": []} x".into(), "line 1, column 17: trailing characters"),
-        (row("\"score\":NaN"), "line 3, column"),
-        (row("\"score\":1e999"), "line 3, column"),
-        (row("\"score\":null"), "line 3, column 30: a result has neither a score nor within"),
-        (row("\"score\":\"3\""), "line 3, column"),
-        (row("\"score\":1,\"similarity\":1.5"), "a similarity lies between 0 and 1"),
-        (row("\"score\":1,\"within\":true"), "a score or within, not both"),
-        (row("\"score\":1},{\"a\":\"p\",\"b\":\"r\",\"within\":true"), "some pairs have a score and others only yes or no"),
-        (row("\"score\":1").replace("\"a\":\"p\",", ""), "missing field `a`"),
-        (row("\"score\":1").replace('q', &"q".repeat(MAX_ID_BYTES + 1)), "an id has at most"),
-        ("{\"results\": [], \"cost\": {\"seconds\": -1, \"bytes_sent\":0,\"bytes_received\":0,\"rounds\":0,\"cells\":0}}".into(), "the seconds are no time"),
-        (format!("{{\"spec\": [{}0], \"results\": []}}", "0,".repeat(40_000)), "the spec has more than"),
-        (format!("{{\"spec\": {}", "[".repeat(100_000)), "line 1"),
-        ("{\"results\": [{\"a\":\"\\u001b[2J".into(), "line 1"),
+        ("{}".into(), "this is not a result file"),
+        (format!("{whole} x"), "trailing characters"),
+        (changed("\"score\":1", "\"score\":NaN"), "line 15, column"),
+        (changed("\"score\":1", "\"score\":1e999"), "line 15, column"),
+        (changed("\"score\":1", "\"score\":\"3\""), "line 15, column"),
+        (changed("\"score\":1", "\"score\":1e31"), "line 15, column"),
+        (changed("\"score\":1,", ""), "line 15, column"),
+        (
+            changed("\"similarity\":0.75", "\"similarity\":1.5"),
+            "a number from 0 to 1",
+        ),
+        (
+            changed(
+                "\"participant\":\"P1\"",
+                &format!("\"participant\":\"{long}\""),
+            ),
+            "an id has more than",
+        ),
+        (changed("\"a_index\":0", "\"a_index\":7"), "line 15, column"),
+        (changed("\"seconds\":0.25", "\"seconds\":-1"), "the seconds"),
+        (
+            changed("\"engine\":\"plain\"", "\"engine\":\"\\u001b[2J\""),
+            "unknown variant",
+        ),
+        (
+            changed(
+                "\"spec\": {",
+                &format!("\"spec\": {{\"more\":{}", "[".repeat(100_000)),
+            ),
+            "line",
+        ),
     ] {
         let said = refused(&text);
-        assert!(said.contains(expected), "{said}\nfor {:.200}", text);
+        assert!(said.contains(expected), "{said}\nfor {text:.200}");
         assert!(!said.contains('\u{1b}') && said.len() < 1000, "{said}");
     }
 }
@@ -151,30 +182,29 @@ fn broken_csv_is_refused_with_its_place() {
     for (text, expected) in [
         (
             "participant,scanpath\np,ABC\n".to_string(),
-            "line 1, column 1: this is no result file",
+            "this is not a result file",
         ),
         (
             "a;b;stimulus;score;similarity\n".into(),
-            "this is no result file",
+            "this is not a result file",
         ),
-        ("a,b,score,within\n".into(), "this is no result file"),
-        (rows("p,r,,x,"), "line 3, column 4: this is no number"),
-        (rows("p,r,,,"), "line 3, column 4: this is no number"),
+        ("a,b,stimulus\n".into(), "this is not a result file"),
+        (rows("p,r,,x,"), "line 3, column 4: this is not a number"),
         (
             rows("p,r,,NaN,"),
-            "line 3, column 4: a score must be a number below 1e30",
+            "line 3, column 4: this value must be a number below 1e30",
         ),
         (
             rows("p,r,,1,nan"),
-            "line 3, column 4: a similarity lies between 0 and 1",
+            "line 3, column 5: this value must be a number from 0 to 1",
         ),
         (
             rows("p,r,,inf,1"),
-            "line 3, column 4: a score must be a number below 1e30",
+            "line 3, column 4: this value must be a number below 1e30",
         ),
         (
             rows("p,r,,1,-2"),
-            "line 3, column 4: a similarity lies between 0 and 1",
+            "line 3, column 5: this value must be a number from 0 to 1",
         ),
         (
             rows("p,r,1"),

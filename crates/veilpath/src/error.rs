@@ -1,5 +1,6 @@
 //! Why a job ended early, and who can mend it.
 
+use crate::report::{NoHeatMap, OwnError, ResultFileError};
 use crate::split::SplitError;
 use crate::synth::SynthError;
 use crate::{MetricOptionsError, OtherFile, OutputConflict};
@@ -110,6 +111,43 @@ pub enum Error {
     /// A cohort cannot be split.
     #[error(transparent)]
     Split(#[from] SplitError),
+    /// A file cannot be opened or read.
+    #[error("{path}: cannot be opened: {source}", path = path.display())]
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
+    /// A file that is not a result file, or not one that can be read.
+    #[error("{file}: {error}")]
+    Result {
+        /// The file.
+        file: String,
+        /// Why.
+        error: ResultFileError,
+    },
+    /// A report of a stimulus that the result file does not have.
+    #[error("{file}: no pair has the stimulus {stimulus:?}")]
+    NoSuchStimulus {
+        /// The result file.
+        file: String,
+        /// What was asked for.
+        stimulus: String,
+        /// The stimuli of the file.
+        known: Vec<String>,
+    },
+    /// One's own scanpaths cannot be drawn.
+    #[error(transparent)]
+    Own(#[from] OwnError),
+    /// There is no heat map to draw.
+    #[error("{file}: {error}")]
+    NoHeatMap {
+        /// The result file.
+        file: String,
+        /// Why.
+        error: NoHeatMap,
+    },
     /// A file must not be written there.
     #[error("{path}: {conflict}", path = path.display())]
     Output {

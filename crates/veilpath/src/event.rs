@@ -39,6 +39,15 @@ pub enum Note {
         /// Of how many.
         scanpaths: usize,
     },
+    /// A result file without the plan, the cost and what was revealed: CSV.
+    NumbersOnly {
+        /// The result file.
+        file: String,
+    },
+    /// No participant of the cohort that is drawn is in the result file.
+    NotInResult,
+    /// The page shows the scanpaths of one's own participants.
+    PrivatePage,
 }
 
 /// Where events go. Jobs run on several threads, so a sink takes events from any of them.

@@ -21,6 +21,7 @@ mod key_pair;
 mod metric;
 mod output_file;
 mod plan;
+pub mod report;
 pub mod split;
 pub mod synth;
 
@@ -38,6 +39,7 @@ pub use veilpath_encode::{CohortNote, Input, RawCohort, ReadError};
 pub use veilpath_metrics::{Alphabet, Cohort, Distance, Entry, Grid, Metric, Notation};
 pub use veilpath_paillier::KeySize;
 pub use veilpath_protocol::{
-    Engine, MAX_PADDING, Outcome, PaillierOptions, PairRule, Reveal, RevealTo, Role, Spec,
+    Engine, MAX_PADDING, Outcome, PaillierOptions, PairRule, ResultFormatError, Reveal, RevealTo,
+    Role, Spec,
 };
 pub use veilpath_session::{Fingerprint, HostKey, Identity};

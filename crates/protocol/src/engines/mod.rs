@@ -12,13 +12,13 @@ use crate::{
     Spec, Work,
 };
 use paillier::PaillierOptions;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use veilpath_metrics::{Comparison, Metric, Reading, Scanpath};
 use veilpath_paillier::SecretKey;
 
 /// Which engine computes the scores.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Engine {
     /// In the clear: no protection at all.

@@ -292,7 +292,7 @@ mod tests {
             a,
             b,
             value,
-            score: value,
+            beside: None,
         }));
         let far = profiles(&matrix.unwrap());
         assert_eq!(far.get(0, 1), 3.0);

@@ -1,27 +1,29 @@
 //! The figures and tables of each view.
 
 use super::encoded::{base64, json_in_script};
-use super::heat_map::HeatMap;
+use super::heat_map::{HeatMap, cut};
 use super::histogram::{self, Spread};
-use super::matrix::{Alike, Matrix, Quantity};
+use super::matrix::{Matrix, Quantity};
 use super::table::{Column, Field, folded, table};
 use super::view::{MAX_VIEWS, View};
 use super::{Report, neighbours, numbers, scatter};
 use maud::{Markup, PreEscaped, html};
 use std::io;
+use veilpath_protocol::OutputKind;
 
-/// The most cells that are written out as a table; beyond, a table of the lines says what the figure shows.
-const MAX_TABLE_CELLS: usize = 2500;
+/// The most tiles that are written out as a table; beyond, a table of the lines says what the figure shows.
+const MAX_TABLE_TILES: usize = 2500;
 
-/// The most cells whose scores are put into the page beside the similarities.
-const MAX_SCORES: usize = 500_000;
+/// The most tiles that have a second number for the pointer.
+const MAX_BESIDE: usize = 500_000;
 
 /// All of one view.
 pub(crate) fn of_view(report: &Report<'_>, view: &View, number: usize) -> io::Result<Markup> {
     let quantity = report.views.quantity;
     let id = format!("view-{number}");
+    let names = &report.names;
     let spread = histogram::figure(
-        &view.values,
+        view,
         quantity,
         report.scale_of(view),
         &format!("{id}-spread"),
@@ -29,17 +31,21 @@ pub(crate) fn of_view(report: &Report<'_>, view: &View, number: usize) -> io::Re
     let figures = match &view.matrix {
         None => html! {
             (spread)
-            p class="note" { "There is no heat map: the pairs are spread over so many ids that it would have more lines or cells than can be drawn." }
+            p class="note" { "There is no heat map: the pairs are spread over so many ids that it would have more lines or tiles than can be drawn." }
         },
         Some(matrix) => {
-            let map = HeatMap::new(matrix, quantity, report.scale_of(view));
-            let drawing = map.svg(&id, &format!("Heat map: {}", view.title))?;
+            let map = HeatMap::new(matrix, quantity, report.scale_of(view), names);
+            let title = format!("Heat map: {}", view.title);
+            let (drawing, narrow) = (map.svg(&id, &title)?, map.narrow_svg(&id, &title));
             html! {
                 div class="beside" {
                     figure class="heat" {
                         h3 { "Heat map" }
-                        div class="scroll" tabindex="0" role="region" aria-label="Heat map" {
+                        div class="scroll wide" tabindex="0" role="region" aria-label="Heat map" {
                             (drawing)
+                        }
+                        div class="scroll narrow" tabindex="0" role="region" aria-label="Heat map" {
+                            (narrow)
                         }
                         script type="application/json" { (PreEscaped(data(&map))) }
                     }
@@ -48,9 +54,9 @@ pub(crate) fn of_view(report: &Report<'_>, view: &View, number: usize) -> io::Re
                 p { (explained(quantity, matrix, view, &map)) }
                 (matrix_as_table(&map))
                 h3 { "Nearest neighbours" }
-                (neighbours::tables(matrix, quantity))
+                (neighbours::tables(matrix, quantity, view.one_cohort, names))
                 h3 { "Map" }
-                (scatter::figure(matrix, quantity, &format!("{id}-map")))
+                (scatter::figure(matrix, quantity, names, &format!("{id}-map")))
             }
         }
     };
@@ -62,27 +68,38 @@ pub(crate) fn of_view(report: &Report<'_>, view: &View, number: usize) -> io::Re
     })
 }
 
-fn explained(quantity: Quantity, matrix: &Matrix, view: &View, map: &HeatMap<'_>) -> String {
-    let mut text = String::from(match quantity {
-        Quantity::Similarity => "Similarity runs from 0 to 1, and 1 is most alike.",
-        Quantity::Score(Some(Alike::Smaller)) => "A small score is a short distance: most alike.",
-        Quantity::Score(Some(Alike::Greater)) => "A great score is most alike.",
-        Quantity::Score(None) => "The file does not say whether small or large scores mean alike.",
-        Quantity::Within => {
-            "Of each pair only one bit is known: whether it is within the threshold."
+fn explained(quantity: Quantity<'_>, matrix: &Matrix, view: &View, map: &HeatMap<'_>) -> String {
+    let mut text = match quantity.kind {
+        OutputKind::Fraction => {
+            format!(
+                "The {} runs from 0 to 1, and 1 is most alike.",
+                quantity.name
+            )
         }
-    });
+        OutputKind::Distance => format!("A small {} means most alike.", quantity.name),
+        OutputKind::Similarity => format!("A large {} means most alike.", quantity.name),
+        OutputKind::Number => format!(
+            "The file does not say whether a small or a large {} means alike.",
+            quantity.name
+        ),
+        OutputKind::Bit => {
+            "Of each pair only one bit is known: whether it is within the threshold.".into()
+        }
+    };
     if view.mean {
-        text.push_str(" A cell is the mean over the stimuli that both looked at.");
+        text.push_str(match quantity.is_bit() {
+            true => " A tile is the share of the stimuli that both looked at for which the pair is within.",
+            false => " A tile is the mean over the stimuli that both looked at.",
+        });
     }
     if view.one_cohort {
-        text.push_str(" One cohort was compared with itself: the diagonal is left out of the scale and of all that is counted.");
+        text.push_str(" One cohort was compared with itself: each pair of two scanpaths counts once, and the diagonal does not count.");
     }
     text.push_str(match (map.is_by_means(), view.one_cohort) {
         (true, _) => " A side with too many lines to cluster is ordered by their means.",
         (false, true) => " Lines are ordered by average-linkage clustering of the dissimilarities.",
         (false, false) => {
-            " Lines are ordered by average-linkage clustering: two lines are close when their numbers are."
+            " Lines are ordered by average-linkage clustering: lines with similar profiles are next to each other."
         }
     });
     if matrix.missing > 0 {
@@ -94,7 +111,7 @@ fn explained(quantity: Quantity, matrix: &Matrix, view: &View, map: &HeatMap<'_>
     if matrix.averaged > 0 && !view.mean {
         text.push_str(&format!(
             " Several pairs of the file have the same ids; their mean is shown ({}).",
-            numbers::counted(matrix.averaged, "cell")
+            numbers::counted(matrix.averaged, "tile")
         ));
     }
     text
@@ -102,7 +119,6 @@ fn explained(quantity: Quantity, matrix: &Matrix, view: &View, map: &HeatMap<'_>
 
 /// The numbers for the pointer and the arrow keys, in the order in which they are drawn.
 fn data(map: &HeatMap<'_>) -> String {
-    let layout = map.layout();
     let matrix = map.matrix;
     let packed = |number: &dyn Fn(usize, usize) -> Option<f64>| {
         let mut bytes = Vec::with_capacity(matrix.rows() * matrix.columns() * 4);
@@ -115,15 +131,16 @@ fn data(map: &HeatMap<'_>) -> String {
         }
         base64(&bytes)
     };
-    let scores = matrix.has_scores() && matrix.rows() * matrix.columns() <= MAX_SCORES;
+    let beside = matrix.has_beside() && matrix.rows() * matrix.columns() <= MAX_BESIDE;
     json_in_script(&serde_json::json!({
         "a": map.rows.order.iter().map(|&row| &matrix.a[row]).collect::<Vec<_>>(),
         "b": map.columns.order.iter().map(|&column| &matrix.b[column]).collect::<Vec<_>>(),
-        "name": map.quantity.name(),
-        "bits": map.quantity == Quantity::Within,
-        "left": layout.left, "top": layout.top, "cell": layout.cell,
+        "sides": map.names,
+        "name": map.quantity.name,
+        "bits": map.quantity.is_bit(),
         "values": packed(&|row, column| matrix.get(row, column)),
-        "scores": scores.then(|| packed(&|row, column| matrix.score(row, column))),
+        "beside": beside.then(|| packed(&|row, column| matrix.beside(row, column))),
+        "beside_name": map.quantity.name_beside(),
     }))
 }
 
@@ -132,13 +149,14 @@ fn matrix_as_table(map: &HeatMap<'_>) -> Markup {
     let decimals = numbers::decimals(matrix.known());
     let field = |value: Option<f64>| match value {
         None => Field::none(),
-        Some(value) if map.quantity == Quantity::Within && value.fract() == 0.0 => {
+        Some(value) if map.quantity.is_bit() && value.fract() == 0.0 => {
             Field::number(if value == 1.0 { "yes" } else { "no" }.into(), value)
         }
         Some(value) => Field::number(numbers::fixed(value, decimals), value),
     };
-    if matrix.rows() * matrix.columns() <= MAX_TABLE_CELLS {
-        let mut columns = vec![Column::Words("A \\ B")];
+    if matrix.rows() * matrix.columns() <= MAX_TABLE_TILES {
+        let corner = format!("{} \\ {}", cut(&map.names[0]), cut(&map.names[1]));
+        let mut columns = vec![Column::Words(&corner)];
         columns.extend(
             map.columns
                 .order
@@ -159,7 +177,7 @@ fn matrix_as_table(map: &HeatMap<'_>) -> Markup {
         return folded(
             "Heat map as a table",
             &table(
-                &format!("All numbers: {}", map.quantity.name()),
+                &format!("All numbers: {}", map.quantity.name),
                 &columns,
                 &rows,
             ),
@@ -186,8 +204,9 @@ fn matrix_as_table(map: &HeatMap<'_>) -> Markup {
         fields
     };
     let rows: Vec<Vec<Field>> = map.rows.order.iter().take(2000).map(line).collect();
+    let first = cut(&map.names[0]);
     let columns = [
-        Column::Words("A"),
+        Column::Words(&first),
         Column::Numbers("mean"),
         Column::Numbers("least"),
         Column::Numbers("greatest"),
@@ -205,34 +224,109 @@ pub(crate) fn by_stimulus(report: &Report<'_>) -> Markup {
         .iter()
         .filter(|view| !view.mean)
         .collect();
-    let rows: Vec<Vec<Field>> = views
+    let quantity = report.views.quantity;
+    let decimals =
+        numbers::spread_decimals(views.iter().flat_map(|view| view.values.iter().copied()));
+    let rows = views
         .iter()
-        .map(|view| {
+        .map(|view| stimulus_row(view, quantity, decimals));
+    let rows: Vec<Vec<Field>> = rows.collect();
+    let mut columns = vec![Column::Words("stimulus"), Column::Numbers("pairs")];
+    let names: &[&str] = match quantity.is_bit() {
+        true => &["within", "share"],
+        false => &["mean", "standard deviation", "least", "greatest"],
+    };
+    columns.extend(names.iter().map(|name| Column::Numbers(name)));
+    let caption = match quantity.is_bit() {
+        true => "Pairs within the threshold by stimulus".to_string(),
+        false => format!("Spread of {} by stimulus", quantity.name),
+    };
+    html! {
+        @if views.len() > 1 {
+            section {
+                h2 { "By stimulus" }
+                (table(&caption, &columns, &rows))
+                @if report.views.left_out > 0 {
+                    p class="note" {
+                        "The first " (MAX_VIEWS) " stimuli are shown; " (report.views.left_out) " more are in the mean only. A report can be made of them by name."
+                    }
+                }
+            }
+        }
+    }
+}
+
+fn stimulus_row(view: &View, quantity: Quantity<'_>, decimals: Option<usize>) -> Vec<Field> {
+    let pairs = view.values.len();
+    let count = |number: usize| Field::number(numbers::count(number as u64), number as f64);
+    let mut fields = vec![Field::words(&view.title), count(pairs)];
+    let spread = Spread::of(&view.values);
+    if quantity.is_bit() {
+        let within = view.values.iter().filter(|&&value| value == 1.0).count();
+        fields.push(count(within));
+        fields.push(spread.map_or_else(Field::none, |spread| {
+            let share = spread.mean;
+            Field::number(format!("{} %", numbers::fixed(share * 100.0, 1)), share)
+        }));
+        return fields;
+    }
+    let of = |pick: fn(&Spread) -> Option<f64>| {
+        let number = spread.as_ref().and_then(pick);
+        number.map_or_else(Field::none, |value| {
+            Field::number(numbers::aligned(value, decimals), value)
+        })
+    };
+    fields.extend([
+        of(|s| Some(s.mean)),
+        of(|s| s.deviation),
+        of(|s| Some(s.least)),
+        of(|s| Some(s.greatest)),
+    ]);
+    fields
+}
+
+/// One line for each number of a pair, where there are more than a score with its similarity.
+pub(crate) fn by_output(report: &Report<'_>) -> Markup {
+    let outputs = report.file.outputs();
+    let known = ["score", "similarity", "within"];
+    if outputs
+        .iter()
+        .all(|output| known.contains(&output.name.as_str()))
+    {
+        return html! {};
+    }
+    let rows: Vec<Vec<Field>> = outputs
+        .iter()
+        .enumerate()
+        .map(|(at, output)| {
+            let values = report
+                .file
+                .rows()
+                .filter_map(|row| row.values.get(at)?.number());
+            let values: Vec<f64> = values.collect();
+            let spread = Spread::of(&values);
+            let count = values.len();
             let mut fields = vec![
-                Field::words(&view.title),
-                Field::number(
-                    numbers::count(view.values.len() as u64),
-                    view.values.len() as f64,
-                ),
+                Field::words(&output.name),
+                Field::number(numbers::count(count as u64), count as f64),
             ];
-            let spread = Spread::of(&view.values);
-            let of = |pick: fn(&Spread) -> Option<f64>| {
-                let number = spread.as_ref().and_then(pick);
-                number.map_or_else(Field::none, |value| {
-                    Field::number(numbers::fixed(value, 3), value)
+            let picks: [fn(&Spread) -> Option<f64>; 4] = [
+                |s| Some(s.mean),
+                |s| s.deviation,
+                |s| Some(s.least),
+                |s| Some(s.greatest),
+            ];
+            fields.extend(picks.map(|pick| {
+                let found = spread.as_ref().and_then(|s| Some((pick(s)?, s.decimals)));
+                found.map_or_else(Field::none, |(value, decimals)| {
+                    Field::number(numbers::aligned(value, decimals), value)
                 })
-            };
-            fields.extend([
-                of(|s| Some(s.mean)),
-                of(|s| s.deviation),
-                of(|s| Some(s.least)),
-                of(|s| Some(s.greatest)),
-            ]);
+            }));
             fields
         })
         .collect();
     let columns = [
-        Column::Words("stimulus"),
+        Column::Words("number"),
         Column::Numbers("pairs"),
         Column::Numbers("mean"),
         Column::Numbers("standard deviation"),
@@ -240,16 +334,9 @@ pub(crate) fn by_stimulus(report: &Report<'_>) -> Markup {
         Column::Numbers("greatest"),
     ];
     html! {
-        @if views.len() > 1 {
-            section {
-                h2 { "By stimulus" }
-                (table(&format!("Spread of {} by stimulus", report.views.quantity.name()), &columns, &rows))
-                @if report.views.left_out > 0 {
-                    p class="note" {
-                        "The first " (MAX_VIEWS) " stimuli are shown; " (report.views.left_out) " more are in the mean alone. --stimulus NAME shows others."
-                    }
-                }
-            }
+        section {
+            h2 { "All numbers of a pair" }
+            (table("Spread of each number over all pairs", &columns, &rows))
         }
     }
 }

@@ -1,7 +1,9 @@
-//! The heat map as SVG: cells, ids, dendrograms and the scale.
+//! The heat map as SVG: tiles, ids, dendrograms and the scale.
 //!
-//! The cells are one picture within the drawing, whatever their number; a browser would not survive a quarter of a million
-//! rectangles. Lines and words around it are SVG.
+//! The tiles are one picture within the drawing, whatever their number; a browser would not survive a quarter of a million
+//! rectangles. Lines and words around it are SVG. A phone gets a second, narrow drawing of the same picture.
+
+mod layout;
 
 use super::clustering::{self, Tree};
 use super::encoded::base64;
@@ -9,6 +11,7 @@ use super::matrix::{Matrix, Quantity};
 use super::numbers;
 use super::picture;
 use super::scale::{Scale, color, hex};
+use layout::{Layout, Legend, SLANT_TILE, TREE, font_size};
 use maud::{Markup, html};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -18,36 +21,20 @@ pub(crate) struct HeatMap<'a> {
     pub(crate) matrix: &'a Matrix,
     pub(crate) rows: Tree,
     pub(crate) columns: Tree,
-    pub(crate) quantity: Quantity,
+    pub(crate) quantity: Quantity<'a>,
     pub(crate) scale: &'a Scale,
+    /// What the two cohorts are called.
+    pub(crate) names: &'a [String; 2],
 }
-
-/// Where everything stands in the drawing.
-pub(crate) struct Layout {
-    pub(crate) left: f64,
-    pub(crate) top: f64,
-    pub(crate) cell: [f64; 2],
-    cells: [f64; 2],
-    label_room: [f64; 2],
-    labels: [bool; 2],
-    width: f64,
-    height: f64,
-}
-
-const ROOM: f64 = 600.0;
-const MAX_CELL: f64 = 72.0;
-const TREE: f64 = 64.0;
-const LEGEND: f64 = 92.0;
-
-/// The smallest cell that an id fits beside.
-const LABEL_CELL: f64 = 9.0;
-
-/// The most characters of an id in the drawing; the tables have all.
-const LABEL_CHARACTERS: usize = 22;
 
 impl<'a> HeatMap<'a> {
     /// Clusters both sides.
-    pub(crate) fn new(matrix: &'a Matrix, quantity: Quantity, scale: &'a Scale) -> Self {
+    pub(crate) fn new(
+        matrix: &'a Matrix,
+        quantity: Quantity<'a>,
+        scale: &'a Scale,
+        names: &'a [String; 2],
+    ) -> Self {
         let square = matrix.within_one_cohort(quantity).ok();
         let columns = match &square {
             // One cohort with itself: both sides in the same order, so that the diagonal is one.
@@ -61,6 +48,7 @@ impl<'a> HeatMap<'a> {
             rows,
             quantity,
             scale,
+            names,
         }
     }
 
@@ -69,27 +57,54 @@ impl<'a> HeatMap<'a> {
         self.rows.is_by_means() || self.columns.is_by_means()
     }
 
-    /// The cells alone.
+    /// The tiles only.
     pub(crate) fn write_png(&self, out: &mut dyn Write) -> io::Result<()> {
         picture::write(self.matrix, [&self.rows, &self.columns], self.scale, out)
     }
 
-    pub(crate) fn layout(&self) -> Layout {
-        Layout::new(self.matrix)
-    }
-
-    /// The drawing. `ids` tells the parts of several drawings on one page apart.
+    /// The wide drawing. `ids` tells the parts of several drawings on one page apart.
     pub(crate) fn svg(&self, ids: &str, title: &str) -> io::Result<Markup> {
-        let layout = self.layout();
+        let layout = Layout::wide(self.matrix, self.names);
         let mut picture = Vec::new();
         self.write_png(&mut picture)?;
         let picture = format!("data:image/png;base64,{}", base64(&picture));
-        let [wide, high] = layout.cells;
-        let (left, top) = (layout.left, layout.top);
+        let [wide, high] = layout.tiles;
         let smooth = self.matrix.rows().max(self.matrix.columns()) > 300;
-        Ok(html! {
+        let tiles = html! {
+            image class="tiles" id=(format!("{ids}-tiles")) x=(n(layout.left)) y=(n(layout.top)) width=(n(wide)) height=(n(high))
+                preserveAspectRatio="none" image-rendering=(if smooth { "auto" } else { "pixelated" }) href=(picture) {}
+        };
+        Ok(self.drawing(&layout, ids, title, &tiles))
+    }
+
+    /// The narrow drawing, on the same page as the wide one, whose tiles it shows.
+    pub(crate) fn narrow_svg(&self, ids: &str, title: &str) -> Markup {
+        let (wide, layout) = (
+            Layout::wide(self.matrix, self.names),
+            Layout::narrow(self.matrix),
+        );
+        let scale = [0, 1].map(|axis| layout.tiles[axis] / wide.tiles[axis].max(f64::MIN_POSITIVE));
+        let place = format!(
+            "translate({} {}) scale({:.5} {:.5}) translate({} {})",
+            n(layout.left),
+            n(layout.top),
+            scale[0],
+            scale[1],
+            n(-wide.left),
+            n(-wide.top)
+        );
+        let tiles = html! { use class="tiles" href=(format!("#{ids}-tiles")) transform=(place) {} };
+        self.drawing(&layout, &format!("{ids}-narrow"), title, &tiles)
+    }
+
+    fn drawing(&self, layout: &Layout, ids: &str, title: &str, tiles: &Markup) -> Markup {
+        let [wide, high] = layout.tiles;
+        let (left, top) = (layout.left, layout.top);
+        let has_trees = matches!(layout.legend, Legend::Right(_));
+        html! {
             svg xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {:.0} {:.0}", layout.width, layout.height))
                 width=(format!("{:.0}", layout.width)) height=(format!("{:.0}", layout.height))
+                data-left=(n(left)) data-top=(n(top)) data-wide=(n(layout.tile[0])) data-high=(n(layout.tile[1]))
                 role="img" aria-labelledby=(format!("{ids}-title {ids}-desc")) font-family="system-ui, sans-serif" {
                 title id=(format!("{ids}-title")) { (title) }
                 desc id=(format!("{ids}-desc")) { (self.in_words()) }
@@ -98,25 +113,22 @@ impl<'a> HeatMap<'a> {
                         rect width="6" height="6" fill="#8884" {}
                         path d="M0 6L6 0" stroke="#888" stroke-width="1" {}
                     }
-                    linearGradient id=(format!("{ids}-ramp")) x1="0" y1="1" x2="0" y2="0" {
-                        @for step in 0..=16_u8 {
-                            stop offset=(format!("{}%", f64::from(step) * 6.25)) stop-color=(hex(self.scale_color(step))) {}
-                        }
-                    }
+                    (self.ramp(layout, ids))
                 }
                 @if self.matrix.missing > 0 {
                     rect x=(n(left)) y=(n(top)) width=(n(wide)) height=(n(high)) fill=(format!("url(#{ids}-none)")) {}
                 }
-                image class="cells" x=(n(left)) y=(n(top)) width=(n(wide)) height=(n(high)) preserveAspectRatio="none"
-                    image-rendering=(if smooth { "auto" } else { "pixelated" }) href=(picture) {}
+                (tiles)
                 rect x=(n(left)) y=(n(top)) width=(n(wide)) height=(n(high)) fill="none" stroke="currentColor" stroke-opacity="0.4" {}
-                (self.gaps(&layout))
-                (self.numbers(&layout))
-                path class="tree" fill="none" stroke="currentColor" stroke-opacity="0.65" stroke-width=(n((layout.cell[0].min(layout.cell[1]) * 0.4).clamp(0.3, 1.0))) d=(self.trees(&layout)) {}
-                (self.labels(&layout))
-                (self.legend(&layout, ids))
+                (self.gaps(layout))
+                (self.numbers(layout))
+                @if has_trees {
+                    path class="tree" fill="none" stroke="currentColor" stroke-opacity="0.65" stroke-width=(n((layout.tile[0].min(layout.tile[1]) * 0.4).clamp(0.3, 1.0))) d=(self.trees(layout)) {}
+                }
+                (self.labels(layout))
+                (self.legend(layout, ids))
             }
-        })
+        }
     }
 
     fn in_words(&self) -> String {
@@ -134,32 +146,49 @@ impl<'a> HeatMap<'a> {
             "by average-linkage clustering"
         };
         format!(
-            "Heat map of {}: {rows} rows of A by {columns} columns of B{range}. Lines are ordered {order}. A table with the same numbers follows.",
-            self.quantity.name()
+            "Heat map of {}: {rows} rows of {} by {columns} columns of {}{range}. Lines are ordered {order}. A table with the same numbers follows.",
+            self.quantity.name,
+            cut(&self.names[0]),
+            cut(&self.names[1])
         )
     }
 
-    fn scale_color(&self, sixteenth: u8) -> [u8; 3] {
+    /// The colours of the scale, from its least to its greatest number.
+    fn ramp(&self, layout: &Layout, ids: &str) -> Markup {
         let ticks = &self.scale.ticks;
         let (least, greatest) = match (ticks.first(), ticks.last()) {
             (Some(least), Some(greatest)) => (*least, *greatest),
             _ => (0.0, 1.0),
         };
-        let part = f64::from(sixteenth) / 16.0;
-        self.scale.color(least * (1.0 - part) + greatest * part)
+        let color = |step: u8| {
+            let part = f64::from(step) / 16.0;
+            hex(self.scale.color(least * (1.0 - part) + greatest * part))
+        };
+        // Upwards, or to the right.
+        let end = match layout.legend {
+            Legend::Right(_) => ["0", "1", "0", "0"],
+            Legend::Below(_) => ["0", "0", "1", "0"],
+        };
+        html! {
+            linearGradient id=(format!("{ids}-ramp")) x1=(end[0]) y1=(end[1]) x2=(end[2]) y2=(end[3]) {
+                @for step in 0..=16_u8 {
+                    stop offset=(format!("{}%", f64::from(step) * 6.25)) stop-color=(color(step)) {}
+                }
+            }
+        }
     }
 
-    /// Fine lines between cells that are large enough.
+    /// Fine lines between tiles that are large enough.
     fn gaps(&self, layout: &Layout) -> Markup {
-        let [cell_wide, cell_high] = layout.cell;
-        let [wide, high] = layout.cells;
+        let [tile_wide, tile_high] = layout.tile;
+        let [wide, high] = layout.tiles;
         let mut path = String::new();
-        if cell_wide.min(cell_high) >= 12.0 {
+        if tile_wide.min(tile_high) >= 12.0 {
             for column in 1..self.matrix.columns() {
                 let _ = write!(
                     path,
                     "M{} {}v{}",
-                    n(layout.left + cell_wide * column as f64),
+                    n(layout.left + tile_wide * column as f64),
                     n(layout.top),
                     n(high)
                 );
@@ -169,7 +198,7 @@ impl<'a> HeatMap<'a> {
                     path,
                     "M{} {}h{}",
                     n(layout.left),
-                    n(layout.top + cell_high * row as f64),
+                    n(layout.top + tile_high * row as f64),
                     n(wide)
                 );
             }
@@ -181,10 +210,10 @@ impl<'a> HeatMap<'a> {
         }
     }
 
-    /// The numbers themselves, where cells have room for them.
+    /// The numbers themselves, where tiles have room for them.
     fn numbers(&self, layout: &Layout) -> Markup {
-        let [wide, high] = layout.cell;
-        let fits = wide >= 34.0 && high >= 18.0 && self.quantity != Quantity::Within;
+        let [wide, high] = layout.tile;
+        let fits = wide >= 32.0 && high >= 16.0 && !self.quantity.is_bit();
         let decimals = numbers::decimals(self.matrix.known()).min(2);
         html! {
             @if fits {
@@ -204,23 +233,25 @@ impl<'a> HeatMap<'a> {
     }
 
     fn labels(&self, layout: &Layout) -> Markup {
-        let [wide, high] = layout.cell;
-        let size = |cell: f64| n((cell * 0.8).clamp(7.5, 13.0));
-        let right = layout.left + layout.cells[0] + 8.0;
-        let below = layout.top + layout.cells[1] + 8.0;
-        // Slanted words are easier to read, but need wider cells.
-        let angle = if wide >= 24.0 { -40 } else { -90 };
+        let [wide, high] = layout.tile;
+        let cut = |id: &str| cut_to(id, layout.characters);
+        let below = layout.top + layout.tiles[1] + 8.0;
+        let angle = if wide >= SLANT_TILE { -40 } else { -90 };
+        let (row_x, anchor) = match layout.legend {
+            Legend::Right(_) => (layout.left + layout.tiles[0] + 8.0, "start"),
+            Legend::Below(_) => (layout.left - 6.0, "end"),
+        };
         html! {
             g fill="currentColor" {
                 @if layout.labels[0] {
-                    g class="rows" font-size=(size(high)) {
+                    g class="rows" font-size=(n(font_size(high).min(12.5))) text-anchor=(anchor) {
                         @for (down, &row) in self.rows.order.iter().enumerate() {
-                            text x=(n(right)) y=(n(layout.top + high * (down as f64 + 0.5))) dominant-baseline="central" { (cut(&self.matrix.a[row])) }
+                            text x=(n(row_x)) y=(n(layout.top + high * (down as f64 + 0.5))) dominant-baseline="central" { (cut(&self.matrix.a[row])) }
                         }
                     }
                 }
                 @if layout.labels[1] {
-                    g class="columns" font-size=(size(wide)) text-anchor="end" {
+                    g class="columns" font-size=(n(font_size(wide).min(12.5))) text-anchor="end" {
                         @for (across, &column) in self.columns.order.iter().enumerate() {
                             @let x = layout.left + wide * (across as f64 + 0.5);
                             text transform=(format!("translate({} {}) rotate({angle})", n(x), n(below + 2.0))) dominant-baseline="central" { (cut(&self.matrix.b[column])) }
@@ -228,44 +259,79 @@ impl<'a> HeatMap<'a> {
                     }
                 }
                 g font-size="12" font-weight="600" {
-                    text x=(n(right)) y=(n(layout.top - 10.0)) { "A ↓" }
-                    text x=(n(right)) y=(n(below + 12.0)) { "← B" }
+                    @match layout.legend {
+                        Legend::Right(_) => {
+                            text x=(n(row_x)) y=(n(layout.top - 10.0)) { (cut(&self.names[0])) " ↓" }
+                            text x=(n(row_x)) y=(n(below + 12.0)) { "← " (cut(&self.names[1])) }
+                        }
+                        Legend::Below(_) => {
+                            text x="2" y="14" { "Rows: " (cut_to(&self.names[0], 40)) }
+                            text x="2" y="31" { "Columns: " (cut_to(&self.names[1], 40)) }
+                        }
+                    }
                 }
             }
         }
     }
 
     fn legend(&self, layout: &Layout, ids: &str) -> Markup {
-        let left = layout.left + layout.cells[0] + layout.label_room[0] + 18.0;
-        let high = layout.cells[1].clamp(90.0, 220.0);
-        let top = layout.top;
         // The mean over stimuli of yes and no has numbers between the two.
-        let bits = self.quantity == Quantity::Within
+        let bits = self.quantity.is_bit()
             && self
                 .matrix
                 .known()
                 .all(|value| value == 0.0 || value == 1.0);
         let alike = self.quantity.alike().filter(|_| !bits);
+        let name = match self.quantity.is_bit() {
+            true => "within",
+            false => self.quantity.name,
+        };
         html! {
             g class="legend" fill="currentColor" font-size="12" {
-                @if bits {
-                    @for (at, (value, word)) in [(1.0, "yes"), (0.0, "no")].into_iter().enumerate() {
-                        @let y = top + 24.0 * at as f64;
-                        rect x=(n(left)) y=(n(y)) width="14" height="14" fill=(hex(self.scale.color(value))) {}
-                        text x=(n(left + 22.0)) y=(n(y + 11.5)) { (word) }
+                @match layout.legend {
+                    Legend::Right(left) => {
+                        text x=(n(left)) y=(n(layout.top - 24.0)) font-weight="600" { (cut_to(name, 14)) }
+                        @if alike.is_some() {
+                            text x=(n(left)) y=(n(layout.top - 10.0)) font-size="10.5" { "bright: alike" }
+                        }
+                        @if bits { (yes_and_no(self.scale, [left, layout.top], [0.0, 24.0])) }
+                        @else { (self.upright(left, layout, ids)) }
                     }
-                } @else {
-                    rect x=(n(left)) y=(n(top)) width="14" height=(n(high)) fill=(format!("url(#{ids}-ramp)")) {}
-                    @for &tick in &self.scale.ticks {
-                        @let y = top + high * (1.0 - self.scale.place(tick));
-                        path d=(format!("M{} {}h5", n(left + 14.0), n(y))) stroke="currentColor" {}
-                        text x=(n(left + 23.0)) y=(n(y)) dominant-baseline="central" { (numbers::short(tick)) }
+                    Legend::Below(top) => {
+                        text x=(n(layout.left)) y=(n(top)) {
+                            tspan font-weight="600" { (cut_to(name, 20)) }
+                            @if alike.is_some() { tspan font-size="11" { "  bright: alike" } }
+                        }
+                        @if bits { (yes_and_no(self.scale, [layout.left, top + 12.0], [70.0, 0.0])) }
+                        @else { (self.lying(top + 10.0, layout, ids)) }
                     }
                 }
-                text x=(n(left)) y=(n(top - 24.0)) font-weight="600" { (self.quantity.name().split(' ').next().unwrap_or_default()) }
-                @if alike.is_some() {
-                    text x=(n(left)) y=(n(top - 10.0)) font-size="10.5" { "bright: alike" }
-                }
+            }
+        }
+    }
+
+    /// The scale from bottom to top.
+    fn upright(&self, left: f64, layout: &Layout, ids: &str) -> Markup {
+        let (top, high) = (layout.top, layout.tiles[1].clamp(90.0, 220.0));
+        html! {
+            rect x=(n(left)) y=(n(top)) width="14" height=(n(high)) fill=(format!("url(#{ids}-ramp)")) {}
+            @for &tick in &self.scale.ticks {
+                @let y = top + high * (1.0 - self.scale.place(tick));
+                path d=(format!("M{} {}h5", n(left + 14.0), n(y))) stroke="currentColor" {}
+                text x=(n(left + 23.0)) y=(n(y)) dominant-baseline="central" { (numbers::short(tick)) }
+            }
+        }
+    }
+
+    /// The scale from left to right.
+    fn lying(&self, top: f64, layout: &Layout, ids: &str) -> Markup {
+        let (left, wide) = (layout.left, layout.width - layout.left - 16.0);
+        html! {
+            rect x=(n(left)) y=(n(top)) width=(n(wide)) height="12" fill=(format!("url(#{ids}-ramp)")) {}
+            @for &tick in &self.scale.ticks {
+                @let x = left + wide * self.scale.place(tick);
+                path d=(format!("M{} {}v5", n(x), n(top + 12.0))) stroke="currentColor" {}
+                text x=(n(x)) y=(n(top + 30.0)) text-anchor="middle" { (numbers::short(tick)) }
             }
         }
     }
@@ -273,7 +339,7 @@ impl<'a> HeatMap<'a> {
     /// Both dendrograms in one path.
     fn trees(&self, layout: &Layout) -> String {
         let mut path = String::new();
-        let [wide, high] = layout.cell;
+        let [wide, high] = layout.tile;
         branches(&self.rows, |[from, to], [near, far, height]| {
             let x = |height: f64| n(layout.left - 6.0 - height * (TREE - 10.0));
             let y = |at: f64| n(layout.top + (at + 0.5) * high);
@@ -324,54 +390,28 @@ fn branches(tree: &Tree, mut draw: impl FnMut([f64; 2], [f64; 3])) {
     }
 }
 
-impl Layout {
-    fn new(matrix: &Matrix) -> Self {
-        let size = |lines: usize| (ROOM / lines.max(1) as f64).min(MAX_CELL);
-        let (wide, high) = (size(matrix.columns()), size(matrix.rows()));
-        // Few long lines are not stretched to ribbons.
-        let wide = wide.min((4.0 * high).max(16.0));
-        let high = high.min((4.0 * wide).max(16.0));
-        let cells = [wide * matrix.columns() as f64, high * matrix.rows() as f64];
-        let labels = [high >= LABEL_CELL, wide >= LABEL_CELL];
-        let room = |ids: &[String], cell: f64| {
-            let longest = ids
-                .iter()
-                .map(|id| cut(id).chars().count())
-                .max()
-                .unwrap_or(0);
-            longest as f64 * (cell * 0.8).clamp(7.5, 13.0) * 0.6 + 16.0
-        };
-        let right = if labels[0] {
-            room(&matrix.a, high)
-        } else {
-            30.0
-        };
-        let below = match labels[1] {
-            true if wide >= 24.0 => room(&matrix.b, wide) * 0.7 + 14.0,
-            true => room(&matrix.b, wide) + 6.0,
-            false => 24.0,
-        };
-        let (left, top) = (TREE + 12.0, TREE + 8.0);
-        Self {
-            left,
-            top,
-            cell: [wide, high],
-            cells,
-            label_room: [right, below],
-            labels,
-            width: left + cells[0] + right + LEGEND,
-            height: top + cells[1].max(100.0) + below,
+/// The colours of yes and no, each a step from the one before.
+fn yes_and_no(scale: &Scale, [x, y]: [f64; 2], [right, down]: [f64; 2]) -> Markup {
+    html! {
+        @for (at, (value, word)) in [(1.0, "yes"), (0.0, "no")].into_iter().enumerate() {
+            @let (x, y) = (x + right * at as f64, y + down * at as f64);
+            rect x=(n(x)) y=(n(y)) width="14" height="14" fill=(hex(scale.color(value))) {}
+            text x=(n(x + 22.0)) y=(n(y + 11.5)) { (word) }
         }
     }
 }
 
-/// An id as it fits into a drawing.
+/// An id or a name as it fits into a drawing or the head of a table.
 pub(crate) fn cut(id: &str) -> String {
+    cut_to(id, 22)
+}
+
+fn cut_to(id: &str, characters: usize) -> String {
     let clean = crate::table::printable(id);
-    if clean.chars().count() <= LABEL_CHARACTERS {
+    if clean.chars().count() <= characters {
         return clean;
     }
-    let start: String = clean.chars().take(LABEL_CHARACTERS - 1).collect();
+    let start: String = clean.chars().take(characters.saturating_sub(1)).collect();
     format!("{start}…")
 }
 

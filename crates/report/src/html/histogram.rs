@@ -4,6 +4,7 @@ use super::matrix::{Quantity, range};
 use super::numbers;
 use super::scale::{Scale, hex};
 use super::table::{Column, Field, folded, table};
+use super::view::View;
 use maud::{Markup, html};
 
 /// How many numbers fall between two bounds.
@@ -28,6 +29,8 @@ pub(crate) struct Spread {
     pub(crate) median: f64,
     pub(crate) least: f64,
     pub(crate) greatest: f64,
+    /// The decimals that mean, deviation and median have in common.
+    pub(crate) decimals: Option<usize>,
 }
 
 impl Spread {
@@ -53,6 +56,7 @@ impl Spread {
             median,
             least,
             greatest,
+            decimals: numbers::spread_decimals([least, greatest].into_iter()),
         })
     }
 }
@@ -101,11 +105,21 @@ pub(crate) fn bins(values: &[f64]) -> Vec<Bin> {
 }
 
 /// The figure with its table.
-pub(crate) fn figure(values: &[f64], quantity: Quantity, scale: &Scale, id: &str) -> Markup {
-    let Some(spread) = Spread::of(values) else {
+pub(crate) fn figure(view: &View, quantity: Quantity<'_>, scale: &Scale, id: &str) -> Markup {
+    // In the mean over stimuli these are the numbers that the heat map shows, and not those of single stimuli: they are
+    // narrower, and so is their scale.
+    let values = match view.mean && !quantity.is_bit() {
+        true => view.drawn(),
+        false => view.values.clone(),
+    };
+    let Some(spread) = Spread::of(&values) else {
         return html! {};
     };
-    let words = if quantity == Quantity::Within {
+    let pairs = match view.mean {
+        true => numbers::counted(values.len(), "mean"),
+        false => numbers::counted(values.len(), "pair"),
+    };
+    let words = if quantity.is_bit() {
         let within = values.iter().filter(|&&value| value == 1.0).count();
         format!(
             "{} of {} are within the threshold ({} %).",
@@ -114,14 +128,14 @@ pub(crate) fn figure(values: &[f64], quantity: Quantity, scale: &Scale, id: &str
             numbers::fixed(spread.mean * 100.0, 1)
         )
     } else {
+        let shown = |number: f64| numbers::aligned(number, spread.decimals);
         let deviation = spread.deviation.map_or_else(String::new, |deviation| {
-            format!(", standard deviation {}", numbers::short(deviation))
+            format!(", standard deviation {}", shown(deviation))
         });
         format!(
-            "{}: mean {}{deviation}, median {}, from {} to {}.",
-            numbers::counted(values.len(), "pair"),
-            numbers::short(spread.mean),
-            numbers::short(spread.median),
+            "{pairs}: mean {}{deviation}, median {}, from {} to {}.",
+            shown(spread.mean),
+            shown(spread.median),
             numbers::short(spread.least),
             numbers::short(spread.greatest)
         )
@@ -130,8 +144,8 @@ pub(crate) fn figure(values: &[f64], quantity: Quantity, scale: &Scale, id: &str
         figure class="histogram" {
             h3 { "Distribution" }
             p { (words) }
-            @if quantity != Quantity::Within {
-                @let bins = bins(values);
+            @if !quantity.is_bit() {
+                @let bins = bins(&values);
                 (drawing(&bins, &spread, quantity, scale, id))
                 (as_table(&bins, quantity))
             }
@@ -139,7 +153,13 @@ pub(crate) fn figure(values: &[f64], quantity: Quantity, scale: &Scale, id: &str
     }
 }
 
-fn drawing(bins: &[Bin], spread: &Spread, quantity: Quantity, scale: &Scale, id: &str) -> Markup {
+fn drawing(
+    bins: &[Bin],
+    spread: &Spread,
+    quantity: Quantity<'_>,
+    scale: &Scale,
+    id: &str,
+) -> Markup {
     let from = bins.first().map_or(0.0, |bin| bin.from);
     let to = bins.last().map_or(1.0, |bin| bin.to);
     let span = (to - from).max(f64::MIN_POSITIVE);
@@ -159,7 +179,7 @@ fn drawing(bins: &[Bin], spread: &Spread, quantity: Quantity, scale: &Scale, id:
     html! {
         div class="scroll" tabindex="0" role="region" aria-label="Distribution" {
             svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) width=(WIDTH) height=(HEIGHT) role="img" aria-labelledby=(format!("{id}-title")) {
-                title id=(format!("{id}-title")) { "Histogram of " (quantity.name()) ": the table below has the same numbers" }
+                title id=(format!("{id}-title")) { "Histogram of " (quantity.name) ": the table below has the same numbers" }
                 g class="axis" {
                     @for &count in &counts {
                         path d=(format!("M{LEFT} {:.1}H{:.1}", y(count), WIDTH - RIGHT)) class="grid" {}
@@ -168,7 +188,7 @@ fn drawing(bins: &[Bin], spread: &Spread, quantity: Quantity, scale: &Scale, id:
                     @for &tick in &ticks {
                         text x=(format!("{:.1}", x(tick))) y=(floor + 18.0) text-anchor="middle" { (numbers::short(tick)) }
                     }
-                    text x=(format!("{:.1}", (LEFT + WIDTH) / 2.0)) y=(HEIGHT - 6.0) text-anchor="middle" { (quantity.name()) }
+                    text x=(format!("{:.1}", (LEFT + WIDTH) / 2.0)) y=(HEIGHT - 6.0) text-anchor="middle" { (quantity.name) }
                     text transform=(format!("translate(12 {:.1}) rotate(-90)", f64::midpoint(TOP, floor))) text-anchor="middle" { "pairs" }
                 }
                 @for bin in bins {
@@ -180,13 +200,15 @@ fn drawing(bins: &[Bin], spread: &Spread, quantity: Quantity, scale: &Scale, id:
                     }
                 }
                 path class="mean" d=(format!("M{:.1} {TOP}V{floor}", x(spread.mean))) {}
-                text class="mean" x=(format!("{:.1}", x(spread.mean) + 5.0)) y=(TOP + 8.0) { "mean " (numbers::short(spread.mean)) }
+                @let late = x(spread.mean) > WIDTH * 0.75;
+                text class="mean" x=(format!("{:.1}", x(spread.mean) + if late { -5.0 } else { 5.0 })) y=(TOP + 8.0)
+                    text-anchor=(if late { "end" } else { "start" }) { "mean " (numbers::aligned(spread.mean, spread.decimals)) }
             }
         }
     }
 }
 
-fn as_table(bins: &[Bin], quantity: Quantity) -> Markup {
+fn as_table(bins: &[Bin], quantity: Quantity<'_>) -> Markup {
     let rows: Vec<Vec<Field>> = bins
         .iter()
         .map(|bin| {
@@ -196,7 +218,7 @@ fn as_table(bins: &[Bin], quantity: Quantity) -> Markup {
             ]
         })
         .collect();
-    let columns = [Column::Words(quantity.name()), Column::Numbers("pairs")];
+    let columns = [Column::Words(quantity.name), Column::Numbers("pairs")];
     folded(
         "Distribution as a table",
         &table("Distribution", &columns, &rows),

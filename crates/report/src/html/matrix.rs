@@ -1,7 +1,8 @@
 //! The answers as a matrix: one side's ids down, the other's across.
 
-use crate::result_file::{Answer, ResultFile};
+use crate::result_file::{ResultFile, Row};
 use std::collections::{BTreeSet, HashMap};
+use veilpath_protocol::{OutputKind, Value};
 
 /// The most cells of a matrix. A file has a cell for each pair unless its pairs are scattered, so that this is about the
 /// largest file that is read at all.
@@ -13,15 +14,16 @@ pub(crate) const MAX_LINES: usize = 16_000;
 /// Two numbers that ought to be equal may differ by this much of their size.
 const TOLERANCE: f64 = 1e-9;
 
-/// What is drawn.
+/// What is drawn: one output of every pair.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Quantity {
-    /// From 0 to 1, and 1 is most alike.
-    Similarity,
-    /// The metric's own number; whether the smaller or the greater is more alike is known from the metric's name.
-    Score(Option<Alike>),
-    /// 1 where a pair is within the threshold, else 0.
-    Within,
+pub(crate) struct Quantity<'a> {
+    /// Which of the values of a pair it is.
+    output: usize,
+    /// Its name, for headings.
+    pub(crate) name: &'a str,
+    pub(crate) kind: OutputKind,
+    /// The output that is shown in the tables next to it, and its name.
+    beside: Option<(usize, &'a str)>,
 }
 
 /// Which numbers mean that two scanpaths are alike.
@@ -33,59 +35,80 @@ pub(crate) enum Alike {
     Greater,
 }
 
-impl Quantity {
-    /// What a file has to offer: similarities where every pair has one, else scores.
-    pub(crate) fn of(file: &ResultFile) -> Self {
-        let mut all_similar = true;
-        for row in &file.rows {
-            match row.answer {
-                Answer::Within(_) => return Quantity::Within,
-                Answer::Score { similarity, .. } => all_similar &= similarity.is_some(),
-            }
-        }
-        if all_similar {
-            return Quantity::Similarity;
-        }
-        let metric = file.spec.as_ref().and_then(|spec| spec.get("metric"));
-        let name = metric.and_then(|metric| metric.get("name")?.as_str());
-        Quantity::Score(match name {
-            Some("levenshtein") => Some(Alike::Smaller),
-            // With rewards it is maximised, under the same name.
-            Some("needleman-wunsch") => match metric.and_then(|metric| metric.get("match")) {
-                Some(_) => Some(Alike::Greater),
-                None => Some(Alike::Smaller),
+impl<'a> Quantity<'a> {
+    /// The output to draw: the first from 0 to 1 that every pair has, else the first that says what is alike, else the first.
+    pub(crate) fn of(file: &'a ResultFile) -> Self {
+        let outputs = file.outputs();
+        let complete = |&output: &usize| {
+            let value = |row: Row<'_>| row.values.get(output).copied();
+            file.rows().all(|row| value(row) != Some(Value::Missing))
+        };
+        let of_kind = |fits: fn(OutputKind) -> bool| {
+            (0..outputs.len()).find(move |&at| fits(outputs[at].kind))
+        };
+        let output = of_kind(|kind| kind == OutputKind::Fraction)
+            .filter(complete)
+            .or_else(|| of_kind(|kind| kind != OutputKind::Number && kind != OutputKind::Fraction))
+            .unwrap_or_default();
+        let name = |at: usize| outputs.get(at).map_or("", |output| output.name.as_str());
+        Self {
+            output,
+            name: match outputs.get(output).map(|output| output.kind) {
+                Some(OutputKind::Bit) => "within the threshold",
+                _ => name(output),
             },
-            Some("smith-waterman" | "scanmatch") => Some(Alike::Greater),
-            _ => None,
-        })
+            kind: outputs
+                .get(output)
+                .map_or(OutputKind::Number, |output| output.kind),
+            beside: (output > 0).then(|| (0, name(0))),
+        }
     }
 
-    /// The number of an answer.
-    pub(crate) fn value(self, answer: Answer) -> f64 {
-        match answer {
-            Answer::Score { score, similarity } => match self {
-                Quantity::Similarity => similarity.unwrap_or(score),
-                Quantity::Score(_) | Quantity::Within => score,
-            },
-            Answer::Within(within) => f64::from(u8::from(within)),
-        }
+    /// The number of a pair; a bit is 1 or 0.
+    pub(crate) fn value(self, row: Row<'_>) -> Option<f64> {
+        number(*row.values.get(self.output)?)
+    }
+
+    /// The number that is shown next to it.
+    pub(crate) fn value_beside(self, row: Row<'_>) -> Option<f64> {
+        number(*row.values.get(self.beside?.0)?)
+    }
+
+    /// The name of the number that is shown next to it.
+    pub(crate) fn name_beside(self) -> &'a str {
+        self.beside.map_or("", |(_, name)| name)
+    }
+
+    pub(crate) fn is_bit(self) -> bool {
+        self.kind == OutputKind::Bit
     }
 
     /// Which numbers are more alike.
     pub(crate) fn alike(self) -> Option<Alike> {
-        match self {
-            Quantity::Similarity | Quantity::Within => Some(Alike::Greater),
-            Quantity::Score(alike) => alike,
+        match self.kind {
+            OutputKind::Similarity | OutputKind::Fraction | OutputKind::Bit => Some(Alike::Greater),
+            OutputKind::Distance => Some(Alike::Smaller),
+            OutputKind::Number => None,
         }
     }
 
-    /// Its name, for headings.
-    pub(crate) fn name(self) -> &'static str {
-        match self {
-            Quantity::Similarity => "similarity",
-            Quantity::Score(_) => "score",
-            Quantity::Within => "within the threshold",
+    /// For tests of figures.
+    #[cfg(test)]
+    pub(crate) fn of_kind(kind: OutputKind) -> Self {
+        Self {
+            output: 0,
+            name: "score",
+            kind,
+            beside: None,
         }
+    }
+}
+
+fn number(value: Value) -> Option<f64> {
+    match value {
+        Value::Missing => None,
+        Value::Number(number) => Some(number),
+        Value::Bit(bit) => Some(f64::from(u8::from(bit))),
     }
 }
 
@@ -96,19 +119,23 @@ pub(crate) struct Matrix {
     pub(crate) b: Vec<String>,
     /// Row by row; not a number where there is no pair.
     values: Vec<f64>,
-    /// The scores, where similarities are drawn and the scores are other numbers.
-    scores: Option<Vec<f64>>,
-    /// Cells that are the mean of several pairs.
+    /// The numbers that are shown next to them, where they are others.
+    beside: Option<Vec<f64>>,
+    /// How many pairs each number is of.
+    counts: Vec<u32>,
+    /// Matrix cells that are the mean of several pairs.
     pub(crate) averaged: usize,
+    /// Matrix cells without a pair.
     pub(crate) missing: usize,
 }
 
 /// One pair on its way into a matrix: labels, and the numbers.
+#[derive(Clone, Copy)]
 pub(crate) struct Cell<'a> {
     pub(crate) a: &'a str,
     pub(crate) b: &'a str,
     pub(crate) value: f64,
-    pub(crate) score: f64,
+    pub(crate) beside: Option<f64>,
 }
 
 impl Matrix {
@@ -124,27 +151,28 @@ impl Matrix {
             return None;
         }
         let mut counts = vec![0_u32; size];
-        let (mut values, mut scores) = (vec![0.0; size], vec![0.0; size]);
+        let (mut values, mut beside) = (vec![0.0; size], vec![0.0; size]);
         for cell in cells {
             let index = a.number(cell.a) * b.names.len() + b.number(cell.b);
             counts[index] += 1;
             values[index] += cell.value;
-            scores[index] += cell.score;
+            beside[index] += cell.beside.unwrap_or(cell.value);
         }
         for (index, &count) in counts.iter().enumerate() {
             // No pair gives 0/0, which is not a number.
             values[index] /= f64::from(count);
-            scores[index] /= f64::from(count);
+            beside[index] /= f64::from(count);
         }
-        let same = |(value, score): (&f64, &f64)| value == score || value.is_nan();
-        let scores_differ = !values.iter().zip(&scores).all(same);
+        let same = |(value, other): (&f64, &f64)| value == other || value.is_nan();
+        let differ = !values.iter().zip(&beside).all(same);
         Some(Self {
             averaged: counts.iter().filter(|&&count| count > 1).count(),
             missing: counts.iter().filter(|&&count| count == 0).count(),
             a: a.names.into_iter().map(str::to_string).collect(),
             b: b.names.into_iter().map(str::to_string).collect(),
             values,
-            scores: scores_differ.then_some(scores),
+            beside: differ.then_some(beside),
+            counts,
         })
     }
 
@@ -167,14 +195,19 @@ impl Matrix {
         &self.values[row * self.columns()..(row + 1) * self.columns()]
     }
 
-    /// The score behind a similarity, where the two differ anywhere.
-    pub(crate) fn score(&self, row: usize, column: usize) -> Option<f64> {
-        let score = *self.scores.as_ref()?.get(row * self.columns() + column)?;
-        (!score.is_nan()).then_some(score)
+    /// The number next to it, where the two differ anywhere.
+    pub(crate) fn beside(&self, row: usize, column: usize) -> Option<f64> {
+        let number = *self.beside.as_ref()?.get(row * self.columns() + column)?;
+        (!number.is_nan()).then_some(number)
     }
 
-    pub(crate) fn has_scores(&self) -> bool {
-        self.scores.is_some()
+    pub(crate) fn has_beside(&self) -> bool {
+        self.beside.is_some()
+    }
+
+    /// How many pairs a number is of.
+    pub(crate) fn count(&self, row: usize, column: usize) -> u32 {
+        self.counts[row * self.columns() + column]
     }
 
     /// All numbers that there are.
@@ -190,23 +223,25 @@ impl Matrix {
     /// The other way round.
     pub(crate) fn transposed(&self) -> Self {
         let (rows, columns) = (self.rows(), self.columns());
-        let turn = |values: &[f64]| -> Vec<f64> {
+        fn turn<T: Copy>(values: &[T], [rows, columns]: [usize; 2]) -> Vec<T> {
             (0..rows * columns)
                 .map(|index| values[index % rows * columns + index / rows])
                 .collect()
-        };
+        }
+        let size = [rows, columns];
         Self {
             a: self.b.clone(),
             b: self.a.clone(),
-            values: turn(&self.values),
-            scores: self.scores.as_deref().map(turn),
+            values: turn(&self.values, size),
+            beside: self.beside.as_deref().map(|values| turn(values, size)),
+            counts: turn(&self.counts, size),
             ..*self
         }
     }
 
     /// The matrix as one of dissimilarities of the ids of one cohort, in the order of `a`, or why it is none.
-    pub(crate) fn within_one_cohort(&self, quantity: Quantity) -> Result<Square, NotSquare> {
-        if quantity == Quantity::Within {
+    pub(crate) fn within_one_cohort(&self, quantity: Quantity<'_>) -> Result<Square, NotSquare> {
+        if quantity.is_bit() {
             return Err(NotSquare::Bits);
         }
         let sides = [&self.a, &self.b].map(|ids| ids.iter().collect::<BTreeSet<_>>());
@@ -219,8 +254,8 @@ impl Matrix {
         let alike = quantity.alike().ok_or(NotSquare::UnknownDirection)?;
         let (least, greatest) = self.range().ok_or(NotSquare::Missing)?;
         // A similarity has its own greatest value; a score has the greatest that there is.
-        let top = match quantity {
-            Quantity::Similarity => 1.0,
+        let top = match quantity.kind {
+            OutputKind::Fraction => 1.0,
             _ => greatest,
         };
         let far = |value: f64| match alike {

@@ -5,13 +5,14 @@
 //! | `view`, `matrix` | which pairs are shown together, as a matrix |
 //! | `clustering`, `mds`, `eigen` | the order of lines, and the map |
 //! | `scale`, `picture`, `heat_map`, `histogram`, `scatter`, `scanpaths` | the figures |
-//! | `neighbours`, `table` | the tables: every figure has one that says the same |
-//! | `plan`, `numbers` | the plan and the numbers in words |
+//! | `neighbours`, `answers`, `table` | the tables: every figure has one that says the same |
+//! | `numbers` | numbers in words |
 //! | `figures`, `page`, `page.css`, `page.js`, `encoded`, `image` | the page around them |
 //!
 //! The page loads nothing: a content security policy forbids it, and allows no script but the one that is in it, by its
 //! hash. Ids are escaped wherever they go.
 
+mod answers;
 mod clustering;
 mod eigen;
 mod encoded;
@@ -22,10 +23,9 @@ mod image;
 mod matrix;
 mod mds;
 mod neighbours;
-mod numbers;
+pub(crate) mod numbers;
 mod page;
 mod picture;
-mod plan;
 mod scale;
 mod scanpaths;
 mod scatter;
@@ -41,6 +41,7 @@ use heat_map::HeatMap;
 use maud::html;
 use scale::Scale;
 use std::io::{self, Write};
+use veilpath_protocol::Outcome;
 use view::{View, Views};
 
 /// What goes into a report beside the result file.
@@ -52,18 +53,23 @@ pub struct Options<'a> {
     pub stimuli: &'a [String],
     /// One's own cohort, to be drawn.
     pub own: Option<Own<'a>>,
+    /// The heading of the page.
+    pub title: Option<&'a str>,
+    /// What the two cohorts are called; `None` takes the names of the file.
+    pub names: Option<&'a [String; 2]>,
 }
 
 /// A report, ready to be written.
 pub struct Report<'a> {
     file: &'a ResultFile,
     options: Options<'a>,
-    views: Views,
+    names: [String; 2],
+    views: Views<'a>,
     scale: Scale,
     mean_scale: Scale,
 }
 
-/// There is no heat map to write.
+/// Why there is no heat map to write.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("there is no heat map to draw: {0}")]
 pub struct NoHeatMap(&'static str);
@@ -80,9 +86,14 @@ impl<'a> Report<'a> {
         let scale = Scale::new(views.quantity, matrix::range(ranges));
         let mean = views.views.iter().find(|view| view.mean);
         let mean_scale = Scale::new(views.quantity, mean.and_then(View::range));
+        let of_file = || match file.outcome() {
+            Some(outcome) => outcome.names.clone(),
+            None => Outcome::UNNAMED.map(String::from),
+        };
         Ok(Self {
             file,
             options,
+            names: options.names.cloned().unwrap_or_else(of_file),
             views,
             scale,
             mean_scale,
@@ -124,7 +135,7 @@ impl<'a> Report<'a> {
         out.flush()
     }
 
-    /// The cells of the first heat map, without words.
+    /// The tiles of the first heat map, without words.
     pub fn write_png(&self, out: &mut dyn Write) -> io::Result<()> {
         let (_, map) = self.first_heat_map().map_err(io::Error::other)?;
         map.write_png(out)?;
@@ -138,11 +149,16 @@ impl<'a> Report<'a> {
             .first()
             .ok_or(NoHeatMap("the result file has no pairs"))?;
         let matrix = view.matrix.as_ref().ok_or(NoHeatMap(
-            "the pairs are spread over so many ids that it would have more lines or cells than can be drawn; --stimulus may name fewer",
+            "the pairs are spread over so many ids that it would have more lines or tiles than can be drawn",
         ))?;
         Ok((
             view,
-            HeatMap::new(matrix, self.views.quantity, self.scale_of(view)),
+            HeatMap::new(
+                matrix,
+                self.views.quantity,
+                self.scale_of(view),
+                &self.names,
+            ),
         ))
     }
 }

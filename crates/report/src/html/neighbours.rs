@@ -1,5 +1,6 @@
 //! Who is most like whom.
 
+use super::heat_map::cut;
 use super::matrix::{Alike, Matrix, Quantity};
 use super::numbers;
 use super::table::{Column, Field, table};
@@ -38,22 +39,28 @@ pub(crate) fn nearest(
 }
 
 /// The tables of both sides, or why there are none.
-pub(crate) fn tables(matrix: &Matrix, quantity: Quantity) -> Markup {
+pub(crate) fn tables(
+    matrix: &Matrix,
+    quantity: Quantity<'_>,
+    one_cohort: bool,
+    names: &[String; 2],
+) -> Markup {
     let Some(alike) = quantity.alike() else {
         return html! {
             p class="note" { "There is no table of nearest neighbours: the file does not say whether small or large scores mean alike. A result file in JSON does." }
         };
     };
     let turned = matrix.transposed();
-    if quantity == Quantity::Within {
+    let [first, second] = [cut(&names[0]), cut(&names[1])];
+    let (there, back) = ([first.as_str(), &second], [second.as_str(), &first]);
+    if quantity.is_bit() {
         return html! {
             div class="below" {
-                (within(matrix, ["A", "B"]))
-                (within(&turned, ["B", "A"]))
+                (within(matrix, one_cohort, there))
+                @if !one_cohort { (within(&turned, one_cohort, back)) }
             }
         };
     }
-    let one_cohort = matrix.within_one_cohort(quantity).is_ok();
     let finder = |matrix: &Matrix| -> Vec<Vec<(usize, f64)>> {
         (0..matrix.rows())
             .map(|row| nearest(matrix, row, alike, one_cohort))
@@ -62,9 +69,9 @@ pub(crate) fn tables(matrix: &Matrix, quantity: Quantity) -> Markup {
     let (ours, theirs) = (finder(matrix), finder(&turned));
     html! {
         div class="below" {
-            (of_side(matrix, quantity, &ours, &theirs, ["A", "B"]))
+            (of_side(matrix, quantity, &ours, &theirs, there))
             @if !one_cohort {
-                (of_side(&turned, quantity, &theirs, &ours, ["B", "A"]))
+                (of_side(&turned, quantity, &theirs, &ours, back))
             }
         }
     }
@@ -72,14 +79,14 @@ pub(crate) fn tables(matrix: &Matrix, quantity: Quantity) -> Markup {
 
 fn of_side(
     matrix: &Matrix,
-    quantity: Quantity,
+    quantity: Quantity<'_>,
     ours: &[Vec<(usize, f64)>],
     theirs: &[Vec<(usize, f64)>],
     [own, other]: [&str; 2],
 ) -> Markup {
     let decimals = numbers::decimals(matrix.known());
     let shown = |value: f64| Field::number(numbers::fixed(value, decimals), value);
-    let with_scores = matrix.has_scores();
+    let with_scores = matrix.has_beside();
     let rows: Vec<Vec<Field>> = ours
         .iter()
         .enumerate()
@@ -92,7 +99,7 @@ fn of_side(
             );
             fields.push(first.map_or_else(Field::none, |(_, value)| shown(value)));
             if with_scores {
-                let score = first.and_then(|(column, _)| matrix.score(row, column));
+                let score = first.and_then(|(column, _)| matrix.beside(row, column));
                 fields.push(score.map_or_else(Field::none, |score| {
                     Field::number(numbers::short(score), score)
                 }));
@@ -112,14 +119,14 @@ fn of_side(
     let mut columns = vec![
         Column::Words(own),
         Column::Words(&nearest),
-        Column::Numbers(quantity.name()),
+        Column::Numbers(quantity.name),
     ];
     if with_scores {
-        columns.push(Column::Numbers("score"));
+        columns.push(Column::Numbers(quantity.name_beside()));
     }
     columns.extend([
         Column::Words("second"),
-        Column::Numbers(quantity.name()),
+        Column::Numbers(quantity.name),
         Column::Words("mutual"),
     ]);
     html! {
@@ -131,54 +138,66 @@ fn of_side(
 }
 
 /// Where only yes and no are known there is no nearest; there is how many are near.
-fn within(matrix: &Matrix, [own, other]: [&str; 2]) -> Markup {
+fn within(matrix: &Matrix, one_cohort: bool, [own, other]: [&str; 2]) -> Markup {
+    // In the mean over stimuli two participants have several pairs.
+    let single = matrix.averaged == 0;
     let rows: Vec<Vec<Field>> = (0..matrix.rows().min(MAX_ROWS))
         .map(|row| {
-            let known: Vec<(usize, f64)> = (0..matrix.columns())
-                .filter_map(|column| Some((column, matrix.get(row, column)?)))
+            let mut near: Vec<(usize, u32, u32)> = (0..matrix.columns())
+                .filter(|&column| !(one_cohort && matrix.a[row] == matrix.b[column]))
+                .filter_map(|column| {
+                    let pairs = matrix.count(row, column);
+                    Some((column, within_of(matrix.get(row, column)?, pairs), pairs))
+                })
                 .collect();
-            let near: Vec<usize> = known
-                .iter()
-                .filter(|(_, value)| *value == 1.0)
-                .map(|(column, _)| *column)
-                .collect();
+            let total = |pick: fn(&(usize, u32, u32)) -> u32| {
+                near.iter().map(|found| u64::from(pick(found))).sum::<u64>()
+            };
+            let (within, pairs) = (total(|found| found.1), total(|found| found.2));
+            near.retain(|&(_, within, _)| within > 0);
+            // Those that are within most often come first.
+            near.sort_by_key(|&(_, within, pairs)| std::cmp::Reverse((within, u32::MAX - pairs)));
             let mut names: Vec<String> = near
                 .iter()
                 .take(6)
-                .map(|&column| matrix.b[column].clone())
+                .map(|&(column, within, pairs)| match single {
+                    true => matrix.b[column].clone(),
+                    false => format!("{} ({within} of {pairs})", matrix.b[column]),
+                })
                 .collect();
             if near.len() > names.len() {
                 names.push("…".into());
             }
-            let share = near.len() as f64 / known.len().max(1) as f64;
+            let share = within as f64 / pairs.max(1) as f64;
             vec![
                 Field::words(&matrix.a[row]),
-                Field::number(numbers::count(near.len() as u64), near.len() as f64),
-                Field::number(numbers::count(known.len() as u64), known.len() as f64),
+                Field::number(numbers::count(within), within as f64),
+                Field::number(numbers::count(pairs), pairs as f64),
                 Field::number(format!("{} %", numbers::fixed(share * 100.0, 0)), share),
                 Field::words(names.join(", ")),
             ]
         })
         .collect();
-    let who = format!("who, in {other}");
-    // In a mean over stimuli some are within for one and not for another.
-    let within = match matrix.known().all(|value| value.fract() == 0.0) {
-        true => "within",
-        false => "within for every stimulus",
-    };
+    let who = format!("with whom of {other}");
     let columns = [
         Column::Words(own),
-        Column::Numbers(within),
+        Column::Numbers("pairs within"),
         Column::Numbers("of"),
         Column::Numbers("share"),
         Column::Words(&who),
     ];
     html! {
         div {
-            (table(&format!("{own}: how many are within the threshold"), &columns, &rows))
+            (table(&format!("{own}: how many pairs are within the threshold"), &columns, &rows))
             (left_out(matrix.rows()))
         }
     }
+}
+
+/// How many of some pairs are within, from the mean of their ones and zeros.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // between 0 and the number of pairs
+fn within_of(mean: f64, pairs: u32) -> u32 {
+    (mean * f64::from(pairs)).round() as u32
 }
 
 fn left_out(rows: usize) -> Markup {
@@ -199,7 +218,7 @@ mod tests {
             a,
             b,
             value,
-            score: value,
+            beside: None,
         }))
         .unwrap()
     }

@@ -1,4 +1,7 @@
-//! Numbers for people: few digits, thousands apart, units that fit.
+//! Numbers for people: few digits, thousands apart.
+
+use crate::units;
+pub(crate) use crate::units::grouped as count;
 
 /// A score or a similarity: four significant digits behind the point at most, whole numbers whole.
 pub(crate) fn short(value: f64) -> String {
@@ -7,7 +10,7 @@ pub(crate) fn short(value: f64) -> String {
         return grouped(value, 0);
     }
     match size {
-        _ if !(1e-4..1e9).contains(&size) => format!("{value:.3e}"),
+        _ if !(1e-4..1e9).contains(&size) => signed(&format!("{value:.3e}")),
         _ if size >= 1000.0 => grouped(value, 0),
         _ if size >= 100.0 => trimmed(value, 1),
         _ if size >= 10.0 => trimmed(value, 2),
@@ -36,53 +39,27 @@ pub(crate) fn decimals(values: impl Iterator<Item = f64> + Clone) -> usize {
     }
 }
 
-/// A count: `13,768`.
-pub(crate) fn count(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::with_capacity(digits.len() * 4 / 3);
-    for (at, digit) in digits.chars().enumerate() {
-        if at > 0 && (digits.len() - at).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
+/// How many decimals the mean, the deviation and the median of these numbers have in common. `None` where the numbers are
+/// so large or so small that they need exponents.
+pub(crate) fn spread_decimals(values: impl Iterator<Item = f64>) -> Option<usize> {
+    let greatest = values.fold(0.0_f64, |greatest, value| greatest.max(value.abs()));
+    match greatest {
+        0.0 => Some(1),
+        _ if !(1e-2..1e9).contains(&greatest) => None,
+        _ if greatest >= 100.0 => Some(1),
+        _ if greatest >= 10.0 => Some(2),
+        _ => Some(3),
     }
-    text
+}
+
+/// A number with these decimals, or with an exponent.
+pub(crate) fn aligned(value: f64, decimals: Option<usize>) -> String {
+    decimals.map_or_else(|| short(value), |decimals| fixed(value, decimals))
 }
 
 /// A count with its noun: `1 pair`, `32 pairs`.
 pub(crate) fn counted(number: usize, noun: &str) -> String {
-    let plural = if number == 1 { "" } else { "s" };
-    format!("{} {noun}{plural}", count(number as u64))
-}
-
-/// A time on the clock.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked to be positive; the cast saturates
-pub(crate) fn time(seconds: f64) -> String {
-    if seconds < 0.001 {
-        return format!("{:.0} µs", seconds * 1e6);
-    }
-    if seconds < 1.0 {
-        return format!("{} ms", trimmed(seconds * 1e3, 1));
-    }
-    if seconds < 120.0 {
-        return format!("{} s", trimmed(seconds, 1));
-    }
-    let whole = seconds.round() as u64;
-    match (whole / 3600, whole / 60 % 60, whole % 60) {
-        (0, minutes, seconds) => format!("{minutes} min {seconds} s"),
-        (hours, minutes, _) => format!("{} h {minutes} min", count(hours)),
-    }
-}
-
-/// A number of bytes.
-pub(crate) fn bytes(number: u64) -> String {
-    let size = number as f64;
-    match size {
-        _ if size < 1e3 => format!("{number} bytes"),
-        _ if size < 1e6 => format!("{} kB", trimmed(size / 1e3, 1)),
-        _ if size < 1e9 => format!("{} MB", trimmed(size / 1e6, 1)),
-        _ => format!("{} GB", trimmed(size / 1e9, 2)),
-    }
+    units::counted(number as u64, noun)
 }
 
 /// Round numbers from at most `least` to at least `greatest`, about `steps` apart: the ticks of an axis.
@@ -171,14 +148,17 @@ mod tests {
     }
 
     #[test]
-    fn times_and_bytes_have_units() {
-        let times: Vec<String> = [0.000_02, 0.0041, 4.47, 125.0, 7500.0].map(time).into();
-        assert_eq!(
-            times,
-            ["20 µs", "4.1 ms", "4.5 s", "2 min 5 s", "2 h 5 min"]
-        );
-        let sizes: Vec<String> = [0, 999, 2_828_928, 5_000_000_000].map(bytes).into();
-        assert_eq!(sizes, ["0 bytes", "999 bytes", "2.8 MB", "5 GB"]);
+    fn a_spread_has_as_many_decimals_in_all_its_numbers() {
+        let shown = |values: &[f64]| {
+            let decimals = spread_decimals(values.iter().copied());
+            let shown = values.iter().map(|&value| aligned(value, decimals));
+            shown.collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(shown(&[0.487_96, 0.05]), "0.488 0.050");
+        assert_eq!(shown(&[17.256, 4.0]), "17.26 4.00");
+        assert_eq!(shown(&[1234.5, 0.04]), "1,234.5 0.0");
+        assert_eq!(shown(&[0.0, 0.0]), "0.0 0.0");
+        assert_eq!(shown(&[1e29, -2e28]), "1.000e29 −2.000e28");
     }
 
     #[test]

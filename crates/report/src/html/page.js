@@ -56,12 +56,14 @@
     return Float32Array.from({ length: bytes.length / 4 }, (_, at) => view.getFloat32(at * 4, true));
   };
   const shown = (value) => String(Number(value.toPrecision(4))).replace("-", "−");
-  for (const figure of all("figure.heat")) {
-    const svg = figure.querySelector("svg");
-    const frame = figure.querySelector(".scroll");
+  const heatMaps = all("figure.heat").flatMap((figure) => {
     const data = JSON.parse(figure.querySelector("script").textContent);
-    const [wide, high] = data.cell;
-    let values, scores, at = null;
+    return all(".scroll", figure).map((frame) => [frame, data]);
+  });
+  for (const [frame, data] of heatMaps) {
+    const svg = frame.querySelector("svg");
+    const [left, top, wide, high] = ["left", "top", "wide", "high"].map((name) => parseFloat(svg.dataset[name]));
+    let at = null;
     const cursors = ["cursor under", "cursor"].map((name) => {
       const rect = document.createElementNS("http://www.w3.org/2000/svg", "rect");
       rect.setAttribute("class", name);
@@ -72,16 +74,16 @@
       return rect;
     });
     const words = (row, column) => {
-      values ??= floats(data.values);
-      scores ??= data.scores ? floats(data.scores) : [];
+      const values = (data.numbers ??= floats(data.values));
+      const beside = (data.numbersBeside ??= data.beside ? floats(data.beside) : []);
       const place = row * data.b.length + column;
       const value = values[place];
       let text = "not compared";
       if (!Number.isNaN(value)) {
         text = data.bits && Number.isInteger(value) ? (value ? "within the threshold" : "not within the threshold") : `${data.name} ${shown(value)}`;
-        if (scores.length) text += `, score ${shown(scores[place])}`;
+        if (beside.length) text += `, ${data.beside_name} ${shown(beside[place])}`;
       }
-      return `A ${data.a[row]}\nB ${data.b[column]}\n${text}`;
+      return `${data.sides[0]}: ${data.a[row]}\n${data.sides[1]}: ${data.b[column]}\n${text}`;
     };
     const show = (row, column, x, y) => {
       at = [row, column];
@@ -91,8 +93,8 @@
       const below = y + 20 + tip.offsetHeight < innerHeight ? y + 20 : y - 12 - tip.offsetHeight;
       tip.style.transform = `translate(${Math.max(right, 8)}px, ${Math.max(below, 8)}px)`;
       for (const cursor of cursors) {
-        cursor.setAttribute("x", data.left + column * wide);
-        cursor.setAttribute("y", data.top + row * high);
+        cursor.setAttribute("x", left + column * wide);
+        cursor.setAttribute("y", top + row * high);
         cursor.setAttribute("visibility", "visible");
       }
     };
@@ -102,8 +104,8 @@
     };
     const follow = (event) => {
       const place = new DOMPoint(event.clientX, event.clientY).matrixTransform(svg.getScreenCTM().inverse());
-      const column = Math.floor((place.x - data.left) / wide);
-      const row = Math.floor((place.y - data.top) / high);
+      const column = Math.floor((place.x - left) / wide);
+      const row = Math.floor((place.y - top) / high);
       if (row < 0 || column < 0 || row >= data.a.length || column >= data.b.length) return hide();
       show(row, column, event.clientX, event.clientY);
     };
@@ -111,7 +113,7 @@
     svg.addEventListener("pointerdown", follow);
     svg.addEventListener("pointerleave", hide);
     frame.setAttribute("role", "application");
-    frame.setAttribute("aria-label", "Heat map: the arrow keys go from cell to cell");
+    frame.setAttribute("aria-label", "Heat map: the arrow keys go from tile to tile");
     frame.addEventListener("blur", hide);
     frame.addEventListener("keydown", (event) => {
       const step = { ArrowUp: [-1, 0], ArrowDown: [1, 0], ArrowLeft: [0, -1], ArrowRight: [0, 1] }[event.key];
@@ -121,7 +123,7 @@
       const clamp = (value, end) => Math.min(Math.max(value, 0), end - 1);
       const row = at ? clamp(at[0] + step[0], data.a.length) : 0;
       const column = at ? clamp(at[1] + step[1], data.b.length) : 0;
-      const place = new DOMPoint(data.left + (column + 0.5) * wide, data.top + (row + 0.5) * high).matrixTransform(svg.getScreenCTM());
+      const place = new DOMPoint(left + (column + 0.5) * wide, top + (row + 0.5) * high).matrixTransform(svg.getScreenCTM());
       show(row, column, place.x, place.y);
     });
   }

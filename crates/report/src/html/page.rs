@@ -1,12 +1,13 @@
 //! The page: what comes out first, then the figures, then how it came about.
 
 use super::encoded::policy_hash;
+use super::heat_map::cut;
 use super::histogram::Spread;
-use super::matrix::Quantity;
-use super::{Report, figures, numbers, plan, scanpaths};
+use super::{Report, answers, figures, numbers, scanpaths};
+use crate::{plan, table, units};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::io;
-use veilpath_protocol::{Cost, Revealed};
+use veilpath_protocol::{Cost, Outcome, Revealed};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -23,7 +24,8 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
         policy_hash(STYLE),
         policy_hash(SCRIPT)
     );
-    let file = report.file;
+    let outcome = report.file.outcome();
+    let title = report.options.title.unwrap_or("Scanpath comparison");
     Ok(html! {
         (DOCTYPE)
         html lang="en" {
@@ -33,7 +35,7 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
                 meta name="referrer" content="no-referrer";
-                title { @if report.options.own.is_some() { "Private: " } "Scanpath comparison – " (report.options.source) }
+                title { @if report.options.own.is_some() { "Private: " } (title) " – " (report.options.source) }
                 style { (PreEscaped(STYLE)) }
             }
             body {
@@ -42,30 +44,32 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
                     div class="controls" {
                         button id="theme" type="button" { "Light or dark" }
                     }
-                    h1 { "Scanpath comparison" }
+                    h1 { (title) }
                     p class="under" { (subtitle(report)) }
                     @if report.options.own.is_some() {
-                        p class="warning" { strong { "This page is for your institution alone:" } " it shows the scanpaths of your participants. A report without --cohort is for everybody who may see the scores." }
+                        p class="warning" { strong { "This page is for your institution only:" } " it shows the scanpaths of your participants. Make a report without your cohort for everybody else who may see the scores." }
                     }
                     (tiles(report))
                 }
                 main {
                     div class="pair boxes" {
                         (computed(report))
-                        (learned(file.revealed.as_deref()))
+                        (learned(outcome.map(|outcome| outcome.revealed.as_slice()), &report.names))
                     }
                     @if views.is_empty() {
-                        p class="note" { "The file has no scores: this side did not get them, or nothing was compared." }
+                        section { p { (no_results(outcome)) } }
                     }
+                    @if let Some(outcome) = outcome { (answers::section(&outcome.answers)) }
                     div id="figures" tabindex="-1" {
                         (selector(report))
                         @for markup in &drawn { (markup) }
                         (figures::by_stimulus(report))
+                        (figures::by_output(report))
                     }
                     @if let Some(own) = &report.options.own {
                         (scanpaths::section(own, report.options.stimuli))
                     }
-                    (cost(file.cost.as_ref()))
+                    (cost(outcome.map(|outcome| &outcome.cost)))
                 }
                 footer {
                     p { "Made by veilpath " (env!("CARGO_PKG_VERSION")) " from " (report.options.source) ". This file needs no network and sends nothing." }
@@ -77,70 +81,89 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
     })
 }
 
+fn no_results(outcome: Option<&Outcome>) -> String {
+    match outcome {
+        Some(outcome) if outcome.pairs > 0 && outcome.answers.is_empty() => {
+            format!("{}.", table::withheld(outcome))
+        }
+        Some(outcome) if outcome.pairs > 0 => {
+            "The results of single pairs are not in the file.".into()
+        }
+        _ => "The file has no results: nothing was compared.".into(),
+    }
+}
+
 fn subtitle(report: &Report<'_>) -> String {
     let file = report.file;
-    let sides = match file.rows.len() {
-        0 => "No pairs".into(),
-        _ => format!(
-            "{} of A with {} of B",
-            numbers::counted(file.a.len(), "participant"),
-            numbers::count(file.b.len() as u64)
-        ),
+    let one_cohort = report
+        .views
+        .views
+        .first()
+        .is_some_and(|view| view.one_cohort);
+    let [first, second] = [cut(&report.names[0]), cut(&report.names[1])];
+    let participants = numbers::counted(file.a().len(), "participant");
+    let sides = match (file.a().len(), one_cohort) {
+        (0, _) => "No pairs".into(),
+        (_, true) => format!("{participants} of {first} with each other"),
+        (_, false) => {
+            let others = numbers::count(file.b().len() as u64);
+            format!("{participants} of {first} with {others} of {second}")
+        }
     };
-    let all = file.stimuli.len();
+    let all = file.stimuli().len();
     let stimuli = match report.options.stimuli.len() {
         0 if all == 1 => ", 1 stimulus".into(),
         0 if all == 0 => String::new(),
         0 => format!(", {} stimuli", numbers::count(all as u64)),
         asked => format!(", {asked} of {} stimuli", numbers::count(all as u64)),
     };
-    let metric = plan::metric_name(file.spec.as_ref())
-        .map_or_else(String::new, |name| format!(", by {name}"));
-    let engine = plan::engine_name(file.spec.as_ref())
-        .map_or_else(String::new, |name| format!(", with the engine {name}"));
-    format!("{sides}{stimuli}{metric}{engine}.")
+    let how = file.outcome().map_or_else(String::new, |outcome| {
+        let metric = plan::metric_name(&outcome.spec.metric);
+        let engine = outcome.spec.engine.name();
+        format!(", by {metric}, with the engine {engine}")
+    });
+    format!("{sides}{stimuli}{how}.")
 }
 
 fn tiles(report: &Report<'_>) -> Markup {
-    let file = report.file;
+    let outcome = report.file.outcome();
+    let quantity = report.views.quantity;
     let values = report
         .views
         .views
         .first()
         .map(|view| view.values.as_slice());
-    let pairs = values.map_or(0, <[f64]>::len);
+    let pairs = match (values, outcome) {
+        (Some(values), _) => values.len() as u64,
+        // The results are for the other side only.
+        (None, outcome) => outcome.map_or(0, |outcome| outcome.pairs),
+    };
     let noun = if pairs == 1 { "pair" } else { "pairs" };
-    let mut tiles = vec![(numbers::count(pairs as u64), noun.to_string())];
+    let mut tiles = vec![(numbers::count(pairs), noun.to_string())];
     if let Some(spread) = values.and_then(Spread::of) {
-        let name = report.views.quantity.name();
-        if report.views.quantity == Quantity::Within {
-            tiles.push((
-                format!("{} %", numbers::fixed(spread.mean * 100.0, 1)),
-                name.to_string(),
-            ));
+        if quantity.is_bit() {
+            let share = numbers::fixed(spread.mean * 100.0, 1);
+            tiles.push((format!("{share} %"), quantity.name.to_string()));
         } else {
-            tiles.push((numbers::short(spread.mean), format!("mean {name}")));
-            tiles.push((
-                format!(
-                    "{} – {}",
-                    numbers::short(spread.least),
-                    numbers::short(spread.greatest)
-                ),
-                format!("range of {name}"),
-            ));
+            let name = cut(quantity.name);
+            let mean = numbers::aligned(spread.mean, spread.decimals);
+            tiles.push((mean, format!("mean {name}")));
+            let range = [spread.least, spread.greatest].map(numbers::short);
+            tiles.push((range.join(" – "), format!("range of {name}")));
         }
     }
-    if let Some(cost) = &file.cost {
+    if let Some(outcome) = outcome {
+        let cost = &outcome.cost;
         let of_which = match cost.pairs_from_journal {
             0 => "time",
             _ => "time of the last run",
         };
-        tiles.push((numbers::time(cost.seconds), of_which.into()));
+        tiles.push((units::seconds(cost.seconds), of_which.into()));
         let bytes = cost.bytes_sent.saturating_add(cost.bytes_received);
-        tiles.push((numbers::bytes(bytes), "between the sides".into()));
+        tiles.push((units::bytes(bytes), "between the sides".into()));
     }
     html! {
-        dl class="tiles" {
+        dl class="summary" {
             @for (number, name) in &tiles {
                 div { dt { (name) } dd { (number) } }
             }
@@ -152,22 +175,22 @@ fn computed(report: &Report<'_>) -> Markup {
     html! {
         section class="box" aria-labelledby="computed" {
             h2 id="computed" { "What was computed" }
-            @match &report.file.spec {
-                Some(spec) => {
+            @match report.file.outcome() {
+                Some(outcome) => {
                     dl class="plan" {
-                        @for (name, words) in plan::in_words(spec) {
+                        @for (name, words) in plan::in_words(&outcome.spec, &report.names) {
                             dt { (name) }
                             dd { (words) }
                         }
                     }
                 }
-                None => p { "A CSV file has the scores alone: metric, engine and encoding are not in it. `veilpath compare … -o scores.json` keeps them." }
+                None => p { "A CSV file has the numbers of the pairs only: metric, engine and encoding are not in it. A result file in JSON has them." }
             }
         }
     }
 }
 
-fn learned(revealed: Option<&[Revealed]>) -> Markup {
+fn learned(revealed: Option<&[Revealed]>, names: &[String; 2]) -> Markup {
     let mut sides: Vec<(&str, Vec<&str>)> = Vec::new();
     for item in revealed.unwrap_or_default() {
         match sides.iter_mut().find(|(side, _)| *side == item.to) {
@@ -179,17 +202,10 @@ fn learned(revealed: Option<&[Revealed]>) -> Markup {
         section class="box learned" aria-labelledby="learned" {
             h2 id="learned" { "What each side learned" }
             @match revealed {
-                None => p { "A CSV file does not say it. `veilpath compare … -o scores.json` does." }
+                None => p { "A CSV file does not say it; a result file in JSON does." }
                 Some(_) => {
                     @for (side, list) in &sides {
-                        h3 {
-                            @match *side {
-                                "host" => "The host (A) learned",
-                                "join" => "The joining side (B) learned",
-                                "both" => "Both learned",
-                                other => (other),
-                            }
-                        }
+                        h3 { (capitalised(&plan::side(side, names))) " learned" }
                         ul { @for what in list { li { (what) } } }
                     }
                     p class="note" { "Beyond that, each side knows its own cohort, the plan, and the ids that the results name." }
@@ -197,6 +213,12 @@ fn learned(revealed: Option<&[Revealed]>) -> Markup {
             }
         }
     }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut letters = text.chars();
+    let first = letters.next().map(char::to_uppercase);
+    first.into_iter().flatten().chain(letters).collect()
 }
 
 fn selector(report: &Report<'_>) -> Markup {
@@ -221,19 +243,19 @@ fn cost(cost: Option<&Cost>) -> Markup {
         section aria-labelledby="cost" {
             h2 id="cost" { "Cost and time" }
             @match cost {
-                None => p { "A CSV file does not say it. `veilpath compare … -o scores.json` does." }
+                None => p { "A CSV file does not say it; a result file in JSON does." }
                 Some(cost) => {
                     @if cost.pairs_from_journal > 0 {
-                        p class="note" { "These numbers are of the last run alone: it had the answers of " (numbers::counted(cost.pairs_from_journal, "pair")) " from earlier ones." }
+                        p class="note" { "These numbers are of the last run only: it had the results of " (numbers::counted(cost.pairs_from_journal, "pair")) " from earlier ones." }
                     }
                     dl class="plan" {
                         dt { "Time" } dd {
-                            (numbers::time(cost.seconds))
+                            (units::seconds(cost.seconds))
                             @if cost.seconds > 0.0 { ", " (numbers::short((cost.cells as f64 / cost.seconds).round())) " matrix cells a second" }
                         }
                         dt { "Matrix cells" } dd { (numbers::count(cost.cells)) }
-                        dt { "Sent by the side of this file" } dd { (numbers::bytes(cost.bytes_sent)) }
-                        dt { "Received by it" } dd { (numbers::bytes(cost.bytes_received)) }
+                        dt { "Sent by the side of this file" } dd { (units::bytes(cost.bytes_sent)) }
+                        dt { "Received by it" } dd { (units::bytes(cost.bytes_received)) }
                         dt { "Rounds" } dd { (numbers::count(cost.rounds)) }
                     }
                 }

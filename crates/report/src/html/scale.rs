@@ -5,6 +5,7 @@
 
 use super::matrix::{Alike, Quantity};
 use super::numbers;
+use veilpath_protocol::OutputKind;
 
 /// A colour as red, green and blue.
 pub(crate) type Rgb = [u8; 3];
@@ -43,13 +44,13 @@ pub(crate) struct Scale {
 
 impl Scale {
     /// A scale from the smallest to the greatest of some numbers, widened to round ones.
-    pub(crate) fn new(quantity: Quantity, range: Option<(f64, f64)>) -> Self {
-        let (least, greatest) = match (quantity, range) {
-            (Quantity::Within, _) | (_, None) => (0.0, 1.0),
+    pub(crate) fn new(quantity: Quantity<'_>, range: Option<(f64, f64)>) -> Self {
+        let (least, greatest) = match (quantity.kind, range) {
+            (OutputKind::Bit, _) | (_, None) => (0.0, 1.0),
             (_, Some(range)) => range,
         };
         let mut ticks = numbers::ticks(least, greatest, 5);
-        if quantity == Quantity::Similarity {
+        if quantity.kind == OutputKind::Fraction {
             ticks.retain(|tick| (-1e-9..=1.0 + 1e-9).contains(tick));
         }
         if ticks.len() < 2 {
@@ -171,7 +172,7 @@ mod tests {
 
     #[test]
     fn numbers_in_cells_can_be_read() {
-        let scale = Scale::new(Quantity::Similarity, Some((0.0, 1.0)));
+        let scale = Scale::new(Quantity::of_kind(OutputKind::Fraction), Some((0.0, 1.0)));
         for at in 0..=100 {
             let value = f64::from(at) / 100.0;
             let ink = [if scale.ink(value) == "#fff" { 255 } else { 0 }; 3];
@@ -181,14 +182,17 @@ mod tests {
 
     #[test]
     fn bright_is_alike() {
-        let similarity = Scale::new(Quantity::Similarity, Some((0.37, 0.64)));
+        let similarity = Scale::new(Quantity::of_kind(OutputKind::Fraction), Some((0.37, 0.64)));
         assert!(similarity.level(0.64) > similarity.level(0.37));
-        let distance = Scale::new(Quantity::Score(Some(Alike::Smaller)), Some((3.0, 20.0)));
+        let distance = Scale::new(Quantity::of_kind(OutputKind::Distance), Some((3.0, 20.0)));
         assert!(distance.level(3.0) > distance.level(20.0));
-        assert_eq!(Scale::new(Quantity::Within, None).level(1.0), 254);
-        let one = Scale::new(Quantity::Similarity, Some((1.0, 1.0)));
+        assert_eq!(
+            Scale::new(Quantity::of_kind(OutputKind::Bit), None).level(1.0),
+            254
+        );
+        let one = Scale::new(Quantity::of_kind(OutputKind::Fraction), Some((1.0, 1.0)));
         assert_eq!(one.level(1.0), 127);
-        let wide = Scale::new(Quantity::Score(None), Some((-1e30, 1e30)));
+        let wide = Scale::new(Quantity::of_kind(OutputKind::Number), Some((-1e30, 1e30)));
         assert!(wide.place(0.0) > 0.4 && wide.place(0.0) < 0.6);
     }
 }

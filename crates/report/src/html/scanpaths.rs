@@ -18,6 +18,8 @@ pub struct Own<'a> {
     pub cohort: &'a Cohort,
     /// The grid whose cells are the letters.
     pub grid: Grid,
+    /// Width by height of what was looked at; `None` makes grid cells square.
+    pub aspect: Option<f64>,
     /// Pictures of the stimuli, by name; `None` is the picture for scanpaths without a stimulus.
     pub images: &'a [(Option<String>, Image)],
 }
@@ -50,30 +52,31 @@ pub(crate) fn section(own: &Own<'_>, stimuli: &[String]) -> Markup {
     html! {
         section id="scanpaths" {
             h2 { "Your own scanpaths" }
-            p { "A line follows the letters from dark to bright; a dot is a letter, and rings mark the first and the last. Repeated visits of a cell are drawn side by side." }
+            p { "A line follows the letters from dark to bright; a dot is a letter, and rings mark the first and the last. Repeated visits of a grid cell are drawn side by side." }
             @for (number, name) in names.iter().enumerate() {
                 @let image = own.images.iter().find(|(known, _)| known.as_deref() == *name);
                 @if let Some(name) = name { h3 { (name) } }
-                @if let Some((_, image)) = image { (defined(image, number, own.grid)) }
+                @if let Some((_, image)) = image { (defined(image, number, size(own, Some(image)))) }
                 div class="cards" {
                     @for entry in all.iter().take(MAX_PICTURES).filter(|entry| entry.stimulus.as_deref() == *name) {
-                        (card(entry, own.grid, image.map(|(_, image)| image), number))
+                        (card(entry, own, image.map(|(_, image)| image), number))
                     }
                 }
             }
             @if all.len() > MAX_PICTURES {
-                p class="note" { "The first " (MAX_PICTURES) " of " (numbers::counted(all.len(), "scanpath")) " are drawn. --stimulus NAME draws those of one stimulus." }
+                p class="note" { "The first " (MAX_PICTURES) " of " (numbers::counted(all.len(), "scanpath")) " are drawn. A report can be made of one stimulus." }
             }
             (as_table(own, &all))
         }
     }
 }
 
-/// The size of a picture: that of the image, or square cells.
-fn size(grid: Grid, image: Option<&Image>) -> (f64, f64) {
-    let (wide, high) = match image {
-        Some(image) => (f64::from(image.width), f64::from(image.height)),
-        None => (f64::from(grid.columns()), f64::from(grid.rows())),
+/// The size of a picture: that of the image, of what was looked at, or of square grid cells.
+fn size(own: &Own<'_>, image: Option<&Image>) -> (f64, f64) {
+    let (wide, high) = match (image, own.aspect) {
+        (Some(image), _) => (f64::from(image.width), f64::from(image.height)),
+        (None, Some(aspect)) => (aspect, 1.0),
+        (None, None) => (f64::from(own.grid.columns()), f64::from(own.grid.rows())),
     };
     // A grid of one row is still a strip that can be seen.
     let longest = wide.max(high);
@@ -84,8 +87,7 @@ fn size(grid: Grid, image: Option<&Image>) -> (f64, f64) {
 }
 
 /// The image once, for all pictures of its stimulus.
-fn defined(image: &Image, number: usize, grid: Grid) -> Markup {
-    let (wide, high) = size(grid, Some(image));
+fn defined(image: &Image, number: usize, (wide, high): (f64, f64)) -> Markup {
     html! {
         svg class="defined" width="0" height="0" aria-hidden="true" focusable="false" {
             defs {
@@ -96,8 +98,9 @@ fn defined(image: &Image, number: usize, grid: Grid) -> Markup {
     }
 }
 
-fn card(entry: &Entry, grid: Grid, image: Option<&Image>, number: usize) -> Markup {
-    let (wide, high) = size(grid, image);
+fn card(entry: &Entry, own: &Own<'_>, image: Option<&Image>, number: usize) -> Markup {
+    let grid = own.grid;
+    let (wide, high) = size(own, image);
     let letters = entry.scanpath.letters();
     let places = places(letters, grid, wide, high);
     let class = if image.is_some() { "path over" } else { "path" };
@@ -219,7 +222,7 @@ fn as_table(own: &Own<'_>, entries: &[&Entry]) -> Markup {
         Column::Words("participant"),
         Column::Words("stimulus"),
         Column::Numbers("letters"),
-        Column::Numbers("cells visited"),
+        Column::Numbers("grid cells visited"),
         Column::Words("scanpath"),
     ];
     folded(

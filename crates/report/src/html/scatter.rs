@@ -15,7 +15,12 @@ const MARGIN: f64 = 40.0;
 const MAX_NAMES: usize = 120;
 
 /// The map, or why there is none.
-pub(crate) fn figure(matrix: &Matrix, quantity: Quantity, id: &str) -> Markup {
+pub(crate) fn figure(
+    matrix: &Matrix,
+    quantity: Quantity<'_>,
+    names: &[String; 2],
+    id: &str,
+) -> Markup {
     let why = match matrix.within_one_cohort(quantity) {
         Ok(far) => match mds::map(&far) {
             Some(map) => return drawn(&matrix.a, &map, id),
@@ -23,11 +28,15 @@ pub(crate) fn figure(matrix: &Matrix, quantity: Quantity, id: &str) -> Markup {
             None => "a map needs three scanpaths that differ",
         },
         Err(NotSquare::DifferentIds) => {
-            "it would need the distances within a cohort, and here only A was compared with B. \
-             A cohort that is compared with itself has one: veilpath compare own.csv own.csv -o own.json"
+            return html! {
+                p class="note" {
+                    "There is no map: it would need the distances within a cohort, and here only " (cut(&names[0]))
+                    " was compared with " (cut(&names[1])) ". A cohort that is compared with itself has one."
+                }
+            };
         }
         Err(NotSquare::Missing) => "some pairs are missing",
-        Err(NotSquare::Bits) => "yes and no are no distances",
+        Err(NotSquare::Bits) => "yes and no are not distances",
         Err(NotSquare::UnknownDirection) => {
             "the file does not say whether small or large scores mean alike; a result file in JSON does"
         }

@@ -3,6 +3,7 @@
 use super::matrix::{Cell, Matrix, Quantity, range};
 use crate::result_file::{ResultFile, Row};
 use std::collections::HashMap;
+use veilpath_protocol::PairRule;
 
 /// One part of the pairs, with its matrix.
 pub(crate) struct View {
@@ -10,7 +11,7 @@ pub(crate) struct View {
     pub(crate) title: String,
     /// Whether this is the mean over all stimuli.
     pub(crate) mean: bool,
-    /// Every pair's number, in the order of the file; without those of a scanpath with itself.
+    /// Every pair's number. In one cohort that is compared with itself each pair of two scanpaths counts once.
     pub(crate) values: Vec<f64>,
     /// Whether one cohort was compared with itself.
     pub(crate) one_cohort: bool,
@@ -19,24 +20,50 @@ pub(crate) struct View {
 }
 
 impl View {
-    /// The smallest and the greatest number that is drawn; that everybody is like themselves is no news.
+    /// The smallest and the greatest number that is drawn; that everybody is like themselves is not news.
     pub(crate) fn range(&self) -> Option<(f64, f64)> {
         let matrix = self.matrix.as_ref()?;
         if !self.one_cohort {
             return matrix.range();
         }
-        let numbers = (0..matrix.rows()).flat_map(|row| {
-            let others =
-                (0..matrix.columns()).filter(move |&column| matrix.a[row] != matrix.b[column]);
-            others.filter_map(move |column| matrix.get(row, column))
-        });
-        range(numbers).or_else(|| matrix.range())
+        range(self.drawn().into_iter()).or_else(|| matrix.range())
+    }
+
+    /// The numbers of the heat map's tiles, without those of a scanpath with itself. In one cohort that is compared with
+    /// itself a tile and its mirror image count once.
+    pub(crate) fn drawn(&self) -> Vec<f64> {
+        let Some(matrix) = &self.matrix else {
+            return self.values.clone();
+        };
+        let place = |ids: &'_ [String]| -> HashMap<String, usize> {
+            ids.iter().cloned().zip(0..).collect()
+        };
+        let (rows, columns) = (place(&matrix.a), place(&matrix.b));
+        let mut numbers = Vec::new();
+        for row in 0..matrix.rows() {
+            for column in 0..matrix.columns() {
+                let Some(value) = matrix.get(row, column) else {
+                    continue;
+                };
+                if !self.one_cohort {
+                    numbers.push(value);
+                    continue;
+                }
+                let (a, b) = (&matrix.a[row], &matrix.b[column]);
+                let mirror = rows.get(b).zip(columns.get(a));
+                let mirror = mirror.and_then(|(&row, &column)| matrix.get(row, column));
+                if a < b {
+                    numbers.push(mirror.map_or(value, |mirror| f64::midpoint(value, mirror)));
+                }
+            }
+        }
+        numbers
     }
 }
 
 /// The views of a file.
-pub(crate) struct Views {
-    pub(crate) quantity: Quantity,
+pub(crate) struct Views<'a> {
+    pub(crate) quantity: Quantity<'a>,
     pub(crate) views: Vec<View>,
     /// Stimuli that are not drawn because there are too many.
     pub(crate) left_out: usize,
@@ -50,13 +77,16 @@ pub struct NoSuchStimulus(pub String);
 /// The most stimuli that get a view of their own.
 pub(crate) const MAX_VIEWS: usize = 40;
 
-impl Views {
+impl<'a> Views<'a> {
     /// The views of these stimuli, or of all where none is named.
-    pub(crate) fn of(file: &ResultFile, only: &[String]) -> Result<Self, NoSuchStimulus> {
-        let quantity = Quantity::of(file);
-        let mut by_stimulus: Vec<(Option<usize>, Vec<&Row>)> = Vec::new();
+    pub(crate) fn of(file: &'a ResultFile, only: &[String]) -> Result<Self, NoSuchStimulus> {
+        let maker = Maker {
+            file,
+            quantity: Quantity::of(file),
+        };
+        let mut by_stimulus: Vec<(Option<usize>, Vec<Row<'_>>)> = Vec::new();
         let mut places = HashMap::new();
-        for row in &file.rows {
+        for row in file.rows() {
             let place = *places.entry(row.stimulus).or_insert_with(|| {
                 by_stimulus.push((row.stimulus, Vec::new()));
                 by_stimulus.len() - 1
@@ -64,7 +94,7 @@ impl Views {
             by_stimulus[place].1.push(row);
         }
         let name = |stimulus: Option<usize>| {
-            let name = stimulus.and_then(|stimulus| file.stimuli.get(stimulus));
+            let name = stimulus.and_then(|stimulus| file.stimuli().get(stimulus));
             name.map_or("", String::as_str)
         };
         for asked in only {
@@ -75,22 +105,16 @@ impl Views {
         if !only.is_empty() {
             by_stimulus.retain(|(at, _)| only.iter().any(|asked| name(*at) == asked));
         }
-        let maker = Maker { file, quantity };
         if only.is_empty() && crosses_stimuli(file) {
-            let rows: Vec<&Row> = file.rows.iter().collect();
-            return Ok(maker.views(vec![maker.across_stimuli(&rows)], 0));
+            return Ok(maker.views(vec![maker.across_stimuli()], 0));
         }
         let mut views = Vec::new();
         if by_stimulus.len() > 1 {
-            let all: Vec<&Row> = by_stimulus
-                .iter()
-                .flat_map(|(_, rows)| rows)
-                .copied()
-                .collect();
+            let rows = by_stimulus.iter().flat_map(|(_, rows)| rows).copied();
             let title = format!("Mean over {} stimuli", by_stimulus.len());
             views.push(View {
                 mean: true,
-                ..maker.view(title, &all)
+                ..maker.view(title, &rows.collect::<Vec<_>>())
             });
         }
         let left_out = by_stimulus.len().saturating_sub(MAX_VIEWS);
@@ -107,11 +131,11 @@ impl Views {
 
 struct Maker<'a> {
     file: &'a ResultFile,
-    quantity: Quantity,
+    quantity: Quantity<'a>,
 }
 
-impl Maker<'_> {
-    fn views(&self, views: Vec<View>, left_out: usize) -> Views {
+impl<'a> Maker<'a> {
+    fn views(&self, views: Vec<View>, left_out: usize) -> Views<'a> {
         Views {
             quantity: self.quantity,
             views,
@@ -119,67 +143,95 @@ impl Maker<'_> {
         }
     }
 
-    fn view(&self, title: String, rows: &[&Row]) -> View {
-        let cells = rows.iter().map(|row| Cell {
-            a: &self.file.a[row.a],
-            b: &self.file.b[row.b],
-            value: self.quantity.value(row.answer),
-            score: score_of(row),
-        });
+    fn view(&self, title: String, rows: &[Row<'_>]) -> View {
+        let (a, b) = (self.file.a(), self.file.b());
+        let cells = rows
+            .iter()
+            .filter_map(|&row| Some((row.stimulus, self.cell(row, &a[row.a], &b[row.b])?)));
         self.of_cells(title, cells)
     }
 
     /// Scanpaths of different stimuli were compared: then a line of the matrix is a scanpath, not a participant.
-    fn across_stimuli(&self, rows: &[&Row]) -> View {
+    fn across_stimuli(&self) -> View {
+        let file = self.file;
         let label = |id: &str, stimulus: &str| match stimulus {
             "" => id.to_string(),
             stimulus => format!("{id} · {stimulus}"),
         };
-        let labels: Vec<[String; 2]> = rows
-            .iter()
+        let labels: Vec<[String; 2]> = file
+            .rows()
             .map(|row| {
-                let stimulus = row.stimulus.map_or("", |at| &self.file.stimuli[at]);
+                let stimulus = row.stimulus.map_or("", |at| &file.stimuli()[at]);
                 let (x, y) = sides(stimulus).unwrap_or((stimulus, stimulus));
-                [label(&self.file.a[row.a], x), label(&self.file.b[row.b], y)]
+                [label(&file.a()[row.a], x), label(&file.b()[row.b], y)]
             })
             .collect();
-        let cells = rows.iter().zip(&labels).map(|(row, [a, b])| Cell {
-            a,
-            b,
-            value: self.quantity.value(row.answer),
-            score: score_of(row),
-        });
+        let cells = file
+            .rows()
+            .zip(&labels)
+            .filter_map(|(row, [a, b])| Some((None, self.cell(row, a, b)?)));
         self.of_cells("All scanpaths with all".into(), cells)
     }
 
-    fn of_cells<'a>(&self, title: String, cells: impl Iterator<Item = Cell<'a>> + Clone) -> View {
-        let matrix = Matrix::new(cells.clone());
-        let one_cohort = matrix
-            .as_ref()
-            .is_some_and(|matrix| matrix.within_one_cohort(self.quantity).is_ok());
-        let of_two = |cell: &Cell<'_>| !(one_cohort && cell.a == cell.b);
+    fn cell<'b>(&self, row: Row<'_>, a: &'b str, b: &'b str) -> Option<Cell<'b>> {
+        Some(Cell {
+            a,
+            b,
+            value: self.quantity.value(row)?,
+            beside: self.quantity.value_beside(row),
+        })
+    }
+
+    fn of_cells<'b>(
+        &self,
+        title: String,
+        cells: impl Iterator<Item = (Option<usize>, Cell<'b>)> + Clone,
+    ) -> View {
+        let matrix = Matrix::new(cells.clone().map(|(_, cell)| cell));
+        let looks_like_one = |matrix: &Matrix| matrix.within_one_cohort(self.quantity).is_ok();
+        let outcome = self.file.outcome();
+        let one_cohort = outcome.is_some_and(|outcome| outcome.one_cohort)
+            || matrix.as_ref().is_some_and(looks_like_one);
         View {
             title,
             mean: false,
-            values: cells.filter(of_two).map(|cell| cell.value).collect(),
+            values: match one_cohort {
+                true => each_pair_once(cells),
+                false => cells.map(|(_, cell)| cell.value).collect(),
+            },
             one_cohort,
             matrix,
         }
     }
 }
 
-fn score_of(row: &Row) -> f64 {
-    Quantity::Score(None).value(row.answer)
+/// The numbers of pairs that are there in both directions: their mean. A scanpath with itself is not a pair.
+fn each_pair_once<'a>(cells: impl Iterator<Item = (Option<usize>, Cell<'a>)>) -> Vec<f64> {
+    let mut places: HashMap<(Option<usize>, &str, &str), usize> = HashMap::new();
+    let mut sums: Vec<(f64, f64)> = Vec::new();
+    for (stimulus, cell) in cells.filter(|(_, cell)| cell.a != cell.b) {
+        let (first, second) = (cell.a.min(cell.b), cell.a.max(cell.b));
+        let place = *places.entry((stimulus, first, second)).or_insert_with(|| {
+            sums.push((0.0, 0.0));
+            sums.len() - 1
+        });
+        sums[place].0 += cell.value;
+        sums[place].1 += 1.0;
+    }
+    sums.into_iter().map(|(sum, count)| sum / count).collect()
 }
 
 /// Whether scanpaths of different stimuli were compared: the plan says so, or, in CSV, which has no plan, a stimulus of the
 /// form `x|y` does.
 fn crosses_stimuli(file: &ResultFile) -> bool {
     let crossed = file
-        .stimuli
+        .stimuli()
         .iter()
         .any(|stimulus| sides(stimulus).is_some_and(|(x, y)| x != y));
-    file.pairs_all().unwrap_or(true) && crossed
+    let all = file
+        .outcome()
+        .map(|outcome| outcome.spec.pairs == PairRule::All);
+    all.unwrap_or(true) && crossed
 }
 
 /// The two stimuli of `x|y`.

@@ -1,23 +1,24 @@
-//! The rows of [`crate::csv`]: ids and numbers alone.
+//! The rows of [`crate::csv`]: ids and numbers only.
 
-use super::{Answer, ResultFile, ResultFileError, Rows, at, scored};
+use super::{ResultFile, ResultFileError, at};
 use csv::StringRecord;
 use std::io::Read;
+use veilpath_protocol::{MAX_TEXT_BYTES, Output, OutputKind, Value};
 
-/// Where each column stands.
+/// Which column is which.
 struct Columns {
     a: usize,
     b: usize,
     stimulus: Option<usize>,
-    score: Option<usize>,
-    similarity: Option<usize>,
-    within: Option<usize>,
+    /// The columns of the outputs, in the order of the file.
+    outputs: Vec<(usize, Output)>,
 }
 
 pub(super) fn read(input: impl Read) -> Result<ResultFile, ResultFileError> {
     let mut reader = csv::Reader::from_reader(input);
     let columns = columns(reader.headers().map_err(|error| failed(error, 1))?)?;
-    let mut rows = Rows::default();
+    let outputs = columns.outputs.iter().map(|(_, output)| output.clone());
+    let mut file = ResultFile::empty(outputs.collect());
     let mut record = StringRecord::new();
     loop {
         let before = reader.position().line();
@@ -28,60 +29,71 @@ pub(super) fn read(input: impl Read) -> Result<ResultFile, ResultFileError> {
             break;
         }
         let line = record.position().map_or(before, |position| position.line());
-        push(&record, &columns, &mut rows)
+        push(&record, &columns, &mut file)
             .map_err(|(column, problem)| at(line, column as u64 + 1, &problem))?;
     }
-    Ok(rows.into_file(None, None, None))
+    Ok(file)
 }
 
 fn columns(header: &StringRecord) -> Result<Columns, ResultFileError> {
-    let place = |name: &str| header.iter().position(|field| field.trim() == name);
-    let (score, within) = (place("score"), place("within"));
-    match (place("a"), place("b")) {
-        (Some(a), Some(b)) if score.is_some() != within.is_some() => Ok(Columns {
+    let names: Vec<&str> = header.iter().map(str::trim).collect();
+    let place = |name: &str| names.iter().position(|&known| known == name);
+    let (a, b, stimulus) = (place("a"), place("b"), place("stimulus"));
+    let output = |(column, name): (usize, &&str)| {
+        let is_id = [a, b, stimulus].contains(&Some(column));
+        // A table does not say whether small or large scores mean alike.
+        let kind = match *name {
+            "similarity" => OutputKind::Fraction,
+            "within" => OutputKind::Bit,
+            _ => OutputKind::Number,
+        };
+        let usable = !is_id && !name.is_empty() && name.len() <= MAX_TEXT_BYTES;
+        usable.then(|| (column, Output::new(name, kind)))
+    };
+    let outputs: Vec<(usize, Output)> = names.iter().enumerate().filter_map(output).collect();
+    match (a, b) {
+        (Some(a), Some(b)) if (1..=MAX_OUTPUTS).contains(&outputs.len()) => Ok(Columns {
             a,
             b,
-            stimulus: place("stimulus"),
-            score,
-            similarity: place("similarity"),
-            within,
+            stimulus,
+            outputs,
         }),
-        _ => Err(at(
-            1,
-            1,
-            "this is no result file: its first line is not \"a,b,stimulus,score,similarity\", \
-             nor \"a,b,stimulus,within\"; `veilpath compare … -o scores.json` writes one",
-        )),
+        _ => Err(ResultFileError::NotATable),
     }
 }
 
-fn push(record: &StringRecord, columns: &Columns, rows: &mut Rows) -> Result<(), (usize, String)> {
+/// The most columns of numbers: a metric has a handful.
+const MAX_OUTPUTS: usize = 32;
+
+fn push(
+    record: &StringRecord,
+    columns: &Columns,
+    file: &mut ResultFile,
+) -> Result<(), (usize, String)> {
     let field = |column: usize| record.get(column).unwrap_or_default();
-    let number = |column: usize| {
-        let value = field(column).trim().parse::<f64>();
-        value.map_err(|_| (column, "this is no number".to_string()))
-    };
-    let answer = match (columns.score, columns.within) {
-        (Some(score), _) => {
-            let similarity = columns
-                .similarity
-                .filter(|&at| !field(at).trim().is_empty());
-            let similarity = similarity.map(number).transpose()?;
-            scored(number(score)?, similarity).map_err(|problem| (score, problem))?
-        }
-        (None, Some(within)) => match field(within).trim() {
-            "true" => Answer::Within(true),
-            "false" => Answer::Within(false),
-            _ => return Err((within, "this is neither true nor false".into())),
-        },
-        (None, None) => return Err((0, "the file has no column score".into())),
-    };
+    let mut values = Vec::with_capacity(columns.outputs.len());
+    for (column, output) in &columns.outputs {
+        let value = value(field(*column).trim(), output.kind);
+        values.push(value.map_err(|problem| (*column, problem.to_string()))?);
+    }
     let stimulus = columns
         .stimulus
         .map(field)
         .filter(|stimulus| !stimulus.is_empty());
-    rows.push([field(columns.a), field(columns.b)], stimulus, answer)
+    file.push([field(columns.a), field(columns.b)], stimulus, &values)
         .map_err(|problem| (columns.a, problem))
+}
+
+fn value(text: &str, kind: OutputKind) -> Result<Value, &'static str> {
+    let value = match (text, kind) {
+        ("", OutputKind::Bit) => return Err("this is neither true nor false"),
+        ("", _) => Value::Missing,
+        ("true", OutputKind::Bit) => Value::Bit(true),
+        ("false", OutputKind::Bit) => Value::Bit(false),
+        (_, OutputKind::Bit) => return Err("this is neither true nor false"),
+        (text, _) => Value::Number(text.parse().map_err(|_| "this is not a number")?),
+    };
+    value.check(kind).map(|()| value)
 }
 
 fn failed(error: csv::Error, line: u64) -> ResultFileError {

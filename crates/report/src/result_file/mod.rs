@@ -6,10 +6,11 @@
 mod from_csv;
 mod from_json;
 
-use serde_json::Value;
 use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
-use veilpath_protocol::{Cost, Revealed};
+use veilpath_protocol::{
+    MAX_TEXT_BYTES, Outcome, Output, RESULT_MARK, ResultFormatError, Results, Value,
+};
 
 /// The most pairs that are read: a picture of more has no pixel left for each.
 pub const MAX_ROWS: usize = 2_000_000;
@@ -17,56 +18,30 @@ pub const MAX_ROWS: usize = 2_000_000;
 /// The most bytes that are read; a row with long ids has some 200.
 pub const MAX_BYTES: u64 = 1 << 30;
 
-/// The longest id.
-pub const MAX_ID_BYTES: usize = 1 << 10;
-
-/// No metric comes near this; squares and sums of such numbers are still numbers.
-const MAX_SCORE: f64 = 1e30;
-
-/// What a result file says. What a CSV file does not hold is `None`.
+/// What a result file contains: the pairs by ids, and from JSON the whole outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResultFile {
-    /// The plan, as it was written.
-    pub spec: Option<Value>,
-    /// The ids of the first side, in the order in which they come.
-    pub a: Vec<String>,
-    /// The ids of the second side.
-    pub b: Vec<String>,
-    /// What was looked at.
-    pub stimuli: Vec<String>,
-    /// The pairs, in the order of the file.
-    pub rows: Vec<Row>,
-    /// What it cost.
-    pub cost: Option<Cost>,
-    /// What each side learned.
-    pub revealed: Option<Vec<Revealed>>,
+    outcome: Option<Outcome>,
+    a: Ids,
+    b: Ids,
+    stimuli: Ids,
+    /// The pairs, by indices into the two sides' ids.
+    results: Results,
+    /// The stimulus of each pair.
+    stimulus: Vec<Option<u32>>,
 }
 
 /// One pair, by numbers of its ids.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Row {
+pub struct Row<'a> {
     /// Index into the first side's ids.
     pub a: usize,
-    /// Index into the second side's.
+    /// Index into the second side's ids.
     pub b: usize,
     /// Index into the stimuli.
     pub stimulus: Option<usize>,
-    /// What came out.
-    pub answer: Answer,
-}
-
-/// What came out for a pair.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub enum Answer {
-    /// The score, and a similarity where the metric has one.
-    Score {
-        /// The metric's number.
-        score: f64,
-        /// From 0 to 1.
-        similarity: Option<f64>,
-    },
-    /// Whether the score was on the near side of a threshold; no more came out.
-    Within(bool),
+    /// One value for each output.
+    pub values: &'a [Value],
 }
 
 /// How a result file is written.
@@ -82,8 +57,9 @@ impl ResultFormat {
     /// Recognises a result file by how it starts.
     pub fn of_start(start: &str) -> Option<Self> {
         let start = start.trim_start_matches('\u{feff}').trim_start();
-        if start.starts_with('{') {
-            return start.contains("\"spec\"").then_some(ResultFormat::Json);
+        if let Some(object) = start.strip_prefix('{') {
+            let key = object.trim_start().strip_prefix('"')?;
+            return key.starts_with(RESULT_MARK).then_some(ResultFormat::Json);
         }
         let header = start.lines().next()?;
         header
@@ -92,15 +68,33 @@ impl ResultFormat {
     }
 }
 
-/// A file that is no result file, or not one that can be drawn.
+/// A file that is not a result file, or not one that can be drawn.
 #[derive(Debug, thiserror::Error)]
 pub enum ResultFileError {
     /// The file itself.
     #[error("cannot be read: {0}")]
     Io(#[from] io::Error),
-    /// Something at a place.
+    /// It is not a result file, or one of another version.
+    #[error(transparent)]
+    Format(#[from] ResultFormatError),
+    /// It is not JSON, and has no columns that a table of results has.
+    #[error(
+        "this is not a result file: it is not JSON, and its first line is not \"a,b,stimulus,score,similarity\" or \"a,b,stimulus,within\""
+    )]
+    NotATable,
+    /// Something that a result file cannot say.
     #[error("line {line}, column {column}: {problem}")]
-    At {
+    Content {
+        /// The line, from 1.
+        line: u64,
+        /// The character of the line, from 1.
+        column: u64,
+        /// What is wrong there.
+        problem: ResultFormatError,
+    },
+    /// A damaged file.
+    #[error("line {line}, column {column}: {problem}")]
+    Syntax {
         /// The line, from 1.
         line: u64,
         /// In JSON the character of the line, in CSV the field, from 1.
@@ -109,9 +103,7 @@ pub enum ResultFileError {
         problem: String,
     },
     /// It has no bytes.
-    #[error(
-        "the file is empty; a result file is what `veilpath compare -o` writes, as .json or .csv"
-    )]
+    #[error("the file is empty")]
     Empty,
     /// It has too many.
     #[error(
@@ -142,106 +134,142 @@ impl ResultFile {
         }
     }
 
-    /// Whether the file says which scanpaths were paired, and that it was all with all.
-    pub fn pairs_all(&self) -> Option<bool> {
-        Some(self.spec.as_ref()?.get("pairs")?.as_str()? == "all")
+    /// The whole outcome; `None` from CSV, which has the numbers of the pairs only.
+    pub fn outcome(&self) -> Option<&Outcome> {
+        self.outcome.as_ref()
+    }
+
+    /// The ids of the first side, in the order in which they come.
+    pub fn a(&self) -> &[String] {
+        &self.a.names
+    }
+
+    /// The ids of the second side.
+    pub fn b(&self) -> &[String] {
+        &self.b.names
+    }
+
+    /// The stimuli.
+    pub fn stimuli(&self) -> &[String] {
+        &self.stimuli.names
+    }
+
+    /// The numbers of each pair.
+    pub fn outputs(&self) -> &[Output] {
+        self.results.outputs()
+    }
+
+    /// The number of pairs with results in the file.
+    pub fn len(&self) -> usize {
+        self.results.len()
+    }
+
+    /// Whether no pair has a result in the file.
+    pub fn is_empty(&self) -> bool {
+        self.results.is_empty()
+    }
+
+    /// The pairs, in the order of the file.
+    pub fn rows(&self) -> impl ExactSizeIterator<Item = Row<'_>> + Clone {
+        self.results
+            .iter()
+            .zip(&self.stimulus)
+            .map(|(pair, stimulus)| Row {
+                a: pair.a,
+                b: pair.b,
+                stimulus: stimulus.map(|index| index as usize),
+                values: pair.values,
+            })
+    }
+
+    fn empty(outputs: Vec<Output>) -> Self {
+        Self {
+            outcome: None,
+            a: Ids::default(),
+            b: Ids::default(),
+            stimuli: Ids::default(),
+            results: Results::new(outputs),
+            stimulus: Vec::new(),
+        }
+    }
+
+    fn push(
+        &mut self,
+        [a, b]: [&str; 2],
+        stimulus: Option<&str>,
+        values: &[Value],
+    ) -> Result<(), String> {
+        if self.results.len() == MAX_ROWS {
+            return Err(format!("there are more than {MAX_ROWS} pairs"));
+        }
+        let (a, b) = (self.a.number(a)?, self.b.number(b)?);
+        let stimulus = stimulus.map(|name| self.stimuli.number(name)).transpose()?;
+        self.results.push(a, b, values);
+        let stimulus = stimulus.and_then(|index| u32::try_from(index).ok());
+        self.stimulus.push(stimulus);
+        Ok(())
     }
 }
 
-/// Collects rows, whatever they are read from.
-#[derive(Default)]
-struct Rows {
-    a: Ids,
-    b: Ids,
-    stimuli: Ids,
-    rows: Vec<Row>,
+impl From<Outcome> for ResultFile {
+    fn from(outcome: Outcome) -> Self {
+        let mut file = Self::empty(outcome.results.outputs().to_vec());
+        for (pair, row) in outcome.results.iter().zip(outcome.rows()) {
+            let stimulus = row.stimulus.as_deref().map(|name| file.stimuli.add(name));
+            let (a, b) = (file.a.add(row.a), file.b.add(row.b));
+            file.results.push(a, b, pair.values);
+            file.stimulus
+                .push(stimulus.and_then(|index| u32::try_from(index).ok()));
+        }
+        if outcome.results.is_empty() {
+            // The results are for the other side only; who took part is known all the same.
+            let stimuli = |label: &'_ veilpath_protocol::Label| label.stimulus.clone();
+            for label in &outcome.a {
+                file.a.add(&label.participant);
+            }
+            for label in &outcome.b {
+                file.b.add(&label.participant);
+            }
+            for name in outcome.a.iter().chain(&outcome.b).filter_map(stimuli) {
+                file.stimuli.add(&name);
+            }
+        }
+        file.outcome = Some(outcome);
+        file
+    }
 }
 
 /// Ids by number, each kept once.
-#[derive(Default)]
+#[derive(Clone, Debug, Default, PartialEq)]
 struct Ids {
     numbers: HashMap<String, usize>,
     names: Vec<String>,
 }
 
 impl Ids {
+    /// The number of an id from a file, which may be too long.
     fn number(&mut self, id: &str) -> Result<usize, String> {
-        if let Some(&number) = self.numbers.get(id) {
-            return Ok(number);
+        if id.len() > MAX_TEXT_BYTES {
+            return Err(format!("an id has at most {MAX_TEXT_BYTES} bytes"));
         }
-        if id.len() > MAX_ID_BYTES {
-            return Err(format!("an id has at most {MAX_ID_BYTES} bytes"));
+        Ok(self.add(id))
+    }
+
+    fn add(&mut self, id: &str) -> usize {
+        if let Some(&number) = self.numbers.get(id) {
+            return number;
         }
         let number = self.names.len();
         self.numbers.insert(id.to_string(), number);
         self.names.push(id.to_string());
-        Ok(number)
+        number
     }
-}
-
-impl Rows {
-    fn push(
-        &mut self,
-        [a, b]: [&str; 2],
-        stimulus: Option<&str>,
-        answer: Answer,
-    ) -> Result<(), String> {
-        if self.rows.len() == MAX_ROWS {
-            return Err(format!(
-                "there are more than {MAX_ROWS} pairs; make a report of a part, for example one stimulus"
-            ));
-        }
-        let bits = |row: &Row| matches!(row.answer, Answer::Within(_));
-        if let Some(first) = self.rows.first()
-            && bits(first) != matches!(answer, Answer::Within(_))
-        {
-            return Err("some pairs have a score and others only yes or no".into());
-        }
-        let row = Row {
-            a: self.a.number(a)?,
-            b: self.b.number(b)?,
-            stimulus: stimulus
-                .map(|stimulus| self.stimuli.number(stimulus))
-                .transpose()?,
-            answer,
-        };
-        self.rows.push(row);
-        Ok(())
-    }
-
-    fn into_file(
-        self,
-        spec: Option<Value>,
-        cost: Option<Cost>,
-        revealed: Option<Vec<Revealed>>,
-    ) -> ResultFile {
-        ResultFile {
-            spec,
-            a: self.a.names,
-            b: self.b.names,
-            stimuli: self.stimuli.names,
-            rows: self.rows,
-            cost,
-            revealed,
-        }
-    }
-}
-
-/// A score that can be drawn.
-fn scored(score: f64, similarity: Option<f64>) -> Result<Answer, String> {
-    if !score.is_finite() || score.abs() > MAX_SCORE {
-        return Err("a score must be a number below 1e30".into());
-    }
-    if similarity.is_some_and(|similarity| !(0.0..=1.0).contains(&similarity)) {
-        return Err("a similarity lies between 0 and 1".into());
-    }
-    Ok(Answer::Score { score, similarity })
 }
 
 /// What is said about a file must not steer the terminal, nor fill it.
 fn at(line: u64, column: u64, problem: &str) -> ResultFileError {
     let problem = crate::table::printable(problem);
-    ResultFileError::At {
+    ResultFileError::Syntax {
         line,
         column,
         problem: problem.chars().take(300).collect(),

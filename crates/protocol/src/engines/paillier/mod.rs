@@ -128,17 +128,40 @@ pub use order::candidate_counts;
 pub use watch::{HardenedMasks, SeenMessage, Watched, watch_key_holder};
 
 use crate::{Estimate, JobError, ProtocolError, Revealed, Work};
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use veilpath_paillier::KeySize;
 
 /// How the engine runs. Both sides must agree on all of it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "WrittenOptions")]
 pub struct PaillierOptions {
     #[serde(rename = "key_bits")]
     key_size: KeySize,
     batch: u32,
     packing: bool,
     hardened: bool,
+}
+
+/// The options as they are written, before their numbers are checked.
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WrittenOptions {
+    #[serde(rename = "key_bits")]
+    key_size: KeySize,
+    batch: u32,
+    packing: bool,
+    hardened: bool,
+}
+
+impl TryFrom<WrittenOptions> for PaillierOptions {
+    type Error = ProtocolError;
+
+    fn try_from(written: WrittenOptions) -> Result<Self, ProtocolError> {
+        Ok(Self::new(written.key_size, true)?
+            .with_batch(written.batch)?
+            .with_packing(written.packing)
+            .with_hardening(written.hardened))
+    }
 }
 
 impl PaillierOptions {

@@ -1,0 +1,128 @@
+//! The one definition of a result file: how an [`Outcome`] is written, and how it is read back.
+//!
+//! ```text
+//! {"veilpath_result": 1,                       the version of this format; always the first field
+//!  "spec": {…},                                what was computed, and how
+//!  "cohorts": [{"name": "Clinic", "scanpaths": [{"participant": "P1", "stimulus": "cows"}, …]}, {…}],
+//!  "one_cohort": false,                        whether both sides are the same cohort
+//!  "pairs": 812,                               how many pairs were compared
+//!  "outputs": [{"name": "score", "kind": "distance"}, …],
+//!  "results": [{"a": "P1", "b": "Q1", "stimulus": "cows", "a_index": 0, "b_index": 0, "score": 1, …}, …],
+//!  "answers": [{"kind": "means", …}, {"kind": "test", …}],
+//!  "cost": {…}, "revealed": [{"to": "host", "what": "…"}, …]}
+//! ```
+//!
+//! A result has one field for each output, so that `results` is a data frame in R or pandas. Its ids repeat the labels of
+//! the cohorts that `a_index` and `b_index` point to.
+//!
+//! A file may come from anybody. Results are read one by one into [`Results`], every list and text has a limit, and what
+//! does not belong together is refused with a [`ResultFormatError`].
+
+mod read;
+mod write;
+
+pub use read::OutcomeSeed;
+
+use crate::GroupAnswerError;
+
+/// The version of the format that this program writes and reads.
+pub const RESULT_VERSION: u64 = 1;
+
+/// The field that a result file starts with.
+pub const RESULT_MARK: &str = "veilpath_result";
+
+/// The longest id, name or other short text in a result file, in bytes.
+pub const MAX_TEXT_BYTES: usize = 1 << 10;
+
+/// The most scanpaths of one side, groups of a matrix and the like.
+const MAX_SCANPATHS: usize = 1 << 20;
+
+/// The most outputs: a metric has a handful.
+const MAX_OUTPUTS: usize = 32;
+
+/// The most answers about groups, and the most groups of one.
+const MAX_ANSWERS: usize = 1 << 10;
+
+/// The longest text of all answers about groups.
+const MAX_ANSWERS_BYTES: usize = 1 << 24;
+
+/// The most lines of what was revealed.
+const MAX_REVEALED: usize = 64;
+
+/// The longest plan: a table of a million numbers is the largest part of one.
+const MAX_SPEC_BYTES: usize = 1 << 25;
+
+/// The most settings in the encoding of a plan.
+const MAX_ENCODING_SETTINGS: usize = 1 << 10;
+
+/// The fields of a result before its outputs.
+const ID_FIELDS: [&str; 5] = ["a", "b", "stimulus", "a_index", "b_index"];
+
+/// Why a file is not a result file that this program can read.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum ResultFormatError {
+    /// It does not start with the field that every result file starts with.
+    #[error("this is not a result file: its first field is not \"{RESULT_MARK}\"")]
+    NotAResult,
+    /// It has another version.
+    #[error(
+        "this result file has version {found} of the format; this program reads version {supported}"
+    )]
+    Version {
+        /// The version of the file.
+        found: u64,
+        /// The version that can be read.
+        supported: u64,
+    },
+    /// A field comes too late to be used.
+    #[error("\"cohorts\" and \"outputs\" must come before \"results\"")]
+    Order,
+    /// There is too much of something.
+    #[error("there are more than {limit} {what}")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// How many are read.
+        limit: usize,
+    },
+    /// A text is too long.
+    #[error("{what} has more than {limit} bytes")]
+    TooLong {
+        /// Which text.
+        what: &'static str,
+        /// How long it may be.
+        limit: usize,
+    },
+    /// An output without a usable name.
+    #[error(
+        "an output must have a name of its own that is not empty and not one of a, b, stimulus, a_index, b_index"
+    )]
+    OutputName,
+    /// A result that points to no scanpath, or whose ids are not those of the scanpaths.
+    #[error("a result must have the ids and indices of two scanpaths of the cohorts")]
+    Ids,
+    /// A value that its output cannot have.
+    #[error("{expected}")]
+    Value {
+        /// What the value must be.
+        expected: &'static str,
+    },
+    /// The number of pairs and the list of results differ.
+    #[error("the file has {results} results, but says that {pairs} pairs were compared")]
+    PairCount {
+        /// How many pairs the file says were compared.
+        pairs: u64,
+        /// How many results it has.
+        results: usize,
+    },
+    /// The time is not a number of seconds.
+    #[error("the seconds of the cost must be a number from 0 on")]
+    Seconds,
+    /// An answer about groups that makes no sense.
+    #[error(transparent)]
+    Group(#[from] GroupAnswerError),
+}
+
+#[cfg(test)]
+mod tests;

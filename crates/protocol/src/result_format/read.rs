@@ -1,0 +1,446 @@
+//! Reads an outcome back, with limits.
+
+use super::{
+    ID_FIELDS, MAX_ANSWERS, MAX_ANSWERS_BYTES, MAX_ENCODING_SETTINGS, MAX_OUTPUTS, MAX_REVEALED,
+    MAX_SCANPATHS, MAX_SPEC_BYTES, MAX_TEXT_BYTES, RESULT_MARK, RESULT_VERSION, ResultFormatError,
+};
+use crate::{
+    Cost, GroupAnswer, Label, Outcome, Output, Results, Revealed, Spec, Value,
+    outcome::joint_stimulus,
+};
+use serde::de::{self, DeserializeSeed, Deserializer, IgnoredAny, MapAccess, SeqAccess, Visitor};
+use serde::{Deserialize, de::DeserializeOwned};
+use serde_json::value::RawValue;
+use std::collections::HashSet;
+use std::fmt;
+use std::marker::PhantomData;
+
+/// Reads an [`Outcome`] of at most so many pairs from JSON.
+///
+/// What is wrong with the file beyond its syntax is left in `problem`, where it keeps its type.
+pub struct OutcomeSeed<'a> {
+    /// The most results that are read.
+    pub max_results: usize,
+    /// Why the file was refused, where it is not for its syntax.
+    pub problem: &'a mut Option<ResultFormatError>,
+}
+
+/// From JSON only: other formats of serde do not give the text of a plan, whose length has a limit.
+impl<'de> Deserialize<'de> for Outcome {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let seed = OutcomeSeed {
+            max_results: usize::try_from(crate::MAX_PAIRS).unwrap_or(usize::MAX),
+            problem: &mut None,
+        };
+        seed.deserialize(deserializer)
+    }
+}
+
+impl<'de> DeserializeSeed<'de> for OutcomeSeed<'_> {
+    type Value = Outcome;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Outcome, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for OutcomeSeed<'_> {
+    type Value = Outcome;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a result file")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Outcome, M::Error> {
+        let mut problem = None;
+        let read = Fields::default().read(map, self.max_results, &mut problem);
+        *self.problem = problem;
+        read
+    }
+}
+
+/// Keeps a problem with its type, and gives serde its words.
+fn refuse<E: de::Error>(
+    slot: &mut Option<ResultFormatError>,
+) -> impl FnOnce(ResultFormatError) -> E {
+    |error| {
+        let words = E::custom(&error);
+        *slot = Some(error);
+        words
+    }
+}
+
+#[derive(Default)]
+struct Fields {
+    spec: Option<Spec>,
+    cohorts: Option<[NamedCohort; 2]>,
+    one_cohort: Option<bool>,
+    pairs: Option<u64>,
+    outputs: Option<Vec<Output>>,
+    results: Option<Results>,
+    answers: Option<Vec<GroupAnswer>>,
+    cost: Option<Cost>,
+    revealed: Option<Vec<Revealed>>,
+}
+
+impl Fields {
+    fn read<'de, M: MapAccess<'de>>(
+        mut self,
+        mut map: M,
+        max_results: usize,
+        problem: &mut Option<ResultFormatError>,
+    ) -> Result<Outcome, M::Error> {
+        read_version(&mut map, problem)?;
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "spec" => {
+                    let text = map.next_value::<Box<RawValue>>()?;
+                    let spec = read_spec(&text, problem)?;
+                    set(&mut self.spec, "spec", spec)?;
+                }
+                "cohorts" => {
+                    let cohorts = map.next_value::<[NamedCohort; 2]>()?;
+                    check_cohorts(&cohorts).map_err(refuse(problem))?;
+                    set(&mut self.cohorts, "cohorts", cohorts)?;
+                }
+                "one_cohort" => set(&mut self.one_cohort, "one_cohort", map.next_value()?)?,
+                "pairs" => set(&mut self.pairs, "pairs", map.next_value()?)?,
+                "outputs" => {
+                    let Limited(outputs) = map.next_value::<Limited<Output, MAX_OUTPUTS>>()?;
+                    check_outputs(&outputs).map_err(refuse(problem))?;
+                    set(&mut self.outputs, "outputs", outputs)?;
+                }
+                "results" => {
+                    let (Some(cohorts), Some(outputs)) = (&self.cohorts, &self.outputs) else {
+                        return Err(refuse(problem)(ResultFormatError::Order));
+                    };
+                    let results = map.next_value_seed(ResultList {
+                        cohorts,
+                        results: Results::new(outputs.clone()),
+                        limit: max_results,
+                        problem,
+                    })?;
+                    set(&mut self.results, "results", results)?;
+                }
+                "answers" => {
+                    let text = map.next_value::<Box<RawValue>>()?;
+                    let Limited(answers): Limited<GroupAnswer, MAX_ANSWERS> =
+                        read_part("\"answers\"", MAX_ANSWERS_BYTES, &text, problem)?;
+                    check_answers(&answers).map_err(refuse(problem))?;
+                    set(&mut self.answers, "answers", answers)?;
+                }
+                "cost" => {
+                    let cost = map.next_value::<Cost>()?;
+                    if !(cost.seconds.is_finite() && cost.seconds >= 0.0) {
+                        return Err(refuse(problem)(ResultFormatError::Seconds));
+                    }
+                    set(&mut self.cost, "cost", cost)?;
+                }
+                "revealed" => {
+                    let Limited(lines) = map.next_value::<Limited<Revealed, MAX_REVEALED>>()?;
+                    for line in &lines {
+                        short("a line of \"revealed\"", &line.to)
+                            .and_then(|()| short("a line of \"revealed\"", &line.what))
+                            .map_err(refuse(problem))?;
+                    }
+                    set(&mut self.revealed, "revealed", lines)?;
+                }
+                other => return Err(de::Error::custom(format_args!("unknown field `{other}`"))),
+            }
+        }
+        self.finish(problem)
+    }
+
+    fn finish<E: de::Error>(self, problem: &mut Option<ResultFormatError>) -> Result<Outcome, E> {
+        let missing = |name| move || E::missing_field(name);
+        let [a, b] = self.cohorts.ok_or_else(missing("cohorts"))?;
+        let results = self.results.ok_or_else(missing("results"))?;
+        let pairs = self.pairs.ok_or_else(missing("pairs"))?;
+        if !results.is_empty() && results.len() as u64 != pairs {
+            return Err(refuse(problem)(ResultFormatError::PairCount {
+                pairs,
+                results: results.len(),
+            }));
+        }
+        Ok(Outcome {
+            spec: self.spec.ok_or_else(missing("spec"))?,
+            names: [a.name, b.name],
+            one_cohort: self.one_cohort.ok_or_else(missing("one_cohort"))?,
+            a: a.scanpaths.0,
+            b: b.scanpaths.0,
+            pairs,
+            results,
+            answers: self.answers.ok_or_else(missing("answers"))?,
+            cost: self.cost.ok_or_else(missing("cost"))?,
+            revealed: self.revealed.ok_or_else(missing("revealed"))?,
+        })
+    }
+}
+
+fn set<T, E: de::Error>(field: &mut Option<T>, name: &'static str, value: T) -> Result<(), E> {
+    if field.replace(value).is_some() {
+        return Err(E::duplicate_field(name));
+    }
+    Ok(())
+}
+
+/// The version comes first: in another version all else may be different.
+fn read_version<'de, M: MapAccess<'de>>(
+    map: &mut M,
+    problem: &mut Option<ResultFormatError>,
+) -> Result<(), M::Error> {
+    let first = map.next_key::<String>()?;
+    if first.as_deref() != Some(RESULT_MARK) {
+        return Err(refuse(problem)(ResultFormatError::NotAResult));
+    }
+    let found: u64 = map.next_value()?;
+    if found != RESULT_VERSION {
+        return Err(refuse(problem)(ResultFormatError::Version {
+            found,
+            supported: RESULT_VERSION,
+        }));
+    }
+    Ok(())
+}
+
+/// A part whose text has a limit: serde keeps values of tagged types in memory before it knows what they are.
+fn read_part<T: DeserializeOwned, E: de::Error>(
+    what: &'static str,
+    limit: usize,
+    text: &RawValue,
+    problem: &mut Option<ResultFormatError>,
+) -> Result<T, E> {
+    if text.get().len() > limit {
+        return Err(refuse(problem)(ResultFormatError::TooLong { what, limit }));
+    }
+    serde_json::from_str(text.get()).map_err(|error| {
+        // The place would be counted from the start of this part.
+        let words = error.to_string();
+        let words = words.split(" at line ").next().unwrap_or(&words);
+        E::custom(format_args!("{what}: {words}"))
+    })
+}
+
+fn read_spec<E: de::Error>(
+    text: &RawValue,
+    problem: &mut Option<ResultFormatError>,
+) -> Result<Spec, E> {
+    let spec: Spec = read_part("\"spec\"", MAX_SPEC_BYTES, text, problem)?;
+    if spec.encoding.len() > MAX_ENCODING_SETTINGS {
+        return Err(refuse(problem)(ResultFormatError::TooMany {
+            what: "settings of the encoding",
+            limit: MAX_ENCODING_SETTINGS,
+        }));
+    }
+    for text in spec.encoding.iter().flat_map(|(key, value)| [key, value]) {
+        short("a setting of the encoding", text).map_err(refuse(problem))?;
+    }
+    Ok(spec)
+}
+
+fn short(what: &'static str, text: &str) -> Result<(), ResultFormatError> {
+    let limit = MAX_TEXT_BYTES;
+    if text.len() > limit {
+        return Err(ResultFormatError::TooLong { what, limit });
+    }
+    Ok(())
+}
+
+fn check_cohorts(cohorts: &[NamedCohort; 2]) -> Result<(), ResultFormatError> {
+    for cohort in cohorts {
+        short("the name of a cohort", &cohort.name)?;
+        for label in &cohort.scanpaths.0 {
+            short("an id", &label.participant)?;
+            short("an id", label.stimulus.as_deref().unwrap_or_default())?;
+        }
+    }
+    Ok(())
+}
+
+fn check_outputs(outputs: &[Output]) -> Result<(), ResultFormatError> {
+    let mut seen = HashSet::new();
+    for output in outputs {
+        short("the name of an output", &output.name)?;
+        let usable = !output.name.is_empty() && !ID_FIELDS.contains(&output.name.as_str());
+        if !usable || !seen.insert(&output.name) {
+            return Err(ResultFormatError::OutputName);
+        }
+    }
+    Ok(())
+}
+
+fn check_answers(answers: &[GroupAnswer]) -> Result<(), ResultFormatError> {
+    let what = "an answer about groups";
+    for answer in answers {
+        answer.check()?;
+        let (groups, texts): (Vec<&String>, Vec<&String>) = match answer {
+            GroupAnswer::Means(means) => (
+                means.rows.iter().chain(&means.columns).collect(),
+                std::iter::once(&means.output)
+                    .chain(&means.stimulus)
+                    .collect(),
+            ),
+            GroupAnswer::Test(test) => (
+                test.groups.iter().collect(),
+                [&test.question, &test.method, &test.output, &test.statistic]
+                    .into_iter()
+                    .chain(&test.stimulus)
+                    .collect(),
+            ),
+        };
+        if groups.len() > 2 * MAX_ANSWERS {
+            return Err(ResultFormatError::TooMany {
+                what: "groups",
+                limit: MAX_ANSWERS,
+            });
+        }
+        for text in groups.into_iter().chain(texts) {
+            short(what, text)?;
+        }
+    }
+    Ok(())
+}
+
+#[derive(Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NamedCohort {
+    name: String,
+    scanpaths: Limited<Label, MAX_SCANPATHS>,
+}
+
+/// A list that is refused while it is read, before it fills the memory.
+struct Limited<T, const LIMIT: usize>(Vec<T>);
+
+impl<'de, T: DeserializeOwned, const LIMIT: usize> Deserialize<'de> for Limited<T, LIMIT> {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct List<T, const LIMIT: usize>(PhantomData<T>);
+
+        impl<'de, T: DeserializeOwned, const LIMIT: usize> Visitor<'de> for List<T, LIMIT> {
+            type Value = Limited<T, LIMIT>;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                write!(f, "a list of at most {LIMIT} entries")
+            }
+
+            fn visit_seq<S: SeqAccess<'de>>(self, mut list: S) -> Result<Self::Value, S::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = list.next_element()? {
+                    if entries.len() == LIMIT {
+                        return Err(de::Error::invalid_length(LIMIT + 1, &self));
+                    }
+                    entries.push(entry);
+                }
+                Ok(Limited(entries))
+            }
+        }
+        deserializer.deserialize_seq(List(PhantomData))
+    }
+}
+
+/// Takes every result while the reader is still at it, so that an error names its place.
+struct ResultList<'a> {
+    cohorts: &'a [NamedCohort; 2],
+    results: Results,
+    limit: usize,
+    problem: &'a mut Option<ResultFormatError>,
+}
+
+impl<'de> DeserializeSeed<'de> for ResultList<'_> {
+    type Value = Results;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Results, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for ResultList<'_> {
+    type Value = Results;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of results")
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(mut self, mut list: S) -> Result<Results, S::Error> {
+        while list.next_element_seed(OneResult(&mut self))?.is_some() {}
+        Ok(self.results)
+    }
+}
+
+struct OneResult<'a, 'b>(&'a mut ResultList<'b>);
+
+impl<'de> DeserializeSeed<'de> for OneResult<'_, '_> {
+    type Value = ();
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<(), D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for OneResult<'_, '_> {
+    type Value = ();
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a result with ids, indices and a value for each output")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, mut map: M) -> Result<(), M::Error> {
+        let list = self.0;
+        if list.results.len() == list.limit {
+            return Err(refuse(list.problem)(ResultFormatError::TooMany {
+                what: "pairs",
+                limit: list.limit,
+            }));
+        }
+        let mut ids: [Option<String>; 2] = [None, None];
+        let mut indices: [Option<usize>; 2] = [None, None];
+        let mut stimulus: Option<Option<String>> = None;
+        let mut values: Vec<Option<Value>> = vec![None; list.results.outputs().len()];
+        while let Some(key) = map.next_key::<String>()? {
+            match key.as_str() {
+                "a" => set(&mut ids[0], "a", map.next_value()?)?,
+                "b" => set(&mut ids[1], "b", map.next_value()?)?,
+                "stimulus" => set(&mut stimulus, "stimulus", map.next_value()?)?,
+                "a_index" => set(&mut indices[0], "a_index", map.next_value()?)?,
+                "b_index" => set(&mut indices[1], "b_index", map.next_value()?)?,
+                name => match list.results.output(name) {
+                    Some(output) => {
+                        let value = map.next_value::<Value>()?;
+                        let kind = list.results.outputs()[output].kind;
+                        value
+                            .check(kind)
+                            .map_err(|expected| ResultFormatError::Value { expected })
+                            .map_err(refuse(list.problem))?;
+                        set(&mut values[output], "a value", value)?;
+                    }
+                    None => {
+                        map.next_value::<IgnoredAny>()?;
+                        return Err(de::Error::custom("a result has a field that no output has"));
+                    }
+                },
+            }
+        }
+        let missing = |name| move || <M::Error as de::Error>::missing_field(name);
+        let values: Option<Vec<Value>> = values.into_iter().collect();
+        let values = values.ok_or_else(missing("of an output"))?;
+        let [Some(a), Some(b)] = indices else {
+            return Err(missing("a_index or b_index")());
+        };
+        let [Some(first), Some(second)] = ids else {
+            return Err(missing("a or b")());
+        };
+        let labels = (
+            list.cohorts[0].scanpaths.0.get(a),
+            list.cohorts[1].scanpaths.0.get(b),
+        );
+        let fits = |(x, y): (&Label, &Label)| {
+            x.participant == first
+                && y.participant == second
+                && joint_stimulus(x, y).as_deref() == stimulus.flatten().as_deref()
+        };
+        if !labels.0.zip(labels.1).is_some_and(fits) {
+            return Err(refuse(list.problem)(ResultFormatError::Ids));
+        }
+        list.results.push(a, b, &values);
+        Ok(())
+    }
+}

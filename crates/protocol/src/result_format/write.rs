@@ -1,0 +1,73 @@
+//! Writes an outcome. Results are written one by one, so that millions need no second copy in memory.
+
+use super::{RESULT_MARK, RESULT_VERSION};
+use crate::{Label, Outcome};
+use serde::ser::{SerializeMap, SerializeSeq, SerializeStruct};
+use serde::{Serialize, Serializer};
+
+impl Serialize for Outcome {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let [first, second] = &self.names;
+        let cohorts = [
+            Cohort {
+                name: first,
+                scanpaths: &self.a,
+            },
+            Cohort {
+                name: second,
+                scanpaths: &self.b,
+            },
+        ];
+        let mut fields = serializer.serialize_struct("Outcome", 10)?;
+        fields.serialize_field(RESULT_MARK, &RESULT_VERSION)?;
+        fields.serialize_field("spec", &self.spec)?;
+        fields.serialize_field("cohorts", &cohorts)?;
+        fields.serialize_field("one_cohort", &self.one_cohort)?;
+        fields.serialize_field("pairs", &self.pairs)?;
+        fields.serialize_field("outputs", self.results.outputs())?;
+        fields.serialize_field("results", &Rows(self))?;
+        fields.serialize_field("answers", &self.answers)?;
+        fields.serialize_field("cost", &self.cost)?;
+        fields.serialize_field("revealed", &self.revealed)?;
+        fields.end()
+    }
+}
+
+#[derive(Serialize)]
+struct Cohort<'a> {
+    name: &'a str,
+    scanpaths: &'a [Label],
+}
+
+struct Rows<'a>(&'a Outcome);
+
+impl Serialize for Rows<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let mut list = serializer.serialize_seq(Some(self.0.results.len()))?;
+        for index in 0..self.0.results.len() {
+            list.serialize_element(&Row(self.0, index))?;
+        }
+        list.end()
+    }
+}
+
+struct Row<'a>(&'a Outcome, usize);
+
+impl Serialize for Row<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Row(outcome, index) = self;
+        let outputs = outcome.results.outputs();
+        let pair = outcome.results.pair(*index);
+        let row = outcome.row(pair);
+        let mut fields = serializer.serialize_map(Some(5 + outputs.len()))?;
+        fields.serialize_entry("a", row.a)?;
+        fields.serialize_entry("b", row.b)?;
+        fields.serialize_entry("stimulus", &row.stimulus)?;
+        fields.serialize_entry("a_index", &pair.a)?;
+        fields.serialize_entry("b_index", &pair.b)?;
+        for (output, value) in outputs.iter().zip(row.values) {
+            fields.serialize_entry(&output.name, value)?;
+        }
+        fields.end()
+    }
+}

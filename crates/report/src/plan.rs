@@ -1,0 +1,320 @@
+//! The plan in words: metric, costs, engine, encoding.
+
+use crate::html::numbers::short;
+use crate::table::printable;
+use veilpath_metrics::{Distance, LocalScoring, Metric, Substitution, Table};
+use veilpath_protocol::{Engine, PairRule, Reveal, RevealTo, Spec};
+
+/// Longer values are cut.
+const MAX_CHARACTERS: usize = 300;
+
+/// What is said about each part, in order. `names` are those of the two cohorts.
+pub(crate) fn in_words(spec: &Spec, names: &[String; 2]) -> Vec<(&'static str, String)> {
+    let mut said = vec![
+        ("Metric", metric(&spec.metric, names)),
+        ("Engine", engine(spec.engine)),
+        ("Pairs", pairs(spec.pairs, names)),
+        ("Encoding", encoding(spec)),
+        ("Letters", letters(spec)),
+        ("Revealed of each pair", reveal(spec)),
+        ("Results go to", reveal_to(spec.reveal_to, names)),
+    ];
+    if let Some(length) = spec.pad_to {
+        said.push((
+            "Lengths",
+            format!("hidden: every scanpath looks {length} letters long."),
+        ));
+    }
+    said
+}
+
+/// The metric's name as people write it.
+pub(crate) fn metric_name(metric: &Metric) -> &'static str {
+    match metric {
+        Metric::Levenshtein => "Levenshtein",
+        Metric::NeedlemanWunsch { .. } | Metric::NeedlemanWunschScore { .. } => "Needleman–Wunsch",
+        Metric::SmithWaterman { .. } => "Smith–Waterman",
+        Metric::ScanMatch { .. } => "ScanMatch",
+    }
+}
+
+/// A side as people name it: its role, and its cohort's name where that says more.
+pub(crate) fn side(role: &str, names: &[String; 2]) -> String {
+    let (words, name) = match role {
+        "host" => ("the host", &names[0]),
+        "join" => ("the joining side", &names[1]),
+        "both" => return "both sides".into(),
+        other => return cut(other),
+    };
+    if name == role {
+        return words.into();
+    }
+    format!("{words} ({})", cut(name))
+}
+
+fn metric(metric: &Metric, [first, second]: &[String; 2]) -> String {
+    let (text, scale) = match metric {
+        Metric::Levenshtein => (
+            "Levenshtein: the fewest insertions, deletions and replacements that turn one scanpath into the other. \
+             Similarity: 1 − distance / length of the longer scanpath"
+                .into(),
+            None,
+        ),
+        Metric::NeedlemanWunschScore {
+            reward,
+            mismatch,
+            gap,
+            scale,
+        } => (
+            format!(
+                "Needleman–Wunsch: the greatest score of an alignment. Equal letters give {}, different ones cost {}, a gap costs {}",
+                short(*reward),
+                short(*mismatch),
+                short(*gap)
+            ),
+            *scale,
+        ),
+        Metric::NeedlemanWunsch {
+            substitution,
+            insert,
+            delete,
+            scale,
+        } => (
+            format!(
+                "Needleman–Wunsch: the least cost of an alignment. A letter that only {} has costs {}, one that only {} has costs {}; {}. \
+                 Similarity: 1 − cost / largest cost for these lengths",
+                cut(second),
+                short(*insert),
+                cut(first),
+                short(*delete),
+                replacements(substitution)
+            ),
+            *scale,
+        ),
+        Metric::SmithWaterman {
+            scoring,
+            gap,
+            scale,
+        } => {
+            let letters = match scoring {
+                LocalScoring::Unit { reward, mismatch } => format!(
+                    "Equal letters give {}, different ones cost {}",
+                    short(*reward),
+                    short(*mismatch)
+                ),
+                LocalScoring::Table { table } => format!("Letters score by {}", table_name(table)),
+            };
+            (
+                format!(
+                    "Smith–Waterman: the greatest score of an alignment of a part of one scanpath with a part of the other. {letters}, a gap costs {}. \
+                     Similarity: score / largest score for these lengths",
+                    short(*gap)
+                ),
+                *scale,
+            )
+        }
+        Metric::ScanMatch {
+            grid,
+            wrap,
+            threshold,
+            gap,
+            scale,
+        } => (
+            format!(
+                "ScanMatch on a grid of {} cells{}: two grid cells are the more alike the nearer they are, and not at all from {} cells apart; a gap adds {}. \
+                 The score is normalised; the similarity is the score, limited to 0 to 1",
+                by(&grid.to_string()),
+                if *wrap {
+                    ", joined left to right"
+                } else {
+                    ""
+                },
+                short(*threshold),
+                short(*gap)
+            ),
+            *scale,
+        ),
+    };
+    let scale = scale.map_or_else(String::new, |scale| {
+        format!(" (whole numbers, costs times {scale})")
+    });
+    format!("{text}{scale}.")
+}
+
+fn replacements(costs: &Substitution) -> String {
+    match costs {
+        Substitution::Unit { mismatch } => format!("a replacement costs {}", short(*mismatch)),
+        Substitution::Index => "a replacement costs the difference of the letters' numbers".into(),
+        Substitution::Grid {
+            grid,
+            wrap,
+            distance,
+        } => format!(
+            "a replacement costs the {} distance of the two grid cells on a grid of {}{}",
+            match distance {
+                Distance::Manhattan => "Manhattan",
+                Distance::Euclidean => "Euclidean",
+                Distance::Chebyshev => "Chebyshev",
+            },
+            by(&grid.to_string()),
+            if *wrap { ", joined left to right" } else { "" }
+        ),
+        Substitution::Table { table } => {
+            format!("replacements cost what {} says", table_name(table))
+        }
+    }
+}
+
+fn table_name(table: &Table) -> String {
+    let start: String = table.fingerprint().chars().take(12).collect();
+    format!("a table of {} letters (SHA-256 {start}…)", table.size())
+}
+
+fn engine(engine: Engine) -> String {
+    let yes = |set: bool| if set { "yes" } else { "no" };
+    match engine {
+        Engine::Plain => {
+            "plain: in the clear. It protects nothing: whoever computes sees both cohorts.".into()
+        }
+        Engine::Garbled => "garbled: two-party computation with garbled circuits.".into(),
+        Engine::Paillier(options) => format!(
+            "paillier: homomorphic encryption with a key of {}, batches of {}, packing {}, hardened masks {}.",
+            options.key_size(),
+            options.batch(),
+            yes(options.packing()),
+            yes(options.hardened())
+        ),
+    }
+}
+
+fn encoding(spec: &Spec) -> String {
+    if spec.encoding.is_empty() {
+        return "neither cohort says how its letters were made.".into();
+    }
+    let parts = spec.encoding.iter().map(|(name, value)| {
+        let value = cut(value);
+        match name.as_str() {
+            "data" => format!("made from {value}"),
+            "grid" => format!("grid of {} cells", by(&value)),
+            "outside" => format!("points off the stimulus {value}"),
+            "areas" => format!("areas of interest: {value}"),
+            "min-dwell" => format!("shortest dwell {value}"),
+            "max-gap" => format!("longest gap {value}"),
+            "bin" => format!("a letter for every {value}"),
+            _ => format!("{} {value}", cut(&name.replace('-', " "))),
+        }
+    });
+    format!("{}.", parts.collect::<Vec<_>>().join("; "))
+}
+
+fn letters(spec: &Spec) -> String {
+    let notation = spec.alphabet.notation().name().replace('-', " ");
+    let noun = match notation.as_str() {
+        "dna" => "bases",
+        name => name,
+    };
+    format!("{} {noun}.", spec.alphabet.size())
+}
+
+fn pairs(rule: PairRule, [first, second]: &[String; 2]) -> String {
+    match rule {
+        PairRule::SameStimulus => {
+            "scanpaths of the same stimulus, where both cohorts have stimuli.".into()
+        }
+        PairRule::All => format!(
+            "every scanpath of {} with every one of {}.",
+            cut(first),
+            cut(second)
+        ),
+    }
+}
+
+fn reveal(spec: &Spec) -> String {
+    match spec.reveal {
+        Reveal::Score => "its score.".into(),
+        Reveal::Threshold(threshold) => format!(
+            "one bit: whether its score is at {} {threshold}.",
+            if spec.metric.is_distance() {
+                "most"
+            } else {
+                "least"
+            }
+        ),
+    }
+}
+
+fn reveal_to(who: RevealTo, names: &[String; 2]) -> String {
+    match who {
+        RevealTo::Both => "both sides.".into(),
+        RevealTo::Host => format!("{} only.", side("host", names)),
+        RevealTo::Join => format!("{} only.", side("join", names)),
+    }
+}
+
+fn by(grid: &str) -> String {
+    grid.replacen('x', " × ", 1)
+}
+
+pub(crate) fn cut(text: &str) -> String {
+    let clean = printable(text);
+    if clean.chars().count() <= MAX_CHARACTERS {
+        return clean;
+    }
+    clean.chars().take(MAX_CHARACTERS).chain(['…']).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veilpath_metrics::{Alphabet, Grid, TableOf};
+
+    fn names() -> [String; 2] {
+        ["Clinic".into(), "University".into()]
+    }
+
+    #[test]
+    fn every_metric_is_said_in_words() {
+        let costs = Table::parse("0,1\n1,0\n", TableOf::Costs, &Alphabet::letters(2).unwrap());
+        let table = costs.unwrap();
+        let said = |substitution: Substitution| {
+            let metric = Metric::NeedlemanWunsch {
+                substitution,
+                insert: 1.0,
+                delete: 2.0,
+                scale: Some(10),
+            };
+            super::metric(&metric, &names())
+        };
+        let unit = said(Substitution::Unit { mismatch: 1.5 });
+        assert!(unit.contains("a replacement costs 1.5"), "{unit}");
+        assert!(unit.contains("only University has costs 1"), "{unit}");
+        assert!(unit.contains("costs times 10"), "{unit}");
+        let grid = said(Substitution::Grid {
+            grid: Grid::default(),
+            wrap: true,
+            distance: Distance::Manhattan,
+        });
+        assert!(grid.contains("Manhattan distance"), "{grid}");
+        assert!(grid.contains("7 × 7, joined left to right"), "{grid}");
+        let table = said(Substitution::Table { table });
+        assert!(table.contains("a table of 2 letters (SHA-256 "), "{table}");
+        let scanmatch = Metric::ScanMatch {
+            grid: Grid::default(),
+            wrap: false,
+            threshold: 3.5,
+            gap: -0.5,
+            scale: None,
+        };
+        let scanmatch = super::metric(&scanmatch, &names());
+        assert!(scanmatch.contains("a gap adds −0.5"), "{scanmatch}");
+    }
+
+    #[test]
+    fn sides_have_their_role_and_their_name() {
+        assert_eq!(side("host", &names()), "the host (Clinic)");
+        let roles = ["host".into(), "join".into()];
+        assert_eq!(side("join", &roles), "the joining side");
+        assert_eq!(side("both", &names()), "both sides");
+        assert_eq!(side("\u{1b}x", &names()), "\u{fffd}x");
+    }
+}
