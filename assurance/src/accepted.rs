@@ -1,4 +1,4 @@
-//! What is not held against the code, each with its reason: `accepted.txt`.
+//! Accepted findings, each with its reason: `accepted.txt`.
 
 use crate::findings::Finding;
 use std::fs;
@@ -6,22 +6,22 @@ use std::path::Path;
 
 /// One reason to accept findings.
 pub struct Rule {
-    /// What an attacker would have to be able to do to make use of it.
+    /// What an attacker would need to exploit it.
     pub class: Class,
     /// The file of the innermost call within the product, or `*`.
     file: String,
-    /// What that line of the file says, or `*`.
+    /// The text of that line of the file, or `*`.
     text: String,
-    /// Part of the path of a file of another crate that must be above, or `-` where none may be.
+    /// Part of the path of a file of another crate that must be above, or `-` if there must be none.
     above: String,
 }
 
-/// What a dependence shows.
+/// What a dependence reveals.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub enum Class {
-    /// Nothing: it decides by something that is public, though it was computed from a secret.
+    /// Nothing: the value is public, though it was computed from a secret.
     Public,
-    /// Something, to whoever shares the caches of this very machine.
+    /// Something, to an attacker who shares the caches of this machine.
     Local,
 }
 
@@ -52,7 +52,7 @@ impl Rule {
         }
     }
 
-    /// Whether this rule speaks of the finding.
+    /// Whether this rule covers the finding.
     pub fn covers(&self, finding: &Finding, root: &Path) -> bool {
         let place = finding
             .frames
@@ -73,7 +73,7 @@ impl Rule {
             && (self.text == "*" || line_of(&root.join(file), frame.line).contains(&self.text))
     }
 
-    /// How it is shown when no finding needs it any more.
+    /// How it is shown if no finding needs it any more.
     pub fn place(&self) -> String {
         format!("{}: {}", self.file, self.text)
     }

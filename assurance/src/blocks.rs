@@ -1,6 +1,6 @@
-//! Finds the memory that a secret key is made of, without knowing its fields: all heap blocks that its making leaves behind.
+//! Finds the memory of a secret key without knowing its fields: all heap blocks that its creation leaves behind.
 //!
-//! So a field that is added tomorrow is marked, too.
+//! So a field that is added later is marked, too.
 
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering::SeqCst};
@@ -11,7 +11,7 @@ static RECORDING: AtomicBool = AtomicBool::new(false);
 static ADDRESSES: [AtomicUsize; MOST] = [const { AtomicUsize::new(0) }; MOST];
 static LENGTHS: [AtomicUsize; MOST] = [const { AtomicUsize::new(0) }; MOST];
 
-/// The system's allocator, which notes blocks while it is told to.
+/// The system's allocator, which records blocks while it is told to.
 pub struct Recorder;
 
 // SAFETY: every call goes to the system's allocator with what came in; the notes beside it are atomic numbers.
@@ -27,7 +27,7 @@ unsafe impl GlobalAlloc for Recorder {
             });
             match free {
                 Some((_, length)) => length.store(layout.size(), SeqCst),
-                // A block that is not noted would be a secret that is not marked.
+                // A block that is not recorded would be a secret that is not marked.
                 None => std::process::abort(),
             }
         }
@@ -45,7 +45,7 @@ unsafe impl GlobalAlloc for Recorder {
     }
 }
 
-/// The blocks that `make` leaves behind, and what it makes. No other thread may run.
+/// The blocks that `make` leaves behind, and its result. No other thread may run.
 fn blocks_of<T>(make: impl FnOnce() -> T) -> (T, Vec<&'static [u64]>) {
     for address in &ADDRESSES {
         address.store(0, SeqCst);
@@ -65,8 +65,8 @@ fn blocks_of<T>(make: impl FnOnce() -> T) -> (T, Vec<&'static [u64]>) {
     (made, blocks)
 }
 
-/// Makes something public and something secret that contains a twin of it, and returns the secret one with the memory in it
-/// that is secret: numbers that are not in the public one. Structures, which hold addresses, are not numbers.
+/// Makes something public and something secret that contains a copy of it, and returns the secret one with its secret
+/// memory: numbers that are not in the public one. Structures, which contain addresses, are not numbers.
 pub fn secret_memory<P, S>(
     public: impl FnOnce() -> P,
     secret: impl FnOnce() -> S,

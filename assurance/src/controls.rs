@@ -1,4 +1,4 @@
-//! Code that leaks on purpose, and code that does not: the check must tell them apart.
+//! Code that leaks on purpose, and code that does not: the check must distinguish them.
 
 use crate::valgrind::mark_secret;
 use core::hint::black_box;
@@ -25,7 +25,7 @@ pub fn address() {
     black_box(entry);
 }
 
-/// The same look-up without either.
+/// The same look-up with neither.
 pub fn neither() {
     let table: [u64; 256] = core::array::from_fn(|i| black_box(i as u64 * 7));
     let wanted = u64::from(secret_byte());

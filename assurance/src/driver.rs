@@ -1,4 +1,4 @@
-//! Runs every case under valgrind and prints what came out.
+//! Runs every case under valgrind and prints the results.
 
 use crate::accepted::{Class, Rule};
 use crate::cases;
@@ -53,7 +53,7 @@ pub fn run() -> ExitCode {
             (true, false, true) => "clean",
             (true, true, false) => "found, as it must be",
             (true, false, false) => "DEPENDS ON A SECRET",
-            (true, true, true) => "NOT FOUND: the check is blind",
+            (true, true, true) => "NOT FOUND: the check does not work",
         };
         println!(
             "{name:<40} {:>8} {public:>8} {local:>8}  {verdict}",
@@ -68,7 +68,7 @@ pub fn run() -> ExitCode {
         }
     }
     for (rule, _) in rules.iter().zip(&used).filter(|(_, used)| !**used) {
-        // No failure: which lines a compiler keeps apart differs from one to the next.
+        // Not a failure: compilers differ in which lines they keep apart.
         println!("accepted, but not found in this build: {}", rule.place());
     }
     if good {
@@ -79,10 +79,10 @@ pub fn run() -> ExitCode {
 }
 
 fn valgrind(arguments: &[&str]) -> Output {
-    let here = std::env::current_exe().expect("this program has a path");
+    let program = std::env::current_exe().expect("this program has a path");
     let output = Command::new("valgrind")
         .args(VALGRIND)
-        .arg(here)
+        .arg(program)
         .args(arguments)
         .output();
     output.expect("valgrind can be started")
@@ -91,7 +91,7 @@ fn valgrind(arguments: &[&str]) -> Output {
 fn show(finding: &Finding) {
     println!("    {}", finding.kind);
     for frame in finding.frames.iter().take(12) {
-        // Names of closures and iterators are long, and say little.
+        // Names of closures and iterators are long and say little.
         let function: String = frame.function.chars().take(70).collect();
         println!("      {function}  {}:{}", frame.file, frame.line);
     }

@@ -33,7 +33,7 @@ pub fn local() -> Metric {
     }
 }
 
-/// The engine of the paper, with the paper's masks or with others.
+/// The engine of the paper, with the paper's masks or with the hardened ones.
 pub fn paillier(keys: &Keys, metric: Metric, hardened: bool) {
     let options = PaillierOptions::new(KeySize::Bits512, true).expect("with consent");
     let options = options.with_hardening(hardened);

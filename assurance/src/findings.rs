@@ -1,4 +1,4 @@
-//! What valgrind reports, out of its text.
+//! Parses valgrind's report.
 
 /// One place in the program that depends on a secret, with the calls that led there, the innermost first.
 pub struct Finding {
@@ -14,14 +14,15 @@ pub struct Frame {
 }
 
 impl Frame {
-    /// Whether it is the product's own code: the path from the root of the repository on.
+    /// Whether it is the product's own code: the path from the root of the repository.
     pub fn product_file(&self) -> Option<&str> {
         let start = self.file.find("/crates/")?;
         let rest = &self.file[start + 1..];
         rest.contains("/src/").then_some(rest)
     }
 
-    /// Whether it is of the standard library or of a crate in it, or of valgrind, which replaces some of the C library.
+    /// Whether it belongs to the standard library or a crate in it, or to valgrind, which replaces parts of the C
+    /// library.
     pub fn is_standard(&self) -> bool {
         self.file.contains("library/") || self.file.contains("/rust/deps/") || self.file.is_empty()
     }

@@ -1,4 +1,5 @@
-//! Garbling, evaluating and transferring, from the base transfers to the output, for each kernel that valgrind knows.
+//! Garbling, evaluating and transferring, from the base transfers to the output, for each kernel that valgrind
+//! supports.
 
 use crate::declassify::Declassifying;
 use crate::secret_rng::SecretRng;

@@ -1,5 +1,5 @@
-//! The steps of the variant `--hardened` one by one: Bob's masks and the encrypted values that he applies them to, and what Alice
-//! decrypts.
+//! The steps of the hardened variant one by one: the matrix owner's masks and the encrypted values that it applies
+//! them to, and what the key holder decrypts.
 
 use crate::blocks;
 use crate::engines::{by_index, cohort};
@@ -12,23 +12,23 @@ use std::sync::Arc;
 use veilpath_paillier::{Ciphertext, Plaintext, RandomizerSource};
 use veilpath_protocol::{Engine, HardenedSteps, KeySize, PaillierOptions, PairRule, Spec};
 
-/// Cells that are worked on at once.
+/// Cells that are processed at once.
 const CELLS: usize = 3;
 /// Letters of a scanpath.
 const LENGTH: usize = 5;
 
-/// Bob draws orders, multipliers, noise and pads.
+/// The matrix owner draws orders, multipliers, noise and pads.
 pub fn draw(keys: &Keys) {
     let steps = steps(keys, Arc::new(keys.public.clone()));
     steps.draw(CELLS, &mut SecretRng::new(11)).expect("masks");
 }
 
-/// Bob applies them to encrypted values, which his letters have chosen.
+/// The matrix owner applies them to encrypted values, which its letters have selected.
 pub fn mask(keys: &Keys) {
     masked(keys, true);
 }
 
-/// Alice decrypts a set and answers.
+/// The key holder decrypts a set and answers.
 pub fn answer(keys: &Keys) {
     let masked = masked(keys, false);
     let steps = steps(keys, Arc::clone(&keys.secret) as Arc<dyn RandomizerSource>);
@@ -36,7 +36,7 @@ pub fn answer(keys: &Keys) {
     steps.answer(&sets).expect("an answer");
 }
 
-/// Bob takes his pads off an answer.
+/// The matrix owner removes its pads from an answer.
 pub fn correct(keys: &Keys) {
     let steps = steps(keys, Arc::new(keys.public.clone()));
     // Three ciphertexts to a cell.
@@ -57,7 +57,8 @@ fn steps(keys: &Keys, source: Arc<dyn RandomizerSource>) -> HardenedSteps {
     HardenedSteps::new(&spec, LENGTH, &keys.public, source).expect("steps")
 }
 
-/// What Bob sends, which is public then. Where his part is watched, his masks are secret and all words of the cells.
+/// What the matrix owner sends, which is then public. If its part is watched, its masks and all words of the cells
+/// are secret.
 fn masked(keys: &Keys, all_secret: bool) -> Vec<u8> {
     let steps = steps(keys, Arc::new(keys.public.clone()));
     let values = encrypted(keys, 4 * CELLS);

@@ -1,6 +1,6 @@
-//! Runs the product's code under valgrind with every secret marked as uninitialised memory. Memcheck then reports each branch
-//! and each address that depends on a secret. Called without arguments, this program runs itself under valgrind, one case after
-//! the other, holds what was reported against `accepted.txt`, and prints a table.
+//! Runs the product's code under valgrind with every secret marked as uninitialised memory. Memcheck then reports
+//! each branch and each address that depends on a secret. Called without arguments, this program runs itself under
+//! valgrind, one case after the other, compares the report with `accepted.txt`, and prints a table.
 
 #![allow(
     clippy::expect_used,
@@ -70,14 +70,14 @@ fn cases() -> Vec<Case> {
         case("engine paillier: Levenshtein", || {
             engines::paillier(&Keys::new(), Metric::Levenshtein, false);
         }),
-        case("hardened: Bob's masks", || hardened::draw(&Keys::new())),
-        case("hardened: Bob's masked values", || {
+        case("hardened: matrix owner's masks", || hardened::draw(&Keys::new())),
+        case("hardened: masked values", || {
             hardened::mask(&Keys::new());
         }),
-        case("hardened: Alice's answer", || {
+        case("hardened: key holder's answer", || {
             hardened::answer(&Keys::new());
         }),
-        case("hardened: Bob's correction", || {
+        case("hardened: correction", || {
             hardened::correct(&Keys::new());
         }),
         case("engine paillier: hardened", || {
@@ -87,7 +87,7 @@ fn cases() -> Vec<Case> {
             engines::paillier(&Keys::new(), engines::local(), true);
         }),
     ];
-    // Those that valgrind knows: its processor has no AVX-512.
+    // Those that valgrind supports: its processor has no AVX-512.
     for kernel in Kernel::available() {
         cases.push(Case {
             name: format!("garbled: session, {} kernel", kernel.name()),
@@ -112,7 +112,7 @@ fn cases() -> Vec<Case> {
 fn main() -> ExitCode {
     match (std::env::args().nth(1).as_deref(), valgrind::is_there()) {
         (None, false) => driver::run(),
-        // The names of the cases there: the kernels of valgrind's processor are not those of this one.
+        // The names of the cases under valgrind: the kernels of its processor are not those of this one.
         (None, true) => {
             for case in cases() {
                 println!("{}", case.name);
@@ -127,7 +127,7 @@ fn main() -> ExitCode {
             None => ExitCode::FAILURE,
         },
         (Some(_), false) => {
-            eprintln!("a case says nothing outside of valgrind");
+            eprintln!("run a case under valgrind");
             ExitCode::FAILURE
         }
     }

@@ -14,7 +14,7 @@ use veilpath_paillier::{
 
 const SIZE: KeySize = KeySize::Bits512;
 
-/// A key, all numbers of which are marked secret but those of its public half.
+/// A key with all numbers marked secret except those of its public half.
 pub struct Keys {
     pub secret: Arc<SecretKey>,
     pub public: PublicKey,
@@ -41,7 +41,7 @@ impl Keys {
                 Arc::new(key.expect("a secret key can be made again"))
             },
         );
-        // Two rings modulo primes, with constants each, and what joins them.
+        // Two rings modulo primes, each with constants, and what joins them.
         assert!(numbers.len() >= 20, "the secret numbers were not found");
         let randomizers = secret.fresh_randomizers(3, &mut rng);
         let plaintexts = [5u64, 0, u64::MAX].map(Plaintext::from);
@@ -62,7 +62,7 @@ impl Keys {
         self.ciphertexts.iter().collect()
     }
 
-    /// Plaintexts out of ciphertexts.
+    /// Ciphertexts to plaintexts.
     pub fn decrypt(&self) {
         let opened = self.secret.decrypt_batch(&self.ciphertexts());
         assert_eq!(opened.expect("ciphertexts of this key").len(), 3);
@@ -74,13 +74,13 @@ impl Keys {
         assert_eq!(self.secret.fresh_randomizers(2, &mut rng).len(), 2);
     }
 
-    /// The same out of tables.
+    /// The same from tables.
     pub fn key_holder_table(&self) {
         let table = RandomizerTable::for_key_holder(&self.secret, &mut SecretRng::new(2));
         assert_eq!(table.draw(2, &mut SecretRng::new(3)).len(), 2);
     }
 
-    /// The other side's randomisers, fresh and out of tables.
+    /// The other side's randomisers, fresh and from tables.
     pub fn other_side_randomizers(&self) {
         let mut rng = SecretRng::new(4);
         assert_eq!(self.public.fresh_randomizers(2, &mut rng).len(), 2);
@@ -88,7 +88,7 @@ impl Keys {
         assert_eq!(table.draw(2, &mut rng).len(), 2);
     }
 
-    /// Secret numbers, positive and negative, into ciphertexts.
+    /// Secret numbers, positive and negative, to ciphertexts.
     pub fn encrypt(&self) {
         let mut rng = SecretRng::new(5);
         let plaintexts = [secret_plaintext(false), secret_plaintext(true)];
@@ -123,7 +123,7 @@ impl Keys {
             .expect("an odd number below the primes has an inverse");
     }
 
-    /// Secret values into slots, and slots apart.
+    /// Secret values into slots, and out of slots.
     pub fn packing(&self) {
         let layout = SlotLayout::fullest(SIZE, 100).expect("slots that fit");
         let values: Vec<BoxedUint> = (0..3).map(|_| secret_number(90)).collect();

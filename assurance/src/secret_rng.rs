@@ -1,4 +1,4 @@
-//! Randomness that is secret from the moment it is given out: all that follows from it is watched.
+//! Randomness that is secret from the moment it is drawn: everything that depends on it is tracked.
 
 use crate::valgrind::mark_secret;
 use core::convert::Infallible;
@@ -48,7 +48,7 @@ impl TryCryptoRng for SecretRng {}
 
 static SYSTEM: Mutex<Option<SecretRng>> = Mutex::new(None);
 
-/// What the engines get when they ask the operating system for randomness.
+/// What the engines get as randomness of the operating system.
 #[unsafe(no_mangle)]
 unsafe extern "Rust" fn __getrandom_v03_custom(
     bytes: *mut u8,

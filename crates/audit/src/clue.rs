@@ -1,4 +1,5 @@
-//! What one candidate set tells: the masked values of a cell, and how well they fit the differences of a guess.
+//! What one candidate set reveals: the masked values of a matrix cell, and how well they fit the differences of a
+//! guess.
 
 use crate::AuditError;
 use crate::factors::{Difference, Factors};
@@ -9,7 +10,7 @@ use veilpath_protocol::{HardenedMasks, SeenMessage, Watched};
 /// Bits of the product of the two multipliers of the paper's masks.
 const FACTOR_BITS: f64 = 80.0;
 
-/// What an attack looks at.
+/// What an attack uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Feature {
@@ -17,34 +18,34 @@ pub enum Feature {
     Ties,
     /// The ratio of the differences, ties included.
     Ratios,
-    /// How large the largest difference looks.
+    /// The apparent size of the largest difference.
     Magnitudes,
-    /// All of it together, and that differences are whole multiples.
+    /// All of it together, and that differences are integer multiples.
     All,
 }
 
-/// What Alice keeps of a candidate set.
+/// What the key holder keeps of a candidate set.
 #[derive(Clone, Debug, PartialEq)]
 pub enum Clue {
-    /// The paper's masks: the middle and the largest value less the least, both times the same secret factor.
+    /// The paper's masks: the middle and the largest value minus the least, both times the same secret factor.
     Shared {
-        /// Middle less least.
+        /// Middle minus least.
         low: u128,
-        /// Largest less least.
+        /// Largest minus least.
         high: u128,
     },
-    /// The masks of the hardened variant: the difference of every two candidates, in an order that Bob drew, each times a
-    /// factor of its own.
+    /// The masks of the hardened variant: the difference of every two candidates, in an order that the matrix owner
+    /// drew, each times a factor of its own.
     Apart {
-        /// First less second, first less third, second less third.
+        /// First minus second, first minus third, second minus third.
         differences: [Difference; 3],
-        /// Where the factors come from.
+        /// The range of the factors.
         factors: Factors,
     },
 }
 
 impl Clue {
-    /// Of the three values of a cell under the paper's masks.
+    /// From the three values of a matrix cell under the paper's masks.
     pub fn shared(values: &[BoxedUint]) -> Option<Self> {
         let mut sorted: Vec<&BoxedUint> = values.iter().collect();
         sorted.sort();
@@ -57,10 +58,11 @@ impl Clue {
         })
     }
 
-    /// Of the slots of a cell in the hardened variant. What is left, the padded candidates, is random without the pads.
+    /// From the slots of a matrix cell in the hardened variant. The rest, the padded candidates, is random without
+    /// the pads.
     pub fn apart(slots: &[BoxedUint], masks: HardenedMasks) -> Option<Self> {
         let signed = |slot: &BoxedUint| {
-            // The bias goes before a number is rounded.
+            // The bias is removed before a number is rounded.
             let bias = BoxedUint::one_with_precision(slot.bits_precision());
             let bias = bias.unbounded_shl(masks.bias_bits);
             let negative = slot < &bias;
@@ -80,7 +82,7 @@ impl Clue {
         })
     }
 
-    /// How likely the clue is where the candidates of the cell are these, up to a factor that is the same for all.
+    /// The likelihood of the clue if the cell has these candidates, up to a factor that is the same for all.
     pub fn likelihood(&self, feature: Feature, candidates: [i64; 3]) -> f64 {
         if let Self::Apart {
             differences,
@@ -149,12 +151,13 @@ pub fn clues_of(watched: &Watched) -> Result<Vec<Batch>, AuditError> {
     watched.messages.iter().map(read).collect()
 }
 
-/// The same for the hardened variant, over all orders that Bob may have drawn. There are no ties or ratios to see.
+/// The same for the hardened variant, over all orders that the matrix owner may have drawn. There are no ties or
+/// ratios to see.
 fn apart(seen: &[Difference; 3], factors: Factors, feature: Feature, candidates: [i64; 3]) -> f64 {
     if matches!(feature, Feature::Ties | Feature::Ratios) {
         return 1.0;
     }
-    // The engine compares three times a candidate plus its place, so that no two are equal.
+    // The engine compares three times a candidate plus its position, so that no two are equal.
     let [x, y, z] = candidates.map(|x| x.saturating_mul(3));
     let values = [x, y.saturating_add(1), z.saturating_add(2)];
     let orders = [
@@ -187,7 +190,7 @@ fn same_ratio(low: u128, high: u128, d_low: u128, d_high: u128) -> bool {
     }
 }
 
-/// How likely the product of two uniform numbers of 40 bits is about this, times 2^80.
+/// The likelihood that the product of two uniform numbers of 40 bits is about this, times 2^80.
 fn density(factor: f64) -> f64 {
     (std::f64::consts::LN_2 * (FACTOR_BITS - factor.max(1.0).log2())).max(0.0)
 }
@@ -196,7 +199,7 @@ fn difference(larger: &BoxedUint, smaller: &BoxedUint) -> Option<u128> {
     whole(&larger.wrapping_sub(smaller))
 }
 
-/// The number, where it is short enough.
+/// The number, if it is short enough.
 pub(crate) fn whole(number: &BoxedUint) -> Option<u128> {
     let bytes = number.to_be_bytes();
     bytes.iter().try_fold(0u128, |number, &byte| {

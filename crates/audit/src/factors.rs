@@ -1,34 +1,34 @@
-//! How likely a difference under the hardened masks is what was seen: `v = ρ·d + r`, ρ log-uniform, r below ρ.
+//! The likelihood of a masked difference of the hardened variant: `v = ρ·d + r`, ρ log-uniform, r below ρ.
 //!
-//! Every whole ρ counts by itself. With d > 0 a ρ explains v where `v/(d+1) < ρ ≤ v/d`, with d < 0 where
-//! `|v|/|d| ≤ ρ < |v|/(|d|−1)`, each with exactly one r, and so
+//! Every integer ρ counts separately. With d > 0 a ρ explains v if `v/(d+1) < ρ ≤ v/d`, with d < 0 if `|v|/|d| ≤ ρ <
+//! |v|/(|d|−1)`, each with exactly one r, and so
 //!
 //! ```text
 //! P(v | d) = Σ P(ρ)/ρ,   P(ρ) = log₂(1 + 1/ρ) / octaves
 //! ```
 //!
-//! Where ρ is small that interval may have no whole number in it at all, which rules d out. An attack that takes ρ for a real number
-//! does not see that, and overlooks most of what small multipliers tell.
+//! If ρ is small that interval may contain no integer at all, which rules d out. An attack that treats ρ as a real
+//! number does not see that, and misses most of what small multipliers reveal.
 
 use crate::clue::whole;
 use crypto_bigint::BoxedUint;
 
-/// Up to so many multipliers are added up one by one; those above by an integral, which is as good to a millionth.
+/// Up to this many multipliers are summed one by one; those above by an integral, which is accurate to a millionth.
 const ONE_BY_ONE: u128 = 1_000;
-/// Of so many multipliers that explain a value one more or less makes no difference.
+/// If this many multipliers explain a value, one more or less makes no difference.
 const COUNTLESS: f64 = (1u64 << 40) as f64;
 
-/// A masked difference as Alice sees it.
+/// A masked difference as the key holder sees it.
 #[derive(Clone, Debug, PartialEq)]
 pub struct Difference {
     negative: bool,
     size: f64,
-    /// The size to the last digit, where it is short enough for that to matter.
+    /// The exact size, if it is short enough for that to matter.
     whole: Option<u128>,
 }
 
 impl Difference {
-    /// Of its sign and size.
+    /// From its sign and size.
     pub fn new(negative: bool, size: &BoxedUint) -> Self {
         let digits = |number: f64, &byte: &u8| number * 256.0 + f64::from(byte);
         Self {
@@ -44,7 +44,7 @@ impl Difference {
 pub struct Factors {
     floor: f64,
     top: f64,
-    /// The same to the last digit; what is too long for that ends at the largest number.
+    /// The exact range; what is too long ends at the largest number.
     whole: (u128, u128),
 }
 
@@ -59,8 +59,8 @@ impl Factors {
         }
     }
 
-    /// P(seen | truth) times the size of what was seen, up to a factor that is the same for all: 1 for every difference of the right
-    /// sign, but for the ends of the range and for what whole numbers tell.
+    /// P(seen | truth) times the size of the seen value, up to a factor that is the same for all: 1 for every
+    /// difference of the right sign, except at the ends of the range and for effects of integers.
     pub(crate) fn fit(self, truth: i64, seen: &Difference) -> f64 {
         if truth == 0 || (truth < 0) != seen.negative || seen.size == 0.0 {
             return 0.0;
@@ -81,7 +81,7 @@ impl Factors {
         match seen.whole {
             Some(whole) if explaining < COUNTLESS || seen.size / high < ONE_BY_ONE as f64 => {
                 let (less, more) = (u128::from(less), u128::from(more));
-                // Above zero both ends of the interval are like this, below zero the other way round.
+                // Above zero both ends of the interval are like this, below zero they are swapped.
                 let (first, last) = if truth > 0 {
                     (whole / more + 1, whole / less)
                 } else {
@@ -100,7 +100,7 @@ impl Factors {
         }
     }
 
-    /// Σ ln(1 + 1/ρ)/ρ for whole ρ from `first` to `last`, as far as they are in the range.
+    /// Σ ln(1 + 1/ρ)/ρ for integers ρ from `first` to `last`, as far as they are in the range.
     fn sum(self, first: u128, last: u128) -> f64 {
         let (floor, top) = self.whole;
         let first = first.max(floor);
@@ -113,8 +113,8 @@ impl Factors {
         if first > last {
             return near;
         }
-        // Each is nearly 1/(ρ + ¼)², and their sum the integral from half before the first to half behind the last: their number over
-        // the product of the ends.
+        // Each is nearly 1/(ρ + ¼)², and their sum the integral from half before the first to half after the last:
+        // their number over the product of the ends.
         let (start, end) = (first as f64 - 0.25, last as f64 + 0.75);
         near + ((last - first) as f64 + 1.0) / start / end
     }

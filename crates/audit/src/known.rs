@@ -1,12 +1,14 @@
-//! What Alice knows before she looks at a single message, and how matrices follow from it.
+//! What the key holder knows before it sees a message, and how matrices follow from it.
 
 use crate::AuditError;
 use veilpath_metrics::{Comparison, GlobalModel, Model};
 
-/// The longest scanpath of Alice's that an attack can follow: how far a matrix is filled is kept in 16 bytes.
+/// The longest scanpath of the key holder that an attack can follow: how far a matrix is filled is stored in 16
+/// bytes.
 pub const MAX_LENGTH: usize = 16;
 
-/// Alice's side of one comparison: her own letters, the costs, the length of Bob's scanpath and the score.
+/// The key holder's side of one comparison: its own letters, the costs, the length of the matrix owner's scanpath and
+/// the score.
 #[derive(Clone, Debug)]
 pub struct Known {
     pub(crate) own: Vec<u16>,
@@ -15,7 +17,7 @@ pub struct Known {
     pub(crate) score: i64,
     pub(crate) insert: i64,
     pub(crate) delete: i64,
-    /// Letters of Bob's that Alice cannot tell apart: with each of hers they cost the same.
+    /// Letters of the matrix owner that the key holder cannot distinguish: with each of its own they cost the same.
     pub(crate) classes: Vec<Class>,
 }
 
@@ -23,11 +25,11 @@ pub struct Known {
 #[derive(Clone, Debug)]
 pub(crate) struct Class {
     pub(crate) members: Vec<u16>,
-    /// The cost with each letter of Alice's.
+    /// The cost with each letter of the key holder.
     pub(crate) costs: Vec<i64>,
 }
 
-/// How likely each letter is at each place of Bob's scanpath.
+/// The probability of each letter at each place of the matrix owner's scanpath.
 pub type Belief = Vec<Vec<f64>>;
 
 impl Known {
@@ -56,7 +58,7 @@ impl Known {
         })
     }
 
-    /// Nothing but the alphabet.
+    /// The belief of a party that knows only the alphabet.
     pub fn ignorance(&self) -> Belief {
         vec![vec![1.0 / self.letters as f64; self.letters]; self.theirs]
     }
@@ -74,7 +76,7 @@ impl Known {
         i64::try_from(column).unwrap_or(i64::MAX) * self.insert
     }
 
-    /// The candidates of the cell in this row (from 1), where the column before and the one above are known.
+    /// The candidates of the matrix cell in this row (from 1), given the previous column and the cell above.
     pub(crate) fn candidates(&self, before: &[i64], row: usize, above: i64, cost: i64) -> [i64; 3] {
         [
             before[row - 1] + cost,
@@ -83,7 +85,7 @@ impl Known {
         ]
     }
 
-    /// The column of a letter that follows on a column, and each cell's candidates.
+    /// The column of a letter that follows a column, and each cell's candidates.
     pub(crate) fn column(
         &self,
         before: &[i64],
@@ -129,7 +131,7 @@ fn classes(model: &GlobalModel, own: &[u16], letters: usize) -> Vec<Class> {
     classes
 }
 
-/// Belief that is not too certain to be corrected by the next comparison.
+/// A belief that is not too certain to be corrected by the next comparison.
 pub fn hedge(belief: &Belief) -> Belief {
     let hedged = |letters: &Vec<f64>| {
         let uniform = 1.0 / letters.len() as f64;
@@ -138,7 +140,7 @@ pub fn hedge(belief: &Belief) -> Belief {
     belief.iter().map(hedged).collect()
 }
 
-/// How many letters the best guess hits; where several are equally good, on average.
+/// How many letters the best guess hits; if several are equally good, on average.
 pub fn hits(belief: &Belief, truth: &[u16]) -> f64 {
     let hit = |(letters, &truth): (&Vec<f64>, &u16)| {
         let best = letters.iter().copied().fold(0.0, f64::max) * 0.999_999;

@@ -1,8 +1,8 @@
 //! Measures what a curious party learns from the engines, by attacking them.
 //!
-//! Everything here runs on made-up scanpaths, with both sides in one process. Alice follows the protocol and keeps what she
-//! sees; then she tries to guess Bob's letters from it. An attack that fails proves nothing: all numbers are lower bounds of
-//! what leaks, to be held against guessing and against what the score alone tells.
+//! All attacks run on synthetic scanpaths, with both sides in one process. The key holder follows the protocol and
+//! keeps what it sees; then it tries to guess the matrix owner's letters. An attack that fails proves nothing: all
+//! numbers are lower bounds of what leaks, to be compared with guessing and with what the score reveals by itself.
 
 mod clue;
 mod factors;
@@ -24,13 +24,13 @@ pub use known::{Belief, Known, MAX_LENGTH, hedge, hits};
 pub enum AuditError {
     /// Smith–Waterman.
     #[error(
-        "the attacks know global alignments alone; choose levenshtein, needleman-wunsch or scanmatch"
+        "the attacks support only global alignments; choose levenshtein, needleman-wunsch or scanmatch"
     )]
     LocalAlignment,
     /// A length that the attacks cannot follow.
     #[error("scanpaths of 1 to 16 letters can be attacked")]
     Length,
-    /// A metric that does not go with the alphabet.
+    /// A metric that does not fit the alphabet.
     #[error(transparent)]
     Metric(#[from] veilpath_metrics::MetricError),
     /// The engine failed.
@@ -39,7 +39,7 @@ pub enum AuditError {
     /// The cryptosystem failed.
     #[error(transparent)]
     Paillier(#[from] veilpath_paillier::Error),
-    /// Our own mistake.
-    #[error("something is wrong in the audit itself: {0}")]
+    /// A bug in the audit.
+    #[error("internal error of the audit: {0}")]
     Internal(&'static str),
 }

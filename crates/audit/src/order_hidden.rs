@@ -1,10 +1,11 @@
-//! The attack on the paper's order: which cell a clue belongs to is unknown, Bob's letters are unknown, and both are
-//! guessed together.
+//! The attack on the paper's order: which matrix cell a clue belongs to is unknown, the matrix owner's letters are
+//! unknown, and both are guessed together.
 //!
-//! Clues are taken in the order in which they arrived. A hypothesis is how far the matrix is filled and which letters Bob's
-//! first columns have; each clue moves it to one of the cells that are ready, weighed by how well the clue fits. Hypotheses
-//! that meet add up; the best few thousand are kept. What they say of each letter in the end is Alice's belief. Because only
-//! so many are kept, this bounds from below what can be learned.
+//! Clues are processed in the order in which they arrived. A hypothesis is how far the matrix is filled and which
+//! letters the matrix owner's first columns have; each clue moves it to one of the cells that are ready, weighted by
+//! how well the clue fits. Equal hypotheses are added up; the best few thousand are kept. Their final distribution of
+//! each letter is the key holder's belief. Because only so many are kept, this is a lower bound of what can be
+//! learned.
 
 use crate::clue::{Clue, Feature};
 use crate::known::{Belief, Known, MAX_LENGTH};
@@ -12,13 +13,13 @@ use crate::score_alone;
 use rand::Rng;
 use std::collections::HashMap;
 
-/// A message as the attack sees it: the clues that came together.
+/// A message as the attack sees it: the clues that arrived together.
 pub type Batch = Vec<Clue>;
 
-/// How an attack goes about it.
+/// The settings of an attack.
 #[derive(Clone, Copy, Debug)]
 pub struct Effort {
-    /// What it looks at.
+    /// What it uses.
     pub feature: Feature,
     /// Hypotheses to keep.
     pub hypotheses: usize,
@@ -26,13 +27,13 @@ pub struct Effort {
     pub mixed: bool,
 }
 
-/// Stands in the place of a letter where none is new.
+/// Marks that no letter is new.
 const NO_NEW_LETTER: usize = usize::MAX;
 
 /// Rows filled so far, a byte each.
 type Filled = u128;
 
-/// A hypothesis: a path of letters, what was filled when this message was made, and what is filled now.
+/// A hypothesis: a path of letters, what was filled when this message was sent, and what is filled now.
 type State = (u32, Filled, Filled);
 
 /// A path of letters and its last column.
@@ -49,8 +50,8 @@ struct Search<'a> {
     children: HashMap<(u32, usize), u32>,
 }
 
-/// Alice's belief after these messages, where `prior` is what she believed before. `background` tells how likely a clue of
-/// some other comparison is.
+/// The key holder's belief after these messages, where `prior` is its belief before. `background` gives the
+/// likelihood of a clue of some other comparison.
 pub fn attack(
     known: &Known,
     prior: &Belief,
@@ -91,10 +92,11 @@ pub fn attack(
     search.belief(&states, prior)
 }
 
-/// Random scanpaths that the usual differences between candidates come from.
+/// Random scanpaths from which the usual differences between candidates are estimated.
 const USUAL_TRIES: usize = 400;
 
-/// The same where the messages mix several comparisons: how likely a clue of another comparison is comes from random scanpaths.
+/// The same if the messages mix several comparisons: the likelihood of a clue of another comparison is estimated from
+/// random scanpaths.
 pub fn attack_mixed<R: Rng + ?Sized>(
     known: &Known,
     prior: &Belief,
@@ -113,7 +115,7 @@ pub fn attack_mixed<R: Rng + ?Sized>(
 }
 
 impl Search<'_> {
-    /// All that hypotheses become by one more clue, the best of them.
+    /// The successors of all hypotheses after one more clue, the best of them.
     fn step(
         &mut self,
         states: &[(State, f64)],
@@ -122,7 +124,7 @@ impl Search<'_> {
         others: Option<(f64, f64)>,
     ) -> Vec<(State, f64)> {
         let mut next: Vec<(State, usize, f64)> = Vec::with_capacity(8 * states.len());
-        // How well each letter fits a cell of the first row depends on two numbers alone.
+        // How well each letter fits a cell of the first row depends on only two numbers.
         let mut letters: HashMap<(usize, i64), Vec<(usize, f64)>> = HashMap::new();
         for &((node, base, filled), weight) in states {
             let ready = self.ready(base, filled).count() as f64;
@@ -158,7 +160,7 @@ impl Search<'_> {
                 }
             }
         }
-        // The hopeless go before they are compared with each other.
+        // Unlikely hypotheses are dropped before they are compared with each other.
         best(&mut next, 3 * effort.hypotheses);
         next.sort_unstable_by_key(|&(state, class, _)| (state, class));
         next.dedup_by(|again, first| {
@@ -203,7 +205,8 @@ impl Search<'_> {
             .collect()
     }
 
-    /// Rows whose next cell Bob could have asked about: all that it needs was known when the message was made.
+    /// Rows whose next cell the matrix owner could have requested: everything that it needs was known when the
+    /// message was sent.
     fn ready(&self, base: Filled, filled: Filled) -> impl Iterator<Item = usize> + use<> {
         let columns = self.known.theirs;
         (0..self.known.own.len()).filter(move |&row| {
@@ -214,7 +217,7 @@ impl Search<'_> {
         })
     }
 
-    /// The candidates of a cell in a column that is open already.
+    /// The candidates of a cell in a column that is already open.
     fn candidates(&self, node: u32, depth: usize, row: usize, column: usize) -> [i64; 3] {
         let mut at = &self.nodes[node as usize];
         for _ in column..depth {
@@ -239,7 +242,7 @@ impl Search<'_> {
         })
     }
 
-    /// Keeps the hypotheses that are complete and end in the score, where there are any.
+    /// Keeps the hypotheses that are complete and end in the score, if there are any.
     fn finish(&self, states: &mut Vec<(State, f64)>) {
         let (rows, columns) = (self.known.own.len(), self.known.theirs);
         let complete = |filled: Filled| (0..rows).all(|row| filled_in(filled, row) == columns);
@@ -295,8 +298,8 @@ pub(crate) fn class_weights(known: &Known, prior: &Belief) -> Vec<Vec<f64>> {
         .collect()
 }
 
-/// The weightiest so many for each number of open columns, in no order. Opening a column costs a guess that pays only later,
-/// so hypotheses compete with those that have opened as many.
+/// The most likely hypotheses for each number of open columns, in no order. Opening a column costs a guess that pays
+/// off only later, so hypotheses compete with those that have opened as many.
 fn best(states: &mut Vec<(State, usize, f64)>, most: usize) {
     if states.len() <= most {
         return;
@@ -314,7 +317,7 @@ fn best(states: &mut Vec<(State, usize, f64)>, most: usize) {
     }
 }
 
-/// Adds up hypotheses that have become the same.
+/// Adds up hypotheses that have become equal.
 fn merge(states: &mut Vec<(State, f64)>) {
     let mut merged: HashMap<State, f64> = HashMap::with_capacity(states.len());
     for (state, weight) in states.drain(..) {

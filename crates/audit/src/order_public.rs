@@ -1,11 +1,12 @@
-//! The attack where the order of the cells is public: every clue has its place. It bounds from above what the order hides.
+//! The attack if the order of the matrix cells is public: every clue has its place. It is an upper bound of what the
+//! order hides.
 
 use crate::AuditError;
 use crate::clue::{Clue, Feature};
 use crate::known::{Belief, Known};
 use crate::order_hidden::{Batch, class_weights};
 
-/// Alice's belief from the clues of all cells, `clues[j][i]` that of row i and column j.
+/// The key holder's belief from the clues of all cells, `clues[j][i]` that of row i and column j.
 pub fn attack(
     known: &Known,
     prior: &Belief,
@@ -14,7 +15,7 @@ pub fn attack(
     hypotheses: usize,
 ) -> Belief {
     let weights = class_weights(known, prior);
-    // Letters so far, the last column, and how likely.
+    // Letters so far, the last column, and the likelihood.
     let mut states: Vec<(Vec<usize>, Vec<i64>, f64)> = vec![(Vec::new(), known.border(), 1.0)];
     for (place, clues) in clues.iter().enumerate() {
         let mut next = Vec::new();
@@ -51,7 +52,7 @@ pub fn attack(
     belief(known, prior, &weights, &states)
 }
 
-/// The clues of one comparison by the matrix cells that they belong to, as [`attack`] takes them.
+/// The clues of one comparison by the matrix cells that they belong to, as input of [`attack`].
 pub fn in_place(
     known: &Known,
     batches: &[Batch],

@@ -1,11 +1,12 @@
 //! The attack on the randomness of ciphertexts.
 //!
-//! Alice knows the primes. Modulo p every factor (1+n)^m is 1, so what is left of a ciphertext is its randomness, and with it
-//! what Bob did to hers: his candidate x₁ is made of her own entry D(i, k) of his letter k. Where he adds no randomness of
-//! his own, the quotient of two masked values is a power of that entry, and she tries her letters one by one.
+//! The key holder knows the primes. Modulo p every factor (1+n)^m is 1, so what remains of a ciphertext is its
+//! randomness, and with it what the matrix owner did to the key holder's: its candidate x₁ is made from the key
+//! holder's entry D(i, k) of the matrix owner's letter k. If the matrix owner adds no randomness of its own, the
+//! quotient of two masked values is a power of that entry, and the key holder tries its letters one by one.
 //!
-//! The engine does not do that, and has no switch for it. So the flaw is built here in miniature, from the operations of
-//! the cryptosystem, on the first cell of a matrix; the engine as it is faces the same test on the same cell.
+//! The engine does not do that, and has no option for it. So the flaw is reproduced in miniature, from the operations
+//! of the cryptosystem, on the first cell of a matrix; the real engine is tested on the same cell.
 
 use crate::AuditError;
 use crate::clue::Clue;
@@ -15,7 +16,7 @@ use crypto_bigint::{BoxedUint, NonZero, Odd};
 use rand::RngExt;
 use veilpath_paillier::{Ciphertext, Plaintext, Scalar, SecretKey};
 
-/// What Bob does to a masked value before he sends it.
+/// What the matrix owner does to a masked value before it sends it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Freshness {
     /// Nothing, as in the code that the paper's authors published.
@@ -24,7 +25,8 @@ pub enum Freshness {
     Shared,
 }
 
-/// The first cell of a comparison as Alice sees it: her row of encrypted costs, and the three masked values.
+/// The first matrix cell of a comparison as the key holder sees it: its row of encrypted costs, and the three masked
+/// values.
 pub struct FirstCell {
     /// A ciphertext for each letter of the alphabet, as bytes.
     pub row: Vec<Vec<u8>>,
@@ -32,7 +34,7 @@ pub struct FirstCell {
     pub masked: Vec<Vec<u8>>,
 }
 
-/// The first cell of a comparison by a careless Bob.
+/// The first matrix cell of a comparison, by a matrix owner without fresh randomness.
 pub fn careless(
     key: &SecretKey,
     known: &Known,
@@ -84,7 +86,7 @@ pub fn careless(
     })
 }
 
-/// The letter that the randomness gives away, where it does.
+/// The letter that the randomness reveals, if it does.
 pub fn attack(key: &SecretKey, known: &Known, cell: &FirstCell) -> Result<Option<u16>, AuditError> {
     let public = key.public_key();
     let mut opened = Vec::new();
@@ -95,7 +97,7 @@ pub fn attack(key: &SecretKey, known: &Known, cell: &FirstCell) -> Result<Option
     let Some(Clue::Shared { low, high }) = Clue::shared(&opened) else {
         return Err(AuditError::Internal("a cell without three values"));
     };
-    // Two values stand for a deletion and an insertion and are equal; the third is the one with the letter.
+    // Two values are for a deletion and an insertion and are equal; the third is the one with the letter.
     let mut places: Vec<usize> = (0..3).collect();
     places.sort_by(|&a, &b| opened[a].cmp(&opened[b]));
     let (odd, even) = if low == 0 {

@@ -1,9 +1,9 @@
-//! What the score tells by itself: no engine can hide that.
+//! What the score reveals by itself: no engine can hide that.
 
 use crate::known::{Belief, Known};
 use rand::{Rng, RngExt};
 
-/// Alice's belief from her scanpath, the length of Bob's and the score, by trying so many random scanpaths.
+/// The key holder's belief from its scanpath, the length of the other and the score, by trying random scanpaths.
 pub fn attack<R: Rng + ?Sized>(known: &Known, tries: usize, rng: &mut R) -> Belief {
     let of_letter = known.class_of_letters();
     let mut counts = vec![vec![0.0; known.classes.len()]; known.theirs];
@@ -21,7 +21,7 @@ pub fn attack<R: Rng + ?Sized>(known: &Known, tries: usize, rng: &mut R) -> Beli
             }
         }
     }
-    // A few made-up hits for each letter keep rare scores from looking like certainty.
+    // A few pseudo-counts for each letter keep rare scores from looking certain.
     let prior = 20.0 / known.letters as f64;
     counts
         .iter()
@@ -39,7 +39,7 @@ pub fn attack<R: Rng + ?Sized>(known: &Known, tries: usize, rng: &mut R) -> Beli
         .collect()
 }
 
-/// How likely the score of a comparison of one letter with one letter makes the best guess.
+/// The probability that the best guess is right, given the score of a comparison of one letter with one letter.
 pub fn guess_one_letter(known: &Known) -> f64 {
     let gaps = known.insert + known.delete;
     let fits = |cost: i64| cost.min(gaps) == known.score;
@@ -47,7 +47,8 @@ pub fn guess_one_letter(known: &Known) -> f64 {
     1.0 / classes.map(|class| class.members.len()).sum::<usize>() as f64
 }
 
-/// How often the candidates of a cell lie so far apart, over random scanpaths of Bob's: differences to the least, and share.
+/// How often the candidates of a matrix cell are this far apart, over random scanpaths of the matrix owner:
+/// differences to the least, and share.
 pub(crate) fn usual_differences<R: Rng + ?Sized>(
     known: &Known,
     tries: usize,

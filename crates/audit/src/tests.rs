@@ -1,4 +1,4 @@
-//! Tiny cases whose answers are known.
+//! Small cases with known answers.
 #![allow(clippy::unwrap_used)] // a test may fail
 
 mod hardened;
@@ -32,7 +32,7 @@ fn known(metric: Metric, own: &[u16], theirs: &[u16]) -> Known {
     Known::new(&comparison, own, theirs.len(), raw).unwrap()
 }
 
-/// The clues of a whole matrix, column by column, as a mask with this factor leaves them.
+/// The clues of a whole matrix, column by column, under a mask with this factor.
 fn clues(known: &Known, theirs: &[u16], factor: u128) -> Vec<Vec<Clue>> {
     let of_letter = known.class_of_letters();
     let mut before = known.border();
@@ -86,7 +86,7 @@ fn with_a_public_order_absolute_differences_give_every_letter() {
 fn with_a_hidden_order_most_of_them_still() {
     let (own, theirs) = ([0, 11, 5, 8], [3, 9, 9, 1]);
     let known = known(absolute(), &own, &theirs);
-    // Column by column is one of the orders that the attack cannot rule out, one cell a message.
+    // Column by column is one of the orders that the attack cannot rule out, one cell per message.
     let batches: Vec<Vec<Clue>> = clues(&known, &theirs, 1_000_003)
         .into_iter()
         .flatten()
@@ -105,7 +105,7 @@ fn with_a_hidden_order_most_of_them_still() {
 }
 
 #[test]
-fn a_score_of_zero_tells_everything_and_a_middling_one_little() {
+fn a_score_of_zero_reveals_everything_and_a_middling_one_little() {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let same = known(Metric::Levenshtein, &[3, 4], &[3, 4]);
     let belief = score_alone::attack(&same, 20_000, &mut rng);
@@ -116,7 +116,7 @@ fn a_score_of_zero_tells_everything_and_a_middling_one_little() {
 }
 
 #[test]
-fn ciphertexts_without_fresh_randomness_give_the_letter_away() {
+fn ciphertexts_without_fresh_randomness_reveal_the_letter() {
     let mut rng = veilpath_paillier::system_rng().unwrap();
     let key = veilpath_paillier::SecretKey::generate(KeySize::Bits512, &mut rng).unwrap();
     let known = known(Metric::Levenshtein, &[3], &[7]);

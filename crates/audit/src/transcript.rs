@@ -1,5 +1,5 @@
-//! The same recorder at the engine `garbled`: what a side receives, byte by byte, and a distinguisher that tries to tell two
-//! inputs of the other side apart that have the same length and the same score.
+//! The same recorder for the engine `garbled`: what a side receives, byte by byte, and a distinguisher that tries to
+//! distinguish two inputs of the other side with the same length and the same score.
 
 use crate::AuditError;
 use rand::{RngExt, SeedableRng};
@@ -14,7 +14,7 @@ use veilpath_protocol::{
 /// What was found in the transcripts of one side.
 #[derive(Clone, Debug, Serialize)]
 pub struct Transcripts {
-    /// Who was looking.
+    /// Which side was attacking.
     pub seen_by: &'static str,
     /// Runs, half of them with each of two inputs of the other side.
     pub runs: usize,
@@ -22,14 +22,14 @@ pub struct Transcripts {
     pub bytes: usize,
     /// Whether every run had the same messages.
     pub same_lengths: bool,
-    /// Pearson's statistic of the two inputs' bytes: 255 ± 23 where they are drawn alike.
+    /// Pearson's statistic of the two inputs' bytes: 255 ± 23 if they have the same distribution.
     pub chi_square: f64,
     /// The share of the second half of the runs that a distinguisher trained on the first assigns to the right input; 0.5
     /// is chance.
     pub distinguished: f64,
 }
 
-/// Keeps what one end receives.
+/// Records what one end receives.
 struct Recorder {
     inner: MemoryChannel,
     received: Vec<u8>,
@@ -59,7 +59,7 @@ struct Transcript {
     lengths: Vec<usize>,
 }
 
-/// Lets each side look at so many runs of the engine `garbled`.
+/// Lets each side observe this many runs of the engine `garbled`.
 pub fn look(
     spec: &Spec,
     length: usize,
@@ -71,7 +71,7 @@ pub fn look(
     let (one, two) = with_equal_scores(&comparison, length, &mut rng)?;
     let fixed = &one.0;
     let others = [&one.1, &two];
-    // Both inputs equally often in each half, in random order: what changes in time must not tell them apart.
+    // Both inputs equally often in each half, in random order: what changes over time must not distinguish them.
     let half = runs.div_ceil(4) * 2;
     let mut inputs: Vec<usize> = (0..2 * half).map(|run| run % 2).collect();
     for part in inputs.chunks_mut(half) {
@@ -120,12 +120,12 @@ fn transcript(
     other: &Scanpath,
     input: usize,
 ) -> Result<Transcript, AuditError> {
-    let (hers, his) = match seen_by {
+    let (hosts, joins) = match seen_by {
         Role::Host => ([own], [other]),
         Role::Join => ([other], [own]),
     };
-    let host = Job::new(spec, Role::Host, &hers, 1, &[(0, 0)])?;
-    let join = Job::new(spec, Role::Join, &his, 1, &[(0, 0)])?;
+    let host = Job::new(spec, Role::Host, &hosts, 1, &[(0, 0)])?;
+    let join = Job::new(spec, Role::Join, &joins, 1, &[(0, 0)])?;
     let (host_end, join_end) = memory_pair();
     let recorder = |inner| Recorder {
         inner,
@@ -135,21 +135,21 @@ fn transcript(
     let (mut host_end, mut join_end) = (recorder(host_end), recorder(join_end));
     let engine: Engine = spec.engine;
     let (answers, join_end) = std::thread::scope(|scope| {
-        let bob = scope.spawn(move || {
+        let evaluator = scope.spawn(move || {
             let answers = engine.run(&join, &mut join_end, &());
             (answers, join_end)
         });
         let answers = engine.run(&host, &mut host_end, &());
-        let (his, join_end) = match bob.join() {
+        let (others, join_end) = match evaluator.join() {
             Ok(done) => done,
             Err(panic) => std::panic::resume_unwind(panic),
         };
-        let check = |answers: Vec<Answer>, his: Vec<Answer>| {
-            (answers == his)
+        let check = |answers: Vec<Answer>, others: Vec<Answer>| {
+            (answers == others)
                 .then_some(())
                 .ok_or(ProtocolError::Internal("the two roles differ"))
         };
-        (answers.and_then(|a| check(a, his?)), join_end)
+        (answers.and_then(|a| check(a, others?)), join_end)
     });
     answers?;
     let seen = match seen_by {
@@ -200,7 +200,7 @@ fn nearest(known: &[Transcript], this: &[u8]) -> usize {
                 }
             }
             for (bit, ones) in ones.iter().enumerate() {
-                // With a made-up run of each kind: a few runs are no certainty.
+                // With one pseudo-count of each kind: a few runs are no certainty.
                 let mean = (ones + 1.0) / (others.len() as f64 + 2.0);
                 let seen = f64::from(byte >> bit & 1);
                 *distance -= (seen * mean + (1.0 - seen) * (1.0 - mean)).ln();

@@ -1,6 +1,7 @@
-//! Cells per second of every kernel, beside the textbook's recurrence and the `rapidfuzz` crate.
+//! Cells per second of every kernel, compared with the textbook recurrence and the `rapidfuzz` crate.
 //!
-//! One element of the throughput is one cell of the table of two scanpaths. All groups but the last run on one core.
+//! One element of the throughput is one cell of the table of two scanpaths. All groups except the last run on one
+//! core.
 
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -223,7 +224,7 @@ fn batch(criterion: &mut Criterion) {
             });
         });
     }
-    // The crate's own one-to-many comparison on the same cores: what our batch has to keep up with.
+    // The crate's own one-to-many comparison on the same cores, as a reference for our batch.
     group.bench_function("Levenshtein by rapidfuzz", |bencher| {
         bencher.iter(|| {
             first

@@ -1,8 +1,8 @@
 //! Many pairs on all cores.
 //!
 //! Pairs that share a scanpath are computed together, because preparing a scanpath for comparison can cost as much as
-//! comparing it. Such rows are cut into tasks of similar work, and the largest tasks start first, so that a single huge
-//! pair does not begin when all others are done.
+//! comparing it. Such rows are split into tasks of similar work, and the largest tasks start first, so that a single
+//! huge pair does not begin when all others are done.
 
 use crate::Scanpath;
 use crate::kernel::Row;
@@ -10,7 +10,7 @@ use rayon::prelude::*;
 
 /// A task below this many cells is not worth the bookkeeping.
 const LEAST_CELLS: u64 = 1 << 18;
-/// Tasks per thread: enough to level out what the number of cells does not tell about the time.
+/// Tasks per thread: enough to level out differences in time that the number of matrix cells does not predict.
 const TASKS_PER_THREAD: u64 = 16;
 
 /// The pairs to compute, as indices into two lists of scanpaths; all indices must exist.
@@ -21,13 +21,13 @@ pub(crate) struct Batch<'a> {
     pub(crate) pairs: &'a [(usize, usize)],
     /// Letters in the alphabet.
     pub(crate) letters: u32,
-    /// Is told of finished cells.
+    /// Called with the number of finished matrix cells.
     pub(crate) progress: &'a (dyn Fn(u64) + Sync),
 }
 
 impl Batch<'_> {
-    /// Calls `compute` for rows of pairs. It reports each finished pair by its index in the row; results come back in
-    /// the order of the pairs.
+    /// Calls `compute` for rows of pairs. It reports each finished pair by its index in the row; results are in the
+    /// order of the pairs.
     pub(crate) fn run<R: Send>(
         &self,
         compute: impl Fn(Row<'_>, &mut dyn FnMut(usize, R)) + Sync,
@@ -131,8 +131,8 @@ impl Batch<'_> {
     }
 }
 
-/// Which of two scanpaths should lie along the lanes when nothing is shared: the shorter, since a strip of lanes takes as
-/// many steps as the other is long, and a few more. Gives whether that is the first, and then both, lanes first.
+/// Which of two scanpaths should lie along the lanes if nothing is shared: the shorter, since a strip of lanes takes
+/// as many steps as the other is long, and a few more. Returns whether that is the first, and then both, lanes first.
 pub(crate) fn shorter_first<'a>(
     first: &'a [u16],
     second: &'a [u16],

@@ -1,4 +1,4 @@
-//! The scanpaths of one institution, with how they came about.
+//! The scanpaths of one institution, and how they were made.
 
 use crate::{Alphabet, Scanpath};
 use std::collections::BTreeMap;
@@ -6,15 +6,15 @@ use std::collections::BTreeMap;
 /// One scanpath with the ids that appear in results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
-    /// Who looked.
+    /// The participant.
     pub participant: String,
-    /// At what; `None` where the file has no stimuli.
+    /// The stimulus; `None` if the file has no stimuli.
     pub stimulus: Option<String>,
     /// What was looked at, in order.
     pub scanpath: Scanpath,
 }
 
-/// How scanpaths were made from gaze, as named settings. Two cohorts can be compared when theirs do not differ.
+/// How scanpaths were made from gaze, as named settings. Two cohorts can be compared if theirs do not differ.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Encoding(pub BTreeMap<String, String>);
 

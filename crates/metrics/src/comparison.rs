@@ -1,4 +1,4 @@
-//! A metric made ready for an alphabet: compare one pair, or many on all cores.
+//! A metric prepared for an alphabet: compare one pair, or many on all cores.
 
 use crate::batch::{Batch, shorter_first};
 use crate::kernel::double::DoubleKernel;
@@ -14,12 +14,12 @@ use std::sync::Arc;
 pub struct Reading {
     /// The metric's own number.
     pub score: f64,
-    /// How alike, from 0 to 1, where the metric defines it.
+    /// How alike, from 0 to 1, if the metric defines it.
     pub similarity: Option<f64>,
 }
 
 impl Reading {
-    /// ScanMatch's score is its similarity; scores below 0 (dear gaps) mean not alike at all.
+    /// ScanMatch's score is its similarity; scores below 0 (large gap costs) mean not alike at all.
     pub(crate) fn of_scanmatch(score: f64) -> Self {
         Self {
             score,
@@ -40,7 +40,7 @@ pub struct Comparison {
 /// What is prepared once for all pairs.
 struct Kernels {
     integer: IntegerKernel,
-    /// ScanMatch without a scale is computed as the original does it.
+    /// ScanMatch without a scale is computed as in the original.
     scanmatch: Option<DoubleScanMatch>,
     /// The largest cost or score of a pair of letters.
     largest: i64,
@@ -119,15 +119,15 @@ impl Comparison {
         self.model.read_given(raw, m, n, self.kernels.largest)
     }
 
-    /// The largest cost or score of a pair of letters; 0 where all scores are negative.
+    /// The largest cost or score of a pair of letters; 0 if all scores are negative.
     pub(crate) fn largest(&self) -> u32 {
         u32::try_from(self.kernels.largest).unwrap_or(0)
     }
 
-    /// Compares many pairs on all cores, in the order given. `progress` is told of cells as they are finished, from
-    /// several threads.
+    /// Compares many pairs on all cores, in the order given. `progress` is called with the number of finished matrix
+    /// cells, from several threads.
     ///
-    /// A pair names an index into `a` and one into `b`. Where pairs cannot be compared, the error is that of the first
+    /// A pair has an index into `a` and one into `b`. If pairs cannot be compared, the error is that of the first
     /// such pair, and nothing is computed.
     pub fn compare_pairs(
         &self,
@@ -188,7 +188,7 @@ impl Comparison {
         Ok(())
     }
 
-    /// What [`Comparison::compare`] would say of the first pair that it refuses, each scanpath being looked at once.
+    /// The error of [`Comparison::compare`] for the first pair that it refuses. Each scanpath is checked once.
     fn check_pairs(
         &self,
         a: &[&Scanpath],

@@ -21,7 +21,7 @@ pub enum MetricError {
     },
     /// A cost that does not fit after scaling.
     #[error(
-        "the {name} {value} is too large: multiplied by the scale {scale} it must not pass {max}; choose {}",
+        "the {name} {value} is too large: multiplied by the scale {scale} it must not exceed {max}; choose {}",
         if *scale > 1 { "a smaller scale" } else { "smaller numbers" },
         max = crate::MAX_COST
     )]
@@ -33,7 +33,7 @@ pub enum MetricError {
         /// The fixed-point scale.
         scale: u32,
     },
-    /// A scale of zero or beyond reason.
+    /// A scale of zero, or too large.
     #[error("the scale must be between 1 and {max}, and it is {scale}", max = crate::scale::MAX_SCALE)]
     Scale {
         /// The value given.
@@ -55,8 +55,8 @@ pub enum MetricError {
         /// The value given.
         threshold: f64,
     },
-    /// A threshold that tells nothing of any pair.
-    #[error("every pair answers a threshold of {threshold} alike: {reason}")]
+    /// A threshold that all pairs meet, or none.
+    #[error("a threshold of {threshold} gives the same answer for every pair: {reason}")]
     IdleThreshold {
         /// The value given.
         threshold: f64,
@@ -105,8 +105,8 @@ pub enum MetricError {
         /// The alphabet's name and size.
         alphabet: String,
     },
-    /// A pair that names a scanpath which is not there.
-    #[error("a pair names scanpath {index}, but there are {count} (counted from 0)")]
+    /// A pair that refers to a scanpath which does not exist.
+    #[error("a pair refers to scanpath {index}, but there are {count} (counted from 0)")]
     NoSuchScanpath {
         /// The index in the pair.
         index: usize,

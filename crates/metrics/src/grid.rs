@@ -1,4 +1,4 @@
-//! The grid whose cells are the letters, and distances between cells.
+//! The grid whose cells are the letters, and distances between grid cells.
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
@@ -11,7 +11,7 @@ pub struct Grid {
     wrap: bool,
 }
 
-/// A way to measure how far two cells are apart, in cells.
+/// How the distance of two grid cells is measured, in cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distance {

@@ -1,7 +1,7 @@
 //! What a scanpath comparison *is*, and its computation in the clear.
 //!
-//! This crate is the bottom of the house and the oracle of everything above it: the secure engines are tested for
-//! exact equality with what is computed here.
+//! This crate is at the bottom of the workspace and the oracle of everything above it: the secure engines are tested
+//! for exact equality with its results.
 //!
 //! | question | type |
 //! |---|---|
@@ -15,9 +15,9 @@
 //! | one bit of it | [`Threshold`], [`Bound`] |
 //!
 //! # Numbers
-//! Users give decimals; inside, all costs are integers: a decimal is multiplied by a fixed-point scale `K` that both
-//! sides agree on and rounded to the nearest integer (see [`scale`] for the error bound, which a test holds). Costs are
-//! at most [`MAX_COST`] and lengths at most [`MAX_LENGTH`], so that a 64-bit sum cannot overflow.
+//! Users give decimals; internally all costs are integers: a decimal is multiplied by a fixed-point scale `K` that
+//! both sides agree on and rounded to the nearest integer (see [`scale`] for the error bound, which a test checks).
+//! Costs are at most [`MAX_COST`] and lengths at most [`MAX_LENGTH`], so that a 64-bit sum cannot overflow.
 //!
 //! ```
 //! use veilpath_metrics::{Alphabet, Comparison, Metric};
@@ -63,19 +63,19 @@ pub const MAX_COST: u32 = 1 << 30;
 /// The longest scanpath, in letters. With [`MAX_COST`] it keeps every sum below 2⁶².
 pub const MAX_LENGTH: usize = 1 << 31;
 
-/// One participant's scanpath: the letters (cell indices) in the order of time.
+/// One participant's scanpath: the letters (indices of grid cells) in the order of time.
 ///
-/// Its `Debug` form shows the length alone, so that a log or an assertion never prints what somebody looked at.
+/// Its `Debug` form shows only the length, so that a log or an assertion never prints what somebody looked at.
 #[derive(Clone, PartialEq, Eq, Hash, Default)]
 pub struct Scanpath(Vec<u16>);
 
 impl Scanpath {
-    /// A scanpath from cell indices; [`Alphabet::check`] tells whether they fit an alphabet.
+    /// A scanpath from indices of grid cells; [`Alphabet::check`] says whether they fit an alphabet.
     pub fn new(letters: Vec<u16>) -> Self {
         Self(letters)
     }
 
-    /// The cell indices.
+    /// The indices of grid cells.
     pub fn letters(&self) -> &[u16] {
         &self.0
     }

@@ -8,7 +8,7 @@ use crate::{Alphabet, Distance, Grid, MetricError, Substitution, Table};
 use serde::{Deserialize, Serialize};
 use written::WrittenMetric;
 
-/// A metric with its numbers. Two sides of a comparison must hold equal ones.
+/// A metric with its numbers. Two sides of a comparison must have equal ones.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case", from = "WrittenMetric")]
 pub enum Metric {
@@ -22,11 +22,11 @@ pub enum Metric {
         insert: f64,
         /// The cost of a letter that only the first scanpath has.
         delete: f64,
-        /// The fixed-point scale; `None` picks the smallest power of ten that makes all costs whole.
+        /// The fixed-point scale; `None` selects the smallest power of ten that makes all costs integers.
         scale: Option<u32>,
     },
     /// The greatest total score of an alignment: rewards for equal letters, penalties for all else.
-    // In results it has the name that it has on the command line; its numbers tell it from the variant above.
+    // In results it has the same name as the variant above; its numbers distinguish it.
     #[serde(rename = "needleman-wunsch")]
     NeedlemanWunschScore {
         /// The reward of equal letters.
@@ -55,7 +55,7 @@ pub enum Metric {
         grid: Grid,
         /// Whether left and right are joined.
         wrap: bool,
-        /// Below this distance (in cells) two cells count as similar.
+        /// Two grid cells closer than this distance (in cells) count as similar.
         threshold: f64,
         /// What a gap adds to the score; 0 or less.
         gap: f64,
@@ -84,7 +84,7 @@ pub enum LocalScoring {
 }
 
 impl Metric {
-    /// The name on the command line and in results.
+    /// The name in options and results.
     pub fn name(&self) -> &'static str {
         match self {
             Metric::Levenshtein => "levenshtein",
@@ -101,7 +101,7 @@ impl Metric {
         matches!(self, Metric::Levenshtein | Metric::NeedlemanWunsch { .. })
     }
 
-    /// How many letters the metric's grid or table has; `None` where any alphabet will do.
+    /// How many letters the metric's grid or table has; `None` if any alphabet is possible.
     pub fn letters(&self) -> Option<u32> {
         match self {
             Metric::NeedlemanWunsch {
@@ -191,7 +191,8 @@ fn cost_model(
         }
         Substitution::Table { table } => {
             fits_table(alphabet, table)?;
-            // A table may be larger than the alphabet; what no letter can reach should not sway scale or similarity.
+            // A table may be larger than the alphabet; entries that no letter can reach must not change scale or
+            // similarity.
             let used = table.first(alphabet.size());
             let scale = scale::choose(asked, gaps.into_iter().chain(used.clone()))?;
             let costs = used
@@ -214,9 +215,9 @@ fn cost_model(
     }))
 }
 
-/// A maximised score is a minimum cost in another dress: take half the reward from each letter of an alignment, so that
-/// equal letters cost 0, different ones `reward + mismatch` and a gap `reward / 2 + gap`; the scale is doubled to keep
-/// the half whole.
+/// A maximised score as a minimum cost: subtract half the reward from each letter of an alignment, so that equal
+/// letters cost 0, different ones `reward + mismatch` and a gap `reward / 2 + gap`; the scale is doubled to keep the
+/// half an integer.
 fn score_model(
     reward: f64,
     mismatch: f64,
@@ -227,7 +228,7 @@ fn score_model(
     let per_letter = scale::cost("match reward", reward, scale)?;
     let penalty = scale::cost("mismatch penalty", mismatch, scale)?;
     let gap_penalty = scale::cost("gap penalty", gap, scale)?;
-    // Errors name the user's numbers, not the sums that are made of them.
+    // Errors name the user's numbers, not the sums computed from them.
     let within = |name, cost: u64, value| {
         u32::try_from(cost)
             .ok()

@@ -99,7 +99,7 @@ pub enum Readout {
     },
     /// A maximised score: `(per_letter·(m+n) − cost) / (2·scale)`.
     Reward {
-        /// The scaled reward of a match, half of which each letter brings along.
+        /// The scaled reward of a match, half of which each letter contributes.
         per_letter: u32,
         /// The fixed-point scale of the rewards; costs have twice that.
         scale: u32,
@@ -114,7 +114,7 @@ pub enum Readout {
 }
 
 impl Costs {
-    /// The cost of `b` (second side) in the place of `a` (first side).
+    /// The cost of replacing `a` (first side) by `b` (second side).
     pub fn cost(&self, a: u16, b: u16) -> u32 {
         match self {
             Costs::Unit { mismatch } => {
@@ -157,7 +157,7 @@ impl Costs {
 }
 
 impl Scores {
-    /// The score of `a` (first side) beside `b` (second side).
+    /// The score of `a` (first side) aligned with `b` (second side).
     #[allow(clippy::cast_possible_wrap)] // scaled values are at most `MAX_COST`, far below 2³¹
     pub fn score(&self, a: u16, b: u16) -> i32 {
         match self {
@@ -182,8 +182,8 @@ impl Scores {
 }
 
 impl GlobalModel {
-    /// The largest cost that scanpaths of these lengths can have: the cheaper of replacing all that can be replaced at
-    /// the highest price, and of deleting and inserting everything.
+    /// The largest cost that scanpaths of these lengths can have: the smaller of replacing everything that can be
+    /// replaced at the highest cost, and of deleting and inserting everything.
     pub fn worst(&self, m: usize, n: usize, letters: u32) -> u64 {
         self.worst_given(m, n, self.costs.largest(letters).into())
     }
@@ -217,7 +217,7 @@ impl Model {
         }
     }
 
-    /// [`Model::read`] with the [largest](Model::largest) number at hand: finding it takes a walk over the whole table,
+    /// [`Model::read`] with a given [largest](Model::largest) number: finding it takes a pass over the whole table,
     /// which many pairs should share.
     #[allow(clippy::cast_precision_loss, clippy::cast_possible_wrap)] // results beyond 2⁵³ keep 53 significant bits; lengths are checked
     pub(crate) fn read_given(
@@ -265,7 +265,8 @@ impl GlobalModel {
     /// `1 − distance / max(m, n)`.
     #[allow(clippy::cast_precision_loss)]
     fn similarity(&self, raw: i64, m: usize, n: usize, largest: i64) -> f64 {
-        // Unit costs ask for no alphabet: over a single letter, too, Levenshtein's similarity is 1 − distance / max(m, n).
+        // Unit costs do not depend on the alphabet: over a single letter, too, Levenshtein's similarity is 1 −
+        // distance / max(m, n).
         let largest = match self.costs {
             Costs::Unit { mismatch } => mismatch.into(),
             _ => largest.unsigned_abs(),
@@ -289,7 +290,7 @@ pub(crate) fn check_lengths(m: usize, n: usize) -> Result<(), MetricError> {
 pub(crate) fn farthest(grid: &Grid, distance: Distance, letters: u32) -> f64 {
     let last = letters.clamp(1, grid.cells()) - 1;
     let (columns, down) = (grid.columns(), last / grid.columns());
-    // From the second row on the last row's first cell and the first row's last are both there.
+    // From the second row on the last row's first cell and the first row's last both exist.
     let across = if down > 0 { columns - 1 } else { last };
     let across = if grid.wrap() {
         across.min(columns / 2)
@@ -304,7 +305,7 @@ fn table_index(size: u32, a: u16, b: u16) -> usize {
     usize::from(a) * size as usize + usize::from(b)
 }
 
-/// Ranges are checked when a model is made.
+/// Ranges are checked when a model is created.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn rounded(value: f64) -> u32 {
     value.round() as u32

@@ -1,7 +1,7 @@
 //! The textbook recurrences, cell by cell.
 //!
-//! They are slow and easy to read. Tests hold the fast kernels against them and the benchmark measures both; nothing else
-//! should call them. Letters must belong to the model's alphabet.
+//! They are slow and easy to read. Tests compare the fast kernels with them and the benchmark measures both; nothing
+//! else should call them. Letters must belong to the model's alphabet.
 
 use crate::{Distance, GlobalModel, Grid, LocalModel, Scanpath};
 

@@ -9,12 +9,13 @@
 //! |score(K) − score| ≤ max(m·d + n·i, w·s + (m−w)·d + (n−w)·i) / (2K)
 //! ```
 //!
-//! where `s`, `d`, `i` are 1 for a kind of cost that is not a whole number of `1/K`, and 0 otherwise. ScanMatch divides
-//! both sides by `T · max(m, n)`: with whole gap costs its error is at most `1/(2KT)`, whatever the lengths.
+//! where `s`, `d`, `i` are 1 for a kind of cost that is not an integer multiple of `1/K`, and 0 otherwise. ScanMatch
+//! divides both sides by `T · max(m, n)`: with integer gap costs its error is at most `1/(2KT)`, whatever the
+//! lengths.
 
 use crate::{MAX_COST, MetricError};
 
-/// The scale where distances are irrational (Euclidean) and for ScanMatch.
+/// The scale if distances are irrational (Euclidean) and for ScanMatch.
 pub const DEFAULT_SCALE: u32 = 10_000;
 
 /// The largest scale.
@@ -42,7 +43,7 @@ pub(crate) fn score(name: &'static str, value: f64, scale: u32) -> Result<i32, M
     Ok(scaled as i32)
 }
 
-/// The scale in use: the one asked for, or the smallest power of ten that makes every value whole. Where none does,
+/// The scale in use: the given one, or the smallest power of ten that makes every value an integer. If there is none,
 /// [`DEFAULT_SCALE`].
 pub(crate) fn choose(
     asked: Option<u32>,
@@ -72,12 +73,12 @@ pub(crate) fn check(scale: u32) -> Result<u32, MetricError> {
     }
 }
 
-/// Whether `value` is a whole number of `1/scale`, as far as a double can tell.
+/// Whether `value` is an integer multiple of `1/scale`, up to the precision of a double.
 pub(crate) fn is_whole(value: f64, scale: u32) -> bool {
     let scaled = value * f64::from(scale);
     // A decimal's double, and its product with the scale, are each off by no more than 2⁻⁵³ of their size.
     let tolerance = (4.0 * f64::EPSILON * scaled.abs()).max(1e-9);
-    // A non-finite value is refused when it is turned into a cost; here it must only not send the search on.
+    // A non-finite value is refused when it is converted to a cost; this search must only terminate.
     !scaled.is_finite() || (scaled - scaled.round()).abs() <= tolerance
 }
 
@@ -95,7 +96,7 @@ mod tests {
         assert_eq!(chosen(&[0.000_001]), MAX_SCALE);
         assert_eq!(chosen(&[1.0 / 3.0]), DEFAULT_SCALE);
         assert_eq!(chosen(&[f64::NAN, f64::INFINITY, 0.5]), 10);
-        // A half is not whole, however large the number it hangs on.
+        // A half is not an integer, however large the number.
         assert_eq!(chosen(&[600_000_000.5]), 10);
     }
 

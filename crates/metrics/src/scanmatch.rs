@@ -1,11 +1,11 @@
-//! What is particular to ScanMatch: its temporal binning, and which numbers make sense for it.
+//! What is specific to ScanMatch: its temporal binning, and which numbers make sense for it.
 
 use crate::MetricError;
 
 /// How often ScanMatch's temporal binning repeats the letter of a fixation: `round(duration / bin)`, halves away from
 /// zero, so that a fixation shorter than half a bin disappears.
 ///
-/// 0 where that is no finite positive number: a duration or a bin that makes no sense must not fill the memory.
+/// 0 if that is not a finite positive number: an invalid duration or bin must not fill the memory.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a float-to-integer cast saturates
 pub fn temporal_repeats(duration_ms: f64, bin_ms: f64) -> usize {
     let repeats = (duration_ms / bin_ms).round();

@@ -1,4 +1,4 @@
-//! What it costs to put one letter in another's place.
+//! The cost of replacing one letter by another.
 
 use crate::{Distance, Grid, Table};
 use serde::{Deserialize, Serialize};
@@ -12,9 +12,9 @@ pub enum Substitution {
         /// The cost of any difference.
         mismatch: f64,
     },
-    /// |a − b| of the cell numbers.
+    /// |a − b| of the numbers of the grid cells.
     Index,
-    /// A distance on the grid, in cells.
+    /// A distance on the grid, in grid cells.
     Grid {
         /// The grid; whether it wraps is in the next field, so that a result file shows it.
         grid: Grid,
@@ -23,7 +23,7 @@ pub enum Substitution {
         /// How distance is measured.
         distance: Distance,
     },
-    /// A table of the user's.
+    /// A table of the user.
     Table {
         /// The costs.
         table: Table,

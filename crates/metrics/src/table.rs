@@ -1,9 +1,9 @@
-//! Substitution tables of the user's, from CSV text.
+//! The user's substitution tables, from CSV text.
 //!
-//! A table is a square of numbers, one row per letter of the first side (the host, Alice) and one column per letter of
-//! the second, in the order of the alphabet. It may carry labels: then its first row and first column name the letters,
-//! the corner is empty or a word, and the order is free. Commas, semicolons and tabs separate; `#` starts a comment line. Where commas do not separate, numbers may
-//! have decimal commas.
+//! A table is a square of numbers, one row per letter of the first side (the host) and one column per letter of the
+//! second, in the order of the alphabet. It may have labels: then its first row and first column name the letters,
+//! the corner is empty or a word, and the order is free. Commas, semicolons and tabs separate; `#` starts a comment
+//! line. If commas do not separate, numbers may have decimal commas.
 
 use crate::Alphabet;
 use serde::ser::SerializeStruct;
@@ -32,7 +32,7 @@ pub enum TableOf {
 pub struct TableError {
     /// The line, from 1.
     pub line: usize,
-    /// The field in the line, from 1; 0 where the whole line is meant.
+    /// The field in the line, from 1; 0 if the whole line is meant.
     pub column: usize,
     /// What is wrong there, and what to do.
     pub problem: String,
@@ -42,14 +42,14 @@ pub struct TableError {
 const MAX_ROWS: usize = 1024;
 
 impl Table {
-    /// A table from its rows' numbers, row by row. `None` where they make no square or are not finite.
+    /// A table from its rows' numbers, row by row. `None` if they do not form a square or are not finite.
     pub fn new(size: u32, values: Vec<f64>) -> Option<Self> {
         let square = u64::from(size).pow(2) == values.len() as u64;
         (square && size > 0 && values.iter().all(|value| value.is_finite()))
             .then_some(Self { size, values })
     }
 
-    /// Reads CSV text; labels, where there are any, are letters of `alphabet`.
+    /// Reads CSV text; labels, if there are any, are letters of `alphabet`.
     pub fn parse(text: &str, of: TableOf, alphabet: &Alphabet) -> Result<Self, TableError> {
         let mut lines = text
             .trim_start_matches('\u{feff}')
@@ -129,7 +129,7 @@ impl Table {
             .flat_map(move |row| row[..letters].iter().copied())
     }
 
-    /// A short name for the content, so that two sides can tell whether they hold the same table.
+    /// A short name for the content, so that two sides can tell whether they have the same table.
     pub fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
         hash.update(self.size.to_le_bytes());
@@ -189,8 +189,8 @@ fn unquoted(field: &str) -> &str {
     field.trim().trim_matches('"')
 }
 
-/// Decimal commas must not pass for delimiters: a line of numbers between semicolons or tabs is taken as such. In any other,
-/// the sign that occurs most often separates.
+/// Decimal commas must not be read as delimiters: a line of numbers between semicolons or tabs is read as such. In
+/// any other, the character that occurs most often separates.
 fn delimiter_of(line: &str) -> char {
     let numbers = |delimiter: &char| {
         let mut fields = line.split(*delimiter);
@@ -219,7 +219,7 @@ fn label(alphabet: &Alphabet, line: usize, column: usize, field: &str) -> Result
         _ => Err(error(
             line,
             column,
-            // The field is not shown: where a cohort was given for a table, it is somebody's scanpath.
+            // The field is not shown: if a cohort was given for a table, it is somebody's scanpath.
             format!(
                 "this label is no letter of the alphabet \"{alphabet}\"; labels are single letters of it"
             ),

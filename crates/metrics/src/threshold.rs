@@ -1,34 +1,34 @@
-//! One bit of a pair: whether its score is on the near side of a threshold.
+//! One bit of a pair: whether its score meets a threshold.
 //!
 //! The bit is defined by the number that the user would see: for a distance it says `score ≤ T`, for a similarity
 //! `score ≥ T`, with the score as the metric prints it and both as double-precision numbers. So it never contradicts a
 //! list of scores, and a threshold may have any number of decimals.
 //!
-//! An engine computes integers. The score of a pair never turns back as the raw result grows, so the raw results on the
-//! near side end at one integer, the [`Bound`], which is found by halving: comparing the raw result with it gives the very
-//! same bit.
+//! An engine computes integers. The score of a pair is monotonic in the raw result, so the raw results that meet the
+//! threshold end at one integer, the [`Bound`], which is found by bisection: comparing the raw result with it gives
+//! the same bit.
 
 use crate::{Comparison, Metric, MetricError, Model, Reading, Readout};
 use std::fmt;
 
-/// A finite number that scores are held against, in the metric's own units.
+/// A finite number that scores are compared with, in the metric's own units.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Threshold(f64);
 
 /// Never NaN.
 impl Eq for Threshold {}
 
-/// The raw results on the near side of a threshold.
+/// The raw results that meet a threshold.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Bound {
-    /// This one and smaller ones; −1 where there are none.
+    /// This one and smaller ones; −1 if there are none.
     AtMost(i64),
     /// This one and larger ones.
     AtLeast(i64),
 }
 
 impl Bound {
-    /// Whether a raw result is on the near side.
+    /// Whether a raw result meets the threshold.
     pub fn admits(self, raw: i64) -> bool {
         match self {
             Bound::AtMost(bound) => raw <= bound,
@@ -38,7 +38,7 @@ impl Bound {
 }
 
 impl Threshold {
-    /// A threshold, where the number is finite.
+    /// A threshold, if the number is finite.
     pub fn new(value: f64) -> Result<Self, MetricError> {
         if !value.is_finite() {
             return Err(MetricError::NotFinite { name: "threshold" });
@@ -52,7 +52,7 @@ impl Threshold {
         self.0
     }
 
-    /// Whether the score is on the near side: at most the threshold for a distance, at least for a similarity.
+    /// Whether the score meets the threshold: at most the threshold for a distance, at least for a similarity.
     pub fn admits(self, metric: &Metric, reading: &Reading) -> bool {
         self.admits_score(metric.is_distance(), reading.score)
     }
@@ -91,9 +91,9 @@ impl fmt::Display for Threshold {
 }
 
 impl Comparison {
-    /// Which raw results of scanpaths with `m` and `n` letters are on the near side of the threshold.
+    /// Which raw results of scanpaths with `m` and `n` letters meet the threshold.
     pub fn bound(&self, threshold: Threshold, m: usize, n: usize) -> Result<Bound, MetricError> {
-        // What is wrong with the lengths is told here; below, no reading fails.
+        // Errors about the lengths are returned here; below, no reading fails.
         self.read(0, m, n)?;
         let near = |raw: i64| {
             self.read(raw, m, n)
@@ -115,9 +115,9 @@ impl Comparison {
         })
     }
 
-    /// The same where an engine hides the lengths, and so settles them before it compares: the bound is for the raw
-    /// result, or, for a maximised Needleman–Wunsch score, for `per_letter·(m + n)` minus the raw result.
-    /// [`Model::read_settled`] reads the same number. ScanMatch divides by a length, and has none.
+    /// The same if an engine hides the lengths, and so settles them before it compares: the bound is for the raw
+    /// result or, for a maximised Needleman–Wunsch score, for `per_letter·(m + n)` minus the raw result.
+    /// [`Model::read_settled`] reads the same number. ScanMatch divides by a length, and has no such bound.
     pub fn settled_bound(&self, threshold: Threshold) -> Result<Bound, MetricError> {
         /// No settled number is beyond: costs are at most 2³⁰, lengths 2³¹.
         const MOST: i64 = 1 << 62;
@@ -136,8 +136,8 @@ impl Comparison {
 }
 
 impl Model {
-    /// The user's number where the lengths are hidden, from what [`Comparison::settled_bound`] describes. There is no
-    /// similarity: it would tell of the lengths.
+    /// The user's number if the lengths are hidden, from what [`Comparison::settled_bound`] describes. There is no
+    /// similarity: it would reveal the lengths.
     #[allow(clippy::cast_precision_loss)] // results beyond 2⁵³ keep 53 significant bits
     pub fn read_settled(&self, settled: i64) -> Result<Reading, MetricError> {
         let scale = match self {
@@ -155,7 +155,7 @@ impl Model {
     }
 }
 
-/// The last number above `low` and up to `high` for which `holds` is true; `low` where it is for none. It must not turn
+/// The last number above `low` and up to `high` for which `holds` is true; `low` if there is none. It must not become
 /// true again once it is false.
 fn last(low: i64, high: i64, holds: impl Fn(i64) -> bool) -> i64 {
     let (mut inside, mut outside) = (low, high + 1);

@@ -1,4 +1,4 @@
-//! Many pairs give what each pair gives alone, in order, or the error of the first that is refused.
+//! Many pairs give the same results as each pair by itself, in order, or the error of the first that is refused.
 
 // A test may panic in its helpers as well.
 #![allow(
@@ -74,7 +74,7 @@ proptest! {
     }
 }
 
-/// Rows long enough to be cut into several tasks, and one pair that outweighs all others.
+/// Rows long enough to be split into several tasks, and one pair that outweighs all others.
 #[test]
 fn a_huge_pair_among_small_ones() {
     let alphabet = Alphabet::letters(30).unwrap();

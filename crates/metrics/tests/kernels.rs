@@ -1,4 +1,4 @@
-//! The fast kernels give exactly what the textbook's recurrences give.
+//! The fast kernels give exactly the results of the textbook recurrences.
 
 // A test may panic in its helpers as well.
 #![allow(
@@ -214,9 +214,9 @@ fn levenshtein_of_a_million_letters_that_have_nothing_in_common() {
     assert_eq!(comparison.raw(&halves[0], &halves[1]), Ok(1_000_000));
 }
 
-/// Around the lengths where words, strips and ways of computing change, alone and in a batch.
+/// Around the lengths where words, strips and algorithms change, single and in a batch.
 #[test]
-fn levenshtein_where_the_ways_change() {
+fn levenshtein_where_the_algorithms_change() {
     let alphabet = *index_costs().alphabet();
     let comparison = Comparison::new(Metric::Levenshtein, alphabet).unwrap();
     let lengths = [
@@ -250,7 +250,7 @@ fn levenshtein_where_the_ways_change() {
     }
 }
 
-/// Long enough for the tries with a limit, from alike to unlike, alone and in a batch.
+/// Long enough for the attempts with a limit, from alike to unlike, single and in a batch.
 #[test]
 fn levenshtein_of_long_scanpaths() {
     let alphabet = *index_costs().alphabet();

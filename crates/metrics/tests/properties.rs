@@ -1,4 +1,4 @@
-//! What must hold of metrics, whatever the numbers.
+//! Properties of metrics for all numbers.
 
 // A test may panic in its helpers as well.
 #![allow(
@@ -142,7 +142,7 @@ proptest! {
     }
 }
 
-/// A row for a letter that the alphabet does not have must not change what its letters score.
+/// A row for a letter that the alphabet does not have must not change the scores.
 #[test]
 fn rows_beyond_the_alphabet_do_not_count() {
     let alphabet = Alphabet::letters(2).unwrap();
@@ -197,7 +197,7 @@ fn an_error_names_the_users_number() {
 }
 
 #[test]
-fn metrics_in_results_carry_the_name_of_the_command_line() {
+fn metrics_have_the_same_name_in_results_and_options() {
     let rewards = Metric::NeedlemanWunschScore {
         reward: 2.0,
         mismatch: 1.0,

@@ -1,5 +1,5 @@
-//! Vectors from other programs that lie beside the repository. Where they do not, the tests say so and pass.
-//! `VEILPATH_SHARED` names another place.
+//! Vectors from other programs, in a folder next to the repository. Without it, the tests print that they are skipped
+//! and pass. `VEILPATH_SHARED` names another folder.
 
 // A test may panic in its helpers as well.
 #![allow(

@@ -15,7 +15,7 @@ fn threshold(value: f64) -> Threshold {
     Threshold::new(value).unwrap()
 }
 
-/// Thresholds where a bit could go wrong: at the score, just beside it, and far away.
+/// Thresholds where a bit could be wrong: at the score, just below and above it, and far away.
 fn around(score: f64) -> [f64; 8] {
     [
         score,
@@ -76,14 +76,14 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(400))]
 
     #[test]
-    fn bounds_say_what_scores_say_of_global_alignments(
+    fn bounds_agree_with_scores_of_global_alignments(
         (comparison, a, b) in case(|size| global_metric(size).boxed())
     ) {
         agrees(&comparison, &a, &b);
     }
 
     #[test]
-    fn bounds_say_what_scores_say_of_local_alignments(
+    fn bounds_agree_with_scores_of_local_alignments(
         (comparison, a, b) in case(|size| local_metric(size).boxed())
     ) {
         agrees(&comparison, &a, &b);
@@ -140,7 +140,7 @@ fn a_threshold_finer_than_the_scale_is_exact() {
 }
 
 #[test]
-fn thresholds_that_tell_nothing_are_refused() {
+fn thresholds_with_one_answer_for_all_pairs_are_refused() {
     assert!(Threshold::new(f64::NAN).is_err() && Threshold::new(f64::INFINITY).is_err());
     assert_eq!(threshold(-0.0), threshold(0.0));
     let idle = |metric: &Metric, value| threshold(value).check(metric).is_err();

@@ -44,7 +44,7 @@ impl PublicKey {
         Ok(bytes)
     }
 
-    /// A ciphertext from elsewhere, once its length, its range and its invertibility are checked.
+    /// Reads a received ciphertext. Checks its length, its range and its invertibility.
     pub fn ciphertext_from_bytes(&self, bytes: &[u8]) -> Result<Ciphertext> {
         let mut ciphertexts = self.ciphertexts_from_bytes(&[bytes])?;
         ciphertexts
@@ -52,7 +52,7 @@ impl PublicKey {
             .ok_or_else(|| CiphertextFault::NotInvertible.into())
     }
 
-    /// Ciphertexts from elsewhere, all checked like [`Self::ciphertext_from_bytes`] at a fraction of the cost: one
+    /// Reads received ciphertexts, with the checks of [`Self::ciphertext_from_bytes`] at a fraction of the cost: one
     /// greatest common divisor serves all of them.
     pub fn ciphertexts_from_bytes(&self, encodings: &[&[u8]]) -> Result<Vec<Ciphertext>> {
         let expected = self.size().ciphertext_bytes();

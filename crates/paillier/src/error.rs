@@ -4,24 +4,24 @@
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
-    /// A public key from elsewhere does not deserve trust.
+    /// A received public key is not acceptable.
     #[error("the public key is refused: {0}")]
     KeyRefused(#[from] KeyFault),
-    /// A ciphertext from elsewhere is not one under this key.
+    /// A received ciphertext is not valid under this key.
     #[error("the ciphertext is refused: {0}")]
     CiphertextRefused(#[from] CiphertextFault),
     /// A key file cannot be used.
     #[error("the key file cannot be used: {0}")]
     KeyFile(#[from] KeyFileFault),
-    /// The caller asked for something that has no answer.
+    /// The caller asked for something impossible.
     #[error(transparent)]
     Misuse(#[from] Misuse),
-    /// The operating system gives no thread.
-    #[error("the operating system starts no further thread")]
+    /// The operating system cannot start a thread.
+    #[error("the operating system cannot start another thread")]
     NoThread,
-    /// The operating system gives no randomness.
+    /// The operating system provides no randomness.
     #[error(
-        "the operating system gives no random numbers; nothing secret can be made without them"
+        "the operating system provides no random numbers; nothing secret can be made without them"
     )]
     NoRandomness,
 }
@@ -37,7 +37,7 @@ pub enum KeyFault {
         bits: u32,
     },
     /// Smaller than both sides agreed on.
-    #[error("its modulus has {bits} bits, but at least {minimum} were agreed on")]
+    #[error("its modulus has {bits} bits, but at least {minimum} were agreed")]
     TooShort {
         /// The bits it has.
         bits: u32,
@@ -56,8 +56,8 @@ pub enum KeyFault {
     /// The modulus is a square, so anybody can factor it.
     #[error("its modulus is the square of a number")]
     Square,
-    /// The two primes of a secret key do not make a Paillier key.
-    #[error("its secret primes do not make a key")]
+    /// The two primes of a secret key do not form a Paillier key.
+    #[error("its secret primes do not form a key")]
     Primes,
 }
 
@@ -70,13 +70,13 @@ pub enum CiphertextFault {
     Length {
         /// Bytes of a ciphertext under this key.
         expected: usize,
-        /// Bytes that came.
+        /// Bytes that were received.
         found: usize,
     },
     /// Not below the square of the modulus.
     #[error("it is not below the square of the modulus")]
     Range,
-    /// It shares a factor with the modulus. In a batch it is not told which one does.
+    /// It shares a factor with the modulus. In a batch the error does not say which one does.
     #[error("it shares a factor with the modulus")]
     NotInvertible,
 }
@@ -97,8 +97,8 @@ pub enum KeyFileFault {
         /// The permission bits that were found.
         mode: u32,
     },
-    /// The first line names something else.
-    #[error("its first line does not say `{expected}`")]
+    /// The first line is that of another file.
+    #[error("its first line is not `{expected}`")]
     Kind {
         /// The line that was expected.
         expected: &'static str,
@@ -110,7 +110,7 @@ pub enum KeyFileFault {
         line: usize,
     },
     /// The parts of the key contradict each other.
-    #[error("its numbers do not belong together")]
+    #[error("its numbers contradict each other")]
     Inconsistent,
 }
 

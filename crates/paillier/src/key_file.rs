@@ -14,7 +14,7 @@ use crate::secret_key::SecretKey;
 
 const PUBLIC_HEADER: &str = "veilpath paillier public key 1";
 const SECRET_HEADER: &str = "veilpath paillier secret key 1";
-/// No key file is longer; whatever is has been mistaken for one.
+/// No key file is longer; anything longer is not a key file.
 const LONGEST_FILE: u64 = 16 * 1024;
 
 impl PublicKey {
@@ -54,7 +54,7 @@ impl SecretKey {
     /// The text of a secret key file.
     pub fn to_file_text(&self) -> Zeroizing<String> {
         let bits = self.public_key().size().bits();
-        // Room for everything at once: a text that grows leaves copies behind.
+        // Allocated at full size: a text that grows leaves copies in freed memory.
         let mut text = Zeroizing::new(String::with_capacity(256 + bits as usize));
         text.push_str(SECRET_HEADER);
         text.push_str(&format!("\nbits {bits}\n"));
@@ -95,7 +95,7 @@ impl SecretKey {
         #[cfg(unix)]
         let metadata = file.metadata().map_err(KeyFileFault::Io)?;
         let text = read(file)?;
-        // A public key, or no key at all, is no secret to be kept from others.
+        // A public key, or a file that is not a key, need not be secret.
         Lines::new(&text, SECRET_HEADER)?;
         #[cfg(unix)]
         {

@@ -1,7 +1,8 @@
-//! Computing with what is encrypted. Each operation exists for one ciphertext and for many: many fill the eight lanes.
+//! Computing with encrypted numbers. Each operation exists for one ciphertext and for many: many fill the eight SIMD
+//! lanes.
 //!
-//! None of these hides where its result comes from. Whoever sends a ciphertext to the key holder re-randomises it
-//! first: she can read the randomness of whatever she receives.
+//! None of these hides the origin of its result. A party that sends a ciphertext to the key holder must re-randomise
+//! it first: the key holder can read the randomness of everything that it receives.
 
 use crate::arith::{Job, Residue, Shape, Words};
 use crate::ciphertext::Ciphertext;
@@ -11,12 +12,12 @@ use crate::public_key::PublicKey;
 use crate::randomizer::Randomizer;
 use crate::scalar::Scalar;
 
-/// One term of a [weighted sum](PublicKey::weighted_sums), as far as it is public.
+/// The public part of one term of a [weighted sum](PublicKey::weighted_sums).
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct TermShape {
     /// The declared length of the scalar.
     pub scalar_bits: u32,
-    /// The power of two that multiplies the scalar besides: the position of a slot.
+    /// The power of two that also multiplies the scalar: the position of a slot.
     pub shift_bits: u32,
 }
 
@@ -127,8 +128,8 @@ impl PublicKey {
         Ok(self.wrap(self.ring().pow(&powers)))
     }
 
-    /// Divides an encrypted number by a scalar that has an inverse modulo `n`. Where the scalar divides the number this
-    /// is the quotient; elsewhere it is the quotient modulo `n`.
+    /// Divides an encrypted number by a scalar that has an inverse modulo `n`. If the scalar divides the number this
+    /// is the quotient; otherwise it is the quotient modulo `n`.
     pub fn scalar_div(&self, ciphertext: &Ciphertext, scalar: &Scalar) -> Result<Ciphertext> {
         self.one(self.scalar_div_batch(&[(ciphertext, scalar)]))
     }

@@ -1,8 +1,8 @@
 //! Several small numbers in one plaintext.
 //!
-//! Slot `k` of a layout with slots of `L` bits holds `valueₖ·2^(L·k)`. Values are never negative and never reach `2^L`, so no
-//! slot carries into the next; all slots together stay below half of the modulus, so the sum is never read as negative.
-//! The bound of a value that is only known encrypted is computed from the bounds of what it is made of.
+//! Slot `k` of a layout with slots of `L` bits contains `valueₖ·2^(L·k)`. Values are never negative and never reach
+//! `2^L`, so no slot carries into the next; all slots together stay below half of the modulus, so the sum is never
+//! read as negative. The bound of a value that is only known encrypted is computed from the bounds of its parts.
 
 use crypto_bigint::{BoxedUint, ConcatenatingMul};
 use zeroize::Zeroizing;
@@ -58,7 +58,7 @@ pub struct SlotLayout {
 }
 
 impl SlotLayout {
-    /// So many slots, if they fit under a key of this size: `slots·slot_bits < κ − 1`.
+    /// This many slots, if they fit under a key of this size: `slots·slot_bits < κ − 1`.
     pub fn new(size: KeySize, slots: u32, slot_bits: u32) -> Result<Self> {
         let fits = slots
             .checked_mul(slot_bits)

@@ -7,7 +7,7 @@ use zeroize::{Zeroize, ZeroizeOnDrop};
 
 use crate::arith::{Words, limbs};
 
-/// A signed integer. Wiped when dropped; its value is never printed.
+/// A signed integer. Erased when dropped; its value is never printed.
 #[derive(Clone)]
 pub struct Plaintext {
     words: Words,
@@ -21,7 +21,7 @@ impl Zeroize for Plaintext {
     }
 }
 
-/// The words wipe themselves.
+/// The words erase themselves.
 impl Drop for Plaintext {
     fn drop(&mut self) {
         self.negative.zeroize();
@@ -80,7 +80,7 @@ impl Plaintext {
         }
     }
 
-    /// The order of the numbers. The time tells where they differ.
+    /// The order of the numbers. The time reveals where they differ.
     pub fn cmp_vartime(&self, other: &Self) -> Ordering {
         let magnitudes = self.magnitude().cmp_vartime(other.magnitude());
         match (self.negative, other.negative) {

@@ -1,4 +1,4 @@
-//! Randomisers made ahead of time, while the network or the peer keeps us waiting.
+//! Randomisers prepared ahead of time, while the network or the peer keeps us waiting.
 
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread::JoinHandle;
@@ -7,10 +7,11 @@ use crate::error::{Error, Result};
 use crate::randomizer::{Randomizer, RandomizerSource};
 use crate::rng::system_rng;
 
-/// Randomisers made at a time: a few batches of the wide kernel, which then share each table while it is in the cache.
+/// Randomisers made at a time: several batches of the wide kernel, which then share each table while it is in the
+/// cache.
 const BATCH: usize = 32;
 
-/// A stock of randomisers that a thread of its own keeps filled. The thread ends when the pool is dropped.
+/// A stock of randomisers that a background thread keeps filled. The thread ends when the pool is dropped.
 pub struct RandomizerPool {
     shared: Arc<Shared>,
     filler: Option<JoinHandle<()>>,
@@ -29,7 +30,7 @@ struct State {
 }
 
 impl RandomizerPool {
-    /// Starts to fill a pool of so many randomisers.
+    /// Starts to fill a pool of this many randomisers.
     pub fn start(source: Arc<dyn RandomizerSource>, capacity: usize) -> Result<Self> {
         let mut rng = system_rng()?;
         let state = Mutex::new(State {
@@ -58,7 +59,7 @@ impl RandomizerPool {
         })
     }
 
-    /// So many randomisers: what is in stock, and the rest made at once.
+    /// `count` randomisers: those in stock, and the rest made at once.
     pub fn take(&self, count: usize) -> Result<Vec<Randomizer>> {
         let mut taken = {
             let mut state = self.shared.lock();
@@ -94,7 +95,7 @@ impl Drop for RandomizerPool {
 }
 
 impl Shared {
-    /// Whether another batch is wanted; `false` when the pool is closed.
+    /// Whether another batch is needed; `false` when the pool is closed.
     fn wait_for_room(&self) -> bool {
         let mut state = self.lock();
         while !state.closed && state.stock.len() >= self.capacity {

@@ -14,12 +14,12 @@ use crate::secret_key::{PrimeHalf, SecretKey};
 const EXCESS_BITS: u32 = 40;
 /// Words by which a number exceeds a secret prime, so that its remainder is nearly uniform.
 const EXCESS_WORDS: usize = 2;
-/// Independent random powers of which a subset is taken.
+/// Independent random powers from which a subset is taken.
 const SUBSET_SIZE: u32 = 192;
 /// Bases per table look-up: 64 entries each.
 const WINDOW_WIDTH: u32 = 6;
 
-/// One factor `rⁿ`, good for one ciphertext: it is consumed by its use, neither copied nor printed, and wiped.
+/// One factor `rⁿ`, for one ciphertext: it is consumed by its use, neither copied nor printed, and erased.
 #[derive(ZeroizeOnDrop)]
 pub struct Randomizer {
     residue: Residue,
@@ -37,9 +37,9 @@ impl Randomizer {
     }
 }
 
-/// Something that makes randomisers, for a [`RandomizerPool`](crate::RandomizerPool).
+/// A source of randomisers, for a [`RandomizerPool`](crate::RandomizerPool).
 pub trait RandomizerSource: Send + Sync {
-    /// So many fresh randomisers.
+    /// `count` fresh randomisers.
     fn draw(&self, count: usize, rng: &mut dyn CryptoRng) -> Vec<Randomizer>;
 }
 
@@ -90,7 +90,7 @@ impl SecretKey {
 }
 
 impl PrimeHalf {
-    /// Uniform `p`-th powers modulo `p²`. The exponent is secret here.
+    /// Uniform `p`-th powers modulo `p²`. The exponent is secret in this case.
     fn fresh_powers<R: CryptoRng + ?Sized>(&self, count: usize, rng: &mut R) -> Vec<Residue> {
         let bases = random_bases_of_secret(self.ring(), self.nonzero_prime(), count, rng);
         let pairs: Vec<_> = bases
@@ -103,15 +103,16 @@ impl PrimeHalf {
 
 /// Tables from which either side draws (nearly) uniform randomisers.
 ///
-/// # Two sides, two dangers
+/// # Two sides, two requirements
 ///
-/// The *other side*, whoever holds only the public key, hides from the key holder. She knows the factors of `n` and so
-/// can read the randomness of each ciphertext: the whole factor `rⁿ`, and with it every character of `r` modulo `p` and
-/// `q`. Powers of one base would all lie in one subgroup and carry the mark of that base. Nothing but a nearly uniform
-/// `n`-th power will do. The *key holder* hides from everybody else; she too gets uniform factors here, for modulo `p²`
-/// and `q²` they are cheap enough that a shortcut with an assumption of its own (short exponents) is not worth having.
+/// The *other side*, which has only the public key, hides from the key holder. The key holder knows the factors of
+/// `n` and so can read the randomness of each ciphertext: the whole factor `rⁿ`, and with it every character of `r`
+/// modulo `p` and `q`. Powers of one base would all lie in one subgroup and identify that base. Only a nearly uniform
+/// `n`-th power is safe. The *key holder* hides from everybody else. It gets uniform factors as well, because modulo
+/// `p²` and `q²` they are cheap enough that a shortcut with an assumption of its own (short exponents) is not worth
+/// having.
 ///
-/// # Uniform, though precomputed
+/// # Uniform, although precomputed
 ///
 /// A randomiser is the product of
 ///
@@ -121,11 +122,11 @@ impl PrimeHalf {
 ///    `½·√(Q/2¹⁹²)` of uniform, where `Q` is the number of cosets.
 ///
 /// A random `h` has a small `Q`: for each prime `ℓ` that divides the order of a cyclic part, it lies among the `ℓ`-th
-/// powers with probability `1/ℓ` only, and where `p − 1` and `q − 1` share a factor, that factor counts once more. For
+/// powers with probability only `1/ℓ`, and if `p − 1` and `q − 1` share a factor, that factor counts once more. For
 /// `Q` up to 2¹¹⁰, far beyond what a key of random primes has, the second distance is below 2⁻⁴¹. The product is then
-/// within 2⁻³⁹ of a uniform `n`-th power, for each of many ciphertexts, even to one who knows the bases. A key made on
-/// purpose with an enormous common factor of `p − 1` and `q − 1` would defeat the bound;
-/// [`PublicKey::fresh_randomizers`] assume nothing about the key.
+/// within 2⁻³⁹ of a uniform `n`-th power, for each of many ciphertexts, even to a party that knows the bases. A key
+/// made on purpose with an enormous common factor of `p − 1` and `q − 1` would defeat the bound;
+/// [`PublicKey::fresh_randomizers`] assumes nothing about the key.
 ///
 /// # Cost
 ///
@@ -152,11 +153,11 @@ enum Side {
 impl RandomizerTable {
     /// Tables modulo `p²` and `q²` for the key holder.
     pub fn for_key_holder<R: CryptoRng + ?Sized>(key: &Arc<SecretKey>, rng: &mut R) -> Self {
-        // Tables of any kernel are made of powers by the fastest: they are most of the work.
+        // The powers for tables of any kernel are computed by the fastest: they are most of the work.
         let fastest = if_other_than(Kernel::detect(), key.public_key())
             .and_then(|kernel| key.with_kernel(kernel).ok());
         let makers = fastest.as_ref().unwrap_or(key).halves();
-        // The length of the primes is public; taken from them it would have to be treated as a secret.
+        // The length of the primes is public; read from them it would have to be treated as secret.
         let prime_bits = key.public_key().size().bits() / 2;
         let tables = |half: &PrimeHalf, maker: &PrimeHalf, rng: &mut R| {
             BaseTable::new(
@@ -175,7 +176,7 @@ impl RandomizerTable {
         }
     }
 
-    /// Tables modulo `n²` for whoever holds only the public key.
+    /// Tables modulo `n²` for a side that has only the public key.
     pub fn for_other_side<R: CryptoRng + ?Sized>(key: &PublicKey, rng: &mut R) -> Self {
         let fastest = if_other_than(Kernel::detect(), key).and_then(|k| key.with_kernel(k).ok());
         let maker = fastest.as_ref().unwrap_or(key);
@@ -194,7 +195,7 @@ impl RandomizerTable {
     }
 }
 
-/// This kernel, where the key computes with another.
+/// This kernel, if the key computes with another.
 fn if_other_than(kernel: Kernel, key: &PublicKey) -> Option<Kernel> {
     (key.kernel() != kernel).then_some(kernel)
 }
@@ -267,8 +268,9 @@ impl BaseTable {
     }
 }
 
-/// Elements modulo a secret prime, within 2⁻¹²⁸ of uniform, in the same steps for each. Drawing again what is too large would
-/// tell, by how often it happens, the highest bits of the prime. (Zero comes once in a prime number of draws.)
+/// Elements modulo a secret prime, within 2⁻¹²⁸ of uniform, in the same steps for each. Rejecting numbers that are
+/// too large would reveal, by how often it happens, the highest bits of the prime. (Zero occurs once in a prime
+/// number of draws.)
 fn random_bases_of_secret<R: CryptoRng + ?Sized>(
     ring: &Ring,
     prime: &NonZero<BoxedUint>,
@@ -285,7 +287,7 @@ fn random_bases_of_secret<R: CryptoRng + ?Sized>(
     (0..count).map(base).collect()
 }
 
-/// So many random words.
+/// This many random words.
 fn random_words<R: CryptoRng + ?Sized>(count: usize, rng: &mut R) -> Words {
     let mut bytes = Zeroizing::new(vec![0; 8 * count]);
     rng.fill_bytes(&mut bytes);

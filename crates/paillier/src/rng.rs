@@ -12,15 +12,15 @@ use crate::error::{Error, Result};
 /// Bytes that are fetched at once.
 const BLOCK: usize = 512;
 
-/// The operating system's generator. It fetches a block at a time, for each call to the system costs more than short
-/// numbers do; what was given out is wiped here, and so is the rest in the end.
+/// The operating system's generator. It reads a block at a time, because a system call costs more than short numbers
+/// do. Bytes are erased from the block when they are used, and the rest when it is dropped.
 #[derive(ZeroizeOnDrop)]
 pub struct SystemRng {
     block: [u8; BLOCK],
     given_out: usize,
 }
 
-/// The operating system's generator, once it has shown that it works.
+/// The operating system's generator, after a test that it works.
 pub fn system_rng() -> Result<SystemRng> {
     let mut block = [0; BLOCK];
     SysRng
@@ -91,7 +91,7 @@ mod tests {
             assert!(seen.insert(u64::from_le_bytes(*longer.last_chunk().unwrap())));
             rng.next_u32();
         }
-        // What was given out is gone from the block.
+        // Used bytes are erased from the block.
         let given = rng.given_out;
         assert!(rng.block[..given].iter().all(|&byte| byte == 0));
     }

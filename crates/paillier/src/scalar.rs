@@ -1,11 +1,11 @@
-//! Factors that multiply what is encrypted.
+//! Factors that multiply encrypted numbers.
 
 use crypto_bigint::BoxedUint;
 
 use crate::arith::{Exponent, Words};
 use crate::error::{Misuse, Result};
 
-/// A non-negative factor. Its declared length is public and decides the time that it takes; its value stays secret.
+/// A non-negative factor. Its declared length is public and determines the time; its value stays secret.
 pub struct Scalar(Exponent);
 
 impl Scalar {
@@ -17,7 +17,7 @@ impl Scalar {
         Ok(Self(Exponent::new(value, bits)))
     }
 
-    /// The factor below `2^bits` that these words spell.
+    /// The factor below `2^bits` with these words.
     pub(crate) fn of_words(words: Words, bits: u32) -> Self {
         Self(Exponent::from_words(words, bits))
     }

@@ -16,7 +16,7 @@ use crate::public_key::PublicKey;
 /// Primes closer than `2^(κ/2 − 100)` would be found by Fermat's method.
 const MINIMUM_DISTANCE_SLACK: u32 = 100;
 
-/// Decrypts. Wiped when dropped; neither printed nor copied:
+/// Decrypts. Erased when dropped; neither printed nor copied:
 ///
 /// ```compile_fail
 /// fn print(key: &veilpath_paillier::SecretKey) {
@@ -52,7 +52,7 @@ pub(crate) struct PrimeHalf {
     /// `n`, the place of the high digit of an element of `Z/n²`, and `n·2^(κ/2)`.
     modulus: Factor,
     upper_modulus: Factor,
-    /// `prime − 1`, the exponent that leaves the message alone.
+    /// `prime − 1`, the exponent that leaves only the message.
     decryption_exponent: Exponent,
     /// `prime`, the exponent of a randomiser modulo `prime²`.
     prime_exponent: Exponent,
@@ -70,7 +70,7 @@ impl SecretKey {
         }
     }
 
-    /// A key from its primes, once they make one.
+    /// A key from its primes, if they form one.
     pub fn from_primes(p: &BoxedUint, q: &BoxedUint) -> Result<Self> {
         let bits = p.concatenating_mul(q).bits();
         let size = KeySize::try_from(bits)?;
@@ -113,7 +113,7 @@ impl SecretKey {
         })
     }
 
-    /// The key that may be given away.
+    /// The public key.
     pub fn public_key(&self) -> &PublicKey {
         &self.public
     }
@@ -123,7 +123,7 @@ impl SecretKey {
         Self::from_fitting_primes(self.p.prime(), self.q.prime(), kernel)
     }
 
-    /// Encrypts each number, modulo `p²` and `q²` apart. For many calls a
+    /// Encrypts each number, modulo `p²` and `q²` separately. For many calls a
     /// [`RandomizerTable`](crate::RandomizerTable) is three times faster.
     pub fn encrypt_batch<R: CryptoRng + ?Sized>(
         &self,
@@ -142,7 +142,7 @@ impl SecretKey {
             .ok_or_else(|| Misuse::Lengths { left: 0, right: 1 }.into())
     }
 
-    /// Decrypts each ciphertext, modulo `p²` and `q²` apart.
+    /// Decrypts each ciphertext, modulo `p²` and `q²` separately.
     pub fn decrypt_batch(&self, ciphertexts: &[&Ciphertext]) -> Result<Vec<Plaintext>> {
         let mut residues = Vec::with_capacity(ciphertexts.len());
         for &ciphertext in ciphertexts {
@@ -261,7 +261,8 @@ impl PrimeHalf {
             .collect()
     }
 
-    /// Elements of `Z/n²` modulo `p²`: both digits to the base `n` are taken in halves, which are numbers of the length of `p`.
+    /// Elements of `Z/n²` modulo `p²`: both digits to the base `n` are split into halves, which are numbers of the
+    /// length of `p`.
     fn narrow(&self, elements: &[&Residue]) -> Vec<Residue> {
         let length = self.ring.words();
         let quarter = |index: usize| -> Vec<Residue> {

@@ -1,4 +1,4 @@
-//! The properties of the cryptosystem that the protocol rests on, for any numbers, on every kernel.
+//! The properties of the cryptosystem that the protocol needs, for any numbers, on every kernel.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -125,7 +125,7 @@ fn one_number_has_many_ciphertexts() {
 }
 
 #[test]
-fn generated_keys_are_as_promised() {
+fn generated_keys_are_as_documented() {
     let mut rng = seeded_rng(99);
     for size in [KeySize::Bits512, KeySize::Bits1024] {
         let key = SecretKey::generate(size, &mut rng).unwrap();

@@ -1,4 +1,4 @@
-//! Keys and ciphertexts from elsewhere are believed only after checks.
+//! Received keys and ciphertexts are accepted only after checks.
 #![allow(
     clippy::unwrap_used,
     clippy::expect_used,
@@ -60,7 +60,7 @@ fn improper_moduli_are_refused() {
 }
 
 #[test]
-fn primes_that_make_no_key_are_refused() {
+fn primes_that_do_not_form_a_key_are_refused() {
     let (p, q) = primes(KeySize::Bits512);
     let (larger, _) = primes(KeySize::Bits1024);
     assert!(SecretKey::from_primes(&uint(&p), &uint(&p)).is_err());
@@ -105,7 +105,7 @@ fn ciphertexts_are_checked() {
             }))
         ));
     }
-    // One rotten ciphertext spoils the batch.
+    // One invalid ciphertext makes the batch invalid.
     let (good, bad) = (encode(&BigUint::from(7u32)), encode(&p));
     assert_eq!(
         public

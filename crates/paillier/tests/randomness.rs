@@ -56,7 +56,7 @@ fn sources() -> Vec<(SecretKey, &'static str, Vec<Randomizer>)> {
     all
 }
 
-/// Each of `classes` should be met equally often; the sum of squared deviations has that many degrees of freedom.
+/// Each of `classes` should occur equally often; the sum of squared deviations has that many degrees of freedom.
 #[track_caller]
 fn assert_uniform(name: &str, counts: &[usize]) {
     let expected = DRAWS as f64 / counts.len() as f64;

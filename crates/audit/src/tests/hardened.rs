@@ -1,4 +1,4 @@
-//! Whether the audit sees what hardened masks show, whichever range their multipliers have.
+//! Whether the audit detects what hardened masks reveal, whatever the range of their multipliers.
 
 use super::{absolute, known};
 use crate::clue::{Clue, Feature};
@@ -16,7 +16,7 @@ fn seen(value: i128) -> Difference {
 
 /// By counting: every multiplier, every noise.
 #[test]
-fn a_difference_is_as_likely_as_the_pairs_that_make_it() {
+fn a_difference_is_as_likely_as_its_pairs_of_multiplier_and_noise() {
     for (floor, top) in [(0, 7), (2, 7), (5, 8)] {
         let factors = Factors::between(floor, top);
         let differences: Vec<i64> = (-9..=9).filter(|&d| d != 0).chain([-70, 70, 900]).collect();
@@ -43,7 +43,7 @@ fn a_difference_is_as_likely_as_the_pairs_that_make_it() {
     }
 }
 
-/// The way of counting changes with the size; the result does not.
+/// The method of counting changes with the size; the result does not.
 #[test]
 fn long_multipliers_count_like_short_ones() {
     let factors = Factors::between(0, 100);
@@ -56,7 +56,7 @@ fn long_multipliers_count_like_short_ones() {
             assert!((found - 1.0).abs() < few + 1e-6, "{d}, 2^{power}: {found}");
         }
     }
-    // 1000·ρ to 1001·ρ − 1 of small ρ leave gaps: nothing but 1000·1 and less than 1000 times anything is 1000.
+    // 1000·ρ to 1001·ρ − 1 of small ρ leave gaps: only 1000·1 and multiples of less than 1000 are 1000.
     assert_eq!(factors.fit(999, &seen(1_000)), 0.0);
     assert_eq!(factors.fit(600, &seen(1_000)), 0.0);
     assert!(factors.fit(1_000, &seen(1_000)) > 100.0);
@@ -64,7 +64,7 @@ fn long_multipliers_count_like_short_ones() {
 }
 
 #[test]
-fn with_a_floor_hardened_masks_show_the_sign_and_next_to_nothing_of_the_size() {
+fn with_a_floor_hardened_masks_reveal_the_sign_and_almost_nothing_of_the_size() {
     let clue = |differences: [i128; 3]| Clue::Apart {
         differences: differences.map(seen),
         factors: Factors::between(50, 120),
@@ -77,10 +77,10 @@ fn with_a_floor_hardened_masks_show_the_sign_and_next_to_nothing_of_the_size() {
         let other = middle.likelihood(Feature::All, candidates);
         assert!((other / one - 1.0).abs() < 1e-9, "{candidates:?}: {other}");
     }
-    // No three numbers are greater than each other in a circle.
+    // No three numbers can be greater than each other in a circle.
     let circle = clue([size, -size, size]);
     assert_eq!(circle.likelihood(Feature::All, [0, 5, 40]), 0.0);
-    // At the lower end small numbers rule out large differences: the trace that is left.
+    // At the lower end small numbers rule out large differences: the remaining trace.
     let small = 3 << 50;
     let end = clue([small, small, small]);
     assert_eq!(end.likelihood(Feature::All, [0, 5, 40]), 0.0);
@@ -119,7 +119,7 @@ fn clues(
     columns
 }
 
-/// The share of letters that five views in a public order give away.
+/// The share of letters that five views in a public order reveal.
 fn five_views(range: (u32, u32)) -> f64 {
     let mut rng = ChaCha20Rng::seed_from_u64(5);
     let (length, rounds) = (6, 10);
@@ -144,7 +144,7 @@ fn five_views(range: (u32, u32)) -> f64 {
     found / f64::from(rounds) / length as f64
 }
 
-/// Multipliers from 1 on were a weakness once, and an attack that took them for real numbers did not see it.
+/// Multipliers from 1 on were once a weakness, and an attack that treated them as real numbers did not see it.
 #[test]
 fn multipliers_without_a_floor_would_be_found() {
     let (without, with) = (five_views((0, 64)), five_views((46, 110)));

@@ -1,4 +1,4 @@
-//! ScanMatch's best sum in double precision, to the last bit as the textbook's recurrence gives it.
+//! ScanMatch's best sum in double precision, equal to the textbook recurrence to the last bit.
 
 use super::Row;
 use super::profile::{GROUP, Profile};
@@ -6,7 +6,7 @@ use super::sweep::{Recurrence, Sweeper, window};
 use super::values::Values;
 use crate::Grid;
 
-/// ScanMatch made ready for an alphabet.
+/// ScanMatch prepared for an alphabet.
 pub(crate) struct DoubleKernel {
     gap: f64,
     pairs: Values<f64>,
@@ -55,7 +55,7 @@ fn multiple(count: usize, gap: f64) -> f64 {
 }
 
 /// The state of a sweep, as that of Smith–Waterman. Its borders are not zero and sums are not associative, so lanes
-/// outside the table must be left alone.
+/// outside the table must not be changed.
 struct Sums {
     gap: f64,
     length: usize,
@@ -92,7 +92,7 @@ impl Recurrence<u64> for Sums {
             .zip(pairs)
         {
             let up = *above;
-            // Rounding keeps order, so the gap may be added once, after the comparison.
+            // Rounding preserves order, so the gap may be added once, after the comparison.
             let gapped = larger(up, *left) + self.gap;
             let best = larger(*diagonal + f64::from_bits(*pair), gapped);
             *diagonal = up;
@@ -102,7 +102,7 @@ impl Recurrence<u64> for Sums {
     }
 }
 
-/// The larger of two numbers that are numbers: unlike `f64::max` a single instruction.
+/// The larger of two numbers that are not NaN: unlike `f64::max` a single instruction.
 #[inline(always)]
 fn larger(a: f64, b: f64) -> f64 {
     if a > b { a } else { b }

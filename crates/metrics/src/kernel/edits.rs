@@ -1,21 +1,22 @@
 //! Levenshtein distances, 64 rows of the table in a machine word.
 //!
-//! Neighbouring cells of the table differ by −1, 0 or 1, so a column of it is two bits a row: where the step down is +1
-//! and where it is −1 (Myers 1999, in the form of Hyyrö 2003). A column follows from the one before with a dozen word
-//! operations. The table is swept in *strips* of up to [`STRIP_WORDS`] words, whose columns stay in registers; what
-//! crosses the lower edge of a strip, a bit or two a column, is kept for the strip below. The distance is the length of the
-//! other scanpath plus all steps down of the last column: nothing has to be counted on the way.
+//! Neighbouring cells of the table differ by −1, 0 or 1, so a column of it is two bits a row: whether the step down
+//! is +1 and whether it is −1 (Myers 1999, in the form of Hyyrö 2003). A column follows from the previous one with a
+//! dozen word operations. The table is swept in *strips* of up to [`STRIP_WORDS`] words, whose columns stay in
+//! registers; the steps across the lower edge of a strip, a bit or two per column, are stored for the strip below.
+//! The distance is the length of the other scanpath plus all steps down of the last column: nothing has to be counted
+//! on the way.
 
-/// Words of a strip: two registers each, with some left to work in.
+/// Words of a strip: two registers each, with some left for temporaries.
 const STRIP_WORDS: usize = 4;
 /// Rows of a strip.
 const STRIP_ROWS: usize = STRIP_WORDS * 64;
 
-/// One scanpath, arranged by where each letter stands.
+/// One scanpath, as the positions of each letter.
 pub(super) struct Positions {
     length: usize,
     letters: usize,
-    /// The rows of each strip that hold each letter: strip by strip, letter by letter, word by word.
+    /// The rows of each strip that have each letter: strip by strip, letter by letter, word by word.
     rows: Vec<u64>,
 }
 
@@ -26,7 +27,7 @@ struct Column<const WORDS: usize> {
 }
 
 impl Positions {
-    /// `scanpath` must not hold letters from `letters` on.
+    /// `scanpath` must only have letters below `letters`.
     pub(super) fn new(scanpath: &[u16], letters: usize) -> Self {
         let mut rows = vec![0; scanpath.len().div_ceil(64) * letters];
         for (strip, part) in rows
@@ -45,7 +46,7 @@ impl Positions {
         }
     }
 
-    /// The edits to the other scanpath. `crossings` is memory to work in.
+    /// The edits to the other scanpath. `crossings` is working memory.
     pub(super) fn distance(&self, other: &[u16], crossings: &mut Vec<u8>) -> usize {
         let strips = self.length.div_ceil(STRIP_ROWS);
         if strips > 1 {
@@ -61,7 +62,7 @@ impl Positions {
             } else {
                 &mut []
             };
-            // What falls is never more than what is there: the sum stays that of cells of the table.
+            // The steps of −1 never exceed the sum: it is the value of a cell of the table.
             let (rises, falls) = match length.div_ceil(64) {
                 1 => steps_down::<1>(rows, other, crossings, length),
                 2 => steps_down::<2>(rows, other, crossings, length),
@@ -105,7 +106,7 @@ fn steps_down<const WORDS: usize>(
 }
 
 impl<const WORDS: usize> Column<WORDS> {
-    /// Goes on to the next column, given the step along the upper edge; gives the one along the lower.
+    /// Computes the next column from the step along the upper edge; returns the step along the lower edge.
     #[inline(always)]
     fn step(&mut self, equal: &[u64; WORDS], above: u8) -> u8 {
         let mut rise = u64::from(above & RISE);

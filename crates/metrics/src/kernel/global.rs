@@ -1,15 +1,15 @@
 //! The least cost of a global alignment, for any table of costs.
 //!
-//! With `D(i, j)` the least cost of the first `i` and `j` letters, the kernel keeps how much is gained against the border's
-//! path of gaps: `H = D(i, j−1) + insert − D(i, j)` and `V = D(i−1, j) + delete − D(i, j)`. Writing `T` for what a
-//! substitution gains, `max(0, insert + delete − cost)`, the recurrence becomes
+//! With `D(i, j)` the least cost of the first `i` and `j` letters, the kernel stores the gain over the path of gaps
+//! along the border: `H = D(i, j−1) + insert − D(i, j)` and `V = D(i−1, j) + delete − D(i, j)`. With `T` the gain of
+//! a substitution, `max(0, insert + delete − cost)`, the recurrence becomes
 //!
 //! ```text
 //! t = max(T, V(i, j−1), H(i−1, j));   H(i, j) = t − V(i, j−1);   V(i, j) = t − H(i−1, j)
 //! ```
 //!
-//! with zeros at the borders, and the least cost is `m·delete + n·insert − Σ H(m, j)`. `t`, `H` and `V` never pass the
-//! largest `T`, and a common divisor of all `T` may be taken out; so most cost tables fit 8 bits per cell.
+//! with zeros at the borders, and the least cost is `m·delete + n·insert − Σ H(m, j)`. `t`, `H` and `V` never exceed
+//! the largest `T`, and all can be divided by a common divisor of all `T`; so most cost tables fit 8 bits per cell.
 
 use super::Row;
 use super::number::{FLOAT_LIMIT, Number};
@@ -18,7 +18,7 @@ use super::sweep::{Recurrence, Sweeper, active, lanes, window};
 use super::values::{Values, common_divisor};
 use crate::GlobalModel;
 
-/// A global model made ready.
+/// A global model, prepared.
 pub(crate) struct GlobalKernel {
     insert: u32,
     delete: u32,
@@ -26,9 +26,9 @@ pub(crate) struct GlobalKernel {
     gains: Gains,
 }
 
-/// What substitutions gain, in the narrowest numbers that hold them.
+/// The gains of substitutions, in the narrowest numbers that fit them.
 enum Gains {
-    /// No substitution is cheaper than a deletion with an insertion.
+    /// No substitution is cheaper than a deletion and an insertion.
     None,
     Narrow(Values<u8>),
     Middle(Values<u16>),
@@ -90,7 +90,7 @@ impl GlobalKernel {
     }
 }
 
-/// What each substitution gains, in units of the divisor.
+/// The gain of each substitution, in units of the divisor.
 fn reduced<T: Number>(costs: &Values<u32>, both: u32, divisor: u32) -> Values<T> {
     costs.map(|cost| T::of((both.saturating_sub(cost) / divisor).into()))
 }
@@ -123,8 +123,8 @@ struct Differences<T> {
     horizontal: Vec<T>,
 }
 
-/// Places outside the table need no special care: in front of a scanpath all is zero and stays zero, and what happens
-/// behind its end is never looked at again by a place inside.
+/// Places outside the table need no special treatment: before a scanpath everything is zero and stays zero, and
+/// values behind its end are never read by a place inside.
 impl<T: Number> Recurrence<T::Bits> for Differences<T> {
     fn begin(&mut self, _first_row: usize) {
         self.vertical.fill([T::default(); GROUP]);
@@ -140,7 +140,7 @@ impl<T: Number> Recurrence<T::Bits> for Differences<T> {
             .zip(columns)
             .zip(&values[active])
         {
-            // All is read before anything is written: only then the compiler dares to use vectors.
+            // Everything is read before anything is written: otherwise the compiler does not vectorise.
             let (left, up) = (*vertical, *horizontal);
             let best = lanes(|lane| {
                 T::from_bits(gains[lane])

@@ -1,4 +1,4 @@
-//! Levenshtein distances, bit-parallel: by `edits` where a table of letters is small, by the `rapidfuzz` crate for large
+//! Levenshtein distances, bit-parallel: by `edits` if a table of letters is small, by the `rapidfuzz` crate for large
 //! alphabets and for long scanpaths that may be alike.
 
 use super::Row;
@@ -9,13 +9,13 @@ use rapidfuzz::distance::levenshtein::{Args, BatchComparator, distance, distance
 /// Letters that are looked up in a table; for more of them the crate needs a hash map per 64 letters.
 const DIRECT_LETTERS: usize = 256;
 
-/// Below this many cells, finding out which letters are in use takes longer than hash maps do.
+/// Below this many cells, finding the letters in use takes longer than hash maps do.
 const RENUMBERED_CELLS: usize = 1 << 22;
 
-/// From this length on the crate is faster than `edits`, since it leaves out cells that cannot matter.
+/// From this length on the crate is faster than `edits`, since it skips cells that cannot matter.
 const LONG: usize = 4096;
 
-/// From this length on it pays to try first whether two scanpaths are alike.
+/// From this length on it pays off to test first whether two scanpaths are alike.
 const VERY_LONG: usize = 2 * LONG;
 
 /// The distances of the shared scanpath to each of the others.
@@ -50,7 +50,7 @@ pub(crate) fn row(row: Row<'_>, finished: impl FnMut(usize, usize)) {
     );
 }
 
-/// By a table of where each of few letters stands.
+/// With a table of the positions of each letter, for few letters.
 fn distances(
     lane: &[u16],
     others: &[&[u16]],
@@ -67,7 +67,7 @@ fn distances(
     }
 }
 
-/// By the crate: with hash maps where letters are many.
+/// With the crate: with hash maps if there are many letters.
 fn by_crate(lane: &[u16], others: &[&[u16]], mut finished: impl FnMut(usize, usize)) {
     let whole = |other: &[u16]| distance(lane.iter().copied(), other.iter().copied());
     if let [other] = others {
@@ -81,10 +81,10 @@ fn by_crate(lane: &[u16], others: &[&[u16]], mut finished: impl FnMut(usize, usi
     }
 }
 
-/// The edits, where they are so few that the crate need only look at cells near the diagonal.
+/// The edits, if they are so few that the crate need only look at cells near the diagonal.
 ///
-/// Very long scanpaths alone are tried, by limits that grow so fast that all failed tries together cost a small part of the
-/// whole table.
+/// Only very long scanpaths are tried, with limits that grow so fast that all failed attempts together cost a small
+/// part of the whole table.
 fn few_edits(a: &[u16], b: &[u16]) -> Option<usize> {
     if a.len().min(b.len()) < VERY_LONG {
         return None;

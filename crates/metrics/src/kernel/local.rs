@@ -7,7 +7,7 @@ use super::sweep::{Recurrence, Sweeper, active, lanes, window};
 use super::values::{Values, common_divisor};
 use crate::LocalModel;
 
-/// A local model made ready: scores and gap without their common divisor.
+/// A local model, prepared: scores and gap divided by their common divisor.
 pub(crate) struct LocalKernel {
     gap: i64,
     divisor: i64,
@@ -39,7 +39,7 @@ impl LocalKernel {
     #[allow(clippy::cast_possible_wrap)] // lengths are at most `MAX_LENGTH`
     pub(crate) fn row(&self, row: Row<'_>, mut finished: impl FnMut(usize, i64)) {
         let longest = row.others.iter().map(|other| other.len()).max();
-        // No alignment scores more than this. Penalties beyond it are cut down to it: either way nothing is left of the
+        // No alignment scores more than this. Larger penalties are clipped to it: either way nothing remains of an
         // alignment that meets one.
         let bound = self.largest * row.lane.len().min(longest.unwrap_or(0)) as i64;
         let finish = |index: usize, score: i64| finished(index, score * self.divisor);
@@ -94,7 +94,7 @@ struct LocalScores<T> {
     above: Vec<T>,
 }
 
-/// Places outside the table score zero in front of a scanpath, and behind its end no more than a place inside.
+/// Places outside the table score zero before a scanpath, and behind its end no more than a place inside.
 impl<T: Number> Recurrence<T::Bits> for LocalScores<T> {
     fn begin(&mut self, _first_row: usize) {
         self.left.fill([T::default(); GROUP]);
@@ -114,7 +114,7 @@ impl<T: Number> Recurrence<T::Bits> for LocalScores<T> {
             .zip(columns)
             .zip(&values[active])
         {
-            // All is read before anything is written: only then the compiler dares to use vectors.
+            // Everything is read before anything is written: otherwise the compiler does not vectorise.
             let (before, up, corner, record) = (*left, *above, *diagonal, *greatest);
             let best = lanes(|lane| {
                 let gapped = before[lane].larger(up[lane]).minus(gap);

@@ -1,10 +1,10 @@
 //! The fast alignment kernels.
 //!
 //! All of them sweep the table of cells in the same way (`sweep`): a *strip* of up to 128 rows at a time, along
-//! anti-diagonals, so that every cell of a step is independent of the others and the compiler turns the step into vector
-//! instructions of whatever width the target has. One scanpath lies along the *lanes* (rows), the other along the
-//! *steps* (columns). What the kernels do per cell is in `global`, `local` and `double`; `values` holds what a pair of
-//! letters is worth, `profile` arranges it by lanes.
+//! anti-diagonals, so that every cell of a step is independent of the others and the compiler turns the step into
+//! vector instructions of whatever width the target has. One scanpath lies along the *lanes* (rows), the other along
+//! the *steps* (columns). The work per cell is in `global`, `local` and `double`; `values` has the value of each pair
+//! of letters, `profile` arranges the values by lanes.
 //!
 //! Memory besides the letter tables is proportional to the sum of the lengths.
 
@@ -20,7 +20,7 @@ pub(crate) mod values;
 
 /// One scanpath against several others.
 ///
-/// `lane_is_first` tells which side of the comparison the shared scanpath stands on: it matters where the cost of a pair
+/// `lane_is_first` says on which side of the comparison the shared scanpath is: it matters if the cost of a pair
 /// depends on the order of its letters.
 #[derive(Clone, Copy)]
 pub(crate) struct Row<'a> {
@@ -32,7 +32,7 @@ pub(crate) struct Row<'a> {
     pub(crate) lane_is_first: bool,
     /// Letters in the alphabet.
     pub(crate) letters: u32,
-    /// Is told of finished cells: strip by strip, because a single pair can take minutes.
+    /// Called with the number of finished cells, strip by strip, because a single pair can take minutes.
     pub(crate) progress: &'a (dyn Fn(u64) + Sync),
 }
 

@@ -2,15 +2,15 @@
 
 use super::sweep::Value;
 
-/// A kind of number with which a kernel counts exactly, as far as it is asked to.
+/// A type of number with which a kernel counts exactly within a given range.
 ///
 /// Single-precision floats are among them: they are exact up to [`FLOAT_LIMIT`], and the baseline's vector instructions
 /// take the larger of two floats at once, but not of two 32-bit integers.
 pub(crate) trait Number: Copy + Default {
-    /// The same bits as an integer, in which form profiles hold it.
+    /// The same bits as an integer, as profiles store it.
     type Bits: Value;
 
-    /// From an integer that is known to fit; the largest where it does not.
+    /// From an integer that is known to fit; the largest number if it does not.
     fn of(integer: i64) -> Self;
     /// To an integer.
     fn integer(self) -> i64;
@@ -26,7 +26,7 @@ pub(crate) trait Number: Copy + Default {
     fn larger(self, other: Self) -> Self;
 }
 
-/// Floats hold every integer up to here.
+/// Floats represent every integer up to this one.
 pub(crate) const FLOAT_LIMIT: i64 = 1 << f32::MANTISSA_DIGITS;
 
 macro_rules! integers {
@@ -108,7 +108,7 @@ impl Number for f32 {
         self - other
     }
 
-    /// Unlike `f32::max`, which minds what is not a number, a single instruction.
+    /// Unlike `f32::max`, which checks for NaN, a single instruction.
     #[inline(always)]
     fn larger(self, other: Self) -> Self {
         if self > other { self } else { other }

@@ -6,14 +6,14 @@ use super::Row;
 pub(crate) const GROUP: usize = 16;
 /// Lanes that are copied from a profile at once.
 pub(crate) const GRANULE: usize = GROUP / 2;
-/// Rows of a strip: enough to hide the wait between a step's stores and the next step's shifted loads.
+/// Rows of a strip: enough to hide the latency between a step's stores and the next step's shifted loads.
 const MOST_LANES: usize = 128;
-/// A strip's profile should stay in the second-level cache; strips get narrower where many letters are in use.
+/// A strip's profile should stay in the second-level cache; strips are narrower if many letters are in use.
 const STRIP_BYTES: usize = 1 << 18;
-/// A profile that several scanpaths share is kept whole up to this size, and built again strip by strip beyond.
+/// A profile that several scanpaths share is stored whole up to this size, and rebuilt strip by strip beyond.
 const SHARED_BYTES: usize = 1 << 21;
 
-/// The letters that occur along the steps, numbered from 1. Number 0 is blank: it stands for places outside the
+/// The letters that occur along the steps, numbered from 1. Number 0 is blank: it represents places outside the
 /// scanpath, and all its values are the default (zero).
 pub(crate) struct StepLetters {
     numbers: Vec<u32>,
@@ -37,7 +37,7 @@ impl StepLetters {
         Self { numbers, letters }
     }
 
-    /// The letters, that with number 1 first.
+    /// The letters, starting with number 1.
     pub(crate) fn letters(&self) -> &[u16] {
         &self.letters
     }
@@ -49,8 +49,8 @@ impl StepLetters {
     }
 }
 
-/// How a scanpath is laid out in strips of equal width. Missing rows are put in front of the first row, where blank
-/// values leave the borders of the table as they are.
+/// How a scanpath is laid out in strips of equal width. Missing rows are put before the first row, where blank values
+/// leave the borders of the table unchanged.
 #[derive(Clone, Copy)]
 pub(crate) struct Layout {
     /// Rows per strip, a multiple of [`GROUP`].
@@ -89,7 +89,7 @@ pub(crate) struct Profile<'a, T, F> {
 }
 
 impl<'a, T: Copy + Default, F: Fn(u16, u16) -> T> Profile<'a, T, F> {
-    /// `value` gives the worth of a letter of the first side beside one of the second.
+    /// `value` returns the value of a letter of the first side and one of the second.
     pub(crate) fn new(row: Row<'a>, value: F) -> Self {
         let steps = StepLetters::of(row.others, row.letters);
         let letters = steps.letters.len() + 1;
@@ -117,8 +117,8 @@ impl<'a, T: Copy + Default, F: Fn(u16, u16) -> T> Profile<'a, T, F> {
         self.layout
     }
 
-    /// Where the values of each letter of a scanpath start in a strip: blanks in front and behind, so that lanes may
-    /// run out of the scanpath by a group.
+    /// Where the values of each letter of a scanpath start in a strip, with blanks before and after, so that lanes
+    /// may run past the scanpath by a group.
     pub(crate) fn starts(&self, scanpath: &[u16], starts: &mut Vec<u32>) {
         let width = u32::try_from(self.layout.lanes / GRANULE).unwrap_or(u32::MAX);
         starts.clear();
@@ -131,7 +131,7 @@ impl<'a, T: Copy + Default, F: Fn(u16, u16) -> T> Profile<'a, T, F> {
         starts.resize(starts.len() + GROUP, 0);
     }
 
-    /// One strip's values: for each letter number, all lanes. `room` holds them where they are not kept.
+    /// One strip's values: for each letter number, all lanes. `room` is used if they are not stored.
     pub(crate) fn strip<'s>(
         &'s self,
         strip: usize,

@@ -12,12 +12,12 @@ use std::ops::{BitAnd, BitXor, Not};
 /// Steps whose values are prepared at once; they stay in the first-level cache.
 const CHUNK: usize = 128;
 
-/// What a kernel does in a sweep.
+/// The work of a kernel in a sweep.
 pub(crate) trait Recurrence<T> {
-    /// A new strip begins, whose first lane is this row, counted with the blank rows in front.
+    /// A new strip begins, whose first lane is this row, counting the blank rows at the start.
     fn begin(&mut self, first_row: usize);
 
-    /// Step `step` of the strip, with the values of all lanes; those of groups that [`active`] leaves out are stale.
+    /// Step `step` of the strip, with the values of all lanes; those of groups that [`active`] excludes are stale.
     fn step(&mut self, step: usize, values: &[[T; GROUP]]);
 }
 
@@ -52,7 +52,7 @@ impl<T: Value> Sweeper<T> {
         let steps = other.len() + layout.lanes - 1;
         profile.starts(other, &mut self.starts);
         self.values.resize(CHUNK * groups, [T::default(); GROUP]);
-        // Blank rows in front make strips even; the cells told add up to those of the table all the same.
+        // Blank rows at the start make strips even; the reported cells still add up to those of the table.
         let rows = layout.lanes * layout.strips - layout.padding;
         let cells = rows as u64 * other.len() as u64;
         let done = |strips: usize| cells / layout.strips as u64 * strips as u64;
@@ -91,14 +91,14 @@ pub(crate) fn active(step: usize, length: usize, groups: usize) -> std::ops::Ran
     first..(step / GROUP + 1).min(groups)
 }
 
-/// Where the columns of a step begin in an array of columns that is stored backwards with a group of slack at each end,
-/// so that a step's columns lie side by side in the order of its lanes.
+/// Where the columns of a step begin in an array of columns that is stored backwards with a group of slack at each
+/// end, so that a step's columns are adjacent in the order of its lanes.
 #[inline]
 pub(crate) fn window(step: usize, length: usize, first_lane: usize) -> usize {
     length + GROUP - 1 + first_lane - step
 }
 
-/// A number of which a sweep only needs the bits.
+/// A number of which a sweep needs only the bits.
 pub(crate) trait Value:
     Copy + Default + Not<Output = Self> + BitXor<Output = Self> + BitAnd<Output = Self>
 {
@@ -109,7 +109,7 @@ impl<T> Value for T where
 {
 }
 
-/// Room for the stages of skewing, and for each of them the lanes that are taken from an earlier step.
+/// Memory for the stages of skewing, and for each of them the lanes that are taken from an earlier step.
 struct Skewer<T> {
     masks: [[T; GROUP]; 3],
     raw: Vec<[T; GROUP]>,
@@ -127,7 +127,7 @@ impl<T: Value> Skewer<T> {
             })
         };
         Self {
-            // Were the masks known to the compiler, it would copy lane by lane instead of blending whole vectors.
+            // If the masks were known to the compiler, it would copy lane by lane instead of blending whole vectors.
             masks: black_box([mask(1), mask(2), mask(4)]),
             raw: room(7),
             once: room(6),
@@ -147,13 +147,13 @@ impl<T: Value> Skewer<T> {
         let count = steps.len();
         let groups = out.len() / count;
         if size_of::<T>() == size_of::<u64>() {
-            // Vectors of the baseline hold two such lanes: blending takes more work than fetching one by one.
+            // Vectors of the baseline have two such lanes: blending takes more work than fetching one by one.
             return fetch(table, starts, group, steps, out);
         }
         let raw = &mut self.raw[..count + 7];
         let once = &mut self.once[..count + 6];
         let twice = &mut self.twice[..count + 4];
-        // Seven steps more than asked for, because lanes look up to seven steps back; the upper half of the group is
+        // Seven steps more than requested, because lanes look up to seven steps back; the upper half of the group is
         // another eight steps behind.
         let lower = &starts[steps.start + GROUP - 7..];
         let upper = &starts[steps.start + GROUP - 7 - GRANULE..];
@@ -196,7 +196,7 @@ fn fetch<T: Value>(
     }
 }
 
-/// A group of lanes from what is in each.
+/// A group of lanes from the value of each.
 #[inline(always)]
 pub(crate) fn lanes<T: Copy + Default>(lane: impl Fn(usize) -> T) -> [T; GROUP] {
     let mut group = [T::default(); GROUP];
@@ -206,7 +206,7 @@ pub(crate) fn lanes<T: Copy + Default>(lane: impl Fn(usize) -> T) -> [T; GROUP] 
     group
 }
 
-/// Lanes from `back` where the mask has ones, from `now` elsewhere.
+/// Lanes from `back` where the mask is ones, from `now` elsewhere.
 #[inline(always)]
 fn blend<T: Value>(now: &[T; GROUP], back: &[T; GROUP], mask: &[T; GROUP]) -> [T; GROUP] {
     let (now, back) = (*now, *back);

@@ -1,4 +1,4 @@
-//! What each pair of letters is worth, ready to be looked up without arithmetic on distances.
+//! The value of each pair of letters, for look-up without arithmetic on distances.
 
 use crate::{Costs, Distance, Grid, Scores};
 
@@ -11,7 +11,7 @@ pub(crate) enum Values<T> {
     Square { size: usize, values: Vec<T> },
     /// One value for equal letters, another for different ones.
     Equal { same: T, other: T },
-    /// Values that depend only on how many columns and rows two cells lie apart: far fewer than pairs of cells.
+    /// Values that depend only on how many columns and rows two grid cells are apart: far fewer than pairs of cells.
     Offsets {
         columns: usize,
         places: Vec<(u16, u16)>,
@@ -54,7 +54,7 @@ impl<T: Copy> Values<T> {
         }
     }
 
-    /// The same with another value in each place.
+    /// The same with another value at each place.
     pub(crate) fn map<U>(&self, change: impl Fn(T) -> U) -> Values<U> {
         match self {
             Values::Square { size, values } => Values::Square {
@@ -77,7 +77,7 @@ impl<T: Copy> Values<T> {
         }
     }
 
-    /// A full square where the alphabet is small enough; one lookup is the least work a pair can be.
+    /// A full square if the alphabet is small enough; one look-up per pair is the least work.
     pub(crate) fn squared(self, letters: u32) -> Self {
         if letters > SQUARE_LETTERS || matches!(self, Values::Square { .. }) {
             return self;
@@ -94,7 +94,7 @@ impl<T: Copy> Values<T> {
         }
     }
 
-    /// Values by the distance of cells on a grid.
+    /// Values by the distance of grid cells.
     fn on_grid(grid: &Grid, letters: u32, value: impl Fn(u16) -> T) -> Self {
         let columns = grid.columns();
         let rows = (letters.max(1) - 1) / columns + 1;
@@ -107,8 +107,8 @@ impl<T: Copy> Values<T> {
         Values::Offsets {
             columns: columns as usize,
             places: cells(letters).map(place).collect(),
-            // The cell that lies as far from the first cell as the offset says stands for all pairs with that offset;
-            // joined edges depend on the offset alone as well.
+            // The cell at this offset from the first cell represents all pairs with that offset; joined edges depend
+            // only on the offset as well.
             values: cells(rows * columns).map(value).collect(),
         }
     }

@@ -1,4 +1,4 @@
-//! Generators that love edges, shared by the property tests.
+//! Generators of edge cases, shared by the property tests.
 
 // Each test binary uses its own part of this module.
 #![allow(dead_code, unreachable_pub)]
@@ -31,7 +31,7 @@ pub fn length() -> impl Strategy<Value = usize> {
     ]
 }
 
-/// A scanpath of an alphabet: any letters, few letters, or the last letter alone.
+/// A scanpath of an alphabet: any letters, few letters, or only the last letter.
 pub fn scanpath(size: u32) -> impl Strategy<Value = Scanpath> {
     let last = u16::try_from(size - 1).unwrap();
     let letter = move |kind: u8| match kind {
@@ -44,7 +44,7 @@ pub fn scanpath(size: u32) -> impl Strategy<Value = Scanpath> {
         .prop_map(Scanpath::new)
 }
 
-/// Two scanpaths, now and then equal or one the beginning of the other.
+/// Two scanpaths, sometimes equal or one a prefix of the other.
 pub fn two_scanpaths(size: u32) -> impl Strategy<Value = (Scanpath, Scanpath)> {
     (
         scanpath(size),

@@ -1,7 +1,7 @@
-//! Tables of bases that stay the same over many calls.
+//! Tables of bases that stay the same for many calls.
 //!
-//! A power `h^s` is the product of those of `h, h², h⁴, …` that the bits of `s` name, so a fixed-base power and a
-//! random subset product are one operation: multiply the bases whose bits are set, a few bases per table look-up.
+//! A power `h^s` is the product of those of `h, h², h⁴, …` that the bits of `s` select, so a fixed-base power and a
+//! random subset product are one operation: multiply the bases whose bits are set, several bases per table look-up.
 
 use super::exponent::Exponent;
 #[cfg(target_arch = "x86_64")]
@@ -52,7 +52,7 @@ impl SubsetProducts {
                 self.run(kernel, tables, exponents, &mut out)
             }
             (Tables::Portable(tables), _) => self.run(ring.portable(), tables, exponents, &mut out),
-            // Tables travel with the key that owns their ring, so this pair does not meet.
+            // Tables belong to the key that owns their ring, so this combination does not occur.
             #[cfg(target_arch = "x86_64")]
             (Tables::Ifma(_), KernelRef::Portable(_)) => {}
         }
@@ -68,7 +68,7 @@ impl SubsetProducts {
     ) {
         let mut scratch = kernel.scratch();
         let mut factor = kernel.one();
-        // Batch after batch at each table: the tables outgrow the caches, the results do not.
+        // Batch after batch at each table: the tables do not fit the caches, the results do.
         let batches: Vec<&[&Exponent]> = exponents.chunks(K::LANES).collect();
         let mut results: Vec<K::Element> = batches.iter().map(|_| kernel.one()).collect();
         for window in 0..self.windows {

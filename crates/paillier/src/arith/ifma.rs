@@ -1,10 +1,10 @@
 //! Eight residues at a time with AVX-512 IFMA: one residue per 64-bit lane, radix 2^52.
 //!
-//! `VPMADD52LUQ`/`VPMADD52HUQ` multiply eight pairs of 52-bit limbs and add one half of each product
-//! to a 64-bit accumulator, so twelve bits of head-room swallow the carries of a whole column. One such
-//! instruction retires per cycle on current hardware; everything here is arranged to keep that one
-//! unit busy: four rows of a product are taken in one sweep, so that a loaded limb feeds eight multiplications, and
-//! the reductions of both digits advance together, so that one hides the latency of the other.
+//! `VPMADD52LUQ`/`VPMADD52HUQ` multiply eight pairs of 52-bit limbs and add one half of each product to a 64-bit
+//! accumulator, so twelve bits of head-room absorb the carries of a whole column. One such instruction retires per
+//! cycle on current hardware, and this code is arranged to keep that unit busy: four rows of a product are computed
+//! in one sweep, so that a loaded limb feeds eight multiplications, and the reductions of both digits advance
+//! together, so that one hides the latency of the other.
 //!
 //! With `H` limbs per digit a product costs 10·H² and a squaring 7·H² of these instructions (see [`super`]).
 // The one place with unsafe code: aligned vector loads and stores, prefetching, and the call from ordinary code
@@ -33,7 +33,7 @@ const LIMB_MASK: u64 = (1 << RADIX_BITS) - 1;
 /// with R ≥ 16·m both digits of every product stay below 1.2·m.
 const SPARE_BITS: u32 = 4;
 
-/// Stands for a number of limbs that is known at run time only.
+/// Represents a number of limbs that is known only at run time.
 const ANY: usize = 0;
 
 /// A digit whose length the compiler knows, unless it is [`ANY`].
@@ -64,7 +64,7 @@ impl Lanes {
         unsafe { _mm512_store_si512(self.0.as_mut_ptr().cast(), value) }
     }
 
-    /// Asks for a cache line that will be read a product later.
+    /// Prefetches a cache line that will be read one product later.
     #[inline]
     fn prefetch(&self) {
         // SAFETY: prefetching has no effect but on the cache, and the reference is valid anyway.
@@ -155,7 +155,8 @@ impl BatchKernel for Ifma {
     const LANES: usize = LANES;
 
     fn look_up_cost(&self) -> u32 {
-        // Measured: tables come from the second-level cache, and their size grows slower than the work of a product.
+        // Measured: tables are read from the second-level cache, and their size grows more slowly than the work of a
+        // product.
         450 / u32::try_from(self.limbs).unwrap_or(u32::MAX)
     }
 
@@ -173,7 +174,7 @@ impl BatchKernel for Ifma {
     fn load(&self, residues: &[&Residue]) -> Element {
         let mut element = Element(Memory::copy(&self.plain_one));
         let (low, high) = element.0.split_at_mut(self.limbs);
-        // Limb by limb: eight lanes share a line of the cache.
+        // Limb by limb: eight lanes share a cache line.
         for (index, (low, high)) in low.iter_mut().zip(high).enumerate() {
             let start = index * RADIX_BITS as usize;
             let lanes = low.0.iter_mut().zip(&mut high.0);

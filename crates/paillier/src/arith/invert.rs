@@ -6,7 +6,7 @@ use super::limbs;
 use super::residue::Residue;
 use super::ring::Ring;
 
-/// Chains of products that run side by side: the lanes of the wide kernel.
+/// Chains of products that run in parallel: the lanes of the wide kernel.
 const CHAINS: usize = 8;
 
 impl Ring {
@@ -17,7 +17,7 @@ impl Ring {
         if elements.is_empty() {
             return Some(Vec::new());
         }
-        // As many chains of products as there are lanes, if there is enough for them to be longer than one.
+        // As many chains of products as there are lanes, if there are enough elements for them to be longer than one.
         self.invert_chains(
             elements,
             if elements.len() >= 2 * CHAINS {

@@ -1,8 +1,8 @@
-//! What the algorithms ask of a kernel, and which kernels there are.
+//! What the algorithms require of a kernel, and which kernels exist.
 
 use super::residue::Residue;
 
-/// Which arithmetic computes.
+/// Which implementation of the arithmetic is used.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, serde::Serialize)]
 #[serde(rename_all = "lowercase")]
 #[non_exhaustive]

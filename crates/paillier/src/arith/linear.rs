@@ -1,7 +1,7 @@
-//! Multiplying by a number that stays, and adding: what carries elements from one modulus to another.
+//! Multiplying by a fixed number, and adding: how elements move from one modulus to another.
 //!
-//! A division in constant time costs as much as dozens of products, so remainders are not divided for: the pieces of a
-//! number are multiplied by what their positions stand for, and added up.
+//! A division in constant time costs as much as dozens of products, so remainders are computed without one: the
+//! pieces of a number are multiplied by the values of their positions, and added up.
 
 #[cfg(target_arch = "x86_64")]
 use super::ifma::{self, Ifma};
@@ -41,7 +41,7 @@ impl Ring {
                 (KernelRef::Ifma(kernel), Factor { ifma: Some(f), .. }) => {
                     scale_batch::<Ifma>(kernel, batch, f, &mut out);
                 }
-                // A factor of this ring has what the ring's kernels need; the portable one always computes.
+                // A factor of this ring has what the ring's kernels need; the portable kernel always works.
                 _ => {
                     for residue in batch {
                         let (kernel, one) = (self.portable(), core::slice::from_ref(residue));

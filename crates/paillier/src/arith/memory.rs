@@ -1,7 +1,7 @@
-//! Memory for numbers, used again and again.
+//! Memory for numbers, which is reused.
 //!
-//! An operation on short keys takes a few microseconds, and the system's allocator a good part of them. So each thread
-//! keeps some pieces of its own. They are wiped before they are kept.
+//! An operation on short keys takes a few microseconds, and the system's allocator a good part of them. So each
+//! thread keeps some free pieces. They are erased before they are kept.
 #![deny(unsafe_code)]
 
 use core::cell::RefCell;
@@ -14,11 +14,11 @@ const GRANULE: usize = 8;
 /// Classes that are kept, up to the elements of a key of 4096 bits.
 const CLASSES: usize = 18;
 
-/// Off where blocks of memory are searched for secrets (`assurance/`): there each number has a block of its own, from its making to
-/// its end.
+/// Off if blocks of memory are searched for secrets (`assurance/`): then each number has its own block for its whole
+/// life.
 const REUSE: bool = !cfg!(veilpath_no_reuse);
 
-/// What numbers are made of.
+/// The limbs of numbers.
 pub(crate) trait Limb: Copy + Zeroize + 'static {
     const ZERO: Self;
     /// Pieces of a class that a thread keeps.
@@ -35,7 +35,7 @@ impl<T> Free<T> {
     const NONE: Self = Self([const { Vec::new() }; CLASSES]);
 }
 
-/// Gives a kind of limb its free pieces.
+/// Maps a type of limb to its free pieces.
 macro_rules! reused {
     ($limb:ty, $zero:expr, $kept:expr) => {
         impl Limb for $limb {
@@ -66,7 +66,7 @@ pub(crate) struct Memory<T: Limb>(Vec<T>);
 pub(crate) type Words = Memory<u64>;
 
 impl<T: Limb> Memory<T> {
-    /// So many zeros.
+    /// This many zeros.
     pub(crate) fn zeros(count: usize) -> Self {
         let mut piece = kept(count);
         piece.truncate(count);
@@ -80,13 +80,13 @@ impl<T: Limb> Memory<T> {
         piece
     }
 
-    /// Lets go of all but the first few.
+    /// Truncates to the first `length`.
     pub(crate) fn truncate(&mut self, count: usize) {
         self.0.truncate(count);
     }
 }
 
-/// At least so many zeros.
+/// At least this many zeros.
 fn kept<T: Limb>(count: usize) -> Vec<T> {
     if !REUSE {
         return vec![T::ZERO; count];
@@ -98,7 +98,7 @@ fn kept<T: Limb>(count: usize) -> Vec<T> {
 
 impl<T: Limb> Drop for Memory<T> {
     fn drop(&mut self) {
-        // Limb by limb, to the end of the room: what was cut off may have been a secret, too.
+        // Limb by limb, to the end of the capacity: what was truncated may have been secret, too.
         self.0.resize(self.0.capacity(), T::ZERO);
         self.zeroize();
         let class = self.0.len() / GRANULE;
@@ -145,14 +145,14 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_come_back_wiped_and_long_enough() {
+    fn pieces_are_erased_and_long_enough() {
         for count in [1, 7, 8, 9, 31, 32, 33, 127, 128, 129] {
             let mut piece = Words::zeros(count);
             assert!(piece.iter().all(|&word| word == 0));
             piece.fill(u64::MAX);
             let copy = piece.clone();
             assert_eq!((piece.len(), copy.len()), (count, count));
-            // What is cut off is wiped as well.
+            // What is truncated is erased as well.
             piece.truncate(count / 2);
             drop(piece);
             let class = count.div_ceil(GRANULE);

@@ -1,7 +1,7 @@
 //! One residue at a time with 64-bit words, for every CPU.
 //!
 //! The same digits and the same formulas as the vector kernel, but canonical after every product: moduli fill their
-//! words, so there is no head-room to be lazy in.
+//! words, so there is no head-room for lazy reduction.
 
 use core::ops::Range;
 
@@ -84,8 +84,9 @@ impl Portable {
         a.copy_from_slice(&scratch.result);
     }
 
-    /// Montgomery reduction of both digits, the quotient of the low one subtracted from the high one. The columns of
-    /// their products are summed on the way: `low` and `high` add one column, given the range of words that meet there.
+    /// Montgomery reduction of both digits, with the quotient of the low one subtracted from the high one. The
+    /// columns of their products are summed on the fly: `low` and `high` add one column, given the range of words
+    /// that meet there.
     #[inline]
     fn reduce_columns(
         &self,
@@ -111,7 +112,7 @@ impl Portable {
             sum.add_word(self.complement_offset[column]);
         };
         self.reduce_digit(high_quotient, loose, subtrahend, high);
-        // Below 3m + 2 now, and m of the low digit may come on top as one more.
+        // Below 3m + 2 now; one more may come from the low digit.
         limbs::add_small(loose, excess);
         for _ in 0..3 {
             limbs::subtract_once(loose, &self.modulus);
@@ -254,7 +255,7 @@ fn choose<'a>(entries: impl Iterator<Item = &'a [u64]>, digit: u64, out: &mut [u
     out.fill(0);
     for (index, entry) in entries.enumerate() {
         let difference = digit ^ index as u64;
-        // All ones where the difference is zero. The barrier keeps the compiler from making a branch of it.
+        // All ones if the difference is zero. The barrier keeps the compiler from turning it into a branch.
         let is_zero = ((difference | difference.wrapping_neg()) >> 63) ^ 1;
         let mask = core::hint::black_box(is_zero).wrapping_neg();
         for (word, candidate) in out.iter_mut().zip(entry) {

@@ -15,7 +15,7 @@ impl Ring {
         out
     }
 
-    /// `base^exponent` for each base. The exponent is public: its bits decide which products are taken.
+    /// `base^exponent` for each base. The exponent is public: its bits decide which products are computed.
     pub(crate) fn pow_public_vartime(
         &self,
         bases: &[&Residue],
@@ -29,8 +29,8 @@ impl Ring {
     }
 }
 
-/// The width of window that costs least for an exponent of so many bits, counting table, look-ups and products. The
-/// squarings do not depend on it.
+/// The width of window with the least cost for an exponent of this many bits, counting table, look-ups and products.
+/// The squarings do not depend on it.
 pub(super) fn window_width<K: BatchKernel>(kernel: &K, bits: u32) -> u32 {
     let cost = |width: u32| {
         let entries = 1 << width;
@@ -114,7 +114,7 @@ fn pow_public_batch_vartime<K: BatchKernel>(
     let mut scratch = kernel.scratch();
     // Half the entries and one squaring more between products allow a wider window than for a secret exponent.
     let width = 1 + window_width(kernel, exponent.bits());
-    // Windows that end in a one need the odd powers alone.
+    // Windows that end in a one need only the odd powers.
     let mut square = kernel.load(bases);
     kernel.enter_montgomery(&mut square, &mut scratch);
     let mut odd_powers = vec![kernel.copy(&square)];

@@ -17,8 +17,8 @@ impl Ring {
         out
     }
 
-    /// Whether all elements have an inverse. One greatest common divisor serves all: the radix, which each product of the kernels
-    /// leaves behind, has none in common with the modulus.
+    /// Whether all elements have an inverse. One greatest common divisor serves all: the radix, which each product of
+    /// the kernels leaves behind, has no factor in common with the modulus.
     pub(crate) fn all_have_inverses_vartime(&self, elements: &[&Residue]) -> bool {
         let parts = with_kernel!(self.wide_kernel(), kernel => loose_product(kernel, elements));
         let parts: Vec<&Residue> = parts.iter().collect();
@@ -52,7 +52,7 @@ impl Ring {
     }
 }
 
-/// The product of all factors in eight parts, or as many as there are lanes, but for powers of the Montgomery radix.
+/// The product of all factors in eight parts, or as many as there are lanes, up to powers of the Montgomery radix.
 fn loose_product<K: BatchKernel>(kernel: &K, factors: &[&Residue]) -> Vec<Residue> {
     let mut scratch = kernel.scratch();
     let mut rows = factors.chunks(K::LANES);

@@ -13,7 +13,7 @@ pub(crate) struct Residue {
     words: Words,
 }
 
-/// Its words wipe themselves.
+/// Its words erase themselves.
 impl ZeroizeOnDrop for Residue {}
 
 impl Residue {
@@ -26,8 +26,8 @@ impl Residue {
         Self { words }
     }
 
-    /// From a low digit below `m`, of which `excess` times `m` was taken, and a high digit below `2m − 1` with one word to
-    /// spare.
+    /// From a low digit below `m`, from which `excess` times `m` was subtracted, and a high digit below `2m − 1` with
+    /// one spare word.
     #[cfg(target_arch = "x86_64")]
     pub(crate) fn from_loose_high_digit(mut digits: Words, excess: u64, m: &[u64]) -> Self {
         let high = &mut digits[m.len()..];
@@ -38,7 +38,7 @@ impl Residue {
         Self { words: digits }
     }
 
-    /// The number 1 for a modulus of so many words.
+    /// The number 1 for a modulus of this many words.
     pub(crate) fn one(words: usize) -> Self {
         let mut one = Words::zeros(2 * words);
         one[0] = 1;
@@ -54,7 +54,8 @@ impl Residue {
         )
     }
 
-    /// From a number of at most as many words as `m`, which has its highest bit set: one subtraction at most is left to do.
+    /// From a number of at most as many words as `m`, which has its highest bit set: at most one subtraction is
+    /// needed.
     pub(crate) fn from_words(value: &[u64], m: &[u64]) -> Self {
         let mut words = Words::zeros(2 * m.len());
         words[..value.len()].copy_from_slice(value);

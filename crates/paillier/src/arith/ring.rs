@@ -22,7 +22,7 @@ pub(crate) struct Ring {
     ifma: Option<Ifma>,
 }
 
-/// The kernel that takes the next few items.
+/// The kernel for the next few items.
 pub(super) enum KernelRef<'a> {
     #[cfg(target_arch = "x86_64")]
     Ifma(&'a Ifma),
@@ -116,7 +116,7 @@ impl Ring {
         KernelRef::Portable(&self.portable)
     }
 
-    /// Deals `count` items to the kernels. A single item left over is quicker alone than in a batch of eight.
+    /// Distributes `count` items over the kernels. A single remaining item is faster alone than in a batch of eight.
     pub(super) fn kernels_for(
         &self,
         count: usize,

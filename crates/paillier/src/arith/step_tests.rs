@@ -1,4 +1,4 @@
-//! Secret exponents do not show in the steps: the sequence of operations depends on public lengths alone.
+//! Secret exponents do not show in the steps: the sequence of operations depends only on public lengths.
 
 use core::cell::RefCell;
 
@@ -10,7 +10,7 @@ use super::portable::Portable;
 use super::pow::pow_batch;
 use super::{Exponent, Residue, Shape, Words};
 
-/// The portable kernel, with a log of what it is asked to do and on which table; never of the values.
+/// The portable kernel, with a log of its operations and tables, but not of values.
 struct Logging {
     kernel: Portable,
     log: RefCell<Vec<(&'static str, usize)>>,

@@ -1,4 +1,4 @@
-//! Both kernels against an independent big-integer library, on values that love edges.
+//! Both kernels against an independent big-integer library, on edge cases.
 
 use num_bigint::BigUint;
 use num_traits::One;

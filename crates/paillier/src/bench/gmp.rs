@@ -72,8 +72,8 @@ impl Opponent {
     }
 }
 
-/// Seconds that one `powm` of GMP takes with a modulus of 2κ bits and an exponent of κ bits, the unit in which the cost of
-/// the paper's protocol is counted: the best of a few turns of this length together.
+/// Seconds that one `powm` of GMP takes with a modulus of 2κ bits and an exponent of κ bits, the unit in which the
+/// cost of the paper's protocol is counted: the best of several rounds of this total length.
 pub fn gmp_powm_seconds(size: KeySize, time: Duration) -> Result<f64> {
     let ones = |bits: u32| (Integer::from(1) << bits) - 1u32;
     // Any dense numbers of the right length will do.

@@ -1,7 +1,7 @@
 //! Measures every operation, per core, as one result record.
 //!
-//! With the cargo feature `gmp` the exponentiations that a plain implementation on GMP would take are measured in the same
-//! run, turn by turn with ours, so that the ratios hold even on a machine whose clock wanders.
+//! With the cargo feature `gmp` the exponentiations of a plain implementation on GMP are measured in the same run,
+//! alternating with ours, so that the ratios are right even on a machine with a varying clock.
 
 #[cfg(feature = "gmp")]
 mod gmp;
@@ -21,7 +21,7 @@ pub use workload::Workload;
 
 /// Ciphertexts per call: the lanes of the wide kernel.
 const BATCH: usize = 8;
-/// Each measurement is the best of so many turns, for disturbances only ever slow down.
+/// Each measurement is the best of this many rounds, because disturbances only slow down.
 const TURNS: u32 = 5;
 
 /// What to measure.
@@ -51,11 +51,11 @@ impl Default for BenchPlan {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum Operation {
-    /// Encryption by the key holder, randomiser from her tables included.
+    /// Encryption by the key holder, including a randomiser from its tables.
     EncryptKeyHolder,
     /// Encryption by the key holder without tables.
     EncryptKeyHolderFresh,
-    /// Encryption by the other side, randomiser from its tables included.
+    /// Encryption by the other side, including a randomiser from its tables.
     EncryptOtherSide,
     /// Encryption by the other side with a full exponentiation for each randomiser.
     EncryptOtherSideFresh,
@@ -71,7 +71,7 @@ pub enum Operation {
     ScalarMul128,
     /// Multiplication by a scalar as long as the modulus: a full exponentiation.
     ScalarMulFull,
-    /// Re-randomising by the other side, randomiser from its tables included.
+    /// Re-randomising by the other side, including a randomiser from its tables.
     Rerandomize,
 }
 
@@ -126,7 +126,7 @@ pub struct BenchReport {
     pub measurements: Vec<Measurement>,
 }
 
-/// Measures on the calling thread. `progress` hears each row as soon as it is known.
+/// Measures on the calling thread. `progress` is called with each row as soon as it is known.
 pub fn run(plan: &BenchPlan, mut progress: impl FnMut(&Measurement)) -> Result<BenchReport> {
     let mut rng = system_rng()?;
     let mut measurements = Vec::new();
@@ -142,7 +142,7 @@ pub fn run(plan: &BenchPlan, mut progress: impl FnMut(&Measurement)) -> Result<B
                 let mut theirs: Option<f64> = None;
                 let begun = Instant::now();
                 for turns in 0..TURNS {
-                    // The slowest operations take longer than their time at the first turn.
+                    // The slowest operations exceed their time in the first round.
                     if turns > 0 && begun.elapsed() > 4 * plan.time {
                         break;
                     }
@@ -188,7 +188,7 @@ pub fn run(plan: &BenchPlan, mut progress: impl FnMut(&Measurement)) -> Result<B
 
 /// Seconds per call, over as many calls as fit.
 fn time_per_call(time: Duration, mut call: impl FnMut() -> Result<()>) -> Result<f64> {
-    // Ever longer rounds: looking at the watch takes longer than the shortest calls.
+    // Ever longer rounds: reading the clock takes longer than the shortest calls.
     let mut calls = 1u32;
     loop {
         let watch = Stopwatch::start();
@@ -203,7 +203,7 @@ fn time_per_call(time: Duration, mut call: impl FnMut() -> Result<()>) -> Result
     }
 }
 
-/// The time that this thread spends on a core, where the system tells; else the time on the clock.
+/// The CPU time of this thread if the system reports it, else the wall-clock time.
 struct Stopwatch {
     clock: Instant,
     on_core: Option<Duration>,
@@ -226,7 +226,7 @@ impl Stopwatch {
 }
 
 fn time_on_core() -> Option<Duration> {
-    // The account is brought up to date only when the scheduler runs, else it lags by up to a tick.
+    // The CPU time is updated only when the scheduler runs, so it may lag by up to a tick.
     std::thread::yield_now();
     let statistics = std::fs::read_to_string("/proc/thread-self/schedstat").ok()?;
     statistics

@@ -1,4 +1,4 @@
-//! What several tests share: fixed keys, a scripted generator, and the way to the independent library.
+//! Shared by several tests: fixed keys, a scripted generator, and conversions for the independent library.
 #![allow(dead_code, reason = "each test uses its own part")]
 
 use std::collections::VecDeque;
@@ -69,7 +69,7 @@ pub(crate) fn seeded_rng(seed: u64) -> ChaCha20Rng {
     ChaCha20Rng::seed_from_u64(seed)
 }
 
-/// Gives the numbers it was told to give, one per request.
+/// Returns the scripted numbers, one per request.
 pub(crate) struct ScriptedRng(VecDeque<BigUint>);
 
 impl ScriptedRng {

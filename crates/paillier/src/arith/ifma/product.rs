@@ -9,7 +9,7 @@ use core::arch::x86_64::{
 use super::reduce::reduce;
 use super::{ANY, Ifma, LIMB_MASK, Lanes, Scratch, of_length};
 
-/// Calls a function for digits of the lengths that short keys have, which the compiler then unrolls, or of any length.
+/// Calls a function for digits of the lengths of short keys, which the compiler then unrolls, or of any length.
 macro_rules! by_length {
     ($ring:expr, $function:ident($($argument:expr),*)) => {
         match $ring.limbs {
@@ -21,8 +21,8 @@ macro_rules! by_length {
     };
 }
 
-/// `a ← a·b / R`, in the digits of [`super`]: the low digit is the reduction of `a₀b₀`, whose quotient the
-/// high digit `a₀b₁ + a₁b₀` then takes over.
+/// `a ← a·b / R`, in the digits of [`super`]: the low digit is the reduction of `a₀b₀`, whose quotient is subtracted
+/// from the high digit `a₀b₁ + a₁b₀`.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn multiply(ring: &Ifma, a: &mut [Lanes], b: &[Lanes], scratch: &mut Scratch) {
     by_length!(ring, multiply_digits(ring, a, b, scratch));
@@ -68,7 +68,7 @@ fn square_digits<const H: usize>(ring: &Ifma, a: &mut [Lanes], scratch: &mut Scr
     reduce::<H>(ring, scratch, a_low, a_high);
 }
 
-/// `a ← 2a`. The head-room takes the extra bit.
+/// `a ← 2a`. The head-room absorbs the extra bit.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn double(a: &mut [Lanes]) {
@@ -84,7 +84,7 @@ fn double(a: &mut [Lanes]) {
     }
 }
 
-/// `acc += a·b` for equal lengths; with `FRESH`, `acc = a·b`, whatever was there.
+/// `acc += a·b` for equal lengths; with `FRESH`, `acc = a·b`, whatever the old content.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn accumulate_product<const FRESH: bool, const H: usize>(

@@ -36,7 +36,7 @@ pub(super) fn reduce<const H: usize>(
     );
 }
 
-/// Clears the `ROWS` lowest columns that are left, starting at `first`.
+/// Clears the `ROWS` lowest remaining columns, starting at `first`.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn reduce_rows<const ROWS: usize, const H: usize>(
@@ -112,8 +112,8 @@ fn reduce_rows<const ROWS: usize, const H: usize>(
     }
 }
 
-/// The quotient that clears a column, given those of the columns before it, and the carry out of the column.
-/// What depends on the latest quotient is added last and apart, so that the chain from one to the next stays short.
+/// The quotient that clears a column, given those of the columns before it, and the carry out of the column. What
+/// depends on the latest quotient is added last and separately, so that the chain from one to the next stays short.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn next_quotient<const ROWS: usize>(

@@ -1,4 +1,4 @@
-//! Table look-ups that read every entry, whatever is looked for.
+//! Table look-ups that read every entry, whatever the index.
 #![deny(unsafe_code)]
 
 use core::arch::x86_64::{
@@ -33,8 +33,8 @@ pub(super) fn select(table: &[Element], digits: &Lanes, out: &mut [Lanes]) {
     }
 }
 
-/// Selects `N` limbs. Their number is known to the compiler, so that what is chosen stays in registers: in memory it would be
-/// written by masked stores, whose time may depend on the mask, which is to say on the digits.
+/// Selects `N` limbs. Their number is known to the compiler, so that the selected limbs stay in registers: in memory
+/// they would be written by masked stores, whose time may depend on the mask, and so on the digits.
 #[target_feature(enable = "avx512f,avx512ifma")]
 #[inline]
 fn select_limbs<const N: usize>(
@@ -48,7 +48,8 @@ fn select_limbs<const N: usize>(
     let mut index = _mm512_setzero_si512();
     for entry in table {
         let hit = _mm512_cmpeq_epi64_mask(digits, index);
-        // All ones in the lanes that want this entry. The barrier keeps the compiler from making masked loads of it.
+        // All ones in the lanes that select this entry. The barrier keeps the compiler from turning it into masked
+        // loads.
         let wanted = black_box(_mm512_maskz_set1_epi64(hit, -1));
         let limbs = &entry.0[first..first + N];
         for (slot, limb) in chosen.iter_mut().zip(limbs) {
@@ -63,7 +64,7 @@ fn select_limbs<const N: usize>(
 
 /// Each lane takes its own entry of one shared table: sixteen entries per permutation, every one of them read.
 ///
-/// The tables of all windows together outgrow the caches, so the start of `later`, the next table, is fetched along.
+/// The tables of all windows together do not fit the caches, so the start of `later`, the next table, is prefetched.
 #[target_feature(enable = "avx512f,avx512ifma")]
 pub(super) fn select_shared(
     table: &[Lanes],
