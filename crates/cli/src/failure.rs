@@ -19,8 +19,8 @@ pub(crate) enum Failure {
     Peer(String),
     /// The network failed: exit code 4.
     Network(String),
-    /// One of the above that was told already, with its exit code.
-    Told(u8),
+    /// One of the above that was already reported, with its exit code.
+    AlreadyReported(u8),
     /// Whoever read our output went away: no error at all.
     BrokenPipe,
 }
@@ -29,14 +29,6 @@ impl Failure {
     /// A bad call or file.
     pub(crate) fn input(message: impl Into<String>) -> Self {
         Failure::Input(message.into())
-    }
-
-    /// The same, where it follows from what the other side has or asks for.
-    pub(crate) fn of_the_peer(self) -> Self {
-        match self {
-            Failure::Input(message) => Failure::Peer(message),
-            other => other,
-        }
     }
 
     /// A file that could not be written.
@@ -73,7 +65,7 @@ impl Failure {
             Failure::Input(_) => 2,
             Failure::Peer(_) => 3,
             Failure::Network(_) => 4,
-            Failure::Told(code) => *code,
+            Failure::AlreadyReported(code) => *code,
             Failure::BrokenPipe => 0,
         }
     }
@@ -85,7 +77,7 @@ impl fmt::Display for Failure {
             Failure::Input(message) | Failure::Peer(message) | Failure::Network(message) => {
                 f.write_str(message)
             }
-            Failure::Told(_) => f.write_str("the error was told"),
+            Failure::AlreadyReported(_) => f.write_str("the error was reported"),
             Failure::BrokenPipe => f.write_str("the output was closed"),
         }
     }
@@ -93,12 +85,18 @@ impl fmt::Display for Failure {
 
 impl From<veilpath::Error> for Failure {
     fn from(error: veilpath::Error) -> Self {
-        if let veilpath::Error::Write { source, .. } = &error
+        Failure::from(&error)
+    }
+}
+
+impl From<&veilpath::Error> for Failure {
+    fn from(error: &veilpath::Error) -> Self {
+        if let veilpath::Error::Write { source, .. } = error
             && source.kind() == io::ErrorKind::BrokenPipe
         {
             return Failure::BrokenPipe;
         }
-        let message = hints::explain(&error);
+        let message = hints::explain(error);
         match error.fault() {
             veilpath::Fault::Input => Failure::Input(message),
             veilpath::Fault::Peer => Failure::Peer(message),

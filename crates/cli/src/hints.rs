@@ -8,7 +8,9 @@ mod session;
 
 use veilpath::split::SplitError;
 use veilpath::synth::SynthError;
-use veilpath::{Error, MetricField, MetricOptionsError, NoEffect, OtherFile, OutputConflict};
+use veilpath::{
+    Error, MetricField, MetricOptionsError, NoEffect, OtherFile, OutputConflict, PeersError,
+};
 use veilpath_protocol::{Capability, JobError, ProtocolError, Unsupported};
 
 /// The error's text with the flags it is about and what to do.
@@ -54,6 +56,17 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::NoSuchStimulus { known, .. } => report::stimuli(error, known),
         Error::NoHeatMap { .. } => format!("{error}\n  --stimulus may name fewer pairs"),
         Error::Own(error) => report::own(error),
+        Error::Interrupted(error) => format!(
+            "{}\n  run both commands again: they continue with the missing pairs",
+            session::explain(error)
+        ),
+        Error::WithPeer(error) => explain(error),
+        Error::OwnFingerprint { .. } => format!(
+            "{error}\n  --peer takes the one that `veilpath identity` prints at the other institution"
+        ),
+        Error::Peers(PeersError::TooMany { .. }) => {
+            format!("{error}\n  start another host, on another port, for the others")
+        }
         Error::Synth(error) => synth(error),
         Error::Split(error) => split(*error),
         _ => error.to_string(),

@@ -5,9 +5,7 @@
 
 mod args;
 mod commands;
-mod dash;
 mod engine_args;
-mod events;
 mod failure;
 mod hints;
 mod inputs;
@@ -16,9 +14,9 @@ mod metric_args;
 mod notes;
 mod numbers;
 mod output;
-mod peers;
 mod progress;
 mod reveal_args;
+mod session_log;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -48,7 +46,7 @@ fn main() -> ExitCode {
         Ok(()) => ExitCode::SUCCESS,
         // The reader of our output went away (`veilpath … | head`): nothing to complain about.
         Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
-        Err(failure @ Failure::Told(_)) => failure.exit_code(),
+        Err(failure @ Failure::AlreadyReported(_)) => failure.exit_code(),
         Err(failure) => {
             messages::error(&failure.to_string());
             failure.exit_code()

@@ -151,7 +151,8 @@ impl Checked {
     }
 }
 
-fn render(format: Format, outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+/// Writes results in this format.
+pub(crate) fn render(format: Format, outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     match format {
         Format::Table => table::write(outcome, out),
         Format::Csv => csv::write(outcome, out),

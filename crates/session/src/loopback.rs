@@ -105,7 +105,8 @@ fn run_side(
         grid: None,
     };
     let (session, _) = Session::open(channel, role, identity, peer, &alphabet, TIMEOUTS)?;
-    Ok(session.agree(proposal, None)?.run(observer)?.outcome)
+    let agreed = session.agree(proposal, None, &mut |_| ())?;
+    Ok(agreed.run(observer)?.outcome)
 }
 
 /// The error that explains the other one: a side that fails closes the connection, and the other then finds it closed, or is

@@ -14,7 +14,6 @@ use crate::limits::Timeouts;
 use crate::pinned_agreement::PinnedAgreement;
 use crate::roster::{self, Parties, Roster};
 use crate::run::Remaining;
-use crate::session_slots::WaitCallback;
 use crate::{Fingerprint, HostKey, Identity, SessionError, StateDir};
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
@@ -38,7 +37,6 @@ pub struct Session {
     identity: Identity,
     peer: Fingerprint,
     timeouts: Timeouts,
-    pub(crate) wait_callback: WaitCallback,
     pinned_agreement: PinnedAgreement,
     /// The interval of keep-alives that suits both sides' idle timeouts.
     pub(crate) keep_alive: Duration,
@@ -120,7 +118,6 @@ impl Session {
             identity: identity.clone(),
             peer,
             timeouts,
-            wait_callback: WaitCallback::default(),
             pinned_agreement: PinnedAgreement::default(),
             keep_alive: timeouts.idle / 4,
         };
@@ -147,14 +144,16 @@ impl Session {
     }
 
     /// Compares the two proposals, exchanges rosters, opens the journal, and finds what is left to do. Without a state
-    /// directory nothing is stored: no journal to resume from, and no ledger.
+    /// directory nothing is stored: no journal to resume from, and no ledger. On the joining side, `on_wait` is called whenever
+    /// the host asks to wait, with the number of sessions ahead.
     pub fn agree(
         mut self,
         proposal: Proposal,
         state_dir: Option<&StateDir>,
+        on_wait: &mut dyn FnMut(u64),
     ) -> Result<AgreedSession, SessionError> {
         proposal.spec.check()?;
-        match self.negotiate(proposal, state_dir) {
+        match self.negotiate(proposal, state_dir, on_wait) {
             Ok(agreement) => Ok(AgreedSession {
                 session: self,
                 agreement,
@@ -167,6 +166,7 @@ impl Session {
         &mut self,
         mut proposal: Proposal,
         state_dir: Option<&StateDir>,
+        on_wait: &mut dyn FnMut(u64),
     ) -> Result<Agreement, SessionError> {
         let (role, channel) = (self.role, &mut self.channel);
         let ours = self.identity.fingerprint();
@@ -191,7 +191,6 @@ impl Session {
         let theirs: Terms = match role {
             Role::Host => control::exchange(channel, role, Tag::Terms, &terms)?,
             Role::Join => {
-                let on_wait = &mut self.wait_callback.0;
                 let theirs = control::receive_after_wait(channel, Tag::Terms, on_wait)?;
                 control::send(channel, Tag::Terms, &terms)?;
                 theirs

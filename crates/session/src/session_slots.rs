@@ -8,7 +8,6 @@ use crate::control::{self, Tag, Wait};
 use crate::error::NetworkError;
 use crate::{Session, SessionError};
 use std::collections::VecDeque;
-use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
@@ -140,26 +139,6 @@ impl Session {
                 }
             }
         }
-    }
-
-    /// On the joining side, `call` is called whenever the host asks to wait, with the number of sessions ahead.
-    pub fn on_wait(&mut self, call: impl FnMut(u64) + Send + 'static) {
-        self.wait_callback = WaitCallback(Box::new(call));
-    }
-}
-
-/// Called on the joining side when the host asks to wait.
-pub(crate) struct WaitCallback(pub(crate) Box<dyn FnMut(u64) + Send>);
-
-impl Default for WaitCallback {
-    fn default() -> Self {
-        Self(Box::new(|_| ()))
-    }
-}
-
-impl fmt::Debug for WaitCallback {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("WaitCallback")
     }
 }
 

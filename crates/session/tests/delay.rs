@@ -91,7 +91,11 @@ fn compare(size: KeySize, length: u16, delayed: bool) -> (Duration, Outcome) {
             key: None,
         };
         let greeted = Session::open(channel, role, identity, peer, &letters, timeouts);
-        let agreed = greeted.unwrap().0.agree(proposal, None).unwrap();
+        let agreed = greeted
+            .unwrap()
+            .0
+            .agree(proposal, None, &mut |_| ())
+            .unwrap();
         agreed.run(&()).unwrap().outcome
     };
     let outcome = std::thread::scope(|scope| {

@@ -167,7 +167,7 @@ impl World {
             ..proposal()
         };
         let ended = session
-            .agree(proposal, Some(&self.state_dir("host")))
+            .agree(proposal, Some(&self.state_dir("host")), &mut |_| ())
             .and_then(|agreed| agreed.run(&Slow(self)));
         self.working.fetch_sub(1, Ordering::SeqCst);
         ended.map(|_| ())
@@ -188,20 +188,18 @@ impl World {
     /// A session of the first peer for this proposal; also how many pairs were known before.
     fn ask(&self, proposal: Proposal) -> Result<(CompletedSession, usize), SessionError> {
         let session = self.open(0, &self.address)?;
-        let agreed = session.agree(proposal, Some(&self.state_dir("p0")))?;
+        let agreed = session.agree(proposal, Some(&self.state_dir("p0")), &mut |_| ())?;
         let known = agreed.summary().from_journal;
         Ok((agreed.run(&())?, known))
     }
 
-    /// A peer's session; also whether it was told to wait.
+    /// A peer's session; also whether it had to wait.
     fn join(&self, peer: usize, address: &str) -> Result<(CompletedSession, bool), SessionError> {
-        let mut session = self.open(peer, address)?;
-        let told = Arc::new(AtomicBool::new(false));
-        let waited = Arc::clone(&told);
-        session.on_wait(move |_| waited.store(true, Ordering::SeqCst));
+        let session = self.open(peer, address)?;
+        let mut waited = false;
         let state_dir = self.state_dir(&format!("p{peer}"));
-        let ended = session.agree(proposal(), Some(&state_dir))?.run(&())?;
-        Ok((ended, told.load(Ordering::SeqCst)))
+        let agreed = session.agree(proposal(), Some(&state_dir), &mut |_| waited = true)?;
+        Ok((agreed.run(&())?, waited))
     }
 }
 
@@ -368,7 +366,7 @@ fn a_peer_that_broke_off_can_go_on_and_do_nothing_else() {
         let session = world.open(0, &world.address).unwrap();
         drop(
             session
-                .agree(proposal(), Some(&world.state_dir("p0")))
+                .agree(proposal(), Some(&world.state_dir("p0")), &mut |_| ())
                 .unwrap(),
         );
         declines_another_cohort(&world);

@@ -141,7 +141,7 @@ fn side(
     };
     let (session, theirs) = Session::open(channel, role, identity, peer, &alphabet, timeouts())?;
     assert_eq!(theirs.read_as, Alphabet::letters(52).unwrap());
-    let agreed = session.agree(proposal, Some(state_dir))?;
+    let agreed = session.agree(proposal, Some(state_dir), &mut |_| ())?;
     match agreed.summary().estimate_only {
         None => agreed.run(observer),
         Some(Requested::ByUs) => Err(UsageError::NoStateDir.into()),

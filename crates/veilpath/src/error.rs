@@ -3,13 +3,13 @@
 use crate::report::{NoHeatMap, OwnError, ResultFileError};
 use crate::split::SplitError;
 use crate::synth::SynthError;
-use crate::{MetricOptionsError, OtherFile, OutputConflict};
+use crate::{MetricOptionsError, OtherFile, OutputConflict, PeersError};
 use std::io;
 use std::path::PathBuf;
 use veilpath_encode::ReadError;
 use veilpath_metrics::MetricError;
 use veilpath_protocol::{MAX_PAIRS, ProtocolError, SpecError};
-use veilpath_session::{Fault as SessionFault, SessionError};
+use veilpath_session::{Fault as SessionFault, Fingerprint, SessionError};
 
 /// Everything that can end a job early.
 ///
@@ -32,6 +32,21 @@ pub enum Error {
     /// A session failed.
     #[error(transparent)]
     Session(#[from] SessionError),
+    /// A session was interrupted during the computation; another one resumes it.
+    #[error(transparent)]
+    Interrupted(SessionError),
+    /// An error that follows from what the other side has or asks for.
+    #[error(transparent)]
+    WithPeer(Box<Error>),
+    /// The expected peer has this side's own fingerprint.
+    #[error("{fingerprint} is this side's own fingerprint")]
+    OwnFingerprint {
+        /// The fingerprint.
+        fingerprint: Fingerprint,
+    },
+    /// The peers cannot be hosted together.
+    #[error(transparent)]
+    Peers(#[from] PeersError),
     /// A Paillier key is unusable.
     #[error(transparent)]
     Key(#[from] veilpath_paillier::Error),
@@ -183,11 +198,19 @@ impl Error {
         match self {
             // What one side would hold against the other is the caller's, who brought both.
             Error::Loopback(error) if error.fault() == SessionFault::PeerDiffers => Fault::Input,
-            Error::Session(error) | Error::Loopback(error) => match error.fault() {
-                SessionFault::PeerDiffers | SessionFault::PeerMisbehaves => Fault::Peer,
-                SessionFault::Network => Fault::Network,
-                SessionFault::File | SessionFault::Usage | SessionFault::Internal => Fault::Input,
+            Error::WithPeer(error) => match error.fault() {
+                Fault::Input => Fault::Peer,
+                other => other,
             },
+            Error::Session(error) | Error::Interrupted(error) | Error::Loopback(error) => {
+                match error.fault() {
+                    SessionFault::PeerDiffers | SessionFault::PeerMisbehaves => Fault::Peer,
+                    SessionFault::Network => Fault::Network,
+                    SessionFault::File | SessionFault::Usage | SessionFault::Internal => {
+                        Fault::Input
+                    }
+                }
+            }
             Error::Protocol(error) => match error {
                 ProtocolError::PeerMisbehaved(_)
                 | ProtocolError::KeyRefused(_)

@@ -1,9 +1,10 @@
 //! What a job tells while it runs.
 
+use crate::SessionEvent;
 use veilpath_encode::CohortNote;
 
 /// One thing to tell the user. Events about a session hold nothing of a participant.
-#[derive(Clone, Debug, PartialEq)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
     /// The amount of work: bytes of files to read, or matrix cells to fill.
@@ -19,6 +20,8 @@ pub enum Event {
     },
     /// Something about the comparison.
     Note(Note),
+    /// A step of a session.
+    Session(SessionEvent),
 }
 
 /// Something that is not wrong, but that a user may not expect.

@@ -22,6 +22,7 @@ mod metric;
 mod output_file;
 mod plan;
 pub mod report;
+mod session;
 pub mod split;
 pub mod synth;
 
@@ -33,6 +34,10 @@ pub use key_pair::{KeyPairOptions, generate_key_pair};
 pub use metric::{Costs, MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffect};
 pub use output_file::{OutputConflict, OutputFile, is_same_file, refuse_same_output};
 pub use plan::{OwnCohort, PlanOptions, PlannedComparison, load_host_key, plan};
+pub use session::{
+    Peer, PeerEvent, PeersError, PeersFileProblem, SavePeer, SessionEvent, SessionOptions,
+    check_peers, host, identity_file, join, read_peers, read_peers_from, serve, state_dir,
+};
 
 pub use veilpath_encode::cohort_file::write as write_cohort;
 pub use veilpath_encode::{CohortNote, Input, RawCohort, ReadError};
@@ -42,4 +47,8 @@ pub use veilpath_protocol::{
     Engine, MAX_PADDING, Outcome, PaillierOptions, PairRule, ResultFormatError, Reveal, RevealTo,
     Role, Spec,
 };
-pub use veilpath_session::{Fingerprint, HostKey, Identity};
+pub use veilpath_session::limits::MAX_PEERS;
+pub use veilpath_session::{
+    AgreementSummary, CompletedSession, DeclineReason, FileProblem, Fingerprint, HostKey, Identity,
+    Limit, NetworkError, PeerState, SessionError, SessionFailure, StateDir,
+};

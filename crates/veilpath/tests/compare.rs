@@ -35,12 +35,14 @@ fn engines_agree_and_events_tell_what_happens() {
             unpaired: 1,
             scanpaths: 3,
         };
-        assert!(events.contains(&Event::Note(unpaired)), "{events:?}");
+        let is_unpaired = |event: &Event| matches!(event, Event::Note(note) if *note == unpaired);
+        assert!(events.iter().any(is_unpaired), "{events:?}");
         let cells = |event: &Event| match event {
             Event::Advanced(cells) => *cells,
             _ => 0,
         };
-        assert!(events.contains(&Event::Total(16 + 6)), "{events:?}");
+        let is_total = |event: &Event| matches!(event, Event::Total(22));
+        assert!(events.iter().any(is_total), "{events:?}");
         assert_eq!(events.iter().map(cells).sum::<u64>(), 16 + 6);
         results.push(outcome.results);
     }

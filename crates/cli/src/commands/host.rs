@@ -1,15 +1,13 @@
 //! `veilpath host`: one institution waits for the other, or for several.
 
 use crate::commands::serve;
-use crate::commands::session::{self, MAX_QUEUE_TIME, SessionArgs};
+use crate::commands::session::{self, MAX_WAIT, SessionArgs};
 use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
 use clap::Args;
 use std::path::PathBuf;
 use std::time::Duration;
-use veilpath_protocol::Role;
-use veilpath_session::limits::MAX_PEERS;
-use veilpath_session::{Fingerprint, Listener};
+use veilpath::{Fingerprint, MAX_PEERS};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -18,16 +16,20 @@ Examples:
   veilpath host --listen 127.0.0.1:7070 --peer THEIRS --cohort a.csv --pairs all
   veilpath host --listen 127.0.0.1:7070 --peers partners.txt --sessions 4 --cohort a.csv -o results
 
-THEIRS stands for the fingerprint that the other institution's `veilpath identity` shows. It runs `veilpath join` with the same options. With `--reveal threshold:12` on both sides each pair answer_description one bit and no score. 127.0.0.1 is for both sides on one machine; 0.0.0.0 \
-listens to the network. After an interruption of either side run both commands again: they go on with what is missing.
+THEIRS is the fingerprint that `veilpath identity` prints at the other institution. It runs `veilpath join` with the same \
+options. With `--reveal threshold:12` on both sides, each pair reveals one bit and no score. 127.0.0.1 is for both sides on one \
+machine; 0.0.0.0 listens on the network. After an interruption of either side, run both commands again: they continue with \
+the missing pairs.
 
-With several peers (the last example) the host ends when each has had its session to the end, or when nobody was there for the time of --wait. Each peer has a session, a journal, a count of comparisons and a result file of its own; a peer that failed can come again. A peer has one comparison as long as the host runs: it cannot come with another cohort. \
-The exit code is 0 when all have finished, else that of the gravest failure: 2 before 3 before 4.";
+With several peers (the last example) the host ends when every session has finished, or when no session ran for the time of \
+--wait. Each peer has its own session, journal, count of comparisons and result file; a peer whose session failed can connect \
+again. A peer gets one comparison for as long as the host runs: it cannot connect again with another cohort. The exit code is 0 \
+when all have finished; otherwise that of the most serious failure: 2 before 3 before 4.";
 
-/// How long to wait for the other side: a day.
+/// How long to wait for the other side, in seconds: a day.
 const WAIT: u64 = 24 * 3600;
 
-/// Peers that are worked with at a time, where the user does not say.
+/// Sessions that work at the same time, by default.
 const SESSIONS: u64 = 4;
 
 /// The arguments of `host`.
@@ -38,21 +40,21 @@ pub(crate) struct HostArgs {
     #[arg(long, value_name = "ADDRESS")]
     listen: String,
 
-    /// The other institution's fingerprint, as its `veilpath identity` shows it; again for each of several
+    /// The other institution's fingerprint, as `veilpath identity` prints it there; repeat it for several
     #[arg(long, value_name = "FINGERPRINT", required_unless_present = "peers")]
     peer: Vec<Fingerprint>,
 
-    /// A list of peers: a fingerprint on each line, and after a blank a name for its result file, if you like
+    /// A list of peers: a fingerprint on each line and, after a space, an optional name for its result file (- for standard input)
     #[arg(long, value_name = "FILE")]
     peers: Option<PathBuf>,
 
-    /// Serve several peers, at most so many at a time; the others wait their turn. -o then names a folder for a result file
-    /// of each [default with --peers or several --peer: 4]
+    /// Serve several peers, at most so many at a time; the others wait. -o then names a folder for their result files [default
+    /// with --peers or several --peer: 4]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=MAX_PEERS as u64))]
     sessions: Option<u64>,
 
-    /// How long to wait for the other side to come; with several, how long when nobody is there [default: a day]
-    #[arg(long, value_name = "SECONDS", default_value_t = WAIT, hide_default_value = true, value_parser = clap::value_parser!(u64).range(..=MAX_QUEUE_TIME))]
+    /// How long to wait for the other side; with several, how long to wait while no session runs [default: a day]
+    #[arg(long, value_name = "SECONDS", default_value_t = WAIT, hide_default_value = true, value_parser = clap::value_parser!(u64).range(..=MAX_WAIT))]
     wait: u64,
 
     #[command(flatten)]
@@ -66,25 +68,17 @@ pub(crate) struct HostArgs {
 pub(crate) fn run(args: &HostArgs) -> Result<(), Failure> {
     let wait = Duration::from_secs(args.wait);
     match (&args.peer[..], &args.peers, args.sessions) {
-        (&[peer], None, None) => session::run(
-            &args.session,
-            Role::Host,
-            &args.key,
-            wait,
-            peer,
-            |ready, events| {
-                let listener = Listener::bind(&args.listen)?;
-                events.listening(listener.address(), ready.identity.fingerprint());
-                let tell = &mut |error: &_| events.rejected(error);
-                listener.accept(&ready.identity, peer, &ready.timeouts, tell)
-            },
-        ),
-        (peers, file, sessions) => serve::run(&serve::Call {
+        (&[peer], None, None) => {
+            session::run(&args.session, &args.key, wait, peer, |options, events| {
+                veilpath::host(&args.listen, peer, options, events)
+            })
+        }
+        (peers, list, sessions) => serve::run(&serve::ServeArgs {
             session: &args.session,
             key: &args.key,
             listen: &args.listen,
             peers,
-            file: file.as_deref(),
+            list: list.as_deref(),
             sessions: sessions.unwrap_or(SESSIONS),
             wait,
         }),

@@ -1,11 +1,11 @@
-//! `veilpath identity`: who this machine is to others.
+//! `veilpath identity`: the fingerprint by which others recognise this machine.
 
 use crate::failure::Failure;
 use crate::messages;
 use crate::output::to_file_or_stdout;
 use clap::Args;
 use std::path::PathBuf;
-use veilpath_session::{Identity, StateDir};
+use veilpath::Identity;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -13,15 +13,15 @@ Examples:
   veilpath identity --show
   veilpath identity --identity clinic.pem
 
-The fingerprint stands for this machine's key. Read it to the other institution over a line that you trust, and get \
-theirs: `veilpath host` and `veilpath join` accept exactly the peer whose fingerprint they are given. The private key \
-never leaves the file, which only you can read.";
+The fingerprint identifies this machine's key. Tell it to the other institution by phone, with someone whose voice you \
+recognise, and get theirs: `veilpath host` and `veilpath join` accept exactly the peer whose fingerprint they are given. The \
+private key never leaves the file, which only you can read.";
 
 /// The arguments of `identity`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct IdentityArgs {
-    /// Only show the identity; do not make one where there is none
+    /// Only show an existing identity; do not create one
     #[arg(long)]
     show: bool,
 
@@ -32,27 +32,13 @@ pub(crate) struct IdentityArgs {
 
 /// Prints the fingerprint.
 pub(crate) fn run(args: &IdentityArgs) -> Result<(), Failure> {
-    let path = file(args.identity.as_ref())?;
-    let (identity, new) = if args.show {
+    let path = veilpath::identity_file(args.identity.as_deref())?;
+    let (identity, is_new) = if args.show {
         (Identity::load(&path)?, false)
     } else {
         Identity::load_or_create(&path)?
     };
-    if !messages::is_quiet() {
-        let made = if new {
-            "a new identity in"
-        } else {
-            "the identity in"
-        };
-        messages::note(&format!("{made} {}", path.display()));
-    }
+    let which = if is_new { "a new" } else { "the" };
+    messages::note(&format!("{which} identity in {}", path.display()));
     to_file_or_stdout(None, |out| writeln!(out, "{}", identity.fingerprint()))
-}
-
-/// Where the identity is.
-pub(crate) fn file(named: Option<&PathBuf>) -> Result<PathBuf, Failure> {
-    match named {
-        Some(path) => Ok(path.clone()),
-        None => Ok(StateDir::for_user()?.identity()),
-    }
 }

@@ -1,12 +1,11 @@
-//! `veilpath join`: one institution calls the other.
+//! `veilpath join`: one institution connects to the other.
 
-use crate::commands::session::{self, MAX_QUEUE_TIME, SessionArgs};
+use crate::commands::session::{self, MAX_WAIT, SessionArgs};
 use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
 use clap::Args;
 use std::time::Duration;
-use veilpath_protocol::Role;
-use veilpath_session::Fingerprint;
+use veilpath::Fingerprint;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -15,8 +14,9 @@ Examples:
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv --pairs all
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv -o join.json
 
-THEIRS stands for the fingerprint that the other institution's `veilpath identity` shows. It runs `veilpath host` with the same options. With `--reveal threshold:12` on both sides each pair answer_description one bit and no score. After an interruption of either side run both \
-commands again: they go on with what is missing.";
+THEIRS is the fingerprint that `veilpath identity` prints at the other institution. It runs `veilpath host` with the same \
+options. With `--reveal threshold:12` on both sides, each pair reveals one bit and no score. After an interruption of either \
+side, run both commands again: they continue with the missing pairs.";
 
 /// The arguments of `join`.
 #[derive(Debug, Args)]
@@ -26,31 +26,24 @@ pub(crate) struct JoinArgs {
     #[arg(value_name = "ADDRESS")]
     address: String,
 
-    /// The host's fingerprint, as its `veilpath identity` shows it
+    /// The host's fingerprint, as `veilpath identity` prints it there
     #[arg(long, value_name = "FINGERPRINT")]
     peer: Fingerprint,
 
-    /// How long to try to reach the host; one that is busy with others is waited for as long as it says so
-    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=MAX_QUEUE_TIME))]
+    /// How long to try to reach the host; there is no limit for a host that is busy with others and says so
+    #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=MAX_WAIT))]
     wait: u64,
 
     #[command(flatten)]
     session: SessionArgs,
 }
 
-/// Calls, compares and writes.
+/// Connects, compares and writes.
 pub(crate) fn run(args: &JoinArgs) -> Result<(), Failure> {
-    session::run(
-        &args.session,
-        Role::Join,
-        // The host holds the key.
-        &KeyArgs::default(),
-        Duration::from_secs(args.wait),
-        args.peer,
-        |ready, events| {
-            events.calling(&args.address, ready.identity.fingerprint());
-            let (identity, timeouts) = (&ready.identity, &ready.timeouts);
-            veilpath_session::join(&args.address, identity, args.peer, timeouts)
-        },
-    )
+    let wait = Duration::from_secs(args.wait);
+    // The host holds the key.
+    let key = KeyArgs::default();
+    session::run(&args.session, &key, wait, args.peer, |options, events| {
+        veilpath::join(&args.address, args.peer, options, events)
+    })
 }

@@ -1,163 +1,131 @@
-//! `veilpath host` with several peers: a session with each, on a thread of its own, and a file of results.
+//! `veilpath host` with several peers: a session and a result file for each.
 //!
-//! Standard output gets one row for each peer at the end; what is said meanwhile carries the peer's name.
+//! Standard output gets one row for each peer at the end; what is reported before carries the peer's name.
 
-use crate::commands::session::{Ready, SessionArgs};
-use crate::dash;
+use crate::commands::session::SessionArgs;
 use crate::engine_args::KeyArgs;
-use crate::events::Events;
 use crate::failure::Failure;
-use crate::output::{Format, OutputArgs, to_file_or_stdout};
-use crate::peers::{self, Peer};
+use crate::inputs::is_dash;
+use crate::output::{Format, render, to_file_or_stdout};
+use crate::session_log::SessionLog;
+use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
-use veilpath_protocol::Role;
-use veilpath_session::{
-    Acceptor, Fingerprint, Listener, PeerConnection, PeerServer, PeerState, SessionFailure,
-    SessionSlots,
-};
+use veilpath::{CompletedSession, Error, Fingerprint, OutputFile, Peer, PeerState};
 
-/// What was asked for.
-pub(crate) struct Call<'a> {
+/// The arguments of `host` with several peers.
+pub(crate) struct ServeArgs<'a> {
     pub(crate) session: &'a SessionArgs,
     pub(crate) key: &'a KeyArgs,
     pub(crate) listen: &'a str,
     pub(crate) peers: &'a [Fingerprint],
-    pub(crate) file: Option<&'a Path>,
+    pub(crate) list: Option<&'a Path>,
     pub(crate) sessions: u64,
     pub(crate) wait: Duration,
 }
 
 /// Serves all peers.
-pub(crate) fn run(call: &Call<'_>) -> Result<(), Failure> {
-    let events = call.session.events();
-    serve(call, &events).map_err(|failure| events.failed(failure))
+pub(crate) fn run(args: &ServeArgs<'_>) -> Result<(), Failure> {
+    let log = args.session.log(true);
+    serve(args, &log).map_err(|failure| log.failed(failure))
 }
 
-fn serve(call: &Call<'_>, events: &Events) -> Result<(), Failure> {
-    let peers = peers::gather(call.peers, call.file)?;
-    let mut ready = call
-        .session
-        .ready(Role::Host, call.key, call.wait, events)?;
-    ready.inputs.extend(call.file);
-    let outputs = outputs(call.session, &peers)?;
-    for output in outputs.iter().flatten() {
-        output.check(&ready.inputs)?;
-    }
-    for peer in &peers {
-        ready.refuse_own(peer.fingerprint)?;
-    }
-    ready.warn(events);
-    let listener = Listener::bind(call.listen)?;
-    events.listening(listener.address(), ready.identity.fingerprint());
-    let fingerprints: Vec<Fingerprint> = peers.iter().map(|peer| peer.fingerprint).collect();
-    let acceptor = Acceptor::new(listener, &ready.identity, &fingerprints, &ready.timeouts);
-    let reception = PeerServer {
-        sessions: usize::try_from(call.sessions).unwrap_or(usize::MAX),
-        wait: call.wait,
+fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
+    let peers = peers(args)?;
+    let mut ready = args.session.ready(args.key, args.wait)?;
+    ready.inputs.extend(args.list);
+    let results = match args.session.estimate {
+        true => None,
+        false => Some(ResultFiles::prepare(args.session, &peers, &ready.inputs)?),
     };
-    let hold = |peer_connection: PeerConnection, slots: &SessionSlots| {
-        let (Some(peer), Some(output)) = (
-            peers.get(peer_connection.index),
-            outputs.get(peer_connection.index),
-        ) else {
-            return Ok(());
-        };
-        let events = events.about(peer.fingerprint, Some(&peer.name));
-        session(&ready, peer_connection, slots, output.as_ref(), &events)
-    };
-    let states = reception.serve(acceptor, &hold, &mut |error| events.rejected(error));
-    conclude(&peers, &outputs, &states, events)
-}
-
-/// Where the results of each peer go; nowhere where there are none.
-fn outputs(args: &SessionArgs, peers: &[Peer]) -> Result<Vec<Option<OutputArgs>>, Failure> {
-    if args.estimate {
-        return Ok(vec![None; peers.len()]);
-    }
-    let Some(folder) = &args.output.output else {
-        return Err(Failure::input(
-            "several peers have several results: name a folder for them with -o",
-        ));
-    };
-    dash::refuse_as_output(folder)?;
-    std::fs::create_dir_all(folder).map_err(|error| {
-        Failure::input(format!(
-            "{}: there must be a folder here for the results of several peers: {error}",
-            folder.display()
-        ))
-    })?;
-    let format = args.output.format.unwrap_or(Format::Csv);
-    let of_peer = |peer: &Peer| {
-        let name = format!("{}.{}", peer.name, format.extension());
-        Some(OutputArgs {
-            format: Some(format),
-            output: Some(folder.join(name)),
-        })
-    };
-    Ok(peers.iter().map(of_peer).collect())
-}
-
-/// One peer's session, to the file with its results.
-fn session(
-    ready: &Ready<'_>,
-    peer_connection: PeerConnection,
-    slots: &SessionSlots,
-    output: Option<&OutputArgs>,
-    events: &Events,
-) -> Result<(), SessionFailure<Failure>> {
-    if let Some(reason) = peer_connection.decline {
-        events.declined(&reason.to_string());
-        // Whether it hears of it or not: the session of this peer is another.
-        let _ = ready.turn_away(peer_connection.channel, peer_connection.peer, reason);
-        return Ok(());
-    }
-    let hold = || {
-        let held = ready.hold(
-            peer_connection.channel,
-            peer_connection.peer,
-            events,
-            |session| {
-                session.pin_agreement(&peer_connection.agreement);
-                session.acquire_slot(slots, &mut |ahead| events.waiting(ahead))
-            },
-        )?;
-        let (Some(ended), Some(output)) = (held, output) else {
-            return Ok(());
-        };
-        output.write_file(&ready.inputs, &ended.outcome)?;
-        events.ended(&ended);
+    ready.warn(log);
+    let save = |peer: &Peer, completed: &CompletedSession| {
+        if let Some(results) = &results {
+            let file = OutputFile::create(&results.path(peer), &ready.inputs)?;
+            file.write(|out| render(results.format, &completed.outcome, out))?;
+        }
+        log.finished(peer, completed);
         Ok(())
     };
-    hold().map_err(|error: Failure| {
-        events.session_failed(&error);
-        // What is wrong with this side's own files is still wrong when the peer comes again.
-        let is_final = matches!(error, Failure::Input(_));
-        SessionFailure { error, is_final }
-    })
+    let sessions = usize::try_from(args.sessions).unwrap_or(usize::MAX);
+    let options = &ready.options;
+    let states = veilpath::serve(args.listen, &peers, sessions, options, log, &save)?;
+    conclude(&peers, results.as_ref(), &states, log)
 }
 
-/// A row for each peer, and the exit code of all.
+/// The peers on the command line and in the list.
+fn peers(args: &ServeArgs<'_>) -> Result<Vec<Peer>, Failure> {
+    let mut peers: Vec<Peer> = args.peers.iter().copied().map(Peer::unnamed).collect();
+    match args.list {
+        None => {}
+        Some(path) if is_dash(path) => {
+            let stdin = io::stdin().lock();
+            peers.extend(veilpath::read_peers_from(
+                Path::new("standard input"),
+                stdin,
+            )?);
+        }
+        Some(path) => peers.extend(veilpath::read_peers(path)?),
+    }
+    veilpath::check_peers(&peers)?;
+    Ok(peers)
+}
+
+/// The files for the results of several peers.
+struct ResultFiles<'a> {
+    folder: &'a Path,
+    format: Format,
+}
+
+impl<'a> ResultFiles<'a> {
+    fn prepare(args: &'a SessionArgs, peers: &[Peer], inputs: &[&Path]) -> Result<Self, Failure> {
+        let folder = args.output.output.as_deref().filter(|path| !is_dash(path));
+        let Some(folder) = folder else {
+            return Err(Failure::input(
+                "several peers have several results: name a folder for them with -o",
+            ));
+        };
+        std::fs::create_dir_all(folder).map_err(|error| {
+            Failure::input(format!(
+                "{}: cannot be the folder for the results of several peers: {error}",
+                folder.display()
+            ))
+        })?;
+        let files = Self {
+            folder,
+            format: args.output.format.unwrap_or(Format::Csv),
+        };
+        for peer in peers {
+            OutputFile::create(&files.path(peer), inputs)?;
+        }
+        Ok(files)
+    }
+
+    fn path(&self, peer: &Peer) -> PathBuf {
+        let name = format!("{}.{}", peer.name, self.format.extension());
+        self.folder.join(name)
+    }
+}
+
+/// Prints a row for each peer; the error is the most serious one of all peers.
 fn conclude(
     peers: &[Peer],
-    outputs: &[Option<OutputArgs>],
-    states: &[PeerState<Failure>],
-    events: &Events,
+    results: Option<&ResultFiles<'_>>,
+    states: &[PeerState<Arc<Error>>],
+    log: &SessionLog,
 ) -> Result<(), Failure> {
-    let describe = |state: &PeerState<Failure>| match state {
+    let describe = |state: &PeerState<_>| match state {
         PeerState::Finished => "finished",
         PeerState::Failed(_) => "failed",
-        PeerState::Awaited => "did not come",
+        PeerState::Awaited => "did not connect",
     };
     let all = || peers.iter().zip(states);
     to_file_or_stdout(None, |out| {
         writeln!(out, "name,fingerprint,state,file")?;
-        for ((peer, state), output) in all().zip(outputs) {
-            let file: Option<&PathBuf> = match (state, output) {
-                (PeerState::Finished, Some(output)) => output.output.as_ref(),
-                _ => None,
-            };
-            let file = file.map(|path| path.display().to_string());
+        for (peer, state) in all() {
+            let finished = results.filter(|_| matches!(state, PeerState::Finished));
+            let file = finished.map(|results| results.path(peer).display().to_string());
             let file = file.unwrap_or_default().replace('"', "\"\"");
             let state = describe(state);
             writeln!(out, "{},{},{state},\"{file}\"", peer.name, peer.fingerprint)?;
@@ -165,25 +133,25 @@ fn conclude(
         Ok(())
     })?;
     let finished = all().filter(|(_, state)| matches!(state, PeerState::Finished));
-    events.served(finished.count(), peers.len());
-    let mut gravest: Option<u8> = None;
+    log.served(finished.count(), peers.len());
+    let mut most_serious: Option<u8> = None;
     let mut missing = Vec::new();
     for (peer, state) in all() {
         let code = match state {
             PeerState::Finished => continue,
-            PeerState::Failed(failure) => failure.error.code(),
+            PeerState::Failed(failure) => Failure::from(&*failure.error).code(),
             PeerState::Awaited => 4,
         };
-        gravest = Some(gravest.map_or(code, |gravest| gravest.min(code)));
+        most_serious = Some(most_serious.map_or(code, |other| other.min(code)));
         missing.push(format!("\n  {}: {}", peer.name, describe(state)));
     }
     let message = format!(
-        "{} of {} peers have not had their session to its end{}",
+        "{} of {} peers did not finish{}",
         missing.len(),
         peers.len(),
         missing.concat()
     );
-    match gravest {
+    match most_serious {
         None => Ok(()),
         Some(2) => Err(Failure::Input(message)),
         Some(3) => Err(Failure::Peer(message)),

@@ -1,37 +1,30 @@
-//! What `host` and `join` have in common: everything but the first connection.
+//! What `host` and `join` have in common.
 
 use crate::commands::compare::{NotationName, PairsName};
-use crate::commands::identity;
 use crate::engine_args::{EngineName, KeyArgs, PaillierArgs};
-use crate::events::{Events, LogFormat};
 use crate::failure::Failure;
+use crate::inputs;
 use crate::metric_args::MetricArgs;
-use crate::output::OutputArgs;
+use crate::output::{OutputArgs, names};
 use crate::reveal_args::RevealArgs;
-use crate::{inputs, notes};
+use crate::session_log::{LogFormat, SessionLog};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
-use veilpath::{Event, Notation, OwnCohort, PlanOptions};
-use veilpath_protocol::{Engine, ProtocolError, RevealTo, Role};
-use veilpath_session::limits::Timeouts;
-use veilpath_session::{
-    AlphabetInfo, CompletedSession, DeclineReason, Fingerprint, HostKey, Identity, Proposal,
-    Requested, SecureChannel, Session, SessionError, StateDir,
+use veilpath::{
+    CompletedSession, Engine, Error, EventSink, Fingerprint, Identity, Notation, OwnCohort, Peer,
+    PlanOptions, RevealTo, SessionOptions,
 };
 
-/// The longest wait for the other side to come, in seconds: a year.
-pub(crate) const MAX_QUEUE_TIME: u64 = 366 * 24 * 3600;
+/// The longest wait for the other side, in seconds: a year.
+pub(crate) const MAX_WAIT: u64 = 366 * 24 * 3600;
 
 /// The arguments of `host` and `join`.
 #[derive(Debug, Args)]
 pub(crate) struct SessionArgs {
-    /// This institution's scanpaths
+    /// This institution's scanpaths (- for standard input)
     #[arg(long, value_name = "FILE")]
     cohort: PathBuf,
-
-    #[command(flatten)]
-    metric: MetricArgs,
 
     /// How to compute. plain protects nothing: the host sees every scanpath of the joining side
     #[arg(long, value_enum, value_name = "ENGINE", default_value_t)]
@@ -48,6 +41,10 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_enum, value_name = "NOTATION")]
     alphabet: Option<NotationName>,
 
+    /// What to call the two cohorts in this side's results and reports [default: host,join]
+    #[arg(long, value_name = "HOST,JOIN", value_parser = names)]
+    names: Option<[String; 2]>,
+
     #[command(flatten)]
     reveal: RevealArgs,
 
@@ -59,7 +56,7 @@ pub(crate) struct SessionArgs {
     #[arg(long)]
     pseudonyms: bool,
 
-    /// Agree, say what the work would cost, and stop
+    /// Agree, print what the computation would cost, and stop
     #[arg(long)]
     pub(crate) estimate: bool,
 
@@ -75,16 +72,20 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 
-    /// How long the other side may be silent; a side that computes gives signs of life
+    /// How long nothing may arrive from the other side; a side that computes sends keep-alives
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
 
-    /// How to say on standard error what is going on
+    /// How to report the steps of the session on standard error
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "text")]
     log: LogFormat,
 
     #[command(flatten)]
     pub(crate) output: OutputArgs,
+
+    // Last, because its heading goes on to all that follows.
+    #[command(flatten)]
+    metric: MetricArgs,
 }
 
 /// Who gets the results, on the command line.
@@ -92,9 +93,9 @@ pub(crate) struct SessionArgs {
 pub(crate) enum RevealToName {
     /// Both sides
     Both,
-    /// The host alone
+    /// Only the host
     Host,
-    /// The joining side alone
+    /// Only the joining side
     Join,
 }
 
@@ -108,40 +109,32 @@ impl From<RevealToName> for RevealTo {
     }
 }
 
-/// One side, ready for a session: everything that can be found wrong without the other side has been looked at.
+/// One side, ready for a session: everything that can be wrong without the other side has been checked.
 pub(crate) struct Ready<'a> {
-    args: &'a SessionArgs,
-    role: Role,
+    pub(crate) options: SessionOptions,
     engine: Engine,
-    key: Option<HostKey>,
-    own: OwnCohort,
     /// The files that are read: none may be overwritten.
     pub(crate) inputs: Vec<&'a Path>,
-    state_dir: StateDir,
-    pub(crate) identity: Identity,
-    pub(crate) timeouts: Timeouts,
-    quiet: bool,
 }
 
 impl SessionArgs {
-    /// How this side tells of events.
-    pub(crate) fn events(&self) -> Events {
-        Events::new(self.log, crate::messages::is_quiet())
+    /// Reports the steps of a session; `several` peers are told apart by their names.
+    pub(crate) fn log(&self, several: bool) -> SessionLog {
+        SessionLog::new(self.log, several)
     }
 
-    /// Reads what this side has, and checks what it asks for.
+    /// Reads this side's files, and checks its options.
     pub(crate) fn ready<'a>(
         &'a self,
-        role: Role,
         key: &'a KeyArgs,
         wait: Duration,
-        events: &Events,
     ) -> Result<Ready<'a>, Failure> {
         let inputs = [self.cohort.as_path()].into_iter().chain(key.file());
-        let inputs = inputs.collect();
+        let inputs: Vec<&Path> = inputs.collect();
         let (engine, key) = key.engine(self.engine, &self.paillier)?;
-        let identity = Identity::load(&identity::file(self.identity.as_ref())?)?;
-        let options = PlanOptions {
+        let identity = self.identity.as_deref();
+        let identity = Identity::load(&veilpath::identity_file(identity)?)?;
+        let plan = PlanOptions {
             notation: self.alphabet.map(Notation::from),
             pairs: self.pairs.into(),
             reveal: self.reveal.reveal,
@@ -149,206 +142,54 @@ impl SessionArgs {
             pad_to: self.reveal.pad_to,
             ..PlanOptions::new(engine, (&self.metric).into())
         };
-        let own = OwnCohort::new(inputs::cohort(&self.cohort)?, options)?;
+        let cohort = OwnCohort::new(inputs::cohort(&self.cohort)?, plan)?;
+        let state_dir = veilpath::state_dir(self.identity.as_deref())?;
+        let mut options = SessionOptions::new(cohort, identity, state_dir);
+        options.key = key;
+        options.pseudonyms = self.pseudonyms;
+        options.estimate_only = self.estimate;
+        options.fresh = self.fresh;
+        options.limit_per_scanpath = self.limit_per_scanpath;
+        options.idle_timeout = Duration::from_secs(self.timeout);
+        options.wait = wait;
+        if let Some(names) = &self.names {
+            options.names = names.clone();
+        }
         Ok(Ready {
-            role,
+            options,
             engine,
-            key,
-            own,
             inputs,
-            state_dir: state_dir(self)?,
-            identity,
-            timeouts: Timeouts::new(Duration::from_secs(self.timeout), wait),
-            quiet: events.is_quiet(),
-            args: self,
         })
     }
 }
 
 impl Ready<'_> {
-    pub(crate) fn warn(&self, events: &Events) {
-        events.warn_of(self.engine);
-    }
-
-    /// One session over this channel, to the end: with `--estimate` there is none. `turn` is asked once both have greeted.
-    pub(crate) fn hold<T>(
-        &self,
-        channel: SecureChannel,
-        peer: Fingerprint,
-        events: &Events,
-        turn: impl FnOnce(&mut Session) -> Result<T, SessionError>,
-    ) -> Result<Option<CompletedSession>, Failure> {
-        let letters = self.own.letters();
-        let (mut session, theirs) = Session::open(
-            channel,
-            self.role,
-            &self.identity,
-            peer,
-            letters,
-            self.timeouts,
-        )?;
-        events.connected(peer);
-        let waiting = events.clone();
-        let mut told = None;
-        session.on_wait(move |ahead| {
-            if told.replace(ahead) != Some(ahead) {
-                waiting.waiting(ahead);
-            }
-        });
-        let _turn = turn(&mut session)?;
-        let plan = match self.plan(&theirs, self.quiet) {
-            Ok(plan) => plan,
-            Err(failure) if self.is_ours() => {
-                session.decline(DeclineReason::LocalProblem);
-                return Err(failure);
-            }
-            Err(failure) => {
-                session.decline(DeclineReason::IncompatibleCohort);
-                return Err(failure.of_the_peer());
-            }
-        };
-        let agreed = session
-            .agree(plan, Some(&self.state_dir))
-            .map_err(of_both)?;
-        let summary = agreed.summary();
-        events.agreed(&summary);
-        match summary.estimate_only {
-            Some(Requested::ByUs) => return Ok(None),
-            Some(Requested::ByPeer) => return Err(SessionError::EstimateOnly.into()),
-            None => {}
-        }
-        let progress = events.progress(summary.cells);
-        let ended = agreed.run(&progress);
-        progress.finish();
-        let ended = ended.map_err(|error| match of_both(error) {
-            Failure::Network(message) => Failure::Network(format!(
-                "{message}\n  run both commands again: they go on with the pairs that are missing"
-            )),
-            other => other,
-        })?;
-        Ok(Some(ended))
-    }
-
-    /// Says good-bye to a peer that is not to be served.
-    pub(crate) fn turn_away(
-        &self,
-        channel: SecureChannel,
-        peer: Fingerprint,
-        reason: DeclineReason,
-    ) -> Result<(), SessionError> {
-        let (letters, timeouts) = (self.own.letters(), self.timeouts);
-        let greeted = Session::open(channel, self.role, &self.identity, peer, letters, timeouts);
-        greeted?.0.decline(reason);
-        Ok(())
-    }
-
-    /// Whether a plan that came to nothing is this side's own fault: there would be none with a peer that writes as this side does,
-    /// either. Where this side has no grid it needs the peer's, and all depends on that.
-    fn is_ours(&self) -> bool {
-        self.own.fails_alone(self.role)
-    }
-
-    /// What this side brings to the table, now that it knows how the other's scanpaths are written.
-    fn plan(&self, theirs: &AlphabetInfo, quiet: bool) -> Result<Proposal, Failure> {
-        let args = self.args;
-        let print = |event: Event| {
-            if !quiet {
-                notes::print(&event);
-            }
-        };
-        let (cohort, spec) = self.own.settle(theirs, self.role, &print)?;
-        Ok(Proposal {
-            spec,
-            cohort,
-            pseudonyms: args.pseudonyms,
-            estimate_only: args.estimate,
-            fresh: args.fresh,
-            limit_per_scanpath: args.limit_per_scanpath,
-            key: self.key.clone(),
-        })
+    /// Warns of an engine that reveals more than the results.
+    pub(crate) fn warn(&self, log: &SessionLog) {
+        log.warn_of(self.engine);
     }
 }
 
-/// A session with one peer, over the channel that `connect` makes.
+/// A session with one peer; `connect` is the library's call.
 pub(crate) fn run(
     args: &SessionArgs,
-    role: Role,
     key: &KeyArgs,
     wait: Duration,
     peer: Fingerprint,
-    connect: impl FnOnce(&Ready<'_>, &Events) -> Result<SecureChannel, SessionError>,
+    connect: impl FnOnce(&SessionOptions, &dyn EventSink) -> Result<Option<CompletedSession>, Error>,
 ) -> Result<(), Failure> {
-    let events = args.events();
+    let log = args.log(false);
     let session = || {
-        let ready = args.ready(role, key, wait, &events)?;
-        ready.refuse_own(peer)?;
-        let place = args.output.check(&ready.inputs)?;
-        ready.warn(&events);
-        let channel = connect(&ready, &events)?;
-        let events = events.about(peer, None);
-        if let Some(ended) = ready.hold(channel, peer, &events, |_| Ok(()))? {
-            place.write(&args.output, &ready.inputs, &ended.outcome)?;
-            events.ended(&ended);
+        let ready = args.ready(key, wait)?;
+        let output = args.output.check(&ready.inputs)?;
+        ready.warn(&log);
+        let completed = connect(&ready.options, &log)?;
+        log.end_progress();
+        if let Some(completed) = completed {
+            output.write(&args.output, &ready.inputs, &completed.outcome)?;
+            log.finished(&Peer::unnamed(peer), &completed);
         }
         Ok(())
     };
-    session().map_err(|failure| events.failed(failure))
-}
-
-impl Ready<'_> {
-    /// The usual mix-up: nobody else can show this side's own key.
-    pub(crate) fn refuse_own(&self, peer: Fingerprint) -> Result<(), Failure> {
-        if peer == self.identity.fingerprint() {
-            return Err(Failure::input(format!(
-                "{peer} is this side's own fingerprint\n  --peer takes the one that `veilpath identity` shows at the other institution"
-            )));
-        }
-        Ok(())
-    }
-}
-
-/// A failure after both have met. What this side can do by itself was looked at before: costs and lengths that are too much now are
-/// those of both.
-fn of_both(error: SessionError) -> Failure {
-    let of_both = matches!(
-        error,
-        SessionError::Protocol(ProtocolError::Job(_) | ProtocolError::DoesNotFit { .. })
-    );
-    let failure = Failure::from(error);
-    if of_both {
-        failure.of_the_peer()
-    } else {
-        failure
-    }
-}
-
-/// Journals and counts are kept with the identity that they belong to.
-fn state_dir(args: &SessionArgs) -> Result<StateDir, Failure> {
-    match (StateDir::for_user(), &args.identity) {
-        (Ok(state_dir), _) => Ok(state_dir),
-        (Err(_), Some(identity)) => {
-            let folder = identity.parent().map(PathBuf::from).unwrap_or_default();
-            Ok(StateDir::at(folder.join("veilpath")))
-        }
-        (Err(error), None) => Err(error.into()),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use veilpath_protocol::JobError;
-
-    /// A peer with long scanpaths must not end a host that serves others.
-    #[test]
-    fn what_is_too_much_for_both_is_not_this_sides_failure() {
-        let code = |error: ProtocolError| of_both(error.into()).code();
-        let does_not_fit = ProtocolError::DoesNotFit {
-            needed: 600,
-            key_bits: 512,
-        };
-        assert_eq!(code(does_not_fit), 3);
-        assert_eq!(code(ProtocolError::Job(JobError::CostsTooLarge)), 3);
-        assert_eq!(code(ProtocolError::NoRandomness), 2);
-    }
+    session().map_err(|failure| log.failed(failure))
 }

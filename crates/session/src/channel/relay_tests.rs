@@ -201,7 +201,10 @@ impl World {
         let peer = peer.fingerprint();
         let greeted = Session::open(channel, role, own, peer, &letters, TIMEOUTS)?;
         let state_dir = StateDir::at(self.folders[side].path());
-        greeted.0.agree(plan, Some(&state_dir))?.run(&())
+        greeted
+            .0
+            .agree(plan, Some(&state_dir), &mut |_| ())?
+            .run(&())
     }
 
     fn run(&self, [host, join]: [SecureChannel; 2]) -> Ends {

@@ -78,7 +78,8 @@ fn agreed(lengths: [&[usize]; 2], pad_to: Option<u32>) -> ([u64; 2], AgreementSu
     let [host, join] = sessions();
     let side = |mut session: Session, proposal| {
         let folder = tempfile::tempdir().unwrap();
-        let agreement = session.negotiate(proposal, Some(&StateDir::at(folder.path())));
+        let agreement =
+            session.negotiate(proposal, Some(&StateDir::at(folder.path())), &mut |_| ());
         let agreement = agreement.unwrap();
         let agreed = AgreedSession { session, agreement };
         let sent = agreed.session.channel.traffic().sent;
@@ -112,6 +113,7 @@ fn a_scanpath_longer_than_the_padding_is_an_error_before_anything_is_sent() {
     let agreement = host.negotiate(
         proposal(&[2, 7], Some(6)),
         Some(&StateDir::at(folder.path())),
+        &mut |_| (),
     );
     let error = agreement.err().unwrap();
     assert!(matches!(

@@ -1,0 +1,232 @@
+//! Reports the steps of a session on standard error: in words for people, or as a line of JSON for each event.
+//!
+//! Neither contains anything about a participant.
+
+mod progress;
+mod words;
+
+use crate::failure::Failure;
+use crate::{messages, notes};
+use clap::ValueEnum;
+use progress::Progress;
+use serde_json::{Value, json};
+use veilpath::{
+    AgreementSummary, CompletedSession, Engine, Event, EventSink, Peer, PeerEvent, SessionEvent,
+};
+
+/// How the steps of a session are reported.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum LogFormat {
+    /// Words
+    Text,
+    /// One JSON object per line
+    Json,
+}
+
+/// Reports the steps of sessions.
+pub(crate) struct SessionLog {
+    format: LogFormat,
+    /// Whether there are several peers, which are told apart by their names.
+    several: bool,
+    progress: Progress,
+}
+
+impl SessionLog {
+    pub(crate) fn new(format: LogFormat, several: bool) -> Self {
+        Self {
+            format,
+            several,
+            progress: Progress::new(format, several),
+        }
+    }
+
+    /// Warns of an engine that reveals more than the results.
+    pub(crate) fn warn_of(&self, engine: Engine) {
+        let warning = match engine {
+            Engine::Plain => {
+                "the engine plain protects nothing: the host will see every scanpath of the joining side"
+            }
+            Engine::Paillier(_) => {
+                "the engine paillier reveals more than lengths and scores to the host; docs/engines.md says what"
+            }
+            Engine::Garbled => return,
+        };
+        match self.format {
+            LogFormat::Text => messages::note(warning),
+            LogFormat::Json => line(&json!({"event": "warning", "message": warning})),
+        }
+    }
+
+    /// Removes the progress bar.
+    pub(crate) fn end_progress(&self) {
+        self.progress.end();
+    }
+
+    /// Reports a session that has finished, once its results are written.
+    pub(crate) fn finished(&self, peer: &Peer, completed: &CompletedSession) {
+        match self.format {
+            LogFormat::Text => words::finished(self.name(peer), completed),
+            LogFormat::Json => {
+                let journal = completed.journal_failure.as_ref();
+                let event = json!({
+                    "event": "finished",
+                    "pairs": completed.outcome.results.len(),
+                    "cost": completed.outcome.cost,
+                    "restarted_pairs": completed.restarted_pairs,
+                    "max_starts": completed.max_starts,
+                    "max_agreements": completed.max_agreements,
+                    "journal_failure": journal.map(ToString::to_string),
+                });
+                line(&self.with_peer(peer, event));
+            }
+        }
+    }
+
+    /// Reports an error to machines; people read it when the program ends.
+    pub(crate) fn failed(&self, failure: Failure) -> Failure {
+        self.end_progress();
+        if self.format == LogFormat::Text || matches!(failure, Failure::BrokenPipe) {
+            return failure;
+        }
+        let code = failure.code();
+        // Errors are reported with --quiet, too.
+        let event = json!({"event": "error", "exit_code": code, "message": failure.to_string()});
+        messages::machine_line(&event.to_string());
+        Failure::AlreadyReported(code)
+    }
+
+    /// Reports, at the end, how many of several peers have finished.
+    pub(crate) fn served(&self, finished: usize, peers: usize) {
+        match self.format {
+            LogFormat::Text => {
+                messages::info(&format!("{finished} of {peers} peers have finished\n"));
+            }
+            LogFormat::Json => {
+                line(&json!({"event": "served", "finished": finished, "peers": peers}));
+            }
+        }
+    }
+
+    /// The peer's name, where there are several.
+    fn name<'a>(&self, peer: &'a Peer) -> Option<&'a str> {
+        self.several.then_some(peer.name.as_str())
+    }
+
+    /// An event with the peer that it is about.
+    fn with_peer(&self, peer: &Peer, mut event: Value) -> Value {
+        event["peer"] = peer.fingerprint.to_string().into();
+        if let Some(name) = self.name(peer) {
+            event["name"] = name.into();
+        }
+        event
+    }
+
+    fn session(&self, event: &SessionEvent) {
+        if let SessionEvent::Peer { peer, event } = event {
+            return self.peer(peer, event);
+        }
+        match self.format {
+            LogFormat::Text => words::session(event),
+            LogFormat::Json => {
+                if let Some(event) = session_json(event) {
+                    line(&event);
+                }
+            }
+        }
+    }
+
+    fn peer(&self, peer: &Peer, event: &PeerEvent) {
+        match event {
+            PeerEvent::Advanced { cells } => {
+                if let Some(event) = self.progress.advance(peer, *cells) {
+                    line(&self.with_peer(peer, event));
+                }
+                return;
+            }
+            PeerEvent::Agreed(summary) => self.progress.start(peer, summary.cells),
+            _ => {}
+        }
+        match self.format {
+            LogFormat::Text => words::peer(peer, self.name(peer), event),
+            LogFormat::Json => {
+                if let Some(event) = peer_json(event) {
+                    line(&self.with_peer(peer, event));
+                }
+            }
+        }
+    }
+}
+
+impl EventSink for SessionLog {
+    fn event(&self, event: Event) {
+        match event {
+            Event::Session(event) => self.session(&event),
+            event if self.format == LogFormat::Text => notes::print(&event),
+            _ => {}
+        }
+    }
+}
+
+fn session_json(event: &SessionEvent) -> Option<Value> {
+    Some(match event {
+        SessionEvent::Listening { address, own } => json!({
+            "event": "listening",
+            "address": address.to_string(),
+            "fingerprint": own.to_string(),
+        }),
+        SessionEvent::Connecting { address, own } => json!({
+            "event": "connecting",
+            "address": address,
+            "fingerprint": own.to_string(),
+        }),
+        SessionEvent::Rejected { reason, .. } => json!({"event": "rejected", "message": reason}),
+        _ => return None,
+    })
+}
+
+fn peer_json(event: &PeerEvent) -> Option<Value> {
+    Some(match event {
+        PeerEvent::Connected => json!({"event": "connected"}),
+        PeerEvent::Queued { ahead } => json!({"event": "queued", "ahead": ahead}),
+        PeerEvent::Agreed(summary) => agreed_json(summary),
+        PeerEvent::Failed(error) => {
+            let failure = Failure::from(&**error);
+            let message = failure.to_string();
+            json!({"event": "failed", "exit_code": failure.code(), "message": message})
+        }
+        PeerEvent::Declined(reason) => {
+            json!({"event": "declined", "message": reason.to_string()})
+        }
+        _ => return None,
+    })
+}
+
+fn agreed_json(summary: &AgreementSummary) -> Value {
+    let estimate = &summary.estimate;
+    json!({
+        "event": "agreed",
+        "host_scanpaths": summary.host_scanpaths,
+        "join_scanpaths": summary.join_scanpaths,
+        "pairs": summary.pairs,
+        "pairs_from_journal": summary.from_journal,
+        "cells": summary.cells,
+        "unpaired": summary.unpaired,
+        "stimuli_on_one_side": summary.stimuli_on_one_side,
+        "encoding_on_one_side": summary.encoding_on_one_side,
+        "reveal": summary.reveal,
+        "reveal_to": summary.reveal_to,
+        "pad_to": summary.pad_to,
+        "estimate": {
+            "bytes_to_host": estimate.bytes_to_host,
+            "bytes_to_join": estimate.bytes_to_join,
+            "rounds": estimate.rounds,
+            "seconds": estimate.seconds,
+        },
+    })
+}
+
+fn line(event: &Value) {
+    if !messages::is_quiet() {
+        messages::machine_line(&event.to_string());
+    }
+}

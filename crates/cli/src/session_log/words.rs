@@ -1,0 +1,164 @@
+//! The steps of a session in words.
+
+use crate::failure::Failure;
+use crate::messages;
+use veilpath::{
+    AgreementSummary, CompletedSession, Peer, PeerEvent, Reveal, RevealTo, SessionEvent,
+};
+use veilpath_report::{table, units};
+
+/// A step that is not about one peer.
+pub(super) fn session(event: &SessionEvent) {
+    match event {
+        SessionEvent::Listening { address, own } => messages::info(&format!(
+            "listening on {address}; this side's fingerprint is\n  {own}\n"
+        )),
+        SessionEvent::Connecting { address, own } => messages::info(&format!(
+            "connecting to {address}; this side's fingerprint is\n  {own}\n"
+        )),
+        SessionEvent::Rejected {
+            reason,
+            by_other_side: true,
+        } => messages::note(&format!(
+            "a connection was closed by the other side ({reason})"
+        )),
+        SessionEvent::Rejected { reason, .. } => {
+            messages::note(&format!(
+                "an unauthenticated connection was rejected ({reason})"
+            ));
+        }
+        _ => {}
+    }
+}
+
+/// A step of the session with a peer, with its name where there are several.
+pub(super) fn peer(peer: &Peer, name: Option<&str>, event: &PeerEvent) {
+    match event {
+        PeerEvent::Connected => match name {
+            None => messages::info(&format!("connected to\n  {}\n", peer.fingerprint)),
+            Some(_) => info(name, "connected"),
+        },
+        PeerEvent::Queued { ahead } => match name {
+            None => info(
+                name,
+                &format!("the host is busy; {ahead} peers are ahead of this side"),
+            ),
+            Some(_) => info(name, &format!("waits; {ahead} peers are ahead of it")),
+        },
+        PeerEvent::Agreed(summary) => agreed(name, summary),
+        PeerEvent::Failed(error) => note(name, &Failure::from(&**error).to_string()),
+        PeerEvent::Declined(reason) => {
+            note(name, &format!("another connection was declined: {reason}"));
+        }
+        _ => {}
+    }
+}
+
+/// A session that has finished.
+pub(super) fn finished(name: Option<&str>, completed: &CompletedSession) {
+    info(name, &table::summary(&completed.outcome));
+    if completed.restarted_pairs > 0 {
+        note(
+            name,
+            &format!(
+                "{} pairs were started more than once, one of them {} times: after an interruption, or with --fresh, the other side saw messages of the same pairs again (with the engine garbled they reveal nothing new)",
+                completed.restarted_pairs, completed.max_starts
+            ),
+        );
+    }
+    if completed.max_agreements > 1 {
+        note(
+            name,
+            &format!(
+                "a scanpath of this side has been compared with this peer in {} different ways so far; their answers add up (docs/sessions.md)",
+                completed.max_agreements
+            ),
+        );
+    }
+    if let Some(problem) = &completed.journal_failure {
+        note(
+            name,
+            &format!("the scores are complete, but the journal is not: {problem}"),
+        );
+    }
+}
+
+fn agreed(name: Option<&str>, summary: &AgreementSummary) {
+    let estimate = &summary.estimate;
+    let known = match summary.from_journal {
+        0 => String::new(),
+        known => format!(" ({known} are known from before)"),
+    };
+    let answer = match summary.reveal {
+        Reveal::Score => "its score",
+        Reveal::Threshold(_) => summary
+            .answer_description
+            .trim_start_matches("one bit of every pair: "),
+    };
+    let to = match summary.reveal_to {
+        RevealTo::Both => "",
+        RevealTo::Host => ", only to the host",
+        RevealTo::Join => ", only to the joining side",
+    };
+    let lengths = match summary.pad_to {
+        None => "both sides know the lengths".into(),
+        Some(length) => format!("every scanpath looks {length} letters long"),
+    };
+    info(
+        name,
+        &format!(
+            "agreed: {} scanpaths of the host, {} of the joining side, {} pairs{known}\n\
+             each pair reveals {answer}{to}; {lengths}\n\
+             estimate: {} matrix cells, {} to the host, {} to the joining side, {} of computing",
+            summary.host_scanpaths,
+            summary.join_scanpaths,
+            summary.pairs,
+            summary.cells,
+            units::bytes(estimate.bytes_to_host),
+            units::bytes(estimate.bytes_to_join),
+            duration(estimate.seconds),
+        ),
+    );
+    if summary.stimuli_on_one_side {
+        note(
+            name,
+            "only one side names its stimuli, so all scanpaths are compared with all (`veilpath encode --stimulus` names them)",
+        );
+    }
+    if summary.encoding_on_one_side {
+        note(
+            name,
+            "only one side's file contains encoding settings; make sure that the other's has the same grid and settings (`veilpath encode` writes them into the file)",
+        );
+    }
+    let [host, join] = summary.unpaired;
+    if host + join > 0 {
+        note(
+            name,
+            &format!(
+                "{host} scanpaths of the host and {join} of the joining side are not compared, because the other side does not have their stimulus"
+            ),
+        );
+    }
+}
+
+/// Lines about a peer, each with its name where there are several.
+fn info(name: Option<&str>, text: &str) {
+    let prefix = name.map(|name| format!("{name}: ")).unwrap_or_default();
+    let lines = text.lines().map(|line| format!("{prefix}{line}\n"));
+    messages::info(&lines.collect::<String>());
+}
+
+fn note(name: Option<&str>, text: &str) {
+    match name {
+        None => messages::note(text),
+        Some(name) => messages::note(&format!("{name}: {text}")),
+    }
+}
+
+fn duration(estimate: f64) -> String {
+    match estimate {
+        ..1.0 => "less than a second".into(),
+        _ => format!("about {}", units::seconds(estimate)),
+    }
+}

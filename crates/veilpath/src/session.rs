@@ -1,0 +1,302 @@
+//! Sessions between two institutions: one hosts, the other joins, and both get the results.
+//!
+//! [`host`] waits for one peer, [`join`] connects to a host, and [`serve`] hosts several peers at once. All three take
+//! [`SessionOptions`] and report their steps as [`SessionEvent`]s.
+
+mod event;
+mod peers;
+mod serve;
+
+pub use event::{PeerEvent, SessionEvent};
+pub use peers::{Peer, PeersError, PeersFileProblem, check_peers, read_peers, read_peers_from};
+pub use serve::{SavePeer, serve};
+
+use crate::{Error, Event, EventSink, OwnCohort};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+use veilpath_protocol::{Observer, ProtocolError, Role};
+use veilpath_session::limits::Timeouts;
+use veilpath_session::{
+    AlphabetInfo, CompletedSession, DeclineReason, Fingerprint, HostKey, Identity, Listener,
+    Proposal, Requested, SecureChannel, Session, SessionError, StateDir, UsageError,
+};
+
+/// What one side brings to a session.
+#[derive(Debug)]
+pub struct SessionOptions {
+    /// This side's cohort and plan.
+    pub cohort: OwnCohort,
+    /// The host's own Paillier key; without it, a new one is made for the session.
+    pub key: Option<HostKey>,
+    /// This side's identity.
+    pub identity: Identity,
+    /// Where journals and ledgers are kept.
+    pub state_dir: StateDir,
+    /// Whether this side's ids and stimuli are hidden from the other side.
+    pub pseudonyms: bool,
+    /// Whether to stop at the estimate.
+    pub estimate_only: bool,
+    /// Whether to compute all pairs again, also those that an earlier session has finished.
+    pub fresh: bool,
+    /// The most comparisons of one scanpath of this side with one peer, over all sessions.
+    pub limit_per_scanpath: Option<u64>,
+    /// What this side calls the host's and the joining side's cohort in its results.
+    pub names: [String; 2],
+    /// How long nothing may arrive from the other side, not even a keep-alive.
+    pub idle_timeout: Duration,
+    /// How long to wait for the other side to connect, or to be reached.
+    pub wait: Duration,
+}
+
+impl SessionOptions {
+    /// The defaults: real ids, all pairs that are missing, no limit, an idle timeout of a minute.
+    pub fn new(cohort: OwnCohort, identity: Identity, state_dir: StateDir) -> Self {
+        Self {
+            cohort,
+            key: None,
+            identity,
+            state_dir,
+            pseudonyms: false,
+            estimate_only: false,
+            fresh: false,
+            limit_per_scanpath: None,
+            names: ["host", "join"].map(String::from),
+            idle_timeout: Duration::from_secs(60),
+            wait: Duration::from_secs(10),
+        }
+    }
+}
+
+/// The file of the user's identity, unless another one is named.
+pub fn identity_file(named: Option<&Path>) -> Result<PathBuf, Error> {
+    match named {
+        Some(path) => Ok(path.to_path_buf()),
+        None => Ok(StateDir::for_user()?.identity()),
+    }
+}
+
+/// The user's state directory; for a user without one, a directory next to the identity.
+pub fn state_dir(identity: Option<&Path>) -> Result<StateDir, Error> {
+    match (StateDir::for_user(), identity) {
+        (Err(SessionError::Usage(UsageError::NoStateDir)), Some(identity)) => {
+            let parent = identity.parent().map(PathBuf::from).unwrap_or_default();
+            Ok(StateDir::at(parent.join("veilpath")))
+        }
+        (found, _) => Ok(found?),
+    }
+}
+
+/// Listens on `address` for one peer, and compares. `None` when this side only asked for the estimate.
+pub fn host(
+    address: &str,
+    peer: Fingerprint,
+    options: &SessionOptions,
+    events: &dyn EventSink,
+) -> Result<Option<CompletedSession>, Error> {
+    let side = Side::new(options, Role::Host, events);
+    side.refuse_own(peer)?;
+    let listener = side.listen(address)?;
+    let on_rejected = &mut |error: &_| side.report(SessionEvent::rejected(error));
+    let channel = listener.accept(&options.identity, peer, &side.timeouts, on_rejected)?;
+    side.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(()))
+}
+
+/// Connects to a host, and compares. `None` when this side only asked for the estimate.
+pub fn join(
+    address: &str,
+    peer: Fingerprint,
+    options: &SessionOptions,
+    events: &dyn EventSink,
+) -> Result<Option<CompletedSession>, Error> {
+    let side = Side::new(options, Role::Join, events);
+    side.refuse_own(peer)?;
+    side.report(SessionEvent::Connecting {
+        address: address.to_string(),
+        own: options.identity.fingerprint(),
+    });
+    let channel = veilpath_session::join(address, &options.identity, peer, &side.timeouts)?;
+    side.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(()))
+}
+
+/// One side of a session.
+struct Side<'a> {
+    options: &'a SessionOptions,
+    role: Role,
+    timeouts: Timeouts,
+    events: &'a dyn EventSink,
+}
+
+impl<'a> Side<'a> {
+    fn new(options: &'a SessionOptions, role: Role, events: &'a dyn EventSink) -> Self {
+        Self {
+            options,
+            role,
+            timeouts: Timeouts::new(options.idle_timeout, options.wait),
+            events,
+        }
+    }
+
+    /// A common mix-up: no peer can have this side's own key.
+    fn refuse_own(&self, peer: Fingerprint) -> Result<(), Error> {
+        if peer == self.options.identity.fingerprint() {
+            return Err(Error::OwnFingerprint { fingerprint: peer });
+        }
+        Ok(())
+    }
+
+    fn listen(&self, address: &str) -> Result<Listener, Error> {
+        let listener = Listener::bind(address)?;
+        self.report(SessionEvent::Listening {
+            address: listener.address(),
+            own: self.options.identity.fingerprint(),
+        });
+        Ok(listener)
+    }
+
+    fn report(&self, event: SessionEvent) {
+        self.events.event(Event::Session(event));
+    }
+
+    fn report_peer(&self, peer: &Arc<Peer>, event: PeerEvent) {
+        self.report(SessionEvent::Peer {
+            peer: Arc::clone(peer),
+            event,
+        });
+    }
+
+    fn open(
+        &self,
+        channel: SecureChannel,
+        peer: Fingerprint,
+    ) -> Result<(Session, AlphabetInfo), SessionError> {
+        let options = self.options;
+        Session::open(
+            channel,
+            self.role,
+            &options.identity,
+            peer,
+            options.cohort.letters(),
+            self.timeouts,
+        )
+    }
+
+    /// A whole session over this channel. `prepare` is called once the session is open; what it returns lives as long as the
+    /// session.
+    fn run<T>(
+        &self,
+        channel: SecureChannel,
+        peer: &Arc<Peer>,
+        prepare: impl FnOnce(&mut Session) -> Result<T, SessionError>,
+    ) -> Result<Option<CompletedSession>, Error> {
+        let (mut session, theirs) = self.open(channel, peer.fingerprint)?;
+        self.report_peer(peer, PeerEvent::Connected);
+        let _prepared = prepare(&mut session)?;
+        let proposal = match self.propose(&theirs) {
+            Ok(proposal) => proposal,
+            Err(error) if self.options.cohort.fails_alone(self.role) => {
+                session.decline(DeclineReason::LocalProblem);
+                return Err(error);
+            }
+            Err(error) => {
+                session.decline(DeclineReason::IncompatibleCohort);
+                return Err(Error::WithPeer(Box::new(error)));
+            }
+        };
+        let mut last_ahead = None;
+        let agreed = session
+            .agree(proposal, Some(&self.options.state_dir), &mut |ahead| {
+                if last_ahead.replace(ahead) != Some(ahead) {
+                    self.report_peer(peer, PeerEvent::Queued { ahead });
+                }
+            })
+            .map_err(with_peer)?;
+        let summary = agreed.summary();
+        let requested = summary.estimate_only;
+        self.report_peer(peer, PeerEvent::Agreed(Box::new(summary)));
+        match requested {
+            Some(Requested::ByUs) => return Ok(None),
+            Some(Requested::ByPeer) => return Err(SessionError::EstimateOnly.into()),
+            None => {}
+        }
+        let progress = Progress { side: self, peer };
+        let mut completed = agreed.run(&progress).map_err(|error| match error {
+            SessionError::Network(_) => Error::Interrupted(error),
+            other => with_peer(other),
+        })?;
+        completed.outcome.names = self.options.names.clone();
+        Ok(Some(completed))
+    }
+
+    /// Declines a connection.
+    fn decline(
+        &self,
+        channel: SecureChannel,
+        peer: Fingerprint,
+        reason: DeclineReason,
+    ) -> Result<(), SessionError> {
+        self.open(channel, peer)?.0.decline(reason);
+        Ok(())
+    }
+
+    /// What this side proposes, now that it knows the other side's alphabet.
+    fn propose(&self, theirs: &AlphabetInfo) -> Result<Proposal, Error> {
+        let options = self.options;
+        let (cohort, spec) = options.cohort.settle(theirs, self.role, self.events)?;
+        Ok(Proposal {
+            spec,
+            cohort,
+            pseudonyms: options.pseudonyms,
+            estimate_only: options.estimate_only,
+            fresh: options.fresh,
+            limit_per_scanpath: options.limit_per_scanpath,
+            key: options.key.clone(),
+        })
+    }
+}
+
+/// Reports finished matrix cells.
+struct Progress<'a> {
+    side: &'a Side<'a>,
+    peer: &'a Arc<Peer>,
+}
+
+impl Observer for Progress<'_> {
+    fn cells(&self, cells: u64) {
+        self.side
+            .report_peer(self.peer, PeerEvent::Advanced { cells });
+    }
+}
+
+/// Options that are impossible for this side alone are found before it connects: costs and lengths that are too large now are
+/// too large for both cohorts together.
+fn with_peer(error: SessionError) -> Error {
+    let caused_by_both = matches!(
+        error,
+        SessionError::Protocol(ProtocolError::Job(_) | ProtocolError::DoesNotFit { .. })
+    );
+    let error = Error::from(error);
+    if caused_by_both {
+        Error::WithPeer(Box::new(error))
+    } else {
+        error
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Fault;
+
+    /// A peer with long scanpaths must not end a host that serves others.
+    #[test]
+    fn what_is_too_large_for_both_is_not_this_sides_fault() {
+        let fault = |error: ProtocolError| with_peer(error.into()).fault();
+        let does_not_fit = ProtocolError::DoesNotFit {
+            needed: 600,
+            key_bits: 512,
+        };
+        assert_eq!(fault(does_not_fit), Fault::Peer);
+        assert_eq!(fault(ProtocolError::NoRandomness), Fault::Input);
+    }
+}

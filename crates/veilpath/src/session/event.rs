@@ -1,0 +1,74 @@
+//! The steps of a session.
+
+use super::Peer;
+use crate::Error;
+use std::net::SocketAddr;
+use std::sync::Arc;
+use veilpath_session::{AgreementSummary, DeclineReason, Fingerprint, SessionError};
+
+/// A step of a session. It contains nothing about a participant.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum SessionEvent {
+    /// The host listens.
+    Listening {
+        /// The address.
+        address: SocketAddr,
+        /// This side's fingerprint.
+        own: Fingerprint,
+    },
+    /// The joining side connects.
+    Connecting {
+        /// The address.
+        address: String,
+        /// This side's fingerprint.
+        own: Fingerprint,
+    },
+    /// A connection to the host did not authenticate; or, at a limited rate, the number of further ones.
+    Rejected {
+        /// Why, in words.
+        reason: String,
+        /// Whether the other side closed it, because it expects another host.
+        by_other_side: bool,
+    },
+    /// Something happened in the session with this peer.
+    Peer {
+        /// The peer.
+        peer: Arc<Peer>,
+        /// What happened.
+        event: PeerEvent,
+    },
+}
+
+impl SessionEvent {
+    pub(super) fn rejected(error: &SessionError) -> Self {
+        SessionEvent::Rejected {
+            reason: error.to_string(),
+            by_other_side: matches!(error, SessionError::KeyRejected),
+        }
+    }
+}
+
+/// A step of the session with one peer.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum PeerEvent {
+    /// The session is open.
+    Connected,
+    /// The session waits for others.
+    Queued {
+        /// Sessions ahead of it.
+        ahead: u64,
+    },
+    /// Both sides have agreed on what to compute.
+    Agreed(Box<AgreementSummary>),
+    /// So many more matrix cells are done.
+    Advanced {
+        /// How many.
+        cells: u64,
+    },
+    /// The session failed, and the host goes on.
+    Failed(Arc<Error>),
+    /// Another connection of this peer was declined.
+    Declined(DeclineReason),
+}

@@ -1,0 +1,261 @@
+//! The peers of a host: their fingerprints, and a name for each.
+
+use crate::Error;
+use std::fs::File;
+use std::io::{self, Read};
+use std::path::{Path, PathBuf};
+use veilpath_session::limits::MAX_PEERS;
+use veilpath_session::{Fingerprint, FingerprintError};
+
+/// The largest list of peers.
+const MAX_FILE_BYTES: u64 = 1 << 20;
+
+/// The longest name.
+const MAX_NAME_CHARS: usize = 64;
+
+/// The part of a fingerprint that replaces a missing name.
+const SHORT_FINGERPRINT: usize = 19;
+
+/// A peer of a host.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Peer {
+    /// Its fingerprint.
+    pub fingerprint: Fingerprint,
+    /// What this side calls it; usable as a file name.
+    pub name: String,
+}
+
+/// Peers that cannot be hosted together.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PeersError {
+    /// There are more than one host may have.
+    #[error("{peers} peers are too many for one host: it may have {MAX_PEERS}")]
+    TooMany {
+        /// How many.
+        peers: usize,
+    },
+    /// A peer is there twice.
+    #[error("the peer {0} is named twice")]
+    Duplicate(Fingerprint),
+    /// Two peers have the same name.
+    #[error("two peers have the name {0}; their results would have the same file")]
+    DuplicateName(String),
+    /// The list of peers cannot be used.
+    #[error("{path}: {problem}", path = path.display())]
+    File {
+        /// The list.
+        path: PathBuf,
+        /// What is wrong with it.
+        problem: PeersFileProblem,
+    },
+}
+
+/// What is wrong with a list of peers.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PeersFileProblem {
+    /// The operating system reported an error.
+    #[error("cannot be read: {0}")]
+    Io(io::Error),
+    /// The file is too large.
+    #[error("this is too large for a list of peers")]
+    TooLarge,
+    /// The file contains no peer.
+    #[error("this list contains no peer")]
+    Empty,
+    /// A line does not start with a fingerprint.
+    #[error("line {line}: {error}; in a list, a space ends it and a name may follow")]
+    Fingerprint {
+        /// The line, from 1.
+        line: usize,
+        /// What is wrong.
+        error: FingerprintError,
+    },
+    /// A name cannot be a file name everywhere.
+    #[error(
+        "line {line}: a name has at most {MAX_NAME_CHARS} letters, digits, hyphens, underscores and dots, and starts with a letter or a digit; some, like con and com1, are not file names on every system"
+    )]
+    Name {
+        /// The line, from 1.
+        line: usize,
+    },
+}
+
+impl Peer {
+    /// A peer that is called by the start of its fingerprint.
+    pub fn unnamed(fingerprint: Fingerprint) -> Self {
+        let text = fingerprint.to_string();
+        let name = text.chars().take(SHORT_FINGERPRINT).collect();
+        Self { fingerprint, name }
+    }
+}
+
+/// Reads a list of peers: a fingerprint on each line, and after a space a name. Lines that start with `#` are comments.
+pub fn read_peers(path: &Path) -> Result<Vec<Peer>, Error> {
+    let opened = File::open(path).map_err(|error| PeersError::File {
+        path: path.to_path_buf(),
+        problem: PeersFileProblem::Io(error),
+    });
+    read_peers_from(path, opened?)
+}
+
+/// The same, from any reader.
+pub fn read_peers_from(name: &Path, reader: impl Read) -> Result<Vec<Peer>, Error> {
+    parse(reader).map_err(|problem| {
+        let path = name.to_path_buf();
+        PeersError::File { path, problem }.into()
+    })
+}
+
+/// Checks that peers can be hosted together: there are not too many, and no fingerprint and no name is there twice.
+pub fn check_peers(peers: &[Peer]) -> Result<(), Error> {
+    Ok(check(peers)?)
+}
+
+fn check(peers: &[Peer]) -> Result<(), PeersError> {
+    if peers.len() > MAX_PEERS {
+        return Err(PeersError::TooMany { peers: peers.len() });
+    }
+    for (index, peer) in peers.iter().enumerate() {
+        for other in &peers[..index] {
+            if peer.fingerprint == other.fingerprint {
+                return Err(PeersError::Duplicate(peer.fingerprint));
+            }
+            // Some file systems ignore case.
+            if peer.name.eq_ignore_ascii_case(&other.name) {
+                return Err(PeersError::DuplicateName(peer.name.clone()));
+            }
+        }
+    }
+    Ok(())
+}
+
+fn parse(reader: impl Read) -> Result<Vec<Peer>, PeersFileProblem> {
+    let mut text = String::new();
+    // Not every file has a size, and some never end.
+    let size = reader
+        .take(MAX_FILE_BYTES + 1)
+        .read_to_string(&mut text)
+        .map_err(PeersFileProblem::Io)?;
+    if size as u64 > MAX_FILE_BYTES {
+        return Err(PeersFileProblem::TooLarge);
+    }
+    // Some editors write a byte-order mark.
+    let text = text.strip_prefix('\u{feff}').unwrap_or(&text);
+    let mut peers = Vec::new();
+    for (content, line) in text.lines().zip(1..) {
+        let content = content.trim();
+        if content.is_empty() || content.starts_with('#') {
+            continue;
+        }
+        let (fingerprint, name) = match content.split_once(char::is_whitespace) {
+            Some((fingerprint, name)) => (fingerprint, Some(name.trim())),
+            None => (content, None),
+        };
+        let fingerprint: Fingerprint = fingerprint
+            .parse()
+            .map_err(|error| PeersFileProblem::Fingerprint { line, error })?;
+        peers.push(match name {
+            None => Peer::unnamed(fingerprint),
+            Some(name) if is_file_name(name) => Peer {
+                fingerprint,
+                name: name.to_string(),
+            },
+            Some(_) => return Err(PeersFileProblem::Name { line }),
+        });
+    }
+    if peers.is_empty() {
+        return Err(PeersFileProblem::Empty);
+    }
+    Ok(peers)
+}
+
+/// Whether a name can be a file name on every system.
+fn is_file_name(name: &str) -> bool {
+    let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
+    name.len() <= MAX_NAME_CHARS
+        && name.chars().all(plain)
+        && name.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && !is_device(name)
+}
+
+/// Whether Windows takes this name for a device, whatever follows a dot.
+fn is_device(name: &str) -> bool {
+    let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
+    match stem.as_str() {
+        "con" | "prn" | "aux" | "nul" => true,
+        stem => {
+            let number = stem.strip_prefix("com").or(stem.strip_prefix("lpt"));
+            number.is_some_and(|it| matches!(it.as_bytes(), [b'1'..=b'9']))
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const ONE: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+    fn list(text: &str) -> Result<Vec<Peer>, String> {
+        read_peers_from(Path::new("peers.txt"), text.as_bytes())
+            .and_then(|peers| check_peers(&peers).map(|()| peers))
+            .map_err(|error| error.to_string())
+    }
+
+    #[test]
+    fn a_list_has_fingerprints_and_names() {
+        let two = ONE.replace('0', "f");
+        let text = format!("# partners\n\n{ONE}  clinic\r\n\t{two}\n");
+        let peers = list(&text).unwrap();
+        let names: Vec<&str> = peers.iter().map(|peer| peer.name.as_str()).collect();
+        assert_eq!(names, ["clinic", "f123-4567-89ab-cdef"]);
+        assert_eq!(peers[0].fingerprint, ONE.parse().unwrap());
+        let windows = format!("\u{feff}{ONE} clinic\r\n{two}\r\n");
+        assert_eq!(list(&windows).unwrap(), peers);
+    }
+
+    #[test]
+    fn problems_of_a_list_are_reported_with_their_line() {
+        let two = ONE.replace('0', "f");
+        for (text, words) in [
+            ("# nobody\n".to_string(), "no peer"),
+            (format!("{ONE}\n12 clinic\n"), "line 2"),
+            (format!("{ONE} ../clinic\n"), "line 1"),
+            (format!("{ONE} .clinic\n"), "line 1"),
+            (format!("{ONE} {}\n", "x".repeat(65)), "line 1"),
+            (format!("{ONE} Con\n"), "line 1"),
+            (format!("{ONE} nul.2026\n"), "line 1"),
+            (format!("{ONE} com1\n"), "line 1"),
+            (format!("{ONE} LPT9.x\n"), "line 1"),
+            (format!("{ONE} a\n{ONE} b\n"), "named twice"),
+            (format!("{ONE} clinic\n{two} Clinic\n"), "the name Clinic"),
+        ] {
+            let error = list(&text).unwrap_err();
+            assert!(error.contains(words), "{words}: {error}");
+        }
+        for name in [
+            "console",
+            "com",
+            "com0",
+            "com10",
+            "lpt",
+            "x.con",
+            "auxiliary",
+        ] {
+            assert_eq!(list(&format!("{ONE} {name}\n")).unwrap()[0].name, name);
+        }
+        let many = (0..=MAX_PEERS).map(|index| format!("{index:064x}\n"));
+        let error = list(&many.collect::<String>()).unwrap_err();
+        assert!(error.contains("too many"), "{error}");
+    }
+
+    /// Its size is reported as zero.
+    #[cfg(unix)]
+    #[test]
+    fn an_endless_list_is_rejected() {
+        let error = read_peers(Path::new("/dev/zero")).unwrap_err();
+        assert!(error.to_string().contains("too large"), "{error}");
+    }
+}

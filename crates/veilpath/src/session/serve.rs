@@ -1,0 +1,79 @@
+//! Hosts several peers at once.
+
+use super::{Peer, PeerEvent, SessionEvent, SessionOptions, Side};
+use crate::{Error, EventSink, Fault};
+use std::sync::Arc;
+use veilpath_protocol::Role;
+use veilpath_session::{
+    Acceptor, CompletedSession, Fingerprint, PeerConnection, PeerServer, PeerState, SessionFailure,
+    SessionSlots,
+};
+
+/// Saves the results of a peer's session. An error fails the session.
+pub type SavePeer<'a> = dyn Fn(&Peer, &CompletedSession) -> Result<(), Error> + Sync + 'a;
+
+/// Listens on `address` for several peers, with at most `sessions` of them working at a time. Returns when all have finished, or
+/// when no session ran for the time in [`SessionOptions::wait`]; the state of each peer is in the order of `peers`.
+///
+/// Every peer is on its own thread; `save` gets its results as soon as it has finished.
+pub fn serve(
+    address: &str,
+    peers: &[Peer],
+    sessions: usize,
+    options: &SessionOptions,
+    events: &dyn EventSink,
+    save: &SavePeer<'_>,
+) -> Result<Vec<PeerState<Arc<Error>>>, Error> {
+    let side = Side::new(options, Role::Host, events);
+    for peer in peers {
+        side.refuse_own(peer.fingerprint)?;
+    }
+    let listener = side.listen(address)?;
+    let fingerprints: Vec<Fingerprint> = peers.iter().map(|peer| peer.fingerprint).collect();
+    let peers: Vec<Arc<Peer>> = peers.iter().cloned().map(Arc::new).collect();
+    let acceptor = Acceptor::new(listener, &options.identity, &fingerprints, &side.timeouts);
+    let server = PeerServer {
+        sessions,
+        wait: options.wait,
+    };
+    let handler = |connection: PeerConnection, slots: &SessionSlots| {
+        let Some(peer) = peers.get(connection.index) else {
+            return Ok(());
+        };
+        handle(&side, connection, peer, slots, save).map_err(|error| {
+            let error = Arc::new(error);
+            side.report_peer(peer, PeerEvent::Failed(Arc::clone(&error)));
+            // A problem with this side's own files is still there when the peer connects again.
+            let is_final = error.fault() == Fault::Input;
+            SessionFailure { error, is_final }
+        })
+    };
+    let on_rejected = &mut |error: &_| side.report(SessionEvent::rejected(error));
+    Ok(server.serve(acceptor, &handler, on_rejected))
+}
+
+fn handle(
+    side: &Side<'_>,
+    connection: PeerConnection,
+    peer: &Arc<Peer>,
+    slots: &SessionSlots,
+    save: &SavePeer<'_>,
+) -> Result<(), Error> {
+    let channel = connection.channel;
+    if let Some(reason) = connection.decline {
+        side.report_peer(peer, PeerEvent::Declined(reason.clone()));
+        // Whether the message arrives does not matter: this peer's session is another one.
+        let _ = side.decline(channel, peer.fingerprint, reason);
+        return Ok(());
+    }
+    let completed = side.run(channel, peer, |session| {
+        session.pin_agreement(&connection.agreement);
+        session.acquire_slot(slots, &mut |ahead| {
+            side.report_peer(peer, PeerEvent::Queued { ahead });
+        })
+    })?;
+    match completed {
+        Some(completed) => save(peer, &completed),
+        None => Ok(()),
+    }
+}
