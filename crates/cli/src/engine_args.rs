@@ -3,8 +3,7 @@
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
-use veilpath_protocol::{Engine, PaillierOptions};
-use veilpath_session::HostKey;
+use veilpath::{Engine, HostKey, PaillierOptions};
 
 /// The engines on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
@@ -20,6 +19,7 @@ pub(crate) enum EngineName {
 
 /// The arguments of the engine paillier.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Engine paillier")]
 pub(crate) struct PaillierArgs {
     /// Bits of the Paillier key: 2048, 3072 or 4096 (512 and 1024 with --allow-weak-key) [default: 2048]
     #[arg(long, value_name = "BITS", value_parser = key_size)]
@@ -44,6 +44,7 @@ pub(crate) struct PaillierArgs {
 
 /// The argument of the side that holds the key.
 #[derive(Debug, Default, Args)]
+#[command(next_help_heading = "Engine paillier")]
 pub(crate) struct KeyArgs {
     /// The host's secret Paillier key, as `veilpath keygen` writes it [default: a new one for this run]
     #[arg(long, value_name = "FILE")]
@@ -51,7 +52,7 @@ pub(crate) struct KeyArgs {
 }
 
 /// A size of key.
-pub(crate) type KeyBits = veilpath_paillier::KeySize;
+pub(crate) type KeyBits = veilpath::KeySize;
 
 /// A size of key, from its bits.
 pub(crate) fn key_size(text: &str) -> Result<KeyBits, String> {

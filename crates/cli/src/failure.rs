@@ -5,10 +5,7 @@ use std::fmt;
 use std::io;
 use std::path::Path;
 use std::process::ExitCode;
-use veilpath::ReadError;
-use veilpath_metrics::MetricError;
-use veilpath_protocol::{ProtocolError, SpecError};
-use veilpath_session::SessionError;
+use veilpath::{ProtocolError, ReadError, SessionError};
 
 /// An error with the fault it belongs to.
 #[derive(Debug)]
@@ -111,41 +108,9 @@ impl From<ReadError> for Failure {
     }
 }
 
-impl From<MetricError> for Failure {
-    fn from(error: MetricError) -> Self {
-        Failure::Input(error.to_string())
-    }
-}
-
-impl From<veilpath_paillier::Error> for Failure {
-    fn from(error: veilpath_paillier::Error) -> Self {
-        Failure::Input(error.to_string())
-    }
-}
-
-impl From<SpecError> for Failure {
-    fn from(error: SpecError) -> Self {
-        Failure::Input(format!(
-            "{error}\n  encode both with the same settings, and the same version of veilpath"
-        ))
-    }
-}
-
 impl From<ProtocolError> for Failure {
     fn from(error: ProtocolError) -> Self {
-        let message = hints::protocol(&error);
-        match error {
-            ProtocolError::PeerMisbehaved(_)
-            | ProtocolError::KeyRefused(_)
-            | ProtocolError::CiphertextRefused(_) => Failure::Peer(message),
-            ProtocolError::Channel(_) => Failure::Network(message),
-            ProtocolError::Metric(_)
-            | ProtocolError::Unsupported(_)
-            | ProtocolError::Job(_)
-            | ProtocolError::DoesNotFit { .. }
-            | ProtocolError::NoRandomness
-            | ProtocolError::Internal(_) => Failure::Input(message),
-        }
+        veilpath::Error::from(error).into()
     }
 }
 
@@ -159,11 +124,11 @@ impl From<veilpath_evaluation::Error> for Failure {
     fn from(error: veilpath_evaluation::Error) -> Self {
         use veilpath_evaluation::Error;
         match error {
-            Error::Metric(error) => error.into(),
-            Error::Spec(error) => error.into(),
-            Error::Protocol(error) => error.into(),
-            Error::Session(error) => error.into(),
-            Error::Paillier(error) => error.into(),
+            Error::Metric(error) => veilpath::Error::from(error).into(),
+            Error::Spec(error) => veilpath::Error::from(error).into(),
+            Error::Protocol(error) => veilpath::Error::from(error).into(),
+            Error::Session(error) => veilpath::Error::from(error).into(),
+            Error::Paillier(error) => veilpath::Error::from(error).into(),
             Error::OtherSettings { .. } | Error::Record { .. } => Failure::input(format!(
                 "{error}\n  choose another folder, or remove this one"
             )),

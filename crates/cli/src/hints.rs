@@ -9,9 +9,9 @@ mod session;
 use veilpath::split::SplitError;
 use veilpath::synth::SynthError;
 use veilpath::{
-    Error, MetricField, MetricOptionsError, NoEffect, OtherFile, OutputConflict, PeersError,
+    Capability, Error, JobError, MetricField, MetricOptionsError, NoEffect, OtherFile,
+    OutputConflict, PeersError, ProtocolError, Unsupported,
 };
-use veilpath_protocol::{Capability, JobError, ProtocolError, Unsupported};
 
 /// The error's text with the flags it is about and what to do.
 pub(crate) fn explain(error: &Error) -> String {

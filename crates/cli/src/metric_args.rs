@@ -1,11 +1,9 @@
 //! The metric flags that every comparing command shares.
 
-use crate::failure::Failure;
 use crate::numbers::decimal;
 use clap::{Args, ValueEnum};
 use std::path::Path;
-use veilpath::{Costs, MetricOptions};
-use veilpath_metrics::{Alphabet, Distance, Grid, Metric};
+use veilpath::{Costs, Distance, Grid, MetricOptions};
 
 /// A metric's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -82,17 +80,6 @@ impl From<MetricName> for veilpath::MetricName {
             MetricName::SmithWaterman => Self::SmithWaterman,
             MetricName::ScanMatch => Self::ScanMatch,
         }
-    }
-}
-
-impl MetricArgs {
-    /// The metric for cohorts in this alphabet. `declared` is the grid that the cohort files name.
-    pub(crate) fn metric(
-        &self,
-        alphabet: &Alphabet,
-        declared: Option<Grid>,
-    ) -> Result<Metric, Failure> {
-        Ok(MetricOptions::from(self).metric(alphabet, declared)?)
     }
 }
 

@@ -9,8 +9,7 @@ use crate::messages;
 use clap::{Args, ValueEnum};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use veilpath::{Outcome, OutputFile};
-use veilpath_report::{csv, json, table};
+use veilpath::{Outcome, OutputFile, csv, json, table};
 
 /// Rows that a terminal shows.
 const PREVIEW_ROWS: usize = 20;

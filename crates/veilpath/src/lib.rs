@@ -41,12 +41,15 @@ pub use session::{
 
 pub use veilpath_encode::cohort_file::write as write_cohort;
 pub use veilpath_encode::{CohortNote, Input, RawCohort, ReadError};
-pub use veilpath_metrics::{Alphabet, Cohort, Distance, Entry, Grid, Metric, Notation};
-pub use veilpath_paillier::KeySize;
-pub use veilpath_protocol::{
-    Engine, MAX_PADDING, Outcome, PaillierOptions, PairRule, ResultFormatError, Reveal, RevealTo,
-    Role, Spec,
+pub use veilpath_metrics::{
+    Alphabet, Cohort, Distance, Entry, Grid, Metric, MetricError, Notation,
 };
+pub use veilpath_paillier::{Error as PaillierError, KeySize};
+pub use veilpath_protocol::{
+    Capability, Engine, JobError, MAX_PADDING, Outcome, PaillierOptions, PairRule, ProtocolError,
+    ResultFormatError, Reveal, RevealTo, Role, Spec, SpecError, Unsupported,
+};
+pub use veilpath_report::{csv, json, table, units};
 pub use veilpath_session::limits::MAX_PEERS;
 pub use veilpath_session::{
     AgreementSummary, CompletedSession, DeclineReason, FileProblem, Fingerprint, HostKey, Identity,

@@ -9,8 +9,8 @@ use crate::reveal_args::RevealArgs;
 use crate::{inputs, messages};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
+use veilpath::table;
 use veilpath::{MetricOptions, Notation, PairRule, PlanOptions};
-use veilpath_report::table;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,12 +42,6 @@ pub(crate) struct CompareArgs {
     #[arg(long, value_enum, value_name = "ENGINE", default_value = "plain")]
     engine: EngineName,
 
-    #[command(flatten)]
-    paillier: PaillierArgs,
-
-    #[command(flatten)]
-    key: KeyArgs,
-
     /// Which scanpaths to compare: same-stimulus (where both cohorts have stimuli) or all with all
     #[arg(long, value_enum, value_name = "RULE", default_value = "same-stimulus")]
     pairs: PairsName,
@@ -66,9 +60,15 @@ pub(crate) struct CompareArgs {
     #[command(flatten)]
     output: OutputArgs,
 
-    // Last, because its heading goes on to all that follows.
+    // Last, because their headings apply to everything that follows.
     #[command(flatten)]
     metric: MetricArgs,
+
+    #[command(flatten)]
+    paillier: PaillierArgs,
+
+    #[command(flatten)]
+    key: KeyArgs,
 }
 
 /// The pair rules on the command line.

@@ -7,7 +7,7 @@ use crate::output::OutputArgs;
 use crate::progress::Bar;
 use clap::Args;
 use veilpath::demo::{self, Demo};
-use veilpath_report::table;
+use veilpath::table;
 
 const EXAMPLES: &str = "\
 Examples:

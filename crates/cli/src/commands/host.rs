@@ -58,10 +58,10 @@ pub(crate) struct HostArgs {
     wait: u64,
 
     #[command(flatten)]
-    key: KeyArgs,
+    session: SessionArgs,
 
     #[command(flatten)]
-    session: SessionArgs,
+    key: KeyArgs,
 }
 
 /// Waits, compares and writes.

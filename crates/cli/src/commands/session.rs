@@ -30,9 +30,6 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_enum, value_name = "ENGINE", default_value_t)]
     engine: EngineName,
 
-    #[command(flatten)]
-    paillier: PaillierArgs,
-
     /// Which scanpaths to compare: same-stimulus (where both cohorts have stimuli) or all with all
     #[arg(long, value_enum, value_name = "RULE", default_value = "same-stimulus")]
     pairs: PairsName,
@@ -83,9 +80,12 @@ pub(crate) struct SessionArgs {
     #[command(flatten)]
     pub(crate) output: OutputArgs,
 
-    // Last, because its heading goes on to all that follows.
+    // Last, because their headings apply to everything that follows.
     #[command(flatten)]
     metric: MetricArgs,
+
+    #[command(flatten)]
+    paillier: PaillierArgs,
 }
 
 /// Who gets the results, on the command line.

@@ -1,6 +1,6 @@
 //! What to do about a session that failed.
 
-use veilpath_session::{DeclineReason, FileProblem, Limit, NetworkError, SessionError};
+use veilpath::{DeclineReason, FileProblem, Limit, NetworkError, SessionError};
 
 /// The error's text and what to do.
 pub(super) fn explain(error: &SessionError) -> String {

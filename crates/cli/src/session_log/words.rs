@@ -5,7 +5,7 @@ use crate::messages;
 use veilpath::{
     AgreementSummary, CompletedSession, Peer, PeerEvent, Reveal, RevealTo, SessionEvent,
 };
-use veilpath_report::{table, units};
+use veilpath::{table, units};
 
 /// A step that is not about one peer.
 pub(super) fn session(event: &SessionEvent) {

@@ -7,7 +7,7 @@ use crate::metric_args::MetricArgs;
 use crate::output::{Format, to_file_or_stdout};
 use crate::progress::{Unit, bar};
 use clap::Args;
-use veilpath::Alphabet;
+use veilpath::{Alphabet, MetricOptions};
 use veilpath_evaluation::leakage::{self, Options, STEPS};
 
 const EXAMPLES: &str = "\
@@ -70,7 +70,7 @@ pub(crate) fn run(args: &LeakageArgs) -> Result<(), Failure> {
     let alphabet = Alphabet::letters(args.letters.into())
         .map_err(|error| Failure::input(format!("--letters: {}", error.problem)))?;
     let options = Options {
-        metric: args.metric.metric(&alphabet, None)?,
+        metric: MetricOptions::from(&args.metric).metric(&alphabet, None)?,
         alphabet,
         length: args.length.into(),
         rounds: args.rounds.into(),

@@ -5,6 +5,7 @@ use crate::engine_args::{EngineName, PaillierArgs};
 use crate::failure::Failure;
 use crate::metric_args::MetricArgs;
 use clap::{Args, ValueEnum};
+use veilpath::MetricOptions;
 use veilpath_evaluation::cell::{self, Options, Scoring};
 
 const EXAMPLES: &str = "\
@@ -73,7 +74,7 @@ pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
     let report = cell::run(&Options {
         engine: EngineName::from(args.engine).with(&args.paillier)?,
         scoring: Scoring {
-            metric: args.metric.metric(&alphabet, None)?,
+            metric: MetricOptions::from(&args.metric).metric(&alphabet, None)?,
             alphabet,
         },
         seconds: args.seconds,
