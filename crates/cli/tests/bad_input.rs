@@ -46,11 +46,11 @@ fn cohort_files() {
         ),
         (
             "{\n\"spec\": {\"engine\":\"garbled\"},\n\"results\": [\n]}\n",
-            vec!["a.csv", "this is a result file (JSON), not a cohort"],
+            vec!["a.csv", "this is a result file, not a cohort"],
         ),
         (
             "a,b,stimulus,score,similarity\nP,Q,cows,3,0.5\n",
-            vec!["a.csv", "this is a result file (CSV), not a cohort"],
+            vec!["a.csv", "this is a result file, not a cohort"],
         ),
         (
             "26fd-99d2-0a47-26fd-99d2-0a47-26fd-99d2-0a47-26fd-99d2-0a47-26fd-99d2-0a47-26fd\n",
@@ -227,10 +227,10 @@ fn flags_that_make_no_sense() {
             "unit, index",
         ),
         ("--metric needleman-wunsch --threshold 2", "scanmatch"),
-        ("--threshold 0.5", "belongs to --metric scanmatch"),
+        ("--threshold 0.5", "for --metric scanmatch"),
         (
             "--metric smith-waterman --threshold 2",
-            "belongs to --metric scanmatch",
+            "for --metric scanmatch",
         ),
         (
             "--metric needleman-wunsch --gap 1,5",
@@ -246,7 +246,7 @@ fn flags_that_make_no_sense() {
         ),
         ("--metric smith-waterman --mismatch -1", "positive"),
         ("--metric scanmatch", "--grid"),
-        ("--metric scanmatch --grid 7x7", "for them: number 2 (Q)\n"),
+        ("--metric scanmatch --grid 7x7", "for them: number 2"),
         (
             "--metric scanmatch --grid 7x7 --gap 3",
             "half the threshold",

@@ -11,12 +11,12 @@
 //!
 //! Where semicolons or tabs separate the columns, numbers may have decimal commas.
 //!
-//! | shape | coordinates, separated by blanks |
+//! | shape | coordinates, separated by spaces |
 //! |---|---|
 //! | `rectangle` | left top right bottom (two opposite corners, in any order) |
 //! | `polygon` | x y of three or more corners, in order around the area |
 //!
-//! Coordinates are in the units of the gaze file. An area with a stimulus counts for that stimulus alone, one without for
+//! Coordinates are in the units of the gaze file. An area with a stimulus counts only for that stimulus, one without for
 //! all. Several rows may share a name, on one stimulus (an area in pieces) or on several (the same thing in other
 //! pictures): letters go by name, in the order in which the names first appear in the file.
 //!
@@ -216,8 +216,8 @@ type Draw = fn(&[f64]) -> Option<Outline>;
 
 /// The shape that the numbers of a field give, or how many there are.
 ///
-/// Where the comma does not separate columns, it may be a decimal comma (`20,5 30 40 50`) or stand between two numbers
-/// (`0,0 60,0 60,60`). What makes a shape counts, and where both do, nobody can tell.
+/// Where the comma does not separate columns, it may be a decimal comma (`20,5 30 40 50`) or separate two numbers
+/// (`0,0 60,0 60,60`). The reading that makes a shape is taken; where both do, it is an error.
 fn drawn(row: &Row<'_>, column: usize, draw: Draw) -> Result<Result<Outline, usize>, ReadError> {
     const BLANKS: [char; 3] = [' ', '\t', ';'];
     let text = row.text(column);
@@ -243,8 +243,8 @@ fn drawn(row: &Row<'_>, column: usize, draw: Draw) -> Result<Result<Outline, usi
     };
     match (draw(&decimal), as_pairs) {
         (Some(_), Some(_)) => Err(row
-            .error(column, "the commas may be decimal commas or stand between x and y")
-            .with_remedy("write numbers with decimal points and blanks between them, as in \"100 50.5 300 200\"")),
+            .error(column, "the commas may be decimal commas or separate x and y")
+            .with_remedy("write numbers with decimal points and spaces between them, as in \"100 50.5 300 200\"")),
         (one, other) => Ok(one.or(other).ok_or(decimal.len())),
     }
 }
@@ -259,7 +259,7 @@ fn numbers<'t>(
         .map(|word| match parse_number(word, true) {
             Some(number) if number.is_finite() => Ok(number),
             _ => Err(row
-                .error(column, "expected numbers separated by blanks")
+                .error(column, "expected numbers separated by spaces")
                 .with_remedy("numbers have a decimal point, as in \"100 50.5 300 200\"")),
         })
         .collect()

@@ -13,21 +13,21 @@
 //! ```
 //! Under the first line every comment is a setting, `# name: value`. An empty last field is an empty scanpath. The column
 //! `stimulus` is there when any scanpath has one. Ids with a comma, a quote or a `#` at their start are quoted; line
-//! breaks and other control characters in them become blanks, because every row is one line.
+//! breaks and other control characters in them become spaces, because every row is one line.
 //!
 //! # What is read
-//! | form | how it is told apart |
+//! | form | how it is recognised |
 //! |---|---|
 //! | a table with a column `scanpath` and, in any order, `participant` and `stimulus` (comma, semicolon or tab) | by its header |
 //! | OGAMA and ScanGraph text: `#` comments, then `participant<TAB>letters` | by the tab in its first line; a header with a column `Scanpath string` is understood; `#` within letters (no area was hit) is left out |
 //! | one string per line; participants are numbered from 1 | neither header, tab, comma nor semicolon |
 //!
 //! In the last form a blank line is skipped, with a note: an empty scanpath needs a participant. Settings count under the
-//! line `# veilpath cohort 1` alone, so that the comments of other programs are not mistaken for them.
+//! line `# veilpath cohort 1` only, so that the comments of other programs are not mistaken for them.
 //!
 //! # The alphabet
 //! What the caller says, else what the settings say, else the cells of the grid that they name, else a guess that is
-//! reported: digits and blanks are cell numbers, strings of pairs such as `aAbC` are ScanMatch's double letters, all else
+//! reported: digits and spaces are cell numbers, strings of pairs such as `aAbC` are ScanMatch's double letters, all else
 //! is `A…Z a…z`.
 
 mod note;
@@ -75,10 +75,10 @@ const VERSION: u32 = 1;
 const ALPHABET: &str = "alphabet";
 const NOTE: &str = "note";
 
-/// Text without line breaks and other control characters, and without blanks around it.
+/// Text without line breaks and other control characters, and without spaces around it.
 fn one_line(text: &str) -> String {
-    let blanks = text.replace(char::is_control, " ");
-    blanks.trim().to_string()
+    let spaces = text.replace(char::is_control, " ");
+    spaces.trim().to_string()
 }
 
 /// An id as a field of a table.

@@ -1,6 +1,6 @@
 //! What readers find becomes a cohort.
 //!
-//! Recordings are told apart by participant and stimulus within a file; they may come one after the other or interleaved,
+//! Recordings are distinguished by participant and stimulus within a file; they may come one after the other or interleaved,
 //! and leave in the order in which they first appeared. One that has no usable row stays as an empty scanpath: that
 //! somebody's data were lost is a fact about the cohort.
 //!
@@ -227,7 +227,7 @@ impl Collector {
             Kind::Fixations => Path::Fixations(FixationPath::new()),
             Kind::Gaze { .. } if self.options.bin_ms.is_some() => {
                 return Err(self
-                    .error("temporal binning repeats the letters of fixations, and this file holds raw gaze")
+                    .error("temporal binning repeats the letters of fixations, and this file has raw gaze")
                     .with_remedy("leave the bin out: raw gaze keeps its durations through the minimum dwell; or export fixations"));
             }
             Kind::Gaze { rate_hz } => Path::Gaze(RunEncoder::new(self.options.runs, rate_hz)),

@@ -132,7 +132,7 @@ fn certain_mistake(head: &Head) -> Option<Explanation> {
     let start = head.start.as_slice();
     let extension = head.extension();
     if start.starts_with(b"PK\x03\x04") {
-        // The names in the archive tell, whatever the file is called.
+        // The names in the archive decide, whatever the file is called.
         let has = |name: &str| head.lines.iter().any(|line| line.contains(name));
         return if matches!(extension.as_str(), "xlsx" | "xlsm" | "ods")
             || has("xl/")
@@ -229,7 +229,7 @@ fn is_cohort(head: &Head) -> bool {
     has("participant") && has("scanpath")
 }
 
-/// Tables of BIDS that stand beside recordings, by the end of their names.
+/// Tables of BIDS that accompany recordings, by the end of their names.
 const BIDS_TABLES: &[(&str, &str)] = &[
     ("participants", "the list of participants"),
     ("scans", "the list of recordings"),
@@ -258,7 +258,7 @@ fn bids_table(name: &str) -> Option<(&'static str, &'static str)> {
 
 fn not_gaze(about: &str) -> Explanation {
     (
-        format!("this file of a BIDS dataset holds {about}, no gaze"),
+        format!("this file of a BIDS dataset contains {about}, not gaze"),
         "give the eye tracking recordings: the files that end in _recording-eye1_physio.tsv.gz or the like".to_string(),
     )
 }
@@ -271,7 +271,7 @@ fn empty_or_json(head: &Head) -> Option<Explanation> {
     if head.is_blank() && !head.binary {
         return Some((
             "the file is empty".to_string(),
-            "export or copy it again; published datasets often hold empty placeholders whose content is fetched separately".to_string(),
+            "export or copy it again; published datasets often contain empty placeholders whose content is fetched separately".to_string(),
         ));
     }
     if head.extension() != "json" && !head.first_line().starts_with(['{', '[']) {
@@ -298,7 +298,7 @@ fn empty_or_json(head: &Head) -> Option<Explanation> {
         return Some(not_gaze("a description of other files"));
     }
     Some((
-        "this JSON file holds no scanpaths of a known form".to_string(),
+        "this JSON file has no scanpaths in a known form".to_string(),
         "expected {image: {\"subject\": …, \"image_width\": …, \"image_height\": …, \"X\": […], \"Y\": […], \"T\": […]}}; a description of a dataset does not do, and other JSON is best converted to a table with the columns participant, stimulus, x, y and duration".to_string(),
     ))
 }
@@ -324,7 +324,7 @@ fn table(head: &Head) -> Option<Explanation> {
         let sign = ['|', ':'].into_iter().find(|sign| separates(*sign))?;
         return Some((
             format!("this is a table whose columns are separated by {sign}"),
-            "expected are tabs, semicolons, commas or blanks between the columns; write the table with one of these"
+            "expected are tabs, semicolons, commas or spaces between the columns; write the table with one of these"
                 .to_string(),
         ));
     }
@@ -373,7 +373,7 @@ fn unknown(head: &Head) -> Explanation {
         (true, "idf") => "this is a recording in SMI's binary form (IDF)",
         (true, "mat") => "this is an old or unusual MATLAB file",
         (true, _) => "this is a binary file of no known format",
-        (false, _) => "this text is no table and no export of an eye tracker that is known here",
+        (false, _) => "this text is neither a table nor a known export of an eye tracker",
     };
     let remedy = match (head.binary, head.extension().as_str()) {
         (true, "edf") => EYELINK_REMEDY.to_string(),

@@ -92,7 +92,7 @@ fn encode_with(
             counter: &counter,
             progress,
             calls: 0,
-            told: 0,
+            reported: 0,
         };
         format.read(input, read, &mut sink)?;
         progress(counter.load(Ordering::Relaxed));
@@ -166,7 +166,7 @@ struct Reporting<'a> {
     counter: &'a AtomicU64,
     progress: &'a dyn Fn(u64),
     calls: u32,
-    told: u64,
+    reported: u64,
 }
 
 impl Reporting<'_> {
@@ -177,8 +177,8 @@ impl Reporting<'_> {
             return;
         }
         let consumed = self.counter.load(Ordering::Relaxed);
-        if consumed - self.told.min(consumed) >= 1 << 20 {
-            self.told = consumed;
+        if consumed - self.reported.min(consumed) >= 1 << 20 {
+            self.reported = consumed;
             (self.progress)(consumed);
         }
     }

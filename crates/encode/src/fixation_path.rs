@@ -2,10 +2,10 @@
 //!
 //! Trackers write fixations one after the other, but tables get sorted by areas, by durations or at random. Where rows say
 //! when their fixations start, the fixations of a recording are put into the order of their starts; equal starts stay as
-//! they stand, and a row without a start stays behind the row before it.
+//! they are, and a row without a start stays behind the row before it.
 //!
 //! Two trials under one name, each with a clock of its own, must not be mixed: that would invent eye movements. They
-//! betray themselves, for nobody fixates two places at once. So where a fixation would start in the first half of the one
+//! are recognisable, because nobody fixates two places at once. So where a fixation would start in the first half of the one
 //! before it, all stay in the order of their rows.
 //!
 //! Memory is the scanpath's, and 24 bytes more for each fixation with a start.
@@ -16,7 +16,7 @@ use crate::Dropped;
 #[derive(Debug)]
 pub(crate) struct FixationPath {
     letters: Vec<u16>,
-    /// What stands in `letters`, fixation by fixation; empty as long as no row tells its start.
+    /// What is in `letters`, fixation by fixation; empty as long as no row has a start.
     blocks: Vec<Block>,
     rows: u64,
     /// The start of the row before.
@@ -31,12 +31,12 @@ pub(crate) struct Row {
     number: u64,
     /// Its own start, or that of the row before; −∞ where there is none.
     start_ms: f64,
-    told: bool,
+    has_start: bool,
     pub(crate) duration_ms: Option<f64>,
     pub(crate) placed: Result<u16, Dropped>,
 }
 
-/// The letters of a fixation, and of those behind it that do not tell their start.
+/// The letters of a fixation, and of those behind it that have no start.
 #[derive(Clone, Copy, Debug)]
 struct Block {
     start_ms: f64,
@@ -49,19 +49,19 @@ struct Block {
 /// How the rows of a recording stood.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum RowOrder {
-    /// In the order of time, or nobody knows.
+    /// In the order of time, or without times.
     Kept,
     /// In another one, and were sorted.
     Sorted,
     /// In another one, which is left as it is because the fixations would overlap.
-    ClockStartsAnew,
+    ClockRestarts,
 }
 
 impl Row {
     #[allow(clippy::cast_possible_truncation)] // coarse on purpose
     fn coarse_duration(&self) -> f32 {
         match self.duration_ms {
-            Some(duration) if self.told => duration as f32,
+            Some(duration) if self.has_start => duration as f32,
             _ => 0.0,
         }
     }
@@ -115,7 +115,7 @@ impl FixationPath {
         Row {
             number: self.rows,
             start_ms: self.latest,
-            told: start_ms.is_some(),
+            has_start: start_ms.is_some(),
             duration_ms,
             placed,
         }
@@ -141,7 +141,9 @@ impl FixationPath {
                 self.blocks.push(Block::new(f64::NEG_INFINITY, 0, untold));
             }
             match self.blocks.last_mut() {
-                Some(last) if !row.told && last.start_ms == row.start_ms => last.extend(repeats),
+                Some(last) if !row.has_start && last.start_ms == row.start_ms => {
+                    last.extend(repeats)
+                }
                 _ => self.blocks.push(Block {
                     duration_ms: row.coarse_duration(),
                     ..Block::new(row.start_ms, row.number, repeats)
@@ -153,7 +155,7 @@ impl FixationPath {
 
     /// The letters in the order of time.
     pub(crate) fn finish(self) -> (Vec<u16>, RowOrder) {
-        // One that was held back for a while stands behind others that came later.
+        // One that was held back is behind others that came later.
         let by_row = self.blocks.is_sorted_by_key(|block| block.row);
         let in_time = |pair: &[Block]| pair[0].start_ms <= pair[1].start_ms;
         if by_row && self.blocks.windows(2).all(in_time) {
@@ -174,7 +176,7 @@ impl FixationPath {
             pair[1].0.start_ms < before.start_ms + f64::from(before.duration_ms) / 2.0
         });
         let (pieces, order) = if overlap {
-            (in_order_of_rows, RowOrder::ClockStartsAnew)
+            (in_order_of_rows, RowOrder::ClockRestarts)
         } else {
             (pieces, RowOrder::Sorted)
         };
@@ -228,7 +230,7 @@ mod tests {
             (
                 vec![at(0.0), at(150.0), at(10.0), at(160.0)],
                 vec![0, 1, 2, 3],
-                RowOrder::ClockStartsAnew,
+                RowOrder::ClockRestarts,
             ),
         ] {
             assert_eq!(order_of(&rows), (letters, order), "{rows:?}");
@@ -255,7 +257,7 @@ mod tests {
         assert_eq!(held(&[0.0, 150.0, 300.0]).0, [1, 2]);
         assert_eq!(held(&[300.0, 150.0, 0.0]), (vec![1, 0], RowOrder::Sorted));
         // Rows that must stay as they are stay so around the one that is left out.
-        let anew = held(&[20.0, 150.0, 10.0, 160.0]);
-        assert_eq!(anew, (vec![0, 1, 3], RowOrder::ClockStartsAnew));
+        let restarted = held(&[20.0, 150.0, 10.0, 160.0]);
+        assert_eq!(restarted, (vec![0, 1, 3], RowOrder::ClockRestarts));
     }
 }

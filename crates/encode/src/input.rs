@@ -24,7 +24,7 @@ const MAX_TEXT_BYTES: u64 = 1 << 30;
 
 type Decoded = BufReader<DecodeReaderBytes<Box<dyn Read + Send>, Vec<u8>>>;
 
-/// An opened file: UTF-8 text without byte order mark (single lines may still hold bytes of an old code page).
+/// An opened file: UTF-8 text without byte order mark (single lines may still contain bytes of an old code page).
 pub struct Input {
     name: String,
     path: Option<PathBuf>,
@@ -34,7 +34,7 @@ pub struct Input {
 }
 
 impl Input {
-    /// Opens a file. A name that ends in `.gz` is not needed for gzip: its first bytes tell.
+    /// Opens a file. A name that ends in `.gz` is not needed for gzip: its first bytes decide.
     pub fn open(path: &Path) -> Result<Self, ReadError> {
         Self::open_counting(path, Arc::default())
     }
@@ -179,7 +179,7 @@ impl Input {
 
     /// The content line by line.
     pub fn into_lines(self) -> Lines {
-        // Files of old Macintosh programs end their lines with a carriage return alone.
+        // Files of old Macintosh programs end their lines with only a carriage return.
         let line_end = if self.head.contains(&b'\r') && !self.head.contains(&b'\n') {
             b'\r'
         } else {
@@ -204,7 +204,7 @@ pub struct Head {
     pub binary: bool,
     /// Whether the file has no more than this.
     pub is_whole: bool,
-    /// The very first bytes (after decompression), for formats that are told by a magic number.
+    /// The very first bytes (after decompression), for formats that are recognised by a magic number.
     pub start: Vec<u8>,
     /// The first lines, without line ends; a cut last line is left out.
     pub lines: Vec<String>,
@@ -267,7 +267,7 @@ impl Lines {
 
     /// The next line without its end, or `None` at the end of the file.
     ///
-    /// Not an `Iterator`: the line lives in a buffer that the next call fills anew.
+    /// Not an `Iterator`: the line lives in a buffer that the next call overwrites.
     pub fn next_line(&mut self) -> Result<Option<Cow<'_, str>>, ReadError> {
         self.buffer.clear();
         let read = (&mut self.reader)

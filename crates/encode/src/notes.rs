@@ -340,7 +340,7 @@ impl OddTimes {
         match order {
             RowOrder::Kept => {}
             RowOrder::Sorted => self.sorted += 1,
-            RowOrder::ClockStartsAnew => self.overlapping += 1,
+            RowOrder::ClockRestarts => self.overlapping += 1,
         }
     }
 

@@ -25,9 +25,9 @@ pub struct ReadOptions {
     pub rows: RowChoice,
     /// Which events of a table whose rows have labels; `None` for fixations.
     pub events: Option<EventChoice>,
-    /// A name for the participant of files that hold one and do not name it.
+    /// A name for the participant of files that have one and do not name it.
     pub participant: Option<String>,
-    /// A name for the stimulus of files that hold one and do not name it.
+    /// A name for the stimulus of files that have one and do not name it.
     pub stimulus: Option<String>,
     /// How to find participant and stimulus in file names.
     pub name_template: Option<NameTemplate>,
@@ -93,7 +93,7 @@ impl TimeUnit {
         }
     }
 
-    /// The unit that an abbreviation or a word stands for.
+    /// The unit of an abbreviation or a word.
     pub fn parse(text: &str) -> Option<Self> {
         match text.trim().to_lowercase().as_str() {
             "s" | "sec" | "secs" | "second" | "seconds" => Some(TimeUnit::Seconds),
@@ -156,7 +156,7 @@ pub enum EventChoice {
 }
 
 /// A file name pattern such as `video{stimulus}_p{participant}`: the two words in braces match any text, `{}` text that
-/// does not matter, and all else must be as it stands. Extensions do not take part.
+/// does not matter, and everything else is literal. Extensions are ignored.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NameTemplate {
     parts: Vec<Part>,
@@ -197,7 +197,7 @@ impl NameTemplate {
                 "" => Part::Any,
                 _ => {
                     return Err(
-                        "a pattern may hold {participant}, {stimulus} and {}, nothing else in braces"
+                        "a pattern may contain {participant}, {stimulus} and {}, nothing else in braces"
                             .into(),
                     );
                 }

@@ -54,7 +54,7 @@ impl Rows {
         Self::with_names(lines, columns.names, delimiter)
     }
 
-    /// A table whose column names stand in no header line: the rows begin with the next line of `lines`.
+    /// A table without a header line, with the given column names: the rows begin with the next line of `lines`.
     pub fn with_names(lines: Lines, names: Vec<String>, delimiter: u8) -> Self {
         let columns = Columns {
             file: lines.name().to_string(),
@@ -149,7 +149,7 @@ impl Columns {
     }
 
     /// The column with one of these names, the first name that occurs. Upper and lower case, a unit in brackets behind
-    /// the name and blanks around it do not count.
+    /// the name and spaces around it do not count.
     pub fn find(&self, names: &[&str]) -> Option<usize> {
         names.iter().find_map(|wanted| {
             self.names
@@ -170,7 +170,7 @@ impl Columns {
         })
     }
 
-    /// An error at the header, or at the whole file where the names stand elsewhere.
+    /// An error at the header, or at the whole file where the names are elsewhere.
     pub fn error(&self, problem: impl Into<String>) -> ReadError {
         ReadError::new(&self.file, problem).at_line(self.line)
     }
@@ -183,7 +183,7 @@ impl Columns {
             .iter()
             .any(|name| parse_number(name, true).is_some())
         {
-            return "the first row holds numbers, so the line with the columns' names seems to be missing".into();
+            return "the first row contains numbers, so the line with the columns' names seems to be missing".into();
         }
         let listed: Vec<&str> = self.names.iter().take(12).map(String::as_str).collect();
         let more = match self.names.len().saturating_sub(listed.len()) {
@@ -207,7 +207,7 @@ impl<'a> Row<'a> {
         self.rows.lines.number()
     }
 
-    /// A field's text without blanks around it; empty where the row is shorter.
+    /// A field's text without spaces around it; empty where the row is shorter.
     pub fn text(&self, column: usize) -> &'a str {
         self.rows
             .fields
@@ -280,10 +280,10 @@ impl<'a> Row<'a> {
     }
 }
 
-/// The delimiter of a header line; a comma where there is none at all. A blank stands for any run of blanks.
+/// The delimiter of a header line; a comma where there is none at all. A space means any run of spaces.
 pub fn guess_delimiter(header: &str) -> u8 {
     let header = header.trim().as_bytes();
-    // Tabs first: a comma inside a tab-separated header is part of a name, and so is a blank nearly everywhere.
+    // Tabs first: a comma inside a tab-separated header is part of a name, and so is a space nearly everywhere.
     [b'\t', b';', b',', b' ']
         .into_iter()
         .find(|delimiter| header.contains(delimiter))
@@ -332,13 +332,13 @@ fn bare_name(name: &str) -> &str {
 fn split(line: &str, delimiter: u8, text: &mut String, fields: &mut Vec<Range<usize>>) -> bool {
     text.clear();
     fields.clear();
-    // A run of blanks is one delimiter.
-    let blanks = delimiter == b' ';
-    let line = if blanks { line.trim() } else { line };
+    // A run of spaces is one delimiter.
+    let spaces = delimiter == b' ';
+    let line = if spaces { line.trim() } else { line };
     if !line.contains('"') {
         text.push_str(line);
         let mut start = 0;
-        if blanks {
+        if spaces {
             for field in line.split_ascii_whitespace() {
                 let length = field.len();
                 start += line[start..].find(field).unwrap_or(0);
@@ -367,7 +367,7 @@ fn split(line: &str, delimiter: u8, text: &mut String, fields: &mut Vec<Range<us
                 };
                 text.push_str(&quoted[..end]);
                 quoted = &quoted[end + 1..];
-                // A doubled quote stands for one.
+                // A doubled quote means one.
                 match quoted.strip_prefix('"') {
                     Some(after) => {
                         text.push('"');
@@ -382,7 +382,7 @@ fn split(line: &str, delimiter: u8, text: &mut String, fields: &mut Vec<Range<us
         text.push_str(&rest[..end.unwrap_or(rest.len())]);
         fields.push(start..text.len());
         match end {
-            Some(end) if blanks => rest = rest[end..].trim_start(),
+            Some(end) if spaces => rest = rest[end..].trim_start(),
             Some(end) => rest = &rest[end + 1..],
             None => return true,
         }

@@ -17,7 +17,7 @@
 //!   longer gap ends the run at the last good sample. A point that is seen outside the stimulus or in no area is not
 //!   lost: the eye was elsewhere, and the run ends.
 //! - **Neighbours that become equal** when a short run between them is removed are one run with the sum of their
-//!   durations, before it is downsized: in the paper's words, the letters then stand next to each other. The same goes
+//!   durations, before it is downsized: in the paper's words, the letters are then next to each other. The same goes
 //!   for the two sides of a long gap. So "at most three" is true of the result. Without merging, each run is downsized by
 //!   itself.
 //! - **Time that goes backwards** (a clock was reset, recordings were joined) ends the run like a long gap; it is counted
@@ -37,7 +37,7 @@ use crate::{Downsize, RunOptions, RunsBy};
 pub(crate) enum Gaze {
     /// At a letter.
     At(u16),
-    /// Nobody knows.
+    /// Unknown.
     Lost,
     /// Seen, but outside the stimulus or in no area.
     Elsewhere,

@@ -89,7 +89,7 @@ pub enum RunsBy {
     /// By timestamps where there are any, else by the number of samples over the rate.
     #[default]
     Time,
-    /// By the number of samples alone; the minimum dwell is a whole number of samples.
+    /// Only by the number of samples; the minimum dwell is a whole number of samples.
     Count,
 }
 
@@ -135,7 +135,7 @@ impl EncodeOptions {
         if let Placing::AoiColumn { names: Some(names) } = &self.placing {
             if names.is_empty() || names.iter().any(|name| name.trim().is_empty()) {
                 return refuse(
-                    "the list of areas is empty or holds an empty name",
+                    "the list of areas is empty or contains an empty name",
                     "name every area, or leave the list out to take all names that occur",
                     EncodeField::AoiColumn,
                 );

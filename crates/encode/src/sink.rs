@@ -1,7 +1,7 @@
 //! What a reader hands over: points in the file's own coordinates, recording by recording.
 //!
 //! A reader knows its format and nothing of grids and letters; what follows knows nothing of formats. Every row of a file
-//! that is not a header, comment or blank is reported exactly once, as a fixation, a sample or a drop, so that
+//! that is not a header, comment or blank line is reported exactly once, as a fixation, a sample or a drop, so that
 //! `read = used + dropped` always holds in the summary.
 
 use crate::{EncodeField, ReadError};

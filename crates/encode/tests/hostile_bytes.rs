@@ -158,7 +158,7 @@ impl Sink for Counter {
     }
 }
 
-/// One way to spoil a file. The first rounds leave it whole and cut it ever shorter, the rest is chance.
+/// One way to damage a file. The first rounds leave it whole and cut it ever shorter, the rest is chance.
 fn damage(bytes: &[u8], round: usize, rounds: usize, random: &mut Random) -> Vec<u8> {
     let mut bytes = bytes.to_vec();
     if round == 0 || bytes.is_empty() {

@@ -3,17 +3,25 @@
 use veilpath::ReadError;
 use veilpath::encode::EncodeField;
 
-/// The error's text with the flags that its remedy is about.
+/// The error's text with the flags that its remedy is about, and how they are written.
 pub(crate) fn read_error(error: &ReadError) -> String {
-    with_flags(&error.to_string(), &error.fields)
+    in_brackets(&error.to_string(), &error.fields, example)
 }
 
-/// A text with the flags that it is about.
+/// A note's text with the flags that it is about.
 pub(crate) fn with_flags(text: &str, fields: &[EncodeField]) -> String {
+    in_brackets(text, fields, flag)
+}
+
+fn in_brackets(
+    text: &str,
+    fields: &[EncodeField],
+    name: fn(EncodeField) -> &'static str,
+) -> String {
     if fields.is_empty() {
         return text.to_string();
     }
-    let flags: Vec<&str> = fields.iter().map(|field| example(*field)).collect();
+    let flags: Vec<&str> = fields.iter().map(|field| name(*field)).collect();
     format!("{text} ({})", flags.join(", "))
 }
 

@@ -1,4 +1,4 @@
-//! Reading cohort files, whoever wrote them.
+//! Reading cohort files of Veilpath and of other programs.
 
 use super::raw::{RawCohort, RawRow};
 use super::{ALPHABET, CohortNote, MAGIC, NOTE, VERSION};
@@ -59,7 +59,7 @@ impl RawCohort {
 
 const EXPECTED: &str = "expected a table with the header participant,stimulus,scanpath (stimulus may be left out), or lines of a participant, a tab and letters, or one string of letters per line";
 
-/// What stands before the scanpaths.
+/// What comes before the scanpaths.
 #[derive(Default)]
 struct Preamble {
     is_ours: bool,
@@ -100,7 +100,7 @@ impl Preamble {
                     )
                 })?;
             } else {
-                // With its blanks: a tab at the end stands before an empty scanpath.
+                // With its spaces: a tab at the end comes before an empty scanpath.
                 return Ok(Some(whole));
             }
         }
@@ -231,7 +231,7 @@ fn table(
                     row.len().min(columns.names().len()).saturating_sub(1),
                     problem,
                 )
-                .with_remedy("complete the row; an id with a comma in it must stand in quotes"));
+                .with_remedy("complete the row; an id with a comma in it must be in quotes"));
         }
         all.push(RawRow {
             line: row.line(),
@@ -272,7 +272,7 @@ fn tabbed(
                 return Err(lines
                     .error("this line has no tab between participant and letters")
                     .with_remedy(
-                        "every line holds a participant, a tab and letters; comments start with #",
+                        "every line has a participant, a tab and letters; comments start with #",
                     ));
             };
             ignored = ignored.max(fields.count());

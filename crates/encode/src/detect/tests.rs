@@ -126,7 +126,7 @@ fn common_mistakes_are_named_and_answered() {
             "a.csv",
             b"subject|x|y\np|1|2\np|3|4\n",
             "separated by |",
-            "tabs, semicolons, commas or blanks",
+            "tabs, semicolons, commas or spaces",
         ),
         (
             "a.csv",

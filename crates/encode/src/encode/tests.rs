@@ -75,8 +75,8 @@ fn encode(
         screen,
         ..ReadOptions::default()
     };
-    let told = RefCell::new(Vec::new());
-    let progress = |bytes| told.borrow_mut().push(bytes);
+    let reported = RefCell::new(Vec::new());
+    let progress = |bytes| reported.borrow_mut().push(bytes);
     encode_with(
         (TEST_FORMATS, &|head| {
             TEST_FORMATS
@@ -90,14 +90,14 @@ fn encode(
         &EncodeOptions::default(),
         &progress,
     )
-    .map(|encoded| (encoded, told.into_inner()))
+    .map(|encoded| (encoded, reported.into_inner()))
 }
 
 const SCREEN: Option<(f64, f64)> = Some((700.0, 700.0));
 
 #[test]
 fn files_become_one_cohort() {
-    let (encoded, told) = encode(
+    let (encoded, reported) = encode(
         &[("p1.csv", "x,y\n0,0\n699,0\n"), ("p2.csv", "x,y\n0,699\n")],
         None,
         SCREEN,
@@ -120,18 +120,18 @@ fn files_become_one_cohort() {
     );
     assert_eq!((summary.format.as_str(), summary.rows_used), ("points", 3));
     assert!(summary.files[1].file.ends_with("p2.csv"));
-    assert_eq!(told, [14, 24]);
+    assert_eq!(reported, [14, 24]);
 }
 
 #[test]
-fn progress_is_told_in_steps_and_counts_every_byte() {
+fn progress_is_reported_in_steps_and_counts_every_byte() {
     let text = format!("x,y\n{}", "1,1\n".repeat(1_000_000));
-    let (_, told) = encode(&[("p.csv", &text)], None, SCREEN).unwrap();
+    let (_, reported) = encode(&[("p.csv", &text)], None, SCREEN).unwrap();
     assert!(
-        told.is_sorted() && (3..=5).contains(&told.len()),
-        "{told:?}"
+        reported.is_sorted() && (3..=5).contains(&reported.len()),
+        "{reported:?}"
     );
-    assert_eq!(told.last(), Some(&(text.len() as u64)));
+    assert_eq!(reported.last(), Some(&(text.len() as u64)));
 }
 
 #[test]

@@ -1,7 +1,7 @@
 //! Gaze in ARFF files, as 360em and GazeCom have it: `%@METADATA name value`, `@ATTRIBUTE name type`, `@DATA`, rows.
 //!
 //! `time` is in microseconds; `x` and `y` are pixels of `width_px` × `height_px` (of the equirectangular video for 360em)
-//! with the origin at the top left; `confidence` 0 marks a lost sample. All other attributes are left alone.
+//! with the origin at the top left; `confidence` 0 marks a lost sample. All other attributes are ignored.
 
 use super::{Accepts, Format, has_only, names_of, oriented};
 use crate::{
@@ -98,7 +98,7 @@ impl Format for ArffGaze {
     }
 }
 
-/// What stands before the rows.
+/// What comes before the rows.
 #[derive(Default)]
 struct Preamble {
     attributes: Vec<String>,
@@ -200,7 +200,7 @@ fn directive(line: &str) -> Option<(Directive, &str)> {
     .map(|(_, directive)| (directive, rest.trim()))
 }
 
-/// The name of an attribute, which may stand in single or double quotes.
+/// The name of an attribute, which may be in single or double quotes.
 fn attribute_name(rest: &str) -> Option<&str> {
     let name = match rest.chars().next()? {
         quote @ ('\'' | '"') => rest[1..].split_once(quote)?.0,

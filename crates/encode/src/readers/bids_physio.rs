@@ -1,8 +1,8 @@
 //! BIDS eye tracking (BEP020): gaze samples in `*_physio.tsv.gz` without a header line, described by JSON files.
 //!
-//! Column names, units and the rate stand in the sidecar of the same name, the screen in the `*_events.json` of the run;
+//! Column names, units and the rate are in the sidecar of the same name, the screen in the `*_events.json` of the run;
 //! both may lie in a folder above and apply to many files. `*_eyetrack.tsv` of older drafts is read as well; it may have
-//! a header line and hold both eyes.
+//! a header line and have both eyes.
 
 use super::bids_sidecar::{BidsName, Sidecar, another_eye_goes_first, recorded_eye};
 use super::common::space_in;
@@ -121,7 +121,7 @@ fn refuse_what_has_no_gaze(
     let head = input.head();
     if head.is_blank() {
         return Err(error("the file is empty").with_remedy(
-            "published BIDS datasets often hold empty placeholders; fetch the content, for example with `datalad get FILE`",
+            "published BIDS datasets often contain empty placeholders; fetch the content, for example with `datalad get FILE`",
         ));
     }
     if head.first_line().contains("annex/objects/") {
@@ -131,7 +131,7 @@ fn refuse_what_has_no_gaze(
         );
     }
     if options.rows == RowChoice::Fixations {
-        return Err(error("BIDS recordings hold gaze samples, no fixations")
+        return Err(error("BIDS recordings have gaze samples, not fixations")
             .with_remedy("do not ask for fixations")
             .with_fields(&[EncodeField::Rows]));
     }
@@ -212,7 +212,7 @@ fn open_rows(input: Input, sidecar: &Sidecar) -> Result<Rows, ReadError> {
         );
         return Err(error.with_remedy(match sidecar.files.last() {
             Some(file) => format!("\"Columns\" is missing in {file}"),
-            None => "put the recording's JSON file (the same name with .json) beside it; BIDS requires it".to_string(),
+            None => "put the recording's JSON file (the same name with .json) into the same folder; BIDS requires it".to_string(),
         }));
     };
     Ok(Rows::with_names(input.into_lines(), names, b'\t'))

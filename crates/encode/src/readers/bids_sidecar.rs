@@ -1,4 +1,4 @@
-//! What BIDS says about a recording outside of it: in its file name and in JSON files beside and above it.
+//! What BIDS says about a recording outside of it: in its file name and in JSON files in its folder and above.
 
 use crate::{Input, ReadError};
 use serde_json::{Map, Value};
@@ -177,7 +177,7 @@ impl Sidecar {
         Some(words)
     }
 
-    /// Facts about the screen stand in the events' metadata today and stood in the recording's own in older drafts.
+    /// Facts about the screen are in the events' metadata today and were in the recording's own in older drafts.
     fn of_screen(&self, key: &str) -> Option<&Value> {
         let nested = self.fields.get("StimulusPresentation");
         nested
@@ -186,8 +186,8 @@ impl Sidecar {
     }
 }
 
-/// Whether the same recording by another eye lies beside the file and goes before it: the left eye, or else, where
-/// nobody says which eye is which, the lower label.
+/// Whether the same recording by another eye is in the same folder and goes first: the left eye, or else, where
+/// nothing says which eye is which, the lower label.
 pub(crate) fn another_eye_goes_first(path: &Path, data: &BidsName, own: Option<&str>) -> bool {
     if own == Some("left") {
         return false;
@@ -205,7 +205,7 @@ pub(crate) fn another_eye_goes_first(path: &Path, data: &BidsName, own: Option<&
             return false;
         };
         let sidecar = Sidecar::find(&entry.path(), &other, &other.suffix).unwrap_or_default();
-        // Recordings of heart or breath lie beside those of eyes under the same name.
+        // Recordings of heart or breath have the same name in the same folder.
         let columns = sidecar.columns().unwrap_or_default();
         if !columns.iter().any(|name| name == "x_coordinate") {
             return false;

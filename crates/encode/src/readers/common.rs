@@ -16,7 +16,7 @@ pub(crate) struct Current {
 }
 
 impl Current {
-    /// The handle of a recording; the sink hears of it only if it is another one than the last.
+    /// The handle of a recording; the sink is asked only if it differs from the last.
     pub(crate) fn enter(
         &mut self,
         sink: &mut dyn Sink,
@@ -62,7 +62,7 @@ pub(crate) fn report_fixation(
     }
 }
 
-/// When a row's fixation starts. A field that is no number is no reason to refuse the row: it stays where it stands.
+/// When a row's fixation starts. A field that is not a number does not make the row an error: it keeps its place in the file.
 pub(crate) fn start_ms(row: &Row<'_>, column: Option<usize>, unit_in_ms: f64) -> Option<f64> {
     let start = parse_number(row.text(column?), true)?;
     Some(start * unit_in_ms).filter(|start| start.is_finite())

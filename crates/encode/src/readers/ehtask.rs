@@ -1,6 +1,6 @@
 //! Recordings of the EHTask data set (eye and head movements in 360° videos).
 //!
-//! A raw recording has no header and eight columns, separated by tabs or blanks: time (ms), frame of the video, longitude
+//! A raw recording has no header and eight columns, separated by tabs or spaces: time (ms), frame of the video, longitude
 //! and latitude of the head (degrees), place of the gaze on the display (0 to 1), longitude and latitude of the gaze in
 //! the world (degrees). Files with nothing but the gaze's longitude and latitude, one row per video frame at 30 per
 //! second, and files with a header that names these two columns are read as well.
@@ -55,7 +55,7 @@ impl Format for Ehtask {
     }
 
     fn recognises(&self, head: &Head) -> bool {
-        // Two columns of numbers alone could be anything: only the whole layout, or a name of the data set's, will do.
+        // Two columns of numbers could be anything: only the whole layout, or a file name of the data set, is enough.
         let fields: Vec<&str> = fields_of(head.first_row()).collect();
         let numbers: Vec<f64> = fields.iter().filter_map(|text| text.parse().ok()).collect();
         let named = names_in_stem(stem_of(&head.name)).participant.is_some();
@@ -156,7 +156,7 @@ fn open(input: Input) -> Result<Rows, ReadError> {
             )
             .with_remedy(
                 "expected time, frame, head longitude and latitude, display x and y, gaze longitude and latitude; or \
-                 longitude and latitude alone; or a header with these names",
+                 longitude and latitude only; or a header with these names",
             ));
         }
     };
@@ -235,10 +235,10 @@ mod tests {
 
     #[test]
     fn blanks_headers_and_bare_longitudes_are_read() {
-        let blanks = "\u{feff}5 1 0 0 0.5 0.5 10 20\r\n15 1 0 0 0.5 0.5 11  21\r\n";
-        let input = Input::from_bytes("rec.txt", blanks.into()).unwrap();
+        let spaces = "\u{feff}5 1 0 0 0.5 0.5 10 20\r\n15 1 0 0 0.5 0.5 11  21\r\n";
+        let input = Input::from_bytes("rec.txt", spaces.into()).unwrap();
         assert_eq!(detected(&input), "ehtask");
-        let read = read_text(&Ehtask, "rec.txt", blanks, &ReadOptions::default()).unwrap();
+        let read = read_text(&Ehtask, "rec.txt", spaces, &ReadOptions::default()).unwrap();
         assert_eq!(read.recordings[0].participant, "rec");
         assert_eq!(
             read.recordings[0].samples[1],

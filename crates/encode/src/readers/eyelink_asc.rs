@@ -1,6 +1,6 @@
 //! EyeLink recordings as text (`.asc`), as SR Research's edf2asc writes them.
 //!
-//! - A line belongs to the trial in which it stands, but a fixation, whose line is written when it ends, to the one in
+//! - A line belongs to the trial in which it is, but a fixation, whose line is written when it ends, to the one in
 //!   which it started. What is before the first `TRIALID` or between `TRIAL_RESULT` and the next `TRIALID` belongs to none.
 //! - A trial is called after its picture (`!V TRIAL_VAR image …`, else the first `!V IMGLOAD`), else after the text
 //!   behind `TRIALID`, or `trial n` where that is a number. A second trial of one name is called `name (2)`.
@@ -127,7 +127,10 @@ impl<'a> Reader<'a> {
                 return Err(error.with_fields(&[EncodeField::Rows]));
             }
         } else {
-            sink.assumed("trials are called after their TRIALID alone, because a pipe cannot be looked through in advance", &[]);
+            sink.assumed(
+                "trials are called after their TRIALID only, because a pipe cannot be read twice",
+                &[],
+            );
         }
         if fixations_wanted && options.rows == RowChoice::Any {
             sink.assumed(
@@ -181,7 +184,7 @@ impl<'a> Reader<'a> {
             Line::Other => self.sink.dropped(Dropped::OtherEvent),
             Line::Message(time, text) => {
                 self.sink.dropped(Dropped::OtherEvent);
-                self.hear(time, Message::of(text));
+                self.receive(time, Message::of(text));
             }
             Line::Fixation(line) if self.fixations_wanted => self.fixation(line)?,
             Line::Sample(line) if !self.fixations_wanted => self.sample(line)?,
@@ -241,7 +244,7 @@ impl<'a> Reader<'a> {
         Ok(())
     }
 
-    fn hear(&mut self, time: Option<f64>, message: Message<'_>) {
+    fn receive(&mut self, time: Option<f64>, message: Message<'_>) {
         match message {
             Message::TrialStart(id) => {
                 let name = match (&self.only_stimulus, self.survey.trials.get(self.trials)) {

@@ -16,7 +16,7 @@ pub(super) enum Line<'a> {
     Fixation(&'a str),
     /// `START`, `EVENTS` and `SAMPLES`: what follows, and of which eyes.
     Setup(&'a str),
-    /// `MSG`: its time, and its text without the offset that may stand before it.
+    /// `MSG`: its time, and its text without the offset that may come before it.
     Message(Option<f64>, &'a str),
     /// Any other event with a time: saccades, blinks, buttons, the starts of fixations.
     Other,

@@ -40,7 +40,7 @@ impl Places {
             .map_or(f64::NEG_INFINITY, |(time, _)| *time);
         let time = time.unwrap_or(last);
         if time < last {
-            // The clock was started anew: earlier times say nothing any more.
+            // The clock was restarted: earlier times mean nothing now.
             self.kept.clear();
         }
         if self.kept.len() == KEPT {
@@ -81,7 +81,7 @@ mod tests {
         ] {
             assert_eq!(places.at(time), &place, "{time:?}");
         }
-        // A clock that was started anew.
+        // A clock that was restarted.
         places.enter(Some(5.0), trial(3));
         assert_eq!(places.at(Some(250.0)), &trial(3));
         assert_eq!(places.at(Some(1.0)), &trial(3));

@@ -43,7 +43,7 @@ impl Format for Gazepoint {
     ) -> Result<(), ReadError> {
         let (participant, stimulus) = names_of(&input, options, NamesInFile::default(), sink)?;
         let names = Names {
-            // The two files of one person differ in this ending alone.
+            // The two files of one person differ only in this ending.
             participant: ["_fixations", "_all_gaze"]
                 .iter()
                 .find_map(|ending| participant.strip_suffix(ending))

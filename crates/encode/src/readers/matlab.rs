@@ -65,7 +65,7 @@ impl Format for Matlab {
         if !left_out.is_empty() {
             sink.assumed(
                 &format!(
-                    "variables that are no matrices of two or three columns were left out: {}",
+                    "variables that are not matrices of two or three columns were left out: {}",
                     left_out.join(", ")
                 ),
                 &[],

@@ -119,7 +119,7 @@ pub(crate) fn names_found(
     })
 }
 
-/// Participant and stimulus for a file whose columns may name them: a participant that nobody names is called after the file.
+/// Participant and stimulus for a file whose columns may name them: a participant without a name is called after the file.
 pub(crate) fn names_unless_in_columns(
     input: &Input,
     options: &ReadOptions,
@@ -129,7 +129,7 @@ pub(crate) fn names_unless_in_columns(
     Ok(or_file_name(found, input))
 }
 
-/// Participant and stimulus of a file that holds one recording. Ids go to the other side, so that one made of a file's name is told.
+/// Participant and stimulus of a file with one recording. Ids go to the other side, so an id made from a file's name is reported.
 pub(crate) fn names_of(
     input: &Input,
     options: &ReadOptions,
@@ -143,7 +143,7 @@ pub(crate) fn names_of(
     Ok(or_file_name(found, input))
 }
 
-/// A participant that nobody names is called after the file.
+/// A participant without a name is called after the file.
 pub(crate) fn or_file_name(found: NamesInFile, input: &Input) -> (String, Option<String>) {
     let participant = found.participant;
     let participant = participant.unwrap_or_else(|| input.stem().to_string());
@@ -151,11 +151,8 @@ pub(crate) fn or_file_name(found: NamesInFile, input: &Input) -> (String, Option
 }
 
 /// The options that name a participant.
-pub(crate) const CALLED_AFTER_FILE: &[EncodeField] = &[
-    EncodeField::Participant,
-    EncodeField::NameTemplate,
-    EncodeField::Columns,
-];
+pub(crate) const CALLED_AFTER_FILE: &[EncodeField] =
+    &[EncodeField::Participant, EncodeField::NameTemplate];
 
 /// What is said of a file that does not name its participant; one of the unused columns may.
 pub(crate) fn called_after_file(unused_columns: &[&str]) -> String {
@@ -351,7 +348,7 @@ pub(crate) mod recorder {
         .join(name)
     }
 
-    /// The folder of real files of others, `shared/data` beside or above the workspace, where there is one.
+    /// The folder of real files of others, `shared/data` next to or above the workspace, where there is one.
     pub(crate) fn shared_folder() -> Option<std::path::PathBuf> {
         let beside = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
         let named = std::env::var_os("VEILPATH_SHARED").map(std::path::PathBuf::from);

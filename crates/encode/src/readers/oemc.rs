@@ -1,6 +1,6 @@
 //! Gaze of the GazeCom videos as the OEMC project ships it: tab-separated `X_coord Y_coord Confidence Pattern`.
 //!
-//! Coordinates are fractions of the video with the origin at the top left; gaze beside the video gives values outside 0 to
+//! Coordinates are fractions of the video with the origin at the top left; gaze off the video gives values outside 0 to
 //! 1. Pattern is F, S, P or B for fixation, saccade, pursuit and blink. There are no timestamps.
 
 use super::{Accepts, Format, has_only, names_by_convention, oriented};

@@ -134,7 +134,7 @@ impl Names {
                 if self.first_recording.is_some() {
                     return Err(row
                         .error(column, "a second recording begins, and one participant was named for all")
-                        .with_remedy("leave the participant's name out; recordings are then told apart by their id"));
+                        .with_remedy("leave the participant's name out; recordings are then distinguished by their id"));
                 }
                 self.first_recording = Some(recording.to_string());
             }

@@ -37,7 +37,7 @@ impl Format for PupilFixations {
     ) -> Result<(), ReadError> {
         if options.rows == RowChoice::Samples {
             return Err(
-                ReadError::new(input.name(), "this file holds fixations, no samples").with_remedy(
+                ReadError::new(input.name(), "this file has fixations, not samples").with_remedy(
                     "read the file with gaze of the same export, gaze_positions.csv or gaze.csv",
                 ),
             );

@@ -49,7 +49,7 @@ impl Format for PupilGaze {
     ) -> Result<(), ReadError> {
         if options.rows == RowChoice::Fixations {
             return Err(
-                ReadError::new(input.name(), "this file holds samples, no fixations")
+                ReadError::new(input.name(), "this file has samples, not fixations")
                     .with_remedy("read fixations.csv of the same export"),
             );
         }

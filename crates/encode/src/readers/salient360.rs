@@ -2,7 +2,7 @@
 //! `# Idx, longitude, latitude, start timestamp, duration, start frame, end frame`.
 //!
 //! Longitude and latitude are fractions of the equirectangular picture with the origin at the top left. A file holds all
-//! observers of a stimulus one after the other, without names: the index starts anew with each of them. Times are in
+//! observers of a stimulus one after the other, without names: the index restarts with each of them. Times are in
 //! milliseconds, although the data set's description says seconds.
 
 use super::common::space_in;
@@ -21,7 +21,7 @@ const LONGITUDE: [&str; 3] = ["longitude", "lon", "long_gaze"];
 const LATITUDE: [&str; 3] = ["latitude", "lat", "lat_gaze"];
 const DURATION: [&str; 2] = ["duration", "fix_duration"];
 
-/// How far gaze may lie beside the picture before the numbers are no fractions; rounding gives a little.
+/// How far gaze may lie outside the picture before the numbers are not taken for fractions; rounding gives a little.
 const FRACTIONS: std::ops::RangeInclusive<f64> = -0.1..=1.1;
 
 impl Format for Salient360 {
@@ -137,7 +137,7 @@ impl Observers {
         match &self.only {
             Some(name) if self.count == 1 => Ok(name.clone()),
             Some(_) => Err((
-                "the index starts anew, so this file holds several observers, but one name was given",
+                "the index restarts, so this file has several observers, but one name was given",
                 "leave the participant out; observers are then numbered in the order of the file",
             )),
             None => {

@@ -57,8 +57,8 @@ impl Stimuli {
         }
     }
 
-    /// Hears a message, which may show a picture.
-    pub(super) fn hear(&mut self, trial: &str, message: &str) {
+    /// Takes a message, which may show a picture.
+    pub(super) fn receive(&mut self, trial: &str, message: &str) {
         if let Some(picture) = picture_in(message) {
             self.picture = picture.to_string();
             self.picture_trial = trial.to_string();
@@ -162,11 +162,11 @@ mod tests {
     fn stimuli_are_named_by_rows_messages_and_trials() {
         let mut stimuli = Stimuli::default();
         assert_eq!(stimuli.name("p", "1", "-"), Some("trial 1"));
-        stimuli.hear("2", r"# Message: Scene Image: d:\x\cups.BMP");
-        stimuli.hear("2", "# Message: keypress A.");
+        stimuli.receive("2", r"# Message: Scene Image: d:\x\cups.BMP");
+        stimuli.receive("2", "# Message: keypress A.");
         assert_eq!(stimuli.name("p", "2", ""), Some("cups.BMP"));
         assert_eq!(stimuli.name("p", "3", ""), Some("trial 3"));
-        stimuli.hear("4", "cups.BMP");
+        stimuli.receive("4", "cups.BMP");
         assert_eq!(stimuli.name("p", "4", ""), Some("cups.BMP (2)"));
         assert_eq!(stimuli.name("p", "4", "other"), Some("other"));
         assert_eq!(stimuli.name("p", "", ""), None);

@@ -47,7 +47,7 @@ impl Format for SmiEvents {
     ) -> Result<(), ReadError> {
         if options.rows == RowChoice::Samples {
             return Err(
-                ReadError::new(input.name(), "this file holds events, no samples")
+                ReadError::new(input.name(), "this file has events, not samples")
                     .with_remedy("read the samples that BeGaze or the IDF Converter exports"),
             );
         }
@@ -100,7 +100,7 @@ fn read_list(input: Input, options: &ReadOptions, sink: &mut dyn Sink) -> Result
             // The headers of the other kinds of events.
             Some("Table") | Some("Event") => continue,
             Some("UserEvent") => {
-                stimuli.hear(row.text(trial), row.text(4));
+                stimuli.receive(row.text(trial), row.text(4));
                 sink.dropped(Dropped::OtherEvent);
                 continue;
             }

@@ -61,7 +61,7 @@ impl Format for SmiSamples {
     ) -> Result<(), ReadError> {
         if options.rows == RowChoice::Fixations {
             return Err(
-                ReadError::new(input.name(), "this file holds samples, no fixations")
+                ReadError::new(input.name(), "this file has samples, not fixations")
                     .with_remedy("read the events that BeGaze or the IDF Event Detector exports"),
             );
         }
@@ -114,7 +114,7 @@ impl Format for SmiSamples {
             let text = |column: Option<usize>| column.map_or("", |column| row.text(column));
             if row_type.is_some() && text(row_type) != "SMP" {
                 // A message has its text where samples have their first number.
-                stimuli.hear(text(trial), row.text(3));
+                stimuli.receive(text(trial), row.text(3));
                 sink.dropped(Dropped::OtherEvent);
                 continue;
             }

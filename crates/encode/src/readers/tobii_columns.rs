@@ -3,7 +3,7 @@
 use super::common::pixel_space;
 use crate::{Columns, CoordinateUnit, Eye, ReadError, ReadOptions, Row, Sink, Space, TimeUnit};
 
-/// Where things stand in a table.
+/// Which column of a table is what.
 pub(super) struct Layout {
     pub(super) time: Option<usize>,
     pub(super) participant: Option<usize>,
@@ -31,7 +31,7 @@ pub(super) struct Snapshot {
 /// A column that tells whether gaze was in an area.
 pub(super) struct Aoi {
     column: usize,
-    /// What stands in brackets: `stimulus - area` in Pro Lab, the area in Studio.
+    /// What is in brackets: `stimulus - area` in Pro Lab, the area in Studio.
     label: String,
 }
 
@@ -217,7 +217,7 @@ impl Position {
     }
 }
 
-/// The unit of the timestamps: in brackets behind the name, or told by the steps between the first rows.
+/// The unit of the timestamps: in brackets behind the name, or judged by the steps between the first rows.
 pub(super) fn time_unit(
     columns: &Columns,
     time: usize,

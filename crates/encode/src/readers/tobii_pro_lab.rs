@@ -59,7 +59,7 @@ impl Format for TobiiProLab {
                 rows.name(),
                 "this is the source code of a program, not a table",
             )
-            .with_remedy("save the table alone in a file, beginning with its header line"));
+            .with_remedy("save only the table in a file, beginning with its header line"));
         }
         read_table(rows, &head, names, options, sink)
     }
@@ -189,7 +189,7 @@ mod tests {
         let Some(path) = shared_file("tobii_prolab_snippets/TobiiRowParser.test.data.ts") else {
             return;
         };
-        // The rows are kept in a program: that file is refused, and what stands between its quotes is read.
+        // The rows are kept in a program: that file is refused, and what is between its quotes is read.
         let head = Input::open(&path).unwrap().head();
         assert_eq!(detected(&head), None);
         let explained = crate::explain_unknown(&head);

@@ -1,6 +1,6 @@
 //! Tobii Studio: the fixation export of version 2, with a preamble, and the data export of version 3.
 //!
-//! Fixations beside the screen have negative coordinates, often −1; they are handed over as they are, for the encoder to
+//! Fixations off the screen have negative coordinates, often −1; they are handed over as they are, for the encoder to
 //! count as outside.
 
 use super::common::{Current, pixel_space, report_fixation, start_ms};
@@ -58,7 +58,7 @@ fn read_version_2(
 ) -> Result<(), ReadError> {
     if options.rows == RowChoice::Samples {
         return Err(
-            ReadError::new(input.name(), "this file holds fixations, no samples")
+            ReadError::new(input.name(), "this file has fixations, not samples")
                 .with_remedy("export all data from Tobii Studio 3 or Tobii Pro Lab"),
         );
     }

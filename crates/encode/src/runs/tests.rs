@@ -132,7 +132,7 @@ fn short_losses_are_bridged_and_long_ones_end_the_run() {
         ("6A 9. 6A", "A"),
         ("6A 10. 6A", ""),
         ("14A 9. 13A", "AAA"),
-        // A loss that ends elsewhere belongs to nobody.
+        // A loss that ends elsewhere belongs to neither run.
         ("11A 5. 12B", "B"),
         ("11A 1.", ""),
         ("5. 12A 5.", "A"),
@@ -191,7 +191,7 @@ fn exactly_a_hundred_milliseconds_is_one_letter_at_every_rate() {
         ];
         for (number, clock) in clocks.iter().enumerate() {
             for (count, expected) in [(samples - 1, "B"), (samples, "AB")] {
-                // A sample of C at the end: rounded times tell where B ends only when a row follows.
+                // A sample of C at the end: rounded times show where B ends only when a row follows.
                 let symbols = format!("{}{}C", "A".repeat(count), "B".repeat(samples));
                 let rows: Vec<_> = symbols
                     .chars()

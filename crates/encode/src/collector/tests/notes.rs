@@ -76,7 +76,7 @@ fn options_for_raw_gaze_have_no_effect_on_fixations() {
     assert_eq!(notes_of(&options, &[(0.0, 0.0)]), expected);
 }
 
-/// Nothing is placed by angles alone.
+/// Angles need the screen that they fall on.
 #[test]
 fn visual_angles_need_the_size_and_distance_of_the_screen() {
     for (screen_cm, distance) in [((0.0, 0.0), 60.0), ((52.0, 29.0), 0.0)] {

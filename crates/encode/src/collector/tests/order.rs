@@ -55,7 +55,7 @@ fn the_first_fixation_that_matlab_leaves_out_is_the_first_in_time() {
         matlab_compat: true,
         ..EncodeOptions::default()
     };
-    // The one beside the screen, which is the first of the rows, keeps its own reason.
+    // The one off the screen, which is the first of the rows, keeps its own reason.
     let rows = [(-5.0, 450.0), (300.0, 300.0), (0.0, 0.0), (100.0, 150.0)];
     let (letters, summary) = encoded(&options, &rows);
     assert_eq!(letters, "BBDD");

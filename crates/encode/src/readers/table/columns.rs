@@ -6,7 +6,7 @@ use super::vocabulary::{
 };
 use crate::{Columns, EncodeField, ReadError, ReadOptions, parse_number};
 
-/// Where things stand in a row.
+/// Which column of a row is what.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Layout {
     pub(super) x: usize,
@@ -79,7 +79,7 @@ impl Layout {
         })
     }
 
-    /// Names in use that stand above several columns, the first of which is taken.
+    /// Names in use that several columns have, the first of which is taken.
     pub(super) fn repeated<'a>(&self, columns: &'a Columns) -> Vec<&'a str> {
         let names = columns.names();
         self.used()
@@ -137,7 +137,7 @@ pub(super) fn unit_in_name(name: &str) -> Option<String> {
     split_unit(name).1
 }
 
-/// The names without units, capitals, blanks and signs.
+/// The names without units, capitals, spaces and signs.
 struct Names(Vec<String>);
 
 impl Names {

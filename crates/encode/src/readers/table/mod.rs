@@ -1,4 +1,4 @@
-//! Generic tables of fixations or gaze samples: comma, semicolon, tab or blanks between the columns, which are told by
+//! Generic tables of fixations or gaze samples: comma, semicolon, tab or spaces between the columns, which are recognised by
 //! their names.
 //!
 //! With a column for the duration, or for start and end, rows are fixations; else they are gaze samples and need a column
@@ -63,10 +63,13 @@ impl Format for Table {
         let layout = Layout::find(&columns, options)?;
         let found = names_found(&input, options, NamesInFile::default())?;
         if layout.participant.is_none() && found.participant.is_none() {
-            sink.assumed(
-                &called_after_file(&layout.unused(&columns)),
-                CALLED_AFTER_FILE,
-            );
+            let unused = layout.unused(&columns);
+            let by_column = (!unused.is_empty()).then_some(EncodeField::Columns);
+            let changed_by: Vec<EncodeField> = by_column
+                .into_iter()
+                .chain(CALLED_AFTER_FILE.iter().copied())
+                .collect();
+            sink.assumed(&called_after_file(&unused), &changed_by);
         }
         let names = or_file_name(found, &input);
         for name in layout.repeated(&columns) {
@@ -221,8 +224,8 @@ impl TableRow<'_> {
             }
             Belongs::ToNoStimulus => sink.dropped(Dropped::NoStimulus),
             // The empty rows that spreadsheets leave.
-            Belongs::ToNobody if point.is_none() => sink.dropped(Dropped::Lost),
-            Belongs::ToNobody => return Err(self.nobody()),
+            Belongs::ToNoParticipant if point.is_none() => sink.dropped(Dropped::Lost),
+            Belongs::ToNoParticipant => return Err(self.without_participant()),
         }
         Ok(())
     }
@@ -245,8 +248,8 @@ impl TableRow<'_> {
             ),
             Belongs::ToNoStimulus => sink.dropped(Dropped::NoStimulus),
             // The empty rows that spreadsheets leave.
-            Belongs::ToNobody if point.is_none() => sink.dropped(Dropped::Lost),
-            Belongs::ToNobody => return Err(self.nobody()),
+            Belongs::ToNoParticipant if point.is_none() => sink.dropped(Dropped::Lost),
+            Belongs::ToNoParticipant => return Err(self.without_participant()),
         }
         Ok(())
     }
@@ -283,7 +286,7 @@ impl TableRow<'_> {
         name.filter(|name| !is_missing(name))
     }
 
-    fn nobody(&self) -> ReadError {
+    fn without_participant(&self) -> ReadError {
         self.row
             .error(
                 self.layout.participant.unwrap_or(0),

@@ -23,12 +23,12 @@ pub(super) struct Recordings {
 pub(super) enum Belongs {
     To(RecordingId),
     /// The participant is missing.
-    ToNobody,
+    ToNoParticipant,
     /// The stimulus is missing: a pause or a calibration.
     ToNoStimulus,
 }
 
-/// Stands between ids; no tracker writes it.
+/// Separates ids; no tracker writes it.
 const BETWEEN: char = '\u{1f}';
 
 impl Recordings {
@@ -73,7 +73,7 @@ impl Recordings {
             Some(&recording) => recording,
             None => {
                 if layout.participant.is_some() && is_missing(ids.participant) {
-                    return Ok(Belongs::ToNobody);
+                    return Ok(Belongs::ToNoParticipant);
                 }
                 let missing = |id: Option<&str>| id.is_none_or(is_missing);
                 if layout.stimulus.is_some() && missing(ids.stimulus)

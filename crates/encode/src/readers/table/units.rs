@@ -203,7 +203,7 @@ pub(super) fn time_unit(
     Ok(unit)
 }
 
-/// The unit of the starts of fixations where it stands in the column's name, and the user says nothing.
+/// The unit of the starts of fixations where it is in the column's name, and the user gives none.
 pub(super) fn start_unit(
     columns: &Columns,
     layout: &Layout,

@@ -3,7 +3,7 @@
 use super::*;
 use proptest::prelude::*;
 
-/// The paper's words, on the string of samples: remove short sequences, then downsize those that then stand there.
+/// The paper's words, on the string of samples: remove short sequences, then downsize those that are left.
 fn on_strings(symbols: &[u16], n: usize) -> Vec<u16> {
     let kept: Vec<u16> = symbols
         .chunk_by(|a, b| a == b)
