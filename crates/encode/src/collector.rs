@@ -10,16 +10,19 @@
 //! Where the coordinates of a recording change half-way (a picture shown again at another size), each row counts in the
 //! space that was named last before it.
 
+mod limits;
+
 use crate::aoi_column::{ColumnNames, Order, TooManyNames};
 use crate::fixation_path::FixationPath;
 use crate::notes::{Observations, Places, notes};
 use crate::place::{cell_at, has_area, is_measured};
-use crate::runs::{Gaze, MAX_LETTERS, Reduced, RunEncoder, Unreducible};
+use crate::runs::{Gaze, MAX_LETTERS, Reduced, RunEncoder};
 use crate::summary::FileSummary;
 use crate::{
     DataKinds, Dropped, EncodeField, EncodeOptions, Fixation, Kind, Placing, ReadError, Recording,
     RecordingId, Sample, Sink, Space, Summary,
 };
+use limits::{ABOUT_TIME, CHECK_TIME_UNIT, MAX_ALL_LETTERS, TOO_LONG, TOO_MANY, unreducible};
 use std::collections::{HashMap, HashSet};
 use std::hash::{BuildHasher, RandomState};
 use veilpath_metrics::{Cohort, Entry, Scanpath, temporal_repeats};
@@ -421,34 +424,6 @@ impl Sink for Collector {
 
     fn assumed(&mut self, assumption: &str, changed_by: &[EncodeField]) {
         self.file().assume(assumption, changed_by);
-    }
-}
-
-/// The most letters of all fixations together: no study has so many, and mistaken units must not fill the memory.
-/// Tests reach it with less of that.
-const MAX_ALL_LETTERS: usize = if cfg!(test) { 1 << 25 } else { 1 << 29 };
-
-const TOO_MANY: &str = "the scanpaths would have more than 500 million letters in all";
-const TOO_LONG: &str = "a scanpath would have more than 16 million letters";
-const CHECK_TIME_UNIT: &str = "check the unit of time, the bin and the minimum dwell";
-const ABOUT_TIME: &[EncodeField] = &[
-    EncodeField::TimeUnit,
-    EncodeField::Bin,
-    EncodeField::MinDwell,
-];
-
-fn unreducible(files: &[FileSummary], file: usize, why: Unreducible) -> ReadError {
-    let name = files.get(file).map_or("", |file| file.file.as_str());
-    match why {
-        Unreducible::NoTime => ReadError::new(
-            name,
-            "raw gaze without timestamps, and nothing says how many samples there are in a second",
-        )
-        .with_remedy("give the sampling rate")
-        .with_fields(&[EncodeField::Rate]),
-        Unreducible::TooLong => ReadError::new(name, TOO_LONG)
-            .with_remedy(CHECK_TIME_UNIT)
-            .with_fields(ABOUT_TIME),
     }
 }
 

@@ -19,12 +19,17 @@ pub fn detect(head: &Head) -> Option<&'static dyn Format> {
 pub fn explain_unknown(head: &Head) -> ReadError {
     let explained = certain_mistake(head)
         .or_else(|| empty_or_json(head))
-        .or_else(|| bids_companion(head));
-    let table =
-        || table(head).map(|found| (found, &[EncodeField::Columns, EncodeField::Format][..]));
+        .or_else(|| bids_companion(head))
+        .or_else(|| odd_delimiter(head));
+    let columns = || {
+        Some((
+            table(head)?,
+            &[EncodeField::Columns, EncodeField::Format][..],
+        ))
+    };
     let ((problem, remedy), fields) = explained
         .map(|found| (found, &[][..]))
-        .or_else(table)
+        .or_else(columns)
         .unwrap_or_else(|| (unknown(head), &[EncodeField::Format]));
     ReadError::new(&head.name, problem)
         .with_remedy(remedy)
@@ -303,39 +308,48 @@ fn empty_or_json(head: &Head) -> Option<Explanation> {
     ))
 }
 
-/// A table whose columns no reader knows.
-fn table(head: &Head) -> Option<Explanation> {
-    if head.binary {
-        return None;
-    }
+/// The first line of a text that may be a table, and the two lines after it.
+fn first_lines(head: &Head) -> Option<(&String, Vec<&String>)> {
     let content = |line: &&String| !line.trim().is_empty() && !line.starts_with('#');
     let mut lines = head.lines.iter().filter(content);
-    let header = lines.next()?;
+    let header = lines.next().filter(|_| !head.binary)?;
+    Some((header, lines.take(2).collect()))
+}
+
+/// Whether a sign separates columns: prose has commas too, but not the same number in three lines.
+fn separates(sign: char, header: &str, next: &[&String]) -> bool {
+    let count = header.split(sign).count();
+    count > 1 && next.iter().all(|line| line.split(sign).count() == count)
+}
+
+/// A table with another delimiter than the known ones.
+fn odd_delimiter(head: &Head) -> Option<Explanation> {
+    let (header, next) = first_lines(head)?;
+    if header.contains(char::from(guess_delimiter(header))) {
+        return None;
+    }
+    let mut signs = ['|', ':'].into_iter();
+    let sign = signs.find(|sign| separates(*sign, header, &next))?;
+    Some((
+        format!("this is a table whose columns are separated by {sign}"),
+        "expected are tabs, semicolons, commas or spaces between the columns; write the table with one of these"
+            .to_string(),
+    ))
+}
+
+/// A table whose columns no reader knows.
+fn table(head: &Head) -> Option<Explanation> {
+    let (header, next) = first_lines(head)?;
     let delimiter = char::from(guess_delimiter(header));
     let count = header.split(delimiter).count();
-    let next: Vec<&String> = lines.take(2).collect();
-    // Prose has commas too, but not the same number in three lines.
-    let separates = |sign: char| {
-        let count = header.split(sign).count();
-        let same = |line: &&String| line.split(sign).count() == count;
-        count > 1 && next.iter().all(same)
-    };
-    if count < 2 {
-        let sign = ['|', ':'].into_iter().find(|sign| separates(*sign))?;
-        return Some((
-            format!("this is a table whose columns are separated by {sign}"),
-            "expected are tabs, semicolons, commas or spaces between the columns; write the table with one of these"
-                .to_string(),
-        ));
-    }
-    if !separates(delimiter) {
+    if !separates(delimiter, header, &next) {
         return None;
     }
     let names: Vec<&str> = header
         .split(delimiter)
         .map(|field| field.trim().trim_matches('"'))
         .collect();
-    // A first line with numbers is no header but somebody's data, which no message quotes.
+    // A first line with numbers is not a header but somebody's data, which no message quotes.
     let is_name =
         |name: &&str| name.len() <= 60 && !is_missing(name) && parse_number(name, true).is_none();
     let problem = if names.iter().all(is_name) {

@@ -24,7 +24,7 @@ pub enum Source {
     /// A file, which is opened when its turn comes.
     File(PathBuf),
     /// Something that is open already, such as standard input.
-    Open(Input),
+    Open(Box<Input>),
 }
 
 /// Encodes files; `format` names one of the formats for all of them, else each is recognised by itself.
@@ -64,7 +64,7 @@ fn encode_with(
     for source in sources {
         let input = match source {
             Source::File(path) => Input::open_counting(&path, Arc::clone(&counter))?,
-            Source::Open(input) => input,
+            Source::Open(input) => *input,
         };
         first.get_or_insert_with(|| input.name().to_string());
         let format = match asked_for {

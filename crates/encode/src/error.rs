@@ -13,7 +13,7 @@ pub struct ReadError {
     /// The line, from 1.
     pub line: Option<u64>,
     /// The column of a table, from 1, with its name where it has one.
-    pub column: Option<(usize, String)>,
+    pub column: Option<Box<(usize, String)>>,
     /// What happened.
     pub problem: String,
     /// What to do next; empty where the problem says it all.
@@ -46,7 +46,7 @@ impl ReadError {
     /// The same, at a column of a table.
     pub fn at_column(self, index: usize, name: &str) -> Self {
         Self {
-            column: Some((index + 1, name.to_string())),
+            column: Some(Box::new((index + 1, name.to_string()))),
             ..self
         }
     }
@@ -74,7 +74,7 @@ impl fmt::Display for ReadError {
         if let Some(line) = self.line {
             write!(f, ", line {line}")?;
         }
-        match &self.column {
+        match self.column.as_deref() {
             Some((number, name)) if name.is_empty() => write!(f, ", column {number}")?,
             Some((number, name)) => write!(f, ", column {number} ({name})")?,
             None => {}

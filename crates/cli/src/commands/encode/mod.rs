@@ -255,7 +255,7 @@ pub(crate) fn run(args: &EncodeArgs) -> Result<(), Failure> {
 
 fn source(path: &Path) -> Result<Source, Failure> {
     Ok(if is_dash(path) {
-        Source::Open(inputs::open(path)?)
+        Source::Open(Box::new(inputs::open(path)?))
     } else {
         Source::File(path.to_path_buf())
     })

@@ -134,7 +134,7 @@ fn what_is_wrong_is_said() {
     assert!(error("MSG 1 x\n").problem.contains("no gaze sample"));
     let short = error("EFIX L 1 2 3 4 5 6\r\nEFIX L 1 2 3 4\r\n");
     assert_eq!(short.line, Some(2));
-    assert_eq!(short.column, Some((7, "y".into())));
+    assert_eq!(short.column, Some(Box::new((7, "y".into()))));
     assert!(error("EFIX X 1 2 3 4 5 6\n").problem.contains("L or R"));
     let word = error("EFIX L 1 2 3 secret 5 6\n");
     assert!(!word.to_string().contains("secret"));

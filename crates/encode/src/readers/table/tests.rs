@@ -252,11 +252,7 @@ fn broken_tables_are_errors_with_their_place() {
         let text = format!("{header}{row}\n");
         let error = read(&text, &ReadOptions::default()).unwrap_err();
         assert_eq!(error.line, Some(3), "{error}");
-        assert_eq!(
-            error.column.map_or(0, |(number, _)| number),
-            column,
-            "{row}"
-        );
+        assert_eq!(error.column.map_or(0, |column| column.0), column, "{row}");
     }
     for (text, words) in [
         ("", "empty"),

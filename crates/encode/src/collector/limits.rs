@@ -1,0 +1,33 @@
+//! How long scanpaths may get, and what is said where they would be longer.
+
+use crate::runs::Unreducible;
+use crate::summary::FileSummary;
+use crate::{EncodeField, ReadError};
+
+/// The most letters of all fixations together: no study has so many, and mistaken units must not fill the memory.
+/// Tests reach it with less of that.
+pub(super) const MAX_ALL_LETTERS: usize = if cfg!(test) { 1 << 25 } else { 1 << 29 };
+
+pub(super) const TOO_MANY: &str = "the scanpaths would have more than 500 million letters in all";
+pub(super) const TOO_LONG: &str = "a scanpath would have more than 16 million letters";
+pub(super) const CHECK_TIME_UNIT: &str = "check the unit of time, the bin and the minimum dwell";
+pub(super) const ABOUT_TIME: &[EncodeField] = &[
+    EncodeField::TimeUnit,
+    EncodeField::Bin,
+    EncodeField::MinDwell,
+];
+
+pub(super) fn unreducible(files: &[FileSummary], file: usize, why: Unreducible) -> ReadError {
+    let name = files.get(file).map_or("", |file| file.file.as_str());
+    match why {
+        Unreducible::NoTime => ReadError::new(
+            name,
+            "raw gaze without timestamps, and nothing says how many samples there are in a second",
+        )
+        .with_remedy("give the sampling rate")
+        .with_fields(&[EncodeField::Rate]),
+        Unreducible::TooLong => ReadError::new(name, TOO_LONG)
+            .with_remedy(CHECK_TIME_UNIT)
+            .with_fields(ABOUT_TIME),
+    }
+}
