@@ -311,10 +311,9 @@ fn pseudonyms_and_one_sided_scores() {
     assert_eq!(host.ok(), compared);
     assert_eq!(join.ok(), "a,b,stimulus,score,similarity\n");
     let [host, join] = pair.run(&["--reveal-to", "join"], &[], &[]);
-    assert_eq!(
-        host.ok(),
-        "this side gets no scores; 32 pairs were compared\n"
-    );
+    let host = host.ok();
+    assert_eq!(host.lines().count(), 1, "{host}");
+    assert!(host.contains("32 pairs"), "{host}");
     assert_eq!(join.ok().lines().count(), 33);
 }
 
@@ -385,7 +384,7 @@ fn bad_calls_are_refused_before_any_connection() {
         "--peer",
         "12",
     ]);
-    assert!(ran.refused().contains("64 digits"));
+    assert!(ran.refused().contains("64 hexadecimal digits"));
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! A peer with the right key that does everything wrong: the command ends with a code and a word, in bounded time.
+//! A malicious peer with the right key: the command ends with an exit code and a message, in bounded time.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 mod common;
@@ -18,8 +18,8 @@ fn timeouts() -> Timeouts {
     Timeouts::new(Duration::from_secs(5), Duration::from_secs(10))
 }
 
-/// What a hostile peer does with its channel, the exit code of the other side, and a word that it says.
-type Misdeed = (&'static str, fn(&mut SecureChannel), i32, &'static str);
+/// What a malicious peer does with its channel, the exit code of the other side, and a part of its message.
+type Attack = (&'static str, fn(&mut SecureChannel), i32, &'static str);
 
 const HELLO: &[u8] =
     br#"{"idle_timeout_ms":1000,"named":null,"declared":null,"read_as":"letters 49","grid":null}"#;
@@ -29,21 +29,21 @@ fn send(channel: &mut SecureChannel, bytes: &[u8]) {
     let _ = channel.flush();
 }
 
-/// Greets, and then says these things in packets that are in order.
-fn speak(channel: &mut SecureChannel, parts: &[&[u8]]) {
+/// Opens a session, and then sends these parts in valid packets.
+fn send_packets(channel: &mut SecureChannel, parts: &[&[u8]]) {
     send(channel, OPENING);
     let _ = channel.receive(&mut [0; OPENING.len()]);
-    let mut checksummed = ChecksummedChannel::new(Lent(channel));
+    let mut checksummed = ChecksummedChannel::new(Borrowed(channel));
     for part in parts {
         let _ = checksummed.send(part);
     }
     let _ = checksummed.flush();
 }
 
-/// A channel that is given back.
-struct Lent<'a>(&'a mut SecureChannel);
+/// Borrows a channel.
+struct Borrowed<'a>(&'a mut SecureChannel);
 
-impl Channel for Lent<'_> {
+impl Channel for Borrowed<'_> {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
         self.0.send(bytes)
     }
@@ -64,23 +64,23 @@ fn message(tag: u8, content: &[u8]) -> Vec<u8> {
     bytes
 }
 
-/// Reads what an honest side says until it says no more.
-fn listen(channel: &mut SecureChannel) {
+/// Reads until the other side closes the connection.
+fn drain(channel: &mut SecureChannel) {
     while channel.receive(&mut [0]).is_ok() {}
 }
 
-const OPENING: &[u8] = b"VEILPATH\x02\x00";
+const OPENING: &[u8] = b"VEILPATH\x03\x00";
 
-const MISDEEDS: &[Misdeed] = &[
-    ("leaves at once", |_| (), 4, "closed the connection"),
+const ATTACKS: &[Attack] = &[
+    ("disconnects at once", |_| (), 4, "closed the connection"),
     (
-        "leaves in the middle of a message",
-        |channel| speak(channel, &[&[1, 100, 0, 0, 0, b'{']]),
+        "disconnects in the middle of a message",
+        |channel| send_packets(channel, &[&[1, 100, 0, 0, 0, b'{']]),
         4,
         "closed the connection",
     ),
     (
-        "says nothing",
+        "sends nothing",
         |_| std::thread::sleep(Duration::from_millis(2500)),
         4,
         "in time",
@@ -89,44 +89,44 @@ const MISDEEDS: &[Misdeed] = &[
         "speaks another protocol",
         |channel| {
             send(channel, b"GET / HTTP/1.1\r\nHost: x\r\n\r\n");
-            listen(channel);
+            drain(channel);
         },
         3,
-        "does not speak veilpath's protocol",
+        "does not speak Veilpath's protocol",
     ),
     (
         "speaks another version",
         |channel| {
             send(channel, b"VEILPATH\xff\x7f");
-            listen(channel);
+            drain(channel);
         },
         3,
-        "protocol version: 2 here, 32767 there",
+        "protocol version: 3 here, 32767 there",
     ),
     (
-        "sends a packet that is not in order",
+        "sends an invalid packet",
         |channel| {
             send(channel, OPENING);
             send(channel, &[9; 64]);
-            listen(channel);
+            drain(channel);
         },
         4,
-        "what arrived is not what was sent",
+        "a packet arrived corrupted",
     ),
     (
         "announces four gigabytes",
         |channel| {
-            speak(channel, &[&[1, 255, 255, 255, 255]]);
-            listen(channel);
+            send_packets(channel, &[&[1, 255, 255, 255, 255]]);
+            drain(channel);
         },
         3,
         "at most 4096",
     ),
     (
-        "sends another message than is due",
+        "sends an unexpected message",
         |channel| {
-            speak(channel, &[&message(6, b"{}")]);
-            listen(channel);
+            send_packets(channel, &[&message(6, b"{}")]);
+            drain(channel);
         },
         3,
         "broke the protocol",
@@ -134,8 +134,8 @@ const MISDEEDS: &[Misdeed] = &[
     (
         "sends garbage for a message",
         |channel| {
-            speak(channel, &[&message(1, &[0xff; 300])]);
-            listen(channel);
+            send_packets(channel, &[&message(1, &[0xff; 300])]);
+            drain(channel);
         },
         3,
         "malformed",
@@ -144,8 +144,8 @@ const MISDEEDS: &[Misdeed] = &[
         "sends an alphabet that does not exist",
         |channel| {
             let hello = String::from_utf8_lossy(HELLO).replace("49", "4900");
-            speak(channel, &[&message(1, hello.as_bytes())]);
-            listen(channel);
+            send_packets(channel, &[&message(1, hello.as_bytes())]);
+            drain(channel);
         },
         3,
         "does not exist",
@@ -154,25 +154,25 @@ const MISDEEDS: &[Misdeed] = &[
         "sends impossible terms",
         |channel| {
             let terms = br#"{"fields":{},"encoding":{},"scanpaths":99999999999,"letters":1,"cohort_tag":"","estimate_only":false}"#;
-            speak(channel, &[&message(1, HELLO), &message(2, terms)]);
-            listen(channel);
+            send_packets(channel, &[&message(1, HELLO), &message(2, terms)]);
+            drain(channel);
         },
         3,
-        "beyond all limits",
+        "beyond the limits",
     ),
     (
-        "declines with control characters",
+        "declines with text of its own",
         |channel| {
             let decline = br#"{"reason":"\u001b[31mno"}"#;
-            speak(channel, &[&message(1, HELLO), &message(15, decline)]);
-            listen(channel);
+            send_packets(channel, &[&message(1, HELLO), &message(15, decline)]);
+            drain(channel);
         },
         3,
-        "declined: \u{fffd}[31mno",
+        "a malformed Decline message",
     ),
 ];
 
-fn check((name, _, code, word): &Misdeed, ran: &Ran, took: Duration) {
+fn check((name, _, code, word): &Attack, ran: &Ran, took: Duration) {
     assert_eq!(ran.code, *code, "{name}\n{}", ran.stderr);
     assert!(ran.stderr.contains(word), "{name}\n{}", ran.stderr);
     assert!(!ran.stderr.contains("panicked"), "{name}\n{}", ran.stderr);
@@ -180,33 +180,33 @@ fn check((name, _, code, word): &Misdeed, ran: &Ran, took: Duration) {
 }
 
 #[test]
-fn a_host_survives_every_misdeed() {
+fn a_host_survives_every_attack() {
     let pair = Pair::with_cohorts();
     let [host, own] = &pair.identities;
-    for misdeed in MISDEEDS {
+    for attack in ATTACKS {
         let start = Instant::now();
         let running = pair.host(&["--timeout", "1"]);
         let address = running.address.clone().unwrap();
         let mut channel = join(&address, own, host.fingerprint(), &timeouts()).unwrap();
-        misdeed.1(&mut channel);
+        attack.1(&mut channel);
         drop(channel);
-        check(misdeed, &running.end(), start.elapsed());
+        check(attack, &running.end(), start.elapsed());
     }
 }
 
 #[test]
-fn a_joining_side_survives_every_misdeed() {
+fn a_joining_side_survives_every_attack() {
     let pair = Pair::with_cohorts();
     let [own, peer] = &pair.identities;
-    for misdeed in MISDEEDS {
+    for attack in ATTACKS {
         let start = Instant::now();
         let listener = Listener::bind("127.0.0.1:0").unwrap();
         let running = pair.join(&listener.address().to_string(), &["--timeout", "1"]);
         let channel = listener.accept(own, peer.fingerprint(), &timeouts(), &mut |_| ());
         let mut channel = channel.unwrap();
-        misdeed.1(&mut channel);
+        attack.1(&mut channel);
         drop(channel);
-        check(misdeed, &running.end(), start.elapsed());
+        check(attack, &running.end(), start.elapsed());
     }
 }
 
@@ -250,7 +250,7 @@ fn a_service_of_another_kind_is_told_apart_from_a_broken_peer() {
         let ran = pair.join(&address, &["--wait", "5"]).end();
         answers.join().unwrap();
         assert_eq!(ran.code, 3, "{}", ran.stderr);
-        for words in ["it does not speak veilpath's protocol", "and the port?"] {
+        for words in ["does not speak Veilpath's protocol", "the port"] {
             assert!(ran.stderr.contains(words), "{}", ran.stderr);
         }
     }

@@ -26,6 +26,9 @@ use std::time::Duration;
 use veilpath_metrics::{Alphabet, Encoding, Grid};
 use veilpath_protocol::{Channel, Role, Spec};
 
+/// The field of a [`Difference`] in the version of the protocol.
+pub const PROTOCOL_VERSION_FIELD: &str = "protocol version";
+
 /// The first bytes of every session, in every version.
 const MAGIC: &[u8; 8] = b"VEILPATH";
 
@@ -113,7 +116,7 @@ pub(crate) fn exchange_versions(channel: &mut dyn Channel) -> Result<(), Session
     let version = u16::from_le_bytes([version[0], version[1]]);
     if version != PROTOCOL_VERSION {
         return Err(SessionError::Differs(vec![Difference {
-            field: "protocol version".into(),
+            field: PROTOCOL_VERSION_FIELD.into(),
             ours: PROTOCOL_VERSION.to_string(),
             theirs: version.to_string(),
         }]));

@@ -45,7 +45,7 @@ mod throttle;
 mod tls;
 
 pub use acceptor::{Acceptor, Incoming};
-pub use agreement::AlphabetInfo;
+pub use agreement::{AlphabetInfo, PROTOCOL_VERSION_FIELD};
 pub use channel::SecureChannel;
 pub use checksummed::ChecksummedChannel;
 pub use connect::{Listener, join};

@@ -53,5 +53,5 @@ pub use veilpath_report::{csv, json, table, units};
 pub use veilpath_session::limits::MAX_PEERS;
 pub use veilpath_session::{
     AgreementSummary, CompletedSession, DeclineReason, FileProblem, Fingerprint, HostKey, Identity,
-    Limit, NetworkError, PeerState, SessionError, SessionFailure, StateDir,
+    Limit, NetworkError, PROTOCOL_VERSION_FIELD, PeerState, SessionError, SessionFailure, StateDir,
 };

@@ -1,6 +1,8 @@
 //! What to do about a session that failed.
 
-use veilpath::{DeclineReason, FileProblem, Limit, NetworkError, SessionError};
+use veilpath::{
+    DeclineReason, FileProblem, Limit, NetworkError, PROTOCOL_VERSION_FIELD, SessionError,
+};
 
 /// The error's text and what to do.
 pub(super) fn explain(error: &SessionError) -> String {
@@ -15,6 +17,13 @@ pub(super) fn explain(error: &SessionError) -> String {
 
 fn hint(error: &SessionError) -> Option<String> {
     let hint = match error {
+        SessionError::Differs(differences)
+            if differences
+                .iter()
+                .any(|it| it.field == PROTOCOL_VERSION_FIELD) =>
+        {
+            "both sides need the same version of veilpath"
+        }
         SessionError::Differs(_) => {
             "agree on one value, and give both commands the same options and files with the same encoding"
         }
