@@ -313,7 +313,7 @@ mod tests {
     }
 
     #[test]
-    fn two_sides_that_expect_each_other_connect_by_tls_1_3() {
+    fn two_sides_that_expect_each_other_connect_with_tls_1_3() {
         let (a, b) = two();
         let mut client = client(&a, &PinnedKeys::new(b.fingerprint())).unwrap();
         let mut server = server(&b, &PinnedKeys::new(a.fingerprint())).unwrap();
@@ -330,38 +330,38 @@ mod tests {
     }
 
     #[test]
-    fn a_wrong_key_is_refused_by_either_side_and_named() {
+    fn a_wrong_key_is_rejected_by_either_side_and_reported() {
         let (a, b) = two();
-        let rejected = Identity::ephemeral().unwrap();
-        let expects_other = PinnedKeys::new(rejected.fingerprint());
+        let other = Identity::ephemeral().unwrap();
+        let expects_other = PinnedKeys::new(other.fingerprint());
 
         let mut caller = client(&a, &expects_other).unwrap();
         let mut waiting = server(&b, &PinnedKeys::new(a.fingerprint())).unwrap();
-        let (refusing, refused) = shake(&mut caller, &mut waiting);
-        let error = expects_other.explain(&refusing.unwrap_err());
+        let (rejecting, rejected) = shake(&mut caller, &mut waiting);
+        let error = expects_other.explain(&rejecting.unwrap_err());
         assert!(
             matches!(error, SessionError::WrongPeer { expected, found }
-                if expected == rejected.fingerprint() && found == b.fingerprint()),
+                if expected == other.fingerprint() && found == b.fingerprint()),
             "{error}"
         );
-        let error = PinnedKeys::new(a.fingerprint()).explain(&refused.unwrap_err());
+        let error = PinnedKeys::new(a.fingerprint()).explain(&rejected.unwrap_err());
         assert!(matches!(error, SessionError::KeyRejected), "{error}");
 
-        let expects_other = PinnedKeys::new(rejected.fingerprint());
+        let expects_other = PinnedKeys::new(other.fingerprint());
         let pinned = PinnedKeys::new(b.fingerprint());
         let mut caller = client(&a, &pinned).unwrap();
         let mut waiting = server(&b, &expects_other).unwrap();
-        let (refused, refusing) = shake(&mut caller, &mut waiting);
-        let error = expects_other.explain(&refusing.unwrap_err());
+        let (rejected, rejecting) = shake(&mut caller, &mut waiting);
+        let error = expects_other.explain(&rejecting.unwrap_err());
         assert!(matches!(error, SessionError::WrongPeer { found, .. }
             if found == a.fingerprint()));
-        let error = pinned.explain(&refused.unwrap_err());
+        let error = pinned.explain(&rejected.unwrap_err());
         assert!(matches!(error, SessionError::KeyRejected), "{error}");
     }
 
-    /// A hello as clients of TLS 1.2 send it: without the list of newer versions.
+    /// A ClientHello of TLS 1.2, without the list of newer versions.
     #[test]
-    fn tls_1_2_is_refused() {
+    fn tls_1_2_is_rejected() {
         let mut hello = vec![3, 3];
         hello.extend([7; 32]); // random
         hello.push(0); // no session
@@ -400,7 +400,7 @@ mod tests {
     }
 
     #[test]
-    fn a_peer_without_a_key_is_refused() {
+    fn a_peer_without_a_key_is_rejected() {
         let (a, b) = two();
         let mut config = ClientConfig::builder_with_provider(provider())
             .with_protocol_versions(&[&TLS13])
@@ -414,7 +414,7 @@ mod tests {
             .unwrap()
             .into();
         let mut server = server(&b, &PinnedKeys::new(a.fingerprint())).unwrap();
-        let (_, refusing) = shake(&mut client, &mut server);
-        assert!(refusing.is_err());
+        let (_, rejecting) = shake(&mut client, &mut server);
+        assert!(rejecting.is_err());
     }
 }

@@ -1,12 +1,12 @@
-//! One side's messages are cut, turned in one bit, repeated or swapped, every one of them and for every engine.
+//! Every message of one side is truncated, corrupted in one bit, repeated or swapped, for every engine.
 //!
-//! As two institutions talk, in numbered packets with checksums, no damage gives a score: the session ends with an error, or
-//! the damage was none and the right scores come out. Without the packets, as a peer could talk that makes its checksums over wrong
-//! messages, an engine may take a wrong number for a score (none is made against such a peer), but never panics, never
-//! contradicts itself and never waits for ever.
+//! In numbered packets with checksums, as sessions send them, no fault gives a wrong score: the session ends with an error, or the
+//! fault had no effect and the scores are right. Without packets, as a malicious peer could send valid checksums of wrong
+//! messages, an engine may take a wrong number for a score (engines do not protect against such a peer), but it never panics,
+//! never contradicts itself and never waits forever.
 //!
-//! `VEILPATH_FAULTS=long` tries every message (of long conversations some two dozen of each side) with several bits and cuts; otherwise a few. Choices follow from
-//! `VEILPATH_FAULTS_SEED`, which is printed.
+//! `VEILPATH_FAULTS=long` tries every message (about two dozen of each side in long sessions) with several bits and truncations;
+//! otherwise a few. `VEILPATH_FAULTS_SEED`, which is printed, determines the choices.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)] // a test's helpers may fail the test; it prints what ran
 
 use std::collections::{BTreeMap, VecDeque};
@@ -23,7 +23,7 @@ use veilpath_session::ChecksummedChannel;
 /// No case may take longer; an honest run takes milliseconds.
 const HANG: Duration = Duration::from_secs(60);
 
-/// What is done to a message.
+/// What happens to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 enum Damage {
     Cut,
@@ -39,7 +39,7 @@ const DAMAGES: [Damage; 4] = [
     Damage::SwappedWithNext,
 ];
 
-/// Which message of which side is damaged, how, and a number for where.
+/// Which message of which side is corrupted, how, and a number for where.
 #[derive(Clone, Copy, Debug)]
 struct Fault {
     side: usize,
@@ -56,8 +56,7 @@ struct Wire {
     closed: [bool; 2],
 }
 
-/// One end of a wire in memory. Where both sides wait for each other, as no more can come, both waits end, as a time-out would
-/// end them.
+/// One end of a wire in memory. When both sides wait for each other, both waits end, as a timeout would end them.
 struct End {
     side: usize,
     wire: Arc<(Mutex<Wire>, Condvar)>,
@@ -74,7 +73,7 @@ impl End {
         changed.notify_all();
     }
 
-    /// The number and where of the fault, where this message is the one.
+    /// The fault of this message, if it has one.
     fn damage(&self, message: usize) -> Option<(Damage, u64)> {
         let fault = self.fault.filter(|fault| fault.side == self.side)?;
         (fault.message == message).then_some((fault.damage, fault.place))
@@ -144,7 +143,7 @@ impl Channel for End {
 impl Drop for End {
     fn drop(&mut self) {
         let (wire, changed) = &*self.wire;
-        // A side that panicked while it waited has been counted already.
+        // A side that panicked while it waited is already counted.
         if let Ok(mut wire) = wire.lock() {
             wire.closed[self.side] = true;
         }
@@ -161,7 +160,7 @@ struct Case {
     expected: Vec<Answer>,
 }
 
-type CompletedSession = [Result<Vec<Answer>, ProtocolError>; 2];
+type SideResults = [Result<Vec<Answer>, ProtocolError>; 2];
 
 impl Case {
     fn new(engine: Engine, metric: Metric, change: impl Fn(&mut Spec)) -> Self {
@@ -203,7 +202,7 @@ impl Case {
             scanpaths,
             expected: Vec::new(),
         };
-        // An independent oracle: the engine that computes in the clear, told to both.
+        // An independent oracle: the engine that computes in the clear, with results for both.
         let mut clear = case.clone();
         clear.spec.engine = Engine::Plain;
         clear.spec.reveal_to = RevealTo::Both;
@@ -220,8 +219,8 @@ impl Case {
         case
     }
 
-    /// Runs both sides; also gives how many messages each has sent.
-    fn run(&self, checksummed: bool, fault: Option<Fault>) -> (CompletedSession, [usize; 2]) {
+    /// Runs both sides; also returns how many messages each has sent.
+    fn run(&self, checksummed: bool, fault: Option<Fault>) -> (SideResults, [usize; 2]) {
         let wire = Arc::new((Mutex::new(Wire::default()), Condvar::new()));
         let (to_us, ends) = channel();
         for side in 0..2 {
@@ -283,14 +282,14 @@ impl Case {
         (ran, count)
     }
 
-    /// Whether a side's end is the right one.
+    /// Whether a side's answers are right.
     fn is_right(&self, side: usize, answers: &[Answer]) -> bool {
         let learns = self.spec.reveal_to.includes([Role::Host, Role::Join][side]);
         answers == if learns { &self.expected[..] } else { &[] }
     }
 }
 
-/// Says how many messages an end has sent, also when it is gone.
+/// Counts the messages of an end, also after it is dropped.
 struct Watched {
     end: End,
     count: Arc<Mutex<usize>>,
@@ -312,7 +311,7 @@ impl Channel for Watched {
     }
 }
 
-/// Every engine, with all that it can tell and to whom.
+/// Every engine, with everything that it can reveal and to whom.
 fn cases(long: bool) -> Vec<Case> {
     let weighted = || Metric::NeedlemanWunschScore {
         reward: 2.0,
@@ -353,7 +352,7 @@ fn cases(long: bool) -> Vec<Case> {
     cases
 }
 
-/// A small generator of our own: the same numbers on every machine.
+/// A small random generator: the same numbers on every machine.
 struct Numbers(u64);
 
 impl Numbers {
@@ -366,7 +365,7 @@ impl Numbers {
 }
 
 fn is_long() -> bool {
-    std::env::var("VEILPATH_FAULTS").is_ok_and(|wish| wish == "long")
+    std::env::var("VEILPATH_FAULTS").is_ok_and(|value| value == "long")
 }
 
 fn numbers() -> Numbers {
@@ -446,7 +445,7 @@ fn try_all(checksummed: bool) -> Tally {
     } else {
         "without packets"
     };
-    eprintln!("{way}: {ran} cases, each with two sides that ended so:");
+    eprintln!("{way}: {ran} cases, how their two sides ended:");
     for ((engine, damage, end), count) in &tally.0 {
         eprintln!("  {engine}, {damage:?}: {count} × {end}");
     }
@@ -454,15 +453,15 @@ fn try_all(checksummed: bool) -> Tally {
 }
 
 #[test]
-fn no_damaged_message_gives_a_score() {
+fn no_corrupted_message_gives_a_wrong_score() {
     let tally = try_all(true);
     assert_eq!(tally.of("WRONG"), 0);
     assert!(tally.of("error") > 0);
 }
 
-/// Why there are packets: an engine alone cannot see all damage.
+/// Why there are packets: an engine cannot detect all corruption.
 #[test]
-fn engines_alone_do_not_panic_hang_or_contradict_themselves() {
+fn engines_do_not_panic_hang_or_contradict_themselves() {
     let tally = try_all(false);
     assert!(tally.of("error") > 0);
 }

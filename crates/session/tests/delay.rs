@@ -1,4 +1,4 @@
-//! A line with a delay: what it may cost is a fixed number of round trips beyond the time on loopback.
+//! A connection with latency: it may cost a fixed number of round trips beyond the time on loopback.
 #![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test; it prints what it measured
 
 use std::io::{Read, Write};
@@ -14,7 +14,7 @@ use veilpath_session::{
 
 const ROUND_TRIP: Duration = Duration::from_millis(20);
 
-/// Stands between two sides and lets every byte travel for half a round trip, each way.
+/// A proxy between two sides that delays every byte by half a round trip, each way.
 fn delaying_proxy(upstream: SocketAddr) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
@@ -23,13 +23,13 @@ fn delaying_proxy(upstream: SocketAddr) -> SocketAddr {
         let up = TcpStream::connect(upstream).unwrap();
         for (from, to) in [(&down, &up), (&up, &down)] {
             from.set_nodelay(true).unwrap();
-            carry(from.try_clone().unwrap(), to.try_clone().unwrap());
+            relay(from.try_clone().unwrap(), to.try_clone().unwrap());
         }
     });
     address
 }
 
-fn carry(mut from: TcpStream, mut to: TcpStream) {
+fn relay(mut from: TcpStream, mut to: TcpStream) {
     let (sent, arrivals) = channel::<(Instant, Vec<u8>)>();
     std::thread::spawn(move || {
         let mut buffer = vec![0; 64 << 10];
@@ -90,8 +90,8 @@ fn compare(size: KeySize, length: u16, delayed: bool) -> (Duration, Outcome) {
             limit_per_scanpath: None,
             key: None,
         };
-        let greeted = Session::open(channel, role, identity, peer, &letters, timeouts);
-        let agreed = greeted
+        let opened = Session::open(channel, role, identity, peer, &letters, timeouts);
+        let agreed = opened
             .unwrap()
             .0
             .agree(proposal, None, &mut |_| ())
@@ -114,14 +114,14 @@ fn compare(size: KeySize, length: u16, delayed: bool) -> (Duration, Outcome) {
     (start.elapsed(), outcome)
 }
 
-/// On a line with a delay of 20 ms, at most 1.5 times the time without it, and so many round trips. On a busy machine a
-/// sleep lasts longer than it should: one of three runs has to hold.
+/// With a latency of 20 ms, at most 1.5 times the time without it, plus so many round trips. On a busy machine a sleep lasts
+/// longer than it should: one of three runs must meet this.
 fn costs_at_most(size: KeySize, length: u16, round_trips: u32) {
-    let held = (0..3).any(|_| holds(size, length, round_trips));
-    assert!(held, "more than {round_trips} round trips beyond loopback");
+    let met = (0..3).any(|_| is_met(size, length, round_trips));
+    assert!(met, "more than {round_trips} round trips beyond loopback");
 }
 
-fn holds(size: KeySize, length: u16, round_trips: u32) -> bool {
+fn is_met(size: KeySize, length: u16, round_trips: u32) -> bool {
     let (here, _) = compare(size, length, false);
     let (there, outcome) = compare(size, length, true);
     let beyond = there.saturating_sub(here).as_secs_f64() / ROUND_TRIP.as_secs_f64();
@@ -136,15 +136,15 @@ fn holds(size: KeySize, length: u16, round_trips: u32) -> bool {
 }
 
 #[test]
-fn a_short_comparison_over_a_slow_line() {
+fn a_short_comparison_with_latency() {
     // A batch takes two thirds of the cells that are ready, which makes about five rounds for a letter; a cell at a time
     // would be four hundred in all.
     costs_at_most(KeySize::Bits512, 20, 160);
 }
 
-/// The full size, with a key that protects. It has about five hundred rounds; Alice and Bob work through a part of them.
+/// The full size, with a key that protects. It has about five hundred rounds; the two sides compute during a part of them.
 #[test]
 #[ignore = "takes half a minute on a quiet machine"]
-fn a_long_comparison_over_a_slow_line() {
+fn a_long_comparison_with_latency() {
     costs_at_most(KeySize::Bits2048, 100, 400);
 }

@@ -1,4 +1,4 @@
-//! Both sides in one process, over the code that two processes run.
+//! Both sides in one process, with the code that two processes run.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -73,7 +73,7 @@ fn the_error_is_that_of_the_side_that_failed_and_not_of_its_partner() {
             let error = compare_on_loopback(&spec(engine), None, cohorts, [&(), &()]).unwrap_err();
             let fault = error.fault();
             match (engine, &error) {
-                // The joining side sends what it has, and the host finds it out.
+                // The joining side sends its scanpaths, and the host detects the problem.
                 (Engine::Plain, SessionError::Protocol(ProtocolError::PeerMisbehaved(_))) => {}
                 (_, SessionError::Protocol(_)) => assert_eq!(fault, Fault::Usage, "{error}"),
                 _ => unreachable!("{error}"),
@@ -84,7 +84,7 @@ fn the_error_is_that_of_the_side_that_failed_and_not_of_its_partner() {
 }
 
 #[test]
-fn nothing_to_compare_is_told_in_these_words() {
+fn nothing_to_compare_is_a_limit() {
     let (some, none) = (cohort(&[&[0]]), cohort(&[]));
     let error = compare_on_loopback(&spec(Engine::Plain), None, [&some, &none], [&(), &()]);
     let error = error.unwrap_err();
@@ -93,7 +93,7 @@ fn nothing_to_compare_is_told_in_these_words() {
 
 #[test]
 #[should_panic(expected = "an observer's own mistake")]
-fn a_panic_of_either_side_comes_through() {
+fn a_panic_of_either_side_is_resumed() {
     struct Panics;
     impl Observer for Panics {
         fn scored(&self, _: usize, _: veilpath_protocol::Answer) {
@@ -115,7 +115,7 @@ fn fastest(mut run: impl FnMut()) -> Duration {
 }
 
 #[test]
-fn two_sides_meet_and_part_within_twenty_milliseconds() {
+fn two_sides_connect_and_close_within_twenty_milliseconds() {
     let letters: Vec<u16> = (0..100).map(|index| index % 4).collect();
     let one = cohort(&[&letters]);
     let spec = spec(Engine::Plain);

@@ -1,4 +1,4 @@
-//! Several peers at one host, in one process: turns, second connections, lines that die.
+//! Several peers at one host, in one process: session slots, duplicate connections, dead connections.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 use std::io::{Read, Write};
@@ -30,17 +30,17 @@ fn cohort(scanpaths: usize) -> Cohort {
 }
 
 fn proposal() -> Proposal {
-    plan_for(cohort(3))
+    proposal_for(cohort(3))
 }
 
-/// The same proposal for a cohort with the same ids and lengths and other letters.
-fn other_plan() -> Proposal {
+/// The same proposal for a cohort with the same ids and lengths and different letters.
+fn other_proposal() -> Proposal {
     let mut cohort = cohort(3);
     cohort.entries[0].scanpath = Scanpath::new(vec![3; 20]);
-    plan_for(cohort)
+    proposal_for(cohort)
 }
 
-fn plan_for(cohort: Cohort) -> Proposal {
+fn proposal_for(cohort: Cohort) -> Proposal {
     let spec = Spec::new(
         Engine::Garbled,
         Metric::Levenshtein,
@@ -75,7 +75,7 @@ struct World {
     idle: Duration,
     address: String,
     acceptor: Mutex<Option<Acceptor>>,
-    /// Sessions that work now, and the most that did.
+    /// Sessions that work now, and the most that did at the same time.
     working: AtomicUsize,
     most: AtomicUsize,
     /// How long each session takes at least.
@@ -84,11 +84,11 @@ struct World {
     computed: AtomicUsize,
     /// Whether the host compares all pairs afresh.
     fresh: bool,
-    /// Where everybody keeps journals.
+    /// Contains the state directories of all.
     folder: tempfile::TempDir,
 }
 
-/// Counts who works, and takes its time.
+/// Counts pairs, and is slow.
 struct Slow<'a>(&'a World);
 
 impl Observer for Slow<'_> {
@@ -210,9 +210,9 @@ fn finished(states: &[PeerState<SessionError>]) -> usize {
 
 const MINUTE: Duration = Duration::from_secs(60);
 
-/// Patience is shorter than the time in the queue: the word that others come first keeps a peer there.
+/// The idle timeout is shorter than the time in the queue: Wait messages keep a peer there.
 #[test]
-fn more_peers_than_turns_wait_and_all_are_served() {
+fn more_peers_than_slots_wait_and_all_are_served() {
     let world = World::new(5, Duration::from_millis(800), Duration::from_millis(400));
     let waited = std::thread::scope(|scope| {
         let host = scope.spawn(|| world.serve(2, MINUTE));
@@ -234,7 +234,7 @@ fn more_peers_than_turns_wait_and_all_are_served() {
 }
 
 #[test]
-fn a_second_connection_of_a_peer_that_is_here_is_declined() {
+fn a_duplicate_connection_of_a_live_peer_is_declined() {
     let world = World::new(1, Duration::from_secs(6), Duration::from_secs(4));
     std::thread::scope(|scope| {
         let host = scope.spawn(|| world.serve(1, MINUTE));
@@ -252,8 +252,8 @@ fn a_second_connection_of_a_peer_that_is_here_is_declined() {
     });
 }
 
-/// A line that carries everything until it is told to be dead: nothing passes any more, and no end is told either.
-fn mortal_line(upstream: SocketAddr, dead: Arc<AtomicBool>) -> SocketAddr {
+/// A relay that can be made dead: then nothing passes any more, and neither side is told.
+fn mortal_relay(upstream: SocketAddr, dead: Arc<AtomicBool>) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -277,17 +277,17 @@ fn mortal_line(upstream: SocketAddr, dead: Arc<AtomicBool>) -> SocketAddr {
     address
 }
 
-/// The peer's machine is gone and the host has not noticed; it would in six seconds. The peer that comes back is in after a
-/// third of that.
+/// The peer's machine is gone and the host has not noticed; it would in six seconds. The peer that reconnects is accepted after
+/// a third of that.
 #[test]
-fn a_peer_whose_line_died_is_let_in_again_soon() {
+fn a_peer_with_a_dead_connection_is_accepted_again_soon() {
     let idle = Duration::from_secs(6);
     let world = World::new(1, idle, Duration::ZERO);
     let dead = Arc::new(AtomicBool::new(false));
-    let line = mortal_line(world.address.parse().unwrap(), Arc::clone(&dead));
+    let line = mortal_relay(world.address.parse().unwrap(), Arc::clone(&dead));
     std::thread::scope(|scope| {
         let host = scope.spawn(|| world.serve(1, MINUTE));
-        // It greets and says no more; its thread is not to say good-bye either.
+        // It opens the session and stops; dropping it would close the connection.
         let channel = world.call(0, &line.to_string());
         let (own, peer) = (&world.peers[0], world.host.fingerprint());
         let opened = Session::open(
@@ -305,13 +305,13 @@ fn a_peer_whose_line_died_is_let_in_again_soon() {
         assert_eq!(ended.outcome.results.len(), 9);
         assert!(took > idle / 4 && took < idle * 5 / 6, "{took:?}");
         assert_eq!(finished(&host.join().unwrap()), 1);
-        // A good-bye would wait for an answer that never comes.
+        // Closing would wait for an answer that never arrives.
         std::mem::forget(opened);
     });
 }
 
 #[test]
-fn a_peer_that_fails_can_come_again_and_a_host_does_not_wait_for_ever() {
+fn a_failed_peer_can_reconnect_and_the_host_does_not_wait_forever() {
     let world = World::new(2, Duration::from_secs(5), Duration::ZERO);
     std::thread::scope(|scope| {
         let host = scope.spawn(|| world.serve(2, Duration::from_millis(1500)));
@@ -325,9 +325,9 @@ fn a_peer_that_fails_can_come_again_and_a_host_does_not_wait_for_ever() {
     });
 }
 
-/// Asserts that the first peer is not let in with another cohort, and that the host keeps nothing of it.
+/// Asserts that the first peer is declined with another cohort, and that the host stores nothing of it.
 fn declines_another_cohort(world: &World) {
-    let error = world.ask(other_plan()).unwrap_err();
+    let error = world.ask(other_proposal()).unwrap_err();
     assert!(
         matches!(&error, SessionError::Declined(reason) if *reason == DeclineReason::Limit(Limit::OtherAgreement)),
         "{error}"
@@ -336,9 +336,9 @@ fn declines_another_cohort(world: &World) {
     assert_eq!(std::fs::read_dir(journals).unwrap().count(), 1);
 }
 
-/// Even where the host compares afresh: that is done once.
+/// Even where the host compares all pairs again: it does so once.
 #[test]
-fn a_peer_that_is_done_gets_its_results_again_and_no_others() {
+fn a_finished_peer_gets_its_results_again_and_no_others() {
     let mut world = World::new(2, Duration::from_secs(5), Duration::ZERO);
     world.fresh = true;
     std::thread::scope(|scope| {
@@ -357,9 +357,9 @@ fn a_peer_that_is_done_gets_its_results_again_and_no_others() {
     assert_eq!(world.computed.load(Ordering::SeqCst), 9);
 }
 
-/// A peer may have all answers when it breaks the line: it has had its question.
+/// A peer may have all answers when it disconnects: its comparison has started.
 #[test]
-fn a_peer_that_broke_off_can_go_on_and_do_nothing_else() {
+fn an_interrupted_peer_can_only_continue() {
     let world = World::new(1, Duration::from_secs(5), Duration::ZERO);
     std::thread::scope(|scope| {
         let host = scope.spawn(|| world.serve(1, MINUTE));
@@ -377,7 +377,7 @@ fn a_peer_that_broke_off_can_go_on_and_do_nothing_else() {
 }
 
 #[test]
-fn a_wait_beyond_every_clock_is_a_long_one() {
+fn a_wait_beyond_the_clock_is_a_long_one() {
     let world = World::new(1, Duration::from_secs(5), Duration::ZERO);
     let (peer, timeouts) = (&world.peers[0], Timeouts::new(world.idle, Duration::MAX));
     std::thread::scope(|scope| {

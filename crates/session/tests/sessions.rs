@@ -1,4 +1,4 @@
-//! Both sides of a session on loopback, each on its own thread with its own folder.
+//! Both sides of a session on loopback, each on its own thread with its own state directory.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 use std::path::Path;
@@ -48,7 +48,7 @@ fn second() -> Cohort {
     ])
 }
 
-/// The two institutions, with what they keep.
+/// The two institutions, with their state directories.
 struct World {
     folders: [TempDir; 2],
     identities: [Identity; 2],
@@ -212,7 +212,7 @@ fn both_sides_end_with_the_plain_comparison() {
 }
 
 #[test]
-fn scores_can_be_for_one_side_alone() {
+fn scores_can_be_for_one_side_only() {
     for (to, learns) in [(RevealTo::Host, [3, 0]), (RevealTo::Join, [0, 3])] {
         let world = World::new();
         for _ in 0..2 {
@@ -230,7 +230,7 @@ fn asking(reveal: &str) -> impl Fn(&mut Proposal) {
 }
 
 #[test]
-fn one_bit_of_each_pair_is_all_that_either_side_ends_with() {
+fn one_bit_of_each_pair_is_all_that_either_side_gets() {
     let world = World::new();
     let ended = world
         .run(proposals(asking("threshold:3")))
@@ -249,7 +249,7 @@ fn one_bit_of_each_pair_is_all_that_either_side_ends_with() {
         assert_eq!(rows(ended), expected);
         assert_eq!(
             ended.max_agreements, 2,
-            "another threshold is another question"
+            "a different threshold is a different agreement"
         );
     }
     let error = world
@@ -264,7 +264,7 @@ fn one_bit_of_each_pair_is_all_that_either_side_ends_with() {
 }
 
 #[test]
-fn bits_can_be_for_one_side_alone() {
+fn bits_can_be_for_one_side_only() {
     for (to, learns) in [(RevealTo::Host, [3, 0]), (RevealTo::Join, [0, 3])] {
         let world = World::new();
         for _ in 0..2 {
@@ -296,7 +296,7 @@ fn hidden_lengths_need_an_engine_that_hides_them() {
 }
 
 #[test]
-fn pseudonyms_hide_ids_from_the_other_side_alone() {
+fn pseudonyms_hide_ids_from_the_other_side_only() {
     let world = World::new();
     let hide = |proposal: &mut Proposal| {
         proposal.pseudonyms = true;
@@ -319,7 +319,7 @@ fn pseudonyms_hide_ids_from_the_other_side_alone() {
 }
 
 #[test]
-fn differences_are_named_on_both_sides() {
+fn differences_are_reported_on_both_sides() {
     let world = World::new();
     let mut proposals = proposals(|_| ());
     proposals[1].spec.metric = Metric::ScanMatch {
@@ -345,7 +345,7 @@ fn differences_are_named_on_both_sides() {
 }
 
 #[test]
-fn an_estimate_computes_counts_and_keeps_nothing() {
+fn an_estimate_computes_counts_and_stores_nothing() {
     let world = World::new();
     let mut proposals = proposals(|proposal| proposal.limit_per_scanpath = Some(9));
     proposals[0].estimate_only = true;
@@ -356,7 +356,7 @@ fn an_estimate_computes_counts_and_keeps_nothing() {
 }
 
 #[test]
-fn a_limit_is_told_to_both_and_remembered() {
+fn a_limit_is_reported_to_both_and_remembered() {
     let world = World::new();
     let limited = |metric: Metric, limit| {
         let mut proposals = proposals(|proposal| proposal.spec.metric = metric.clone());
@@ -421,16 +421,16 @@ impl Observer for Panics {
 }
 
 #[test]
-fn an_interrupted_session_goes_on_where_it_was() {
-    goes_on_where_it_was(&asking("score"));
+fn an_interrupted_session_resumes() {
+    resumes(&asking("score"));
 }
 
 #[test]
 fn an_interrupted_session_keeps_its_bits() {
-    goes_on_where_it_was(&asking("threshold:2"));
+    resumes(&asking("threshold:2"));
 }
 
-fn goes_on_where_it_was(change: &(dyn Fn(&mut Proposal) + Sync)) {
+fn resumes(change: &(dyn Fn(&mut Proposal) + Sync)) {
     let asked = || proposals(change);
     let world = World::new();
     let observer = Panics(std::sync::atomic::AtomicUsize::new(0));
@@ -448,7 +448,7 @@ fn goes_on_where_it_was(change: &(dyn Fn(&mut Proposal) + Sync)) {
     assert_eq!((host.restarted_pairs, host.max_starts), (1, 2));
     let fresh = World::new().run(asked()).map(Result::unwrap);
     assert_eq!(rows(&host), rows(&fresh[0]));
-    // All is known: nothing is compared any more, unless one asks for it.
+    // Everything is known: nothing is compared again unless requested.
     let [again, _] = world.run(asked()).map(Result::unwrap);
     assert_eq!(rows(&again), rows(&host));
     assert_eq!((again.restarted_pairs, again.max_starts), (1, 2));

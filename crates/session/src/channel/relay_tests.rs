@@ -1,7 +1,7 @@
-//! Whole sessions through a relay that has both keys: it ends one encrypted connection, begins another, and damages one packet
-//! between them. Neither side may end with a wrong score or keep one in its journal; running both again ends with the right ones.
+//! Whole sessions through a relay that has both keys: it ends one encrypted connection, opens another, and corrupts one packet
+//! between them. Neither side may finish with a wrong score or store one in its journal; a second run gives the right ones.
 //!
-//! `VEILPATH_FAULTS=long` damages every packet of every session, in each way; otherwise some.
+//! `VEILPATH_FAULTS=long` corrupts every packet of every session, in each way; otherwise some.
 
 use super::*;
 use crate::{
@@ -15,7 +15,7 @@ use veilpath_protocol::{
     Engine, KeySize, PaillierOptions, PairRule, Results, Role, Spec, compare_locally,
 };
 
-/// Signs of life come through each connection by themselves: only a stall ends a wait here.
+/// Each connection has its own keep-alives: only the stall timeout ends a wait here.
 const TIMEOUTS: Timeouts = Timeouts {
     idle: Duration::from_millis(1500),
     stall: Duration::from_millis(1500),
@@ -45,11 +45,11 @@ struct Fault {
     place: usize,
 }
 
-/// What a relay carries one way: hands on all it hears, packet by packet, and gives the number of packets.
+/// One direction of a relay: forwards everything, packet by packet, and counts the packets.
 struct Carried {
     connection: Arc<SharedConnection>,
     opened: bool,
-    heard: Vec<u8>,
+    received: Vec<u8>,
     held: Option<Vec<u8>>,
     packets: usize,
     fault: Option<Fault>,
@@ -58,11 +58,11 @@ struct Carried {
 impl Carried {
     fn carry(mut self, from: &Receiver<Result<Vec<u8>, ChannelError>>) -> usize {
         while let Ok(Ok(bytes)) = from.recv() {
-            self.heard.extend(bytes);
-            while let Some(length) = self.whole() {
-                let rest = self.heard.split_off(length);
-                let packet = std::mem::replace(&mut self.heard, rest);
-                if self.hand_on(packet).is_none() {
+            self.received.extend(bytes);
+            while let Some(length) = self.complete() {
+                let rest = self.received.split_off(length);
+                let packet = std::mem::replace(&mut self.received, rest);
+                if self.forward(packet).is_none() {
                     return self.packets;
                 }
             }
@@ -70,22 +70,22 @@ impl Carried {
         self.packets
     }
 
-    /// The length of the next thing, once it is there.
-    fn whole(&self) -> Option<usize> {
+    /// The length of the next packet, once it is complete.
+    fn complete(&self) -> Option<usize> {
         let length = match self.opened {
             false => OPENING,
             true => {
-                let length = self.heard.first_chunk::<4>()?;
+                let length = self.received.first_chunk::<4>()?;
                 HEADER + u32::from_le_bytes(*length) as usize
             }
         };
-        (self.heard.len() >= length).then_some(length)
+        (self.received.len() >= length).then_some(length)
     }
 
-    fn hand_on(&mut self, mut packet: Vec<u8>) -> Option<()> {
+    fn forward(&mut self, mut packet: Vec<u8>) -> Option<()> {
         if !self.opened {
             self.opened = true;
-            return self.say(&packet);
+            return self.write(&packet);
         }
         let fault = self.fault.filter(|fault| fault.packet == self.packets);
         self.packets += 1;
@@ -104,11 +104,11 @@ impl Carried {
                 }
             }
         }
-        self.say(&packet)?;
-        held.map_or(Some(()), |held| self.say(&held))
+        self.write(&packet)?;
+        held.map_or(Some(()), |held| self.write(&held))
     }
 
-    fn say(&self, bytes: &[u8]) -> Option<()> {
+    fn write(&self, bytes: &[u8]) -> Option<()> {
         let written = bytes
             .chunks(MAX_FRAME)
             .try_for_each(|bytes| self.connection.write(Kind::Data, bytes));
@@ -116,7 +116,7 @@ impl Carried {
     }
 }
 
-/// Two institutions with what they keep, and the plan.
+/// Two institutions with their state directories, and the plan.
 struct World {
     folders: [TempDir; 2],
     identities: [Identity; 2],
@@ -160,7 +160,7 @@ impl World {
         }
     }
 
-    fn forget(&mut self) {
+    fn remove_state(&mut self) {
         self.folders = [(); 2].map(|()| tempfile::tempdir().unwrap());
     }
 
@@ -182,7 +182,7 @@ impl World {
 
     fn side(&self, role: Role, channel: SecureChannel) -> Result<CompletedSession, SessionError> {
         let side = usize::from(role == Role::Join);
-        let letters = AlphabetInfo {
+        let alphabet = AlphabetInfo {
             named: None,
             declared: None,
             read_as: self.cohorts[side].alphabet,
@@ -199,9 +199,9 @@ impl World {
         };
         let (own, peer) = (&self.identities[side], &self.identities[1 - side]);
         let peer = peer.fingerprint();
-        let greeted = Session::open(channel, role, own, peer, &letters, TIMEOUTS)?;
+        let opened = Session::open(channel, role, own, peer, &alphabet, TIMEOUTS)?;
         let state_dir = StateDir::at(self.folders[side].path());
-        greeted
+        opened
             .0
             .agree(plan, Some(&state_dir), &mut |_| ())?
             .run(&())
@@ -215,13 +215,13 @@ impl World {
         })
     }
 
-    /// Through a relay; also gives how many packets each side sent.
+    /// Through a relay; also returns how many packets each side sent.
     fn relayed(&self, fault: Option<Fault>) -> (Ends, [usize; 2]) {
         let ([host, mut to_host], [mut to_join, join]) = (self.connected(), self.connected());
         let carried = |connection: Arc<SharedConnection>, from: Role| Carried {
             connection,
             opened: false,
-            heard: Vec::new(),
+            received: Vec::new(),
             held: None,
             packets: 0,
             fault: fault.filter(|fault| fault.from == from),
@@ -231,7 +231,7 @@ impl World {
         let hosts_words = to_host.incoming.take().unwrap();
         let joins_words = to_join.incoming.take().unwrap();
         std::thread::scope(|scope| {
-            // Whoever leaves takes the other end of the relay along.
+            // A side that disconnects also ends the other connection of the relay.
             let from_host = scope.spawn(move || {
                 let packets = from_host.carry(&hosts_words);
                 drop(to_join);
@@ -249,11 +249,11 @@ impl World {
 }
 
 fn is_long() -> bool {
-    std::env::var("VEILPATH_FAULTS").is_ok_and(|wish| wish == "long")
+    std::env::var("VEILPATH_FAULTS").is_ok_and(|value| value == "long")
 }
 
 #[test]
-fn a_relay_that_damages_parcels_gives_nobody_a_wrong_score() {
+fn a_relay_that_corrupts_packets_causes_no_wrong_score() {
     let key = PaillierOptions::new(KeySize::Bits512, true).unwrap();
     let mut plans = vec![(Engine::Garbled, "score")];
     if is_long() {
@@ -264,11 +264,11 @@ fn a_relay_that_damages_parcels_gives_nobody_a_wrong_score() {
             (Engine::Garbled, "threshold:4"),
         ]);
     }
-    // Mostly waits for others: all plans at once.
+    // These mostly wait: all plans run at once.
     let tallies: Vec<Tally> = std::thread::scope(|scope| {
         let plans: Vec<_> = plans
             .into_iter()
-            .map(|(engine, reveal)| scope.spawn(move || damage_all(engine, reveal)))
+            .map(|(engine, reveal)| scope.spawn(move || corrupt_all(engine, reveal)))
             .collect();
         let ended = plans.into_iter().map(|plan| plan.join().unwrap());
         ended.collect()
@@ -286,11 +286,11 @@ fn a_relay_that_damages_parcels_gives_nobody_a_wrong_score() {
     }
 }
 
-/// How many sides ended how, by damage.
+/// How many sides ended how, by fault.
 type Tally = BTreeMap<(Damage, &'static str), u32>;
 
-/// Damages the packets of one session after the other.
-fn damage_all(engine: Engine, reveal: &str) -> Tally {
+/// Corrupts the packets of one session after the other.
+fn corrupt_all(engine: Engine, reveal: &str) -> Tally {
     let mut tally = Tally::new();
     let mut world = World::new(engine, reveal);
     let (ends, packets) = world.relayed(None);
@@ -298,7 +298,7 @@ fn damage_all(engine: Engine, reveal: &str) -> Tally {
         assert_eq!(end.unwrap().outcome.results, world.expected);
     }
     for fault in faults(packets) {
-        world.forget();
+        world.remove_state();
         for end in world.relayed(Some(fault)).0 {
             let name = match end {
                 Err(_) => "error",
@@ -318,7 +318,7 @@ fn damage_all(engine: Engine, reveal: &str) -> Tally {
     tally
 }
 
-/// All that is to be done to so many packets of each side.
+/// All faults for this many packets of each side.
 fn faults(packets: [usize; 2]) -> Vec<Fault> {
     let ways = [
         Damage::BitTurned,
@@ -330,7 +330,7 @@ fn faults(packets: [usize; 2]) -> Vec<Fault> {
     for (from, count) in [Role::Host, Role::Join].into_iter().zip(packets) {
         for packet in 0..count {
             for (number, damage) in ways.into_iter().enumerate() {
-                // A cut or a swap makes both sides wait, so the short run has one of each.
+                // A truncation or a swap makes both sides wait, so the short run has one of each.
                 let of_short = match damage {
                     Damage::Cut => (from, packet) == (Role::Host, 1),
                     Damage::SwappedWithNext => (from, packet) == (Role::Join, 6),

@@ -13,7 +13,7 @@ fn timeouts(idle_timeout_ms: u64) -> Timeouts {
     )
 }
 
-/// Two ends on loopback, with this patience.
+/// Two ends on loopback, with this idle timeout.
 fn pair(idle_timeout_ms: u64) -> (SecureChannel, SecureChannel) {
     let (a, b) = (
         Identity::ephemeral().unwrap(),
@@ -35,7 +35,7 @@ fn pair(idle_timeout_ms: u64) -> (SecureChannel, SecureChannel) {
     })
 }
 
-/// A channel whose other end does as it likes inside of TLS.
+/// A channel whose other end sends anything inside of TLS.
 fn against(
     idle_timeout_ms: u64,
     peer: impl FnOnce(&mut dyn Write) + Send,
@@ -113,12 +113,12 @@ fn a_side_that_does_not_read_makes_the_other_wait() {
                 host.flush().unwrap();
                 sent.fetch_add(1, Ordering::Relaxed);
             }
-            // The good-bye waits for the other side.
+            // Closing waits for the other side.
             let _ = host.receive(&mut [0]);
         });
         std::thread::sleep(Duration::from_millis(500));
         let ahead = sent.load(Ordering::Relaxed);
-        assert!(ahead < 36, "{ahead} MB were taken in unread");
+        assert!(ahead < 36, "{ahead} MB were buffered");
         let mut received = vec![0; total];
         join.receive(&mut received).unwrap();
         assert!(received.iter().all(|&byte| byte == 1));
@@ -127,7 +127,7 @@ fn a_side_that_does_not_read_makes_the_other_wait() {
 }
 
 #[test]
-fn a_side_that_computes_is_not_taken_for_a_silent_one() {
+fn keep_alives_prevent_the_idle_timeout() {
     let (mut host, mut join) = pair(400);
     host.connection().set_stall(Duration::from_secs(10));
     std::thread::scope(|scope| {
@@ -145,7 +145,7 @@ fn a_side_that_computes_is_not_taken_for_a_silent_one() {
 }
 
 #[test]
-fn signs_of_life_alone_are_a_stall_and_nothing_at_all_is_silence() {
+fn keep_alives_alone_are_a_stall_and_nothing_at_all_is_idle() {
     let (mut host, join) = pair(400);
     host.connection().set_stall(Duration::from_millis(700));
     assert_eq!(host.receive(&mut [0]), Err(ChannelError::TimedOut));
@@ -154,7 +154,7 @@ fn signs_of_life_alone_are_a_stall_and_nothing_at_all_is_silence() {
     assert_eq!(error, ChannelError::TimedOut);
 }
 
-/// A host and a peer that has the right key, and after the handshake does as it likes with the bare socket.
+/// A host, and a peer with the right key that uses the raw socket after the handshake.
 fn against_socket(
     idle_timeout_ms: u64,
     peer: impl FnOnce(rustls::ClientConnection, TcpStream) + Send,
@@ -187,11 +187,11 @@ fn against_socket(
 }
 
 #[test]
-fn garbage_after_the_last_word_is_not_even_looked_at() {
+fn garbage_after_close_notify_is_ignored() {
     let peer = |mut tls: rustls::ClientConnection, mut socket: TcpStream| {
-        let heard = rustls::Stream::new(&mut tls, &mut socket).read(&mut [0]);
-        assert_eq!(heard.unwrap(), 0, "the last word");
-        // A record that nobody can decipher.
+        let read = rustls::Stream::new(&mut tls, &mut socket).read(&mut [0]);
+        assert_eq!(read.unwrap(), 0, "close_notify");
+        // A record that cannot be decrypted.
         socket.write_all(&[23, 3, 3, 0, 40]).unwrap();
         socket.write_all(&[7; 40]).unwrap();
     };
@@ -206,9 +206,9 @@ fn garbage_after_the_last_word_is_not_even_looked_at() {
 }
 
 #[test]
-fn bytes_that_never_make_sense_are_not_signs_of_life() {
+fn an_incomplete_record_does_not_prevent_the_timeout() {
     let peer = |_, mut socket: TcpStream| {
-        // A record of 16 KiB, of which a byte comes now and then.
+        // A record of 16 KiB that arrives a byte at a time.
         let mut begun = socket.write_all(&[23, 3, 3, 64, 0]);
         for _ in 0..200 {
             if begun.is_err() {
@@ -227,7 +227,7 @@ fn bytes_that_never_make_sense_are_not_signs_of_life() {
 }
 
 #[test]
-fn frames_that_break_the_rules_are_the_other_sides_fault() {
+fn invalid_frames_are_misbehaviour_of_the_peer() {
     for bytes in [
         vec![0, 255, 255, 255, 255],
         vec![9, 1, 0, 0, 0, 7],
@@ -243,7 +243,7 @@ fn frames_that_break_the_rules_are_the_other_sides_fault() {
 }
 
 #[test]
-fn an_early_end_is_closed_with_or_without_good_bye() {
+fn an_early_end_is_closed_with_or_without_close_notify() {
     let (mut host, join) = pair(3000);
     drop(join);
     assert_eq!(host.receive(&mut [0]), Err(ChannelError::Closed));
@@ -253,7 +253,7 @@ fn an_early_end_is_closed_with_or_without_good_bye() {
 }
 
 #[test]
-fn strangers_are_turned_away_and_the_wait_goes_on() {
+fn unauthenticated_connections_are_rejected_and_the_wait_goes_on() {
     let (a, b) = (
         Identity::ephemeral().unwrap(),
         Identity::ephemeral().unwrap(),
@@ -266,7 +266,7 @@ fn strangers_are_turned_away_and_the_wait_goes_on() {
         scope.spawn(|| {
             let mut garbage = TcpStream::connect(address).unwrap();
             garbage.write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
-            // Until it is turned away.
+            // Until it is rejected.
             let _ = garbage.read_to_end(&mut Vec::new());
             drop(TcpStream::connect(address).unwrap());
             let silent = TcpStream::connect(address).unwrap();
@@ -281,7 +281,7 @@ fn strangers_are_turned_away_and_the_wait_goes_on() {
 }
 
 #[test]
-fn nobody_there_is_told_in_time() {
+fn an_absent_peer_is_reported_in_time() {
     let (a, b) = (
         Identity::ephemeral().unwrap(),
         Identity::ephemeral().unwrap(),

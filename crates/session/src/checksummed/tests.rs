@@ -2,8 +2,8 @@ use super::*;
 use proptest::prelude::*;
 use veilpath_protocol::memory_pair;
 
-/// What one side says, packet by packet, as it travels.
-fn spoken(messages: &[&[u8]]) -> Vec<Vec<u8>> {
+/// The packets of these messages, as they are sent.
+fn packets_of(messages: &[&[u8]]) -> Vec<Vec<u8>> {
     let mut packets = Vec::new();
     let mut checksummed = ChecksummedChannel::new(Script::default());
     for message in messages {
@@ -14,8 +14,8 @@ fn spoken(messages: &[&[u8]]) -> Vec<Vec<u8>> {
     packets
 }
 
-/// What is received of these bytes in pieces of the given lengths.
-fn heard(bytes: Vec<u8>, lengths: &[usize]) -> Result<Vec<u8>, ChannelError> {
+/// What is received from these bytes in pieces of the given lengths.
+fn received(bytes: Vec<u8>, lengths: &[usize]) -> Result<Vec<u8>, ChannelError> {
     let mut checksummed = ChecksummedChannel::new(Script {
         said: bytes,
         ..Script::default()
@@ -29,7 +29,7 @@ fn heard(bytes: Vec<u8>, lengths: &[usize]) -> Result<Vec<u8>, ChannelError> {
     Ok(all)
 }
 
-/// Says what it was told, and keeps what it hears.
+/// Returns given bytes, and keeps what is sent.
 #[derive(Default)]
 struct Script {
     said: Vec<u8>,
@@ -56,23 +56,23 @@ impl Channel for Script {
 }
 
 #[test]
-fn every_turned_bit_is_found() {
+fn every_flipped_bit_is_detected() {
     let content: Vec<u8> = (0..200u8).map(|byte| byte.wrapping_mul(37)).collect();
-    let packet = spoken(&[&content]).concat();
+    let packet = packets_of(&[&content]).concat();
     for bit in 0..8 * packet.len() {
-        let mut turned = packet.clone();
-        turned[bit / 8] ^= 1 << (bit % 8);
-        assert!(heard(turned, &[content.len()]).is_err(), "bit {bit}");
+        let mut flipped = packet.clone();
+        flipped[bit / 8] ^= 1 << (bit % 8);
+        assert!(received(flipped, &[content.len()]).is_err(), "bit {bit}");
     }
-    assert_eq!(heard(packet, &[content.len()]), Ok(content));
+    assert_eq!(received(packet, &[content.len()]), Ok(content));
 }
 
 #[test]
-fn parcels_that_are_repeated_lost_or_swapped_are_found() {
-    let packets = spoken(&[b"same", b"same", b"same"]);
+fn repeated_lost_and_swapped_packets_are_detected() {
+    let packets = packets_of(&[b"same", b"same", b"same"]);
     let order = |order: &[usize]| {
         let bytes: Vec<Vec<u8>> = order.iter().map(|&at| packets[at].clone()).collect();
-        heard(bytes.concat(), &[4, 4, 4])
+        received(bytes.concat(), &[4, 4, 4])
     };
     assert_eq!(order(&[0, 1, 2]), Ok(b"samesamesame".to_vec()));
     for wrong in [[0, 0, 1], [1, 0, 2], [0, 2, 1], [1, 2, 2], [0, 1, 1]] {
@@ -82,8 +82,8 @@ fn parcels_that_are_repeated_lost_or_swapped_are_found() {
 }
 
 #[test]
-fn nothing_comes_after_a_bad_parcel() {
-    let packets = spoken(&[b"first", b"second"]);
+fn nothing_is_received_after_a_corrupted_packet() {
+    let packets = packets_of(&[b"first", b"second"]);
     let mut bytes = packets[0].clone();
     bytes[HEADER] ^= 1;
     bytes.extend(&packets[1]);
@@ -96,16 +96,16 @@ fn nothing_comes_after_a_bad_parcel() {
 }
 
 #[test]
-fn lengths_are_held_against_their_limits() {
+fn lengths_are_checked_against_their_limits() {
     for length in [0, MAX_PACKET as u32 + 1, u32::MAX] {
         let mut bytes = length.to_le_bytes().to_vec();
         bytes.extend([0; 8]);
-        assert_eq!(heard(bytes, &[1]), Err(corrupted()));
+        assert_eq!(received(bytes, &[1]), Err(corrupted()));
     }
 }
 
 #[test]
-fn large_pieces_travel_as_they_are() {
+fn large_pieces_are_not_copied() {
     let (here, there) = memory_pair();
     let (mut here, mut there) = (
         ChecksummedChannel::new(here),
@@ -133,23 +133,23 @@ proptest! {
         piece in 1..5000usize,
     ) {
         let said: Vec<&[u8]> = messages.iter().map(Vec::as_slice).collect();
-        let bytes = spoken(&said).concat();
+        let bytes = packets_of(&said).concat();
         let whole = messages.concat();
         let lengths: Vec<usize> = whole.chunks(piece).map(<[u8]>::len).collect();
-        prop_assert_eq!(heard(bytes, &lengths), Ok(whole));
+        prop_assert_eq!(received(bytes, &lengths), Ok(whole));
     }
 
     #[test]
-    fn changes_in_several_places_are_found(
+    fn changes_in_several_places_are_detected(
         content in prop::collection::vec(any::<u8>(), 1..400),
         changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>()), 1..5),
     ) {
-        let packet = spoken(&[&content]).concat();
+        let packet = packets_of(&[&content]).concat();
         let mut changed = packet.clone();
         for (at, value) in changes {
             let at = at.index(changed.len());
             changed[at] = value;
         }
-        prop_assert_eq!(changed == packet, heard(changed, &[content.len()]).is_ok());
+        prop_assert_eq!(changed == packet, received(changed, &[content.len()]).is_ok());
     }
 }

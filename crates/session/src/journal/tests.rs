@@ -22,7 +22,7 @@ fn only_file(folder: &Path) -> PathBuf {
 }
 
 #[test]
-fn scores_come_back_to_the_last_bit_and_views_are_counted() {
+fn scores_are_read_back_exactly_and_starts_are_counted() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = open(folder.path(), ID, 4).unwrap();
     journal.start_pairs(&[0, 1, 3]).unwrap();
@@ -49,11 +49,11 @@ fn scores_come_back_to_the_last_bit_and_views_are_counted() {
 }
 
 #[test]
-fn what_follows_half_a_record_is_found_again() {
+fn records_after_a_partial_one_are_found() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = open(folder.path(), ID, 3).unwrap();
     journal.store(0, reading(5.0)).unwrap();
-    // A full disk takes a part of a record.
+    // A full disk takes only a part of a record.
     let mut file = journal.file.as_ref().unwrap();
     file.write_all(&[1; 10]).unwrap();
     truncate_to(file, journal.end);
@@ -65,7 +65,7 @@ fn what_follows_half_a_record_is_found_again() {
 }
 
 #[test]
-fn a_torn_end_costs_only_itself_wherever_it_is_torn() {
+fn a_truncated_record_is_the_only_loss() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = open(folder.path(), ID, 3).unwrap();
     for pair in 0..3 {
@@ -86,16 +86,16 @@ fn a_torn_end_costs_only_itself_wherever_it_is_torn() {
         assert_eq!(journal.answer(2), Some(reading(2.0)));
     }
     for byte in HEADER + 2 * RECORD..whole.len() {
-        let mut spoilt = whole.clone();
-        spoilt[byte] ^= 0x40;
-        std::fs::write(&path, &spoilt).unwrap();
+        let mut corrupted = whole.clone();
+        corrupted[byte] ^= 0x40;
+        std::fs::write(&path, &corrupted).unwrap();
         let journal = open(folder.path(), ID, 3).unwrap();
         assert_eq!(journal.done().filter(|done| *done).count(), 2);
     }
 }
 
 #[test]
-fn journals_are_never_mixed_up_and_never_shared() {
+fn journals_are_never_mixed_up_or_shared() {
     let folder = tempfile::tempdir().unwrap();
     let mut journal = open(folder.path(), ID, 1).unwrap();
     journal.store(0, reading(1.0)).unwrap();
@@ -117,7 +117,7 @@ fn asking(threshold: &str) -> Reveal {
 }
 
 #[test]
-fn bits_come_back_and_nothing_else_does() {
+fn bits_are_read_back_and_nothing_else() {
     let folder = tempfile::tempdir().unwrap();
     let open = || Journal::open(folder.path(), ID, 3, asking("2")).unwrap();
     let mut journal = open();
@@ -138,14 +138,14 @@ fn bits_come_back_and_nothing_else_does() {
         assert!(matches!(error, SessionError::Misbehaved(_)), "{error}");
     }
     drop(journal);
-    // Whatever of the file is changed, a record is read as it was written or not at all.
+    // Whatever is changed in the file, a record is read as it was written or not at all.
     let path = only_file(folder.path());
     let whole = std::fs::read(&path).unwrap();
     for byte in HEADER..whole.len() {
         for flip in [1, 0x80] {
-            let mut spoilt = whole.clone();
-            spoilt[byte] ^= flip;
-            std::fs::write(&path, &spoilt).unwrap();
+            let mut corrupted = whole.clone();
+            corrupted[byte] ^= flip;
+            std::fs::write(&path, &corrupted).unwrap();
             let journal = open();
             for (pair, bit) in bits.iter().enumerate() {
                 let found = journal.answer(pair);
@@ -159,7 +159,7 @@ fn bits_come_back_and_nothing_else_does() {
     assert_eq!(open().done().filter(|done| *done).count(), 0);
 }
 
-/// The bytes of a record with a true checksum, whatever it says.
+/// The bytes of a record with a valid checksum, whatever its content.
 fn forged(kind: u32, numbers: [u64; 3]) -> Vec<u8> {
     let mut content = kind.to_le_bytes().to_vec();
     content.extend(numbers.iter().flat_map(|number| number.to_le_bytes()));
@@ -167,7 +167,7 @@ fn forged(kind: u32, numbers: [u64; 3]) -> Vec<u8> {
 }
 
 #[test]
-fn a_record_of_another_kind_is_refused_and_an_impossible_one_cut_off() {
+fn a_record_of_the_wrong_kind_is_rejected_and_an_invalid_one_truncated() {
     let append = |reveal, kind, numbers| {
         let folder = tempfile::tempdir().unwrap();
         let record = forged(kind, numbers);
@@ -194,9 +194,9 @@ fn a_record_of_another_kind_is_refused_and_an_impossible_one_cut_off() {
     assert_eq!(append(bit, 6, [0, 1, 0]).unwrap(), 0, "no such kind");
 }
 
-/// Computed by another program, from the description of the format: journals from before there were bits are read on.
+/// Computed by another program, from the description of the format.
 #[test]
-fn the_form_of_a_score_has_not_changed() {
+fn records_have_the_documented_form() {
     let known = [
         (
             Record::Answer(3, reading(7.0)),

@@ -70,7 +70,7 @@ fn pseudonyms_pair_like_names_and_only_their_owner_can_read_them() {
 }
 
 #[test]
-fn rosters_travel_in_parts_and_must_be_as_announced() {
+fn rosters_are_sent_in_parts_and_must_be_as_announced() {
     let (host, _, parties) = parties();
     let id = "x".repeat(1000);
     let mut large = cohort(&vec![(id.as_str(), None); 700]);
@@ -90,7 +90,7 @@ fn rosters_travel_in_parts_and_must_be_as_announced() {
 }
 
 #[test]
-fn more_pairs_than_a_session_bears_are_refused_before_they_are_listed() {
+fn too_many_pairs_are_rejected_before_they_are_listed() {
     let row = Row {
         id: String::new(),
         stimulus: None,
@@ -114,7 +114,7 @@ fn single(text: &str) -> Cohort {
 }
 
 #[test]
-fn padded_scanpaths_all_look_alike() {
+fn padded_scanpaths_all_look_the_same() {
     let (host, _, parties) = parties();
     let roster = |text: &str, pad_to| {
         Roster::of(
@@ -160,7 +160,7 @@ fn padded_scanpaths_all_look_alike() {
 }
 
 #[test]
-fn a_length_that_padding_should_hide_is_refused() {
+fn an_unpadded_length_is_rejected() {
     let (host, _, parties) = parties();
     let mut cohort = single("ABC");
     let told = Roster::of(&mut cohort, &host, parties.join, &parties, false, None).unwrap();
