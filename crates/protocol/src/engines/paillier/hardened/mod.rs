@@ -15,14 +15,14 @@
 //! pads; the paper's unmasking by a⁻¹ mod n, most of the work of a cell, is not needed.
 //!
 //! # The multipliers
-//! ρ is log-uniform over [2^F, 2^(F+R)). Of a value v that it sees, the key holder knows that `v/(d+1) < ρ ≤ v/d` (d
-//! > 0), and each such ρ explains it with exactly one r. If ρ were ever small, that interval would contain a few
-//! integers or none, and v would determine d: with ρ = 1 it *is* d. But |d| < 2^y, so there are about ρ/d > 2^(F−y)
-//! of them. With F = y + σ the number of integers and the length of the interval differ by a fraction of 2^−σ, and
-//! neither multiples nor remainders reveal more. The length itself contributes ∫ dρ/ρ² = 1/v, whatever d is, as long
-//! as the interval lies within the range of ρ. So **what remains to the key holder is the two ends of that range**: a
-//! v below 2^F·d or above 2^(F+R) rules out differences. A difference falls there with a probability of about y/R,
-//! and then narrows d to about an octave. Many views of the same letters add up. The audit measures it.
+//! ρ is log-uniform over [2^F, 2^(F+R)). Of a value v that it sees, the key holder knows that `v/(d+1) < ρ ≤ v/d`
+//! (for d above 0), and each such ρ explains it with exactly one r. If ρ were ever small, that interval would contain
+//! a few integers or none, and v would determine d: with ρ = 1 it *is* d. But |d| < 2^y, so there are about ρ/d >
+//! 2^(F−y) of them. With F = y + σ the number of integers and the length of the interval differ by a fraction of
+//! 2^−σ, and neither multiples nor remainders reveal more. The length itself contributes ∫ dρ/ρ² = 1/v, whatever d
+//! is, as long as the interval lies within the range of ρ. So **what remains to the key holder is the two ends of
+//! that range**: a v below 2^F·d or above 2^(F+R) rules out differences. A difference falls there with a probability
+//! of about y/R, and then narrows d to about an octave. Many views of the same letters add up. The audit measures it.
 //!
 //! # Slots
 //! All have S = 255 bits, whatever the costs: 2, 4, 8, 12 and 16 fit below n/2 of keys of 512, 1024, 2048, 3072 and
