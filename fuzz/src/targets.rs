@@ -7,7 +7,7 @@ use veilpath_encode::{Areas, Input, RawCohort, Rows, detect, explain_unknown};
 use veilpath_metrics::{Alphabet, Grid, Table, TableOf};
 use veilpath_paillier::{KeySize, PublicKey, SecretKey};
 use veilpath_protocol::{ProtocolError, Reveal};
-use veilpath_report::ResultFile;
+use veilpath_report::{ResultFile, json};
 use veilpath_report::html::{Image, Options, Report};
 use veilpath_session::fuzzing::decode;
 
@@ -173,11 +173,17 @@ pub fn key_files(data: &[u8]) {
     }
 }
 
-/// Result files: whatever is accepted can be rendered as HTML, SVG and PNG.
+/// Result files: whatever is accepted is written and read back equal, and can be rendered as HTML, SVG and PNG.
 pub fn result_files(data: &[u8]) {
     let Ok(file) = ResultFile::read(data) else {
         return;
     };
+    if let Some(outcome) = file.outcome() {
+        let mut written = Vec::new();
+        let _ = json::write(outcome, &mut written);
+        let again = ResultFile::read(written.as_slice()).ok();
+        assert_eq!(again.as_ref().and_then(ResultFile::outcome), Some(outcome));
+    }
     let Ok(report) = Report::new(&file, Options::default()) else {
         return;
     };

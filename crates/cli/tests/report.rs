@@ -14,7 +14,15 @@ fn folder() -> Folder {
         let content = std::fs::read(root().join("testdata/demo").join(name)).unwrap();
         folder.file(name, content);
     }
-    let compare = ["compare", "clinic.csv", "university.csv", "-q", "-o"];
+    let compare = [
+        "compare",
+        "clinic.csv",
+        "university.csv",
+        "--engine",
+        "garbled",
+        "-q",
+        "-o",
+    ];
     for name in ["scores.json", "scores.csv"] {
         folder.run(&[&compare[..], &[name]].concat()).ok();
     }
@@ -33,19 +41,18 @@ fn the_page_comes_from_json_and_csv() {
     let page = folder.read("json.html");
     assert!(page.contains("no more, if both follow the protocol"));
     assert!(page.contains(
-        "4 participants of A with 4 of B, 2 stimuli, by Levenshtein, with the engine garbled."
+        "4 participants of clinic with 4 of university, 2 stimuli, by Levenshtein, with the engine garbled."
     ));
     let from_csv = folder.run(&["report", "scores.csv"]);
     assert!(
-        from_csv
-            .stderr
-            .contains("note: scores.csv: without the plan"),
+        from_csv.stderr.contains("scores.csv: the page has no plan"),
         "{}",
         from_csv.stderr
     );
     let page = from_csv.ok();
     assert!(
-        page.starts_with("<!DOCTYPE html>") && page.contains("A CSV file has the scores alone")
+        page.starts_with("<!DOCTYPE html>")
+            && page.contains("A CSV file has the numbers of the pairs only")
     );
     let quiet = folder.run(&["report", "scores.csv", "-q", "-o", "quiet.html"]);
     assert_eq!(quiet.stderr, "");
@@ -63,13 +70,14 @@ fn each_of_two_institutions_makes_its_own() {
         .folder
         .run(&["report", "host.json", "--cohort", "a.csv"])
         .ok();
-    assert!(host.contains("32 pairs: mean") && host.contains("the host (A) alone."));
-    assert!(host.contains("The host (A) learned") && host.contains("<li>the score of every pair"));
+    assert!(host.contains("<dt>pairs</dt><dd>32</dd>") && host.contains("the host only."));
+    assert!(host.contains("The host learned") && host.contains("<li>the score of every pair"));
     let join = pair
         .folder
         .run(&["report", "join.json", "--cohort", "b.csv"])
         .ok();
-    assert!(join.contains("The file has no scores") && join.contains("What each side learned"));
+    assert!(join.contains("<dt>pairs</dt><dd>32</dd>") && join.contains("What each side learned"));
+    assert!(join.contains("32 pairs were compared; the results are for the other side only"));
     assert!(join.contains("Your own scanpaths") && !join.contains("class=\"heat\""));
 }
 
@@ -96,7 +104,7 @@ fn the_heat_map_comes_alone() {
     ];
     let ran = folder.run(&call);
     assert!(
-        ran.stderr.contains("the PNG has the cells alone"),
+        ran.stderr.contains("the PNG has the tiles only"),
         "{}",
         ran.stderr
     );
@@ -114,7 +122,7 @@ fn the_heat_map_comes_alone() {
     assert_eq!(
         (reader.info().width, reader.info().height),
         (256, 256),
-        "4 by 4 cells of 64 pixels"
+        "4 by 4 tiles of 64 pixels"
     );
 }
 
@@ -140,7 +148,7 @@ fn own_scanpaths_and_pictures_are_taken() {
     ];
     let ran = folder.run(&call);
     assert!(
-        ran.stderr.contains("do not hand it to the other side"),
+        ran.stderr.contains("do not give it to the other side"),
         "{}",
         ran.stderr
     );
@@ -162,7 +170,7 @@ fn own_scanpaths_and_pictures_are_taken() {
     ];
     let said = folder.run(&call).stderr;
     assert!(
-        said.contains("no participant of this cohort is in the result file"),
+        said.contains("no participant of the cohort is in the result file"),
         "{said}"
     );
 }
@@ -203,10 +211,18 @@ fn bad_calls_and_files_are_refused_with_a_remedy() {
     let folder = folder();
     folder.file(
         "broken.json",
-        "{\"results\": [\n{\"a\": \"p\", \"b\": \"q\", \"score\": \"x\"}]}",
+        folder
+            .read("scores.json")
+            .replacen("\"score\":", "\"score\":x", 1),
+    );
+    folder.file(
+        "newer.json",
+        folder
+            .read("scores.json")
+            .replacen("\"veilpath_result\": 1", "\"veilpath_result\": 2", 1),
     );
     folder.file("empty.json", "");
-    folder.file("none.json", "{\"results\": []}");
+    folder.file("none.csv", "a,b,stimulus,score\n");
     folder.file("bare.csv", "participant,scanpath\nexpert-1,ABC\n");
     folder.file("large.csv", "participant,scanpath\nexpert-1,Az\n");
     folder.file("text.png", "no picture");
@@ -216,13 +232,11 @@ fn bad_calls_and_files_are_refused_with_a_remedy() {
         (vec!["missing.json"], "missing.json: cannot be opened"),
         (vec!["."], "this is a folder"),
         (vec!["empty.json"], "the file is empty"),
+        (vec!["broken.json"], "broken.json: line "),
+        (vec!["newer.json"], "version 2 of the format"),
+        (vec!["clinic.csv"], "this is not a result file"),
         (
-            vec!["broken.json"],
-            "broken.json: line 2, column 33: invalid type",
-        ),
-        (vec!["clinic.csv"], "this is no result file"),
-        (
-            vec!["none.json", "--svg", "h.svg"],
+            vec!["none.csv", "--svg", "h.svg"],
             "there is no heat map to draw: the result file has no pairs",
         ),
         (
@@ -231,7 +245,7 @@ fn bad_calls_and_files_are_refused_with_a_remedy() {
         ),
         (
             with(&["--svg", "./page.html"]),
-            "two of the results would go to this file",
+            "two results would go to this file",
         ),
         (with(&["--svg", "scores.json"]), "would be overwritten"),
         (with(&["--image", "scene-1=text.png"]), "--cohort"),
@@ -250,7 +264,7 @@ fn bad_calls_and_files_are_refused_with_a_remedy() {
         ),
         (
             with(&["--cohort", "clinic.csv", "--image", "scene-9=text.png"]),
-            "no scanpath of clinic.csv has this stimulus",
+            "no scanpath has the stimulus scene-9",
         ),
         (with(&["--cohort", "scores.csv"]), "scores.csv"),
     ] {

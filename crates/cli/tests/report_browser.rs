@@ -105,10 +105,10 @@ fn all_figures_are_there(browser: &Browser) {
         );
     }
     show(browser, "#view-0 .heat svg");
-    let cells = place(browser, "#view-0 .heat .cells");
+    let tiles = place(browser, "#view-0 .heat .tiles");
     assert!(
-        browser.screenshot().colours(cells) >= 4,
-        "the cells have colours"
+        browser.screenshot().colours(tiles) >= 4,
+        "the tiles have colours"
     );
     let spread = place(browser, "#view-0 .histogram svg");
     assert!(
@@ -142,13 +142,14 @@ fn views_are_chosen(browser: &Browser) {
 
 fn hovering_tells_ids_and_score(browser: &Browser, folder: &Folder) {
     let results: Value = serde_json::from_str(&folder.read("scores.json")).unwrap();
-    // The middle of the cells is where four of them meet; a little to the right and above is the third of the second row.
-    browser.hover("#view-1 .heat .cells", [10, -10]);
+    // The middle of the tiles is where four of them meet; a little to the right and above is the third of the second row.
+    browser.hover("#view-1 .heat .tiles", [10, -10]);
     let tip = browser.texts("#tip").concat();
     let mut lines = tip.lines();
-    let a = lines.next().unwrap().strip_prefix("A ").unwrap();
-    let b = lines.next().unwrap().strip_prefix("B ").unwrap();
+    let a = lines.next().unwrap().strip_prefix("clinic: ").unwrap();
+    let b = lines.next().unwrap().strip_prefix("university: ").unwrap();
     let said = lines.next().unwrap().strip_prefix("similarity ").unwrap();
+    let said = said.split(',').next().unwrap();
     let row = results["results"]
         .as_array()
         .unwrap()
@@ -172,7 +173,7 @@ fn hovering_tells_ids_and_score(browser: &Browser, folder: &Folder) {
         "the words go with the pointer"
     );
 
-    // The keys go from cell to cell, too.
+    // The keys go from tile to tile, too.
     browser.run("document.querySelector('#view-1 .heat .scroll').focus()");
     browser.press(ARROW_DOWN);
     let first = browser.texts("#tip").concat();
@@ -246,15 +247,73 @@ fn light_and_dark_differ(browser: &Browser) {
 fn a_phone_needs_no_sideways_scrolling(browser: &Browser) {
     let phone = json!({"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": true});
     browser.devtools("Emulation.setDeviceMetricsOverride", &phone);
-    let wide = browser.run("return [document.documentElement.scrollWidth, innerWidth]");
-    assert_eq!(
-        wide,
-        json!([390, 390]),
-        "figures scroll within their frames"
-    );
+    fits_a_phone(browser);
     let sizes = browser.run("return [...document.querySelectorAll('p, dd, td')].every((text) => parseFloat(getComputedStyle(text).fontSize) >= 13)");
     assert_eq!(sizes, Value::Bool(true), "words stay readable");
     browser.devtools("Emulation.clearDeviceMetricsOverride", &json!({}));
+}
+
+fn fits_a_phone(browser: &Browser) {
+    let wide = browser.run("return [document.documentElement.scrollWidth, innerWidth]");
+    assert_eq!(wide, json!([390, 390]), "the page does not scroll sideways");
+    // The ids of the rows are next to the tiles, without scrolling.
+    let rows = browser.run(
+        "return [...document.querySelectorAll('.view:not([hidden]) .heat .rows')] \
+           .map((rows) => rows.getBoundingClientRect()) \
+           .filter((box) => box.width > 0) \
+           .map((box) => box.left >= 0 && box.right <= innerWidth)",
+    );
+    assert_eq!(rows, json!([true]), "one heat map, with its row names");
+}
+
+/// Names of 60 letters and more, as some laboratories have them.
+#[test]
+fn long_names_fit_a_phone() {
+    let Some(browser) = Browser::start() else {
+        return;
+    };
+    let folder = Folder::new();
+    let cohort = |start: &str| {
+        let row = |at: usize| {
+            let id = format!("{start}-{at}-participant-of-the-longitudinal-study-of-reading-2019");
+            let stimulus = format!(
+                "the-stimulus-with-the-longest-name-of-all-stimuli-{}",
+                at % 2
+            );
+            format!("{id},{stimulus},ABC{}\n", "BCAD".repeat(at))
+        };
+        let rows: String = (0..12).map(row).collect();
+        format!("participant,stimulus,scanpath\n{rows}")
+    };
+    folder.file("a.csv", cohort("centre"));
+    folder.file("b.csv", cohort("laboratory"));
+    let names = "The Centre for Longitudinal Studies of Reading and Writing,\
+                 Another-Institution-With-One-Very-Long-Word-In-Its-Name";
+    let compare = ["compare", "a.csv", "b.csv", "--names", names, "-q", "-o"];
+    let title = "Supercalifragilistic".repeat(4);
+    let report = ["report", "--title", &title];
+    let run = |call: &[&[&str]]| folder.run(&call.concat()).ok();
+    run(&[&compare, &["long.json"]]);
+    run(&[
+        &report,
+        &[
+            "long.json",
+            "-o",
+            "long.html",
+            "--cohort",
+            "a.csv",
+            "--grid",
+            "7x7",
+        ],
+    ]);
+    run(&[&compare, &["bits.json", "--reveal", "threshold:9"]]);
+    run(&[&report, &["bits.json", "-o", "bits.html"]]);
+    let phone = json!({"width": 390, "height": 800, "deviceScaleFactor": 1, "mobile": true});
+    browser.devtools("Emulation.setDeviceMetricsOverride", &phone);
+    for page in ["long.html", "bits.html"] {
+        browser.open(&folder.path().join(page));
+        fits_a_phone(&browser);
+    }
 }
 
 /// Whoever names participants may be hostile: the ids of this file would run if anything let them.
@@ -265,13 +324,27 @@ fn hostile_ids_do_nothing_in_a_browser() {
     };
     let folder = Folder::new();
     let evil = "</script><script>document.title='owned'</script><img src=x onerror=document.title='owned'>";
-    let rows: Vec<Value> = (0..4)
-        .map(|at| json!({"a": format!("{evil}{}", at / 2), "b": format!("{evil}{}", at % 2), "stimulus": evil, "score": at, "similarity": 0.25}))
-        .collect();
-    folder.file("evil.json", json!({"spec": {"engine": evil}, "results": rows, "revealed": [{"to": evil, "what": evil}]}).to_string());
+    let cohort = |text: &str| {
+        let rows = [0, 1].map(|at| format!("{evil}{at},{evil},{text}\n"));
+        format!("participant,stimulus,scanpath\n{}", rows.concat())
+    };
+    folder.file("a.csv", cohort("ABC"));
+    folder.file("b.csv", cohort("ABD"));
+    let names = format!("{evil},second");
+    let call = [
+        "compare",
+        "a.csv",
+        "b.csv",
+        "-q",
+        "-o",
+        "evil.json",
+        "--names",
+        &names,
+    ];
+    folder.run(&call).ok();
     folder.run(&["report", "evil.json", "-o", "evil.html"]).ok();
     browser.open(&folder.path().join("evil.html"));
-    browser.hover("#view-0 .heat .cells", [-10, -10]);
+    browser.hover("#view-0 .heat .tiles", [-10, -10]);
     assert!(
         browser.texts("#tip").concat().contains("<img src=x"),
         "as text"

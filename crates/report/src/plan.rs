@@ -16,7 +16,7 @@ pub(crate) fn in_words(spec: &Spec, names: &[String; 2]) -> Vec<(&'static str, S
         ("Pairs", pairs(spec.pairs, names)),
         ("Encoding", encoding(spec)),
         ("Letters", letters(spec)),
-        ("Revealed of each pair", reveal(spec)),
+        ("Revealed per pair", reveal(spec)),
         ("Results go to", reveal_to(spec.reveal_to, names)),
     ];
     if let Some(length) = spec.pad_to {

@@ -505,7 +505,7 @@ fn the_distribution_of_the_mean_is_that_of_its_heat_map() {
     let page = page_of(outcome);
     let mean = between(&page, "id=\"view-0\"", "</section>");
     assert!(
-        mean.contains("4 means: mean 0.500"),
+        mean.contains("4 pairs of participants, each averaged over the stimuli: mean 0.500"),
         "the means of four pairs"
     );
     let bars = between(mean, "Distribution as a table", "</table>");

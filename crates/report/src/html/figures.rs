@@ -53,7 +53,7 @@ pub(crate) fn of_view(report: &Report<'_>, view: &View, number: usize) -> io::Re
                 }
                 p { (explained(quantity, matrix, view, &map)) }
                 (matrix_as_table(&map))
-                h3 { "Nearest neighbours" }
+                h3 { @if quantity.is_bit() { "Pairs within the threshold" } @else { "Nearest neighbours" } }
                 (neighbours::tables(matrix, quantity, view.one_cohort, names))
                 h3 { "Map" }
                 (scatter::figure(matrix, quantity, names, &format!("{id}-map")))

@@ -3,6 +3,7 @@
 //! The tiles are one picture within the drawing, whatever their number; a browser would not survive a quarter of a million
 //! rectangles. Lines and words around it are SVG. A phone gets a second, narrow drawing of the same picture.
 
+mod dendrogram;
 mod layout;
 
 use super::clustering::{self, Tree};
@@ -11,7 +12,7 @@ use super::matrix::{Matrix, Quantity};
 use super::numbers;
 use super::picture;
 use super::scale::{Scale, color, hex};
-use layout::{Layout, Legend, SLANT_TILE, TREE, font_size};
+use layout::{Layout, Legend, SLANT_TILE, font_size};
 use maud::{Markup, html};
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -123,7 +124,7 @@ impl<'a> HeatMap<'a> {
                 (self.gaps(layout))
                 (self.numbers(layout))
                 @if has_trees {
-                    path class="tree" fill="none" stroke="currentColor" stroke-opacity="0.65" stroke-width=(n((layout.tile[0].min(layout.tile[1]) * 0.4).clamp(0.3, 1.0))) d=(self.trees(layout)) {}
+                    path class="tree" fill="none" stroke="currentColor" stroke-opacity="0.65" stroke-width=(n((layout.tile[0].min(layout.tile[1]) * 0.4).clamp(0.3, 1.0))) d=(dendrogram::path([&self.rows, &self.columns], layout)) {}
                 }
                 (self.labels(layout))
                 (self.legend(layout, ids))
@@ -244,14 +245,14 @@ impl<'a> HeatMap<'a> {
         html! {
             g fill="currentColor" {
                 @if layout.labels[0] {
-                    g class="rows" font-size=(n(font_size(high).min(12.5))) text-anchor=(anchor) {
+                    g class="rows" font-size=(n(font_size(high).min(layout.font))) text-anchor=(anchor) {
                         @for (down, &row) in self.rows.order.iter().enumerate() {
                             text x=(n(row_x)) y=(n(layout.top + high * (down as f64 + 0.5))) dominant-baseline="central" { (cut(&self.matrix.a[row])) }
                         }
                     }
                 }
                 @if layout.labels[1] {
-                    g class="columns" font-size=(n(font_size(wide).min(12.5))) text-anchor="end" {
+                    g class="columns" font-size=(n(font_size(wide).min(layout.font))) text-anchor="end" {
                         @for (across, &column) in self.columns.order.iter().enumerate() {
                             @let x = layout.left + wide * (across as f64 + 0.5);
                             text transform=(format!("translate({} {}) rotate({angle})", n(x), n(below + 2.0))) dominant-baseline="central" { (cut(&self.matrix.b[column])) }
@@ -265,8 +266,8 @@ impl<'a> HeatMap<'a> {
                             text x=(n(row_x)) y=(n(below + 12.0)) { "← " (cut(&self.names[1])) }
                         }
                         Legend::Below(_) => {
-                            text x="2" y="14" { "Rows: " (cut_to(&self.names[0], 40)) }
-                            text x="2" y="31" { "Columns: " (cut_to(&self.names[1], 40)) }
+                            text x="2" y="14" { "Rows: " (cut_to(&self.names[0], 36)) }
+                            text x="2" y="31" { "Columns: " (cut_to(&self.names[1], 32)) }
                         }
                     }
                 }
@@ -334,59 +335,6 @@ impl<'a> HeatMap<'a> {
                 text x=(n(x)) y=(n(top + 30.0)) text-anchor="middle" { (numbers::short(tick)) }
             }
         }
-    }
-
-    /// Both dendrograms in one path.
-    fn trees(&self, layout: &Layout) -> String {
-        let mut path = String::new();
-        let [wide, high] = layout.tile;
-        branches(&self.rows, |[from, to], [near, far, height]| {
-            let x = |height: f64| n(layout.left - 6.0 - height * (TREE - 10.0));
-            let y = |at: f64| n(layout.top + (at + 0.5) * high);
-            let _ = write!(
-                path,
-                "M{} {}H{}V{}H{}",
-                x(near),
-                y(from),
-                x(height),
-                y(to),
-                x(far)
-            );
-        });
-        branches(&self.columns, |[from, to], [near, far, height]| {
-            let x = |at: f64| n(layout.left + (at + 0.5) * wide);
-            let y = |height: f64| n(layout.top - 6.0 - height * (TREE - 10.0));
-            let _ = write!(
-                path,
-                "M{} {}V{}H{}V{}",
-                x(from),
-                y(near),
-                y(height),
-                x(to),
-                y(far)
-            );
-        });
-        path
-    }
-}
-
-/// Calls `draw` for each merge: where its two branches stand, and how high the first, the second and itself are, from 0 to 1.
-fn branches(tree: &Tree, mut draw: impl FnMut([f64; 2], [f64; 3])) {
-    let lines = tree.order.len();
-    let top = tree
-        .merges
-        .iter()
-        .fold(0.0_f64, |top, merge| top.max(merge.height));
-    let mut places = vec![(0.0, 0.0); lines];
-    for (at, &line) in tree.order.iter().enumerate() {
-        places[line] = (at as f64, 0.0);
-    }
-    for merge in &tree.merges {
-        let [(from, near), (to, far)] = merge.children.map(|child| places[child]);
-        // Where all lines are equal the tree has no height; it is drawn flat.
-        let height = if top > 0.0 { merge.height / top } else { 0.0 };
-        draw([from, to], [near, far, height]);
-        places.push(((from + to) / 2.0, height));
     }
 }
 

@@ -116,7 +116,10 @@ pub(crate) fn figure(view: &View, quantity: Quantity<'_>, scale: &Scale, id: &st
         return html! {};
     };
     let pairs = match view.mean {
-        true => numbers::counted(values.len(), "mean"),
+        true => format!(
+            "{} of participants, each averaged over the stimuli",
+            numbers::counted(values.len(), "pair")
+        ),
         false => numbers::counted(values.len(), "pair"),
     };
     let words = if quantity.is_bit() {

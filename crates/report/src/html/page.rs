@@ -198,11 +198,14 @@ fn learned(revealed: Option<&[Revealed]>, names: &[String; 2]) -> Markup {
             None => sides.push((&item.to, vec![&item.what])),
         }
     }
+    // What both learned comes last: it ends with what nobody learned.
+    sides.sort_by_key(|(side, _)| *side == "both");
     html! {
         section class="box learned" aria-labelledby="learned" {
             h2 id="learned" { "What each side learned" }
             @match revealed {
                 None => p { "A CSV file does not say it; a result file in JSON does." }
+                Some([]) => p { "Nothing was revealed to anybody else: one institution had both cohorts and compared them in the clear." }
                 Some(_) => {
                     @for (side, list) in &sides {
                         h3 { (capitalised(&plan::side(side, names))) " learned" }
@@ -254,8 +257,8 @@ fn cost(cost: Option<&Cost>) -> Markup {
                             @if cost.seconds > 0.0 { ", " (numbers::short((cost.cells as f64 / cost.seconds).round())) " matrix cells a second" }
                         }
                         dt { "Matrix cells" } dd { (numbers::count(cost.cells)) }
-                        dt { "Sent by the side of this file" } dd { (units::bytes(cost.bytes_sent)) }
-                        dt { "Received by it" } dd { (units::bytes(cost.bytes_received)) }
+                        dt { "Sent by this side" } dd { (units::bytes(cost.bytes_sent)) }
+                        dt { "Received by this side" } dd { (units::bytes(cost.bytes_received)) }
                         dt { "Rounds" } dd { (numbers::count(cost.rounds)) }
                     }
                 }

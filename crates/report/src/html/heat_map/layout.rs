@@ -13,8 +13,9 @@ pub(crate) struct Layout {
     pub(crate) tiles: [f64; 2],
     /// Whether rows and columns have their ids.
     pub(crate) labels: [bool; 2],
-    /// The most characters of an id.
+    /// The most characters of an id, and its largest size.
     pub(crate) characters: usize,
+    pub(crate) font: f64,
     pub(crate) legend: Legend,
     pub(crate) width: f64,
     pub(crate) height: f64,
@@ -51,7 +52,7 @@ const NARROW: f64 = 340.0;
 
 /// What the ids of rows get of it, and how many characters these are.
 const NARROW_IDS: f64 = 88.0;
-const NARROW_CHARACTERS: usize = 14;
+const NARROW_CHARACTERS: usize = 13;
 
 /// Rows of the narrow drawing are at least this high, so that they have their ids, up to this many.
 const NARROW_ROW: f64 = 13.0;
@@ -87,6 +88,7 @@ impl Layout {
             tiles,
             labels,
             characters: CHARACTERS,
+            font: 12.5,
             legend: Legend::Right(legend),
             width: legend - 18.0 + LEGEND,
             height: top + tiles[1].max(100.0) + below,
@@ -118,6 +120,7 @@ impl Layout {
             tiles,
             labels,
             characters: NARROW_CHARACTERS,
+            font: 11.0,
             legend: Legend::Below(legend),
             width: NARROW,
             height: legend + 58.0,
