@@ -17,8 +17,8 @@ Examples:
 
 const RANDOM_EXAMPLES: &str = "\
 Examples:
-  veilpath synth random --count 10 --length 100 --seed 1 -o a.csv
-  veilpath synth random --count 10 --length 8,20,50 --seed 2 -o b.csv
+  veilpath synth random --count 10 --length 8,20,50 --seed 1 -o random-a.csv
+  veilpath synth random --count 10 --length 8,20,50 --seed 2 -o random-b.csv
   veilpath synth random --count 5 --length 20-60 --alphabet dna --seed 3
 
 Scanpaths of the same length share a stimulus named after it, so that `veilpath compare` pairs equal lengths.";

@@ -99,16 +99,23 @@ fn is_skipped(command: &str) -> bool {
     command.starts_with("cargo ")
 }
 
-/// The words of a shell line, with single quotes.
+/// The words of a shell line, with single or double quotes.
 pub(crate) fn words(line: &str) -> Vec<String> {
     let mut words = Vec::new();
-    for (index, part) in line.split('\'').enumerate() {
-        if index % 2 == 1 {
-            words.push(part.to_string());
-        } else {
-            words.extend(part.split_whitespace().map(str::to_string));
+    let mut word: Option<String> = None;
+    let mut quote = None;
+    for c in line.chars() {
+        match (c, quote) {
+            (c, Some(open)) if c == open => quote = None,
+            ('\'' | '"', None) => {
+                quote = Some(c);
+                word.get_or_insert_default();
+            }
+            (' ', None) => words.extend(word.take()),
+            _ => word.get_or_insert_default().push(c),
         }
     }
+    words.extend(word);
     words
 }
 
