@@ -3,11 +3,11 @@
 //! The library's own tests include this file and run the same scripts.
 
 use std::sync::{Arc, OnceLock};
+use veilpath_channel::{Channel, ChannelError};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, LocalScoring, Metric, Scanpath};
 use veilpath_paillier::{KeySize, Plaintext, SecretKey};
 use veilpath_protocol::{
-    Channel, ChannelError, Engine, Job, PaillierOptions, PairRule, ProtocolError, Reveal, Role,
-    Spec,
+    Engine, Job, PaillierOptions, PairRule, ProtocolError, Reveal, Role, Spec,
 };
 
 /// A key for experiments; it protects nothing.

@@ -7,8 +7,8 @@ use veilpath_encode::{Areas, Input, RawCohort, Rows, detect, explain_unknown};
 use veilpath_metrics::{Alphabet, Grid, Table, TableOf};
 use veilpath_paillier::{KeySize, PublicKey, SecretKey};
 use veilpath_protocol::{ProtocolError, Reveal};
-use veilpath_report::{ResultFile, json};
 use veilpath_report::html::{Image, Options, Report};
+use veilpath_report::{ResultFile, json};
 use veilpath_session::fuzzing::decode;
 
 /// What is done with an input.

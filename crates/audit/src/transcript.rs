@@ -5,11 +5,9 @@ use crate::AuditError;
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use serde::Serialize;
+use veilpath_channel::{Channel, ChannelError, MemoryChannel, memory_pair};
 use veilpath_metrics::{Comparison, Scanpath};
-use veilpath_protocol::{
-    Answer, Channel, ChannelError, Engine, Job, MemoryChannel, ProtocolError, Role, Spec,
-    memory_pair,
-};
+use veilpath_protocol::{Answer, Engine, Job, ProtocolError, Role, Spec};
 
 /// What was found in the transcripts of one side.
 #[derive(Clone, Debug, Serialize)]

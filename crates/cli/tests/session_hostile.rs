@@ -10,7 +10,7 @@ use pair::{Pair, Side};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
-use veilpath_protocol::{Channel, ChannelError};
+use veilpath_channel::{Channel, ChannelError};
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{ChecksummedChannel, Listener, SecureChannel, join};
 

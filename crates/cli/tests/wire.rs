@@ -2,13 +2,14 @@
 //! They hold lengths, not contents, and runs of one lane without padding.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
+use veilpath_channel::{Channel, ChannelError, MemoryChannel, memory_pair};
 use veilpath_metrics::{
     Alphabet, Cohort, Comparison, Encoding, Entry, LocalScoring, Metric, Scanpath, Substitution,
     Threshold,
 };
 use veilpath_protocol::{
-    Channel, ChannelError, Engine, Job, KeySize, MemoryChannel, PaillierOptions, PairRule, Reveal,
-    RevealTo, Role, Spec, and_gates_per_cell, memory_pair, pairs_of,
+    Engine, Job, KeySize, PaillierOptions, PairRule, Reveal, RevealTo, Role, Spec,
+    and_gates_per_cell, pairs_of,
 };
 
 /// Letters of the alphabet.

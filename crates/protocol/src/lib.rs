@@ -1,10 +1,10 @@
-//! Engines that run scanpath comparisons between two roles over a [`Channel`].
+//! Engines that run scanpath comparisons between two roles over a [`Channel`](veilpath_channel::Channel).
 //!
 //! Two institutions take part: the *host* and the *joining side*. Both have the same [`Spec`] and the same list of
 //! pairs; each has its own scanpaths. An engine gives one answer per pair, the score or one bit. What else a side
 //! learns is documented by the engine ([`Engine::revealed`]) and part of the outcome.
 //!
-//! This crate uses no sockets, files or clocks: a [`Channel`] moves bytes, and callers measure time.
+//! This crate uses no sockets, files or clocks: a [`Channel`](veilpath_channel::Channel) moves bytes, and callers measure time.
 
 pub mod engines;
 mod error;
@@ -38,5 +38,4 @@ pub use result_format::{
 pub use results::{Output, OutputKind, PairResult, Results, Value};
 pub use reveal::{Answer, Reveal};
 pub use spec::{Capability, MAX_PADDING, RevealTo, Spec, SpecError, Unsupported};
-pub use veilpath_channel::{Channel, ChannelError, Counted, MemoryChannel, Traffic, memory_pair};
 pub use veilpath_paillier::{KeySize, SecretKey};

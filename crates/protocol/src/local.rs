@@ -3,9 +3,10 @@
 
 use crate::outcome::labels;
 use crate::{
-    Cost, Counted, Engine, Job, JobError, Misbehaviour, Observer, Outcome, ProtocolError, Results,
-    Role, Spec, memory_pair,
+    Cost, Engine, Job, JobError, Misbehaviour, Observer, Outcome, ProtocolError, Results, Role,
+    Spec,
 };
+use veilpath_channel::{Counted, memory_pair};
 use veilpath_metrics::{Cohort, Scanpath};
 
 /// Runs both roles of the spec's engine over an in-memory channel. The observer sees the host's side. The outcome's

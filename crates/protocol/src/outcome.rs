@@ -1,8 +1,9 @@
 //! What a comparison gives: answers, what they cost, and what was revealed to whom.
 
-use crate::{GroupAnswer, PairResult, Results, Spec, Traffic, Value};
+use crate::{GroupAnswer, PairResult, Results, Spec, Value};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
+use veilpath_channel::Traffic;
 use veilpath_metrics::Cohort;
 
 /// The result of a whole comparison.

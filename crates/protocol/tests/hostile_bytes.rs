@@ -7,7 +7,8 @@
 mod scripts;
 
 use scripts::{Ended, garbled, paillier, plain};
-use veilpath_protocol::{ChannelError, ProtocolError};
+use veilpath_channel::ChannelError;
+use veilpath_protocol::ProtocolError;
 
 const HOST: u8 = 0;
 const JOIN: u8 = 1;

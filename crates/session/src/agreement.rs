@@ -23,8 +23,9 @@ use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
+use veilpath_channel::Channel;
 use veilpath_metrics::{Alphabet, Encoding, Grid};
-use veilpath_protocol::{Channel, Role, Spec};
+use veilpath_protocol::{Role, Spec};
 
 /// The field of a [`Difference`] in the version of the protocol.
 pub const PROTOCOL_VERSION_FIELD: &str = "protocol version";

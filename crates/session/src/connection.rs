@@ -11,7 +11,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
-use veilpath_protocol::ChannelError;
+use veilpath_channel::ChannelError;
 
 /// The most bytes that one read takes from the socket.
 const CHUNK: usize = 64 << 10;

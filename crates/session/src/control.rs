@@ -10,7 +10,8 @@ use crate::limits::{MAX_PAIRS, MAX_QUEUE_TIME};
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
-use veilpath_protocol::{Channel, Role};
+use veilpath_channel::Channel;
+use veilpath_protocol::Role;
 
 /// The kind of a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -203,7 +204,7 @@ pub(crate) fn decline(
 mod tests {
     use super::*;
     use crate::Limit;
-    use veilpath_protocol::memory_pair;
+    use veilpath_channel::memory_pair;
 
     fn received(bytes: &[u8]) -> SessionError {
         let (mut here, mut there) = memory_pair();

@@ -15,7 +15,8 @@ pub use usage::{InternalError, UsageError};
 use crate::Fingerprint;
 use std::io;
 use std::path::{Path, PathBuf};
-use veilpath_protocol::{ChannelError, ProtocolError};
+use veilpath_channel::ChannelError;
+use veilpath_protocol::ProtocolError;
 
 /// Whose fault an error is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

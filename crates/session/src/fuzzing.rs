@@ -30,8 +30,9 @@ use crate::{AlphabetInfo, ChecksummedChannel, Fingerprint, Identity, ledger};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
+use veilpath_channel::{Channel, ChannelError};
 use veilpath_metrics::{Alphabet, Notation};
-use veilpath_protocol::{Channel, ChannelError, Reveal, RevealTo, Role};
+use veilpath_protocol::{Reveal, RevealTo, Role};
 
 /// How many decoders there are.
 pub const DECODERS: u8 = 19;

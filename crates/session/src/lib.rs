@@ -13,7 +13,7 @@
 //! before memory is reserved for it, every wait has a timeout, and every error says whose fault it is ([`SessionError::fault`]).
 //!
 //! The engines of `veilpath-protocol` run unchanged: a session agrees on every field of the plan, whatever an engine adds to
-//! it, and gives the engine a [`Channel`](veilpath_protocol::Channel).
+//! it, and gives the engine a [`Channel`](veilpath_channel::Channel).
 
 mod acceptor;
 mod agreement;

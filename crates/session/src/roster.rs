@@ -16,8 +16,9 @@ use crate::{Fingerprint, Identity};
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use veilpath_channel::Channel;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Scanpath};
-use veilpath_protocol::{Channel, Label, PairRule, count_pairs, pairs_of};
+use veilpath_protocol::{Label, PairRule, count_pairs, pairs_of};
 
 /// Bytes of rows after which a message is sent.
 const MESSAGE_BYTES: usize = 512 << 10;

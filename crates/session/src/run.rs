@@ -11,10 +11,10 @@ use serde::{Deserialize, Serialize};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, PoisonError};
 use std::time::Instant;
+use veilpath_channel::Channel;
 use veilpath_metrics::Scanpath;
 use veilpath_protocol::{
-    Answer, Channel, Cost, Job, Label, Observer, Outcome, Results, RevealTo, Revealed, Role, Spec,
-    Work,
+    Answer, Cost, Job, Label, Observer, Outcome, Results, RevealTo, Revealed, Role, Spec, Work,
 };
 
 /// The pairs whose answer somebody still needs, as ascending indices into the agreed list.

@@ -19,8 +19,9 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
+use veilpath_channel::{ChannelError, Counted};
 use veilpath_metrics::Cohort;
-use veilpath_protocol::{ChannelError, Counted, ProtocolError, Role, Spec};
+use veilpath_protocol::{ProtocolError, Role, Spec};
 
 mod summary;
 pub use summary::{AgreementSummary, Requested};

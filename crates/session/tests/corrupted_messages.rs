@@ -13,10 +13,11 @@ use std::collections::{BTreeMap, VecDeque};
 use std::sync::mpsc::channel;
 use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
+use veilpath_channel::{Channel, ChannelError};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_protocol::{
-    Answer, Channel, ChannelError, Engine, Job, KeySize, PaillierOptions, PairRule, ProtocolError,
-    Reveal, RevealTo, Role, Spec,
+    Answer, Engine, Job, KeySize, PaillierOptions, PairRule, ProtocolError, Reveal, RevealTo, Role,
+    Spec,
 };
 use veilpath_session::ChecksummedChannel;
 

@@ -1,6 +1,7 @@
 //! Lengths of scanpaths, which engines that hide letters exchange first.
 
-use crate::{Channel, Job, JobError, Misbehaviour, ProtocolError};
+use crate::{Job, JobError, Misbehaviour, ProtocolError};
+use veilpath_channel::Channel;
 use veilpath_metrics::MAX_LENGTH;
 
 /// The lengths of this side's scanpaths. Checks that all letters belong to the alphabet.

@@ -8,12 +8,12 @@ pub mod plain;
 mod tests;
 
 use crate::{
-    Answer, Channel, Estimate, JobError, Misbehaviour, ProtocolError, Reveal, RevealTo, Revealed,
-    Spec, Work,
+    Answer, Estimate, JobError, Misbehaviour, ProtocolError, Reveal, RevealTo, Revealed, Spec, Work,
 };
 use paillier::PaillierOptions;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
+use veilpath_channel::Channel;
 use veilpath_metrics::{Comparison, Metric, Reading, Scanpath};
 use veilpath_paillier::SecretKey;
 

@@ -3,10 +3,10 @@
 mod thresholds;
 
 use crate::{
-    Channel, Engine, Job, PaillierOptions, PairRule, ProtocolError, Role, Spec, Value,
-    compare_locally, memory_pair,
+    Engine, Job, PaillierOptions, PairRule, ProtocolError, Role, Spec, Value, compare_locally,
 };
 use proptest::prelude::*;
+use veilpath_channel::{Channel, memory_pair};
 use veilpath_metrics::{
     Alphabet, Cohort, Comparison, Distance, Encoding, Entry, Grid, LocalScoring, Metric, Notation,
     Reading, Scanpath, Substitution, Table,

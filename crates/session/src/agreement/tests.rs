@@ -1,6 +1,7 @@
 use super::*;
+use veilpath_channel::memory_pair;
 use veilpath_metrics::{Cohort, Distance, Metric, Substitution, Table};
-use veilpath_protocol::{Engine, PairRule, RevealTo, memory_pair};
+use veilpath_protocol::{Engine, PairRule, RevealTo};
 
 fn spec(metric: Metric, encoding: &[(&str, &str)]) -> Spec {
     let cohort = Cohort {

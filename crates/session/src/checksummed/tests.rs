@@ -1,6 +1,6 @@
 use super::*;
 use proptest::prelude::*;
-use veilpath_protocol::memory_pair;
+use veilpath_channel::memory_pair;
 
 /// The packets of these messages, as they are sent.
 fn packets_of(messages: &[&[u8]]) -> Vec<Vec<u8>> {

@@ -2,7 +2,7 @@
 
 use std::io;
 use std::time::Duration;
-use veilpath_protocol::ChannelError;
+use veilpath_channel::ChannelError;
 
 /// A failure of the network, or of the connection.
 #[derive(Debug, thiserror::Error)]

@@ -1,5 +1,5 @@
 use super::*;
-use veilpath_protocol::memory_pair;
+use veilpath_channel::memory_pair;
 
 fn cohort(rows: &[(&str, Option<&str>)]) -> Cohort {
     let alphabet = Alphabet::letters(4).unwrap();

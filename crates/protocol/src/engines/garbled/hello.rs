@@ -1,7 +1,8 @@
 //! The first messages: lengths, unless they are hidden, and how many workers each side offers.
 
 use crate::engines::lengths::{hidden_lengths, receive_lengths, send_lengths, visible_lengths};
-use crate::{Channel, Job, Misbehaviour, ProtocolError, Role};
+use crate::{Job, Misbehaviour, ProtocolError, Role};
+use veilpath_channel::Channel;
 
 /// The most workers. With more than a few, the connection between the two sides is the bottleneck.
 const MAX_WORKERS: usize = 8;

@@ -14,13 +14,11 @@ use super::evaluator::join_with;
 use super::garbler::host_with;
 use super::schedule::Sizes;
 use crate::engines::tests::{LETTERS, cohort, metrics};
-use crate::{
-    Answer, Channel, Engine, Job, Observer, PairRule, ProtocolError, Role, Spec, memory_pair,
-    pairs_of,
-};
+use crate::{Answer, Engine, Job, Observer, PairRule, ProtocolError, Role, Spec, pairs_of};
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::sync::Mutex;
+use veilpath_channel::{Channel, memory_pair};
 use veilpath_metrics::{Cohort, Comparison, Metric, Scanpath};
 
 /// One worker, as on a small machine.

@@ -15,9 +15,10 @@ use super::substitutions::Substitutions;
 use super::tap::Tap;
 use super::workers::{LANES, Randomness, on_all_cores, piece_length, pieces};
 use crate::engines::lengths::{own_lengths, receive_lengths, send_lengths};
-use crate::{Channel, Job, Misbehaviour, Observer, ProtocolError};
+use crate::{Job, Misbehaviour, Observer, ProtocolError};
 use rand::CryptoRng;
 use std::collections::{HashMap, VecDeque};
+use veilpath_channel::Channel;
 use veilpath_metrics::Reading;
 use veilpath_paillier::{Ciphertext, Plaintext, PublicKey, system_rng};
 

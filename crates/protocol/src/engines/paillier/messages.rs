@@ -4,7 +4,8 @@
 //! Every count is checked against the agreement before anything is allocated for it.
 
 use super::agreement::Agreement;
-use crate::{Channel, Misbehaviour, ProtocolError};
+use crate::{Misbehaviour, ProtocolError};
+use veilpath_channel::Channel;
 use veilpath_paillier::{BoxedUint, KeySize, PublicKey};
 
 /// Bytes that are received at a time.

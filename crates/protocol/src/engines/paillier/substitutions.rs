@@ -3,8 +3,9 @@
 
 use super::agreement::Agreement;
 use super::messages::{receive_ciphertexts, split};
-use crate::{Channel, Job, ProtocolError};
+use crate::{Job, ProtocolError};
 use std::collections::{HashMap, VecDeque};
+use veilpath_channel::Channel;
 use veilpath_paillier::{Ciphertext, PublicKey};
 
 /// The matrices D that have arrived, and those that are still to come.

@@ -9,11 +9,12 @@ mod randomness;
 mod wire;
 
 use super::PaillierOptions;
-use crate::{Channel, ChannelError, Engine, Job, MemoryChannel, PairRule, Role, Spec, memory_pair};
+use crate::{Engine, Job, PairRule, Role, Spec};
 use num_bigint::BigUint;
 use rand::{CryptoRng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::sync::Arc;
+use veilpath_channel::{Channel, ChannelError, MemoryChannel, memory_pair};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Reading, Scanpath};
 use veilpath_paillier::{KeySize, SecretKey};
 

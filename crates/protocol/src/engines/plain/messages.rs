@@ -1,6 +1,7 @@
 //! Wire format: little-endian numbers, counts before contents.
 
-use crate::{Answer, Channel, Job, Misbehaviour, Observer, ProtocolError, Reveal};
+use crate::{Answer, Job, Misbehaviour, Observer, ProtocolError, Reveal};
+use veilpath_channel::Channel;
 use veilpath_metrics::{MAX_LENGTH, Reading, Scanpath};
 
 /// Letters that are received at a time: memory is not allocated for a length that the other side merely claims.

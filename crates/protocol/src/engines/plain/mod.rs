@@ -16,10 +16,9 @@
 
 mod messages;
 
-use crate::{
-    Answer, Channel, Estimate, Job, Observer, ProtocolError, Reveal, Revealed, Role, Spec, Work,
-};
+use crate::{Answer, Estimate, Job, Observer, ProtocolError, Reveal, Revealed, Role, Spec, Work};
 use messages::{receive_answers, receive_scanpaths, send_answers, send_scanpaths};
+use veilpath_channel::Channel;
 use veilpath_metrics::Scanpath;
 
 /// Pairs that are computed before their answers are revealed: few enough that an interruption costs little, many

@@ -1,10 +1,10 @@
 //! Channels for tests: one that records, one with the least room that a channel may have; and workers over the latter.
 
 use super::*;
-use crate::{ChannelError, MemoryChannel};
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar};
 use std::time::Duration;
+use veilpath_channel::{ChannelError, MemoryChannel};
 
 /// Records what arrives, and in which order this side sent and received how much.
 pub(super) struct Recorder {

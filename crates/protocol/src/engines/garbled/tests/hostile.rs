@@ -2,7 +2,7 @@
 
 use super::channels::Recorder;
 use super::*;
-use crate::{ChannelError, MemoryChannel};
+use veilpath_channel::{ChannelError, MemoryChannel};
 
 /// Replays recorded bytes, then closes the channel.
 struct Script {

@@ -9,7 +9,7 @@ use super::super::workers::LANES;
 use super::MatrixOwner;
 
 /// Bytes of replies that may be outstanding when the matrix owner sends another request. See
-/// [`Channel`](crate::Channel): the key holder's answers must fit the channel while the matrix owner is still
+/// [`Channel`](veilpath_channel::Channel): the key holder's answers must fit the channel while the matrix owner is still
 /// sending.
 const WINDOW_BYTES: usize = 256 << 10;
 /// Requests that may be outstanding.

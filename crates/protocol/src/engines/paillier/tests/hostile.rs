@@ -2,12 +2,11 @@
 
 use super::super::messages::Header;
 use super::{LETTERS, as_in_the_paper, cohort, key, rng, short_key, spec};
-use crate::{
-    Channel, ChannelError, Engine, Job, PaillierOptions, PairRule, ProtocolError, Role, Spec,
-};
+use crate::{Engine, Job, PaillierOptions, PairRule, ProtocolError, Role, Spec};
 use num_bigint::BigUint;
 use proptest::prelude::*;
 use std::sync::{Arc, OnceLock};
+use veilpath_channel::{Channel, ChannelError};
 use veilpath_metrics::{Cohort, Metric, Scanpath};
 use veilpath_paillier::{KeyFault, KeySize, Plaintext, SecretKey};
 
