@@ -192,14 +192,14 @@ fn a_host_reports_peers_that_did_not_connect() {
     let host = host.end();
     assert_eq!(host.code, 4, "{}", host.stderr);
     assert!(host.stdout.contains("p0,") && host.stdout.contains(",finished,"));
-    assert!(host.stdout.contains(",did not come,"), "{}", host.stdout);
+    assert!(host.stdout.contains(",did not connect,"), "{}", host.stdout);
     assert!(
         host.stderr.contains("\"event\":\"failed\""),
         "{}",
         host.stderr
     );
     assert!(
-        host.stderr.contains("1 of 2 peers have not"),
+        host.stderr.contains("1 of 2 peers did not finish"),
         "{}",
         host.stderr
     );
@@ -209,7 +209,7 @@ fn a_host_reports_peers_that_did_not_connect() {
     world
         .join(0, address, "--metric scanmatch --grid 7x7", None)
         .end();
-    assert_eq!(host.end().code, 3, "the gravest");
+    assert_eq!(host.end().code, 3, "the most serious one");
 
     for (flags, word) in [
         ("--peers partners.txt", "name a folder"),
