@@ -80,7 +80,7 @@ fn common_mistakes_are_named_and_answered() {
         (
             "README",
             b"References\n-----\nSome authors, and others (2019). A title",
-            "no table",
+            "neither a table",
             "formats",
         ),
         ("a.py", b"import numpy as np\n", "source code", "works on"),
