@@ -11,10 +11,10 @@ static RECORDING: AtomicBool = AtomicBool::new(false);
 static ADDRESSES: [AtomicUsize; MOST] = [const { AtomicUsize::new(0) }; MOST];
 static LENGTHS: [AtomicUsize; MOST] = [const { AtomicUsize::new(0) }; MOST];
 
-/// The system's allocator, which records blocks while it is told to.
+/// The system's allocator, which records blocks while recording is on.
 pub struct Recorder;
 
-// SAFETY: every call goes to the system's allocator with what came in; the notes beside it are atomic numbers.
+// SAFETY: every call goes to the system's allocator with its arguments; the records are atomic numbers.
 unsafe impl GlobalAlloc for Recorder {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         // SAFETY: the caller keeps to the contract, which is the same.

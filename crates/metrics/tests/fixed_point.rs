@@ -33,7 +33,7 @@ fn exact(costs: &[f64], size: usize, gaps: [f64; 2], a: &Scanpath, b: &Scanpath)
     row[b.len()]
 }
 
-/// The documented bound. `whole` tells for substitutions, insertions and deletions whether they are exact.
+/// The documented bound. `whole` says for substitutions, insertions and deletions whether they are exact.
 fn bound(whole: [bool; 3], scale: u32, m: usize, n: usize) -> f64 {
     let length = |length: usize| f64::from(u32::try_from(length).unwrap());
     let [s, i, d] = whole.map(|whole| f64::from(u8::from(!whole)));

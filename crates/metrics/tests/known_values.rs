@@ -134,7 +134,7 @@ fn strings_of_the_scanmatch_toolbox_have_its_scores() {
     assert!((score - 2.5 / 3.5).abs() < 1e-9, "{score}");
 }
 
-/// Worked by hand.
+/// Computed manually.
 #[test]
 fn small_cases() {
     let alphabet = Alphabet::letters(52).unwrap();

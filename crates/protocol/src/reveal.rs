@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 use veilpath_metrics::{Metric, Reading, Threshold};
 
-/// What a comparison tells of each pair.
+/// What a comparison reveals of each pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Reveal {
     /// The score.

@@ -221,10 +221,10 @@ impl Spec {
         }
     }
 
-    /// Whether an answer tells what was agreed on and nothing else.
+    /// Whether an answer reveals what was agreed and nothing else.
     pub fn allows(&self, answer: &Answer) -> bool {
         let similarity = answer.reading().and_then(|reading| reading.similarity);
-        // A similarity beside a score would tell of the hidden lengths.
+        // A similarity together with a score would reveal the hidden lengths.
         self.reveal.is_answered_by(answer) && !(self.pad_to.is_some() && similarity.is_some())
     }
 

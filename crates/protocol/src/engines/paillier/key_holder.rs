@@ -44,8 +44,8 @@ pub(super) fn host_tapped(
     let agreement = Agreement::new(job, options, theirs)?;
     let mut readings = agreement.known_readings(job, observer)?;
     if !agreement.open.is_empty() {
-        let alice = KeyHolder::setup(job, agreement, channel, observer, tap)?;
-        alice.serve(channel, &mut readings)?;
+        let key_holder = KeyHolder::setup(job, agreement, channel, observer, tap)?;
+        key_holder.serve(channel, &mut readings)?;
     }
     complete(readings)
 }

@@ -66,7 +66,7 @@ pub(super) fn join_tapped<R: CryptoRng>(
     }
     // Setup i: the matrix owner receives pk.
     let public = messages::receive_key(channel, agreement.key_size())?;
-    let mut bob = MatrixOwner {
+    let mut matrix_owner = MatrixOwner {
         substitutions: Substitutions::new(&agreement, job),
         waiting: agreement.open.iter().copied().collect(),
         job,
@@ -83,8 +83,8 @@ pub(super) fn join_tapped<R: CryptoRng>(
         readings,
         tap,
     };
-    bob.fill_all(channel)?;
-    complete(bob.readings)
+    matrix_owner.fill_all(channel)?;
+    complete(matrix_owner.readings)
 }
 
 struct MatrixOwner<'a, R> {

@@ -130,7 +130,7 @@ fn a_spec_with_inconsistent_numbers_is_refused() {
     spec.pad_to = Some(4);
     assert!(
         !spec.allows(&Answer::Score(reading)),
-        "a similarity tells of lengths"
+        "a similarity reveals lengths"
     );
     let without = Reading {
         similarity: None,

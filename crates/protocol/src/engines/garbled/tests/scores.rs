@@ -140,14 +140,14 @@ fn the_side_that_is_not_named_learns_nothing() {
             spec.reveal_to = to;
             for partitioning in [one_worker(), in_pieces(2)] {
                 let ends = run(&spec, &a, &b, (partitioning, partitioning), 9);
-                let (told, other, of_told, of_other) = match to {
+                let (learner, other, of_learner, of_other) = match to {
                     RevealTo::Host => (ends.host, ends.join, ends.of_host, ends.of_join),
                     _ => (ends.join, ends.host, ends.of_join, ends.of_host),
                 };
-                assert_eq!(told, Ok(expected.clone()), "{metric:?}");
+                assert_eq!(learner, Ok(expected.clone()), "{metric:?}");
                 assert_eq!(other, Ok(Vec::new()));
                 assert!(of_other.scored.into_inner().unwrap().is_empty());
-                let mut scored = of_told.scored.into_inner().unwrap();
+                let mut scored = of_learner.scored.into_inner().unwrap();
                 scored.sort_by_key(|(pair, _)| *pair);
                 let all: Vec<_> = expected.iter().copied().enumerate().collect();
                 assert_eq!(scored, all);
