@@ -10,7 +10,7 @@ use pair::{Pair, Side};
 use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
-use veilpath_channel::{Channel, ChannelError};
+use veilpath_channel::Channel;
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{ChecksummedChannel, Listener, SecureChannel, join};
 
@@ -33,28 +33,11 @@ fn send(channel: &mut SecureChannel, bytes: &[u8]) {
 fn send_packets(channel: &mut SecureChannel, parts: &[&[u8]]) {
     send(channel, OPENING);
     let _ = channel.receive(&mut [0; OPENING.len()]);
-    let mut checksummed = ChecksummedChannel::new(Borrowed(channel));
+    let mut checksummed = ChecksummedChannel::new(channel);
     for part in parts {
         let _ = checksummed.send(part);
     }
     let _ = checksummed.flush();
-}
-
-/// Borrows a channel.
-struct Borrowed<'a>(&'a mut SecureChannel);
-
-impl Channel for Borrowed<'_> {
-    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
-        self.0.send(bytes)
-    }
-
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
-        self.0.receive(buffer)
-    }
-
-    fn flush(&mut self) -> Result<(), ChannelError> {
-        self.0.flush()
-    }
 }
 
 fn message(tag: u8, content: &[u8]) -> Vec<u8> {

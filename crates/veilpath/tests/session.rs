@@ -1,0 +1,159 @@
+//! Sessions as a front end of this crate runs them: options, events, outcomes.
+#![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
+
+use std::sync::mpsc::{Sender, channel};
+use std::sync::{Arc, Mutex};
+use std::time::Duration;
+use veilpath::{
+    CompletedSession, Engine, Error, Event, Fault, Fingerprint, Identity, Input, MetricOptions,
+    OwnCohort, Peer, PeerEvent, PeerState, PlanOptions, SessionEvent, SessionOptions, StateDir,
+    check_peers, host, join, read_cohort_from, serve,
+};
+
+const A: &str = "participant,scanpath\np1,ABCD\np2,AAB\n";
+const B: &str = "participant,scanpath\nq1,ABCE\n";
+
+/// One institution.
+struct Party {
+    identity: Identity,
+    folder: tempfile::TempDir,
+}
+
+impl Party {
+    fn new() -> Self {
+        Self {
+            identity: Identity::ephemeral().unwrap(),
+            folder: tempfile::tempdir().unwrap(),
+        }
+    }
+
+    fn fingerprint(&self) -> Fingerprint {
+        self.identity.fingerprint()
+    }
+
+    fn options(&self, cohort: &str) -> SessionOptions {
+        let input = Input::from_bytes("cohort", cohort.as_bytes().to_vec()).unwrap();
+        let plan = PlanOptions::new(Engine::Plain, MetricOptions::default());
+        let cohort = OwnCohort::new(read_cohort_from(input).unwrap(), plan).unwrap();
+        let state_dir = StateDir::at(self.folder.path());
+        SessionOptions::new(cohort, self.identity.clone(), state_dir)
+    }
+}
+
+/// Sends on the address of a host that listens.
+fn address_to(sender: Sender<String>) -> impl Fn(Event) + Sync {
+    let sender = Mutex::new(sender);
+    move |event| {
+        if let Event::Session(SessionEvent::Listening { address, .. }) = event {
+            sender.lock().unwrap().send(address.to_string()).unwrap();
+        }
+    }
+}
+
+fn run(
+    parties: [&Party; 2],
+    options: [SessionOptions; 2],
+    events: &(dyn Fn(Event) + Sync),
+) -> [Result<Option<CompletedSession>, Error>; 2] {
+    let (sender, address) = channel();
+    let [peer_of_join, peer_of_host] = parties.map(Party::fingerprint);
+    let [host_options, join_options] = options;
+    std::thread::scope(|scope| {
+        let listening = address_to(sender);
+        let hosting =
+            scope.spawn(move || host("127.0.0.1:0", peer_of_host, &host_options, &listening));
+        let address = address.recv().unwrap();
+        let joined = join(&address, peer_of_join, &join_options, &|event| {
+            events(event);
+        });
+        [hosting.join().unwrap(), joined]
+    })
+}
+
+#[test]
+fn both_sides_get_the_outcome_and_events_in_order() {
+    let (a, b) = (Party::new(), Party::new());
+    let mut join_options = b.options(B);
+    join_options.names = ["clinic", "university"].map(String::from);
+    let steps = Mutex::new(Vec::new());
+    let cells = Mutex::new(0);
+    let note = |event: Event| {
+        let step = match event {
+            Event::Session(SessionEvent::Connecting { .. }) => "connecting",
+            Event::Session(SessionEvent::Peer { event, .. }) => match event {
+                PeerEvent::Connected => "connected",
+                PeerEvent::Agreed(summary) => {
+                    assert_eq!((summary.pairs, summary.cells), (2, 16 + 12));
+                    "agreed"
+                }
+                PeerEvent::Advanced { cells: more } => {
+                    *cells.lock().unwrap() += more;
+                    return;
+                }
+                other => panic!("{other:?}"),
+            },
+            _ => return,
+        };
+        steps.lock().unwrap().push(step);
+    };
+    let [hosted, joined] = run([&a, &b], [a.options(A), join_options], &note);
+    let (hosted, joined) = (hosted.unwrap().unwrap(), joined.unwrap().unwrap());
+    assert_eq!(hosted.outcome.results, joined.outcome.results);
+    assert_eq!(hosted.outcome.names, ["host", "join"]);
+    assert_eq!(joined.outcome.names, ["clinic", "university"]);
+    let steps = steps.into_inner().unwrap();
+    assert_eq!(steps, ["connecting", "connected", "agreed"]);
+    assert_eq!(cells.into_inner().unwrap(), 28);
+
+    // A second run resumes: everything is in the journals.
+    let [hosted, _] = run([&a, &b], [a.options(A), b.options(B)], &|_| ());
+    assert_eq!(hosted.unwrap().unwrap().outcome.cost.pairs_from_journal, 2);
+}
+
+#[test]
+fn estimates_and_errors_have_a_fault() {
+    let (a, b) = (Party::new(), Party::new());
+    let mut only = a.options(A);
+    only.estimate_only = true;
+    let [hosted, joined] = run([&a, &b], [only, b.options(B)], &|_| ());
+    assert!(hosted.unwrap().is_none());
+    assert_eq!(joined.unwrap_err().fault(), Fault::Peer);
+
+    let own = host("127.0.0.1:0", a.fingerprint(), &a.options(A), &()).unwrap_err();
+    assert!(matches!(own, Error::OwnFingerprint { .. }), "{own}");
+    let mut impatient = b.options(B);
+    impatient.wait = Duration::from_millis(100);
+    let absent = join("127.0.0.1:9", a.fingerprint(), &impatient, &()).unwrap_err();
+    assert_eq!(absent.fault(), Fault::Network);
+}
+
+#[test]
+fn several_peers_are_served_and_saved() {
+    let (a, parties) = (Party::new(), [Party::new(), Party::new()]);
+    let peers = parties.each_ref().map(|it| Peer::unnamed(it.fingerprint()));
+    check_peers(&peers).unwrap();
+    let mut options = a.options(A);
+    options.wait = Duration::from_secs(20);
+    let saved = Mutex::new(Vec::new());
+    let save = |peer: &Peer, completed: &CompletedSession| {
+        assert_eq!(completed.pairs, 2);
+        saved.lock().unwrap().push(peer.fingerprint);
+        Ok(())
+    };
+    let (sender, address) = channel();
+    let states: Vec<PeerState<Arc<Error>>> = std::thread::scope(|scope| {
+        let listening = address_to(sender);
+        let (peers, options, save) = (&peers, &options, &save);
+        let serving =
+            scope.spawn(move || serve("127.0.0.1:0", peers, 1, options, &listening, save));
+        let address = address.recv().unwrap();
+        for party in &parties {
+            let (address, host) = (address.clone(), a.fingerprint());
+            scope.spawn(move || join(&address, host, &party.options(B), &()).unwrap());
+        }
+        serving.join().unwrap().unwrap()
+    });
+    let finished = |state: &PeerState<_>| matches!(state, PeerState::Finished);
+    assert!(states.iter().all(finished), "{states:?}");
+    assert_eq!(saved.into_inner().unwrap().len(), 2);
+}
