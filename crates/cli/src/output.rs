@@ -9,7 +9,8 @@ use crate::messages;
 use clap::{Args, ValueEnum};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use veilpath::{Outcome, OutputFile, csv, json, table};
+use veilpath::report::{OutcomeFormat, write_outcome};
+use veilpath::{Outcome, OutputFile, table};
 
 /// Rows that a terminal shows.
 const PREVIEW_ROWS: usize = 20;
@@ -152,11 +153,12 @@ impl Checked {
 
 /// Writes results in this format.
 pub(crate) fn render(format: Format, outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
-    match format {
-        Format::Table => table::write(outcome, out),
-        Format::Csv => csv::write(outcome, out),
-        Format::Json => json::write(outcome, out),
-    }
+    let format = match format {
+        Format::Table => OutcomeFormat::Table,
+        Format::Csv => OutcomeFormat::Csv,
+        Format::Json => OutcomeFormat::Json,
+    };
+    write_outcome(outcome, format, out)
 }
 
 fn preview(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {

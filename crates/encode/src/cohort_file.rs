@@ -6,6 +6,7 @@
 //! # alphabet: letters 49
 //! # data: fixations
 //! # grid: 7x7
+//! # aspect: 1.7778 (width by height of what was looked at, for drawings; takes no part in comparing encodings)
 //! # note: for people; takes no part in comparing encodings
 //! participant,stimulus,scanpath
 //! p01,bridge.png,IKKDPPqtggvbbbSSGGS
@@ -42,15 +43,24 @@ use veilpath_metrics::Cohort;
 pub use note::CohortNote;
 pub use raw::RawCohort;
 
-/// Writes a cohort file; notes are for people and take no part in comparing encodings.
-pub fn write(cohort: &Cohort, notes: &[String], out: &mut dyn Write) -> io::Result<()> {
+/// Writes a cohort file. The aspect, width by height of what was looked at, is for drawing scanpaths, and notes are for
+/// people: neither takes part in comparing encodings.
+pub fn write(
+    cohort: &Cohort,
+    aspect: Option<f64>,
+    notes: &[String],
+    out: &mut dyn Write,
+) -> io::Result<()> {
     writeln!(out, "{MAGIC} {VERSION}")?;
     writeln!(out, "# {ALPHABET}: {}", cohort.alphabet)?;
     for (name, value) in &cohort.encoding.0 {
         let name = one_line(name).replace(':', " ");
-        if name != ALPHABET && name != NOTE {
+        if ![ALPHABET, NOTE, ASPECT].contains(&name.as_str()) {
             writeln!(out, "# {name}: {}", one_line(value))?;
         }
+    }
+    if let Some(aspect) = aspect {
+        writeln!(out, "# {ASPECT}: {aspect:.4}")?;
     }
     for note in notes {
         writeln!(out, "# {NOTE}: {}", one_line(note))?;
@@ -74,6 +84,7 @@ pub const MAGIC: &str = "# veilpath cohort";
 const VERSION: u32 = 1;
 const ALPHABET: &str = "alphabet";
 const NOTE: &str = "note";
+const ASPECT: &str = "aspect";
 
 /// Text without line breaks and other control characters, and without spaces around it.
 fn one_line(text: &str) -> String {

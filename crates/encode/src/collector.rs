@@ -97,6 +97,7 @@ impl Collector {
             places: std::mem::take(&mut self.places),
             ..Observations::default()
         };
+        let aspect = common_aspect(self.recordings.iter().map(|state| &state.space));
         let mut entries = Vec::with_capacity(self.recordings.len());
         let (mut removed_runs, mut empty_left_out) = (0, 0);
         let mut unmapped: HashSet<Option<String>> = HashSet::new();
@@ -148,6 +149,7 @@ impl Collector {
         let mut summary = Summary::new(std::mem::take(&mut self.files), &cohort);
         (summary.removed_runs, summary.empty_left_out) = (removed_runs, empty_left_out);
         summary.data = seen;
+        summary.aspect = aspect;
         observed.stimuli_without_area = unmapped.len();
         summary.notes = notes(&cohort, &summary, &self.options, &observed);
         Ok((cohort, summary))
@@ -286,6 +288,14 @@ impl Collector {
             _ => Err(Dropped::Outside),
         }
     }
+}
+
+/// Width by height of all spaces, where it is known and the same.
+fn common_aspect<'a>(spaces: impl Iterator<Item = &'a Option<Space>>) -> Option<f64> {
+    let mut aspects = spaces.map(|space| space.as_ref().and_then(Space::aspect));
+    let first = aspects.next()??;
+    let same = |other: Option<f64>| other.is_some_and(|other| (other - first).abs() < 1e-6);
+    aspects.all(same).then_some(first)
 }
 
 impl Sink for Collector {

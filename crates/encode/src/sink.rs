@@ -82,6 +82,8 @@ pub enum SpaceKind {
     Pixels,
     /// Parts of the stimulus.
     Fractions,
+    /// Parts of a panorama, 360° by 180°.
+    PanoramaFractions,
     /// x is an angle around a globe: what lies beyond one edge, by less than a turn, comes in at the other.
     Globe,
     /// Degrees of visual angle from the centre of a screen, whose edges are in centimetres.
@@ -108,6 +110,25 @@ impl Space {
         Self {
             kind: SpaceKind::Fractions,
             ..Self::pixels(1.0, 1.0)
+        }
+    }
+
+    /// 0 to 1 of a panorama, with the origin at the top left.
+    pub fn panorama() -> Self {
+        Self {
+            kind: SpaceKind::PanoramaFractions,
+            ..Self::unit()
+        }
+    }
+
+    /// Width by height; `None` where the coordinates do not tell.
+    pub fn aspect(&self) -> Option<f64> {
+        let aspect = ((self.right - self.left) / (self.bottom - self.top)).abs();
+        match self.kind {
+            SpaceKind::PanoramaFractions => Some(2.0),
+            // Fractions of both sides are a square, whatever was looked at.
+            SpaceKind::Fractions if (aspect - 1.0).abs() < 1e-9 => None,
+            _ => Some(aspect).filter(|aspect| aspect.is_finite()),
         }
     }
 

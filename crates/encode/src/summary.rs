@@ -39,6 +39,8 @@ pub struct Summary {
     pub removed_runs: u64,
     /// The kinds of rows.
     pub data: DataKinds,
+    /// Width by height of what was looked at, where it is known and the same for all recordings.
+    pub aspect: Option<f64>,
     /// Rows of events that were not asked for, by their labels; they are among the dropped ones.
     pub left_out: BTreeMap<String, u64>,
     /// What was assumed about any file.

@@ -49,7 +49,7 @@ pub use veilpath_protocol::{
     Capability, Engine, JobError, MAX_PADDING, Outcome, PaillierOptions, PairRule, ProtocolError,
     ResultFormatError, Reveal, RevealTo, Role, Spec, SpecError, Unsupported,
 };
-pub use veilpath_report::{csv, json, table, units};
+pub use veilpath_report::{table, units};
 pub use veilpath_session::limits::MAX_PEERS;
 pub use veilpath_session::{
     AgreementSummary, CompletedSession, DeclineReason, FileProblem, Fingerprint, HostKey, Identity,

@@ -9,10 +9,10 @@ use std::str::FromStr;
 use veilpath_metrics::{Cohort, Entry, Grid, Metric, Substitution};
 use veilpath_protocol::Outcome;
 use veilpath_report::html::{MAX_IMAGE_BYTES, Options, Own};
+use veilpath_report::{csv, json, table};
 
 pub use veilpath_report::html::{Image, ImageError, NoHeatMap, NoSuchStimulus, Report};
 pub use veilpath_report::result_file::{ResultFile, ResultFileError, ResultFormat};
-pub use veilpath_report::{table, units};
 
 /// What a report shows of a result, besides the result itself.
 #[derive(Clone, Debug, Default)]
@@ -32,7 +32,8 @@ pub struct ReportOptions {
 pub struct OwnOptions {
     /// The grid whose cells are the letters, where the file does not declare it.
     pub grid: Option<Grid>,
-    /// Width by height of what was looked at; `None` makes a panorama twice as wide as high, and grid cells square.
+    /// Width by height of what was looked at; `None` takes what the cohort file says. Where that says nothing, a panorama
+    /// is twice as wide as high, and grid cells are square.
     pub aspect: Option<Aspect>,
     /// Pictures of the stimuli; `None` is for scanpaths without a stimulus.
     pub images: Vec<(Option<String>, PathBuf)>,
@@ -139,8 +140,8 @@ pub fn write_outcome(
 ) -> io::Result<()> {
     match format {
         OutcomeFormat::Table => table::write(outcome, out),
-        OutcomeFormat::Csv => veilpath_report::csv::write(outcome, out),
-        OutcomeFormat::Json => veilpath_report::json::write(outcome, out),
+        OutcomeFormat::Csv => csv::write(outcome, out),
+        OutcomeFormat::Json => json::write(outcome, out),
     }
 }
 
@@ -195,7 +196,7 @@ impl OwnScanpaths {
         Ok(Self {
             cohort,
             grid,
-            aspect: options.aspect.map(|Aspect(aspect)| aspect),
+            aspect: options.aspect.map(|Aspect(aspect)| aspect).or(raw.aspect()),
             images,
         })
     }
@@ -280,5 +281,20 @@ fn unreadable(path: &Path, source: io::Error) -> Error {
     Error::Open {
         path: path.to_path_buf(),
         source,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn proportions_are_read() {
+        for (text, aspect) in [("16:9", 16.0 / 9.0), ("2", 2.0), ("1920x1080", 16.0 / 9.0)] {
+            assert_eq!(text.parse(), Ok(Aspect(aspect)), "{text}");
+        }
+        for bad in ["", "0:1", "1:0", "x", "100:1", "-2:1", "nan"] {
+            assert!(bad.parse::<Aspect>().is_err(), "{bad}");
+        }
     }
 }

@@ -14,7 +14,7 @@ const EXAMPLES: &str = "\
 Examples:
   veilpath compare a.csv b.csv --metric scanmatch -o scores.json
   veilpath report scores.json -o report.html
-  veilpath report scores.json -o named.html --title \"Reading study\" --names Clinic,University
+  veilpath report scores.json -o named.html --title Reading --names Clinic,University
   veilpath report scores.json -o own.html --cohort a.csv
   veilpath report scores.json -o scene.html --stimulus scene-1 --svg heatmap.svg --png heatmap.png
 
@@ -53,7 +53,7 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "COLUMNSxROWS", requires = "cohort")]
     grid: Option<Grid>,
 
-    /// The proportions of what was looked at, as in 16:9 [default: 2:1 with a metric that wraps around, else square grid cells]
+    /// The proportions of what was looked at, as in 16:9 [default: what the cohort file says]
     #[arg(long, value_name = "WIDTH:HEIGHT", requires = "cohort")]
     aspect: Option<Aspect>,
 

@@ -61,7 +61,7 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
     let create = |path: &Path| OutputFile::create(path, &inputs);
     let files = [create(&paths[0])?, create(&paths[1])?];
     for (file, cohort) in files.into_iter().zip(&split.cohorts) {
-        file.write(|out| write_cohort(cohort, raw.header_notes(), out))?;
+        file.write(|out| write_cohort(cohort, raw.aspect(), raw.header_notes(), out))?;
     }
     for (path, cohort) in paths.iter().zip(&split.cohorts) {
         messages::info(&format!(

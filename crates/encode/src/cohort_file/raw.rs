@@ -19,6 +19,7 @@ pub struct RawCohort {
     pub(super) modulus_declared: bool,
     pub(super) grid: Option<Grid>,
     pub(super) header_notes: Vec<String>,
+    pub(super) aspect: Option<f64>,
     pub(super) notes: Vec<CohortNote>,
 }
 
@@ -62,6 +63,11 @@ impl RawCohort {
     /// The notes for people that the header contains.
     pub fn header_notes(&self) -> &[String] {
         &self.header_notes
+    }
+
+    /// Width by height of what was looked at, where the header names it.
+    pub fn aspect(&self) -> Option<f64> {
+        self.aspect
     }
 
     /// The alphabet of this file by itself: in the notation that the user names, else what the header declares, else the

@@ -1,7 +1,7 @@
 //! Reading cohort files of Veilpath and of other programs.
 
 use super::raw::{RawCohort, RawRow};
-use super::{ALPHABET, CohortNote, MAGIC, NOTE, VERSION};
+use super::{ALPHABET, ASPECT, CohortNote, MAGIC, NOTE, VERSION};
 use crate::{Input, Lines, ReadError, Rows, guess_delimiter};
 use std::collections::{BTreeMap, HashSet};
 use veilpath_metrics::{Alphabet, Encoding, Grid};
@@ -52,6 +52,7 @@ impl RawCohort {
             modulus_declared: preamble.modulus_declared,
             grid: preamble.grid,
             header_notes: preamble.notes,
+            aspect: preamble.aspect,
             notes,
         })
     }
@@ -69,8 +70,12 @@ struct Preamble {
     grid: Option<Grid>,
     settings: BTreeMap<String, String>,
     notes: Vec<String>,
+    aspect: Option<f64>,
     blank_lines: u64,
 }
+
+/// Width by height of what can be drawn.
+const ASPECTS: std::ops::RangeInclusive<f64> = 0.1..=10.0;
 
 impl Preamble {
     /// Reads comments up to the first line that is none, and gives that.
@@ -131,6 +136,8 @@ impl Preamble {
         }
         match name {
             NOTE => self.notes.push(value.to_string()),
+            // A drawing can do without.
+            ASPECT => self.aspect = value.parse().ok().filter(|aspect| ASPECTS.contains(aspect)),
             ALPHABET => {
                 self.alphabet = Some(value.parse().map_err(|error| format!("{error}"))?);
                 self.modulus_declared = value.contains("modulus");

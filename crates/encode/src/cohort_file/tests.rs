@@ -44,7 +44,7 @@ fn rows(file: &ReadFile) -> Vec<String> {
 
 fn written(cohort: &Cohort, notes: &[String]) -> String {
     let mut bytes = Vec::new();
-    write(cohort, notes, &mut bytes).unwrap();
+    write(cohort, None, notes, &mut bytes).unwrap();
     String::from_utf8(bytes).unwrap()
 }
 
@@ -359,5 +359,27 @@ proptest! {
         let _ = read_text(&text);
         let _ = read_text(&format!("# veilpath cohort 1\n{text}"));
         let _ = read_text(&format!("participant,scanpath\n{text}"));
+    }
+}
+
+#[test]
+fn the_aspect_is_for_drawings_and_not_a_setting() {
+    let text =
+        "# veilpath cohort 1\n# alphabet: letters 4\n# aspect: 2\nparticipant,scanpath\np,AB\n";
+    let read = |text: &str| {
+        let input = Input::from_bytes("a.csv", text.as_bytes().to_vec()).unwrap();
+        RawCohort::read(input).unwrap()
+    };
+    let raw = read(text);
+    assert_eq!(raw.aspect(), Some(2.0));
+    assert!(raw.encoding().0.is_empty());
+    let cohort = raw.cohort(raw.alphabet(None)).unwrap();
+    let mut bytes = Vec::new();
+    write(&cohort, raw.aspect(), &[], &mut bytes).unwrap();
+    let again = read(std::str::from_utf8(&bytes).unwrap());
+    assert_eq!(again.aspect(), Some(2.0));
+    for odd in ["0", "-1", "wide", "inf", "1e9"] {
+        let text = text.replace("aspect: 2", &format!("aspect: {odd}"));
+        assert_eq!(read(&text).aspect(), None, "{odd}");
     }
 }

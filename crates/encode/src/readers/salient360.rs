@@ -7,6 +7,7 @@
 
 use super::common::space_in;
 use super::{Format, has_only, names_found};
+use crate::SpaceKind;
 use crate::{
     CoordinateUnit, Dropped, EncodeField, Fixation, Head, Input, Kind, NamesInFile, ReadError,
     ReadOptions, Recording, RecordingId, RowChoice, Rows, Sink, Space, TimeUnit, guess_delimiter,
@@ -198,7 +199,14 @@ fn space(
             CoordinateUnit::Fraction
         }
     };
-    Ok(space_in(unit, None, options))
+    let space = space_in(unit, None, options);
+    Ok(space.map(|space| match unit {
+        CoordinateUnit::Fraction => Space {
+            kind: SpaceKind::PanoramaFractions,
+            ..space
+        },
+        _ => space,
+    }))
 }
 
 #[cfg(test)]
@@ -221,7 +229,7 @@ mod tests {
         assert_eq!(first.participant, "observer-001");
         assert_eq!(second.participant, "observer-002");
         assert_eq!(first.stimulus.as_deref(), Some("salient360"));
-        assert_eq!(first.space, Some(Space::unit()));
+        assert_eq!(first.space, Some(Space::panorama()));
         assert_eq!(first.kind, Kind::Fixations);
         assert_eq!(
             first.fixations,

@@ -26,7 +26,7 @@ pub struct SyntheticCohort {
 impl SyntheticCohort {
     /// Writes a cohort file.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        cohort_file::write(&self.cohort, std::slice::from_ref(&self.note), out)
+        cohort_file::write(&self.cohort, None, std::slice::from_ref(&self.note), out)
     }
 }
 

@@ -240,7 +240,7 @@ pub(crate) fn run(args: &EncodeArgs) -> Result<(), Failure> {
     let encoded = encode(sources?, &options, &bar);
     bar.finish();
     let Encoded { cohort, summary } = encoded?;
-    destination.write(|out| write_cohort(&cohort, &[], out))?;
+    destination.write(|out| write_cohort(&cohort, summary.aspect, &[], out))?;
     match args.summary {
         SummaryForm::Text => messages::info(&summary::text(&summary)),
         SummaryForm::Json => {
