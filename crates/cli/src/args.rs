@@ -1,4 +1,4 @@
-//! The command line's shape. Help texts, completions and the man page all come from here.
+//! The commands. Help texts, completions and the man pages are generated from these definitions.
 
 use crate::commands::{
     audit::AuditArgs, bench::BenchArgs, compare::CompareArgs, completions::CompletionsArgs,
@@ -15,7 +15,8 @@ Examples:
   veilpath split everyone.csv --seed 1
   veilpath compare everyone-a.csv everyone-b.csv
 
-Exit codes: 0 success, 2 a bad call or file, 3 the other side disagrees or misbehaves, 4 the network failed.";
+Exit codes: 0 success, 2 invalid arguments or files, 3 the other side disagrees or misbehaves, 4 the network \
+failed.";
 
 /// Compare scanpaths (eye-movement sequences) of two cohorts.
 #[derive(Debug, Parser)]
@@ -28,7 +29,7 @@ pub(crate) struct Cli {
     pub(crate) verbosity: Verbosity,
 }
 
-/// What to do.
+/// The commands.
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     /// Compare two bundled cohorts and explain the result
@@ -37,13 +38,13 @@ pub(crate) enum Command {
     Encode(EncodeArgs),
     /// Compare the scanpaths of two cohorts
     Compare(CompareArgs),
-    /// Make a page with figures from a result file
+    /// Make an HTML page with figures from a result file
     Report(ReportArgs),
-    /// Wait for another institution, or several, and compare with it
+    /// Wait for one or more other institutions, and compare with them
     Host(HostArgs),
-    /// Call another institution and compare with it
+    /// Connect to another institution, and compare with it
     Join(JoinArgs),
-    /// Make and show this machine's identity
+    /// Create or show this machine's identity
     Identity(IdentityArgs),
     /// Split the participants of a cohort into two cohorts at random
     Split(SplitArgs),
@@ -58,6 +59,6 @@ pub(crate) enum Command {
     Audit(AuditArgs),
     /// Print a completion script for a shell
     Completions(CompletionsArgs),
-    /// Print the manual page, or write one per command into a folder
+    /// Print the man page, or write one per command to a folder
     Man(ManArgs),
 }

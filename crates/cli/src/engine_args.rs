@@ -1,19 +1,19 @@
-//! Which engine, and how it runs.
+//! The arguments that choose an engine and its options.
 
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
-use veilpath::{Engine, HostKey, PaillierOptions};
+use veilpath::{Engine, HostKey, KeySize, PaillierOptions};
 
 /// The engines on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineName {
-    /// Garbled circuits: each side learns lengths and results, provably nothing else
+    /// Garbled circuits: each side learns the lengths and the results, and provably nothing else
     #[default]
     Garbled,
-    /// The paper's protocol over Paillier encryption, which tells the host more
+    /// The paper's protocol over Paillier encryption, which reveals more to the host
     Paillier,
-    /// In the clear
+    /// In the clear, without any protection
     Plain,
 }
 
@@ -23,45 +23,42 @@ pub(crate) enum EngineName {
 pub(crate) struct PaillierArgs {
     /// Bits of the Paillier key: 2048, 3072 or 4096 (512 and 1024 with --allow-weak-key) [default: 2048]
     #[arg(long, value_name = "BITS", value_parser = key_size)]
-    pub(crate) key_bits: Option<KeyBits>,
+    pub(crate) key_bits: Option<KeySize>,
 
-    /// Allow keys of 512 and 1024 bits, which only serve to reproduce the paper's measurements
+    /// Allow keys of 512 and 1024 bits, only to reproduce the paper's measurements
     #[arg(long)]
     pub(crate) allow_weak_key: bool,
 
-    /// The most matrix cells per message; the paper has 1 [default: 512]
+    /// Maximum number of matrix cells per message; the paper uses 1 [default: 512]
     #[arg(long, value_name = "CELLS")]
     pub(crate) batch: Option<u32>,
 
-    /// Give every masked value a ciphertext of its own, as the paper does
+    /// Encrypt every masked value in a separate ciphertext, as the paper does
     #[arg(long)]
     pub(crate) no_packing: bool,
 
-    /// Mask every difference separately, which hides most of what the paper's masks show the host
+    /// Mask every difference separately, which hides most of what the paper's masks reveal to the host
     #[arg(long)]
     pub(crate) hardened: bool,
 }
 
-/// The argument of the side that holds the key.
+/// The argument of the side that has the key.
 #[derive(Debug, Default, Args)]
 #[command(next_help_heading = "Engine paillier")]
 pub(crate) struct KeyArgs {
-    /// The host's secret Paillier key, as `veilpath keygen` writes it [default: a new one for this run]
+    /// The host's secret Paillier key, from `veilpath keygen` [default: a new one for this run]
     #[arg(long, value_name = "FILE")]
     pub(crate) key: Option<PathBuf>,
 }
 
-/// A size of key.
-pub(crate) type KeyBits = veilpath::KeySize;
-
-/// A size of key, from its bits.
-pub(crate) fn key_size(text: &str) -> Result<KeyBits, String> {
+/// Parses a key size in bits.
+pub(crate) fn key_size(text: &str) -> Result<KeySize, String> {
     let bits: u32 = text.parse().map_err(|_| "expected a number of bits")?;
-    KeyBits::try_from(bits).map_err(|_| "512, 1024, 2048, 3072 and 4096 are possible".into())
+    KeySize::try_from(bits).map_err(|_| "expected 512, 1024, 2048, 3072 or 4096".into())
 }
 
 impl KeyArgs {
-    /// The engine that was asked for, and the key for it where a file holds one: its size is the engine's.
+    /// The requested engine, and its key if one is given; the key's size then becomes the engine's.
     pub(crate) fn engine(
         &self,
         name: EngineName,
@@ -71,33 +68,33 @@ impl KeyArgs {
             return Ok((name.with(paillier)?, None));
         };
         if name != EngineName::Paillier {
-            return Err(Failure::input("--key is for --engine paillier"));
+            return Err(Failure::input("--key is only for --engine paillier"));
         }
         let (key, size) = veilpath::load_host_key(path)?;
         if let Some(asked) = paillier.key_bits.filter(|&asked| asked != size) {
             return Err(Failure::input(format!(
-                "{}: this key has {} bits, and --key-bits asks for {}\n  \
+                "{}: this key has {} bits, but --key-bits asks for {}\n  \
                  leave --key-bits out here, and give the other side --key-bits {1}",
                 path.display(),
                 size.bits(),
                 asked.bits()
             )));
         }
-        let of_this_size = PaillierArgs {
+        let with_key_size = PaillierArgs {
             key_bits: Some(size),
             ..*paillier
         };
-        Ok((name.with(&of_this_size)?, Some(key)))
+        Ok((name.with(&with_key_size)?, Some(key)))
     }
 
-    /// The file, for lists of inputs.
+    /// The key file, for lists of inputs.
     pub(crate) fn file(&self) -> Option<&Path> {
         self.key.as_deref()
     }
 }
 
 impl EngineName {
-    /// The engine of this name with its options; options of another engine are an error.
+    /// The engine with its options; options of another engine are an error.
     pub(crate) fn with(self, paillier: &PaillierArgs) -> Result<Engine, Failure> {
         match self {
             EngineName::Paillier => Ok(Engine::Paillier(paillier.options()?)),
@@ -112,7 +109,7 @@ impl EngineName {
                 let switched = *allow_weak_key || *no_packing || *hardened;
                 if key_bits.is_some() || batch.is_some() || switched {
                     return Err(Failure::input(
-                        "--key-bits, --allow-weak-key, --batch, --no-packing and --hardened are for --engine paillier",
+                        "--key-bits, --allow-weak-key, --batch, --no-packing and --hardened are only for --engine paillier",
                     ));
                 }
                 Ok(match self {

@@ -1,42 +1,39 @@
-//! What ends the program early, and with which exit code.
+//! Why the program failed, and its exit code.
 
 use crate::hints;
 use std::fmt;
 use std::io;
-use std::path::Path;
 use std::process::ExitCode;
-use veilpath::{ProtocolError, ReadError, SessionError};
+use veilpath::{Fault, ProtocolError, ReadError, SessionError};
 
-/// An error with the fault it belongs to.
+/// An error message with its fault.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// A bad call or file: exit code 2.
+    /// Invalid arguments or files: exit code 2.
     Input(String),
     /// The other side disagrees or misbehaves: exit code 3.
     Peer(String),
     /// The network failed: exit code 4.
     Network(String),
-    /// One of the above that was already reported, with its exit code.
+    /// An error that was already reported, with its exit code.
     AlreadyReported(u8),
-    /// Whoever read our output went away: no error at all.
+    /// The reader of the output closed it, which is not an error.
     BrokenPipe,
 }
 
 impl Failure {
-    /// A bad call or file.
-    pub(crate) fn input(message: impl Into<String>) -> Self {
-        Failure::Input(message.into())
+    /// An error with this fault.
+    pub(crate) fn new(fault: Fault, message: String) -> Self {
+        match fault {
+            Fault::Input => Failure::Input(message),
+            Fault::Peer => Failure::Peer(message),
+            Fault::Network => Failure::Network(message),
+        }
     }
 
-    /// A file that could not be written.
-    pub(crate) fn writing(path: &Path, error: &io::Error) -> Self {
-        if error.kind() == io::ErrorKind::BrokenPipe {
-            return Failure::BrokenPipe;
-        }
-        Failure::Input(format!(
-            "{}: cannot be written: {error}\n  choose another place with -o",
-            path.display()
-        ))
+    /// Invalid arguments or files.
+    pub(crate) fn input(message: impl Into<String>) -> Self {
+        Failure::Input(message.into())
     }
 
     /// Standard output could not be written.
@@ -74,7 +71,7 @@ impl fmt::Display for Failure {
             Failure::Input(message) | Failure::Peer(message) | Failure::Network(message) => {
                 f.write_str(message)
             }
-            Failure::AlreadyReported(_) => f.write_str("the error was reported"),
+            Failure::AlreadyReported(_) => f.write_str("the error was already reported"),
             Failure::BrokenPipe => f.write_str("the output was closed"),
         }
     }
@@ -93,12 +90,7 @@ impl From<&veilpath::Error> for Failure {
         {
             return Failure::BrokenPipe;
         }
-        let message = hints::explain(error);
-        match error.fault() {
-            veilpath::Fault::Input => Failure::Input(message),
-            veilpath::Fault::Peer => Failure::Peer(message),
-            veilpath::Fault::Network => Failure::Network(message),
-        }
+        Failure::new(error.fault(), hints::explain(error))
     }
 }
 

@@ -1,6 +1,6 @@
-//! What to do about an error of the library, in the words of the command line.
+//! Error messages with advice.
 //!
-//! The library names fields and values; here a field becomes its flag, and an error gets its remedy.
+//! The library's errors name fields and values; here fields become flags, and advice is added.
 
 pub(crate) mod encode;
 mod report;
@@ -9,23 +9,25 @@ mod session;
 use veilpath::split::SplitError;
 use veilpath::synth::SynthError;
 use veilpath::{
-    Capability, Error, JobError, MetricField, MetricOptionsError, NoEffect, OtherFile,
+    Capability, Error, JobError, MetricField, MetricOptionsError, NoEffectReason, OtherFile,
     OutputConflict, PeersError, ProtocolError, Unsupported,
 };
 
-/// The error's text with the flags it is about and what to do.
+/// The error's text, with flags for fields, and advice.
 pub(crate) fn explain(error: &Error) -> String {
     match error {
         Error::Read(error) => encode::read_error(error),
         Error::MetricOptions(error) => metric_options(error),
         Error::Output { conflict, .. } => format!("{error}\n  {}", output(conflict)),
-        Error::Write { .. } => format!("{error}\n  choose another place with -o"),
+        Error::Write { .. } => format!("{error}\n  choose another file with -o"),
         Error::Spec(_) => format!(
             "{error}\n  encode both with the same settings and the same version of veilpath"
         ),
         Error::NotACohort { file, found } => match found {
             OtherFile::Gaze(_) => {
-                format!("{error}\n  turn it into one first: veilpath encode {file} -o cohort.csv")
+                format!(
+                    "{error}\n  turn it into a cohort first: veilpath encode {file} -o cohort.csv"
+                )
             }
             _ => format!("{error}\n  name the file that `veilpath encode` wrote"),
         },
@@ -36,7 +38,7 @@ pub(crate) fn explain(error: &Error) -> String {
             "{error}\n  agree with the other side on --pad-to {longest} or more, or remove those rows"
         ),
         Error::NothingToCompare => format!(
-            "{error}\n  compare all scanpaths with all others by --pairs all, or rename the stimuli in one file"
+            "{error}\n  use --pairs all to compare all scanpaths, or rename the stimuli in one file"
         ),
         Error::Protocol(error) => protocol(error),
         Error::TooManyPairs { .. } => {
@@ -46,16 +48,16 @@ pub(crate) fn explain(error: &Error) -> String {
             format!("{error}\n  use 2048 bits or more, or add --allow-weak-key for an experiment")
         }
         Error::KeyExists { .. } => {
-            format!("{error}\n  choose another name, or move the old key away")
+            format!("{error}\n  choose another name, or move the existing key")
         }
         Error::Session(error) | Error::Loopback(error) => session::explain(error),
         Error::Open { path, .. } if path.is_dir() => {
             format!("{}: this is a folder\n  name a file in it", path.display())
         }
-        Error::Result { error: cause, .. } => report::result_file(error, cause),
+        Error::ResultFile { error: cause, .. } => report::result_file(error, cause),
         Error::NoSuchStimulus { known, .. } => report::stimuli(error, known),
-        Error::NoHeatMap { .. } => format!("{error}\n  --stimulus may name fewer pairs"),
-        Error::Own(error) => report::own(error),
+        Error::NoHeatMap { .. } => format!("{error}\n  choose fewer pairs with --stimulus"),
+        Error::Drawing(error) => report::drawing(error),
         Error::Interrupted(error) => format!(
             "{}\n  run both commands again: they continue with the missing pairs",
             session::explain(error)
@@ -73,15 +75,15 @@ pub(crate) fn explain(error: &Error) -> String {
     }
 }
 
-/// The same for an error of the protocol.
+/// The text of a protocol error, and advice.
 pub(crate) fn protocol(error: &ProtocolError) -> String {
     match error {
         ProtocolError::Unsupported(unsupported) => {
             format!("{error}\n  {}", without_capability(unsupported))
         }
-        ProtocolError::Job(JobError::WeakKey { least, .. }) => format!(
-            "{error}\n  choose --key-bits {least} or more, or permit it with --allow-weak-key"
-        ),
+        ProtocolError::Job(JobError::WeakKey { least, .. }) => {
+            format!("{error}\n  use --key-bits {least} or more, or allow it with --allow-weak-key")
+        }
         ProtocolError::DoesNotFit { .. } => {
             format!("{error}\n  choose a larger --key-bits, or a smaller --scale")
         }
@@ -123,7 +125,7 @@ fn split(error: SplitError) -> String {
     match error {
         SplitError::Share { .. } => format!("--share: {error}, as in 0.5"),
         SplitError::EmptyCohort => {
-            format!("{error}\n  choose another --share, or a cohort with more people")
+            format!("{error}\n  choose another --share, or a cohort with more participants")
         }
     }
 }
@@ -132,7 +134,7 @@ fn output(conflict: &OutputConflict) -> &'static str {
     match conflict {
         OutputConflict::Folder => "name a file in it",
         OutputConflict::Input => "choose another name for the result",
-        OutputConflict::ReadOnly => "choose another name, or remove the protection",
+        OutputConflict::ReadOnly => "choose another name, or remove the write protection",
         OutputConflict::NoFolder(_) => "create the folder first, or choose another place",
         OutputConflict::SameOutput => "give each its own file",
         OutputConflict::Foreign => "choose another name, or replace it with --force",
@@ -149,7 +151,7 @@ fn metric_options(error: &MetricOptionsError) -> String {
             )
         }
         MetricOptionsError::GridMissing => {
-            format!("{error}\n  add it, as in --grid 7x7 (columns x rows)")
+            format!("{error}\n  add one, as in --grid 7x7 (columns x rows)")
         }
         MetricOptionsError::GridDiffers {
             requested,
@@ -181,30 +183,30 @@ fn metric_flag(field: MetricField) -> &'static str {
     }
 }
 
-fn no_effect(reason: NoEffect) -> String {
+fn no_effect(reason: NoEffectReason) -> String {
     match reason {
-        NoEffect::FixedCosts => {
-            "levenshtein has no costs to set; use --metric needleman-wunsch for that".into()
+        NoEffectReason::FixedCosts => {
+            "the costs of levenshtein are fixed; use --metric needleman-wunsch to set them".into()
         }
-        NoEffect::GapAndBothCosts => "it is short for --insert and --delete, and both are given".into(),
-        NoEffect::OtherSubstitution => {
+        NoEffectReason::GapAndBothCosts => "it is short for --insert and --delete, and both are given".into(),
+        NoEffectReason::OtherSubstitution => {
             "it is the cost of a unit substitution, and another --substitution is given".into()
         }
-        NoEffect::Maximised => {
-            "with --match, needleman-wunsch takes --mismatch and --gap, and nothing else".into()
+        NoEffectReason::Maximised => {
+            "with --match, needleman-wunsch takes only --mismatch and --gap".into()
         }
-        NoEffect::LocalScores => {
+        NoEffectReason::LocalScores => {
             "smith-waterman takes --match, --mismatch and --gap, or --substitution FILE and --gap".into()
         }
-        NoEffect::TableGiven => {
-            "the table of --substitution says what equal and different letters score".into()
+        NoEffectReason::TableGiven => {
+            "the table of --substitution defines the scores of equal and different letters".into()
         }
-        NoEffect::ScanMatchNumbers => {
+        NoEffectReason::ScanMatchNumbers => {
             "scanmatch takes --grid, --threshold, --gap and --scale; its distances are Euclidean".into()
         }
-        NoEffect::OnlyScanMatch => {
+        NoEffectReason::OnlyScanMatch => {
             "it is a distance between grid cells, for --metric scanmatch; to reveal one bit of each pair, use --reveal threshold:T".into()
         }
-        NoEffect::NoGridDistance => reason.to_string(),
+        NoEffectReason::NoGridDistance => reason.to_string(),
     }
 }

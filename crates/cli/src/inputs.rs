@@ -1,11 +1,11 @@
-//! Files that are read, with `-` for standard input.
+//! Input files, with `-` for standard input.
 
 use crate::failure::Failure;
 use std::io::{self, Read};
 use std::path::Path;
 use veilpath::{Input, RawCohort};
 
-/// The most that is read from standard input: a pipe that never ends must not fill the memory.
+/// The limit for standard input: an endless pipe must not fill the memory.
 const MAX_STDIN_BYTES: u64 = 1 << 30;
 
 /// Whether a path means standard input or output.
@@ -37,17 +37,17 @@ pub(crate) fn cohort(path: &Path) -> Result<RawCohort, Failure> {
     Ok(veilpath::read_cohort_from(open(path)?)?)
 }
 
-/// Standard input can be read once.
+/// Refuses to read standard input twice.
 pub(crate) fn refuse_two_stdin(paths: &[&Path]) -> Result<(), Failure> {
     if paths.iter().filter(|path| is_dash(path)).count() > 1 {
         return Err(Failure::input(
-            "-: standard input can be only one of the files",
+            "-: only one of the files can be standard input",
         ));
     }
     Ok(())
 }
 
-/// What to call a cohort after its file.
+/// The name of a cohort, from its file name.
 pub(crate) fn short_name(path: &Path) -> String {
     if is_dash(path) {
         return "standard input".into();

@@ -1,7 +1,7 @@
-//! The `veilpath` command: arguments become a checked plan, the crates below do the work, and the result is explained.
+//! The `veilpath` command: turns arguments into options, calls the library, and prints results, notes and errors.
 //!
-//! Results go to standard output, everything else to standard error. Exit codes: 0 success, 2 a bad call or file, 3 the
-//! other side disagrees or misbehaves, 4 the network failed, 1 anything unforeseen.
+//! Results go to standard output, everything else to standard error. Exit codes: 0 success, 2 invalid arguments or files, 3
+//! the other side disagrees or misbehaves, 4 the network failed, 1 anything unexpected.
 
 mod args;
 mod commands;
@@ -44,7 +44,7 @@ fn main() -> ExitCode {
     };
     match result {
         Ok(()) => ExitCode::SUCCESS,
-        // The reader of our output went away (`veilpath … | head`): nothing to complain about.
+        // The reader of our output has seen enough (`veilpath … | head`).
         Err(Failure::BrokenPipe) => ExitCode::SUCCESS,
         Err(failure @ Failure::AlreadyReported(_)) => failure.exit_code(),
         Err(failure) => {

@@ -1,6 +1,6 @@
-//! Everything that the user is told beside the results goes through here, to standard error.
+//! Prints everything except results, to standard error.
 //!
-//! `--quiet` and `--verbose` are set once, in `main`, and hold for the whole process.
+//! `main` sets `--quiet` and `--verbose` once, for the whole process.
 
 use anstyle::{AnsiColor, Style};
 use clap::Args;
@@ -8,15 +8,21 @@ use std::fmt;
 use std::io::Write;
 use std::sync::OnceLock;
 
-/// How much the user wants to read.
+/// How much is printed.
 #[derive(Clone, Copy, Debug, Default, Args)]
 pub(crate) struct Verbosity {
     /// Print only results and errors
-    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    #[arg(
+        short,
+        long,
+        global = true,
+        display_order = 100,
+        conflicts_with = "verbose"
+    )]
     quiet: bool,
 
-    /// Print more about what is done, and how
-    #[arg(short, long, global = true)]
+    /// Print more details
+    #[arg(short, long, global = true, display_order = 100)]
     verbose: bool,
 }
 
@@ -58,7 +64,7 @@ pub(crate) fn detail(text: &str) {
     }
 }
 
-/// A line for another program, which asked for it.
+/// A line of machine-readable output, which `--quiet` does not suppress.
 pub(crate) fn machine_line(text: &str) {
     write(format_args!("{text}\n"));
 }
@@ -68,7 +74,7 @@ fn labelled(label: &str, color: AnsiColor, message: &str) {
     write(format_args!("{style}{label}:{style:#} {message}\n"));
 }
 
-/// Where standard error is closed or full nobody reads: that must not end a run that has results to write.
+/// Writes to standard error. A failure is ignored: it must not end a run that has results to write.
 fn write(text: fmt::Arguments<'_>) {
     let _ = anstream::stderr().lock().write_fmt(text);
 }

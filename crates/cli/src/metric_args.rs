@@ -1,21 +1,21 @@
-//! The metric flags that every comparing command shares.
+//! The metric flags of all commands that compare.
 
 use crate::numbers::decimal;
 use clap::{Args, ValueEnum};
 use std::path::Path;
-use veilpath::{Costs, Distance, Grid, MetricOptions};
+use veilpath::{Distance, Grid, MetricOptions, SubstitutionChoice};
 
 /// A metric's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum MetricName {
-    /// Fewest insertions, deletions and replacements
+    /// Number of insertions, deletions and replacements
     #[value(alias = "wagner-fischer")]
     Levenshtein,
-    /// Least cost of an alignment (with --match: greatest score)
+    /// Lowest cost of a global alignment (with --match: highest score)
     NeedlemanWunsch,
-    /// Greatest score of an alignment of parts
+    /// Highest score of a local alignment
     SmithWaterman,
-    /// ScanMatch by Cristino and others
+    /// ScanMatch (Cristino et al. 2010)
     #[value(name = "scanmatch")]
     ScanMatch,
 }
@@ -24,14 +24,14 @@ pub(crate) enum MetricName {
 #[derive(Clone, Debug, Args)]
 #[command(next_help_heading = "Metric")]
 pub(crate) struct MetricArgs {
-    /// What to compute
+    /// The metric
     #[arg(long, value_enum, value_name = "METRIC", default_value = "levenshtein")]
     pub(crate) metric: MetricName,
 
     /// Cost of replacing a letter: unit, index, manhattan, euclidean, chebyshev, or a CSV file with a table
-    /// (for smith-waterman a table of scores, which may be negative) [default: unit]
-    #[arg(long, value_name = "COST", value_parser = costs)]
-    pub(crate) substitution: Option<Costs>,
+    /// (for smith-waterman, a table of scores, which may be negative) [default: unit]
+    #[arg(long, value_name = "COST", value_parser = substitution)]
+    pub(crate) substitution: Option<SubstitutionChoice>,
 
     /// Cost of a letter that only the second scanpath has [default: 1]
     #[arg(long, value_name = "COST", allow_negative_numbers = true, value_parser = decimal)]
@@ -41,12 +41,12 @@ pub(crate) struct MetricArgs {
     #[arg(long, value_name = "COST", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) delete: Option<f64>,
 
-    /// Both at once; for smith-waterman and with --match a penalty; for scanmatch the score that a gap adds,
-    /// mostly 0 or less and at most half the threshold [default: 1; scanmatch: 0]
+    /// Sets --insert and --delete at once; for smith-waterman and with --match, a penalty; for scanmatch, the score that a
+    /// gap adds, usually 0 or less and at most half the threshold [default: 1; scanmatch: 0]
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) gap: Option<f64>,
 
-    /// Reward of equal letters; it turns needleman-wunsch into a score to maximise [default for smith-waterman: 2]
+    /// Reward for equal letters; turns needleman-wunsch into a score to maximise [default for smith-waterman: 2]
     #[arg(long = "match", value_name = "REWARD", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) reward: Option<f64>,
 
@@ -54,20 +54,20 @@ pub(crate) struct MetricArgs {
     #[arg(long, value_name = "NUMBER", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) mismatch: Option<f64>,
 
-    /// ScanMatch's threshold: the distance, in cells, at which two cells stop being similar [default: 3.5]
+    /// ScanMatch's threshold: the distance, in grid cells, from which two cells are no longer similar [default: 3.5]
     #[arg(long, value_name = "CELLS", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) threshold: Option<f64>,
 
-    /// The grid of the letters, COLUMNSxROWS [default: as the cohorts say]
+    /// The grid of the letters, COLUMNSxROWS [default: the grid in the cohort files]
     #[arg(long, value_name = "GRID")]
     pub(crate) grid: Option<Grid>,
 
-    /// Join the left and right edges of the grid, as in a 360° picture
+    /// Join the left and right edges of the grid, as in a 360° panorama
     #[arg(long)]
     pub(crate) wrap: bool,
 
-    /// Compute with costs times K, rounded to whole numbers, as the secure engines do
-    /// [default: the smallest power of ten that makes all costs whole, or 10000]
+    /// Multiply costs by K and round them to integers, as the secure engines do
+    /// [default: the smallest power of ten that makes all costs integers, or 10000]
     #[arg(long, value_name = "K", allow_negative_numbers = true)]
     pub(crate) scale: Option<u32>,
 }
@@ -101,18 +101,18 @@ impl From<&MetricArgs> for MetricOptions {
     }
 }
 
-/// The name of a cost, or a file.
-fn costs(text: &str) -> Result<Costs, String> {
+/// Parses the name of a substitution cost, or a file name.
+fn substitution(text: &str) -> Result<SubstitutionChoice, String> {
     Ok(match text {
-        "unit" => Costs::Unit,
-        "index" => Costs::Index,
-        "manhattan" => Costs::Distance(Distance::Manhattan),
-        "euclidean" => Costs::Distance(Distance::Euclidean),
-        "chebyshev" => Costs::Distance(Distance::Chebyshev),
-        path if Path::new(path).is_file() => Costs::File(path.into()),
+        "unit" => SubstitutionChoice::Unit,
+        "index" => SubstitutionChoice::Index,
+        "manhattan" => SubstitutionChoice::Distance(Distance::Manhattan),
+        "euclidean" => SubstitutionChoice::Distance(Distance::Euclidean),
+        "chebyshev" => SubstitutionChoice::Distance(Distance::Chebyshev),
+        path if Path::new(path).is_file() => SubstitutionChoice::File(path.into()),
         _ => {
             return Err(
-                "neither a known cost nor a file; use unit, index, manhattan, euclidean, chebyshev, or a CSV file with a table"
+                "not a known cost or an existing file; use unit, index, manhattan, euclidean, chebyshev, or a CSV file with a table"
                     .into(),
             );
         }

@@ -1,10 +1,10 @@
-//! What the library tells while it works, in the words of the command line.
+//! Prints the library's notes, with flags.
 
 use crate::hints::encode::with_flags;
 use crate::messages;
 use veilpath::{Event, Note};
 
-/// Prints an event that people should read.
+/// Prints an event if it is a note for people.
 pub(crate) fn print(event: &Event) {
     match event {
         Event::CohortNote { file, note } => {
@@ -16,25 +16,13 @@ pub(crate) fn print(event: &Event) {
     }
 }
 
+/// The note, with the flags that it is about.
 fn text(note: &Note) -> String {
-    match note {
-        Note::NoStimuli { file } => format!(
-            "{file}: no scanpath has a stimulus, so all scanpaths are compared with all (`veilpath encode --stimulus` names them)"
-        ),
-        Note::Unpaired {
-            file,
-            unpaired,
-            scanpaths,
-        } => format!(
-            "{file}: {unpaired} of {scanpaths} scanpaths are not compared, because the other cohort does not have their stimulus (--pairs all compares all with all)"
-        ),
-        Note::NumbersOnly { file } => format!(
-            "{file}: the page has no plan, cost or list of what was revealed, because a CSV file does not contain them (-o scores.json of compare, host and join does)"
-        ),
-        Note::NotInResult => "no participant of the cohort is in the result file".into(),
-        Note::PrivatePage => {
-            "the page shows your own scanpaths; do not give it to the other side".into()
-        }
-        other => format!("{other:?}"),
-    }
+    let hint = match note {
+        Note::NoStimuli { .. } => " (`veilpath encode --stimulus` sets it)",
+        Note::Unpaired { .. } => " (--pairs all compares all pairs)",
+        Note::NumbersOnly { .. } => " (-o scores.json of compare, host and join does)",
+        _ => "",
+    };
+    format!("{note}{hint}")
 }

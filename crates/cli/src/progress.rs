@@ -1,4 +1,4 @@
-//! A bar with the time left, on a terminal; nothing in a pipe.
+//! Progress bars, which are shown only on a terminal.
 
 use crate::messages;
 use crate::notes;
@@ -13,11 +13,11 @@ pub(crate) enum Unit {
     Bytes,
     /// Matrix cells.
     Cells,
-    /// Parts of a plan.
+    /// Parts of a measurement.
     Steps,
 }
 
-/// A bar on standard error; hidden where that is no terminal, and with `--quiet`.
+/// A bar on standard error; hidden if that is not a terminal, or if `quiet`.
 pub(crate) fn bar(total: u64, unit: Unit, quiet: bool) -> ProgressBar {
     let target = if quiet {
         ProgressDrawTarget::hidden()
@@ -37,13 +37,13 @@ pub(crate) fn bar(total: u64, unit: Unit, quiet: bool) -> ProgressBar {
     bar
 }
 
-/// Shows the events of a job: its progress as a bar, and its notes in words.
+/// Shows the events of a job: a bar for its progress, and text for its notes.
 pub(crate) struct Bar {
     bar: ProgressBar,
 }
 
 impl Bar {
-    /// A bar that counts matrix cells, and shows as soon as their number is known.
+    /// A bar that counts matrix cells; it appears when their number is known.
     pub(crate) fn cells() -> Self {
         Self {
             bar: bar(0, Unit::Cells, true),
@@ -57,7 +57,7 @@ impl Bar {
         }
     }
 
-    /// Takes the bar away.
+    /// Removes the bar.
     pub(crate) fn finish(&self) {
         self.bar.finish_and_clear();
     }

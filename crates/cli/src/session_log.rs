@@ -1,9 +1,9 @@
-//! Reports the steps of a session on standard error: in words for people, or as a line of JSON for each event.
+//! Logs the steps of a session on standard error, as text or as one line of JSON per event.
 //!
 //! Neither contains anything about a participant.
 
 mod progress;
-mod words;
+mod text;
 
 use crate::failure::Failure;
 use crate::{messages, notes};
@@ -17,16 +17,16 @@ use veilpath::{
 /// How the steps of a session are reported.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 pub(crate) enum LogFormat {
-    /// Words
+    /// Text for people
     Text,
     /// One JSON object per line
     Json,
 }
 
-/// Reports the steps of sessions.
+/// Logs the steps of sessions.
 pub(crate) struct SessionLog {
     format: LogFormat,
-    /// Whether there are several peers, which are told apart by their names.
+    /// Whether there are several peers, so that messages need the peer's name.
     several: bool,
     progress: Progress,
 }
@@ -40,14 +40,14 @@ impl SessionLog {
         }
     }
 
-    /// Warns of an engine that reveals more than the results.
-    pub(crate) fn warn_of(&self, engine: Engine) {
+    /// Warns about an engine that reveals more than the results.
+    pub(crate) fn warn_about(&self, engine: Engine) {
         let warning = match engine {
             Engine::Plain => {
                 "the engine plain protects nothing: the host will see every scanpath of the joining side"
             }
             Engine::Paillier(_) => {
-                "the engine paillier reveals more than lengths and scores to the host; docs/engines.md says what"
+                "the engine paillier reveals more than lengths and scores to the host (see docs/engines.md)"
             }
             Engine::Garbled => return,
         };
@@ -65,7 +65,7 @@ impl SessionLog {
     /// Reports a session that has finished, once its results are written.
     pub(crate) fn finished(&self, peer: &Peer, completed: &CompletedSession) {
         match self.format {
-            LogFormat::Text => words::finished(self.name(peer), completed),
+            LogFormat::Text => text::finished(self.name(peer), completed),
             LogFormat::Json => {
                 let journal = completed.journal_failure.as_ref();
                 let event = json!({
@@ -82,14 +82,14 @@ impl SessionLog {
         }
     }
 
-    /// Reports an error to machines; people read it when the program ends.
+    /// Logs an error as JSON; as text, it is printed when the program ends.
     pub(crate) fn failed(&self, failure: Failure) -> Failure {
         self.end_progress();
         if self.format == LogFormat::Text || matches!(failure, Failure::BrokenPipe) {
             return failure;
         }
         let code = failure.code();
-        // Errors are reported with --quiet, too.
+        // Errors are logged even with --quiet.
         let event = json!({"event": "error", "exit_code": code, "message": failure.to_string()});
         messages::machine_line(&event.to_string());
         Failure::AlreadyReported(code)
@@ -126,7 +126,7 @@ impl SessionLog {
             return self.peer(peer, event);
         }
         match self.format {
-            LogFormat::Text => words::session(event),
+            LogFormat::Text => text::session(event),
             LogFormat::Json => {
                 if let Some(event) = session_json(event) {
                     line(&event);
@@ -147,7 +147,7 @@ impl SessionLog {
             _ => {}
         }
         match self.format {
-            LogFormat::Text => words::peer(peer, self.name(peer), event),
+            LogFormat::Text => text::peer(peer, self.name(peer), event),
             LogFormat::Json => {
                 if let Some(event) = peer_json(event) {
                     line(&self.with_peer(peer, event));
@@ -169,15 +169,21 @@ impl EventSink for SessionLog {
 
 fn session_json(event: &SessionEvent) -> Option<Value> {
     Some(match event {
-        SessionEvent::Listening { address, own } => json!({
+        SessionEvent::Listening {
+            address,
+            fingerprint,
+        } => json!({
             "event": "listening",
             "address": address.to_string(),
-            "fingerprint": own.to_string(),
+            "fingerprint": fingerprint.to_string(),
         }),
-        SessionEvent::Connecting { address, own } => json!({
+        SessionEvent::Connecting {
+            address,
+            fingerprint,
+        } => json!({
             "event": "connecting",
             "address": address,
-            "fingerprint": own.to_string(),
+            "fingerprint": fingerprint.to_string(),
         }),
         SessionEvent::Rejected { reason, .. } => json!({"event": "rejected", "message": reason}),
         _ => return None,

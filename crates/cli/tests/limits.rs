@@ -49,7 +49,7 @@ fn negative_numbers_are_rejected_with_a_reason() {
         let call = ["encode", "fixations.csv", "--screen", "9x9", flag, "-1"];
         refused(&call, words);
     }
-    refused(&["split", "a.csv", "--share", "-1"], "between 0 and 1");
+    refused(&["split", "a.csv", "--share", "-1"], "from 0 to 1");
     refused(&["synth", "lifelike", "--seconds", "-1"], "above 0");
     refused(&["compare", "a.csv", "a.csv", "--scale", "-1"], "not in 0");
 }

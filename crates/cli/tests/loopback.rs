@@ -189,7 +189,7 @@ fn a_key_that_does_not_fit_is_refused_before_anything_else_happens() {
             "--engine paillier --key k.key --allow-weak-key --key-bits 1024",
             &["k.key", "512 bits", "asks for 1024", "--key-bits 512"],
         ),
-        ("--key k.key", &["--key is for --engine paillier"]),
+        ("--key k.key", &["--key is only for --engine paillier"]),
         ("--engine paillier --key none.key", &["none.key"]),
         (
             "--engine paillier --key k.key.pub",

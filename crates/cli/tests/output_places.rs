@@ -1,5 +1,4 @@
-//! Where results are written: never over what was read, never in the place of a pipe or link, never readable by more
-//! people than before.
+//! Output files: they never replace an input file, a pipe or a link, and keep their permissions.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 mod common;
@@ -8,6 +7,8 @@ use common::Folder;
 
 const FIXATIONS: &str = "participant,stimulus,x,y,duration\nanna,cows,10,10,200\n";
 const COHORT: &str = "participant,stimulus,scanpath\nanna,cows,ABC\nben,cows,ABD\n";
+/// A file that `encode` may replace.
+const COHORT_START: &str = "# veilpath cohort 1\n";
 const ENCODE: [&str; 4] = ["encode", "fixations.csv", "--screen", "700x700"];
 
 fn encode_to(folder: &Folder, output: &str) -> common::Ran {
@@ -33,16 +34,19 @@ fn an_input_is_not_overwritten() {
 fn the_two_parts_of_a_split_are_two_files() {
     let folder = Folder::new();
     folder.file("a.csv", COHORT);
-    for (first, second) in [("x.csv", "./x.csv"), ("./a.csv", "x.csv")] {
+    for (first, second, problem) in [
+        ("x.csv", "./x.csv", "two outputs"),
+        ("./a.csv", "x.csv", "overwritten"),
+    ] {
         let call = ["split", "a.csv", "--first", first, "--second", second];
         let said = folder.run(&call).refused();
-        assert!(said.contains("different files"), "{said}");
+        assert!(said.contains(problem), "{said}");
     }
     assert_eq!(folder.read("a.csv"), COHORT);
 }
 
 #[test]
-fn a_missing_folder_is_told_before_the_work_and_without_internals() {
+fn a_missing_folder_is_reported_before_the_work() {
     let folder = Folder::new();
     let said = encode_to(&folder, "nowhere/cohort.csv").refused();
     assert!(said.contains("there is no folder nowhere"), "{said}");
@@ -50,7 +54,7 @@ fn a_missing_folder_is_told_before_the_work_and_without_internals() {
 }
 
 #[test]
-fn a_write_protected_file_stays() {
+fn a_write_protected_file_is_kept() {
     let folder = Folder::new();
     folder.file("cohort.csv", "precious");
     let path = folder.path().join("cohort.csv");
@@ -136,7 +140,7 @@ fn a_hyphen_is_standard_input_or_output() {
 }
 
 #[test]
-fn the_end_of_a_name_promises_no_other_form_than_is_written() {
+fn an_unknown_extension_is_refused() {
     let folder = Folder::new();
     folder.file("a.csv", COHORT);
     let to = |more: &[&str]| folder.run(&[&["compare", "a.csv", "a.csv"], more].concat());
@@ -186,7 +190,7 @@ mod unix {
 
     /// As with `| head -2`.
     #[test]
-    fn a_reader_that_has_seen_enough_is_no_error() {
+    fn a_reader_that_stops_early_is_not_an_error() {
         let folder = Folder::new();
         let scanpaths = (0..120).map(|index| format!("participant-{index},scene,ABC\n"));
         let rows: String = scanpaths.collect();
@@ -211,9 +215,9 @@ mod unix {
     }
 
     #[test]
-    fn behind_a_link_the_file_is_replaced_and_not_the_link() {
+    fn a_link_is_kept_and_its_target_replaced() {
         let folder = Folder::new();
-        folder.file("target.csv", "old");
+        folder.file("target.csv", COHORT_START);
         symlink("target.csv", folder.path().join("link.csv")).unwrap();
         encode_to(&folder, "link.csv").ok();
         assert!(folder.path().join("link.csv").is_symlink());
@@ -223,7 +227,7 @@ mod unix {
     #[test]
     fn a_private_file_stays_private() {
         let folder = Folder::new();
-        folder.file("cohort.csv", "old");
+        folder.file("cohort.csv", COHORT_START);
         let path = folder.path().join("cohort.csv");
         std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
         encode_to(&folder, "cohort.csv").ok();
@@ -233,7 +237,7 @@ mod unix {
 
     #[cfg(target_os = "linux")]
     #[test]
-    fn a_full_standard_error_does_not_cost_the_results() {
+    fn a_full_standard_error_does_not_lose_the_results() {
         let folder = Folder::new();
         folder.file("fixations.csv", FIXATIONS);
         let code = |arguments: &[&str]| {

@@ -104,7 +104,7 @@ fn the_heat_map_comes_alone() {
     ];
     let ran = folder.run(&call);
     assert!(
-        ran.stderr.contains("the PNG has the tiles only"),
+        ran.stderr.contains("the PNG contains only the tiles"),
         "{}",
         ran.stderr
     );
@@ -241,15 +241,15 @@ fn bad_calls_and_files_are_refused_with_a_remedy() {
         ),
         (
             with(&["--stimulus", "scene-9"]),
-            "it has these: [\"scene-1\", \"scene-2\"]",
+            "its stimuli are [\"scene-1\", \"scene-2\"]",
         ),
         (
             with(&["--svg", "./page.html"]),
-            "two results would go to this file",
+            "two outputs would go to this file",
         ),
         (with(&["--svg", "scores.json"]), "would be overwritten"),
         (with(&["--image", "scene-1=text.png"]), "--cohort"),
-        (with(&["--cohort", "bare.csv"]), "name it, as in --grid 7x7"),
+        (with(&["--cohort", "bare.csv"]), "add it, as in --grid 7x7"),
         (
             with(&["--cohort", "large.csv", "--grid", "2x2"]),
             "letters beyond the 4 cells",

@@ -1,7 +1,7 @@
-//! Reading cohort files, and settling the letters of two of them.
+//! Reading cohort files, and finding the common alphabet of two of them.
 //!
 //! What a letter means may depend on the other file, on the metric and on the user. So a file is read once, as a
-//! [`RawCohort`], and its letters are understood when [`settle`] has found the alphabet and the metric for both.
+//! [`RawCohort`], and its letters are decoded after [`resolve`] has found the alphabet and the metric for both.
 
 use crate::{Error, Event, EventSink, MetricOptions, MetricOptionsError};
 use std::fmt;
@@ -16,14 +16,14 @@ pub fn read_cohort(path: &Path) -> Result<RawCohort, Error> {
     read_cohort_from(Input::open(path)?)
 }
 
-/// Reads one cohort from a file that is open, or from memory.
+/// Reads one cohort from an open file, or from memory.
 pub fn read_cohort_from(input: Input) -> Result<RawCohort, Error> {
     let head = input.head();
-    RawCohort::read(input).map_err(|error| explained(&head, error))
+    RawCohort::read(input).map_err(|error| explain(&head, error))
 }
 
-/// The usual mix-ups have a better explanation than the reader can give.
-fn explained(head: &Head, error: ReadError) -> Error {
+/// For a common mix-up, an error that says what the file is; otherwise the reader's error.
+fn explain(head: &Head, error: ReadError) -> Error {
     match other_file(head) {
         Some(found) => Error::NotACohort {
             file: head.name.clone(),
@@ -33,12 +33,12 @@ fn explained(head: &Head, error: ReadError) -> Error {
     }
 }
 
-/// The scanpaths of a file by itself, in the alphabet that it declares or seems to be written in.
-pub fn cohort_of(file: &RawCohort, events: &dyn EventSink) -> Result<Cohort, Error> {
-    in_alphabet(file, file.alphabet(None), None, events)
+/// Decodes the scanpaths of a single file, in the alphabet that it declares or seems to be written in.
+pub fn decode_cohort(file: &RawCohort, events: &dyn EventSink) -> Result<Cohort, Error> {
+    decode_in(file, file.alphabet(None), None, events)
 }
 
-/// What a file is that was given as a cohort.
+/// What a file is that was mistaken for a cohort.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum OtherFile {
     /// Results of a comparison.
@@ -47,7 +47,7 @@ pub enum OtherFile {
     Key,
     /// A fingerprint.
     Fingerprint,
-    /// Gaze or fixations, in the format of this title.
+    /// Gaze or fixations, with the title of their format.
     Gaze(String),
 }
 
@@ -77,8 +77,8 @@ fn other_file(head: &Head) -> Option<OtherFile> {
     }
 }
 
-/// What a side has to tell the other about its letters, before either can understand them.
-pub(crate) fn letters(file: &RawCohort, notation: Option<Notation>) -> AlphabetInfo {
+/// What each side tells the other about its letters before either can decode them.
+pub(crate) fn alphabet_info(file: &RawCohort, notation: Option<Notation>) -> AlphabetInfo {
     AlphabetInfo {
         named: notation.map(Alphabet::full),
         declared: file.declared_alphabet(),
@@ -89,9 +89,9 @@ pub(crate) fn letters(file: &RawCohort, notation: Option<Notation>) -> AlphabetI
 
 /// The alphabet and the metric for two cohorts. `grid` is the one that the files declare.
 ///
-/// A file that declares its alphabet decides on its letters, unless the user names a notation. Where neither does, the
-/// metric's grid or table limits the alphabet.
-pub(crate) fn settle(
+/// A declared alphabet takes precedence, unless the user names another notation. If nothing is declared, the metric's grid
+/// or table limits the alphabet.
+pub(crate) fn resolve(
     own: &AlphabetInfo,
     other: &AlphabetInfo,
     grid: Option<Grid>,
@@ -118,38 +118,39 @@ pub(crate) fn settle(
     {
         alphabet = Alphabet::new(alphabet.notation(), size).map_err(MetricOptionsError::Letters)?;
     }
-    // Two letters per cell are its row and column.
+    // Double letters are the row and the column of a cell.
     if let (Some(grid), Some(_)) = (grid.or(options.grid), alphabet.modulus())
         && !is_declared
     {
         let on_grid = Alphabet::on_grid(alphabet.notation(), &grid);
         alphabet = on_grid.map_err(MetricOptionsError::Letters)?;
     }
-    // Numbers that make no sense are reported before anything about the files' contents.
+    // Invalid metric options are reported before any problem in the files' contents.
     metric.model(&alphabet)?;
     Ok((alphabet, metric))
 }
 
-/// Whether two files cannot be of one encoding, by what they say themselves: each side would settle on its own.
-pub(crate) fn contradict(own: &AlphabetInfo, other: &AlphabetInfo) -> bool {
+/// Whether the declarations of two files contradict each other, so that the two sides would resolve different alphabets or
+/// grids.
+pub(crate) fn declarations_conflict(own: &AlphabetInfo, other: &AlphabetInfo) -> bool {
     let grids = own.grid.zip(other.grid);
     grids.is_some_and(|(own, other)| own != other)
         || common_alphabet(own, other) != common_alphabet(other, own)
 }
 
-/// The cohort of a file in an alphabet. What was assumed is reported.
-pub(crate) fn in_alphabet(
+/// Decodes a file in an alphabet, and reports what was assumed.
+pub(crate) fn decode_in(
     file: &RawCohort,
     alphabet: Alphabet,
     notation: Option<Notation>,
     events: &dyn EventSink,
 ) -> Result<Cohort, Error> {
-    // A file's own alphabet stays, also where the metric knows fewer letters: the metric then says so.
+    // A declared alphabet is kept even if the metric has fewer letters; the metric then reports the problem.
     let alphabet = match file.declared_alphabet() {
         Some(declared) if declared == file.alphabet(notation) => declared,
         _ => alphabet,
     };
-    let cohort = understood(file, alphabet)?;
+    let cohort = decode(file, alphabet)?;
     for note in file.notes(alphabet, notation) {
         events.event(Event::CohortNote {
             file: file.name().to_string(),
@@ -159,14 +160,14 @@ pub(crate) fn in_alphabet(
     Ok(cohort)
 }
 
-/// The scanpaths of a file in an alphabet.
-pub(crate) fn understood(file: &RawCohort, alphabet: Alphabet) -> Result<Cohort, Error> {
+/// Decodes a file in an alphabet.
+pub(crate) fn decode(file: &RawCohort, alphabet: Alphabet) -> Result<Cohort, Error> {
     let cohort = file.cohort(alphabet);
-    cohort.map_err(|error| explained(file.head(), error))
+    cohort.map_err(|error| explain(file.head(), error))
 }
 
-/// The declared alphabet where there is one in the notation that the user names, or in any if none is named. Two guesses
-/// that differ mean that one file only looks like double letters or numbers; both are then read as letters.
+/// The declared alphabet, if it is in the notation that the user names or if none is named. Without one, two different
+/// guesses mean that one file only looks like double letters or numbers; both are then read as letters.
 fn common_alphabet(own: &AlphabetInfo, other: &AlphabetInfo) -> Alphabet {
     let named = own.named.or(other.named);
     let undeclared = match named {

@@ -8,7 +8,7 @@ use veilpath_session::{HostKey, compare_on_loopback};
 /// Runs a planned comparison.
 ///
 /// The engine `plain` computes directly. Any other engine runs both roles, as between two institutions, over TLS within
-/// this machine; the host may bring a key.
+/// this machine; `key` is the host's Paillier key, if it is not to be generated.
 pub fn compare(
     planned: &PlannedComparison,
     key: Option<HostKey>,
@@ -22,7 +22,7 @@ pub fn compare(
         Engine::Plain => {
             let start = Instant::now();
             let mut outcome = compare_locally(spec.clone(), a, b, &progress)?;
-            // One party computes: nothing is sent, and nobody learns what they do not have.
+            // There is only one party: nothing is sent, and nothing is revealed to another.
             outcome.cost = Cost {
                 seconds: start.elapsed().as_secs_f64(),
                 cells: outcome.cost.cells,

@@ -1,4 +1,4 @@
-//! Two bundled cohorts, to show the whole job of two institutions.
+//! A demonstration with two bundled cohorts.
 //!
 //! They are synthetic: novices and experts look at two pictures, and are assigned to a clinic and a university at random.
 
@@ -11,10 +11,10 @@ use veilpath_protocol::{Engine, Outcome, ProtocolError, Reveal, Work, count_pair
 const CLINIC: &str = include_str!("../../../testdata/demo/clinic.csv");
 const UNIVERSITY: &str = include_str!("../../../testdata/demo/university.csv");
 
-/// What the two cohorts are called.
+/// The names of the two cohorts.
 pub const NAMES: [&str; 2] = ["clinic", "university"];
 
-/// A comparison that is estimated to take longer gets a part of the cohorts.
+/// A comparison that is estimated to take longer than this uses only a part of the cohorts.
 const MAX_SECONDS: f64 = 5.0;
 
 /// A comparison of the bundled cohorts.
@@ -40,7 +40,7 @@ impl Demo {
     pub fn new(engine: Engine) -> Result<Self, Error> {
         let metric = MetricOptions {
             name: MetricName::ScanMatch,
-            // The clear comparison then computes with the integers of the private ones.
+            // So that the plain engine computes with the same integers as the private engines.
             scale: Some(DEFAULT_SCALE),
             ..MetricOptions::default()
         };
@@ -60,18 +60,21 @@ impl Demo {
         if compare(&in_the_clear, None, &())?.results == outcome.results {
             Ok(())
         } else {
-            Err(ProtocolError::Internal("the scores are not those in the clear").into())
+            Err(
+                ProtocolError::Internal("the scores differ from those computed in the clear")
+                    .into(),
+            )
         }
     }
 
-    /// Whether every scanpath is compared.
-    pub fn is_whole(&self) -> bool {
+    /// Whether all scanpaths are compared.
+    pub fn is_complete(&self) -> bool {
         let PlannedComparison { a, b, .. } = &self.planned;
         self.scanpaths == [a.entries.len(), b.entries.len()]
     }
 }
 
-/// Whether people of one group look more alike than people of different groups.
+/// The mean similarity of people in the same group and in different groups.
 pub fn group_means(outcome: &Outcome) -> GroupMeans {
     let group = |id: &str| id.split('-').next().map(str::to_string);
     let mean = |same: bool| {
@@ -93,24 +96,29 @@ fn bundled(name: &str, text: &str) -> Result<RawCohort, Error> {
     crate::read_cohort_from(Input::from_bytes(name, text.as_bytes().to_vec())?)
 }
 
-/// All of it where that is quick, else as many viewers of the first picture as are.
+/// The whole comparison if it is quick, else as many viewers of the first picture as can be compared quickly.
 fn quick_part(whole: PlannedComparison) -> PlannedComparison {
     if seconds(&whole) <= MAX_SECONDS {
         return whole;
     }
-    let picture = whole.a.entries.first().map(|entry| entry.stimulus.clone());
+    let first_picture = whole.a.entries.first().map(|entry| entry.stimulus.clone());
     let part = |viewers: usize| {
-        let of = |cohort: &Cohort| {
-            let sees = |entry: &&Entry| Some(&entry.stimulus) == picture.as_ref();
-            let entries = cohort.entries.iter().filter(sees).take(viewers).cloned();
+        let part_of = |cohort: &Cohort| {
+            let is_shown = |entry: &&Entry| Some(&entry.stimulus) == first_picture.as_ref();
+            let entries = cohort
+                .entries
+                .iter()
+                .filter(is_shown)
+                .take(viewers)
+                .cloned();
             Cohort {
                 entries: entries.collect(),
                 ..cohort.clone()
             }
         };
         PlannedComparison {
-            a: of(&whole.a),
-            b: of(&whole.b),
+            a: part_of(&whole.a),
+            b: part_of(&whole.b),
             spec: whole.spec.clone(),
         }
     };
@@ -121,7 +129,7 @@ fn quick_part(whole: PlannedComparison) -> PlannedComparison {
         .unwrap_or_else(|| part(1))
 }
 
-/// The estimated time.
+/// The estimated time in seconds.
 fn seconds(planned: &PlannedComparison) -> f64 {
     let PlannedComparison { a, b, spec } = planned;
     let count = count_pairs(spec.pairs, a, b);

@@ -14,10 +14,10 @@ pub use veilpath_encode::{
     ReadOptions, RowChoice, RunOptions, RunsBy, Source, Summary, TimeUnit,
 };
 
-/// How files are read and how their points become letters.
+/// How files are read, and how their points become letters.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct EncodeOptions {
-    /// The name of the format of all files; `None` to recognise each.
+    /// The name of the format of all files; `None` to detect it for each file.
     pub format: Option<String>,
     /// What the files do not say themselves.
     pub read: ReadOptions,
@@ -30,7 +30,7 @@ pub struct EncodeOptions {
 pub struct FormatName {
     /// Its name in [`EncodeOptions::format`].
     pub name: &'static str,
-    /// Its name for people.
+    /// Its human-readable name.
     pub title: &'static str,
 }
 
@@ -66,8 +66,8 @@ pub fn encode(
     Ok(encoded)
 }
 
-/// Opens the file for a cohort. A file that is there and is not a cohort of Veilpath is only replaced with `replace`: it
-/// may be somebody's recording.
+/// Opens the file for a cohort. An existing file that Veilpath did not write may be a recording, and is replaced only if
+/// `replace` is set.
 pub fn create_cohort_file(
     path: &Path,
     inputs: &[&Path],
@@ -83,11 +83,11 @@ pub fn create_cohort_file(
     Ok(file)
 }
 
-/// Whether there is a file with content that does not start like a cohort of Veilpath.
+/// Whether the file exists, is not empty and does not start like a cohort file of Veilpath.
 fn is_foreign(path: &Path) -> bool {
     let mut start = Vec::new();
-    let most = cohort_file::MAGIC.len() as u64;
-    let read = File::open(path).and_then(|file| file.take(most).read_to_end(&mut start));
+    let limit = cohort_file::MAGIC.len() as u64;
+    let read = File::open(path).and_then(|file| file.take(limit).read_to_end(&mut start));
     read.is_ok_and(|read| read > 0) && start != cohort_file::MAGIC.as_bytes()
 }
 
@@ -95,9 +95,9 @@ fn is_foreign(path: &Path) -> bool {
 mod tests {
     use super::*;
 
-    /// A recording under the name of the result is not overwritten; an old result is.
+    /// A recording with the name of the output is not overwritten; an old cohort file is.
     #[test]
-    fn files_of_others_are_not_replaced() {
+    fn foreign_files_are_not_replaced() {
         let folder = tempfile::tempdir().unwrap();
         let path = folder.path().join("p2.csv");
         let create = |replace| create_cohort_file(&path, &[], replace).map(|_| ());

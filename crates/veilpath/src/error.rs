@@ -1,6 +1,6 @@
-//! Why a job ended early, and who can mend it.
+//! Why a job failed, and who can fix it.
 
-use crate::report::{NoHeatMap, OwnError, ResultFileError};
+use crate::report::{DrawingError, NoHeatMap, ResultFileError};
 use crate::split::SplitError;
 use crate::synth::SynthError;
 use crate::{MetricOptionsError, OtherFile, OutputConflict, PeersError};
@@ -11,16 +11,16 @@ use veilpath_metrics::MetricError;
 use veilpath_protocol::{MAX_PAIRS, ProtocolError, SpecError};
 use veilpath_session::{Fault as SessionFault, Fingerprint, SessionError};
 
-/// Everything that can end a job early.
+/// Everything that can make a job fail.
 ///
-/// The text of an error says what happened and names fields by their names in this crate; a front end adds what to do.
+/// The text of an error says what happened and uses this crate's names for fields; a front end adds what to do.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
     /// An input file cannot be read or understood.
     #[error(transparent)]
     Read(#[from] ReadError),
-    /// A metric's numbers do not make sense.
+    /// A metric's numbers are invalid.
     #[error(transparent)]
     Metric(#[from] MetricError),
     /// The two cohorts cannot be compared.
@@ -35,7 +35,7 @@ pub enum Error {
     /// A session was interrupted during the computation; another one resumes it.
     #[error(transparent)]
     Interrupted(SessionError),
-    /// An error that follows from what the other side has or asks for.
+    /// An error that is caused by the other side's cohort or options.
     #[error(transparent)]
     WithPeer(Box<Error>),
     /// The expected peer has this side's own fingerprint.
@@ -53,7 +53,7 @@ pub enum Error {
     /// Metric options that do not go together.
     #[error(transparent)]
     MetricOptions(#[from] MetricOptionsError),
-    /// A file that is something else than a cohort.
+    /// A file that is not a cohort.
     #[error("{file}: this is {found}, not a cohort of scanpaths")]
     NotACohort {
         /// The file.
@@ -67,14 +67,14 @@ pub enum Error {
     EmptyScanpaths {
         /// The cohort file.
         file: String,
-        /// The places of the empty ones in the file, counted from 1.
+        /// The positions of the empty scanpaths in the file, counted from 1.
         empty: Vec<usize>,
         /// How many scanpaths the file has.
         scanpaths: usize,
     },
-    /// Scanpaths that are too long to hide their length.
+    /// Scanpaths that are longer than the padded length.
     #[error(
-        "{file}: {longer} of {scanpaths} scanpaths have more than {pad_to} letters, to which lengths are padded; the longest has {longest}"
+        "{file}: {longer} of {scanpaths} scanpaths are longer than the padded length of {pad_to} letters; the longest has {longest}"
     )]
     LongerThanPadding {
         /// The cohort file.
@@ -85,14 +85,14 @@ pub enum Error {
         scanpaths: usize,
         /// The length of the longest.
         longest: usize,
-        /// The padding.
+        /// The padded length.
         pad_to: u32,
     },
-    /// No pairs.
+    /// There are no pairs.
     #[error("there is nothing to compare: the two cohorts have no stimulus in common")]
     NothingToCompare,
     /// More pairs than one run compares.
-    #[error("these are {pairs} pairs; at most {MAX_PAIRS} are compared in one run")]
+    #[error("there are {pairs} pairs; one run compares at most {MAX_PAIRS}")]
     TooManyPairs {
         /// How many.
         pairs: u64,
@@ -108,13 +108,13 @@ pub enum Error {
         /// Why.
         error: veilpath_paillier::Error,
     },
-    /// A Paillier key that can be broken.
+    /// A Paillier key that is short enough to be broken.
     #[error("a key of {bits} bits can be broken")]
     WeakKey {
         /// The size of the modulus.
         bits: u32,
     },
-    /// A file of a new key pair exists.
+    /// A file for a new key pair exists already.
     #[error("{path}: this file exists, and keys are never overwritten", path = path.display())]
     KeyExists {
         /// The file.
@@ -134,27 +134,27 @@ pub enum Error {
         /// What the operating system said.
         source: io::Error,
     },
-    /// A file that is not a result file, or not one that can be read.
+    /// A result file cannot be read.
     #[error("{file}: {error}")]
-    Result {
+    ResultFile {
         /// The file.
         file: String,
         /// Why.
         error: ResultFileError,
     },
-    /// A report of a stimulus that the result file does not have.
+    /// A report about a stimulus that the result file does not have.
     #[error("{file}: no pair has the stimulus {stimulus:?}")]
     NoSuchStimulus {
         /// The result file.
         file: String,
-        /// What was asked for.
+        /// The requested stimulus.
         stimulus: String,
         /// The stimuli of the file.
         known: Vec<String>,
     },
-    /// One's own scanpaths cannot be drawn.
+    /// The scanpaths of a cohort cannot be drawn.
     #[error(transparent)]
-    Own(#[from] OwnError),
+    Drawing(#[from] DrawingError),
     /// There is no heat map to draw.
     #[error("{file}: {error}")]
     NoHeatMap {
@@ -181,8 +181,8 @@ pub enum Error {
     },
 }
 
-/// Who can mend an error.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+/// Who can fix an error. The order is that of severity: an error in the input is the most serious.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Fault {
     /// The caller: a file or an option.
     Input,
@@ -193,10 +193,10 @@ pub enum Fault {
 }
 
 impl Error {
-    /// Who can mend it.
+    /// Who can fix it.
     pub fn fault(&self) -> Fault {
         match self {
-            // What one side would hold against the other is the caller's, who brought both.
+            // On loopback the caller provides both sides, so a difference between them is the caller's fault.
             Error::Loopback(error) if error.fault() == SessionFault::PeerDiffers => Fault::Input,
             Error::WithPeer(error) => match error.fault() {
                 Fault::Input => Fault::Peer,
@@ -223,13 +223,13 @@ impl Error {
     }
 }
 
-/// The first few of many numbers.
+/// The first few numbers, and how many more there are.
 fn first_few(numbers: &[usize]) -> String {
-    const NAMED: usize = 5;
-    let named = numbers.iter().take(NAMED);
-    let named: Vec<String> = named.map(|number| format!("number {number}")).collect();
-    match numbers.len() - named.len() {
-        0 => named.join(", "),
-        more => format!("{} and {more} more", named.join(", ")),
+    const SHOWN: usize = 5;
+    let shown = numbers.iter().take(SHOWN);
+    let shown: Vec<String> = shown.map(|number| format!("number {number}")).collect();
+    match numbers.len() - shown.len() {
+        0 => shown.join(", "),
+        more => format!("{} and {more} more", shown.join(", ")),
     }
 }

@@ -1,21 +1,22 @@
-//! What a job tells while it runs.
+//! What a job reports while it runs.
 
 use crate::SessionEvent;
+use std::fmt;
 use veilpath_encode::CohortNote;
 
-/// One thing to tell the user. Events about a session hold nothing of a participant.
+/// Something that happened. Events about a session contain nothing about a participant.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
     /// The amount of work: bytes of files to read, or matrix cells to fill.
     Total(u64),
-    /// So much more of it is done.
+    /// This much more of it is done.
     Advanced(u64),
     /// Something about a cohort file.
     CohortNote {
         /// The file.
         file: String,
-        /// What was assumed or seen.
+        /// What was assumed or found.
         note: CohortNote,
     },
     /// Something about the comparison.
@@ -47,26 +48,53 @@ pub enum Note {
         /// The result file.
         file: String,
     },
-    /// No participant of the cohort that is drawn is in the result file.
+    /// No participant of the drawn cohort is in the result file.
     NotInResult,
-    /// The page shows the scanpaths of one's own participants.
+    /// The page shows scanpaths, and so must stay in this institution.
     PrivatePage,
 }
 
-/// Where events go. Jobs run on several threads, so a sink takes events from any of them.
+impl fmt::Display for Note {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Note::NoStimuli { file } => write!(
+                f,
+                "{file}: no scanpath has a stimulus, so every scanpath is compared with every scanpath of the other cohort"
+            ),
+            Note::Unpaired {
+                file,
+                unpaired,
+                scanpaths,
+            } => write!(
+                f,
+                "{file}: {unpaired} of {scanpaths} scanpaths are not compared, because the other cohort does not have their stimulus"
+            ),
+            Note::NumbersOnly { file } => write!(
+                f,
+                "{file}: the page has no plan, cost or list of what was revealed, because a CSV file does not contain them"
+            ),
+            Note::NotInResult => f.write_str("no participant of the cohort is in the result file"),
+            Note::PrivatePage => {
+                f.write_str("the page shows your own scanpaths; do not give it to the other side")
+            }
+        }
+    }
+}
+
+/// Receives events, from several threads.
 pub trait EventSink: Sync {
-    /// Takes one event; it should return soon.
+    /// Handles one event. It should return quickly.
     fn event(&self, event: Event);
 }
 
-/// A closure is a sink.
+/// Calls the closure for each event.
 impl<F: Fn(Event) + Sync> EventSink for F {
     fn event(&self, event: Event) {
         self(event);
     }
 }
 
-/// Nobody listens.
+/// Discards all events.
 impl EventSink for () {
     fn event(&self, _: Event) {}
 }

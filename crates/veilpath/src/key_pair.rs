@@ -4,7 +4,7 @@ use crate::Error;
 use std::path::{Path, PathBuf};
 use veilpath_paillier::{KeySize, SecretKey, system_rng};
 
-/// Where a key pair goes, and what it is like.
+/// The files and the size of a new key pair.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct KeyPairOptions {
     /// The file of the secret key, which only its owner can read.
@@ -17,7 +17,7 @@ pub struct KeyPairOptions {
     pub allow_weak: bool,
 }
 
-/// Generates a key pair and saves it. Existing files are never overwritten. Returns the file of the public key.
+/// Generates and saves a key pair, and returns the public key's file. Existing files are never overwritten.
 pub fn generate_key_pair(options: &KeyPairOptions) -> Result<PathBuf, Error> {
     let KeyPairOptions { secret, size, .. } = options;
     if size.is_weak() && !options.allow_weak {
@@ -29,7 +29,7 @@ pub fn generate_key_pair(options: &KeyPairOptions) -> Result<PathBuf, Error> {
         name.into()
     });
     crate::refuse_same_output(&[secret, &public])?;
-    // Before the work, and before one file of the pair exists without the other.
+    // Checked first, so that no half of a pair is written, and no time is wasted.
     if let Some(existing) = [secret, &public].into_iter().find(|path| path.exists()) {
         return Err(Error::KeyExists {
             path: existing.clone(),

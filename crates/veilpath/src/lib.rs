@@ -1,4 +1,4 @@
-//! What a user of Veilpath does, as library calls: encode files, plan and run a comparison, host or join a session, make a report.
+//! The tasks of a Veilpath user as library calls: encode files, plan and run a comparison, host or join a session, make a report.
 //!
 //! ```text
 //! files ─▶ encode ─▶ Cohort ─▶ plan (a Spec) ─▶ compare, host or join ─▶ Outcome ─▶ report
@@ -8,8 +8,8 @@
 //! into its options, and its events and errors into words. Nothing here parses arguments, prints, or ends the process:
 //!
 //! - progress, notes and the steps of a session go to an [`EventSink`];
-//! - every failure is an [`Error`], whose [`Error::fault`] says who can mend it. An error names fields and values; which
-//!   flag or box a field is, the front end knows.
+//! - every failure is an [`Error`], whose [`Error::fault`] says who can fix it. An error names fields and values; the
+//!   front end maps them to its flags or boxes.
 
 mod cohort;
 mod compare;
@@ -19,6 +19,7 @@ mod error;
 mod event;
 mod key_pair;
 mod metric;
+mod outcome;
 mod output_file;
 mod plan;
 pub mod report;
@@ -26,16 +27,19 @@ mod session;
 pub mod split;
 pub mod synth;
 
-pub use cohort::{OtherFile, cohort_of, read_cohort, read_cohort_from};
+pub use cohort::{OtherFile, decode_cohort, read_cohort, read_cohort_from};
 pub use compare::compare;
 pub use error::{Error, Fault};
 pub use event::{Event, EventSink, Note};
 pub use key_pair::{KeyPairOptions, generate_key_pair};
-pub use metric::{Costs, MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffect};
-pub use output_file::{OutputConflict, OutputFile, is_same_file, refuse_same_output};
-pub use plan::{OwnCohort, PlanOptions, PlannedComparison, load_host_key, plan};
+pub use metric::{
+    MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffectReason, SubstitutionChoice,
+};
+pub use outcome::{OutcomeFormat, write_outcome};
+pub use output_file::{OutputConflict, OutputFile, refuse_same_output};
+pub use plan::{LocalCohort, PlanOptions, PlannedComparison, load_host_key, plan};
 pub use session::{
-    Peer, PeerEvent, PeersError, PeersFileProblem, SavePeer, SessionEvent, SessionOptions,
+    Peer, PeerEvent, PeersError, PeersFileProblem, SaveResults, SessionEvent, SessionOptions,
     check_peers, host, identity_file, join, read_peers, read_peers_from, serve, state_dir,
 };
 

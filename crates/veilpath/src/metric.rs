@@ -1,7 +1,7 @@
-//! A metric as a user asks for it: a name and a few numbers, of which most have defaults.
+//! The options of a metric: a name and a few numbers, most of which have defaults.
 //!
-//! Which letters the metric is about is known only when the cohorts have been read, so [`MetricOptions`] become a
-//! [`Metric`] late. An option that would have no effect is an error: the user meant something by it.
+//! The alphabet is known only when the cohorts have been read, so [`MetricOptions`] become a [`Metric`] late. An option
+//! that would have no effect is an error: the user expects it to do something.
 
 use crate::Error;
 use std::fmt;
@@ -17,21 +17,21 @@ pub enum MetricName {
     /// Fewest insertions, deletions and replacements.
     #[default]
     Levenshtein,
-    /// Least cost (or greatest score) of an alignment.
+    /// Lowest cost (or highest score) of an alignment of the whole scanpaths.
     NeedlemanWunsch,
-    /// Greatest score of an alignment of parts.
+    /// Highest score of an alignment of parts.
     SmithWaterman,
-    /// ScanMatch by Cristino and others.
+    /// ScanMatch (Cristino et al. 2010).
     ScanMatch,
 }
 
-/// What replacing one letter by another costs or scores.
+/// How the cost or score of replacing one letter by another is chosen.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum Costs {
+pub enum SubstitutionChoice {
     /// One cost for all letters that differ.
     #[default]
     Unit,
-    /// The difference of the letters' numbers.
+    /// The difference between the letters' indices.
     Index,
     /// The distance between grid cells.
     Distance(Distance),
@@ -39,22 +39,22 @@ pub enum Costs {
     File(PathBuf),
 }
 
-/// What to compute. `None` stands for the metric's default.
+/// What to compute. `None` means the metric's default.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct MetricOptions {
     /// Which metric.
     pub name: MetricName,
     /// What a replacement costs.
-    pub substitution: Option<Costs>,
-    /// What a letter costs that only the second scanpath has.
+    pub substitution: Option<SubstitutionChoice>,
+    /// The cost of a letter that only the second scanpath has.
     pub insert: Option<f64>,
-    /// What a letter costs that only the first scanpath has.
+    /// The cost of a letter that only the first scanpath has.
     pub delete: Option<f64>,
-    /// Both at once; for ScanMatch the score that a gap adds.
+    /// The cost of both; for ScanMatch, the score that a gap adds.
     pub gap: Option<f64>,
-    /// What equal letters score; makes Needleman–Wunsch a score to maximise.
+    /// The reward of equal letters; turns Needleman–Wunsch into a score to maximise.
     pub reward: Option<f64>,
-    /// What different letters cost.
+    /// The cost of different letters.
     pub mismatch: Option<f64>,
     /// ScanMatch's threshold, in grid cells.
     pub threshold: Option<f64>,
@@ -89,7 +89,7 @@ pub enum MetricField {
     Scale,
 }
 
-/// Metric options that do not go together, or not with the cohorts.
+/// Metric options that conflict with each other or with the cohorts.
 #[derive(Debug, thiserror::Error)]
 pub enum MetricOptionsError {
     /// A field that would have no effect.
@@ -97,14 +97,14 @@ pub enum MetricOptionsError {
     NoEffect {
         /// The field.
         field: MetricField,
-        /// Why it has none.
-        reason: NoEffect,
+        /// Why.
+        reason: NoEffectReason,
     },
     /// Distances on a grid, without a grid.
-    #[error("distances between grid cells need the grid, and the cohort files do not name one")]
+    #[error("distances between grid cells need a grid, and the cohort files do not declare one")]
     GridMissing,
-    /// Another grid than the cohorts were encoded on.
-    #[error("the grid {requested} is not the one of the cohorts, which were encoded on {declared}")]
+    /// The cohorts were encoded on another grid.
+    #[error("the cohorts were encoded on a grid of {declared}, not {requested}")]
     GridDiffers {
         /// The grid in the options.
         requested: Grid,
@@ -115,7 +115,7 @@ pub enum MetricOptionsError {
     #[error("smith-waterman needs scores that can be positive and negative, not distances")]
     LocalDistances,
     /// ScanMatch on DNA.
-    #[error("scanmatch compares cells of a grid, not DNA")]
+    #[error("scanmatch compares grid cells, not DNA")]
     DnaGrid,
     /// More or fewer letters than the notation has.
     #[error("{}", .0.problem)]
@@ -134,24 +134,24 @@ pub enum MetricOptionsError {
 
 /// Why a field has no effect.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum NoEffect {
+pub enum NoEffectReason {
     /// Levenshtein has fixed costs.
     FixedCosts,
-    /// `gap` stands for `insert` and `delete`, and both are given.
+    /// `gap` is short for `insert` and `delete`, and both are given.
     GapAndBothCosts,
     /// `mismatch` is the cost of a unit substitution, and another substitution is given.
     OtherSubstitution,
-    /// With a reward, Needleman–Wunsch has a mismatch and a gap penalty only.
+    /// With a reward, Needleman–Wunsch has only a mismatch penalty and a gap penalty.
     Maximised,
     /// Smith–Waterman takes a gap and either two numbers or a table.
     LocalScores,
-    /// The table says what letters score.
+    /// The table defines the scores of letters.
     TableGiven,
-    /// ScanMatch's distances are Euclidean, and it has a gap and a threshold only.
+    /// ScanMatch's distances are Euclidean, and it has only a gap and a threshold.
     ScanMatchNumbers,
     /// Only ScanMatch has a threshold between grid cells.
     OnlyScanMatch,
-    /// The metric measures no distances on a grid.
+    /// The metric does not use distances on a grid.
     NoGridDistance,
 }
 
@@ -171,42 +171,42 @@ impl fmt::Display for MetricField {
     }
 }
 
-impl fmt::Display for NoEffect {
+impl fmt::Display for NoEffectReason {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
-            NoEffect::FixedCosts => "levenshtein has no costs to set; needleman-wunsch has",
-            NoEffect::GapAndBothCosts => {
+            NoEffectReason::FixedCosts => "the costs of levenshtein are fixed; those of needleman-wunsch are not",
+            NoEffectReason::GapAndBothCosts => {
                 "it is short for insert and delete, and both of these are given"
             }
-            NoEffect::OtherSubstitution => {
+            NoEffectReason::OtherSubstitution => {
                 "it is the cost of a unit substitution, and another substitution is given"
             }
-            NoEffect::Maximised => {
-                "with a reward, needleman-wunsch has a mismatch penalty and a gap penalty, and nothing else"
+            NoEffectReason::Maximised => {
+                "with a reward, needleman-wunsch has only a mismatch penalty and a gap penalty"
             }
-            NoEffect::LocalScores => {
+            NoEffectReason::LocalScores => {
                 "smith-waterman takes a reward, a mismatch and a gap, or a table and a gap"
             }
-            NoEffect::TableGiven => "the table says what equal and different letters score",
-            NoEffect::ScanMatchNumbers => {
+            NoEffectReason::TableGiven => "the table defines the scores of equal and different letters",
+            NoEffectReason::ScanMatchNumbers => {
                 "scanmatch takes a grid, a threshold, a gap and a scale; its distances are Euclidean"
             }
-            NoEffect::OnlyScanMatch => "it is a distance between grid cells that only scanmatch has",
-            NoEffect::NoGridDistance => {
-                "it joins the edges of the grid, and this metric measures no distances on a grid"
+            NoEffectReason::OnlyScanMatch => "it is a distance between grid cells, and only scanmatch has it",
+            NoEffectReason::NoGridDistance => {
+                "it joins the edges of the grid, and this metric does not use distances on a grid"
             }
         })
     }
 }
 
 impl MetricOptions {
-    /// The metric for cohorts in this alphabet. `declared` is the grid that the cohort files name.
+    /// The metric for cohorts in this alphabet. `declared` is the grid that the cohort files declare.
     pub fn metric(&self, alphabet: &Alphabet, declared: Option<Grid>) -> Result<Metric, Error> {
         if self.wrap && !self.needs_grid() {
-            return no_effect(MetricField::Wrap, NoEffect::NoGridDistance);
+            return no_effect(MetricField::Wrap, NoEffectReason::NoGridDistance);
         }
         if self.threshold.is_some() && self.name != MetricName::ScanMatch {
-            return no_effect(MetricField::Threshold, NoEffect::OnlyScanMatch);
+            return no_effect(MetricField::Threshold, NoEffectReason::OnlyScanMatch);
         }
         let grid = self.grid.or(declared);
         match (self.name, self.reward) {
@@ -218,16 +218,16 @@ impl MetricOptions {
         }
     }
 
-    /// Whether the metric measures distances between grid cells.
+    /// Whether the metric uses distances between grid cells.
     pub fn needs_grid(&self) -> bool {
-        let distance = matches!(self.substitution, Some(Costs::Distance(_)));
+        let distance = matches!(self.substitution, Some(SubstitutionChoice::Distance(_)));
         self.name == MetricName::ScanMatch || distance
     }
 
     /// The file of the substitution table, where there is one.
     pub fn table_file(&self) -> Option<&Path> {
         match &self.substitution {
-            Some(Costs::File(path)) => Some(path),
+            Some(SubstitutionChoice::File(path)) => Some(path),
             _ => None,
         }
     }
@@ -235,7 +235,7 @@ impl MetricOptions {
     fn levenshtein(&self) -> Result<Metric, Error> {
         use MetricField::{Delete, Gap, Insert, Mismatch, Reward, Scale, Substitution};
         self.refuse(
-            NoEffect::FixedCosts,
+            NoEffectReason::FixedCosts,
             &[Insert, Delete, Gap, Reward, Mismatch, Scale, Substitution],
         )?;
         Ok(Metric::Levenshtein)
@@ -243,21 +243,21 @@ impl MetricOptions {
 
     fn needleman_wunsch(&self, alphabet: &Alphabet, grid: Option<Grid>) -> Result<Metric, Error> {
         if self.insert.is_some() && self.delete.is_some() {
-            self.refuse(NoEffect::GapAndBothCosts, &[MetricField::Gap])?;
+            self.refuse(NoEffectReason::GapAndBothCosts, &[MetricField::Gap])?;
         }
         if self.is_given(MetricField::Substitution) {
-            self.refuse(NoEffect::OtherSubstitution, &[MetricField::Mismatch])?;
+            self.refuse(NoEffectReason::OtherSubstitution, &[MetricField::Mismatch])?;
         }
-        let substitution = match self.costs() {
-            Costs::Unit => Substitution::Unit {
+        let substitution = match self.substitution_choice() {
+            SubstitutionChoice::Unit => Substitution::Unit {
                 mismatch: self.mismatch.unwrap_or(1.0),
             },
-            Costs::Index => Substitution::Index,
-            Costs::Distance(distance) => {
+            SubstitutionChoice::Index => Substitution::Index,
+            SubstitutionChoice::Distance(distance) => {
                 let grid = grid.ok_or(MetricOptionsError::GridMissing)?;
                 Substitution::on_grid(grid.with_wrap(self.wrap), distance)
             }
-            Costs::File(path) => Substitution::Table {
+            SubstitutionChoice::File(path) => Substitution::Table {
                 table: read_table(&path, TableOf::Costs, alphabet)?,
             },
         };
@@ -272,7 +272,7 @@ impl MetricOptions {
 
     fn maximised(&self, reward: f64) -> Result<Metric, Error> {
         use MetricField::{Delete, Insert, Substitution};
-        self.refuse(NoEffect::Maximised, &[Insert, Delete, Substitution])?;
+        self.refuse(NoEffectReason::Maximised, &[Insert, Delete, Substitution])?;
         Ok(Metric::NeedlemanWunschScore {
             reward,
             mismatch: self.mismatch.unwrap_or(1.0),
@@ -283,19 +283,19 @@ impl MetricOptions {
 
     fn smith_waterman(&self, alphabet: &Alphabet) -> Result<Metric, Error> {
         use MetricField::{Delete, Insert, Mismatch, Reward};
-        self.refuse(NoEffect::LocalScores, &[Insert, Delete])?;
-        let scoring = match self.costs() {
-            Costs::Unit => LocalScoring::Unit {
+        self.refuse(NoEffectReason::LocalScores, &[Insert, Delete])?;
+        let scoring = match self.substitution_choice() {
+            SubstitutionChoice::Unit => LocalScoring::Unit {
                 reward: self.reward.unwrap_or(2.0),
                 mismatch: self.mismatch.unwrap_or(1.0),
             },
-            Costs::File(path) => {
-                self.refuse(NoEffect::TableGiven, &[Reward, Mismatch])?;
+            SubstitutionChoice::File(path) => {
+                self.refuse(NoEffectReason::TableGiven, &[Reward, Mismatch])?;
                 LocalScoring::Table {
                     table: read_table(&path, TableOf::Scores, alphabet)?,
                 }
             }
-            Costs::Index | Costs::Distance(_) => {
+            SubstitutionChoice::Index | SubstitutionChoice::Distance(_) => {
                 return Err(MetricOptionsError::LocalDistances.into());
             }
         };
@@ -309,12 +309,12 @@ impl MetricOptions {
     fn scanmatch(&self, alphabet: &Alphabet, grid: Option<Grid>) -> Result<Metric, Error> {
         use MetricField::{Delete, Insert, Mismatch, Reward, Substitution};
         self.refuse(
-            NoEffect::ScanMatchNumbers,
+            NoEffectReason::ScanMatchNumbers,
             &[Insert, Delete, Reward, Mismatch],
         )?;
-        // Its own distance may be named.
-        if self.costs() != Costs::Distance(Distance::Euclidean) {
-            self.refuse(NoEffect::ScanMatchNumbers, &[Substitution])?;
+        // Naming ScanMatch's own distance is allowed.
+        if self.substitution_choice() != SubstitutionChoice::Distance(Distance::Euclidean) {
+            self.refuse(NoEffectReason::ScanMatchNumbers, &[Substitution])?;
         }
         let grid = grid.ok_or(MetricOptionsError::GridMissing)?;
         if alphabet.notation() == Notation::Dna {
@@ -329,11 +329,11 @@ impl MetricOptions {
         })
     }
 
-    fn costs(&self) -> Costs {
+    fn substitution_choice(&self) -> SubstitutionChoice {
         self.substitution.clone().unwrap_or_default()
     }
 
-    fn refuse(&self, reason: NoEffect, fields: &[MetricField]) -> Result<(), Error> {
+    fn refuse(&self, reason: NoEffectReason, fields: &[MetricField]) -> Result<(), Error> {
         match fields.iter().find(|&&field| self.is_given(field)) {
             Some(&field) => no_effect(field, reason),
             None => Ok(()),
@@ -343,7 +343,7 @@ impl MetricOptions {
     fn is_given(&self, field: MetricField) -> bool {
         match field {
             // Naming the default changes nothing.
-            MetricField::Substitution => self.costs() != Costs::Unit,
+            MetricField::Substitution => self.substitution_choice() != SubstitutionChoice::Unit,
             MetricField::Insert => self.insert.is_some(),
             MetricField::Delete => self.delete.is_some(),
             MetricField::Gap => self.gap.is_some(),
@@ -356,7 +356,7 @@ impl MetricOptions {
     }
 }
 
-fn no_effect<T>(field: MetricField, reason: NoEffect) -> Result<T, Error> {
+fn no_effect<T>(field: MetricField, reason: NoEffectReason) -> Result<T, Error> {
     Err(MetricOptionsError::NoEffect { field, reason }.into())
 }
 

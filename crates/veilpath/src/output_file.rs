@@ -1,4 +1,4 @@
-//! Files that a job writes: complete or not at all, and never over something that is not ours to replace.
+//! Output files: written completely or not at all, and never over a file that must be kept.
 
 use crate::Error;
 use std::fs::{File, Metadata, OpenOptions};
@@ -6,7 +6,7 @@ use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 
-/// A file that appears under its name only when it is complete: an interrupted run leaves the old one as it was.
+/// A file that appears under its name only when it is complete: an interrupted run leaves an existing file as it was.
 #[derive(Debug)]
 pub struct OutputFile {
     /// The name that the user gave, for messages.
@@ -20,8 +20,8 @@ pub enum OutputConflict {
     /// It is a folder.
     #[error("this is a folder")]
     Folder,
-    /// It is one of the files that are read.
-    #[error("this file is read and would be overwritten")]
+    /// It is one of the input files.
+    #[error("this input file would be overwritten")]
     Input,
     /// It is write-protected.
     #[error("this file is write-protected")]
@@ -29,17 +29,17 @@ pub enum OutputConflict {
     /// Its folder does not exist.
     #[error("there is no folder {}", .0.display())]
     NoFolder(PathBuf),
-    /// Another result of the same job goes there.
-    #[error("two results would go to this file")]
+    /// Another output of the same job goes there.
+    #[error("two outputs would go to this file")]
     SameOutput,
-    /// It is there, and Veilpath did not write it.
+    /// It exists, and Veilpath did not write it.
     #[error("this file exists and was not written by Veilpath")]
     Foreign,
 }
 
 #[derive(Debug)]
 enum Target {
-    /// A temporary file that is moved to its place in the end.
+    /// A temporary file that is moved to its place at the end.
     Moved {
         temporary: NamedTempFile,
         place: PathBuf,
@@ -49,7 +49,7 @@ enum Target {
 }
 
 impl OutputFile {
-    /// Opens a temporary file next to the final place. `inputs` are the files that are read: none may be overwritten.
+    /// Opens a temporary file next to the final one. `inputs` are the input files: none of them may be overwritten.
     pub fn create(path: &Path, inputs: &[&Path]) -> Result<Self, Error> {
         let old = std::fs::metadata(path).ok();
         if old.as_ref().is_some_and(Metadata::is_dir) {
@@ -69,7 +69,7 @@ impl OutputFile {
         if old.as_ref().is_some_and(|old| old.permissions().readonly()) {
             return conflict(path, OutputConflict::ReadOnly);
         }
-        // Behind a link, the file that it names is replaced and not the link.
+        // A link is kept: the file that it points to is replaced.
         let place = match &old {
             Some(_) => std::fs::canonicalize(path).unwrap_or_else(|_| name.clone()),
             None => name.clone(),
@@ -125,8 +125,8 @@ pub fn refuse_same_output(paths: &[&Path]) -> Result<(), Error> {
     Ok(())
 }
 
-/// Whether two paths lead to one file, even where nothing is there yet.
-pub fn is_same_file(a: &Path, b: &Path) -> bool {
+/// Whether two paths lead to the same file, even if it does not exist yet.
+fn is_same_file(a: &Path, b: &Path) -> bool {
     let resolved = |path: &Path| {
         let whole = std::fs::canonicalize(path).ok();
         whole.or_else(|| {
@@ -163,7 +163,7 @@ fn temporary(folder: &Path, name: &Path, old: Option<&Metadata>) -> Result<Named
     #[cfg(unix)]
     {
         use std::os::unix::fs::PermissionsExt;
-        // A file that nobody else may read stays so; for a new one the user's umask decides, as for any.
+        // A private file stays private; a new file follows the user's umask.
         let mode = old.map_or(0o666, |old| old.permissions().mode() & 0o777);
         builder.permissions(std::fs::Permissions::from_mode(mode));
     }

@@ -1,6 +1,6 @@
 //! From cohort files and options to a plan that can be run.
 
-use crate::cohort::{contradict, in_alphabet, letters, settle, understood};
+use crate::cohort::{alphabet_info, declarations_conflict, decode, decode_in, resolve};
 use crate::{Error, Event, EventSink, MetricOptions, Note};
 use std::path::Path;
 use veilpath_encode::RawCohort;
@@ -12,19 +12,19 @@ use veilpath_session::{AlphabetInfo, HostKey};
 /// What to compute and what to reveal.
 #[derive(Clone, Debug)]
 pub struct PlanOptions {
-    /// How it is computed.
+    /// How to compute it.
     pub engine: Engine,
-    /// What is computed.
+    /// What to compute.
     pub metric: MetricOptions,
-    /// How the letters are written, where the files do not say.
+    /// The notation of the letters, if the files do not declare it.
     pub notation: Option<Notation>,
-    /// Which scanpath is compared with which.
+    /// Which scanpaths are compared with each other.
     pub pairs: PairRule,
-    /// What comes out for each pair.
+    /// What is revealed about each pair.
     pub reveal: Reveal,
-    /// Who gets it.
+    /// Who gets the results.
     pub reveal_to: RevealTo,
-    /// How long every scanpath looks to the other side; `None` where it sees the lengths.
+    /// The length that every scanpath appears to have to the other side; `None` if it sees the real lengths.
     pub pad_to: Option<u32>,
 }
 
@@ -53,7 +53,7 @@ impl PlanOptions {
         }
     }
 
-    /// Puts the options into a plan, where its engine and metric support them.
+    /// The plan, if its engine and metric support these options.
     fn spec(&self, metric: Metric, a: &Cohort, b: &Cohort) -> Result<Spec, Error> {
         let mut spec = Spec::new(self.engine, metric, self.pairs, a, b)?;
         spec.reveal = self.reveal;
@@ -63,7 +63,7 @@ impl PlanOptions {
         Ok(spec)
     }
 
-    /// Whether a cohort can be compared at all.
+    /// Checks that a cohort can be compared with these options.
     fn check(&self, metric: &Metric, cohort: &Cohort, file: &str) -> Result<(), Error> {
         refuse_empty_for_scanmatch(metric, cohort, file)?;
         self.refuse_longer_than_padding(cohort, file)
@@ -91,19 +91,19 @@ impl PlanOptions {
     }
 }
 
-/// Understands two cohort files, and plans their comparison.
+/// Decodes two cohort files, and plans their comparison.
 ///
-/// What the user should know about the files and the pairs goes to `events`.
+/// Notes about the files and the pairs go to `events`.
 pub fn plan(
     files: [&RawCohort; 2],
     options: &PlanOptions,
     events: &dyn EventSink,
 ) -> Result<PlannedComparison, Error> {
     let notation = options.notation;
-    let [own, other] = files.map(|file| letters(file, notation));
+    let [own, other] = files.map(|file| alphabet_info(file, notation));
     let grid = own.grid.or(other.grid);
-    let (alphabet, metric) = settle(&own, &other, grid, &options.metric)?;
-    let [a, b] = files.map(|file| in_alphabet(file, alphabet, notation, events));
+    let (alphabet, metric) = resolve(&own, &other, grid, &options.metric)?;
+    let [a, b] = files.map(|file| decode_in(file, alphabet, notation, events));
     let (a, b) = (a?, b?);
     for (cohort, file) in [(&a, files[0]), (&b, files[1])] {
         options.check(&metric, cohort, file.name())?;
@@ -136,87 +136,78 @@ pub fn plan(
     Ok(PlannedComparison { a, b, spec })
 }
 
-/// One institution's cohort and options, before it is known how the other's letters are written.
-#[derive(Debug)]
-pub struct OwnCohort {
+/// One institution's cohort and options, before the notation of the other side's letters is known.
+#[derive(Clone, Debug)]
+pub struct LocalCohort {
     file: RawCohort,
-    /// The scanpaths as they are read without the other side.
-    cohort: Cohort,
     options: PlanOptions,
-    letters: AlphabetInfo,
-    /// Whether file and options settle the metric without the other side.
-    is_settled: bool,
+    alphabet_info: AlphabetInfo,
+    /// Whether the metric needs a grid that only the other side may declare.
+    needs_peer_grid: bool,
 }
 
-impl OwnCohort {
-    /// Finds everything that is wrong with this side's file and options, whatever the other side has.
+impl LocalCohort {
+    /// Finds all errors in this side's file and options that do not depend on the other side.
     pub fn new(file: RawCohort, options: PlanOptions) -> Result<Self, Error> {
-        let letters = letters(&file, options.notation);
-        let cohort = understood(&file, letters.read_as)?;
-        let alone = settle(&letters, &letters, letters.grid, &options.metric);
-        // The other side's file may yet name the grid.
-        let is_settled =
-            letters.grid.is_some() || options.metric.grid.is_some() || !options.metric.needs_grid();
+        let info = alphabet_info(&file, options.notation);
+        let cohort = decode(&file, info.read_as)?;
         options.refuse_longer_than_padding(&cohort, file.name())?;
-        if is_settled {
-            let (_, metric) = alone?;
+        let has_grid = info.grid.is_some() || options.metric.grid.is_some();
+        let needs_peer_grid = options.metric.needs_grid() && !has_grid;
+        if !needs_peer_grid {
+            let (_, metric) = resolve(&info, &info, info.grid, &options.metric)?;
             refuse_empty_for_scanmatch(&metric, &cohort, file.name())?;
             options.spec(metric, &cohort, &cohort)?;
         }
         Ok(Self {
             file,
-            cohort,
             options,
-            letters,
-            is_settled,
+            alphabet_info: info,
+            needs_peer_grid,
         })
     }
 
     /// What the other side has to know about the letters.
-    pub fn letters(&self) -> &AlphabetInfo {
-        &self.letters
+    pub(crate) fn alphabet_info(&self) -> &AlphabetInfo {
+        &self.alphabet_info
     }
 
-    /// The scanpaths as they are read without the other side.
-    pub fn cohort(&self) -> &Cohort {
-        &self.cohort
-    }
-
-    /// The cohort in the letters of both sides, and the plan: what [`plan()`] would make of the two files.
-    pub fn settle(
+    /// The cohort in the common alphabet of both sides, and the plan: the same as [`plan()`] makes from the two files.
+    pub(crate) fn resolve(
         &self,
         theirs: &AlphabetInfo,
         role: Role,
         events: &dyn EventSink,
     ) -> Result<(Cohort, Spec), Error> {
-        // Where the two files contradict each other there is nothing in common to settle on. Each side then plans as if
-        // alone: the two plans differ in these very settings, and comparing the plans names them with both values.
-        let theirs = if self.is_settled && contradict(&self.letters, theirs) {
-            &self.letters
+        let ours = &self.alphabet_info;
+        // If the two files contradict each other, they have no common alphabet. Each side then plans without the other: the
+        // two plans differ in exactly these settings, and comparing the plans names them with both values.
+        let theirs = if !self.needs_peer_grid && declarations_conflict(ours, theirs) {
+            ours
         } else {
             theirs
         };
         let grid = match role {
-            Role::Host => self.letters.grid.or(theirs.grid),
-            Role::Join => theirs.grid.or(self.letters.grid),
+            Role::Host => ours.grid.or(theirs.grid),
+            Role::Join => theirs.grid.or(ours.grid),
         };
-        let (alphabet, metric) = settle(&self.letters, theirs, grid, &self.options.metric)?;
-        let named = self.letters.named.or(theirs.named);
+        let (alphabet, metric) = resolve(ours, theirs, grid, &self.options.metric)?;
+        let named = ours.named.or(theirs.named);
         let notation = named.map(|alphabet| alphabet.notation());
-        let cohort = in_alphabet(&self.file, alphabet, notation, events)?;
+        let cohort = decode_in(&self.file, alphabet, notation, events)?;
         self.options.check(&metric, &cohort, self.file.name())?;
         let spec = self.options.spec(metric, &cohort, &cohort)?;
         Ok((cohort, spec))
     }
 
-    /// Whether a plan that failed is this side's own fault: it would fail with a peer that writes as this side does, too.
-    /// Where this side has no grid it needs the peer's, and everything depends on that.
-    pub fn fails_alone(&self, role: Role) -> bool {
-        self.is_settled && self.settle(&self.letters, role, &()).is_err()
+    /// Whether a failed plan is this side's fault: it would also fail with a peer whose file is like this side's.
+    /// If this side needs the peer's grid, everything depends on the peer.
+    pub(crate) fn fails_without_peer(&self, role: Role) -> bool {
+        !self.needs_peer_grid && self.resolve(&self.alphabet_info, role, &()).is_err()
     }
 }
 
-/// The host's Paillier key from a file, and its size, which is then the engine's.
+/// Reads the host's Paillier key from a file. Its size is the one to use in the engine's options.
 pub fn load_host_key(path: &Path) -> Result<(HostKey, KeySize), Error> {
     let key = SecretKey::load(path).map_err(|error| Error::KeyFile {
         path: path.to_path_buf(),

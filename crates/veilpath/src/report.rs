@@ -1,92 +1,90 @@
-//! A page with figures from a result file, and its heat map by itself.
+//! An HTML page with figures from a result file, and its heat map as a separate picture.
 
-use crate::cohort::{cohort_of, read_cohort_from};
+use crate::cohort::{decode_cohort, read_cohort_from};
 use crate::{Error, Event, EventSink, Input, Note};
 use std::fs::File;
-use std::io::{self, Read, Write};
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use std::str::FromStr;
 use veilpath_metrics::{Cohort, Entry, Grid, Metric, Substitution};
-use veilpath_protocol::Outcome;
 use veilpath_report::html::{MAX_IMAGE_BYTES, Options, Own};
-use veilpath_report::{csv, json, table};
 
 pub use veilpath_report::html::{Image, ImageError, NoHeatMap, NoSuchStimulus, Report};
 pub use veilpath_report::result_file::{ResultFile, ResultFileError, ResultFormat};
 
-/// What a report shows of a result, besides the result itself.
+/// How a result is presented.
 #[derive(Clone, Debug, Default)]
 pub struct ReportOptions {
-    /// The name of the result file, for the foot of the page.
+    /// The name of the result file, for the page's footer and for errors.
     pub source: String,
-    /// The stimuli that are shown; all where none is named.
+    /// The stimuli to show; all if none is named.
     pub stimuli: Vec<String>,
     /// The heading of the page.
     pub title: Option<String>,
-    /// What the two cohorts are called; `None` takes the names of the result file.
+    /// The names of the two cohorts; `None` for those in the result file.
     pub names: Option<[String; 2]>,
 }
 
-/// How the scanpaths of one's own cohort are drawn.
+/// How the scanpaths of a cohort are drawn.
 #[derive(Clone, Debug, Default)]
-pub struct OwnOptions {
-    /// The grid whose cells are the letters, where the file does not declare it.
+pub struct DrawingOptions {
+    /// The grid of the letters, if the file does not declare it.
     pub grid: Option<Grid>,
-    /// Width by height of what was looked at; `None` takes what the cohort file says. Where that says nothing, a panorama
-    /// is twice as wide as high, and grid cells are square.
+    /// The aspect ratio of the stimuli; `None` for the one in the cohort file. If it declares none, a panorama is twice as
+    /// wide as high, and other stimuli have square grid cells.
     pub aspect: Option<Aspect>,
-    /// Pictures of the stimuli; `None` is for scanpaths without a stimulus.
+    /// Pictures of the stimuli, by name; `None` for scanpaths without a stimulus.
     pub images: Vec<(Option<String>, PathBuf)>,
 }
 
-/// Width by height of what was looked at.
+/// An aspect ratio: width divided by height.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Aspect(f64);
 
-impl FromStr for Aspect {
-    type Err = String;
+/// An aspect ratio that is not a number from 1:10 to 10:1.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected width and height, as in 16:9, at most 10 to 1")]
+pub struct AspectError;
 
-    /// Reads `16:9`, `16x9`, or a number.
-    fn from_str(text: &str) -> Result<Self, String> {
-        let (wide, high) = text.split_once([':', 'x', '×']).unwrap_or((text, "1"));
-        let number = |text: &str| text.trim().parse::<f64>().ok();
-        number(wide)
-            .zip(number(high))
-            .map(|(wide, high)| wide / high)
-            .filter(|aspect| (0.1..=10.0).contains(aspect))
-            .map(Self)
-            .ok_or_else(|| "expected width and height, as in 16:9, at most 10 to 1".into())
+impl Aspect {
+    /// The aspect ratio of this width and height.
+    pub fn new(width: f64, height: f64) -> Result<Self, AspectError> {
+        let ratio = width / height;
+        match (0.1..=10.0).contains(&ratio) {
+            true => Ok(Self(ratio)),
+            false => Err(AspectError),
+        }
     }
 }
 
-/// How results are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum OutcomeFormat {
-    /// An aligned table for people, with rounded numbers.
-    Table,
-    /// One row per pair, with exact numbers.
-    Csv,
-    /// Everything; the only format that is read back whole.
-    Json,
+impl FromStr for Aspect {
+    type Err = AspectError;
+
+    /// Reads `16:9`, `16x9`, or a number.
+    fn from_str(text: &str) -> Result<Self, AspectError> {
+        let (width, height) = text.split_once([':', 'x', '×']).unwrap_or((text, "1"));
+        let number = |text: &str| text.trim().parse().map_err(|_| AspectError);
+        Self::new(number(width)?, number(height)?)
+    }
 }
 
-/// Why one's own scanpaths cannot be drawn.
+/// Why the scanpaths of a cohort cannot be drawn.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-pub enum OwnError {
-    /// The grid is not known.
-    #[error("{file}: the file does not say which grid its letters are cells of")]
+pub enum DrawingError {
+    /// The grid of the letters is not known.
+    #[error("{file}: the file does not declare the grid of its letters")]
     NoGrid {
         /// The cohort file.
         file: String,
     },
-    /// The file declares another grid than the user.
+    /// The file declares another grid.
     #[error("{file}: the cohort was encoded on a grid of {declared}, not {requested}")]
     GridDiffers {
         /// The cohort file.
         file: String,
-        /// What it declares.
+        /// The grid in the file.
         declared: Grid,
-        /// What the user says.
+        /// The grid in the options.
         requested: Grid,
     },
     /// Letters beyond the last cell of the grid.
@@ -97,7 +95,7 @@ pub enum OwnError {
         /// The grid.
         grid: Grid,
     },
-    /// A picture of a stimulus that no scanpath has.
+    /// A picture for a stimulus that no scanpath has.
     #[error("{file}: no scanpath has the stimulus {}", stimulus.as_deref().unwrap_or("(none)"))]
     NoSuchStimulus {
         /// The cohort file.
@@ -124,44 +122,36 @@ pub fn read_result(path: &Path) -> Result<ResultFile, Error> {
     read_result_from(&path.display().to_string(), file)
 }
 
-/// Reads a result file that is open; `name` is for errors.
+/// Reads a result file from any reader; `name` is for errors.
 pub fn read_result_from(name: &str, input: impl Read) -> Result<ResultFile, Error> {
-    ResultFile::read(input).map_err(|error| Error::Result {
+    ResultFile::read(input).map_err(|error| Error::ResultFile {
         file: name.to_string(),
         error,
     })
 }
 
-/// Writes an outcome.
-pub fn write_outcome(
-    outcome: &Outcome,
-    format: OutcomeFormat,
-    out: &mut dyn Write,
-) -> io::Result<()> {
-    match format {
-        OutcomeFormat::Table => table::write(outcome, out),
-        OutcomeFormat::Csv => csv::write(outcome, out),
-        OutcomeFormat::Json => json::write(outcome, out),
-    }
-}
-
-/// One's own cohort with what its pictures need. A page with it is for the own institution only.
-pub struct OwnScanpaths {
+/// A cohort to draw, with the pictures of its stimuli. A page that shows it must stay in the institution.
+#[derive(Clone, Debug)]
+pub struct DrawnCohort {
     cohort: Cohort,
     grid: Grid,
     aspect: Option<f64>,
     images: Vec<(Option<String>, Image)>,
 }
 
-impl OwnScanpaths {
+impl DrawnCohort {
     /// Reads a cohort file and the pictures of its stimuli.
-    pub fn read(input: Input, options: &OwnOptions, events: &dyn EventSink) -> Result<Self, Error> {
+    pub fn read(
+        input: Input,
+        options: &DrawingOptions,
+        events: &dyn EventSink,
+    ) -> Result<Self, Error> {
         let raw = read_cohort_from(input)?;
         let file = raw.name().to_string();
-        let cohort = cohort_of(&raw, events)?;
+        let cohort = decode_cohort(&raw, events)?;
         let grid = match (raw.declared_grid(), options.grid) {
             (Some(declared), Some(requested)) if declared != requested => {
-                return Err(OwnError::GridDiffers {
+                return Err(DrawingError::GridDiffers {
                     file,
                     declared,
                     requested,
@@ -171,7 +161,7 @@ impl OwnScanpaths {
             (declared, requested) => declared.or(requested),
         };
         let Some(grid) = grid else {
-            return Err(OwnError::NoGrid { file }.into());
+            return Err(DrawingError::NoGrid { file }.into());
         };
         let entries = cohort.entries.iter();
         let letters = entries.flat_map(|entry| entry.scanpath.letters());
@@ -179,7 +169,7 @@ impl OwnScanpaths {
             .max()
             .is_some_and(|&last| u32::from(last) >= grid.cells())
         {
-            return Err(OwnError::BeyondGrid { file, grid }.into());
+            return Err(DrawingError::BeyondGrid { file, grid }.into());
         }
         let mut images = Vec::with_capacity(options.images.len());
         for (stimulus, path) in &options.images {
@@ -189,7 +179,7 @@ impl OwnScanpaths {
                 .any(|entry| &entry.stimulus == stimulus)
             {
                 let stimulus = stimulus.clone();
-                return Err(OwnError::NoSuchStimulus { file, stimulus }.into());
+                return Err(DrawingError::NoSuchStimulus { file, stimulus }.into());
             }
             images.push((stimulus.clone(), read_image(path)?));
         }
@@ -202,28 +192,28 @@ impl OwnScanpaths {
     }
 }
 
-/// Makes the report of a result. What a user may not expect of it goes to `events`.
+/// Makes the report of a result. Notes that a user should read go to `events`.
 pub fn report<'a>(
     result: &'a ResultFile,
-    own: Option<&'a OwnScanpaths>,
+    drawn: Option<&'a DrawnCohort>,
     options: &'a ReportOptions,
     events: &dyn EventSink,
 ) -> Result<Report<'a>, Error> {
     let is_panorama = result
         .outcome()
         .is_some_and(|outcome| wraps(&outcome.spec.metric));
-    let drawn = own.map(|own| Own {
-        cohort: &own.cohort,
-        grid: own.grid,
-        aspect: own.aspect.or(is_panorama.then_some(PANORAMA)),
-        images: &own.images,
+    let own = drawn.map(|drawn| Own {
+        cohort: &drawn.cohort,
+        grid: drawn.grid,
+        aspect: drawn.aspect.or(is_panorama.then_some(PANORAMA)),
+        images: &drawn.images,
     });
     let report = Report::new(
         result,
         Options {
             source: &options.source,
             stimuli: &options.stimuli,
-            own: drawn,
+            own,
             title: options.title.as_deref(),
             names: options.names.as_ref(),
         },
@@ -237,11 +227,11 @@ pub fn report<'a>(
         let file = options.source.clone();
         events.event(Event::Note(Note::NumbersOnly { file }));
     }
-    if let Some(own) = own {
+    if let Some(drawn) = drawn {
         let known = |entry: &Entry| {
             result.a().contains(&entry.participant) || result.b().contains(&entry.participant)
         };
-        if !own.cohort.entries.iter().any(known) {
+        if !drawn.cohort.entries.iter().any(known) {
             events.event(Event::Note(Note::NotInResult));
         }
         events.event(Event::Note(Note::PrivatePage));
@@ -249,7 +239,7 @@ pub fn report<'a>(
     Ok(report)
 }
 
-/// A panorama is 360° wide and 180° high.
+/// The aspect ratio of a panorama: 360° wide and 180° high.
 const PANORAMA: f64 = 2.0;
 
 /// Whether the left and right edges of the stimulus are joined, as in a panorama.
@@ -267,13 +257,13 @@ fn wraps(metric: &Metric) -> bool {
 fn read_image(path: &Path) -> Result<Image, Error> {
     let file = File::open(path).map_err(|error| unreadable(path, error))?;
     let mut bytes = Vec::new();
-    // One more than allowed, so that too large a file is told from one that just fits.
+    // One byte more than allowed, to distinguish a file that is too large from one that just fits.
     file.take(MAX_IMAGE_BYTES as u64 + 1)
         .read_to_end(&mut bytes)
         .map_err(|error| unreadable(path, error))?;
     Image::new(bytes).map_err(|error| {
         let file = path.display().to_string();
-        OwnError::Image { file, error }.into()
+        DrawingError::Image { file, error }.into()
     })
 }
 

@@ -9,9 +9,9 @@ mod serve;
 
 pub use event::{PeerEvent, SessionEvent};
 pub use peers::{Peer, PeersError, PeersFileProblem, check_peers, read_peers, read_peers_from};
-pub use serve::{SavePeer, serve};
+pub use serve::{SaveResults, serve};
 
-use crate::{Error, Event, EventSink, OwnCohort};
+use crate::{Error, Event, EventSink, LocalCohort};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -22,12 +22,12 @@ use veilpath_session::{
     Proposal, Requested, SecureChannel, Session, SessionError, StateDir, UsageError,
 };
 
-/// What one side brings to a session.
-#[derive(Debug)]
+/// One side's options for a session.
+#[derive(Clone, Debug)]
 pub struct SessionOptions {
     /// This side's cohort and plan.
-    pub cohort: OwnCohort,
-    /// The host's own Paillier key; without it, a new one is made for the session.
+    pub cohort: LocalCohort,
+    /// The host's Paillier key; `None` to generate one for the session.
     pub key: Option<HostKey>,
     /// This side's identity.
     pub identity: Identity,
@@ -37,21 +37,21 @@ pub struct SessionOptions {
     pub pseudonyms: bool,
     /// Whether to stop at the estimate.
     pub estimate_only: bool,
-    /// Whether to compute all pairs again, also those that an earlier session has finished.
+    /// Whether to compute all pairs again, including those that an earlier session finished.
     pub fresh: bool,
-    /// The most comparisons of one scanpath of this side with one peer, over all sessions.
+    /// The maximum number of comparisons of each of this side's scanpaths with one peer, across all sessions.
     pub limit_per_scanpath: Option<u64>,
-    /// What this side calls the host's and the joining side's cohort in its results.
+    /// The names of the host's and the joining side's cohorts in this side's results.
     pub names: [String; 2],
-    /// How long nothing may arrive from the other side, not even a keep-alive.
+    /// How long to wait if nothing arrives from the other side, not even a keep-alive.
     pub idle_timeout: Duration,
-    /// How long to wait for the other side to connect, or to be reached.
+    /// How long to wait for the other side to connect, or to try to reach it.
     pub wait: Duration,
 }
 
 impl SessionOptions {
-    /// The defaults: real ids, all pairs that are missing, no limit, an idle timeout of a minute.
-    pub fn new(cohort: OwnCohort, identity: Identity, state_dir: StateDir) -> Self {
+    /// The defaults: real ids, only missing pairs, no limit, an idle timeout of a minute, ten seconds to connect.
+    pub fn new(cohort: LocalCohort, identity: Identity, state_dir: StateDir) -> Self {
         Self {
             cohort,
             key: None,
@@ -68,7 +68,7 @@ impl SessionOptions {
     }
 }
 
-/// The file of the user's identity, unless another one is named.
+/// The identity file: the named one, or the user's default.
 pub fn identity_file(named: Option<&Path>) -> Result<PathBuf, Error> {
     match named {
         Some(path) => Ok(path.to_path_buf()),
@@ -76,7 +76,7 @@ pub fn identity_file(named: Option<&Path>) -> Result<PathBuf, Error> {
     }
 }
 
-/// The user's state directory; for a user without one, a directory next to the identity.
+/// The user's state directory, or a directory next to the identity file for a user without a home directory.
 pub fn state_dir(identity: Option<&Path>) -> Result<StateDir, Error> {
     match (StateDir::for_user(), identity) {
         (Err(SessionError::Usage(UsageError::NoStateDir)), Some(identity)) => {
@@ -87,7 +87,7 @@ pub fn state_dir(identity: Option<&Path>) -> Result<StateDir, Error> {
     }
 }
 
-/// Listens on `address` for one peer, and compares. `None` when this side only asked for the estimate.
+/// Listens on `address` for one peer, and compares. Returns `None` if this side only asked for the estimate.
 pub fn host(
     address: &str,
     peer: Fingerprint,
@@ -102,7 +102,7 @@ pub fn host(
     side.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(()))
 }
 
-/// Connects to a host, and compares. `None` when this side only asked for the estimate.
+/// Connects to a host, and compares. Returns `None` if this side only asked for the estimate.
 pub fn join(
     address: &str,
     peer: Fingerprint,
@@ -113,7 +113,7 @@ pub fn join(
     side.refuse_own(peer)?;
     side.report(SessionEvent::Connecting {
         address: address.to_string(),
-        own: options.identity.fingerprint(),
+        fingerprint: options.identity.fingerprint(),
     });
     let channel = veilpath_session::join(address, &options.identity, peer, &side.timeouts)?;
     side.run(channel, &Arc::new(Peer::unnamed(peer)), |_| Ok(()))
@@ -137,7 +137,7 @@ impl<'a> Side<'a> {
         }
     }
 
-    /// A common mix-up: no peer can have this side's own key.
+    /// Refuses this side's own fingerprint, which users sometimes give for the peer's.
     fn refuse_own(&self, peer: Fingerprint) -> Result<(), Error> {
         if peer == self.options.identity.fingerprint() {
             return Err(Error::OwnFingerprint { fingerprint: peer });
@@ -149,7 +149,7 @@ impl<'a> Side<'a> {
         let listener = Listener::bind(address)?;
         self.report(SessionEvent::Listening {
             address: listener.address(),
-            own: self.options.identity.fingerprint(),
+            fingerprint: self.options.identity.fingerprint(),
         });
         Ok(listener)
     }
@@ -176,13 +176,13 @@ impl<'a> Side<'a> {
             self.role,
             &options.identity,
             peer,
-            options.cohort.letters(),
+            options.cohort.alphabet_info(),
             self.timeouts,
         )
     }
 
-    /// A whole session over this channel. `prepare` is called once the session is open; what it returns lives as long as the
-    /// session.
+    /// Runs a whole session over this channel. `prepare` is called once the session is open; its result is kept until the
+    /// session ends.
     fn run<T>(
         &self,
         channel: SecureChannel,
@@ -194,7 +194,7 @@ impl<'a> Side<'a> {
         let _prepared = prepare(&mut session)?;
         let proposal = match self.propose(&theirs) {
             Ok(proposal) => proposal,
-            Err(error) if self.options.cohort.fails_alone(self.role) => {
+            Err(error) if self.options.cohort.fails_without_peer(self.role) => {
                 session.decline(DeclineReason::LocalProblem);
                 return Err(error);
             }
@@ -239,10 +239,10 @@ impl<'a> Side<'a> {
         Ok(())
     }
 
-    /// What this side proposes, now that it knows the other side's alphabet.
+    /// This side's proposal, given the other side's alphabet.
     fn propose(&self, theirs: &AlphabetInfo) -> Result<Proposal, Error> {
         let options = self.options;
-        let (cohort, spec) = options.cohort.settle(theirs, self.role, self.events)?;
+        let (cohort, spec) = options.cohort.resolve(theirs, self.role, self.events)?;
         Ok(Proposal {
             spec,
             cohort,
@@ -268,8 +268,8 @@ impl Observer for Progress<'_> {
     }
 }
 
-/// Options that are impossible for this side alone are found before it connects: costs and lengths that are too large now are
-/// too large for both cohorts together.
+/// Options that are impossible for this side's cohort are rejected before it connects. So costs and lengths that turn out to
+/// be too large now are caused by the two cohorts together.
 fn with_peer(error: SessionError) -> Error {
     let caused_by_both = matches!(
         error,
@@ -290,7 +290,7 @@ mod tests {
 
     /// A peer with long scanpaths must not end a host that serves others.
     #[test]
-    fn what_is_too_large_for_both_is_not_this_sides_fault() {
+    fn a_problem_caused_by_both_cohorts_is_not_this_sides_fault() {
         let fault = |error: ProtocolError| with_peer(error.into()).fault();
         let does_not_fit = ProtocolError::DoesNotFit {
             needed: 600,

@@ -19,7 +19,7 @@ pub struct SplitOptions {
 /// The two cohorts.
 #[derive(Clone, Debug)]
 pub struct Split {
-    /// The first and the second.
+    /// The first and the second cohort.
     pub cohorts: [Cohort; 2],
     /// The seed that produces the same cohorts again.
     pub seed: u64,
@@ -29,7 +29,7 @@ pub struct Split {
 #[derive(Clone, Copy, Debug, PartialEq, thiserror::Error)]
 pub enum SplitError {
     /// A share that is not from 0 to 1.
-    #[error("the share of {share} is not a fraction between 0 and 1")]
+    #[error("the share {share} is not a number from 0 to 1")]
     Share {
         /// The share.
         share: f64,
@@ -39,7 +39,7 @@ pub enum SplitError {
     EmptyCohort,
 }
 
-/// Splits a cohort. All scanpaths of a participant go to the same side; the same seed and participants give the same sides on
+/// Splits a cohort. All scanpaths of a participant go to the same side; the same seed and participants give the same split on
 /// every machine.
 pub fn split(cohort: Cohort, options: SplitOptions) -> Result<Split, Error> {
     let share = options.share;
@@ -62,12 +62,12 @@ pub fn split(cohort: Cohort, options: SplitOptions) -> Result<Split, Error> {
     Ok(Split { cohorts, seed })
 }
 
-/// How many people a cohort has.
+/// The number of participants in a cohort.
 pub fn participants(cohort: &Cohort) -> usize {
     ids(cohort).len()
 }
 
-/// Where the two cohorts of a file go if nothing else is asked for: `everyone.csv` becomes `everyone-a.csv` and `everyone-b.csv`.
+/// The default names for the two cohorts of a file: `everyone.csv` becomes `everyone-a.csv` and `everyone-b.csv`.
 pub fn default_paths(file: &Path) -> [PathBuf; 2] {
     let stem = file
         .file_stem()
@@ -79,7 +79,7 @@ pub fn default_paths(file: &Path) -> [PathBuf; 2] {
     ["a", "b"].map(|side| file.with_file_name(format!("{stem}-{side}.{extension}")))
 }
 
-/// In a fixed order, whatever that of the file.
+/// The participants' ids, sorted, so that the order of the file does not matter.
 fn ids(cohort: &Cohort) -> BTreeSet<&str> {
     let entries = cohort.entries.iter();
     entries.map(|entry| entry.participant.as_str()).collect()
@@ -125,7 +125,7 @@ mod tests {
     }
 
     #[test]
-    fn everybody_is_on_one_side() {
+    fn every_participant_is_on_one_side() {
         let [a, b] = share(0.25).unwrap().cohorts;
         assert_eq!([participants(&a), participants(&b)], [2, 6]);
         let both: BTreeSet<&str> = ids(&a).union(&ids(&b)).copied().collect();

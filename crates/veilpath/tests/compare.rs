@@ -1,11 +1,11 @@
-//! A comparison as a front end of this crate makes it: files, options, events, an outcome.
+//! A comparison through the API that front ends use: files, options, events, an outcome.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 use std::sync::Mutex;
 use veilpath::{
-    Costs, Distance, Engine, Error, Event, Fault, Input, MetricField, MetricName, MetricOptions,
-    MetricOptionsError, NoEffect, Note, OtherFile, PlanOptions, RawCohort, Reveal, compare, plan,
-    read_cohort_from,
+    Distance, Engine, Error, Event, Fault, Input, MetricField, MetricName, MetricOptions,
+    MetricOptionsError, NoEffectReason, Note, OtherFile, PlanOptions, RawCohort, Reveal,
+    SubstitutionChoice, compare, decode_cohort, plan, read_cohort_from,
 };
 
 const A: &str = "participant,stimulus,scanpath\np1,cows,ABCD\np1,boat,AAB\np2,tree,AB\n";
@@ -20,7 +20,7 @@ fn options(engine: Engine, metric: MetricOptions) -> PlanOptions {
 }
 
 #[test]
-fn engines_agree_and_events_tell_what_happens() {
+fn engines_agree_and_report_events() {
     let files = [cohort("a", A).unwrap(), cohort("b", B).unwrap()];
     let mut results = Vec::new();
     for engine in [Engine::Plain, Engine::Garbled] {
@@ -62,14 +62,14 @@ fn options_without_effect_are_refused_by_name() {
                 gap: Some(1.0),
                 ..MetricOptions::default()
             },
-            (MetricField::Gap, NoEffect::FixedCosts),
+            (MetricField::Gap, NoEffectReason::FixedCosts),
         ),
         (
             MetricOptions {
                 threshold: Some(3.0),
                 ..MetricOptions::default()
             },
-            (MetricField::Threshold, NoEffect::OnlyScanMatch),
+            (MetricField::Threshold, NoEffectReason::OnlyScanMatch),
         ),
         (
             MetricOptions {
@@ -77,16 +77,16 @@ fn options_without_effect_are_refused_by_name() {
                 wrap: true,
                 ..MetricOptions::default()
             },
-            (MetricField::Wrap, NoEffect::NoGridDistance),
+            (MetricField::Wrap, NoEffectReason::NoGridDistance),
         ),
         (
             MetricOptions {
                 name: MetricName::NeedlemanWunsch,
-                substitution: Some(Costs::Index),
+                substitution: Some(SubstitutionChoice::Index),
                 mismatch: Some(2.0),
                 ..MetricOptions::default()
             },
-            (MetricField::Mismatch, NoEffect::OtherSubstitution),
+            (MetricField::Mismatch, NoEffectReason::OtherSubstitution),
         ),
     ];
     for (options, expected) in cases {
@@ -99,7 +99,7 @@ fn options_without_effect_are_refused_by_name() {
     }
     let without_grid = metric(MetricOptions {
         name: MetricName::NeedlemanWunsch,
-        substitution: Some(Costs::Distance(Distance::Manhattan)),
+        substitution: Some(SubstitutionChoice::Distance(Distance::Manhattan)),
         ..MetricOptions::default()
     });
     assert!(
@@ -114,7 +114,9 @@ fn options_without_effect_are_refused_by_name() {
 #[test]
 fn errors_have_fields_and_a_fault() {
     let key = "-----BEGIN PRIVATE KEY-----\n";
-    let not_a_cohort = cohort("k", key).unwrap_err();
+    let not_a_cohort = cohort("k", key)
+        .and_then(|raw| decode_cohort(&raw, &()))
+        .unwrap_err();
     assert!(
         matches!(&not_a_cohort, Error::NotACohort { file, found: OtherFile::Key } if file == "k"),
         "{not_a_cohort}"

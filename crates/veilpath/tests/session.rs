@@ -5,8 +5,8 @@ use std::sync::mpsc::{Sender, channel};
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use veilpath::{
-    CompletedSession, Engine, Error, Event, Fault, Fingerprint, Identity, Input, MetricOptions,
-    OwnCohort, Peer, PeerEvent, PeerState, PlanOptions, SessionEvent, SessionOptions, StateDir,
+    CompletedSession, Engine, Error, Event, Fault, Fingerprint, Identity, Input, LocalCohort,
+    MetricOptions, Peer, PeerEvent, PeerState, PlanOptions, SessionEvent, SessionOptions, StateDir,
     check_peers, host, join, read_cohort_from, serve,
 };
 
@@ -34,7 +34,7 @@ impl Party {
     fn options(&self, cohort: &str) -> SessionOptions {
         let input = Input::from_bytes("cohort", cohort.as_bytes().to_vec()).unwrap();
         let plan = PlanOptions::new(Engine::Plain, MetricOptions::default());
-        let cohort = OwnCohort::new(read_cohort_from(input).unwrap(), plan).unwrap();
+        let cohort = LocalCohort::new(read_cohort_from(input).unwrap(), plan).unwrap();
         let state_dir = StateDir::at(self.folder.path());
         SessionOptions::new(cohort, self.identity.clone(), state_dir)
     }

@@ -38,19 +38,19 @@ pub(crate) struct CompareArgs {
     /// The second cohort
     b: PathBuf,
 
-    /// How to compute; an engine other than plain rehearses a private run
+    /// The engine; any engine other than plain rehearses a private run
     #[arg(long, value_enum, value_name = "ENGINE", default_value = "plain")]
     engine: EngineName,
 
-    /// Which scanpaths to compare: same-stimulus (where both cohorts have stimuli) or all with all
+    /// Which scanpaths to compare
     #[arg(long, value_enum, value_name = "RULE", default_value = "same-stimulus")]
     pairs: PairsName,
 
-    /// How the letters are written, where the files do not say [default: as they look]
+    /// The notation of the letters, if the files do not declare it [default: detected from the content]
     #[arg(long, value_enum, value_name = "NOTATION")]
     alphabet: Option<NotationName>,
 
-    /// What to call the two cohorts in results and reports [default: the names of the files]
+    /// Names of the two cohorts in results and reports [default: the file names]
     #[arg(long, value_name = "FIRST,SECOND", value_parser = names)]
     names: Option<[String; 2]>,
 
@@ -74,9 +74,9 @@ pub(crate) struct CompareArgs {
 /// The pair rules on the command line.
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(crate) enum PairsName {
-    /// Equal stimuli where both cohorts have stimuli, else all with all
+    /// Those with the same stimulus; all pairs if a cohort has no stimuli
     SameStimulus,
-    /// All with all
+    /// All pairs
     All,
 }
 
@@ -113,7 +113,7 @@ impl From<NotationName> for Notation {
     }
 }
 
-/// Compares and writes.
+/// Compares the cohorts, and writes the results.
 pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let metric = MetricOptions::from(&args.metric);
     let table = metric.table_file().map(Path::to_path_buf);
@@ -135,7 +135,7 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let files = [inputs::cohort(&args.a)?, inputs::cohort(&args.b)?];
     let bar = Bar::cells();
     let planned = veilpath::plan([&files[0], &files[1]], &options, &bar)?;
-    // The file itself is made at the end: an interrupted comparison, which may have lasted hours, leaves nothing behind.
+    // The file itself is created at the end, so that an interrupted comparison leaves nothing behind.
     let output = args.output.check(&read_from)?;
     messages::detail(&table::plan(&planned.spec));
     let outcome = veilpath::compare(&planned, key, &bar)?;
@@ -145,8 +145,8 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     output.write(&args.output, &read_from, &outcome)?;
     if outcome.one_cohort {
         messages::note(
-            "one cohort is compared with itself: the results contain every pair in both directions and every \
-             scanpath with itself; the summary counts each pair of two scanpaths once",
+            "a cohort is compared with itself: the results contain every pair in both orders, and every scanpath with \
+             itself; the summary counts each pair of different scanpaths once",
         );
     }
     messages::info(&table::summary(&outcome));

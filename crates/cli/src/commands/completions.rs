@@ -1,4 +1,4 @@
-//! `veilpath completions`: from the same definitions as the help texts.
+//! `veilpath completions`: completion scripts from the same definitions as the help texts.
 
 use crate::args::Cli;
 use crate::failure::Failure;

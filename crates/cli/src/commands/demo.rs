@@ -1,4 +1,4 @@
-//! `veilpath demo`: the whole job of two institutions on bundled cohorts, in one command.
+//! `veilpath demo`: a comparison of two bundled cohorts, with explanations.
 
 use crate::engine_args::{EngineName, PaillierArgs};
 use crate::failure::Failure;
@@ -15,8 +15,8 @@ Examples:
   veilpath demo -o demo.json
   veilpath demo --engine paillier --format json
 
-Both institutions run here, each with a key of its own, and talk over TLS within this machine, as `veilpath host` and \
-`veilpath join` do. At the end the scores are compared with those computed in the clear.
+Both institutions run here, each with its own key, and communicate over TLS within this machine, as `veilpath host` and \
+`veilpath join` do. At the end, the scores are checked against those computed in the clear.
 
 The bundled cohorts are synthetic: `veilpath synth lifelike --participants 8 --stimuli 2 --seed 2024`, split by \
 `veilpath split --seed 2`.";
@@ -25,7 +25,7 @@ The bundled cohorts are synthetic: `veilpath synth lifelike --participants 8 --s
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct DemoArgs {
-    /// How to compute; a slow engine compares a part of the cohorts
+    /// The engine; a slow engine compares only part of the cohorts
     #[arg(long, value_enum, value_name = "ENGINE", default_value = "garbled")]
     engine: EngineName,
 
@@ -33,7 +33,7 @@ pub(crate) struct DemoArgs {
     output: OutputArgs,
 }
 
-/// Compares the bundled cohorts, says what the scores show, and checks them against the scores in the clear.
+/// Compares the bundled cohorts, explains the scores, and checks them against those computed in the clear.
 pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     let engine = args.engine.with(&PaillierArgs::default())?;
     let output = args.output.check(&[])?;
@@ -63,18 +63,18 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
 fn introduce(demo: &Demo) {
     let [clinic, university] = demo.scanpaths;
     let (a, b) = (&demo.planned.a.entries, &demo.planned.b.entries);
-    let part = if demo.is_whole() {
+    let part = if demo.is_complete() {
         String::new()
     } else {
         format!(
-            "The engine {} is slow: to finish in seconds it gets {} scanpaths of the clinic and {} of the university (--engine plain gets all).\n",
+            "The engine {} is slow. To finish in seconds, it compares only {} scanpaths of the clinic and {} of the university (--engine plain compares all).\n",
             demo.planned.spec.engine.name(),
             a.len(),
             b.len()
         )
     };
     messages::info(&format!(
-        "A clinic with {clinic} scanpaths and a university with {university} compare who looked alike at the same pictures.\n\
-         Both cohorts are synthetic: novices and experts, assigned to the two places at random.\n{part}\n"
+        "A clinic with {clinic} scanpaths and a university with {university} compare how their participants looked at the same pictures.\n\
+         Both cohorts are synthetic: novices and experts, assigned to the two institutions at random.\n{part}\n"
     ));
 }

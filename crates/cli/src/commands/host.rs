@@ -1,4 +1,4 @@
-//! `veilpath host`: one institution waits for the other, or for several.
+//! `veilpath host`: waits for one or more institutions.
 
 use crate::commands::serve;
 use crate::commands::session::{self, MAX_WAIT, SessionArgs};
@@ -18,18 +18,18 @@ Examples:
 
 THEIRS is the fingerprint that `veilpath identity` prints at the other institution. It runs `veilpath join` with the same \
 options. With `--reveal threshold:12` on both sides, each pair reveals one bit and no score. 127.0.0.1 is for both sides on one \
-machine; 0.0.0.0 listens on the network. After an interruption of either side, run both commands again: they continue with \
+machine; 0.0.0.0 listens on the network. If either side is interrupted, run both commands again: they continue with \
 the missing pairs.
 
-With several peers (the last example) the host ends when every session has finished, or when no session ran for the time of \
---wait. Each peer has its own session, journal, count of comparisons and result file; a peer whose session failed can connect \
-again. A peer gets one comparison for as long as the host runs: it cannot connect again with another cohort. The exit code is 0 \
-when all have finished; otherwise that of the most serious failure: 2 before 3 before 4.";
+With several peers (the last example) the host ends when every session has finished, or when no session has run for the time \
+in --wait. Each peer has its own session, journal, count of comparisons and result file. A peer whose session failed can connect \
+again, but a peer gets only one comparison while the host runs: it cannot connect again with another cohort. The exit code is 0 \
+if all have finished; otherwise it is that of the most serious failure: 2 before 3 before 4.";
 
 /// How long to wait for the other side, in seconds: a day.
 const WAIT: u64 = 24 * 3600;
 
-/// Sessions that work at the same time, by default.
+/// The default number of sessions at the same time.
 const SESSIONS: u64 = 4;
 
 /// The arguments of `host`.
@@ -40,7 +40,7 @@ pub(crate) struct HostArgs {
     #[arg(long, value_name = "ADDRESS")]
     listen: String,
 
-    /// The other institution's fingerprint, as `veilpath identity` prints it there; repeat it for several
+    /// The other institution's fingerprint, which `veilpath identity` prints there; may be repeated
     #[arg(long, value_name = "FINGERPRINT", required_unless_present = "peers")]
     peer: Vec<Fingerprint>,
 
@@ -48,12 +48,12 @@ pub(crate) struct HostArgs {
     #[arg(long, value_name = "FILE")]
     peers: Option<PathBuf>,
 
-    /// Serve several peers, at most so many at a time; the others wait. -o then names a folder for their result files [default
-    /// with --peers or several --peer: 4]
+    /// Serve several peers, at most this many at a time; the others wait. -o then names a folder for their result files
+    /// [default with --peers or several --peer: 4]
     #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=MAX_PEERS as u64))]
     sessions: Option<u64>,
 
-    /// How long to wait for the other side; with several, how long to wait while no session runs [default: a day]
+    /// How long to wait for the other side; with several peers, how long to wait while no session runs [default: a day]
     #[arg(long, value_name = "SECONDS", default_value_t = WAIT, hide_default_value = true, value_parser = clap::value_parser!(u64).range(..=MAX_WAIT))]
     wait: u64,
 
@@ -64,7 +64,7 @@ pub(crate) struct HostArgs {
     key: KeyArgs,
 }
 
-/// Waits, compares and writes.
+/// Waits for the peers, compares, and writes the results.
 pub(crate) fn run(args: &HostArgs) -> Result<(), Failure> {
     let wait = Duration::from_secs(args.wait);
     match (&args.peer[..], &args.peers, args.sessions) {

@@ -1,4 +1,4 @@
-//! `veilpath identity`: the fingerprint by which others recognise this machine.
+//! `veilpath identity`: creates this machine's identity, and prints its fingerprint.
 
 use crate::failure::Failure;
 use crate::messages;
@@ -13,9 +13,9 @@ Examples:
   veilpath identity --show
   veilpath identity --identity clinic.pem
 
-The fingerprint identifies this machine's key. Tell it to the other institution by phone, with someone whose voice you \
-recognise, and get theirs: `veilpath host` and `veilpath join` accept exactly the peer whose fingerprint they are given. The \
-private key never leaves the file, which only you can read.";
+The fingerprint identifies this machine's key. Exchange fingerprints with the other institution by phone, with someone whose \
+voice you recognise: `veilpath host` and `veilpath join` accept only the peers whose fingerprints they are given. The private \
+key never leaves the file, which only you can read.";
 
 /// The arguments of `identity`.
 #[derive(Debug, Args)]
@@ -25,7 +25,7 @@ pub(crate) struct IdentityArgs {
     #[arg(long)]
     show: bool,
 
-    /// The file of the identity [default: identity.pem in the user's folder for veilpath, or in $VEILPATH_HOME]
+    /// The identity file [default: identity.pem in Veilpath's state directory, or in $VEILPATH_HOME]
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 }

@@ -1,4 +1,4 @@
-//! `veilpath join`: one institution connects to the other.
+//! `veilpath join`: connects to a host.
 
 use crate::commands::session::{self, MAX_WAIT, SessionArgs};
 use crate::engine_args::KeyArgs;
@@ -15,8 +15,8 @@ Examples:
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv -o join.json
 
 THEIRS is the fingerprint that `veilpath identity` prints at the other institution. It runs `veilpath host` with the same \
-options. With `--reveal threshold:12` on both sides, each pair reveals one bit and no score. After an interruption of either \
-side, run both commands again: they continue with the missing pairs.";
+options. With `--reveal threshold:12` on both sides, each pair reveals one bit and no score. If either side is \
+interrupted, run both commands again: they continue with the missing pairs.";
 
 /// The arguments of `join`.
 #[derive(Debug, Args)]
@@ -26,11 +26,11 @@ pub(crate) struct JoinArgs {
     #[arg(value_name = "ADDRESS")]
     address: String,
 
-    /// The host's fingerprint, as `veilpath identity` prints it there
+    /// The host's fingerprint, which `veilpath identity` prints there
     #[arg(long, value_name = "FINGERPRINT")]
     peer: Fingerprint,
 
-    /// How long to try to reach the host; there is no limit for a host that is busy with others and says so
+    /// How long to try to reach the host; a host that is busy with other peers is waited for without limit
     #[arg(long, value_name = "SECONDS", default_value_t = 10, value_parser = clap::value_parser!(u64).range(..=MAX_WAIT))]
     wait: u64,
 
@@ -38,10 +38,10 @@ pub(crate) struct JoinArgs {
     session: SessionArgs,
 }
 
-/// Connects, compares and writes.
+/// Connects, compares, and writes the results.
 pub(crate) fn run(args: &JoinArgs) -> Result<(), Failure> {
     let wait = Duration::from_secs(args.wait);
-    // The host holds the key.
+    // Only the host has a key.
     let key = KeyArgs::default();
     session::run(&args.session, &key, wait, args.peer, |options, events| {
         veilpath::join(&args.address, args.peer, options, events)

@@ -1,19 +1,19 @@
 //! `veilpath keygen`: a Paillier key pair in two files.
 
-use crate::engine_args::{KeyBits, key_size};
+use crate::engine_args::key_size;
 use crate::failure::Failure;
 use crate::inputs::is_dash;
 use crate::messages;
 use clap::Args;
 use std::path::PathBuf;
-use veilpath::{KeyPairOptions, generate_key_pair};
+use veilpath::{KeyPairOptions, KeySize, generate_key_pair};
 
 const EXAMPLES: &str = "\
 Examples:
   veilpath keygen -o hospital.key
   veilpath keygen -o toy.key --public toy-public.key --key-bits 512 --allow-weak-key
 
-Only you can read the secret file; you may give the public one to anybody. Neither ever overwrites an existing file.";
+Only you can read the secret key's file; you may give the public key to anybody. Existing files are never overwritten.";
 
 /// The arguments of `keygen`.
 #[derive(Debug, Args)]
@@ -29,9 +29,9 @@ pub(crate) struct KeygenArgs {
 
     /// Bits of the modulus: 2048 gives 112 bits of security, 3072 gives 128
     #[arg(long, value_name = "BITS", value_parser = key_size, default_value = "2048")]
-    key_bits: KeyBits,
+    key_bits: KeySize,
 
-    /// Allow keys of 512 and 1024 bits, which only serve to reproduce the paper's measurements
+    /// Allow keys of 512 and 1024 bits, only to reproduce the paper's measurements
     #[arg(long)]
     allow_weak_key: bool,
 }

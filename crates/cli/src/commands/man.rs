@@ -1,4 +1,4 @@
-//! `veilpath man`: from the same definitions as the help texts.
+//! `veilpath man`: man pages from the same definitions as the help texts.
 
 use crate::args::Cli;
 use crate::failure::Failure;
@@ -16,19 +16,22 @@ Examples:
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ManArgs {
-    /// Write a page per command into this folder, which is created if necessary
+    /// Write one page per command to this folder, which is created if necessary
     #[arg(long, value_name = "FOLDER")]
     folder: Option<PathBuf>,
 }
 
-/// Prints the main page, or writes all.
+/// Prints the main page, or writes all pages.
 pub(crate) fn run(args: &ManArgs) -> Result<(), Failure> {
     let mut command = Cli::command();
     command.build();
     let Some(folder) = &args.folder else {
         return to_file_or_stdout(None, |out| Man::new(command).render(out));
     };
-    std::fs::create_dir_all(folder).map_err(|error| Failure::writing(folder, &error))?;
+    std::fs::create_dir_all(folder).map_err(|source| veilpath::Error::Write {
+        path: folder.clone(),
+        source,
+    })?;
     let pages = command
         .get_subcommands()
         .map(|sub| (format!("veilpath-{}.1", sub.get_name()), sub.clone()))

@@ -1,4 +1,4 @@
-//! One file per verb.
+//! The commands, one module each.
 
 pub(crate) mod audit;
 pub(crate) mod bench;

@@ -1,4 +1,4 @@
-//! `veilpath report`: one page with figures from a result file.
+//! `veilpath report`: makes an HTML page with figures from a result file.
 
 use crate::failure::Failure;
 use crate::inputs;
@@ -7,7 +7,7 @@ use crate::notes;
 use crate::output::{self, Destination};
 use clap::Args;
 use std::path::{Path, PathBuf};
-use veilpath::report::{Aspect, OwnOptions, OwnScanpaths, ReportOptions};
+use veilpath::report::{Aspect, DrawingOptions, DrawnCohort, ReportOptions};
 use veilpath::{Event, Grid, OutputFile, refuse_same_output, report};
 
 const EXAMPLES: &str = "\
@@ -18,15 +18,15 @@ Examples:
   veilpath report scores.json -o own.html --cohort a.csv
   veilpath report scores.json -o scene.html --stimulus scene-1 --svg heatmap.svg --png heatmap.png
 
-The page is one file that needs no network. A result file in JSON has everything; one in CSV has the numbers of the pairs \
-only, and the page says what is missing. With --cohort the page shows what your own participants looked at: do not give \
-that one to anybody else.";
+The page is one file that needs no network. A JSON result file contains everything; a CSV file contains only the numbers of the \
+pairs, and the page says what is missing. With --cohort the page shows what your own participants looked at: do not give such a \
+page to anybody else.";
 
 /// The arguments of `report`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct ReportArgs {
-    /// The result file that compare, host or join wrote, JSON or CSV (- for standard input)
+    /// A JSON or CSV result file from compare, host or join (- for standard input)
     result: PathBuf,
 
     /// Write the page to this file [default: standard output]
@@ -37,35 +37,35 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_name = "TEXT")]
     title: Option<String>,
 
-    /// What to call the two cohorts, in place of the names in the result file
+    /// Names of the two cohorts, instead of those in the result file
     #[arg(long, value_name = "FIRST,SECOND", value_parser = output::names)]
     names: Option<[String; 2]>,
 
-    /// Show these stimuli only; may be given several times
+    /// Show only this stimulus; may be repeated
     #[arg(long, value_name = "NAME")]
     stimulus: Vec<String>,
 
-    /// Draw the scanpaths of this cohort, your own
+    /// Also draw the scanpaths of your own cohort, from this file
     #[arg(long, value_name = "FILE")]
     cohort: Option<PathBuf>,
 
-    /// The grid whose cells are the cohort's letters, where the file does not say
+    /// The grid of the cohort's letters, if the file does not declare it
     #[arg(long, value_name = "COLUMNSxROWS", requires = "cohort")]
     grid: Option<Grid>,
 
-    /// The proportions of what was looked at, as in 16:9 [default: what the cohort file says]
+    /// The aspect ratio of the stimuli, as in 16:9 [default: from the cohort file]
     #[arg(long, value_name = "WIDTH:HEIGHT", requires = "cohort")]
     aspect: Option<Aspect>,
 
-    /// Draw them over a picture of the stimulus (PNG or JPEG); may be given several times
+    /// Draw the scanpaths over a picture of the stimulus (PNG or JPEG); may be repeated
     #[arg(long, value_name = "STIMULUS=FILE", requires = "cohort", value_parser = image)]
     image: Vec<StimulusImage>,
 
-    /// Write the heat map by itself as SVG, with ids, dendrograms and scale
+    /// Also write the heat map as SVG, with ids, dendrograms and scale
     #[arg(long, value_name = "FILE")]
     svg: Option<PathBuf>,
 
-    /// Write the heat map by itself as PNG: its tiles, without words
+    /// Also write the heat map as PNG: only the tiles, without text
     #[arg(long, value_name = "FILE")]
     png: Option<PathBuf>,
 }
@@ -73,7 +73,7 @@ pub(crate) struct ReportArgs {
 /// `STIMULUS=FILE`.
 type StimulusImage = (Option<String>, PathBuf);
 
-/// Reads, draws, writes.
+/// Reads the result file, and writes the page and the heat maps.
 pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     let images = args.image.iter().map(|(_, path)| path.as_path());
     let cohort = args.cohort.as_deref();
@@ -91,11 +91,11 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
         true => report::read_result_from("standard input", std::io::stdin().lock())?,
         false => report::read_result(&args.result)?,
     };
-    let own = match cohort {
+    let drawn = match cohort {
         None => None,
-        Some(path) => Some(OwnScanpaths::read(
+        Some(path) => Some(DrawnCohort::read(
             inputs::open(path)?,
-            &args.own_options(),
+            &args.drawing_options(),
             &notes,
         )?),
     };
@@ -105,7 +105,7 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
         title: args.title.clone(),
         names: args.names.clone(),
     };
-    let page = report::report(&result, own.as_ref(), &options, &notes)?;
+    let page = report::report(&result, drawn.as_ref(), &options, &notes)?;
     if args.svg.is_some() || args.png.is_some() {
         page.has_heat_map()
             .map_err(|error| veilpath::Error::NoHeatMap {
@@ -125,7 +125,9 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     }
     if let Some(file) = png {
         file.write(|out| page.write_png(out))?;
-        messages::note("the PNG has the tiles only; ids and scale are in the SVG and on the page");
+        messages::note(
+            "the PNG contains only the tiles; ids and scale are in the SVG and on the page",
+        );
     }
     destination.write(|out| page.write_html(out))
 }
@@ -139,8 +141,8 @@ impl ReportArgs {
         name.to_string_lossy().into_owned()
     }
 
-    fn own_options(&self) -> OwnOptions {
-        OwnOptions {
+    fn drawing_options(&self) -> DrawingOptions {
+        DrawingOptions {
             grid: self.grid,
             aspect: self.aspect,
             images: self.image.clone(),
@@ -148,7 +150,7 @@ impl ReportArgs {
     }
 }
 
-/// `STIMULUS=FILE`, or a file by itself for scanpaths without stimuli.
+/// Parses `STIMULUS=FILE`, or just a file for scanpaths without stimuli.
 fn image(text: &str) -> Result<StimulusImage, String> {
     Ok(match text.split_once('=') {
         Some((stimulus, path)) => (Some(stimulus.to_string()), path.into()),

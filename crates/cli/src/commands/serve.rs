@@ -1,18 +1,21 @@
 //! `veilpath host` with several peers: a session and a result file for each.
 //!
-//! Standard output gets one row for each peer at the end; what is reported before carries the peer's name.
+//! At the end, standard output gets one row for each peer. Earlier messages start with the peer's name.
 
 use crate::commands::session::SessionArgs;
 use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
 use crate::inputs::is_dash;
-use crate::output::{Format, render, to_file_or_stdout};
+use crate::output::to_file_or_stdout;
 use crate::session_log::SessionLog;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use veilpath::{CompletedSession, Error, Fingerprint, OutputFile, Peer, PeerState};
+use veilpath::{
+    CompletedSession, Error, Fault, Fingerprint, OutcomeFormat, OutputFile, Peer, PeerState,
+    write_outcome,
+};
 
 /// The arguments of `host` with several peers.
 pub(crate) struct ServeArgs<'a> {
@@ -39,11 +42,11 @@ fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
         true => None,
         false => Some(ResultFiles::prepare(args.session, &peers, &ready.inputs)?),
     };
-    ready.warn(log);
+    log.warn_about(ready.engine);
     let save = |peer: &Peer, completed: &CompletedSession| {
         if let Some(results) = &results {
             let file = OutputFile::create(&results.path(peer), &ready.inputs)?;
-            file.write(|out| render(results.format, &completed.outcome, out))?;
+            file.write(|out| write_outcome(&completed.outcome, results.format, out))?;
         }
         log.finished(peer, completed);
         Ok(())
@@ -75,7 +78,7 @@ fn peers(args: &ServeArgs<'_>) -> Result<Vec<Peer>, Failure> {
 /// The files for the results of several peers.
 struct ResultFiles<'a> {
     folder: &'a Path,
-    format: Format,
+    format: OutcomeFormat,
 }
 
 impl<'a> ResultFiles<'a> {
@@ -83,18 +86,18 @@ impl<'a> ResultFiles<'a> {
         let folder = args.output.output.as_deref().filter(|path| !is_dash(path));
         let Some(folder) = folder else {
             return Err(Failure::input(
-                "several peers have several results: name a folder for them with -o",
+                "each peer gets its own result file: name a folder for them with -o",
             ));
         };
         std::fs::create_dir_all(folder).map_err(|error| {
             Failure::input(format!(
-                "{}: cannot be the folder for the results of several peers: {error}",
+                "{}: this folder for the peers' results cannot be created: {error}",
                 folder.display()
             ))
         })?;
         let files = Self {
             folder,
-            format: args.output.format.unwrap_or(Format::Csv),
+            format: args.output.format().unwrap_or(OutcomeFormat::Csv),
         };
         for peer in peers {
             OutputFile::create(&files.path(peer), inputs)?;
@@ -108,7 +111,7 @@ impl<'a> ResultFiles<'a> {
     }
 }
 
-/// Prints a row for each peer; the error is the most serious one of all peers.
+/// Prints a row for each peer, and returns the most serious failure of all peers.
 fn conclude(
     peers: &[Peer],
     results: Option<&ResultFiles<'_>>,
@@ -134,27 +137,22 @@ fn conclude(
     })?;
     let finished = all().filter(|(_, state)| matches!(state, PeerState::Finished));
     log.served(finished.count(), peers.len());
-    let mut most_serious: Option<u8> = None;
-    let mut missing = Vec::new();
+    let mut faults = Vec::new();
+    let mut unfinished = String::new();
     for (peer, state) in all() {
-        let code = match state {
+        faults.push(match state {
             PeerState::Finished => continue,
-            PeerState::Failed(failure) => Failure::from(&*failure.error).code(),
-            PeerState::Awaited => 4,
-        };
-        most_serious = Some(most_serious.map_or(code, |other| other.min(code)));
-        missing.push(format!("\n  {}: {}", peer.name, describe(state)));
+            PeerState::Failed(failure) => failure.error.fault(),
+            PeerState::Awaited => Fault::Network,
+        });
+        unfinished.push_str(&format!("\n  {}: {}", peer.name, describe(state)));
     }
-    let message = format!(
-        "{} of {} peers did not finish{}",
-        missing.len(),
-        peers.len(),
-        missing.concat()
-    );
-    match most_serious {
+    match faults.iter().min() {
         None => Ok(()),
-        Some(2) => Err(Failure::Input(message)),
-        Some(3) => Err(Failure::Peer(message)),
-        Some(_) => Err(Failure::Network(message)),
+        Some(&most_serious) => {
+            let (failed, all) = (faults.len(), peers.len());
+            let message = format!("{failed} of {all} peers did not finish{unfinished}");
+            Err(Failure::new(most_serious, message))
+        }
     }
 }

@@ -1,4 +1,4 @@
-//! What `host` and `join` have in common.
+//! The arguments and the code that `host` and `join` share.
 
 use crate::commands::compare::{NotationName, PairsName};
 use crate::engine_args::{EngineName, KeyArgs, PaillierArgs};
@@ -12,7 +12,7 @@ use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use veilpath::{
-    CompletedSession, Engine, Error, EventSink, Fingerprint, Identity, Notation, OwnCohort, Peer,
+    CompletedSession, Engine, Error, EventSink, Fingerprint, Identity, LocalCohort, Notation, Peer,
     PlanOptions, RevealTo, SessionOptions,
 };
 
@@ -26,19 +26,19 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "FILE")]
     cohort: PathBuf,
 
-    /// How to compute. plain protects nothing: the host sees every scanpath of the joining side
+    /// The engine; plain protects nothing: the host sees every scanpath of the joining side
     #[arg(long, value_enum, value_name = "ENGINE", default_value_t)]
     engine: EngineName,
 
-    /// Which scanpaths to compare: same-stimulus (where both cohorts have stimuli) or all with all
+    /// Which scanpaths to compare
     #[arg(long, value_enum, value_name = "RULE", default_value = "same-stimulus")]
     pairs: PairsName,
 
-    /// How the letters are written, where the files do not say [default: as they look]
+    /// The notation of the letters, if the files do not declare it [default: detected from the content]
     #[arg(long, value_enum, value_name = "NOTATION")]
     alphabet: Option<NotationName>,
 
-    /// What to call the two cohorts in this side's results and reports [default: host,join]
+    /// Names of the two cohorts in this side's results and reports [default: host,join]
     #[arg(long, value_name = "HOST,JOIN", value_parser = names)]
     names: Option<[String; 2]>,
 
@@ -53,23 +53,23 @@ pub(crate) struct SessionArgs {
     #[arg(long)]
     pseudonyms: bool,
 
-    /// Agree, print what the computation would cost, and stop
+    /// Agree on the plan, print the estimated cost, and stop
     #[arg(long)]
     pub(crate) estimate: bool,
 
-    /// Compare all pairs again, also those that an earlier run with the same plan has finished
+    /// Compare all pairs again, including those that an earlier run with the same plan finished
     #[arg(long)]
     fresh: bool,
 
-    /// The most comparisons of one scanpath of this side with this peer, over all sessions
+    /// Maximum number of comparisons of each of this side's scanpaths with this peer, across all sessions
     #[arg(long, value_name = "COUNT")]
     limit_per_scanpath: Option<u64>,
 
-    /// The file of this side's identity [default: identity.pem in the user's folder for veilpath, or in $VEILPATH_HOME]
+    /// The identity file [default: identity.pem in Veilpath's state directory, or in $VEILPATH_HOME]
     #[arg(long, value_name = "FILE")]
     identity: Option<PathBuf>,
 
-    /// How long nothing may arrive from the other side; a side that computes sends keep-alives
+    /// Give up if nothing arrives from the other side for this long; a side that is computing sends keep-alives
     #[arg(long, value_name = "SECONDS", default_value_t = 60, value_parser = clap::value_parser!(u64).range(1..=86_400))]
     timeout: u64,
 
@@ -109,16 +109,16 @@ impl From<RevealToName> for RevealTo {
     }
 }
 
-/// One side, ready for a session: everything that can be wrong without the other side has been checked.
+/// One side, ready for a session: everything that does not depend on the other side has been checked.
 pub(crate) struct Ready<'a> {
     pub(crate) options: SessionOptions,
-    engine: Engine,
-    /// The files that are read: none may be overwritten.
+    pub(crate) engine: Engine,
+    /// The input files, none of which may be overwritten.
     pub(crate) inputs: Vec<&'a Path>,
 }
 
 impl SessionArgs {
-    /// Reports the steps of a session; `several` peers are told apart by their names.
+    /// The log of a session; with `several` peers, messages start with the peer's name.
     pub(crate) fn log(&self, several: bool) -> SessionLog {
         SessionLog::new(self.log, several)
     }
@@ -142,7 +142,7 @@ impl SessionArgs {
             pad_to: self.reveal.pad_to,
             ..PlanOptions::new(engine, (&self.metric).into())
         };
-        let cohort = OwnCohort::new(inputs::cohort(&self.cohort)?, plan)?;
+        let cohort = LocalCohort::new(inputs::cohort(&self.cohort)?, plan)?;
         let state_dir = veilpath::state_dir(self.identity.as_deref())?;
         let mut options = SessionOptions::new(cohort, identity, state_dir);
         options.key = key;
@@ -163,14 +163,7 @@ impl SessionArgs {
     }
 }
 
-impl Ready<'_> {
-    /// Warns of an engine that reveals more than the results.
-    pub(crate) fn warn(&self, log: &SessionLog) {
-        log.warn_of(self.engine);
-    }
-}
-
-/// A session with one peer; `connect` is the library's call.
+/// Runs a session with one peer; `connect` is the façade's `host` or `join`.
 pub(crate) fn run(
     args: &SessionArgs,
     key: &KeyArgs,
@@ -182,7 +175,7 @@ pub(crate) fn run(
     let session = || {
         let ready = args.ready(key, wait)?;
         let output = args.output.check(&ready.inputs)?;
-        ready.warn(&log);
+        log.warn_about(ready.engine);
         let completed = connect(&ready.options, &log)?;
         log.end_progress();
         if let Some(completed) = completed {

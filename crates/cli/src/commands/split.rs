@@ -24,11 +24,11 @@ pub(crate) struct SplitArgs {
     /// The cohort to split
     cohort: PathBuf,
 
-    /// Write the first cohort to this file [default: the cohort's name with -a]
+    /// Write the first cohort to this file [default: COHORT with -a before the extension]
     #[arg(long, value_name = "FILE")]
     first: Option<PathBuf>,
 
-    /// Write the second cohort to this file [default: the cohort's name with -b]
+    /// Write the second cohort to this file [default: COHORT with -b before the extension]
     #[arg(long, value_name = "FILE")]
     second: Option<PathBuf>,
 
@@ -51,7 +51,7 @@ pub(crate) struct SplitArgs {
 pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
     let paths = paths(args)?;
     let raw = inputs::cohort(&args.cohort)?;
-    let cohort = veilpath::cohort_of(&raw, &|event| notes::print(&event))?;
+    let cohort = veilpath::decode_cohort(&raw, &|event| notes::print(&event))?;
     let options = SplitOptions {
         share: args.share,
         seed: args.seed,
@@ -73,7 +73,7 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
     }
     let seed = split.seed;
     messages::info(&format!(
-        "seed {seed}: --seed {seed} splits in the same way again\n"
+        "seed {seed}: use --seed {seed} to get the same split again\n"
     ));
     Ok(())
 }
@@ -83,7 +83,7 @@ fn paths(args: &SplitArgs) -> Result<[PathBuf; 2], Failure> {
     let named = [&args.first, &args.second];
     if is_dash(&args.cohort) && named.iter().any(|path| path.is_none()) {
         return Err(Failure::input(
-            "a cohort from standard input has no name for its parts\n  add --first and --second",
+            "a cohort from standard input has no file name to derive the names of its parts from\n  add --first and --second",
         ));
     }
     if named.into_iter().flatten().any(|path| is_dash(path)) {

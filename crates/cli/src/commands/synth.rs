@@ -39,9 +39,9 @@ pub(crate) struct SynthArgs {
 
 #[derive(Debug, Subcommand)]
 enum Kind {
-    /// Random letters, as in the paper's synthetic experiment
+    /// Generate random letters, as in the paper's synthetic experiment
     Random(RandomArgs),
-    /// Participants of two groups who look at shared stimuli
+    /// Generate participants of two groups who look at the same stimuli
     Lifelike(LifelikeArgs),
 }
 
@@ -49,7 +49,7 @@ enum Kind {
 #[derive(Debug, Args)]
 #[command(after_help = RANDOM_EXAMPLES)]
 struct RandomArgs {
-    /// How many scanpaths of each length
+    /// Number of scanpaths of each length
     #[arg(long, value_name = "NUMBER", default_value_t = 10)]
     count: usize,
 
@@ -57,11 +57,11 @@ struct RandomArgs {
     #[arg(long, value_name = "LENGTHS", default_value = "100", value_delimiter = ',', value_parser = length)]
     length: Vec<RangeInclusive<usize>>,
 
-    /// How the letters are written
+    /// The notation of the letters
     #[arg(long, value_enum, value_name = "NOTATION", default_value = "letters")]
     alphabet: NotationName,
 
-    /// How many different letters [default: all of the notation; numbers: 49]
+    /// Number of different letters [default: all letters of the notation; numbers: 49]
     #[arg(long, value_name = "NUMBER")]
     letters: Option<u32>,
 
@@ -73,15 +73,15 @@ struct RandomArgs {
 #[derive(Debug, Args)]
 #[command(after_help = LIFELIKE_EXAMPLES)]
 struct LifelikeArgs {
-    /// How many people, half of them in each group
+    /// Number of participants, half of them in each group
     #[arg(long, value_name = "NUMBER", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     participants: u32,
 
-    /// How many stimuli everybody looks at
+    /// Number of stimuli that every participant looks at
     #[arg(long, value_name = "NUMBER", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     stimuli: u32,
 
-    /// How long everybody looks at a stimulus
+    /// How long a participant looks at a stimulus
     #[arg(
         long,
         value_name = "SECONDS",
@@ -106,7 +106,7 @@ struct LifelikeArgs {
 enum What {
     /// Scanpaths, ready to be compared
     Cohort,
-    /// A table of fixations in pixels of 1280x720, to try `veilpath encode` on
+    /// A table of fixations on a 1280x720 screen, as input for `veilpath encode`
     Fixations,
 }
 
@@ -164,11 +164,11 @@ fn lifelike(args: &LifelikeArgs) -> Result<(), Failure> {
 }
 
 impl SharedArgs {
-    /// Tells a new seed.
+    /// Prints the seed if the user did not choose it.
     fn print_seed(&self, seed: u64) {
         if self.seed.is_none() {
             messages::note(&format!(
-                "the seed is {seed}: --seed {seed} generates the same again"
+                "the seed is {seed}: use --seed {seed} to generate the same again"
             ));
         }
     }
@@ -178,7 +178,7 @@ fn length(text: &str) -> Result<RangeInclusive<usize>, String> {
     let number = |text: &str| {
         text.trim()
             .parse::<usize>()
-            .map_err(|_| "a length is a number, as in 100, or a range, as in 20-60".to_string())
+            .map_err(|_| "expected a number, as in 100, or a range, as in 20-60".to_string())
     };
     let (from, to) = match text.split_once('-') {
         Some((from, to)) => (number(from)?, number(to)?),

@@ -1,19 +1,19 @@
-//! The fields of reading and encoding as flags.
+//! The flags for the fields that errors and notes about encoding name.
 
 use veilpath::ReadError;
 use veilpath::encode::EncodeField;
 
-/// The error's text with the flags that its remedy is about, and how they are written.
+/// The error's text, followed by the flags that help, each with an example value.
 pub(crate) fn read_error(error: &ReadError) -> String {
-    in_brackets(&error.to_string(), &error.fields, example)
+    followed_by_flags(&error.to_string(), &error.fields, example)
 }
 
-/// A note's text with the flags that it is about.
+/// A note's text, followed by the flags that it is about.
 pub(crate) fn with_flags(text: &str, fields: &[EncodeField]) -> String {
-    in_brackets(text, fields, flag)
+    followed_by_flags(text, fields, flag)
 }
 
-fn in_brackets(
+fn followed_by_flags(
     text: &str,
     fields: &[EncodeField],
     name: fn(EncodeField) -> &'static str,
@@ -31,7 +31,7 @@ pub(crate) fn flag(field: EncodeField) -> &'static str {
     example.split(' ').next().unwrap_or(example)
 }
 
-/// A flag with a value where one helps to understand it.
+/// A flag, with an example value if that helps to understand it.
 fn example(field: EncodeField) -> &'static str {
     match field {
         EncodeField::Format => "--input-format NAME",

@@ -1,6 +1,6 @@
-//! What to do about a result file or a cohort that cannot be drawn.
+//! Advice about result files and cohorts that cannot be drawn.
 
-use veilpath::report::{OwnError, ResultFileError};
+use veilpath::report::{DrawingError, ResultFileError};
 use veilpath::{Error, ResultFormatError};
 
 /// A file that is not a result file.
@@ -19,28 +19,28 @@ pub(super) fn result_file(error: &Error, cause: &ResultFileError) -> String {
 
 /// A stimulus that the result file does not have.
 pub(super) fn stimuli(error: &Error, known: &[String]) -> String {
-    const NAMED: usize = 10;
-    let named: Vec<&String> = known.iter().take(NAMED).collect();
-    let more = match known.len() - named.len() {
+    const SHOWN: usize = 10;
+    let shown: Vec<&String> = known.iter().take(SHOWN).collect();
+    let more = match known.len() - shown.len() {
         0 => String::new(),
         more => format!(" and {more} more"),
     };
-    match named.is_empty() {
+    match shown.is_empty() {
         true => format!("{error}\n  its pairs have no stimuli; leave --stimulus out"),
-        false => format!("{error}\n  it has these: {named:?}{more}"),
+        false => format!("{error}\n  its stimuli are {shown:?}{more}"),
     }
 }
 
-/// One's own scanpaths that cannot be drawn.
-pub(super) fn own(error: &OwnError) -> String {
+/// A cohort that cannot be drawn.
+pub(super) fn drawing(error: &DrawingError) -> String {
     match error {
-        OwnError::NoGrid { .. } => {
-            format!("{error}\n  name it, as in --grid 7x7; areas of interest cannot be drawn")
+        DrawingError::NoGrid { .. } => {
+            format!("{error}\n  add it, as in --grid 7x7; areas of interest cannot be drawn")
         }
-        OwnError::GridDiffers { .. } => format!("--grid: {error}\n  leave --grid out"),
-        OwnError::NoSuchStimulus { .. } => format!(
-            "--image: {error}\n  it is written STIMULUS=FILE, with the stimulus as in the cohort file"
+        DrawingError::GridDiffers { .. } => format!("--grid: {error}\n  leave --grid out"),
+        DrawingError::NoSuchStimulus { .. } => format!(
+            "--image: {error}\n  use STIMULUS=FILE, with the stimulus as in the cohort file"
         ),
-        OwnError::BeyondGrid { .. } | OwnError::Image { .. } => error.to_string(),
+        DrawingError::BeyondGrid { .. } | DrawingError::Image { .. } => error.to_string(),
     }
 }

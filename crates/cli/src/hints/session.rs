@@ -1,10 +1,10 @@
-//! What to do about a session that failed.
+//! Advice about failed sessions.
 
 use veilpath::{
     DeclineReason, FileProblem, Limit, NetworkError, PROTOCOL_VERSION_FIELD, SessionError,
 };
 
-/// The error's text and what to do.
+/// The error's text and advice.
 pub(super) fn explain(error: &SessionError) -> String {
     if let SessionError::Protocol(error) = error {
         return super::protocol(error);
@@ -31,7 +31,7 @@ fn hint(error: &SessionError) -> Option<String> {
             "compare the fingerprints that `veilpath identity` prints, for example by phone with someone whose voice you recognise"
         }
         SessionError::NotVeilpath => {
-            "check the address and the port: it is the one that `veilpath host` prints when it listens"
+            "check the address and the port: `veilpath host` prints them when it starts to listen"
         }
         SessionError::Limit(limit) | SessionError::Declined(DeclineReason::Limit(limit)) => {
             limit_hint(limit)?
@@ -40,7 +40,7 @@ fn hint(error: &SessionError) -> Option<String> {
             "check the grids of the two cohorts, and --alphabet on both sides"
         }
         SessionError::Declined(DeclineReason::AlreadyConnected) => {
-            "wait for its end, or end it first"
+            "wait until it ends, or end it first"
         }
         SessionError::Network(error) => network_hint(error)?,
         SessionError::File { path, problem } => match problem {
@@ -77,7 +77,7 @@ fn network_hint(error: &NetworkError) -> Option<&'static str> {
             Some("check the spelling; a numeric address works as well, as in 192.0.2.7:7070")
         }
         NetworkError::Unreachable { .. } => {
-            Some("is `veilpath host` running there, and may this machine connect to it?")
+            Some("is `veilpath host` running there, and does the firewall allow the connection?")
         }
         NetworkError::Loopback(_) => Some(
             "switch it on (on Linux: ip link set lo up), or use --engine plain, which needs no network",

@@ -1,4 +1,4 @@
-//! The progress of sessions: a bar on a terminal, an event a second for machines.
+//! The progress of sessions: a bar on a terminal, or one JSON event per second.
 
 use super::LogFormat;
 use crate::messages;
@@ -9,16 +9,16 @@ use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use veilpath::{Fingerprint, Peer};
 
-/// How often machines get an event.
+/// The time between two JSON events.
 const INTERVAL: Duration = Duration::from_secs(1);
 
 /// The progress of all sessions.
 pub(super) enum Progress {
-    /// Nothing is shown: several bars would overwrite each other, and nobody reads them with `--quiet`.
+    /// Nothing is shown: with several peers, because their bars would overwrite each other, and with `--quiet`.
     Hidden,
     /// A bar for one session.
     Bar(OnceLock<ProgressBar>),
-    /// Events.
+    /// JSON events.
     Events(Mutex<Vec<Counter>>),
 }
 
@@ -41,7 +41,7 @@ impl Progress {
         }
     }
 
-    /// A session starts to compute so many matrix cells.
+    /// A session starts to compute this many matrix cells.
     pub(super) fn start(&self, peer: &Peer, cells: u64) {
         match self {
             Progress::Hidden => {}
@@ -63,7 +63,7 @@ impl Progress {
         }
     }
 
-    /// So many more are done; the event for machines, if one is due.
+    /// Counts matrix cells that are done; returns a JSON event if one is due.
     pub(super) fn advance(&self, peer: &Peer, cells: u64) -> Option<Value> {
         match self {
             Progress::Hidden => None,

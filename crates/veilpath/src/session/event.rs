@@ -10,25 +10,25 @@ use veilpath_session::{AgreementSummary, DeclineReason, Fingerprint, SessionErro
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum SessionEvent {
-    /// The host listens.
+    /// The host is listening.
     Listening {
         /// The address.
         address: SocketAddr,
         /// This side's fingerprint.
-        own: Fingerprint,
+        fingerprint: Fingerprint,
     },
-    /// The joining side connects.
+    /// The joining side is connecting.
     Connecting {
         /// The address.
         address: String,
         /// This side's fingerprint.
-        own: Fingerprint,
+        fingerprint: Fingerprint,
     },
     /// A connection to the host did not authenticate; or, at a limited rate, the number of further ones.
     Rejected {
         /// Why, in words.
         reason: String,
-        /// Whether the other side closed it, because it expects another host.
+        /// Whether the other side closed the connection because it expects another host.
         by_other_side: bool,
     },
     /// Something happened in the session with this peer.
@@ -55,20 +55,20 @@ impl SessionEvent {
 pub enum PeerEvent {
     /// The session is open.
     Connected,
-    /// The session waits for others.
+    /// The session is waiting for others to finish.
     Queued {
-        /// Sessions ahead of it.
+        /// How many sessions are ahead of it.
         ahead: u64,
     },
     /// Both sides have agreed on what to compute.
     Agreed(Box<AgreementSummary>),
-    /// So many more matrix cells are done.
+    /// This many more matrix cells are done.
     Advanced {
         /// How many.
         cells: u64,
     },
-    /// The session failed, and the host goes on.
+    /// The session failed; the host continues with other peers.
     Failed(Arc<Error>),
-    /// Another connection of this peer was declined.
+    /// A further connection from this peer was declined.
     Declined(DeclineReason),
 }

@@ -21,7 +21,7 @@ const SHORT_FINGERPRINT: usize = 19;
 pub struct Peer {
     /// Its fingerprint.
     pub fingerprint: Fingerprint,
-    /// What this side calls it; usable as a file name.
+    /// This side's name for it; usable as a file name.
     pub name: String,
 }
 
@@ -29,17 +29,17 @@ pub struct Peer {
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum PeersError {
-    /// There are more than one host may have.
-    #[error("{peers} peers are too many for one host: it may have {MAX_PEERS}")]
+    /// There are too many.
+    #[error("{peers} peers are too many: a host has at most {MAX_PEERS}")]
     TooMany {
         /// How many.
         peers: usize,
     },
-    /// A peer is there twice.
-    #[error("the peer {0} is named twice")]
+    /// A peer is listed twice.
+    #[error("the peer {0} is listed twice")]
     Duplicate(Fingerprint),
     /// Two peers have the same name.
-    #[error("two peers have the name {0}; their results would have the same file")]
+    #[error("two peers have the name {0}, so their results would go to the same file")]
     DuplicateName(String),
     /// The list of peers cannot be used.
     #[error("{path}: {problem}", path = path.display())]
@@ -59,22 +59,22 @@ pub enum PeersFileProblem {
     #[error("cannot be read: {0}")]
     Io(io::Error),
     /// The file is too large.
-    #[error("this is too large for a list of peers")]
+    #[error("this file is too large for a list of peers")]
     TooLarge,
     /// The file contains no peer.
     #[error("this list contains no peer")]
     Empty,
     /// A line does not start with a fingerprint.
-    #[error("line {line}: {error}; in a list, a space ends it and a name may follow")]
+    #[error("line {line}: {error}; a name may follow the fingerprint after a space")]
     Fingerprint {
         /// The line, from 1.
         line: usize,
         /// What is wrong.
         error: FingerprintError,
     },
-    /// A name cannot be a file name everywhere.
+    /// A name that is not a valid file name on every system.
     #[error(
-        "line {line}: a name has at most {MAX_NAME_CHARS} letters, digits, hyphens, underscores and dots, and starts with a letter or a digit; some, like con and com1, are not file names on every system"
+        "line {line}: a name has at most {MAX_NAME_CHARS} letters, digits, hyphens, underscores and dots, and starts with a letter or a digit; names such as con and com1, which some systems reserve, are not allowed"
     )]
     Name {
         /// The line, from 1.
@@ -83,7 +83,7 @@ pub enum PeersFileProblem {
 }
 
 impl Peer {
-    /// A peer that is called by the start of its fingerprint.
+    /// A peer that is named after the start of its fingerprint.
     pub fn unnamed(fingerprint: Fingerprint) -> Self {
         let text = fingerprint.to_string();
         let name = text.chars().take(SHORT_FINGERPRINT).collect();
@@ -100,7 +100,7 @@ pub fn read_peers(path: &Path) -> Result<Vec<Peer>, Error> {
     read_peers_from(path, opened?)
 }
 
-/// The same, from any reader.
+/// Reads a list of peers from any reader; `name` is for errors.
 pub fn read_peers_from(name: &Path, reader: impl Read) -> Result<Vec<Peer>, Error> {
     parse(reader).map_err(|problem| {
         let path = name.to_path_buf();
@@ -108,7 +108,7 @@ pub fn read_peers_from(name: &Path, reader: impl Read) -> Result<Vec<Peer>, Erro
     })
 }
 
-/// Checks that peers can be hosted together: there are not too many, and no fingerprint and no name is there twice.
+/// Checks that peers can be hosted together: there are not too many, and all fingerprints and names are different.
 pub fn check_peers(peers: &[Peer]) -> Result<(), Error> {
     Ok(check(peers)?)
 }
@@ -171,7 +171,7 @@ fn parse(reader: impl Read) -> Result<Vec<Peer>, PeersFileProblem> {
     Ok(peers)
 }
 
-/// Whether a name can be a file name on every system.
+/// Whether a name is a valid file name on every system.
 fn is_file_name(name: &str) -> bool {
     let plain = |c: char| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.');
     name.len() <= MAX_NAME_CHARS
@@ -180,7 +180,7 @@ fn is_file_name(name: &str) -> bool {
         && !is_device(name)
 }
 
-/// Whether Windows takes this name for a device, whatever follows a dot.
+/// Whether Windows reserves this name for a device, with any extension.
 fn is_device(name: &str) -> bool {
     let stem = name.split('.').next().unwrap_or(name).to_ascii_lowercase();
     match stem.as_str() {
@@ -217,7 +217,7 @@ mod tests {
     }
 
     #[test]
-    fn problems_of_a_list_are_reported_with_their_line() {
+    fn problems_in_a_list_are_reported_with_their_line() {
         let two = ONE.replace('0', "f");
         for (text, words) in [
             ("# nobody\n".to_string(), "no peer"),
@@ -229,7 +229,7 @@ mod tests {
             (format!("{ONE} nul.2026\n"), "line 1"),
             (format!("{ONE} com1\n"), "line 1"),
             (format!("{ONE} LPT9.x\n"), "line 1"),
-            (format!("{ONE} a\n{ONE} b\n"), "named twice"),
+            (format!("{ONE} a\n{ONE} b\n"), "listed twice"),
             (format!("{ONE} clinic\n{two} Clinic\n"), "the name Clinic"),
         ] {
             let error = list(&text).unwrap_err();
@@ -251,7 +251,7 @@ mod tests {
         assert!(error.contains("too many"), "{error}");
     }
 
-    /// Its size is reported as zero.
+    /// `/dev/zero` has a size of zero and never ends.
     #[cfg(unix)]
     #[test]
     fn an_endless_list_is_rejected() {

@@ -10,19 +10,19 @@ use veilpath_session::{
 };
 
 /// Saves the results of a peer's session. An error fails the session.
-pub type SavePeer<'a> = dyn Fn(&Peer, &CompletedSession) -> Result<(), Error> + Sync + 'a;
+pub type SaveResults<'a> = dyn Fn(&Peer, &CompletedSession) -> Result<(), Error> + Sync + 'a;
 
-/// Listens on `address` for several peers, with at most `sessions` of them working at a time. Returns when all have finished, or
-/// when no session ran for the time in [`SessionOptions::wait`]; the state of each peer is in the order of `peers`.
+/// Listens on `address` for several peers, with at most `sessions` running at a time. Returns when all have finished, or
+/// when no session has run for [`SessionOptions::wait`]. The states are in the order of `peers`.
 ///
-/// Every peer is on its own thread; `save` gets its results as soon as it has finished.
+/// Each session runs on its own thread; `save` gets its results as soon as it has finished.
 pub fn serve(
     address: &str,
     peers: &[Peer],
     sessions: usize,
     options: &SessionOptions,
     events: &dyn EventSink,
-    save: &SavePeer<'_>,
+    save: &SaveResults<'_>,
 ) -> Result<Vec<PeerState<Arc<Error>>>, Error> {
     let side = Side::new(options, Role::Host, events);
     for peer in peers {
@@ -57,12 +57,12 @@ fn handle(
     connection: PeerConnection,
     peer: &Arc<Peer>,
     slots: &SessionSlots,
-    save: &SavePeer<'_>,
+    save: &SaveResults<'_>,
 ) -> Result<(), Error> {
     let channel = connection.channel;
     if let Some(reason) = connection.decline {
         side.report_peer(peer, PeerEvent::Declined(reason.clone()));
-        // Whether the message arrives does not matter: this peer's session is another one.
+        // The message may get lost: this peer's session runs over another connection.
         let _ = side.decline(channel, peer.fingerprint, reason);
         return Ok(());
     }

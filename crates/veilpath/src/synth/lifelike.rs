@@ -2,7 +2,7 @@
 //!
 //! Every stimulus has a few places that attract the eye. The two groups weigh the places differently (one prefers the first,
 //! the other the last), so that people of one group are more alike than people of different groups: something for a comparison
-//! to find. A viewer starts near the centre and moves to a place drawn by the group's and his or her own weights (a place just
+//! to find. A viewer starts near the centre and moves to a place drawn by the weights of the group and of the viewer (a place just
 //! seen is less likely to be seen again). The gaze lands around that place, sometimes anywhere, and stays for a time with a long
 //! tail.
 //!
@@ -16,7 +16,7 @@ use std::io::{self, Write};
 use veilpath_encode::{Collector, EncodeOptions, Fixation, Kind, Placing, Recording, Sink, Space};
 use veilpath_metrics::Grid;
 
-/// The stimulus' size in pixels.
+/// The size of a stimulus in pixels.
 const SCREEN: (f64, f64) = (1280.0, 720.0);
 
 /// Places per stimulus that attract the eye.
@@ -28,8 +28,8 @@ const WANDERING: f64 = 0.06;
 /// The longest viewing time.
 const MAX_SECONDS: f64 = 86_400.0;
 
-/// The longest viewing time of all participants together: some ten million fixations. A shorter one counts as a second, because
-/// every scanpath takes space.
+/// The longest viewing time of all participants together: some ten million fixations. A viewing time below a second counts as
+/// one, because every scanpath takes up space.
 const MAX_HOURS: f64 = 1_000.0;
 
 /// The prefixes of the participants' ids, by group.
@@ -65,7 +65,7 @@ struct Viewed<'a> {
     duration_ms: f64,
 }
 
-/// Generates scanpaths on a grid. The same code encodes them that encodes real fixations.
+/// Generates scanpaths on a grid. They are encoded by the same code as real fixations.
 pub fn lifelike(options: &LifelikeOptions, grid: Grid) -> Result<SyntheticCohort, Error> {
     options.check()?;
     let encoding = EncodeOptions {
@@ -107,7 +107,7 @@ pub fn lifelike(options: &LifelikeOptions, grid: Grid) -> Result<SyntheticCohort
     })
 }
 
-/// Generates the fixations of which [`lifelike`] makes scanpaths.
+/// Generates the fixations that [`lifelike`] encodes as scanpaths.
 pub fn fixations(options: &LifelikeOptions) -> Result<FixationTable, Error> {
     options.check()?;
     let (_, seed) = generator(options.seed);
@@ -205,7 +205,7 @@ fn view(
         let x = SCREEN.0 * inside(centre.0 + spread * bell(rng));
         let y = SCREEN.1 * inside(centre.1 + spread * bell(rng));
         each(x, y, duration_ms);
-        // A saccade takes time, too.
+        // A saccade also takes time.
         left_ms -= duration_ms + 40.0;
     }
 }
@@ -243,12 +243,12 @@ fn draw(rng: &mut ChaCha20Rng, weights: &[f64], last: usize) -> usize {
 }
 
 fn nearest(places: &[(f64, f64)], to: (f64, f64)) -> usize {
-    let far = |place: &(f64, f64)| {
+    let squared_distance = |place: &(f64, f64)| {
         let (dx, dy) = (place.0 - to.0, place.1 - to.1);
         dx * dx + dy * dy
     };
     (0..places.len())
-        .min_by(|&i, &j| far(&places[i]).total_cmp(&far(&places[j])))
+        .min_by(|&i, &j| squared_distance(&places[i]).total_cmp(&squared_distance(&places[j])))
         .unwrap_or_default()
 }
 

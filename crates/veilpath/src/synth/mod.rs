@@ -30,35 +30,35 @@ impl SyntheticCohort {
     }
 }
 
-/// Options that no cohort can be made from.
+/// Options that cannot make a cohort.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum SynthError {
-    /// The alphabet.
+    /// The alphabet is too small or too large.
     #[error("the number of letters: {}", .0.problem)]
     Letters(LetterError),
     /// Too much to keep in memory.
-    #[error("these would be more than {max} letters")]
+    #[error("the cohort would have more than {max} letters")]
     TooManyLetters {
         /// The most letters that are generated.
         max: u64,
     },
     /// A viewing time that is not positive, or longer than a day.
-    #[error("the viewing time of {seconds} seconds is not above 0 and at most 86400 (a day)")]
+    #[error("the viewing time is {seconds} seconds; it must be above 0 and at most 86400 (a day)")]
     ViewingTime {
         /// The time.
         seconds: f64,
     },
     /// Too much to keep in memory.
-    #[error("these would be {hours:.0} hours of viewing; at most {max_hours:.0} are generated")]
+    #[error("the cohort would have {hours:.0} hours of viewing; the limit is {max_hours:.0}")]
     TooLong {
         /// The viewing time of all participants together.
         hours: f64,
-        /// The longest.
+        /// The limit.
         max_hours: f64,
     },
 }
 
-/// A generator that gives the same numbers on every machine, from this seed or a new one.
+/// A random generator with this seed or a new one, which gives the same numbers on every machine.
 pub(crate) fn generator(seed: Option<u64>) -> (ChaCha20Rng, u64) {
     let seed = seed.unwrap_or_else(|| rand::rng().random());
     (ChaCha20Rng::seed_from_u64(seed), seed)

@@ -7,10 +7,10 @@ use std::ops::RangeInclusive;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Notation, Scanpath};
 
 /// No experiment needs more letters, and a typing error should not fill memory or disk. An empty scanpath counts as one letter,
-/// because its ids take space as well.
+/// because its ids take up space.
 const MAX_LETTERS: u64 = 1 << 30;
 
-/// Letters of an alphabet of numbers where nothing else is asked for: those of a 7×7 grid.
+/// The default size of an alphabet of numbers: that of a 7×7 grid.
 const DEFAULT_NUMBERS: u32 = 49;
 
 /// What to generate.

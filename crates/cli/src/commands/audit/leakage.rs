@@ -1,13 +1,13 @@
 //! `veilpath audit leakage`: an honest-but-curious host records a comparison and tries the known attacks.
 
-use crate::engine_args::{KeyBits, key_size};
+use crate::engine_args::key_size;
 use crate::failure::Failure;
 use crate::messages;
 use crate::metric_args::MetricArgs;
 use crate::output::{Format, to_file_or_stdout};
 use crate::progress::{Unit, bar};
 use clap::Args;
-use veilpath::{Alphabet, MetricOptions};
+use veilpath::{Alphabet, KeySize, MetricOptions};
 use veilpath_evaluation::leakage::{self, Options, STEPS};
 
 const EXAMPLES: &str = "\
@@ -16,25 +16,25 @@ Examples:
   veilpath audit leakage --substitution index --metric needleman-wunsch --length 3 --rounds 1
 
 Both sides run in this process on synthetic scanpaths, with the code of `veilpath host` and `veilpath join`. The host follows \
-the protocol, keeps what it decrypts, and then guesses the letters of the other side. Correct is the share of letters that the \
-best guess hits; an attack may miss what another would find. --seed determines the scanpaths; masks and orders are always \
+the protocol, keeps what it decrypts, and then guesses the letters of the other side. \"Correct\" is the share of letters that the \
+best guess gets right; a better attack might find more. --seed determines the scanpaths; masks and orders are always \
 random.";
 
 /// The arguments of `audit leakage`.
 #[derive(Debug, Args)]
 #[command(after_help = EXAMPLES)]
 pub(crate) struct LeakageArgs {
-    /// Letters of every scanpath
+    /// Number of letters in every scanpath
     #[arg(long, value_name = "LETTERS", default_value_t = 8)]
     #[arg(value_parser = clap::value_parser!(u8).range(2..=16))]
     length: u8,
 
-    /// Different letters
+    /// Number of different letters
     #[arg(long, value_name = "NUMBER", default_value_t = 52)]
     #[arg(value_parser = clap::value_parser!(u8).range(2..=52))]
     letters: u8,
 
-    /// Comparisons to attack, for each row
+    /// Number of comparisons to attack, for each row
     #[arg(long, value_name = "N", default_value_t = 20)]
     #[arg(value_parser = clap::value_parser!(u16).range(1..=10_000))]
     rounds: u16,
@@ -44,14 +44,14 @@ pub(crate) struct LeakageArgs {
     #[arg(value_parser = clap::value_parser!(u8).range(2..=50))]
     group_size: u8,
 
-    /// Hypotheses that an attack keeps; more of them find more and take longer
+    /// Number of hypotheses that an attack keeps; more of them find more and take longer
     #[arg(long, value_name = "N", default_value_t = 1000)]
     #[arg(value_parser = clap::value_parser!(u32).range(10..=1_000_000))]
     hypotheses: u32,
 
-    /// Bits of the Paillier key; the masks have the same length for every key, so a short one shows the same
+    /// Bits of the Paillier key; the length of the masks does not depend on it, so a short key gives the same results
     #[arg(long, value_name = "BITS", default_value = "512", value_parser = key_size)]
-    key_bits: KeyBits,
+    key_bits: KeySize,
 
     /// The seed of the scanpaths
     #[arg(long, value_name = "NUMBER", default_value_t = 1)]
@@ -65,7 +65,7 @@ pub(crate) struct LeakageArgs {
     format: Format,
 }
 
-/// Attacks and prints.
+/// Runs the attacks, and prints the results.
 pub(crate) fn run(args: &LeakageArgs) -> Result<(), Failure> {
     let alphabet = Alphabet::letters(args.letters.into())
         .map_err(|error| Failure::input(format!("--letters: {}", error.problem)))?;

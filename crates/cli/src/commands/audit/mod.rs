@@ -1,7 +1,7 @@
 //! `veilpath audit`: attacks the engines to measure what they leak.
 //!
 //! The attacks watch the key holder of a comparison. An installed program must not have the hooks for that, so the command
-//! exists only in a build with the feature `audit`; in any other it is hidden and says how to get it.
+//! exists only in a build with the feature `audit`; in any other build it is hidden and says how to get it.
 
 #[cfg(feature = "audit")]
 mod leakage;
@@ -26,11 +26,11 @@ pub(crate) struct AuditArgs {
 #[cfg(feature = "audit")]
 #[derive(Debug, clap::Subcommand)]
 enum What {
-    /// How many of the other side's letters a curious host can guess
+    /// Measure how many of the other side's letters a curious host can guess
     Leakage(leakage::LeakageArgs),
 }
 
-/// Attacks and prints.
+/// Runs the attacks, and prints the results.
 #[cfg(feature = "audit")]
 pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     match &args.what {
@@ -51,7 +51,7 @@ pub(crate) struct AuditArgs {
 pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     let AuditArgs { ignored: _ } = args;
     Err(Failure::input(
-        "this build has no `veilpath audit`: the hooks that it needs are left out of installed programs\n  \
-         run it from the source: cargo run --release -p veilpath-cli --features audit -- audit leakage",
+        "this build does not include `veilpath audit`, which needs hooks that an installed program must not have\n  \
+         run it from source: cargo run --release -p veilpath-cli --features audit -- audit leakage",
     ))
 }

@@ -1,4 +1,4 @@
-//! `veilpath bench candidates`: the paper's two figures about the random order.
+//! `veilpath bench candidates`: the paper's two figures about its random order.
 
 use super::{Format, write};
 use crate::failure::Failure;
@@ -11,7 +11,7 @@ Examples:
   veilpath bench candidates --size 20 --runs 50 --format json
 
 The paper reports 6.8 candidates on average for 20x20, and 80 bits of choice by step 46 and 128 by step 65 of \
-200x200. The cumulative log2 counts orders of the cells; it does not measure what the host can learn.";
+200x200. The cumulative log2 counts orders of cells; it does not measure what the host can learn.";
 
 /// The arguments of `bench candidates`.
 #[derive(Debug, Args)]
@@ -27,7 +27,7 @@ pub(crate) struct CandidatesArgs {
     #[arg(value_parser = clap::value_parser!(u32).range(1..=2000))]
     size: Vec<u32>,
 
-    /// Matrices to fill for each length
+    /// Number of matrices to fill for each length
     #[arg(long, value_name = "N", default_value_t = 100)]
     #[arg(value_parser = clap::value_parser!(u32).range(1..))]
     runs: u32,

@@ -17,9 +17,9 @@ Examples:
 
 Both parties run on this machine, share its cores and talk over TLS. The time per cell is wall-clock time while the middle \
 half of all cells is filled. It does not include keys, tables, the host's substitution costs, or the start and the end, when \
-few comparisons are running. The time of a party is what its work took on all cores together; cores used are those that the \
-whole process kept busy. The ratio is to one GMP powm; \"if alone\" is the ratio with all cores busy with nothing else. Bytes \
-are those of the whole run in both directions, except the host's encrypted substitution costs.";
+few comparisons are running. The time of a party is the CPU time of its work on all cores; \"cores used\" is the average number \
+of cores that the process kept busy. The ratio is to one GMP powm; \"if alone\" is what the ratio would be on an otherwise idle \
+machine. Bytes are those of the whole run in both directions, except the host's encrypted substitution costs.";
 
 /// The arguments of `bench cell`.
 #[derive(Debug, Args)]
@@ -36,7 +36,7 @@ pub(crate) struct CellArgs {
     #[arg(long, value_name = "SECONDS", default_value = "10", value_parser = seconds)]
     seconds: f64,
 
-    /// Measure one GMP powm in the same run, with a modulus of twice and an exponent of once the key's length
+    /// Also measure one GMP powm with a modulus of twice the key's length and an exponent of the key's length
     #[cfg(feature = "gmp")]
     #[arg(long)]
     gmp: bool,
@@ -45,7 +45,7 @@ pub(crate) struct CellArgs {
     #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
     format: Format,
 
-    // Last, because its heading applies to all that follows.
+    // Last, because its heading applies to everything that follows.
     #[command(flatten)]
     metric: MetricArgs,
 }
@@ -68,7 +68,7 @@ impl From<MeasuredEngine> for EngineName {
     }
 }
 
-/// Measures and prints.
+/// Measures, and prints the report.
 pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
     let alphabet = cell::alphabet(args.metric.grid.map(|grid| grid.cells()))?;
     let report = cell::run(&Options {

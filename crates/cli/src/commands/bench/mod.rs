@@ -25,26 +25,26 @@ pub(crate) struct BenchArgs {
 
 #[derive(Debug, Subcommand)]
 enum What {
-    /// The time and traffic of one matrix cell while many comparisons run at once
+    /// Measure the time and traffic of one matrix cell while many comparisons run at once
     Cell(cell::CellArgs),
-    /// How many cells there are to choose from while a matrix is filled in a random order
+    /// Count the cells to choose from while a matrix is filled in a random order
     Candidates(candidates::CandidatesArgs),
-    /// Every operation of the Paillier cryptosystem, on one core
+    /// Measure every operation of the Paillier cryptosystem, on one core
     Paillier(paillier::PaillierArgs),
-    /// The tables and figures of the paper's evaluation, next to the paper's own numbers
+    /// Reproduce the tables and figures of the paper's evaluation, next to the paper's numbers
     Paper(paper::PaperArgs),
 }
 
 /// The output format of measurements.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
-    /// Lines for people
+    /// Text for people
     Table,
-    /// One object
+    /// One JSON object
     Json,
 }
 
-/// Measures and prints.
+/// Measures, and prints the report.
 pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     match &args.what {
         What::Cell(args) => cell::run(args),

@@ -1,12 +1,13 @@
-//! `veilpath bench paillier`: operations of the cryptosystem per second and core, next to GMP where that is built in.
+//! `veilpath bench paillier`: operations of the cryptosystem per second on one core, and GMP's if it is built in.
 
 use super::{Format, write};
-use crate::engine_args::{KeyBits, key_size};
+use crate::engine_args::key_size;
 use crate::failure::Failure;
 use crate::messages;
 use clap::Args;
 use std::io::IsTerminal;
 use std::time::Duration;
+use veilpath::KeySize;
 use veilpath_evaluation::paillier::{self, Options};
 
 const EXAMPLES: &str = "\
@@ -23,9 +24,9 @@ compiler and m4), the command also measures GMP's powm of the same sizes.";
 pub(super) struct PaillierArgs {
     /// Key sizes, separated by commas
     #[arg(long, value_name = "BITS", value_delimiter = ',', default_value = "512,1024,2048,3072,4096", value_parser = key_size)]
-    key_bits: Vec<KeyBits>,
+    key_bits: Vec<KeySize>,
 
-    /// Time for each operation
+    /// How long to measure each operation
     #[arg(long, value_name = "SECONDS", default_value = "0.5", value_parser = time)]
     seconds: Duration,
 

@@ -16,10 +16,10 @@ const EXAMPLES: &str = "\
 Examples:
   veilpath bench paper --quick --cohort-a a.csv --cohort-b b.csv -o paper
 
-Without --quick it takes a few minutes longer than its --budget. The folder gets index.html, summary.md, paper.json and a CSV \
+Without --quick it takes a few minutes longer than --budget. The folder will contain index.html, summary.md, paper.json and a CSV \
 file per table. Both parties run here, over TLS on loopback; the times include everything except generating keys. What does \
-not fit into the budget is extrapolated from the measured time per cell and marked. To resume an interrupted run, give the \
-same command again.";
+not fit into the budget is extrapolated from the measured time per cell, and marked as such. To resume an interrupted run, run \
+the same command again.";
 
 /// The arguments of `bench paper`.
 #[derive(Debug, Args)]
@@ -29,7 +29,7 @@ pub(super) struct PaperArgs {
     #[arg(short, long, value_name = "FOLDER")]
     output: PathBuf,
 
-    /// Minutes for the comparisons with the engine paillier
+    /// Time for the comparisons with the engine paillier
     #[arg(long, value_name = "MINUTES", default_value_t = 30.0, value_parser = minutes)]
     budget: f64,
 
@@ -37,7 +37,7 @@ pub(super) struct PaperArgs {
     #[arg(long)]
     quick: bool,
 
-    /// A cohort of yours for the table of data sets, with --cohort-b; the metric is for these two
+    /// Your own cohort for the table of data sets, together with --cohort-b; the metric applies to these two
     #[arg(long, value_name = "FILE", requires = "cohort_b")]
     cohort_a: Option<PathBuf>,
 
@@ -49,12 +49,12 @@ pub(super) struct PaperArgs {
     #[arg(long, value_name = "NUMBER", default_value_t = DEFAULT_SEED)]
     seed: u64,
 
-    // Last, because its heading applies to all that follows.
+    // Last, because its heading applies to everything that follows.
     #[command(flatten)]
     metric: MetricArgs,
 }
 
-/// Measures what is not measured yet, and writes the folder.
+/// Measures what has not been measured yet, and writes the files.
 pub(super) fn run(args: &PaperArgs) -> Result<(), Failure> {
     let options = Options {
         folder: args.output.clone(),

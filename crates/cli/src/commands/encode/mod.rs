@@ -1,4 +1,4 @@
-//! `veilpath encode`: gaze and fixation files become a cohort.
+//! `veilpath encode`: turns gaze and fixation files into a cohort.
 
 mod names;
 mod summary;
@@ -27,8 +27,8 @@ Examples:
   veilpath encode fixations.csv --screen 1280x720 --bin 50 --summary json
   veilpath encode gaze.csv --units deg --screen-cm 52x29 --distance 60 -o cohort.csv
 
-The format of each file is recognised by its content. The summary on standard error says what was recognised, \
-assumed, used and dropped, and why.";
+The format of each file is detected from its content. The summary on standard error says what was detected, assumed, used \
+and dropped, and why.";
 
 /// The arguments of `encode`.
 #[derive(Debug, Args)]
@@ -60,11 +60,11 @@ pub(crate) struct EncodeArgs {
     gaze: GazeArgs,
 }
 
-/// What the files do not say themselves.
+/// What the files do not specify.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "About the files")]
 struct FileArgs {
-    /// The format, where the guess is wrong
+    /// The format of the files [default: detected from the content]
     #[arg(long, value_name = "NAME", value_parser = format_names())]
     input_format: Option<String>,
 
@@ -80,31 +80,31 @@ struct FileArgs {
     #[arg(long, value_name = "CM", value_parser = positive)]
     distance: Option<f64>,
 
-    /// Unit of coordinates, where the format leaves it open
+    /// Unit of coordinates, if the format does not define it
     #[arg(long, value_enum, value_name = "UNIT")]
     units: Option<UnitName>,
 
-    /// Unit of times, where the format leaves it open
+    /// Unit of times, if the format does not define it
     #[arg(long, value_enum, value_name = "UNIT")]
     time_unit: Option<TimeName>,
 
-    /// Samples per second, where there are no timestamps
+    /// Samples per second, if there are no timestamps
     #[arg(long, value_name = "HZ", value_parser = positive, allow_negative_numbers = true)]
     rate: Option<f64>,
 
-    /// Turn the vertical axis upside down
+    /// Flip the vertical axis
     #[arg(long)]
     flip_y: bool,
 
-    /// Which eye of a binocular file [default: left where there is one]
+    /// The eye to use in a binocular file [default: left if recorded]
     #[arg(long, value_enum, value_name = "EYE")]
     eye: Option<EyeName>,
 
-    /// Which rows of a file that has both [default: fixations where there are any]
+    /// The rows to use in a file with both fixations and samples [default: fixations]
     #[arg(long, value_enum, value_name = "KIND")]
     rows: Option<RowsName>,
 
-    /// Which events of a table with event labels: fixations, all, or labels such as FIXA,PURS [default: fixations]
+    /// The events to use in a table with event labels: fixations, all, or labels such as FIXA,PURS [default: fixations]
     #[arg(long, value_name = "EVENTS", value_delimiter = ',')]
     events: Option<Vec<String>>,
 
@@ -116,7 +116,7 @@ struct FileArgs {
     #[arg(long, value_name = "NAME")]
     stimulus: Option<String>,
 
-    /// Where participant and stimulus are in file names, as in 'video{stimulus}_p{participant}'
+    /// A pattern to find participant and stimulus in file names, as in 'video{stimulus}_p{participant}'
     #[arg(long, value_name = "PATTERN", value_parser = NameTemplate::parse)]
     file_name: Option<NameTemplate>,
 
@@ -125,11 +125,11 @@ struct FileArgs {
     columns: Vec<(String, String)>,
 }
 
-/// What the letters mean.
+/// How points become letters.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "From points to letters")]
 struct LetterArgs {
-    /// Cells of the stimulus, COLUMNSxROWS
+    /// The grid on the stimulus, COLUMNSxROWS; each cell is a letter
     #[arg(long, value_name = "GRID", default_value = "7x7")]
     grid: Grid,
 
@@ -137,19 +137,19 @@ struct LetterArgs {
     #[arg(long, value_name = "FILE", conflicts_with = "grid")]
     aoi: Option<PathBuf>,
 
-    /// Areas of interest from the tracker's own column; NAMES fix their order [default: all, sorted]
+    /// Areas of interest from a column of the files; NAMES sets their order [default: all, sorted]
     #[arg(long, value_name = "NAMES", conflicts_with_all = ["grid", "aoi"], num_args = 0..=1, require_equals = true, default_missing_value = "", value_delimiter = ',')]
     aoi_column: Option<Vec<String>>,
 
-    /// Points beyond the edge
+    /// What to do with points outside the stimulus
     #[arg(long, value_enum, value_name = "RULE", default_value = "drop")]
     outside: OutsideName,
 
-    /// How letters are written [default: the shortest notation that can write all]
+    /// The notation of the letters [default: the shortest one with enough letters]
     #[arg(long, value_enum, value_name = "NOTATION")]
     alphabet: Option<NotationName>,
 
-    /// ScanMatch's temporal binning: repeat the letter of a fixation once per so many milliseconds
+    /// ScanMatch's temporal binning: repeat the letter of a fixation once for every MS milliseconds
     #[arg(long, value_name = "MS", allow_negative_numbers = true, value_parser = decimal)]
     bin: Option<f64>,
 
@@ -157,7 +157,7 @@ struct LetterArgs {
     #[arg(long, requires = "bin")]
     matlab_compat: bool,
 
-    /// Leave out recordings without a single letter, which are empty scanpaths otherwise
+    /// Leave out recordings without any letters instead of writing empty scanpaths
     #[arg(long)]
     drop_empty: bool,
 }
@@ -166,7 +166,7 @@ struct LetterArgs {
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Raw gaze (fixations are not reduced)")]
 struct GazeArgs {
-    /// Runs of one letter that are shorter disappear; longer ones leave a letter for each such time
+    /// Drop runs of a letter that are shorter than this; a longer run becomes one letter per MS milliseconds
     #[arg(
         long,
         value_name = "MS",
@@ -176,15 +176,15 @@ struct GazeArgs {
     )]
     min_dwell: f64,
 
-    /// What happens to the rest of a run
+    /// How to round the number of letters in a run
     #[arg(long, value_enum, value_name = "RULE", default_value = "floor")]
     downsize: DownsizeName,
 
-    /// Do not merge neighbours that become equal when a short run between them disappears
+    /// Do not merge equal runs when a short run between them is dropped
     #[arg(long)]
     no_merge: bool,
 
-    /// The most letters that one run leaves; 0 for no limit
+    /// Maximum number of letters per run; 0 for no limit
     #[arg(
         long,
         value_name = "NUMBER",
@@ -193,7 +193,7 @@ struct GazeArgs {
     )]
     max_repeats: u32,
 
-    /// The longest loss of the eye that a run survives
+    /// Longest loss of the eye within a run
     #[arg(
         long,
         value_name = "MS",
@@ -203,20 +203,20 @@ struct GazeArgs {
     )]
     max_gap: f64,
 
-    /// Measure runs by timestamps, or by counting samples
+    /// How to measure the length of a run
     #[arg(long, value_enum, value_name = "HOW", default_value = "time")]
     runs: RunsName,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum SummaryForm {
-    /// A few lines for people
+    /// Text for people
     Text,
     /// One JSON object
     Json,
 }
 
-/// Encodes and writes.
+/// Encodes the files, and writes the cohort and the summary.
 pub(crate) fn run(args: &EncodeArgs) -> Result<(), Failure> {
     let inputs: Vec<&Path> = args
         .files
@@ -244,9 +244,7 @@ pub(crate) fn run(args: &EncodeArgs) -> Result<(), Failure> {
     match args.summary {
         SummaryForm::Text => messages::info(&summary::text(&summary)),
         SummaryForm::Json => {
-            let json = serde_json::to_string(&summary).map_err(|error| {
-                Failure::input(format!("the summary cannot be written: {error}"))
-            })?;
+            let json = serde_json::to_string(&summary).map_err(Failure::json)?;
             messages::info(&format!("{json}\n"));
         }
     }
@@ -350,10 +348,10 @@ fn size(text: &str) -> Result<(f64, f64), String> {
         .and_then(|(width, height)| {
             let side = |text: &str| text.trim().parse::<f64>().ok();
             let (width, height) = (side(width)?, side(height)?);
-            let good = |side: f64| side.is_finite() && side > 0.0;
-            (good(width) && good(height)).then_some((width, height))
+            let is_valid = |side: f64| side.is_finite() && side > 0.0;
+            (is_valid(width) && is_valid(height)).then_some((width, height))
         })
-        .ok_or_else(|| "a size is written WIDTHxHEIGHT, as in 1280x720".to_string())
+        .ok_or_else(|| "expected WIDTHxHEIGHT, as in 1280x720".to_string())
 }
 
 fn positive(text: &str) -> Result<f64, String> {
@@ -366,5 +364,5 @@ fn column(text: &str) -> Result<(String, String), String> {
     text.split_once('=')
         .filter(|(ours, theirs)| !ours.is_empty() && !theirs.is_empty())
         .map(|(ours, theirs)| (ours.trim().to_string(), theirs.trim().to_string()))
-        .ok_or_else(|| "a column is renamed by OURS=THEIRS, as in x=gaze_x".to_string())
+        .ok_or_else(|| "expected OURS=THEIRS, as in x=gaze_x".to_string())
 }

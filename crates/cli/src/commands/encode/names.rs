@@ -1,4 +1,4 @@
-//! The values of the flags of `encode`.
+//! The values of `encode`'s flags.
 
 use clap::ValueEnum;
 use veilpath::encode::{CoordinateUnit, Downsize, Eye, Outside, RowChoice, RunsBy, TimeUnit};
@@ -16,13 +16,13 @@ pub(super) enum UnitName {
     /// -1 to 1 from the centre, y up (PsychoPy's norm)
     #[value(name = "norm")]
     Centred,
-    /// Heights of the screen from its centre, y up (PsychoPy's height); needs --screen
+    /// Screen heights from the centre, y up (PsychoPy's height); needs --screen
     #[value(name = "height")]
     ScreenHeights,
     /// Degrees of visual angle from the centre, y up; needs --screen-cm and --distance
     #[value(name = "deg", alias = "degrees")]
     VisualAngle,
-    /// Longitude -180 to 180 and latitude -90 to 90 of a panorama
+    /// Longitude -180 to 180 and latitude -90 to 90 on a panorama
     #[value(name = "lonlat")]
     LonLat,
 }
@@ -41,9 +41,9 @@ pub(super) enum TimeName {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum EyeName {
-    /// The left one
+    /// The left eye
     Left,
-    /// The right one
+    /// The right eye
     Right,
 }
 
@@ -65,17 +65,17 @@ pub(super) enum OutsideName {
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum DownsizeName {
-    /// It is cut off
+    /// Round down
     Floor,
-    /// Half and more counts as a letter
+    /// Round to the nearest number
     Round,
-    /// It counts as a letter
+    /// Round up
     Ceil,
 }
 
 #[derive(Clone, Copy, Debug, ValueEnum)]
 pub(super) enum RunsName {
-    /// By timestamps where there are any
+    /// By timestamps, if there are any
     Time,
     /// By counting samples
     Count,

@@ -1,4 +1,4 @@
-//! What was read, used and dropped, in a few aligned lines.
+//! The summary as text: what was read, used and dropped.
 
 use crate::hints::encode::{flag, with_flags};
 use std::fmt::Write;
@@ -30,7 +30,7 @@ pub(super) fn text(summary: &Summary) -> String {
         let labels = summary.left_out.iter();
         let labels = labels.map(|(label, count)| format!("{count} {label}"));
         let all = counted_parts(summary.left_out.values().sum(), labels);
-        let text = format!("{all}, by the labels of events");
+        let text = format!("{all}, by event label");
         lines.add("left out", &with_flags(&text, &[EncodeField::Events]));
     }
     if summary.removed_runs > 0 {
@@ -69,7 +69,7 @@ fn scanpaths(summary: &Summary) -> String {
         let stimuli = counted(summary.stimuli, "stimulus", "stimuli");
         text.push_str(&format!(" on {stimuli}"));
     } else if summary.scanpaths > 0 {
-        text.push_str(", without a stimulus (--stimulus or --file-name names it)");
+        text.push_str(", without a stimulus (set it with --stimulus or --file-name)");
     }
     if summary.empty > 0 {
         let empty = format!(", {} empty (--drop-empty leaves them out)", summary.empty);
@@ -100,7 +100,7 @@ fn counted_parts(all: u64, parts: impl Iterator<Item = String>) -> String {
     }
 }
 
-/// The reason as it is in the JSON summary.
+/// The reason's name in the JSON summary.
 fn reason_name(reason: Dropped) -> String {
     match serde_json::to_value(reason) {
         Ok(serde_json::Value::String(name)) => name,
@@ -118,7 +118,7 @@ mod tests {
     use veilpath::encode::{Assumption, FileSummary, NoEffect};
 
     #[test]
-    fn people_get_aligned_lines() {
+    fn the_summary_is_aligned() {
         let file = FileSummary {
             title: "a table".into(),
             format: "table".into(),
@@ -151,7 +151,7 @@ format     a table (table)
 rows read  7
 rows used  4
 dropped    3 (1 lost, 2 other-event)
-left out   2 (2 SACC), by the labels of events (--events)
+left out   2 (2 SACC), by event label (--events)
 scanpaths  3 of 2 participants on 1 stimulus, 1 empty (--drop-empty leaves them out)
 length     2.3 letters on average, 0 to 4
 assumed    pixels (--units)

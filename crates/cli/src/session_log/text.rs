@@ -1,20 +1,24 @@
-//! The steps of a session in words.
+//! The steps of a session as text.
 
 use crate::failure::Failure;
 use crate::messages;
-use veilpath::{
-    AgreementSummary, CompletedSession, Peer, PeerEvent, Reveal, RevealTo, SessionEvent,
-};
+use veilpath::{AgreementSummary, CompletedSession, Peer, PeerEvent, RevealTo, SessionEvent};
 use veilpath::{table, units};
 
 /// A step that is not about one peer.
 pub(super) fn session(event: &SessionEvent) {
     match event {
-        SessionEvent::Listening { address, own } => messages::info(&format!(
-            "listening on {address}; this side's fingerprint is\n  {own}\n"
+        SessionEvent::Listening {
+            address,
+            fingerprint,
+        } => messages::info(&format!(
+            "listening on {address}; this side's fingerprint is\n  {fingerprint}\n"
         )),
-        SessionEvent::Connecting { address, own } => messages::info(&format!(
-            "connecting to {address}; this side's fingerprint is\n  {own}\n"
+        SessionEvent::Connecting {
+            address,
+            fingerprint,
+        } => messages::info(&format!(
+            "connecting to {address}; this side's fingerprint is\n  {fingerprint}\n"
         )),
         SessionEvent::Rejected {
             reason,
@@ -31,7 +35,7 @@ pub(super) fn session(event: &SessionEvent) {
     }
 }
 
-/// A step of the session with a peer, with its name where there are several.
+/// A step of the session with a peer, with its name if there are several.
 pub(super) fn peer(peer: &Peer, name: Option<&str>, event: &PeerEvent) {
     match event {
         PeerEvent::Connected => match name {
@@ -43,7 +47,7 @@ pub(super) fn peer(peer: &Peer, name: Option<&str>, event: &PeerEvent) {
                 name,
                 &format!("the host is busy; {ahead} peers are ahead of this side"),
             ),
-            Some(_) => info(name, &format!("waits; {ahead} peers are ahead of it")),
+            Some(_) => info(name, &format!("waiting; {ahead} peers are ahead of it")),
         },
         PeerEvent::Agreed(summary) => agreed(name, summary),
         PeerEvent::Failed(error) => note(name, &Failure::from(&**error).to_string()),
@@ -61,7 +65,7 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession) {
         note(
             name,
             &format!(
-                "{} pairs were started more than once, one of them {} times: after an interruption, or with --fresh, the other side saw messages of the same pairs again (with the engine garbled they reveal nothing new)",
+                "{} pairs were started more than once, at most {} times each: after an interruption, or with --fresh, the other side receives messages about the same pairs again (with the engine garbled they reveal nothing new)",
                 completed.restarted_pairs, completed.max_starts
             ),
         );
@@ -70,7 +74,7 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession) {
         note(
             name,
             &format!(
-                "a scanpath of this side has been compared with this peer in {} different ways so far; their answers add up (docs/sessions.md)",
+                "a scanpath of this side has been compared with this peer in {} different ways so far; together they reveal more than each does (see docs/sessions.md)",
                 completed.max_agreements
             ),
         );
@@ -87,13 +91,7 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
     let estimate = &summary.estimate;
     let known = match summary.from_journal {
         0 => String::new(),
-        known => format!(" ({known} are known from before)"),
-    };
-    let answer = match summary.reveal {
-        Reveal::Score => "its score",
-        Reveal::Threshold(_) => summary
-            .answer_description
-            .trim_start_matches("one bit of every pair: "),
+        known => format!(" ({known} of them from an earlier run)"),
     };
     let to = match summary.reveal_to {
         RevealTo::Both => "",
@@ -108,11 +106,12 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
         name,
         &format!(
             "agreed: {} scanpaths of the host, {} of the joining side, {} pairs{known}\n\
-             each pair reveals {answer}{to}; {lengths}\n\
+             revealed: {}{to}; {lengths}\n\
              estimate: {} matrix cells, {} to the host, {} to the joining side, {} of computing",
             summary.host_scanpaths,
             summary.join_scanpaths,
             summary.pairs,
+            summary.answer_description,
             summary.cells,
             units::bytes(estimate.bytes_to_host),
             units::bytes(estimate.bytes_to_join),
@@ -122,13 +121,13 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
     if summary.stimuli_on_one_side {
         note(
             name,
-            "only one side names its stimuli, so all scanpaths are compared with all (`veilpath encode --stimulus` names them)",
+            "only one side has stimuli, so every scanpath is compared with every scanpath of the other side (`veilpath encode --stimulus` sets them)",
         );
     }
     if summary.encoding_on_one_side {
         note(
             name,
-            "only one side's file contains encoding settings; make sure that the other's has the same grid and settings (`veilpath encode` writes them into the file)",
+            "only one side's file contains encoding settings; make sure that the other side used the same settings (`veilpath encode` writes them to the file)",
         );
     }
     let [host, join] = summary.unpaired;
@@ -142,7 +141,7 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
     }
 }
 
-/// Lines about a peer, each with its name where there are several.
+/// Prints lines about a peer, each with its name if there are several.
 fn info(name: Option<&str>, text: &str) {
     let prefix = name.map(|name| format!("{name}: ")).unwrap_or_default();
     let lines = text.lines().map(|line| format!("{prefix}{line}\n"));
