@@ -137,7 +137,7 @@ fn output(conflict: &OutputConflict) -> &'static str {
         OutputConflict::ReadOnly => "choose another name, or remove the write protection",
         OutputConflict::NoFolder(_) => "create the folder first, or choose another place",
         OutputConflict::SameOutput => "give each its own file",
-        OutputConflict::Foreign => "choose another name, or replace it with --force",
+        OutputConflict::OtherContents(_) => "choose another name, or replace it with --force",
     }
 }
 

@@ -9,7 +9,7 @@ use crate::messages;
 use clap::{Args, ValueEnum};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use veilpath::{Outcome, OutcomeFormat, OutputFile, table, write_outcome};
+use veilpath::{Contents, Outcome, OutcomeFormat, OutputFile, table, write_outcome};
 
 /// Rows that a terminal shows.
 const PREVIEW_ROWS: usize = 20;
@@ -35,6 +35,10 @@ pub(crate) struct OutputArgs {
     /// Write the results to this .csv, .json or .txt file (- for standard output)
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
+
+    /// Replace the file even if it is not a result file
+    #[arg(long)]
+    pub(crate) force: bool,
 }
 
 impl From<Format> for OutcomeFormat {
@@ -80,7 +84,7 @@ impl OutputArgs {
         let Some(path) = self.file() else {
             return Ok(None);
         };
-        let file = OutputFile::create(path, inputs)?;
+        let file = OutputFile::create_for(Contents::Results, path, inputs, self.force)?;
         let format = self.file_format(path, &file)?;
         Ok(Some((file, format)))
     }
@@ -186,10 +190,16 @@ pub(crate) enum Destination {
 }
 
 impl Destination {
-    /// Opens the file, if one is named, before the work begins. `inputs` are the input files.
-    pub(crate) fn prepare(path: Option<&Path>, inputs: &[&Path]) -> Result<Self, Failure> {
+    /// Prepares the file where one is named, before the work begins. `inputs` are the files that are read; a file with other
+    /// contents is replaced only with `force`.
+    pub(crate) fn prepare(
+        contents: Contents,
+        path: Option<&Path>,
+        inputs: &[&Path],
+        force: bool,
+    ) -> Result<Self, Failure> {
         Ok(match path.filter(|path| !is_dash(path)) {
-            Some(path) => Destination::File(OutputFile::create(path, inputs)?),
+            Some(path) => Destination::File(OutputFile::create_for(contents, path, inputs, force)?),
             None => Destination::Stdout,
         })
     }
@@ -211,10 +221,9 @@ impl Destination {
     }
 }
 
-/// Writes output that has no input files, to a file or to standard output.
-pub(crate) fn to_file_or_stdout(
-    path: Option<&Path>,
+/// Writes to standard output.
+pub(crate) fn to_stdout(
     content: impl FnOnce(&mut dyn Write) -> io::Result<()>,
 ) -> Result<(), Failure> {
-    Destination::prepare(path, &[])?.write(content)
+    Destination::Stdout.write(content)
 }

@@ -33,11 +33,21 @@ pub fn write_first(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::
     Ok(outcome.results.len().saturating_sub(limit))
 }
 
+/// Whether a table of results starts with this line.
+pub fn is_first_line(line: &str) -> bool {
+    let mut words = line.split_whitespace();
+    let is_header = IDS[..2].iter().all(|id| words.next() == Some(id));
+    is_header || line.ends_with(WITHHELD)
+}
+
+/// The end of the line in place of a table for the other side only.
+const WITHHELD: &str = "compared; the results are for the other side only";
+
 /// That the results are for the other side only.
 pub(crate) fn withheld(outcome: &Outcome) -> String {
     let pairs = counted(outcome.pairs, "pair");
     let were = if outcome.pairs == 1 { "was" } else { "were" };
-    format!("{pairs} {were} compared; the results are for the other side only")
+    format!("{pairs} {were} {WITHHELD}")
 }
 
 fn write_rows(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::Result<()> {

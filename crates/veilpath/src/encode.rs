@@ -1,11 +1,8 @@
 //! Turns gaze and fixation files into a cohort.
 
-use crate::{Error, Event, EventSink, OutputConflict, OutputFile};
+use crate::{Error, Event, EventSink};
 use std::cell::Cell;
-use std::fs::File;
-use std::io::Read;
-use std::path::Path;
-use veilpath_encode::{cohort_file, encode_files, readers};
+use veilpath_encode::{encode_files, readers};
 
 pub use veilpath_encode::EncodeOptions as LetterOptions;
 pub use veilpath_encode::{
@@ -64,52 +61,4 @@ pub fn encode(
     let format = options.format.as_deref();
     let encoded = encode_files(sources, format, &options.read, &options.letters, &progress)?;
     Ok(encoded)
-}
-
-/// Opens the file for a cohort. An existing file that Veilpath did not write may be a recording, and is replaced only if
-/// `replace` is set.
-pub fn create_cohort_file(
-    path: &Path,
-    inputs: &[&Path],
-    replace: bool,
-) -> Result<OutputFile, Error> {
-    let file = OutputFile::create(path, inputs)?;
-    if !replace && !file.is_direct() && is_foreign(path) {
-        return Err(Error::Output {
-            path: path.to_path_buf(),
-            conflict: OutputConflict::Foreign,
-        });
-    }
-    Ok(file)
-}
-
-/// Whether the file exists, is not empty and does not start like a cohort file of Veilpath.
-fn is_foreign(path: &Path) -> bool {
-    let mut start = Vec::new();
-    let limit = cohort_file::MAGIC.len() as u64;
-    let read = File::open(path).and_then(|file| file.take(limit).read_to_end(&mut start));
-    read.is_ok_and(|read| read > 0) && start != cohort_file::MAGIC.as_bytes()
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// A recording with the name of the output is not overwritten; an old cohort file is.
-    #[test]
-    fn foreign_files_are_not_replaced() {
-        let folder = tempfile::tempdir().unwrap();
-        let path = folder.path().join("p2.csv");
-        let create = |replace| create_cohort_file(&path, &[], replace).map(|_| ());
-        assert!(create(false).is_ok());
-        for (content, is_ours) in [
-            ("x,y,duration\n1,2,3\n", false),
-            ("", true),
-            ("# veilpath cohort 1\n", true),
-        ] {
-            std::fs::write(&path, content).unwrap();
-            assert_eq!(create(false).is_ok(), is_ours, "{content}");
-            assert!(create(true).is_ok());
-        }
-    }
 }

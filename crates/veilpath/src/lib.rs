@@ -36,7 +36,7 @@ pub use metric::{
     MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffectReason, SubstitutionChoice,
 };
 pub use outcome::{OutcomeFormat, write_outcome};
-pub use output_file::{OutputConflict, OutputFile, refuse_same_output};
+pub use output_file::{Contents, OutputConflict, OutputFile, refuse_same_output};
 pub use plan::{LocalCohort, PlanOptions, PlannedComparison, load_host_key, plan};
 pub use session::{
     Peer, PeerEvent, PeersError, PeersFileProblem, SaveResults, SessionEvent, SessionOptions,

@@ -1,10 +1,17 @@
 //! Output files: written completely or not at all, and never over a file that must be kept.
 
 use crate::Error;
+use std::fmt;
 use std::fs::{File, Metadata, OpenOptions};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Read, Write};
 use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
+use veilpath_encode::cohort_file;
+use veilpath_report::result_file::ResultFormat;
+use veilpath_report::table;
+
+/// As much of an old file as tells what it is.
+const START: u64 = 512;
 
 /// A file that appears under its name only when it is complete: an interrupted run leaves an existing file as it was.
 #[derive(Debug)]
@@ -32,9 +39,60 @@ pub enum OutputConflict {
     /// Another output of the same job goes there.
     #[error("two outputs would go to this file")]
     SameOutput,
-    /// It exists, and Veilpath did not write it.
-    #[error("this file exists and was not written by Veilpath")]
-    Foreign,
+    /// There is a file with other contents, perhaps somebody's recording.
+    #[error("this file exists and is not {0}")]
+    OtherContents(Contents),
+}
+
+/// What a job writes. A file with other contents is not replaced, unless the caller says so.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Contents {
+    /// A cohort of scanpaths.
+    Cohort,
+    /// A table of made-up fixations, which looks like anybody's.
+    Fixations,
+    /// The results of a comparison.
+    Results,
+    /// An HTML page.
+    Page,
+    /// An SVG picture.
+    Svg,
+    /// A PNG picture.
+    Png,
+}
+
+impl Contents {
+    /// Whether a file that starts like this has these contents.
+    fn starts(self, start: &[u8]) -> bool {
+        let text = String::from_utf8_lossy(start);
+        let text = text.trim_start_matches('\u{feff}');
+        let first_line = text.lines().next().unwrap_or_default();
+        match self {
+            Contents::Cohort => text.starts_with(cohort_file::MAGIC),
+            Contents::Fixations => false,
+            Contents::Results => {
+                ResultFormat::of_start(text).is_some() || table::is_first_line(first_line)
+            }
+            Contents::Page => first_line
+                .to_ascii_lowercase()
+                .starts_with("<!doctype html"),
+            Contents::Svg => text.starts_with("<svg"),
+            Contents::Png => start.starts_with(b"\x89PNG\r\n"),
+        }
+    }
+}
+
+impl fmt::Display for Contents {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Contents::Cohort => "a cohort",
+            Contents::Fixations => "recognisable as synthetic",
+            Contents::Results => "a result file",
+            Contents::Page => "a page",
+            Contents::Svg => "an SVG picture",
+            Contents::Png => "a PNG picture",
+        })
+    }
 }
 
 #[derive(Debug)]
@@ -49,6 +107,25 @@ enum Target {
 }
 
 impl OutputFile {
+    /// Opens a file for these contents. One that exists and has other contents is replaced only with `replace`.
+    pub fn create_for(
+        contents: Contents,
+        path: &Path,
+        inputs: &[&Path],
+        replace: bool,
+    ) -> Result<Self, Error> {
+        let file = Self::create(path, inputs)?;
+        if replace || file.is_direct() {
+            return Ok(file);
+        }
+        let mut start = Vec::new();
+        let read = File::open(path).and_then(|file| file.take(START).read_to_end(&mut start));
+        if read.is_ok() && !start.is_empty() && !contents.starts(&start) {
+            return conflict(path, OutputConflict::OtherContents(contents));
+        }
+        Ok(file)
+    }
+
     /// Opens a temporary file next to the final one. `inputs` are the input files: none of them may be overwritten.
     pub fn create(path: &Path, inputs: &[&Path]) -> Result<Self, Error> {
         let old = std::fs::metadata(path).ok();
@@ -172,4 +249,49 @@ fn temporary(folder: &Path, name: &Path, old: Option<&Metadata>) -> Result<Named
     builder
         .tempfile_in(folder)
         .map_err(|error| failed(name, error))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A recording or a note under the name of the result is not overwritten; an old result of the same kind is.
+    #[test]
+    fn files_with_other_contents_are_not_replaced() {
+        let folder = tempfile::tempdir().unwrap();
+        let path = folder.path().join("p2.csv");
+        let cohort = "# veilpath cohort 1\n";
+        let table = " a   b   stimulus  score\n p1  q1  cows      1\n";
+        let recording = "x,y,duration\n1,2,3\n";
+        for (contents, ours, others) in [
+            (Contents::Cohort, vec![cohort], vec![recording, table]),
+            (
+                Contents::Results,
+                vec!["a,b,stimulus,score,similarity\n", table],
+                vec![recording, cohort, "a note\n", "{\"my\": 1}"],
+            ),
+            (Contents::Page, vec!["<!DOCTYPE html><html>"], vec![cohort]),
+            (Contents::Fixations, vec![], vec![recording]),
+        ] {
+            let create =
+                |replace| OutputFile::create_for(contents, &path, &[], replace).map(|_| ());
+            let _ = std::fs::remove_file(&path);
+            assert!(create(false).is_ok());
+            std::fs::write(&path, "").unwrap();
+            assert!(create(false).is_ok());
+            for old in ours {
+                std::fs::write(&path, old).unwrap();
+                assert!(create(false).is_ok(), "{old}");
+            }
+            for old in others {
+                std::fs::write(&path, old).unwrap();
+                let refused = create(false).unwrap_err();
+                let Error::Output { conflict, .. } = refused else {
+                    panic!("{refused}");
+                };
+                assert_eq!(conflict, OutputConflict::OtherContents(contents), "{old}");
+                assert!(create(true).is_ok());
+            }
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 use crate::args::Cli;
 use crate::failure::Failure;
-use crate::output::to_file_or_stdout;
+use crate::output::to_stdout;
 use clap::{Args, CommandFactory};
 use clap_complete::Shell;
 
@@ -24,5 +24,5 @@ pub(crate) struct CompletionsArgs {
 pub(crate) fn run(args: &CompletionsArgs) -> Result<(), Failure> {
     let mut script = Vec::new();
     clap_complete::generate(args.shell, &mut Cli::command(), "veilpath", &mut script);
-    to_file_or_stdout(None, |out| out.write_all(&script))
+    to_stdout(|out| out.write_all(&script))
 }

@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::messages;
-use crate::output::to_file_or_stdout;
+use crate::output::to_stdout;
 use clap::Args;
 use std::path::PathBuf;
 use veilpath::Identity;
@@ -40,5 +40,5 @@ pub(crate) fn run(args: &IdentityArgs) -> Result<(), Failure> {
     };
     let which = if is_new { "a new" } else { "the" };
     messages::note(&format!("{which} identity in {}", path.display()));
-    to_file_or_stdout(None, |out| writeln!(out, "{}", identity.fingerprint()))
+    to_stdout(|out| writeln!(out, "{}", identity.fingerprint()))
 }

@@ -2,10 +2,11 @@
 
 use crate::args::Cli;
 use crate::failure::Failure;
-use crate::output::to_file_or_stdout;
+use crate::output::to_stdout;
 use clap::{Args, Command, CommandFactory};
 use clap_mangen::Man;
 use std::path::PathBuf;
+use veilpath::OutputFile;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,7 +27,7 @@ pub(crate) fn run(args: &ManArgs) -> Result<(), Failure> {
     let mut command = Cli::command();
     command.build();
     let Some(folder) = &args.folder else {
-        return to_file_or_stdout(None, |out| Man::new(command).render(out));
+        return to_stdout(|out| Man::new(command).render(out));
     };
     std::fs::create_dir_all(folder).map_err(|source| veilpath::Error::Write {
         path: folder.clone(),
@@ -37,7 +38,8 @@ pub(crate) fn run(args: &ManArgs) -> Result<(), Failure> {
         .map(|sub| (format!("veilpath-{}.1", sub.get_name()), sub.clone()))
         .collect::<Vec<(String, Command)>>();
     for (name, page) in pages.into_iter().chain([("veilpath.1".into(), command)]) {
-        to_file_or_stdout(Some(&folder.join(name)), |out| Man::new(page).render(out))?;
+        let file = OutputFile::create(&folder.join(name), &[])?;
+        file.write(|out| Man::new(page).render(out))?;
     }
     Ok(())
 }

@@ -8,7 +8,7 @@ use crate::output::{self, Destination};
 use clap::Args;
 use std::path::{Path, PathBuf};
 use veilpath::report::{Aspect, DrawingOptions, DrawnCohort, ReportOptions};
-use veilpath::{Event, Grid, OutputFile, refuse_same_output, report};
+use veilpath::{Contents, Event, Grid, OutputFile, refuse_same_output, report};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -68,6 +68,10 @@ pub(crate) struct ReportArgs {
     /// Also write the heat map as PNG: only the tiles, without text
     #[arg(long, value_name = "FILE")]
     png: Option<PathBuf>,
+
+    /// Replace files even if they are not pages or pictures
+    #[arg(long)]
+    force: bool,
 }
 
 /// `STIMULUS=FILE`.
@@ -113,13 +117,15 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
                 error,
             })?;
     }
-    let destination = Destination::prepare(args.output.as_deref(), &inputs)?;
-    let create = |path: &Option<PathBuf>| {
+    let destination =
+        Destination::prepare(Contents::Page, args.output.as_deref(), &inputs, args.force)?;
+    let create = |contents: Contents, path: &Option<PathBuf>| {
         path.as_deref()
-            .map(|path| OutputFile::create(path, &inputs))
+            .map(|path| OutputFile::create_for(contents, path, &inputs, args.force))
             .transpose()
     };
-    let (svg, png) = (create(&args.svg)?, create(&args.png)?);
+    let svg = create(Contents::Svg, &args.svg)?;
+    let png = create(Contents::Png, &args.png)?;
     if let Some(file) = svg {
         file.write(|out| page.write_svg(out))?;
     }

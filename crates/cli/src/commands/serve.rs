@@ -6,15 +6,15 @@ use crate::commands::session::SessionArgs;
 use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
 use crate::inputs::is_dash;
-use crate::output::to_file_or_stdout;
+use crate::output::to_stdout;
 use crate::session_log::SessionLog;
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 use veilpath::{
-    CompletedSession, Error, Fault, Fingerprint, OutcomeFormat, OutputFile, Peer, PeerState,
-    write_outcome,
+    CompletedSession, Contents, Error, Fault, Fingerprint, OutcomeFormat, OutputFile, Peer,
+    PeerState, write_outcome,
 };
 
 /// The arguments of `host` with several peers.
@@ -45,7 +45,12 @@ fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
     log.warn_about(ready.engine);
     let save = |peer: &Peer, completed: &CompletedSession| {
         if let Some(results) = &results {
-            let file = OutputFile::create(&results.path(peer), &ready.inputs)?;
+            let file = OutputFile::create_for(
+                Contents::Results,
+                &results.path(peer),
+                &ready.inputs,
+                args.session.output.force,
+            )?;
             file.write(|out| write_outcome(&completed.outcome, results.format, out))?;
         }
         log.finished(peer, completed);
@@ -100,7 +105,12 @@ impl<'a> ResultFiles<'a> {
             format: args.output.format().unwrap_or(OutcomeFormat::Csv),
         };
         for peer in peers {
-            OutputFile::create(&files.path(peer), inputs)?;
+            OutputFile::create_for(
+                Contents::Results,
+                &files.path(peer),
+                inputs,
+                args.output.force,
+            )?;
         }
         Ok(files)
     }
@@ -124,7 +134,7 @@ fn conclude(
         PeerState::Awaited => "did not connect",
     };
     let all = || peers.iter().zip(states);
-    to_file_or_stdout(None, |out| {
+    to_stdout(|out| {
         writeln!(out, "name,fingerprint,state,file")?;
         for (peer, state) in all() {
             let finished = results.filter(|_| matches!(state, PeerState::Finished));

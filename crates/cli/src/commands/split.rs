@@ -8,7 +8,7 @@ use crate::numbers::decimal;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use veilpath::split::{self, SplitOptions};
-use veilpath::{OutputFile, refuse_same_output, write_cohort};
+use veilpath::{Contents, OutputFile, refuse_same_output, write_cohort};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -45,6 +45,10 @@ pub(crate) struct SplitArgs {
     /// The seed of the random choice [default: a new one, which is printed]
     #[arg(long, value_name = "NUMBER")]
     seed: Option<u64>,
+
+    /// Replace the files even if they are not cohorts
+    #[arg(long)]
+    force: bool,
 }
 
 /// Splits the cohort, and writes both parts.
@@ -58,7 +62,7 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
     };
     let split = split::split(cohort, options)?;
     let inputs = [args.cohort.as_path()];
-    let create = |path: &Path| OutputFile::create(path, &inputs);
+    let create = |path: &Path| OutputFile::create_for(Contents::Cohort, path, &inputs, args.force);
     let files = [create(&paths[0])?, create(&paths[1])?];
     for (file, cohort) in files.into_iter().zip(&split.cohorts) {
         file.write(|out| write_cohort(cohort, raw.aspect(), raw.header_notes(), out))?;

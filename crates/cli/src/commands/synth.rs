@@ -3,10 +3,11 @@
 use crate::commands::compare::NotationName;
 use crate::failure::Failure;
 use crate::messages;
-use crate::output::to_file_or_stdout;
+use crate::output::Destination;
 use clap::{Args, Subcommand, ValueEnum};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
+use veilpath::Contents;
 use veilpath::Grid;
 use veilpath::synth::{self, LifelikeOptions, RandomOptions};
 
@@ -119,6 +120,10 @@ struct SharedArgs {
     /// Write to this file [default: standard output]
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
+
+    /// Replace the file even if it is not a cohort
+    #[arg(long)]
+    force: bool,
 }
 
 /// Generates and writes a cohort or a table of fixations.
@@ -138,7 +143,8 @@ fn random(args: &RandomArgs) -> Result<(), Failure> {
         seed: args.shared.seed,
     })?;
     args.shared.print_seed(cohort.seed);
-    to_file_or_stdout(args.shared.output.as_deref(), |out| cohort.write(out))
+    let output = args.shared.destination(Contents::Cohort)?;
+    output.write(|out| cohort.write(out))
 }
 
 fn lifelike(args: &LifelikeArgs) -> Result<(), Failure> {
@@ -148,22 +154,27 @@ fn lifelike(args: &LifelikeArgs) -> Result<(), Failure> {
         seconds: args.seconds,
         seed: args.shared.seed,
     };
-    let output = args.shared.output.as_deref();
     match args.what {
         What::Cohort => {
+            let output = args.shared.destination(Contents::Cohort)?;
             let cohort = synth::lifelike(&options, args.grid)?;
             args.shared.print_seed(cohort.seed);
-            to_file_or_stdout(output, |out| cohort.write(out))
+            output.write(|out| cohort.write(out))
         }
         What::Fixations => {
+            let output = args.shared.destination(Contents::Fixations)?;
             let table = synth::fixations(&options)?;
             args.shared.print_seed(table.seed);
-            to_file_or_stdout(output, |out| table.write(out))
+            output.write(|out| table.write(out))
         }
     }
 }
 
 impl SharedArgs {
+    fn destination(&self, contents: Contents) -> Result<Destination, Failure> {
+        Destination::prepare(contents, self.output.as_deref(), &[], self.force)
+    }
+
     /// Prints the seed if the user did not choose it.
     fn print_seed(&self, seed: u64) {
         if self.seed.is_none() {

@@ -4,7 +4,7 @@ use crate::engine_args::key_size;
 use crate::failure::Failure;
 use crate::messages;
 use crate::metric_args::MetricArgs;
-use crate::output::{Format, to_file_or_stdout};
+use crate::output::{Format, to_stdout};
 use crate::progress::{Unit, bar};
 use clap::Args;
 use veilpath::{Alphabet, KeySize, MetricOptions};
@@ -87,5 +87,5 @@ pub(crate) fn run(args: &LeakageArgs) -> Result<(), Failure> {
         Format::Csv => report.csv(),
         Format::Json => report.json().map_err(Failure::json)? + "\n",
     };
-    to_file_or_stdout(None, |out| out.write_all(text.as_bytes()))
+    to_stdout(|out| out.write_all(text.as_bytes()))
 }

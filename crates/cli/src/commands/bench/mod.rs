@@ -6,7 +6,7 @@ mod paillier;
 mod paper;
 
 use crate::failure::Failure;
-use crate::output::to_file_or_stdout;
+use crate::output::to_stdout;
 use clap::{Args, Subcommand, ValueEnum};
 
 const EXAMPLES: &str = "\
@@ -64,7 +64,7 @@ fn write(
         Format::Table => table(),
         Format::Json => json().map_err(Failure::json)? + "\n",
     };
-    to_file_or_stdout(None, |out| out.write_all(text.as_bytes()))
+    to_stdout(|out| out.write_all(text.as_bytes()))
 }
 
 /// A positive number of seconds.

@@ -15,9 +15,9 @@ use names::{DownsizeName, EyeName, OutsideName, RowsName, RunsName, TimeName, Un
 use std::path::{Path, PathBuf};
 use veilpath::encode::{
     Areas, EncodeOptions, Encoded, EventChoice, Eye, LetterOptions, NameTemplate, Placing,
-    ReadOptions, RowChoice, RunOptions, Source, create_cohort_file, encode, formats,
+    ReadOptions, RowChoice, RunOptions, Source, encode, formats,
 };
-use veilpath::{Grid, Notation, write_cohort};
+use veilpath::{Contents, Grid, Notation, write_cohort};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -42,7 +42,7 @@ pub(crate) struct EncodeArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Replace the output file even if Veilpath did not write it
+    /// Replace the output file even if it is not a cohort
     #[arg(long)]
     force: bool,
 
@@ -230,10 +230,8 @@ pub(crate) fn run(args: &EncodeArgs) -> Result<(), Failure> {
         read: args.file.options(),
         letters: args.letters.options(&args.gaze)?,
     };
-    let destination = match args.output.as_deref().filter(|path| !is_dash(path)) {
-        Some(path) => Destination::File(create_cohort_file(path, &inputs, args.force)?),
-        None => Destination::Stdout,
-    };
+    let output = args.output.as_deref();
+    let destination = Destination::prepare(Contents::Cohort, output, &inputs, args.force)?;
     let sources: Result<Vec<Source>, Failure> =
         args.files.iter().map(|path| source(path)).collect();
     let bar = progress::Bar::bytes();
