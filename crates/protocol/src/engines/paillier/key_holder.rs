@@ -226,9 +226,7 @@ impl<'a> KeyHolder<'a> {
             value
                 .to_i128()
                 .and_then(|value| self.agreement.recurrence.raw(value))
-                .ok_or(ProtocolError::PeerMisbehaved(
-                    Misbehaviour::ResultOutOfRange,
-                ))
+                .ok_or(Misbehaviour::ResultOutOfRange)
         });
         pairs
             .into_iter()
