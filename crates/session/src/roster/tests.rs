@@ -163,10 +163,10 @@ fn padded_scanpaths_all_look_the_same() {
 fn an_unpadded_length_is_rejected() {
     let (host, _, parties) = parties();
     let mut cohort = single("ABC");
-    let told = Roster::of(&mut cohort, &host, parties.join, &parties, false, None).unwrap();
+    let roster = Roster::of(&mut cohort, &host, parties.join, &parties, false, None).unwrap();
     for (pad_to, fits) in [(None, true), (Some(3), true), (Some(4), false)] {
         let (mut here, mut there) = memory_pair();
-        told.send(&mut here).unwrap();
+        roster.send(&mut here).unwrap();
         let received = Roster::receive(&mut there, &announced(1, 3, pad_to));
         assert_eq!(received.is_ok(), fits);
         if let Err(error) = received {
