@@ -4,7 +4,7 @@ use crate::checks::{Checker, options};
 use crate::scripts;
 use veilpath_encode::readers::FORMATS;
 use veilpath_encode::{Areas, Input, RawCohort, Rows, detect, explain_unknown};
-use veilpath_metrics::{Alphabet, Grid, Table, TableOf};
+use veilpath_metrics::{Alphabet, Grid, Table, TableKind};
 use veilpath_paillier::{KeySize, PublicKey, SecretKey};
 use veilpath_protocol::{ProtocolError, Reveal};
 use veilpath_report::html::{Image, Options, Report};
@@ -104,7 +104,7 @@ pub fn tables(data: &[u8]) {
     let Ok(text) = std::str::from_utf8(text) else {
         return;
     };
-    if let Ok(table) = Table::parse(text, TableOf::Scores, &alphabet) {
+    if let Ok(table) = Table::parse(text, TableKind::Scores, &alphabet) {
         let size = u64::from(table.size());
         assert_eq!(table.values().len() as u64, size * size);
         assert!(table.values().iter().all(|value| value.is_finite()));

@@ -1,15 +1,15 @@
-//! Counting what goes over a channel.
+//! Counts the traffic of a channel.
 
 use crate::{Channel, ChannelError};
 
-/// What went over a channel, as one side sees it.
+/// The traffic of a channel, as one side sees it.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Traffic {
     /// Bytes sent.
     pub sent: u64,
     /// Bytes received.
     pub received: u64,
-    /// How often this side started to receive after it had sent something. Starting with a receive counts, too.
+    /// How often this side started to receive after it had sent something. A receive at the start also counts.
     pub rounds: u64,
 }
 

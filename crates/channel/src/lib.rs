@@ -1,9 +1,10 @@
-//! Bytes between two parties.
+//! A stream of bytes between two parties.
 //!
 //! A [`Channel`] is a reliable, ordered, two-way stream of bytes. Everything that two parties compute together runs over one:
 //! a TLS connection between two institutions, or a [`memory_pair`] between two threads. A [`Counted`] channel counts what goes over it.
 //!
-//! This crate opens no sockets and encrypts nothing. Whoever provides a channel that leaves the machine has to encrypt and authenticate it.
+//! This crate opens no sockets and encrypts nothing. A channel that leaves the machine must be encrypted and authenticated by the code
+//! that provides it.
 
 pub mod copying;
 mod counted;
@@ -24,7 +25,7 @@ pub trait Channel {
     /// Fills the whole buffer with bytes from the other side.
     fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError>;
 
-    /// Passes on everything that is still in a buffer. Call it before waiting for an answer.
+    /// Sends everything that is still in a buffer. Call it before waiting for an answer.
     fn flush(&mut self) -> Result<(), ChannelError>;
 }
 

@@ -1,9 +1,9 @@
-//! Two connected ends in one process.
+//! A channel between two threads of one process.
 
 use crate::{Channel, ChannelError, copying};
 use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
 
-/// Bytes that wait in the buffer of a [`MemoryChannel`] before they are passed on without a flush.
+/// The size of a [`MemoryChannel`]'s buffer. A full buffer is sent without a flush.
 const BUFFER_BYTES: usize = 64 << 10;
 
 /// Buffers that the other side may have left unread: a sender that is faster than its receiver has to wait.

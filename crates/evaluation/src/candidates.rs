@@ -1,4 +1,4 @@
-//! The paper's two figures about its random order: how many cells there are to choose from, and how many orders that makes.
+//! The paper's two figures about its random order: how many cells there are to choose from, and how many orders that allows.
 
 use crate::mean_and_deviation;
 use rand::SeedableRng;
@@ -43,7 +43,7 @@ pub struct Counts {
     pub cumulative_log2: Vec<f64>,
 }
 
-/// Fills matrices in a random order and counts.
+/// Fills matrices in a random order, and counts the candidates.
 pub fn run(options: &Options) -> Report {
     let mut rng = ChaCha20Rng::seed_from_u64(options.seed);
     let sizes = options.sizes.iter();
@@ -55,7 +55,7 @@ pub fn run(options: &Options) -> Report {
     }
 }
 
-/// Fills so many square matrices.
+/// Fills `runs` square matrices in a random order.
 pub(crate) fn count(size: u32, runs: u32, rng: &mut ChaCha20Rng) -> Counts {
     let mut cumulative_log2 = vec![0.0; size as usize * size as usize];
     let mut means = Vec::new();
@@ -92,15 +92,15 @@ impl Counts {
 }
 
 impl Report {
-    /// One object.
+    /// The report as one JSON object.
     pub fn json(&self) -> serde_json::Result<String> {
         serde_json::to_string(self)
     }
 
-    /// Lines for people.
+    /// The report as text for people.
     pub fn table(&self) -> String {
         let mut text = format!(
-            "candidates per step: mean of {} matrices (standard deviation), and step: log2 of the orders up to it\n",
+            "candidates per step: mean of {} matrices (standard deviation); then log2 of the number of orders up to a step, as step: log2\n",
             self.runs
         );
         for counts in &self.sizes {

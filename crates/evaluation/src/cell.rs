@@ -16,7 +16,7 @@ use veilpath_metrics::{Alphabet, Cohort, Comparison, Encoding, Entry, Metric};
 use veilpath_protocol::{Engine, Outcome, PairRule, Spec, and_gates_per_cell};
 use veilpath_session::compare_on_loopback;
 
-/// The fewest comparisons in a measurement of the engine paillier: enough to keep a few batches on their way.
+/// The minimum number of comparisons when measuring the engine paillier: enough to keep a few batches in flight.
 const MIN_COMPARISONS: f64 = 16.0;
 
 /// What to measure.
@@ -52,7 +52,7 @@ impl Scoring {
     }
 }
 
-/// An alphabet of so many letters, or of as many as in the paper.
+/// An alphabet of this size, or of the paper's.
 pub fn alphabet(letters: Option<u32>) -> Result<Alphabet, Error> {
     Ok(Alphabet::for_cells(letters.unwrap_or(PAPER_LETTERS))?)
 }
@@ -73,7 +73,7 @@ pub struct Report {
     /// Costs of a cell.
     #[serde(flatten)]
     pub cost: CellCost,
-    /// The comparison with GMP, where it was asked for.
+    /// The comparison with GMP, if it was requested.
     #[serde(flatten)]
     pub gmp: Option<Gmp>,
 }
@@ -102,9 +102,9 @@ pub struct CellCost {
 pub struct Gmp {
     /// The time of the powm.
     pub gmp_powm_seconds: f64,
-    /// The time of a cell as a multiple of it.
+    /// The time of a cell, divided by that of the powm.
     pub ratio: f64,
-    /// What the ratio would be if nothing else ran on this machine.
+    /// What the ratio would be on an otherwise idle machine.
     pub ratio_if_alone: Option<f64>,
 }
 
@@ -151,12 +151,12 @@ fn compare_with_gmp(options: &Options, cost: &CellCost) -> Result<Option<Gmp>, E
 }
 
 impl Report {
-    /// One object.
+    /// The report as one JSON object.
     pub fn json(&self) -> serde_json::Result<String> {
         serde_json::to_string(self)
     }
 
-    /// Lines for people.
+    /// The report as text for people.
     pub fn table(&self) -> String {
         let mut text = String::new();
         let mut line = |name: &str, value: String| {
@@ -194,10 +194,10 @@ impl Report {
     }
 }
 
-/// What is compared.
+/// The size of a measurement.
 #[derive(Clone, Copy)]
 struct Shape {
-    /// Scanpaths of the host, and of the joining side.
+    /// The number of scanpaths of the host, and of the joining side.
     scanpaths: [usize; 2],
     length: usize,
 }
@@ -218,7 +218,7 @@ impl Shape {
         }
     }
 
-    /// About so many cells.
+    /// A run of about this many cells.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // clamped
     fn of(engine: Engine, cells: f64) -> Self {
         let length = Self::trial(engine).length;
@@ -231,7 +231,7 @@ impl Shape {
     }
 }
 
-/// Measures for about so many seconds.
+/// Measures for about this long.
 pub(crate) fn measure_for(
     engine: Engine,
     scoring: &Scoring,
@@ -259,7 +259,7 @@ fn measure(engine: Engine, scoring: &Scoring, shape: Shape) -> Result<CellCost, 
     let all_cells = (comparisons * shape.length * shape.length) as u64;
     let (host, join) = (PartyTimer::new(all_cells), PartyTimer::new(all_cells));
     let outcome: Outcome = compare_on_loopback(&spec, None, [&a, &b], [&host, &join])?;
-    // Garbled circuits are made in pieces of many cells, whose time is known when they are done: the whole run counts.
+    // Garbled circuits are computed in chunks of many cells, and timed only when a chunk is done. So the whole run counts.
     let own_work = |timer: &PartyTimer, middle: &Span| match engine {
         Engine::Paillier(_) => middle.busy.as_secs_f64() / middle.cells as f64,
         _ => timer.busy().as_secs_f64() / all_cells as f64,
@@ -301,8 +301,7 @@ fn cohort(alphabet: Alphabet, count: usize, length: usize, rng: &mut ChaCha20Rng
     }
 }
 
-/// A measured time in the unit that suits it. A cell takes far less than a millisecond, so unlike for the times of a comparison every
-/// digit counts.
+/// A time in a suitable unit, with more digits than `units::seconds` shows: a cell takes far less than a millisecond.
 fn seconds(seconds: f64) -> String {
     let (value, unit) = match seconds {
         s if s < 1e-6 => (s * 1e9, "ns"),

@@ -1,4 +1,4 @@
-//! Why a measurement ended early.
+//! Why a measurement failed.
 
 use std::io;
 use std::path::PathBuf;
@@ -6,7 +6,7 @@ use veilpath_metrics::{LetterError, MetricError};
 use veilpath_protocol::{ProtocolError, SpecError};
 use veilpath_session::SessionError;
 
-/// Everything that can end a measurement early.
+/// Everything that can make a measurement fail.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum Error {
@@ -40,7 +40,7 @@ pub enum Error {
         /// The error of the operating system.
         source: io::Error,
     },
-    /// The folder contains measurements with other settings or of another machine.
+    /// The folder contains measurements with other settings or from another machine.
     #[error(
         "{path}: these measurements were made with other settings or on another machine",
         path = path.display()

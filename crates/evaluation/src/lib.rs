@@ -1,4 +1,4 @@
-//! Measures Veilpath itself. Nothing here is part of a comparison.
+//! Measures Veilpath itself: its speed, its traffic and what its engines leak.
 //!
 //! | module | what it measures |
 //! |---|---|
@@ -6,9 +6,9 @@
 //! | [`candidates`] | the paper's random order of the cells |
 //! | [`paillier`] | the operations of the Paillier cryptosystem |
 //! | [`paper`] | the tables and figures of the paper's evaluation, next to the paper's own numbers |
-//! | `leakage` | what attacks on the engines find out (feature `audit`) |
+//! | `leakage` | what attacks on the engines reveal (feature `audit`) |
 //!
-//! Each measurement takes options and returns a typed result, which can be rendered as text for people or as JSON. Progress is
+//! Each measurement takes options and returns a typed result, which can be rendered as text or as JSON. Progress is
 //! reported through a callback. Nothing is printed here.
 
 pub mod candidates;
@@ -25,7 +25,7 @@ pub use error::Error;
 
 use veilpath_metrics::{Alphabet, Cohort, Metric, Scanpath};
 
-/// Letters of a random scanpath where nothing else is asked for, as in the paper.
+/// The default size of the alphabet, as in the paper.
 const PAPER_LETTERS: u32 = 52;
 
 /// Two cohorts over one alphabet, and the metric that compares them.

@@ -1,4 +1,4 @@
-//! Operations of the Paillier cryptosystem per second and core, next to GMP where that is built in.
+//! Operations of the Paillier cryptosystem per second on one core, and GMP's if it is built in.
 
 use crate::Error;
 use serde::Serialize;
@@ -12,7 +12,7 @@ use veilpath_paillier::bench::{self, BenchPlan, BenchReport, Measurement};
 pub struct Options {
     /// The sizes of the keys.
     pub key_sizes: Vec<KeySize>,
-    /// Time for each operation.
+    /// How long to measure each operation.
     pub time: Duration,
 }
 
@@ -20,7 +20,7 @@ pub struct Options {
 #[derive(Clone, Debug)]
 pub struct Report(BenchReport);
 
-/// Measures every operation on one core. `finished` gets a description of each one when it is done.
+/// Measures every operation on one core. `finished` is called with a description of each operation when it is done.
 pub fn run(options: &Options, mut finished: impl FnMut(&str)) -> Result<Report, Error> {
     let plan = BenchPlan {
         sizes: options.key_sizes.clone(),
@@ -35,12 +35,12 @@ pub fn run(options: &Options, mut finished: impl FnMut(&str)) -> Result<Report, 
 }
 
 impl Report {
-    /// One object.
+    /// The report as one JSON object.
     pub fn json(&self) -> serde_json::Result<String> {
         serde_json::to_string_pretty(&self.0)
     }
 
-    /// Lines for people.
+    /// The report as text for people.
     pub fn table(&self) -> String {
         let mut text = format!(
             "{:>5}  {:<9} {:<25} {:>14} {:>14} {:>10}\n",

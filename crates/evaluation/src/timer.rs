@@ -36,7 +36,7 @@ pub(crate) struct Span {
     pub(crate) clock: Duration,
     /// The time that this party's work took on all cores together.
     pub(crate) busy: Duration,
-    /// The same for the whole process, where the system reports it.
+    /// The same for the whole process, if the system reports it.
     pub(crate) process: Option<Duration>,
 }
 
@@ -50,7 +50,7 @@ impl PartyTimer {
         }
     }
 
-    /// The time of this party's work in the whole run.
+    /// The CPU time of this party's work in the whole run.
     pub(crate) fn busy(&self) -> Duration {
         Duration::from_nanos(self.busy.load(Ordering::Relaxed))
     }
@@ -61,7 +61,7 @@ impl PartyTimer {
         let now = self.now(progress.cells);
         let (first, last) = match (progress.quarter, progress.three_quarters) {
             (Some(first), Some(last)) if first.cells < last.cells => (first, last),
-            // In a run so short that all cells were reported at once, the whole run counts.
+            // If the run is so short that all cells are reported at once, the whole run counts.
             _ => {
                 let start = Moment {
                     cells: 0,
@@ -118,7 +118,7 @@ impl Observer for PartyTimer {
     }
 }
 
-/// The CPU time of this thread, where the system reports it.
+/// The CPU time of this thread, if the system reports it.
 fn thread_time() -> Option<Duration> {
     // The kernel updates the number only when the scheduler runs.
     std::thread::yield_now();
@@ -127,7 +127,7 @@ fn thread_time() -> Option<Duration> {
     Some(Duration::from_nanos(nanoseconds))
 }
 
-/// The CPU time of all threads of this process, where the system reports it.
+/// The CPU time of all threads of this process, if the system reports it.
 fn process_time() -> Option<Duration> {
     let statistics = std::fs::read_to_string("/proc/self/stat").ok()?;
     // The program's name can contain anything; user and system time are the 12th and 13th field after it.

@@ -60,11 +60,11 @@ pub struct Alphabet {
 /// How many values one letter of a pair has, and the modulus of double letters without a grid.
 const LATIN: u16 = 26;
 
-/// A string that is not a scanpath over its alphabet. It names the place, never the rest of the string.
+/// A string that is not a scanpath in its alphabet. The error names the place, and never shows the rest of the string.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct LetterError {
-    /// Where the bad letter starts: the count of characters before it, plus one.
+    /// Where the invalid letter starts, in characters from 1.
     pub column: usize,
     /// What is wrong there.
     pub problem: String,
@@ -259,7 +259,7 @@ impl Alphabet {
                         u32::from(high) - u32::from('a'),
                         u32::from(low) - u32::from('A'),
                     );
-                    // Another cell has this number: its row is the next one.
+                    // This number belongs to a cell in the next row.
                     if low >= u32::from(self.modulus) {
                         return Err(self.outside(position + 1));
                     }
@@ -268,7 +268,7 @@ impl Alphabet {
                 _ => {
                     return Err(LetterError {
                         column: position + 1,
-                        problem: "expected a small letter followed by a capital one, as in \"aA\" (ScanMatch's double letters)".into(),
+                        problem: "expected a lower-case letter followed by an upper-case one, as in \"aA\" (ScanMatch's double letters)".into(),
                     });
                 }
             };
@@ -335,7 +335,7 @@ impl fmt::Display for Alphabet {
     }
 }
 
-/// Stands before the modulus of double letters in an alphabet's text.
+/// The word before the modulus of double letters in an alphabet's text.
 const MODULUS: &str = "modulus";
 
 /// Reads the [`Display`](fmt::Display) form. The size may be left out for the whole notation, and the modulus of double

@@ -2,14 +2,14 @@
 //!
 //! Pairs that share a scanpath are computed together, because preparing a scanpath for comparison can cost as much as
 //! comparing it. Such rows are split into tasks of similar work, and the largest tasks start first, so that a single
-//! huge pair does not begin when all others are done.
+//! huge pair does not start last.
 
 use crate::Scanpath;
 use crate::kernel::Row;
 use rayon::prelude::*;
 
 /// A task below this many cells is not worth the bookkeeping.
-const LEAST_CELLS: u64 = 1 << 18;
+const MIN_TASK_CELLS: u64 = 1 << 18;
 /// Tasks per thread: enough to level out differences in time that the number of matrix cells does not predict.
 const TASKS_PER_THREAD: u64 = 16;
 
@@ -69,7 +69,7 @@ impl Batch<'_> {
         order.sort_by_key(|&index| shared(index));
         let total: u64 = order.iter().map(|&index| self.cells(index)).sum();
         let share = total / (rayon::current_num_threads() as u64 * TASKS_PER_THREAD).max(1);
-        let limit = share.max(LEAST_CELLS);
+        let limit = share.max(MIN_TASK_CELLS);
         let mut tasks = Vec::new();
         for row in order.chunk_by(|&left, &right| shared(left) == shared(right)) {
             let mut task = Task::new(shared_is_first);

@@ -9,17 +9,17 @@ use crate::{Alphabet, Costs, Metric, MetricError, Model, Scanpath, model};
 use std::fmt;
 use std::sync::Arc;
 
-/// What the user gets for a pair.
+/// The result of a pair, as the user sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Reading {
     /// The metric's own number.
     pub score: f64,
-    /// How alike, from 0 to 1, if the metric defines it.
+    /// How similar the two are, from 0 to 1, if the metric defines it.
     pub similarity: Option<f64>,
 }
 
 impl Reading {
-    /// ScanMatch's score is its similarity; scores below 0 (large gap costs) mean not alike at all.
+    /// ScanMatch's score is its similarity; scores below 0 (large gap costs) mean no similarity at all.
     pub(crate) fn of_scanmatch(score: f64) -> Self {
         Self {
             score,
@@ -83,7 +83,7 @@ impl Comparison {
         &self.alphabet
     }
 
-    /// The same in integers.
+    /// The metric in integers.
     pub fn model(&self) -> &Model {
         &self.model
     }

@@ -1,11 +1,11 @@
 //! What can be wrong with a metric and its numbers.
 
-/// A metric that cannot be computed as asked.
+/// A metric that cannot be computed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
 pub enum MetricError {
     /// A cost below zero.
     #[error(
-        "the {name} must not be negative, and it is {value}; give costs and penalties as positive numbers"
+        "the {name} is {value}, and must not be negative; give costs and penalties as positive numbers"
     )]
     Negative {
         /// Which number.
@@ -34,7 +34,7 @@ pub enum MetricError {
         scale: u32,
     },
     /// A scale of zero, or too large.
-    #[error("the scale must be between 1 and {max}, and it is {scale}", max = crate::scale::MAX_SCALE)]
+    #[error("the scale is {scale}, and must be between 1 and {max}", max = crate::scale::MAX_SCALE)]
     Scale {
         /// The value given.
         scale: u32,
@@ -50,25 +50,25 @@ pub enum MetricError {
         threshold: f64,
     },
     /// A threshold at or below zero.
-    #[error("the ScanMatch threshold must be above zero, and it is {threshold}")]
+    #[error("the ScanMatch threshold is {threshold}, and must be above zero")]
     Threshold {
         /// The value given.
         threshold: f64,
     },
-    /// A threshold that all pairs meet, or none.
+    /// A threshold that all pairs meet, or no pair.
     #[error("a threshold of {threshold} gives the same answer for every pair: {reason}")]
-    IdleThreshold {
+    TrivialThreshold {
         /// The value given.
         threshold: f64,
         /// Why.
         reason: &'static str,
     },
-    /// A score that is divided by a length cannot be read without it.
+    /// A score that is divided by a length cannot be computed without the length.
     #[error("ScanMatch divides by the length of the longer scanpath, which is hidden")]
     NeedsLengths,
     /// ScanMatch divides by the length of the longer string.
     #[error(
-        "ScanMatch is not defined when both scanpaths are empty; leave such pairs out or use another metric"
+        "ScanMatch is not defined when both scanpaths are empty; leave such pairs out, or use another metric"
     )]
     EmptyScanMatch,
     /// A grid with fewer cells than the alphabet has letters in use.
@@ -91,7 +91,7 @@ pub enum MetricError {
         /// The alphabet's name and size.
         alphabet: String,
     },
-    /// A scanpath that is too long to count.
+    /// A scanpath that is too long.
     #[error("a scanpath has {length} letters; at most {max} are supported", max = crate::MAX_LENGTH)]
     TooLong {
         /// Its length.

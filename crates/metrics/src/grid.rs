@@ -11,7 +11,7 @@ pub struct Grid {
     wrap: bool,
 }
 
-/// How the distance of two grid cells is measured, in cells.
+/// How the distance between two grid cells is measured, in cells.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum Distance {
@@ -22,6 +22,11 @@ pub enum Distance {
     /// The larger of columns and rows.
     Chebyshev,
 }
+
+/// A text that is not a grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a grid is written COLUMNSxROWS, as in 7x7, with 1 to 65536 cells")]
+pub struct GridError;
 
 impl Grid {
     /// A grid with at most 65,536 cells and at least one.
@@ -59,7 +64,7 @@ impl Grid {
         self.columns * self.rows
     }
 
-    /// The distance of two cells.
+    /// The distance between two cells.
     pub fn distance(&self, distance: Distance, a: u16, b: u16) -> f64 {
         let (a, b) = (u32::from(a), u32::from(b));
         let mut across = (a % self.columns).abs_diff(b % self.columns);
@@ -95,16 +100,14 @@ impl fmt::Display for Grid {
 
 /// Reads `COLUMNSxROWS`.
 impl std::str::FromStr for Grid {
-    type Err = String;
+    type Err = GridError;
 
-    fn from_str(text: &str) -> Result<Self, String> {
+    fn from_str(text: &str) -> Result<Self, GridError> {
         text.split_once(['x', 'X', '×'])
             .and_then(|(columns, rows)| {
                 Grid::new(columns.trim().parse().ok()?, rows.trim().parse().ok()?)
             })
-            .ok_or_else(|| {
-                "a grid is written COLUMNSxROWS, as in 7x7, with 1 to 65536 cells".to_string()
-            })
+            .ok_or(GridError)
     }
 }
 

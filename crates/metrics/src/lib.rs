@@ -1,4 +1,4 @@
-//! What a scanpath comparison *is*, and its computation in the clear.
+//! Defines what a scanpath comparison is, and computes it in the clear.
 //!
 //! This crate is at the bottom of the workspace and the oracle of everything above it: the secure engines are tested
 //! for exact equality with its results.
@@ -11,8 +11,8 @@
 //! | what does it cost to confuse two cells | [`Substitution`], [`Grid`], [`Table`] |
 //! | which metric, with which numbers | [`Metric`] |
 //! | the same as integers, as every engine computes it | [`Model`] |
-//! | the number for the user | [`Reading`] |
-//! | one bit of it | [`Threshold`], [`Bound`] |
+//! | the score that the user sees | [`Reading`] |
+//! | whether that number meets a threshold | [`Threshold`], [`Bound`] |
 //!
 //! # Numbers
 //! Users give decimals; internally all costs are integers: a decimal is multiplied by a fixed-point scale `K` that
@@ -49,12 +49,12 @@ pub use alphabet::{Alphabet, LetterError, Notation};
 pub use cohort::{Cohort, Encoding, Entry};
 pub use comparison::{Comparison, Reading};
 pub use error::MetricError;
-pub use grid::{Distance, Grid};
+pub use grid::{Distance, Grid, GridError};
 pub use metric::{LocalScoring, Metric};
 pub use model::{Costs, GlobalModel, LocalModel, Model, Readout, Scores};
 pub use scanmatch::temporal_repeats;
 pub use substitution::Substitution;
-pub use table::{Table, TableError, TableOf};
+pub use table::{Table, TableError, TableKind};
 pub use threshold::{Bound, Threshold};
 
 /// The largest cost (after scaling) of a single edit operation.

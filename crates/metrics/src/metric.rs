@@ -1,16 +1,16 @@
-//! The metrics, as users name them.
+//! The metrics.
 
-mod written;
+mod serialized;
 
 use crate::model::{Costs, GlobalModel, LocalModel, Model, Readout, Scores};
 use crate::scale::{self, DEFAULT_SCALE};
 use crate::{Alphabet, Distance, Grid, MetricError, Substitution, Table};
 use serde::{Deserialize, Serialize};
-use written::WrittenMetric;
+use serialized::SerializedMetric;
 
-/// A metric with its numbers. Two sides of a comparison must have equal ones.
+/// A metric with its numbers. Both sides of a comparison must use the same.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(tag = "name", rename_all = "kebab-case", from = "WrittenMetric")]
+#[serde(tag = "name", rename_all = "kebab-case", from = "SerializedMetric")]
 pub enum Metric {
     /// The number of insertions, deletions and replacements (Levenshtein; Wagner–Fischer's algorithm).
     Levenshtein,
@@ -48,7 +48,7 @@ pub enum Metric {
         /// The fixed-point scale.
         scale: Option<u32>,
     },
-    /// ScanMatch (Cristino and others, 2010) with Euclidean distances on a grid.
+    /// ScanMatch (Cristino et al. 2010) with Euclidean distances on a grid.
     #[serde(rename = "scanmatch")]
     ScanMatch {
         /// The grid of the letters.
@@ -163,17 +163,17 @@ fn cost_model(
     substitution: &Substitution,
     insert: f64,
     delete: f64,
-    asked: Option<u32>,
+    requested: Option<u32>,
 ) -> Result<Model, MetricError> {
     let gaps = [insert, delete];
     let (scale, costs) = match substitution {
         Substitution::Unit { mismatch } => {
-            let scale = scale::choose(asked, gaps.into_iter().chain([*mismatch]))?;
+            let scale = scale::choose(requested, gaps.into_iter().chain([*mismatch]))?;
             let mismatch = scale::cost("mismatch cost", *mismatch, scale)?;
             (scale, Costs::Unit { mismatch })
         }
         Substitution::Index => {
-            let scale = scale::choose(asked, gaps)?;
+            let scale = scale::choose(requested, gaps)?;
             scale::cost("index distance", f64::from(alphabet.size() - 1), scale)?;
             (scale, Costs::Index { step: scale })
         }
@@ -183,9 +183,9 @@ fn cost_model(
             distance,
         } => {
             fits_grid(alphabet, grid)?;
-            let scale = match (asked, distance) {
+            let scale = match (requested, distance) {
                 (None, Distance::Euclidean) => DEFAULT_SCALE,
-                _ => scale::choose(asked, gaps)?,
+                _ => scale::choose(requested, gaps)?,
             };
             (scale, grid_costs(grid.with_wrap(*wrap), *distance, scale)?)
         }
@@ -194,7 +194,7 @@ fn cost_model(
             // A table may be larger than the alphabet; entries that no letter can reach must not change scale or
             // similarity.
             let used = table.first(alphabet.size());
-            let scale = scale::choose(asked, gaps.into_iter().chain(used.clone()))?;
+            let scale = scale::choose(requested, gaps.into_iter().chain(used.clone()))?;
             let costs = used
                 .map(|value| scale::cost("substitution cost", value, scale))
                 .collect::<Result<_, _>>()?;
@@ -222,9 +222,9 @@ fn score_model(
     reward: f64,
     mismatch: f64,
     gap: f64,
-    asked: Option<u32>,
+    requested: Option<u32>,
 ) -> Result<Model, MetricError> {
-    let scale = scale::choose(asked, [reward, mismatch, gap])?;
+    let scale = scale::choose(requested, [reward, mismatch, gap])?;
     let per_letter = scale::cost("match reward", reward, scale)?;
     let penalty = scale::cost("mismatch penalty", mismatch, scale)?;
     let gap_penalty = scale::cost("gap penalty", gap, scale)?;
@@ -258,11 +258,11 @@ fn local_model(
     alphabet: &Alphabet,
     scoring: &LocalScoring,
     gap: f64,
-    asked: Option<u32>,
+    requested: Option<u32>,
 ) -> Result<Model, MetricError> {
     let (scale, scores) = match scoring {
         LocalScoring::Unit { reward, mismatch } => {
-            let scale = scale::choose(asked, [*reward, *mismatch, gap])?;
+            let scale = scale::choose(requested, [*reward, *mismatch, gap])?;
             (
                 scale,
                 Scores::Unit {
@@ -274,7 +274,7 @@ fn local_model(
         LocalScoring::Table { table } => {
             fits_table(alphabet, table)?;
             let used = table.first(alphabet.size());
-            let scale = scale::choose(asked, used.clone().chain([gap]))?;
+            let scale = scale::choose(requested, used.clone().chain([gap]))?;
             let scores = used
                 .map(|value| scale::score("substitution score", value, scale))
                 .collect::<Result<_, _>>()?;
@@ -301,12 +301,12 @@ fn scanmatch_model(
     grid: Grid,
     threshold: f64,
     gap: f64,
-    asked: Option<u32>,
+    requested: Option<u32>,
 ) -> Result<Model, MetricError> {
     crate::scanmatch::check(threshold, gap)?;
     fits_grid(alphabet, &grid)?;
     let gap_cost = threshold / 2.0 - gap;
-    let mut scale = scale::check(asked.unwrap_or(DEFAULT_SCALE))?;
+    let mut scale = scale::check(requested.unwrap_or(DEFAULT_SCALE))?;
     if !scale::is_whole(gap_cost, scale) && scale::is_whole(gap_cost, scale * 2) {
         scale *= 2;
     }

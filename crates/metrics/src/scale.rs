@@ -46,10 +46,10 @@ pub(crate) fn score(name: &'static str, value: f64, scale: u32) -> Result<i32, M
 /// The scale in use: the given one, or the smallest power of ten that makes every value an integer. If there is none,
 /// [`DEFAULT_SCALE`].
 pub(crate) fn choose(
-    asked: Option<u32>,
+    requested: Option<u32>,
     values: impl IntoIterator<Item = f64>,
 ) -> Result<u32, MetricError> {
-    if let Some(scale) = asked {
+    if let Some(scale) = requested {
         return check(scale);
     }
     let mut scale = 1;

@@ -2,8 +2,8 @@
 //!
 //! A table is a square of numbers, one row per letter of the first side (the host) and one column per letter of the
 //! second, in the order of the alphabet. It may have labels: then its first row and first column name the letters,
-//! the corner is empty or a word, and the order is free. Commas, semicolons and tabs separate; `#` starts a comment
-//! line. If commas do not separate, numbers may have decimal commas.
+//! the corner is empty or a word, and the order is free. Fields are separated by commas, semicolons or tabs; `#` starts a
+//! comment line. If commas are not the separator, numbers may have decimal commas.
 
 use crate::Alphabet;
 use serde::ser::SerializeStruct;
@@ -17,22 +17,22 @@ pub struct Table {
     values: Vec<f64>,
 }
 
-/// What a table's numbers mean, and so which are allowed.
+/// The meaning of a table's numbers, which decides what numbers are allowed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum TableOf {
+pub enum TableKind {
     /// Costs, to be minimised: none is negative.
     Costs,
     /// Scores, to be maximised: of either sign.
     Scores,
 }
 
-/// What is wrong in a table file, and where.
+/// An error in a table file, and its place.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct TableError {
     /// The line, from 1.
     pub line: usize,
-    /// The field in the line, from 1; 0 if the whole line is meant.
+    /// The field in the line, from 1; 0 for the whole line.
     pub column: usize,
     /// What is wrong there, and what to do.
     pub problem: String,
@@ -50,7 +50,7 @@ impl Table {
     }
 
     /// Reads CSV text; labels, if there are any, are letters of `alphabet`.
-    pub fn parse(text: &str, of: TableOf, alphabet: &Alphabet) -> Result<Self, TableError> {
+    pub fn parse(text: &str, of: TableKind, alphabet: &Alphabet) -> Result<Self, TableError> {
         let mut lines = text
             .trim_start_matches('\u{feff}')
             .lines()
@@ -91,7 +91,7 @@ impl Table {
                 let value = value.ok_or_else(|| {
                     wrong("expected a finite number with a decimal point (or a decimal comma, where semicolons or tabs separate)")
                 })?;
-                if value < 0.0 && of == TableOf::Costs {
+                if value < 0.0 && of == TableKind::Costs {
                     return Err(wrong(
                         "a cost must not be negative; tables of signed scores are for smith-waterman",
                     ));
@@ -129,7 +129,7 @@ impl Table {
             .flat_map(move |row| row[..letters].iter().copied())
     }
 
-    /// A short name for the content, so that two sides can tell whether they have the same table.
+    /// A hash of the content, so that two sides can tell whether they have the same table.
     pub fn fingerprint(&self) -> String {
         let mut hash = Sha256::new();
         hash.update(self.size.to_le_bytes());
@@ -157,7 +157,7 @@ impl Serialize for Table {
 
 #[derive(Deserialize)]
 #[serde(deny_unknown_fields)]
-struct WrittenTable {
+struct SerializedTable {
     rows: u32,
     sha256: String,
     values: Vec<f64>,
@@ -165,7 +165,7 @@ struct WrittenTable {
 
 impl<'de> Deserialize<'de> for Table {
     fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        let written = WrittenTable::deserialize(deserializer)?;
+        let written = SerializedTable::deserialize(deserializer)?;
         let custom = <D::Error as serde::de::Error>::custom;
         let table = Table::new(written.rows, written.values)
             .filter(|table| table.size as usize <= MAX_ROWS)
@@ -189,8 +189,8 @@ fn unquoted(field: &str) -> &str {
     field.trim().trim_matches('"')
 }
 
-/// Decimal commas must not be read as delimiters: a line of numbers between semicolons or tabs is read as such. In
-/// any other, the character that occurs most often separates.
+/// The delimiter of a line. Semicolons and tabs come first if all fields between them are numbers, so that decimal commas
+/// are not taken for delimiters. Otherwise the most frequent candidate is the delimiter.
 fn delimiter_of(line: &str) -> char {
     let numbers = |delimiter: &char| {
         let mut fields = line.split(*delimiter);
@@ -219,9 +219,9 @@ fn label(alphabet: &Alphabet, line: usize, column: usize, field: &str) -> Result
         _ => Err(error(
             line,
             column,
-            // The field is not shown: if a cohort was given for a table, it is somebody's scanpath.
+            // The field is not shown: if a cohort was given instead of a table, it is a participant's scanpath.
             format!(
-                "this label is no letter of the alphabet \"{alphabet}\"; labels are single letters of it"
+                "this label is not a letter of the alphabet \"{alphabet}\"; each label is a single letter"
             ),
         )),
     }
@@ -319,7 +319,7 @@ mod tests {
     use super::*;
 
     fn parse(text: &str) -> Result<Table, TableError> {
-        Table::parse(text, TableOf::Costs, &Alphabet::letters(52).unwrap())
+        Table::parse(text, TableKind::Costs, &Alphabet::letters(52).unwrap())
     }
 
     #[test]
@@ -354,7 +354,7 @@ mod tests {
     fn scores_may_be_negative() {
         let table = Table::parse(
             "1,-1\n-1,1\n",
-            TableOf::Scores,
+            TableKind::Scores,
             &Alphabet::letters(2).unwrap(),
         );
         assert_eq!(table.unwrap().values(), [1.0, -1.0, -1.0, 1.0]);
@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cohort_in_a_tables_place_is_not_shown() {
+    fn a_cohort_instead_of_a_table_is_not_shown() {
         let error = parse("ABCDE\nQRSTU\n").unwrap_err();
         assert!(!error.problem.contains("QRSTU"), "{error}");
     }

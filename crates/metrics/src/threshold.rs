@@ -65,7 +65,7 @@ impl Threshold {
         }
     }
 
-    /// Refuses a threshold that every pair of scanpaths answers alike: it was meant for another metric.
+    /// Refuses a threshold with the same answer for every pair of scanpaths: it was meant for another metric.
     pub fn check(self, metric: &Metric) -> Result<(), MetricError> {
         let reason = match metric {
             Metric::Levenshtein | Metric::NeedlemanWunsch { .. } if self.0 < 0.0 => {
@@ -77,7 +77,7 @@ impl Threshold {
             }
             _ => return Ok(()),
         };
-        Err(MetricError::IdleThreshold {
+        Err(MetricError::TrivialThreshold {
             threshold: self.0,
             reason,
         })
@@ -115,31 +115,31 @@ impl Comparison {
         })
     }
 
-    /// The same if an engine hides the lengths, and so settles them before it compares: the bound is for the raw
-    /// result or, for a maximised Needleman–Wunsch score, for `per_letter·(m + n)` minus the raw result.
-    /// [`Model::read_settled`] reads the same number. ScanMatch divides by a length, and has no such bound.
-    pub fn settled_bound(&self, threshold: Threshold) -> Result<Bound, MetricError> {
-        /// No settled number is beyond: costs are at most 2³⁰, lengths 2³¹.
-        const MOST: i64 = 1 << 62;
+    /// The bound for an engine that hides the lengths. It is for the *adjusted* result: the raw result or, for a maximised
+    /// Needleman–Wunsch score, `per_letter·(m + n)` minus the raw result.
+    /// [`Model::read_without_lengths`] reads the same number. ScanMatch divides by a length, and has no such bound.
+    pub fn bound_without_lengths(&self, threshold: Threshold) -> Result<Bound, MetricError> {
+        /// The largest adjusted result: costs are at most 2³⁰, lengths 2³¹.
+        const MAX_ADJUSTED: i64 = 1 << 62;
         let distance = self.metric().is_distance();
-        let near = |settled: i64| {
-            let reading = self.model().read_settled(settled);
+        let near = |adjusted: i64| {
+            let reading = self.model().read_without_lengths(adjusted);
             reading.is_ok_and(|reading| threshold.admits_score(distance, reading.score))
         };
-        self.model().read_settled(0)?;
+        self.model().read_without_lengths(0)?;
         Ok(if distance {
-            Bound::AtMost(last(-1, MOST, near))
+            Bound::AtMost(last(-1, MAX_ADJUSTED, near))
         } else {
-            Bound::AtLeast(last(-MOST - 1, MOST, |settled| !near(settled)) + 1)
+            Bound::AtLeast(last(-MAX_ADJUSTED - 1, MAX_ADJUSTED, |adjusted| !near(adjusted)) + 1)
         })
     }
 }
 
 impl Model {
-    /// The user's number if the lengths are hidden, from what [`Comparison::settled_bound`] describes. There is no
-    /// similarity: it would reveal the lengths.
+    /// The user's score if the lengths are hidden, from the adjusted result that [`Comparison::bound_without_lengths`]
+    /// describes. There is no similarity, because it would reveal the lengths.
     #[allow(clippy::cast_precision_loss)] // results beyond 2⁵³ keep 53 significant bits
-    pub fn read_settled(&self, settled: i64) -> Result<Reading, MetricError> {
+    pub fn read_without_lengths(&self, adjusted: i64) -> Result<Reading, MetricError> {
         let scale = match self {
             Model::Local(model) => f64::from(model.scale),
             Model::Global(model) => match model.readout {
@@ -149,20 +149,20 @@ impl Model {
             },
         };
         Ok(Reading {
-            score: settled as f64 / scale,
+            score: adjusted as f64 / scale,
             similarity: None,
         })
     }
 }
 
-/// The last number above `low` and up to `high` for which `holds` is true; `low` if there is none. It must not become
-/// true again once it is false.
-fn last(low: i64, high: i64, holds: impl Fn(i64) -> bool) -> i64 {
+/// The last number above `low` and up to `high` for which `predicate` is true; `low` if there is none. The predicate must not
+/// become true again once it is false.
+fn last(low: i64, high: i64, predicate: impl Fn(i64) -> bool) -> i64 {
     let (mut inside, mut outside) = (low, high + 1);
-    // Differences of numbers with different signs need not fit; the half-way point does.
+    // The midpoint fits even where the difference of the two numbers overflows.
     while inside + 1 < outside {
         let middle = inside.midpoint(outside);
-        if holds(middle) {
+        if predicate(middle) {
             inside = middle;
         } else {
             outside = middle;

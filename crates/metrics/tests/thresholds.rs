@@ -29,7 +29,7 @@ fn around(score: f64) -> [f64; 8] {
     ]
 }
 
-/// The bound for raw results gives the same bit as the score, and so does the bound for settled ones.
+/// The bound for raw results gives the same bit as the score, and so does the bound for adjusted ones.
 fn agrees(comparison: &Comparison, a: &Scanpath, b: &Scanpath) {
     let raw = comparison.raw(a, b).unwrap();
     let Ok(reading) = comparison.read(raw, a.len(), b.len()) else {
@@ -47,22 +47,22 @@ fn agrees(comparison: &Comparison, a: &Scanpath, b: &Scanpath) {
         assert_eq!(threshold.admits(comparison.metric(), &reading), expected);
         let bound = comparison.bound(threshold, a.len(), b.len()).unwrap();
         assert_eq!(bound.admits(raw), expected, "{bound:?} {raw} {value}");
-        let Ok(settled_bound) = comparison.settled_bound(threshold) else {
+        let Ok(bound_without_lengths) = comparison.bound_without_lengths(threshold) else {
             assert!(matches!(comparison.metric(), Metric::ScanMatch { .. }));
             continue;
         };
-        let settled = settled(comparison.model(), raw, a.len() + b.len());
-        let read = comparison.model().read_settled(settled).unwrap();
+        let adjusted = adjusted(comparison.model(), raw, a.len() + b.len());
+        let read = comparison.model().read_without_lengths(adjusted).unwrap();
         let without_similarity = Reading {
             similarity: None,
             ..reading
         };
         assert_eq!(read, without_similarity);
-        assert_eq!(settled_bound.admits(settled), expected);
+        assert_eq!(bound_without_lengths.admits(adjusted), expected);
     }
 }
 
-fn settled(model: &Model, raw: i64, letters: usize) -> i64 {
+fn adjusted(model: &Model, raw: i64, letters: usize) -> i64 {
     match model {
         Model::Global(model) => match model.readout {
             Readout::Reward { per_letter, .. } => i64::from(per_letter) * letters as i64 - raw,
@@ -155,11 +155,11 @@ fn thresholds_with_one_answer_for_all_pairs_are_refused() {
 fn scanmatch_is_not_read_without_lengths() {
     let scanmatch = comparison(scanmatch());
     assert_eq!(
-        scanmatch.settled_bound(threshold(0.5)),
+        scanmatch.bound_without_lengths(threshold(0.5)),
         Err(MetricError::NeedsLengths)
     );
     assert_eq!(
-        scanmatch.model().read_settled(3),
+        scanmatch.model().read_without_lengths(3),
         Err(MetricError::NeedsLengths)
     );
 }

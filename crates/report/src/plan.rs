@@ -266,7 +266,7 @@ pub(crate) fn cut(text: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use veilpath_metrics::{Alphabet, Grid, TableOf};
+    use veilpath_metrics::{Alphabet, Grid, TableKind};
 
     fn names() -> [String; 2] {
         ["Clinic".into(), "University".into()]
@@ -274,7 +274,11 @@ mod tests {
 
     #[test]
     fn every_metric_is_said_in_words() {
-        let costs = Table::parse("0,1\n1,0\n", TableOf::Costs, &Alphabet::letters(2).unwrap());
+        let costs = Table::parse(
+            "0,1\n1,0\n",
+            TableKind::Costs,
+            &Alphabet::letters(2).unwrap(),
+        );
         let table = costs.unwrap();
         let said = |substitution: Substitution| {
             let metric = Metric::NeedlemanWunsch {

@@ -8,7 +8,7 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 use veilpath_metrics::{
     Alphabet, Distance, Grid, LetterError, LocalScoring, Metric, Notation, Substitution, Table,
-    TableError, TableOf,
+    TableError, TableKind,
 };
 
 /// The metrics.
@@ -258,7 +258,7 @@ impl MetricOptions {
                 Substitution::on_grid(grid.with_wrap(self.wrap), distance)
             }
             SubstitutionChoice::File(path) => Substitution::Table {
-                table: read_table(&path, TableOf::Costs, alphabet)?,
+                table: read_table(&path, TableKind::Costs, alphabet)?,
             },
         };
         let gap = self.gap.unwrap_or(1.0);
@@ -292,7 +292,7 @@ impl MetricOptions {
             SubstitutionChoice::File(path) => {
                 self.refuse(NoEffectReason::TableGiven, &[Reward, Mismatch])?;
                 LocalScoring::Table {
-                    table: read_table(&path, TableOf::Scores, alphabet)?,
+                    table: read_table(&path, TableKind::Scores, alphabet)?,
                 }
             }
             SubstitutionChoice::Index | SubstitutionChoice::Distance(_) => {
@@ -360,7 +360,7 @@ fn no_effect<T>(field: MetricField, reason: NoEffectReason) -> Result<T, Error> 
     Err(MetricOptionsError::NoEffect { field, reason }.into())
 }
 
-fn read_table(path: &Path, of: TableOf, alphabet: &Alphabet) -> Result<Table, Error> {
+fn read_table(path: &Path, of: TableKind, alphabet: &Alphabet) -> Result<Table, Error> {
     let text = veilpath_encode::Input::open(path)?.read_text()?;
     // Labels may name any letter that can be written; the table itself says how many there are.
     Table::parse(&text, of, &alphabet.widened()).map_err(|error| {

@@ -144,7 +144,7 @@ impl Preamble {
             }
             _ => {
                 if name == "grid" {
-                    self.grid = Some(value.parse()?);
+                    self.grid = Some(value.parse::<Grid>().map_err(|error| error.to_string())?);
                 }
                 self.settings.insert(name.to_string(), value.to_string());
             }

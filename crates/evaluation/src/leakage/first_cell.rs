@@ -11,7 +11,8 @@ use veilpath_protocol::watch_key_holder;
 const RANDOMNESS: &str = "ciphertext randomness";
 
 impl Study<'_> {
-    /// The only cell of comparisons of one letter with one letter: by a matrix owner that reuses randomness, and by the engine.
+    /// Comparisons of one letter with one letter, which have a single cell: by a matrix owner that reuses randomness, and by the
+    /// engine.
     pub(super) fn first_cell(&self) -> Result<Vec<Row>, AuditError> {
         let trials = self.options.rounds.min(self.host.len());
         let first_letter = |scanpath: &Scanpath| Scanpath::new(scanpath.letters()[..1].to_vec());
@@ -21,7 +22,7 @@ impl Study<'_> {
             let raw = self.comparison.raw(&host[trial], &join[trial])?;
             Known::new(&self.comparison, host[trial].letters(), 1, raw)
         };
-        // Where the randomness tells nothing, the score does.
+        // If the randomness reveals nothing, the guess is made from the score.
         let guess = |trial: usize, cell: Option<&FirstCell>| -> Result<f64, AuditError> {
             let (known, truth) = (known(trial)?, join[trial].letters()[0]);
             if let Some(cell) = cell
@@ -45,10 +46,10 @@ impl Study<'_> {
                 })
                 .collect()
         };
-        let unseen: Vec<Option<FirstCell>> = (0..trials).map(|_| None).collect();
+        let score_only: Vec<Option<FirstCell>> = (0..trials).map(|_| None).collect();
         let engine = self.engine_cells(&host, &join)?;
         let rows = vec![
-            row("first cell", SCORE, guess_all(&unseen)?, trials),
+            row("first cell", SCORE, guess_all(&score_only)?, trials),
             row(
                 "first cell, no fresh randomness",
                 RANDOMNESS,

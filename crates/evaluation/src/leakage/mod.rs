@@ -1,7 +1,7 @@
 //! What a curious party learns from the engines: runs all attacks of `veilpath-audit` on synthetic scanpaths.
 //!
 //! Both sides run in this process, with the code of a real session. The host follows the protocol, keeps what it decrypts, and
-//! then guesses the letters of the joining side. An attack that finds nothing proves nothing: all numbers are lower bounds of what
+//! then guesses the letters of the joining side. An attack that finds nothing proves nothing: all numbers are lower bounds on what
 //! leaks.
 
 mod first_cell;
@@ -47,7 +47,7 @@ pub struct Report {
     options: Options,
     /// One row for each attack on the engine paillier.
     pub paillier: Vec<Row>,
-    /// What either side of the engine garbled could find.
+    /// What each side of the engine garbled could find.
     pub garbled: [Transcripts; 2],
 }
 
@@ -58,7 +58,7 @@ pub struct Row {
     pub view: String,
     /// What the attack uses.
     pub attack: String,
-    /// The share of the other side's letters that the best guess hits.
+    /// The share of the other side's letters that the best guess gets right.
     pub correct: f64,
     /// Letters that were guessed.
     pub guessed: usize,
@@ -70,10 +70,10 @@ const ALL: &str = "all features";
 /// The name of the attack that uses only the score.
 const SCORE: &str = "score";
 
-/// How often `step` is called in [`run`].
+/// How many times [`run`] calls `step`.
 pub const STEPS: u64 = 16;
 
-/// Runs all attacks. `step` is called when another part is done.
+/// Runs all attacks. `step` is called after each part.
 pub fn run(options: &Options, step: &(dyn Fn() + Sync)) -> Result<Report, Error> {
     let study = Study::new(options, step)?;
     let mut rows = vec![study.guessing()];
@@ -101,7 +101,7 @@ pub fn run(options: &Options, step: &(dyn Fn() + Sync)) -> Result<Report, Error>
 }
 
 impl Report {
-    /// Lines for people.
+    /// The report as text for people.
     pub fn table(&self) -> String {
         let options = &self.options;
         let mut text = format!(
@@ -143,7 +143,7 @@ impl Report {
         text
     }
 
-    /// One row for each attack.
+    /// The report as CSV, with one row for each attack.
     pub fn csv(&self) -> String {
         let mut text = String::from("view,attack,correct,guessed\n");
         for row in &self.paillier {
@@ -163,7 +163,7 @@ impl Report {
         text
     }
 
-    /// One object.
+    /// The report as one JSON object.
     pub fn json(&self) -> serde_json::Result<String> {
         let options = &self.options;
         serde_json::to_string(&json!({

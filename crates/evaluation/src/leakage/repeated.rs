@@ -1,4 +1,4 @@
-//! The rows about one attacked scanpath that is compared with several of the host's.
+//! The rows about one attacked scanpath that is compared with several scanpaths of the host.
 
 use super::study::Study;
 use super::{ALL, Row};
@@ -6,7 +6,7 @@ use veilpath_audit::{AuditError, Belief, Feature, Known, clues_of, hedge};
 use veilpath_protocol::PaillierOptions;
 
 impl Study<'_> {
-    /// With the paper's random order, and if the order were public.
+    /// Attacks with the paper's random order, and as if the order were public.
     pub(super) fn repeated(
         &self,
         engine: PaillierOptions,
@@ -43,7 +43,7 @@ impl Study<'_> {
         ])
     }
 
-    /// What each comparison adds to the belief from those before.
+    /// Attacks one comparison after another, each starting from the belief after those before it.
     fn one_after_another(
         &self,
         attack: impl Fn(&Known, &Belief, usize, usize) -> Result<Belief, AuditError> + Sync,

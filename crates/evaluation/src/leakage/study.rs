@@ -16,7 +16,7 @@ use veilpath_protocol::{
     Engine, PaillierOptions, PairRule, Reveal, RevealTo, SecretKey, Spec, Watched, watch_key_holder,
 };
 
-/// Random scanpaths that the attack on the score tries.
+/// The number of random scanpaths that the attack on the score tries.
 const SCORE_TRIES: usize = 40_000;
 
 /// No clue belongs to another comparison.
@@ -26,7 +26,7 @@ pub(super) struct Study<'a> {
     pub(super) options: &'a Options,
     pub(super) comparison: Comparison,
     pub(super) key: Arc<SecretKey>,
-    /// The host's scanpaths. The host has the key.
+    /// The scanpaths of the host, which has the key.
     pub(super) host: Vec<Scanpath>,
     /// The joining side's scanpaths, which are attacked.
     pub(super) join: Vec<Scanpath>,
@@ -109,7 +109,7 @@ impl<'a> Study<'a> {
         }
     }
 
-    /// What the score tells, which no engine can hide.
+    /// What the score reveals, which no engine can hide.
     pub(super) fn score(&self) -> Result<Row, AuditError> {
         let beliefs = self.each_round(|round| {
             let mut rng = ChaCha20Rng::seed_from_u64(self.options.seed ^ (round as u64) << 20);
@@ -119,7 +119,7 @@ impl<'a> Study<'a> {
         Ok(self.row("the score", SCORE, &beliefs))
     }
 
-    /// One cell at a time, one comparison after the other, as in the paper: with its random order, and if the order were public.
+    /// One cell at a time and one comparison after another, as in the paper: with its random order, and as if the order were public.
     pub(super) fn paper_order(
         &self,
         engine: PaillierOptions,
@@ -191,7 +191,7 @@ impl<'a> Study<'a> {
         Ok(self.row(&view, ALL, &beliefs))
     }
 
-    /// What the bytes of the engine garbled tell.
+    /// What the bytes of the engine garbled reveal.
     pub(super) fn garbled(&self) -> Result<[Transcripts; 2], AuditError> {
         let spec = Spec {
             engine: Engine::Garbled,

@@ -23,7 +23,7 @@ fn options(letters: u32) -> Options {
 }
 
 #[test]
-fn a_small_study_finds_what_it_should() {
+fn a_small_study_finds_the_known_leaks() {
     let steps = std::sync::atomic::AtomicU64::new(0);
     let report = run(&options(12), &|| {
         steps.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
@@ -37,7 +37,7 @@ fn a_small_study_finds_what_it_should() {
     };
     assert!(correct("public order", ALL) > 0.8);
     assert!(correct("paper's order", ALL) > correct("the score", SCORE));
-    // How much less the hardened masks show is tested below, with more letters to miss.
+    // The test below measures how much less the hardened masks reveal, with a larger alphabet.
     assert!(correct("public order, hardened, compared 2 times", ALL) < 0.6);
     let randomness = "ciphertext randomness";
     assert!(correct("first cell, no fresh randomness", randomness) > 0.8);

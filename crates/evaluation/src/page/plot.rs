@@ -1,6 +1,6 @@
 //! Lines over logarithmic or linear axes, as SVG.
 //!
-//! Colours are those of Okabe and Ito, which colour-blind readers can tell apart; dashes repeat the distinction without
+//! The palette is that of Okabe and Ito, which colour-blind readers can distinguish; dashes mark the paper's lines without
 //! colour. Points that were not measured are hollow.
 
 use maud::{Markup, html};
@@ -20,9 +20,9 @@ const COLOURS: [&str; 7] = [
 pub(crate) struct Series {
     /// Its name in the legend.
     pub(crate) name: String,
-    /// Lines of one colour belong together.
+    /// The colour; related lines share one.
     pub(crate) colour: usize,
-    /// Published by others: dashed.
+    /// Whether the numbers are the paper's; such lines are dashed.
     pub(crate) published: bool,
     /// Its points: x, y, and whether it was measured.
     pub(crate) points: Vec<(f64, f64, bool)>,
@@ -33,7 +33,7 @@ pub(crate) struct Series {
 pub(crate) struct Axis {
     /// What it shows.
     pub(crate) title: String,
-    /// Whether powers of ten are at equal distances.
+    /// Whether the scale is logarithmic.
     pub(crate) logarithmic: bool,
 }
 

@@ -8,7 +8,7 @@ use super::tables::{Size, Table, of_key, published};
 use crate::mean_and_deviation;
 use serde_json::json;
 
-/// Sampled comparisons, each in a session of its own.
+/// Sampled comparisons, each in its own session.
 pub(super) fn sample(records: &[Record], sizes: &[Size]) -> Table {
     let mut rows = Vec::new();
     for size in sizes {
@@ -55,7 +55,7 @@ pub(super) fn sample(records: &[Record], sizes: &[Size]) -> Table {
     }
     Table {
         name: "datasets",
-        title: "Seconds per comparison in cohorts with the lengths of the paper's data sets; a sample of the pairs, each in a session of its own",
+        title: "Seconds per comparison in cohorts with the lengths of the paper's data sets; a sample of the pairs, each in its own session",
         columns: &[
             "data",
             "all_comparisons",

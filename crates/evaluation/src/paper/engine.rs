@@ -10,10 +10,10 @@ use veilpath_paillier::{KeySize, SecretKey};
 use veilpath_protocol::{Engine, Outcome, PaillierOptions, PairRule, Spec};
 use veilpath_session::{HostKey, compare_on_loopback};
 
-/// The fewest comparisons of a step: one has no deviation.
+/// The minimum number of comparisons in a step: a single one has no deviation.
 pub(super) const MIN_COMPARISONS: usize = 2;
 
-/// An engine with its key, if it needs one. The key is generated once and not part of any measured time.
+/// An engine with its key, if it needs one. The key is generated once, and no measured time includes that.
 pub(super) struct PreparedEngine {
     which: MeasuredEngine,
     engine: Engine,
@@ -34,7 +34,7 @@ impl PreparedEngine {
         Ok(Self { which, engine, key })
     }
 
-    /// One cell, while many comparisons run for so many seconds; without a time, while a few run.
+    /// Measures one cell while many comparisons run for `seconds`; with `None`, while a few run.
     pub(super) fn cell(&self, seconds: Option<f64>) -> Result<Record, Error> {
         let scoring = cell::Scoring::paper()?;
         let cost = match seconds {
@@ -50,18 +50,18 @@ impl PreparedEngine {
         })
     }
 
-    /// Compares each pair in a session of its own, as many as fit into so many seconds but at least two. Returns their seconds, and
-    /// the bytes of the last one.
+    /// Compares pairs, each in its own session: as many as fit into `max_seconds`, but at least two. Returns their times in
+    /// seconds, and the bytes of the last one.
     pub(super) fn one_by_one(
         &self,
         pairs: &[CohortPair],
-        allowed: f64,
+        max_seconds: f64,
     ) -> Result<(Vec<f64>, [u64; 2]), Error> {
         let mut seconds = Vec::new();
         let mut bytes = [0; 2];
         for pair in pairs {
             let (count, spent) = (seconds.len(), seconds.iter().sum::<f64>());
-            if count >= MIN_COMPARISONS && spent + spent / count as f64 > allowed {
+            if count >= MIN_COMPARISONS && spent + spent / count as f64 > max_seconds {
                 break;
             }
             let (outcome, time) = self.compare(pair, PairRule::All)?;
@@ -145,7 +145,7 @@ mod tests {
         };
         let pairs = vec![pair; 4];
         let engine = PreparedEngine::new(MeasuredEngine::Garbled).unwrap();
-        let count = |allowed| engine.one_by_one(&pairs, allowed).unwrap().0.len();
+        let count = |max_seconds| engine.one_by_one(&pairs, max_seconds).unwrap().0.len();
         assert_eq!([count(0.0), count(f64::INFINITY)], [2, 4]);
     }
 }

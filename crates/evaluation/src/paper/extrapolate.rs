@@ -1,13 +1,13 @@
-//! Estimates what was not measured from what was.
+//! Extrapolates what was not measured.
 
 use super::record::{MeasuredEngine, Record};
 use crate::{PAPER_LETTERS, mean_and_deviation};
 
-/// The seconds of one comparison of so many cells in a session of its own.
+/// The time in seconds of one comparison with this many cells, in its own session.
 ///
 /// The time per cell is the slope between the engine's longest comparison and the next one with at most a quarter of its cells.
-/// Without such a comparison it is the time of a cell while many comparisons run. What the longest comparison took in addition to its
-/// cells is the time before the first cell. Only the longest comparisons are used, because a short matrix offers few cells to
+/// Without such a comparison it is the time of a cell while many comparisons run. The rest of the longest comparison's time is the
+/// setup before the first cell. Only the longest comparisons are used, because a short matrix offers few cells to
 /// compute at once and takes longer for each.
 pub(super) fn seconds(records: &[Record], engine: MeasuredEngine, cells: f64) -> Option<f64> {
     let measured = records.iter().filter_map(|record| match record {
@@ -40,7 +40,7 @@ pub(super) fn seconds(records: &[Record], engine: MeasuredEngine, cells: f64) ->
     Some((longest.1 - per_cell * longest.0).max(0.0) + per_cell * cells)
 }
 
-/// The bytes of one comparison in a session of its own: the host's substitution costs grow with the length, everything else with
+/// The bytes of one comparison in its own session: the host's substitution costs grow with the length, everything else with
 /// the number of cells.
 pub(super) fn bytes(records: &[Record], engine: MeasuredEngine, length: usize) -> Option<[u64; 2]> {
     let MeasuredEngine::Paillier(bits) = engine else {

@@ -4,10 +4,10 @@
 //! |---|---|
 //! | `published` | the paper's numbers |
 //! | `data_sets` | cohorts with the lengths of its data sets |
-//! | `record` | what was measured, stored on disk at once |
+//! | `record` | the measurements, each stored on disk at once |
 //! | `engine` | measures one step |
 //! | `schedule` | which steps there are, and which of them fit into the budget |
-//! | `extrapolate` | estimates what did not fit |
+//! | `extrapolate` | extrapolates what did not fit |
 //! | `tables`, `data_set_tables` | the rows, as CSV and JSON |
 //! | `figures` | the HTML page with plots |
 //! | `markdown` | the summary for documents |
@@ -44,20 +44,20 @@ pub struct Options {
     pub quick: bool,
     /// The seed of the random scanpaths.
     pub seed: u64,
-    /// Cohorts of the user for the table of data sets.
-    pub own: Option<OwnCohorts>,
+    /// The user's cohorts, for the table of data sets.
+    pub user_cohorts: Option<UserCohorts>,
 }
 
 /// Two cohorts of the user.
 #[derive(Clone, Debug)]
-pub struct OwnCohorts {
+pub struct UserCohorts {
     /// Their names; a run with other names does not resume.
     pub names: [String; 2],
     /// The cohorts.
     pub pair: CohortPair,
 }
 
-/// What a run reports on its way.
+/// What a run reports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Event {
@@ -66,7 +66,7 @@ pub enum Event {
         /// How many.
         measurements: usize,
     },
-    /// How far the run is.
+    /// The progress of the run.
     Progress {
         /// Parts of the work that are done.
         done: u64,
@@ -76,6 +76,7 @@ pub enum Event {
 }
 
 /// A finished evaluation.
+#[derive(Clone, Debug)]
 pub struct Evaluation {
     header: Header,
     tables: Tables,
@@ -91,7 +92,7 @@ pub struct File {
     pub content: String,
 }
 
-/// Measures what the folder lacks.
+/// Makes all measurements that the folder does not contain yet.
 pub fn run(options: &Options, events: &dyn Fn(Event)) -> Result<Evaluation, Error> {
     let header = Header {
         version: VERSION,
@@ -99,9 +100,9 @@ pub fn run(options: &Options, events: &dyn Fn(Event)) -> Result<Evaluation, Erro
         quick: options.quick,
         machine: machine(),
         cores: std::thread::available_parallelism().map_or(1, usize::from),
-        own_cohorts: options.own.as_ref().map(|own| {
-            let [a, b] = own.names.clone();
-            let metric = serde_json::to_string(&own.pair.metric).unwrap_or_default();
+        own_cohorts: options.user_cohorts.as_ref().map(|user| {
+            let [a, b] = user.names.clone();
+            let metric = serde_json::to_string(&user.pair.metric).unwrap_or_default();
             [a, b, metric]
         }),
     };
@@ -118,7 +119,7 @@ pub fn run(options: &Options, events: &dyn Fn(Event)) -> Result<Evaluation, Erro
         } else {
             options.budget_minutes * 60.0
         },
-        own: options.own.as_ref().map(|own| &own.pair),
+        user_cohorts: options.user_cohorts.as_ref().map(|user| &user.pair),
         events,
     };
     let sizes = schedule.sizes()?;
@@ -161,7 +162,7 @@ impl Evaluation {
     }
 }
 
-/// The processor, as the system names it.
+/// The processor's name.
 fn machine() -> String {
     let named = std::fs::read_to_string("/proc/cpuinfo")
         .ok()

@@ -1,4 +1,4 @@
-//! What was measured, and the file that stores it, from which an interrupted run resumes.
+//! The measurements, and the file that stores them, from which an interrupted run resumes.
 
 use crate::Error;
 use serde::{Deserialize, Serialize};
@@ -10,7 +10,7 @@ use std::time::SystemTime;
 /// The file in the folder of results.
 const NAME: &str = "measurements.jsonl";
 
-/// What must be equal for a run to continue another.
+/// What must be equal for a run to resume another.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub(super) struct Header {
     /// The version of the records.
@@ -28,7 +28,7 @@ pub(super) struct Header {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(super) enum MeasuredEngine {
-    /// The paper's protocol with a key of so many bits.
+    /// The paper's protocol with a key of this many bits.
     Paillier(u32),
     /// Garbled circuits.
     Garbled,
@@ -55,7 +55,7 @@ pub(super) enum Record {
         join: f64,
         bytes: f64,
     },
-    /// Comparisons of two scanpaths of one length, each in a session of its own.
+    /// Comparisons of two scanpaths of the same length, each in its own session.
     Single {
         engine: MeasuredEngine,
         length: usize,
@@ -71,7 +71,7 @@ pub(super) enum Record {
         /// Steps, and the mean log₂ of the number of orders up to each.
         log2_orders: Vec<(usize, f64)>,
     },
-    /// Some comparisons of a data set, each in a session of its own.
+    /// Some comparisons of a data set, each in its own session.
     Sample {
         data: String,
         engine: MeasuredEngine,
@@ -107,7 +107,7 @@ pub(super) struct Records {
 }
 
 impl Records {
-    /// Opens the folder's file, or creates one. A line that a killed run left incomplete is cut off and measured again.
+    /// Opens the folder's file, or creates one. An incomplete line, left by a killed run, is cut off and measured again.
     pub(super) fn open(folder: &Path, header: &Header) -> Result<Self, Error> {
         let path = folder.join(NAME);
         let failed = |source: io::Error| Error::Write {
@@ -158,7 +158,7 @@ impl Records {
         Ok(Self { all, path, file })
     }
 
-    /// When the last measurement ended; `None` where the file system does not record it.
+    /// When the last measurement ended; `None` if the file system does not record it.
     pub(super) fn time(&self) -> Option<SystemTime> {
         self.file.metadata().and_then(|file| file.modified()).ok()
     }

@@ -1,7 +1,7 @@
 //! Which steps there are, and which of them fit into the time budget.
 //!
-//! What is cheap is always measured: cells, random orders, and everything with garbled circuits. The comparisons of the engine
-//! paillier follow, the cheapest first, until the budget is spent. What a step will cost is extrapolated from the finished ones.
+//! Cheap steps are always measured: cells, random orders, and everything with garbled circuits. The comparisons with the engine
+//! paillier follow, cheapest first, until the budget is spent. The cost of a step is extrapolated from the finished steps.
 
 use super::engine::{MIN_COMPARISONS, PreparedEngine, cohort_of_one, random_order};
 use super::published::{DATA_SETS, DataSet, KEYS, Spread, TIMES};
@@ -20,14 +20,14 @@ use veilpath_protocol::{PairRule, pairs_of};
 pub(super) const QUICK_BUDGET: f64 = 10.0;
 /// Seconds for the cells of one engine.
 const CELL_SECONDS: f64 = 20.0;
-/// Comparisons of a step, as in the paper, where the budget allows it.
+/// The number of comparisons in a step, as in the paper, if the budget allows it.
 const MAX_COMPARISONS: usize = 100;
 /// Sizes of matrices that are filled in a random order.
 pub(super) const ORDER_SIZES: [u32; 8] = [5, 10, 20, 50, 75, 100, 150, 200];
 /// Steps at which the number of orders is recorded.
 const ORDER_STEPS: [usize; 12] = [1, 5, 10, 20, 30, 46, 65, 80, 100, 400, 1_000, 10_000];
-/// The name of the user's own cohorts in the tables.
-const OWN: &str = "yours";
+/// The name of the user's cohorts in the tables.
+const USER_COHORTS: &str = "yours";
 
 /// The steps of a run.
 pub(super) struct Schedule<'a> {
@@ -35,24 +35,24 @@ pub(super) struct Schedule<'a> {
     pub(super) seed: u64,
     /// Seconds.
     pub(super) budget: f64,
-    pub(super) own: Option<&'a CohortPair>,
+    pub(super) user_cohorts: Option<&'a CohortPair>,
     pub(super) events: &'a dyn Fn(Event),
 }
 
 /// Where the cohorts of a data set come from.
 #[derive(Clone, Copy)]
 enum Source<'a> {
-    /// Random ones, with the lengths of a data set of the paper.
+    /// Random scanpaths with the lengths of one of the paper's data sets.
     Published(&'static DataSet),
-    /// The user's own.
-    Own(&'a CohortPair),
+    /// The user's cohorts.
+    User(&'a CohortPair),
 }
 
 impl Source<'_> {
     fn name(self) -> &'static str {
         match self {
             Source::Published(data) => data.name,
-            Source::Own(_) => OWN,
+            Source::User(_) => USER_COHORTS,
         }
     }
 }
@@ -82,7 +82,7 @@ pub(super) const ENGINES: [MeasuredEngine; 5] = [
 /// The budget's share of the progress, next to one part for each step outside the budget.
 const BUDGET_PARTS: u64 = 100;
 
-/// Reports how far the run is.
+/// Reports the progress of the run.
 struct Progress<'a> {
     events: &'a dyn Fn(Event),
     total: u64,
@@ -117,7 +117,7 @@ impl Engines {
 }
 
 impl Schedule<'_> {
-    /// Measures everything that the records lack.
+    /// Makes all measurements that are not in the records yet.
     pub(super) fn run(&self, sizes: &[Size], records: &mut Records) -> Result<(), Error> {
         let engines = Engines(std::array::from_fn(|_| OnceCell::new()));
         let steps = ENGINES.len() + ORDER_SIZES.len() + TIMES.len() + DATA_SETS.len() + 1;
@@ -184,8 +184,8 @@ impl Schedule<'_> {
             if !records.all.iter().any(known) {
                 let mut pair = self.cohorts(source)?;
                 if self.quick {
-                    pair.a = first_of_each_stimulus(&pair.a);
-                    pair.b = first_of_each_stimulus(&pair.b);
+                    pair.a = first_three_per_stimulus(&pair.a);
+                    pair.b = first_three_per_stimulus(&pair.b);
                 }
                 records.push(engines.get(engine)?.full(name, &pair)?)?;
             }
@@ -199,7 +199,7 @@ impl Schedule<'_> {
         Ok(())
     }
 
-    /// The comparisons of the engine paillier, the cheapest first.
+    /// The comparisons with the engine paillier, cheapest first.
     fn budgeted(
         &self,
         engines: &Engines,
@@ -328,12 +328,14 @@ impl Schedule<'_> {
 
     fn sources(&self) -> Vec<Source<'_>> {
         let published = DATA_SETS.iter().map(Source::Published);
-        published.chain(self.own.map(Source::Own)).collect()
+        published
+            .chain(self.user_cohorts.map(Source::User))
+            .collect()
     }
 
     fn cohorts(&self, source: Source<'_>) -> Result<CohortPair, Error> {
         let data = match source {
-            Source::Own(own) => return Ok(own.clone()),
+            Source::User(pair) => return Ok(pair.clone()),
             Source::Published(data) => data,
         };
         let mut rng = ChaCha20Rng::seed_from_u64(self.seed);
@@ -362,7 +364,7 @@ impl Schedule<'_> {
 }
 
 /// The first three scanpaths of each stimulus.
-fn first_of_each_stimulus(cohort: &Cohort) -> Cohort {
+fn first_three_per_stimulus(cohort: &Cohort) -> Cohort {
     let mut seen = std::collections::BTreeMap::<Option<&str>, usize>::new();
     let entries = cohort
         .entries
@@ -397,7 +399,7 @@ fn done(records: &[Record], step: &BudgetedStep<'_>) -> bool {
     })
 }
 
-/// The seconds of single comparisons of one length, where they were measured.
+/// The times of single comparisons of one length, if they were measured.
 pub(super) fn single(records: &[Record], engine: MeasuredEngine, length: usize) -> Option<&[f64]> {
     records.iter().find_map(|record| match record {
         Record::Single {
@@ -410,7 +412,7 @@ pub(super) fn single(records: &[Record], engine: MeasuredEngine, length: usize) 
     })
 }
 
-/// The seconds of one comparison.
+/// The estimated time of one comparison.
 fn estimate(records: &[Record], step: &BudgetedStep<'_>, cells: f64) -> f64 {
     let (BudgetedStep::Single(engine, _) | BudgetedStep::Sample(engine, _)) = step;
     extrapolate::seconds(records, *engine, cells).unwrap_or(f64::INFINITY)

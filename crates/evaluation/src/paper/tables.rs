@@ -23,6 +23,7 @@ pub(super) struct Size {
 }
 
 /// One table.
+#[derive(Clone, Debug)]
 pub(super) struct Table {
     pub(super) name: &'static str,
     pub(super) title: &'static str,
@@ -31,6 +32,7 @@ pub(super) struct Table {
 }
 
 /// All tables.
+#[derive(Clone, Debug)]
 pub(super) struct Tables(pub(super) Vec<Table>);
 
 impl Tables {
@@ -169,7 +171,7 @@ fn times(records: &[Record]) -> Table {
     }
     Table {
         name: "times",
-        title: "Seconds per comparison of two random scanpaths of the same length, each in a session of its own",
+        title: "Seconds per comparison of two random scanpaths of the same length, each in its own session",
         columns: &[
             "length",
             "engine",

@@ -1,4 +1,4 @@
-//! Every notation, both ways, and what is wrong with a text.
+//! Parsing and formatting in every notation, and errors.
 
 use super::*;
 
@@ -39,7 +39,7 @@ fn notations_follow_the_toolboxes() {
 }
 
 #[test]
-fn a_bad_letter_is_placed_and_the_good_ones_are_not_shown() {
+fn errors_give_the_position_and_do_not_show_other_letters() {
     let error = Alphabet::letters(49).unwrap().parse("QRSx").unwrap_err();
     assert_eq!(error.column, 4);
     assert!(!error.problem.contains('R'), "{error}");

@@ -81,7 +81,7 @@ fn by_crate(lane: &[u16], others: &[&[u16]], mut finished: impl FnMut(usize, usi
     }
 }
 
-/// The edits, if they are so few that the crate need only look at cells near the diagonal.
+/// The number of edits, if it is so small that the crate only needs cells near the diagonal.
 ///
 /// Only very long scanpaths are tried, with limits that grow so fast that all failed attempts together cost a small
 /// part of the whole table.

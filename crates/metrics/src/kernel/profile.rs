@@ -7,7 +7,7 @@ pub(crate) const GROUP: usize = 16;
 /// Lanes that are copied from a profile at once.
 pub(crate) const GRANULE: usize = GROUP / 2;
 /// Rows of a strip: enough to hide the latency between a step's stores and the next step's shifted loads.
-const MOST_LANES: usize = 128;
+const MAX_LANES: usize = 128;
 /// A strip's profile should stay in the second-level cache; strips are narrower if many letters are in use.
 const STRIP_BYTES: usize = 1 << 18;
 /// A profile that several scanpaths share is stored whole up to this size, and rebuilt strip by strip beyond.
@@ -63,7 +63,7 @@ pub(crate) struct Layout {
 
 impl Layout {
     fn new(rows: usize, step_letters: usize, value_bytes: usize) -> Self {
-        let mut widest = MOST_LANES;
+        let mut widest = MAX_LANES;
         while widest > GROUP && widest * step_letters * value_bytes > STRIP_BYTES {
             widest /= 2;
         }

@@ -7,7 +7,7 @@ use clap::Args;
 use std::path::PathBuf;
 use veilpath::{Engine, OutputFile, PlanOptions};
 use veilpath_evaluation::CohortPair;
-use veilpath_evaluation::paper::{self, Event, Options, OwnCohorts};
+use veilpath_evaluation::paper::{self, Event, Options, UserCohorts};
 
 /// The default seed.
 const DEFAULT_SEED: u64 = 1;
@@ -61,7 +61,7 @@ pub(super) fn run(args: &PaperArgs) -> Result<(), Failure> {
         budget_minutes: args.budget,
         quick: args.quick,
         seed: args.seed,
-        own: own_cohorts(args)?,
+        user_cohorts: user_cohorts(args)?,
     };
     let bar = progress::bar(0, progress::Unit::Steps, messages::is_quiet());
     let evaluation = paper::run(&options, &|event| match event {
@@ -105,7 +105,7 @@ fn command(args: &PaperArgs) -> String {
     command + " -o FOLDER"
 }
 
-fn own_cohorts(args: &PaperArgs) -> Result<Option<OwnCohorts>, Failure> {
+fn user_cohorts(args: &PaperArgs) -> Result<Option<UserCohorts>, Failure> {
     let (Some(a), Some(b)) = (&args.cohort_a, &args.cohort_b) else {
         return Ok(None);
     };
@@ -114,7 +114,7 @@ fn own_cohorts(args: &PaperArgs) -> Result<Option<OwnCohorts>, Failure> {
     let options = PlanOptions::new(Engine::Plain, (&args.metric).into());
     let print = |event| notes::print(&event);
     let planned = veilpath::plan([&files[0], &files[1]], &options, &print)?;
-    Ok(Some(OwnCohorts {
+    Ok(Some(UserCohorts {
         names: [a, b].map(|path| path.display().to_string()),
         pair: CohortPair {
             a: planned.a,

@@ -255,7 +255,7 @@ impl Schedule {
         threshold: Threshold,
     ) -> Result<Test, ProtocolError> {
         if job.pad_to.is_some() {
-            let bound = job.comparison.settled_bound(threshold)?;
+            let bound = job.comparison.bound_without_lengths(threshold)?;
             return Ok(self.scoring.settled_test(bound));
         }
         let (rows, columns) = self.lengths(job, pair);
@@ -279,7 +279,7 @@ impl Schedule {
         let out_of_range = ProtocolError::PeerMisbehaved(Misbehaviour::ResultOutOfRange);
         if job.pad_to.is_some() {
             let settled = self.scoring.settled(number).ok_or(out_of_range)?;
-            return Ok(job.comparison.model().read_settled(settled)?.into());
+            return Ok(job.comparison.model().read_without_lengths(settled)?.into());
         }
         let (rows, columns) = self.lengths(job, pair);
         let raw = self

@@ -1,4 +1,4 @@
-//! Reads a metric: both kinds of Needleman–Wunsch are written with one name, and their fields tell them apart.
+//! The serialized form of a metric: both kinds of Needleman–Wunsch have the same name, and differ in their fields.
 
 use super::{LocalScoring, Metric};
 use crate::{Grid, Substitution};
@@ -7,9 +7,9 @@ use serde::Deserialize;
 /// The fields of [`Metric`] under their names in a file.
 #[derive(Deserialize)]
 #[serde(tag = "name", rename_all = "kebab-case")]
-pub(super) enum WrittenMetric {
+pub(super) enum SerializedMetric {
     Levenshtein,
-    NeedlemanWunsch(WrittenNeedlemanWunsch),
+    NeedlemanWunsch(SerializedNeedlemanWunsch),
     SmithWaterman {
         scoring: LocalScoring,
         gap: f64,
@@ -27,7 +27,7 @@ pub(super) enum WrittenMetric {
 
 #[derive(Deserialize)]
 #[serde(untagged)]
-pub(super) enum WrittenNeedlemanWunsch {
+pub(super) enum SerializedNeedlemanWunsch {
     Cost {
         substitution: Substitution,
         insert: f64,
@@ -43,11 +43,11 @@ pub(super) enum WrittenNeedlemanWunsch {
     },
 }
 
-impl From<WrittenMetric> for Metric {
-    fn from(written: WrittenMetric) -> Self {
-        match written {
-            WrittenMetric::Levenshtein => Metric::Levenshtein,
-            WrittenMetric::NeedlemanWunsch(WrittenNeedlemanWunsch::Cost {
+impl From<SerializedMetric> for Metric {
+    fn from(serialized: SerializedMetric) -> Self {
+        match serialized {
+            SerializedMetric::Levenshtein => Metric::Levenshtein,
+            SerializedMetric::NeedlemanWunsch(SerializedNeedlemanWunsch::Cost {
                 substitution,
                 insert,
                 delete,
@@ -58,7 +58,7 @@ impl From<WrittenMetric> for Metric {
                 delete,
                 scale,
             },
-            WrittenMetric::NeedlemanWunsch(WrittenNeedlemanWunsch::Score {
+            SerializedMetric::NeedlemanWunsch(SerializedNeedlemanWunsch::Score {
                 reward,
                 mismatch,
                 gap,
@@ -69,7 +69,7 @@ impl From<WrittenMetric> for Metric {
                 gap,
                 scale,
             },
-            WrittenMetric::SmithWaterman {
+            SerializedMetric::SmithWaterman {
                 scoring,
                 gap,
                 scale,
@@ -78,7 +78,7 @@ impl From<WrittenMetric> for Metric {
                 gap,
                 scale,
             },
-            WrittenMetric::ScanMatch {
+            SerializedMetric::ScanMatch {
                 grid,
                 wrap,
                 threshold,
