@@ -19,7 +19,14 @@ pub fn read_cohort(path: &Path) -> Result<RawCohort, Error> {
 /// Reads one cohort from an open file, or from memory.
 pub fn read_cohort_from(input: Input) -> Result<RawCohort, Error> {
     let head = input.head();
-    RawCohort::read(input).map_err(|error| explain(&head, error))
+    match other_file(&head) {
+        // A cohort may look like gaze data, but not like one of these.
+        Some(found @ (OtherFile::Results | OtherFile::Key | OtherFile::Fingerprint)) => {
+            let file = head.name.clone();
+            Err(Error::NotACohort { file, found })
+        }
+        _ => RawCohort::read(input).map_err(|error| explain(&head, error)),
+    }
 }
 
 /// For a common mix-up, an error that says what the file is; otherwise the reader's error.
