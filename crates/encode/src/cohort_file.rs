@@ -60,7 +60,8 @@ pub fn write(
         }
     }
     if let Some(aspect) = aspect {
-        writeln!(out, "# {ASPECT}: {aspect:.4}")?;
+        // Four decimals are finer than any drawing.
+        writeln!(out, "# {ASPECT}: {}", (aspect * 1e4).round() / 1e4)?;
     }
     for note in notes {
         writeln!(out, "# {NOTE}: {}", one_line(note))?;
