@@ -1,10 +1,6 @@
 //! What is written is read back equal, and what is damaged is refused.
 
-<<<<<<< HEAD
 mod generators;
-=======
-mod strategies;
->>>>>>> ea91b01 (Split the reader of result files by what it reads)
 
 use super::*;
 use crate::{
@@ -15,10 +11,6 @@ use generators::outcome;
 use proptest::prelude::*;
 use serde::de::DeserializeSeed;
 use std::collections::BTreeMap;
-<<<<<<< HEAD
-=======
-use strategies::outcome;
->>>>>>> ea91b01 (Split the reader of result files by what it reads)
 use veilpath_metrics::{Alphabet, Metric};
 
 proptest! {
