@@ -14,13 +14,14 @@ mod limits;
 
 use crate::aoi_column::{ColumnNames, Order, TooManyNames};
 use crate::fixation_path::FixationPath;
-use crate::notes::{Observations, Places, notes};
-use crate::place::{cell_at, has_area, is_measured};
+use crate::notes::notes;
+use crate::observations::{Observations, Places};
+use crate::place::{cell_at, common_aspect, has_area, is_measured};
 use crate::runs::{Gaze, MAX_LETTERS, Reduced, RunEncoder};
 use crate::summary::FileSummary;
 use crate::{
-    DataKinds, Dropped, EncodeField, EncodeOptions, Fixation, Kind, Placing, ReadError, Recording,
-    RecordingId, Sample, Sink, Space, Summary,
+    ColumnRoles, DataKinds, Dropped, EncodeField, EncodeNote, EncodeOptions, Fixation, Kind,
+    Placing, ReadError, Recording, RecordingId, Sample, Sink, Space, Summary,
 };
 use limits::{ABOUT_TIME, CHECK_TIME_UNIT, MAX_ALL_LETTERS, TOO_LONG, TOO_MANY, unreducible};
 use std::collections::{HashMap, HashSet};
@@ -43,6 +44,8 @@ pub struct Collector {
     letters: usize,
     places: Places,
     files: Vec<FileSummary>,
+    /// Those of readers.
+    notes: Vec<EncodeNote>,
     failure: Option<ReadError>,
 }
 
@@ -75,6 +78,7 @@ impl Collector {
             letters: 0,
             places: Places::default(),
             files: Vec::new(),
+            notes: Vec::new(),
             failure: None,
         })
     }
@@ -151,7 +155,9 @@ impl Collector {
         summary.data = seen;
         summary.aspect = aspect;
         observed.stimuli_without_area = unmapped.len();
-        summary.notes = notes(&cohort, &summary, &self.options, &observed);
+        summary.notes = self.notes;
+        let about_all = notes(&cohort, &summary, &self.options, &observed);
+        summary.notes.extend(about_all);
         Ok((cohort, summary))
     }
 
@@ -290,14 +296,6 @@ impl Collector {
     }
 }
 
-/// Width by height of all spaces, where it is known and the same.
-fn common_aspect<'a>(spaces: impl Iterator<Item = &'a Option<Space>>) -> Option<f64> {
-    let mut aspects = spaces.map(|space| space.as_ref().and_then(Space::aspect));
-    let first = aspects.next()??;
-    let same = |other: Option<f64>| other.is_some_and(|other| (other - first).abs() < 1e-6);
-    aspects.all(same).then_some(first)
-}
-
 impl Sink for Collector {
     fn recording(&mut self, recording: &Recording<'_>) -> Result<RecordingId, ReadError> {
         if let Some(failure) = &self.failure {
@@ -434,6 +432,16 @@ impl Sink for Collector {
 
     fn assumed(&mut self, assumption: &str, changed_by: &[EncodeField]) {
         self.file().assume(assumption, changed_by);
+    }
+
+    fn note(&mut self, note: EncodeNote) {
+        if !self.notes.contains(&note) {
+            self.notes.push(note);
+        }
+    }
+
+    fn columns(&mut self, roles: ColumnRoles) {
+        self.file().columns = Some(roles);
     }
 }
 

@@ -2,8 +2,9 @@
 
 use crate::readers::{FORMATS, Format, without_effect};
 use crate::{
-    Collector, Dropped, EncodeField, EncodeNote, EncodeOptions, Fixation, Head, Input, NoEffect,
-    ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Summary, detect, explain_unknown,
+    Collector, ColumnRoles, Dropped, EncodeField, EncodeNote, EncodeOptions, Eye, Fixation, Head,
+    Input, NoEffect, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Summary, detect,
+    explain_unknown,
 };
 use std::path::PathBuf;
 use std::sync::Arc;
@@ -106,7 +107,12 @@ fn encode_with(
         });
     }
     if cohort.entries.is_empty() {
-        return Err(nothing_found(&first.unwrap_or_default(), files, &summary));
+        return Err(nothing_found(
+            &first.unwrap_or_default(),
+            files,
+            read.eye,
+            &summary,
+        ));
     }
     Ok(Encoded { cohort, summary })
 }
@@ -135,7 +141,7 @@ fn names(formats: &[&dyn Format]) -> String {
     names.join(", ")
 }
 
-fn nothing_found(file: &str, files: usize, summary: &Summary) -> ReadError {
+fn nothing_found(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadError {
     let place = match files {
         0 => "encoding".to_string(),
         1 => file.to_string(),
@@ -154,6 +160,17 @@ fn nothing_found(file: &str, files: usize, summary: &Summary) -> ReadError {
         (0, _) => ReadError::new(&place, "there is no file to encode"),
         (_, 0) => ReadError::new(&place, "there is no row of gaze after the header")
             .with_remedy("was the recording exported completely?"),
+        (_, rows) if summary.dropped.contains_key(&Dropped::OtherEye) => {
+            let eye = match eye {
+                Eye::Left => "left",
+                Eye::Right => "right",
+                Eye::Any => "chosen",
+            };
+            let problem = format!("none of the {rows} rows is about the {eye} eye");
+            ReadError::new(&place, problem)
+                .with_remedy("choose the other eye, or none")
+                .with_fields(&[EncodeField::Eye])
+        }
         (_, rows) => ReadError::new(&place, format!("none of the {rows} rows is about gaze"))
             .with_remedy("choose fixations or samples, choose the events, or name the format")
             .with_fields(&[EncodeField::Rows, EncodeField::Events, EncodeField::Format]),
@@ -211,6 +228,14 @@ impl Sink for Reporting<'_> {
 
     fn assumed(&mut self, assumption: &str, changed_by: &[EncodeField]) {
         self.collector.assumed(assumption, changed_by);
+    }
+
+    fn note(&mut self, note: EncodeNote) {
+        self.collector.note(note);
+    }
+
+    fn columns(&mut self, roles: ColumnRoles) {
+        self.collector.columns(roles);
     }
 }
 

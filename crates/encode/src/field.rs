@@ -18,6 +18,10 @@ pub enum EncodeField {
     Distance,
     /// The unit of coordinates.
     Units,
+    /// Pixels from the centre as the unit of coordinates.
+    CentredPixels,
+    /// Degrees of visual angle as the unit of coordinates, with the size of the screen and its distance.
+    VisualAngle,
     /// The unit of times.
     TimeUnit,
     /// Samples per second.
@@ -30,6 +34,14 @@ pub enum EncodeField {
     Rows,
     /// Which events.
     Events,
+    /// The column of event labels.
+    EventColumn,
+    /// The column of participants.
+    ParticipantColumn,
+    /// The columns of coordinates.
+    PlaceColumns,
+    /// The column of trials.
+    TrialColumn,
     /// The participant's name.
     Participant,
     /// The stimulus' name.

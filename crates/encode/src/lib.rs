@@ -18,6 +18,7 @@ mod field;
 mod fixation_path;
 mod input;
 mod notes;
+mod observations;
 mod options;
 mod place;
 pub mod readers;
@@ -35,11 +36,11 @@ pub use encode::{Encoded, Source, encode_files};
 pub use error::ReadError;
 pub use field::EncodeField;
 pub use input::{Head, Input, Lines};
-pub use notes::{EncodeNote, LikelyCause, NoEffect};
+pub use notes::{EncodeNote, LikelyCause, NoEffect, NoLetters};
 pub use options::{
     CoordinateUnit, EventChoice, Eye, NameTemplate, NamesInFile, ReadOptions, RowChoice, TimeUnit,
 };
 pub use rows::{Columns, Row, Rows, guess_delimiter, is_missing, parse_number};
 pub use settings::{DataKinds, Downsize, EncodeOptions, Outside, Placing, RunOptions, RunsBy};
 pub use sink::{Dropped, Fixation, Kind, Recording, RecordingId, Sample, Sink, Space, SpaceKind};
-pub use summary::{Assumption, FileSummary, Summary};
+pub use summary::{Assumption, ColumnRole, ColumnRoles, FileSummary, Summary};

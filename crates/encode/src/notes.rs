@@ -1,7 +1,7 @@
 //! What a user should know about everything that was encoded.
 
-use crate::fixation_path::RowOrder;
-use crate::{DataKinds, Dropped, EncodeField, EncodeOptions, Space, SpaceKind, Summary};
+use crate::observations::{ENOUGH_ROWS, Observations};
+use crate::{DataKinds, Dropped, EncodeField, EncodeOptions, Summary};
 use serde::Serialize;
 use std::collections::HashSet;
 use std::fmt;
@@ -57,10 +57,45 @@ pub enum EncodeNote {
         /// The likely reason.
         cause: LikelyCause,
     },
+    /// No scanpath has a letter.
+    NoLetters {
+        /// How many scanpaths there are.
+        scanpaths: usize,
+        /// Why.
+        cause: NoLetters,
+    },
+    /// Files of which no row was used, next to others.
+    FilesNotUsed {
+        /// Their names, as the user gave them.
+        files: Vec<String>,
+        /// Whether rows of the other eye are in them.
+        other_eye: bool,
+    },
+    /// Many points lie exactly at the origin.
+    ManyAtOrigin {
+        /// How many.
+        points: u64,
+        /// Of how many.
+        all: u64,
+    },
     /// Stimuli that no area of interest is drawn for.
     StimuliWithoutArea {
         /// How many.
         stimuli: usize,
+    },
+    /// A column that seems to have labels of events, in words that are not known.
+    LabelsNotUsed {
+        /// Its name.
+        column: String,
+        /// Some of its labels.
+        labels: Vec<String>,
+        /// How many more there are.
+        more: usize,
+    },
+    /// Labels of events that the user asked for and that do not occur in a file.
+    LabelsMissing {
+        /// The labels.
+        labels: Vec<String>,
     },
     /// An option that changes nothing about these files.
     NoEffect {
@@ -87,6 +122,21 @@ pub enum LikelyCause {
     SizeOrUnit,
 }
 
+/// Why no scanpath has a letter.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum NoLetters {
+    /// All runs of raw gaze were shorter than the minimum dwell.
+    ShortRuns {
+        /// How many runs.
+        runs: u64,
+    },
+    /// The most frequent reason why rows were not used.
+    Dropped(Dropped),
+    /// There are no rows.
+    NoRows,
+}
+
 /// Why an option has no effect.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "kebab-case")]
@@ -104,11 +154,36 @@ impl EncodeNote {
     pub fn fields(&self) -> &'static [EncodeField] {
         match self {
             EncodeNote::RepeatedIds { .. } => &[EncodeField::NameTemplate],
-            EncodeNote::FixationsOverlap { .. } => &[EncodeField::Columns],
+            EncodeNote::FixationsOverlap { .. } => &[EncodeField::TrialColumn],
+            EncodeNote::MostlyOutside {
+                cause: LikelyCause::CentreOrigin,
+                ..
+            }
+            | EncodeNote::OneCell {
+                cause: LikelyCause::CentreOrigin,
+                ..
+            } => &[EncodeField::CentredPixels, EncodeField::VisualAngle],
             EncodeNote::MostlyOutside { .. } | EncodeNote::OneCell { .. } => {
                 &[EncodeField::Units, EncodeField::Screen]
             }
-            EncodeNote::MostlyLost { .. } => &[EncodeField::Eye, EncodeField::Columns],
+            EncodeNote::MostlyLost { .. } => &[EncodeField::Eye, EncodeField::PlaceColumns],
+            EncodeNote::NoLetters {
+                cause: NoLetters::ShortRuns { .. },
+                ..
+            } => &[EncodeField::MinDwell, EncodeField::Rate, EncodeField::Rows],
+            EncodeNote::NoLetters {
+                cause: NoLetters::Dropped(Dropped::Outside),
+                ..
+            } => &[EncodeField::Units, EncodeField::Screen],
+            EncodeNote::FilesNotUsed {
+                other_eye: true, ..
+            } => &[EncodeField::Eye],
+            EncodeNote::NoLetters { .. }
+            | EncodeNote::FilesNotUsed { .. }
+            | EncodeNote::ManyAtOrigin { .. } => &[],
+            EncodeNote::LabelsNotUsed { .. } | EncodeNote::LabelsMissing { .. } => {
+                &[EncodeField::Events]
+            }
             EncodeNote::StimuliWithoutArea { .. } => &[EncodeField::AoiFile],
             EncodeNote::TimeBackwards { .. }
             | EncodeNote::FixationsSorted { .. }
@@ -126,7 +201,8 @@ impl fmt::Display for EncodeNote {
             ),
             EncodeNote::TimeBackwards { rows } => write!(
                 f,
-                "time goes backwards at {rows} rows; each was taken for a new start"
+                "time goes backwards at {}; each was taken for a new start",
+                counted(*rows, "row")
             ),
             EncodeNote::FixationsSorted { scanpaths } => write!(
                 f,
@@ -142,7 +218,11 @@ impl fmt::Display for EncodeNote {
                 cause,
             } => write!(
                 f,
-                "{outside} points lie outside the screen or stimulus and {used} on it: {cause}"
+                "{} outside the screen or stimulus and {used} on it: {cause}",
+                match outside {
+                    1 => "1 point lies".to_string(),
+                    more => format!("{more} points lie"),
+                }
             ),
             EncodeNote::MostlyLost { lost, rows } => write!(
                 f,
@@ -156,13 +236,67 @@ impl fmt::Display for EncodeNote {
                 f,
                 "{points} of {used} points fall into one cell of the grid: {cause}"
             ),
+            EncodeNote::NoLetters { scanpaths, cause } => {
+                match scanpaths {
+                    1 => f.write_str("the scanpath has no letter: ")?,
+                    more => write!(f, "none of the {more} scanpaths has a letter: ")?,
+                }
+                write!(f, "{cause}")
+            }
+            EncodeNote::FilesNotUsed { files, other_eye } => {
+                const LISTED: usize = 5;
+                let listed: Vec<&str> = files.iter().take(LISTED).map(String::as_str).collect();
+                write!(f, "no row was used of {}", listed.join(", "))?;
+                match files.len().saturating_sub(LISTED) {
+                    0 => {}
+                    more => write!(f, " and {more} more")?,
+                }
+                match other_eye {
+                    true => f.write_str(", with rows of the other eye"),
+                    false => Ok(()),
+                }
+            }
+            EncodeNote::ManyAtOrigin { points, all } => write!(
+                f,
+                "{points} of {all} points are exactly 0,0, which trackers write for a lost eye; if that is so here, leave their coordinates empty in the file"
+            ),
             EncodeNote::StimuliWithoutArea { stimuli } => write!(
                 f,
-                "{stimuli} stimuli have no area of interest: check that the AOI file names them as the recordings do"
+                "{} no area of interest: check that the AOI file names stimuli as the recordings do",
+                match stimuli {
+                    1 => "1 stimulus has".to_string(),
+                    more => format!("{more} stimuli have"),
+                }
+            ),
+            EncodeNote::LabelsNotUsed {
+                column,
+                labels,
+                more,
+            } => {
+                let more = match more {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                write!(
+                    f,
+                    "the column \"{column}\" has labels ({}{more}) that were not used, so rows of all of them were taken; choose the labels of fixations",
+                    labels.join(", ")
+                )
+            }
+            EncodeNote::LabelsMissing { labels } => write!(
+                f,
+                "no row of some file has the label {}",
+                labels.join(" or ")
             ),
             EncodeNote::NoEffect { reason, .. } => write!(f, "has no effect: {reason}"),
         }
     }
+}
+
+/// `1 row`, `2 rows`.
+fn counted(count: u64, one: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {one}{ending}")
 }
 
 impl fmt::Display for LikelyCause {
@@ -171,9 +305,30 @@ impl fmt::Display for LikelyCause {
             LikelyCause::Fractions => "their coordinates lie between 0 and 1, so they are probably fractions of the screen, not pixels",
             LikelyCause::Centred => "their coordinates lie between -1 and 1, so they are probably counted from the centre, not pixels",
             LikelyCause::Percent => "their coordinates lie between 0 and 100, so they are probably percent of the screen, not pixels",
-            LikelyCause::CentreOrigin => "many coordinates are below zero, so they are probably counted from the centre of the screen, not from its top left",
+            LikelyCause::CentreOrigin => "many coordinates are below zero, so they are probably counted from the centre of the screen, in pixels or degrees of visual angle, not from its top left",
             LikelyCause::SizeOrUnit => "check the size of the screen and the unit of coordinates",
         })
+    }
+}
+
+impl fmt::Display for NoLetters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reason = match self {
+            NoLetters::ShortRuns { runs } => {
+                return write!(
+                    f,
+                    "all runs of raw gaze ({runs}) are shorter than the minimum dwell (are the rows fixations, or is the sampling rate or the unit of time another one?)"
+                );
+            }
+            NoLetters::NoRows => "there are no rows of gaze",
+            NoLetters::Dropped(Dropped::Lost) => "most rows have no coordinates",
+            NoLetters::Dropped(Dropped::Outside) => {
+                "most points lie outside the screen or stimulus"
+            }
+            NoLetters::Dropped(Dropped::NoAoi) => "most points lie in no area of interest",
+            NoLetters::Dropped(_) => "the rows were dropped",
+        };
+        f.write_str(reason)
     }
 }
 
@@ -187,14 +342,6 @@ impl fmt::Display for NoEffect {
             NoEffect::OnlyGaze => f.write_str("it is for fixations, and all rows are raw gaze"),
         }
     }
-}
-
-/// What was counted besides the rows themselves.
-#[derive(Debug, Default)]
-pub(crate) struct Observations {
-    pub(crate) times: OddTimes,
-    pub(crate) stimuli_without_area: usize,
-    pub(crate) places: Places,
 }
 
 /// What the user should know about everything.
@@ -232,18 +379,41 @@ pub(crate) fn notes(
             rows: summary.rows_read,
         });
     }
+    notes.extend(seen.places.at_origin());
     notes.extend(seen.places.one_cell());
     if seen.stimuli_without_area > 0 {
         notes.push(EncodeNote::StimuliWithoutArea {
             stimuli: seen.stimuli_without_area,
         });
     }
+    notes.extend(no_letters(summary));
+    notes.extend(files_not_used(summary));
     notes.extend(without_effect(options, summary.data));
     notes
 }
 
-/// Fewer rows say nothing about the whole.
-const ENOUGH_ROWS: u64 = 20;
+fn no_letters(summary: &Summary) -> Option<EncodeNote> {
+    let most = summary.dropped.iter().max_by_key(|(_, count)| **count);
+    let cause = match (summary.removed_runs, most) {
+        (runs @ 1.., _) if summary.rows_used > 0 => NoLetters::ShortRuns { runs },
+        (_, Some((&reason, _))) => NoLetters::Dropped(reason),
+        _ => NoLetters::NoRows,
+    };
+    (summary.scanpaths > 0 && summary.empty == summary.scanpaths).then_some(EncodeNote::NoLetters {
+        scanpaths: summary.scanpaths,
+        cause,
+    })
+}
+
+/// Files without a row in use, where others have some: where none has, everything else in the summary says so.
+fn files_not_used(summary: &Summary) -> Option<EncodeNote> {
+    let unused = || summary.files.iter().filter(|file| file.rows_used == 0);
+    let count = unused().count();
+    (count > 0 && count < summary.files.len()).then(|| EncodeNote::FilesNotUsed {
+        files: unused().map(|file| file.file.clone()).collect(),
+        other_eye: unused().any(|file| file.dropped.contains_key(&Dropped::OtherEye)),
+    })
+}
 
 /// Options for the kind of rows that did not occur, as far as they differ from the defaults.
 fn without_effect(options: &EncodeOptions, data: DataKinds) -> Vec<EncodeNote> {
@@ -268,102 +438,4 @@ fn without_effect(options: &EncodeOptions, data: DataKinds) -> Vec<EncodeNote> {
             reason: NoEffect::OnlyFixations,
         })
         .collect()
-}
-
-/// Where the points of all files lie.
-#[derive(Debug, Default)]
-pub(crate) struct Places {
-    /// Points by letter.
-    letters: Vec<u64>,
-    points: u64,
-    below_zero: u64,
-    /// The smallest and the largest coordinate of points in pixels; `None` where no file has any.
-    pixels: Option<(f64, f64)>,
-}
-
-impl Places {
-    /// A point with finite coordinates.
-    pub(crate) fn point(&mut self, space: &Space, x: f64, y: f64) {
-        if space.kind == SpaceKind::Pixels {
-            let (least, most) = self.pixels.unwrap_or((f64::INFINITY, f64::NEG_INFINITY));
-            self.pixels = Some((least.min(x).min(y), most.max(x).max(y)));
-            self.points += 1;
-            self.below_zero += u64::from(x < 0.0 || y < 0.0);
-        }
-    }
-
-    /// A point that fell into a cell.
-    pub(crate) fn cell(&mut self, letter: u16) {
-        let letter = usize::from(letter);
-        if letter >= self.letters.len() {
-            self.letters.resize(letter + 1, 0);
-        }
-        self.letters[letter] += 1;
-    }
-
-    /// Says so where nearly all points are in one cell.
-    fn one_cell(&self) -> Option<EncodeNote> {
-        let used: u64 = self.letters.iter().sum();
-        let points = self.letters.iter().copied().max().unwrap_or(0);
-        (used >= ENOUGH_ROWS && points * 20 >= used * 19).then(|| EncodeNote::OneCell {
-            points,
-            used,
-            cause: self.likely_cause(),
-        })
-    }
-
-    fn likely_cause(&self) -> LikelyCause {
-        match self.pixels {
-            Some((least, most)) if least >= 0.0 && most <= 1.2 => LikelyCause::Fractions,
-            Some((least, most)) if least >= -1.2 && most <= 1.2 => LikelyCause::Centred,
-            Some((least, most)) if least >= 0.0 && most <= 100.0 => LikelyCause::Percent,
-            Some(_) if self.below_zero * 4 > self.points => LikelyCause::CentreOrigin,
-            _ => LikelyCause::SizeOrUnit,
-        }
-    }
-}
-
-/// Where rows were not in the order of time.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct OddTimes {
-    /// Gaze samples before the one before them.
-    pub(crate) backwards: u64,
-    /// Scanpaths whose fixations were sorted.
-    sorted: u64,
-    /// Scanpaths whose fixations were left in the order of their rows.
-    overlapping: u64,
-}
-
-impl OddTimes {
-    /// One more recording of fixations.
-    pub(crate) fn count(&mut self, order: RowOrder) {
-        match order {
-            RowOrder::Kept => {}
-            RowOrder::Sorted => self.sorted += 1,
-            RowOrder::ClockRestarts => self.overlapping += 1,
-        }
-    }
-
-    /// A note for each kind.
-    fn notes(self) -> impl Iterator<Item = EncodeNote> {
-        let Self {
-            backwards,
-            sorted,
-            overlapping,
-        } = self;
-        let notes = [
-            (backwards, EncodeNote::TimeBackwards { rows: backwards }),
-            (sorted, EncodeNote::FixationsSorted { scanpaths: sorted }),
-            (
-                overlapping,
-                EncodeNote::FixationsOverlap {
-                    scanpaths: overlapping,
-                },
-            ),
-        ];
-        notes
-            .into_iter()
-            .filter(|(count, _)| *count > 0)
-            .map(|(_, note)| note)
-    }
 }

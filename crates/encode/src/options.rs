@@ -40,6 +40,8 @@ pub struct ReadOptions {
 pub enum CoordinateUnit {
     /// Pixels, origin top left.
     Pixels,
+    /// Pixels from the centre of the screen, y pointing up (PsychoPy's `pix`).
+    CentredPixels,
     /// 0 to 1, origin top left.
     Fraction,
     /// 0 to 100, origin top left.
@@ -59,6 +61,7 @@ impl CoordinateUnit {
     pub fn name(self) -> &'static str {
         match self {
             CoordinateUnit::Pixels => "pixels",
+            CoordinateUnit::CentredPixels => "pixels from the centre",
             CoordinateUnit::Fraction => "fractions of the screen",
             CoordinateUnit::Percent => "percent of the screen",
             CoordinateUnit::Centred => "-1 to 1 from the centre",

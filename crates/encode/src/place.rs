@@ -37,6 +37,14 @@ fn around(space: &Space, x: f64) -> f64 {
     }
 }
 
+/// Width by height of all spaces, where it is known and the same.
+pub(crate) fn common_aspect<'a>(spaces: impl Iterator<Item = &'a Option<Space>>) -> Option<f64> {
+    let mut aspects = spaces.map(|space| space.as_ref().and_then(Space::aspect));
+    let first = aspects.next()??;
+    let same = |other: Option<f64>| other.is_some_and(|other| (other - first).abs() < 1e-6);
+    aspects.all(same).then_some(first)
+}
+
 /// Whether the sizes are known that turn a visual angle into a place.
 pub(crate) fn is_measured(space: &Space) -> bool {
     match space.kind {

@@ -4,7 +4,7 @@
 //! that is not a header, comment or blank line is reported exactly once, as a fixation, a sample or a drop, so that
 //! `read = used + dropped` always holds in the summary.
 
-use crate::{EncodeField, ReadError};
+use crate::{ColumnRoles, EncodeField, EncodeNote, ReadError};
 use serde::Serialize;
 
 /// Receives what a reader finds.
@@ -28,6 +28,12 @@ pub trait Sink {
     /// Something that the file does not say and that was assumed, for the summary, with the options that change it.
     /// Repeating it is harmless.
     fn assumed(&mut self, assumption: &str, changed_by: &[EncodeField]);
+
+    /// Something that the user may not expect, for the summary. A sink without a summary ignores it.
+    fn note(&mut self, _note: EncodeNote) {}
+
+    /// What the columns of a table were taken for, for the summary. A sink without a summary ignores it.
+    fn columns(&mut self, _roles: ColumnRoles) {}
 }
 
 /// A handle for a recording, given out by a [`Sink`].

@@ -70,6 +70,26 @@ pub struct FileSummary {
     pub left_out: BTreeMap<String, u64>,
     /// What was assumed.
     pub assumed: Vec<Assumption>,
+    /// What the columns of a generic table were taken for.
+    pub columns: Option<ColumnRoles>,
+}
+
+/// What the columns of a table were taken for.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize)]
+pub struct ColumnRoles {
+    /// Those in use.
+    pub used: Vec<ColumnRole>,
+    /// The names of the others.
+    pub not_used: Vec<String>,
+}
+
+/// A column and its role.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct ColumnRole {
+    /// What it was taken for: `participant`, `x`, …
+    pub role: &'static str,
+    /// Its name in the file.
+    pub column: String,
 }
 
 /// Something that a file does not say and that was assumed.

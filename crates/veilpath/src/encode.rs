@@ -6,9 +6,10 @@ use veilpath_encode::{encode_files, readers};
 
 pub use veilpath_encode::EncodeOptions as LetterOptions;
 pub use veilpath_encode::{
-    Areas, Assumption, CoordinateUnit, DataKinds, Downsize, Dropped, EncodeField, EncodeNote,
-    Encoded, EventChoice, Eye, FileSummary, LikelyCause, NameTemplate, NoEffect, Outside, Placing,
-    ReadOptions, RowChoice, RunOptions, RunsBy, Source, Summary, TimeUnit,
+    Areas, Assumption, ColumnRole, ColumnRoles, CoordinateUnit, DataKinds, Downsize, Dropped,
+    EncodeField, EncodeNote, Encoded, EventChoice, Eye, FileSummary, LikelyCause, NameTemplate,
+    NoEffect, NoLetters, Outside, Placing, ReadOptions, RowChoice, RunOptions, RunsBy, Source,
+    Summary, TimeUnit,
 };
 
 /// How files are read, and how their points become letters.

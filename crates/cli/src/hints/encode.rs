@@ -8,9 +8,9 @@ pub(crate) fn read_error(error: &ReadError) -> String {
     followed_by_flags(&error.to_string(), &error.fields, example)
 }
 
-/// A note's text, followed by the flags that it is about.
+/// A note's text with the flags that it is about. They have no example values: those would contradict the text.
 pub(crate) fn with_flags(text: &str, fields: &[EncodeField]) -> String {
-    followed_by_flags(text, fields, flag)
+    followed_by_flags(text, fields, form)
 }
 
 fn followed_by_flags(
@@ -31,7 +31,22 @@ pub(crate) fn flag(field: EncodeField) -> &'static str {
     example.split(' ').next().unwrap_or(example)
 }
 
-/// A flag, with an example value if that helps to understand it.
+/// A flag with the form of its value, where that says more than its name.
+fn form(field: EncodeField) -> &'static str {
+    match field {
+        EncodeField::Rate => "--rate HZ",
+        EncodeField::VisualAngle => "--units deg --screen-cm SIZE --distance CM",
+        EncodeField::Columns
+        | EncodeField::CentredPixels
+        | EncodeField::EventColumn
+        | EncodeField::ParticipantColumn
+        | EncodeField::PlaceColumns
+        | EncodeField::TrialColumn => example(field),
+        field => flag(field),
+    }
+}
+
+/// A flag with a value where one helps to understand it.
 fn example(field: EncodeField) -> &'static str {
     match field {
         EncodeField::Format => "--input-format NAME",
@@ -39,12 +54,18 @@ fn example(field: EncodeField) -> &'static str {
         EncodeField::ScreenCm => "--screen-cm 52x29",
         EncodeField::Distance => "--distance 60",
         EncodeField::Units => "--units",
+        EncodeField::CentredPixels => "--units px-centre",
+        EncodeField::VisualAngle => "--units deg --screen-cm 52x29 --distance 60",
         EncodeField::TimeUnit => "--time-unit",
         EncodeField::Rate => "--rate 120",
         EncodeField::FlipY => "--flip-y",
         EncodeField::Eye => "--eye",
         EncodeField::Rows => "--rows",
         EncodeField::Events => "--events",
+        EncodeField::EventColumn => "--columns event=NAME",
+        EncodeField::ParticipantColumn => "--columns participant=NAME",
+        EncodeField::PlaceColumns => "--columns x=NAME,y=NAME",
+        EncodeField::TrialColumn => "--columns trial=NAME",
         EncodeField::Participant => "--participant",
         EncodeField::Stimulus => "--stimulus",
         EncodeField::NameTemplate => "--file-name 'video{stimulus}_p{participant}'",

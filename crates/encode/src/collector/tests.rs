@@ -323,7 +323,7 @@ fn a_second_file_with_the_same_ids_makes_further_rows() {
     }
     let (cohort, summary) = sink.finish().unwrap();
     assert_eq!(strings(&cohort), ["A", "A"]);
-    assert_eq!(summary.notes, [EncodeNote::RepeatedIds { scanpaths: 1 }]);
+    assert_eq!(summary.notes[0], EncodeNote::RepeatedIds { scanpaths: 1 });
     assert_eq!(summary.format, "mixed");
 }
 

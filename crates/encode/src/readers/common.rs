@@ -85,6 +85,9 @@ pub(crate) fn space_in(
     });
     let space = match unit {
         CoordinateUnit::Pixels => pixels.map(|(width, height)| Space::pixels(width, height)),
+        CoordinateUnit::CentredPixels => {
+            pixels.map(|(width, height)| Space::centred(width, height))
+        }
         CoordinateUnit::Fraction => Some(Space::unit()),
         CoordinateUnit::Percent => Some(Space::percent()),
         CoordinateUnit::Centred => Some(Space::centred(2.0, 2.0)),

@@ -26,6 +26,8 @@ mod oemc;
 mod pupil;
 mod pupil_fixations;
 mod pupil_gaze;
+#[cfg(test)]
+pub(crate) mod recorder;
 mod salient360;
 mod salient360_raw;
 mod smi;
@@ -155,12 +157,16 @@ pub(crate) const CALLED_AFTER_FILE: &[EncodeField] =
     &[EncodeField::Participant, EncodeField::NameTemplate];
 
 /// What is said of a file that does not name its participant; one of the unused columns may.
-pub(crate) fn called_after_file(unused_columns: &[&str]) -> String {
+pub(crate) fn called_after_file(unused_columns: &[String]) -> String {
     const LISTED: usize = 6;
     if unused_columns.is_empty() {
         return "the participant is called after the file".to_string();
     }
-    let listed: Vec<&str> = unused_columns.iter().take(LISTED).copied().collect();
+    let listed: Vec<&str> = unused_columns
+        .iter()
+        .take(LISTED)
+        .map(String::as_str)
+        .collect();
     let more = match unused_columns.len() - listed.len() {
         0 => String::new(),
         more => format!(" and {more} more"),
@@ -218,156 +224,6 @@ pub(crate) fn oriented(space: Space, options: &ReadOptions) -> Space {
 /// Refuses raw samples where a format has only fixations.
 pub(crate) fn only_fixations(input: &Input, options: &ReadOptions) -> Result<(), ReadError> {
     has_only(RowChoice::Fixations, input, options)
-}
-
-/// A sink that remembers everything, for the tests of readers.
-#[cfg(test)]
-pub(crate) mod recorder {
-    use super::*;
-    use crate::{Dropped, Fixation, Kind, Recording, RecordingId, Sample};
-
-    /// x, y, duration in ms, AOI.
-    pub(crate) type RecordedFixation = (f64, f64, Option<f64>, Option<String>);
-
-    /// Time in ms, point, AOI.
-    pub(crate) type RecordedSample = (Option<f64>, Option<(f64, f64)>, Option<String>);
-
-    /// One recording as it came.
-    #[derive(Debug, PartialEq)]
-    pub(crate) struct Recorded {
-        pub(crate) participant: String,
-        pub(crate) stimulus: Option<String>,
-        pub(crate) kind: Kind,
-        pub(crate) space: Option<Space>,
-        pub(crate) fixations: Vec<RecordedFixation>,
-        /// When they start, in ms.
-        pub(crate) starts: Vec<Option<f64>>,
-        pub(crate) samples: Vec<RecordedSample>,
-    }
-
-    /// Remembers all calls.
-    #[derive(Debug, Default)]
-    pub(crate) struct Recorder {
-        pub(crate) recordings: Vec<Recorded>,
-        pub(crate) dropped: std::collections::BTreeMap<Dropped, u64>,
-        pub(crate) left_out: std::collections::BTreeMap<String, u64>,
-        pub(crate) assumed: Vec<String>,
-    }
-
-    impl Sink for Recorder {
-        fn recording(&mut self, recording: &Recording<'_>) -> Result<RecordingId, ReadError> {
-            let known = self.recordings.iter().position(|known| {
-                known.participant == recording.participant
-                    && known.stimulus.as_deref() == recording.stimulus
-            });
-            Ok(RecordingId(known.unwrap_or_else(|| {
-                self.recordings.push(Recorded {
-                    participant: recording.participant.to_string(),
-                    stimulus: recording.stimulus.map(str::to_string),
-                    kind: recording.kind,
-                    space: recording.space,
-                    fixations: Vec::new(),
-                    starts: Vec::new(),
-                    samples: Vec::new(),
-                });
-                self.recordings.len() - 1
-            })))
-        }
-
-        fn fixation(&mut self, recording: RecordingId, fixation: Fixation<'_>) {
-            self.recordings[recording.0].starts.push(fixation.start_ms);
-            self.recordings[recording.0].fixations.push((
-                fixation.x,
-                fixation.y,
-                fixation.duration_ms,
-                fixation.aoi.map(str::to_string),
-            ));
-        }
-
-        fn sample(&mut self, recording: RecordingId, sample: Sample<'_>) {
-            self.recordings[recording.0].samples.push((
-                sample.time_ms,
-                sample.point,
-                sample.aoi.map(str::to_string),
-            ));
-        }
-
-        fn dropped(&mut self, reason: Dropped) {
-            *self.dropped.entry(reason).or_default() += 1;
-        }
-
-        fn left_out(&mut self, label: &str) {
-            *self.left_out.entry(label.to_string()).or_default() += 1;
-            self.dropped(Dropped::OtherEvent);
-        }
-
-        fn assumed(&mut self, assumption: &str, _: &[EncodeField]) {
-            if !self.assumed.iter().any(|known| known == assumption) {
-                self.assumed.push(assumption.to_string());
-            }
-        }
-    }
-
-    /// Reads text of a format.
-    pub(crate) fn read_text(
-        format: &dyn Format,
-        name: &str,
-        text: &str,
-        options: &ReadOptions,
-    ) -> Result<Recorder, ReadError> {
-        let mut recorder = Recorder::default();
-        let input = Input::from_bytes(name, text.as_bytes().to_vec())?;
-        format.read(input, options, &mut recorder)?;
-        Ok(recorder)
-    }
-
-    /// Reads a file; the name of the format that the detection chooses comes along.
-    pub(crate) fn read_file(
-        format: &dyn Format,
-        path: &std::path::Path,
-        options: &ReadOptions,
-    ) -> Result<(Recorder, &'static str), ReadError> {
-        let mut recorder = Recorder::default();
-        let input = Input::open(path)?;
-        let detected = detected(&input);
-        format.read(input, options, &mut recorder)?;
-        Ok((recorder, detected))
-    }
-
-    /// The first format that recognises the file.
-    pub(crate) fn detected(input: &Input) -> &'static str {
-        crate::detect(&input.head()).map_or("none", |format| format.name())
-    }
-
-    /// A file of our own making under `testdata/formats`.
-    pub(crate) fn tiny_file(name: &str) -> std::path::PathBuf {
-        std::path::PathBuf::from(concat!(
-            env!("CARGO_MANIFEST_DIR"),
-            "/../../testdata/formats"
-        ))
-        .join(name)
-    }
-
-    /// The folder of real files of others, `shared/data` next to or above the workspace, where there is one.
-    pub(crate) fn shared_folder() -> Option<std::path::PathBuf> {
-        let beside = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
-        let named = std::env::var_os("VEILPATH_SHARED").map(std::path::PathBuf::from);
-        named
-            .into_iter()
-            .chain(beside.map(|folder| folder.join("shared")))
-            .map(|shared| shared.join("data"))
-            .find(|data| data.is_dir())
-    }
-
-    /// A real file of others, or `None` with a message.
-    pub(crate) fn shared_file(path: &str) -> Option<std::path::PathBuf> {
-        let file = shared_folder().map(|folder| folder.join(path));
-        let file = file.filter(|file| file.exists());
-        if file.is_none() {
-            eprintln!("skipped: {path} is not on this machine");
-        }
-        file
-    }
 }
 
 #[cfg(test)]

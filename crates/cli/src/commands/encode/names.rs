@@ -8,6 +8,9 @@ pub(super) enum UnitName {
     /// Pixels, origin top left
     #[value(name = "px", alias = "pixels")]
     Pixels,
+    /// Pixels from the centre of the screen, y up (PsychoPy's pix); needs --screen
+    #[value(name = "px-centre", alias = "px-center")]
+    CentredPixels,
     /// 0 to 1, origin top left
     #[value(alias = "normalized")]
     Fraction,
@@ -85,6 +88,7 @@ impl From<UnitName> for CoordinateUnit {
     fn from(name: UnitName) -> Self {
         match name {
             UnitName::Pixels => CoordinateUnit::Pixels,
+            UnitName::CentredPixels => CoordinateUnit::CentredPixels,
             UnitName::Fraction => CoordinateUnit::Fraction,
             UnitName::Percent => CoordinateUnit::Percent,
             UnitName::Centred => CoordinateUnit::Centred,

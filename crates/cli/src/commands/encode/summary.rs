@@ -18,6 +18,9 @@ pub(super) fn text(summary: &Summary) -> String {
     if summary.files.len() > 1 {
         lines.add("files", &summary.files.len().to_string());
     }
+    for columns in columns(summary) {
+        lines.add("columns", &columns);
+    }
     lines.add("rows read", &summary.rows_read.to_string());
     lines.add("rows used", &summary.rows_used.to_string());
     let reasons = summary.dropped.iter();
@@ -38,11 +41,7 @@ pub(super) fn text(summary: &Summary) -> String {
         lines.add("short runs", &runs);
     }
     lines.add("scanpaths", &scanpaths(summary));
-    let length = format!(
-        "{:.1} letters on average, {} to {}",
-        summary.mean_length, summary.min_length, summary.max_length
-    );
-    lines.add("length", &length);
+    lines.add("length", &length(summary));
     for assumption in &summary.assumed {
         lines.add(
             "assumed",
@@ -59,6 +58,58 @@ pub(super) fn text(summary: &Summary) -> String {
     lines.0
 }
 
+fn length(summary: &Summary) -> String {
+    let (least, most) = (summary.min_length, summary.max_length);
+    match summary.scanpaths {
+        1 => counted(most, "letter", "letters"),
+        _ if least == most => format!("{} each", counted(most, "letter", "letters")),
+        _ => format!(
+            "{:.1} letters on average, {least} to {most}",
+            summary.mean_length
+        ),
+    }
+}
+
+/// What the columns were taken for, once for all files that agree.
+fn columns(summary: &Summary) -> Vec<String> {
+    let mut lines: Vec<String> = Vec::new();
+    for columns in summary
+        .files
+        .iter()
+        .filter_map(|file| file.columns.as_ref())
+    {
+        let used = columns.used.iter();
+        let used: Vec<String> = used
+            .map(|one| format!("{}={}", one.role, one.column))
+            .collect();
+        let mut line = used.join(" ");
+        if !columns.not_used.is_empty() {
+            let _ = write!(line, "; not used: {}", listed(&columns.not_used, 12));
+        }
+        if !lines.contains(&line) {
+            lines.push(line);
+        }
+    }
+    const MOST_LINES: usize = 3;
+    if lines.len() > MOST_LINES {
+        let more = lines.len() - MOST_LINES;
+        lines.truncate(MOST_LINES);
+        lines.push(format!(
+            "and {more} other layouts (--summary json lists all)"
+        ));
+    }
+    lines
+}
+
+/// `a, b and 3 more`.
+fn listed(names: &[String], most: usize) -> String {
+    let first = names.iter().take(most).cloned().collect::<Vec<_>>();
+    match names.len().saturating_sub(most) {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
 fn scanpaths(summary: &Summary) -> String {
     let mut text = format!(
         "{} of {}",
@@ -69,7 +120,9 @@ fn scanpaths(summary: &Summary) -> String {
         let stimuli = counted(summary.stimuli, "stimulus", "stimuli");
         text.push_str(&format!(" on {stimuli}"));
     } else if summary.scanpaths > 0 {
-        text.push_str(", without a stimulus (set it with --stimulus or --file-name)");
+        text.push_str(
+            ", without a stimulus (set it with --columns stimulus=NAME, --stimulus or --file-name)",
+        );
     }
     if summary.empty > 0 {
         let empty = format!(", {} empty (--drop-empty leaves them out)", summary.empty);
@@ -115,13 +168,20 @@ fn counted(count: usize, one: &str, many: &str) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use veilpath::encode::{Assumption, FileSummary, NoEffect};
+    use veilpath::encode::{Assumption, ColumnRole, ColumnRoles, FileSummary, NoEffect};
 
     #[test]
     fn the_summary_is_aligned() {
         let file = FileSummary {
             title: "a table".into(),
             format: "table".into(),
+            columns: Some(ColumnRoles {
+                used: vec![ColumnRole {
+                    role: "x",
+                    column: "gaze_x".into(),
+                }],
+                not_used: vec!["pupil".into()],
+            }),
             ..FileSummary::default()
         };
         let summary = Summary {
@@ -148,6 +208,7 @@ mod tests {
         };
         let expected = "\
 format     a table (table)
+columns    x=gaze_x; not used: pupil
 rows read  7
 rows used  4
 dropped    3 (1 lost, 2 other-event)
@@ -158,5 +219,22 @@ assumed    pixels (--units)
 note       --rate has no effect: it is for raw gaze, and all rows are fixations
 ";
         assert_eq!(text(&summary), expected);
+    }
+
+    #[test]
+    fn equal_lengths_are_said_once() {
+        let of = |scanpaths, least, most| {
+            length(&Summary {
+                scanpaths,
+                min_length: least,
+                max_length: most,
+                mean_length: 2.0,
+                ..Summary::default()
+            })
+        };
+        assert_eq!(of(1, 109, 109), "109 letters");
+        assert_eq!(of(1, 1, 1), "1 letter");
+        assert_eq!(of(3, 2, 2), "2 letters each");
+        assert_eq!(of(2, 1, 3), "2.0 letters on average, 1 to 3");
     }
 }

@@ -1,7 +1,7 @@
 //! Notes about points that are not where one would expect them, and about options without effect.
 
 use super::*;
-use crate::{EncodeField, LikelyCause, NoEffect, RunOptions, RunsBy};
+use crate::{EncodeField, LikelyCause, NoEffect, NoLetters, RunOptions, RunsBy};
 
 fn notes_of(options: &EncodeOptions, points: &[(f64, f64)]) -> Vec<EncodeNote> {
     let mut sink = collector(options);
@@ -93,4 +93,63 @@ fn visual_angles_need_the_size_and_distance_of_the_screen() {
         ];
         assert_eq!(error.fields, fields);
     }
+}
+
+#[test]
+fn scanpaths_without_letters_have_a_reason() {
+    let mut sink = collector(&EncodeOptions::default());
+    let gaze = Kind::Gaze {
+        rate_hz: Some(60.0),
+    };
+    let id = sink.recording(&recording("p", Some("s"), gaze)).unwrap();
+    for step in 0..6 {
+        sink.sample(
+            id,
+            Sample {
+                time_ms: None,
+                point: Some((f64::from(step) * 100.0 + 50.0, 50.0)),
+                aoi: None,
+            },
+        );
+    }
+    let expected = EncodeNote::NoLetters {
+        scanpaths: 1,
+        cause: NoLetters::ShortRuns { runs: 6 },
+    };
+    assert_eq!(sink.finish().unwrap().1.notes, [expected]);
+}
+
+#[test]
+fn files_that_give_nothing_are_named() {
+    let mut sink = collector(&EncodeOptions::default());
+    let id = sink
+        .recording(&recording("p", Some("s"), Kind::Fixations))
+        .unwrap();
+    sink.fixation(id, fixation(10.0, 10.0, 100.0));
+    sink.begin_file("left.asc", "eyelink-asc", "EyeLink");
+    sink.dropped(Dropped::OtherEye);
+    let expected = EncodeNote::FilesNotUsed {
+        files: vec!["left.asc".to_string()],
+        other_eye: true,
+    };
+    assert_eq!(expected.fields(), [EncodeField::Eye]);
+    assert_eq!(sink.finish().unwrap().1.notes, [expected]);
+}
+
+#[test]
+fn many_points_at_the_origin_are_noted() {
+    let plain = EncodeOptions::default();
+    let mut some = points(690.0, 1.0);
+    assert!(notes_of(&plain, &some).is_empty());
+    some.extend([(0.0, 0.0); 2]);
+    let expected = EncodeNote::ManyAtOrigin { points: 2, all: 32 };
+    assert_eq!(notes_of(&plain, &some), [expected]);
+}
+
+#[test]
+fn one_is_not_a_plural() {
+    let text = EncodeNote::TimeBackwards { rows: 1 }.to_string();
+    assert!(text.contains("1 row;"), "{text}");
+    let text = EncodeNote::StimuliWithoutArea { stimuli: 1 }.to_string();
+    assert!(text.contains("1 stimulus has"), "{text}");
 }

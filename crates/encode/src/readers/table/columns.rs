@@ -4,7 +4,7 @@ use super::vocabulary::{
     AOI, CONFIDENCE, DURATION, END, EVENT, EVENT_NAMES, Kind, PARTICIPANT, PLACES, START, STIMULUS,
     TRIAL, UNIT_WORDS,
 };
-use crate::{Columns, EncodeField, ReadError, ReadOptions, parse_number};
+use crate::{ColumnRole, ColumnRoles, Columns, EncodeField, ReadError, ReadOptions, parse_number};
 
 /// Which column of a row is what.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,6 +100,60 @@ impl Layout {
             .map(|(_, name)| name.as_str())
             .filter(|name| !name.is_empty() && parse_number(name, true).is_none())
             .collect()
+    }
+
+    /// Whether a column has a role.
+    pub(super) fn uses(&self, column: usize) -> bool {
+        self.used().any(|used| used == column)
+    }
+
+    /// What each column is taken for. A trial takes the place of the stimulus where nothing else names one.
+    pub(super) fn columns_used(
+        &self,
+        columns: &Columns,
+        events: impl Iterator<Item = (&'static str, usize)>,
+        has_stimulus: bool,
+    ) -> ColumnRoles {
+        let trial = match self.stimulus {
+            None if !has_stimulus => "stimulus",
+            _ => "trial",
+        };
+        let optional = [
+            ("participant", self.participant),
+            ("stimulus", self.stimulus),
+            (trial, self.trial),
+            ("x", Some(self.x)),
+            ("y", Some(self.y)),
+            ("end-x", self.end_point.map(|(x, _)| x)),
+            ("end-y", self.end_point.map(|(_, y)| y)),
+            ("duration", self.duration),
+            ("start", self.start),
+            ("end", self.end),
+            ("aoi", self.aoi),
+            ("confidence", self.confidence),
+        ];
+        let roles: Vec<(&'static str, usize)> = optional
+            .into_iter()
+            .filter_map(|(role, column)| Some((role, column?)))
+            .chain(events)
+            .collect();
+        let name = |column: usize| columns.names()[column].clone();
+        let unused = self.unused(columns);
+        let in_use = |unused: &&str| !roles.iter().any(|&(_, column)| name(column) == **unused);
+        ColumnRoles {
+            not_used: unused
+                .into_iter()
+                .filter(in_use)
+                .map(str::to_string)
+                .collect(),
+            used: roles
+                .iter()
+                .map(|&(role, column)| ColumnRole {
+                    role,
+                    column: name(column),
+                })
+                .collect(),
+        }
     }
 
     fn used(&self) -> impl Iterator<Item = usize> {

@@ -1,89 +1,317 @@
-//! Event labels: tables that list saccades and blinks next to fixations, such as those of REMoDNaV.
+//! Which rows of a table are about fixations: event labels, such as those of REMoDNaV, and columns of 0 and 1.
 //!
-//! A column has labels when its name may mean that and its first values are words for eye movements. A column `type` with
-//! other words in it stays what it was: a column that plays no role.
+//! A column has labels when its name may mean that and its first values are words for eye movements. Other words are not
+//! guessed at: the rows are taken, and a note lists the words.
 
-use super::columns::squeezed;
-use crate::{EventChoice, Row, Rows, is_missing};
+use super::columns::{Layout, squeezed};
+use super::indicators::{Indicator, indicators};
+use super::words::{Meaning, is_loss, meaning};
+use crate::{
+    Columns, EncodeField, EncodeNote, EventChoice, ReadError, ReadOptions, Row, Rows, Sink,
+    is_missing,
+};
+use std::collections::BTreeSet;
 
-/// The column of event labels and the events to take.
-pub(super) struct EventLabels {
-    column: usize,
-    choice: EventChoice,
-}
+/// A column with more different values in its first rows has no labels of events.
+const MOST_LABELS: usize = 12;
 
-/// What a label says about a row.
+/// So many labels are listed in a note.
+const LISTED_LABELS: usize = 5;
+
+/// What the columns about events say of a row.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Meaning {
-    Fixation,
-    /// Another movement of the eye.
-    Movement,
-    /// A word that also has other uses.
-    Vague,
+pub(super) enum Verdict<'a> {
+    /// Nothing against it.
+    Take,
+    /// It is another event, of this label.
+    LeaveOut(&'a str),
+    /// The eye was lost: a blink.
+    Lost,
+    /// The tracker does not trust it.
+    Invalid,
 }
 
-impl EventLabels {
-    /// The labels of a column that the user names.
-    pub(super) fn named(column: usize, choice: EventChoice) -> Self {
-        Self { column, choice }
+/// The columns about events and the events to take.
+pub(super) struct EventFilter {
+    /// The column of labels and those of its values that may be quoted.
+    labels: Option<(usize, BTreeSet<String>)>,
+    indicators: Vec<(usize, Indicator)>,
+    /// `None` for gaze samples, of which only lost ones are left out unless the user asks for more.
+    choice: Option<EventChoice>,
+    fixations: bool,
+    /// Whether each of the labels that the user asks for has occurred.
+    occurred: Vec<bool>,
+}
+
+impl EventFilter {
+    /// Finds the columns about events and reports how they are used.
+    pub(super) fn find(
+        columns: &Columns,
+        layout: &Layout,
+        first_rows: Rows,
+        fixations: bool,
+        options: &ReadOptions,
+        sink: &mut dyn Sink,
+    ) -> Result<Self, ReadError> {
+        let choice = match &options.events {
+            None => fixations.then_some(EventChoice::Fixations),
+            chosen => chosen.clone(),
+        };
+        let flags = match choice {
+            Some(EventChoice::All | EventChoice::Labels(_)) => Vec::new(),
+            _ => indicators(columns, layout),
+        };
+        let found = Found::read(layout, &flags, first_rows)?;
+        let labels = match &choice {
+            Some(EventChoice::Labels(wanted)) => Some(found.with_labels(columns, layout, wanted)?),
+            _ => found.known_labels(layout),
+        };
+        let filter = Self {
+            occurred: match &choice {
+                Some(EventChoice::Labels(wanted)) => vec![false; wanted.len()],
+                _ => Vec::new(),
+            },
+            indicators: found.indicators(&flags),
+            labels,
+            choice,
+            fixations,
+        };
+        filter.report(columns, &found, options, sink);
+        Ok(filter)
     }
 
-    /// The first of the candidate columns whose values are labels. `specific` says whether a candidate's name can hardly
-    /// mean anything else.
-    pub(super) fn find(
-        candidates: &[(usize, bool)],
-        mut first_rows: Rows,
-        choice: EventChoice,
-    ) -> Result<Option<Self>, crate::ReadError> {
-        let mut counts = vec![Counts::default(); candidates.len()];
-        while let Some(row) = first_rows.next_row()? {
-            for ((column, _), counts) in candidates.iter().zip(&mut counts) {
-                counts.add(row.text(*column));
+    /// The columns in use, for the summary.
+    pub(super) fn columns(&self) -> impl Iterator<Item = (&'static str, usize)> {
+        let labels = self.labels.iter().map(|(column, _)| ("event", *column));
+        let flags = self.indicators.iter();
+        labels.chain(flags.map(|(column, indicator)| (indicator.name(), *column)))
+    }
+
+    fn report(&self, columns: &Columns, found: &Found, options: &ReadOptions, sink: &mut dyn Sink) {
+        let name = |column: usize| columns.names()[column].as_str();
+        let events = &[EncodeField::Events];
+        if let Some((column, labels)) = &self.labels {
+            let column = name(*column);
+            match &self.choice {
+                Some(EventChoice::Fixations) => sink.assumed(
+                    &format!("the column \"{column}\" has labels of events; of these, fixations were taken"),
+                    events,
+                ),
+                Some(_) => sink.assumed(
+                    &format!("the column \"{column}\" has labels of events; those that were asked for were taken"),
+                    events,
+                ),
+                None if labels.iter().any(|label| is_loss(label)) => sink.assumed(
+                    &format!("samples that the column \"{column}\" labels as blinks or losses count as lost"),
+                    events,
+                ),
+                None => {}
+            }
+        } else if !matches!(self.choice, Some(EventChoice::All)) && self.indicators.is_empty() {
+            for (column, labels) in found.other_labels() {
+                sink.note(EncodeNote::LabelsNotUsed {
+                    column: name(column).to_string(),
+                    labels: labels.iter().take(LISTED_LABELS).cloned().collect(),
+                    more: labels.len().saturating_sub(LISTED_LABELS),
+                });
+            }
+            if options.events.is_some() {
+                sink.assumed(
+                    "there is no column with known labels of events, so all rows were taken",
+                    &[EncodeField::Columns],
+                );
             }
         }
-        let found = candidates
-            .iter()
-            .zip(&counts)
-            .find(|((_, specific), counts)| {
-                counts.movements > 0 && (*specific || counts.known * 10 >= counts.values * 8)
-            });
-        Ok(found.map(|((column, _), _)| Self {
-            column: *column,
-            choice,
-        }))
-    }
-
-    /// Where the labels are.
-    pub(super) fn column(&self) -> usize {
-        self.column
-    }
-
-    /// The label under which a row is left out; `None` for a row to take.
-    ///
-    /// Only words for eye movements are given back as they are written: nothing else of the file is to be quoted.
-    pub(super) fn leaves_out<'a>(&self, row: &Row<'a>) -> Option<&'a str> {
-        let label = row.text(self.column);
-        let taken = match &self.choice {
-            EventChoice::All => true,
-            EventChoice::Fixations => meaning(label) == Some(Meaning::Fixation),
-            EventChoice::Labels(labels) => labels
-                .iter()
-                .any(|wanted| wanted.trim().eq_ignore_ascii_case(label)),
-        };
-        match meaning(label) {
-            _ if taken => None,
-            Some(_) => Some(label),
-            None if is_missing(label) => Some("(no label)"),
-            None => Some("(other)"),
+        for &(column, indicator) in &self.indicators {
+            if self.choice.is_some() || indicator.is_loss() {
+                let text = indicator.rule(name(column), self.fixations);
+                sink.assumed(&text, events);
+            }
         }
+    }
+
+    /// What becomes of a row.
+    pub(super) fn judge<'a>(&mut self, row: &Row<'a>) -> Verdict<'a> {
+        for &(column, indicator) in &self.indicators {
+            if let Some(verdict) = indicator.judge(row.text(column), self.choice.is_some()) {
+                return match verdict {
+                    // A sample keeps its place in time.
+                    Verdict::Invalid if !self.fixations => Verdict::Lost,
+                    verdict => verdict,
+                };
+            }
+        }
+        let Some((column, quotable)) = &self.labels else {
+            return Verdict::Take;
+        };
+        let label = row.text(*column);
+        let taken = match &self.choice {
+            None if is_loss(label) => return Verdict::Lost,
+            None | Some(EventChoice::All) => true,
+            Some(EventChoice::Fixations) => meaning(label) == Some(Meaning::Fixation),
+            Some(EventChoice::Labels(wanted)) => {
+                let position = wanted.iter().position(|wanted| is_label(wanted, label));
+                if let Some(occurred) = position.and_then(|at| self.occurred.get_mut(at)) {
+                    *occurred = true;
+                }
+                position.is_some()
+            }
+        };
+        match taken {
+            true => Verdict::Take,
+            false if is_missing(label) => Verdict::LeaveOut("(no label)"),
+            // A column of something else must not fill the summary.
+            false if quotable.contains(label) || meaning(label).is_some() => {
+                Verdict::LeaveOut(label)
+            }
+            false => Verdict::LeaveOut("(other)"),
+        }
+    }
+
+    /// After the last row: labels that do not occur were mistyped, or are in another column.
+    pub(super) fn check(&self, columns: &Columns, sink: &mut dyn Sink) -> Result<(), ReadError> {
+        let (Some(EventChoice::Labels(wanted)), Some((column, labels))) =
+            (&self.choice, &self.labels)
+        else {
+            return Ok(());
+        };
+        let missing: Vec<String> = wanted
+            .iter()
+            .zip(&self.occurred)
+            .filter(|(_, occurred)| !**occurred)
+            .map(|(label, _)| label.clone())
+            .collect();
+        if missing.len() == wanted.len() {
+            return Err(no_such_label(columns, *column, labels, &missing));
+        }
+        if !missing.is_empty() {
+            sink.note(EncodeNote::LabelsMissing { labels: missing });
+        }
+        Ok(())
     }
 }
 
-#[derive(Clone, Default)]
+/// The values of the columns that may be about events, in the first rows.
+struct Found {
+    candidates: Vec<Candidate>,
+    flags: Vec<bool>,
+}
+
+struct Candidate {
+    column: usize,
+    /// Whether the name can hardly mean anything else.
+    specific: bool,
+    counts: Counts,
+}
+
+impl Found {
+    fn read(
+        layout: &Layout,
+        flags: &[(usize, Indicator)],
+        mut first_rows: Rows,
+    ) -> Result<Self, ReadError> {
+        let candidate = |column, specific| Candidate {
+            column,
+            specific,
+            counts: Counts::default(),
+        };
+        let named = layout.event.map(|column| candidate(column, true));
+        let others = layout.event_candidates.iter();
+        let others = others
+            .filter(|(column, _)| Some(*column) != layout.event)
+            .map(|&(column, specific)| candidate(column, specific));
+        let mut candidates: Vec<Candidate> = named.into_iter().chain(others).collect();
+        let mut seen = vec![(false, true); flags.len()];
+        while let Some(row) = first_rows.next_row()? {
+            for candidate in &mut candidates {
+                candidate.counts.add(row.text(candidate.column));
+            }
+            for ((column, indicator), (any, all)) in flags.iter().zip(&mut seen) {
+                let text = row.text(*column);
+                *any |= indicator.is_set(text) == Some(true);
+                *all &= is_missing(text) || indicator.is_set(text).is_some();
+            }
+        }
+        // A column of zeros says nothing: some trackers count the validity the other way round.
+        let flags = seen.into_iter().map(|(any, all)| any && all).collect();
+        Ok(Self { candidates, flags })
+    }
+
+    fn indicators(&self, flags: &[(usize, Indicator)]) -> Vec<(usize, Indicator)> {
+        let both = flags.iter().zip(&self.flags);
+        both.filter(|(_, good)| **good)
+            .map(|(flag, _)| *flag)
+            .collect()
+    }
+
+    /// The column that the user names, else the first whose values are words for eye movements.
+    fn known_labels(&self, layout: &Layout) -> Option<(usize, BTreeSet<String>)> {
+        let found = self.candidates.iter().find(|candidate| {
+            Some(candidate.column) == layout.event || candidate.is_about_movements()
+        });
+        found.map(Candidate::labels)
+    }
+
+    /// The column with one of the labels that the user asks for.
+    fn with_labels(
+        &self,
+        columns: &Columns,
+        layout: &Layout,
+        wanted: &[String],
+    ) -> Result<(usize, BTreeSet<String>), ReadError> {
+        let has_one = |candidate: &&Candidate| {
+            let mut labels = candidate.counts.labels.iter();
+            labels.any(|label| wanted.iter().any(|wanted| is_label(wanted, label)))
+        };
+        let named = |candidate: &&Candidate| Some(candidate.column) == layout.event;
+        let candidates = || self.candidates.iter();
+        candidates()
+            .find(named)
+            .or_else(|| candidates().find(has_one))
+            .or_else(|| candidates().find(|candidate| candidate.is_about_movements()))
+            .or_else(|| candidates().find(|candidate| candidate.has_labels()))
+            .map(Candidate::labels)
+            .ok_or_else(|| {
+                columns
+                    .error("events were chosen by their labels, and no column has labels of events")
+                    .with_remedy(format!("say which column it is; {}", columns.listed()))
+                    .with_fields(&[EncodeField::EventColumn])
+            })
+    }
+
+    /// Columns that have the name and the look of labels, in words that are not known.
+    fn other_labels(&self) -> impl Iterator<Item = (usize, &BTreeSet<String>)> {
+        let unknown = self.candidates.iter().filter(|one| one.has_labels());
+        unknown.map(|candidate| (candidate.column, &candidate.counts.labels))
+    }
+}
+
+impl Candidate {
+    fn is_about_movements(&self) -> bool {
+        let counts = &self.counts;
+        counts.movements > 0 && (self.specific || counts.known * 10 >= counts.values * 8)
+    }
+
+    fn has_labels(&self) -> bool {
+        (2..=MOST_LABELS).contains(&self.counts.labels.len())
+    }
+
+    fn labels(&self) -> (usize, BTreeSet<String>) {
+        let labels = match self.counts.labels.len() {
+            0..=MOST_LABELS => self.counts.labels.clone(),
+            _ => BTreeSet::new(),
+        };
+        (self.column, labels)
+    }
+}
+
+#[derive(Default)]
 struct Counts {
     values: usize,
     known: usize,
     movements: usize,
+    /// At most one more than labels can be.
+    labels: BTreeSet<String>,
 }
 
 impl Counts {
@@ -95,40 +323,36 @@ impl Counts {
         self.values += 1;
         self.known += usize::from(meaning.is_some());
         self.movements += usize::from(meaning.is_some_and(|meaning| meaning != Meaning::Vague));
+        if self.labels.len() <= MOST_LABELS && !self.labels.contains(value) {
+            self.labels.insert(value.to_string());
+        }
     }
 }
 
-fn meaning(label: &str) -> Option<Meaning> {
-    match squeezed(label).as_str() {
-        "fixation" | "fixations" | "fix" | "fixa" | "efix" => Some(Meaning::Fixation),
-        "saccade"
-        | "saccades"
-        | "sacc"
-        | "sac"
-        | "esacc"
-        | "isac"
-        | "microsaccade"
-        | "pursuit"
-        | "purs"
-        | "smoothpursuit"
-        | "hpso"
-        | "ihps"
-        | "lpso"
-        | "ilps"
-        | "pso"
-        | "glissade"
-        | "postsaccadicoscillation"
-        | "blink"
-        | "blinks"
-        | "blnk"
-        | "eblink"
-        | "eyesnotfound"
-        | "unknowneyemovement"
-        | "vor" => Some(Meaning::Movement),
-        "unclassified" | "unknown" | "undefined" | "noise" | "gap" | "lost" | "missing"
-        | "trackloss" | "artifact" | "artefact" | "drift" | "outlier" | "other" => {
-            Some(Meaning::Vague)
-        }
-        _ => None,
-    }
+fn is_label(wanted: &str, label: &str) -> bool {
+    wanted.trim().eq_ignore_ascii_case(label) || squeezed(wanted) == squeezed(label)
+}
+
+fn no_such_label(
+    columns: &Columns,
+    column: usize,
+    labels: &BTreeSet<String>,
+    missing: &[String],
+) -> ReadError {
+    let listed: Vec<&str> = labels.iter().map(String::as_str).collect();
+    let remedy = match listed.len() {
+        0 => format!(
+            "this column has no labels, or too many; say which column it is; {}",
+            columns.listed()
+        ),
+        _ => format!("the labels are: {}", listed.join(", ")),
+    };
+    columns
+        .error(format!(
+            "no row has the label {} that was asked for",
+            missing.join(" or ")
+        ))
+        .at_column(column, &columns.names()[column])
+        .with_remedy(remedy)
+        .with_fields(&[EncodeField::Events, EncodeField::EventColumn])
 }

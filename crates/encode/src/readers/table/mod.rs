@@ -6,19 +6,21 @@
 //! judged by the first rows is reported as assumed.
 
 mod columns;
+mod indicators;
 mod labels;
 mod recordings;
 mod units;
 mod vocabulary;
+mod words;
 
 use super::common::{report_fixation, start_ms};
 use super::{Accepts, CALLED_AFTER_FILE, Format, called_after_file, names_found, or_file_name};
 use crate::{
-    Dropped, EncodeField, EventChoice, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Row,
-    RowChoice, Rows, Sample, Sink, TimeUnit, is_missing,
+    Dropped, EncodeField, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Row, RowChoice,
+    Rows, Sample, Sink, TimeUnit, is_missing,
 };
 use columns::Layout;
-use labels::EventLabels;
+use labels::{EventFilter, Verdict};
 use recordings::{Belongs, Recordings};
 use units::Survey;
 
@@ -62,15 +64,7 @@ impl Format for Table {
         let columns = first_rows()?.columns().clone();
         let layout = Layout::find(&columns, options)?;
         let found = names_found(&input, options, NamesInFile::default())?;
-        if layout.participant.is_none() && found.participant.is_none() {
-            let unused = layout.unused(&columns);
-            let by_column = (!unused.is_empty()).then_some(EncodeField::Columns);
-            let changed_by: Vec<EncodeField> = by_column
-                .into_iter()
-                .chain(CALLED_AFTER_FILE.iter().copied())
-                .collect();
-            sink.assumed(&called_after_file(&unused), &changed_by);
-        }
+        let is_named = layout.participant.is_some() || found.participant.is_some();
         let names = or_file_name(found, &input);
         for name in layout.repeated(&columns) {
             sink.assumed(
@@ -88,30 +82,25 @@ impl Format for Table {
                 ))
                 .with_fields(&[EncodeField::Columns, EncodeField::Rate, EncodeField::Rows]));
         }
-        let labels = event_labels(&layout, first_rows()?, fixations, options)?;
-        match &labels {
-            Some(labels) => {
-                let name = &columns.names()[labels.column()];
-                let choice = match options.events {
-                    None => "of these, fixations were taken",
-                    Some(_) => "those that were asked for were taken",
-                };
-                let text = format!("the column \"{name}\" has labels of events; {choice}");
-                sink.assumed(&text, &[EncodeField::Events]);
-            }
-            None if options.events.is_some() => sink.assumed(
-                "there is no column with labels of events, so all rows were taken",
-                &[EncodeField::Columns],
-            ),
-            None => {}
+        let mut events =
+            EventFilter::find(&columns, &layout, first_rows()?, fixations, options, sink)?;
+        let roles = layout.columns_used(&columns, events.columns(), names.1.is_some());
+        if !is_named {
+            let by_column = (!roles.not_used.is_empty()).then_some(EncodeField::ParticipantColumn);
+            let changed_by: Vec<EncodeField> = by_column
+                .into_iter()
+                .chain(CALLED_AFTER_FILE.iter().copied())
+                .collect();
+            sink.assumed(&called_after_file(&roles.not_used), &changed_by);
         }
+        sink.columns(roles);
         if layout.end_point.is_some() && fixations {
             sink.assumed(
                 "the place of a fixation is the mean of where it starts and ends",
                 &[EncodeField::Columns],
             );
         }
-        let survey = Survey::of(first_rows()?, &layout, labels.as_ref())?;
+        let survey = Survey::of(first_rows()?, &layout, &mut events)?;
         let kind = if fixations {
             Kind::Fixations
         } else {
@@ -127,15 +116,24 @@ impl Format for Table {
         let width = columns.names().len();
         while let Some(row) = rows.next_row()? {
             check_width(&row, width)?;
-            if let Some(label) = labels.as_ref().and_then(|labels| labels.leaves_out(&row)) {
-                sink.left_out(label);
-                continue;
-            }
+            let lost = match events.judge(&row) {
+                Verdict::Take => false,
+                Verdict::Lost => true,
+                Verdict::LeaveOut(label) => {
+                    sink.left_out(label);
+                    continue;
+                }
+                Verdict::Invalid => {
+                    sink.dropped(Dropped::Invalid);
+                    continue;
+                }
+            };
             let row = TableRow {
                 row,
                 layout: &layout,
                 unit,
                 start_unit,
+                lost,
             };
             if fixations {
                 row.hand_over_fixation(&mut recordings, sink)?;
@@ -143,25 +141,7 @@ impl Format for Table {
                 row.hand_over_sample(&mut recordings, sink)?;
             }
         }
-        Ok(())
-    }
-}
-
-/// The labels of events, where the table has any that matter: gaze samples are all taken unless the user asks for some.
-fn event_labels(
-    layout: &Layout,
-    first_rows: Rows,
-    fixations: bool,
-    options: &ReadOptions,
-) -> Result<Option<EventLabels>, ReadError> {
-    let choice = match &options.events {
-        Some(choice) => choice.clone(),
-        None if fixations => EventChoice::Fixations,
-        None => return Ok(None),
-    };
-    match layout.event {
-        Some(column) => Ok(Some(EventLabels::named(column, choice))),
-        None => EventLabels::find(&layout.event_candidates, first_rows, choice),
+        events.check(&columns, sink)
     }
 }
 
@@ -207,6 +187,8 @@ struct TableRow<'a> {
     unit: TimeUnit,
     /// That of the starts of fixations, which may differ from that of their durations.
     start_unit: TimeUnit,
+    /// Whether another column says that the eye was not seen.
+    lost: bool,
 }
 
 impl TableRow<'_> {
@@ -263,7 +245,7 @@ impl TableRow<'_> {
 
     fn point(&self) -> Result<Option<(f64, f64)>, ReadError> {
         // A confidence that is not stated says nothing against the point.
-        let lost = self.number(self.layout.confidence)? == Some(0.0);
+        let lost = self.lost || self.number(self.layout.confidence)? == Some(0.0);
         Ok(point(&self.row, self.layout)?.filter(|_| !lost))
     }
 

@@ -2,7 +2,7 @@
 //! rows, and then it is reported as an assumption.
 
 use super::columns::{Layout, Place, unit_in_name};
-use super::labels::EventLabels;
+use super::labels::{EventFilter, Verdict};
 use super::point;
 use crate::readers::common::space_in;
 use crate::readers::oriented;
@@ -30,7 +30,7 @@ impl Survey {
     pub(super) fn of(
         mut first_rows: Rows,
         layout: &Layout,
-        labels: Option<&EventLabels>,
+        events: &mut EventFilter,
     ) -> Result<Self, ReadError> {
         let mut survey = Self::default();
         let mut last_start = None;
@@ -38,7 +38,7 @@ impl Survey {
             let Some(row) = first_rows.next_row()? else {
                 break;
             };
-            if labels.is_some_and(|labels| labels.leaves_out(&row).is_some()) {
+            if events.judge(&row) != Verdict::Take {
                 continue;
             }
             let number = |column: Option<usize>| match column {

@@ -229,7 +229,7 @@ pub(super) const EVENT: Kind = Kind {
     ours: &["event", "label"],
     theirs: &[],
 };
-pub(super) const EVENT_NAMES: [(&str, bool); 17] = [
+pub(super) const EVENT_NAMES: [(&str, bool); 22] = [
     ("eyemovementtype", true),
     ("eyemovement", true),
     ("eyemovementevent", true),
@@ -238,9 +238,14 @@ pub(super) const EVENT_NAMES: [(&str, bool); 17] = [
     ("movementtype", true),
     ("eventtype", true),
     ("eventlabel", true),
+    ("eyestate", true),
+    ("gazestate", true),
     ("eventname", false),
     ("eventcategory", false),
     ("event", false),
+    ("evento", false),
+    ("movement", false),
+    ("state", false),
     ("label", false),
     ("labels", false),
     ("type", false),

@@ -129,3 +129,16 @@ fn the_user_names_any_unit() {
         assert_eq!(space_of(&text, &options), Some(space), "{unit:?}");
     }
 }
+
+#[test]
+fn pixels_may_be_counted_from_the_centre() {
+    let options = ReadOptions {
+        units: Some(CoordinateUnit::CentredPixels),
+        screen: Some((800.0, 600.0)),
+        ..ReadOptions::default()
+    };
+    let read = read("x,y,duration\n-400,300,200\n", &options).unwrap();
+    let space = read.recordings[0].space.unwrap();
+    assert_eq!(space.fraction(-400.0, 300.0), (0.0, 0.0));
+    assert_eq!(space.fraction(0.0, -300.0), (0.5, 1.0));
+}

@@ -1,7 +1,7 @@
 //! Tables with labels of events: fixations are taken, and what is left out is counted.
 
 use super::*;
-use crate::EventChoice;
+use crate::{EncodeNote, EventChoice};
 
 fn with_events(events: EventChoice) -> ReadOptions {
     ReadOptions {
@@ -42,6 +42,8 @@ fn remodnav_lists_other_movements_too() {
     assert_eq!(counts, expected);
     assert!(assumes(&read, "mean of where it starts and ends"));
     assert!(assumes(&read, "\"label\" has labels of events"));
+    // A column in use is not offered as one that may name participants.
+    assert!(assumes(&read, "not used (amp, peak_vel, med_vel, avg_vel)"));
 }
 
 #[test]
@@ -80,8 +82,9 @@ fn labels_have_many_names_and_spellings() {
         let read = plain(&text);
         assert_eq!(points(&read), [(1.0, 2.0), (5.0, 6.0)], "{column}");
         assert_eq!(read.dropped[&Dropped::OtherEvent], 2, "{column}");
-        // Only words for eye movements are quoted.
-        assert!(!read.left_out.contains_key("something new"));
+        if !second.is_empty() {
+            assert_eq!(read.left_out[second], 1, "{column}");
+        }
     }
 }
 
@@ -104,7 +107,10 @@ fn other_columns_of_these_names_stay_what_they_are() {
         "x,y,duration\n1,2,200\n",
         &with_events(EventChoice::Fixations),
     );
-    assert!(assumes(&none.unwrap(), "no column with labels of events"));
+    assert!(assumes(
+        &none.unwrap(),
+        "no column with known labels of events"
+    ));
 }
 
 /// Samples are reduced by their dwell; their labels count only where the user asks for it.
@@ -126,4 +132,118 @@ fn a_column_of_labels_can_be_named() {
     let text = "x,y,duration,kind\n1,2,200,FIXA\n3,4,30,SACC\n";
     assert_eq!(points(&plain(text)).len(), 2);
     assert_eq!(points(&read(text, &options).unwrap()), [(1.0, 2.0)]);
+}
+
+#[test]
+fn columns_of_zero_and_one_tell_fixations_from_others() {
+    for (column, [fixation, other], label) in [
+        ("fixation", ["1", "0"], "fixation=0"),
+        ("is_fixation", ["TRUE", "FALSE"], "fixation=0"),
+        ("saccade", ["0", "1"], "saccade=1"),
+        ("Blink", ["false", "true"], "blink=1"),
+    ] {
+        let text = format!(
+            "x,y,duration,{column}\n1,2,200,{fixation}\n3,4,30,{other}\n5,6,300,{fixation}\n"
+        );
+        let read_it = plain(&text);
+        assert_eq!(points(&read_it), [(1.0, 2.0), (5.0, 6.0)], "{column}");
+        assert_eq!(read_it.left_out[label], 1, "{column}");
+        assert!(assumes(&read_it, &format!("\"{column}\"")));
+        let all = read(&text, &with_events(EventChoice::All)).unwrap();
+        assert_eq!(points(&all).len(), 3, "{column}");
+    }
+    // The number of a fixation is not an indicator, and neither are zeros only.
+    let numbered = plain("x,y,duration,fixation\n1,2,200,0\n3,4,300,1\n5,6,300,2\n");
+    assert_eq!(points(&numbered).len(), 3);
+    let zeros = plain("x,y,duration,validity\n1,2,200,0\n3,4,300,0\n");
+    assert_eq!(points(&zeros).len(), 2);
+}
+
+#[test]
+fn invalid_rows_and_blinks_are_not_gaze() {
+    let fixations = plain("x,y,duration,valid\n1,2,200,1\n3,4,300,0\n");
+    assert_eq!(points(&fixations), [(1.0, 2.0)]);
+    assert_eq!(fixations.dropped[&Dropped::Invalid], 1);
+    for (column, good, bad) in [
+        ("validity", "1", "0"),
+        ("blink", "0", "1"),
+        ("event", "fixation", "blink"),
+        ("state", "Fix", "Blk"),
+        ("eye movement type", "Fixation", "EyesNotFound"),
+    ] {
+        let gaze = plain(&format!(
+            "x,y,time,{column}\n1,2,0.00,{good}\n3,4,0.02,{bad}\n5,6,0.04,{good}\n"
+        ));
+        let samples = &gaze.recordings[0].samples;
+        assert_eq!(samples.len(), 3, "{column}");
+        assert_eq!(samples[1].1, None, "{column}");
+        assert!(assumes(&gaze, "count as lost"), "{column}");
+    }
+}
+
+#[test]
+fn unknown_labels_are_listed_and_can_be_chosen() {
+    for (column, labels) in [
+        ("event", ["Fijacion", "Sacada", "Parpadeo"]),
+        ("EventType", ["0", "1", "2"]),
+    ] {
+        let rows = labels.map(|label| format!("1,2,200,{label}\n")).concat();
+        let text = format!("x,y,duration,{column}\n{rows}");
+        let [
+            EncodeNote::LabelsNotUsed {
+                column: name,
+                labels: listed,
+                ..
+            },
+        ] = &plain(&text).notes[..]
+        else {
+            panic!("a note about {column}");
+        };
+        assert_eq!((name.as_str(), listed.len()), (column, 3));
+        let chosen = EventChoice::Labels(vec![labels[0].to_string()]);
+        let chosen = read(&text, &with_events(chosen)).unwrap();
+        assert_eq!(points(&chosen).len(), 1);
+        assert_eq!(chosen.left_out[labels[1]], 1);
+        assert!(chosen.notes.is_empty());
+    }
+    let abbreviated = plain("x,y,duration,state\n1,2,200,Fix\n3,4,30,Sac\n5,6,90,Blk\n");
+    assert_eq!(points(&abbreviated), [(1.0, 2.0)]);
+    assert!(abbreviated.notes.is_empty());
+}
+
+#[test]
+fn labels_that_do_not_occur_are_errors() {
+    let wanted = |labels: &[&str]| {
+        let labels = labels.iter().map(|label| label.to_string());
+        with_events(EventChoice::Labels(labels.collect()))
+    };
+    let text = "x,y,duration,event\n1,2,200,Fix\n3,4,30,Sac\n";
+    let error = read(text, &wanted(&["Fixx"])).unwrap_err();
+    assert!(error.remedy.contains("Fix, Sac"), "{error}");
+    let some = read(text, &wanted(&["Fix", "Purs"])).unwrap();
+    let labels = vec!["Purs".to_string()];
+    assert_eq!(some.notes, [EncodeNote::LabelsMissing { labels }]);
+    let error = read("x,y,duration,kind\n1,2,200,Fix\n", &wanted(&["Fix"])).unwrap_err();
+    assert!(error.remedy.contains("kind"), "{error}");
+    assert_eq!(error.fields, [EncodeField::EventColumn]);
+}
+
+#[test]
+fn the_summary_says_what_columns_were_taken_for() {
+    let roles = |text: &str| {
+        let roles = plain(text).columns.unwrap();
+        let used = roles.used.iter();
+        let used: Vec<String> = used
+            .map(|one| format!("{}={}", one.role, one.column))
+            .collect();
+        (used.join(" "), roles.not_used.join(" "))
+    };
+    let (used, unused) = roles(
+        "subject,trial_index,gaze_x,gaze_y,fixation_x,fixation_y,dur,label,pupil\n1,2,3,4,5,6,7,FIXA,8\n",
+    );
+    assert_eq!(
+        used,
+        "participant=subject stimulus=trial_index x=fixation_x y=fixation_y duration=dur event=label"
+    );
+    assert_eq!(unused, "gaze_x gaze_y pupil");
 }

@@ -1,0 +1,127 @@
+//! What is counted while files are read, for the notes about everything.
+
+use crate::fixation_path::RowOrder;
+use crate::{EncodeNote, LikelyCause, Space, SpaceKind};
+
+/// Fewer rows say nothing about the whole.
+pub(crate) const ENOUGH_ROWS: u64 = 20;
+
+/// What was counted besides the rows themselves.
+#[derive(Debug, Default)]
+pub(crate) struct Observations {
+    pub(crate) times: OddTimes,
+    pub(crate) stimuli_without_area: usize,
+    pub(crate) places: Places,
+}
+
+/// Where the points of all files lie.
+#[derive(Debug, Default)]
+pub(crate) struct Places {
+    /// Points by letter.
+    letters: Vec<u64>,
+    points: u64,
+    below_zero: u64,
+    /// Points in coordinates that start in a corner, and those of them that lie there.
+    from_corner: u64,
+    at_corner: u64,
+    /// The smallest and the largest coordinate of points in pixels; `None` where no file has any.
+    pixels: Option<(f64, f64)>,
+}
+
+impl Places {
+    /// A point with finite coordinates.
+    pub(crate) fn point(&mut self, space: &Space, x: f64, y: f64) {
+        if space.left == 0.0 && (space.top == 0.0 || space.bottom == 0.0) {
+            self.from_corner += 1;
+            self.at_corner += u64::from(x == 0.0 && y == 0.0);
+        }
+        if space.kind == SpaceKind::Pixels {
+            let (least, most) = self.pixels.unwrap_or((f64::INFINITY, f64::NEG_INFINITY));
+            self.pixels = Some((least.min(x).min(y), most.max(x).max(y)));
+            self.points += 1;
+            self.below_zero += u64::from(x < 0.0 || y < 0.0);
+        }
+    }
+
+    /// A point that fell into a cell.
+    pub(crate) fn cell(&mut self, letter: u16) {
+        let letter = usize::from(letter);
+        if letter >= self.letters.len() {
+            self.letters.resize(letter + 1, 0);
+        }
+        self.letters[letter] += 1;
+    }
+
+    /// Says so where at least one point in twenty is the origin.
+    pub(crate) fn at_origin(&self) -> Option<EncodeNote> {
+        let (points, all) = (self.at_corner, self.from_corner);
+        (all >= ENOUGH_ROWS && points * 20 >= all)
+            .then_some(EncodeNote::ManyAtOrigin { points, all })
+    }
+
+    /// Says so where nearly all points are in one cell.
+    pub(crate) fn one_cell(&self) -> Option<EncodeNote> {
+        let used: u64 = self.letters.iter().sum();
+        let points = self.letters.iter().copied().max().unwrap_or(0);
+        (used >= ENOUGH_ROWS && points * 20 >= used * 19).then(|| EncodeNote::OneCell {
+            points,
+            used,
+            cause: self.likely_cause(),
+        })
+    }
+
+    pub(crate) fn likely_cause(&self) -> LikelyCause {
+        match self.pixels {
+            Some((least, most)) if least >= 0.0 && most <= 1.2 => LikelyCause::Fractions,
+            Some((least, most)) if least >= -1.2 && most <= 1.2 => LikelyCause::Centred,
+            Some((least, most)) if least >= 0.0 && most <= 100.0 => LikelyCause::Percent,
+            Some(_) if self.below_zero * 4 > self.points => LikelyCause::CentreOrigin,
+            _ => LikelyCause::SizeOrUnit,
+        }
+    }
+}
+
+/// Where rows were not in the order of time.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct OddTimes {
+    /// Gaze samples before the one before them.
+    pub(crate) backwards: u64,
+    /// Scanpaths whose fixations were sorted.
+    sorted: u64,
+    /// Scanpaths whose fixations were left in the order of their rows.
+    overlapping: u64,
+}
+
+impl OddTimes {
+    /// One more recording of fixations.
+    pub(crate) fn count(&mut self, order: RowOrder) {
+        match order {
+            RowOrder::Kept => {}
+            RowOrder::Sorted => self.sorted += 1,
+            RowOrder::ClockRestarts => self.overlapping += 1,
+        }
+    }
+
+    /// A note for each kind.
+    pub(crate) fn notes(self) -> impl Iterator<Item = EncodeNote> {
+        let Self {
+            backwards,
+            sorted,
+            overlapping,
+        } = self;
+        let notes = [
+            (backwards, EncodeNote::TimeBackwards { rows: backwards }),
+            (sorted, EncodeNote::FixationsSorted { scanpaths: sorted }),
+            (
+                overlapping,
+                EncodeNote::FixationsOverlap {
+                    scanpaths: overlapping,
+                },
+            ),
+        ];
+        notes
+            .into_iter()
+            .filter(|(count, _)| *count > 0)
+            .map(|(_, note)| note)
+    }
+}

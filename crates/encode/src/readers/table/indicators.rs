@@ -1,0 +1,98 @@
+//! Columns of 0 and 1 that say whether a row is a fixation, a saccade or a blink, or whether it is valid.
+
+use super::columns::{Layout, squeezed};
+use super::labels::Verdict;
+use crate::{Columns, is_missing};
+
+/// What a 1 means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Indicator {
+    Fixation,
+    Saccade,
+    Blink,
+    Valid,
+}
+
+/// The columns whose names may mean that, apart from those that have another role.
+pub(super) fn indicators(columns: &Columns, layout: &Layout) -> Vec<(usize, Indicator)> {
+    let named = |(column, name): (usize, &String)| {
+        let indicator = match squeezed(name).as_str() {
+            "fixation" | "isfixation" | "infixation" => Indicator::Fixation,
+            "saccade" | "issaccade" | "insaccade" => Indicator::Saccade,
+            "blink" | "isblink" | "inblink" => Indicator::Blink,
+            "valid" | "validity" | "isvalid" | "gazevalid" | "gazevalidity" => Indicator::Valid,
+            _ => return None,
+        };
+        (!layout.uses(column)).then_some((column, indicator))
+    };
+    columns
+        .names()
+        .iter()
+        .enumerate()
+        .filter_map(named)
+        .collect()
+}
+
+impl Indicator {
+    /// The role in the summary.
+    pub(super) fn name(self) -> &'static str {
+        match self {
+            Indicator::Fixation => "fixation",
+            Indicator::Saccade => "saccade",
+            Indicator::Blink => "blink",
+            Indicator::Valid => "valid",
+        }
+    }
+
+    /// Whether gaze samples are lost by it, without being asked for.
+    pub(super) fn is_loss(self) -> bool {
+        matches!(self, Indicator::Blink | Indicator::Valid)
+    }
+
+    /// The value of a field; `None` for one that is neither 0 nor 1.
+    pub(super) fn is_set(self, text: &str) -> Option<bool> {
+        match text.to_ascii_lowercase().as_str() {
+            "1" | "1.0" | "true" | "t" | "yes" => Some(true),
+            "0" | "0.0" | "false" | "f" | "no" => Some(false),
+            _ => None,
+        }
+    }
+
+    /// What a field says against its row. With `by_event`, rows of other events than fixations are left out.
+    pub(super) fn judge(self, text: &str, by_event: bool) -> Option<Verdict<'static>> {
+        // A value that the first rows did not have, such as the number of a fixation, counts as set.
+        let set = !is_missing(text) && self.is_set(text) != Some(false);
+        match self {
+            Indicator::Fixation if by_event && !set => Some(Verdict::LeaveOut("fixation=0")),
+            Indicator::Saccade if by_event && set => Some(Verdict::LeaveOut("saccade=1")),
+            Indicator::Blink if by_event && set => Some(Verdict::LeaveOut("blink=1")),
+            Indicator::Blink if set => Some(Verdict::Lost),
+            Indicator::Valid if self.is_set(text) == Some(false) => Some(Verdict::Invalid),
+            _ => None,
+        }
+    }
+
+    /// The rule in words.
+    pub(super) fn rule(self, column: &str, fixations: bool) -> String {
+        match self {
+            Indicator::Fixation => {
+                format!(
+                    "rows are fixations where the column \"{column}\" is 1; others were left out"
+                )
+            }
+            Indicator::Saccade | Indicator::Blink if fixations => {
+                format!(
+                    "rows where the column \"{column}\" is 1 are not fixations and were left out"
+                )
+            }
+            Indicator::Saccade => {
+                format!("samples where the column \"{column}\" is 1 were left out")
+            }
+            Indicator::Blink => format!("samples where the column \"{column}\" is 1 count as lost"),
+            Indicator::Valid if fixations => {
+                format!("rows where the column \"{column}\" is 0 are invalid")
+            }
+            Indicator::Valid => format!("samples where the column \"{column}\" is 0 count as lost"),
+        }
+    }
+}

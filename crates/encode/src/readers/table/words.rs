@@ -1,0 +1,68 @@
+//! Words for eye movements.
+
+use super::columns::squeezed;
+
+/// What a label says about a row.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Meaning {
+    Fixation,
+    /// Another movement of the eye.
+    Movement,
+    /// A word that also has other uses.
+    Vague,
+}
+
+/// What a word means; `None` for a word that is not known.
+pub(super) fn meaning(label: &str) -> Option<Meaning> {
+    match squeezed(label).as_str() {
+        "fixation" | "fixations" | "fix" | "fixa" | "efix" => Some(Meaning::Fixation),
+        "saccade"
+        | "saccades"
+        | "sacc"
+        | "sac"
+        | "esacc"
+        | "isac"
+        | "microsaccade"
+        | "pursuit"
+        | "purs"
+        | "smoothpursuit"
+        | "hpso"
+        | "ihps"
+        | "lpso"
+        | "ilps"
+        | "pso"
+        | "glissade"
+        | "postsaccadicoscillation"
+        | "blink"
+        | "blinks"
+        | "blnk"
+        | "blk"
+        | "bl"
+        | "eblink"
+        | "eyesnotfound"
+        | "unknowneyemovement"
+        | "vor" => Some(Meaning::Movement),
+        "unclassified" | "unknown" | "undefined" | "noise" | "gap" | "lost" | "missing"
+        | "trackloss" | "artifact" | "artefact" | "drift" | "outlier" | "other" => {
+            Some(Meaning::Vague)
+        }
+        _ => None,
+    }
+}
+
+/// Whether a label says that the eye was not seen.
+pub(super) fn is_loss(label: &str) -> bool {
+    matches!(
+        squeezed(label).as_str(),
+        "blink"
+            | "blinks"
+            | "blnk"
+            | "blk"
+            | "bl"
+            | "eblink"
+            | "eyesnotfound"
+            | "lost"
+            | "missing"
+            | "trackloss"
+    )
+}
