@@ -26,7 +26,7 @@ pub(crate) fn bar(total: u64, unit: Unit, quiet: bool) -> ProgressBar {
     };
     let bar = ProgressBar::with_draw_target(Some(total), target);
     let template = match unit {
-        Unit::Bytes => "  reading {bar:30} {bytes}/{total_bytes}, {eta} left",
+        Unit::Bytes => "  reading {bar:30} {decimal_bytes}/{decimal_total_bytes}, {eta} left",
         Unit::Steps => "  measuring {bar:30} {percent}%, {elapsed} so far",
         Unit::Cells => "  comparing {bar:30} {percent}% of {human_len} matrix cells, {eta} left",
     };
@@ -50,10 +50,10 @@ impl Bar {
         }
     }
 
-    /// A bar that counts bytes.
+    /// A bar that counts bytes, and shows as soon as their number is known: what another target has drawn before would stay.
     pub(crate) fn bytes() -> Self {
         Self {
-            bar: bar(0, Unit::Bytes, messages::is_quiet()),
+            bar: bar(0, Unit::Bytes, true),
         }
     }
 

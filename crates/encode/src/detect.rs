@@ -24,7 +24,7 @@ pub fn explain_unknown(head: &Head) -> ReadError {
     let columns = || {
         Some((
             table(head)?,
-            &[EncodeField::Columns, EncodeField::Format][..],
+            &[EncodeField::PlaceColumns, EncodeField::Format][..],
         ))
     };
     let ((problem, remedy), fields) = explained

@@ -69,7 +69,7 @@ fn example(field: EncodeField) -> &'static str {
         EncodeField::Participant => "--participant",
         EncodeField::Stimulus => "--stimulus",
         EncodeField::NameTemplate => "--file-name 'video{stimulus}_p{participant}'",
-        EncodeField::Columns => "--columns OURS=THEIRS",
+        EncodeField::Columns => "--columns x=NAME,y=NAME,duration=NAME",
         EncodeField::Grid => "--grid 7x7",
         EncodeField::AoiFile => "--aoi FILE",
         EncodeField::AoiColumn => "--aoi-column",
@@ -83,5 +83,19 @@ fn example(field: EncodeField) -> &'static str {
         EncodeField::MaxRepeats => "--max-repeats 3",
         EncodeField::MaxGap => "--max-gap 75",
         EncodeField::Runs => "--runs",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// An example value behind "250 samples per second" would contradict it.
+    #[test]
+    fn notes_show_forms_and_not_example_values() {
+        assert_eq!(with_flags("a", &[EncodeField::Rate]), "a (--rate HZ)");
+        assert_eq!(with_flags("a", &[EncodeField::Screen]), "a (--screen)");
+        let column = with_flags("a", &[EncodeField::ParticipantColumn]);
+        assert_eq!(column, "a (--columns participant=NAME)");
     }
 }

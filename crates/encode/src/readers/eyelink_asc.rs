@@ -280,7 +280,12 @@ impl<'a> Reader<'a> {
     /// which no screen has, the experiment's script gave the size itself.
     fn edge(&mut self, first: f64, last: f64) -> f64 {
         if (last - first).rem_euclid(2.0) == 0.0 {
-            self.sink.assumed("the screen's coordinates end at an even number, which is taken for its size and not for its last pixel", &[]);
+            let size = last - first;
+            let text = format!(
+                "the screen's coordinates end at {last}, an even number, so its size is taken to be {size} and not {}",
+                size + 1.0
+            );
+            self.sink.assumed(&text, &[EncodeField::Screen]);
             return last;
         }
         last + 1.0

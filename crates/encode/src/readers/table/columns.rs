@@ -320,7 +320,7 @@ fn no_place(columns: &Columns) -> ReadError {
     columns
         .error("there are no columns for the coordinates, such as x and y")
         .with_remedy(format!("say which columns they are; {}", columns.listed()))
-        .with_fields(&[EncodeField::Columns])
+        .with_fields(&[EncodeField::PlaceColumns])
 }
 
 #[cfg(test)]

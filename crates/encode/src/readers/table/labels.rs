@@ -118,7 +118,7 @@ impl EventFilter {
             if options.events.is_some() {
                 sink.assumed(
                     "there is no column with known labels of events, so all rows were taken",
-                    &[EncodeField::Columns],
+                    &[EncodeField::EventColumn],
                 );
             }
         }

@@ -97,7 +97,7 @@ impl Format for Table {
         if layout.end_point.is_some() && fixations {
             sink.assumed(
                 "the place of a fixation is the mean of where it starts and ends",
-                &[EncodeField::Columns],
+                &[EncodeField::PlaceColumns],
             );
         }
         let survey = Survey::of(first_rows()?, &layout, &mut events)?;

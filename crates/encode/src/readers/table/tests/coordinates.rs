@@ -57,7 +57,7 @@ fn units_are_recognised_by_the_first_rows() {
     }
     // Heights of the screen and degrees look alike here: the user is asked.
     let error = read(&table("x", "y", &scaled(1.0, -0.5)), &on_screen()).unwrap_err();
-    assert_eq!(error.fields, [EncodeField::Units]);
+    assert_eq!(error.fields, [EncodeField::Units, EncodeField::VisualAngle]);
     // A few places in a corner may well be pixels.
     let corner = table("x", "y", &[(10.0, 20.5), (90.0, 80.0)]);
     assert_eq!(
