@@ -85,6 +85,10 @@ fn run(folder: &Folder, line: &str) {
     for command in commands.split(" | veilpath ") {
         let words = words(command);
         let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        // Synthetic fixations do not replace the file of an earlier example.
+        if words[0] == "synth" && words.contains(&"fixations") {
+            let _ = std::fs::remove_file(folder.path().join(words[words.len() - 1]));
+        }
         let mut process = folder.command(&words);
         process
             .stdin(Stdio::piped())
