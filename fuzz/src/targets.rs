@@ -119,11 +119,11 @@ pub fn cohort_files(data: &[u8]) {
         0..=127 => None,
         letters => Alphabet::letters(u32::from(letters % 52) + 1).ok(),
     };
-    if let Ok(input) = Input::from_bytes("a.csv", file.to_vec()) {
-        if let Ok(raw) = RawCohort::read(input) {
-            let alphabet = alphabet.unwrap_or_else(|| raw.alphabet(None));
-            let _ = raw.cohort(alphabet);
-        }
+    if let Ok(input) = Input::from_bytes("a.csv", file.to_vec())
+        && let Ok(raw) = RawCohort::read(input)
+    {
+        let alphabet = alphabet.unwrap_or_else(|| raw.alphabet(None));
+        let _ = raw.cohort(alphabet);
     }
 }
 
