@@ -6,6 +6,7 @@ pub(crate) mod encode;
 mod report;
 mod session;
 
+use std::io::ErrorKind;
 use veilpath::split::SplitError;
 use veilpath::synth::SynthError;
 use veilpath::{
@@ -37,8 +38,9 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::LongerThanPadding { longest, .. } => format!(
             "{error}\n  agree with the other side on --pad-to {longest} or more, or remove those rows"
         ),
-        Error::NothingToCompare => format!(
-            "{error}\n  use --pairs all to compare all scanpaths, or rename the stimuli in one file"
+        Error::NothingToCompare { files, stimuli } => format!(
+            "{error}{}\n  use --pairs all to compare all scanpaths, or rename the stimuli in one file",
+            stimuli_of(files, stimuli)
         ),
         Error::Protocol(error) => protocol(error),
         Error::TooManyPairs { .. } => {
@@ -53,6 +55,9 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::Session(error) | Error::Loopback(error) => session::explain(error),
         Error::Open { path, .. } if path.is_dir() => {
             format!("{}: this is a folder\n  name a file in it", path.display())
+        }
+        Error::Open { path, source } if source.kind() == ErrorKind::NotFound => {
+            format!("{}: there is no such file", path.display())
         }
         Error::ResultFile { error: cause, .. } => report::result_file(error, cause),
         Error::NoSuchStimulus { known, .. } => report::stimuli(error, known),
@@ -97,14 +102,33 @@ fn without_capability(unsupported: &Unsupported) -> String {
         Capability::Threshold => "--reveal",
         Capability::HiddenLengths(_) => "--pad-to",
     };
-    let engines: Vec<String> = unsupported
-        .instead
+    // The first one is the most private.
+    match unsupported.instead.first() {
+        None => format!("leave {flag} out"),
+        Some(engine) => format!("use --engine {engine}, or leave {flag} out"),
+    }
+}
+
+/// A few stimuli of each file, a line for each.
+fn stimuli_of(files: &[String; 2], stimuli: &[Vec<String>; 2]) -> String {
+    let lines = files.iter().zip(stimuli);
+    let lines = lines.filter(|(_, stimuli)| !stimuli.is_empty());
+    lines
+        .map(|(file, stimuli)| format!("\n  stimuli of {file}: {}", listed(stimuli, stimuli.len())))
+        .collect()
+}
+
+/// Names in quotes, the first `shown` of them, and whether there are more. Control characters are escaped.
+fn listed(names: &[String], shown: usize) -> String {
+    let listed: Vec<String> = names
         .iter()
-        .map(|name| format!("--engine {name}"))
+        .take(shown)
+        .map(|it| format!("{it:?}"))
         .collect();
-    match engines.as_slice() {
-        [] => format!("leave {flag} out"),
-        engines => format!("use {}, or leave {flag} out", engines.join(" or ")),
+    let listed = listed.join(", ");
+    match names.len().saturating_sub(shown) {
+        0 => listed,
+        more => format!("{listed} and {more} more"),
     }
 }
 

@@ -1,6 +1,7 @@
 //! Input files, with `-` for standard input.
 
 use crate::failure::Failure;
+use crate::hints::encode::cohort_error;
 use std::io::{self, Read};
 use std::path::Path;
 use veilpath::{Input, RawCohort};
@@ -34,7 +35,10 @@ pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
 
 /// Reads a cohort file.
 pub(crate) fn cohort(path: &Path) -> Result<RawCohort, Failure> {
-    Ok(veilpath::read_cohort_from(open(path)?)?)
+    veilpath::read_cohort_from(open(path)?).map_err(|error| match error {
+        veilpath::Error::Read(error) => Failure::input(cohort_error(&error)),
+        other => other.into(),
+    })
 }
 
 /// Refuses to read standard input twice.

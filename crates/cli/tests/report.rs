@@ -30,6 +30,34 @@ fn folder() -> Folder {
 }
 
 #[test]
+fn a_comparison_on_one_machine_has_no_sides() {
+    let folder = folder();
+    let compare = ["compare", "clinic.csv", "university.csv", "-q", "-o"];
+    folder.run(&[&compare[..], &["here.json"]].concat()).ok();
+    let page = folder.run(&["report", "here.json"]).ok();
+    assert!(page.contains("compared in the clear; nothing was sent and nothing was hidden"));
+    for absent in ["Results go to", "between the sides", "Sent by this side"] {
+        assert!(!page.contains(absent), "{absent}");
+    }
+    let bits = ["bits.json", "--metric", "smith-waterman", "--reveal"];
+    let bits = [&compare[..], &bits, &["threshold:4"]].concat();
+    folder.run(&bits).ok();
+    let page = folder.run(&["report", "bits.json"]).ok();
+    assert!(page.contains("whether it reaches the threshold"));
+    assert!(!page.contains("within the threshold"));
+}
+
+#[test]
+fn a_page_is_not_written_as_something_else() {
+    let folder = folder();
+    for name in ["page.pdf", "page"] {
+        let refused = folder.run(&["report", "scores.json", "-o", name]);
+        assert!(refused.refused().contains(".html"));
+        assert!(!folder.path().join(name).exists());
+    }
+}
+
+#[test]
 fn the_page_comes_from_json_and_csv() {
     let folder = folder();
     let from_json = folder.run(&["report", "scores.json", "-o", "json.html"]);
@@ -229,7 +257,7 @@ fn bad_calls_and_files_are_refused_with_a_remedy() {
     let page = ["-o", "page.html"];
     let with = |more: &[&'static str]| [&["scores.json"], more].concat();
     for (arguments, expected) in [
-        (vec!["missing.json"], "missing.json: cannot be opened"),
+        (vec!["missing.json"], "missing.json: there is no such file"),
         (vec!["."], "this is a folder"),
         (vec!["empty.json"], "the file is empty"),
         (vec!["broken.json"], "broken.json: line "),
@@ -287,5 +315,5 @@ fn of_many_stimuli_some_are_named_and_the_others_counted() {
     let said = folder
         .run(&["report", "many.csv", "--stimulus", "nope"])
         .refused();
-    assert!(said.contains("\"] and 124 more"), "{said}");
+    assert!(said.contains("\"scene-9\" and 124 more"), "{said}");
 }

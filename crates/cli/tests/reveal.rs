@@ -212,7 +212,7 @@ fn what_cannot_be_done_is_refused_with_advice() {
     };
     refused(
         "--engine paillier --reveal threshold:3",
-        &["paillier", "--engine plain"],
+        &["paillier", "use --engine garbled, or"],
     );
     refused("--reveal threshold", &["threshold:T"]);
     refused("--reveal threshold:near", &["must be a number"]);
@@ -245,7 +245,7 @@ fn a_session_is_refused_before_any_connection() {
     };
     refused(
         "--engine paillier --reveal threshold:3",
-        &["--engine plain"],
+        &["use --engine garbled, or"],
     );
     refused("--pad-to 2", &["b.csv", "8 of 8", "--pad-to"]);
     refused("--pad-to 4000", &["plain", "--pad-to"]);

@@ -180,8 +180,10 @@ impl Spec {
         ];
         for capability in needed.into_iter().flatten() {
             if !supports(&self.engine, capability) {
+                // The most private one first.
                 let others = Engine::ALL
                     .iter()
+                    .rev()
                     .filter(|other| supports(other, capability));
                 return Err(ProtocolError::Unsupported(Unsupported {
                     engine: self.engine.name(),

@@ -8,8 +8,13 @@ use veilpath_protocol::{Engine, PairRule, Reveal, RevealTo, Spec};
 /// Longer values are cut.
 const MAX_CHARACTERS: usize = 300;
 
-/// What is said about each part, in order. `names` are those of the two cohorts.
-pub(crate) fn in_words(spec: &Spec, names: &[String; 2]) -> Vec<(&'static str, String)> {
+/// What is said about each part, in order. `names` are those of the two cohorts. Where both are on one machine, and nothing
+/// is hidden, there are no sides to which results go.
+pub(crate) fn in_words(
+    spec: &Spec,
+    names: &[String; 2],
+    in_the_clear: bool,
+) -> Vec<(&'static str, String)> {
     let mut said = vec![
         ("Metric", metric(&spec.metric, names)),
         ("Engine", engine(spec.engine)),
@@ -17,8 +22,10 @@ pub(crate) fn in_words(spec: &Spec, names: &[String; 2]) -> Vec<(&'static str, S
         ("Encoding", encoding(spec)),
         ("Letters", letters(spec)),
         ("Revealed per pair", reveal(spec)),
-        ("Results go to", reveal_to(spec.reveal_to, names)),
     ];
+    if !in_the_clear {
+        said.push(("Results go to", reveal_to(spec.reveal_to, names)));
+    }
     if let Some(length) = spec.pad_to {
         said.push((
             "Lengths",

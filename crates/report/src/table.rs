@@ -7,7 +7,8 @@ use std::io::{self, Write};
 use std::iter;
 use unicode_width::UnicodeWidthStr;
 use veilpath_protocol::{
-    Cost, GroupAnswer, GroupMeans, GroupTest, Outcome, OutputKind, ResultRow, Reveal, Spec, Value,
+    Cost, Engine, GroupAnswer, GroupMeans, GroupTest, Outcome, OutputKind, ResultRow, Reveal, Spec,
+    Value,
 };
 
 /// Writes all rows as an aligned table, and the answers about groups below it.
@@ -174,11 +175,12 @@ pub(crate) fn p_value(p: f64) -> String {
     format!("{p:.4}")
 }
 
-/// The plan in words, one part a line.
+/// The plan of a comparison of two cohorts on this machine in words, one part a line.
 pub fn plan(spec: &Spec) -> String {
     let names = Outcome::UNNAMED.map(String::from);
     let mut text = String::from("plan:\n");
-    for (name, words) in crate::plan::in_words(spec, &names) {
+    let in_the_clear = spec.engine == Engine::Plain;
+    for (name, words) in crate::plan::in_words(spec, &names, in_the_clear) {
         let _ = writeln!(text, "  {}: {words}", name.to_lowercase());
     }
     text

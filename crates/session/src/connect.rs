@@ -121,22 +121,26 @@ pub(crate) fn join_on(
     secure(socket, tls, pinned, timeouts)
 }
 
-fn connect_tcp(address: &str, deadline: Instant) -> Result<TcpStream, SessionError> {
-    let invalid = || UsageError::InvalidAddress {
-        address: address.to_string(),
-    };
-    let unknown = |source: io::Error| match source.kind() {
-        ErrorKind::InvalidInput => SessionError::from(invalid()),
-        _ => NetworkError::UnknownName {
-            address: address.to_string(),
-            source,
-        }
-        .into(),
-    };
+/// Checks that this is an address with a port, without a look-up.
+pub fn check_address(address: &str) -> Result<(), SessionError> {
+    let port = address.rsplit_once(':').map(|(_, port)| port);
     // A URL is not a name to look up.
-    if address.contains('/') {
-        return Err(invalid().into());
+    if address.contains('/') || port.is_none_or(|port| port.parse::<u16>().is_err()) {
+        let address = address.to_string();
+        return Err(UsageError::InvalidAddress { address }.into());
     }
+    Ok(())
+}
+
+fn connect_tcp(address: &str, deadline: Instant) -> Result<TcpStream, SessionError> {
+    let unknown = |source: io::Error| {
+        let address = address.to_string();
+        match source.kind() {
+            ErrorKind::InvalidInput => UsageError::InvalidAddress { address }.into(),
+            _ => SessionError::from(NetworkError::UnknownName { address, source }),
+        }
+    };
+    check_address(address)?;
     let mut last = None;
     for address in address.to_socket_addrs().map_err(unknown)? {
         let left = deadline.saturating_duration_since(Instant::now());

@@ -48,7 +48,7 @@ pub use acceptor::{Acceptor, Incoming};
 pub use agreement::{AlphabetInfo, PROTOCOL_VERSION_FIELD};
 pub use channel::SecureChannel;
 pub use checksummed::ChecksummedChannel;
-pub use connect::{Listener, join};
+pub use connect::{Listener, check_address, join};
 pub use error::{
     DeclineReason, Difference, Fault, FileProblem, InternalError, Limit, Misbehaviour,
     NetworkError, SessionError, UsageError,

@@ -6,7 +6,7 @@
 use crate::{Error, Event, EventSink, MetricOptions, MetricOptionsError};
 use std::fmt;
 use std::path::Path;
-use veilpath_encode::{Head, Input, RawCohort, ReadError, detect};
+use veilpath_encode::{Head, Input, RawCohort, ReadError, detect, explain_unknown};
 use veilpath_metrics::{Alphabet, Cohort, Grid, Metric, Notation};
 use veilpath_report::result_file::ResultFormat;
 use veilpath_session::{AlphabetInfo, Fingerprint};
@@ -36,6 +36,8 @@ fn explain(head: &Head, error: ReadError) -> Error {
             file: head.name.clone(),
             found,
         },
+        // A spreadsheet or an archive, whatever its name.
+        None if head.binary => explain_unknown(head).into(),
         None => error.into(),
     }
 }

@@ -90,7 +90,12 @@ pub enum Error {
     },
     /// There are no pairs.
     #[error("there is nothing to compare: the two cohorts have no stimulus in common")]
-    NothingToCompare,
+    NothingToCompare {
+        /// The two cohort files.
+        files: [String; 2],
+        /// The first few stimuli of each.
+        stimuli: [Vec<String>; 2],
+    },
     /// More pairs than one run compares.
     #[error("there are {pairs} pairs; one run compares at most {MAX_PAIRS}")]
     TooManyPairs {

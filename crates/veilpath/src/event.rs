@@ -3,6 +3,7 @@
 use crate::SessionEvent;
 use std::fmt;
 use veilpath_encode::CohortNote;
+use veilpath_metrics::Threshold;
 
 /// Something that happened. Events about a session contain nothing about a participant.
 #[derive(Clone, Debug)]
@@ -43,6 +44,20 @@ pub enum Note {
         /// Of how many.
         scanpaths: usize,
     },
+    /// Empty scanpaths, with a metric that is defined for them.
+    EmptyScanpaths {
+        /// The file.
+        file: String,
+        /// How many.
+        empty: usize,
+        /// Of how many.
+        scanpaths: usize,
+    },
+    /// A threshold that no distance but 0 is within.
+    EqualityThreshold {
+        /// The threshold.
+        threshold: Threshold,
+    },
     /// A result file without the plan, the cost and what was revealed: CSV.
     NumbersOnly {
         /// The result file.
@@ -68,6 +83,19 @@ impl fmt::Display for Note {
             } => write!(
                 f,
                 "{file}: {unpaired} of {scanpaths} scanpaths are not compared, because the other cohort does not have their stimulus"
+            ),
+            Note::EmptyScanpaths {
+                file,
+                empty,
+                scanpaths,
+            } => write!(
+                f,
+                "{file}: {empty} of {scanpaths} scanpaths {} empty; two empty scanpaths count as equal",
+                if *empty == 1 { "is" } else { "are" }
+            ),
+            Note::EqualityThreshold { threshold } => write!(
+                f,
+                "the distances are whole numbers, so the threshold {threshold} only asks whether two scanpaths are equal"
             ),
             Note::NumbersOnly { file } => write!(
                 f,

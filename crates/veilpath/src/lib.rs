@@ -46,7 +46,7 @@ pub use session::{
 pub use veilpath_encode::cohort_file::write as write_cohort;
 pub use veilpath_encode::{CohortNote, Input, RawCohort, ReadError};
 pub use veilpath_metrics::{
-    Alphabet, Cohort, Distance, Entry, Grid, Metric, MetricError, Notation,
+    Alphabet, Cohort, Distance, Entry, Grid, Metric, MetricError, Notation, Threshold,
 };
 pub use veilpath_paillier::{Error as PaillierError, KeySize};
 pub use veilpath_protocol::{

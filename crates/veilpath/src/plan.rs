@@ -69,6 +69,28 @@ impl PlanOptions {
         self.refuse_longer_than_padding(cohort, file)
     }
 
+    /// Notes that the metric and the threshold are asked for something that the user may not expect.
+    fn note_surprises(&self, metric: &Metric, cohorts: &[(&Cohort, &str)], events: &dyn EventSink) {
+        let note = |note| events.event(Event::Note(note));
+        for (cohort, file) in cohorts {
+            let entries = cohort.entries.iter();
+            let empty = entries.filter(|entry| entry.scanpath.is_empty()).count();
+            if empty > 0 {
+                note(Note::EmptyScanpaths {
+                    file: (*file).to_string(),
+                    empty,
+                    scanpaths: cohort.entries.len(),
+                });
+            }
+        }
+        if let (Metric::Levenshtein, Reveal::Threshold(threshold)) = (metric, self.reveal)
+            && threshold.value() > 0.0
+            && threshold.value() < 1.0
+        {
+            note(Note::EqualityThreshold { threshold });
+        }
+    }
+
     fn refuse_longer_than_padding(&self, cohort: &Cohort, file: &str) -> Result<(), Error> {
         let Some(pad_to) = self.pad_to else {
             return Ok(());
@@ -105,17 +127,23 @@ pub fn plan(
     let (alphabet, metric) = resolve(&own, &other, grid, &options.metric)?;
     let [a, b] = files.map(|file| decode_in(file, alphabet, notation, events));
     let (a, b) = (a?, b?);
-    for (cohort, file) in [(&a, files[0]), (&b, files[1])] {
-        options.check(&metric, cohort, file.name())?;
+    let cohorts = [(&a, files[0].name()), (&b, files[1].name())];
+    for (cohort, file) in cohorts {
+        options.check(&metric, cohort, file)?;
     }
     let spec = options.spec(metric, &a, &b)?;
     let count = count_pairs(options.pairs, &a, &b);
     if count.pairs == 0 {
-        return Err(Error::NothingToCompare);
+        let files = files.map(|file| file.name().to_string());
+        return Err(Error::NothingToCompare {
+            files,
+            stimuli: [&a, &b].map(some_stimuli),
+        });
     }
     if count.pairs > MAX_PAIRS {
         return Err(Error::TooManyPairs { pairs: count.pairs });
     }
+    options.note_surprises(&spec.metric, &cohorts, events);
     let note = |note| events.event(Event::Note(note));
     if options.pairs == PairRule::SameStimulus && a.has_stimuli() != b.has_stimuli() {
         let without = files[usize::from(a.has_stimuli())];
@@ -134,6 +162,22 @@ pub fn plan(
         }
     }
     Ok(PlannedComparison { a, b, spec })
+}
+
+/// A few of a cohort's stimuli, to recognise how it spells them.
+fn some_stimuli(cohort: &Cohort) -> Vec<String> {
+    const SHOWN: usize = 3;
+    let mut shown: Vec<String> = Vec::new();
+    for stimulus in cohort
+        .entries
+        .iter()
+        .filter_map(|entry| entry.stimulus.as_ref())
+    {
+        if shown.len() < SHOWN && !shown.contains(stimulus) {
+            shown.push(stimulus.clone());
+        }
+    }
+    shown
 }
 
 /// One institution's cohort and options, before the notation of the other side's letters is known.
@@ -197,6 +241,8 @@ impl LocalCohort {
         let cohort = decode_in(&self.file, alphabet, notation, events)?;
         self.options.check(&metric, &cohort, self.file.name())?;
         let spec = self.options.spec(metric, &cohort, &cohort)?;
+        let own = [(&cohort, self.file.name())];
+        self.options.note_surprises(&spec.metric, &own, events);
         Ok((cohort, spec))
     }
 

@@ -111,6 +111,7 @@ pub fn join(
 ) -> Result<Option<CompletedSession>, Error> {
     let side = Side::new(options, Role::Join, events);
     side.refuse_own(peer)?;
+    veilpath_session::check_address(address)?;
     side.report(SessionEvent::Connecting {
         address: address.to_string(),
         fingerprint: options.identity.fingerprint(),

@@ -5,7 +5,7 @@ use std::sync::Mutex;
 use veilpath::{
     Distance, Engine, Error, Event, Fault, Input, MetricField, MetricName, MetricOptions,
     MetricOptionsError, NoEffectReason, Note, OtherFile, PlanOptions, RawCohort, Reveal,
-    SubstitutionChoice, compare, decode_cohort, plan, read_cohort_from,
+    SubstitutionChoice, Threshold, compare, decode_cohort, plan, read_cohort_from,
 };
 
 const A: &str = "participant,stimulus,scanpath\np1,cows,ABCD\np1,boat,AAB\np2,tree,AB\n";
@@ -47,6 +47,46 @@ fn engines_agree_and_report_events() {
         results.push(outcome.results);
     }
     assert_eq!(results[0], results[1]);
+}
+
+#[test]
+fn empty_scanpaths_and_fractional_thresholds_are_noted() {
+    let file = cohort("a", "participant,scanpath\np1,AB\np2,\n").unwrap();
+    let notes = Mutex::new(Vec::new());
+    let sink = |event: Event| {
+        if let Event::Note(note) = event {
+            notes.lock().unwrap().push(note);
+        }
+    };
+    let threshold = Threshold::new(0.5).unwrap();
+    let options = PlanOptions {
+        reveal: Reveal::Threshold(threshold),
+        ..options(Engine::Plain, MetricOptions::default())
+    };
+    plan([&file, &file], &options, &sink).unwrap();
+    let empty = Note::EmptyScanpaths {
+        file: "a".into(),
+        empty: 1,
+        scanpaths: 2,
+    };
+    let equality = Note::EqualityThreshold { threshold };
+    assert_eq!(
+        notes.into_inner().unwrap(),
+        [empty.clone(), empty, equality]
+    );
+}
+
+#[test]
+fn a_copy_without_header_lines_is_the_same_cohort() {
+    let text = "participant,scanpath\np1,AB\np2,BC\n";
+    let with_header = format!("# veilpath cohort 1\n# alphabet: letters 49\n# grid: 7x7\n{text}");
+    let files = [
+        cohort("a", &with_header).unwrap(),
+        cohort("b", text).unwrap(),
+    ];
+    let options = options(Engine::Plain, MetricOptions::default());
+    let planned = plan([&files[0], &files[1]], &options, &()).unwrap();
+    assert!(compare(&planned, None, &()).unwrap().one_cohort);
 }
 
 #[test]
@@ -130,7 +170,10 @@ fn errors_have_fields_and_a_fault() {
         &options(Engine::Plain, MetricOptions::default()),
         &(),
     );
-    assert!(matches!(nothing, Err(Error::NothingToCompare)));
+    let Err(Error::NothingToCompare { stimuli, .. }) = nothing else {
+        panic!("{nothing:?}")
+    };
+    assert_eq!(stimuli[0], ["cows", "boat", "tree"]);
     let padded = PlanOptions {
         pad_to: Some(3),
         ..options(Engine::Garbled, MetricOptions::default())

@@ -119,6 +119,11 @@ pub(crate) fn run(args: &ReportArgs) -> Result<(), Failure> {
     }
     let destination =
         Destination::prepare(Contents::Page, args.output.as_deref(), &inputs, args.force)?;
+    if let (Destination::File(file), Some(path)) = (&destination, &args.output)
+        && !file.is_direct()
+    {
+        refuse_other_extension(path)?;
+    }
     let create = |contents: Contents, path: &Option<PathBuf>| {
         path.as_deref()
             .map(|path| OutputFile::create_for(contents, path, &inputs, args.force))
@@ -154,6 +159,21 @@ impl ReportArgs {
             images: self.image.clone(),
         }
     }
+}
+
+/// The page is HTML: a name that promises something else would be opened by the wrong program.
+fn refuse_other_extension(path: &Path) -> Result<(), Failure> {
+    let extension = path.extension().unwrap_or_default();
+    if ["html", "htm"]
+        .iter()
+        .any(|known| extension.eq_ignore_ascii_case(known))
+    {
+        return Ok(());
+    }
+    Err(Failure::input(format!(
+        "{}: a report is a web page\n  choose a name that ends in .html; a browser opens the page, and prints it as PDF",
+        path.display()
+    )))
 }
 
 /// Parses `STIMULUS=FILE`, or just a file for scanpaths without stimuli.

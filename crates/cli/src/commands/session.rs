@@ -12,8 +12,8 @@ use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use veilpath::{
-    CompletedSession, Engine, Error, EventSink, Fingerprint, Identity, LocalCohort, Notation, Peer,
-    PlanOptions, RevealTo, SessionOptions,
+    CompletedSession, Engine, Error, EventSink, Fingerprint, Identity, LocalCohort, Notation,
+    Outcome, Peer, PlanOptions, RevealTo, SessionOptions,
 };
 
 /// The longest wait for the other side, in seconds: a year.
@@ -123,6 +123,12 @@ impl SessionArgs {
         SessionLog::new(self.log, several)
     }
 
+    /// Whether the printed table would only say that the results are for the other side, as the summary does.
+    fn only_says_withheld(&self, outcome: &Outcome) -> bool {
+        let is_withheld = outcome.pairs > 0 && outcome.results.is_empty();
+        is_withheld && self.output.output.is_none() && self.output.format().is_none()
+    }
+
     /// Reads this side's files, and checks its options.
     pub(crate) fn ready<'a>(
         &'a self,
@@ -179,7 +185,9 @@ pub(crate) fn run(
         let completed = connect(&ready.options, &log)?;
         log.end_progress();
         if let Some(completed) = completed {
-            output.write(&args.output, &ready.inputs, &completed.outcome)?;
+            if !args.only_says_withheld(&completed.outcome) {
+                output.write(&args.output, &ready.inputs, &completed.outcome)?;
+            }
             log.finished(&Peer::unnamed(peer), &completed);
         }
         Ok(())

@@ -8,7 +8,7 @@ use crate::numbers::decimal;
 use clap::Args;
 use std::path::{Path, PathBuf};
 use veilpath::split::{self, SplitOptions};
-use veilpath::{Contents, OutputFile, refuse_same_output, write_cohort};
+use veilpath::{Contents, OutputFile, refuse_same_output, units, write_cohort};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -69,10 +69,10 @@ pub(crate) fn run(args: &SplitArgs) -> Result<(), Failure> {
     }
     for (path, cohort) in paths.iter().zip(&split.cohorts) {
         messages::info(&format!(
-            "{}: {} participants, {} scanpaths\n",
+            "{}: {}, {}\n",
             path.display(),
-            split::participants(cohort),
-            cohort.entries.len()
+            units::counted(split::participants(cohort) as u64, "participant"),
+            units::counted(cohort.entries.len() as u64, "scanpath")
         ));
     }
     let seed = split.seed;

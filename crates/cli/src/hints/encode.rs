@@ -8,6 +8,16 @@ pub(crate) fn read_error(error: &ReadError) -> String {
     followed_by_flags(&error.to_string(), &error.fields, example)
 }
 
+/// The same for a cohort file that another command than `encode` reads: it has few of `encode`'s flags.
+pub(crate) fn cohort_error(error: &ReadError) -> String {
+    let has = |field: &EncodeField| matches!(field, EncodeField::Notation | EncodeField::Grid);
+    if error.fields.iter().all(has) {
+        return read_error(error);
+    }
+    let flags: Vec<&str> = error.fields.iter().copied().map(example).collect();
+    format!("{error} (veilpath encode {})", flags.join(", "))
+}
+
 /// A note's text with the flags that it is about. They have no example values: those would contradict the text.
 pub(crate) fn with_flags(text: &str, fields: &[EncodeField]) -> String {
     followed_by_flags(text, fields, form)

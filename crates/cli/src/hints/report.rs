@@ -20,14 +20,9 @@ pub(super) fn result_file(error: &Error, cause: &ResultFileError) -> String {
 /// A stimulus that the result file does not have.
 pub(super) fn stimuli(error: &Error, known: &[String]) -> String {
     const SHOWN: usize = 10;
-    let shown: Vec<&String> = known.iter().take(SHOWN).collect();
-    let more = match known.len() - shown.len() {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    match shown.is_empty() {
+    match known.is_empty() {
         true => format!("{error}\n  its pairs have no stimuli; leave --stimulus out"),
-        false => format!("{error}\n  its stimuli are {shown:?}{more}"),
+        false => format!("{error}\n  its stimuli are {}", super::listed(known, SHOWN)),
     }
 }
 

@@ -65,8 +65,9 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession) {
         note(
             name,
             &format!(
-                "{} pairs were started more than once, at most {} times each: after an interruption, or with --fresh, the other side receives messages about the same pairs again (with the engine garbled they reveal nothing new)",
-                completed.restarted_pairs, completed.max_starts
+                "{} had to be started more than once, at most {} times each: after an interruption, or with --fresh, the other side receives messages about the same pairs again (with the engine garbled they reveal nothing new)",
+                units::counted(completed.restarted_pairs, "pair"),
+                completed.max_starts
             ),
         );
     }
@@ -105,14 +106,14 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
     info(
         name,
         &format!(
-            "agreed: {} scanpaths of the host, {} of the joining side, {} pairs{known}\n\
+            "agreed: {} of the host, {} of the joining side, {}{known}\n\
              revealed: {}{to}; {lengths}\n\
-             estimate: {} matrix cells, {} to the host, {} to the joining side, {} of computing",
-            summary.host_scanpaths,
-            summary.join_scanpaths,
-            summary.pairs,
+             estimate: {}, {} to the host, {} to the joining side, {} of computing",
+            counted(summary.host_scanpaths, "scanpath"),
+            units::grouped(summary.join_scanpaths as u64),
+            counted(summary.pairs, "pair"),
             summary.answer_description,
-            summary.cells,
+            units::counted(summary.cells, "matrix cell"),
             units::bytes(estimate.bytes_to_host),
             units::bytes(estimate.bytes_to_join),
             duration(estimate.seconds),
@@ -135,7 +136,8 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
         note(
             name,
             &format!(
-                "{host} scanpaths of the host and {join} of the joining side are not compared, because the other side does not have their stimulus"
+                "{} of the host and {join} of the joining side are not compared, because the other side does not have their stimulus",
+                counted(host, "scanpath")
             ),
         );
     }
@@ -153,6 +155,10 @@ fn note(name: Option<&str>, text: &str) {
         None => messages::note(text),
         Some(name) => messages::note(&format!("{name}: {text}")),
     }
+}
+
+fn counted(count: usize, noun: &str) -> String {
+    units::counted(count as u64, noun)
 }
 
 fn duration(estimate: f64) -> String {

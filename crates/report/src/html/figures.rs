@@ -53,7 +53,7 @@ pub(crate) fn of_view(report: &Report<'_>, view: &View, number: usize) -> io::Re
                 }
                 p { (explained(quantity, matrix, view, &map)) }
                 (matrix_as_table(&map))
-                h3 { @if quantity.is_bit() { "Pairs within the threshold" } @else { "Nearest neighbours" } }
+                h3 { @if quantity.is_bit() { "Pairs " (quantity.name) } @else { "Nearest neighbours" } }
                 (neighbours::tables(matrix, quantity, view.one_cohort, names))
                 h3 { "Map" }
                 (scatter::figure(matrix, quantity, names, &format!("{id}-map")))
@@ -83,14 +83,20 @@ fn explained(quantity: Quantity<'_>, matrix: &Matrix, view: &View, map: &HeatMap
             quantity.name
         ),
         OutputKind::Bit => {
-            "Of each pair only one bit is known: whether it is within the threshold.".into()
+            format!(
+                "Of each pair only one bit is known: whether it {}.",
+                quantity.threshold.of_one()
+            )
         }
     };
     if view.mean {
-        text.push_str(match quantity.is_bit() {
-            true => " A tile is the share of the stimuli that both looked at for which the pair is within.",
-            false => " A tile is the mean over the stimuli that both looked at.",
-        });
+        match quantity.is_bit() {
+            true => text.push_str(&format!(
+                " A tile is the share of the stimuli that both looked at for which the pair {}.",
+                quantity.threshold.of_one()
+            )),
+            false => text.push_str(" A tile is the mean over the stimuli that both looked at."),
+        }
     }
     if view.one_cohort {
         text.push_str(" One cohort was compared with itself: each pair of two scanpaths counts once, and the diagonal does not count.");
@@ -137,7 +143,10 @@ fn data(map: &HeatMap<'_>) -> String {
         "b": map.columns.order.iter().map(|&column| &matrix.b[column]).collect::<Vec<_>>(),
         "sides": map.names,
         "name": map.quantity.name,
-        "bits": map.quantity.is_bit(),
+        "bits": map.quantity.is_bit().then(|| {
+            let threshold = map.quantity.threshold;
+            [threshold.not_of_one(), threshold.of_one()]
+        }),
         "values": packed(&|row, column| matrix.get(row, column)),
         "beside": beside.then(|| packed(&|row, column| matrix.beside(row, column))),
         "beside_name": map.quantity.name_beside(),
@@ -232,13 +241,14 @@ pub(crate) fn by_stimulus(report: &Report<'_>) -> Markup {
         .map(|view| stimulus_row(view, quantity, decimals));
     let rows: Vec<Vec<Field>> = rows.collect();
     let mut columns = vec![Column::Words("stimulus"), Column::Numbers("pairs")];
+    let of_bits = [quantity.threshold.heading(), "share"];
     let names: &[&str] = match quantity.is_bit() {
-        true => &["within", "share"],
+        true => &of_bits,
         false => &["mean", "standard deviation", "least", "greatest"],
     };
     columns.extend(names.iter().map(|name| Column::Numbers(name)));
     let caption = match quantity.is_bit() {
-        true => "Pairs within the threshold by stimulus".to_string(),
+        true => format!("Pairs {} by stimulus", quantity.name),
         false => format!("Spread of {} by stimulus", quantity.name),
     };
     html! {

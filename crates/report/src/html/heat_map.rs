@@ -284,7 +284,7 @@ impl<'a> HeatMap<'a> {
                 .all(|value| value == 0.0 || value == 1.0);
         let alike = self.quantity.alike().filter(|_| !bits);
         let name = match self.quantity.is_bit() {
-            true => "within",
+            true => self.quantity.threshold.heading(),
             false => self.quantity.name,
         };
         html! {

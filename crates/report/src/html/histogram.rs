@@ -20,7 +20,8 @@ const HEIGHT: f64 = 260.0;
 const RIGHT: f64 = 18.0;
 const LEFT: f64 = 56.0;
 const BELOW: f64 = 44.0;
-const TOP: f64 = 12.0;
+/// Room above the bars for the mean.
+const TOP: f64 = 26.0;
 
 /// The numbers that describe a spread.
 pub(crate) struct Spread {
@@ -122,12 +123,17 @@ pub(crate) fn figure(view: &View, quantity: Quantity<'_>, scale: &Scale, id: &st
         ),
         false => numbers::counted(values.len(), "pair"),
     };
+    let counted = match view.mean {
+        true => "pairs of participants (means)",
+        false => "pairs",
+    };
     let words = if quantity.is_bit() {
         let within = values.iter().filter(|&&value| value == 1.0).count();
         format!(
-            "{} of {} are within the threshold ({} %).",
+            "{} of {} {} ({} %).",
             numbers::count(within as u64),
             numbers::counted(values.len(), "pair"),
+            quantity.threshold.of_some(within),
             numbers::fixed(spread.mean * 100.0, 1)
         )
     } else {
@@ -149,8 +155,8 @@ pub(crate) fn figure(view: &View, quantity: Quantity<'_>, scale: &Scale, id: &st
             p { (words) }
             @if !quantity.is_bit() {
                 @let bins = bins(&values);
-                (drawing(&bins, &spread, quantity, scale, id))
-                (as_table(&bins, quantity))
+                (drawing(&bins, &spread, [quantity.name, counted], scale, id))
+                (as_table(&bins, [quantity.name, counted]))
             }
         }
     }
@@ -159,7 +165,7 @@ pub(crate) fn figure(view: &View, quantity: Quantity<'_>, scale: &Scale, id: &st
 fn drawing(
     bins: &[Bin],
     spread: &Spread,
-    quantity: Quantity<'_>,
+    [name, counted]: [&str; 2],
     scale: &Scale,
     id: &str,
 ) -> Markup {
@@ -182,7 +188,7 @@ fn drawing(
     html! {
         div class="scroll" tabindex="0" role="region" aria-label="Distribution" {
             svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) width=(WIDTH) height=(HEIGHT) role="img" aria-labelledby=(format!("{id}-title")) {
-                title id=(format!("{id}-title")) { "Histogram of " (quantity.name) ": the table below has the same numbers" }
+                title id=(format!("{id}-title")) { "Histogram of " (name) ": the table below has the same numbers" }
                 g class="axis" {
                     @for &count in &counts {
                         path d=(format!("M{LEFT} {:.1}H{:.1}", y(count), WIDTH - RIGHT)) class="grid" {}
@@ -191,8 +197,8 @@ fn drawing(
                     @for &tick in &ticks {
                         text x=(format!("{:.1}", x(tick))) y=(floor + 18.0) text-anchor="middle" { (numbers::short(tick)) }
                     }
-                    text x=(format!("{:.1}", (LEFT + WIDTH) / 2.0)) y=(HEIGHT - 6.0) text-anchor="middle" { (quantity.name) }
-                    text transform=(format!("translate(12 {:.1}) rotate(-90)", f64::midpoint(TOP, floor))) text-anchor="middle" { "pairs" }
+                    text x=(format!("{:.1}", (LEFT + WIDTH) / 2.0)) y=(HEIGHT - 6.0) text-anchor="middle" { (name) }
+                    text transform=(format!("translate(12 {:.1}) rotate(-90)", f64::midpoint(TOP, floor))) text-anchor="middle" { (counted) }
                 }
                 @for bin in bins {
                     @let wide = x(bin.to) - x(bin.from);
@@ -202,16 +208,14 @@ fn drawing(
                         title { (bin.in_words()) ": " (numbers::counted(bin.count, "pair")) }
                     }
                 }
-                path class="mean" d=(format!("M{:.1} {TOP}V{floor}", x(spread.mean))) {}
-                @let late = x(spread.mean) > WIDTH * 0.75;
-                text class="mean" x=(format!("{:.1}", x(spread.mean) + if late { -5.0 } else { 5.0 })) y=(TOP + 8.0)
-                    text-anchor=(if late { "end" } else { "start" }) { "mean " (numbers::aligned(spread.mean, spread.decimals)) }
+                path class="mean" d=(format!("M{:.1} {}V{floor}", x(spread.mean), TOP - 8.0)) {}
+                text class="mean" x=(format!("{:.1}", x(spread.mean).clamp(LEFT + 40.0, WIDTH - 50.0))) y=(TOP - 12.0) text-anchor="middle" { "mean " (numbers::aligned(spread.mean, spread.decimals)) }
             }
         }
     }
 }
 
-fn as_table(bins: &[Bin], quantity: Quantity<'_>) -> Markup {
+fn as_table(bins: &[Bin], [name, counted]: [&str; 2]) -> Markup {
     let rows: Vec<Vec<Field>> = bins
         .iter()
         .map(|bin| {
@@ -221,7 +225,7 @@ fn as_table(bins: &[Bin], quantity: Quantity<'_>) -> Markup {
             ]
         })
         .collect();
-    let columns = [Column::Words(quantity.name), Column::Numbers("pairs")];
+    let columns = [Column::Words(name), Column::Numbers(counted)];
     folded(
         "Distribution as a table",
         &table("Distribution", &columns, &rows),

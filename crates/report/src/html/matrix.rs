@@ -22,8 +22,69 @@ pub(crate) struct Quantity<'a> {
     /// Its name, for headings.
     pub(crate) name: &'a str,
     pub(crate) kind: OutputKind,
+    /// What a bit says.
+    pub(crate) threshold: ThresholdSide,
     /// The output that is shown in the tables next to it, and its name.
     beside: Option<(usize, &'a str)>,
+}
+
+/// Which scores set the bit of a pair, in words.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ThresholdSide {
+    /// Those of at most the threshold: a distance, or a file that does not say.
+    AtMost,
+    /// Those of at least the threshold: a similarity.
+    AtLeast,
+}
+
+impl ThresholdSide {
+    fn of(file: &ResultFile) -> Self {
+        match file.outcome() {
+            Some(outcome) if !outcome.spec.metric.is_distance() => ThresholdSide::AtLeast,
+            _ => ThresholdSide::AtMost,
+        }
+    }
+
+    /// After a noun: pairs …
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            ThresholdSide::AtMost => "within the threshold",
+            ThresholdSide::AtLeast => "reaching the threshold",
+        }
+    }
+
+    /// A pair …
+    pub(crate) fn of_one(self) -> &'static str {
+        match self {
+            ThresholdSide::AtMost => "is within the threshold",
+            ThresholdSide::AtLeast => "reaches the threshold",
+        }
+    }
+
+    /// Some pairs …
+    pub(crate) fn of_some(self, pairs: usize) -> &'static str {
+        match (self, pairs) {
+            (_, 1) => self.of_one(),
+            (ThresholdSide::AtMost, _) => "are within the threshold",
+            (ThresholdSide::AtLeast, _) => "reach the threshold",
+        }
+    }
+
+    /// A pair without the bit …
+    pub(crate) fn not_of_one(self) -> &'static str {
+        match self {
+            ThresholdSide::AtMost => "is not within the threshold",
+            ThresholdSide::AtLeast => "does not reach the threshold",
+        }
+    }
+
+    /// The heading of a column or a legend.
+    pub(crate) fn heading(self) -> &'static str {
+        match self {
+            ThresholdSide::AtMost => "within",
+            ThresholdSide::AtLeast => "reached",
+        }
+    }
 }
 
 /// Which numbers mean that two scanpaths are alike.
@@ -51,10 +112,12 @@ impl<'a> Quantity<'a> {
             .or_else(|| of_kind(|kind| kind != OutputKind::Number && kind != OutputKind::Fraction))
             .unwrap_or_default();
         let name = |at: usize| outputs.get(at).map_or("", |output| output.name.as_str());
+        let threshold = ThresholdSide::of(file);
         Self {
             output,
+            threshold,
             name: match outputs.get(output).map(|output| output.kind) {
-                Some(OutputKind::Bit) => "within the threshold",
+                Some(OutputKind::Bit) => threshold.name(),
                 _ => name(output),
             },
             kind: outputs
@@ -99,6 +162,7 @@ impl<'a> Quantity<'a> {
             output: 0,
             name: "score",
             kind,
+            threshold: ThresholdSide::AtMost,
             beside: None,
         }
     }

@@ -1,7 +1,7 @@
 //! Who is most like whom.
 
 use super::heat_map::cut;
-use super::matrix::{Alike, Matrix, Quantity};
+use super::matrix::{Alike, Matrix, Quantity, ThresholdSide};
 use super::numbers;
 use super::table::{Column, Field, table};
 use maud::{Markup, html};
@@ -56,8 +56,8 @@ pub(crate) fn tables(
     if quantity.is_bit() {
         return html! {
             div class="below" {
-                (within(matrix, one_cohort, there))
-                @if !one_cohort { (within(&turned, one_cohort, back)) }
+                (within(matrix, quantity.threshold, one_cohort, there))
+                @if !one_cohort { (within(&turned, quantity.threshold, one_cohort, back)) }
             }
         };
     }
@@ -138,7 +138,12 @@ fn of_side(
 }
 
 /// Where only yes and no are known there is no nearest; there is how many are near.
-fn within(matrix: &Matrix, one_cohort: bool, [own, other]: [&str; 2]) -> Markup {
+fn within(
+    matrix: &Matrix,
+    threshold: ThresholdSide,
+    one_cohort: bool,
+    [own, other]: [&str; 2],
+) -> Markup {
     // In the mean over stimuli two participants have several pairs.
     let single = matrix.averaged == 0;
     let rows: Vec<Vec<Field>> = (0..matrix.rows().min(MAX_ROWS))
@@ -181,14 +186,14 @@ fn within(matrix: &Matrix, one_cohort: bool, [own, other]: [&str; 2]) -> Markup 
     let who = format!("with whom of {other}");
     let columns = [
         Column::Words(own),
-        Column::Numbers("pairs within"),
+        Column::Numbers(threshold.heading()),
         Column::Numbers("of"),
         Column::Numbers("share"),
         Column::Words(&who),
     ];
     html! {
         div {
-            (table(&format!("{own}: how many pairs are within the threshold"), &columns, &rows))
+            (table(&format!("{own}: how many pairs {}", threshold.of_some(2)), &columns, &rows))
             (left_out(matrix.rows()))
         }
     }

@@ -80,7 +80,7 @@
       const value = values[place];
       let text = "not compared";
       if (!Number.isNaN(value)) {
-        text = data.bits && Number.isInteger(value) ? (value ? "within the threshold" : "not within the threshold") : `${data.name} ${shown(value)}`;
+        text = data.bits && Number.isInteger(value) ? data.bits[value] : `${data.name} ${shown(value)}`;
         if (beside.length) text += `, ${data.beside_name} ${shown(beside[place])}`;
       }
       return `${data.sides[0]}: ${data.a[row]}\n${data.sides[1]}: ${data.b[column]}\n${text}`;

@@ -7,7 +7,7 @@ use super::{Report, answers, figures, numbers, scanpaths};
 use crate::{plan, table, units};
 use maud::{DOCTYPE, Markup, PreEscaped, html};
 use std::io;
-use veilpath_protocol::{Cost, Outcome, Revealed};
+use veilpath_protocol::{Engine, Outcome};
 
 const STYLE: &str = include_str!("page.css");
 const SCRIPT: &str = include_str!("page.js");
@@ -54,7 +54,7 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
                 main {
                     div class="pair boxes" {
                         (computed(report))
-                        (learned(outcome.map(|outcome| outcome.revealed.as_slice()), &report.names))
+                        (learned(outcome, &report.names))
                     }
                     @if views.is_empty() {
                         section { p { (no_results(outcome)) } }
@@ -69,7 +69,7 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
                     @if let Some(own) = &report.options.own {
                         (scanpaths::section(own, report.options.stimuli))
                     }
-                    (cost(outcome.map(|outcome| &outcome.cost)))
+                    (cost(outcome))
                 }
                 footer {
                     p { "Made by veilpath " (env!("CARGO_PKG_VERSION")) " from " (report.options.source) ". This file needs no network and sends nothing." }
@@ -159,8 +159,10 @@ fn tiles(report: &Report<'_>) -> Markup {
             _ => "time of the last run",
         };
         tiles.push((units::seconds(cost.seconds), of_which.into()));
-        let bytes = cost.bytes_sent.saturating_add(cost.bytes_received);
-        tiles.push((units::bytes(bytes), "between the sides".into()));
+        if !in_the_clear(outcome) {
+            let bytes = cost.bytes_sent.saturating_add(cost.bytes_received);
+            tiles.push((units::bytes(bytes), "between the sides".into()));
+        }
     }
     html! {
         dl class="summary" {
@@ -178,7 +180,7 @@ fn computed(report: &Report<'_>) -> Markup {
             @match report.file.outcome() {
                 Some(outcome) => {
                     dl class="plan" {
-                        @for (name, words) in plan::in_words(&outcome.spec, &report.names) {
+                        @for (name, words) in plan::in_words(&outcome.spec, &report.names, in_the_clear(outcome)) {
                             dt { (name) }
                             dd { (words) }
                         }
@@ -190,7 +192,13 @@ fn computed(report: &Report<'_>) -> Markup {
     }
 }
 
-fn learned(revealed: Option<&[Revealed]>, names: &[String; 2]) -> Markup {
+/// Whether both cohorts were on one machine, without two sides.
+fn in_the_clear(outcome: &Outcome) -> bool {
+    outcome.spec.engine == Engine::Plain && outcome.revealed.is_empty()
+}
+
+fn learned(outcome: Option<&Outcome>, names: &[String; 2]) -> Markup {
+    let revealed = outcome.map(|outcome| outcome.revealed.as_slice());
     let mut sides: Vec<(&str, Vec<&str>)> = Vec::new();
     for item in revealed.unwrap_or_default() {
         match sides.iter_mut().find(|(side, _)| *side == item.to) {
@@ -205,7 +213,7 @@ fn learned(revealed: Option<&[Revealed]>, names: &[String; 2]) -> Markup {
             h2 id="learned" { "What each side learned" }
             @match revealed {
                 None => p { "A CSV file does not say it; a result file in JSON does." }
-                Some([]) => p { "Nothing was revealed to anybody else: one institution had both cohorts and compared them in the clear." }
+                Some([]) => p { "Both cohorts were on one machine and were compared in the clear; nothing was sent and nothing was hidden." }
                 Some(_) => {
                     @for (side, list) in &sides {
                         h3 { (capitalised(&plan::side(side, names))) " learned" }
@@ -241,13 +249,14 @@ fn selector(report: &Report<'_>) -> Markup {
     }
 }
 
-fn cost(cost: Option<&Cost>) -> Markup {
+fn cost(outcome: Option<&Outcome>) -> Markup {
     html! {
         section aria-labelledby="cost" {
             h2 id="cost" { "Cost and time" }
-            @match cost {
+            @match outcome {
                 None => p { "A CSV file does not say it; a result file in JSON does." }
-                Some(cost) => {
+                Some(outcome) => {
+                    @let cost = &outcome.cost;
                     @if cost.pairs_from_journal > 0 {
                         p class="note" { "These numbers are of the last run only: it had the results of " (numbers::counted(cost.pairs_from_journal, "pair")) " from earlier ones." }
                     }
@@ -257,9 +266,11 @@ fn cost(cost: Option<&Cost>) -> Markup {
                             @if cost.seconds > 0.0 { ", " (numbers::short((cost.cells as f64 / cost.seconds).round())) " matrix cells a second" }
                         }
                         dt { "Matrix cells" } dd { (numbers::count(cost.cells)) }
-                        dt { "Sent by this side" } dd { (units::bytes(cost.bytes_sent)) }
-                        dt { "Received by this side" } dd { (units::bytes(cost.bytes_received)) }
-                        dt { "Rounds" } dd { (numbers::count(cost.rounds)) }
+                        @if !in_the_clear(outcome) {
+                            dt { "Sent by this side" } dd { (units::bytes(cost.bytes_sent)) }
+                            dt { "Received by this side" } dd { (units::bytes(cost.bytes_received)) }
+                            dt { "Rounds" } dd { (numbers::count(cost.rounds)) }
+                        }
                     }
                 }
             }

@@ -86,7 +86,7 @@ fn an_engine_that_cannot_names_those_that_can() {
         }
     };
     let can = |able: &dyn Fn(&Engine) -> bool| -> Vec<&str> {
-        let able = Engine::ALL.iter().filter(|engine| able(engine));
+        let able = Engine::ALL.iter().rev().filter(|engine| able(engine));
         able.map(|engine| engine.name()).collect()
     };
     for engine in engines() {
