@@ -269,7 +269,7 @@ fn bad_calls_and_files_are_refused_with_a_remedy() {
         ),
         (
             with(&["--stimulus", "scene-9"]),
-            "its stimuli are [\"scene-1\", \"scene-2\"]",
+            "its stimuli are \"scene-1\", \"scene-2\"",
         ),
         (
             with(&["--svg", "./page.html"]),
