@@ -9,7 +9,7 @@ use crate::messages;
 use clap::{Args, ValueEnum};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use veilpath::{Contents, Outcome, OutcomeFormat, OutputFile, table, write_outcome};
+use veilpath::{Contents, Outcome, OutcomeFormat, OutputFile, table, units, write_outcome};
 
 /// Rows that a terminal shows.
 const PREVIEW_ROWS: usize = 20;
@@ -149,6 +149,8 @@ impl Checked {
             None => args.write_file(inputs, outcome),
         };
         match &written {
+            // The summary says that the results are for the other side only.
+            Ok(()) if outcome.is_withheld() => {}
             Ok(()) => messages::info(&format!("results: {}\n", path.display())),
             Err(_) => {
                 let mut out = BufWriter::new(io::stdout().lock());
@@ -165,7 +167,8 @@ fn preview(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
     if more > 0 {
         writeln!(
             out,
-            "… and {more} more pairs; -o scores.csv writes all to a file, -o - prints all"
+            "… and {} more; -o scores.csv writes all to a file, -o - prints all",
+            units::counted(more as u64, "pair")
         )?;
     }
     Ok(())

@@ -111,6 +111,11 @@ impl Outcome {
         Self { names, ..self }
     }
 
+    /// Whether pairs were compared, but the results are for the other side only.
+    pub fn is_withheld(&self) -> bool {
+        self.pairs > 0 && self.results.is_empty() && self.answers.is_empty()
+    }
+
     /// The results as rows with ids.
     pub fn rows(&self) -> impl ExactSizeIterator<Item = ResultRow<'_>> {
         self.results.iter().map(|pair| self.row(pair))

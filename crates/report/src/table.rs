@@ -21,7 +21,7 @@ pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
 ///
 /// One pass finds the widths of the columns and one writes the rows, so that millions of rows need no memory.
 pub fn write_first(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::Result<usize> {
-    let hidden = outcome.results.is_empty() && outcome.pairs > 0 && outcome.answers.is_empty();
+    let hidden = outcome.is_withheld();
     if hidden {
         writeln!(out, "{}", withheld(outcome))?;
     } else if !outcome.results.is_empty() || outcome.answers.is_empty() {
@@ -205,7 +205,7 @@ pub fn summary(outcome: &Outcome) -> String {
 }
 
 fn results_line(outcome: &Outcome) -> String {
-    if outcome.results.is_empty() && outcome.pairs > 0 && outcome.answers.is_empty() {
+    if outcome.is_withheld() {
         return withheld(outcome);
     }
     let metric = outcome.spec.metric.name();

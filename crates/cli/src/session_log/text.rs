@@ -45,9 +45,9 @@ pub(super) fn peer(peer: &Peer, name: Option<&str>, event: &PeerEvent) {
         PeerEvent::Queued { ahead } => match name {
             None => info(
                 name,
-                &format!("the host is busy; {ahead} peers are ahead of this side"),
+                &format!("the host is busy; peers ahead of this side: {ahead}"),
             ),
-            Some(_) => info(name, &format!("waiting; {ahead} peers are ahead of it")),
+            Some(_) => info(name, &format!("waiting; peers ahead of it: {ahead}")),
         },
         PeerEvent::Agreed(summary) => agreed(name, summary),
         PeerEvent::Failed(error) => note(name, &Failure::from(&**error).to_string()),

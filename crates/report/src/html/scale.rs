@@ -81,10 +81,9 @@ impl Scale {
         color(self.level(value))
     }
 
-    /// The text colour that reads better on a number's colour. Black on a dark colour is harder to read than the ratio of
-    /// their luminances says, so that white goes on as long as its ratio is 3 to 1.
+    /// The text colour with the higher contrast on a number's colour, at least 4.5 to 1.
     pub(crate) fn ink(&self, value: f64) -> &'static str {
-        if self.level(value) > 145 {
+        if self.level(value) > 110 {
             "#000"
         } else {
             "#fff"
@@ -177,9 +176,7 @@ mod tests {
         for at in 0..=100 {
             let value = f64::from(at) / 100.0;
             let ink = [if scale.ink(value) == "#fff" { 255 } else { 0 }; 3];
-            // Black needs a light ground.
-            let least = if ink == [0; 3] { 6.0 } else { 3.0 };
-            assert!(contrast(scale.color(value), ink) >= least, "{value}");
+            assert!(contrast(scale.color(value), ink) >= 4.5, "{value}");
         }
     }
 
