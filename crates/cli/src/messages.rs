@@ -53,7 +53,7 @@ pub(crate) fn note(message: &str) {
 /// Plain lines.
 pub(crate) fn info(text: &str) {
     if !is_quiet() {
-        write(format_args!("{text}"));
+        write(format_args!("{}", printable(text)));
     }
 }
 
@@ -71,7 +71,14 @@ pub(crate) fn machine_line(text: &str) {
 
 fn labelled(label: &str, color: AnsiColor, message: &str) {
     let style = Style::new().bold().fg_color(Some(color.into()));
+    let message = printable(message);
     write(format_args!("{style}{label}:{style:#} {message}\n"));
+}
+
+/// Names in a message may come from a file: control characters in them must not steer the terminal.
+fn printable(text: &str) -> String {
+    let steers = |c: char| c.is_control() && c != '\n';
+    text.replace(steers, "\u{fffd}")
 }
 
 /// Writes to standard error. A failure is ignored: it must not end a run that has results to write.

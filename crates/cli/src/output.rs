@@ -154,7 +154,9 @@ impl Checked {
             Ok(()) => messages::info(&format!("results: {}\n", path.display())),
             Err(_) => {
                 let mut out = BufWriter::new(io::stdout().lock());
-                let format = args.format().unwrap_or(OutcomeFormat::Table);
+                let named = || OutcomeFormat::from_extension(path.extension()?);
+                let format = args.format().or_else(named);
+                let format = format.unwrap_or(OutcomeFormat::Table);
                 let _ = write_outcome(outcome, format, &mut out).and_then(|()| out.flush());
             }
         }

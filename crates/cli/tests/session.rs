@@ -421,3 +421,24 @@ fn identities_are_made_once_and_shown() {
         fingerprint
     );
 }
+
+/// A letter of a participant, and its place, must not reach a log because the other side declares fewer letters.
+#[test]
+fn an_alphabet_that_does_not_fit_is_reported_without_letters() {
+    let pair = Pair::new();
+    pair.folder.file("a.csv", "participant,scanpath\np1,ABQ\n");
+    pair.folder.file(
+        "b.csv",
+        "# veilpath cohort 1\n# alphabet: letters 4\nparticipant,scanpath\nq1,ABC\n",
+    );
+    let [host, join] = pair.run(&[], &[], &[]);
+    assert_eq!((host.code, join.code), (3, 3), "{}", host.stderr);
+    assert!(
+        host.stderr.contains("alphabet of the other side"),
+        "{}",
+        host.stderr
+    );
+    for log in [&host.stderr, &join.stderr] {
+        assert!(!log.contains("position") && !log.contains('Q'), "{log}");
+    }
+}

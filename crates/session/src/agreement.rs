@@ -89,8 +89,13 @@ impl Hello {
             let parsed = text.as_deref().map(str::parse::<Alphabet>);
             parsed.transpose().map_err(|_| bad())
         };
+        let named = alphabet(&self.named)?;
+        // A user names a notation, not a number of letters: a smaller alphabet would probe for the letters of this side.
+        if named.is_some_and(|named| named != Alphabet::full(named.notation())) {
+            return Err(bad());
+        }
         Ok(AlphabetInfo {
-            named: alphabet(&self.named)?,
+            named,
             declared: alphabet(&self.declared)?,
             read_as: self.read_as.parse().map_err(|_| bad())?,
             grid: self

@@ -88,6 +88,12 @@ pub enum Error {
         /// The padded length.
         pad_to: u32,
     },
+    /// The other side's alphabet does not have all letters of this side's cohort.
+    #[error("{file}: the scanpaths cannot be read in the alphabet of the other side")]
+    OtherAlphabet {
+        /// The cohort file.
+        file: String,
+    },
     /// There are no pairs.
     #[error("there is nothing to compare: the two cohorts have no stimulus in common")]
     NothingToCompare {

@@ -119,11 +119,12 @@ impl OutputFile {
             return Ok(file);
         }
         let mut start = Vec::new();
-        let read = File::open(path).and_then(|file| file.take(START).read_to_end(&mut start));
-        if read.is_ok() && !start.is_empty() && !contents.starts(&start) {
-            return conflict(path, OutputConflict::OtherContents(contents));
+        match File::open(path).and_then(|file| file.take(START).read_to_end(&mut start)) {
+            Err(error) if error.kind() == io::ErrorKind::NotFound => Ok(file),
+            Ok(_) if start.is_empty() || contents.starts(&start) => Ok(file),
+            // A file that cannot be read is somebody else's.
+            Ok(_) | Err(_) => conflict(path, OutputConflict::OtherContents(contents)),
         }
-        Ok(file)
     }
 
     /// Opens a temporary file next to the final one. `inputs` are the input files: none of them may be overwritten.

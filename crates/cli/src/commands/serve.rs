@@ -5,7 +5,7 @@
 use crate::commands::session::SessionArgs;
 use crate::engine_args::KeyArgs;
 use crate::failure::Failure;
-use crate::inputs::is_dash;
+use crate::inputs::{self, is_dash};
 use crate::output::to_stdout;
 use crate::session_log::SessionLog;
 use std::io;
@@ -35,6 +35,9 @@ pub(crate) fn run(args: &ServeArgs<'_>) -> Result<(), Failure> {
 }
 
 fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
+    if args.list.is_some_and(is_dash) {
+        inputs::refuse_two_stdin(&[Path::new("-"), args.session.cohort()])?;
+    }
     let peers = peers(args)?;
     let mut ready = args.session.ready(args.key, args.wait)?;
     ready.inputs.extend(args.list);

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use veilpath::{
     CompletedSession, Engine, Error, EventSink, Fingerprint, Identity, LocalCohort, Notation,
-    Outcome, Peer, PlanOptions, RevealTo, SessionOptions,
+    Outcome, Peer, PlanOptions, RevealTo, SessionOptions, SubstitutionChoice,
 };
 
 /// The longest wait for the other side, in seconds: a year.
@@ -118,6 +118,11 @@ pub(crate) struct Ready<'a> {
 }
 
 impl SessionArgs {
+    /// The file of this side's cohort.
+    pub(crate) fn cohort(&self) -> &Path {
+        &self.cohort
+    }
+
     /// The log of a session; with `several` peers, messages start with the peer's name.
     pub(crate) fn log(&self, several: bool) -> SessionLog {
         SessionLog::new(self.log, several)
@@ -135,8 +140,16 @@ impl SessionArgs {
         key: &'a KeyArgs,
         wait: Duration,
     ) -> Result<Ready<'a>, Failure> {
-        let inputs = [self.cohort.as_path()].into_iter().chain(key.file());
-        let inputs: Vec<&Path> = inputs.collect();
+        let table = match &self.metric.substitution {
+            Some(SubstitutionChoice::File(path)) => Some(path.as_path()),
+            _ => None,
+        };
+        let inputs: Vec<&Path> = [self.cohort.as_path()]
+            .into_iter()
+            .chain(key.file())
+            .chain(table)
+            .chain(self.identity.as_deref())
+            .collect();
         let (engine, key) = key.engine(self.engine, &self.paillier)?;
         let identity = self.identity.as_deref();
         let identity = Identity::load(&veilpath::identity_file(identity)?)?;

@@ -222,7 +222,7 @@ fn table(
     if participant.is_none() {
         notes.push(CohortNote::ParticipantsNumbered);
     }
-    let mut all = Vec::new();
+    let mut all = Collected::default();
     while let Some(row) = rows.next_row()? {
         let padding = columns.names().len()..row.len();
         if row.len() < columns.names().len()
@@ -240,21 +240,46 @@ fn table(
                 )
                 .with_remedy("complete the row; an id with a comma in it must be in quotes"));
         }
-        all.push(RawRow {
+        let raw = RawRow {
             line: row.line(),
             column: Some((scanpath, "scanpath".into())),
             participant: match participant {
                 Some(column) => row.text(column).to_string(),
-                None => (all.len() + 1).to_string(),
+                None => (all.rows.len() + 1).to_string(),
             },
             stimulus: stimulus
                 .map(|column| row.text(column))
                 .filter(|text| !text.is_empty())
                 .map(str::to_string),
             letters: row.text(scanpath).to_string(),
-        });
+        };
+        all.push(raw)
+            .map_err(|problem| row.error(scanpath, problem))?;
     }
-    Ok(all)
+    Ok(all.rows)
+}
+
+/// The most scanpaths of a file, and the most bytes of text in them: a small compressed file can become very large.
+const MAX_ROWS: usize = 1 << 22;
+const MAX_TEXT_BYTES: usize = 1 << 30;
+
+/// The rows that have been read.
+#[derive(Default)]
+struct Collected {
+    rows: Vec<RawRow>,
+    bytes: usize,
+}
+
+impl Collected {
+    fn push(&mut self, row: RawRow) -> Result<(), &'static str> {
+        let stimulus = row.stimulus.as_ref().map_or(0, String::len);
+        self.bytes += row.participant.len() + stimulus + row.letters.len();
+        if self.rows.len() == MAX_ROWS || self.bytes > MAX_TEXT_BYTES {
+            return Err("the file has more than 4,194,304 scanpaths or 1 GiB of letters and ids");
+        }
+        self.rows.push(row);
+        Ok(())
+    }
 }
 
 /// OGAMA and ScanGraph: participant, tab, letters.
@@ -267,7 +292,7 @@ fn tabbed(
         .split('\t')
         .position(|field| field.trim().eq_ignore_ascii_case("scanpath string"));
     let column = header.unwrap_or(1);
-    let mut all = Vec::new();
+    let mut all = Collected::default();
     let mut without_area = 0;
     let mut ignored = 0;
     let mut line = (header.is_none()).then(|| first.to_string());
@@ -284,13 +309,14 @@ fn tabbed(
             };
             ignored = ignored.max(fields.count());
             without_area += letters.matches('#').count();
-            all.push(RawRow {
+            let raw = RawRow {
                 line: lines.number(),
                 column: None,
                 participant: participant.to_string(),
                 stimulus: None,
                 letters: letters.trim().replace('#', ""),
-            });
+            };
+            all.push(raw).map_err(|problem| lines.error(problem))?;
         }
         line = match lines.next_line()? {
             None => break,
@@ -304,7 +330,7 @@ fn tabbed(
     if ignored > 0 {
         notes.push(CohortNote::TrailingColumnsIgnored);
     }
-    Ok(all)
+    Ok(all.rows)
 }
 
 /// One string per line.
@@ -314,7 +340,7 @@ fn bare(
     mut blank_lines: u64,
     notes: &mut Vec<CohortNote>,
 ) -> Result<Vec<RawRow>, ReadError> {
-    let mut all = Vec::new();
+    let mut all = Collected::default();
     let mut trailing_blank_lines = 0;
     let mut line = Some(first.to_string());
     while let Some(text) = line {
@@ -323,13 +349,14 @@ fn bare(
             trailing_blank_lines += 1;
         } else if !text.starts_with('#') {
             blank_lines += std::mem::take(&mut trailing_blank_lines);
-            all.push(RawRow {
+            let raw = RawRow {
                 line: lines.number(),
                 column: None,
-                participant: (all.len() + 1).to_string(),
+                participant: (all.rows.len() + 1).to_string(),
                 stimulus: None,
                 letters: text.to_string(),
-            });
+            };
+            all.push(raw).map_err(|problem| lines.error(problem))?;
         }
         line = lines.next_line()?.map(|text| text.into_owned());
     }
@@ -337,7 +364,7 @@ fn bare(
     if blank_lines > 0 {
         notes.push(CohortNote::BlankLines(blank_lines));
     }
-    Ok(all)
+    Ok(all.rows)
 }
 
 fn note_repeated(rows: &[RawRow], notes: &mut Vec<CohortNote>) {
@@ -348,5 +375,27 @@ fn note_repeated(rows: &[RawRow], notes: &mut Vec<CohortNote>) {
         .count();
     if repeated > 0 {
         notes.push(CohortNote::RepeatedIds(repeated));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_have_limits() {
+        let row = |letters: &str| RawRow {
+            line: 1,
+            column: None,
+            participant: "p".into(),
+            stimulus: None,
+            letters: letters.into(),
+        };
+        let mut rows = Collected {
+            rows: Vec::new(),
+            bytes: MAX_TEXT_BYTES - 3,
+        };
+        assert!(rows.push(row("AB")).is_ok());
+        assert!(rows.push(row("")).is_err());
     }
 }

@@ -1,6 +1,6 @@
 use super::*;
 use veilpath_channel::memory_pair;
-use veilpath_metrics::{Cohort, Distance, Metric, Substitution, Table};
+use veilpath_metrics::{Cohort, Distance, Metric, Notation, Substitution, Table};
 use veilpath_protocol::{Engine, PairRule, RevealTo};
 
 fn spec(metric: Metric, encoding: &[(&str, &str)]) -> Spec {
@@ -226,4 +226,23 @@ fn the_masks_of_the_engine_paillier_are_agreed_on() {
     let differences = differences_of(&papers, &hardened);
     assert_eq!(differences.len(), 1);
     assert!(differences[0].0.contains("hardened"), "{differences:?}");
+}
+
+/// A peer that names a smaller alphabet would learn from the refusal which letters this side has.
+#[test]
+fn only_whole_notations_can_be_named() {
+    let info = |named: Option<Alphabet>| AlphabetInfo {
+        named,
+        declared: None,
+        read_as: Alphabet::letters(52).unwrap(),
+        grid: None,
+    };
+    let received = |named| Hello::new(&info(named), Duration::from_secs(60)).alphabet();
+    assert!(received(None).is_ok());
+    assert!(received(Some(Alphabet::full(Notation::Letters))).is_ok());
+    let probe = received(Some(Alphabet::letters(20).unwrap()));
+    assert!(matches!(
+        probe,
+        Err(SessionError::Misbehaved(Misbehaviour::InvalidAlphabet))
+    ));
 }

@@ -20,7 +20,8 @@ pub(super) fn indicators(columns: &Columns, layout: &Layout) -> Vec<(usize, Indi
             "fixation" | "isfixation" | "infixation" => Indicator::Fixation,
             "saccade" | "issaccade" | "insaccade" => Indicator::Saccade,
             "blink" | "isblink" | "inblink" => Indicator::Blink,
-            "valid" | "validity" | "isvalid" | "gazevalid" | "gazevalidity" => Indicator::Valid,
+            // Not "validity": some trackers code it as 0 for the best samples.
+            "valid" | "isvalid" | "gazevalid" => Indicator::Valid,
             _ => return None,
         };
         (!layout.uses(column)).then_some((column, indicator))

@@ -165,7 +165,7 @@ fn invalid_rows_and_blinks_are_not_gaze() {
     assert_eq!(points(&fixations), [(1.0, 2.0)]);
     assert_eq!(fixations.dropped[&Dropped::Invalid], 1);
     for (column, good, bad) in [
-        ("validity", "1", "0"),
+        ("valid", "1", "0"),
         ("blink", "0", "1"),
         ("event", "fixation", "blink"),
         ("state", "Fix", "Blk"),
