@@ -3,11 +3,11 @@
 use crate::commands::compare::{NotationName, PairsName};
 use crate::engine_args::{EngineName, KeyArgs, PaillierArgs};
 use crate::failure::Failure;
-use crate::inputs;
 use crate::metric_args::MetricArgs;
 use crate::output::{OutputArgs, names};
 use crate::reveal_args::RevealArgs;
 use crate::session_log::{LogFormat, SessionLog};
+use crate::{inputs, messages};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -130,8 +130,9 @@ impl SessionArgs {
 
     /// Whether the printed table would only say that the results are for the other side, as the summary does.
     fn only_says_withheld(&self, outcome: &Outcome) -> bool {
-        let is_withheld = outcome.pairs > 0 && outcome.results.is_empty();
-        is_withheld && self.output.output.is_none() && self.output.format().is_none()
+        let in_summary = self.log == LogFormat::Text && !messages::is_quiet();
+        let is_default = self.output.output.is_none() && self.output.format().is_none();
+        outcome.is_withheld() && in_summary && is_default
     }
 
     /// Reads this side's files, and checks its options.
