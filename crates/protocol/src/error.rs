@@ -39,6 +39,9 @@ pub enum ProtocolError {
         "the operating system provides no random numbers; nothing secret can be made without them"
     )]
     NoRandomness,
+    /// This side's records do not allow the next step.
+    #[error("this side's records do not allow the comparison to continue")]
+    Refused,
     /// A contradiction inside this program.
     #[error("internal error: {0}")]
     Internal(&'static str),
@@ -124,6 +127,9 @@ pub enum Misbehaviour {
     /// It stopped before all pairs were compared.
     #[error("it stopped before all pairs were compared")]
     StoppedEarly,
+    /// It did not say that its halves of the outputs are durable.
+    #[error("it did not confirm that its halves of the results are stored")]
+    HalvesNotKept,
     /// It broke the protocol of the two-party computation.
     #[error(transparent)]
     Computation(#[from] veilpath_mpc::Misbehaviour),

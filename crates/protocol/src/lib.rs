@@ -12,6 +12,7 @@ mod estimate;
 mod group_answer;
 mod local;
 mod outcome;
+mod pair_store;
 mod pairs;
 mod result_format;
 mod results;
@@ -25,12 +26,13 @@ pub use engines::paillier::{
     watch_key_holder,
 };
 pub use engines::paillier::{PaillierOptions, candidate_counts};
-pub use engines::{Engine, Job, Observer, Role};
+pub use engines::{Engine, Job, Observer, Role, receive_halves, send_halves};
 pub use error::{JobError, Misbehaviour, ProtocolError};
 pub use estimate::{Estimate, Work};
 pub use group_answer::{GroupAnswer, GroupAnswerError, GroupMeans, GroupTest};
 pub use local::compare_locally;
 pub use outcome::{Cost, Label, Outcome, ResultRow, Revealed};
+pub use pair_store::{PairStore, Refused};
 pub use pairs::{MAX_PAIRS, PairCount, PairRule, count_pairs, pairs_of};
 pub use result_format::{
     MAX_TEXT_BYTES, OutcomeSeed, RESULT_MARK, RESULT_VERSION, ResultFormatError,

@@ -212,6 +212,12 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         &mut self.evaluator
     }
 
+    /// This side's halves of numbers; see [`super::GarblerSession::halves`].
+    pub fn halves(&self, numbers: &[Number<ActiveLabel>]) -> Vec<u64> {
+        let half = |number: &Number<ActiveLabel>| value_of(number.iter().map(|wire| wire.colour()));
+        numbers.iter().map(half).collect()
+    }
+
     /// Reveals numbers to the garbler, and only to it.
     pub fn show(
         &mut self,

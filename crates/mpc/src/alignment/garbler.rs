@@ -272,6 +272,19 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         &mut self.garbler
     }
 
+    /// This side's halves of numbers: a number is the exclusive or of both sides' halves, and either half without the
+    /// other is random. Afterwards the evaluator can compute its own. A number may have up to 64 bits.
+    pub fn halves(
+        &mut self,
+        numbers: &[Number<ZeroLabel>],
+        channel: &mut impl Channel,
+    ) -> Result<Vec<u64>, MpcError> {
+        self.garbler.finish(channel)?;
+        channel.flush()?;
+        let half = |number: &Number<ZeroLabel>| value_of(number.iter().map(|wire| wire.colour()));
+        Ok(numbers.iter().map(half).collect())
+    }
+
     /// Reveals numbers to the evaluator, and only to it.
     pub fn show(
         &mut self,

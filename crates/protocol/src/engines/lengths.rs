@@ -1,6 +1,6 @@
 //! Lengths of scanpaths, which engines that hide letters exchange first.
 
-use crate::{Job, JobError, Misbehaviour, ProtocolError};
+use crate::{Job, JobError, Misbehaviour, ProtocolError, Role};
 use veilpath_channel::Channel;
 use veilpath_metrics::MAX_LENGTH;
 
@@ -34,6 +34,27 @@ pub(super) fn visible_lengths(job: &Job<'_>) -> Result<Vec<u32>, ProtocolError> 
 pub(super) fn hidden_lengths(job: &Job<'_>) -> Option<Vec<u32>> {
     job.pad_to
         .map(|length| vec![padded(length); job.peer_count])
+}
+
+/// The lengths of the host's and the joining side's scanpath of a pair, as both see them.
+pub(super) fn lengths_of_pair(job: &Job<'_>, pair: usize) -> Result<(u32, u32), ProtocolError> {
+    if let Some(length) = job.pad_to {
+        return Ok((padded(length), padded(length)));
+    }
+    let lengths = || {
+        let &(host, join) = job.pairs.get(pair)?;
+        let (own, theirs) = match job.role {
+            Role::Host => (host, join),
+            Role::Join => (join, host),
+        };
+        let own = u32::try_from(job.own.get(own)?.len()).ok()?;
+        let theirs = u32::try_from(*job.peer_lengths?.get(theirs)?).ok()?;
+        Some(match job.role {
+            Role::Host => (own, theirs),
+            Role::Join => (theirs, own),
+        })
+    };
+    lengths().ok_or(ProtocolError::Internal("a length is not known"))
 }
 
 fn padded(length: usize) -> u32 {

@@ -2,14 +2,17 @@
 
 pub mod garbled;
 mod lengths;
+mod opening;
 pub mod paillier;
 pub mod plain;
 #[cfg(test)]
 mod tests;
 
 use crate::{
-    Answer, Estimate, JobError, Misbehaviour, ProtocolError, Reveal, RevealTo, Revealed, Spec, Work,
+    Answer, Estimate, JobError, Misbehaviour, PairStore, ProtocolError, Reveal, RevealTo, Revealed,
+    Spec, Work,
 };
+pub use opening::{receive_halves, send_halves};
 use paillier::PaillierOptions;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
@@ -73,6 +76,7 @@ pub struct Job<'a> {
     /// The length to which every scanpath of both sides is padded.
     pub(crate) pad_to: Option<usize>,
     pub(crate) peer_lengths: Option<&'a [usize]>,
+    pub(crate) store: &'a dyn PairStore,
 }
 
 impl<'a> Job<'a> {
@@ -110,6 +114,7 @@ impl<'a> Job<'a> {
             reveal_to: spec.reveal_to,
             pad_to,
             peer_lengths: None,
+            store: &(),
         })
     }
 
@@ -117,6 +122,13 @@ impl<'a> Job<'a> {
     #[must_use]
     pub fn with_key(mut self, key: Arc<SecretKey>) -> Self {
         self.key = Some(key);
+        self
+    }
+
+    /// Asks these records before anything about a pair leaves.
+    #[must_use]
+    pub fn with_store(mut self, store: &'a dyn PairStore) -> Self {
+        self.store = store;
         self
     }
 
@@ -199,6 +211,27 @@ impl Engine {
             }
             (Engine::Garbled, Role::Host) => garbled::host(job, channel, observer),
             (Engine::Garbled, Role::Join) => garbled::join(job, channel, observer),
+        }
+    }
+
+    /// Whether each side gets half of an output and both halves make the output, so that what a side may learn is sent
+    /// separately from the computation, and can be sent again without it.
+    pub fn has_halves(self) -> bool {
+        matches!(self, Engine::Garbled)
+    }
+
+    /// The answers for outputs (the exclusive or of both halves); `None` for one that is not a possible result. The job
+    /// must know the lengths of the other side's scanpaths.
+    pub fn decode(
+        self,
+        job: &Job<'_>,
+        outputs: &[(usize, u64)],
+    ) -> Result<Vec<Option<Answer>>, ProtocolError> {
+        match self {
+            Engine::Garbled => garbled::decode(job, outputs),
+            Engine::Plain | Engine::Paillier(_) => {
+                Err(ProtocolError::Internal("the engine has no halves"))
+            }
         }
     }
 

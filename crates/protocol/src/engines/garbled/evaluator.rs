@@ -3,11 +3,12 @@
 use super::Partitioning;
 use super::hello::negotiate;
 use super::outputs::{bits_of, compare_with_threshold, settle};
-use super::schedule::{Member, Portion, Results, Schedule, Stage, complete, store};
+use super::results::{Opened, Results, complete, store};
+use super::schedule::{Portion, Schedule, Stage};
 use super::scoring::Circuit;
 use super::work::{joined, timed};
 use super::workers::{evaluator_channels, stage_result};
-use crate::{Answer, Job, Observer, ProtocolError, Role};
+use crate::{Answer, Job, Observer, ProtocolError};
 use rand::CryptoRng;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -132,7 +133,7 @@ impl<'a> StageEvaluator<'a, '_> {
     ) -> Result<(), ProtocolError> {
         for portion in portions {
             let known = timed(self.observer, || self.evaluate(portion, session, channel))?;
-            store(self.results, known);
+            store(self.job, self.results, known);
         }
         Ok(())
     }
@@ -143,11 +144,8 @@ impl<'a> StageEvaluator<'a, '_> {
         portion: &Portion,
         session: &mut EvaluatorSession,
         channel: &mut impl Channel,
-    ) -> Result<Vec<(usize, Answer)>, ProtocolError> {
-        let members: Vec<Member> = self
-            .schedule
-            .members(self.job, self.places, portion)
-            .collect();
+    ) -> Result<Vec<Opened>, ProtocolError> {
+        let members = self.schedule.start(self.job, self.places, portion)?;
         let comparisons: Vec<_> = members
             .iter()
             .map(|member| EvaluatorComparison {
@@ -193,18 +191,7 @@ impl<'a> StageEvaluator<'a, '_> {
             &members,
             numbers,
         )?;
-        let known = if self.job.reveal_to.includes(Role::Join) {
-            session.learn(&numbers, channel)?
-        } else {
-            Vec::new()
-        };
-        if self.job.reveal_to.includes(Role::Host) {
-            session.show(&numbers, channel)?;
-        }
-        let answer = |(member, number): (&Member, u64)| {
-            let answer = self.schedule.answer(self.job, member.pair, number)?;
-            Ok((member.pair, answer))
-        };
-        members.iter().zip(known).map(answer).collect()
+        let halves = session.halves(&numbers);
+        self.schedule.open(self.job, &members, &halves, channel)
     }
 }

@@ -4,11 +4,12 @@ use super::Partitioning;
 use super::entries::Inputs;
 use super::hello::negotiate;
 use super::outputs::{bits_of, compare_with_threshold, settle};
-use super::schedule::{Member, Portion, Results, Schedule, complete, store};
+use super::results::{Opened, Results, complete, store};
+use super::schedule::{Portion, Schedule};
 use super::scoring::Circuit;
 use super::work::{joined, timed};
 use super::workers::{garbler_channels, stage_result};
-use crate::{Answer, Job, Observer, ProtocolError, Role};
+use crate::{Answer, Job, Observer, ProtocolError};
 use rand::CryptoRng;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -131,7 +132,7 @@ impl<'a> StageGarbler<'a, '_> {
                 };
                 self.garble(portion, inputs.insert(fitting), session, channel)
             })?;
-            store(self.results, known);
+            store(self.job, self.results, known);
         }
         Ok(())
     }
@@ -143,11 +144,8 @@ impl<'a> StageGarbler<'a, '_> {
         inputs: &Inputs<'_>,
         session: &mut GarblerSession,
         channel: &mut impl Channel,
-    ) -> Result<Vec<(usize, Answer)>, ProtocolError> {
-        let members: Vec<Member> = self
-            .schedule
-            .members(self.job, self.places, portion)
-            .collect();
+    ) -> Result<Vec<Opened>, ProtocolError> {
+        let members = self.schedule.start(self.job, self.places, portion)?;
         let comparisons: Vec<_> = members
             .iter()
             .map(|member| GarblerComparison {
@@ -196,18 +194,8 @@ impl<'a> StageGarbler<'a, '_> {
             &members,
             numbers,
         )?;
-        if self.job.reveal_to.includes(Role::Join) {
-            session.show(&numbers, channel)?;
-        }
-        if !self.job.reveal_to.includes(Role::Host) {
-            return Ok(Vec::new());
-        }
-        let numbers = session.learn(&numbers, channel)?;
-        let answer = |(member, number): (&Member, u64)| {
-            let answer = self.schedule.answer(self.job, member.pair, number)?;
-            Ok((member.pair, answer))
-        };
-        members.iter().zip(numbers).map(answer).collect()
+        let halves = session.halves(&numbers, channel)?;
+        self.schedule.open(self.job, &members, &halves, channel)
     }
 }
 

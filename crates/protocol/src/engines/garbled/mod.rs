@@ -17,8 +17,9 @@
 //!  │◀────────────── tables of the sum or the maximum ─────────────│
 //!  │◀── labels of garbler lengths; transfers for evaluator lengths ▶│ if lengths are hidden
 //!  │◀───────────── tables of a sum, of a comparison ──────────────│ if lengths are hidden, or for a threshold
-//!  │◀───────────────── colours of the outputs ────────────────────│ if the results are for the evaluator
-//!  │── colours of the outputs ───────────────────────────────────▶│ if they are for the garbler
+//!  │◀────────────── halves of the outputs are kept ──────────────▶│ see `../opening.rs`
+//!  │── halves of the outputs (colours) ──────────────────────────▶│ if the results are for the garbler
+//!  │◀───────────── halves of the outputs (colours) ───────────────│ if they are for the evaluator
 //!  ╎ … until all pairs are done                                   ╎
 //! ```
 //!
@@ -77,6 +78,7 @@ mod evaluator;
 mod garbler;
 mod hello;
 mod outputs;
+mod results;
 mod schedule;
 mod scoring;
 #[cfg(test)]
@@ -86,6 +88,7 @@ mod workers;
 
 pub(crate) use evaluator::join;
 pub(crate) use garbler::host;
+pub(crate) use results::decode_all as decode;
 
 use crate::{Estimate, Revealed, Role, Spec, Work};
 use schedule::Sizes;

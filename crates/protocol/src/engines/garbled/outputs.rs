@@ -1,6 +1,7 @@
 //! From the number of a matrix to the output: hidden lengths are added, and a threshold leaves one bit. Both parties
 //! run the same circuit.
 
+use super::results::test;
 use super::schedule::{Member, Schedule};
 use super::scoring::{Settling, Test};
 use crate::{Job, ProtocolError, Reveal};
@@ -54,7 +55,10 @@ pub(super) fn compare_with_threshold<P: Party>(
     };
     let tests = members
         .iter()
-        .map(|member| schedule.test(job, member.pair, threshold))
+        .map(|member| {
+            let lengths = schedule.lengths(job, member.pair);
+            test(&schedule.scoring, job, lengths, threshold)
+        })
         .collect::<Result<Vec<Test>, _>>()?;
     let limits: Vec<Number<P::Label>> = tests
         .iter()

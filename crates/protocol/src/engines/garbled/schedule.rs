@@ -1,11 +1,12 @@
 //! In which portions the pairs are compared. Both sides compute the same schedule from the lengths.
 
-use super::scoring::{Circuit, Scoring, Test};
-use crate::{Answer, Job, JobError, Misbehaviour, Observer, ProtocolError, Reveal, Role};
+use super::results::{Opened, decode};
+use super::scoring::{Circuit, Scoring};
+use crate::engines::opening::open;
+use crate::{Job, JobError, Misbehaviour, ProtocolError, Role};
 use std::collections::{HashMap, HashSet};
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
-use veilpath_metrics::Threshold;
+use veilpath_channel::Channel;
 use veilpath_mpc::ot::lookup::MAX_STRIPS;
 use veilpath_mpc::wavefront::STRIP_ROWS;
 
@@ -95,11 +96,7 @@ impl Schedule {
             Role::Host => (own, theirs),
             Role::Join => (theirs, own),
         };
-        let scoring = Scoring::new(
-            job.comparison.model(),
-            job.comparison.alphabet().size(),
-            job.pad_to.and_then(|length| u32::try_from(length).ok()),
-        );
+        let scoring = Scoring::of(job);
         let mut schedule = Self {
             scoring,
             host_lengths,
@@ -229,7 +226,7 @@ impl Schedule {
     }
 
     /// The comparisons of a portion.
-    pub(super) fn members<'a>(
+    fn members<'a>(
         &'a self,
         job: &'a Job<'_>,
         columns: &'a HashMap<usize, Range<usize>>,
@@ -247,47 +244,33 @@ impl Schedule {
         })
     }
 
-    /// The bit of a pair's number that decides the threshold.
-    pub(super) fn test(
+    /// The comparisons of a portion, which starts: the next messages depend on their letters.
+    pub(super) fn start(
         &self,
         job: &Job<'_>,
-        pair: usize,
-        threshold: Threshold,
-    ) -> Result<Test, ProtocolError> {
-        if job.pad_to.is_some() {
-            let bound = job.comparison.bound_without_lengths(threshold)?;
-            return Ok(self.scoring.settled_test(bound));
-        }
-        let (rows, columns) = self.lengths(job, pair);
-        let bound = job
-            .comparison
-            .bound(threshold, rows as usize, columns as usize)?;
-        Ok(self.scoring.test(bound, rows, columns))
+        columns: &HashMap<usize, Range<usize>>,
+        portion: &Portion,
+    ) -> Result<Vec<Member>, ProtocolError> {
+        job.store.start(&self.open[portion.places.clone()])?;
+        Ok(self.members(job, columns, portion).collect())
     }
 
-    /// The user's answer for the output of a circuit.
-    pub(super) fn answer(
+    /// Opens the outputs of a portion to the sides that may learn them. Returns what this side learns.
+    pub(super) fn open(
         &self,
         job: &Job<'_>,
-        pair: usize,
-        number: u64,
-    ) -> Result<Answer, ProtocolError> {
-        if let Reveal::Threshold(threshold) = job.reveal {
-            let test = self.test(job, pair, threshold)?;
-            return Ok(Answer::Within((number == 1) != test.negated));
-        }
-        let out_of_range = ProtocolError::PeerMisbehaved(Misbehaviour::ResultOutOfRange);
-        if job.pad_to.is_some() {
-            let settled = self.scoring.settled(number).ok_or(out_of_range)?;
-            return Ok(job.comparison.model().read_without_lengths(settled)?.into());
-        }
-        let (rows, columns) = self.lengths(job, pair);
-        let raw = self
-            .scoring
-            .raw(number, rows, columns)
-            .ok_or(out_of_range)?;
-        let reading = job.comparison.read(raw, rows as usize, columns as usize)?;
-        Ok(reading.into())
+        members: &[Member],
+        halves: &[u64],
+        channel: &mut impl Channel,
+    ) -> Result<Vec<Opened>, ProtocolError> {
+        let pairs: Vec<usize> = members.iter().map(|member| member.pair).collect();
+        let outputs = open(job, &pairs, halves, channel)?;
+        let decode = |(pair, output): (usize, u64)| {
+            let lengths = self.lengths(job, pair);
+            let answer = decode(&self.scoring, job, lengths, output)?;
+            Ok(Opened { pair, answer })
+        };
+        pairs.into_iter().zip(outputs).map(decode).collect()
     }
 }
 
@@ -301,65 +284,4 @@ impl Stage {
     pub(super) fn places(&self) -> HashMap<usize, Range<usize>> {
         self.columns.iter().cloned().collect()
     }
-}
-
-/// The answers that this side learns, as they arrive.
-pub(super) struct Results<'a> {
-    observer: &'a dyn Observer,
-    /// `None` if the scores are hidden from this side.
-    answers: Option<Vec<Option<Answer>>>,
-}
-
-impl<'a> Results<'a> {
-    /// Starts with the answers that follow from the lengths: those of empty scanpaths.
-    pub(super) fn new(
-        job: &Job<'_>,
-        schedule: &Schedule,
-        observer: &'a dyn Observer,
-    ) -> Result<Self, ProtocolError> {
-        let mut results = Self {
-            observer,
-            answers: job
-                .reveal_to
-                .includes(job.role)
-                .then(|| vec![None; job.pairs.len()]),
-        };
-        for pair in 0..job.pairs.len() {
-            let (rows, columns) = schedule.lengths(job, pair);
-            if rows == 0 || columns == 0 {
-                let raw = schedule.scoring.without_cells(rows, columns)?;
-                let reading = job.comparison.read(raw, rows as usize, columns as usize)?;
-                results.store(pair, job.answer(reading));
-            }
-        }
-        Ok(results)
-    }
-
-    /// Stores the answer for a pair.
-    pub(super) fn store(&mut self, pair: usize, answer: Answer) {
-        let place = self.answers.as_mut().and_then(|all| all.get_mut(pair));
-        if let Some(place) = place {
-            *place = Some(answer);
-            self.observer.scored(pair, answer);
-        }
-    }
-}
-
-/// Stores the answers of a portion.
-pub(super) fn store(results: &Mutex<Results<'_>>, known: Vec<(usize, Answer)>) {
-    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
-    for (pair, answer) in known {
-        results.store(pair, answer);
-    }
-}
-
-/// All answers, once every pair has one; empty if they are hidden from this side.
-pub(super) fn complete(results: Mutex<Results<'_>>) -> Result<Vec<Answer>, ProtocolError> {
-    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
-    results
-        .answers
-        .unwrap_or_default()
-        .into_iter()
-        .collect::<Option<_>>()
-        .ok_or(ProtocolError::Internal("a comparison was left out"))
 }

@@ -9,7 +9,7 @@
 //! without padding.
 
 use super::entries::{Entries, gcd};
-use crate::{JobError, ProtocolError};
+use crate::{Job, JobError, ProtocolError};
 use veilpath_metrics::{Bound, Model, Readout};
 use veilpath_mpc::alignment::Fold;
 use veilpath_mpc::circuit::cells::{Cell, ClippedCell, DifferenceCell, LocalCell, UnitCell};
@@ -78,6 +78,15 @@ pub(super) struct Test {
 }
 
 impl Scoring {
+    /// The scoring of a job.
+    pub(super) fn of(job: &Job<'_>) -> Self {
+        Self::new(
+            job.comparison.model(),
+            job.comparison.alphabet().size(),
+            job.pad_to.and_then(|length| u32::try_from(length).ok()),
+        )
+    }
+
     pub(super) fn new(model: &Model, alphabet: u32, padding: Option<u32>) -> Self {
         let entries = Entries::new(model, alphabet);
         let reward = match model {

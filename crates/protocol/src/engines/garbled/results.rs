@@ -1,0 +1,141 @@
+//! From outputs of circuits to the answers that this side learns.
+
+use super::schedule::Schedule;
+use super::scoring::{Scoring, Test};
+use crate::engines::lengths::lengths_of_pair;
+use crate::{Answer, Job, Misbehaviour, Observer, ProtocolError, Reveal};
+use std::sync::{Mutex, PoisonError};
+use veilpath_metrics::Threshold;
+
+/// An output that this side has learned.
+pub(super) struct Opened {
+    pub(super) pair: usize,
+    /// `None` if no scanpaths of these lengths have such a result.
+    pub(super) answer: Option<Answer>,
+}
+
+/// The answers for outputs; `None` for one that is not a possible result.
+pub(crate) fn decode_all(
+    job: &Job<'_>,
+    outputs: &[(usize, u64)],
+) -> Result<Vec<Option<Answer>>, ProtocolError> {
+    let scoring = Scoring::of(job);
+    let answer =
+        |&(pair, output): &(usize, u64)| decode(&scoring, job, lengths_of_pair(job, pair)?, output);
+    outputs.iter().map(answer).collect()
+}
+
+/// The answer for the output of a pair with these lengths; `None` if it is not a possible result.
+pub(super) fn decode(
+    scoring: &Scoring,
+    job: &Job<'_>,
+    (rows, columns): (u32, u32),
+    output: u64,
+) -> Result<Option<Answer>, ProtocolError> {
+    if let Reveal::Threshold(threshold) = job.reveal {
+        let test = test(scoring, job, (rows, columns), threshold)?;
+        return Ok((output < 2).then_some(Answer::Within((output == 1) != test.negated)));
+    }
+    if job.pad_to.is_some() {
+        let Some(settled) = scoring.settled(output) else {
+            return Ok(None);
+        };
+        let reading = job.comparison.model().read_without_lengths(settled)?;
+        return Ok(Some(reading.into()));
+    }
+    let Some(raw) = scoring.raw(output, rows, columns) else {
+        return Ok(None);
+    };
+    let reading = job.comparison.read(raw, rows as usize, columns as usize)?;
+    Ok(Some(reading.into()))
+}
+
+/// The test of a number that decides the threshold, for a pair with these lengths.
+pub(super) fn test(
+    scoring: &Scoring,
+    job: &Job<'_>,
+    (rows, columns): (u32, u32),
+    threshold: Threshold,
+) -> Result<Test, ProtocolError> {
+    if job.pad_to.is_some() {
+        let bound = job.comparison.bound_without_lengths(threshold)?;
+        return Ok(scoring.settled_test(bound));
+    }
+    let bound = job
+        .comparison
+        .bound(threshold, rows as usize, columns as usize)?;
+    Ok(scoring.test(bound, rows, columns))
+}
+
+/// The answers that this side learns, as they arrive.
+pub(super) struct Results<'a> {
+    observer: &'a dyn Observer,
+    /// `None` if the scores are hidden from this side.
+    answers: Option<Vec<Option<Answer>>>,
+    /// Whether an output was not a possible result. Reported at the end: an earlier end would tell the other side.
+    out_of_range: bool,
+}
+
+impl<'a> Results<'a> {
+    /// Starts with the answers that follow from the lengths: those of empty scanpaths.
+    pub(super) fn new(
+        job: &Job<'_>,
+        schedule: &Schedule,
+        observer: &'a dyn Observer,
+    ) -> Result<Self, ProtocolError> {
+        let mut results = Self {
+            observer,
+            answers: job
+                .reveal_to
+                .includes(job.role)
+                .then(|| vec![None; job.pairs.len()]),
+            out_of_range: false,
+        };
+        for pair in 0..job.pairs.len() {
+            let (rows, columns) = schedule.lengths(job, pair);
+            if rows == 0 || columns == 0 {
+                let raw = schedule.scoring.without_cells(rows, columns)?;
+                let reading = job.comparison.read(raw, rows as usize, columns as usize)?;
+                results.store(pair, job.answer(reading));
+            }
+        }
+        Ok(results)
+    }
+
+    /// Stores the answer for a pair.
+    fn store(&mut self, pair: usize, answer: Answer) {
+        let place = self.answers.as_mut().and_then(|all| all.get_mut(pair));
+        if let Some(place) = place {
+            *place = Some(answer);
+            self.observer.scored(pair, answer);
+        }
+    }
+}
+
+/// Stores what a portion has opened.
+pub(super) fn store(job: &Job<'_>, results: &Mutex<Results<'_>>, opened: Vec<Opened>) {
+    let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
+    for Opened { pair, answer } in opened {
+        match answer {
+            Some(answer) => results.store(pair, answer),
+            None => {
+                job.store.reject(pair);
+                results.out_of_range = true;
+            }
+        }
+    }
+}
+
+/// All answers, once every pair has one; empty if they are hidden from this side.
+pub(super) fn complete(results: Mutex<Results<'_>>) -> Result<Vec<Answer>, ProtocolError> {
+    let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if results.out_of_range {
+        return Err(Misbehaviour::ResultOutOfRange.into());
+    }
+    results
+        .answers
+        .unwrap_or_default()
+        .into_iter()
+        .collect::<Option<_>>()
+        .ok_or(ProtocolError::Internal("a comparison was left out"))
+}

@@ -1,0 +1,47 @@
+//! What a run asks of this side's records before anything about a pair leaves.
+//!
+//! An engine has no files. Whoever runs it may keep records of what the other side has learned, and refuse: each method is
+//! called *before* the messages that it is about, and an error stops the run before they are sent.
+
+use crate::ProtocolError;
+
+/// The records of this side about the pairs of a run (indices into the agreed list), possibly used by several threads at
+/// once. The default methods keep nothing.
+pub trait PairStore: Sync {
+    /// These pairs start: the next messages depend on their letters.
+    fn start(&self, pairs: &[usize]) -> Result<(), Refused> {
+        let _ = pairs;
+        Ok(())
+    }
+
+    /// Makes this side's halves of these outputs durable.
+    fn keep_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {
+        let _ = (pairs, halves);
+        Ok(())
+    }
+
+    /// The other side is about to learn these pairs: this side's halves are sent next.
+    fn release(&self, pairs: &[usize]) -> Result<(), Refused> {
+        let _ = pairs;
+        Ok(())
+    }
+
+    /// The output of this pair is not a possible result. The other side must not notice before the run is over: what is
+    /// possible depends on this side's scanpaths.
+    fn reject(&self, pair: usize) {
+        let _ = pair;
+    }
+}
+
+/// Keeps nothing and refuses nothing.
+impl PairStore for () {}
+
+/// The records do not allow what comes next, or could not be written. Their owner knows why.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Refused;
+
+impl From<Refused> for ProtocolError {
+    fn from(Refused: Refused) -> Self {
+        ProtocolError::Refused
+    }
+}
