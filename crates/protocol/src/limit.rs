@@ -1,0 +1,242 @@
+//! How many comparisons of one scanpath a side allows unless its user says otherwise.
+//!
+//! A partner chooses its own scanpaths, so its answers add up to the letters of the other side, whatever the engine. How
+//! fast is bounded by information. A scanpath of `n` letters from an alphabet of `k` has `n·log₂ k` bits. An answer has at
+//! most `h` bits:
+//!
+//! - one bit of a pair: `h = 1`;
+//! - a score: changing one letter changes it by at most `s` steps, so it has at most `n·s + 1` values, and its variance
+//!   over random letters is at most `n·s²/4` (bounded differences). An integer of variance `v` has at most
+//!   `½·log₂(2πe(v + 1/12))` bits.
+//!
+//! So `n·log₂ k / h` comparisons are needed to learn random letters, and the default limit is **half of that number**: the
+//! answers about a scanpath carry at most half of its information. The bound by variance is for scanpaths that are chosen in
+//! advance; the one by values holds for every attack. The attacks of `veilpath-audit`, adaptive ones included, need more
+//! than either, and a test there compares them with these limits.
+//!
+//! The limit depends on the plan and on lengths that the partner sees, never on letters: a refusal reveals nothing.
+
+use crate::{Reveal, Spec};
+use veilpath_metrics::{Comparison, Costs, Distance, MetricError, Model, Scores};
+
+/// A letter counts for at most this many bits. A partner may declare a larger alphabet than this side's letters need.
+const MAX_LETTER_BITS: f64 = 6.0;
+
+/// With hidden lengths the limit is that of scanpaths with one letter for every this many of the padded length.
+const PADDING_PER_LETTER: u64 = 4;
+
+/// The default limit of a plan, for scanpaths of every length.
+#[derive(Clone, Debug, PartialEq)]
+pub struct DefaultLimit {
+    letter_bits: f64,
+    answer: AnswerKind,
+    hidden_length: Option<u64>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum AnswerKind {
+    Bit,
+    /// How many steps of the score one letter can make.
+    Score {
+        steps: f64,
+    },
+}
+
+impl DefaultLimit {
+    /// The rule for this plan.
+    pub fn new(spec: &Spec) -> Result<Self, MetricError> {
+        let answer = match spec.reveal {
+            Reveal::Threshold(_) => AnswerKind::Bit,
+            Reveal::Score => {
+                let comparison = Comparison::new(spec.metric.clone(), spec.alphabet)?;
+                AnswerKind::Score {
+                    steps: steps_per_letter(comparison.model(), spec.alphabet.size()),
+                }
+            }
+        };
+        Ok(Self {
+            letter_bits: f64::from(spec.alphabet.size()).log2().min(MAX_LETTER_BITS),
+            answer,
+            hidden_length: spec
+                .pad_to
+                .map(|length| (u64::from(length) / PADDING_PER_LETTER).max(1)),
+        })
+    }
+
+    /// The most comparisons of a scanpath with this many letters. With hidden lengths it is the same for all, so that it
+    /// does not reveal them. There is no limit where there is nothing to reconstruct.
+    pub fn comparisons(&self, length: u64) -> u64 {
+        self.half(self.hidden_length.unwrap_or(length))
+    }
+
+    /// With hidden lengths: the shortest scanpath that the limit protects.
+    pub fn shortest_protected(&self) -> Option<u64> {
+        self.hidden_length
+    }
+
+    /// The number of comparisons below which no attack can learn every letter of a random scanpath with this many.
+    pub fn bound(&self, length: u64) -> f64 {
+        #[allow(clippy::cast_precision_loss)] // lengths are below 2³²
+        let length = length as f64;
+        length * self.letter_bits / self.answer.bits(length)
+    }
+
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
+    fn half(&self, length: u64) -> u64 {
+        let bound = self.bound(length);
+        if length == 0 || bound.is_nan() {
+            return u64::MAX;
+        }
+        (bound / 2.0) as u64
+    }
+}
+
+impl AnswerKind {
+    /// The most bits of an answer about a scanpath with this many letters.
+    fn bits(self, length: f64) -> f64 {
+        use std::f64::consts::{E, TAU};
+        match self {
+            AnswerKind::Bit => 1.0,
+            AnswerKind::Score { steps } => {
+                let values = (length * steps + 1.0).log2();
+                let variance = length * steps * steps / 4.0;
+                values.min((TAU * E * (variance + 1.0 / 12.0)).log2() / 2.0)
+            }
+        }
+    }
+}
+
+/// The most that one letter changes a raw result by, in units of the largest number that divides all costs.
+fn steps_per_letter(model: &Model, letters: u32) -> f64 {
+    match model {
+        Model::Global(model) => {
+            let largest = u64::from(model.costs.largest(letters));
+            // A letter that fits badly can be deleted and another inserted.
+            let gaps = u64::from(model.insert) + u64::from(model.delete);
+            let of_costs = match &model.costs {
+                Costs::Unit { mismatch } => *mismatch,
+                Costs::Index { step } => *step,
+                Costs::Grid {
+                    distance: Distance::Euclidean,
+                    ..
+                } => 1,
+                Costs::Grid { scale, .. } => *scale,
+                Costs::Table { costs, .. } => costs.iter().copied().fold(0, gcd),
+            };
+            let unit = gcd(of_costs, gcd(model.insert, model.delete));
+            ratio(largest.min(gaps), unit)
+        }
+        Model::Local(model) => {
+            let (best, worst, of_scores) = match &model.scores {
+                Scores::Unit { reward, mismatch } => (*reward, *mismatch, gcd(*reward, *mismatch)),
+                Scores::Table { scores, .. } => {
+                    let best = scores.iter().copied().max().unwrap_or(0).max(0);
+                    let worst = scores.iter().copied().min().unwrap_or(0).min(0);
+                    let unit = scores.iter().map(|score| score.unsigned_abs()).fold(0, gcd);
+                    (best.unsigned_abs(), worst.unsigned_abs(), unit)
+                }
+            };
+            let penalty = u64::from(worst).min(2 * u64::from(model.gap));
+            ratio(u64::from(best) + penalty, gcd(of_scores, model.gap))
+        }
+    }
+}
+
+#[allow(clippy::cast_precision_loss)] // sums of two costs are below 2³²
+fn ratio(largest: u64, unit: u32) -> f64 {
+    largest as f64 / f64::from(unit.max(1))
+}
+
+fn gcd(mut a: u32, mut b: u32) -> u32 {
+    while b != 0 {
+        (a, b) = (b, a % b);
+    }
+    a
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{Engine, PairRule};
+    use veilpath_metrics::{Alphabet, Cohort, Encoding, Grid, Metric, Substitution, Threshold};
+
+    fn limit(metric: Metric, letters: u32) -> DefaultLimit {
+        DefaultLimit::new(&spec(metric, letters)).unwrap()
+    }
+
+    fn spec(metric: Metric, letters: u32) -> Spec {
+        let cohort = Cohort {
+            alphabet: Alphabet::letters(letters).unwrap(),
+            encoding: Encoding::default(),
+            entries: Vec::new(),
+        };
+        Spec::new(Engine::Garbled, metric, PairRule::All, &cohort, &cohort).unwrap()
+    }
+
+    fn index(gap: f64) -> Metric {
+        Metric::NeedlemanWunsch {
+            substitution: Substitution::Index,
+            insert: gap,
+            delete: gap,
+            scale: None,
+        }
+    }
+
+    #[test]
+    fn known_limits() {
+        let of = |metric, letters, length| limit(metric, letters).comparisons(length);
+        assert_eq!(of(Metric::Levenshtein, 26, 20), 14);
+        assert_eq!(of(Metric::Levenshtein, 49, 40), 30);
+        assert_eq!(of(index(1.0), 26, 20), 11);
+        assert_eq!(of(index(1000.0), 26, 20), 5);
+        let scanmatch = Metric::ScanMatch {
+            grid: Grid::new(7, 7).unwrap(),
+            wrap: false,
+            threshold: 3.5,
+            gap: 0.0,
+            scale: None,
+        };
+        assert_eq!(of(scanmatch, 49, 20), 3);
+        let mut bit = spec(Metric::Levenshtein, 26);
+        bit.reveal = Reveal::Threshold(Threshold::new(12.0).unwrap());
+        assert_eq!(DefaultLimit::new(&bit).unwrap().comparisons(20), 47);
+    }
+
+    #[test]
+    fn scaling_all_costs_changes_nothing() {
+        let unit = |mismatch: f64, gap: f64| Metric::NeedlemanWunsch {
+            substitution: Substitution::Unit { mismatch },
+            insert: gap,
+            delete: gap,
+            scale: None,
+        };
+        let levenshtein = limit(Metric::Levenshtein, 26);
+        assert_eq!(limit(unit(1.0, 1.0), 26), levenshtein);
+        assert_eq!(limit(unit(0.25, 0.25), 26), levenshtein);
+        assert_eq!(limit(unit(70.0, 70.0), 26), levenshtein);
+    }
+
+    #[test]
+    fn hidden_lengths_do_not_change_the_limit() {
+        let mut spec = spec(Metric::Levenshtein, 26);
+        spec.pad_to = Some(80);
+        let padded = DefaultLimit::new(&spec).unwrap();
+        assert_eq!(padded.shortest_protected(), Some(20));
+        assert_eq!(padded.comparisons(3), 14);
+        assert_eq!(padded.comparisons(80), 14);
+    }
+
+    #[test]
+    fn nothing_to_reconstruct_has_no_limit() {
+        assert_eq!(limit(Metric::Levenshtein, 26).comparisons(0), u64::MAX);
+    }
+
+    #[test]
+    fn a_large_declared_alphabet_does_not_raise_the_limit_far() {
+        let numbers = Alphabet::new(veilpath_metrics::Notation::Numbers, 60_000).unwrap();
+        let mut huge = spec(Metric::Levenshtein, 52);
+        huge.alphabet = numbers;
+        let huge = DefaultLimit::new(&huge).unwrap().comparisons(40);
+        assert!(huge <= limit(Metric::Levenshtein, 52).comparisons(40) * 11 / 10);
+    }
+}

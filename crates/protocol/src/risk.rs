@@ -1,0 +1,170 @@
+//! Settings of a metric that make answers reveal more than a comparison needs.
+
+use std::fmt;
+use std::str::FromStr;
+use veilpath_metrics::{Alphabet, Comparison, Costs, Metric, MetricError, Model, Scores};
+
+/// A setting with which few answers reconstruct a scanpath. Each side decides whether it allows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum RiskySetting {
+    /// A substitution table in which the order of two letters matters. Entries can be digits that one score adds up to
+    /// a number: four scores read twenty letters.
+    AsymmetricTable,
+    /// A gap that costs more than any substitution, where substitutions cost different amounts. No alignment shifts, so
+    /// a score is a sum over positions: twenty-one scores read twenty letters.
+    ExtremeGap,
+}
+
+impl RiskySetting {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::AsymmetricTable, Self::ExtremeGap];
+
+    /// The name in options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::AsymmetricTable => "asymmetric-table",
+            Self::ExtremeGap => "extreme-gap",
+        }
+    }
+}
+
+/// What it is, in words.
+impl fmt::Display for RiskySetting {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Self::AsymmetricTable => "an asymmetric substitution table",
+            Self::ExtremeGap => "a gap that costs more than any substitution",
+        })
+    }
+}
+
+impl FromStr for RiskySetting {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let found = Self::ALL.into_iter().find(|setting| setting.name() == text);
+        found.ok_or_else(|| {
+            let names = Self::ALL.map(Self::name);
+            format!("possible: {}", names.join(", "))
+        })
+    }
+}
+
+/// The risky settings of a metric.
+pub fn risky_settings(
+    metric: &Metric,
+    alphabet: Alphabet,
+) -> Result<Vec<RiskySetting>, MetricError> {
+    let comparison = Comparison::new(metric.clone(), alphabet)?;
+    let letters = alphabet.size();
+    let (asymmetric, extreme) = match comparison.model() {
+        Model::Global(model) => {
+            let largest = model.costs.largest(letters);
+            let differ = !matches!(model.costs, Costs::Unit { .. });
+            let asymmetric = match &model.costs {
+                Costs::Table { size, costs } => is_asymmetric(costs, *size),
+                _ => false,
+            };
+            (
+                asymmetric,
+                differ && model.insert.min(model.delete) > largest,
+            )
+        }
+        Model::Local(model) => match &model.scores {
+            Scores::Unit { .. } => (false, false),
+            Scores::Table { size, scores } => {
+                let best = scores.iter().copied().max().unwrap_or(0);
+                let worst = scores.iter().copied().min().unwrap_or(0);
+                let range = i64::from(best) - i64::from(worst);
+                (is_asymmetric(scores, *size), i64::from(model.gap) > range)
+            }
+        },
+    };
+    let found = [
+        (asymmetric, RiskySetting::AsymmetricTable),
+        (extreme, RiskySetting::ExtremeGap),
+    ];
+    let found = found.into_iter().filter(|(is_there, _)| *is_there);
+    Ok(found.map(|(_, setting)| setting).collect())
+}
+
+fn is_asymmetric<T: PartialEq>(table: &[T], size: u32) -> bool {
+    let size = size as usize;
+    (0..size).any(|a| (0..a).any(|b| table[a * size + b] != table[b * size + a]))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veilpath_metrics::{Grid, LocalScoring, Substitution, Table};
+
+    fn needleman_wunsch(substitution: Substitution, gap: f64) -> Metric {
+        Metric::NeedlemanWunsch {
+            substitution,
+            insert: gap,
+            delete: gap,
+            scale: None,
+        }
+    }
+
+    fn found(metric: &Metric) -> Vec<RiskySetting> {
+        risky_settings(metric, Alphabet::letters(3).unwrap()).unwrap()
+    }
+
+    #[test]
+    fn ordinary_settings_are_not_risky() {
+        let table = Table::new(3, vec![0., 1., 2., 1., 0., 1., 2., 1., 0.]).unwrap();
+        for metric in [
+            Metric::Levenshtein,
+            needleman_wunsch(Substitution::Unit { mismatch: 1.0 }, 2.0),
+            needleman_wunsch(Substitution::Index, 1.0),
+            needleman_wunsch(Substitution::Table { table }, 2.0),
+            Metric::ScanMatch {
+                grid: Grid::new(3, 1).unwrap(),
+                wrap: false,
+                threshold: 3.5,
+                gap: 0.0,
+                scale: None,
+            },
+        ] {
+            assert_eq!(found(&metric), [], "{metric:?}");
+        }
+    }
+
+    #[test]
+    fn risky_settings_are_found() {
+        let skewed = Table::new(3, vec![0., 1., 2., 5., 0., 1., 2., 1., 0.]).unwrap();
+        let substitution = Substitution::Table {
+            table: skewed.clone(),
+        };
+        assert_eq!(
+            found(&needleman_wunsch(substitution.clone(), 1.0)),
+            [RiskySetting::AsymmetricTable]
+        );
+        assert_eq!(
+            found(&needleman_wunsch(substitution, 6.0)),
+            RiskySetting::ALL
+        );
+        assert_eq!(
+            found(&needleman_wunsch(Substitution::Index, 1000.0)),
+            [RiskySetting::ExtremeGap]
+        );
+        let local = |gap| Metric::SmithWaterman {
+            scoring: LocalScoring::Table {
+                table: skewed.clone(),
+            },
+            gap,
+            scale: None,
+        };
+        assert_eq!(found(&local(5.0)), [RiskySetting::AsymmetricTable]);
+        assert_eq!(found(&local(6.0)), RiskySetting::ALL);
+    }
+
+    #[test]
+    fn names_are_read_again() {
+        for setting in RiskySetting::ALL {
+            assert_eq!(setting.name().parse(), Ok(setting));
+        }
+        assert!("gap".parse::<RiskySetting>().is_err());
+    }
+}
