@@ -20,7 +20,9 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::Read(error) => encode::read_error(error),
         Error::MetricOptions(error) => metric_options(error),
         Error::Output { conflict, .. } => format!("{error}\n  {}", output(conflict)),
-        Error::Write { .. } => format!("{error}\n  choose another file with -o"),
+        Error::CreateFolder { .. } | Error::Write { .. } => {
+            format!("{error}\n  choose another place with -o")
+        }
         Error::Spec(_) => format!(
             "{error}\n  encode both with the same settings and the same version of veilpath"
         ),

@@ -66,14 +66,14 @@ impl Bar {
 impl EventSink for Bar {
     fn event(&self, event: Event) {
         match event {
-            Event::Total(total) => {
-                self.bar.set_length(total);
+            Event::Progress(progress) if progress.done == 0 => {
+                self.bar.set_length(progress.total);
                 if !messages::is_quiet() {
                     self.bar
                         .set_draw_target(ProgressDrawTarget::stderr_with_hz(8));
                 }
             }
-            Event::Advanced(done) => self.bar.inc(done),
+            Event::Progress(progress) => self.bar.set_position(progress.done),
             event => self.bar.suspend(|| notes::print(&event)),
         }
     }

@@ -136,15 +136,11 @@ impl SessionLog {
     }
 
     fn peer(&self, peer: &Peer, event: &PeerEvent) {
-        match event {
-            PeerEvent::Advanced { cells } => {
-                if let Some(event) = self.progress.advance(peer, *cells) {
-                    line(&self.with_peer(peer, event));
-                }
-                return;
+        if let PeerEvent::Progress(progress) = event {
+            if let Some(event) = self.progress.event(peer, progress) {
+                line(&self.with_peer(peer, event));
             }
-            PeerEvent::Agreed(summary) => self.progress.start(peer, summary.cells),
-            _ => {}
+            return;
         }
         match self.format {
             LogFormat::Text => text::peer(peer, self.name(peer), event),

@@ -9,11 +9,29 @@ pub(crate) const IDS: [&str; 3] = ["a", "b", "stimulus"];
 
 /// Writes all rows.
 pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
-    write_rows(outcome, out).map_err(|error| match error.into_kind() {
+    write_rows(outcome, out).map_err(io_error)
+}
+
+/// Writes any table of text, with quotes where they are needed.
+pub fn write_table<const N: usize>(
+    columns: [&str; N],
+    rows: impl IntoIterator<Item = [String; N]>,
+    out: &mut dyn Write,
+) -> io::Result<()> {
+    let mut writer = csv::Writer::from_writer(out);
+    writer.write_record(columns).map_err(io_error)?;
+    for row in rows {
+        writer.write_record(row).map_err(io_error)?;
+    }
+    writer.flush()
+}
+
+fn io_error(error: csv::Error) -> io::Error {
+    match error.into_kind() {
         // As it is: its kind says whether a pipe was closed or the disk is full.
         csv::ErrorKind::Io(error) => error,
         other => io::Error::other(format!("the table cannot be written: {other:?}")),
-    })
+    }
 }
 
 fn write_rows(outcome: &Outcome, out: &mut dyn Write) -> Result<(), csv::Error> {

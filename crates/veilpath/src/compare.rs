@@ -1,8 +1,9 @@
 //! Comparing two cohorts that are both on this machine.
 
-use crate::{Error, Event, EventSink, PlannedComparison};
+use crate::progress::CellObserver;
+use crate::{Error, EventSink, PlannedComparison};
 use std::time::Instant;
-use veilpath_protocol::{Cost, Engine, Observer, Outcome, compare_locally, count_pairs};
+use veilpath_protocol::{Cost, Engine, Outcome, compare_locally, count_pairs};
 use veilpath_session::{HostKey, compare_on_loopback};
 
 /// Runs a planned comparison.
@@ -16,12 +17,11 @@ pub fn compare(
 ) -> Result<Outcome, Error> {
     let PlannedComparison { a, b, spec } = planned;
     let cells = spec.cells(&count_pairs(spec.pairs, a, b));
-    events.event(Event::Total(cells));
-    let progress = Progress(events);
+    let observer = CellObserver::new(cells, events);
     let mut outcome = match spec.engine {
         Engine::Plain => {
             let start = Instant::now();
-            let mut outcome = compare_locally(spec.clone(), a, b, &progress)?;
+            let mut outcome = compare_locally(spec.clone(), a, b, &observer)?;
             // There is only one party: nothing is sent, and nothing is revealed to another.
             outcome.cost = Cost {
                 seconds: start.elapsed().as_secs_f64(),
@@ -32,19 +32,10 @@ pub fn compare(
             outcome
         }
         Engine::Paillier(_) | Engine::Garbled => {
-            compare_on_loopback(spec, key, [a, b], [&progress, &()]).map_err(Error::Loopback)?
+            compare_on_loopback(spec, key, [a, b], [&observer, &()]).map_err(Error::Loopback)?
         }
     };
     // A copy without header lines is the same cohort.
     outcome.one_cohort = a.entries == b.entries;
     Ok(outcome)
-}
-
-/// Passes finished matrix cells on as events.
-pub(crate) struct Progress<'a>(pub(crate) &'a dyn EventSink);
-
-impl Observer for Progress<'_> {
-    fn cells(&self, finished: u64) {
-        self.0.event(Event::Advanced(finished));
-    }
 }

@@ -1,7 +1,7 @@
 //! Turns gaze and fixation files into a cohort.
 
+use crate::progress::Counter;
 use crate::{Error, Event, EventSink};
-use std::cell::Cell;
 use veilpath_encode::{encode_files, readers};
 
 pub use veilpath_encode::EncodeOptions as LetterOptions;
@@ -43,7 +43,7 @@ pub fn formats() -> Vec<FormatName> {
 
 /// Reads files and encodes them.
 ///
-/// [`Event::Total`] and [`Event::Advanced`] count the bytes of the files as they are on disk.
+/// [`Event::Progress`] counts the bytes of the files as they are on disk.
 pub fn encode(
     sources: Vec<Source>,
     options: &EncodeOptions,
@@ -53,12 +53,9 @@ pub fn encode(
         Source::File(path) => std::fs::metadata(path).map_or(0, |file| file.len()),
         Source::Open(_) => 0,
     };
-    events.event(Event::Total(sources.iter().map(size).sum()));
-    let reported = Cell::new(0);
-    let progress = |done: u64| {
-        let advanced = done.saturating_sub(reported.replace(done));
-        events.event(Event::Advanced(advanced));
-    };
+    let counter = Counter::new(sources.iter().map(size).sum());
+    let progress = |done: u64| events.event(Event::Progress(counter.set(done)));
+    progress(0);
     let format = options.format.as_deref();
     let encoded = encode_files(sources, format, &options.read, &options.letters, &progress)?;
     Ok(encoded)

@@ -182,6 +182,14 @@ pub enum Error {
         /// Why not.
         conflict: OutputConflict,
     },
+    /// A folder cannot be created.
+    #[error("{path}: this folder cannot be created: {source}", path = path.display())]
+    CreateFolder {
+        /// The folder.
+        path: PathBuf,
+        /// What the operating system said.
+        source: io::Error,
+    },
     /// A file cannot be written.
     #[error("{path}: cannot be written: {source}", path = path.display())]
     Write {

@@ -1,6 +1,6 @@
 //! What a job reports while it runs.
 
-use crate::SessionEvent;
+use crate::{Progress, SessionEvent};
 use std::fmt;
 use veilpath_encode::CohortNote;
 use veilpath_metrics::Threshold;
@@ -9,10 +9,8 @@ use veilpath_metrics::Threshold;
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub enum Event {
-    /// The amount of work: bytes of files to read, or matrix cells to fill.
-    Total(u64),
-    /// This much more of it is done.
-    Advanced(u64),
+    /// Bytes of files were read, or matrix cells filled. The first one says how much work there is.
+    Progress(Progress),
     /// Something about a cohort file.
     CohortNote {
         /// The file.

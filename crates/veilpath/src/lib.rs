@@ -22,6 +22,7 @@ mod metric;
 mod outcome;
 mod output_file;
 mod plan;
+mod progress;
 pub mod report;
 mod session;
 pub mod split;
@@ -38,9 +39,11 @@ pub use metric::{
 pub use outcome::{OutcomeFormat, write_outcome};
 pub use output_file::{Contents, OutputConflict, OutputFile, refuse_same_output};
 pub use plan::{LocalCohort, PlanOptions, PlannedComparison, load_host_key, plan};
+pub use progress::Progress;
 pub use session::{
-    Peer, PeerEvent, PeersError, PeersFileProblem, SaveResults, SessionEvent, SessionOptions,
-    check_peers, host, identity_file, join, read_peers, read_peers_from, serve, state_dir,
+    Peer, PeerEvent, PeersError, PeersFileProblem, ResultFolder, SaveResults, ServedPeer,
+    SessionEvent, SessionOptions, check_peers, host, identity_file, join, read_peers,
+    read_peers_from, serve, state_dir, write_peers,
 };
 
 pub use veilpath_encode::cohort_file::write as write_cohort;

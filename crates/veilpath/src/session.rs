@@ -5,17 +5,20 @@
 
 mod event;
 mod peers;
+mod result_folder;
 mod serve;
 
 pub use event::{PeerEvent, SessionEvent};
 pub use peers::{Peer, PeersError, PeersFileProblem, check_peers, read_peers, read_peers_from};
+pub use result_folder::{ResultFolder, ServedPeer, write_peers};
 pub use serve::{SaveResults, serve};
 
+use crate::progress::CellObserver;
 use crate::{Error, Event, EventSink, LocalCohort};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
-use veilpath_protocol::{Observer, ProtocolError, Role};
+use veilpath_protocol::{ProtocolError, Role};
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
     AlphabetInfo, CompletedSession, DeclineReason, Fingerprint, HostKey, Identity, Listener,
@@ -218,15 +221,20 @@ impl<'a> Side<'a> {
             })
             .map_err(with_peer)?;
         let summary = agreed.summary();
-        let requested = summary.estimate_only;
+        let (requested, cells) = (summary.estimate_only, summary.cells);
         self.report_peer(peer, PeerEvent::Agreed(Box::new(summary)));
         match requested {
             Some(Requested::ByUs) => return Ok(None),
             Some(Requested::ByPeer) => return Err(SessionError::EstimateOnly.into()),
             None => {}
         }
-        let progress = Progress { side: self, peer };
-        let mut completed = agreed.run(&progress).map_err(|error| match error {
+        let report = |event| {
+            if let Event::Progress(progress) = event {
+                self.report_peer(peer, PeerEvent::Progress(progress));
+            }
+        };
+        let observer = CellObserver::new(cells, &report);
+        let mut completed = agreed.run(&observer).map_err(|error| match error {
             SessionError::Network(_) => Error::Interrupted(error),
             other => with_peer(other),
         })?;
@@ -258,19 +266,6 @@ impl<'a> Side<'a> {
             limit_per_scanpath: options.limit_per_scanpath,
             key: options.key.clone(),
         })
-    }
-}
-
-/// Reports finished matrix cells.
-struct Progress<'a> {
-    side: &'a Side<'a>,
-    peer: &'a Arc<Peer>,
-}
-
-impl Observer for Progress<'_> {
-    fn cells(&self, cells: u64) {
-        self.side
-            .report_peer(self.peer, PeerEvent::Advanced { cells });
     }
 }
 

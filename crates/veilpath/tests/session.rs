@@ -1,13 +1,13 @@
 //! Sessions as a front end of this crate runs them: options, events, outcomes.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
+use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
-use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use veilpath::{
     CompletedSession, Engine, Error, Event, Fault, Fingerprint, Identity, Input, LocalCohort,
-    MetricOptions, Peer, PeerEvent, PeerState, PlanOptions, SessionEvent, SessionOptions, StateDir,
-    check_peers, host, join, read_cohort_from, serve,
+    MetricOptions, Peer, PeerEvent, PlanOptions, ServedPeer, SessionEvent, SessionOptions,
+    StateDir, check_peers, host, join, read_cohort_from, serve,
 };
 
 const A: &str = "participant,scanpath\np1,ABCD\np2,AAB\n";
@@ -86,8 +86,10 @@ fn both_sides_get_the_outcome_and_events_in_order() {
                     assert_eq!((summary.pairs, summary.cells), (2, 16 + 12));
                     "agreed"
                 }
-                PeerEvent::Advanced { cells: more } => {
-                    *cells.lock().unwrap() += more;
+                PeerEvent::Progress(progress) => {
+                    assert_eq!(progress.total, 28);
+                    let mut cells = cells.lock().unwrap();
+                    *cells = progress.done.max(*cells);
                     return;
                 }
                 other => panic!("{other:?}"),
@@ -141,7 +143,7 @@ fn several_peers_are_served_and_saved() {
         Ok(())
     };
     let (sender, address) = channel();
-    let states: Vec<PeerState<Arc<Error>>> = std::thread::scope(|scope| {
+    let served = std::thread::scope(|scope| {
         let listening = address_to(sender);
         let (peers, options, save) = (&peers, &options, &save);
         let serving =
@@ -153,7 +155,6 @@ fn several_peers_are_served_and_saved() {
         }
         serving.join().unwrap().unwrap()
     });
-    let finished = |state: &PeerState<_>| matches!(state, PeerState::Finished);
-    assert!(states.iter().all(finished), "{states:?}");
+    assert!(served.iter().all(ServedPeer::is_finished), "{served:?}");
     assert_eq!(saved.into_inner().unwrap().len(), 2);
 }

@@ -10,11 +10,9 @@ use crate::output::to_stdout;
 use crate::session_log::SessionLog;
 use std::io;
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 use std::time::Duration;
 use veilpath::{
-    CompletedSession, Contents, Error, Fault, Fingerprint, OutcomeFormat, OutputFile, Peer,
-    PeerState, write_outcome,
+    CompletedSession, Fingerprint, OutcomeFormat, Peer, ResultFolder, ServedPeer, write_peers,
 };
 
 /// The arguments of `host` with several peers.
@@ -40,29 +38,23 @@ fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
     }
     let peers = peers(args)?;
     let mut ready = args.session.ready(args.key, args.wait)?;
-    ready.inputs.extend(args.list);
+    ready.inputs.extend(args.list.map(PathBuf::from));
     let results = match args.session.estimate {
         true => None,
-        false => Some(ResultFiles::prepare(args.session, &peers, &ready.inputs)?),
+        false => Some(result_folder(args.session, &peers, &ready.inputs())?),
     };
     log.warn_about(ready.engine);
     let save = |peer: &Peer, completed: &CompletedSession| {
         if let Some(results) = &results {
-            let file = OutputFile::create_for(
-                Contents::Results,
-                &results.path(peer),
-                &ready.inputs,
-                args.session.output.force,
-            )?;
-            file.write(|out| write_outcome(&completed.outcome, results.format, out))?;
+            results.save(peer, &completed.outcome)?;
         }
         log.finished(peer, completed);
         Ok(())
     };
     let sessions = usize::try_from(args.sessions).unwrap_or(usize::MAX);
-    let options = &ready.options;
-    let states = veilpath::serve(args.listen, &peers, sessions, options, log, &save)?;
-    conclude(&peers, results.as_ref(), &states, log)
+    let served = veilpath::serve(args.listen, &peers, sessions, &ready.options, log, &save)?;
+    to_stdout(|out| write_peers(&served, results.as_ref(), out))?;
+    conclude(&served, log)
 }
 
 /// The peers on the command line and in the list.
@@ -83,89 +75,38 @@ fn peers(args: &ServeArgs<'_>) -> Result<Vec<Peer>, Failure> {
     Ok(peers)
 }
 
-/// The files for the results of several peers.
-struct ResultFiles<'a> {
-    folder: &'a Path,
-    format: OutcomeFormat,
-}
-
-impl<'a> ResultFiles<'a> {
-    fn prepare(args: &'a SessionArgs, peers: &[Peer], inputs: &[&Path]) -> Result<Self, Failure> {
-        let folder = args.output.output.as_deref().filter(|path| !is_dash(path));
-        let Some(folder) = folder else {
-            return Err(Failure::input(
-                "each peer gets its own result file: name a folder for them with -o",
-            ));
-        };
-        std::fs::create_dir_all(folder).map_err(|error| {
-            Failure::input(format!(
-                "{}: this folder for the peers' results cannot be created: {error}",
-                folder.display()
-            ))
-        })?;
-        let files = Self {
-            folder,
-            format: args.output.format().unwrap_or(OutcomeFormat::Csv),
-        };
-        for peer in peers {
-            OutputFile::create_for(
-                Contents::Results,
-                &files.path(peer),
-                inputs,
-                args.output.force,
-            )?;
-        }
-        Ok(files)
-    }
-
-    fn path(&self, peer: &Peer) -> PathBuf {
-        let name = format!("{}.{}", peer.name, self.format.extension());
-        self.folder.join(name)
-    }
-}
-
-/// Prints a row for each peer, and returns the most serious failure of all peers.
-fn conclude(
+fn result_folder(
+    args: &SessionArgs,
     peers: &[Peer],
-    results: Option<&ResultFiles<'_>>,
-    states: &[PeerState<Arc<Error>>],
-    log: &SessionLog,
-) -> Result<(), Failure> {
-    let describe = |state: &PeerState<_>| match state {
-        PeerState::Finished => "finished",
-        PeerState::Failed(_) => "failed",
-        PeerState::Awaited => "did not connect",
+    inputs: &[&Path],
+) -> Result<ResultFolder, Failure> {
+    let folder = args.output.output.as_deref().filter(|path| !is_dash(path));
+    let Some(folder) = folder else {
+        return Err(Failure::input(
+            "each peer gets its own result file: name a folder for them with -o",
+        ));
     };
-    let all = || peers.iter().zip(states);
-    to_stdout(|out| {
-        writeln!(out, "name,fingerprint,state,file")?;
-        for (peer, state) in all() {
-            let finished = results.filter(|_| matches!(state, PeerState::Finished));
-            let file = finished.map(|results| results.path(peer).display().to_string());
-            let file = file.unwrap_or_default().replace('"', "\"\"");
-            let state = describe(state);
-            writeln!(out, "{},{},{state},\"{file}\"", peer.name, peer.fingerprint)?;
-        }
-        Ok(())
-    })?;
-    let finished = all().filter(|(_, state)| matches!(state, PeerState::Finished));
-    log.served(finished.count(), peers.len());
-    let mut faults = Vec::new();
-    let mut unfinished = String::new();
-    for (peer, state) in all() {
-        faults.push(match state {
-            PeerState::Finished => continue,
-            PeerState::Failed(failure) => failure.error.fault(),
-            PeerState::Awaited => Fault::Network,
-        });
-        unfinished.push_str(&format!("\n  {}: {}", peer.name, describe(state)));
-    }
-    match faults.iter().min() {
-        None => Ok(()),
-        Some(&most_serious) => {
-            let (failed, all) = (faults.len(), peers.len());
-            let message = format!("{failed} of {all} peers did not finish{unfinished}");
-            Err(Failure::new(most_serious, message))
-        }
-    }
+    let format = args.output.format().unwrap_or(OutcomeFormat::Csv);
+    let folder = ResultFolder::create(folder, format, peers, inputs, args.output.force)?;
+    Ok(folder)
+}
+
+/// Reports how many peers have finished, and returns the most serious failure of all peers.
+fn conclude(served: &[ServedPeer], log: &SessionLog) -> Result<(), Failure> {
+    let finished = served.iter().filter(|peer| peer.is_finished()).count();
+    log.served(finished, served.len());
+    let Some(most_serious) = served.iter().filter_map(ServedPeer::fault).min() else {
+        return Ok(());
+    };
+    let unfinished = served.iter().filter(|peer| !peer.is_finished());
+    let lines: Vec<String> = unfinished
+        .map(|it| format!("\n  {}: {it}", it.peer.name))
+        .collect();
+    let message = format!(
+        "{} of {} peers did not finish{}",
+        lines.len(),
+        served.len(),
+        lines.concat()
+    );
+    Err(Failure::new(most_serious, message))
 }

@@ -110,11 +110,18 @@ impl From<RevealToName> for RevealTo {
 }
 
 /// One side, ready for a session: everything that does not depend on the other side has been checked.
-pub(crate) struct Ready<'a> {
+pub(crate) struct Ready {
     pub(crate) options: SessionOptions,
     pub(crate) engine: Engine,
     /// The input files, none of which may be overwritten.
-    pub(crate) inputs: Vec<&'a Path>,
+    pub(crate) inputs: Vec<PathBuf>,
+}
+
+impl Ready {
+    /// The input files.
+    pub(crate) fn inputs(&self) -> Vec<&Path> {
+        self.inputs.iter().map(PathBuf::as_path).collect()
+    }
 }
 
 impl SessionArgs {
@@ -136,24 +143,20 @@ impl SessionArgs {
     }
 
     /// Reads this side's files, and checks its options.
-    pub(crate) fn ready<'a>(
-        &'a self,
-        key: &'a KeyArgs,
-        wait: Duration,
-    ) -> Result<Ready<'a>, Failure> {
+    pub(crate) fn ready(&self, key: &KeyArgs, wait: Duration) -> Result<Ready, Failure> {
         let table = match &self.metric.substitution {
             Some(SubstitutionChoice::File(path)) => Some(path.as_path()),
             _ => None,
         };
-        let inputs: Vec<&Path> = [self.cohort.as_path()]
+        let identity_file = veilpath::identity_file(self.identity.as_deref())?;
+        let inputs = [self.cohort.as_path(), &identity_file]
             .into_iter()
             .chain(key.file())
             .chain(table)
-            .chain(self.identity.as_deref())
+            .map(PathBuf::from)
             .collect();
         let (engine, key) = key.engine(self.engine, &self.paillier)?;
-        let identity = self.identity.as_deref();
-        let identity = Identity::load(&veilpath::identity_file(identity)?)?;
+        let identity = Identity::load(&identity_file)?;
         let plan = PlanOptions {
             notation: self.alphabet.map(Notation::from),
             pairs: self.pairs.into(),
@@ -194,13 +197,13 @@ pub(crate) fn run(
     let log = args.log(false);
     let session = || {
         let ready = args.ready(key, wait)?;
-        let output = args.output.check(&ready.inputs)?;
+        let output = args.output.check(&ready.inputs())?;
         log.warn_about(ready.engine);
         let completed = connect(&ready.options, &log)?;
         log.end_progress();
         if let Some(completed) = completed {
             if !args.only_says_withheld(&completed.outcome) {
-                output.write(&args.output, &ready.inputs, &completed.outcome)?;
+                output.write(&args.output, &ready.inputs(), &completed.outcome)?;
             }
             log.finished(&Peer::unnamed(peer), &completed);
         }

@@ -18,17 +18,8 @@ pub(super) enum Progress {
     Hidden,
     /// A bar for one session.
     Bar(OnceLock<ProgressBar>),
-    /// JSON events.
-    Events(Mutex<Vec<Counter>>),
-}
-
-/// The progress of one session.
-pub(super) struct Counter {
-    peer: Fingerprint,
-    cells: u64,
-    finished: u64,
-    start: Instant,
-    last_event: Instant,
+    /// JSON events, with the time of each peer's last one.
+    Events(Mutex<Vec<(Fingerprint, Instant)>>),
 }
 
 impl Progress {
@@ -41,42 +32,33 @@ impl Progress {
         }
     }
 
-    /// A session starts to compute this many matrix cells.
-    pub(super) fn start(&self, peer: &Peer, cells: u64) {
-        match self {
-            Progress::Hidden => {}
-            Progress::Bar(bar) => {
-                bar.get_or_init(|| progress::bar(cells, Unit::Cells, false));
-            }
-            Progress::Events(counters) => {
-                let mut counters = counters.lock().unwrap_or_else(PoisonError::into_inner);
-                counters.retain(|counter| counter.peer != peer.fingerprint);
-                let now = Instant::now();
-                counters.push(Counter {
-                    peer: peer.fingerprint,
-                    cells,
-                    finished: 0,
-                    start: now,
-                    last_event: now,
-                });
-            }
-        }
-    }
-
-    /// Counts matrix cells that are done; returns a JSON event if one is due.
-    pub(super) fn advance(&self, peer: &Peer, cells: u64) -> Option<Value> {
+    /// Shows the progress of a session; returns a JSON event if one is due.
+    pub(super) fn event(&self, peer: &Peer, progress: &veilpath::Progress) -> Option<Value> {
         match self {
             Progress::Hidden => None,
             Progress::Bar(bar) => {
-                bar.get()?.inc(cells);
+                let bar = bar.get_or_init(|| progress::bar(progress.total, Unit::Cells, false));
+                bar.set_position(progress.done);
                 None
             }
-            Progress::Events(counters) => {
-                let mut counters = counters.lock().unwrap_or_else(PoisonError::into_inner);
-                let counter = counters
-                    .iter_mut()
-                    .find(|counter| counter.peer == peer.fingerprint)?;
-                counter.advance(cells)
+            Progress::Events(last_events) => {
+                let mut last_events = last_events.lock().unwrap_or_else(PoisonError::into_inner);
+                let now = Instant::now();
+                let mut peers = last_events.iter_mut();
+                let Some((_, last)) = peers.find(|(of, _)| *of == peer.fingerprint) else {
+                    last_events.push((peer.fingerprint, now));
+                    return None;
+                };
+                if now.duration_since(*last) < INTERVAL {
+                    return None;
+                }
+                *last = now;
+                Some(json!({
+                    "event": "progress",
+                    "cells_finished": progress.done,
+                    "cells": progress.total,
+                    "seconds_left": progress.time_left().map(|left| left.as_secs_f64()),
+                }))
             }
         }
     }
@@ -88,27 +70,5 @@ impl Progress {
         {
             bar.finish_and_clear();
         }
-    }
-}
-
-impl Counter {
-    fn advance(&mut self, cells: u64) -> Option<Value> {
-        self.finished += cells;
-        if self.last_event.elapsed() < INTERVAL {
-            return None;
-        }
-        self.last_event = Instant::now();
-        Some(json!({
-            "event": "progress",
-            "cells_finished": self.finished,
-            "cells": self.cells,
-            "seconds_left": self.seconds_left(),
-        }))
-    }
-
-    #[allow(clippy::cast_precision_loss)] // an estimate
-    fn seconds_left(&self) -> f64 {
-        let left = self.cells.saturating_sub(self.finished) as f64;
-        self.start.elapsed().as_secs_f64() * left / self.finished.max(1) as f64
     }
 }

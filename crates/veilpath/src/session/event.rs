@@ -1,7 +1,7 @@
 //! The steps of a session.
 
 use super::Peer;
-use crate::Error;
+use crate::{Error, Progress};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use veilpath_session::{AgreementSummary, DeclineReason, Fingerprint, SessionError};
@@ -62,11 +62,8 @@ pub enum PeerEvent {
     },
     /// Both sides have agreed on what to compute.
     Agreed(Box<AgreementSummary>),
-    /// This many more matrix cells are done.
-    Advanced {
-        /// How many.
-        cells: u64,
-    },
+    /// Matrix cells were filled.
+    Progress(Progress),
     /// The session failed; the host continues with other peers.
     Failed(Arc<Error>),
     /// A further connection from this peer was declined.

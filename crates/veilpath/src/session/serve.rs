@@ -1,11 +1,11 @@
 //! Hosts several peers at once.
 
-use super::{Peer, PeerEvent, SessionEvent, SessionOptions, Side};
+use super::{Peer, PeerEvent, ServedPeer, SessionEvent, SessionOptions, Side};
 use crate::{Error, EventSink, Fault};
 use std::sync::Arc;
 use veilpath_protocol::Role;
 use veilpath_session::{
-    Acceptor, CompletedSession, Fingerprint, PeerConnection, PeerServer, PeerState, SessionFailure,
+    Acceptor, CompletedSession, Fingerprint, PeerConnection, PeerServer, SessionFailure,
     SessionSlots,
 };
 
@@ -13,7 +13,7 @@ use veilpath_session::{
 pub type SaveResults<'a> = dyn Fn(&Peer, &CompletedSession) -> Result<(), Error> + Sync + 'a;
 
 /// Listens on `address` for several peers, with at most `sessions` running at a time. Returns when all have finished, or
-/// when no session has run for [`SessionOptions::wait`]. The states are in the order of `peers`.
+/// when no session has run for [`SessionOptions::wait`].
 ///
 /// Each session runs on its own thread; `save` gets its results as soon as it has finished.
 pub fn serve(
@@ -23,7 +23,7 @@ pub fn serve(
     options: &SessionOptions,
     events: &dyn EventSink,
     save: &SaveResults<'_>,
-) -> Result<Vec<PeerState<Arc<Error>>>, Error> {
+) -> Result<Vec<ServedPeer>, Error> {
     let side = Side::new(options, Role::Host, events);
     for peer in peers {
         side.refuse_own(peer.fingerprint)?;
@@ -49,7 +49,13 @@ pub fn serve(
         })
     };
     let on_rejected = &mut |error: &_| side.report(SessionEvent::rejected(error));
-    Ok(server.serve(acceptor, &handler, on_rejected))
+    let states = server.serve(acceptor, &handler, on_rejected);
+    let served = peers.iter().zip(states);
+    let served = served.map(|(peer, state)| ServedPeer {
+        peer: Peer::clone(peer),
+        state,
+    });
+    Ok(served.collect())
 }
 
 fn handle(

@@ -1,0 +1,108 @@
+//! The progress of a job.
+
+use crate::{Event, EventSink};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, Instant};
+use veilpath_protocol::Observer;
+
+/// How much of a job is done.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Progress {
+    /// The amount of work: bytes of files to read, or matrix cells to fill.
+    pub total: u64,
+    /// The part of it that is done.
+    pub done: u64,
+    /// How long that has taken.
+    pub elapsed: Duration,
+}
+
+impl Progress {
+    /// How long the rest takes at the same rate; `None` until something is done.
+    #[allow(clippy::cast_precision_loss)] // an estimate
+    pub fn time_left(&self) -> Option<Duration> {
+        if self.done == 0 {
+            return None;
+        }
+        let left = self.total.saturating_sub(self.done);
+        let seconds = self.elapsed.as_secs_f64() * left as f64 / self.done as f64;
+        Duration::try_from_secs_f64(seconds).ok()
+    }
+}
+
+/// Counts the work of several threads.
+pub(crate) struct Counter {
+    total: u64,
+    done: AtomicU64,
+    start: Instant,
+}
+
+impl Counter {
+    pub(crate) fn new(total: u64) -> Self {
+        Self {
+            total,
+            done: AtomicU64::new(0),
+            start: Instant::now(),
+        }
+    }
+
+    /// Counts more work as done.
+    pub(crate) fn advance(&self, more: u64) -> Progress {
+        self.progress(self.done.fetch_add(more, Ordering::Relaxed) + more)
+    }
+
+    /// Sets how much is done in all.
+    pub(crate) fn set(&self, done: u64) -> Progress {
+        self.done.store(done, Ordering::Relaxed);
+        self.progress(done)
+    }
+
+    fn progress(&self, done: u64) -> Progress {
+        Progress {
+            total: self.total,
+            done,
+            elapsed: self.start.elapsed(),
+        }
+    }
+}
+
+/// Reports finished matrix cells as progress.
+pub(crate) struct CellObserver<'a> {
+    counter: Counter,
+    events: &'a dyn EventSink,
+}
+
+impl<'a> CellObserver<'a> {
+    /// An observer of this many matrix cells; it reports at once that none is finished.
+    pub(crate) fn new(cells: u64, events: &'a dyn EventSink) -> Self {
+        let observer = Self {
+            counter: Counter::new(cells),
+            events,
+        };
+        observer.cells(0);
+        observer
+    }
+}
+
+impl Observer for CellObserver<'_> {
+    fn cells(&self, finished: u64) {
+        let progress = self.counter.advance(finished);
+        self.events.event(Event::Progress(progress));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_time_left_assumes_a_constant_rate() {
+        let progress = |done| Progress {
+            total: 40,
+            done,
+            elapsed: Duration::from_secs(6),
+        };
+        assert_eq!(progress(0).time_left(), None);
+        assert_eq!(progress(10).time_left(), Some(Duration::from_secs(18)));
+        assert_eq!(progress(41).time_left(), Some(Duration::ZERO));
+    }
+}
