@@ -17,7 +17,7 @@ pub(crate) enum Failure {
     Network(String),
     /// An error that was already reported, with its exit code.
     AlreadyReported(u8),
-    /// The reader of the output closed it, which is not an error.
+    /// The reader of standard output closed it, which is not an error.
     BrokenPipe,
 }
 
@@ -85,11 +85,6 @@ impl From<veilpath::Error> for Failure {
 
 impl From<&veilpath::Error> for Failure {
     fn from(error: &veilpath::Error) -> Self {
-        if let veilpath::Error::Write { source, .. } = error
-            && source.kind() == io::ErrorKind::BrokenPipe
-        {
-            return Failure::BrokenPipe;
-        }
         Failure::new(error.fault(), hints::explain(error))
     }
 }

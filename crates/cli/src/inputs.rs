@@ -14,6 +14,11 @@ pub(crate) fn is_dash(path: &Path) -> bool {
     path.as_os_str() == "-"
 }
 
+/// Whether an output path means standard output.
+pub(crate) fn is_stdout(path: &Path) -> bool {
+    is_dash(path) || path == Path::new("/dev/stdout")
+}
+
 /// Opens a file, or standard input.
 pub(crate) fn open(path: &Path) -> Result<Input, Failure> {
     if !is_dash(path) {

@@ -4,7 +4,7 @@
 //! a pipe, the first rows onto a terminal. `-o -` prints all rows.
 
 use crate::failure::Failure;
-use crate::inputs::is_dash;
+use crate::inputs::is_stdout;
 use crate::messages;
 use clap::{Args, ValueEnum};
 use std::io::{self, BufWriter, IsTerminal, Write};
@@ -77,7 +77,7 @@ impl OutputArgs {
 
     /// The output file, unless it is standard output.
     fn file(&self) -> Option<&Path> {
-        self.output.as_deref().filter(|path| !is_dash(path))
+        self.output.as_deref().filter(|path| !is_stdout(path))
     }
 
     fn open_file(&self, inputs: &[&Path]) -> Result<Option<(OutputFile, OutcomeFormat)>, Failure> {
@@ -203,7 +203,7 @@ impl Destination {
         inputs: &[&Path],
         force: bool,
     ) -> Result<Self, Failure> {
-        Ok(match path.filter(|path| !is_dash(path)) {
+        Ok(match path.filter(|path| !is_stdout(path)) {
             Some(path) => Destination::File(OutputFile::create_for(contents, path, inputs, force)?),
             None => Destination::Stdout,
         })

@@ -31,6 +31,26 @@ fn an_input_is_not_overwritten() {
 }
 
 #[test]
+fn the_default_identity_is_not_overwritten() {
+    let folder = Folder::new();
+    folder.file("a.csv", COHORT);
+    let home = folder.path().join("home");
+    let run = |call: &[&str]| {
+        let mut command = folder.command(call);
+        let output = command.env("VEILPATH_HOME", &home).output().unwrap();
+        common::Ran::from(call.join(" "), output)
+    };
+    let fingerprint = run(&["identity"]).ok();
+    let identity = folder.read("home/identity.pem");
+    let peer = fingerprint.trim().replace(['0', '1'], "2");
+    let session = ["join", "127.0.0.1:9", "--peer", &peer, "--cohort", "a.csv"];
+    let output = ["-o", "home/identity.pem", "--format", "csv", "--force"];
+    let said = run(&[&session[..], &output].concat()).refused();
+    assert!(said.contains("would be overwritten"), "{said}");
+    assert_eq!(folder.read("home/identity.pem"), identity);
+}
+
+#[test]
 fn the_two_parts_of_a_split_are_two_files() {
     let folder = Folder::new();
     folder.file("a.csv", COHORT);
@@ -222,6 +242,52 @@ mod unix {
         encode_to(&folder, "link.csv").ok();
         assert!(folder.path().join("link.csv").is_symlink());
         assert!(folder.read("target.csv").ends_with("anna,cows,A\n"));
+    }
+
+    #[test]
+    fn a_link_to_a_missing_file_is_written_through() {
+        let folder = Folder::new();
+        std::fs::create_dir(folder.path().join("data")).unwrap();
+        symlink("data/next.csv", folder.path().join("link.csv")).unwrap();
+        symlink("target.csv", folder.path().join("data/next.csv")).unwrap();
+        encode_to(&folder, "link.csv").ok();
+        assert!(folder.path().join("link.csv").is_symlink());
+        assert!(folder.read("data/target.csv").ends_with("anna,cows,A\n"));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn redirected_output_is_appended() {
+        let folder = Folder::new();
+        folder.file("fixations.csv", FIXATIONS);
+        let expected = format!("old\n{}", folder.run(&ENCODE).ok());
+        for output in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+            folder.file("all.csv", "old\n");
+            let path = folder.path().join("all.csv");
+            let all = std::fs::OpenOptions::new().append(true).open(path).unwrap();
+            let ended = folder
+                .command(&[&ENCODE[..], &["-q", "-o", output]].concat())
+                .stdout(all)
+                .status();
+            assert!(ended.unwrap().success(), "{output}");
+            assert_eq!(folder.read("all.csv"), expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn a_named_pipe_without_a_reader_is_an_error() {
+        let folder = Folder::new();
+        let scanpaths = (0..120).map(|index| format!("participant-{index},scene,ABC\n"));
+        let rows: String = scanpaths.collect();
+        folder.file("a.csv", format!("participant,stimulus,scanpath\n{rows}"));
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let reader = std::thread::spawn(move || drop(std::fs::File::open(pipe)));
+        let call = ["compare", "a.csv", "a.csv", "--format", "csv", "-o", "pipe"];
+        let said = folder.run(&call).refused();
+        assert!(said.contains("pipe: cannot be written"), "{said}");
+        reader.join().unwrap();
     }
 
     #[test]

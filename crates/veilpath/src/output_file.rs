@@ -13,6 +13,9 @@ use veilpath_report::table;
 /// As much of an old file as tells what it is.
 const START: u64 = 512;
 
+/// The longest chain of links, as on Linux.
+const MAX_LINKS: u32 = 40;
+
 /// A file that appears under its name only when it is complete: an interrupted run leaves an existing file as it was.
 #[derive(Debug)]
 pub struct OutputFile {
@@ -102,7 +105,7 @@ enum Target {
         temporary: NamedTempFile,
         place: PathBuf,
     },
-    /// A pipe or a device, written directly. Moving a file to its place would replace it, `/dev/null` included.
+    /// A pipe, a device or an open descriptor, written directly. Moving a file to its place would replace it, `/dev/null` included.
     Direct(File),
 }
 
@@ -134,8 +137,10 @@ impl OutputFile {
             return conflict(path, OutputConflict::Folder);
         }
         let name = path.to_path_buf();
-        if old.as_ref().is_some_and(|old| !old.is_file()) {
-            let direct = OpenOptions::new().write(true).open(path);
+        let place = follow_links(path);
+        if old.as_ref().is_some_and(|old| !old.is_file()) || is_descriptor(&place) {
+            // Appending is what `>>` asks for, and after `>` the file is empty.
+            let direct = OpenOptions::new().append(true).open(path);
             return Ok(Self {
                 target: Target::Direct(direct.map_err(|error| failed(path, error))?),
                 name,
@@ -147,11 +152,6 @@ impl OutputFile {
         if old.as_ref().is_some_and(|old| old.permissions().readonly()) {
             return conflict(path, OutputConflict::ReadOnly);
         }
-        // A link is kept: the file that it points to is replaced.
-        let place = match &old {
-            Some(_) => std::fs::canonicalize(path).unwrap_or_else(|_| name.clone()),
-            None => name.clone(),
-        };
         Ok(Self {
             target: Target::Moved {
                 temporary: temporary(folder_of(&place), path, old.as_ref())?,
@@ -208,11 +208,32 @@ fn is_same_file(a: &Path, b: &Path) -> bool {
     let resolved = |path: &Path| {
         let whole = std::fs::canonicalize(path).ok();
         whole.or_else(|| {
-            let folder = std::fs::canonicalize(folder_of(path)).ok()?;
+            let path = follow_links(path);
+            let folder = std::fs::canonicalize(folder_of(&path)).ok()?;
             Some(folder.join(path.file_name()?))
         })
     };
     a == b || resolved(a).is_some_and(|a| resolved(b).is_some_and(|b| a == b))
+}
+
+/// The file that a link leads to, even if it does not exist yet: the link is kept. A link to an open descriptor of a process
+/// is not followed.
+fn follow_links(path: &Path) -> PathBuf {
+    let mut place = path.to_path_buf();
+    for _ in 0..MAX_LINKS {
+        match std::fs::read_link(&place) {
+            Ok(target) if !is_descriptor(&place) => place = folder_of(&place).join(target),
+            _ => break,
+        }
+    }
+    place
+}
+
+/// Whether a path is an open descriptor, as `/dev/stdout` is: replacing the file behind it would go against `>>`.
+fn is_descriptor(path: &Path) -> bool {
+    cfg!(unix)
+        && std::fs::canonicalize(folder_of(path))
+            .is_ok_and(|folder| folder.starts_with("/proc") || folder == Path::new("/dev/fd"))
 }
 
 fn conflict<T>(path: &Path, conflict: OutputConflict) -> Result<T, Error> {
