@@ -73,7 +73,7 @@ fn a_clue_fits_its_own_differences_and_no_other_ratio() {
 }
 
 #[test]
-fn with_a_public_order_absolute_differences_give_every_letter() {
+fn absolute_differences_in_a_public_order_reveal_every_letter() {
     let (own, theirs) = ([0, 11, 5, 8], [3, 9, 9, 1]);
     let known = known(absolute(), &own, &theirs);
     // A prime factor above all differences: nothing is divisible by chance.
@@ -83,7 +83,7 @@ fn with_a_public_order_absolute_differences_give_every_letter() {
 }
 
 #[test]
-fn with_a_hidden_order_most_of_them_still() {
+fn with_a_hidden_order_most_letters_are_still_found() {
     let (own, theirs) = ([0, 11, 5, 8], [3, 9, 9, 1]);
     let known = known(absolute(), &own, &theirs);
     // Column by column is one of the orders that the attack cannot rule out, one cell per message.
@@ -105,7 +105,7 @@ fn with_a_hidden_order_most_of_them_still() {
 }
 
 #[test]
-fn a_score_of_zero_reveals_everything_and_a_middling_one_little() {
+fn a_score_of_zero_reveals_everything_and_a_medium_score_little() {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let same = known(Metric::Levenshtein, &[3, 4], &[3, 4]);
     let belief = score_alone::attack(&same, 20_000, &mut rng);

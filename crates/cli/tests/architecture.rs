@@ -169,7 +169,7 @@ fn an_installed_program_has_no_test_hooks() {
 }
 
 #[test]
-fn the_table_only_points_down() {
+fn dependencies_point_down() {
     let layer_of: BTreeMap<&str, u8> = CRATES
         .iter()
         .map(|&(layer, folder, ..)| (folder, layer))

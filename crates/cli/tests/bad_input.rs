@@ -297,7 +297,7 @@ fn gaze_files() {
 }
 
 #[test]
-fn nothing_is_dropped_in_silence() {
+fn dropped_rows_are_reported() {
     let folder = Folder::new();
     folder.file(
         "g.csv",
@@ -323,7 +323,7 @@ fn nothing_is_dropped_in_silence() {
 }
 
 #[test]
-fn nobody_vanishes() {
+fn participants_without_usable_data_are_reported() {
     let folder = Folder::new();
     folder.file(
         "g.csv",

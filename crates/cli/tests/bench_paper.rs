@@ -49,7 +49,7 @@ fn kill_after(mut child: Child, file: &Path, lines: usize) -> (Vec<String>, Stri
 }
 
 #[test]
-fn a_killed_run_resumes_with_what_is_missing() {
+fn a_killed_run_resumes() {
     let folder = Folder::new();
     let file = folder.path().join("paper/measurements.jsonl");
     // The settings, and two measurements.
@@ -82,7 +82,7 @@ fn a_killed_run_resumes_with_what_is_missing() {
 
 /// The full version measures a cell of each engine for twenty seconds first; the test writes these measurements itself.
 #[test]
-fn an_interrupted_full_run_continues() {
+fn an_interrupted_full_run_resumes() {
     for call in [
         "veilpath bench paper -o paper",
         "veilpath bench paper --budget 20 -o paper",

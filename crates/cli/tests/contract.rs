@@ -53,7 +53,7 @@ fn pairs_all_compares_all_with_all() {
 }
 
 #[test]
-fn the_mean_of_a_cohort_with_itself_is_that_of_different_scanpaths() {
+fn the_mean_of_a_self_comparison_excludes_identical_scanpaths() {
     let folder = Folder::new();
     folder.file("a.csv", "participant,scanpath\nP1,AAAA\nP2,AABB\nP3,AABB\n");
     let ran = folder.run(&["compare", "a.csv", "a.csv", "--format", "csv"]);
@@ -251,7 +251,7 @@ fn dna_and_double_letters_and_numbers() {
 }
 
 #[test]
-fn split_keeps_people_together_and_repeats_itself() {
+fn split_keeps_participants_together_and_is_reproducible() {
     let folder = Folder::new();
     folder
         .run(&[
@@ -284,7 +284,7 @@ fn split_keeps_people_together_and_repeats_itself() {
 }
 
 #[test]
-fn synth_random_has_the_lengths_and_letters_asked_for() {
+fn synth_random_respects_lengths_and_letters() {
     let folder = Folder::new();
     let call = "synth random --count 3 --length 8,20-30 --letters 5 --seed 9";
     let out = folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
@@ -308,7 +308,7 @@ fn synth_random_has_the_lengths_and_letters_asked_for() {
 }
 
 #[test]
-fn the_demo_runs_on_what_its_help_says_it_does() {
+fn the_demo_cohorts_match_the_help_text() {
     let folder = Folder::new();
     let run = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
     run("synth lifelike --participants 8 --stimuli 2 --seed 2024 -o everyone.csv");
@@ -347,7 +347,7 @@ fn the_demo_runs_on_what_its_help_says_it_does() {
 }
 
 #[test]
-fn keygen_makes_two_files_and_overwrites_none() {
+fn keygen_writes_two_files_and_never_overwrites() {
     let folder = Folder::new();
     let call = [
         "keygen",

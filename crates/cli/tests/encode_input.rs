@@ -95,7 +95,7 @@ fn remodnav_files_are_read() {
 }
 
 #[test]
-fn visual_angles_ask_for_the_screen() {
+fn visual_angles_require_the_screen_size() {
     let folder = Folder::new();
     folder.file(
         "a.csv",
@@ -235,7 +235,7 @@ fn standard_input_is_a_file() {
 }
 
 #[test]
-fn files_of_other_programs_are_named_for_what_they_are() {
+fn files_of_other_programs_are_identified() {
     let folder = Folder::new();
     for (name, content, parts) in [
         (

@@ -76,7 +76,7 @@ fn check_error(ran: &Ran, case: &str) {
 /// Wherever the space runs out – before the journal, within it, before the result file – everything that was computed is
 /// printed, no partial file is left, and a later run with space has everything.
 #[test]
-fn a_full_disk_loses_no_results() {
+fn results_survive_a_full_disk() {
     let (mut pair, expected) = set_up(12);
     let every = if is_long() { 1 } else { 5 };
     let mut tally = [0; 3];
@@ -175,7 +175,7 @@ fn a_journal_on_a_full_disk_is_valid_up_to_its_end() {
 
 /// A standard output that cannot be written is an error; the results are in the journal and in the file.
 #[test]
-fn a_full_output_device_is_an_error_and_loses_no_results() {
+fn a_full_output_device_is_an_error_and_keeps_the_results() {
     if !Path::new("/dev/full").exists() {
         eprintln!("SKIPPED: there is no /dev/full here, so a full output device was NOT tested");
         return;

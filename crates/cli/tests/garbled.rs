@@ -23,7 +23,7 @@ fn words(text: &str) -> Vec<&str> {
 }
 
 #[test]
-fn scores_are_those_of_the_plain_engine() {
+fn scores_equal_the_plain_engine() {
     let folder = folder();
     for metric in [
         "--metric levenshtein",
@@ -40,7 +40,7 @@ fn scores_are_those_of_the_plain_engine() {
 }
 
 #[test]
-fn the_result_says_what_was_learned_and_what_it_cost() {
+fn the_result_contains_what_was_revealed_and_the_cost() {
     let call = "compare a.csv b.csv --format json --engine garbled";
     let json = folder().run(&words(call)).json();
     assert_eq!(json["spec"]["engine"], "garbled");
@@ -55,7 +55,7 @@ fn the_result_says_what_was_learned_and_what_it_cost() {
 }
 
 #[test]
-fn lengths_are_hidden_and_bits_told_in_place_of_scores() {
+fn padding_hides_lengths_and_a_threshold_hides_scores() {
     let folder = folder();
     let call = "compare a.csv b.csv --format csv -q --engine";
     let bits = folder.run(&words(&format!("{call} plain --reveal threshold:2")));
@@ -73,7 +73,7 @@ fn lengths_are_hidden_and_bits_told_in_place_of_scores() {
 }
 
 #[test]
-fn options_of_other_engines_and_impossible_wishes_are_refused() {
+fn invalid_combinations_of_options_are_refused() {
     let folder = folder();
     let refused = |more: &str| {
         let call = format!("compare a.csv b.csv --engine garbled {more}");
@@ -85,7 +85,7 @@ fn options_of_other_engines_and_impossible_wishes_are_refused() {
 }
 
 #[test]
-fn two_processes_agree_and_only_the_named_side_learns() {
+fn only_the_named_side_gets_results() {
     let pair = Pair::with_cohorts();
     let expected = pair
         .folder
@@ -112,7 +112,7 @@ fn two_processes_agree_and_only_the_named_side_learns() {
 }
 
 #[test]
-fn two_processes_hide_lengths_and_scores() {
+fn sessions_hide_lengths_and_scores() {
     let pair = Pair::with_cohorts();
     let call = "compare a.csv b.csv --engine plain --reveal threshold:19 --format csv -q";
     let expected = pair.folder.run(&words(call)).ok();

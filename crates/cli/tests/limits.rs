@@ -14,7 +14,7 @@ fn refused(arguments: &[&str], words: &str) {
 }
 
 #[test]
-fn more_pairs_than_memory_are_refused_before_they_are_listed() {
+fn too_many_pairs_are_refused_early() {
     let folder = Folder::new();
     folder.file("many.txt", "A\n".repeat(8000));
     let said = folder.run(&["compare", "many.txt", "many.txt"]).refused();
@@ -22,7 +22,7 @@ fn more_pairs_than_memory_are_refused_before_they_are_listed() {
 }
 
 #[test]
-fn made_up_cohorts_have_bounds() {
+fn synthetic_cohorts_have_size_limits() {
     let count = u64::MAX.to_string();
     refused(
         &["synth", "random", "--count", &count, "--length", "0"],
@@ -55,7 +55,7 @@ fn negative_numbers_are_rejected_with_a_reason() {
 }
 
 #[test]
-fn a_gap_with_both_of_its_parts_is_rejected() {
+fn gap_conflicts_with_insert_and_delete() {
     let call = "compare a.csv a.csv --metric needleman-wunsch --insert 1 --delete 2 --gap 5";
     let call: Vec<&str> = call.split(' ').collect();
     refused(&call, "--gap does not apply");
@@ -78,7 +78,7 @@ fn unpaired_scanpaths_are_reported() {
 }
 
 #[test]
-fn naming_the_notation_that_a_file_declares_changes_nothing() {
+fn the_declared_notation_may_be_repeated() {
     let folder = Folder::new();
     folder.file(
         "a.csv",
@@ -131,7 +131,7 @@ fn a_pipe_can_hold_a_cohort_that_is_read_twice() {
 }
 
 #[test]
-fn costs_that_are_too_large_get_a_remedy_that_helps() {
+fn advice_for_costs_that_are_too_large_works() {
     let folder = Folder::new();
     folder.file("a.csv", "participant,scanpath\na1,ABCA\n");
     let refused = |more: &str| {
@@ -161,7 +161,7 @@ fn a_flag_without_effect_on_a_format_is_reported() {
 }
 
 #[test]
-fn naming_columns_is_enough_to_make_it_a_table() {
+fn named_columns_select_the_table_format() {
     let folder = Folder::new();
     folder.file(
         "odd.csv",

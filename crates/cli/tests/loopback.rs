@@ -34,7 +34,7 @@ fn files(folder: &Folder) -> Vec<String> {
 }
 
 #[test]
-fn no_file_is_left_behind_and_bytes_count_as_between_two_machines() {
+fn loopback_leaves_no_files_and_counts_bytes() {
     let pair = Pair::new();
     pair.folder
         .file("a.csv", "participant,scanpath\na1,ABCAB\na2,CC\n");
@@ -62,7 +62,7 @@ fn no_file_is_left_behind_and_bytes_count_as_between_two_machines() {
 /// On Linux a process can be given a network of its own, in which not even 127.0.0.1 works.
 #[cfg(target_os = "linux")]
 #[test]
-fn a_machine_without_loopback_is_told_so() {
+fn a_missing_loopback_interface_is_reported() {
     let apart = |program: &str, arguments: &[&str]| {
         let mut command = Command::new("unshare");
         command.args(["-rn", program]).args(arguments);
@@ -142,7 +142,7 @@ fn interrupts_are_ignored() -> bool {
 }
 
 #[test]
-fn the_host_can_bring_its_key() {
+fn the_host_can_use_its_own_key() {
     let pair = Pair::new();
     pair.folder
         .file("a.csv", "participant,scanpath\na1,ABCAB\na2,CC\n");
@@ -174,7 +174,7 @@ fn the_host_can_bring_its_key() {
 }
 
 #[test]
-fn a_key_that_does_not_fit_is_refused_before_anything_else_happens() {
+fn an_unusable_key_is_refused_first() {
     let folder = folder();
     folder
         .run(&words("keygen -o k.key --key-bits 512 --allow-weak-key"))

@@ -51,7 +51,7 @@ fn the_default_identity_is_not_overwritten() {
 }
 
 #[test]
-fn the_two_parts_of_a_split_are_two_files() {
+fn the_parts_of_a_split_need_different_files() {
     let folder = Folder::new();
     folder.file("a.csv", COHORT);
     for (first, second, problem) in [

@@ -23,7 +23,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn scores_are_those_of_the_plain_engine() {
+fn scores_equal_the_plain_engine() {
     let folder = folder();
     for metric in [
         "--metric levenshtein",
@@ -42,7 +42,7 @@ fn scores_are_those_of_the_plain_engine() {
 }
 
 #[test]
-fn the_result_says_what_was_agreed_and_what_was_learned() {
+fn the_result_contains_the_plan_and_what_was_revealed() {
     let call = [
         &[
             "compare", "a.csv", "b.csv", "--format", "json", "--batch", "9",
@@ -125,7 +125,7 @@ fn measurements_have_documented_names() {
 }
 
 #[test]
-fn audit_is_in_a_build_with_its_feature() {
+fn audit_needs_its_feature() {
     let folder = Folder::new();
     let call = "audit leakage --length 3 --rounds 1 --group-size 2 --hypotheses 10 --format csv";
     let run = folder.run(&call.split(' ').collect::<Vec<_>>());
@@ -141,7 +141,7 @@ fn audit_is_in_a_build_with_its_feature() {
 }
 
 #[test]
-fn a_key_is_written_once() {
+fn a_key_is_not_overwritten() {
     let folder = Folder::new();
     let call = [
         "keygen",

@@ -62,7 +62,7 @@ fn check(expected: &[Expected]) {
 }
 
 #[test]
-fn files_of_trackers_and_data_sets() {
+fn real_files_are_read() {
     check(&[
         (
             "arff_gazecom/deep_em_input.arff",
@@ -146,7 +146,7 @@ fn files_of_trackers_and_data_sets() {
 
 /// Every file, so that none is forgotten above.
 #[test]
-fn no_real_file_makes_it_panic() {
+fn real_files_never_cause_a_panic() {
     let Some(data) = shared("data") else {
         return;
     };

@@ -30,7 +30,7 @@ fn folder() -> Folder {
 }
 
 #[test]
-fn a_comparison_on_one_machine_has_no_sides() {
+fn the_page_of_a_local_comparison_mentions_no_sides() {
     let folder = folder();
     let compare = ["compare", "clinic.csv", "university.csv", "-q", "-o"];
     folder.run(&[&compare[..], &["here.json"]].concat()).ok();
@@ -48,7 +48,7 @@ fn a_comparison_on_one_machine_has_no_sides() {
 }
 
 #[test]
-fn a_page_is_not_written_as_something_else() {
+fn a_page_needs_an_html_file_name() {
     let folder = folder();
     for name in ["page.pdf", "page"] {
         let refused = folder.run(&["report", "scores.json", "-o", name]);
@@ -58,7 +58,7 @@ fn a_page_is_not_written_as_something_else() {
 }
 
 #[test]
-fn the_page_comes_from_json_and_csv() {
+fn pages_are_made_from_json_and_csv() {
     let folder = folder();
     let from_json = folder.run(&["report", "scores.json", "-o", "json.html"]);
     assert_eq!(
@@ -88,7 +88,7 @@ fn the_page_comes_from_json_and_csv() {
 
 /// Both institutions make theirs, and a side that gets no scores still learns from its page what was learned.
 #[test]
-fn each_of_two_institutions_makes_its_own() {
+fn both_institutions_can_make_a_report() {
     let pair = Pair::with_cohorts();
     let only_host = ["--reveal-to", "host"];
     for ran in pair.run(&only_host, &["-o", "host.json"], &["-o", "join.json"]) {
@@ -111,14 +111,14 @@ fn each_of_two_institutions_makes_its_own() {
 
 /// Neither time nor place nor chance may change a page: it can be compared and archived.
 #[test]
-fn the_same_file_gives_the_same_page() {
+fn reports_are_reproducible() {
     let folder = folder();
     let page = || folder.run(&["report", "scores.json"]).ok();
     assert_eq!(page(), page());
 }
 
 #[test]
-fn the_heat_map_comes_alone() {
+fn the_heat_map_can_be_exported_alone() {
     let folder = folder();
     let call = [
         "report",
@@ -155,7 +155,7 @@ fn the_heat_map_comes_alone() {
 }
 
 #[test]
-fn own_scanpaths_and_pictures_are_taken() {
+fn own_scanpaths_and_pictures_are_drawn() {
     let folder = folder();
     let mut picture = Vec::new();
     let mut writer = png::Encoder::new(&mut picture, 2, 1)
@@ -205,7 +205,7 @@ fn own_scanpaths_and_pictures_are_taken() {
 
 /// What the other side looked at is in no page: of it, ids and scores alone are known.
 #[test]
-fn nothing_of_the_other_side_is_shown_but_ids_and_scores() {
+fn the_page_shows_only_ids_and_scores_of_the_other_side() {
     let folder = folder();
     folder
         .run(&[
@@ -235,7 +235,7 @@ fn nothing_of_the_other_side_is_shown_but_ids_and_scores() {
 }
 
 #[test]
-fn bad_calls_and_files_are_refused_with_a_remedy() {
+fn invalid_arguments_and_files_are_refused_with_advice() {
     let folder = folder();
     folder.file(
         "broken.json",
@@ -304,7 +304,7 @@ fn bad_calls_and_files_are_refused_with_a_remedy() {
 }
 
 #[test]
-fn of_many_stimuli_some_are_named_and_the_others_counted() {
+fn long_lists_of_stimuli_are_shortened() {
     let folder = Folder::new();
     let rows = (0..134).map(|index| format!("P,Q,scene-{index},1,0.5\n"));
     let table = format!(

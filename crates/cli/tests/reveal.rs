@@ -105,7 +105,7 @@ fn bits_agree_with_scores_for_every_metric() {
 }
 
 #[test]
-fn two_institutions_end_with_the_bits_that_compare_gives() {
+fn sessions_and_compare_give_the_same_bits() {
     let pair = Pair::with_cohorts();
     let flags = "--reveal threshold:0.4 --metric scanmatch --format csv";
     let compare = format!("compare a.csv b.csv --engine plain {flags}");
@@ -137,7 +137,7 @@ fn two_institutions_end_with_the_bits_that_compare_gives() {
 }
 
 #[test]
-fn both_sides_agree_on_what_is_told_and_see_it_in_the_estimate() {
+fn both_sides_agree_on_what_is_revealed() {
     let pair = Pair::with_cohorts();
     let runs = pair.run(
         &[],
@@ -182,7 +182,7 @@ fn both_sides_agree_on_what_is_told_and_see_it_in_the_estimate() {
 }
 
 #[test]
-fn every_threshold_is_a_question_for_the_limit() {
+fn every_threshold_counts_as_a_comparison() {
     let pair = Pair::with_cohorts();
     let ask = |threshold: &str| {
         let both = ["--reveal", threshold];
@@ -200,7 +200,7 @@ fn every_threshold_is_a_question_for_the_limit() {
 }
 
 #[test]
-fn what_cannot_be_done_is_refused_with_advice() {
+fn impossible_options_are_refused_with_advice() {
     let folder = folder();
     let refused = |flags: &str, expected: &[&str]| {
         let said = folder

@@ -20,7 +20,7 @@ fn both_fail(runs: [Ran; 2], code: i32, words: [&[&str]; 2]) {
 }
 
 #[test]
-fn every_metric_gives_what_compare_gives() {
+fn sessions_and_compare_give_the_same_scores() {
     let pair = Pair::with_cohorts();
     let row = |index: usize| (0..49).map(move |j| format!("{}", (index * 7 + j * 3) % 11));
     let table: Vec<String> = (0..49)
@@ -96,7 +96,7 @@ fn the_paillier_engine_gives_the_same_scores() {
 }
 
 #[test]
-fn files_that_do_not_say_how_they_are_written_are_read_as_compare_reads_them() {
+fn undeclared_notations_are_detected_as_by_compare() {
     let pair = Pair::new();
     let header = "# veilpath cohort 1\n# alphabet: letters 49\n# grid: 7x7\n";
     let cohorts = [
@@ -161,7 +161,7 @@ fn a_wrong_peer_is_refused_by_either_side() {
 }
 
 #[test]
-fn differences_are_named_with_both_values_on_both_sides() {
+fn both_sides_report_differences_with_both_values() {
     let pair = Pair::with_cohorts();
     let changed = pair
         .folder
@@ -319,7 +319,7 @@ fn pseudonyms_and_one_sided_scores() {
 
 /// Nobody can tell then whether the two go together; both are told so.
 #[test]
-fn a_file_that_does_not_say_how_it_was_encoded_is_noted_on_both_sides() {
+fn both_sides_note_a_file_without_encoding_settings() {
     let pair = Pair::with_cohorts();
     let bare: String = pair.folder.read("b.csv");
     let bare = bare.lines().filter(|line| !line.starts_with('#'));
@@ -335,7 +335,7 @@ fn a_file_that_does_not_say_how_it_was_encoded_is_noted_on_both_sides() {
 }
 
 #[test]
-fn a_second_run_computes_nothing_and_a_limit_is_kept() {
+fn a_second_run_uses_the_journal_and_limits_are_enforced() {
     let pair = Pair::with_cohorts();
     let both = ["--format", "csv", "--limit-per-scanpath", "4"];
     let [first, _] = pair.run(&both, &[], &[]).map(Ran::ok);
@@ -357,7 +357,7 @@ fn a_second_run_computes_nothing_and_a_limit_is_kept() {
 }
 
 #[test]
-fn bad_calls_are_refused_before_any_connection() {
+fn invalid_arguments_are_refused_before_any_connection() {
     let pair = Pair::with_cohorts();
     let refused = |arguments: &[&str], words: &[&str]| {
         let ran = pair.join("127.0.0.1:9", arguments).end();
@@ -388,7 +388,7 @@ fn bad_calls_are_refused_before_any_connection() {
 }
 
 #[test]
-fn a_port_in_use_and_a_host_that_is_not_there_are_network_failures() {
+fn a_used_port_and_a_missing_host_are_network_failures() {
     let pair = Pair::with_cohorts();
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
@@ -407,7 +407,7 @@ fn a_port_in_use_and_a_host_that_is_not_there_are_network_failures() {
 }
 
 #[test]
-fn identities_are_made_once_and_shown() {
+fn an_identity_is_created_once_and_shown() {
     let folder = common::Folder::new();
     let missing = folder.run(&["identity", "--show"]).refused();
     assert!(missing.contains("veilpath identity"), "{missing}");

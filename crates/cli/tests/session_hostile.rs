@@ -217,7 +217,7 @@ fn unauthenticated_connections_do_not_end_a_host() {
 
 /// The usual mistake with an address: another service has the port.
 #[test]
-fn a_service_of_another_kind_is_told_apart_from_a_broken_peer() {
+fn another_service_is_not_mistaken_for_a_broken_peer() {
     let pair = Pair::with_cohorts();
     for greeting in [
         "HTTP/1.1 400 Bad Request\r\n\r\n",

@@ -28,7 +28,7 @@ fn results(pair: &Pair) -> String {
 }
 
 #[test]
-fn a_peer_has_one_comparison_and_its_results_stay() {
+fn a_peer_gets_one_comparison_and_its_results_are_kept() {
     let pair = Pair::with_cohorts();
     // The same ids and lengths; only letters differ.
     let other = pair.folder.read("b.csv").replace('Z', "Y");
@@ -64,7 +64,7 @@ fn a_peer_has_one_comparison_and_its_results_stay() {
 }
 
 #[test]
-fn what_a_peer_asks_for_does_not_end_the_host() {
+fn a_request_of_a_peer_does_not_end_the_host() {
     let pair = Pair::new();
     pair.folder.file("a.csv", "participant,scanpath\nP,ABCE\n");
     pair.folder.file("b.csv", "participant,scanpath\nQ,ACGT\n");
@@ -170,7 +170,7 @@ fn a_host_serves_named_and_unnamed_partners() {
 }
 
 #[test]
-fn a_wait_has_an_end() {
+fn the_wait_is_limited() {
     let pair = Pair::with_cohorts();
     let peer = pair.fingerprint(Side::Join);
     let longest = u64::MAX.to_string();

@@ -87,7 +87,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn the_smallest_power_of_ten_that_makes_all_whole() {
+    fn the_scale_is_the_smallest_sufficient_power_of_ten() {
         let chosen = |values: &[f64]| choose(None, values.iter().copied()).unwrap();
         assert_eq!(chosen(&[]), 1);
         assert_eq!(chosen(&[3.0, -2.0, 0.0]), 1);
@@ -101,7 +101,7 @@ mod tests {
     }
 
     #[test]
-    fn bad_numbers_are_named() {
+    fn invalid_numbers_are_named() {
         assert!(matches!(
             choose(Some(0), []),
             Err(MetricError::Scale { .. })

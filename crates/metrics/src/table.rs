@@ -382,7 +382,7 @@ mod tests {
     }
 
     #[test]
-    fn a_cohort_instead_of_a_table_is_not_shown() {
+    fn errors_do_not_quote_a_cohort() {
         let error = parse("ABCDE\nQRSTU\n").unwrap_err();
         assert!(!error.problem.contains("QRSTU"), "{error}");
     }

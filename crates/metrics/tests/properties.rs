@@ -63,7 +63,7 @@ proptest! {
     }
 
     #[test]
-    fn equal_scanpaths_are_wholly_similar((a, _) in two_scanpaths(49), wrap: bool) {
+    fn equal_scanpaths_have_similarity_1((a, _) in two_scanpaths(49), wrap: bool) {
         let alphabet = Alphabet::letters(49).unwrap();
         let grid = Grid::new(7, 7).unwrap().with_wrap(wrap);
         for distance in [Distance::Manhattan, Distance::Euclidean, Distance::Chebyshev] {
@@ -80,7 +80,7 @@ proptest! {
 
     /// Exchanging the sides exchanges insertion and deletion and mirrors the table.
     #[test]
-    fn sides_may_be_exchanged(
+    fn distances_are_symmetric(
         values in prop::collection::vec(0u32..20, 16),
         gaps in [0u32..9, 0u32..9],
         (a, b) in two_scanpaths(4),
@@ -101,7 +101,7 @@ proptest! {
     }
 
     #[test]
-    fn a_maximised_score_is_what_direct_maximisation_gives(
+    fn scores_equal_those_of_direct_maximisation(
         reward in 0u32..9,
         mismatch in 0u32..9,
         gap in 0u32..9,
@@ -144,7 +144,7 @@ proptest! {
 
 /// A row for a letter that the alphabet does not have must not change the scores.
 #[test]
-fn rows_beyond_the_alphabet_do_not_count() {
+fn rows_beyond_the_alphabet_are_ignored() {
     let alphabet = Alphabet::letters(2).unwrap();
     let (a, b) = (
         alphabet.parse("AAB").unwrap(),

@@ -152,7 +152,7 @@ fn thresholds_with_one_answer_for_all_pairs_are_refused() {
 }
 
 #[test]
-fn scanmatch_is_not_read_without_lengths() {
+fn scanmatch_needs_the_lengths() {
     let scanmatch = comparison(scanmatch());
     assert_eq!(
         scanmatch.bound_without_lengths(threshold(0.5)),

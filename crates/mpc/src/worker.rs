@@ -84,7 +84,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_worker_is_created_once_and_by_the_first() {
+    fn workers_are_created_once() {
         let mut claims = Claims::default();
         let worker = |number| Worker::new(number).unwrap();
         assert!(claims.claim(Worker::FIRST).is_err());

@@ -238,7 +238,7 @@ fn fresh_randomness() {
 }
 
 #[test]
-fn the_primes_of_the_vectors_are_the_keys() {
+fn the_vectors_contain_the_primes_of_the_keys() {
     for size in KeySize::ALL {
         let (p, q) = primes(size);
         assert_eq!(big(key(size).public_key().modulus()), p * q);

@@ -87,7 +87,7 @@ fn bounds_combine_exactly() {
 }
 
 #[test]
-fn what_could_carry_is_refused() {
+fn sums_that_could_carry_are_refused() {
     let layout = SlotLayout::new(KeySize::Bits512, 4, 20).unwrap();
     assert!(layout.admit(&Bound::of_bits(20)).is_ok());
     assert!(

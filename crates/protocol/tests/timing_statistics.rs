@@ -36,7 +36,7 @@ fn measured(longer: f64) -> Measurements {
 }
 
 #[test]
-fn equal_times_are_equal() {
+fn equal_distributions_are_not_distinguished() {
     let t = measured(0.0).largest_t();
     assert!(t.abs() < SUSPICIOUS, "{t}");
 }
@@ -51,7 +51,7 @@ fn a_difference_is_found_behind_interruptions() {
 }
 
 #[test]
-fn a_coarse_clock_and_few_measurements_claim_nothing() {
+fn a_coarse_clock_or_few_measurements_find_no_difference() {
     let mut measurements = Measurements::default();
     assert!(measurements.largest_t().abs() < SUSPICIOUS);
     for _ in 0..100 {

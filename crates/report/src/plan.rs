@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn every_metric_is_said_in_words() {
+    fn every_metric_is_described() {
         let costs = Table::parse(
             "0,1\n1,0\n",
             TableKind::Costs,
@@ -321,7 +321,7 @@ mod tests {
     }
 
     #[test]
-    fn sides_have_their_role_and_their_name() {
+    fn sides_are_described_by_role_and_name() {
         assert_eq!(side("host", &names()), "the host (Clinic)");
         let roles = ["host".into(), "join".into()];
         assert_eq!(side("join", &roles), "the joining side");

@@ -89,7 +89,7 @@ mod tests {
     }
 
     #[test]
-    fn seconds_have_the_unit_that_suits_them() {
+    fn durations_have_a_suitable_unit() {
         for (time, text) in [
             (0.0, "under 1 ms"),
             (0.0042, "4.2 ms"),

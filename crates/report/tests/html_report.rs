@@ -120,7 +120,7 @@ fn the_page_loads_nothing_and_runs_only_its_own_script() {
 }
 
 #[test]
-fn ids_are_text_wherever_they_go() {
+fn ids_are_escaped_everywhere() {
     let evil = "</title></script><script>alert(1)</script><img src=x onerror=alert(1)>\"'&";
     let values = [
         [Value::Number(1.0), Value::Number(0.1)],
@@ -211,7 +211,7 @@ fn odd_files_still_make_a_page() {
 }
 
 #[test]
-fn a_csv_file_says_what_it_lacks() {
+fn the_page_of_a_csv_file_says_what_is_missing() {
     let page = page(&format!("{HEADER}p,x,,3,\np,y,,4,\n"));
     for expected in [
         "A CSV file has the numbers of the pairs only",
@@ -225,7 +225,7 @@ fn a_csv_file_says_what_it_lacks() {
 }
 
 #[test]
-fn yes_and_no_are_drawn_and_counted() {
+fn threshold_results_are_drawn_and_counted() {
     let page = page("a,b,stimulus,within\np,x,,true\np,y,,false\nq,x,,true\nq,y,,true\n");
     assert!(page.contains("3 of 4 pairs are within the threshold (75.0 %)"));
     assert!(page.contains("how many pairs are within the threshold"));
@@ -237,7 +237,7 @@ fn yes_and_no_are_drawn_and_counted() {
 }
 
 #[test]
-fn several_stimuli_get_a_view_each_and_a_mean() {
+fn each_stimulus_and_the_mean_has_a_view() {
     let mut rows = String::from(HEADER);
     for stimulus in ["one", "two", "three"] {
         let _ = writeln!(rows, "p,q,{stimulus},1,0.{}", stimulus.len());
@@ -268,7 +268,7 @@ fn several_stimuli_get_a_view_each_and_a_mean() {
 }
 
 #[test]
-fn hundreds_of_stimuli_are_summed_up() {
+fn hundreds_of_stimuli_are_summarised() {
     let mut rows = String::from(HEADER);
     for stimulus in 0..300 {
         let _ = write!(rows, "p,q,s{stimulus},1,0.5\np,r,s{stimulus},1,0.4\n");
@@ -280,7 +280,7 @@ fn hundreds_of_stimuli_are_summed_up() {
 }
 
 #[test]
-fn scanpaths_of_different_stimuli_are_lines_of_their_own() {
+fn scanpaths_of_different_stimuli_have_separate_rows() {
     let rows = "p,q,cows,1,0.9\np,q,cows|boat,2,0.2\np,q,boat|cows,3,0.1\np,q,boat,4,0.8\n";
     let page = page(&format!("{HEADER}{rows}"));
     assert_eq!(page.matches("class=\"view\"").count(), 1);
@@ -292,7 +292,7 @@ fn scanpaths_of_different_stimuli_are_lines_of_their_own() {
 }
 
 #[test]
-fn a_cohort_with_itself_gets_a_map_and_two_cohorts_do_not() {
+fn only_a_self_comparison_has_a_map() {
     let mut rows = String::from(HEADER);
     let place = [0.0_f64, 0.1, 0.5, 0.6];
     for (i, x) in place.iter().enumerate() {
@@ -317,7 +317,7 @@ fn a_cohort_with_itself_gets_a_map_and_two_cohorts_do_not() {
 
 /// A quarter of a million pairs: some seconds at most, some megabytes at most, and the picture has two blocks.
 #[test]
-fn large_matrices_fit() {
+fn large_matrices_are_drawn() {
     let size = 500;
     let mut rows = String::from(HEADER);
     for a in 0..size {
@@ -347,7 +347,7 @@ fn large_matrices_fit() {
 /// As many pairs as are read at all.
 #[test]
 #[ignore = "takes the better part of a minute"]
-fn the_largest_file_fits() {
+fn the_largest_file_is_rendered() {
     let mut rows = String::from(HEADER);
     for pair in 0..2_000_000 {
         let (a, b) = (pair / 1414, pair % 1414);
@@ -388,7 +388,7 @@ fn scattered_pairs_are_not_drawn() {
 }
 
 #[test]
-fn long_lines_are_drawn_up_to_what_browsers_can() {
+fn long_rows_are_limited_to_what_browsers_can_draw() {
     let line = |columns: usize| {
         let mut rows = String::from(HEADER);
         for column in 0..columns {
@@ -405,14 +405,14 @@ fn long_lines_are_drawn_up_to_what_browsers_can() {
 }
 
 #[test]
-fn cells_without_a_pair_show_through() {
+fn tiles_without_a_pair_are_transparent() {
     let (width, height, pixels) = png(&read(&format!("{HEADER}p,q,,3,0.5\nr,s,,1,0.7\n")));
     let clear = pixels.chunks(4).filter(|pixel| pixel[3] == 0).count();
     assert_eq!(clear * 2, width * height);
 }
 
 #[test]
-fn own_scanpaths_are_drawn_over_the_grid_or_a_picture() {
+fn own_scanpaths_are_drawn_on_the_grid_or_a_picture() {
     let alphabet = Alphabet::letters(49).unwrap();
     let entry = |participant: &str, stimulus: &str, text: &str| Entry {
         participant: participant.into(),
@@ -490,7 +490,7 @@ fn opposite_stimuli() -> Outcome {
 
 /// The bars of the mean view are of the numbers that its heat map shows, in its colours.
 #[test]
-fn the_distribution_of_the_mean_is_that_of_its_heat_map() {
+fn the_histogram_of_the_mean_matches_its_heat_map() {
     let mut outcome = opposite_stimuli();
     let values = [[0.2, 0.4], [0.6, 0.8]];
     outcome.results = {
@@ -532,7 +532,7 @@ fn the_distribution_of_the_mean_is_that_of_its_heat_map() {
 }
 
 #[test]
-fn bits_have_shares_and_no_deviations() {
+fn threshold_results_have_shares_and_no_deviations() {
     let [yes, no] = [true, false].map(|bit| [Value::Bit(bit)]);
     let outcome = common::outcome(
         common::spec("threshold:3"),
@@ -569,7 +569,7 @@ fn results_for_the_other_side_are_counted() {
 }
 
 #[test]
-fn a_cohort_with_itself_counts_each_pair_once_even_without_symmetry() {
+fn asymmetric_self_comparisons_count_each_pair_once() {
     let ids = ["p", "q", "r"];
     let values: Vec<[Value; 2]> = (0..9)
         .map(|at| match (at / 3, at % 3) {
@@ -635,7 +635,7 @@ fn panoramas_and_screens_keep_their_proportions() {
 }
 
 #[test]
-fn cohorts_have_their_names_and_the_page_its_title() {
+fn names_and_title_can_be_set() {
     let page = page_of(small());
     assert!(page.contains("2 participants of Clinic with 2 of University"));
     assert!(page.contains("Clinic ↓") && page.contains("← University"));
@@ -672,7 +672,7 @@ fn answers_about_groups_are_shown() {
 }
 
 #[test]
-fn several_numbers_of_a_pair_are_summed_up() {
+fn several_outputs_per_pair_are_summarised() {
     let mut outcome = small();
     let mut results = Results::new(vec![
         Output::new("shape", OutputKind::Fraction),

@@ -68,7 +68,7 @@ fn result_line(text: &str) -> &str {
 }
 
 #[test]
-fn one_bit_of_each_pair_is_rendered_in_place_of_its_numbers() {
+fn threshold_results_are_rendered() {
     let bits = outcome_of("threshold:2.5");
     insta::assert_snapshot!(render_of(&bits, csv::write).replace('\u{1b}', "ESC"), @r#"
     a,b,stimulus,within
@@ -126,7 +126,7 @@ fn json_is_one_object_that_parses() {
 }
 
 #[test]
-fn the_table_cannot_be_steered_by_an_id() {
+fn ids_cannot_contain_control_characters_in_the_table() {
     let text = render(table::write);
     assert!(!text.contains('\u{1b}'));
     insta::assert_snapshot!(text);
@@ -150,7 +150,7 @@ fn wide_letters_keep_the_table_aligned() {
 }
 
 #[test]
-fn the_first_rows_and_the_number_of_the_others_are_given() {
+fn the_preview_counts_the_remaining_rows() {
     let mut bytes = Vec::new();
     let more = table::write_first(&outcome(), 1, &mut bytes).unwrap();
     let text = String::from_utf8(bytes).unwrap();
@@ -162,7 +162,7 @@ fn the_first_rows_and_the_number_of_the_others_are_given() {
 }
 
 #[test]
-fn results_for_the_other_side_are_not_called_no_pairs() {
+fn withheld_results_are_not_reported_as_no_pairs() {
     let mut hidden = outcome();
     hidden.results.clear();
     let said = "2 pairs were compared; the results are for the other side only";
@@ -171,7 +171,7 @@ fn results_for_the_other_side_are_not_called_no_pairs() {
 }
 
 #[test]
-fn a_cohort_with_itself_counts_each_pair_once() {
+fn self_comparisons_count_each_pair_once() {
     let a = cohort(&[
         ("p", None, "AAAA"),
         ("q", None, "AAAB"),

@@ -45,7 +45,7 @@ fn refused(text: impl AsRef<[u8]>) -> String {
 }
 
 #[test]
-fn what_was_written_is_read_back_from_both_formats() {
+fn both_formats_round_trip() {
     let outcome = outcome();
     let expected: Vec<NamedRow> = outcome
         .rows()
@@ -65,14 +65,14 @@ fn what_was_written_is_read_back_from_both_formats() {
 }
 
 #[test]
-fn one_bit_of_each_pair_is_read() {
+fn threshold_results_are_read() {
     let file = ResultFile::read(b"a,b,stimulus,within\np,q,,true\np,r,,false\n".as_slice());
     let values: Vec<Vec<Value>> = rows(&file.unwrap()).into_iter().map(|row| row.3).collect();
     assert_eq!(values, [[Value::Bit(true)], [Value::Bit(false)]]);
 }
 
 #[test]
-fn several_numbers_of_a_pair_are_read() {
+fn several_outputs_per_pair_are_read() {
     let text = "a,b,stimulus,shape,direction\np,q,,0.5,\n";
     let file = ResultFile::read(text.as_bytes()).unwrap();
     let names: Vec<&str> = file
@@ -85,7 +85,7 @@ fn several_numbers_of_a_pair_are_read() {
 }
 
 #[test]
-fn files_without_rows_are_files() {
+fn files_without_rows_are_valid() {
     let file = ResultFile::read(b"a,b,stimulus,score,similarity\n".as_slice()).unwrap();
     assert!(file.is_empty());
     let mut hidden = outcome();
@@ -224,7 +224,7 @@ fn broken_csv_is_refused_with_its_place() {
 
 /// Every prefix of a file, and every file with one byte changed, is read or refused; none panics.
 #[test]
-fn damaged_files_end_in_errors() {
+fn damaged_files_are_errors() {
     let outcome = outcome();
     for format in [json::write, csv::write] {
         let mut bytes = Vec::new();

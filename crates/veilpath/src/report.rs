@@ -279,7 +279,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn proportions_are_read() {
+    fn aspect_ratios_are_parsed() {
         for (text, aspect) in [("16:9", 16.0 / 9.0), ("2", 2.0), ("1920x1080", 16.0 / 9.0)] {
             assert_eq!(text.parse(), Ok(Aspect(aspect)), "{text}");
         }

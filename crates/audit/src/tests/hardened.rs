@@ -16,7 +16,7 @@ fn seen(value: i128) -> Difference {
 
 /// By counting: every multiplier, every noise.
 #[test]
-fn a_difference_is_as_likely_as_its_pairs_of_multiplier_and_noise() {
+fn the_likelihood_counts_pairs_of_multiplier_and_noise() {
     for (floor, top) in [(0, 7), (2, 7), (5, 8)] {
         let factors = Factors::between(floor, top);
         let differences: Vec<i64> = (-9..=9).filter(|&d| d != 0).chain([-70, 70, 900]).collect();
@@ -45,7 +45,7 @@ fn a_difference_is_as_likely_as_its_pairs_of_multiplier_and_noise() {
 
 /// The method of counting changes with the size; the result does not.
 #[test]
-fn long_multipliers_count_like_short_ones() {
+fn likelihoods_agree_for_long_and_short_multipliers() {
     let factors = Factors::between(0, 100);
     for d in [1i64, -1, 2, -2, 7, -7, 1_000, -1_000] {
         for power in [11, 15, 20, 38, 42, 48, 55, 70] {
@@ -64,7 +64,7 @@ fn long_multipliers_count_like_short_ones() {
 }
 
 #[test]
-fn with_a_floor_hardened_masks_reveal_the_sign_and_almost_nothing_of_the_size() {
+fn hardened_masks_with_a_floor_reveal_little_beyond_the_sign() {
     let clue = |differences: [i128; 3]| Clue::Apart {
         differences: differences.map(seen),
         factors: Factors::between(50, 120),
@@ -146,7 +146,7 @@ fn five_views(range: (u32, u32)) -> f64 {
 
 /// Multipliers from 1 on were once a weakness, and an attack that treated them as real numbers did not see it.
 #[test]
-fn multipliers_without_a_floor_would_be_found() {
+fn multipliers_without_a_floor_are_guessed() {
     let (without, with) = (five_views((0, 64)), five_views((46, 110)));
     println!("without a floor {without}, with one {with}");
     assert!(without > 0.8, "{without}");

@@ -133,7 +133,7 @@ mod tests {
     use rand_chacha::ChaCha20Rng;
 
     #[test]
-    fn the_statistics_are_those_of_the_paper() {
+    fn statistics_match_the_paper() {
         for data in &DATA_SETS {
             let mut rng = ChaCha20Rng::seed_from_u64(1);
             let sides = lengths(data, &mut rng);
@@ -169,7 +169,7 @@ mod tests {
     }
 
     #[test]
-    fn the_number_of_comparisons_is_that_of_the_paper() {
+    fn the_number_of_comparisons_matches_the_paper() {
         for data in &DATA_SETS {
             let pairs: usize = data
                 .stimuli

@@ -127,7 +127,7 @@ mod tests {
     use veilpath_metrics::{Encoding, Metric};
 
     #[test]
-    fn at_least_two_comparisons_are_made() {
+    fn at_least_two_comparisons_are_measured() {
         let alphabet = cell::alphabet(None).unwrap();
         let cohort = Cohort {
             alphabet,

@@ -199,7 +199,7 @@ fn levenshtein_on_ideal_transfers() {
 }
 
 #[test]
-fn levenshtein_with_everything_real() {
+fn levenshtein_on_real_transfers() {
     let mut rng = ChaCha20Rng::seed_from_u64(2);
     let ours = strings(&mut rng, &[100, 31], 52);
     let theirs = strings(&mut rng, &[100, 90], 52);
@@ -350,7 +350,7 @@ fn thousands_of_short_strings() {
 }
 
 #[test]
-fn empty_strings_alone() {
+fn only_empty_strings() {
     for (rows, columns) in [(0, 0), (3, 0), (0, 4), (200, 0), (0, 200)] {
         let case = Case {
             cell: &UnitCell,

@@ -211,7 +211,7 @@ fn random_bytes_from_the_peer_never_panic() {
 }
 
 #[test]
-fn letters_that_do_not_exist_are_refused() {
+fn letters_outside_the_alphabet_are_refused() {
     let mut noise = Noise(ChaCha20Rng::seed_from_u64(1));
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let delta = Arc::new(Delta::random(&mut rng));

@@ -165,7 +165,7 @@ mod tests {
     }
 
     #[test]
-    fn a_thread_keeps_no_more_than_its_share() {
+    fn the_cache_of_a_thread_is_limited() {
         let many: Vec<Words> = (0..2 * u64::KEPT).map(|_| Words::zeros(16)).collect();
         drop(many);
         let kept = u64::with_free(|free| Some(free.0[2].len()));

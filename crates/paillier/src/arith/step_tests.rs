@@ -141,7 +141,7 @@ fn steps_of_multi_pow(words: [u64; 2]) -> Vec<(&'static str, usize)> {
 
 proptest! {
     #[test]
-    fn one_exponent_takes_the_steps_of_any_other(words in any::<[u64; 2]>(), bits in 0..=128u32) {
+    fn steps_do_not_depend_on_the_exponent(words in any::<[u64; 2]>(), bits in 0..=128u32) {
         let steps = steps_of_pow(words, bits);
         prop_assert_eq!(&steps, &steps_of_pow([0, 0], bits));
         prop_assert_eq!(&steps, &steps_of_pow([1, 0], bits));
@@ -149,7 +149,7 @@ proptest! {
     }
 
     #[test]
-    fn so_do_many(words in any::<[u64; 2]>()) {
+    fn steps_do_not_depend_on_several_exponents(words in any::<[u64; 2]>()) {
         let steps = steps_of_multi_pow(words);
         prop_assert_eq!(&steps, &steps_of_multi_pow([0, 0]));
         prop_assert_eq!(&steps, &steps_of_multi_pow([u64::MAX; 2]));

@@ -109,7 +109,7 @@ fn another_version_is_refused_by_its_number() {
 }
 
 #[test]
-fn what_does_not_belong_together_is_refused() {
+fn inconsistent_results_are_refused() {
     let text = serde_json::to_string(&small()).unwrap();
     let long = "x".repeat(MAX_TEXT_BYTES + 1);
     let changed = |from: &str, to: &str| {

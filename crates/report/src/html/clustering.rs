@@ -212,7 +212,7 @@ mod tests {
     /// Worked by hand: 0 and 1 meet at 1, 5 and 7 at 2, both pairs at the mean of 5, 7, 4, 6; the last one, at 20, is
     /// 20, 19, 15 and 13 away from them.
     #[test]
-    fn merges_and_heights_are_those_of_average_linkage() {
+    fn merges_and_heights_follow_average_linkage() {
         let tree = tree(
             line(&[0.0, 5.0, 1.0, 7.0, 20.0]),
             &[5.0, 4.0, 3.0, 2.0, 1.0],
@@ -271,7 +271,7 @@ mod tests {
     }
 
     #[test]
-    fn equal_distances_none_and_one_line_end() {
+    fn trivial_inputs_terminate() {
         for size in 0..6 {
             let tree = tree(Square::new(size, |_, _| 1.0), &vec![0.0; size]);
             assert_eq!(tree.order.len(), size);
@@ -280,7 +280,7 @@ mod tests {
     }
 
     #[test]
-    fn lines_with_holes_are_compared_where_they_can_be() {
+    fn rows_with_missing_values_are_compared_on_common_columns() {
         let cells = [
             ("p", "x", 1.0),
             ("q", "x", 4.0),

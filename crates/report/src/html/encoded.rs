@@ -41,7 +41,7 @@ mod tests {
 
     /// The examples of RFC 4648.
     #[test]
-    fn base64_is_that_of_the_standard() {
+    fn base64_matches_the_standard() {
         let shown: Vec<String> = ["", "f", "fo", "foo", "foob", "fooba", "foobar"]
             .map(|text| base64(text.as_bytes()))
             .into();
@@ -54,7 +54,7 @@ mod tests {
     }
 
     #[test]
-    fn no_text_leaves_a_script() {
+    fn text_cannot_end_a_script() {
         let value = serde_json::json!({"id": "</script><script>alert(1)</script><!--"});
         let text = json_in_script(&value);
         assert!(!text.contains(['<', '>', '&']), "{text}");

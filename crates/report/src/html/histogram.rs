@@ -263,7 +263,7 @@ mod tests {
     }
 
     #[test]
-    fn whole_numbers_have_bins_of_their_own() {
+    fn whole_numbers_have_their_own_bins() {
         let found = bins(&[3.0, 4.0, 4.0, 6.0]);
         let shown: Vec<(String, usize)> = found
             .iter()
@@ -275,7 +275,7 @@ mod tests {
     }
 
     #[test]
-    fn odd_spreads_end_in_some_bin() {
+    fn unusual_ranges_are_binned() {
         for values in [
             &[0.5][..],
             &[0.5; 7],
@@ -295,7 +295,7 @@ mod tests {
     }
 
     #[test]
-    fn the_spread_is_that_of_textbooks() {
+    fn the_standard_deviation_matches_known_values() {
         let spread = Spread::of(&[2.0, 4.0, 4.0, 4.0, 5.0, 5.0, 7.0, 9.0]).unwrap();
         assert_eq!((spread.mean, spread.median), (5.0, 4.5));
         assert!((spread.deviation.unwrap() - (32.0_f64 / 7.0).sqrt()).abs() < 1e-12);

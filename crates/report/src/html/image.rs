@@ -122,7 +122,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_no_picture_is_refused_wherever_it_ends() {
+    fn truncated_and_other_files_are_refused() {
         assert_eq!(
             Image::new(b"<svg onload='x'/>".to_vec()),
             Err(ImageError::Unknown)

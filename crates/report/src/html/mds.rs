@@ -118,7 +118,7 @@ mod tests {
     }
 
     #[test]
-    fn what_no_plane_can_hold_still_gives_a_map() {
+    fn non_planar_distances_still_give_a_map() {
         // Four points, each one apart from each other: a tetrahedron.
         let flat = map(&Square::new(4, |_, _| 1.0)).unwrap();
         assert!(flat.points.iter().flatten().all(|x| x.is_finite()));

@@ -252,7 +252,7 @@ mod tests {
     }
 
     #[test]
-    fn nobody_is_their_own_neighbour() {
+    fn a_participant_is_not_its_own_neighbour() {
         let matrix = matrix(&[
             ("p", "p", 1.0),
             ("p", "q", 0.4),

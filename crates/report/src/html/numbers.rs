@@ -148,7 +148,7 @@ mod tests {
     }
 
     #[test]
-    fn a_spread_has_as_many_decimals_in_all_its_numbers() {
+    fn numbers_of_a_range_have_equal_decimals() {
         let shown = |values: &[f64]| {
             let decimals = spread_decimals(values.iter().copied());
             let shown = values.iter().map(|&value| aligned(value, decimals));
@@ -162,7 +162,7 @@ mod tests {
     }
 
     #[test]
-    fn ticks_are_round_and_enclose() {
+    fn ticks_are_round_and_enclose_the_data() {
         let shown: Vec<String> = ticks(0.37, 0.64, 5).into_iter().map(short).collect();
         assert_eq!(shown, ["0.3", "0.4", "0.5", "0.6", "0.7"]);
         assert_eq!(

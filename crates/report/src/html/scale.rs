@@ -132,7 +132,7 @@ mod tests {
     }
 
     #[test]
-    fn the_ramp_grows_lighter_all_the_way() {
+    fn the_ramp_becomes_steadily_lighter() {
         for level in 4..=254 {
             assert!(
                 luminance(color(level)) > luminance(color(level - 4)),
@@ -145,7 +145,7 @@ mod tests {
     /// Someone without the cones for green, or for red, sees these (Viénot, Brettel and Mollon, 1999, in linear light):
     /// steps of a sixteenth stay apart.
     #[test]
-    fn the_ramp_survives_colour_blindness() {
+    fn the_ramp_suits_colour_blind_readers() {
         let seen = |color: Rgb, [red, green]: [[f64; 3]; 2]| {
             let linear = color.map(|channel| (f64::from(channel) / 255.0).powf(2.2));
             let mix = |part: [f64; 3]| part.iter().zip(linear).map(|(x, y)| x * y).sum::<f64>();
@@ -171,7 +171,7 @@ mod tests {
     }
 
     #[test]
-    fn numbers_in_cells_can_be_read() {
+    fn numbers_in_tiles_have_enough_contrast() {
         let scale = Scale::new(Quantity::of_kind(OutputKind::Fraction), Some((0.0, 1.0)));
         for at in 0..=100 {
             let value = f64::from(at) / 100.0;
@@ -181,7 +181,7 @@ mod tests {
     }
 
     #[test]
-    fn bright_is_alike() {
+    fn bright_tiles_are_similar() {
         let similarity = Scale::new(Quantity::of_kind(OutputKind::Fraction), Some((0.37, 0.64)));
         assert!(similarity.level(0.64) > similarity.level(0.37));
         let distance = Scale::new(Quantity::of_kind(OutputKind::Distance), Some((3.0, 20.0)));

@@ -222,7 +222,7 @@ note       --rate has no effect: it is for raw gaze, and all rows are fixations
     }
 
     #[test]
-    fn equal_lengths_are_said_once() {
+    fn equal_lengths_are_printed_once() {
         let of = |scanpaths, least, most| {
             length(&Summary {
                 scanpaths,

@@ -83,7 +83,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_point_is_refused() {
+    fn invalid_points_are_refused() {
         let (mut left, mut right) = memory_pair();
         let mut rng = ChaCha20Rng::seed_from_u64(1);
         for bad in [[0xff; 32], [0; 32]] {

@@ -115,7 +115,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_a_letter_is_refused() {
+    fn invalid_letters_are_refused() {
         let (mut channel, _peer) = memory_pair();
         let delta = Arc::new(Delta::random(&mut ChaCha20Rng::seed_from_u64(3)));
         let (mut sender, mut receiver) = ideal_pair(Arc::clone(&delta), 4);

@@ -42,7 +42,7 @@ fn bits_follow_from_scores(engine: Engine, metric: &Metric, a: &Cohort, b: &Coho
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(8))]
     #[test]
-    fn the_plain_engine_gives_the_bit_that_the_score_gives(a in scanpaths(9), b in scanpaths(9)) {
+    fn thresholds_of_the_plain_engine_agree_with_scores(a in scanpaths(9), b in scanpaths(9)) {
         for metric in metrics() {
             bits_follow_from_scores(Engine::Plain, &metric, &cohort(&a), &cohort(&b));
         }
@@ -53,7 +53,7 @@ proptest! {
     // Every run of an engine that hides something begins with keys or transfers: a few pairs are enough.
     #![proptest_config(ProptestConfig::with_cases(1))]
     #[test]
-    fn every_engine_that_can_gives_the_bit_that_the_score_gives(
+    fn engines_with_thresholds_agree_with_scores(
         a in scanpaths(9), b in scanpaths(9)
     ) {
         for engine in engines() {
@@ -67,7 +67,7 @@ proptest! {
 }
 
 #[test]
-fn an_engine_that_cannot_names_those_that_can() {
+fn errors_name_the_engines_that_support_an_option() {
     let a = cohort(&[vec![1, 2]]);
     let refused = |engine: Engine, change: &dyn Fn(&mut Spec)| {
         let mut spec = Spec::new(engine, Metric::Levenshtein, PairRule::All, &a, &a).unwrap();
@@ -143,7 +143,7 @@ fn a_spec_with_inconsistent_numbers_is_refused() {
 
 /// The joining side of `plain`, against bytes of our choice.
 #[test]
-fn a_bit_is_one_byte_and_no_other_byte_is_a_bit() {
+fn bits_are_encoded_as_0_or_1() {
     let a = cohort(&[vec![1, 2]]);
     let own = [&a.entries[0].scanpath];
     let run = |bytes: &[u8]| {

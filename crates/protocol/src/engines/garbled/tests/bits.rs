@@ -20,7 +20,7 @@ fn thresholds(scores: &[Answer]) -> Vec<Threshold> {
 }
 
 #[test]
-fn every_threshold_divides_the_pairs_as_the_scores_do() {
+fn thresholds_agree_with_scores() {
     let mut runs = 0;
     for (seed, metric) in metrics().iter().enumerate() {
         let shortest = usize::from(matches!(metric, Metric::ScanMatch { .. }));

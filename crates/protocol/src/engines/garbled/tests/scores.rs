@@ -91,7 +91,7 @@ fn stages_portions_and_workers_change_no_score() {
 }
 
 #[test]
-fn four_letters_and_one() {
+fn alphabets_of_four_letters_and_one() {
     let metric = Metric::Levenshtein;
     for letters in [4, 1] {
         let alphabet = Alphabet::letters(letters).unwrap();
@@ -131,7 +131,7 @@ fn the_largest_alphabet() {
 }
 
 #[test]
-fn the_side_that_is_not_named_learns_nothing() {
+fn only_the_named_side_gets_scores() {
     let (a, b) = (random_cohort(5, 0..20, 4), random_cohort(6, 0..20, 5));
     for metric in &all_metrics()[..8] {
         let mut spec = spec(metric, &a, &b);

@@ -39,7 +39,7 @@ fn repeated(letter: impl Fn(usize, usize) -> u16) -> Cohort {
 }
 
 #[test]
-fn views_of_different_inputs_with_equal_scores_look_alike() {
+fn views_depend_only_on_the_scores() {
     // All letters of the garbler differ from all of the evaluator, in two very different ways: all distances are 30.
     let evaluator = repeated(|_, at| if at % 2 == 0 { 0 } else { 1 });
     let garblers = [

@@ -306,7 +306,7 @@ mod tests {
 
     /// A list that grows leaves its old contents in freed memory, where nothing erases them.
     #[test]
-    fn lists_of_secrets_are_made_as_long_as_they_will_be() {
+    fn lists_of_secrets_never_reallocate() {
         for width in [3, 4] {
             let shape = Shape::new(width, 107).unwrap();
             let mut rng = rand_chacha::ChaCha20Rng::seed_from_u64(1);

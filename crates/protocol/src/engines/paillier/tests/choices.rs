@@ -85,7 +85,7 @@ fn the_paths_through_a_small_matrix_are_uniform() {
 }
 
 #[test]
-fn the_number_of_candidates_is_what_simulation_says() {
+fn the_number_of_candidates_matches_a_simulation() {
     let mut rng = rng(7);
     assert_eq!(candidate_counts(1, 5, &mut rng), [1; 5]);
     assert_eq!(candidate_counts(0, 5, &mut rng), [0u32; 0]);
@@ -170,7 +170,7 @@ fn batches_reveal_hardly_more_of_the_anti_diagonal_than_the_papers_order() {
 }
 
 #[test]
-fn never_more_than_three_quarters_are_taken() {
+fn at_most_three_quarters_are_taken() {
     for ready in 0..1500 {
         for (batch, full) in [(256, 8), (256, 16), (160, 40), (112, 56), (1, 40), (7, 8)] {
             for asked in [0, 1, 7, 40, 300] {

@@ -93,7 +93,7 @@ fn equals_plain_score(
 proptest! {
     #![proptest_config(ProptestConfig::with_cases(2))]
     #[test]
-    fn masks_at_their_ends_give_the_plain_score(
+    fn extreme_masks_give_the_plain_score(
         a in prop::collection::vec(0..12u16, 1..6),
         b in prop::collection::vec(0..12u16, 1..6),
         seed in any::<u64>(),
@@ -108,7 +108,7 @@ proptest! {
 
 /// Several cells share a ciphertext, and the last group of a batch is not full.
 #[test]
-fn masks_at_their_ends_do_not_change_neighbouring_cells() {
+fn extreme_masks_do_not_change_neighbouring_cells() {
     let options = PaillierOptions::new(KeySize::Bits2048, true).unwrap();
     let hardened = options.with_hardening(true);
     let (a, b) = ([3, 1, 4], [1, 5, 9, 2, 6]);
@@ -119,7 +119,7 @@ fn masks_at_their_ends_do_not_change_neighbouring_cells() {
 
 /// The generator behaves as documented.
 #[test]
-fn ends_are_all_zeros_or_all_ones() {
+fn extreme_masks_are_all_zeros_or_all_ones() {
     let mut ends = Ends(rng(2));
     let mut seen = std::collections::BTreeSet::new();
     for _ in 0..64 {
