@@ -88,7 +88,7 @@ fn threshold_results_are_rendered() {
       host  and so every score, though only bits are reported
       host  one bit of every pair: whether its score is at most 2.5
       join  one bit of every pair: whether its score is at most 2.5
-      both  where the same pair is asked about again with other thresholds, the answers close in on its score
+      both  repeating the comparison with other thresholds narrows down the score of a pair
     ");
     let text = render_of(&bits, json::write);
     let value: serde_json::Value = serde_json::from_str(&text).unwrap();

@@ -1,0 +1,239 @@
+//! The numbers of the summary, the histogram and the views.
+
+use super::{HEADER, between, page, page_of, page_with, png, read};
+use crate::common;
+use crate::common::small;
+use std::fmt::Write as _;
+use veilpath_protocol::{Outcome, Output, OutputKind, Results, RevealTo, Value};
+use veilpath_report::html::{Options, Report};
+
+#[test]
+fn threshold_results_are_drawn_and_counted() {
+    let page = page("a,b,stimulus,within\np,x,,true\np,y,,false\nq,x,,true\nq,y,,true\n");
+    assert!(page.contains("3 of 4 pairs are within the threshold (75.0 %)"));
+    assert!(page.contains("how many pairs are within the threshold"));
+    assert!(page.contains("yes and no are not distances"));
+    let file = read("a,b,stimulus,within\np,x,,true\np,y,,false\n");
+    let (width, height, pixels) = png(&file);
+    let (first, last) = (&pixels[..3], &pixels[(width * height - 1) * 4..][..3]);
+    assert_ne!(first, last);
+}
+
+#[test]
+fn each_stimulus_and_the_mean_has_a_view() {
+    let mut rows = String::from(HEADER);
+    for stimulus in ["one", "two", "three"] {
+        let _ = writeln!(rows, "p,q,{stimulus},1,0.{}", stimulus.len());
+    }
+    let all = page(&rows);
+    assert_eq!(all.matches("class=\"view\"").count(), 4);
+    assert!(all.contains("Mean over 3 stimuli") && all.contains("<option value=\"view-3\">three"));
+    let file = read(&rows);
+    let names = ["two".to_string()];
+    let one = page_with(
+        &file,
+        Options {
+            stimuli: &names,
+            ..Options::default()
+        },
+    );
+    assert_eq!(one.matches("class=\"view\"").count(), 1);
+    assert!(one.contains("<h2>two</h2>") && !one.contains("<h2>three</h2>"));
+    let names = ["four".to_string()];
+    let unknown = Report::new(
+        &file,
+        Options {
+            stimuli: &names,
+            ..Options::default()
+        },
+    );
+    assert!(unknown.is_err_and(|error| error.to_string().contains("\"four\"")));
+}
+
+#[test]
+fn hundreds_of_stimuli_are_summarised() {
+    let mut rows = String::from(HEADER);
+    for stimulus in 0..300 {
+        let _ = write!(rows, "p,q,s{stimulus},1,0.5\np,r,s{stimulus},1,0.4\n");
+    }
+    let page = page(&rows);
+    assert_eq!(page.matches("class=\"view\"").count(), 41);
+    assert!(page.contains("260 more are in the mean only"));
+    assert!(page.len() < 2_000_000, "{}", page.len());
+}
+
+fn numbers(values: [f64; 2]) -> [Value; 2] {
+    values.map(Value::Number)
+}
+
+/// Two stimuli whose scores are far apart, with means that are close.
+fn opposite_stimuli() -> Outcome {
+    let (low, high) = (numbers([9.0, 0.1]), numbers([1.0, 0.9]));
+    let middle = [numbers([5.0, 0.45]), numbers([5.0, 0.55])];
+    common::outcome(
+        common::spec("score"),
+        &[
+            ("p", "x", "cows", &low),
+            ("p", "y", "cows", &high),
+            ("q", "x", "cows", &middle[0]),
+            ("q", "y", "cows", &middle[1]),
+            ("p", "x", "boat", &high),
+            ("p", "y", "boat", &low),
+            ("q", "x", "boat", &middle[1]),
+            ("q", "y", "boat", &middle[0]),
+        ],
+    )
+}
+
+/// The bars of the mean view are of the numbers that its heat map shows, in its colours.
+#[test]
+fn the_histogram_of_the_mean_matches_its_heat_map() {
+    let mut outcome = opposite_stimuli();
+    let values = [[0.2, 0.4], [0.6, 0.8]];
+    outcome.results = {
+        let mut results = Results::new(outcome.spec.outputs());
+        for (index, pair) in outcome.results.iter().enumerate() {
+            let shift = if index < 4 { -0.19 } else { 0.19 };
+            let value = values[pair.a % 2][pair.b % 2] + shift;
+            results.push(pair.a, pair.b, &numbers([1.0, value]));
+        }
+        results
+    };
+    let page = page_of(outcome);
+    let mean = between(&page, "id=\"view-0\"", "</section>");
+    assert!(
+        mean.contains("4 pairs of participants, each averaged over the stimuli: mean 0.500"),
+        "the means of four pairs"
+    );
+    let bars = between(mean, "Distribution as a table", "</table>");
+    assert!(
+        !bars.contains("0 to 0.1") && !bars.contains("0.9 to 1"),
+        "{bars}"
+    );
+    // The darkest and the brightest bar have the colours of the darkest and the brightest tile.
+    let fills: Vec<&str> = mean
+        .split("class=\"bar\"")
+        .skip(1)
+        .map(|bar| between(bar, "fill=\"", "\""))
+        .collect();
+    let ramp: Vec<&str> = mean
+        .split("stop-color=\"")
+        .skip(1)
+        .take(17)
+        .map(|stop| stop.split('"').next().unwrap())
+        .collect();
+    assert_ne!(fills.first(), fills.last());
+    assert!(fills.len() >= 3 && ramp.len() == 17);
+    let repeated = fills.windows(2).filter(|pair| pair[0] == pair[1]).count();
+    assert_eq!(repeated, 0, "no bar is beyond the scale: {fills:?}");
+}
+
+#[test]
+fn threshold_results_have_shares_and_no_deviations() {
+    let [yes, no] = [true, false].map(|bit| [Value::Bit(bit)]);
+    let outcome = common::outcome(
+        common::spec("threshold:3"),
+        &[
+            ("p", "x", "cows", &yes),
+            ("p", "y", "cows", &yes),
+            ("q", "x", "cows", &no),
+            ("p", "x", "boat", &no),
+            ("q", "x", "boat", &no),
+        ],
+    );
+    let page = page_of(outcome);
+    assert!(!page.contains("standard deviation"), "of yes and no");
+    let by_stimulus = between(&page, "Pairs within the threshold by stimulus", "</table>");
+    assert!(by_stimulus.contains(">66.7 %<"), "{by_stimulus}");
+    let mean = between(&page, "id=\"view-0\"", "</section>");
+    assert!(!mean.contains("within for every stimulus"));
+    // p was within with x for one of two stimuli, and with y for the only one that both looked at.
+    assert!(mean.contains("y (1 of 1), x (1 of 2)"), "{mean}");
+    assert!(mean.contains(">67 %<"), "two of three pairs");
+}
+
+#[test]
+fn results_for_the_other_side_are_counted() {
+    let mut outcome = small();
+    outcome.spec.reveal_to = RevealTo::Join;
+    outcome.results.clear();
+    let page = page_of(outcome);
+    let summary = between(&page, "class=\"summary\"", "</dl>");
+    assert!(summary.contains("<dt>pairs</dt><dd>4</dd>"), "{summary}");
+    assert!(page.contains("4 pairs were compared; the results are for the other side only."));
+    assert!(page.contains("2 participants of Clinic with 2 of University"));
+    assert!(page.contains("the joining side (University) only."));
+}
+
+#[test]
+fn asymmetric_self_comparisons_count_each_pair_once() {
+    let ids = ["p", "q", "r"];
+    let values: Vec<[Value; 2]> = (0..9)
+        .map(|at| match (at / 3, at % 3) {
+            (i, j) if i == j => numbers([0.0, 1.0]),
+            (i, j) if i < j => numbers([2.0, 0.4]),
+            _ => numbers([4.0, 0.2]),
+        })
+        .collect();
+    let rows: Vec<(&str, &str, &str, &[Value])> = (0..9)
+        .map(|at| (ids[at / 3], ids[at % 3], "", values[at].as_slice()))
+        .collect();
+    let mut outcome = common::outcome(common::spec("score"), &rows);
+    outcome.one_cohort = true;
+    outcome.names = ["Clinic".into(), "Clinic".into()];
+    let page = page_of(outcome);
+    assert!(page.contains("<dt>pairs</dt><dd>3</dd>"));
+    assert!(page.contains("3 pairs: mean 0.300, standard deviation 0.000"));
+    assert!(page.contains("3 participants of Clinic with each other"));
+}
+
+#[test]
+fn mean_and_deviation_have_the_same_decimals() {
+    let page = page(&format!(
+        "{HEADER}p,x,,1,0.45\np,y,,2,0.55\nq,x,,3,0.5\nq,y,,4,0.5\n"
+    ));
+    assert!(page.contains("mean 0.500, standard deviation 0.041"));
+    let page = self::page(&format!(
+        "{HEADER}p,x,,10,0.4\np,y,,2,0.5\nq,x,,3,0.5\nq,y,,4,0.6\n"
+    ));
+    assert!(page.contains("mean 0.500, standard deviation 0.082"));
+}
+
+#[test]
+fn answers_about_groups_are_shown() {
+    let mut outcome = small();
+    outcome.answers = common::answers();
+    let page = page_of(outcome);
+    let groups = between(&page, "id=\"groups\"", "</section>");
+    for expected in [
+        "Group means of score",
+        ">4.250 (6)<",
+        ">–<",
+        "Are experts more alike than novices?",
+        ">0.0312<",
+        ">9,999<",
+    ] {
+        assert!(groups.contains(expected), "{expected} in {groups}");
+    }
+}
+
+#[test]
+fn several_outputs_per_pair_are_summarised() {
+    let mut outcome = small();
+    let mut results = Results::new(vec![
+        Output::new("shape", OutputKind::Fraction),
+        Output::new("direction", OutputKind::Fraction),
+        Output::new("duration", OutputKind::Number),
+    ]);
+    for pair in outcome.results.iter() {
+        let values = [0.25, 0.75, 120.0].map(Value::Number);
+        results.push(pair.a, pair.b, &values);
+    }
+    outcome.results = results;
+    let page = page_of(outcome);
+    assert!(page.contains("mean shape"), "the first is drawn");
+    let all = between(&page, "All numbers of a pair", "</table>");
+    for name in ["shape", "direction", "duration"] {
+        assert!(all.contains(name), "{name} in {all}");
+    }
+}
