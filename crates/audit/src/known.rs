@@ -59,7 +59,7 @@ impl Known {
     }
 
     /// The belief of a party that knows only the alphabet.
-    pub fn ignorance(&self) -> Belief {
+    pub fn uniform_belief(&self) -> Belief {
         vec![vec![1.0 / self.letters as f64; self.letters]; self.theirs]
     }
 

@@ -10,7 +10,7 @@ mod known;
 pub mod order_hidden;
 pub mod order_public;
 pub mod randomness;
-pub mod score_alone;
+pub mod score_only;
 #[cfg(test)]
 mod tests;
 pub mod transcript;

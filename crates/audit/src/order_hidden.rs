@@ -9,7 +9,7 @@
 
 use crate::clue::{Clue, Feature};
 use crate::known::{Belief, Known, MAX_LENGTH};
-use crate::score_alone;
+use crate::score_only;
 use rand::Rng;
 use std::collections::HashMap;
 
@@ -104,7 +104,7 @@ pub fn attack_mixed<R: Rng + ?Sized>(
     effort: Effort,
     rng: &mut R,
 ) -> Belief {
-    let usual = score_alone::usual_differences(known, USUAL_TRIES, rng);
+    let usual = score_only::usual_differences(known, USUAL_TRIES, rng);
     let background = |clue: &Clue| {
         usual
             .iter()

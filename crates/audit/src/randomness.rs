@@ -35,7 +35,7 @@ pub struct FirstCell {
 }
 
 /// The first matrix cell of a comparison, by a matrix owner without fresh randomness.
-pub fn careless(
+pub fn first_cell_without(
     key: &SecretKey,
     known: &Known,
     letter: u16,

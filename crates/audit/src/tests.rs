@@ -7,7 +7,7 @@ use crate::clue::{Clue, Feature};
 use crate::known::{Known, hits};
 use crate::order_hidden::{self, Effort};
 use crate::randomness::{self, Freshness};
-use crate::{order_public, score_alone};
+use crate::{order_public, score_only};
 use crypto_bigint::BoxedUint;
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
@@ -78,7 +78,7 @@ fn absolute_differences_in_a_public_order_reveal_every_letter() {
     let known = known(absolute(), &own, &theirs);
     // A prime factor above all differences: nothing is divisible by chance.
     let clues = clues(&known, &theirs, 1_000_003);
-    let belief = order_public::attack(&known, &known.ignorance(), &clues, Feature::All, 5_000);
+    let belief = order_public::attack(&known, &known.uniform_belief(), &clues, Feature::All, 5_000);
     assert_eq!(hits(&belief, &theirs), 4.0);
 }
 
@@ -97,7 +97,7 @@ fn with_a_hidden_order_most_letters_are_still_found() {
         hypotheses: 2_000,
         mixed: false,
     };
-    let belief = order_hidden::attack(&known, &known.ignorance(), &batches, effort, &|_| 0.0);
+    let belief = order_hidden::attack(&known, &known.uniform_belief(), &batches, effort, &|_| 0.0);
     for letters in &belief {
         assert!((letters.iter().sum::<f64>() - 1.0).abs() < 1e-9);
     }
@@ -108,10 +108,10 @@ fn with_a_hidden_order_most_letters_are_still_found() {
 fn a_score_of_zero_reveals_everything_and_a_medium_score_little() {
     let mut rng = ChaCha20Rng::seed_from_u64(1);
     let same = known(Metric::Levenshtein, &[3, 4], &[3, 4]);
-    let belief = score_alone::attack(&same, 20_000, &mut rng);
+    let belief = score_only::attack(&same, 20_000, &mut rng);
     assert_eq!(hits(&belief, &[3, 4]), 2.0);
     let none = known(Metric::Levenshtein, &[3, 4], &[7, 8]);
-    let belief = score_alone::attack(&none, 20_000, &mut rng);
+    let belief = score_only::attack(&none, 20_000, &mut rng);
     assert!(hits(&belief, &[7, 8]) < 0.5);
 }
 
@@ -122,7 +122,7 @@ fn ciphertexts_without_fresh_randomness_reveal_the_letter() {
     let known = known(Metric::Levenshtein, &[3], &[7]);
     for freshness in [Freshness::None, Freshness::Shared] {
         for letter in [3, 7] {
-            let cell = randomness::careless(&key, &known, letter, freshness).unwrap();
+            let cell = randomness::first_cell_without(&key, &known, letter, freshness).unwrap();
             let found = randomness::attack(&key, &known, &cell).unwrap();
             assert_eq!(found, Some(letter), "{freshness:?}");
         }

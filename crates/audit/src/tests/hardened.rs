@@ -135,7 +135,7 @@ fn five_views(range: (u32, u32)) -> f64 {
         for _ in 0..5 {
             let known = known(absolute(), &letters(&mut rng), &theirs);
             let clues = clues(&known, &theirs, range, &mut rng);
-            let prior = belief.map_or_else(|| known.ignorance(), |belief| hedge(&belief));
+            let prior = belief.map_or_else(|| known.uniform_belief(), |belief| hedge(&belief));
             let all = Feature::All;
             belief = Some(order_public::attack(&known, &prior, &clues, all, 200));
         }

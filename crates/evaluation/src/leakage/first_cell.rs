@@ -3,7 +3,7 @@
 use super::study::{Study, row};
 use super::{Row, SCORE};
 use veilpath_audit::randomness::{self, FirstCell, Freshness};
-use veilpath_audit::{AuditError, Known, score_alone};
+use veilpath_audit::{AuditError, Known, score_only};
 use veilpath_metrics::Scanpath;
 use veilpath_protocol::watch_key_holder;
 
@@ -30,7 +30,7 @@ impl Study<'_> {
             {
                 return Ok(f64::from(letter == truth));
             }
-            Ok(score_alone::guess_one_letter(&known))
+            Ok(score_only::guess_one_letter(&known))
         };
         let guess_all = |cells: &[Option<FirstCell>]| -> Result<f64, AuditError> {
             let trials = cells.iter().enumerate();
@@ -38,11 +38,12 @@ impl Study<'_> {
                 .map(|(trial, cell)| guess(trial, cell.as_ref()))
                 .sum()
         };
-        let careless = |freshness| -> Result<Vec<Option<FirstCell>>, AuditError> {
+        let without_fresh = |freshness| -> Result<Vec<Option<FirstCell>>, AuditError> {
             (0..trials)
                 .map(|trial| {
                     let letter = join[trial].letters()[0];
-                    randomness::careless(&self.key, &known(trial)?, letter, freshness).map(Some)
+                    randomness::first_cell_without(&self.key, &known(trial)?, letter, freshness)
+                        .map(Some)
                 })
                 .collect()
         };
@@ -53,13 +54,13 @@ impl Study<'_> {
             row(
                 "first cell, no fresh randomness",
                 RANDOMNESS,
-                guess_all(&careless(Freshness::None)?)?,
+                guess_all(&without_fresh(Freshness::None)?)?,
                 trials,
             ),
             row(
                 "first cell, one randomiser for all three",
                 RANDOMNESS,
-                guess_all(&careless(Freshness::Shared)?)?,
+                guess_all(&without_fresh(Freshness::Shared)?)?,
                 trials,
             ),
             row(

@@ -53,7 +53,7 @@ impl Study<'_> {
             let mut belief: Option<Belief> = None;
             for comparison in 0..count {
                 let known = self.known(round * count + comparison, round)?;
-                let prior = belief.map_or_else(|| known.ignorance(), |b| hedge(&b));
+                let prior = belief.map_or_else(|| known.uniform_belief(), |b| hedge(&b));
                 belief = Some(attack(&known, &prior, round, comparison)?);
             }
             belief.ok_or(AuditError::Length)

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use veilpath_audit::order_hidden::{self, Batch, Effort};
 use veilpath_audit::transcript::{self, Transcripts};
 use veilpath_audit::{
-    AuditError, Belief, Feature, Known, clues_of, hits, order_public, score_alone,
+    AuditError, Belief, Feature, Known, clues_of, hits, order_public, score_only,
 };
 use veilpath_metrics::{Comparison, Scanpath};
 use veilpath_protocol::{
@@ -114,7 +114,7 @@ impl<'a> Study<'a> {
         let beliefs = self.each_round(|round| {
             let mut rng = ChaCha20Rng::seed_from_u64(self.options.seed ^ (round as u64) << 20);
             let known = self.known(round, round)?;
-            Ok(score_alone::attack(&known, SCORE_TRIES, &mut rng))
+            Ok(score_only::attack(&known, SCORE_TRIES, &mut rng))
         })?;
         Ok(self.row("the score", SCORE, &beliefs))
     }
@@ -135,14 +135,14 @@ impl<'a> Study<'a> {
         for &(feature, name) in features {
             let beliefs = self.each_round(|round| {
                 let known = self.known(round, round)?;
-                Ok(self.attack_hidden(&known, &known.ignorance(), messages[round], feature))
+                Ok(self.attack_hidden(&known, &known.uniform_belief(), messages[round], feature))
             })?;
             rows.push(self.row(&format!("paper's order{variant}"), name, &beliefs));
         }
         let order: Vec<_> = watched.order.chunks(cells).collect();
         let beliefs = self.each_round(|round| {
             let known = self.known(round, round)?;
-            let prior = known.ignorance();
+            let prior = known.uniform_belief();
             self.attack_public(&known, &prior, messages[round], order[round])
         })?;
         rows.push(self.row(&format!("public order{variant}"), ALL, &beliefs));
@@ -157,7 +157,7 @@ impl<'a> Study<'a> {
             .collect::<Result<_, _>>()?;
         let beliefs = self.each_round(|round| {
             let known = self.known(round, round)?;
-            Ok(self.attack_hidden(&known, &known.ignorance(), &runs[round], Feature::All))
+            Ok(self.attack_hidden(&known, &known.uniform_belief(), &runs[round], Feature::All))
         })?;
         Ok(self.row("batches, 1 comparison", ALL, &beliefs))
     }
@@ -182,7 +182,7 @@ impl<'a> Study<'a> {
             };
             let mut rng = ChaCha20Rng::seed_from_u64(self.options.seed);
             let batches = &runs[round / size];
-            let prior = known.ignorance();
+            let prior = known.uniform_belief();
             Ok(order_hidden::attack_mixed(
                 &known, &prior, batches, effort, &mut rng,
             ))

@@ -33,10 +33,9 @@ pub(super) fn render(tables: &Tables, header: &Header) -> String {
 }
 
 fn section(table: &Table) -> Section {
-    let source = table.columns.iter().position(|name| *name == "source");
     let rows = table.rows.iter().map(|row| Row {
         fields: row.iter().map(shown).collect(),
-        extrapolated: source.is_some_and(|source| row[source] == "extrapolated"),
+        extrapolated: table.value(row, "source") == "extrapolated",
     });
     Section {
         title: table.title.into(),
@@ -114,7 +113,7 @@ fn plots(table: &Table) -> Vec<Plot> {
                 .into_iter()
                 .enumerate()
                 .map(|(colour, length)| {
-                    let of_length = |row: &[Value]| row[0] == length;
+                    let of_length = |row: &[Value]| *table.value(row, "length") == length;
                     line(
                         &format!("{length} × {length}"),
                         colour,
@@ -131,7 +130,7 @@ fn times(table: &Table) -> Plot {
     let mut series = Vec::new();
     for (colour, engine) in ENGINES.into_iter().enumerate() {
         let name = engine.name();
-        let of_engine = |row: &[Value]| row[1] == name.as_str();
+        let of_engine = |row: &[Value]| *table.value(row, "engine") == name.as_str();
         series.push(line(
             &name,
             colour,
@@ -205,7 +204,7 @@ fn ours(table: &Table, column: &str) -> Vec<(f64, bool)> {
     KEYS.iter()
         .map(|key| {
             let name = format!("paillier {}", key.bits());
-            let of_key = |row: &[Value]| row[0] == name.as_str();
+            let of_key = |row: &[Value]| *table.value(row, "engine") == name.as_str();
             let value = points(table, column, column, of_key)
                 .first()
                 .map(|&(_, value, measured)| (value, measured));
@@ -237,19 +236,15 @@ fn points(
     y: &str,
     selected: impl Fn(&[Value]) -> bool,
 ) -> Vec<(f64, f64, bool)> {
-    let column = |name: &str| table.columns.iter().position(|column| *column == name);
-    let (Some(x), Some(y), Some(source)) = (column(x), column(y), column("source")) else {
-        return Vec::new();
-    };
     table
         .rows
         .iter()
         .filter(|row| selected(row))
         .filter_map(|row| {
             Some((
-                row[x].as_f64()?,
-                row[y].as_f64()?,
-                row[source] == "measured",
+                table.value(row, x).as_f64()?,
+                table.value(row, y).as_f64()?,
+                table.value(row, "source") == "measured",
             ))
         })
         .collect()

@@ -157,7 +157,9 @@ pub(super) fn render(tables: &Tables, origin: &Origin<'_>) -> String {
             _ => ("Full data sets", FULL_DATA_SETS),
         };
         // Only the curve that the paper discusses.
-        let selected = |row: &&[Value]| table.name != "orders" || row[0] == PAPER_ORDERS_SIZE;
+        let selected = |row: &&[Value]| {
+            table.name != "orders" || *table.value(row, "length") == PAPER_ORDERS_SIZE
+        };
         let _ = write!(text, "\n### {heading}\n\n{}.\n", table.title);
         let rows: Vec<&[Value]> = table
             .rows
@@ -184,7 +186,7 @@ fn headline(tables: &Tables, text: &mut String) {
     let (mut measured, mut extrapolated) = (Vec::new(), Vec::new());
     if let Some(table) = of("times") {
         for row in &table.rows {
-            let value = |name: &str| value(table, row, name);
+            let value = |name: &str| table.value(row, name);
             if value("length").as_u64() != Some(TRAFFIC_LENGTH as u64) {
                 continue;
             }
@@ -202,7 +204,7 @@ fn headline(tables: &Tables, text: &mut String) {
     }
     if let Some(table) = of("full_datasets") {
         for row in &table.rows {
-            let value = |name: &str| value(table, row, name);
+            let value = |name: &str| table.value(row, name);
             let days = value("paper_days_at_2048").as_f64();
             measured.push([
                 format!(
@@ -260,10 +262,10 @@ fn write_table(
 
 fn field(table: &Table, row: &[Value], column: &Column) -> String {
     let scaled = |name: &&str| {
-        let value = value(table, row, name);
+        let value = table.value(row, name);
         match value.as_f64() {
             Some(number) if column.factor != 1.0 => Value::from(number * column.factor),
-            _ => value,
+            _ => value.clone(),
         }
     };
     let parts: Vec<String> = column
@@ -278,14 +280,8 @@ fn field(table: &Table, row: &[Value], column: &Column) -> String {
     parts.join(" ± ").replace('|', "\\|")
 }
 
-fn value(table: &Table, row: &[Value], name: &str) -> Value {
-    let index = table.columns.iter().position(|column| *column == name);
-    let value = index.and_then(|index| row.get(index));
-    value.cloned().unwrap_or(Value::Null)
-}
-
 fn is_extrapolated(table: &Table, row: &[Value]) -> bool {
-    value(table, row, "source") == EXTRAPOLATED
+    table.value(row, "source") == EXTRAPOLATED
 }
 
 /// Three significant digits of a fraction, all digits of a whole number, with thousands separators.

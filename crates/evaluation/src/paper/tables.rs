@@ -31,6 +31,15 @@ pub(super) struct Table {
     pub(super) rows: Vec<Vec<Value>>,
 }
 
+impl Table {
+    /// A value of a row; null if the table has no such column.
+    pub(super) fn value<'a>(&self, row: &'a [Value], column: &str) -> &'a Value {
+        let index = self.columns.iter().position(|name| *name == column);
+        let value = index.and_then(|index| row.get(index));
+        value.unwrap_or(&Value::Null)
+    }
+}
+
 /// All tables.
 #[derive(Clone, Debug)]
 pub(super) struct Tables(pub(super) Vec<Table>);
@@ -93,18 +102,18 @@ impl Tables {
                 table
                     .rows
                     .iter()
-                    .filter(|row| row[0] == json!(TRAFFIC_LENGTH))
+                    .filter(|row| *table.value(row, "length") == json!(TRAFFIC_LENGTH))
                     .map(|row| {
-                        let number = |index: usize| row[index].as_f64();
-                        let times = number(8).map_or(String::new(), |times| {
+                        let number = |column| table.value(row, column).as_f64();
+                        let text = |column| table.value(row, column).as_str().unwrap_or_default();
+                        let times = number("speedup").map_or(String::new(), |times| {
                             format!(", {times:.0} times as fast as in the paper")
                         });
                         format!(
-                            "{0}x{0}, {1}: {2:.3} s {3}{times}",
-                            row[0],
-                            row[1].as_str().unwrap_or_default(),
-                            number(4).unwrap_or(f64::NAN),
-                            row[2].as_str().unwrap_or_default(),
+                            "{TRAFFIC_LENGTH}x{TRAFFIC_LENGTH}, {}: {:.3} s {}{times}",
+                            text("engine"),
+                            number("seconds").unwrap_or(f64::NAN),
+                            text("source"),
                         )
                     })
             });
