@@ -2,8 +2,7 @@
 
 use crate::numbers::decimal;
 use clap::{Args, ValueEnum};
-use std::path::Path;
-use veilpath::{Distance, Grid, MetricOptions, SubstitutionChoice};
+use veilpath::{Grid, MetricOptions, SubstitutionChoice, UnknownName};
 
 /// A metric's name.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -103,18 +102,22 @@ impl From<&MetricArgs> for MetricOptions {
 
 /// Parses the name of a substitution cost, or a file name.
 fn substitution(text: &str) -> Result<SubstitutionChoice, String> {
-    Ok(match text {
-        "unit" => SubstitutionChoice::Unit,
-        "index" => SubstitutionChoice::Index,
-        "manhattan" => SubstitutionChoice::Distance(Distance::Manhattan),
-        "euclidean" => SubstitutionChoice::Distance(Distance::Euclidean),
-        "chebyshev" => SubstitutionChoice::Distance(Distance::Chebyshev),
-        path if Path::new(path).is_file() => SubstitutionChoice::File(path.into()),
-        _ => {
-            return Err(
-                "not a known cost or an existing file; use unit, index, manhattan, euclidean, chebyshev, or a CSV file with a table"
-                    .into(),
-            );
-        }
+    text.parse().map_err(|error: UnknownName| {
+        let names = error.known.join(", ");
+        format!("not a known cost or an existing file; use {names}, or a CSV file with a table")
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn metrics_have_the_names_of_the_library() {
+        for name in MetricName::value_variants() {
+            let value = name.to_possible_value();
+            let text = value.as_ref().map(|value| value.get_name());
+            assert_eq!(text, Some(veilpath::MetricName::from(*name).name()));
+        }
+    }
 }

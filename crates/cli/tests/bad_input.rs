@@ -323,7 +323,7 @@ fn dropped_rows_are_reported() {
 }
 
 #[test]
-fn participants_without_usable_data_are_reported() {
+fn participants_without_usable_data_keep_a_row() {
     let folder = Folder::new();
     folder.file(
         "g.csv",

@@ -45,7 +45,7 @@ fn csv_and_json_have_a_bit_in_place_of_the_numbers() {
         assert!(row.get("score").is_none() && row.get("similarity").is_none());
     }
     let revealed = value["revealed"].to_string();
-    assert!(revealed.contains("close in on its score"), "{revealed}");
+    assert!(revealed.contains("narrows down the score"), "{revealed}");
     let table = folder.run(&words(&format!("{call} table"))).ok();
     assert!(table.contains("within") && table.contains("yes"), "{table}");
     let scores = folder

@@ -1,5 +1,6 @@
 //! From files to a cohort.
 
+use crate::notes::counted;
 use crate::readers::{FORMATS, Format, without_effect};
 use crate::{
     Collector, ColumnRoles, Dropped, EncodeField, EncodeNote, EncodeOptions, Eye, Fixation, Head,
@@ -166,14 +167,20 @@ fn nothing_found(file: &str, files: usize, eye: Eye, summary: &Summary) -> ReadE
                 Eye::Right => "right",
                 Eye::Any => "chosen",
             };
-            let problem = format!("none of the {rows} rows is about the {eye} eye");
+            let problem = format!(
+                "no row is about the {eye} eye ({} read)",
+                counted(rows, "row")
+            );
             ReadError::new(&place, problem)
                 .with_remedy("choose the other eye, or none")
                 .with_fields(&[EncodeField::Eye])
         }
-        (_, rows) => ReadError::new(&place, format!("none of the {rows} rows is about gaze"))
-            .with_remedy("choose fixations or samples, choose the events, or name the format")
-            .with_fields(&[EncodeField::Rows, EncodeField::Events, EncodeField::Format]),
+        (_, rows) => ReadError::new(
+            &place,
+            format!("no row is about gaze ({} read)", counted(rows, "row")),
+        )
+        .with_remedy("choose fixations or samples, choose the events, or name the format")
+        .with_fields(&[EncodeField::Rows, EncodeField::Events, EncodeField::Format]),
     }
 }
 

@@ -197,7 +197,8 @@ impl fmt::Display for EncodeNote {
         match self {
             EncodeNote::RepeatedIds { scanpaths } => write!(
                 f,
-                "{scanpaths} of the scanpaths have the participant and stimulus of an earlier file; each is kept as a row of its own (a pattern for file names can tell them apart)"
+                "{} with the participant and stimulus of an earlier file, kept separately (a pattern for file names can tell them apart)",
+                counted(*scanpaths as u64, "scanpath")
             ),
             EncodeNote::TimeBackwards { rows } => write!(
                 f,
@@ -294,7 +295,7 @@ impl fmt::Display for EncodeNote {
 }
 
 /// `1 row`, `2 rows`.
-fn counted(count: u64, one: &str) -> String {
+pub(crate) fn counted(count: u64, one: &str) -> String {
     let ending = if count == 1 { "" } else { "s" };
     format!("{count} {one}{ending}")
 }

@@ -47,6 +47,21 @@ impl Notation {
     ];
 }
 
+/// A text that is not the name of a notation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a notation is letters, double-letters, numbers or dna")]
+pub struct NotationError;
+
+impl std::str::FromStr for Notation {
+    type Err = NotationError;
+
+    fn from_str(text: &str) -> Result<Self, NotationError> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|notation| notation.name() == text)
+            .ok_or(NotationError)
+    }
+}
+
 /// A notation with the number of letters in use.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Alphabet {
@@ -346,10 +361,9 @@ impl std::str::FromStr for Alphabet {
     fn from_str(text: &str) -> Result<Self, LetterError> {
         let mut words = text.split_whitespace();
         let name = words.next().unwrap_or_default();
-        let notation = Notation::ALL
-            .into_iter()
-            .find(|notation| notation.name() == name)
-            .ok_or_else(|| LetterError {
+        let notation: Notation = name
+            .parse()
+            .map_err(|NotationError| LetterError {
                 column: 1,
                 problem: "an alphabet is one of: letters, double-letters, numbers, dna; a size may follow, as in \"letters 49\"".into(),
             })?;

@@ -11,14 +11,14 @@ use std::sync::Arc;
 
 /// The result of a pair, as the user sees it.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Reading {
+pub struct PairScore {
     /// The metric's own number.
     pub score: f64,
     /// How similar the two are, from 0 to 1, if the metric defines it.
     pub similarity: Option<f64>,
 }
 
-impl Reading {
+impl PairScore {
     /// ScanMatch's score is its similarity; scores below 0 (large gap costs) mean no similarity at all.
     pub(crate) fn of_scanmatch(score: f64) -> Self {
         Self {
@@ -89,7 +89,7 @@ impl Comparison {
     }
 
     /// Compares two scanpaths.
-    pub fn compare(&self, a: &Scanpath, b: &Scanpath) -> Result<Reading, MetricError> {
+    pub fn compare(&self, a: &Scanpath, b: &Scanpath) -> Result<PairScore, MetricError> {
         let Some(scanmatch) = &self.kernels.scanmatch else {
             let raw = self.raw(a, b)?;
             return self.read(raw, a.len(), b.len());
@@ -115,7 +115,7 @@ impl Comparison {
     }
 
     /// The user's numbers for a raw result.
-    pub fn read(&self, raw: i64, m: usize, n: usize) -> Result<Reading, MetricError> {
+    pub fn read(&self, raw: i64, m: usize, n: usize) -> Result<PairScore, MetricError> {
         self.model.read_given(raw, m, n, self.kernels.largest)
     }
 
@@ -135,7 +135,7 @@ impl Comparison {
         b: &[&Scanpath],
         pairs: &[(usize, usize)],
         progress: &(dyn Fn(u64) + Sync),
-    ) -> Result<Vec<Reading>, MetricError> {
+    ) -> Result<Vec<PairScore>, MetricError> {
         self.check_pairs(a, b, pairs)?;
         let batch = Batch {
             first: a,
@@ -296,10 +296,10 @@ impl IntegerKernel {
 
 impl DoubleScanMatch {
     #[allow(clippy::cast_precision_loss)] // lengths are far below 2⁵³
-    fn read(&self, sum: f64, m: usize, n: usize) -> Result<Reading, MetricError> {
+    fn read(&self, sum: f64, m: usize, n: usize) -> Result<PairScore, MetricError> {
         match m.max(n) {
             0 => Err(MetricError::EmptyScanMatch),
-            longer => Ok(Reading::of_scanmatch(
+            longer => Ok(PairScore::of_scanmatch(
                 sum / (self.threshold * longer as f64),
             )),
         }

@@ -23,6 +23,17 @@ pub enum Distance {
     Chebyshev,
 }
 
+impl Distance {
+    /// The name in options.
+    pub fn name(self) -> &'static str {
+        match self {
+            Distance::Manhattan => "manhattan",
+            Distance::Euclidean => "euclidean",
+            Distance::Chebyshev => "chebyshev",
+        }
+    }
+}
+
 /// A text that is not a grid.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("a grid is written COLUMNSxROWS, as in 7x7, with 1 to 65536 cells")]

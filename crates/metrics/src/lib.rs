@@ -11,7 +11,7 @@
 //! | what does it cost to confuse two cells | [`Substitution`], [`Grid`], [`Table`] |
 //! | which metric, with which numbers | [`Metric`] |
 //! | the same as integers, as every engine computes it | [`Model`] |
-//! | the score that the user sees | [`Reading`] |
+//! | the score that the user sees | [`PairScore`] |
 //! | whether that number meets a threshold | [`Threshold`], [`Bound`] |
 //!
 //! # Numbers
@@ -45,13 +45,13 @@ mod substitution;
 mod table;
 mod threshold;
 
-pub use alphabet::{Alphabet, LetterError, Notation};
+pub use alphabet::{Alphabet, LetterError, Notation, NotationError};
 pub use cohort::{Cohort, Encoding, Entry};
-pub use comparison::{Comparison, Reading};
+pub use comparison::{Comparison, PairScore};
 pub use error::MetricError;
 pub use grid::{Distance, Grid, GridError};
 pub use metric::{LocalScoring, Metric};
-pub use model::{Costs, GlobalModel, LocalModel, Model, Readout, Scores};
+pub use model::{Costs, GlobalModel, LocalModel, Model, ScoreFormula, Scores};
 pub use scanmatch::temporal_repeats;
 pub use substitution::Substitution;
 pub use table::{Table, TableError, TableKind};

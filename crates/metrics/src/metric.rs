@@ -2,7 +2,7 @@
 
 mod serialized;
 
-use crate::model::{Costs, GlobalModel, LocalModel, Model, Readout, Scores};
+use crate::model::{Costs, GlobalModel, LocalModel, Model, ScoreFormula, Scores};
 use crate::scale::{self, DEFAULT_SCALE};
 use crate::{Alphabet, Distance, Grid, MetricError, Substitution, Table};
 use serde::{Deserialize, Serialize};
@@ -128,7 +128,7 @@ impl Metric {
                 insert: 1,
                 delete: 1,
                 costs: Costs::Unit { mismatch: 1 },
-                readout: Readout::Cost { scale: 1 },
+                formula: ScoreFormula::Cost { scale: 1 },
             })),
             Metric::NeedlemanWunsch {
                 substitution,
@@ -211,7 +211,7 @@ fn cost_model(
         insert: scale::cost("insertion cost", insert, scale)?,
         delete: scale::cost("deletion cost", delete, scale)?,
         costs,
-        readout: Readout::Cost { scale },
+        formula: ScoreFormula::Cost { scale },
     }))
 }
 
@@ -250,7 +250,7 @@ fn score_model(
         insert: skipped,
         delete: skipped,
         costs: Costs::Unit { mismatch: replaced },
-        readout: Readout::Reward { per_letter, scale },
+        formula: ScoreFormula::Reward { per_letter, scale },
     }))
 }
 
@@ -315,7 +315,7 @@ fn scanmatch_model(
         insert: gap_cost,
         delete: gap_cost,
         costs: grid_costs(grid, Distance::Euclidean, scale)?,
-        readout: Readout::ScanMatch { threshold, scale },
+        formula: ScoreFormula::ScanMatch { threshold, scale },
     }))
 }
 

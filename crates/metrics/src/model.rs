@@ -4,7 +4,7 @@
 //! score of a local one. The raw result and the two lengths give the user's number ([`Model::read`]); so a secure engine
 //! that reveals the raw result reveals exactly what the score reveals.
 
-use crate::{Distance, Grid, MAX_LENGTH, MetricError, Reading};
+use crate::{Distance, Grid, MAX_LENGTH, MetricError, PairScore};
 
 /// What is computed, in integers.
 #[derive(Clone, Debug, PartialEq)]
@@ -25,7 +25,7 @@ pub struct GlobalModel {
     /// Costs of replacements.
     pub costs: Costs,
     /// How the least cost becomes the user's score.
-    pub readout: Readout,
+    pub formula: ScoreFormula,
 }
 
 /// Scores of a local alignment.
@@ -91,7 +91,7 @@ pub enum Scores {
 
 /// How the least cost of a global alignment becomes the user's score.
 #[derive(Clone, Debug, PartialEq)]
-pub enum Readout {
+pub enum ScoreFormula {
     /// The cost itself, unscaled.
     Cost {
         /// The fixed-point scale.
@@ -190,7 +190,7 @@ impl GlobalModel {
 
     /// Whether the score of two empty scanpaths would be 0/0.
     pub(crate) fn divides_by_length(&self) -> bool {
-        matches!(self.readout, Readout::ScanMatch { .. })
+        matches!(self.formula, ScoreFormula::ScanMatch { .. })
     }
 
     fn worst_given(&self, m: usize, n: usize, largest: u64) -> u64 {
@@ -205,7 +205,13 @@ impl GlobalModel {
 
 impl Model {
     /// The user's numbers for a raw result of scanpaths with `m` and `n` letters over an alphabet of `letters`.
-    pub fn read(&self, raw: i64, m: usize, n: usize, letters: u32) -> Result<Reading, MetricError> {
+    pub fn read(
+        &self,
+        raw: i64,
+        m: usize,
+        n: usize,
+        letters: u32,
+    ) -> Result<PairScore, MetricError> {
         self.read_given(raw, m, n, self.largest(letters))
     }
 
@@ -226,32 +232,32 @@ impl Model {
         m: usize,
         n: usize,
         largest: i64,
-    ) -> Result<Reading, MetricError> {
+    ) -> Result<PairScore, MetricError> {
         check_lengths(m, n)?;
         let longer = m.max(n) as f64;
         let total = (m + n) as f64;
         match self {
             Model::Local(model) => {
                 let best = largest * m.min(n) as i64;
-                Ok(Reading {
+                Ok(PairScore {
                     score: raw as f64 / f64::from(model.scale),
                     similarity: (best > 0).then(|| raw as f64 / best as f64),
                 })
             }
-            Model::Global(model) => match model.readout {
-                Readout::ScanMatch { threshold, scale } => {
+            Model::Global(model) => match model.formula {
+                ScoreFormula::ScanMatch { threshold, scale } => {
                     if m == 0 && n == 0 {
                         return Err(MetricError::EmptyScanMatch);
                     }
                     let cost = raw as f64 / f64::from(scale);
                     let score = (threshold / 2.0 * total - cost) / (threshold * longer);
-                    Ok(Reading::of_scanmatch(score))
+                    Ok(PairScore::of_scanmatch(score))
                 }
-                Readout::Cost { scale } => Ok(Reading {
+                ScoreFormula::Cost { scale } => Ok(PairScore {
                     score: raw as f64 / f64::from(scale),
                     similarity: Some(model.similarity(raw, m, n, largest)),
                 }),
-                Readout::Reward { per_letter, scale } => Ok(Reading {
+                ScoreFormula::Reward { per_letter, scale } => Ok(PairScore {
                     score: (f64::from(per_letter) * total - raw as f64) / (2.0 * f64::from(scale)),
                     similarity: Some(model.similarity(raw, m, n, largest)),
                 }),

@@ -8,7 +8,7 @@
 //! threshold end at one integer, the [`Bound`], which is found by bisection: comparing the raw result with it gives
 //! the same bit.
 
-use crate::{Comparison, Metric, MetricError, Model, Reading, Readout};
+use crate::{Comparison, Metric, MetricError, Model, PairScore, ScoreFormula};
 use std::fmt;
 
 /// A finite number that scores are compared with, in the metric's own units.
@@ -53,7 +53,7 @@ impl Threshold {
     }
 
     /// Whether the score meets the threshold: at most the threshold for a distance, at least for a similarity.
-    pub fn admits(self, metric: &Metric, reading: &Reading) -> bool {
+    pub fn admits(self, metric: &Metric, reading: &PairScore) -> bool {
         self.admits_score(metric.is_distance(), reading.score)
     }
 
@@ -139,16 +139,16 @@ impl Model {
     /// The user's score if the lengths are hidden, from the adjusted result that [`Comparison::bound_without_lengths`]
     /// describes. There is no similarity, because it would reveal the lengths.
     #[allow(clippy::cast_precision_loss)] // results beyond 2⁵³ keep 53 significant bits
-    pub fn read_without_lengths(&self, adjusted: i64) -> Result<Reading, MetricError> {
+    pub fn read_without_lengths(&self, adjusted: i64) -> Result<PairScore, MetricError> {
         let scale = match self {
             Model::Local(model) => f64::from(model.scale),
-            Model::Global(model) => match model.readout {
-                Readout::Cost { scale } => f64::from(scale),
-                Readout::Reward { scale, .. } => 2.0 * f64::from(scale),
-                Readout::ScanMatch { .. } => return Err(MetricError::NeedsLengths),
+            Model::Global(model) => match model.formula {
+                ScoreFormula::Cost { scale } => f64::from(scale),
+                ScoreFormula::Reward { scale, .. } => 2.0 * f64::from(scale),
+                ScoreFormula::ScanMatch { .. } => return Err(MetricError::NeedsLengths),
             },
         };
-        Ok(Reading {
+        Ok(PairScore {
             score: adjusted as f64 / scale,
             similarity: None,
         })

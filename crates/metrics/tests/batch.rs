@@ -14,7 +14,7 @@ use proptest::prelude::*;
 use std::sync::atomic::{AtomicU64, Ordering};
 use support::{alphabet, global_metric, local_metric, scanpath};
 use veilpath_metrics::{
-    Alphabet, Comparison, Grid, Metric, MetricError, Reading, Scanpath, Substitution,
+    Alphabet, Comparison, Grid, Metric, MetricError, PairScore, Scanpath, Substitution,
 };
 
 fn run(
@@ -22,7 +22,7 @@ fn run(
     a: &[Scanpath],
     b: &[Scanpath],
     pairs: &[(usize, usize)],
-) -> (Result<Vec<Reading>, MetricError>, u64) {
+) -> (Result<Vec<PairScore>, MetricError>, u64) {
     let [a, b] = [a, b].map(|paths| paths.iter().collect::<Vec<_>>());
     let cells = AtomicU64::new(0);
     let progress = |count| {
@@ -66,7 +66,7 @@ proptest! {
         let pairs: Vec<(usize, usize)> =
             pairs.iter().map(|[i, j]| (i.index(a.len()), j.index(b.len()))).collect();
         let (batch, cells) = run(&comparison, &a, &b, &pairs);
-        let single: Result<Vec<Reading>, MetricError> =
+        let single: Result<Vec<PairScore>, MetricError> =
             pairs.iter().map(|&(i, j)| comparison.compare(&a[i], &b[j])).collect();
         let all: u64 = pairs.iter().map(|&(i, j)| (a[i].len() * b[j].len()) as u64).sum();
         prop_assert_eq!(cells, if single.is_ok() { all } else { 0 });

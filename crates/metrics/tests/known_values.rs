@@ -9,7 +9,7 @@
 )]
 
 use veilpath_metrics::{
-    Alphabet, Comparison, Distance, Grid, LocalScoring, Metric, Notation, Reading, Scanpath,
+    Alphabet, Comparison, Distance, Grid, LocalScoring, Metric, Notation, PairScore, Scanpath,
     Substitution, temporal_repeats,
 };
 
@@ -28,7 +28,7 @@ const TWELVE: [&str; 3] = [
 ];
 
 /// The pairs 1-2, 1-3 and 2-3.
-fn readings(metric: Metric, alphabet: Alphabet, texts: [&str; 3]) -> [Reading; 3] {
+fn readings(metric: Metric, alphabet: Alphabet, texts: [&str; 3]) -> [PairScore; 3] {
     let paths = texts.map(|text| alphabet.parse(text).unwrap());
     let comparison = Comparison::new(metric, alphabet).unwrap();
     [(0, 1), (0, 2), (1, 2)].map(|(i, j)| comparison.compare(&paths[i], &paths[j]).unwrap())

@@ -80,7 +80,7 @@ proptest! {
 
     /// Exchanging the sides exchanges insertion and deletion and mirrors the table.
     #[test]
-    fn distances_are_symmetric(
+    fn swapping_the_sides_swaps_insertions_and_deletions(
         values in prop::collection::vec(0u32..20, 16),
         gaps in [0u32..9, 0u32..9],
         (a, b) in two_scanpaths(4),

@@ -8,7 +8,8 @@ mod support;
 use proptest::prelude::*;
 use support::{case, global_metric, local_metric};
 use veilpath_metrics::{
-    Alphabet, Bound, Comparison, Metric, MetricError, Model, Reading, Readout, Scanpath, Threshold,
+    Alphabet, Bound, Comparison, Metric, MetricError, Model, PairScore, Scanpath, ScoreFormula,
+    Threshold,
 };
 
 fn threshold(value: f64) -> Threshold {
@@ -53,7 +54,7 @@ fn agrees(comparison: &Comparison, a: &Scanpath, b: &Scanpath) {
         };
         let adjusted = adjusted(comparison.model(), raw, a.len() + b.len());
         let read = comparison.model().read_without_lengths(adjusted).unwrap();
-        let without_similarity = Reading {
+        let without_similarity = PairScore {
             similarity: None,
             ..reading
         };
@@ -64,8 +65,8 @@ fn agrees(comparison: &Comparison, a: &Scanpath, b: &Scanpath) {
 
 fn adjusted(model: &Model, raw: i64, letters: usize) -> i64 {
     match model {
-        Model::Global(model) => match model.readout {
-            Readout::Reward { per_letter, .. } => i64::from(per_letter) * letters as i64 - raw,
+        Model::Global(model) => match model.formula {
+            ScoreFormula::Reward { per_letter, .. } => i64::from(per_letter) * letters as i64 - raw,
             _ => raw,
         },
         Model::Local(_) => raw,

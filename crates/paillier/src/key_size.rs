@@ -80,6 +80,16 @@ impl TryFrom<u32> for KeySize {
     }
 }
 
+/// The number of bits.
+impl core::str::FromStr for KeySize {
+    type Err = Error;
+
+    fn from_str(text: &str) -> Result<Self, Error> {
+        // No key has 0 bits.
+        Self::try_from(text.parse().unwrap_or(0))
+    }
+}
+
 impl core::fmt::Display for KeySize {
     fn fmt(&self, f: &mut core::fmt::Formatter<'_>) -> core::fmt::Result {
         write!(f, "{} bits", self.bits())

@@ -36,7 +36,7 @@ pub use limit::DefaultLimit;
 pub use local::compare_locally;
 pub use outcome::{Cost, Label, Outcome, ResultRow, Revealed};
 pub use pair_store::{PairStore, Refused};
-pub use pairs::{MAX_PAIRS, PairCount, PairRule, count_pairs, pairs_of};
+pub use pairs::{MAX_PAIRS, PairCount, PairRule, PairRuleError, count_pairs, pairs_of};
 pub use result_format::{
     MAX_TEXT_BYTES, OutcomeSeed, RESULT_MARK, RESULT_VERSION, ResultFormatError,
 };

@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::str::FromStr;
 use veilpath_metrics::Cohort;
 
 /// The rule that both sides follow to list the pairs.
@@ -13,6 +14,33 @@ pub enum PairRule {
     SameStimulus,
     /// Everything with everything.
     All,
+}
+
+/// A text that is not the name of a rule.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("a rule for pairs is same-stimulus or all")]
+pub struct PairRuleError;
+
+impl PairRule {
+    /// All rules.
+    pub const ALL: [Self; 2] = [Self::SameStimulus, Self::All];
+
+    /// The name in options and results.
+    pub fn name(self) -> &'static str {
+        match self {
+            PairRule::SameStimulus => "same-stimulus",
+            PairRule::All => "all",
+        }
+    }
+}
+
+impl FromStr for PairRule {
+    type Err = PairRuleError;
+
+    fn from_str(text: &str) -> Result<Self, PairRuleError> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|rule| rule.name() == text).ok_or(PairRuleError)
+    }
 }
 
 /// The most pairs of one comparison. Each takes some 200 bytes while it is computed and written, so more would not
@@ -112,6 +140,14 @@ mod tests {
                     scanpath: Scanpath::new(vec![0; length]),
                 })
                 .collect(),
+        }
+    }
+
+    #[test]
+    fn rules_have_the_names_of_result_files() {
+        for rule in PairRule::ALL {
+            assert_eq!(serde_json::to_value(rule).unwrap(), rule.name());
+            assert_eq!(rule.name().parse(), Ok(rule));
         }
     }
 

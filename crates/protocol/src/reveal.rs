@@ -3,7 +3,7 @@
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
-use veilpath_metrics::{Metric, Reading, Threshold};
+use veilpath_metrics::{Metric, PairScore, Threshold};
 
 /// What a comparison reveals of each pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -19,14 +19,14 @@ pub enum Reveal {
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Answer {
     /// The score, and a similarity where there is one.
-    Score(Reading),
+    Score(PairScore),
     /// Whether the score is on the near side of the threshold.
     Within(bool),
 }
 
 impl Reveal {
     /// What to tell of a reading.
-    pub fn answer(self, metric: &Metric, reading: Reading) -> Answer {
+    pub fn answer(self, metric: &Metric, reading: PairScore) -> Answer {
         match self {
             Reveal::Score => Answer::Score(reading),
             Reveal::Threshold(threshold) => Answer::Within(threshold.admits(metric, &reading)),
@@ -59,7 +59,7 @@ impl Reveal {
 
 impl Answer {
     /// The numbers, where they came out.
-    pub fn reading(&self) -> Option<Reading> {
+    pub fn pair_score(&self) -> Option<PairScore> {
         match self {
             Answer::Score(reading) => Some(*reading),
             Answer::Within(_) => None,
@@ -75,8 +75,8 @@ impl Answer {
     }
 }
 
-impl From<Reading> for Answer {
-    fn from(reading: Reading) -> Self {
+impl From<PairScore> for Answer {
+    fn from(reading: PairScore) -> Self {
         Answer::Score(reading)
     }
 }
@@ -154,7 +154,7 @@ mod tests {
 
     #[test]
     fn distances_are_at_most_and_similarities_at_least() {
-        let reading = |score| Reading {
+        let reading = |score| PairScore {
             score,
             similarity: None,
         };

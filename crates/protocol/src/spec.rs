@@ -225,7 +225,7 @@ impl Spec {
 
     /// Whether an answer reveals what was agreed and nothing else.
     pub fn allows(&self, answer: &Answer) -> bool {
-        let similarity = answer.reading().and_then(|reading| reading.similarity);
+        let similarity = answer.pair_score().and_then(|reading| reading.similarity);
         // A similarity together with a score would reveal the hidden lengths.
         self.reveal.is_answered_by(answer) && !(self.pad_to.is_some() && similarity.is_some())
     }

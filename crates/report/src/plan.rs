@@ -181,7 +181,8 @@ fn engine(engine: Engine) -> String {
     let yes = |set: bool| if set { "yes" } else { "no" };
     match engine {
         Engine::Plain => {
-            "plain: in the clear. It protects nothing: whoever computes sees both cohorts.".into()
+            "plain: in the clear. It protects nothing: the party that computes sees both cohorts."
+                .into()
         }
         Engine::Garbled => "garbled: two-party computation with garbled circuits.".into(),
         Engine::Paillier(options) => format!(

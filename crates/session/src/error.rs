@@ -134,6 +134,7 @@ impl SessionError {
                 ProtocolError::Metric(_)
                 | ProtocolError::Unsupported(_)
                 | ProtocolError::Job(_)
+                | ProtocolError::Refused
                 | ProtocolError::DoesNotFit { .. } => Fault::Usage,
             },
         }

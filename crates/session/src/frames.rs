@@ -151,7 +151,7 @@ mod tests {
         }
 
         #[test]
-        fn garbage_does_not_fill_the_memory(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
+        fn parsed_data_is_never_longer_than_the_input(bytes in prop::collection::vec(any::<u8>(), 0..2000)) {
             let (mut parser, mut data) = (Parser::default(), Vec::new());
             let _ = parser.feed(&bytes, &mut data);
             prop_assert!(data.len() <= bytes.len());

@@ -77,11 +77,13 @@ impl Demo {
 /// The mean similarity of people in the same group and in different groups.
 pub fn group_means(outcome: &Outcome) -> GroupMeans {
     let group = |id: &str| id.split('-').next().map(str::to_string);
+    let mut outputs = outcome.results.outputs().iter();
+    let similarity = outputs.position(|output| output.name == "similarity");
     let mean = |same: bool| {
         let similarities = outcome
             .rows()
             .filter(|row| (group(row.a) == group(row.b)) == same)
-            .filter_map(|row| row.values.get(1)?.number());
+            .filter_map(|row| row.values.get(similarity?)?.number());
         let (count, sum) =
             similarities.fold((0u32, 0.0), |(count, sum), next| (count + 1, sum + next));
         sum / f64::from(count.max(1))

@@ -35,6 +35,7 @@ pub use event::{Event, EventSink, Note};
 pub use key_pair::{KeyPairOptions, generate_key_pair};
 pub use metric::{
     MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffectReason, SubstitutionChoice,
+    UnknownName,
 };
 pub use outcome::{OutcomeFormat, write_outcome};
 pub use output_file::{Contents, OutputConflict, OutputFile, refuse_same_output};
@@ -49,12 +50,13 @@ pub use session::{
 pub use veilpath_encode::cohort_file::write as write_cohort;
 pub use veilpath_encode::{CohortNote, Input, RawCohort, ReadError};
 pub use veilpath_metrics::{
-    Alphabet, Cohort, Distance, Entry, Grid, Metric, MetricError, Notation, Threshold,
+    Alphabet, Cohort, Distance, Entry, Grid, Metric, MetricError, Notation, NotationError,
+    Threshold,
 };
 pub use veilpath_paillier::{Error as PaillierError, KeySize};
 pub use veilpath_protocol::{
-    Capability, Engine, JobError, MAX_PADDING, Outcome, PaillierOptions, PairRule, ProtocolError,
-    ResultFormatError, Reveal, RevealTo, Role, Spec, SpecError, Unsupported,
+    Capability, Engine, JobError, MAX_PADDING, Outcome, PaillierOptions, PairRule, PairRuleError,
+    ProtocolError, ResultFormatError, Reveal, RevealTo, Role, Spec, SpecError, Unsupported,
 };
 pub use veilpath_report::{table, units};
 pub use veilpath_session::limits::MAX_PEERS;

@@ -3,6 +3,10 @@
 //! The alphabet is known only when the cohorts have been read, so [`MetricOptions`] become a [`Metric`] late. An option
 //! that would have no effect is an error: the user expects it to do something.
 
+mod names;
+
+pub use names::{MetricName, SubstitutionChoice, UnknownName};
+
 use crate::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
@@ -10,34 +14,6 @@ use veilpath_metrics::{
     Alphabet, Distance, Grid, LetterError, LocalScoring, Metric, Notation, Substitution, Table,
     TableError, TableKind,
 };
-
-/// The metrics.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum MetricName {
-    /// Fewest insertions, deletions and replacements.
-    #[default]
-    Levenshtein,
-    /// Lowest cost (or highest score) of an alignment of the whole scanpaths.
-    NeedlemanWunsch,
-    /// Highest score of an alignment of parts.
-    SmithWaterman,
-    /// ScanMatch (Cristino et al. 2010).
-    ScanMatch,
-}
-
-/// How the cost or score of replacing one letter by another is chosen.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub enum SubstitutionChoice {
-    /// One cost for all letters that differ.
-    #[default]
-    Unit,
-    /// The difference between the letters' indices.
-    Index,
-    /// The distance between grid cells.
-    Distance(Distance),
-    /// A table in a CSV file.
-    File(PathBuf),
-}
 
 /// What to compute. `None` means the metric's default.
 #[derive(Clone, Debug, Default, PartialEq)]

@@ -16,6 +16,16 @@ pub struct SplitOptions {
     pub seed: Option<u64>,
 }
 
+/// Two halves.
+impl Default for SplitOptions {
+    fn default() -> Self {
+        Self {
+            share: 0.5,
+            seed: None,
+        }
+    }
+}
+
 /// The two cohorts.
 #[derive(Clone, Debug)]
 pub struct Split {

@@ -36,7 +36,7 @@ pub(crate) struct SplitArgs {
     #[arg(
         long,
         value_name = "FRACTION",
-        default_value_t = 0.5,
+        default_value_t = SplitOptions::default().share,
         allow_negative_numbers = true,
         value_parser = decimal
     )]

@@ -51,7 +51,7 @@ enum Kind {
 #[command(after_help = RANDOM_EXAMPLES)]
 struct RandomArgs {
     /// Number of scanpaths of each length
-    #[arg(long, value_name = "NUMBER", default_value_t = 10)]
+    #[arg(long, value_name = "NUMBER", default_value_t = RandomOptions::default().count)]
     count: usize,
 
     /// The lengths: numbers and ranges, separated by commas; in a range, each scanpath gets a random length
@@ -75,18 +75,18 @@ struct RandomArgs {
 #[command(after_help = LIFELIKE_EXAMPLES)]
 struct LifelikeArgs {
     /// Number of participants, half of them in each group
-    #[arg(long, value_name = "NUMBER", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    #[arg(long, value_name = "NUMBER", default_value_t = LifelikeOptions::default().participants, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     participants: u32,
 
     /// Number of stimuli that every participant looks at
-    #[arg(long, value_name = "NUMBER", default_value_t = 4, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    #[arg(long, value_name = "NUMBER", default_value_t = LifelikeOptions::default().stimuli, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     stimuli: u32,
 
     /// How long a participant looks at a stimulus
     #[arg(
         long,
         value_name = "SECONDS",
-        default_value_t = 6.0,
+        default_value_t = LifelikeOptions::default().seconds,
         allow_negative_numbers = true
     )]
     seconds: f64,

@@ -17,7 +17,7 @@ use paillier::PaillierOptions;
 use serde::{Deserialize, Serialize};
 use std::sync::Arc;
 use veilpath_channel::Channel;
-use veilpath_metrics::{Comparison, Metric, Reading, Scanpath};
+use veilpath_metrics::{Comparison, Metric, PairScore, Scanpath};
 use veilpath_paillier::SecretKey;
 
 /// Which engine computes the scores.
@@ -133,7 +133,7 @@ impl<'a> Job<'a> {
     }
 
     /// The part of a reading that is revealed.
-    pub(crate) fn answer(&self, reading: Reading) -> Answer {
+    pub(crate) fn answer(&self, reading: PairScore) -> Answer {
         self.reveal.answer(self.comparison.metric(), reading)
     }
 
@@ -199,7 +199,7 @@ impl Engine {
         channel: &mut dyn Channel,
         observer: &dyn Observer,
     ) -> Result<Vec<Answer>, ProtocolError> {
-        let scores = |readings: Vec<Reading>| readings.into_iter().map(Answer::Score).collect();
+        let scores = |readings: Vec<PairScore>| readings.into_iter().map(Answer::Score).collect();
         match (self, job.role) {
             (Engine::Plain, Role::Host) => plain::host(job, channel, observer),
             (Engine::Plain, Role::Join) => plain::join(job, channel, observer),
@@ -250,7 +250,7 @@ impl Engine {
             };
             revealed.push(Revealed {
                 to: to.into(),
-                what: "where the same pair is asked about again with other thresholds, the answers close in on its score".into(),
+                what: "repeating the comparison with other thresholds narrows down the score of a pair".into(),
             });
         }
         revealed

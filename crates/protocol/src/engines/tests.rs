@@ -9,7 +9,7 @@ use proptest::prelude::*;
 use veilpath_channel::{Channel, memory_pair};
 use veilpath_metrics::{
     Alphabet, Cohort, Comparison, Distance, Encoding, Entry, Grid, LocalScoring, Metric, Notation,
-    Reading, Scanpath, Substitution, Table,
+    PairScore, Scanpath, Substitution, Table,
 };
 use veilpath_paillier::KeySize;
 
@@ -121,7 +121,7 @@ pub(super) fn cohort(scanpaths: &[Vec<u16>]) -> Cohort {
 }
 
 /// The reading that an engine must give for a pair.
-fn expected(engine: Engine, comparison: &Comparison, x: &Scanpath, y: &Scanpath) -> Reading {
+fn expected(engine: Engine, comparison: &Comparison, x: &Scanpath, y: &Scanpath) -> PairScore {
     // Without a scale, ScanMatch is computed in double precision in the clear, and in integers everywhere else.
     if engine == Engine::Plain {
         comparison.compare(x, y).unwrap()

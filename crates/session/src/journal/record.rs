@@ -9,7 +9,7 @@
 //! | 5 | pair | 0 or 1 | – | whether the score is within the threshold |
 
 use ring::digest::{Context, SHA256};
-use veilpath_metrics::Reading;
+use veilpath_metrics::PairScore;
 use veilpath_protocol::Answer;
 
 /// Bytes of a record.
@@ -72,7 +72,7 @@ impl Record {
         match u32::from_le_bytes(*content.first_chunk()?) {
             kind @ (1 | 2) => Some(Record::Answer(
                 pair,
-                Answer::Score(Reading {
+                Answer::Score(PairScore {
                     score: f64::from_bits(second),
                     similarity: (kind == 2).then(|| f64::from_bits(third)),
                 }),

@@ -1,10 +1,10 @@
 use super::*;
-use veilpath_metrics::Reading;
+use veilpath_metrics::PairScore;
 
 const ID: [u8; 32] = [7; 32];
 
 fn reading(score: f64) -> Answer {
-    Answer::Score(Reading {
+    Answer::Score(PairScore {
         score,
         similarity: (score > 1.0).then_some(0.1 + 0.2),
     })

@@ -48,6 +48,18 @@ pub struct LifelikeOptions {
     pub seed: Option<u64>,
 }
 
+/// Twelve people, who look at four stimuli for six seconds each.
+impl Default for LifelikeOptions {
+    fn default() -> Self {
+        Self {
+            participants: 12,
+            stimuli: 4,
+            seconds: 6.0,
+            seed: None,
+        }
+    }
+}
+
 /// A table of synthetic fixations in pixels, as an eye tracker's software might export it.
 #[derive(Clone, Debug)]
 pub struct FixationTable {

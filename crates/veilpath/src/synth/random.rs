@@ -28,6 +28,19 @@ pub struct RandomOptions {
     pub seed: Option<u64>,
 }
 
+/// Ten scanpaths of 100 letters.
+impl Default for RandomOptions {
+    fn default() -> Self {
+        Self {
+            count: 10,
+            lengths: vec![100..=100],
+            notation: Notation::Letters,
+            letters: None,
+            seed: None,
+        }
+    }
+}
+
 /// Generates a cohort of random letters. Scanpaths of the same length share a stimulus that is named after it.
 pub fn random(options: &RandomOptions) -> Result<SyntheticCohort, Error> {
     let notation = options.notation;

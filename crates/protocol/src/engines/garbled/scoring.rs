@@ -10,7 +10,7 @@
 
 use super::entries::{Entries, gcd};
 use crate::{Job, JobError, ProtocolError};
-use veilpath_metrics::{Bound, Model, Readout};
+use veilpath_metrics::{Bound, Model, ScoreFormula};
 use veilpath_mpc::alignment::Fold;
 use veilpath_mpc::circuit::cells::{Cell, ClippedCell, DifferenceCell, LocalCell, UnitCell};
 use veilpath_mpc::circuit::numbers::bits_for;
@@ -90,8 +90,8 @@ impl Scoring {
     pub(super) fn new(model: &Model, alphabet: u32, padding: Option<u32>) -> Self {
         let entries = Entries::new(model, alphabet);
         let reward = match model {
-            Model::Global(global) => match global.readout {
-                Readout::Reward { per_letter, .. } => Some(u64::from(per_letter)),
+            Model::Global(global) => match global.formula {
+                ScoreFormula::Reward { per_letter, .. } => Some(u64::from(per_letter)),
                 _ => None,
             },
             Model::Local(_) => None,

@@ -7,7 +7,7 @@ use super::recurrence::Recurrence;
 use crate::engines::lengths::own_lengths;
 use crate::{Job, Observer, ProtocolError, Role};
 use std::collections::HashSet;
-use veilpath_metrics::Reading;
+use veilpath_metrics::PairScore;
 use veilpath_paillier::KeySize;
 
 /// The parameters of a run, equal on both sides.
@@ -128,7 +128,7 @@ impl Agreement {
         &self,
         job: &Job<'_>,
         observer: &dyn Observer,
-    ) -> Result<Vec<Option<Reading>>, ProtocolError> {
+    ) -> Result<Vec<Option<PairScore>>, ProtocolError> {
         let mut readings = vec![None; job.pairs.len()];
         for (pair, reading) in readings.iter_mut().enumerate() {
             let (m, n) = self.lengths(job, pair);
@@ -147,14 +147,14 @@ impl Agreement {
         job: &Job<'_>,
         pair: usize,
         raw: i64,
-    ) -> Result<Reading, ProtocolError> {
+    ) -> Result<PairScore, ProtocolError> {
         let (m, n) = self.lengths(job, pair);
         Ok(job.comparison.read(raw, m as usize, n as usize)?)
     }
 }
 
 /// All readings, once every pair has one.
-pub(super) fn complete(readings: Vec<Option<Reading>>) -> Result<Vec<Reading>, ProtocolError> {
+pub(super) fn complete(readings: Vec<Option<PairScore>>) -> Result<Vec<PairScore>, ProtocolError> {
     readings
         .into_iter()
         .collect::<Option<_>>()

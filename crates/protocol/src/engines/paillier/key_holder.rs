@@ -11,7 +11,7 @@ use crate::{Job, JobError, Misbehaviour, Observer, ProtocolError};
 use crypto_bigint::{BoxedUint, CtLt, CtSelect};
 use std::sync::Arc;
 use veilpath_channel::Channel;
-use veilpath_metrics::Reading;
+use veilpath_metrics::PairScore;
 use veilpath_paillier::{Plaintext, PublicKey, SecretKey, system_rng};
 use zeroize::Zeroizing;
 
@@ -26,7 +26,7 @@ pub(crate) fn host(
     options: PaillierOptions,
     channel: &mut dyn Channel,
     observer: &dyn Observer,
-) -> Result<Vec<Reading>, ProtocolError> {
+) -> Result<Vec<PairScore>, ProtocolError> {
     host_tapped(job, options, channel, observer, &())
 }
 
@@ -37,7 +37,7 @@ pub(super) fn host_tapped(
     channel: &mut dyn Channel,
     observer: &dyn Observer,
     tap: &dyn Tap,
-) -> Result<Vec<Reading>, ProtocolError> {
+) -> Result<Vec<PairScore>, ProtocolError> {
     let own = own_lengths(job)?;
     let theirs = receive_lengths(channel, job)?;
     send_lengths(channel, &own)?;
@@ -101,7 +101,7 @@ impl<'a> KeyHolder<'a> {
     fn serve(
         &self,
         channel: &mut dyn Channel,
-        readings: &mut [Option<Reading>],
+        readings: &mut [Option<PairScore>],
     ) -> Result<(), ProtocolError> {
         let mut open = self.agreement.open.len();
         let mut rows = Rows::new(&self.agreement, self.job);
@@ -204,7 +204,7 @@ impl<'a> KeyHolder<'a> {
         &self,
         channel: &mut dyn Channel,
         count: u32,
-        readings: &[Option<Reading>],
+        readings: &[Option<PairScore>],
     ) -> Result<Vec<(usize, i64)>, ProtocolError> {
         let mut pairs: Vec<usize> = Vec::new();
         let mut bytes = Vec::new();

@@ -19,7 +19,7 @@ use crate::{Job, Misbehaviour, Observer, ProtocolError};
 use rand::CryptoRng;
 use std::collections::{HashMap, VecDeque};
 use veilpath_channel::Channel;
-use veilpath_metrics::Reading;
+use veilpath_metrics::PairScore;
 use veilpath_paillier::{Ciphertext, Plaintext, PublicKey, system_rng};
 
 /// Bytes of matrix values that comparisons in flight may take. One comparison is always in flight.
@@ -33,7 +33,7 @@ pub(crate) fn join(
     options: PaillierOptions,
     channel: &mut dyn Channel,
     observer: &dyn Observer,
-) -> Result<Vec<Reading>, ProtocolError> {
+) -> Result<Vec<PairScore>, ProtocolError> {
     join_with(job, options, channel, observer, &mut system_rng()?)
 }
 
@@ -44,7 +44,7 @@ pub(super) fn join_with<R: CryptoRng>(
     channel: &mut dyn Channel,
     observer: &dyn Observer,
     rng: &mut R,
-) -> Result<Vec<Reading>, ProtocolError> {
+) -> Result<Vec<PairScore>, ProtocolError> {
     join_tapped(job, options, channel, observer, rng, &())
 }
 
@@ -56,7 +56,7 @@ pub(super) fn join_tapped<R: CryptoRng>(
     observer: &dyn Observer,
     rng: &mut R,
     tap: &dyn Tap,
-) -> Result<Vec<Reading>, ProtocolError> {
+) -> Result<Vec<PairScore>, ProtocolError> {
     send_lengths(channel, &own_lengths(job)?)?;
     let theirs = receive_lengths(channel, job)?;
     let agreement = Agreement::new(job, options, theirs)?;
@@ -106,7 +106,7 @@ struct MatrixOwner<'a, R> {
     /// Results that the key holder has yet to decrypt.
     finished: Vec<(usize, Ciphertext)>,
     outstanding: VecDeque<Request>,
-    readings: Vec<Option<Reading>>,
+    readings: Vec<Option<PairScore>>,
     tap: &'a dyn Tap,
 }
 

@@ -15,7 +15,7 @@ use rand::{CryptoRng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use std::sync::Arc;
 use veilpath_channel::{Channel, ChannelError, MemoryChannel, memory_pair};
-use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Reading, Scanpath};
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, PairScore, Scanpath};
 use veilpath_paillier::{KeySize, SecretKey};
 
 const LETTERS: u32 = 12;
@@ -112,7 +112,7 @@ fn recorded_run(
     key: &Arc<SecretKey>,
     a: &Cohort,
     b: &Cohort,
-) -> (Recorded, Vec<Reading>) {
+) -> (Recorded, Vec<PairScore>) {
     recorded_run_with(options, metric, key, (a, b), &mut rng(5))
 }
 
@@ -123,7 +123,7 @@ fn recorded_run_with<R: CryptoRng + Send>(
     key: &Arc<SecretKey>,
     (a, b): (&Cohort, &Cohort),
     rng: &mut R,
-) -> (Recorded, Vec<Reading>) {
+) -> (Recorded, Vec<PairScore>) {
     let spec = spec(options, metric.clone(), a, b);
     let pairs = crate::pairs_of(PairRule::All, a, b);
     let own = |cohort: &Cohort| -> Vec<Scanpath> {

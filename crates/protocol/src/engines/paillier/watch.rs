@@ -12,7 +12,7 @@ use crate::{Engine, Job, JobError, Misbehaviour, ProtocolError, Role, Spec};
 use crypto_bigint::BoxedUint;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use veilpath_channel::memory_pair;
-use veilpath_metrics::{Reading, Scanpath};
+use veilpath_metrics::{PairScore, Scanpath};
 use veilpath_paillier::SecretKey;
 use zeroize::Zeroizing;
 
@@ -27,7 +27,7 @@ pub struct Watched {
     /// The encrypted substitution costs that the key holder sent, row by row.
     pub substitutions: Vec<u8>,
     /// The results.
-    pub readings: Vec<Reading>,
+    pub readings: Vec<PairScore>,
 }
 
 /// One request of the matrix owner, decrypted.
@@ -125,7 +125,7 @@ fn run_both(
     join: &Job<'_>,
     options: PaillierOptions,
     tap: &dyn Tap,
-) -> Result<Vec<Reading>, ProtocolError> {
+) -> Result<Vec<PairScore>, ProtocolError> {
     let (mut host_end, mut join_end) = memory_pair();
     std::thread::scope(|scope| {
         let matrix_owner = scope.spawn(move || {

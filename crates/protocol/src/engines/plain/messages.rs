@@ -2,7 +2,7 @@
 
 use crate::{Answer, Job, Misbehaviour, Observer, ProtocolError, Reveal};
 use veilpath_channel::Channel;
-use veilpath_metrics::{MAX_LENGTH, Reading, Scanpath};
+use veilpath_metrics::{MAX_LENGTH, PairScore, Scanpath};
 
 /// Letters that are received at a time: memory is not allocated for a length that the other side merely claims.
 const LETTERS_AT_A_TIME: usize = 32 << 10;
@@ -96,11 +96,11 @@ pub(super) fn receive_answers(
         .collect()
 }
 
-fn receive_reading(channel: &mut dyn Channel) -> Result<Reading, ProtocolError> {
+fn receive_reading(channel: &mut dyn Channel) -> Result<PairScore, ProtocolError> {
     let score = receive_f64(channel)?;
     let has_similarity = receive_bit(channel)?;
     let similarity = receive_f64(channel)?;
-    Ok(Reading {
+    Ok(PairScore {
         score,
         similarity: has_similarity.then_some(similarity),
     })

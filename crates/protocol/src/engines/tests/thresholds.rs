@@ -120,7 +120,7 @@ fn a_spec_with_inconsistent_numbers_is_refused() {
     assert!(matches!(spec.check(), Err(ProtocolError::Metric(_))));
     spec.reveal = threshold(0.0);
     assert_eq!(spec.check(), Ok(()));
-    let reading = Reading {
+    let reading = PairScore {
         score: 1.0,
         similarity: Some(0.5),
     };
@@ -132,7 +132,7 @@ fn a_spec_with_inconsistent_numbers_is_refused() {
         !spec.allows(&Answer::Score(reading)),
         "a similarity reveals lengths"
     );
-    let without = Reading {
+    let without = PairScore {
         similarity: None,
         ..reading
     };

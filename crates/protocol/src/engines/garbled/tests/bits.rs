@@ -9,7 +9,7 @@ fn thresholds(scores: &[Answer]) -> Vec<Threshold> {
     let mut values: Vec<f64> = scores
         .iter()
         .step_by(scores.len() / 3)
-        .map(|answer| answer.reading().unwrap().score)
+        .map(|answer| answer.pair_score().unwrap().score)
         .flat_map(|score| [score.next_down(), score, score.next_up()])
         .collect();
     values.extend([-1e9, 1e9, 0.5]);
@@ -36,7 +36,7 @@ fn thresholds_agree_with_scores() {
             spec.reveal_to = [RevealTo::Both, RevealTo::Host, RevealTo::Join][runs % 3];
             runs += 1;
             let bits = scores.iter().map(|answer| {
-                let reading = answer.reading().unwrap();
+                let reading = answer.pair_score().unwrap();
                 Answer::Within(threshold.admits(metric, &reading))
             });
             let bits: Vec<Answer> = bits.collect();

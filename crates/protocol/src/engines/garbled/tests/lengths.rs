@@ -29,7 +29,7 @@ fn scores_and_bits_are_those_of_the_real_scanpaths() {
             assert_eq!(ends.host.as_ref(), Ok(&scores), "{metric:?}");
             assert_eq!(ends.join.as_ref(), Ok(&scores), "{metric:?}");
         }
-        let middle = scores[scores.len() / 2].reading().unwrap().score;
+        let middle = scores[scores.len() / 2].pair_score().unwrap().score;
         for value in [middle.next_down(), middle, middle.next_up(), 1e6, -1e6] {
             let threshold = Threshold::new(value).unwrap();
             spec.reveal = Reveal::Threshold(threshold);
@@ -38,7 +38,9 @@ fn scores_and_bits_are_those_of_the_real_scanpaths() {
             }
             let bits: Vec<Answer> = scores
                 .iter()
-                .map(|answer| Answer::Within(threshold.admits(metric, &answer.reading().unwrap())))
+                .map(|answer| {
+                    Answer::Within(threshold.admits(metric, &answer.pair_score().unwrap()))
+                })
                 .collect();
             let ends = run(&spec, &a, &b, (one_worker(), one_worker()), 5);
             assert_eq!(ends.host, Ok(bits), "{metric:?} {value}");

@@ -51,7 +51,9 @@ fn scores(rows: &[Vec<String>], metric: &Metric, alphabet: Alphabet) -> Vec<f64>
     let answers = ends.join.unwrap();
     assert_eq!(answers, ends.host.unwrap());
     assert_eq!(answers.len(), rows.len());
-    let scores = answers.iter().map(|answer| answer.reading().unwrap().score);
+    let scores = answers
+        .iter()
+        .map(|answer| answer.pair_score().unwrap().score);
     scores.collect()
 }
 

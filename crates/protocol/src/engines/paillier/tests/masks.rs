@@ -5,7 +5,7 @@ use super::super::recurrence::Recurrence;
 use super::{assert_uniform, rng};
 use num_bigint::{BigInt, BigUint};
 use proptest::prelude::*;
-use veilpath_metrics::{Costs, GlobalModel, Model, Readout};
+use veilpath_metrics::{Costs, GlobalModel, Model, ScoreFormula};
 use veilpath_paillier::KeySize;
 
 const BOUNDS: [u64; 5] = [0, 1, 107, (1 << 20) - 1, (1 << 62) - 1];
@@ -142,7 +142,7 @@ fn the_bound_of_a_matrix_is_the_largest_candidate() {
             insert,
             delete,
             costs: Costs::Unit { mismatch },
-            readout: Readout::Cost { scale: 1 },
+            formula: ScoreFormula::Cost { scale: 1 },
         })
     };
     let bound = |model: &Model, m, n| {
