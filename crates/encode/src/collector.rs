@@ -10,23 +10,26 @@
 //! Where the coordinates of a recording change half-way (a picture shown again at another size), each row counts in the
 //! space that was named last before it.
 
+mod finish;
 mod limits;
+mod spaces;
+mod tally;
 
-use crate::aoi_column::{ColumnNames, Order, TooManyNames};
+use crate::aoi_column::{ColumnNames, TooManyNames};
 use crate::fixation_path::FixationPath;
-use crate::notes::notes;
-use crate::observations::{Observations, Places};
-use crate::place::{cell_at, common_aspect, has_area, is_measured};
-use crate::runs::{Gaze, MAX_LETTERS, Reduced, RunEncoder};
+use crate::observations::Places;
+use crate::place::cell_at;
+use crate::runs::{Gaze, MAX_LETTERS, RunEncoder};
 use crate::summary::FileSummary;
 use crate::{
-    ColumnRoles, DataKinds, Dropped, EncodeField, EncodeNote, EncodeOptions, Fixation, Kind,
-    Placing, ReadError, Recording, RecordingId, Sample, Sink, Space, Summary,
+    ColumnRoles, Dropped, EncodeField, EncodeNote, EncodeOptions, Fixation, Kind, Placing,
+    ReadError, Recording, RecordingId, Sample, Sink, Space,
 };
-use limits::{ABOUT_TIME, CHECK_TIME_UNIT, MAX_ALL_LETTERS, TOO_LONG, TOO_MANY, unreducible};
-use std::collections::{HashMap, HashSet};
+use limits::{ABOUT_TIME, CHECK_TIME_UNIT, MAX_ALL_LETTERS, TOO_LONG, TOO_MANY};
+use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use veilpath_metrics::{Cohort, Entry, Scanpath, temporal_repeats};
+use tally::Tally;
+use veilpath_metrics::temporal_repeats;
 
 /// Turns what readers find into scanpaths.
 ///
@@ -56,6 +59,7 @@ struct State {
     space: Option<Space>,
     /// The areas that count for the stimulus.
     areas: Vec<usize>,
+    tally: Tally,
     path: Path,
 }
 
@@ -88,97 +92,6 @@ impl Collector {
         self.index.clear();
         self.latest = None;
         self.files.push(FileSummary::new(name, format, title));
-    }
-
-    /// The scanpaths of all files and what became of their rows.
-    pub fn finish(mut self) -> Result<(Cohort, Summary), ReadError> {
-        if let Some(failure) = self.failure {
-            return Err(failure);
-        }
-        let (areas, order) = self.areas()?;
-        let mut seen = DataKinds::default();
-        let mut observed = Observations {
-            places: std::mem::take(&mut self.places),
-            ..Observations::default()
-        };
-        let aspect = common_aspect(self.recordings.iter().map(|state| &state.space));
-        let mut entries = Vec::with_capacity(self.recordings.len());
-        let (mut removed_runs, mut empty_left_out) = (0, 0);
-        let mut unmapped: HashSet<Option<String>> = HashSet::new();
-        for state in self.recordings {
-            let letters = match state.path {
-                Path::Fixations(path) => {
-                    seen.fixations = true;
-                    let (letters, order) = path.finish();
-                    observed.times.count(order);
-                    letters
-                }
-                Path::Gaze(encoder) => {
-                    seen.gaze = true;
-                    let Reduced {
-                        letters,
-                        removed,
-                        backwards: resets,
-                    } = encoder
-                        .finish()
-                        .map_err(|why| unreducible(&self.files, state.file, why))?;
-                    removed_runs += removed;
-                    observed.times.backwards += resets;
-                    letters
-                }
-            };
-            let letters = match &order {
-                Some(order) => order.apply(letters),
-                None => letters,
-            };
-            if matches!(self.options.placing, Placing::AoiFile(_)) && state.areas.is_empty() {
-                unmapped.insert(state.stimulus.clone());
-            }
-            if letters.is_empty() && self.options.drop_empty {
-                empty_left_out += 1;
-                continue;
-            }
-            entries.push(Entry {
-                participant: state.participant,
-                stimulus: state.stimulus,
-                scanpath: Scanpath::new(letters),
-            });
-        }
-        let letters = self.options.placing.known_letters().unwrap_or(areas.len());
-        let cohort = Cohort {
-            alphabet: self.options.alphabet_for(letters)?,
-            encoding: self.options.encoding(seen, &areas),
-            entries,
-        };
-        let mut summary = Summary::new(std::mem::take(&mut self.files), &cohort);
-        (summary.removed_runs, summary.empty_left_out) = (removed_runs, empty_left_out);
-        summary.data = seen;
-        summary.aspect = aspect;
-        observed.stimuli_without_area = unmapped.len();
-        summary.notes = self.notes;
-        let about_all = notes(&cohort, &summary, &self.options, &observed);
-        summary.notes.extend(about_all);
-        Ok((cohort, summary))
-    }
-
-    /// The names behind the letters of an AOI encoding, and where those found in a column must be renamed to be sorted.
-    fn areas(&self) -> Result<(Vec<String>, Option<Order>), ReadError> {
-        match &self.options.placing {
-            Placing::Grid(_) => Ok((Vec::new(), None)),
-            Placing::AoiFile(areas) => Ok((areas.names().to_vec(), None)),
-            Placing::AoiColumn { names: Some(names) } => {
-                Ok((names.iter().map(|name| name.trim().into()).collect(), None))
-            }
-            Placing::AoiColumn { names: None } => {
-                if self.column.is_empty() {
-                    let file = self.files.last().map_or("", |file| file.file.as_str());
-                    return Err(ReadError::new(file, "no row names an area of interest")
-                        .with_remedy("export the column with the areas of interest, draw them in an AOI file, or use a grid"));
-                }
-                let (names, order) = self.column.sorted();
-                Ok((names, Some(order)))
-            }
-        }
     }
 
     fn file(&mut self) -> &mut FileSummary {
@@ -252,6 +165,7 @@ impl Collector {
                 Placing::AoiFile(areas) => areas.on(recording.stimulus),
                 _ => Vec::new(),
             },
+            tally: Tally::default(),
             path,
         })
     }
@@ -279,7 +193,7 @@ impl Collector {
             };
         }
         let (x, y) = point.ok_or(Dropped::Lost)?;
-        let state = self.recordings.get(recording).ok_or(Dropped::Lost)?;
+        let state = self.recordings.get_mut(recording).ok_or(Dropped::Lost)?;
         match (&self.options.placing, &state.space) {
             (Placing::AoiFile(areas), _) => {
                 areas.letter_at(&state.areas, x, y).ok_or(Dropped::NoAoi)
@@ -287,7 +201,11 @@ impl Collector {
             (Placing::Grid(grid), Some(space)) => {
                 self.places.point(space, x, y);
                 let cell = cell_at(grid, space, self.options.outside, x, y);
-                let cell = cell.ok_or(Dropped::Outside)?;
+                let Some(cell) = cell else {
+                    state.tally.outside();
+                    return Err(Dropped::Outside);
+                };
+                state.tally.cell(cell);
                 self.places.cell(cell);
                 Ok(cell)
             }
@@ -302,27 +220,7 @@ impl Sink for Collector {
             return Err(failure.clone());
         }
         if let Placing::Grid(_) = self.options.placing {
-            match &recording.space {
-                None => {
-                    return Err(self
-                        .error("nothing says how large the screen or stimulus is, so points cannot be placed on a grid")
-                        .with_remedy("give its width and height in pixels")
-                        .with_fields(&[EncodeField::Screen]));
-                }
-                Some(space) if !is_measured(space) => {
-                    return Err(self
-                        .error("the coordinates are degrees of visual angle, and nothing says how large the screen is and how far away")
-                        .with_remedy("give the width and height of the screen in centimetres, and the viewing distance; if these are longitudes and latitudes of a panorama, give that unit")
-                        .with_fields(&[EncodeField::ScreenCm, EncodeField::Distance, EncodeField::Units]));
-                }
-                Some(space) if !has_area(space) => {
-                    return Err(self
-                        .error("the screen or stimulus has no width or no height")
-                        .with_remedy("give them in pixels")
-                        .with_fields(&[EncodeField::Screen]));
-                }
-                Some(_) => {}
-            }
+            spaces::check(recording.space.as_ref(), |problem| self.error(problem))?;
         }
         let found = self.find(recording)?;
         let state = &mut self.recordings[found];
@@ -435,9 +333,24 @@ impl Sink for Collector {
     }
 
     fn note(&mut self, note: EncodeNote) {
+        // Every file counts its own trials.
+        if let EncodeNote::StimuliRepeated { trials: more } = note {
+            let known = self.notes.iter_mut().find_map(|known| match known {
+                EncodeNote::StimuliRepeated { trials } => Some(trials),
+                _ => None,
+            });
+            if let Some(trials) = known {
+                *trials += more;
+                return;
+            }
+        }
         if !self.notes.contains(&note) {
             self.notes.push(note);
         }
+    }
+
+    fn places_points(&self) -> bool {
+        matches!(self.options.placing, Placing::Grid(_))
     }
 
     fn columns(&mut self, roles: ColumnRoles) {

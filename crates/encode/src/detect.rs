@@ -1,6 +1,6 @@
 //! Which format a file has; and for a file that has none, what it probably is and what to do about it.
 
-use crate::readers::{FORMATS, Format, half_a_place};
+use crate::readers::{FORMATS, Format, coordinate_pairs, half_a_place, look_like_coordinates};
 use crate::{EncodeField, Head, ReadError, guess_delimiter, is_missing, parse_number};
 
 /// The format of a file that starts like this; `None` where [`explain_unknown`] should speak.
@@ -21,19 +21,19 @@ pub fn explain_unknown(head: &Head) -> ReadError {
         .or_else(|| empty_or_json(head))
         .or_else(|| bids_companion(head))
         .or_else(|| odd_delimiter(head));
-    let columns = || {
-        Some((
-            table(head)?,
-            &[EncodeField::PlaceColumns, EncodeField::Format][..],
-        ))
+    let error = |(problem, remedy): Explanation, fields: &[EncodeField]| {
+        ReadError::new(&head.name, problem)
+            .with_remedy(remedy)
+            .with_fields(fields)
     };
-    let ((problem, remedy), fields) = explained
-        .map(|found| (found, &[][..]))
-        .or_else(columns)
-        .unwrap_or_else(|| (unknown(head), &[EncodeField::Format]));
-    ReadError::new(&head.name, problem)
-        .with_remedy(remedy)
-        .with_fields(fields)
+    let columns = &[EncodeField::PlaceColumns, EncodeField::Format];
+    match explained {
+        Some(found) => error(found, &[]),
+        None => match table(head) {
+            Some((found, places)) => error(found, columns).with_places(places),
+            None => error(unknown(head), &[EncodeField::Format]),
+        },
+    }
 }
 
 /// What a file is, and what to do about it.
@@ -337,8 +337,8 @@ fn odd_delimiter(head: &Head) -> Option<Explanation> {
     ))
 }
 
-/// A table whose columns no reader knows.
-fn table(head: &Head) -> Option<Explanation> {
+/// A table whose columns no reader knows, with those that are probably x and y.
+fn table(head: &Head) -> Option<(Explanation, Option<(String, String)>)> {
     let (header, next) = first_lines(head)?;
     let delimiter = char::from(guess_delimiter(header));
     let count = header.split(delimiter).count();
@@ -352,7 +352,9 @@ fn table(head: &Head) -> Option<Explanation> {
     // A first line with numbers is not a header but somebody's data, which no message quotes.
     let is_name =
         |name: &&str| name.len() <= 60 && !is_missing(name) && parse_number(name, true).is_none();
+    let mut pairs = Vec::new();
     let problem = if names.iter().all(is_name) {
+        pairs = coordinate_pairs(&names);
         let listed = names
             .iter()
             .take(12)
@@ -372,13 +374,17 @@ fn table(head: &Head) -> Option<Explanation> {
     } else {
         format!("this is a table of {count} columns without names for them")
     };
-    Some((
-        problem,
-        format!(
+    let remedy = match pairs.is_empty() {
+        true => format!(
             "a table needs a first line that names the columns, among them x and y (and duration, participant, stimulus where there are any); rename them or say which is which; {}",
             known_formats()
         ),
-    ))
+        false => format!(
+            "{}; say which columns to use, or name the format",
+            look_like_coordinates(&pairs)
+        ),
+    };
+    Some(((problem, remedy), pairs.into_iter().next()))
 }
 
 fn unknown(head: &Head) -> Explanation {

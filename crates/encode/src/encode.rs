@@ -1,7 +1,7 @@
 //! From files to a cohort.
 
 use crate::notes::counted;
-use crate::readers::{FORMATS, Format, without_effect};
+use crate::readers::{Accepts, FORMATS, Format, without_effect};
 use crate::{
     Collector, ColumnRoles, Dropped, EncodeField, EncodeNote, EncodeOptions, Eye, Fixation, Head,
     Input, NoEffect, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Summary, detect,
@@ -60,6 +60,7 @@ fn encode_with(
     let asked_for = format.map(|name| named(formats, name)).transpose()?;
     let mut collector = Collector::new(options)?;
     let mut idle = Vec::new();
+    let mut accepts = Accepts::NOTHING;
     let counter = Arc::new(AtomicU64::new(0));
     let files = sources.len();
     let mut first = None;
@@ -84,6 +85,7 @@ fn encode_with(
             }
         };
         collector.begin_file(input.name(), format.name(), format.title());
+        accepts = accepts.or(format.accepts());
         for note in without_effect(format, read) {
             if !idle.contains(&note) {
                 idle.push(note);
@@ -96,10 +98,14 @@ fn encode_with(
             calls: 0,
             reported: 0,
         };
-        format.read(input, read, &mut sink)?;
+        format.read(input, read, &mut sink).map_err(|mut error| {
+            error.fields.retain(|&field| format.accepts().has(field));
+            error
+        })?;
         progress(counter.load(Ordering::Relaxed));
     }
     let (cohort, mut summary) = collector.finish()?;
+    summary.accepts = accepts;
     summary.notes.append(&mut idle);
     if read.rate_hz.is_some() && summary.data.fixations && !summary.data.gaze {
         summary.notes.push(EncodeNote::NoEffect {
@@ -239,6 +245,10 @@ impl Sink for Reporting<'_> {
 
     fn note(&mut self, note: EncodeNote) {
         self.collector.note(note);
+    }
+
+    fn places_points(&self) -> bool {
+        self.collector.places_points()
     }
 
     fn columns(&mut self, roles: ColumnRoles) {

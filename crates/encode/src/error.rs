@@ -20,6 +20,8 @@ pub struct ReadError {
     pub remedy: String,
     /// The fields of the options that the remedy is about; a front end says what they are called there.
     pub fields: Vec<EncodeField>,
+    /// The columns that are probably x and y, where the remedy is to name those of the coordinates.
+    pub places: Option<Box<(String, String)>>,
 }
 
 impl ReadError {
@@ -32,6 +34,7 @@ impl ReadError {
             problem: problem.into(),
             remedy: String::new(),
             fields: Vec::new(),
+            places: None,
         }
     }
 
@@ -55,6 +58,14 @@ impl ReadError {
     pub fn with_fields(self, fields: &[EncodeField]) -> Self {
         Self {
             fields: fields.to_vec(),
+            ..self
+        }
+    }
+
+    /// The same, with the columns that are probably x and y.
+    pub fn with_places(self, places: Option<(String, String)>) -> Self {
+        Self {
+            places: places.map(Box::new),
             ..self
         }
     }

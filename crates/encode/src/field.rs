@@ -38,6 +38,8 @@ pub enum EncodeField {
     EventColumn,
     /// The column of participants.
     ParticipantColumn,
+    /// The column of stimuli.
+    StimulusColumn,
     /// The columns of coordinates.
     PlaceColumns,
     /// The column of trials.

@@ -36,7 +36,7 @@ pub use encode::{Encoded, Source, encode_files};
 pub use error::ReadError;
 pub use field::EncodeField;
 pub use input::{Head, Input, Lines};
-pub use notes::{EncodeNote, LikelyCause, NoEffect, NoLetters};
+pub use notes::{EncodeNote, Half, LikelyCause, NoEffect, NoLetters};
 pub use options::{
     CoordinateUnit, EventChoice, Eye, NameTemplate, NamesInFile, ReadOptions, RowChoice, TimeUnit,
 };

@@ -1,11 +1,13 @@
 //! What a user should know about everything that was encoded.
 
-use crate::observations::{ENOUGH_ROWS, Observations};
-use crate::{DataKinds, Dropped, EncodeField, EncodeOptions, Summary};
+mod find;
+mod text;
+
+pub(crate) use find::notes;
+pub(crate) use text::counted;
+
+use crate::{Dropped, EncodeField};
 use serde::Serialize;
-use std::collections::HashSet;
-use std::fmt;
-use veilpath_metrics::Cohort;
 
 /// Something that is not wrong, but that a user may not expect.
 #[derive(Clone, Debug, PartialEq, Serialize)]
@@ -15,7 +17,12 @@ pub enum EncodeNote {
     /// Scanpaths with the participant and stimulus of an earlier file.
     RepeatedIds {
         /// How many.
-        scanpaths: usize,
+        scanpaths: u64,
+    },
+    /// Trials with a stimulus that the participant had seen before in the same file.
+    StimuliRepeated {
+        /// How many.
+        trials: u64,
     },
     /// Gaze samples that are earlier than the one before them.
     TimeBackwards {
@@ -56,6 +63,22 @@ pub enum EncodeNote {
         used: u64,
         /// The likely reason.
         cause: LikelyCause,
+    },
+    /// Nearly all points lie in one half of the grid.
+    HalfEmpty {
+        /// The half with the points.
+        half: Half,
+        /// How many points were used.
+        used: u64,
+    },
+    /// Participants whose points lie outside the screen or in one cell, while those of the others do not.
+    OddParticipants {
+        /// How many.
+        participants: usize,
+        /// Of how many.
+        of: usize,
+        /// The files with their recordings, where others have none.
+        files: Vec<String>,
     },
     /// No scanpath has a letter.
     NoLetters {
@@ -116,10 +139,26 @@ pub enum LikelyCause {
     Centred,
     /// They lie between 0 and 100.
     Percent,
+    /// They lie between -60 and 60, and many are below zero.
+    VisualAngle,
     /// Many are below zero, as if counted from the centre.
     CentreOrigin,
     /// None of these: the size of the screen or the unit.
     SizeOrUnit,
+}
+
+/// A half of the screen or stimulus.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Half {
+    /// The left one.
+    Left,
+    /// The right one.
+    Right,
+    /// The upper one.
+    Upper,
+    /// The lower one.
+    Lower,
 }
 
 /// Why no scanpath has a letter.
@@ -145,12 +184,23 @@ pub enum NoEffect {
     Format(String),
     /// All rows are fixations.
     OnlyFixations,
-    /// All rows are gaze samples.
-    OnlyGaze,
+    /// No column has event labels.
+    NoEventColumn,
 }
 
 impl EncodeNote {
-    /// The fields of the options that would change it.
+    /// Whether it says that the points of all files are not where one would expect them.
+    pub(crate) fn is_about_all_places(&self) -> bool {
+        matches!(
+            self,
+            EncodeNote::MostlyOutside { .. }
+                | EncodeNote::OneCell { .. }
+                | EncodeNote::HalfEmpty { .. }
+        )
+    }
+
+    /// The fields of the options that could change it; [`Summary::fields_of`](crate::Summary::fields_of) leaves out those
+    /// without effect on the files.
     pub fn fields(&self) -> &'static [EncodeField] {
         match self {
             EncodeNote::RepeatedIds { .. } => &[EncodeField::NameTemplate],
@@ -163,9 +213,17 @@ impl EncodeNote {
                 cause: LikelyCause::CentreOrigin,
                 ..
             } => &[EncodeField::CentredPixels, EncodeField::VisualAngle],
-            EncodeNote::MostlyOutside { .. } | EncodeNote::OneCell { .. } => {
-                &[EncodeField::Units, EncodeField::Screen]
+            EncodeNote::MostlyOutside {
+                cause: LikelyCause::VisualAngle,
+                ..
             }
+            | EncodeNote::OneCell {
+                cause: LikelyCause::VisualAngle,
+                ..
+            } => &[EncodeField::VisualAngle],
+            EncodeNote::MostlyOutside { .. }
+            | EncodeNote::OneCell { .. }
+            | EncodeNote::HalfEmpty { .. } => &[EncodeField::Units, EncodeField::Screen],
             EncodeNote::MostlyLost { .. } => &[EncodeField::Eye, EncodeField::PlaceColumns],
             EncodeNote::NoLetters {
                 cause: NoLetters::ShortRuns { .. },
@@ -185,258 +243,11 @@ impl EncodeNote {
                 &[EncodeField::Events]
             }
             EncodeNote::StimuliWithoutArea { .. } => &[EncodeField::AoiFile],
-            EncodeNote::TimeBackwards { .. }
+            EncodeNote::StimuliRepeated { .. }
+            | EncodeNote::OddParticipants { .. }
+            | EncodeNote::TimeBackwards { .. }
             | EncodeNote::FixationsSorted { .. }
             | EncodeNote::NoEffect { .. } => &[],
         }
     }
-}
-
-impl fmt::Display for EncodeNote {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            EncodeNote::RepeatedIds { scanpaths } => write!(
-                f,
-                "{} with the participant and stimulus of an earlier file, kept separately (a pattern for file names can tell them apart)",
-                counted(*scanpaths as u64, "scanpath")
-            ),
-            EncodeNote::TimeBackwards { rows } => write!(
-                f,
-                "time goes backwards at {}; each was taken for a new start",
-                counted(*rows, "row")
-            ),
-            EncodeNote::FixationsSorted { scanpaths } => write!(
-                f,
-                "the rows of {scanpaths} of the scanpaths were not in the order of time; their fixations were sorted by their start"
-            ),
-            EncodeNote::FixationsOverlap { scanpaths } => write!(
-                f,
-                "the rows of {scanpaths} of the scanpaths are not in the order of time, and their fixations would overlap if they were sorted; the order of the file was kept (several trials under one name? name the column of trials)"
-            ),
-            EncodeNote::MostlyOutside {
-                outside,
-                used,
-                cause,
-            } => write!(
-                f,
-                "{} outside the screen or stimulus and {used} on it: {cause}",
-                match outside {
-                    1 => "1 point lies".to_string(),
-                    more => format!("{more} points lie"),
-                }
-            ),
-            EncodeNote::MostlyLost { lost, rows } => write!(
-                f,
-                "{lost} of {rows} rows have no coordinates: the tracker lost the eyes, or the coordinates are in other columns or of the other eye"
-            ),
-            EncodeNote::OneCell {
-                points,
-                used,
-                cause,
-            } => write!(
-                f,
-                "{points} of {used} points fall into one cell of the grid: {cause}"
-            ),
-            EncodeNote::NoLetters { scanpaths, cause } => {
-                match scanpaths {
-                    1 => f.write_str("the scanpath has no letter: ")?,
-                    more => write!(f, "none of the {more} scanpaths has a letter: ")?,
-                }
-                write!(f, "{cause}")
-            }
-            EncodeNote::FilesNotUsed { files, other_eye } => {
-                const LISTED: usize = 5;
-                let listed: Vec<&str> = files.iter().take(LISTED).map(String::as_str).collect();
-                write!(f, "no row was used of {}", listed.join(", "))?;
-                match files.len().saturating_sub(LISTED) {
-                    0 => {}
-                    more => write!(f, " and {more} more")?,
-                }
-                match other_eye {
-                    true => f.write_str(", with rows of the other eye"),
-                    false => Ok(()),
-                }
-            }
-            EncodeNote::ManyAtOrigin { points, all } => write!(
-                f,
-                "{points} of {all} points are exactly 0,0, which trackers write for a lost eye; if that is so here, leave their coordinates empty in the file"
-            ),
-            EncodeNote::StimuliWithoutArea { stimuli } => write!(
-                f,
-                "{} no area of interest: check that the AOI file names stimuli as the recordings do",
-                match stimuli {
-                    1 => "1 stimulus has".to_string(),
-                    more => format!("{more} stimuli have"),
-                }
-            ),
-            EncodeNote::LabelsNotUsed {
-                column,
-                labels,
-                more,
-            } => {
-                let more = match more {
-                    0 => String::new(),
-                    more => format!(" and {more} more"),
-                };
-                write!(
-                    f,
-                    "the column \"{column}\" has labels ({}{more}) that were not used, so rows of all of them were taken; choose the labels of fixations",
-                    labels.join(", ")
-                )
-            }
-            EncodeNote::LabelsMissing { labels } => write!(
-                f,
-                "no row of some file has the label {}",
-                labels.join(" or ")
-            ),
-            EncodeNote::NoEffect { reason, .. } => write!(f, "has no effect: {reason}"),
-        }
-    }
-}
-
-/// `1 row`, `2 rows`.
-pub(crate) fn counted(count: u64, one: &str) -> String {
-    let ending = if count == 1 { "" } else { "s" };
-    format!("{count} {one}{ending}")
-}
-
-impl fmt::Display for LikelyCause {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            LikelyCause::Fractions => "their coordinates lie between 0 and 1, so they are probably fractions of the screen, not pixels",
-            LikelyCause::Centred => "their coordinates lie between -1 and 1, so they are probably counted from the centre, not pixels",
-            LikelyCause::Percent => "their coordinates lie between 0 and 100, so they are probably percent of the screen, not pixels",
-            LikelyCause::CentreOrigin => "many coordinates are below zero, so they are probably counted from the centre of the screen, in pixels or degrees of visual angle, not from its top left",
-            LikelyCause::SizeOrUnit => "check the size of the screen and the unit of coordinates",
-        })
-    }
-}
-
-impl fmt::Display for NoLetters {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let reason = match self {
-            NoLetters::ShortRuns { runs } => {
-                return write!(
-                    f,
-                    "all runs of raw gaze ({runs}) are shorter than the minimum dwell (are the rows fixations, or is the sampling rate or the unit of time another one?)"
-                );
-            }
-            NoLetters::NoRows => "there are no rows of gaze",
-            NoLetters::Dropped(Dropped::Lost) => "most rows have no coordinates",
-            NoLetters::Dropped(Dropped::Outside) => {
-                "most points lie outside the screen or stimulus"
-            }
-            NoLetters::Dropped(Dropped::NoAoi) => "most points lie in no area of interest",
-            NoLetters::Dropped(_) => "the rows were dropped",
-        };
-        f.write_str(reason)
-    }
-}
-
-impl fmt::Display for NoEffect {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            NoEffect::Format(name) => write!(f, "the format {name} settles that itself"),
-            NoEffect::OnlyFixations => {
-                f.write_str("it is for raw gaze, and all rows are fixations")
-            }
-            NoEffect::OnlyGaze => f.write_str("it is for fixations, and all rows are raw gaze"),
-        }
-    }
-}
-
-/// What the user should know about everything.
-pub(crate) fn notes(
-    cohort: &Cohort,
-    summary: &Summary,
-    options: &EncodeOptions,
-    seen: &Observations,
-) -> Vec<EncodeNote> {
-    let mut notes = Vec::new();
-    let mut ids = HashSet::new();
-    let repeated = cohort
-        .entries
-        .iter()
-        .filter(|entry| !ids.insert((entry.participant.as_str(), entry.stimulus.as_deref())))
-        .count();
-    if repeated > 0 {
-        notes.push(EncodeNote::RepeatedIds {
-            scanpaths: repeated,
-        });
-    }
-    notes.extend(seen.times.notes());
-    let dropped = |reason| summary.dropped.get(&reason).copied().unwrap_or(0);
-    let (outside, lost) = (dropped(Dropped::Outside), dropped(Dropped::Lost));
-    if outside > summary.rows_used {
-        notes.push(EncodeNote::MostlyOutside {
-            outside,
-            used: summary.rows_used,
-            cause: seen.places.likely_cause(),
-        });
-    }
-    if lost * 2 > summary.rows_read && summary.rows_read >= ENOUGH_ROWS {
-        notes.push(EncodeNote::MostlyLost {
-            lost,
-            rows: summary.rows_read,
-        });
-    }
-    notes.extend(seen.places.at_origin());
-    notes.extend(seen.places.one_cell());
-    if seen.stimuli_without_area > 0 {
-        notes.push(EncodeNote::StimuliWithoutArea {
-            stimuli: seen.stimuli_without_area,
-        });
-    }
-    notes.extend(no_letters(summary));
-    notes.extend(files_not_used(summary));
-    notes.extend(without_effect(options, summary.data));
-    notes
-}
-
-fn no_letters(summary: &Summary) -> Option<EncodeNote> {
-    let most = summary.dropped.iter().max_by_key(|(_, count)| **count);
-    let cause = match (summary.removed_runs, most) {
-        (runs @ 1.., _) if summary.rows_used > 0 => NoLetters::ShortRuns { runs },
-        (_, Some((&reason, _))) => NoLetters::Dropped(reason),
-        _ => NoLetters::NoRows,
-    };
-    (summary.scanpaths > 0 && summary.empty == summary.scanpaths).then_some(EncodeNote::NoLetters {
-        scanpaths: summary.scanpaths,
-        cause,
-    })
-}
-
-/// Files without a row in use, where others have some: where none has, everything else in the summary says so.
-fn files_not_used(summary: &Summary) -> Option<EncodeNote> {
-    let unused = || summary.files.iter().filter(|file| file.rows_used == 0);
-    let count = unused().count();
-    (count > 0 && count < summary.files.len()).then(|| EncodeNote::FilesNotUsed {
-        files: unused().map(|file| file.file.clone()).collect(),
-        other_eye: unused().any(|file| file.dropped.contains_key(&Dropped::OtherEye)),
-    })
-}
-
-/// Options for the kind of rows that did not occur, as far as they differ from the defaults.
-fn without_effect(options: &EncodeOptions, data: DataKinds) -> Vec<EncodeNote> {
-    let (given, usual) = (&options.runs, EncodeOptions::default().runs);
-    let for_gaze = [
-        (
-            EncodeField::MinDwell,
-            given.min_dwell_ms != usual.min_dwell_ms,
-        ),
-        (EncodeField::Downsize, given.downsize != usual.downsize),
-        (EncodeField::Merge, given.merge != usual.merge),
-        (EncodeField::MaxRepeats, given.cap != usual.cap),
-        (EncodeField::MaxGap, given.max_gap_ms != usual.max_gap_ms),
-        (EncodeField::Runs, given.by != usual.by),
-    ];
-    let only_fixations = data.fixations && !data.gaze;
-    for_gaze
-        .into_iter()
-        .filter(|(_, given)| *given && only_fixations)
-        .map(|(field, _)| EncodeNote::NoEffect {
-            field,
-            reason: NoEffect::OnlyFixations,
-        })
-        .collect()
 }

@@ -1,10 +1,14 @@
 //! What is counted while files are read, for the notes about everything.
 
 use crate::fixation_path::RowOrder;
-use crate::{EncodeNote, LikelyCause, Space, SpaceKind};
+use crate::{EncodeNote, Half, LikelyCause, Space, SpaceKind};
+use veilpath_metrics::Grid;
 
 /// Fewer rows say nothing about the whole.
 pub(crate) const ENOUGH_ROWS: u64 = 20;
+
+/// Fewer points may well stay in one half of a screen.
+const ENOUGH_FOR_HALVES: u64 = 100;
 
 /// What was counted besides the rows themselves.
 #[derive(Debug, Default)]
@@ -12,6 +16,7 @@ pub(crate) struct Observations {
     pub(crate) times: OddTimes,
     pub(crate) stimuli_without_area: usize,
     pub(crate) places: Places,
+    pub(crate) odd_participants: Option<EncodeNote>,
 }
 
 /// Where the points of all files lie.
@@ -70,14 +75,54 @@ impl Places {
         })
     }
 
+    /// Says so where one half of the grid has nearly all points, but more than one cell has some.
+    pub(crate) fn half_empty(&self, grid: &Grid) -> Option<EncodeNote> {
+        let used: u64 = self.letters.iter().sum();
+        if used < ENOUGH_FOR_HALVES || self.one_cell().is_some() {
+            return None;
+        }
+        let columns = usize::try_from(grid.columns()).ok()?;
+        let rows = usize::try_from(grid.rows()).ok()?;
+        let mut by_column = vec![0; columns];
+        let mut by_row = vec![0; rows];
+        for (cell, points) in self.letters.iter().enumerate() {
+            by_column[cell % columns] += points;
+            by_row[cell / columns % rows] += points;
+        }
+        let half = half_of(&by_column, [Half::Left, Half::Right])
+            .or_else(|| half_of(&by_row, [Half::Upper, Half::Lower]))?;
+        Some(EncodeNote::HalfEmpty { half, used })
+    }
+
     pub(crate) fn likely_cause(&self) -> LikelyCause {
         match self.pixels {
             Some((least, most)) if least >= 0.0 && most <= 1.2 => LikelyCause::Fractions,
             Some((least, most)) if least >= -1.2 && most <= 1.2 => LikelyCause::Centred,
             Some((least, most)) if least >= 0.0 && most <= 100.0 => LikelyCause::Percent,
+            Some((least, most))
+                if least >= -60.0 && most <= 60.0 && self.below_zero * 4 > self.points =>
+            {
+                LikelyCause::VisualAngle
+            }
             Some(_) if self.below_zero * 4 > self.points => LikelyCause::CentreOrigin,
             _ => LikelyCause::SizeOrUnit,
         }
+    }
+}
+
+/// The half of a row of bands that has nearly all points. The middle one of an odd number belongs to both halves, as a
+/// screen of half the size ends in it; what is only there, in the centre, is in no half.
+fn half_of(bands: &[u64], [first, second]: [Half; 2]) -> Option<Half> {
+    let all: u64 = bands.iter().sum();
+    let middle = bands.len() / 2;
+    let has_nearly_all = |bands: &[u64]| bands.iter().sum::<u64>() * 200 >= all * 199;
+    match (
+        has_nearly_all(&bands[..bands.len() - middle]),
+        has_nearly_all(&bands[middle..]),
+    ) {
+        (true, false) => Some(first),
+        (false, true) => Some(second),
+        _ => None,
     }
 }
 

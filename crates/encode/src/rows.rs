@@ -246,18 +246,16 @@ impl<'a> Row<'a> {
             Some(_) => Ok(None),
             None if is_missing(text) => Ok(None),
             None => Err(self
-                .error(column, "expected a number")
-                .with_remedy("numbers have a decimal point and no thousands separator; leave the field empty where there is no value")),
+                .error(column, "this field is not a number")
+                .with_remedy("correct it, or leave it empty if there is no value; numbers have a decimal point and no thousands separator")),
         }
     }
 
     /// A number that must be there.
     pub fn number(&self, column: usize) -> Result<f64, ReadError> {
         self.number_or_missing(column)?.ok_or_else(|| {
-            self.error(
-                column,
-                "expected a number, and the field is empty or not a number",
-            )
+            self.error(column, "this field has no number")
+                .with_remedy("enter the value, or remove the row")
         })
     }
 

@@ -27,6 +27,8 @@ pub struct EncodeOptions {
     pub drop_empty: bool,
     /// How letters are written. Default: the shortest notation that can write all of them.
     pub alphabet: Option<Notation>,
+    /// Fields of `runs` that the user has set, perhaps to their defaults: a note names those without effect.
+    pub given: Vec<EncodeField>,
 }
 
 /// What the letters mean.

@@ -32,6 +32,11 @@ pub trait Sink {
     /// Something that the user may not expect, for the summary. A sink without a summary ignores it.
     fn note(&mut self, _note: EncodeNote) {}
 
+    /// Whether points are placed on the screen or stimulus, so that its size must be known.
+    fn places_points(&self) -> bool {
+        true
+    }
+
     /// What the columns of a table were taken for, for the summary. A sink without a summary ignores it.
     fn columns(&mut self, _roles: ColumnRoles) {}
 }

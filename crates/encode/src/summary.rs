@@ -3,6 +3,7 @@
 //! `rows_read = rows_used + dropped` holds for every file and for all. A row is used when it has a place; a gaze sample
 //! whose run turned out too short was used, and its run is counted in `removed_runs`.
 
+use crate::readers::Accepts;
 use crate::{DataKinds, Dropped, EncodeField, EncodeNote};
 use serde::Serialize;
 use std::collections::{BTreeMap, BTreeSet};
@@ -49,6 +50,9 @@ pub struct Summary {
     pub notes: Vec<EncodeNote>,
     /// The same for every file.
     pub files: Vec<FileSummary>,
+    /// The options that can change what is read from any of the files.
+    #[serde(skip)]
+    pub accepts: Accepts,
 }
 
 /// What became of the rows of one file.
@@ -137,6 +141,12 @@ impl FileSummary {
 }
 
 impl Summary {
+    /// The fields of the options that could change what a note is about, without those that the files' formats settle.
+    pub fn fields_of(&self, note: &EncodeNote) -> Vec<EncodeField> {
+        let fields = note.fields().iter().copied();
+        fields.filter(|&field| self.accepts.has(field)).collect()
+    }
+
     pub(crate) fn new(files: Vec<FileSummary>, cohort: &Cohort) -> Self {
         let mut summary = Summary::default();
         let mut formats: BTreeSet<&str> = BTreeSet::new();

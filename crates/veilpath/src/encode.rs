@@ -7,9 +7,9 @@ use veilpath_encode::{encode_files, readers};
 pub use veilpath_encode::EncodeOptions as LetterOptions;
 pub use veilpath_encode::{
     Areas, Assumption, ColumnRole, ColumnRoles, CoordinateUnit, DataKinds, Downsize, Dropped,
-    EncodeField, EncodeNote, Encoded, EventChoice, Eye, FileSummary, LikelyCause, NameTemplate,
-    NoEffect, NoLetters, Outside, Placing, ReadOptions, RowChoice, RunOptions, RunsBy, Source,
-    Summary, TimeUnit,
+    EncodeField, EncodeNote, Encoded, EventChoice, Eye, FileSummary, Half, LikelyCause,
+    NameTemplate, NoEffect, NoLetters, Outside, Placing, ReadOptions, RowChoice, RunOptions,
+    RunsBy, Source, Summary, TimeUnit,
 };
 
 /// How files are read, and how their points become letters.

@@ -5,7 +5,24 @@ use veilpath::encode::EncodeField;
 
 /// The error's text, followed by the flags that help, each with an example value.
 pub(crate) fn read_error(error: &ReadError) -> String {
-    followed_by_flags(&error.to_string(), &error.fields, example)
+    let flags = error
+        .fields
+        .iter()
+        .map(|field| match (field, &error.places) {
+            (EncodeField::PlaceColumns, Some(places)) => naming(&places.0, &places.1),
+            (field, _) => example(*field).to_string(),
+        });
+    followed_by_flags(&error.to_string(), flags)
+}
+
+/// The flag that names the columns of the coordinates, quoted for a shell where that is necessary.
+fn naming(x: &str, y: &str) -> String {
+    let value = format!("x={x},y={y}");
+    let is_plain = |sign: char| sign.is_alphanumeric() || "=,_.-/".contains(sign);
+    match value.chars().all(is_plain) {
+        true => format!("--columns {value}"),
+        false => format!("--columns '{value}'"),
+    }
 }
 
 /// The same for a cohort file that another command than `encode` reads: it has few of `encode`'s flags.
@@ -20,19 +37,15 @@ pub(crate) fn cohort_error(error: &ReadError) -> String {
 
 /// A note's text with the flags that it is about. They have no example values: those would contradict the text.
 pub(crate) fn with_flags(text: &str, fields: &[EncodeField]) -> String {
-    followed_by_flags(text, fields, form)
+    followed_by_flags(text, fields.iter().map(|field| form(*field).to_string()))
 }
 
-fn followed_by_flags(
-    text: &str,
-    fields: &[EncodeField],
-    name: fn(EncodeField) -> &'static str,
-) -> String {
-    if fields.is_empty() {
-        return text.to_string();
+fn followed_by_flags(text: &str, flags: impl Iterator<Item = String>) -> String {
+    let flags: Vec<String> = flags.collect();
+    match flags.is_empty() {
+        true => text.to_string(),
+        false => format!("{text} ({})", flags.join(", ")),
     }
-    let flags: Vec<&str> = fields.iter().map(|field| name(*field)).collect();
-    format!("{text} ({})", flags.join(", "))
 }
 
 /// The name of a flag.
@@ -50,6 +63,7 @@ fn form(field: EncodeField) -> &'static str {
         | EncodeField::CentredPixels
         | EncodeField::EventColumn
         | EncodeField::ParticipantColumn
+        | EncodeField::StimulusColumn
         | EncodeField::PlaceColumns
         | EncodeField::TrialColumn => example(field),
         field => flag(field),
@@ -74,6 +88,7 @@ fn example(field: EncodeField) -> &'static str {
         EncodeField::Events => "--events",
         EncodeField::EventColumn => "--columns event=NAME",
         EncodeField::ParticipantColumn => "--columns participant=NAME",
+        EncodeField::StimulusColumn => "--columns stimulus=NAME",
         EncodeField::PlaceColumns => "--columns x=NAME,y=NAME",
         EncodeField::TrialColumn => "--columns trial=NAME",
         EncodeField::Participant => "--participant",
@@ -99,6 +114,15 @@ fn example(field: EncodeField) -> &'static str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn suggested_columns_can_be_pasted() {
+        let error = ReadError::new("t.csv", "no x")
+            .with_fields(&[EncodeField::PlaceColumns])
+            .with_places(Some(("left_x".into(), "left_y".into())));
+        assert!(read_error(&error).ends_with("(--columns x=left_x,y=left_y)"));
+        assert_eq!(naming("Left X", "Left Y"), "--columns 'x=Left X,y=Left Y'");
+    }
 
     /// An example value behind "250 samples per second" would contradict it.
     #[test]

@@ -9,6 +9,7 @@ use super::*;
 use crate::EncodeNote;
 use crate::{Areas, Input, Outside, RunOptions};
 use proptest::prelude::*;
+use veilpath_metrics::Cohort;
 use veilpath_metrics::Notation;
 
 fn recording<'a>(participant: &'a str, stimulus: Option<&'a str>, kind: Kind) -> Recording<'a> {

@@ -31,6 +31,47 @@ impl Default for Accepts {
     }
 }
 
+impl Accepts {
+    /// No option at all.
+    pub(crate) const NOTHING: Accepts = Accepts {
+        units: false,
+        time_unit: false,
+        eye: false,
+        columns: false,
+        events: false,
+    };
+
+    /// What can change something in files of either of two formats.
+    pub(crate) fn or(self, other: Accepts) -> Self {
+        Self {
+            units: self.units || other.units,
+            time_unit: self.time_unit || other.time_unit,
+            eye: self.eye || other.eye,
+            columns: self.columns || other.columns,
+            events: self.events || other.events,
+        }
+    }
+
+    /// Whether a field can change something; those that no format settles can.
+    pub fn has(self, field: EncodeField) -> bool {
+        match field {
+            EncodeField::Units | EncodeField::CentredPixels | EncodeField::VisualAngle => {
+                self.units
+            }
+            EncodeField::TimeUnit => self.time_unit,
+            EncodeField::Eye => self.eye,
+            EncodeField::Columns
+            | EncodeField::EventColumn
+            | EncodeField::ParticipantColumn
+            | EncodeField::StimulusColumn
+            | EncodeField::PlaceColumns
+            | EncodeField::TrialColumn => self.columns,
+            EncodeField::Events => self.events,
+            _ => true,
+        }
+    }
+}
+
 /// The options that have no effect on files of this format.
 pub(crate) fn without_effect(
     format: &dyn Format,
@@ -71,7 +112,7 @@ mod tests {
     use super::*;
     use crate::readers::FORMATS;
     use crate::readers::recorder::{Recorded, Recorder, tiny_file};
-    use crate::{CoordinateUnit, Input, TimeUnit};
+    use crate::{CoordinateUnit, Input, Summary, TimeUnit};
 
     /// One of our tiny files for each format that is read.
     const FILES: [(&str, &str); 14] = [
@@ -131,6 +172,23 @@ mod tests {
                 assert_eq!(notes, expected, "{field:?} and {name}");
             }
         }
+    }
+
+    /// Advice about columns is for tables only.
+    #[test]
+    fn notes_offer_only_what_the_formats_accept() {
+        let note = EncodeNote::MostlyLost { lost: 30, rows: 40 };
+        let offered = |format: &str| {
+            let format = FORMATS.iter().find(|one| one.name() == format).unwrap();
+            let summary = Summary {
+                accepts: Accepts::NOTHING.or(format.accepts()),
+                ..Summary::default()
+            };
+            summary.fields_of(&note)
+        };
+        assert_eq!(offered("table"), [EncodeField::PlaceColumns]);
+        assert_eq!(offered("eyelink-asc"), [EncodeField::Eye]);
+        assert_eq!(offered("xu360"), []);
     }
 
     #[test]

@@ -10,12 +10,12 @@
 use super::common::{Current, report_fixation};
 use super::eyelink_lines::{Line, Message, Survey, TrialNames};
 use super::eyelink_places::{Place, Places};
+use super::repeats::Repeats;
 use super::{Accepts, Format, names_of, oriented};
 use crate::{
     Dropped, EncodeField, Eye, Head, Input, Kind, NamesInFile, ReadError, ReadOptions, Recording,
     RecordingId, RowChoice, Sample, Sink, Space, SpaceKind, is_missing,
 };
-use std::collections::HashMap;
 
 /// EyeLink ASC.
 pub(crate) struct EyelinkAsc;
@@ -66,7 +66,10 @@ impl Format for EyelinkAsc {
             reader.line = lines.number() + 1;
             match lines.next_line()? {
                 Some(line) => reader.take(&line)?,
-                None => return Ok(()),
+                None => {
+                    reader.repeats.report(reader.sink);
+                    return Ok(());
+                }
             }
         }
     }
@@ -85,7 +88,7 @@ struct Reader<'a> {
     places: Places,
     trials: usize,
     blocks: usize,
-    uses_of_name: HashMap<String, u32>,
+    repeats: Repeats,
     /// Whether the current block has the left and the right eye.
     eyes: (bool, bool),
     rate_hz: Option<f64>,
@@ -166,7 +169,7 @@ impl<'a> Reader<'a> {
             places: Places::new(place),
             trials: 0,
             blocks: 0,
-            uses_of_name: HashMap::new(),
+            repeats: Repeats::default(),
             eyes: (false, false),
             rate_hz: None,
             space: options
@@ -253,12 +256,8 @@ impl<'a> Reader<'a> {
                     (None, None) => TrialNames::of_id(id).any(),
                 };
                 self.trials += 1;
-                let uses = self.uses_of_name.entry(name.clone()).or_default();
-                *uses += 1;
-                let name = match *uses {
-                    1 => name,
-                    again => format!("{name} ({again})"),
-                };
+                let trial = self.trials.to_string();
+                let name = self.repeats.name(&self.participant, &name, &trial);
                 self.places.enter(time, Place::Stimulus(Some(name)));
             }
             Message::TrialEnd if self.trials > 0 => self.places.enter(time, Place::Nowhere),
@@ -393,7 +392,7 @@ impl<'a> Reader<'a> {
         match word.parse::<f64>() {
             Ok(number) => Ok(Some(number).filter(|number| number.is_finite())),
             Err(_) if is_missing(word) => Ok(None),
-            Err(_) => Err(self.bad_field(column, name, "expected a number")),
+            Err(_) => Err(self.bad_field(column, name, "this is not a number")),
         }
     }
 
@@ -401,7 +400,7 @@ impl<'a> Reader<'a> {
         ReadError::new(&self.file, problem)
             .at_line(self.line)
             .at_column(column, name)
-            .with_remedy("complete the line or remove it, or convert the EDF file again")
+            .with_remedy("correct the line or remove it, or convert the EDF file again")
     }
 }
 

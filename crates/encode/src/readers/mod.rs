@@ -5,7 +5,7 @@
 
 pub use accepts::Accepts;
 pub(crate) use accepts::without_effect;
-pub(crate) use table::half_a_place;
+pub(crate) use table::{coordinate_pairs, half_a_place, look_like_coordinates};
 
 use crate::{
     EncodeField, Head, Input, NamesInFile, ReadError, ReadOptions, RowChoice, Sink, Space,
@@ -28,6 +28,7 @@ mod pupil_fixations;
 mod pupil_gaze;
 #[cfg(test)]
 pub(crate) mod recorder;
+mod repeats;
 mod salient360;
 mod salient360_raw;
 mod smi;

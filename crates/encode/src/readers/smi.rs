@@ -1,6 +1,7 @@
 //! What the readers of SMI's files share: the preamble, and how stimuli are named.
 
-use std::collections::HashMap;
+use super::repeats::Repeats;
+use crate::Sink;
 
 /// What a preamble says; its lines may begin with `##`.
 #[derive(Debug, Default, PartialEq)]
@@ -41,8 +42,7 @@ pub(super) struct Stimuli {
     whole_file: Option<String>,
     picture: String,
     picture_trial: String,
-    /// Of which trials a person's stimulus was: the key is person, line break, stimulus.
-    trials_of: HashMap<String, Vec<String>>,
+    repeats: Repeats,
     /// Person, trial and stimulus of the last row, and the name that was made of them.
     last: [String; 3],
     name: String,
@@ -65,6 +65,11 @@ impl Stimuli {
         }
     }
 
+    /// Notes that stimuli were seen again; for the end of a file.
+    pub(super) fn report(&self, sink: &mut dyn Sink) {
+        self.repeats.report(sink);
+    }
+
     /// The name for a row of a person and a trial.
     pub(super) fn name(&mut self, person: &str, trial: &str, in_row: &str) -> Option<&str> {
         let own = if is_nothing(in_row) { "" } else { in_row };
@@ -84,21 +89,7 @@ impl Stimuli {
                 "" => trial.to_string(),
                 // The user's or the preamble's word for all of the file holds for all of its trials.
                 _ if self.whole_file.as_deref() == Some(named) => named.to_string(),
-                _ => {
-                    let trials = self
-                        .trials_of
-                        .entry(format!("{person}\n{named}"))
-                        .or_default();
-                    let known = trials.iter().position(|known| known == trial);
-                    let place = known.unwrap_or_else(|| {
-                        trials.push(trial.to_string());
-                        trials.len() - 1
-                    });
-                    match place {
-                        0 => named.to_string(),
-                        again => format!("{named} ({})", again + 1),
-                    }
-                }
+                _ => self.repeats.name(person, named, trial),
             };
             self.last = last;
         }

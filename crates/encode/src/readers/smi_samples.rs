@@ -147,6 +147,7 @@ impl Format for SmiSamples {
                 },
             );
         }
+        stimuli.report(sink);
         Ok(())
     }
 }

@@ -14,8 +14,8 @@ use clap::{Args, ValueEnum};
 use names::{DownsizeName, EyeName, OutsideName, RowsName, RunsName, TimeName, UnitName};
 use std::path::{Path, PathBuf};
 use veilpath::encode::{
-    Areas, EncodeOptions, Encoded, EventChoice, Eye, LetterOptions, NameTemplate, Placing,
-    ReadOptions, RowChoice, RunOptions, Source, encode, formats,
+    Areas, EncodeField, EncodeOptions, Encoded, EventChoice, Eye, LetterOptions, NameTemplate,
+    Placing, ReadOptions, RowChoice, RunOptions, Source, encode, formats,
 };
 use veilpath::{Contents, Grid, Notation, write_cohort};
 
@@ -162,50 +162,43 @@ struct LetterArgs {
     drop_empty: bool,
 }
 
-/// How raw gaze is reduced.
+/// How raw gaze is reduced. Options, so that one that is given and has no effect can be named even if it is the default.
 #[derive(Debug, Args)]
 #[command(next_help_heading = "Raw gaze (fixations are not reduced)")]
 struct GazeArgs {
-    /// Drop runs of a letter that are shorter than this; a longer run becomes one letter per MS milliseconds
+    /// Drop runs of a letter that are shorter than this; a longer run becomes one letter per MS milliseconds [default: 100]
     #[arg(
         long,
         value_name = "MS",
-        default_value_t = 100.0,
         allow_negative_numbers = true,
         value_parser = decimal
     )]
-    min_dwell: f64,
+    min_dwell: Option<f64>,
 
-    /// How to round the number of letters in a run
-    #[arg(long, value_enum, value_name = "RULE", default_value = "floor")]
-    downsize: DownsizeName,
+    /// How to round the number of letters in a run [default: floor]
+    #[arg(long, value_enum, value_name = "RULE")]
+    downsize: Option<DownsizeName>,
 
     /// Do not merge equal runs when a short run between them is dropped
     #[arg(long)]
     no_merge: bool,
 
-    /// Maximum number of letters per run; 0 for no limit
-    #[arg(
-        long,
-        value_name = "NUMBER",
-        default_value_t = 3,
-        allow_negative_numbers = true
-    )]
-    max_repeats: u32,
+    /// Maximum number of letters per run; 0 for no limit [default: 3]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    max_repeats: Option<u32>,
 
-    /// Longest loss of the eye within a run
+    /// Longest loss of the eye within a run, in milliseconds [default: 75]
     #[arg(
         long,
         value_name = "MS",
-        default_value_t = 75.0,
         allow_negative_numbers = true,
         value_parser = decimal
     )]
-    max_gap: f64,
+    max_gap: Option<f64>,
 
-    /// How to measure the length of a run
-    #[arg(long, value_enum, value_name = "HOW", default_value = "time")]
-    runs: RunsName,
+    /// How to measure the length of a run [default: time]
+    #[arg(long, value_enum, value_name = "HOW")]
+    runs: Option<RunsName>,
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
@@ -288,6 +281,7 @@ impl LetterArgs {
             matlab_compat: self.matlab_compat,
             drop_empty: self.drop_empty,
             alphabet: self.alphabet.map(Notation::from),
+            given: gaze.given(),
         })
     }
 
@@ -313,14 +307,31 @@ impl LetterArgs {
 
 impl GazeArgs {
     fn options(&self) -> RunOptions {
+        let usual = RunOptions::default();
         RunOptions {
-            min_dwell_ms: self.min_dwell,
-            downsize: self.downsize.into(),
+            min_dwell_ms: self.min_dwell.unwrap_or(usual.min_dwell_ms),
+            downsize: self.downsize.map_or(usual.downsize, Into::into),
             merge: !self.no_merge,
-            cap: (self.max_repeats > 0).then_some(self.max_repeats),
-            max_gap_ms: self.max_gap,
-            by: self.runs.into(),
+            cap: match self.max_repeats {
+                None => usual.cap,
+                Some(most) => (most > 0).then_some(most),
+            },
+            max_gap_ms: self.max_gap.unwrap_or(usual.max_gap_ms),
+            by: self.runs.map_or(usual.by, Into::into),
         }
+    }
+
+    fn given(&self) -> Vec<EncodeField> {
+        let given = [
+            (EncodeField::MinDwell, self.min_dwell.is_some()),
+            (EncodeField::Downsize, self.downsize.is_some()),
+            (EncodeField::Merge, self.no_merge),
+            (EncodeField::MaxRepeats, self.max_repeats.is_some()),
+            (EncodeField::MaxGap, self.max_gap.is_some()),
+            (EncodeField::Runs, self.runs.is_some()),
+        ];
+        let given = given.into_iter().filter(|(_, given)| *given);
+        given.map(|(field, _)| field).collect()
     }
 }
 
@@ -363,4 +374,44 @@ fn column(text: &str) -> Result<(String, String), String> {
         .filter(|(ours, theirs)| !ours.is_empty() && !theirs.is_empty())
         .map(|(ours, theirs)| (ours.trim().to_string(), theirs.trim().to_string()))
         .ok_or_else(|| "expected OURS=THEIRS, as in x=gaze_x".to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        gaze: GazeArgs,
+    }
+
+    #[test]
+    fn the_help_shows_the_defaults() {
+        let usual = RunOptions::default();
+        let help = Command::command().render_help().to_string();
+        let repeats = usual.cap.unwrap_or(0).to_string();
+        for (flag, value) in [
+            ("--min-dwell", usual.min_dwell_ms.to_string()),
+            ("--downsize", usual.downsize.name().to_string()),
+            ("--max-repeats", repeats),
+            ("--max-gap", usual.max_gap_ms.to_string()),
+            ("--runs", usual.by.name().to_string()),
+        ] {
+            let (_, after) = help.split_once(flag).unwrap();
+            let (_, default) = after.split_once("[default: ").unwrap();
+            assert!(default.starts_with(&format!("{value}]")), "{flag}");
+        }
+    }
+
+    #[test]
+    fn a_default_that_is_given_is_known_to_be_given() {
+        let parsed = |args: &[&str]| Command::parse_from(args).gaze;
+        let given = parsed(&["encode", "--min-dwell", "100"]);
+        assert_eq!(given.given(), [EncodeField::MinDwell]);
+        assert_eq!(given.options(), RunOptions::default());
+        assert!(parsed(&["encode"]).given().is_empty());
+    }
 }

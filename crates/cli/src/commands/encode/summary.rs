@@ -51,7 +51,7 @@ pub(super) fn text(summary: &Summary) -> String {
     for note in &summary.notes {
         let text = match note {
             EncodeNote::NoEffect { field, .. } => format!("{} {note}", flag(*field)),
-            note => with_flags(&note.to_string(), note.fields()),
+            note => with_flags(&note.to_string(), &summary.fields_of(note)),
         };
         lines.add("note", &text);
     }
@@ -120,9 +120,14 @@ fn scanpaths(summary: &Summary) -> String {
         let stimuli = counted(summary.stimuli, "stimulus", "stimuli");
         text.push_str(&format!(" on {stimuli}"));
     } else if summary.scanpaths > 0 {
-        text.push_str(
-            ", without a stimulus (set it with --columns stimulus=NAME, --stimulus or --file-name)",
-        );
+        let fields = [
+            EncodeField::StimulusColumn,
+            EncodeField::Stimulus,
+            EncodeField::NameTemplate,
+        ];
+        let fields = fields.into_iter();
+        let fields: Vec<_> = fields.filter(|field| summary.accepts.has(*field)).collect();
+        text.push_str(&with_flags(", without a stimulus", &fields));
     }
     if summary.empty > 0 {
         let empty = format!(", {} empty (--drop-empty leaves them out)", summary.empty);

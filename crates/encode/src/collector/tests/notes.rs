@@ -1,7 +1,7 @@
 //! Notes about points that are not where one would expect them, and about options without effect.
 
 use super::*;
-use crate::{EncodeField, LikelyCause, NoEffect, NoLetters, RunOptions, RunsBy};
+use crate::{EncodeField, Half, LikelyCause, NoEffect, NoLetters, RunOptions, RunsBy};
 
 fn notes_of(options: &EncodeOptions, points: &[(f64, f64)]) -> Vec<EncodeNote> {
     let mut sink = collector(options);
@@ -74,6 +74,63 @@ fn options_for_raw_gaze_have_no_effect_on_fixations() {
         reason: NoEffect::OnlyFixations,
     });
     assert_eq!(notes_of(&options, &[(0.0, 0.0)]), expected);
+}
+
+/// A user who gives the default expects it to count.
+#[test]
+fn a_default_that_is_given_is_named_as_well() {
+    let options = EncodeOptions {
+        given: vec![EncodeField::MinDwell],
+        ..EncodeOptions::default()
+    };
+    let expected = EncodeNote::NoEffect {
+        field: EncodeField::MinDwell,
+        reason: NoEffect::OnlyFixations,
+    };
+    assert_eq!(notes_of(&options, &[(0.0, 0.0)]), [expected]);
+}
+
+#[test]
+fn a_screen_that_is_twice_too_large_leaves_a_half_empty() {
+    let plain = EncodeOptions::default();
+    let repeated = |factor: f64, shift: f64| -> Vec<(f64, f64)> {
+        (0..5).flat_map(|_| points(factor, shift)).collect()
+    };
+    let half = |half| EncodeNote::HalfEmpty { half, used: 150 };
+    assert_eq!(notes_of(&plain, &repeated(349.0, 0.0)), [half(Half::Left)]);
+    assert_eq!(
+        notes_of(&plain, &repeated(340.0, 355.0)),
+        [half(Half::Right)]
+    );
+    assert!(notes_of(&plain, &repeated(690.0, 0.0)).is_empty());
+    // All in the centre is no half.
+    assert!(notes_of(&plain, &repeated(390.0, 155.0)).is_empty());
+}
+
+#[test]
+fn a_participant_with_other_units_is_noticed() {
+    let notes = |scales: &[f64]| {
+        let mut sink = Collector::new(&EncodeOptions::default()).unwrap();
+        for (number, factor) in scales.iter().enumerate() {
+            sink.begin_file(&format!("{number}.csv"), "table", "");
+            let name = format!("p{number}");
+            let id = sink
+                .recording(&recording(&name, Some("s"), Kind::Fixations))
+                .unwrap();
+            for (x, y) in points(*factor, 0.0) {
+                sink.fixation(id, fixation(x, y, 100.0));
+            }
+        }
+        sink.finish().unwrap().1.notes
+    };
+    let odd = |participants, of, files: &[&str]| EncodeNote::OddParticipants {
+        participants,
+        of,
+        files: files.iter().map(|file| file.to_string()).collect(),
+    };
+    assert_eq!(notes(&[690.0, 1.0, 690.0]), [odd(1, 3, &["1.csv"])]);
+    assert_eq!(notes(&[690.0, 690.0, 9000.0]), [odd(1, 3, &["2.csv"])]);
+    assert!(notes(&[690.0, 690.0]).is_empty());
 }
 
 /// Angles need the screen that they fall on.

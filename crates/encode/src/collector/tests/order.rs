@@ -1,6 +1,7 @@
 //! Fixations whose rows are not in the order of time.
 
 use super::*;
+use crate::Summary;
 
 fn encoded(options: &EncodeOptions, rows: &[(f64, f64)]) -> (String, Summary) {
     let mut sink = collector(options);

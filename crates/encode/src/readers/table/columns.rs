@@ -1,5 +1,6 @@
 //! Which column of a generic table is what, by its name.
 
+use super::places::{coordinate_pairs, look_like_coordinates};
 use super::vocabulary::{
     AOI, CONFIDENCE, DURATION, END, EVENT, EVENT_NAMES, Kind, PARTICIPANT, PLACES, START, STIMULUS,
     TRIAL, UNIT_WORDS,
@@ -229,20 +230,6 @@ impl Names {
     }
 }
 
-/// The coordinate that a table has and the one that it lacks: one of a pair is of no use without the other.
-pub(crate) fn half_a_place(names: &[&str]) -> Option<(String, &'static str)> {
-    let bare: Vec<String> = names
-        .iter()
-        .map(|name| squeezed(&split_unit(name).0))
-        .collect();
-    let has = |word: &str| bare.iter().position(|name| name == word);
-    PLACES.iter().find_map(|(x, y, _)| match (has(x), has(y)) {
-        (Some(found), None) => Some((names.get(found)?.to_string(), *y)),
-        (None, Some(found)) => Some((names.get(found)?.to_string(), *x)),
-        _ => None,
-    })
-}
-
 /// A name without capitals and without the signs between its words.
 pub(super) fn squeezed(name: &str) -> String {
     name.chars()
@@ -251,7 +238,7 @@ pub(super) fn squeezed(name: &str) -> String {
         .collect()
 }
 
-fn split_unit(name: &str) -> (String, Option<String>) {
+pub(super) fn split_unit(name: &str) -> (String, Option<String>) {
     let name = name.trim();
     for (open, close) in [('[', ']'), ('(', ')')] {
         if let Some((bare, unit)) = name
@@ -317,10 +304,17 @@ fn check_mapping(columns: &Columns, options: &ReadOptions) -> Result<(), ReadErr
 }
 
 fn no_place(columns: &Columns) -> ReadError {
+    let names: Vec<&str> = columns.names().iter().map(String::as_str).collect();
+    let pairs = coordinate_pairs(&names);
+    let remedy = match pairs.is_empty() {
+        true => format!("say which columns they are; {}", columns.listed()),
+        false => format!("{}; say which to use", look_like_coordinates(&pairs)),
+    };
     columns
         .error("there are no columns for the coordinates, such as x and y")
-        .with_remedy(format!("say which columns they are; {}", columns.listed()))
+        .with_remedy(remedy)
         .with_fields(&[EncodeField::PlaceColumns])
+        .with_places(pairs.into_iter().next())
 }
 
 #[cfg(test)]

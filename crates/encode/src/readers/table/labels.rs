@@ -7,8 +7,8 @@ use super::columns::{Layout, squeezed};
 use super::indicators::{Indicator, indicators};
 use super::words::{Meaning, is_loss, meaning};
 use crate::{
-    Columns, EncodeField, EncodeNote, EventChoice, ReadError, ReadOptions, Row, Rows, Sink,
-    is_missing,
+    Columns, EncodeField, EncodeNote, EventChoice, NoEffect, ReadError, ReadOptions, Row, Rows,
+    Sink, is_missing,
 };
 use std::collections::BTreeSet;
 
@@ -76,7 +76,19 @@ impl EventFilter {
             choice,
             fixations,
         };
-        filter.report(columns, &found, options, sink);
+        if filter.labels.is_none()
+            && filter.indicators.is_empty()
+            && options.events == Some(EventChoice::Fixations)
+        {
+            return Err(no_labels(columns, "fixations were chosen"));
+        }
+        if filter.labels.is_none() && options.events == Some(EventChoice::All) {
+            sink.note(EncodeNote::NoEffect {
+                field: EncodeField::Events,
+                reason: NoEffect::NoEventColumn,
+            });
+        }
+        filter.report(columns, &found, sink);
         Ok(filter)
     }
 
@@ -87,7 +99,7 @@ impl EventFilter {
         labels.chain(flags.map(|(column, indicator)| (indicator.name(), *column)))
     }
 
-    fn report(&self, columns: &Columns, found: &Found, options: &ReadOptions, sink: &mut dyn Sink) {
+    fn report(&self, columns: &Columns, found: &Found, sink: &mut dyn Sink) {
         let name = |column: usize| columns.names()[column].as_str();
         let events = &[EncodeField::Events];
         if let Some((column, labels)) = &self.labels {
@@ -114,12 +126,6 @@ impl EventFilter {
                     labels: labels.iter().take(LISTED_LABELS).cloned().collect(),
                     more: labels.len().saturating_sub(LISTED_LABELS),
                 });
-            }
-            if options.events.is_some() {
-                sink.assumed(
-                    "there is no column with known labels of events, so all rows were taken",
-                    &[EncodeField::EventColumn],
-                );
             }
         }
         for &(column, indicator) in &self.indicators {
@@ -271,12 +277,7 @@ impl Found {
             .or_else(|| candidates().find(|candidate| candidate.is_about_movements()))
             .or_else(|| candidates().find(|candidate| candidate.has_labels()))
             .map(Candidate::labels)
-            .ok_or_else(|| {
-                columns
-                    .error("events were chosen by their labels, and no column has labels of events")
-                    .with_remedy(format!("say which column it is; {}", columns.listed()))
-                    .with_fields(&[EncodeField::EventColumn])
-            })
+            .ok_or_else(|| no_labels(columns, "events were chosen by their labels"))
     }
 
     /// Columns that have the name and the look of labels, in words that are not known.
@@ -331,6 +332,19 @@ impl Counts {
 
 fn is_label(wanted: &str, label: &str) -> bool {
     wanted.trim().eq_ignore_ascii_case(label) || squeezed(wanted) == squeezed(label)
+}
+
+/// The user chose events, and nothing says which rows they are.
+fn no_labels(columns: &Columns, chosen: &str) -> ReadError {
+    columns
+        .error(format!(
+            "{chosen}, but no column is known to have event labels"
+        ))
+        .with_remedy(format!(
+            "leave the choice of events out to use all rows, or say which column has the labels; {}",
+            columns.listed()
+        ))
+        .with_fields(&[EncodeField::Events, EncodeField::EventColumn])
 }
 
 fn no_such_label(

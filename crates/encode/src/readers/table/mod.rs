@@ -8,6 +8,8 @@
 mod columns;
 mod indicators;
 mod labels;
+mod likely;
+mod places;
 mod recordings;
 mod units;
 mod vocabulary;
@@ -24,7 +26,7 @@ use labels::{EventFilter, Verdict};
 use recordings::{Belongs, Recordings};
 use units::Survey;
 
-pub(crate) use columns::half_a_place;
+pub(crate) use places::{coordinate_pairs, half_a_place, look_like_coordinates};
 
 /// See the module.
 pub(super) struct Table;
@@ -141,6 +143,7 @@ impl Format for Table {
                 row.hand_over_sample(&mut recordings, sink)?;
             }
         }
+        recordings.repeats.report(sink);
         events.check(&columns, sink)
     }
 }
@@ -165,11 +168,22 @@ fn check_width(row: &Row<'_>, width: usize) -> Result<(), ReadError> {
     }
 }
 
+/// A number, where the user can name another column if there is none in this one.
+fn number(row: &Row<'_>, column: usize) -> Result<Option<f64>, ReadError> {
+    row.number_or_missing(column).map_err(|error| {
+        let remedy = format!(
+            "{}; if this is the wrong column, name another",
+            error.remedy
+        );
+        error
+            .with_remedy(remedy)
+            .with_fields(&[EncodeField::Columns])
+    })
+}
+
 /// Where a row is: the mean of its start and end where the table has both.
 fn point(row: &Row<'_>, layout: &Layout) -> Result<Option<(f64, f64)>, ReadError> {
-    let pair = |x, y| -> Result<_, ReadError> {
-        Ok(row.number_or_missing(x)?.zip(row.number_or_missing(y)?))
-    };
+    let pair = |x, y| -> Result<_, ReadError> { Ok(number(row, x)?.zip(number(row, y)?)) };
     let start = pair(layout.x, layout.y)?;
     let end = match layout.end_point {
         Some((x, y)) => pair(x, y)?,
@@ -238,7 +252,7 @@ impl TableRow<'_> {
 
     fn number(&self, column: Option<usize>) -> Result<Option<f64>, ReadError> {
         match column {
-            Some(column) => self.row.number_or_missing(column),
+            Some(column) => number(&self.row, column),
             None => Ok(None),
         }
     }
@@ -251,7 +265,7 @@ impl TableRow<'_> {
 
     fn duration_ms(&self) -> Result<Option<f64>, ReadError> {
         let duration = match self.layout.duration {
-            Some(column) => self.row.number_or_missing(column)?,
+            Some(column) => number(&self.row, column)?,
             None => {
                 let start = self.number(self.layout.start)?;
                 start

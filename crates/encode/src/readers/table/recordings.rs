@@ -1,6 +1,7 @@
 //! Which recording a row of a generic table belongs to.
 
 use super::columns::Layout;
+use crate::readers::repeats::Repeats;
 use crate::{Kind, ReadError, Recording, RecordingId, Row, Sink, Space, is_missing};
 use std::collections::HashMap;
 
@@ -15,8 +16,7 @@ pub(super) struct Recordings {
     key: String,
     last: Option<(String, RecordingId)>,
     known: HashMap<String, RecordingId>,
-    /// The trial that came first, by participant and stimulus.
-    first_trials: HashMap<String, String>,
+    pub(super) repeats: Repeats,
 }
 
 /// What a row's ids say.
@@ -46,7 +46,7 @@ impl Recordings {
             key: String::new(),
             last: None,
             known: HashMap::new(),
-            first_trials: HashMap::new(),
+            repeats: Repeats::default(),
         }
     }
 
@@ -81,7 +81,7 @@ impl Recordings {
                 {
                     return Ok(Belongs::ToNoStimulus);
                 }
-                let stimulus = ids.stimulus_name(&mut self.first_trials);
+                let stimulus = ids.stimulus_name(&mut self.repeats);
                 let recording = sink.recording(&Recording {
                     participant: ids.participant,
                     stimulus: stimulus.as_deref(),
@@ -119,22 +119,10 @@ impl Ids<'_> {
         }
     }
 
-    /// The trial is the stimulus where there is no other. Where a participant saw a stimulus in several trials, the first
-    /// keeps the stimulus' name and the others become `stimulus#trial`: most tables have one trial per stimulus, in an
-    /// order that differs between participants, and those must compare under the stimulus' own name.
-    fn stimulus_name(&self, first_trials: &mut HashMap<String, String>) -> Option<String> {
+    /// The trial is the stimulus where there is no other. Later trials of a stimulus are numbered.
+    fn stimulus_name(&self, repeats: &mut Repeats) -> Option<String> {
         match (self.stimulus, self.trial) {
-            (Some(stimulus), Some(trial)) => {
-                let seen = format!("{}{BETWEEN}{stimulus}", self.participant);
-                let first = first_trials
-                    .entry(seen)
-                    .or_insert_with(|| trial.to_string());
-                Some(if first == trial {
-                    stimulus.to_string()
-                } else {
-                    format!("{stimulus}#{trial}")
-                })
-            }
+            (Some(stimulus), Some(trial)) => Some(repeats.name(self.participant, stimulus, trial)),
             (stimulus, trial) => stimulus.or(trial).map(str::to_string),
         }
     }

@@ -3,6 +3,7 @@ mod events;
 
 use super::*;
 use crate::EncodeField;
+use crate::EncodeNote;
 use crate::readers::recorder::{Recorder, detected, read_file, read_text, shared_file, tiny_file};
 use crate::{CoordinateUnit, NameTemplate, Space};
 
@@ -37,10 +38,11 @@ fn the_tiny_file_of_fixations() {
         [
             ("anna", "cat.png"),
             ("anna", "dog.png"),
-            ("anna", "cat.png#3"),
+            ("anna", "cat.png (2)"),
             ("ben", "dog.png"),
         ]
     );
+    assert_eq!(read.notes, [EncodeNote::StimuliRepeated { trials: 1 }]);
     let face = Some("face".to_string());
     assert_eq!(
         read.recordings[0].fixations,

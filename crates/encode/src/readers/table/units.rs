@@ -3,6 +3,7 @@
 
 use super::columns::{Layout, Place, unit_in_name};
 use super::labels::{EventFilter, Verdict};
+use super::likely::LikelyUnit;
 use super::point;
 use crate::readers::common::space_in;
 use crate::readers::oriented;
@@ -42,7 +43,7 @@ impl Survey {
                 continue;
             }
             let number = |column: Option<usize>| match column {
-                Some(column) => row.number_or_missing(column),
+                Some(column) => super::number(&row, column),
                 None => Ok(None),
             };
             survey.points.extend(point(&row, layout)?);
@@ -97,8 +98,29 @@ impl Survey {
         self.points.iter().any(|&(_, y)| y.abs() > 0.55)
     }
 
-    /// Percent spread over 0 to 100, in both directions; pixels of a large screen hardly stay in such a corner.
+    /// What coordinates may be that are neither fractions nor plainly pixels from the top left.
+    fn likely_unit(&self) -> Option<LikelyUnit> {
+        let within = |x_most: f64, y_most: f64| {
+            let inside = |&&(x, y): &&(f64, f64)| x.abs() <= x_most && y.abs() <= y_most;
+            self.points.iter().filter(inside).count() * 20 > self.points.len() * 19
+        };
+        match self.many_below_zero() {
+            true if within(60.0, 60.0) => Some(LikelyUnit::VisualAngle),
+            true if within(180.0, 90.0) => Some(LikelyUnit::LonLatOrPixels),
+            true => Some(LikelyUnit::CentredPixels),
+            false if self.spreads_over_percent() => Some(LikelyUnit::Percent),
+            false => None,
+        }
+    }
+
+    /// Pixels of a large screen hardly stay in such a corner.
     fn looks_like_percent(&self, screen: Option<(f64, f64)>) -> bool {
+        screen.is_some_and(|(width, height)| width >= 300.0 && height >= 300.0)
+            && self.spreads_over_percent()
+    }
+
+    /// Percent spread over 0 to 100, in both directions.
+    fn spreads_over_percent(&self) -> bool {
         let spread = |of: fn(&(f64, f64)) -> f64| {
             let numbers = self.points.iter().map(of);
             let (least, most) = (
@@ -107,10 +129,7 @@ impl Survey {
             );
             least >= -5.0 && most <= 105.0 && most - least >= 50.0
         };
-        screen.is_some_and(|(width, height)| width >= 300.0 && height >= 300.0)
-            && self.points.len() >= ENOUGH_POINTS
-            && spread(|point| point.0)
-            && spread(|point| point.1)
+        self.points.len() >= ENOUGH_POINTS && spread(|point| point.0) && spread(|point| point.1)
     }
 
     fn has_longitudes_above_180(&self) -> bool {
@@ -126,12 +145,14 @@ pub(super) fn space(
     options: &ReadOptions,
     sink: &mut dyn Sink,
 ) -> Result<Option<Space>, ReadError> {
-    let unit = match options.units {
+    let stated = match options.units {
+        Some(unit) => Some(unit),
+        None => unit_by_name(columns, layout, survey, sink)?,
+    };
+    let judged = stated.is_none();
+    let unit = match stated {
         Some(unit) => unit,
-        None => match unit_by_name(columns, layout, survey, sink)? {
-            Some(unit) => unit,
-            None => unit_by_survey(columns, layout, survey, options, sink)?,
-        },
+        None => unit_by_survey(columns, layout, survey, options, sink)?,
     };
     let special = match unit {
         CoordinateUnit::Fraction if layout.place == Place::PupilNorm => {
@@ -154,10 +175,16 @@ pub(super) fn space(
         }
         _ => None,
     };
-    Ok(match special {
+    let space = match special {
         Some(space) => Some(oriented(space, options)),
         None => space_in(unit, None, options),
-    })
+    };
+    match survey.likely_unit() {
+        Some(likely) if space.is_none() && judged && sink.places_points() => {
+            Err(likely.error(columns))
+        }
+        _ => Ok(space),
+    }
 }
 
 /// The unit of durations, or of times where there are no durations.
@@ -257,6 +284,12 @@ fn unit_by_name(
                 .with_fields(&[EncodeField::Units]))
         };
         match (unit, found) {
+            (None, _) if matches!(written.as_str(), "cm" | "mm") => {
+                return error(
+                    "coordinates in centimetres or millimetres are not supported",
+                    "divide them by the width and height of the screen, so that they run from 0 to 1 from the top left, and give fractions as the unit; or export pixels",
+                );
+            }
             (None, _) => {
                 return error(
                     "the unit in this column's name is not known",
@@ -318,7 +351,7 @@ fn unit_by_survey(
             CoordinateUnit::LonLat,
         ),
         Place::Plain if survey.looks_centred() => {
-            if !survey.goes_beyond_half() {
+            if !survey.goes_beyond_half() && sink.places_points() {
                 return Err(columns
                     .error("the coordinates are small numbers around zero, and their unit is not clear")
                     .with_remedy("say whether they run from -1 to 1, or are heights of the screen or degrees of visual angle, from its centre")

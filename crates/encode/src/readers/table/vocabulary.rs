@@ -255,7 +255,7 @@ pub(super) const EVENT_NAMES: [(&str, bool); 22] = [
 ];
 
 /// Words behind a name that are units and no part of it, as in `duration_ms`.
-pub(super) const UNIT_WORDS: [&str; 21] = [
+pub(super) const UNIT_WORDS: [&str; 23] = [
     "ms",
     "msec",
     "s",
@@ -268,6 +268,8 @@ pub(super) const UNIT_WORDS: [&str; 21] = [
     "pix",
     "pixel",
     "pixels",
+    "cm",
+    "mm",
     "deg",
     "degree",
     "degrees",

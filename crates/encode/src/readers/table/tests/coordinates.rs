@@ -142,3 +142,58 @@ fn pixels_may_be_counted_from_the_centre() {
     assert_eq!(space.fraction(-400.0, 300.0), (0.0, 0.0));
     assert_eq!(space.fraction(0.0, -300.0), (0.5, 1.0));
 }
+
+/// The table that was read, or the fields of the options that the error asks for.
+fn asked_for(text: &str) -> Vec<EncodeField> {
+    match read(text, &ReadOptions::default()) {
+        Ok(_) => Vec::new(),
+        Err(error) => error.fields,
+    }
+}
+
+#[test]
+fn without_a_screen_the_likely_unit_is_asked_for() {
+    use EncodeField::{CentredPixels, Screen, Units, VisualAngle};
+    let scaled = |factor: f64, shift: f64| -> Vec<(f64, f64)> {
+        let scale = |part: f64| part * factor + shift;
+        let points = spread().into_iter();
+        points.map(|(x, y)| (scale(x), scale(y))).collect()
+    };
+    let asked = |factor, shift| asked_for(&table("x", "y", &scaled(factor, shift)));
+    assert_eq!(asked(30.0, -15.0), [VisualAngle, CentredPixels, Screen]);
+    assert_eq!(asked(170.0, -85.0), [Units, CentredPixels, Screen]);
+    assert_eq!(asked(800.0, -400.0), [CentredPixels, Screen]);
+    assert_eq!(asked(100.0, 0.0), [Units, Screen]);
+    // The sink asks for the size of the screen.
+    assert_eq!(asked(1000.0, 0.0), []);
+}
+
+#[test]
+fn centimetres_are_refused_with_a_remedy() {
+    let text = table("x_cm", "y_cm", &[(10.0, 5.0)]);
+    let error = read(&text, &ReadOptions::default()).unwrap_err();
+    assert!(error.problem.contains("centimetres"), "{error}");
+    assert_eq!(error.fields, [EncodeField::Units]);
+    assert_eq!(error.column.unwrap().0, 1);
+}
+
+#[test]
+fn columns_that_look_like_coordinates_are_suggested() {
+    let text = "left_x,left_y,right_x,right_y,duration\n1,2,3,4,200\n";
+    let pair = Some(Box::new(("left_x".to_string(), "left_y".to_string())));
+    let error = read(text, &ReadOptions::default()).unwrap_err();
+    assert_eq!(error.places, pair);
+    let head = Input::from_bytes("t.csv", text.into()).unwrap().head();
+    let unknown = crate::explain_unknown(&head);
+    assert_eq!(unknown.places, pair);
+    assert!(unknown.remedy.contains("right_x and right_y"), "{unknown}");
+}
+
+#[test]
+fn a_field_that_is_no_number_names_its_place_and_the_way_out() {
+    let error = read("x,y,duration\n1,2,200\n1,two,200\n", &on_screen()).unwrap_err();
+    assert_eq!(error.line, Some(3));
+    assert_eq!(error.column.as_deref(), Some(&(2, "y".to_string())));
+    assert!(!error.remedy.is_empty());
+    assert_eq!(error.fields, [EncodeField::Columns]);
+}

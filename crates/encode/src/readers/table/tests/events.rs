@@ -1,6 +1,7 @@
 //! Tables with labels of events: fixations are taken, and what is left out is counted.
 
 use super::*;
+use crate::NoEffect;
 use crate::{EncodeNote, EventChoice};
 
 fn with_events(events: EventChoice) -> ReadOptions {
@@ -103,14 +104,24 @@ fn other_columns_of_these_names_stay_what_they_are() {
         assert_eq!(points(&read).len(), 3, "{column} {values:?}");
         assert!(read.left_out.is_empty());
     }
-    let none = read(
-        "x,y,duration\n1,2,200\n",
-        &with_events(EventChoice::Fixations),
+}
+
+/// Who chooses fixations must not get all rows.
+#[test]
+fn a_choice_of_events_needs_a_column_of_events() {
+    let none = |events| read("x,y,duration\n1,2,200\n", &with_events(events));
+    let error = none(EventChoice::Fixations).unwrap_err();
+    assert!(error.remedy.contains("x, y, duration"), "{error}");
+    assert_eq!(
+        error.fields,
+        [EncodeField::Events, EncodeField::EventColumn]
     );
-    assert!(assumes(
-        &none.unwrap(),
-        "no column with known labels of events"
-    ));
+    let note = EncodeNote::NoEffect {
+        field: EncodeField::Events,
+        reason: NoEffect::NoEventColumn,
+    };
+    assert_eq!(none(EventChoice::All).unwrap().notes, [note]);
+    assert!(plain("x,y,duration\n1,2,200\n").notes.is_empty());
 }
 
 /// Samples are reduced by their dwell; their labels count only where the user asks for it.
@@ -225,7 +236,7 @@ fn labels_that_do_not_occur_are_errors() {
     assert_eq!(some.notes, [EncodeNote::LabelsMissing { labels }]);
     let error = read("x,y,duration,kind\n1,2,200,Fix\n", &wanted(&["Fix"])).unwrap_err();
     assert!(error.remedy.contains("kind"), "{error}");
-    assert_eq!(error.fields, [EncodeField::EventColumn]);
+    assert!(error.fields.contains(&EncodeField::EventColumn));
 }
 
 #[test]

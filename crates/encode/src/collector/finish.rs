@@ -1,0 +1,109 @@
+//! The end: recordings become the scanpaths of a cohort.
+
+use super::limits::unreducible;
+use super::tally::Tallies;
+use super::{Collector, Path};
+use crate::aoi_column::Order;
+use crate::notes::notes;
+use crate::observations::Observations;
+use crate::place::common_aspect;
+use crate::runs::Reduced;
+use crate::{DataKinds, Placing, ReadError, Summary};
+use std::collections::HashSet;
+use veilpath_metrics::{Cohort, Entry, Scanpath};
+
+impl Collector {
+    /// The scanpaths of all files and what became of their rows.
+    pub fn finish(mut self) -> Result<(Cohort, Summary), ReadError> {
+        if let Some(failure) = self.failure {
+            return Err(failure);
+        }
+        let (areas, order) = self.areas()?;
+        let mut seen = DataKinds::default();
+        let mut observed = Observations {
+            places: std::mem::take(&mut self.places),
+            ..Observations::default()
+        };
+        let aspect = common_aspect(self.recordings.iter().map(|state| &state.space));
+        let mut entries = Vec::with_capacity(self.recordings.len());
+        let (mut removed_runs, mut empty_left_out) = (0, 0);
+        let mut unmapped: HashSet<Option<String>> = HashSet::new();
+        let mut tallies = Tallies::default();
+        for state in self.recordings {
+            tallies.add(&state.participant, state.file, state.tally);
+            let letters = match state.path {
+                Path::Fixations(path) => {
+                    seen.fixations = true;
+                    let (letters, order) = path.finish();
+                    observed.times.count(order);
+                    letters
+                }
+                Path::Gaze(encoder) => {
+                    seen.gaze = true;
+                    let Reduced {
+                        letters,
+                        removed,
+                        backwards: resets,
+                    } = encoder
+                        .finish()
+                        .map_err(|why| unreducible(&self.files, state.file, why))?;
+                    removed_runs += removed;
+                    observed.times.backwards += resets;
+                    letters
+                }
+            };
+            let letters = match &order {
+                Some(order) => order.apply(letters),
+                None => letters,
+            };
+            if matches!(self.options.placing, Placing::AoiFile(_)) && state.areas.is_empty() {
+                unmapped.insert(state.stimulus.clone());
+            }
+            if letters.is_empty() && self.options.drop_empty {
+                empty_left_out += 1;
+                continue;
+            }
+            entries.push(Entry {
+                participant: state.participant,
+                stimulus: state.stimulus,
+                scanpath: Scanpath::new(letters),
+            });
+        }
+        let letters = self.options.placing.known_letters().unwrap_or(areas.len());
+        let cohort = Cohort {
+            alphabet: self.options.alphabet_for(letters)?,
+            encoding: self.options.encoding(seen, &areas),
+            entries,
+        };
+        observed.odd_participants = tallies.note(&self.files);
+        let mut summary = Summary::new(std::mem::take(&mut self.files), &cohort);
+        (summary.removed_runs, summary.empty_left_out) = (removed_runs, empty_left_out);
+        summary.data = seen;
+        summary.aspect = aspect;
+        observed.stimuli_without_area = unmapped.len();
+        summary.notes = self.notes;
+        let about_all = notes(&cohort, &summary, &self.options, &observed);
+        summary.notes.extend(about_all);
+        Ok((cohort, summary))
+    }
+
+    /// The names behind the letters of an AOI encoding, and where those found in a column must be renamed to be sorted.
+    fn areas(&self) -> Result<(Vec<String>, Option<Order>), ReadError> {
+        match &self.options.placing {
+            Placing::Grid(_) => Ok((Vec::new(), None)),
+            Placing::AoiFile(areas) => Ok((areas.names().to_vec(), None)),
+            Placing::AoiColumn { names: Some(names) } => {
+                Ok((names.iter().map(|name| name.trim().into()).collect(), None))
+            }
+            Placing::AoiColumn { names: None } => {
+                if self.column.is_empty() {
+                    let file = self.files.last().map_or("", |file| file.file.as_str());
+                    return Err(ReadError::new(file, "no row names an area of interest")
+                        .with_remedy("export the column with the areas of interest, draw them in an AOI file, or use a grid"));
+                }
+                let (names, order) = self.column.sorted();
+                Ok((names, Some(order)))
+            }
+        }
+    }
+}

@@ -1,0 +1,207 @@
+//! Notes in words.
+
+use super::{EncodeNote, Half, LikelyCause, NoEffect, NoLetters};
+use crate::Dropped;
+use std::fmt;
+
+impl fmt::Display for EncodeNote {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            EncodeNote::RepeatedIds { scanpaths } => write!(
+                f,
+                "{} with the participant and stimulus of an earlier file, kept separately (a pattern for file names can tell them apart)",
+                counted(*scanpaths, "scanpath")
+            ),
+            EncodeNote::StimuliRepeated { trials } => write!(
+                f,
+                "{} a stimulus that the participant had already seen; it is named \"name (2)\" the second time, and so on",
+                have(*trials, "trial")
+            ),
+            EncodeNote::TimeBackwards { rows } => write!(
+                f,
+                "time goes backwards at {}; a new run starts at each of them",
+                counted(*rows, "row")
+            ),
+            EncodeNote::FixationsSorted { scanpaths } => write!(
+                f,
+                "the fixations of {} were not in order of time, and were sorted by their start",
+                counted(*scanpaths, "scanpath")
+            ),
+            EncodeNote::FixationsOverlap { scanpaths } => write!(
+                f,
+                "the fixations of {} are not in order of time and would overlap if sorted, so the order of the file was kept: several trials may have the same name",
+                counted(*scanpaths, "scanpath")
+            ),
+            EncodeNote::MostlyOutside {
+                outside,
+                used,
+                cause,
+            } => write!(
+                f,
+                "{} outside the screen or stimulus and {used} on it: {cause}",
+                match outside {
+                    1 => "1 point lies".to_string(),
+                    more => format!("{more} points lie"),
+                }
+            ),
+            EncodeNote::MostlyLost { lost, rows } => write!(
+                f,
+                "{lost} of {rows} rows have no coordinates: the tracker lost the eyes, or the coordinates are elsewhere in the file"
+            ),
+            EncodeNote::OneCell {
+                points,
+                used,
+                cause,
+            } => write!(
+                f,
+                "{points} of {used} points fall into one cell of the grid: {cause}"
+            ),
+            EncodeNote::HalfEmpty { half, used } => write!(
+                f,
+                "nearly all of the {used} points lie in the {half} half: if the stimulus filled the screen, check the size of the screen and the unit of coordinates"
+            ),
+            EncodeNote::OddParticipants {
+                participants,
+                of,
+                files,
+            } => {
+                write!(
+                    f,
+                    "the points of {participants} of {of} participants lie outside the screen or in one cell, unlike those of the others: check the unit of their coordinates and the size of their screen"
+                )?;
+                match files.is_empty() {
+                    true => Ok(()),
+                    false => write!(f, ", in {}", listed(files)),
+                }
+            }
+            EncodeNote::NoLetters { scanpaths, cause } => {
+                match scanpaths {
+                    1 => f.write_str("the scanpath has no letter: ")?,
+                    more => write!(f, "none of the {more} scanpaths has a letter: ")?,
+                }
+                write!(f, "{cause}")
+            }
+            EncodeNote::FilesNotUsed { files, other_eye } => {
+                write!(f, "no row was used from {}", listed(files))?;
+                match other_eye {
+                    true => f.write_str(", which has rows of the other eye"),
+                    false => Ok(()),
+                }
+            }
+            EncodeNote::ManyAtOrigin { points, all } => write!(
+                f,
+                "{points} of {all} points are exactly 0,0, which some trackers write when they lose the eye; if yours does, leave those coordinates empty in the file"
+            ),
+            EncodeNote::StimuliWithoutArea { stimuli } => write!(
+                f,
+                "{} no area of interest: check that the AOI file uses the recordings' names of stimuli",
+                match stimuli {
+                    1 => "1 stimulus has".to_string(),
+                    more => format!("{more} stimuli have"),
+                }
+            ),
+            EncodeNote::LabelsNotUsed {
+                column,
+                labels,
+                more,
+            } => {
+                let more = match more {
+                    0 => String::new(),
+                    more => format!(" and {more} more"),
+                };
+                write!(
+                    f,
+                    "the column \"{column}\" may have event labels ({}{more}), but none is a known word for a fixation, so all rows were used; choose the labels of fixations",
+                    labels.join(", ")
+                )
+            }
+            EncodeNote::LabelsMissing { labels } => write!(
+                f,
+                "in at least one file, no row has the label {}",
+                labels.join(" or ")
+            ),
+            EncodeNote::NoEffect { reason, .. } => write!(f, "has no effect: {reason}"),
+        }
+    }
+}
+
+/// The first few of some files, and how many more there are.
+fn listed(files: &[String]) -> String {
+    const LISTED: usize = 5;
+    let listed: Vec<&str> = files.iter().take(LISTED).map(String::as_str).collect();
+    match files.len().saturating_sub(LISTED) {
+        0 => listed.join(", "),
+        more => format!("{} and {more} more", listed.join(", ")),
+    }
+}
+
+impl fmt::Display for Half {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Half::Left => "left",
+            Half::Right => "right",
+            Half::Upper => "upper",
+            Half::Lower => "lower",
+        })
+    }
+}
+
+/// `1 scanpath has`, `2 scanpaths have`.
+fn have(count: u64, one: &str) -> String {
+    let verb = if count == 1 { "has" } else { "have" };
+    format!("{} {verb}", counted(count, one))
+}
+
+/// `1 row`, `2 rows`.
+pub(crate) fn counted(count: u64, one: &str) -> String {
+    let ending = if count == 1 { "" } else { "s" };
+    format!("{count} {one}{ending}")
+}
+
+impl fmt::Display for LikelyCause {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            LikelyCause::Fractions => "their coordinates lie between 0 and 1, so they are probably fractions of the screen, not pixels",
+            LikelyCause::Centred => "their coordinates lie between -1 and 1, so they are probably counted from the centre, not pixels",
+            LikelyCause::Percent => "their coordinates lie between 0 and 100, so they are probably percent of the screen, not pixels",
+            LikelyCause::VisualAngle => "their coordinates are small numbers around zero, so they are probably degrees of visual angle from the centre of the screen, not pixels",
+            LikelyCause::CentreOrigin => "many coordinates are below zero, so they are probably counted from the centre of the screen, in pixels or degrees of visual angle, not from its top left",
+            LikelyCause::SizeOrUnit => "check the size of the screen and the unit of coordinates",
+        })
+    }
+}
+
+impl fmt::Display for NoLetters {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let reason = match self {
+            NoLetters::ShortRuns { runs } => {
+                return write!(
+                    f,
+                    "all {runs} runs of raw gaze are shorter than the minimum dwell; check whether the rows are fixations, the sampling rate and the unit of time"
+                );
+            }
+            NoLetters::NoRows => "there are no rows of gaze",
+            NoLetters::Dropped(Dropped::Lost) => "most rows have no coordinates",
+            NoLetters::Dropped(Dropped::Outside) => {
+                "most points lie outside the screen or stimulus"
+            }
+            NoLetters::Dropped(Dropped::NoAoi) => "most points lie in no area of interest",
+            NoLetters::Dropped(_) => "the rows were dropped",
+        };
+        f.write_str(reason)
+    }
+}
+
+impl fmt::Display for NoEffect {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            NoEffect::Format(name) => write!(f, "the format {name} defines it"),
+            NoEffect::OnlyFixations => {
+                f.write_str("it is for raw gaze, and all rows are fixations")
+            }
+            NoEffect::NoEventColumn => {
+                f.write_str("there is no event column, and all rows were used")
+            }
+        }
+    }
+}

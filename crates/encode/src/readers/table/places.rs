@@ -1,0 +1,64 @@
+//! What may be the coordinates of a table in which none were recognised.
+
+use super::columns::{split_unit, squeezed};
+use super::vocabulary::PLACES;
+
+/// The coordinate that a table has and the one that it lacks: one of a pair is of no use without the other.
+pub(crate) fn half_a_place(names: &[&str]) -> Option<(String, &'static str)> {
+    let bare: Vec<String> = names
+        .iter()
+        .map(|name| squeezed(&split_unit(name).0))
+        .collect();
+    let has = |word: &str| bare.iter().position(|name| name == word);
+    PLACES.iter().find_map(|(x, y, _)| match (has(x), has(y)) {
+        (Some(found), None) => Some((names.get(found)?.to_string(), *y)),
+        (None, Some(found)) => Some((names.get(found)?.to_string(), *x)),
+        _ => None,
+    })
+}
+
+/// Pairs of names that differ in an x and a y only, such as `left_x` and `left_y`.
+pub(crate) fn coordinate_pairs(names: &[&str]) -> Vec<(String, String)> {
+    let twin = |name: &str, at: usize, y: &str| {
+        let twin = format!("{}{y}{}", &name[..at], &name[at + 1..]);
+        names.contains(&twin.as_str()).then_some(twin)
+    };
+    names
+        .iter()
+        .filter_map(|name| {
+            let mut signs = name.char_indices();
+            let y = signs.find_map(|(at, sign)| match sign {
+                'x' => twin(name, at, "y"),
+                'X' => twin(name, at, "Y"),
+                _ => None,
+            })?;
+            Some((name.to_string(), y))
+        })
+        .collect()
+}
+
+/// `left_x and left_y, or right_x and right_y, look like coordinates`.
+pub(crate) fn look_like_coordinates(pairs: &[(String, String)]) -> String {
+    const LISTED: usize = 3;
+    let pairs = pairs.iter().take(LISTED);
+    let pairs: Vec<String> = pairs.map(|(x, y)| format!("{x} and {y}")).collect();
+    let comma = if pairs.len() > 1 { "," } else { "" };
+    format!("{}{comma} look like coordinates", pairs.join(", or "))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_that_differ_in_x_and_y_are_pairs() {
+        let names = [
+            "max", "left_x", "left_y", "RightX", "RightY", "x1", "may_be",
+        ];
+        let pair = |x: &str, y: &str| (x.to_string(), y.to_string());
+        assert_eq!(
+            coordinate_pairs(&names),
+            [pair("left_x", "left_y"), pair("RightX", "RightY")]
+        );
+    }
+}
