@@ -20,7 +20,7 @@ pub(crate) enum Tag {
     Terms = 2,
     Roster = 3,
     Ready = 4,
-    Done = 5,
+    Statements = 5,
     Finished = 6,
     Wait = 14,
     Decline = 15,
@@ -33,7 +33,7 @@ impl Tag {
             Tag::Hello | Tag::Ready | Tag::Finished | Tag::Wait | Tag::Decline => 4 << 10,
             Tag::Terms => 256 << 10,
             Tag::Roster => 1 << 20,
-            Tag::Done => (MAX_PAIRS / 8) as usize,
+            Tag::Statements => MAX_PAIRS.div_ceil(2) as usize,
         }
     }
 
@@ -43,7 +43,7 @@ impl Tag {
             Tag::Terms => "Terms",
             Tag::Roster => "Roster",
             Tag::Ready => "Ready",
-            Tag::Done => "Done",
+            Tag::Statements => "Statements",
             Tag::Finished => "Finished",
             Tag::Wait => "Wait",
             Tag::Decline => "Decline",

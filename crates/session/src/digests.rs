@@ -39,8 +39,31 @@ pub(crate) fn cohort_tag(cohort: &Cohort, identity: &Identity) -> String {
     hex(&identity.tag("cohort", &[context.finish().as_ref()]))
 }
 
-/// The id of an agreement: a digest of everything that was agreed on, the same on both sides.
-pub(crate) fn agreement_id(
+/// The id of an agreement: the plan's, and the number of the agreement. A plan that is repeated on purpose has a new number.
+pub(crate) fn agreement_id(plan: &[u8; 32], number: u32) -> [u8; 32] {
+    let mut context = Context::new(&SHA256);
+    context.update(plan);
+    context.update(&number.to_le_bytes());
+    let mut id = [0; 32];
+    id.copy_from_slice(context.finish().as_ref());
+    id
+}
+
+/// The tag of one computation under an agreement, from a random number of each side.
+pub(crate) fn run_tag(agreement: &[u8; 32], host: &str, join: &str) -> u64 {
+    let mut context = Context::new(&SHA256);
+    context.update(agreement);
+    for text in [host, join] {
+        context.update(&(text.len() as u64).to_le_bytes());
+        context.update(text.as_bytes());
+    }
+    let mut tag = [0; 8];
+    tag.copy_from_slice(&context.finish().as_ref()[..8]);
+    u64::from_le_bytes(tag)
+}
+
+/// The id of a plan: a digest of everything that was agreed on, the same on both sides.
+pub(crate) fn plan_id(
     terms: &Terms,
     spec: &Spec,
     parties: &Parties,
@@ -52,7 +75,7 @@ pub(crate) fn agreement_id(
         context.update(&(bytes.len() as u64).to_le_bytes());
         context.update(bytes);
     };
-    put(b"veilpath agreement 2");
+    put(b"veilpath plan 3");
     for fields in [&terms.fields, &spec.encoding] {
         put(&(fields.len() as u64).to_le_bytes());
         for (name, value) in fields {

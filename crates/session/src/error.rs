@@ -9,7 +9,7 @@ mod usage;
 pub use file::FileProblem;
 pub use misbehaviour::Misbehaviour;
 pub use network::NetworkError;
-pub use refusal::{DeclineReason, Limit};
+pub use refusal::{BanReason, DeclineReason, Limit};
 pub use usage::{InternalError, UsageError};
 
 use crate::Fingerprint;
@@ -130,13 +130,28 @@ impl SessionError {
                 | ProtocolError::KeyRefused(_)
                 | ProtocolError::CiphertextRefused(_) => Fault::PeerMisbehaves,
                 ProtocolError::Channel(_) => Fault::Network,
-                ProtocolError::NoRandomness | ProtocolError::Internal(_) => Fault::Internal,
+                ProtocolError::NoRandomness
+                | ProtocolError::Refused
+                | ProtocolError::Internal(_) => Fault::Internal,
                 ProtocolError::Metric(_)
                 | ProtocolError::Unsupported(_)
                 | ProtocolError::Job(_)
                 | ProtocolError::Refused
                 | ProtocolError::DoesNotFit { .. } => Fault::Usage,
             },
+        }
+    }
+
+    /// Why the peer is banned after this error, if it is.
+    pub(crate) fn ban(&self) -> Option<BanReason> {
+        match self {
+            SessionError::Misbehaved(
+                Misbehaviour::ChangedAnswer | Misbehaviour::DifferentAnswers,
+            ) => Some(BanReason::ChangedAnswer),
+            SessionError::Protocol(ProtocolError::PeerMisbehaved(
+                veilpath_protocol::Misbehaviour::Computation(_),
+            )) => Some(BanReason::FailedCheck),
+            _ => None,
         }
     }
 

@@ -8,7 +8,7 @@
 //! | 7 | magic, version and `Hello`, as they travel |
 //! | 8 | tag, length and content of a message; a byte before chooses the expected tag |
 //! | 9 | messages of a roster; two bytes before it are the announced rows and letters |
-//! | 10 | the list of finished pairs; a byte before is the number of pairs |
+//! | 10 | statements about pairs, then halves and answers that are sent again; a byte before is the number of pairs |
 //! | 11 | a record of a journal, without its checksum |
 //! | 12 | packets; a byte before is the length of the pieces that are asked for |
 //! | 13 | packets whose contents are given as a length of one byte and so many bytes: they must come back |
@@ -23,16 +23,19 @@ use crate::control::{self, Decline, Tag};
 use crate::frames::Parser;
 use crate::journal::Journal;
 use crate::journal::record::{Record, with_checksum};
+use crate::records::{AgreedPairs, Books};
+use crate::resend::Resend;
+use crate::resume::Resume;
 use crate::roster::{Announced, Roster, Row};
-use crate::run::{Finished, Remaining};
+use crate::run::Finished;
 use crate::session::Ready;
 use crate::{AlphabetInfo, ChecksummedChannel, Fingerprint, Identity, ledger};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::time::Duration;
 use veilpath_channel::{Channel, ChannelError};
-use veilpath_metrics::{Alphabet, Notation};
-use veilpath_protocol::{Reveal, RevealTo, Role};
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Notation, Scanpath};
+use veilpath_protocol::{Engine, PairRule, Reveal, Role, Spec};
 
 /// How many decoders there are.
 pub const DECODERS: u8 = 19;
@@ -80,9 +83,7 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
             let Some((pairs, message)) = bytes.split_first() else {
                 return false;
             };
-            let journal = Journal::in_memory([0; 32], usize::from(*pairs), Reveal::Score);
-            let found = Remaining::find(&mut Script(message), Role::Host, RevealTo::Both, &journal);
-            found.is_ok_and(|remaining| remaining.pairs().len() == usize::from(*pairs))
+            resume(usize::from(*pairs), message)
         }
         11 => record(bytes),
         12 => {
@@ -140,10 +141,72 @@ fn packets(mut bytes: &[u8]) -> bool {
     !sent.is_empty()
 }
 
+/// What a joining side says about pairs and sends again. This side has half of every other output, and has sent some.
+fn resume(count: usize, message: &[u8]) -> bool {
+    let Ok(alphabet) = Alphabet::letters(4) else {
+        return false;
+    };
+    let cohort = Cohort {
+        alphabet,
+        encoding: Encoding::default(),
+        entries: vec![Entry {
+            participant: "P".into(),
+            stimulus: None,
+            scanpath: Scanpath::new(vec![1; 3]),
+        }],
+    };
+    let (engine, metric) = (Engine::Garbled, Metric::Levenshtein);
+    let Ok(spec) = Spec::new(engine, metric, PairRule::All, &cohort, &cohort) else {
+        return false;
+    };
+    let mut journal = Journal::in_memory([0; 32], count, Reveal::Score);
+    let pairs: Vec<(usize, usize)> = (0..count).map(|pair| (0, pair)).collect();
+    let agreed = AgreedPairs {
+        role: Role::Host,
+        spec: &spec,
+        pairs: &pairs,
+        cells: &vec![9; count],
+        scanpaths: 1,
+    };
+    let halves: Vec<usize> = (0..count).step_by(2).collect();
+    let sent: Vec<usize> = (0..count).step_by(3).collect();
+    let prepared = journal
+        .keep_halves(&halves, &vec![5; halves.len()], 0)
+        .and_then(|()| journal.mark_sent(&sent));
+    let script = &mut Script(message);
+    let Ok(plan) = prepared.and_then(|()| Resume::exchange(script, &journal, &agreed)) else {
+        return false;
+    };
+    for pair in &plan.compare {
+        assert!(!journal.is_sent(*pair), "a pair is compared again");
+    }
+    let Ok(identity) = Identity::ephemeral() else {
+        return false;
+    };
+    let file = ledger::LedgerFile::of(None, identity.fingerprint());
+    let opened = ledger::Account::open(file, &identity, &cohort, &[0; 32], None, &[0]);
+    let Ok((mut account, _)) = opened else {
+        return false;
+    };
+    let mut books = Books {
+        journal: &mut journal,
+        account: &mut account,
+        failure: None,
+    };
+    let mut resend = Resend {
+        agreed,
+        agreement: &[0; 32],
+        own: &[&cohort.entries[0].scanpath],
+        peer_lengths: &vec![3; count],
+        books: &mut books,
+    };
+    resend.run(&plan, script).is_ok()
+}
+
 /// A file of records with valid checksums. All complete records are read, and nothing else.
 fn journal(bytes: &[u8]) -> bool {
     let id = [7; 32];
-    let mut file = b"VPJRNL1\n".to_vec();
+    let mut file = b"VPJRNL2\n".to_vec();
     file.extend(id);
     let (contents, torn) = bytes.as_chunks();
     for content in contents {
@@ -153,7 +216,7 @@ fn journal(bytes: &[u8]) -> bool {
     let mut journal = Journal::in_memory(id, 9, Reveal::Score);
     let length = journal.read(&file);
     assert!(length.is_none_or(|length| length <= file.len()));
-    length.is_some() && journal.done().any(|done| done)
+    length.is_some() && (0..9).any(|pair| journal.is_answered(pair))
 }
 
 /// Returns what was sent.
@@ -186,7 +249,7 @@ const TAGS: [Tag; 7] = [
     Tag::Terms,
     Tag::Roster,
     Tag::Ready,
-    Tag::Done,
+    Tag::Statements,
     Tag::Finished,
     Tag::Decline,
 ];

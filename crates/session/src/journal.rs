@@ -6,8 +6,9 @@
 //!
 //! A journal without a directory is kept in memory and ends with the session: for both sides on one machine.
 //!
-//! Every record is written at once, so a killed process loses nothing that it knew. The file is synced once a second and at the
-//! end, so a power cut loses at most the last second, whose pairs are then compared again.
+//! Every record is written at once, so a killed process loses nothing that it knew. What limits rest on is also synced before
+//! anything is sent: that a pair starts, this side's half of its output, and that this half is about to be sent. Answers are
+//! synced once a second and at the end: after a power cut the other side sends its halves of the lost ones again.
 
 pub(crate) mod record;
 
@@ -21,24 +22,43 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 use veilpath_protocol::{Answer, Reveal};
 
-const MAGIC: &[u8; 8] = b"VPJRNL1\n";
+const MAGIC: &[u8; 8] = b"VPJRNL2\n";
 const HEADER: usize = 8 + 32;
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 
-/// The answers of one agreement.
+/// The answers of one agreement, and what this side has revealed for them.
 #[derive(Debug)]
 pub(crate) struct Journal {
     file: Option<File>,
     path: PathBuf,
     id: [u8; 32],
     reveal: Reveal,
-    answers: Vec<Option<Answer>>,
-    /// How often each pair was started.
-    starts: Vec<u32>,
+    pairs: Vec<PairEntry>,
     /// Where the last complete record ends.
     end: u64,
     synced: Instant,
     failure: Option<SessionError>,
+}
+
+/// What is known about a pair.
+#[derive(Clone, Copy, Debug, Default)]
+struct PairEntry {
+    answer: Option<Answer>,
+    /// Its output was not a possible result: there will be no answer.
+    rejected: bool,
+    half: Option<Half>,
+    /// This side's half may have been sent.
+    sent: bool,
+    /// How often it was started.
+    starts: u32,
+}
+
+/// This side's half of a pair's output.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Half {
+    pub(crate) half: u64,
+    /// The tag of the run that it belongs to: halves of different runs do not fit.
+    pub(crate) run: u64,
 }
 
 impl Journal {
@@ -73,70 +93,91 @@ impl Journal {
             path: PathBuf::new(),
             id,
             reveal,
-            answers: vec![None; pairs],
-            starts: vec![0; pairs],
+            pairs: vec![PairEntry::default(); pairs],
             end: 0,
             synced: Instant::now(),
             failure: None,
         }
     }
 
-    /// Which pairs have an answer.
-    pub(crate) fn done(&self) -> impl Iterator<Item = bool> + '_ {
-        self.answers.iter().map(Option::is_some)
+    /// Whether the output of a pair is known, possible or not.
+    pub(crate) fn is_answered(&self, pair: usize) -> bool {
+        let entry = self.pairs.get(pair);
+        entry.is_some_and(|entry| entry.answer.is_some() || entry.rejected)
     }
 
     /// The answer for a pair.
     pub(crate) fn answer(&self, pair: usize) -> Option<Answer> {
-        self.answers.get(pair).copied().flatten()
+        self.pairs.get(pair)?.answer
+    }
+
+    /// Whether the output of any pair was not a possible result.
+    pub(crate) fn has_rejected(&self) -> bool {
+        self.pairs.iter().any(|entry| entry.rejected)
+    }
+
+    /// This side's half of a pair's output.
+    pub(crate) fn half(&self, pair: usize) -> Option<Half> {
+        self.pairs.get(pair)?.half
+    }
+
+    /// Whether this side's half of a pair's output may have been sent.
+    pub(crate) fn is_sent(&self, pair: usize) -> bool {
+        self.pairs.get(pair).is_some_and(|entry| entry.sent)
+    }
+
+    /// How often a pair was started.
+    pub(crate) fn starts(&self, pair: usize) -> u32 {
+        self.pairs.get(pair).map_or(0, |entry| entry.starts)
     }
 
     /// The number of pairs that were started more than once, and the largest number of times any pair was started.
     pub(crate) fn repeated_starts(&self) -> (u64, u32) {
-        let repeated = self.starts.iter().filter(|&&starts| starts > 1).count();
-        (
-            repeated as u64,
-            self.starts.iter().copied().max().unwrap_or(0),
-        )
+        let starts = || self.pairs.iter().map(|entry| entry.starts);
+        let repeated = starts().filter(|&starts| starts > 1).count();
+        (repeated as u64, starts().max().unwrap_or(0))
     }
 
-    /// Discards all answers; the counts of starts stay.
-    pub(crate) fn discard_answers(&mut self) -> Result<(), SessionError> {
-        self.answers.fill(None);
-        self.append(&Record::Discarded)
-    }
-
-    /// Notes that these pairs, in ascending order, are about to be compared.
+    /// Notes that these pairs are about to be compared.
     pub(crate) fn start_pairs(&mut self, pairs: &[usize]) -> Result<(), SessionError> {
-        let mut runs: Vec<(usize, usize)> = Vec::new();
-        for &pair in pairs {
-            match runs.last_mut() {
-                Some((first, count)) if *first + *count == pair => *count += 1,
-                _ => runs.push((pair, 1)),
-            }
-            if let Some(starts) = self.starts.get_mut(pair) {
-                *starts = starts.saturating_add(1);
-            }
+        self.append_synced(runs(pairs).map(|(first, count)| Record::Started(first, count)))
+    }
+
+    /// Stores this side's halves of the outputs of some pairs.
+    pub(crate) fn keep_halves(
+        &mut self,
+        pairs: &[usize],
+        halves: &[u64],
+        run: u64,
+    ) -> Result<(), SessionError> {
+        let both = pairs.iter().zip(halves);
+        self.append_synced(both.map(|(&pair, &half)| Record::Half(pair, half, run)))
+    }
+
+    /// Notes that this side's halves of these pairs are about to be sent.
+    pub(crate) fn mark_sent(&mut self, pairs: &[usize]) -> Result<(), SessionError> {
+        self.append_synced(runs(pairs).map(|(first, count)| Record::Sent(first, count)))
+    }
+
+    /// Notes that the output of a pair is not a possible result.
+    pub(crate) fn reject(&mut self, pair: usize) {
+        if let Err(error) = self.append([Record::Rejected(pair)]) {
+            self.failure.get_or_insert(error);
         }
-        for (first, count) in runs {
-            self.append(&Record::Started(first, count))?;
-        }
-        self.sync()
     }
 
     /// Stores an answer. A write error is reported by `finish`: the run goes on, and the result can still be written elsewhere.
     pub(crate) fn store(&mut self, pair: usize, answer: Answer) -> Result<(), SessionError> {
-        let Some(slot) = self.answers.get_mut(pair) else {
+        let Some(entry) = self.pairs.get(pair) else {
             return Err(InternalError::UnknownPair.into());
         };
-        if let Some(known) = slot {
+        if let Some(known) = &entry.answer {
             if is_same(known, &answer) {
                 return Ok(());
             }
             return Err(Misbehaviour::ChangedAnswer.into());
         }
-        *slot = Some(answer);
-        let stored = self.append(&Record::Answer(pair, answer)).and_then(|()| {
+        let stored = self.append([Record::Answer(pair, answer)]).and_then(|()| {
             if self.synced.elapsed() < SYNC_EVERY {
                 return Ok(());
             }
@@ -166,16 +207,29 @@ impl Journal {
         }
     }
 
-    fn append(&mut self, record: &Record) -> Result<(), SessionError> {
+    /// Appends records that must be durable before the next message.
+    fn append_synced(
+        &mut self,
+        records: impl IntoIterator<Item = Record>,
+    ) -> Result<(), SessionError> {
+        self.append(records)?;
+        self.sync()
+    }
+
+    fn append(&mut self, records: impl IntoIterator<Item = Record>) -> Result<(), SessionError> {
+        let mut bytes = Vec::new();
+        for record in records {
+            self.apply(&record);
+            bytes.extend(record.encode(&self.id));
+        }
         let Some(mut file) = self.file.as_ref() else {
             return Ok(());
         };
-        let bytes = record.encode(&self.id);
         if let Err(error) = file.write_all(&bytes) {
             truncate_to(file, self.end);
             return Err(SessionError::io(&self.path, error));
         }
-        self.end += RECORD as u64;
+        self.end += bytes.len() as u64;
         Ok(())
     }
 
@@ -232,18 +286,29 @@ impl Journal {
     fn apply(&mut self, record: &Record) {
         match *record {
             Record::Answer(pair, answer) => {
-                if let Some(slot) = self.answers.get_mut(pair) {
-                    *slot = Some(answer);
-                }
+                self.change(pair, 1, |entry| entry.answer = Some(answer));
             }
-            Record::Started(first, count) => {
-                for starts in self.starts.iter_mut().skip(first).take(count) {
-                    *starts = starts.saturating_add(1);
-                }
+            Record::Half(pair, half, run) => {
+                self.change(pair, 1, |entry| entry.half = Some(Half { half, run }));
             }
-            Record::Discarded => self.answers.fill(None),
+            Record::Rejected(pair) => self.change(pair, 1, |entry| entry.rejected = true),
+            Record::Sent(first, count) => self.change(first, count, |entry| entry.sent = true),
+            Record::Started(first, count) => self.change(first, count, |entry| {
+                entry.starts = entry.starts.saturating_add(1);
+            }),
         }
     }
+
+    fn change(&mut self, first: usize, count: usize, change: impl Fn(&mut PairEntry)) {
+        let pairs = self.pairs.iter_mut().skip(first).take(count);
+        pairs.for_each(change);
+    }
+}
+
+/// The runs of consecutive numbers in a list: the first of each, and how many.
+fn runs(pairs: &[usize]) -> impl Iterator<Item = (usize, usize)> {
+    let consecutive = pairs.chunk_by(|a, b| a + 1 == *b);
+    consecutive.filter_map(|run| Some((*run.first()?, run.len())))
 }
 
 /// Removes a partial record. A full disk may have space again, and records behind a partial one would not be found.

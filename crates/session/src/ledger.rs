@@ -1,109 +1,249 @@
-//! How often a peer has had each scanpath of this side compared.
+//! What a peer has learned about this side's scanpaths, over all sessions, and whether it is banned.
 //!
 //! Exact scores against chosen scanpaths add up: anyone who may ask without limit can reconstruct a scanpath from scores, with
-//! any engine. So a side counts the different comparisons for every peer and every scanpath (by the ids of participant and
-//! stimulus, whatever its letters), and can set a limit. The same agreement counts once, however often it is continued or
-//! repeated: it gives the same answers. A different threshold is a different agreement.
+//! any engine. So a side counts, for every peer and every scanpath (by the ids of participant and stimulus, whatever its
+//! letters), the comparisons that it revealed, and sets a limit.
+//!
+//! A comparison is counted, durably, *before* the message that reveals it: with an engine that has halves, before this side's
+//! half is sent; with any other, at every start, because a start is a view. Within an agreement a half is never computed
+//! twice once it was sent, so a pair counts once, however often the connection breaks. An agreement that is repeated on purpose
+//! has a new number, and counts again.
+//!
+//! A peer that was caught cheating is banned: no later session with it gets beyond its first messages until this side's user
+//! lifts the ban.
 //!
 //! The file contains authentication tags under this side's key, not ids.
 
-use crate::error::{FileProblem, InternalError, Limit};
+use crate::error::{BanReason, FileProblem, InternalError, Limit};
 use crate::identity::hex;
 use crate::state_dir::{self, create_private_dir};
 use crate::{Fingerprint, Identity, SessionError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::io;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use veilpath_metrics::Cohort;
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
+/// What is known about one peer.
 #[derive(Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-struct Ledger {
+pub(crate) struct Ledger {
     version: u32,
     /// Comparisons by scanpath and agreement.
     scanpaths: BTreeMap<String, BTreeMap<String, u64>>,
+    /// The number of the last agreement on each plan that was repeated on purpose.
+    #[serde(default)]
+    numbers: BTreeMap<String, u32>,
+    #[serde(default)]
+    pub(crate) banned: Option<BanReason>,
+    /// How often this side's user has lifted a ban.
+    #[serde(default)]
+    pub(crate) lifted: u32,
 }
 
-/// The comparisons that a session needs.
-pub(crate) struct Request<'a> {
-    pub(crate) identity: &'a Identity,
-    pub(crate) peer: Fingerprint,
-    pub(crate) cohort: &'a Cohort,
-    /// The number of pairs of each scanpath of the cohort.
-    pub(crate) comparisons: &'a [u64],
-    pub(crate) agreement: &'a [u8; 32],
-    pub(crate) limit: Option<u64>,
-}
+/// The ledger of one peer, on disk or, where nothing is stored, nowhere.
+#[derive(Clone, Debug)]
+pub(crate) struct LedgerFile(Option<PathBuf>);
 
-/// Checks that the limit allows all of the comparisons, and counts nothing: asking is free. Returns the largest number of
-/// agreements, this one included, that any scanpath of this side is in: each gives at most one answer for a pair.
-pub(crate) fn check(folder: &Path, request: &Request<'_>) -> Result<u64, SessionError> {
-    let path = folder.join(format!("{}.json", request.peer.plain()));
-    read(&path)?.add(request)
-}
+impl LedgerFile {
+    /// The ledger of a peer in this directory.
+    pub(crate) fn of(directory: Option<&Path>, peer: Fingerprint) -> Self {
+        Self(directory.map(|directory| directory.join(format!("{}.json", peer.plain()))))
+    }
 
-/// Counts the comparisons if the limit allows all of them; otherwise counts none.
-pub(crate) fn charge(folder: &Path, request: &Request<'_>) -> Result<(), SessionError> {
-    create_private_dir(folder)?;
-    let path = folder.join(format!("{}.json", request.peer.plain()));
-    let guard_path = path.with_extension("lock");
-    let guard = state_dir::private_file()
-        .create(true)
-        .truncate(false)
-        .open(&guard_path)
-        .map_err(|error| SessionError::io(&guard_path, error))?;
-    // Locked briefly, so that two sessions with one peer do not overwrite each other's counts.
-    guard
-        .lock()
-        .map_err(|error| SessionError::io(&guard_path, error))?;
-    let mut ledger = read(&path)?;
-    ledger.add(request)?;
-    ledger.version = VERSION;
-    let text =
-        serde_json::to_vec(&ledger).map_err(|error| InternalError::Serialise(error.to_string()))?;
-    state_dir::replace(&path, &text)
+    /// What it contains.
+    pub(crate) fn read(&self) -> Result<Ledger, SessionError> {
+        match &self.0 {
+            None => Ok(Ledger::default()),
+            Some(path) => read(path),
+        }
+    }
+
+    /// Changes it, durably. An error of `change` leaves it as it was.
+    pub(crate) fn update(
+        &self,
+        change: impl FnOnce(&mut Ledger) -> Result<(), SessionError>,
+    ) -> Result<(), SessionError> {
+        let Some(path) = &self.0 else {
+            return change(&mut Ledger::default());
+        };
+        if let Some(directory) = path.parent() {
+            create_private_dir(directory)?;
+        }
+        let guard_path = path.with_extension("lock");
+        let guard = state_dir::private_file()
+            .create(true)
+            .truncate(false)
+            .open(&guard_path)
+            .map_err(|error| SessionError::io(&guard_path, error))?;
+        // Locked briefly, so that two sessions with one peer do not overwrite each other's counts.
+        guard
+            .lock()
+            .map_err(|error| SessionError::io(&guard_path, error))?;
+        let mut ledger = read(path)?;
+        change(&mut ledger)?;
+        ledger.version = VERSION;
+        let text = serde_json::to_vec(&ledger)
+            .map_err(|error| InternalError::Serialise(error.to_string()))?;
+        state_dir::replace(path, &text)
+    }
 }
 
 impl Ledger {
-    fn add(&mut self, request: &Request<'_>) -> Result<u64, SessionError> {
-        let agreement = hex(&request.agreement[..16]);
-        let mut here: BTreeMap<String, u64> = BTreeMap::new();
-        for (entry, comparisons) in request.cohort.entries.iter().zip(request.comparisons) {
-            let stimulus = entry.stimulus.as_deref();
-            let parts: [&[u8]; 3] = [
-                entry.participant.as_bytes(),
-                &[u8::from(stimulus.is_some())],
-                stimulus.unwrap_or_default().as_bytes(),
-            ];
-            let name = hex(&request.identity.tag("ledger", &parts)[..16]);
-            let here = here.entry(name).or_default();
-            *here = here.saturating_add(*comparisons);
+    /// The number of the last agreement on this plan.
+    pub(crate) fn number(&self, plan: &[u8; 32]) -> u32 {
+        self.numbers.get(&key(plan)).copied().unwrap_or(0)
+    }
+
+    /// Sets the number of the last agreement on this plan.
+    pub(crate) fn set_number(&mut self, plan: &[u8; 32], number: u32) {
+        self.numbers.insert(key(plan), number);
+    }
+}
+
+/// The comparisons of this side's scanpaths with one peer under one agreement.
+#[derive(Debug)]
+pub(crate) struct Account {
+    file: LedgerFile,
+    agreement: String,
+    limit: Option<u64>,
+    /// The name of each scanpath of the cohort in the ledger.
+    names: Vec<String>,
+    counts: BTreeMap<String, u64>,
+    /// Whether the file has less than `counts`.
+    behind: bool,
+}
+
+impl Account {
+    /// Opens the account. `known` are the comparisons of each scanpath that this side's journal knows of: after a crash they
+    /// may be more than were counted. Returns also which scanpaths were counted more often than the journal knows: it has
+    /// been lost, or a part of it.
+    pub(crate) fn open(
+        file: LedgerFile,
+        identity: &Identity,
+        cohort: &Cohort,
+        agreement: &[u8; 32],
+        limit: Option<u64>,
+        known: &[u64],
+    ) -> Result<(Self, Vec<bool>), SessionError> {
+        let ledger = file.read()?;
+        let names: Vec<String> = cohort
+            .entries
+            .iter()
+            .map(|entry| {
+                let stimulus = entry.stimulus.as_deref();
+                let parts: [&[u8]; 3] = [
+                    entry.participant.as_bytes(),
+                    &[u8::from(stimulus.is_some())],
+                    stimulus.unwrap_or_default().as_bytes(),
+                ];
+                hex(&identity.tag("ledger", &parts)[..16])
+            })
+            .collect();
+        let mut account = Self {
+            file,
+            agreement: key(agreement),
+            limit,
+            names,
+            counts: BTreeMap::new(),
+            behind: false,
+        };
+        account.counts = account.sums(known);
+        let counted = |name: &String| {
+            let agreements = ledger.scanpaths.get(name);
+            agreements.and_then(|counts| counts.get(&account.agreement).copied())
+        };
+        let mut lost: BTreeMap<&String, bool> = BTreeMap::new();
+        let mut behind = false;
+        for (name, count) in &mut account.counts {
+            let counted = counted(name).unwrap_or(0);
+            lost.insert(name, counted > *count);
+            behind |= counted < *count;
+            *count = counted.max(*count);
         }
-        let (mut exceeded, mut max_agreements) = (0, 0);
-        for (name, comparisons) in here {
-            let counts = self.scanpaths.entry(name).or_default();
-            counts.insert(agreement.clone(), comparisons);
+        account.behind = behind;
+        let lost = account.names.iter().map(|name| lost[name]).collect();
+        Ok((account, lost))
+    }
+
+    /// Checks that the limit allows these comparisons, in addition to those so far, and counts nothing: asking is free. Returns
+    /// the largest number of agreements, this one included, that any scanpath of this side is in.
+    pub(crate) fn check(&self, more: &[u64]) -> Result<u64, SessionError> {
+        let mut counts = self.counts.clone();
+        add(&mut counts, &self.sums(more));
+        self.insert(&mut self.file.read()?, &counts)
+    }
+
+    /// Counts these comparisons, durably, if the limit allows all of them; otherwise none.
+    pub(crate) fn charge(&mut self, more: &[u64]) -> Result<(), SessionError> {
+        let mut counts = self.counts.clone();
+        add(&mut counts, &self.sums(more));
+        let file = self.file.clone();
+        file.update(|ledger| self.insert(ledger, &counts).map(|_| ()))?;
+        self.counts = counts;
+        Ok(())
+    }
+
+    /// Counts what the journal knows and a crash kept from being counted.
+    pub(crate) fn catch_up(&mut self) -> Result<(), SessionError> {
+        if std::mem::take(&mut self.behind) {
+            self.charge(&[])?;
+        }
+        Ok(())
+    }
+
+    /// The sum by name: a cohort may have several scanpaths with one name.
+    fn sums(&self, comparisons: &[u64]) -> BTreeMap<String, u64> {
+        let mut sums = BTreeMap::new();
+        for (name, comparisons) in self.names.iter().zip(comparisons) {
+            let sum: &mut u64 = sums.entry(name.clone()).or_default();
+            *sum = sum.saturating_add(*comparisons);
+        }
+        sums
+    }
+
+    fn insert(
+        &self,
+        ledger: &mut Ledger,
+        counts: &BTreeMap<String, u64>,
+    ) -> Result<u64, SessionError> {
+        let (mut exceeded, mut max_agreements, mut needed) = (0, 0, 0);
+        for (name, count) in counts {
+            let agreements = ledger.scanpaths.entry(name.clone()).or_default();
+            agreements.insert(self.agreement.clone(), *count);
             // A manipulated file must not wrap around below the limit.
-            let total = counts
-                .values()
-                .fold(0, |sum: u64, count| sum.saturating_add(*count));
-            let agreements = counts.values().filter(|&&comparisons| comparisons > 0);
-            max_agreements = max_agreements.max(agreements.count() as u64);
-            exceeded += u64::from(request.limit.is_some_and(|limit| total > limit));
+            let sum = |sum: u64, count: &u64| sum.saturating_add(*count);
+            let total = agreements.values().fold(0, sum);
+            let compared = agreements.values().filter(|&&count| count > 0);
+            max_agreements = max_agreements.max(compared.count() as u64);
+            needed = needed.max(total);
+            exceeded += u64::from(self.limit.is_some_and(|limit| total > limit));
         }
-        if let (Some(limit), 1..) = (request.limit, exceeded) {
+        if let (Some(limit), 1..) = (self.limit, exceeded) {
             return Err(Limit::ComparisonsPerScanpath {
                 limit,
+                needed,
                 exceeded,
-                scanpaths: request.cohort.entries.len() as u64,
+                scanpaths: counts.len() as u64,
             }
             .into());
         }
         Ok(max_agreements)
     }
+}
+
+fn add(counts: &mut BTreeMap<String, u64>, more: &BTreeMap<String, u64>) {
+    for (name, more) in more {
+        let count = counts.entry(name.clone()).or_default();
+        *count = count.saturating_add(*more);
+    }
+}
+
+/// The name of an agreement or plan in the ledger.
+fn key(id: &[u8; 32]) -> String {
+    hex(&id[..16])
 }
 
 /// The ledger in the content of a file.
@@ -133,63 +273,4 @@ fn read(path: &Path) -> Result<Ledger, SessionError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use veilpath_metrics::{Alphabet, Encoding, Entry};
-
-    #[test]
-    fn agreements_add_up_to_the_limit_and_repetitions_do_not() {
-        let folder = tempfile::tempdir().unwrap();
-        let identity = Identity::ephemeral().unwrap();
-        let alphabet = Alphabet::letters(4).unwrap();
-        let cohort = Cohort {
-            alphabet,
-            encoding: Encoding::default(),
-            entries: ["P1", "P2"]
-                .map(|participant| Entry {
-                    participant: participant.into(),
-                    stimulus: None,
-                    scanpath: alphabet.parse("AB").unwrap(),
-                })
-                .to_vec(),
-        };
-        let other = Identity::ephemeral().unwrap().fingerprint();
-        let peer = Identity::ephemeral().unwrap().fingerprint();
-        let ask = |peer, agreement: u8, comparisons: &[u64], limit| {
-            let request = Request {
-                identity: &identity,
-                peer,
-                cohort: &cohort,
-                comparisons,
-                agreement: &[agreement; 32],
-                limit,
-            };
-            let allowed = check(folder.path(), &request);
-            assert_eq!(allowed.is_ok(), check(folder.path(), &request).is_ok());
-            let charged = charge(folder.path(), &request);
-            assert_eq!(allowed.is_ok(), charged.is_ok());
-            charged
-        };
-        ask(peer, 1, &[3, 4], Some(5)).unwrap();
-        ask(peer, 1, &[3, 4], Some(5)).unwrap();
-        let error = ask(peer, 2, &[2, 2], Some(5)).unwrap_err().to_string();
-        assert!(
-            error.contains("5 comparisons") && error.contains("1 of 2"),
-            "{error}"
-        );
-        ask(peer, 3, &[2, 1], Some(5)).unwrap();
-        ask(other, 2, &[2, 2], Some(5)).unwrap();
-        ask(peer, 2, &[2, 2], None).unwrap();
-        assert!(ask(peer, 4, &[1, 0], Some(5)).is_err());
-        let path = folder.path().join(format!("{}.json", peer.plain()));
-        let text = std::fs::read_to_string(&path).unwrap();
-        assert!(!text.contains("P1"));
-        // Counts that would wrap around exceed every limit.
-        let most = format!(":{}", u64::MAX);
-        std::fs::write(&path, text.replace(":3", &most)).unwrap();
-        assert!(ask(peer, 4, &[1, 0], Some(u64::MAX - 1)).is_err());
-        std::fs::write(&path, &text[..text.len() / 2]).unwrap();
-        let error = ask(peer, 1, &[0, 0], None).unwrap_err();
-        assert!(matches!(error, SessionError::File { .. }), "{error}");
-    }
-}
+mod tests;

@@ -36,6 +36,9 @@ pub mod limits;
 mod loopback;
 mod peer_server;
 mod pinned_agreement;
+mod records;
+mod resend;
+mod resume;
 mod roster;
 mod run;
 mod session;
@@ -50,7 +53,7 @@ pub use channel::SecureChannel;
 pub use checksummed::ChecksummedChannel;
 pub use connect::{Listener, check_address, join};
 pub use error::{
-    DeclineReason, Difference, Fault, FileProblem, InternalError, Limit, Misbehaviour,
+    BanReason, DeclineReason, Difference, Fault, FileProblem, InternalError, Limit, Misbehaviour,
     NetworkError, SessionError, UsageError,
 };
 pub use host_key::HostKey;
@@ -59,6 +62,8 @@ pub use loopback::compare_on_loopback;
 pub use peer_server::{Handler, PeerConnection, PeerServer, PeerState, SessionFailure};
 pub use pinned_agreement::PinnedAgreement;
 pub use run::CompletedSession;
-pub use session::{AgreedSession, AgreementSummary, Proposal, Requested, Session};
+pub use session::{
+    AgreedSession, AgreementSummary, FRESH_FIELD, NUMBER_FIELD, Proposal, Requested, Session,
+};
 pub use session_slots::{SessionSlot, SessionSlots};
 pub use state_dir::StateDir;

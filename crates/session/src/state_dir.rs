@@ -1,6 +1,7 @@
 //! The directory with a user's identity, journals and ledgers, and files that only their owner can read.
 
-use crate::error::{FileProblem, SessionError, UsageError};
+use crate::error::{BanReason, FileProblem, SessionError, UsageError};
+use crate::{Fingerprint, ledger::LedgerFile};
 use std::fs::{File, OpenOptions};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -42,6 +43,18 @@ impl StateDir {
     /// The default identity file.
     pub fn identity(&self) -> PathBuf {
         self.0.join("identity.pem")
+    }
+
+    /// Lets a banned peer in again. Returns why it was banned, if it was. Pairs that it started too often may be started again,
+    /// too.
+    pub fn lift_ban(&self, peer: Fingerprint) -> Result<Option<BanReason>, SessionError> {
+        let mut reason = None;
+        LedgerFile::of(Some(&self.ledgers()), peer).update(|ledger| {
+            reason = ledger.banned.take();
+            ledger.lifted = ledger.lifted.saturating_add(1);
+            Ok(())
+        })?;
+        Ok(reason)
     }
 
     pub(crate) fn journals(&self) -> PathBuf {

@@ -336,14 +336,16 @@ fn declines_another_cohort(world: &World) {
     assert_eq!(std::fs::read_dir(journals).unwrap().count(), 1);
 }
 
-/// Even where the host compares all pairs again: it does so once.
+/// Even where both sides ask for a new agreement: there is one.
 #[test]
 fn a_finished_peer_gets_its_results_again_and_no_others() {
     let mut world = World::new(2, Duration::from_secs(5), Duration::ZERO);
     world.fresh = true;
     std::thread::scope(|scope| {
         let host = scope.spawn(|| world.serve(2, Duration::from_millis(1500)));
-        let (first, known) = world.ask(proposal()).unwrap();
+        let mut fresh = proposal();
+        fresh.fresh = true;
+        let (first, known) = world.ask(fresh).unwrap();
         assert_eq!((first.outcome.results.len(), known), (9, 0));
         declines_another_cohort(&world);
         let (again, known) = world.ask(proposal()).unwrap();

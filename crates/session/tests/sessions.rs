@@ -10,8 +10,9 @@ use veilpath_protocol::{
 };
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
-    AlphabetInfo, CompletedSession, Fault, Fingerprint, Identity, Listener, Proposal, Requested,
-    SecureChannel, Session, SessionError, StateDir, UsageError, join,
+    AlphabetInfo, CompletedSession, DeclineReason, FRESH_FIELD, Fault, Fingerprint, Identity,
+    Limit, Listener, Proposal, Requested, SecureChannel, Session, SessionError, StateDir,
+    UsageError, join,
 };
 
 fn timeouts() -> Timeouts {
@@ -382,11 +383,19 @@ fn a_limit_is_reported_to_both_and_remembered() {
         .map(Result::unwrap_err);
     for error in [host, join] {
         assert_eq!(error.fault(), Fault::PeerDiffers);
-        assert!(
-            error.to_string().contains("limit of 2 comparisons"),
-            "{error}"
-        );
+        assert_limit_of_two(&error);
     }
+}
+
+fn assert_limit_of_two(error: &SessionError) {
+    let (SessionError::Limit(limit) | SessionError::Declined(DeclineReason::Limit(limit))) = error
+    else {
+        panic!("{error}");
+    };
+    let Limit::ComparisonsPerScanpath { limit, needed, .. } = limit else {
+        panic!("{error}");
+    };
+    assert_eq!((*limit, *needed), (2, 3));
 }
 
 #[test]
@@ -404,8 +413,7 @@ fn every_threshold_counts_towards_the_limit() {
     }
     for reveal in ["threshold:3", "score"] {
         for side in limited(reveal) {
-            let error = side.unwrap_err().to_string();
-            assert!(error.contains("limit of 2 comparisons"), "{error}");
+            assert_limit_of_two(&side.unwrap_err());
         }
     }
 }
@@ -445,17 +453,25 @@ fn resumes(change: &(dyn Fn(&mut Proposal) + Sync)) {
         host.outcome.cost.cells, 0,
         "the last pair has an empty scanpath"
     );
-    assert_eq!((host.restarted_pairs, host.max_starts), (1, 2));
+    // The joining side sends its answer again.
+    assert_eq!((host.restarted_pairs, host.max_starts), (0, 1));
     let fresh = World::new().run(asked()).map(Result::unwrap);
     assert_eq!(rows(&host), rows(&fresh[0]));
-    // Everything is known: nothing is compared again unless requested.
+    // Everything is known: nothing is compared again unless both sides ask for it.
     let [again, _] = world.run(asked()).map(Result::unwrap);
     assert_eq!(rows(&again), rows(&host));
-    assert_eq!((again.restarted_pairs, again.max_starts), (1, 2));
+    assert_eq!((again.max_starts, again.max_agreements), (1, 1));
     let mut fresh = asked();
     fresh[1].fresh = true;
-    let [again, _] = world.run(fresh).map(Result::unwrap);
-    assert_eq!((again.restarted_pairs, again.max_starts), (3, 3));
+    for error in world.run(fresh.clone()).map(Result::unwrap_err) {
+        assert!(error.to_string().contains(FRESH_FIELD), "{error}");
+    }
+    fresh[0].fresh = true;
+    for agreements in [2, 3] {
+        let [again, _] = world.run(fresh.clone()).map(Result::unwrap);
+        assert_eq!(rows(&again), rows(&host));
+        assert_eq!((again.max_starts, again.max_agreements), (1, agreements));
+    }
 }
 
 #[test]

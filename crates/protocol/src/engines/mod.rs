@@ -41,6 +41,16 @@ pub enum Role {
     Join,
 }
 
+impl Role {
+    /// The other role.
+    pub fn other(self) -> Self {
+        match self {
+            Role::Host => Role::Join,
+            Role::Join => Role::Host,
+        }
+    }
+}
+
 /// Receives the progress of a run, possibly from several threads at once. All methods are optional.
 pub trait Observer: Sync {
     /// This many more matrix cells are finished.

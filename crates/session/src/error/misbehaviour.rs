@@ -55,9 +55,12 @@ pub enum Misbehaviour {
     /// The peer computed a different agreement id.
     #[error("it has a different agreement")]
     DifferentAgreement,
-    /// The peer's list of finished pairs has the wrong length.
-    #[error("a list of finished pairs with the wrong length")]
-    FinishedPairsLength,
+    /// The peer's statements about the pairs have the wrong length.
+    #[error("its statements about the pairs have the wrong length")]
+    StatementsLength,
+    /// An answer that the peer sent again is not one.
+    #[error("an answer that it sent again is malformed or belongs to another pair")]
+    InvalidAnswer,
     /// A pair that was compared again has a different answer.
     #[error("a pair that was compared again has a different answer")]
     ChangedAnswer,

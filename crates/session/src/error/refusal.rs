@@ -39,11 +39,13 @@ pub enum Limit {
     },
     /// The peer would see a scanpath compared more often than the user allows.
     #[error(
-        "the limit of {limit} comparisons per scanpath with this peer would be exceeded for {exceeded} of {scanpaths} scanpaths"
+        "this plan needs {needed} comparisons per scanpath with this peer, and the limit is {limit}; it would be exceeded for {exceeded} of {scanpaths} scanpaths"
     )]
     ComparisonsPerScanpath {
         /// The most comparisons of one scanpath with this peer.
         limit: u64,
+        /// The most comparisons that the plan needs for one scanpath, with those of earlier sessions.
+        needed: u64,
         /// Scanpaths that would exceed it.
         exceeded: u64,
         /// Scanpaths in the cohort.
@@ -54,4 +56,36 @@ pub enum Limit {
         "this host has started a comparison with this key and only continues that one; a different cohort or plan needs a restart of the host"
     )]
     OtherAgreement,
+    /// The same pairs were started too often without a result.
+    #[error("the same pairs were started {starts} times without a result")]
+    TooManyStarts {
+        /// How often a pair may be started.
+        starts: u32,
+    },
+    /// Some pairs were revealed to one side, and what the other side needs for them is lost.
+    #[error(
+        "{pairs} of {all} pairs were computed in an earlier session, and what one side stored of them is lost; they cannot be sent again and are not computed twice under one agreement"
+    )]
+    LostPairs {
+        /// Pairs that are lost.
+        pairs: u64,
+        /// All pairs.
+        all: u64,
+    },
+    /// The peer is banned.
+    #[error("this peer is banned: {0}")]
+    Banned(BanReason),
+}
+
+/// Why a peer is banned: it did what no honest program does, and what may reveal more than was agreed on if it is repeated.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case")]
+#[non_exhaustive]
+pub enum BanReason {
+    /// It gave another result for a pair whose result was known.
+    #[error("it gave another result for a known pair")]
+    ChangedAnswer,
+    /// It failed a check of the two-party computation.
+    #[error("it failed a check of the computation")]
+    FailedCheck,
 }

@@ -64,6 +64,9 @@ pub enum InternalError {
     /// An answer belongs to a pair that does not exist.
     #[error("an answer for a pair that does not exist")]
     UnknownPair,
+    /// A pair that was revealed was about to be compared again.
+    #[error("a pair that was already revealed was about to be compared again")]
+    ComparedAgain,
     /// The operating system gives no random numbers.
     #[error("the operating system gives no random numbers for a key")]
     NoRandomness,

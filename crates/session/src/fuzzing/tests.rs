@@ -15,7 +15,10 @@ const VALID: &[(u8, &str)] = &[
         3,
         r#"[{"id":"P1","stimulus":"cows","letters":3},{"id":"p-0011","hash":"s-22","letters":0}]"#,
     ),
-    (4, r#"{"agreement":"0011"}"#),
+    (
+        4,
+        r#"{"plan":"0011","number":1,"fresh":false,"nonce":"22"}"#,
+    ),
     (5, r#"{"answers_digest":"aabb"}"#),
     (6, r#"{"reason":"already_connected"}"#),
     (
@@ -24,14 +27,18 @@ const VALID: &[(u8, &str)] = &[
     ),
     (
         7,
-        "VEILPATH\u{3}\0\u{1}\u{42}\0\0\0{\"idle_timeout_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
+        "VEILPATH\u{4}\0\u{1}\u{42}\0\0\0{\"idle_timeout_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
     ),
     (8, "\u{3}\u{4}\u{2}\0\0\0{}"),
     (
         9,
         "\u{1}\u{3}\u{3}\u{19}\0\0\0[{\"id\":\"P1\",\"letters\":3}]",
     ),
-    (10, "\u{9}\u{5}\u{2}\0\0\0\u{7f}\u{0}"),
+    // Three pairs: the answers to two are sent again, one half is.
+    (
+        10,
+        "\u{1}\u{5}\u{1}\0\0\0\u{7}\0\0\0\0\0\0\0\0\u{5}\0\0\0\0\0\0\0",
+    ),
     // Records of a journal: a score, pairs that were started, a bit.
     (
         11,
@@ -50,7 +57,7 @@ const VALID: &[(u8, &str)] = &[
         14,
         "\u{1}\0\0\0\u{2}\0\0\0\0\0\0\0\0\0\0\0\0\0\u{8}\u{40}\0\0\0\0\0\0\0\0torn",
     ),
-    (15, r#"{"version":1,"scanpaths":{"ab":{"cd":3}}}"#),
+    (15, r#"{"version":2,"scanpaths":{"ab":{"cd":3}}}"#),
     // A key for tests only.
     (
         16,

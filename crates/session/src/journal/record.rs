@@ -5,8 +5,10 @@
 //! | 1 | pair | score | similarity | a score without a similarity |
 //! | 2 | pair | score | similarity | a score |
 //! | 3 | first pair | pairs | – | these were started: whatever an engine lets a side see, it may have seen once more |
-//! | 4 | – | – | – | the answers above are discarded (the starts still count) |
 //! | 5 | pair | 0 or 1 | – | whether the score is within the threshold |
+//! | 6 | pair | half | run | this side's half of the output, from the computation with this tag |
+//! | 7 | first pair | pairs | – | this side's halves of these may have been sent |
+//! | 8 | pair | – | – | the output was not a possible result |
 
 use ring::digest::{Context, SHA256};
 use veilpath_metrics::PairScore;
@@ -25,8 +27,12 @@ pub(crate) enum Record {
     Answer(usize, Answer),
     /// The first of the pairs that were started, and how many.
     Started(usize, usize),
-    /// The answers before this are discarded.
-    Discarded,
+    /// This side's half of a pair's output, and the tag of the run that it belongs to.
+    Half(usize, u64, u64),
+    /// The first of the pairs whose halves may have been sent, and how many.
+    Sent(usize, usize),
+    /// A pair whose output was not a possible result.
+    Rejected(usize),
 }
 
 impl Record {
@@ -42,7 +48,9 @@ impl Record {
                 ],
             ),
             Record::Started(first, count) => (3, [first as u64, count as u64, 0]),
-            Record::Discarded => (4, [0; 3]),
+            Record::Half(pair, half, run) => (6, [pair as u64, half, run]),
+            Record::Sent(first, count) => (7, [first as u64, count as u64, 0]),
+            Record::Rejected(pair) => (8, [pair as u64, 0, 0]),
             Record::Answer(pair, Answer::Within(within)) => {
                 (5, [pair as u64, u64::from(within), 0])
             }
@@ -78,8 +86,10 @@ impl Record {
                 }),
             )),
             3 => Some(Record::Started(pair, usize::try_from(second).ok()?)),
-            4 => Some(Record::Discarded),
             5 if second < 2 => Some(Record::Answer(pair, Answer::Within(second == 1))),
+            6 => Some(Record::Half(pair, second, third)),
+            7 => Some(Record::Sent(pair, usize::try_from(second).ok()?)),
+            8 => Some(Record::Rejected(pair)),
             _ => None,
         }
     }

@@ -51,12 +51,12 @@ impl AgreedSession {
         let agreement = &self.agreement;
         let spec = &agreement.proposal.spec;
         let (host, join, pairs) = (&agreement.host, &agreement.join, &agreement.pairs);
-        let work = agreement.remaining.work(pairs, host, join, spec);
+        let work = agreement.resume.work(pairs, host, join, spec);
         AgreementSummary {
             host_scanpaths: host.len(),
             join_scanpaths: join.len(),
             pairs: pairs.len(),
-            from_journal: pairs.len() - agreement.remaining.pairs().len(),
+            from_journal: pairs.len() - agreement.resume.compare.len(),
             cells: work.cells,
             estimate: spec.estimate(&work),
             unpaired: [

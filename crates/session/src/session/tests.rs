@@ -1,4 +1,5 @@
 use super::*;
+use crate::UsageError;
 use crate::{Listener, join};
 use veilpath_metrics::{Alphabet, Encoding, Metric};
 use veilpath_protocol::{Engine, PairRule};

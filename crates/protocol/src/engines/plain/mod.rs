@@ -35,6 +35,7 @@ pub(crate) fn host(
     observer: &dyn Observer,
 ) -> Result<Vec<Answer>, ProtocolError> {
     let theirs = receive_scanpaths(channel, job)?;
+    start_all(job)?;
     let theirs: Vec<&Scanpath> = theirs.iter().collect();
     let mut known = Vec::new();
     for (chunk, pairs) in job.pairs.chunks(PAIRS_AT_A_TIME).enumerate() {
@@ -64,11 +65,18 @@ pub(crate) fn join(
     channel: &mut dyn Channel,
     observer: &dyn Observer,
 ) -> Result<Vec<Answer>, ProtocolError> {
+    start_all(job)?;
     send_scanpaths(channel, job.own)?;
     if !job.reveal_to.includes(Role::Join) {
         return Ok(Vec::new());
     }
     receive_answers(channel, job, observer)
+}
+
+/// Every pair starts at once: the joining side sends all of its scanpaths.
+fn start_all(job: &Job<'_>) -> Result<(), ProtocolError> {
+    let all: Vec<usize> = (0..job.pairs.len()).collect();
+    Ok(job.store.start(&all)?)
 }
 
 pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {

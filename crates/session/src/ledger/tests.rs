@@ -1,0 +1,145 @@
+use super::*;
+use veilpath_metrics::{Alphabet, Encoding, Entry};
+
+/// One side with two scanpaths.
+struct Side {
+    folder: tempfile::TempDir,
+    identity: Identity,
+    cohort: Cohort,
+}
+
+impl Side {
+    fn new() -> Self {
+        let alphabet = Alphabet::letters(4).unwrap();
+        Self {
+            folder: tempfile::tempdir().unwrap(),
+            identity: Identity::ephemeral().unwrap(),
+            cohort: Cohort {
+                alphabet,
+                encoding: Encoding::default(),
+                entries: ["P1", "P2"]
+                    .map(|participant| Entry {
+                        participant: participant.into(),
+                        stimulus: None,
+                        scanpath: alphabet.parse("AB").unwrap(),
+                    })
+                    .to_vec(),
+            },
+        }
+    }
+
+    fn file(&self, peer: Fingerprint) -> LedgerFile {
+        LedgerFile::of(Some(self.folder.path()), peer)
+    }
+
+    fn account(
+        &self,
+        peer: Fingerprint,
+        agreement: u8,
+        limit: Option<u64>,
+        known: &[u64],
+    ) -> (Account, Vec<bool>) {
+        let id = [agreement; 32];
+        Account::open(
+            self.file(peer),
+            &self.identity,
+            &self.cohort,
+            &id,
+            limit,
+            known,
+        )
+        .unwrap()
+    }
+
+    /// Checks and counts more comparisons.
+    fn ask(
+        &self,
+        peer: Fingerprint,
+        agreement: u8,
+        known: &[u64],
+        more: &[u64],
+        limit: Option<u64>,
+    ) -> Result<(), SessionError> {
+        let (mut account, _) = self.account(peer, agreement, limit, known);
+        let allowed = account.check(more);
+        assert_eq!(allowed.is_ok(), account.check(more).is_ok());
+        let charged = account.charge(more);
+        assert_eq!(allowed.is_ok(), charged.is_ok());
+        charged
+    }
+}
+
+fn fingerprint() -> Fingerprint {
+    Identity::ephemeral().unwrap().fingerprint()
+}
+
+#[test]
+fn agreements_add_up_to_the_limit() {
+    let side = Side::new();
+    let (peer, other) = (fingerprint(), fingerprint());
+    side.ask(peer, 1, &[0, 0], &[3, 4], Some(5)).unwrap();
+    // The journal knows them: nothing new.
+    side.ask(peer, 1, &[3, 4], &[0, 0], Some(5)).unwrap();
+    let error = side.ask(peer, 2, &[0, 0], &[2, 2], Some(5)).unwrap_err();
+    assert!(
+        matches!(
+            error,
+            SessionError::Limit(Limit::ComparisonsPerScanpath {
+                limit: 5,
+                needed: 6,
+                exceeded: 1,
+                scanpaths: 2
+            })
+        ),
+        "{error}"
+    );
+    side.ask(peer, 3, &[0, 0], &[2, 1], Some(5)).unwrap();
+    side.ask(other, 2, &[0, 0], &[2, 2], Some(5)).unwrap();
+    side.ask(peer, 2, &[0, 0], &[2, 2], None).unwrap();
+    assert!(side.ask(peer, 4, &[0, 0], &[1, 0], Some(5)).is_err());
+    let path = side.folder.path().join(format!("{}.json", peer.plain()));
+    let text = std::fs::read_to_string(&path).unwrap();
+    assert!(!text.contains("P1"));
+    // Counts that would wrap around exceed every limit.
+    let most = format!(":{}", u64::MAX);
+    std::fs::write(&path, text.replace(":3", &most)).unwrap();
+    let limit = Some(u64::MAX - 1);
+    assert!(side.ask(peer, 4, &[0, 0], &[1, 0], limit).is_err());
+    std::fs::write(&path, &text[..text.len() / 2]).unwrap();
+    let error = side.file(peer).read().unwrap_err();
+    assert!(matches!(error, SessionError::File { .. }), "{error}");
+}
+
+#[test]
+fn a_crash_between_journal_and_ledger_is_made_up_for() {
+    let side = Side::new();
+    let peer = fingerprint();
+    let (mut account, lost) = side.account(peer, 1, Some(9), &[2, 0]);
+    assert_eq!(lost, [false, false]);
+    account.catch_up().unwrap();
+    let (_, lost) = side.account(peer, 1, Some(9), &[2, 0]);
+    assert_eq!(lost, [false, false]);
+    let (account, lost) = side.account(peer, 1, Some(9), &[1, 0]);
+    assert_eq!(lost, [true, false], "the journal has lost a pair");
+    // What was counted stays counted.
+    assert!(account.check(&[8, 0]).is_err());
+    account.check(&[7, 9]).unwrap();
+}
+
+#[test]
+fn bans_and_numbers_are_kept() {
+    let side = Side::new();
+    let peer = fingerprint();
+    let file = side.file(peer);
+    assert_eq!(file.read().unwrap().number(&[1; 32]), 0);
+    file.update(|ledger| {
+        ledger.set_number(&[1; 32], 3);
+        ledger.banned = Some(BanReason::FailedCheck);
+        Ok(())
+    })
+    .unwrap();
+    side.ask(peer, 1, &[0, 0], &[1, 1], None).unwrap();
+    let ledger = file.read().unwrap();
+    assert_eq!((ledger.number(&[1; 32]), ledger.number(&[2; 32])), (3, 0));
+    assert_eq!(ledger.banned, Some(BanReason::FailedCheck));
+}

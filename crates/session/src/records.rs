@@ -1,0 +1,213 @@
+//! This side's records of an agreement while it runs: the journal and the account in the ledger, in the order that makes limits
+//! hold. Whatever reveals something is recorded and counted, durably, before it is sent.
+
+use crate::error::{InternalError, Limit, SessionError};
+use crate::journal::Journal;
+use crate::ledger::Account;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use veilpath_protocol::{Answer, Observer, PairStore, Refused, Role, Spec};
+
+/// How often a pair may be started without a result before this side's user is asked. Bad connections stay far below; a peer
+/// that learns something from every start it breaks off does not get more than this.
+pub(crate) const MAX_STARTS: u32 = 1000;
+
+/// The pairs of an agreement as this side's records see them.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct AgreedPairs<'a> {
+    pub(crate) role: Role,
+    pub(crate) spec: &'a Spec,
+    /// Indices of the host's and the joining side's scanpaths.
+    pub(crate) pairs: &'a [(usize, usize)],
+    /// The matrix cells of each pair. A pair without cells reveals nothing but lengths.
+    pub(crate) cells: &'a [u64],
+    /// Scanpaths of this side.
+    pub(crate) scanpaths: usize,
+}
+
+impl AgreedPairs<'_> {
+    /// How many of these pairs each scanpath of this side is in; pairs without cells do not count.
+    pub(crate) fn comparisons(&self, pairs: impl Iterator<Item = usize>) -> Vec<u64> {
+        let mut comparisons = vec![0; self.scanpaths];
+        for pair in pairs.filter(|&pair| self.cells[pair] > 0) {
+            comparisons[self.own(pair)] += 1;
+        }
+        comparisons
+    }
+
+    /// The comparisons of each scanpath of this side that the journal knows of: pairs whose half was sent or, for an engine
+    /// without halves, starts.
+    pub(crate) fn known(&self, journal: &Journal) -> Vec<u64> {
+        let halves = self.spec.engine.has_halves();
+        let mut known = vec![0; self.scanpaths];
+        for pair in 0..self.pairs.len() {
+            let sent = u64::from(journal.is_sent(pair));
+            let count = match halves {
+                true => sent,
+                false => sent.max(journal.starts(pair).into()),
+            };
+            known[self.own(pair)] += if self.cells[pair] > 0 { count } else { 0 };
+        }
+        known
+    }
+
+    /// This side's scanpath of a pair.
+    pub(crate) fn own(&self, pair: usize) -> usize {
+        let (host, join) = self.pairs[pair];
+        match self.role {
+            Role::Host => host,
+            Role::Join => join,
+        }
+    }
+}
+
+/// The records, shared by the threads of an engine.
+pub(crate) struct Records<'a> {
+    pub(crate) agreed: AgreedPairs<'a>,
+    /// The pairs that the engine compares: its index of a pair is a place in this list.
+    pub(crate) compare: &'a [usize],
+    /// The tag of this run.
+    pub(crate) run: u64,
+    /// How often a pair may be started.
+    pub(crate) max_starts: u32,
+    pub(crate) books: Mutex<Books<'a>>,
+    /// Progress is measured by answers for a role that does not count cells.
+    pub(crate) engine_counts: AtomicBool,
+    pub(crate) observer: &'a dyn Observer,
+}
+
+/// What the records write to.
+pub(crate) struct Books<'a> {
+    pub(crate) journal: &'a mut Journal,
+    pub(crate) account: &'a mut Account,
+    /// Why the records refused something. Nothing is released after it.
+    pub(crate) failure: Option<SessionError>,
+}
+
+impl Books<'_> {
+    /// Records and counts that the peer will learn these pairs (indices into the agreed list). Pairs that were recorded before
+    /// are free.
+    pub(crate) fn release(
+        &mut self,
+        agreed: &AgreedPairs<'_>,
+        pairs: &[usize],
+    ) -> Result<(), SessionError> {
+        let new = pairs.iter().copied();
+        let new: Vec<usize> = new
+            .filter(|&pair| agreed.cells[pair] > 0 && !self.journal.is_sent(pair))
+            .collect();
+        if new.is_empty() {
+            return Ok(());
+        }
+        self.journal.mark_sent(&new)?;
+        self.account
+            .charge(&agreed.comparisons(new.iter().copied()))
+    }
+
+    fn start(&mut self, records: &Records<'_>, pairs: &[usize]) -> Result<(), SessionError> {
+        if pairs.iter().any(|&pair| self.journal.is_sent(pair)) {
+            return Err(InternalError::ComparedAgain.into());
+        }
+        let starts = pairs.iter().map(|&pair| self.journal.starts(pair)).max();
+        if starts.is_some_and(|starts| starts >= records.max_starts) {
+            return Err(Limit::TooManyStarts {
+                starts: records.max_starts,
+            }
+            .into());
+        }
+        self.journal.start_pairs(pairs)?;
+        if records.agreed.spec.engine.has_halves() {
+            return Ok(());
+        }
+        let comparisons = records.agreed.comparisons(pairs.iter().copied());
+        self.account.charge(&comparisons)
+    }
+}
+
+impl<'a> Records<'a> {
+    /// Locks the books.
+    pub(crate) fn books(&self) -> MutexGuard<'_, Books<'a>> {
+        self.books.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Writes something for pairs of the engine, unless something was refused before.
+    fn write(
+        &self,
+        pairs: &[usize],
+        write: impl FnOnce(&mut Books<'_>, &[usize]) -> Result<(), SessionError>,
+    ) -> Result<(), Refused> {
+        let mut books = self.books();
+        if books.failure.is_some() {
+            return Err(Refused);
+        }
+        let agreed = pairs.iter().map(|&pair| self.compare.get(pair).copied());
+        let written = match agreed.collect::<Option<Vec<usize>>>() {
+            None => Err(InternalError::UnknownPair.into()),
+            Some(pairs) => write(&mut books, &pairs),
+        };
+        written.map_err(|error| {
+            books.failure = Some(error);
+            Refused
+        })
+    }
+}
+
+impl PairStore for Records<'_> {
+    fn start(&self, pairs: &[usize]) -> Result<(), Refused> {
+        self.write(pairs, |books, pairs| books.start(self, pairs))
+    }
+
+    fn keep_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {
+        self.write(pairs, |books, pairs| {
+            books.journal.keep_halves(pairs, halves, self.run)
+        })
+    }
+
+    fn release(&self, pairs: &[usize]) -> Result<(), Refused> {
+        self.write(pairs, |books, pairs| books.release(&self.agreed, pairs))
+    }
+
+    fn reject(&self, pair: usize) {
+        let _ = self.write(&[pair], |books, pairs| {
+            pairs.iter().for_each(|&pair| books.journal.reject(pair));
+            Ok(())
+        });
+    }
+}
+
+impl Observer for Records<'_> {
+    fn work(&self, work: &mut dyn FnMut()) {
+        self.observer.work(work);
+    }
+
+    fn cells(&self, finished: u64) {
+        self.engine_counts.store(true, Ordering::Relaxed);
+        self.observer.cells(finished);
+    }
+
+    /// Writes the answer to the journal before the user's observer gets it.
+    fn scored(&self, pair: usize, answer: Answer) {
+        let Some(&pair) = self.compare.get(pair) else {
+            return;
+        };
+        let mut books = self.books();
+        let stored = check_revealed(self.agreed.spec, &answer)
+            .and_then(|()| books.journal.store(pair, answer));
+        if let Err(error) = stored {
+            books.failure.get_or_insert(error);
+        }
+        drop(books);
+        if !self.engine_counts.load(Ordering::Relaxed) {
+            self.observer.cells(self.agreed.cells[pair]);
+        }
+        self.observer.scored(pair, answer);
+    }
+}
+
+/// An answer that reveals more than was agreed on must not reach the disk.
+pub(crate) fn check_revealed(spec: &Spec, answer: &Answer) -> Result<(), SessionError> {
+    if spec.allows(answer) {
+        return Ok(());
+    }
+    Err(InternalError::UnagreedAnswer.into())
+}

@@ -1,0 +1,152 @@
+//! Sends what an interrupted session left open: halves of outputs that were computed, and answers that one side has lost.
+//!
+//! Nothing is computed. Each side records and counts what the peer will learn before it sends it; what was counted before is
+//! free.
+
+use crate::error::{Misbehaviour, SessionError};
+use crate::journal::record::{RECORD, Record};
+use crate::records::{AgreedPairs, Books};
+use crate::resume::{BATCH, FromEach, Resume};
+use veilpath_channel::Channel;
+use veilpath_metrics::Scanpath;
+use veilpath_protocol::{Answer, Job, Role, receive_halves, send_halves};
+
+/// One side of the exchange.
+pub(crate) struct Resend<'a, 'b> {
+    pub(crate) agreed: AgreedPairs<'a>,
+    pub(crate) agreement: &'a [u8; 32],
+    /// This side's scanpaths, and the lengths of the peer's.
+    pub(crate) own: &'a [&'a Scanpath],
+    pub(crate) peer_lengths: &'a [usize],
+    pub(crate) books: &'a mut Books<'b>,
+}
+
+impl Resend<'_, '_> {
+    /// Exchanges everything in the plan.
+    pub(crate) fn run(
+        &mut self,
+        plan: &Resume,
+        channel: &mut dyn Channel,
+    ) -> Result<(), SessionError> {
+        self.books.release(&self.agreed, &plan.unrecorded)?;
+        self.each(
+            &plan.halves,
+            channel,
+            Self::send_halves,
+            Self::receive_halves,
+        )?;
+        self.each(
+            &plan.answers,
+            channel,
+            Self::send_answers,
+            Self::receive_answers,
+        )
+    }
+
+    /// The joining side sends first.
+    fn each(
+        &mut self,
+        pairs: &FromEach,
+        channel: &mut dyn Channel,
+        send: fn(&mut Self, &[usize], &mut dyn Channel) -> Result<(), SessionError>,
+        receive: fn(&mut Self, &[usize], &mut dyn Channel) -> Result<(), SessionError>,
+    ) -> Result<(), SessionError> {
+        for (sender, pairs) in [(Role::Join, &pairs.join), (Role::Host, &pairs.host)] {
+            for batch in pairs.chunks(BATCH) {
+                if sender == self.agreed.role {
+                    self.books.release(&self.agreed, batch)?;
+                    send(self, batch, channel)?;
+                } else {
+                    receive(self, batch, channel)?;
+                }
+            }
+        }
+        Ok(())
+    }
+
+    fn send_halves(
+        &mut self,
+        pairs: &[usize],
+        mut channel: &mut dyn Channel,
+    ) -> Result<(), SessionError> {
+        Ok(send_halves(&self.halves(pairs), &mut channel)?)
+    }
+
+    fn receive_halves(
+        &mut self,
+        pairs: &[usize],
+        mut channel: &mut dyn Channel,
+    ) -> Result<(), SessionError> {
+        let theirs = receive_halves(pairs.len(), &mut channel)?;
+        let outputs: Vec<(usize, u64)> = pairs
+            .iter()
+            .zip(self.halves(pairs).iter().zip(theirs))
+            .map(|(&pair, (ours, theirs))| (pair, ours ^ theirs))
+            .collect();
+        let AgreedPairs { spec, role, .. } = self.agreed;
+        let peers = self.peer_lengths.len();
+        let job = Job::new(spec, role, self.own, peers, self.agreed.pairs)?
+            .with_peer_lengths(self.peer_lengths)?;
+        let answers = spec.engine.decode(&job, &outputs)?;
+        for (&pair, answer) in pairs.iter().zip(answers) {
+            match answer {
+                Some(answer) => self.books.journal.store(pair, answer)?,
+                None => self.books.journal.reject(pair),
+            }
+        }
+        Ok(())
+    }
+
+    fn send_answers(
+        &mut self,
+        pairs: &[usize],
+        channel: &mut dyn Channel,
+    ) -> Result<(), SessionError> {
+        for &pair in pairs {
+            // One that was not possible has no answer; the peer gets a record that is not an answer.
+            let record = match self.books.journal.answer(pair) {
+                Some(answer) => Record::Answer(pair, answer),
+                None => Record::Rejected(pair),
+            };
+            channel.send(&record.encode(self.agreement))?;
+        }
+        Ok(channel.flush()?)
+    }
+
+    fn receive_answers(
+        &mut self,
+        pairs: &[usize],
+        channel: &mut dyn Channel,
+    ) -> Result<(), SessionError> {
+        for &pair in pairs {
+            let mut bytes = [0; RECORD];
+            channel.receive(&mut bytes)?;
+            match Record::decode(self.agreement, &bytes) {
+                Some(Record::Answer(named, answer)) if named == pair && self.is_valid(&answer) => {
+                    self.books.journal.store(pair, answer)?;
+                }
+                Some(Record::Rejected(named)) if named == pair => {
+                    self.books.journal.reject(pair);
+                }
+                _ => return Err(Misbehaviour::InvalidAnswer.into()),
+            }
+        }
+        Ok(())
+    }
+
+    fn is_valid(&self, answer: &Answer) -> bool {
+        let finite = match answer {
+            Answer::Score(score) => {
+                score.score.is_finite() && score.similarity.is_none_or(f64::is_finite)
+            }
+            Answer::Within(_) => true,
+        };
+        finite && self.agreed.spec.allows(answer)
+    }
+
+    /// This side's halves; the plan has only pairs that have one.
+    fn halves(&self, pairs: &[usize]) -> Vec<u64> {
+        let half = |&pair: &usize| self.books.journal.half(pair).map_or(0, |half| half.half);
+        pairs.iter().map(half).collect()
+    }
+}

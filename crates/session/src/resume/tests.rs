@@ -1,0 +1,168 @@
+use super::*;
+use crate::records::AgreedPairs;
+use veilpath_channel::memory_pair;
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric, PairScore};
+use veilpath_protocol::{Answer, Engine, PairRule, Reveal, RevealTo};
+
+/// What one side has of one pair.
+#[derive(Clone, Copy, Debug, Default)]
+struct Has {
+    answer: bool,
+    half: Option<u64>,
+    sent: bool,
+}
+
+const NOTHING: Has = Has {
+    answer: false,
+    half: None,
+    sent: false,
+};
+
+fn half(run: u64) -> Has {
+    Has {
+        half: Some(run),
+        ..NOTHING
+    }
+}
+
+fn sent(run: u64) -> Has {
+    Has {
+        sent: true,
+        ..half(run)
+    }
+}
+
+fn done(run: u64) -> Has {
+    Has {
+        answer: true,
+        ..sent(run)
+    }
+}
+
+fn spec(to: RevealTo) -> Spec {
+    let cohort = Cohort {
+        alphabet: Alphabet::letters(4).unwrap(),
+        encoding: Encoding::default(),
+        entries: Vec::new(),
+    };
+    let engine = Engine::Garbled;
+    let mut spec = Spec::new(engine, Metric::Levenshtein, PairRule::All, &cohort, &cohort).unwrap();
+    spec.reveal_to = to;
+    spec
+}
+
+fn journal(has: &[Has]) -> Journal {
+    let mut journal = Journal::in_memory([1; 32], has.len(), Reveal::Score);
+    for (pair, has) in has.iter().enumerate() {
+        if let Some(run) = has.half {
+            journal.keep_halves(&[pair], &[7], run).unwrap();
+        }
+        if has.sent {
+            journal.mark_sent(&[pair]).unwrap();
+        }
+        if has.answer {
+            let score = Answer::Score(PairScore {
+                score: 1.0,
+                similarity: None,
+            });
+            journal.store(pair, score).unwrap();
+        }
+    }
+    journal
+}
+
+/// The plans of both sides.
+fn plans(to: RevealTo, host: &[Has], join: &[Has]) -> [Resume; 2] {
+    let spec = spec(to);
+    let pairs = vec![(0, 0); host.len()];
+    let cells = vec![1; host.len()];
+    let (left, right) = memory_pair();
+    std::thread::scope(|scope| {
+        let side = |role, has: &[Has], mut channel| {
+            let agreed = AgreedPairs {
+                role,
+                spec: &spec,
+                pairs: &pairs,
+                cells: &cells,
+                scanpaths: 1,
+            };
+            Resume::exchange(&mut channel, &journal(has), &agreed).unwrap()
+        };
+        let host = scope.spawn(move || side(Role::Host, host, left));
+        [side(Role::Join, join, right), host.join().unwrap()]
+    })
+    .map(|plan| plan)
+}
+
+/// The plan, which both sides must share.
+fn plan(to: RevealTo, host: &[Has], join: &[Has]) -> Resume {
+    let [a, b] = plans(to, host, join);
+    let key = |plan: &Resume| {
+        (
+            plan.compare.clone(),
+            plan.halves.host.clone(),
+            plan.halves.join.clone(),
+            plan.answers.host.clone(),
+            plan.answers.join.clone(),
+            plan.lost,
+        )
+    };
+    assert_eq!(key(&a), key(&b));
+    a
+}
+
+#[test]
+fn both_sides_derive_the_same_plan() {
+    let cases = [
+        (NOTHING, NOTHING, "compare"),
+        (half(1), NOTHING, "compare"),
+        (half(1), half(2), "compare"),
+        (half(1), half(1), "both halves"),
+        (half(1), sent(1), "both halves"),
+        (sent(1), sent(1), "both halves"),
+        (done(1), sent(1), "half of the host"),
+        (sent(1), done(1), "half of join"),
+        (done(1), done(1), "nothing"),
+        (done(1), NOTHING, "answer of the host"),
+        (NOTHING, done(1), "answer of join"),
+        (done(1), half(2), "answer of the host"),
+        (sent(1), NOTHING, "lost"),
+        (NOTHING, sent(1), "lost"),
+        (sent(1), half(2), "lost"),
+    ];
+    for (host, join, expected) in cases {
+        let plan = plan(RevealTo::Both, &[host], &[join]);
+        let found = match plan {
+            Resume { lost: 1, .. } => "lost",
+            Resume { compare, .. } if !compare.is_empty() => "compare",
+            Resume { answers, .. } if !answers.host.is_empty() => "answer of the host",
+            Resume { answers, .. } if !answers.join.is_empty() => "answer of join",
+            Resume { halves, .. } => match (halves.host.len(), halves.join.len()) {
+                (1, 1) => "both halves",
+                (1, 0) => "half of the host",
+                (0, 1) => "half of join",
+                _ => "nothing",
+            },
+        };
+        assert_eq!(found, expected, "{host:?} {join:?}");
+    }
+}
+
+#[test]
+fn a_side_that_learns_nothing_needs_nothing() {
+    let plan = plan(
+        RevealTo::Join,
+        &[half(1), sent(1), sent(1), NOTHING, sent(1)],
+        &[half(1), half(1), done(1), NOTHING, NOTHING],
+    );
+    assert_eq!(plan.halves.host, [0, 1]);
+    assert!(plan.halves.join.is_empty());
+    assert_eq!((plan.compare, plan.lost), (vec![3], 1));
+}
+
+#[test]
+fn pairs_that_only_the_peer_remembers_are_recorded() {
+    let [join, host] = plans(RevealTo::Both, &[NOTHING, done(1)], &[done(1), done(1)]);
+    assert_eq!(host.unrecorded, [0]);
+    assert!(join.unrecorded.is_empty());
+}

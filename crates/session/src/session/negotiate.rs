@@ -1,0 +1,281 @@
+//! From two proposals to one agreement.
+//!
+//! ```text
+//! host                                       join
+//!  │── Terms, roster … ────────────────────▶│   see `agreement.rs`
+//!  │◀──────────────────── Terms, roster … ──│
+//!  │── Ready ──────────────────────────────▶│   plan, number of the last agreement on it, a random number
+//!  │◀─────────────────────────────── Ready ──│
+//!  │── Statements ─────────────────────────▶│   what each side has of each pair; see `resume.rs`
+//!  │◀────────────────────────── Statements ──│
+//! ```
+//!
+//! An agreement is a plan and a number. Repeating a plan on purpose takes a new number, and both users must ask for it, because
+//! everything is counted again. A side that has lost its files asks for it too, and gets the number of the other side.
+
+use super::{Agreement, Proposal, Session, by_role};
+use crate::agreement::Terms;
+use crate::control::{self, Tag};
+use crate::digests::{agreement_id, cohort_tag, journal_id, plan_id, run_tag};
+use crate::error::{DeclineReason, Difference, InternalError, Limit, Misbehaviour, UsageError};
+use crate::identity::hex;
+use crate::journal::Journal;
+use crate::ledger::Account;
+use crate::records::{AgreedPairs, MAX_STARTS};
+use crate::resume::Resume;
+use crate::roster::{self, Parties, Roster};
+use crate::{SessionError, StateDir};
+use ring::rand::{SecureRandom, SystemRandom};
+use serde::{Deserialize, Serialize};
+use veilpath_protocol::Role;
+
+/// The field of a [`Difference`] in whether to start a new agreement.
+pub const FRESH_FIELD: &str = "new agreement";
+
+/// The field of a [`Difference`] in the number of the last agreement on a plan.
+pub const NUMBER_FIELD: &str = "number of the agreement";
+
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Ready {
+    plan: String,
+    /// The number of the last agreement on this plan.
+    number: u32,
+    /// Whether this side asks for a new agreement.
+    fresh: bool,
+    /// A random number: halves of results belong to one computation.
+    nonce: String,
+}
+
+impl Session {
+    /// Exchanges everything that comes before the computation.
+    pub(super) fn negotiate(
+        &mut self,
+        mut proposal: Proposal,
+        state_dir: Option<&StateDir>,
+        on_wait: &mut dyn FnMut(u64),
+    ) -> Result<Agreement, SessionError> {
+        let (role, channel) = (self.role, &mut self.channel);
+        let ours = self.identity.fingerprint();
+        let (host, join) = by_role(role, ours, self.peer);
+        let parties = Parties { host, join };
+        let our_roster = Roster::of(
+            &mut proposal.cohort,
+            &self.identity,
+            self.peer,
+            &parties,
+            proposal.pseudonyms,
+            proposal.spec.pad_to,
+        )?;
+        let mut terms = Terms::new(
+            &proposal.spec,
+            our_roster.len() as u64,
+            our_roster.lengths().sum(),
+            cohort_tag(&proposal.cohort, &self.identity),
+        )?;
+        terms.estimate_only = proposal.estimate_only;
+        terms.check().map_err(|_| UsageError::CohortTooLarge)?;
+        let theirs: Terms = match role {
+            Role::Host => control::exchange(channel, role, Tag::Terms, &terms)?,
+            Role::Join => {
+                let theirs = control::receive_after_wait(channel, Tag::Terms, on_wait)?;
+                control::send(channel, Tag::Terms, &terms)?;
+                theirs
+            }
+        };
+        theirs.check()?;
+        let differences = terms.differences(&theirs);
+        if !differences.is_empty() {
+            return Err(SessionError::Differs(differences));
+        }
+        let encoding_on_one_side = terms.encoding.is_empty() != theirs.encoding.is_empty();
+        if proposal.spec.encoding.is_empty() {
+            proposal.spec.encoding = theirs.encoding.clone();
+        }
+        let announced = roster::Announced {
+            scanpaths: theirs.scanpaths,
+            letters: theirs.letters,
+            pad_to: proposal.spec.pad_to,
+        };
+        let their_roster = match role {
+            Role::Host => {
+                our_roster.send(channel)?;
+                Roster::receive(channel, &announced)?
+            }
+            Role::Join => {
+                let roster = Roster::receive(channel, &announced)?;
+                our_roster.send(channel)?;
+                roster
+            }
+        };
+        let (host, join) = by_role(role, our_roster, their_roster);
+        let cohort_tags = by_role(role, terms.cohort_tag.clone(), theirs.cohort_tag).into();
+        let rosters = [&host, &join];
+        let plan = plan_id(&terms, &proposal.spec, &parties, &cohort_tags, &rosters);
+        proposal.fresh &= !self.pinned_agreement.is_pinned();
+        let estimate_only = proposal.estimate_only || theirs.estimate_only;
+        let ledger_file = self.ledger(state_dir);
+        let prepared = ledger_file.read().and_then(|ledger| {
+            if let Some(reason) = ledger.banned {
+                return Err(Limit::Banned(reason).into());
+            }
+            let pairs = roster::pairs(proposal.spec.pairs, &host, &join, &parties)?;
+            Ok((ledger, pairs))
+        });
+        let (ledger, pairs) = self.or_decline(Tag::Ready, prepared)?;
+        let ours = Ready {
+            plan: hex(&plan),
+            number: ledger.number(&plan),
+            fresh: proposal.fresh,
+            nonce: nonce()?,
+        };
+        let theirs_ready: Ready = control::exchange(&mut self.channel, role, Tag::Ready, &ours)?;
+        if theirs_ready.plan != ours.plan {
+            return Err(Misbehaviour::DifferentAgreement.into());
+        }
+        let number = agree_on_number(&ours, &theirs_ready)?;
+        let id = agreement_id(&plan, number);
+        let cells: Vec<u64> = pairs
+            .iter()
+            .map(|&(i, j)| host.length(i).saturating_mul(join.length(j)))
+            .collect();
+        let agreed = AgreedPairs {
+            role,
+            spec: &proposal.spec,
+            pairs: &pairs,
+            cells: &cells,
+            scanpaths: proposal.cohort.entries.len(),
+        };
+        // An agreement that is not allowed leaves no trace on disk.
+        let prepared = self
+            .pinned_agreement
+            .check(&id)
+            .and_then(|()| self.open_records(&proposal, &agreed, &id, state_dir, estimate_only));
+        let (journal, account, max_agreements) = self.or_decline(Tag::Statements, prepared)?;
+        let resume = Resume::exchange(&mut self.channel, &journal, &agreed)?;
+        if resume.lost > 0 && !estimate_only {
+            return Err(Limit::LostPairs {
+                pairs: resume.lost as u64,
+                all: pairs.len() as u64,
+            }
+            .into());
+        }
+        let (host_nonce, join_nonce) = by_role(role, &ours.nonce, &theirs_ready.nonce);
+        Ok(Agreement {
+            run: run_tag(&id, host_nonce, join_nonce),
+            new_number: (number != ours.number).then_some((plan, number)),
+            id,
+            parties,
+            host,
+            join,
+            pairs,
+            cells,
+            journal,
+            ledger: ledger_file,
+            account,
+            resume,
+            max_starts: MAX_STARTS.saturating_mul(ledger.lifted.saturating_add(1)),
+            max_agreements,
+            proposal,
+            peer_estimates_only: theirs.estimate_only,
+            encoding_on_one_side,
+        })
+    }
+
+    /// Opens the journal and the account of an agreement, and checks the limit.
+    fn open_records(
+        &self,
+        proposal: &Proposal,
+        agreed: &AgreedPairs<'_>,
+        id: &[u8; 32],
+        state_dir: Option<&StateDir>,
+        estimate_only: bool,
+    ) -> Result<(Journal, Account, u64), SessionError> {
+        let (role, reveal) = (self.role, proposal.spec.reveal);
+        let (name, pairs) = (journal_id(id, role), agreed.pairs.len());
+        let mut journal = match state_dir {
+            Some(state_dir) => Journal::open(&state_dir.journals(), name, pairs, reveal)?,
+            None => Journal::in_memory(name, pairs, reveal),
+        };
+        let (account, lost) = Account::open(
+            self.ledger(state_dir),
+            &self.identity,
+            &proposal.cohort,
+            id,
+            proposal.limit_per_scanpath,
+            &agreed.known(&journal),
+        )?;
+        if estimate_only {
+            return Ok((journal, account, 0));
+        }
+        let halves = proposal.spec.engine.has_halves();
+        if halves && lost.contains(&true) {
+            // Which of these were sent is not known, so none is computed again.
+            let unknown = |&pair: &usize| lost[agreed.own(pair)] && !journal.is_sent(pair);
+            let unknown: Vec<usize> = (0..pairs).filter(unknown).collect();
+            journal.mark_sent(&unknown)?;
+        }
+        let peer_learns = proposal.spec.reveal_to.includes(role.other());
+        let planned = |&pair: &usize| match halves {
+            true => peer_learns && !journal.is_sent(pair),
+            false => !journal.is_answered(pair),
+        };
+        let planned = agreed.comparisons((0..pairs).filter(planned));
+        let max_agreements = account.check(&planned)?;
+        Ok((journal, account, max_agreements))
+    }
+
+    /// Tells the peer in place of its next message that this side declines, where it does.
+    fn or_decline<T>(
+        &mut self,
+        next: Tag,
+        prepared: Result<T, SessionError>,
+    ) -> Result<T, SessionError> {
+        if let Err(error) = &prepared {
+            let reason = match error {
+                SessionError::Limit(limit) => DeclineReason::Limit(limit.clone()),
+                _ => DeclineReason::LocalProblem,
+            };
+            let _ = control::decline(&mut self.channel, self.role, next, reason);
+        }
+        prepared
+    }
+}
+
+/// A random number.
+fn nonce() -> Result<String, SessionError> {
+    let mut bytes = [0; 16];
+    SystemRandom::new()
+        .fill(&mut bytes)
+        .map_err(|_| InternalError::NoRandomness)?;
+    Ok(hex(&bytes))
+}
+
+/// The number of the agreement, from both sides' statements.
+fn agree_on_number(ours: &Ready, theirs: &Ready) -> Result<u32, SessionError> {
+    let differs = |field: &str, ours: String, theirs: String| {
+        Err(SessionError::Differs(vec![Difference {
+            field: field.into(),
+            ours,
+            theirs,
+        }]))
+    };
+    let last = ours.number.max(theirs.number);
+    let asks = |fresh: bool| if fresh { "yes" } else { "no" }.to_string();
+    match (ours.fresh, theirs.fresh) {
+        (true, true) => match last.checked_add(1) {
+            Some(number) => Ok(number),
+            None => Err(Misbehaviour::DifferentAgreement.into()),
+        },
+        // The side that asks has lost its files: it gets the other's number.
+        (true, false) if ours.number < theirs.number => Ok(last),
+        (false, true) if theirs.number < ours.number => Ok(last),
+        (false, false) if ours.number == theirs.number => Ok(last),
+        (false, false) => differs(
+            NUMBER_FIELD,
+            ours.number.to_string(),
+            theirs.number.to_string(),
+        ),
+        _ => differs(FRESH_FIELD, asks(ours.fresh), asks(theirs.fresh)),
+    }
+}
