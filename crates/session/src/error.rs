@@ -136,7 +136,6 @@ impl SessionError {
                 ProtocolError::Metric(_)
                 | ProtocolError::Unsupported(_)
                 | ProtocolError::Job(_)
-                | ProtocolError::Refused
                 | ProtocolError::DoesNotFit { .. } => Fault::Usage,
             },
         }
