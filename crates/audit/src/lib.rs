@@ -10,6 +10,7 @@ mod known;
 pub mod order_hidden;
 pub mod order_public;
 pub mod randomness;
+pub mod reconstruct;
 pub mod score_only;
 #[cfg(test)]
 mod tests;

@@ -7,6 +7,7 @@
 //! | [`paillier`] | the operations of the Paillier cryptosystem |
 //! | [`paper`] | the tables and figures of the paper's evaluation, next to the paper's own numbers |
 //! | `leakage` | what attacks on the engines reveal (feature `audit`) |
+//! | `reconstruct` | how many comparisons reconstruct a scanpath (feature `audit`) |
 //!
 //! Each measurement takes options and returns a typed result, which can be rendered as text or as JSON. Progress is
 //! reported through a callback. Nothing is printed here.
@@ -19,6 +20,8 @@ pub mod leakage;
 mod page;
 pub mod paillier;
 pub mod paper;
+#[cfg(feature = "audit")]
+pub mod reconstruct;
 mod timer;
 
 pub use error::Error;

@@ -1,10 +1,12 @@
-//! `veilpath audit`: attacks the engines to measure what they leak.
+//! `veilpath audit`: attacks the engines and the answers to measure what they leak.
 //!
-//! The attacks watch the key holder of a comparison. An installed program must not have the hooks for that, so the command
+//! Some attacks watch the key holder of a comparison. An installed program must not have the hooks for that, so the command
 //! exists only in a build with the feature `audit`; in any other build it is hidden and says how to get it.
 
 #[cfg(feature = "audit")]
 mod leakage;
+#[cfg(feature = "audit")]
+mod reconstruct;
 
 use crate::failure::Failure;
 use clap::Args;
@@ -12,7 +14,8 @@ use clap::Args;
 #[cfg(feature = "audit")]
 const EXAMPLES: &str = "\
 Examples:
-  veilpath audit leakage --length 4 --rounds 2 --group-size 2 --hypotheses 100";
+  veilpath audit leakage --length 4 --rounds 2 --group-size 2 --hypotheses 100
+  veilpath audit reconstruct --length 4 --letters 16 --rounds 2 --sweeps 10";
 
 /// The arguments of `audit`.
 #[cfg(feature = "audit")]
@@ -28,6 +31,8 @@ pub(crate) struct AuditArgs {
 enum What {
     /// Measure how many of the other side's letters a curious host can guess
     Leakage(leakage::LeakageArgs),
+    /// Measure how many comparisons reconstruct a scanpath
+    Reconstruct(reconstruct::ReconstructArgs),
 }
 
 /// Runs the attacks, and prints the results.
@@ -35,6 +40,7 @@ enum What {
 pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
     match &args.what {
         What::Leakage(args) => leakage::run(args),
+        What::Reconstruct(args) => reconstruct::run(args),
     }
 }
 

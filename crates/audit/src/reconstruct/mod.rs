@@ -1,0 +1,196 @@
+//! Reconstructs a scanpath from the answers of comparisons with chosen scanpaths.
+//!
+//! No engine can prevent this: the partner follows the protocol, and only its cohort is made up. What counts is how many
+//! answers it needs. Every attack asks an [`Oracle`], which computes in the clear what an engine would answer, and returns
+//! its guess.
+//!
+//! | attack | works for | comparisons |
+//! |---|---|---|
+//! | [`Attack::LetterByLetter`] | global alignments; all scanpaths chosen in advance | `n·(k−1) + 1` |
+//! | [`Attack::Insertion`] | unit costs | about `k + n·log₂ n` |
+//! | [`Attack::Positions`] | costs that differ, with gaps that no alignment uses | `n + 1` |
+//! | [`Attack::Digits`] | the table of [`digit_table`] | `n / 6` for 26 letters |
+//! | [`Attack::Search`] | everything | depends; most effective for short scanpaths |
+
+mod digits;
+mod insertion;
+mod positions;
+mod scorer;
+mod search;
+#[cfg(test)]
+mod tests;
+
+pub use digits::digit_table;
+
+use crate::AuditError;
+use rand::Rng;
+use veilpath_metrics::{Bound, Comparison, Costs, Model, Scanpath};
+use veilpath_protocol::Reveal;
+
+/// One scanpath of the other side, and what the partner may ask about it.
+#[derive(Debug)]
+pub struct Oracle<'a> {
+    comparison: &'a Comparison,
+    reveal: Reveal,
+    secret: &'a Scanpath,
+    length_is_hidden: bool,
+    asked: usize,
+}
+
+/// An answer. The raw result follows from the score and the two lengths.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Reply {
+    Raw(i64),
+    Within(bool),
+}
+
+/// An attack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Attack {
+    /// Every letter at every position, all chosen in advance.
+    LetterByLetter,
+    /// Counts letters by halves of the alphabet, then finds the place of each by bisection.
+    Insertion,
+    /// Changes one position of a constant scanpath at a time, and reads the letter from the change of the score.
+    Positions,
+    /// Reads several letters from the digits of one score.
+    Digits,
+    /// Keeps scanpaths that explain all answers, and asks what they disagree about.
+    Search(Effort),
+}
+
+/// How hard [`Attack::Search`] tries.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Effort {
+    /// Scanpaths that it keeps.
+    pub members: usize,
+    /// Passes over a scanpath to make it explain a new answer.
+    pub sweeps: usize,
+    /// Scanpaths to choose the next query from.
+    pub proposals: usize,
+    /// Gives up after this many comparisons.
+    pub most: usize,
+}
+
+impl<'a> Oracle<'a> {
+    /// The secret must be in the comparison's alphabet.
+    pub fn new(comparison: &'a Comparison, reveal: Reveal, secret: &'a Scanpath) -> Self {
+        Self {
+            comparison,
+            reveal,
+            secret,
+            length_is_hidden: false,
+            asked: 0,
+        }
+    }
+
+    /// The same, if the partner does not see the length.
+    pub fn with_hidden_length(self) -> Self {
+        Self {
+            length_is_hidden: true,
+            ..self
+        }
+    }
+
+    /// The number of comparisons so far.
+    pub fn asked(&self) -> usize {
+        self.asked
+    }
+
+    fn ask(&mut self, query: &[u16]) -> Result<Reply, AuditError> {
+        self.asked += 1;
+        let query = Scanpath::new(query.to_vec());
+        let raw = self.comparison.raw(&query, self.secret)?;
+        Ok(match self.bound(query.len())? {
+            None => Reply::Raw(raw),
+            Some(bound) => Reply::Within(bound.admits(raw)),
+        })
+    }
+
+    fn raw(&mut self, query: &[u16]) -> Result<i64, AuditError> {
+        match self.ask(query)? {
+            Reply::Raw(raw) => Ok(raw),
+            Reply::Within(_) => Err(AuditError::Internal("this attack needs scores")),
+        }
+    }
+
+    /// Which raw results meet the threshold, if one bit is revealed.
+    fn bound(&self, query: usize) -> Result<Option<Bound>, AuditError> {
+        Ok(match self.reveal {
+            Reveal::Score => None,
+            Reveal::Threshold(threshold) => {
+                Some(self.comparison.bound(threshold, query, self.secret.len())?)
+            }
+        })
+    }
+
+    /// The length of the secret. If it is hidden, the score of an empty scanpath gives it away.
+    fn length(&mut self) -> Result<usize, AuditError> {
+        match self.comparison.model() {
+            Model::Global(model) if self.length_is_hidden && model.insert > 0 => {
+                let raw = self.raw(&[])?;
+                usize::try_from(raw / i64::from(model.insert)).map_err(|_| AuditError::Length)
+            }
+            _ => Ok(self.secret.len()),
+        }
+    }
+
+    fn letters(&self) -> usize {
+        self.comparison.alphabet().size() as usize
+    }
+}
+
+impl Attack {
+    /// Whether the attack is made for this metric and kind of answer.
+    pub fn applies_to(self, comparison: &Comparison, reveal: Reveal) -> bool {
+        let scores = reveal == Reveal::Score;
+        match (self, comparison.model()) {
+            (Attack::Search(_), _) => true,
+            (Attack::LetterByLetter, Model::Global(_)) => scores,
+            (Attack::Insertion, Model::Global(model)) => {
+                scores && matches!(model.costs, Costs::Unit { mismatch: 1.. })
+            }
+            (Attack::Positions, Model::Global(model)) => {
+                scores && !matches!(model.costs, Costs::Unit { .. })
+            }
+            (Attack::Digits, _) => scores && digits::is_digit_table(comparison),
+            (_, Model::Local(_)) => false,
+        }
+    }
+
+    /// Whether a query depends on earlier answers.
+    pub fn is_adaptive(self) -> bool {
+        self != Attack::LetterByLetter
+    }
+
+    /// The name in reports.
+    pub fn name(self) -> &'static str {
+        match self {
+            Attack::LetterByLetter => "letter by letter",
+            Attack::Insertion => "count and insert",
+            Attack::Positions => "one position at a time",
+            Attack::Digits => "digits",
+            Attack::Search(_) => "search",
+        }
+    }
+
+    /// Runs the attack; returns its guess, if it has one.
+    pub fn run(
+        self,
+        oracle: &mut Oracle<'_>,
+        rng: &mut impl Rng,
+    ) -> Result<Option<Vec<u16>>, AuditError> {
+        match self {
+            Attack::LetterByLetter => positions::letter_by_letter(oracle).map(Some),
+            Attack::Insertion => insertion::attack(oracle).map(Some),
+            Attack::Positions => positions::attack(oracle),
+            Attack::Digits => digits::attack(oracle).map(Some),
+            Attack::Search(effort) => search::attack(oracle, effort, rng),
+        }
+    }
+}
+
+/// A letter of the alphabet by its number.
+fn letter(number: usize) -> u16 {
+    u16::try_from(number).unwrap_or(u16::MAX)
+}

@@ -1,0 +1,186 @@
+#![allow(clippy::unwrap_used)] // a test may fail
+
+use super::*;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use std::collections::BTreeMap;
+use veilpath_metrics::{Alphabet, Distance, Grid, LocalScoring, Metric, Substitution, Threshold};
+use veilpath_protocol::{DefaultLimit, Engine, PairRule, RevealTo, Spec};
+
+const EFFORT: Effort = Effort {
+    members: 10,
+    sweeps: 24,
+    proposals: 40,
+    most: 400,
+};
+
+fn needleman_wunsch(substitution: Substitution, gap: f64) -> Metric {
+    Metric::NeedlemanWunsch {
+        substitution,
+        insert: gap,
+        delete: gap,
+        scale: None,
+    }
+}
+
+/// The numbers of comparisons with which an attack reconstructed random scanpaths; `None` for one that it got wrong.
+fn counts(
+    attack: Attack,
+    metric: &Metric,
+    reveal: Reveal,
+    (length, letters): (usize, u32),
+    rounds: u64,
+) -> Vec<Option<usize>> {
+    let alphabet = Alphabet::letters(letters).unwrap();
+    let comparison = Comparison::new(metric.clone(), alphabet).unwrap();
+    assert!(attack.applies_to(&comparison, reveal));
+    let round = |seed| {
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        let last = u16::try_from(letters - 1).unwrap();
+        let secret = (0..length).map(|_| rng.random_range(0..=last)).collect();
+        let secret = Scanpath::new(secret);
+        let mut oracle = Oracle::new(&comparison, reveal, &secret);
+        let guess = attack.run(&mut oracle, &mut rng).unwrap();
+        (guess.as_deref() == Some(secret.letters())).then_some(oracle.asked())
+    };
+    (0..rounds).map(round).collect()
+}
+
+fn most(counts: &[Option<usize>]) -> usize {
+    let counts: Option<Vec<usize>> = counts.iter().copied().collect();
+    counts
+        .expect("not reconstructed")
+        .into_iter()
+        .max()
+        .unwrap()
+}
+
+/// Counts that other attacks have reached: these must not be weaker.
+#[test]
+fn twenty_letters_of_twenty_six_are_reconstructed() {
+    let size = (20, 26);
+    let count = |attack, metric: &Metric| most(&counts(attack, metric, Reveal::Score, size, 20));
+    let levenshtein = Metric::Levenshtein;
+    assert!(count(Attack::LetterByLetter, &levenshtein) <= 520);
+    assert!(count(Attack::Insertion, &levenshtein) <= 104);
+    let index = needleman_wunsch(Substitution::Index, 1000.0);
+    assert!(count(Attack::Positions, &index) <= 21);
+    let digits = digit_table(26).unwrap();
+    assert!(count(Attack::Digits, &digits) <= 4);
+}
+
+#[test]
+fn a_hidden_length_costs_one_comparison() {
+    let alphabet = Alphabet::letters(26).unwrap();
+    let comparison = Comparison::new(Metric::Levenshtein, alphabet).unwrap();
+    let secret = alphabet.parse("LOOKATTHAT").unwrap();
+    let asked = |hidden: bool| {
+        let mut oracle = Oracle::new(&comparison, Reveal::Score, &secret);
+        if hidden {
+            oracle = oracle.with_hidden_length();
+        }
+        let mut rng = ChaCha20Rng::seed_from_u64(1);
+        let guess = Attack::Insertion.run(&mut oracle, &mut rng).unwrap();
+        assert_eq!(guess.unwrap(), secret.letters());
+        oracle.asked()
+    };
+    assert_eq!(asked(true), asked(false) + 1);
+}
+
+#[test]
+fn unit_costs_with_any_gap_are_attacked_alike() {
+    for gap in [0.75, 1.0, 2.0, 50.0] {
+        let metric = needleman_wunsch(Substitution::Unit { mismatch: 1.0 }, gap);
+        let found = counts(Attack::Insertion, &metric, Reveal::Score, (15, 12), 5);
+        assert!(most(&found) <= 15 * 5, "{gap}: {found:?}");
+    }
+}
+
+/// The default limit is at most half of the comparisons that the strongest attack needs.
+#[test]
+fn the_default_limit_is_at_most_half_of_the_strongest_attack() {
+    let grid = Grid::new(5, 5).unwrap();
+    let metrics = [
+        Metric::Levenshtein,
+        needleman_wunsch(Substitution::Unit { mismatch: 1.0 }, 2.0),
+        needleman_wunsch(Substitution::Index, 1.0),
+        needleman_wunsch(Substitution::Index, 1000.0),
+        needleman_wunsch(Substitution::on_grid(grid, Distance::Euclidean), 1.0),
+        needleman_wunsch(Substitution::on_grid(grid, Distance::Manhattan), 2.0),
+        Metric::NeedlemanWunschScore {
+            reward: 1.0,
+            mismatch: 1.0,
+            gap: 1.0,
+            scale: None,
+        },
+        Metric::ScanMatch {
+            grid,
+            wrap: false,
+            threshold: 3.5,
+            gap: 0.0,
+            scale: None,
+        },
+        Metric::SmithWaterman {
+            scoring: LocalScoring::Unit {
+                reward: 2.0,
+                mismatch: 1.0,
+            },
+            gap: 1.0,
+            scale: None,
+        },
+        digit_table(25).unwrap(),
+    ];
+    for metric in metrics {
+        for length in [3, 6] {
+            check(&metric, Reveal::Score, length);
+        }
+    }
+    let bit = Reveal::Threshold(Threshold::new(2.0).unwrap());
+    check(&Metric::Levenshtein, bit, 4);
+    for length in [20, 50] {
+        let spec = spec(&Metric::Levenshtein, Reveal::Score);
+        let limit = DefaultLimit::new(&spec).unwrap().comparisons(length);
+        let size = (usize::try_from(length).unwrap(), 25);
+        let found = counts(Attack::Insertion, &spec.metric, Reveal::Score, size, 3);
+        let least = found.iter().flatten().min().unwrap();
+        assert!(2 * limit <= *least as u64, "{length}: {limit} of {least}");
+    }
+}
+
+fn spec(metric: &Metric, reveal: Reveal) -> Spec {
+    Spec {
+        engine: Engine::Garbled,
+        metric: metric.clone(),
+        alphabet: Alphabet::letters(25).unwrap(),
+        encoding: BTreeMap::new(),
+        pairs: PairRule::All,
+        reveal,
+        reveal_to: RevealTo::Both,
+        pad_to: None,
+    }
+}
+
+fn check(metric: &Metric, reveal: Reveal, length: usize) {
+    let spec = spec(metric, reveal);
+    let limit = DefaultLimit::new(&spec).unwrap().comparisons(length as u64);
+    let comparison = Comparison::new(metric.clone(), spec.alphabet).unwrap();
+    let attacks = [
+        Attack::LetterByLetter,
+        Attack::Insertion,
+        Attack::Positions,
+        Attack::Digits,
+        Attack::Search(EFFORT),
+    ];
+    let found: Vec<usize> = attacks
+        .into_iter()
+        .filter(|attack| attack.applies_to(&comparison, reveal))
+        .flat_map(|attack| counts(attack, metric, reveal, (length, 25), 2))
+        .flatten()
+        .collect();
+    let least = found.iter().min().expect("no attack reconstructs it");
+    println!("{metric:?} {reveal} {length}: limit {limit}, strongest {least}");
+    assert!(
+        2 * limit <= *least as u64,
+        "{metric:?} {length}: {limit} of {least}"
+    );
+}

@@ -1,0 +1,137 @@
+//! `veilpath audit reconstruct`: how many comparisons a partner needs that chooses its own scanpaths.
+
+use crate::failure::Failure;
+use crate::messages;
+use crate::metric_args::MetricArgs;
+use crate::output::to_stdout;
+use crate::progress::{Unit, bar};
+use clap::{Args, ValueEnum};
+use veilpath::{Alphabet, MetricOptions, Reveal};
+use veilpath_evaluation::reconstruct::{self, Effort, Options};
+
+const EXAMPLES: &str = "\
+Examples:
+  veilpath audit reconstruct --length 4 --letters 16 --rounds 2 --sweeps 10
+  veilpath audit reconstruct --length 20,50 --longest-search 0 --format markdown
+  veilpath audit reconstruct --length 5 --rounds 1 --metric scanmatch --grid 6x5 --letters 26
+  veilpath audit reconstruct --length 4 --rounds 1 --reveal threshold:2 --metric needleman-wunsch
+
+The partner follows the protocol, but makes up its cohort. Each attack reconstructs random scanpaths from the answers, and a \
+scanpath counts only if every letter is right. Without options about the metric, a list of usual metrics is measured. \
+\"letter by letter\" chooses all of its scanpaths in advance; the other attacks choose each one after the previous answer. \
+Another attack might need fewer comparisons, but none needs fewer than the bound on average. The default limit of `veilpath host` \
+and `veilpath join` is half of the bound.";
+
+/// The arguments of `audit reconstruct`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ReconstructArgs {
+    /// Numbers of letters in the scanpaths
+    #[arg(
+        long,
+        value_name = "LETTERS",
+        value_delimiter = ',',
+        default_value = "5,10,20"
+    )]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=1000))]
+    length: Vec<u16>,
+
+    /// Number of different letters
+    #[arg(long, value_name = "NUMBER", default_value_t = 26)]
+    #[arg(value_parser = clap::value_parser!(u8).range(2..=52))]
+    letters: u8,
+
+    /// What is revealed about each pair, as in `veilpath host`
+    #[arg(
+        long,
+        value_name = "WHAT",
+        value_delimiter = ',',
+        default_value = "score"
+    )]
+    reveal: Vec<Reveal>,
+
+    /// The partner does not see the lengths, and finds them out first
+    #[arg(long)]
+    hidden_lengths: bool,
+
+    /// Number of scanpaths to reconstruct, for each row
+    #[arg(long, value_name = "N", default_value_t = 10)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    rounds: u16,
+
+    /// The longest scanpaths that are searched for; the time grows fast with the length
+    #[arg(long, value_name = "LETTERS", default_value_t = 10)]
+    longest_search: u16,
+
+    /// How long the search works on each answer; more finds scanpaths with fewer comparisons
+    #[arg(long, value_name = "N", default_value_t = 40)]
+    #[arg(value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    sweeps: u16,
+
+    /// The seed of the scanpaths and the attacks
+    #[arg(long, value_name = "NUMBER", default_value_t = 1)]
+    seed: u64,
+
+    /// The output format
+    #[arg(long, value_enum, value_name = "FORMAT", default_value = "table")]
+    format: ReportFormat,
+
+    #[command(flatten)]
+    metric: MetricArgs,
+}
+
+/// The form of a report.
+#[derive(Clone, Copy, Debug, ValueEnum)]
+enum ReportFormat {
+    /// Text for people
+    Table,
+    /// One row for each attack
+    Csv,
+    /// One JSON object
+    Json,
+    /// A table in Markdown
+    Markdown,
+}
+
+/// Runs the attacks, and prints the results.
+pub(crate) fn run(args: &ReconstructArgs) -> Result<(), Failure> {
+    let alphabet = Alphabet::letters(args.letters.into())
+        .map_err(|error| Failure::input(format!("--letters: {}", error.problem)))?;
+    let metric = MetricOptions::from(&args.metric);
+    let metrics = if metric == MetricOptions::default() {
+        reconstruct::usual_metrics(alphabet)
+    } else {
+        let metric = metric.metric(&alphabet, None)?;
+        vec![(metric.name().to_string(), metric)]
+    };
+    let options = Options {
+        metrics,
+        alphabet,
+        lengths: args.length.iter().copied().map(usize::from).collect(),
+        reveal: args.reveal.clone(),
+        hidden_lengths: args.hidden_lengths,
+        rounds: args.rounds.into(),
+        effort: Effort {
+            members: 16,
+            sweeps: args.sweeps.into(),
+            proposals: 60,
+            most: 2000,
+        },
+        longest_search: args.longest_search.into(),
+        seed: args.seed,
+    };
+    let bar = bar(
+        reconstruct::steps(&options)?,
+        Unit::Steps,
+        messages::is_quiet(),
+    );
+    let report = reconstruct::run(&options, &|| bar.inc(1))?;
+    bar.finish_and_clear();
+    let text = match args.format {
+        ReportFormat::Table => report.table(),
+        ReportFormat::Csv => report.csv(),
+        ReportFormat::Markdown => report.markdown(),
+        ReportFormat::Json => report.json().map_err(Failure::json)? + "\n",
+    };
+    to_stdout(|out| out.write_all(text.as_bytes()))
+}

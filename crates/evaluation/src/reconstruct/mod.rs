@@ -1,0 +1,243 @@
+//! How many comparisons reconstruct a scanpath: runs the attacks of `veilpath-audit` that choose scanpaths.
+//!
+//! The partner follows the protocol and makes up its cohort; scores are computed in the clear, as every engine gives them.
+//! Every row is measured on random scanpaths, and a guess counts only if all letters are right. An attack that fails proves
+//! nothing: a better one may need fewer comparisons.
+
+mod render;
+#[cfg(test)]
+mod tests;
+
+use crate::Error;
+use rand::SeedableRng;
+use rand_chacha::ChaCha20Rng;
+use rayon::prelude::*;
+use serde::Serialize;
+use std::collections::BTreeMap;
+use veilpath_audit::AuditError;
+pub use veilpath_audit::reconstruct::Effort;
+use veilpath_audit::reconstruct::{Attack, Oracle, digit_table};
+use veilpath_metrics::{Alphabet, Comparison, Distance, Grid, LocalScoring, Metric, Substitution};
+use veilpath_protocol::{DefaultLimit, Engine, PairRule, Reveal, RevealTo, Spec};
+
+/// What to measure.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// The metrics, each with a name for the report.
+    pub metrics: Vec<(String, Metric)>,
+    /// The letters.
+    pub alphabet: Alphabet,
+    /// Letters of the scanpaths.
+    pub lengths: Vec<usize>,
+    /// What is revealed of each pair.
+    pub reveal: Vec<Reveal>,
+    /// Whether the partner does not see the lengths.
+    pub hidden_lengths: bool,
+    /// Scanpaths to attack, for each row.
+    pub rounds: usize,
+    /// How hard the search tries.
+    pub effort: Effort,
+    /// The longest scanpath that is searched for: the time grows fast with the length.
+    pub longest_search: usize,
+    /// The seed of the scanpaths and the attacks.
+    pub seed: u64,
+}
+
+/// What was measured.
+#[derive(Clone, Debug)]
+pub struct Report {
+    options: Options,
+    /// One row for each attack on each metric, length and kind of answer.
+    pub rows: Vec<Row>,
+}
+
+/// One attack on one metric.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The metric and its costs.
+    pub metric: String,
+    /// What is revealed of each pair.
+    pub reveal: String,
+    /// Letters of the scanpaths.
+    pub length: usize,
+    /// The attack.
+    pub attack: &'static str,
+    /// Whether its queries depend on earlier answers.
+    pub adaptive: bool,
+    /// Comparisons for each scanpath that was reconstructed: the median and the most.
+    pub median: Option<usize>,
+    /// The most comparisons.
+    pub most: Option<usize>,
+    /// The share of scanpaths that were reconstructed.
+    pub reconstructed: f64,
+    /// The number of comparisons that information theory demands.
+    pub bound: f64,
+    /// The default limit; `None` if there is nothing to limit.
+    pub default_limit: Option<u64>,
+}
+
+struct Case<'a> {
+    name: &'a str,
+    comparison: Comparison,
+    reveal: Reveal,
+    length: usize,
+    attack: Attack,
+    limit: DefaultLimit,
+}
+
+/// The metrics that are measured unless others are asked for.
+pub fn usual_metrics(alphabet: Alphabet) -> Vec<(String, Metric)> {
+    let letters = alphabet.size();
+    let columns = (1..=letters)
+        .find(|columns| columns * columns >= letters)
+        .unwrap_or(1);
+    let grid = Grid::new(columns, letters.div_ceil(columns));
+    let costs = |substitution: Substitution, gap: f64| Metric::NeedlemanWunsch {
+        substitution,
+        insert: gap,
+        delete: gap,
+        scale: None,
+    };
+    let unit = |mismatch| Substitution::Unit { mismatch };
+    let mut metrics = vec![
+        ("levenshtein".to_string(), Metric::Levenshtein),
+        ("needleman-wunsch, gap 2".into(), costs(unit(1.0), 2.0)),
+        ("|a-b|, gap 1".into(), costs(Substitution::Index, 1.0)),
+        ("|a-b|, gap 5".into(), costs(Substitution::Index, 5.0)),
+        ("|a-b|, gap 13".into(), costs(Substitution::Index, 13.0)),
+        ("|a-b|, gap 1000".into(), costs(Substitution::Index, 1000.0)),
+        (
+            "smith-waterman 2/1/1".into(),
+            Metric::SmithWaterman {
+                scoring: LocalScoring::Unit {
+                    reward: 2.0,
+                    mismatch: 1.0,
+                },
+                gap: 1.0,
+                scale: None,
+            },
+        ),
+    ];
+    if let Some(grid) = grid {
+        let euclidean = Substitution::on_grid(grid, Distance::Euclidean);
+        metrics.push((format!("euclidean {grid}, gap 1"), costs(euclidean, 1.0)));
+        let scanmatch = Metric::ScanMatch {
+            grid,
+            wrap: false,
+            threshold: 3.5,
+            gap: 0.0,
+            scale: None,
+        };
+        metrics.push((format!("scanmatch {grid}"), scanmatch));
+    }
+    if let Some(table) = digit_table(letters) {
+        metrics.push(("table of digits".into(), table));
+    }
+    metrics
+}
+
+/// The number of rows that [`run`] measures.
+pub fn steps(options: &Options) -> Result<u64, Error> {
+    Ok(cases(options)?.len() as u64)
+}
+
+/// Runs all attacks. `step` is called after each row.
+pub fn run(options: &Options, step: &(dyn Fn() + Sync)) -> Result<Report, Error> {
+    let mut rows = Vec::new();
+    for case in cases(options)? {
+        rows.push(case.measure(options)?);
+        step();
+    }
+    Ok(Report {
+        options: options.clone(),
+        rows,
+    })
+}
+
+fn cases(options: &Options) -> Result<Vec<Case<'_>>, Error> {
+    let mut cases = Vec::new();
+    for (name, metric) in &options.metrics {
+        let comparison = Comparison::new(metric.clone(), options.alphabet)?;
+        for &reveal in &options.reveal {
+            let limit = DefaultLimit::new(&spec(metric, options.alphabet, reveal))?;
+            for &length in &options.lengths {
+                let most = length * options.alphabet.size() as usize;
+                let search = Attack::Search(Effort {
+                    most: options.effort.most.min(most),
+                    ..options.effort
+                });
+                let attacks = [
+                    Attack::LetterByLetter,
+                    Attack::Insertion,
+                    Attack::Positions,
+                    Attack::Digits,
+                    search,
+                ];
+                let attacks = attacks
+                    .into_iter()
+                    .filter(|&attack| attack != search || length <= options.longest_search)
+                    .filter(|attack| attack.applies_to(&comparison, reveal));
+                cases.extend(attacks.map(|attack| Case {
+                    name,
+                    comparison: comparison.clone(),
+                    reveal,
+                    length,
+                    attack,
+                    limit: limit.clone(),
+                }));
+            }
+        }
+    }
+    Ok(cases)
+}
+
+fn spec(metric: &Metric, alphabet: Alphabet, reveal: Reveal) -> Spec {
+    Spec {
+        engine: Engine::Garbled,
+        metric: metric.clone(),
+        alphabet,
+        encoding: BTreeMap::new(),
+        pairs: PairRule::All,
+        reveal,
+        reveal_to: RevealTo::Both,
+        pad_to: None,
+    }
+}
+
+impl Case<'_> {
+    fn measure(&self, options: &Options) -> Result<Row, AuditError> {
+        let rounds = (0..options.rounds).into_par_iter();
+        let counts: Vec<Option<usize>> = rounds
+            .map(|round| self.round(options, round as u64))
+            .collect::<Result<_, _>>()?;
+        let mut found: Vec<usize> = counts.iter().copied().flatten().collect();
+        found.sort_unstable();
+        let limit = self.limit.comparisons(self.length as u64);
+        Ok(Row {
+            metric: self.name.to_string(),
+            reveal: self.reveal.to_string(),
+            length: self.length,
+            attack: self.attack.name(),
+            adaptive: self.attack.is_adaptive(),
+            median: found.get(found.len() / 2).copied(),
+            most: found.last().copied(),
+            reconstructed: found.len() as f64 / counts.len().max(1) as f64,
+            bound: self.limit.bound(self.length as u64),
+            default_limit: Some(limit).filter(|&limit| limit < u64::MAX),
+        })
+    }
+
+    /// The comparisons of one scanpath, if all of its letters were found.
+    fn round(&self, options: &Options, round: u64) -> Result<Option<usize>, AuditError> {
+        let mut rng = ChaCha20Rng::seed_from_u64(options.seed);
+        rng.set_stream(round);
+        let secret = crate::random_scanpath(options.alphabet, self.length, &mut rng);
+        let mut oracle = Oracle::new(&self.comparison, self.reveal, &secret);
+        if options.hidden_lengths {
+            oracle = oracle.with_hidden_length();
+        }
+        let guess = self.attack.run(&mut oracle, &mut rng)?;
+        let right = guess.as_deref() == Some(secret.letters());
+        Ok(right.then_some(oracle.asked()))
+    }
+}

@@ -1,0 +1,48 @@
+#![allow(clippy::unwrap_used, clippy::panic)] // a test may fail
+
+use super::*;
+
+#[test]
+fn a_small_study_reconstructs_and_stays_above_the_limit() {
+    let alphabet = Alphabet::letters(16).unwrap();
+    let options = Options {
+        metrics: usual_metrics(alphabet),
+        alphabet,
+        lengths: vec![5],
+        reveal: vec![Reveal::Score],
+        hidden_lengths: false,
+        rounds: 2,
+        effort: Effort {
+            members: 8,
+            sweeps: 16,
+            proposals: 30,
+            most: 200,
+        },
+        longest_search: 5,
+        seed: 1,
+    };
+    let steps_done = std::sync::atomic::AtomicU64::new(0);
+    let report = run(&options, &|| {
+        steps_done.fetch_add(1, std::sync::atomic::Ordering::Relaxed);
+    })
+    .unwrap();
+    assert_eq!(steps_done.into_inner(), steps(&options).unwrap());
+    for (name, _) in &options.metrics {
+        let rows = report.rows.iter().filter(|row| row.metric == *name);
+        let found = rows.clone().filter(|row| row.reconstructed == 1.0);
+        let strongest = found.filter_map(|row| row.median).min();
+        let strongest = strongest.unwrap_or_else(|| panic!("{name} was not reconstructed"));
+        for row in rows {
+            let limit = row.default_limit.unwrap();
+            assert!(
+                2 * limit <= strongest as u64,
+                "{name}: {limit} of {strongest}"
+            );
+        }
+    }
+    assert_eq!(report.csv().lines().count(), 1 + report.rows.len());
+    assert_eq!(report.markdown().lines().count(), 2 + report.rows.len());
+    let json: serde_json::Value = serde_json::from_str(&report.json().unwrap()).unwrap();
+    assert_eq!(json["rows"].as_array().unwrap().len(), report.rows.len());
+    assert!(report.table().contains("levenshtein"));
+}
