@@ -7,7 +7,8 @@
 //! - one bit of a pair: `h = 1`;
 //! - a score: changing one letter changes it by at most `s` steps, so it has at most `n·s + 1` values, and its variance
 //!   over random letters is at most `n·s²/4` (bounded differences). An integer of variance `v` has at most
-//!   `½·log₂(2πe(v + 1/12))` bits.
+//!   `½·log₂(2πe(v + 1/12))` bits. And it is the sum of one of `c` costs for each letter, or of the gap that replaces it,
+//!   so it has at most as many values as there are multisets of `n` of these.
 //!
 //! So `n·log₂ k / h` comparisons are needed to learn random letters, and the default limit is **half of that number**: the
 //! answers about a scanpath carry at most half of its information. The bound by variance is for scanpaths that are chosen in
@@ -36,9 +37,11 @@ pub struct DefaultLimit {
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum AnswerKind {
     Bit,
-    /// How many steps of the score one letter can make.
     Score {
+        /// How many steps of the score one letter can make.
         steps: f64,
+        /// How many different costs one letter can have.
+        costs: u32,
     },
 }
 
@@ -49,8 +52,10 @@ impl DefaultLimit {
             Reveal::Threshold(_) => AnswerKind::Bit,
             Reveal::Score => {
                 let comparison = Comparison::new(spec.metric.clone(), spec.alphabet)?;
+                let model = comparison.model();
                 AnswerKind::Score {
-                    steps: steps_per_letter(comparison.model(), spec.alphabet.size()),
+                    steps: steps_per_letter(model, spec.alphabet.size()),
+                    costs: distinct_costs(model, spec.alphabet.size()),
                 }
             }
         };
@@ -97,10 +102,11 @@ impl AnswerKind {
         use std::f64::consts::{E, TAU};
         match self {
             AnswerKind::Bit => 1.0,
-            AnswerKind::Score { steps } => {
+            AnswerKind::Score { steps, costs } => {
                 let values = (length * steps + 1.0).log2();
                 let variance = length * steps * steps / 4.0;
-                values.min((TAU * E * (variance + 1.0 / 12.0)).log2() / 2.0)
+                let normal = (TAU * E * (variance + 1.0 / 12.0)).log2() / 2.0;
+                values.min(normal).min(log2_multisets(length, costs))
             }
         }
     }
@@ -140,6 +146,52 @@ fn steps_per_letter(model: &Model, letters: u32) -> f64 {
             ratio(u64::from(best) + penalty, gcd(of_scores, model.gap))
         }
     }
+}
+
+/// How many different costs a letter can have, the gap that replaces it included.
+fn distinct_costs(model: &Model, letters: u32) -> u32 {
+    let count = |costs: &mut Vec<i64>| {
+        costs.sort_unstable();
+        costs.dedup();
+        u32::try_from(costs.len()).unwrap_or(u32::MAX)
+    };
+    match model {
+        Model::Global(model) => {
+            let gaps = model.insert.saturating_add(model.delete);
+            let mut costs: Vec<i64> = match &model.costs {
+                Costs::Unit { mismatch } => vec![0, (*mismatch).into()],
+                Costs::Index { .. } => all_letters(letters)
+                    .map(|b| model.costs.cost(0, b).into())
+                    .collect(),
+                // Every distance of the grid is one from its first cell.
+                Costs::Grid { grid, .. } => all_letters(grid.cells())
+                    .map(|b| model.costs.cost(0, b).into())
+                    .collect(),
+                Costs::Table { costs, .. } => costs.iter().copied().map(i64::from).collect(),
+            };
+            costs.retain(|&cost| cost < i64::from(gaps));
+            costs.push(gaps.into());
+            count(&mut costs)
+        }
+        // Parts are aligned: where they end is one more thing that a score depends on.
+        Model::Local(_) => u32::MAX,
+    }
+}
+
+/// All letters.
+fn all_letters(letters: u32) -> std::ops::RangeInclusive<u16> {
+    0..=u16::try_from(letters.saturating_sub(1)).unwrap_or(u16::MAX)
+}
+
+/// The binary logarithm of the number of multisets of `length` out of `kinds`.
+fn log2_multisets(length: f64, kinds: u32) -> f64 {
+    /// With more kinds the other bounds are smaller.
+    const MAX_KINDS: u32 = 4096;
+    if kinds > MAX_KINDS {
+        return f64::INFINITY;
+    }
+    let factor = |kind: u32| ((length + f64::from(kind)) / f64::from(kind)).log2();
+    (1..kinds).map(factor).sum()
 }
 
 #[allow(clippy::cast_precision_loss)] // sums of two costs are below 2³²
@@ -196,7 +248,8 @@ mod tests {
             gap: 0.0,
             scale: None,
         };
-        assert_eq!(of(scanmatch, 49, 20), 3);
+        assert_eq!(of(scanmatch.clone(), 49, 20), 3);
+        assert_eq!(of(scanmatch, 49, 3), 1);
         let mut bit = spec(Metric::Levenshtein, 26);
         bit.reveal = Reveal::Threshold(Threshold::new(12.0).unwrap());
         assert_eq!(DefaultLimit::new(&bit).unwrap().comparisons(20), 47);
