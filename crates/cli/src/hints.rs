@@ -37,6 +37,10 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::EmptyScanpaths { .. } => format!(
             "{error}\n  remove those rows (veilpath encode --drop-empty leaves them out), or use another --metric"
         ),
+        Error::OtherAlphabet { agreed, .. } => format!(
+            "{error}\n  if both mean the same cells, add --letters {} (or the other side's --grid); a session never tries whether the letters fit, because that would reveal them",
+            agreed.size()
+        ),
         Error::LongerThanPadding { longest, .. } => format!(
             "{error}\n  agree with the other side on --pad-to {longest} or more, or remove those rows"
         ),

@@ -7,7 +7,7 @@ use crate::{MetricOptionsError, OtherFile, OutputConflict, PeersError};
 use std::io;
 use std::path::PathBuf;
 use veilpath_encode::ReadError;
-use veilpath_metrics::MetricError;
+use veilpath_metrics::{Alphabet, MetricError};
 use veilpath_protocol::{MAX_PAIRS, ProtocolError, SpecError};
 use veilpath_session::{Fault as SessionFault, Fingerprint, SessionError};
 
@@ -88,11 +88,15 @@ pub enum Error {
         /// The padded length.
         pad_to: u32,
     },
-    /// The other side's alphabet does not have all letters of this side's cohort.
-    #[error("{file}: the scanpaths cannot be read in the alphabet of the other side")]
+    /// The other side's alphabet is not known to have all letters of this side's cohort.
+    #[error("{file}: its alphabet is \"{own}\", and that of the other side is \"{agreed}\"")]
     OtherAlphabet {
         /// The cohort file.
         file: String,
+        /// The alphabet of this side's file and options.
+        own: Alphabet,
+        /// The alphabet that follows from both sides.
+        agreed: Alphabet,
     },
     /// There are no pairs.
     #[error("there is nothing to compare: the two cohorts have no stimulus in common")]

@@ -1,10 +1,10 @@
 //! From cohort files and options to a plan that can be run.
 
 use crate::cohort::{alphabet_info, declarations_conflict, decode, decode_in, resolve};
-use crate::{Error, Event, EventSink, MetricOptions, Note};
+use crate::{Error, Event, EventSink, MetricOptions, MetricOptionsError, Note};
 use std::path::Path;
 use veilpath_encode::RawCohort;
-use veilpath_metrics::{Cohort, Metric, Notation};
+use veilpath_metrics::{Alphabet, Cohort, Metric, Notation};
 use veilpath_paillier::{KeySize, SecretKey};
 use veilpath_protocol::{Engine, MAX_PAIRS, PairRule, Reveal, RevealTo, Role, Spec, count_pairs};
 use veilpath_session::{AlphabetInfo, HostKey};
@@ -18,6 +18,8 @@ pub struct PlanOptions {
     pub metric: MetricOptions,
     /// The notation of the letters, if the files do not declare it.
     pub notation: Option<Notation>,
+    /// How many different letters there are, for a file that does not declare it.
+    pub letters: Option<u32>,
     /// Which scanpaths are compared with each other.
     pub pairs: PairRule,
     /// What is revealed about each pair.
@@ -46,6 +48,7 @@ impl PlanOptions {
             engine,
             metric,
             notation: None,
+            letters: None,
             pairs: PairRule::SameStimulus,
             reveal: Reveal::Score,
             reveal_to: RevealTo::Both,
@@ -186,6 +189,8 @@ pub struct LocalCohort {
     file: RawCohort,
     options: PlanOptions,
     alphabet_info: AlphabetInfo,
+    /// The alphabet of this side's file and options, before those of the other side are known.
+    own_alphabet: Alphabet,
     /// Whether the metric needs a grid that only the other side may declare.
     needs_peer_grid: bool,
 }
@@ -193,20 +198,34 @@ pub struct LocalCohort {
 impl LocalCohort {
     /// Finds all errors in this side's file and options that do not depend on the other side.
     pub fn new(file: RawCohort, options: PlanOptions) -> Result<Self, Error> {
-        let info = alphabet_info(&file, options.notation);
-        let cohort = decode(&file, info.read_as)?;
-        options.refuse_longer_than_padding(&cohort, file.name())?;
+        let mut info = alphabet_info(&file, options.notation);
+        if let (Some(letters), None) = (options.letters, info.declared) {
+            let declared = Alphabet::new(info.read_as.notation(), letters);
+            info.declared = Some(declared.map_err(MetricOptionsError::Letters)?);
+        }
         let has_grid = info.grid.is_some() || options.metric.grid.is_some();
         let needs_peer_grid = options.metric.needs_grid() && !has_grid;
-        if !needs_peer_grid {
-            let (_, metric) = resolve(&info, &info, info.grid, &options.metric)?;
+        let (own_alphabet, metric) = if needs_peer_grid {
+            (info.declared.unwrap_or(info.read_as), None)
+        } else {
+            let (alphabet, metric) = resolve(&info, &info, info.grid, &options.metric)?;
+            (alphabet, Some(metric))
+        };
+        let cohort = decode(&file, own_alphabet)?;
+        options.refuse_longer_than_padding(&cohort, file.name())?;
+        if let Some(metric) = metric {
             refuse_empty_for_scanmatch(&metric, &cohort, file.name())?;
             options.spec(metric, &cohort, &cohort)?;
+        }
+        // What this side's options say about the letters counts as declared.
+        if own_alphabet != info.read_as {
+            info.declared = Some(own_alphabet);
         }
         Ok(Self {
             file,
             options,
             alphabet_info: info,
+            own_alphabet,
             needs_peer_grid,
         })
     }
@@ -236,6 +255,7 @@ impl LocalCohort {
             Role::Join => theirs.grid.or(ours.grid),
         };
         let (alphabet, metric) = resolve(ours, theirs, grid, &self.options.metric)?;
+        self.refuse_fewer_letters(alphabet)?;
         let named = ours.named.or(theirs.named);
         let notation = named.map(|alphabet| alphabet.notation());
         let cohort = decode_in(&self.file, alphabet, notation, events)?;
@@ -244,6 +264,24 @@ impl LocalCohort {
         let own = [(&cohort, self.file.name())];
         self.options.note_surprises(&spec.metric, &own, events);
         Ok((cohort, spec))
+    }
+
+    /// Refuses an alphabet in which some scanpath might not be readable, whatever this side's scanpaths are: the other side
+    /// chooses its own alphabet, and whether a cohort can be read in it would tell which letters occur.
+    fn refuse_fewer_letters(&self, agreed: Alphabet) -> Result<(), Error> {
+        let own = self.own_alphabet;
+        let same_cells = agreed.notation() == own.notation() && agreed.modulus() == own.modulus();
+        // Double letters that turn out to be letters: every one of them is a letter.
+        let letters = own == Alphabet::full(Notation::DoubleLetters)
+            && agreed == Alphabet::full(Notation::Letters);
+        if letters || same_cells && agreed.size() >= own.size() {
+            return Ok(());
+        }
+        Err(Error::OtherAlphabet {
+            file: self.file.name().to_string(),
+            own,
+            agreed,
+        })
     }
 
     /// Whether a failed plan is this side's fault: it would also fail with a peer whose file is like this side's.
@@ -281,4 +319,82 @@ fn refuse_empty_for_scanmatch(metric: &Metric, cohort: &Cohort, file: &str) -> R
         empty,
         scanpaths: cohort.entries.len(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veilpath_encode::Input;
+    use veilpath_metrics::Grid;
+
+    fn cohort(letters: &str) -> RawCohort {
+        let text = format!("participant,scanpath\nP1,{letters}\n");
+        let input = Input::from_bytes("c.csv", text.into_bytes()).unwrap();
+        crate::read_cohort_from(input).unwrap()
+    }
+
+    fn local(letters: &str, count: Option<u32>) -> Result<LocalCohort, Error> {
+        let metric = MetricOptions::default();
+        let options = PlanOptions {
+            letters: count,
+            ..PlanOptions::new(Engine::Garbled, metric)
+        };
+        LocalCohort::new(cohort(letters), options)
+    }
+
+    /// Everything that a peer can say about its letters.
+    fn announcements() -> Vec<AlphabetInfo> {
+        let sizes = (1..=52).filter_map(|size| Alphabet::letters(size).ok());
+        let others =
+            [Notation::Dna, Notation::Numbers, Notation::DoubleLetters].map(Alphabet::full);
+        let alphabets: Vec<Alphabet> = sizes.chain(others).collect();
+        let grids = [None, Grid::new(2, 2), Grid::new(7, 7)];
+        let mut all = Vec::new();
+        for &read_as in &alphabets {
+            for declared in [None, Some(read_as)] {
+                for named in [None, Some(Alphabet::full(read_as.notation()))] {
+                    all.extend(grids.map(|grid| AlphabetInfo {
+                        named,
+                        declared,
+                        read_as,
+                        grid,
+                    }));
+                }
+            }
+        }
+        all
+    }
+
+    /// Whether a side declines depends on what it declares and not on the letters that occur.
+    #[test]
+    fn a_peer_cannot_probe_for_letters() {
+        let cohorts = ["A", "ACGT", "Z", "z", "AbCdE"];
+        for count in [None, Some(52)] {
+            let sides = cohorts.map(|letters| local(letters, count).unwrap());
+            for theirs in announcements() {
+                for role in [Role::Host, Role::Join] {
+                    let declines = sides
+                        .each_ref()
+                        .map(|side| side.resolve(&theirs, role, &()).is_err());
+                    assert_eq!(declines, [declines[0]; 5], "{theirs:?}");
+                }
+            }
+        }
+        // A declared number of letters is checked before anybody connects.
+        assert!(local("z", Some(26)).is_err());
+        let declared = Alphabet::letters(26).unwrap();
+        let theirs = AlphabetInfo {
+            named: None,
+            declared: Some(declared),
+            read_as: declared,
+            grid: None,
+        };
+        let resolved = |count| {
+            local("ABC", count)
+                .unwrap()
+                .resolve(&theirs, Role::Host, &())
+        };
+        assert!(matches!(resolved(None), Err(Error::OtherAlphabet { .. })));
+        assert_eq!(resolved(Some(26)).unwrap().0.alphabet, declared);
+    }
 }

@@ -204,11 +204,6 @@ impl<'a> Side<'a> {
             }
             Err(error) => {
                 session.decline(DeclineReason::IncompatibleCohort);
-                // The place of a letter that does not fit must not reach a log.
-                let error = match error {
-                    Error::Read(error) => Error::OtherAlphabet { file: error.file },
-                    other => other,
-                };
                 return Err(Error::WithPeer(Box::new(error)));
             }
         };

@@ -38,6 +38,10 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_enum, value_name = "NOTATION")]
     alphabet: Option<NotationName>,
 
+    /// How many different letters there are, if the file does not declare it and the other side's does
+    #[arg(long, value_name = "COUNT")]
+    letters: Option<u32>,
+
     /// Names of the two cohorts in this side's results and reports [default: host,join]
     #[arg(long, value_name = "HOST,JOIN", value_parser = names)]
     names: Option<[String; 2]>,
@@ -159,6 +163,7 @@ impl SessionArgs {
         let identity = Identity::load(&identity_file)?;
         let plan = PlanOptions {
             notation: self.alphabet.map(Notation::from),
+            letters: self.letters,
             pairs: self.pairs.into(),
             reveal: self.reveal.reveal,
             reveal_to: self.reveal_to.into(),
