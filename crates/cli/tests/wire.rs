@@ -198,7 +198,17 @@ struct Circuit {
 
 /// Bytes from Alice and from Bob, counted as the chapter says.
 fn garbled_bytes(run: &Run, circuit: &Circuit) -> [usize; 2] {
-    let transfers = |bits: usize| 512 * bits.div_ceil(128);
+    // Transfers for several messages of bits that are announced together. Those left over serve the next ones.
+    let mut left = 0;
+    let mut transfers = |messages: &[usize]| {
+        let bits = messages.iter().sum::<usize>();
+        let missing = bits.saturating_sub(left);
+        let batches = missing.div_ceil(32_640);
+        let blocks = missing.div_ceil(128);
+        left = left + 128 * blocks - bits;
+        let own_bits: usize = messages.iter().map(|bits| bits.div_ceil(8)).sum();
+        own_bits + 31 * 16 * (blocks + batches) + 48 * batches
+    };
     let mut alice = 8 * run.alices.len() + 1;
     let mut bob = 8 * run.bobs.len() + 1;
     let open: Vec<(usize, usize)> = run
@@ -207,9 +217,10 @@ fn garbled_bytes(run: &Run, circuit: &Circuit) -> [usize; 2] {
         .map(|&(i, j)| (run.alices[i], run.bobs[j]))
         .filter(|(rows, columns)| rows * columns > 0)
         .collect();
-    bob += 32 + 32 * 6 * 16;
-    alice += 128 * 32 + 16;
-    bob += transfers(run.bobs.iter().sum::<usize>() * 4); // nine letters have four bits
+    bob += 32 + 32 * (6 + 2) * 16 + 32;
+    alice += 128 * 64 + 16;
+    bob += transfers(&[run.bobs.iter().sum::<usize>() * 4]); // nine letters have four bits
+    let mut slabs = Vec::new();
     let mut output_bits = 0;
     let mut numbers = Vec::new();
     for group in groups(&open, circuit.width) {
@@ -234,12 +245,12 @@ fn garbled_bytes(run: &Run, circuit: &Circuit) -> [usize; 2] {
                 }
                 alice += 32 * circuit.gates * cells;
                 if slab > 0 && (slab + cells) * circuit.width > 8192 {
-                    bob += transfers(slab * circuit.width);
+                    slabs.push(slab * circuit.width);
                     slab = 0;
                 }
                 slab += cells;
             }
-            bob += transfers(slab * circuit.width);
+            slabs.push(slab * circuit.width);
         }
         for &(_, columns) in group {
             let (gates, bits) = if circuit.local {
@@ -251,6 +262,7 @@ fn garbled_bytes(run: &Run, circuit: &Circuit) -> [usize; 2] {
             numbers.push(bits);
         }
     }
+    bob += transfers(&slabs);
     match run.spec.reveal {
         Reveal::Score => output_bits += numbers.iter().sum::<usize>(),
         // The bound is short here, so that the numbers' own width counts: that of the longest, for all.

@@ -1,7 +1,7 @@
 //! AES and half gates in the vector registers of x86-64: VAES-512 and AES-NI.
 //!
-//! This is the only file of the crate with unsafe code. Its safe interface is the types [`Vaes512`] and [`AesNi`]: a
-//! value of one proves that its instructions were detected. Half gates are implemented as a whole, because labels
+//! One of the two files of the crate with unsafe code. Its safe interface is the types [`Vaes512`] and [`AesNi`]: a value
+//! of one proves that its instructions were detected, those of [`crate::clmul_kernel`] included. Half gates are implemented as a whole, because labels
 //! that leave the vector registers between hash and table cost more than AES does. Round keys of gates are computed
 //! on the fly and never reach memory. The choice of the path changes only speed: tests compare both with the portable
 //! implementation, [`crate::aes_portable`].
@@ -14,17 +14,19 @@ use crate::circuit::LANES;
 use crate::kernel::{AsBlock, Garbled, Gate, Lanes, Tables, lane_tweak};
 use core::arch::x86_64::*;
 
-/// Proof that this processor has VAES on 512-bit vectors.
+/// Proof that this processor has VAES and VPCLMULQDQ on 512-bit vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Vaes512(());
 
-/// Proof that this processor has AES-NI.
+/// Proof that this processor has AES-NI and PCLMULQDQ.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct AesNi(());
 
 impl Vaes512 {
     pub(crate) fn detect() -> Option<Self> {
         (is_x86_feature_detected!("vaes")
+            && is_x86_feature_detected!("vpclmulqdq")
+            && is_x86_feature_detected!("pclmulqdq")
             && is_x86_feature_detected!("avx512f")
             && is_x86_feature_detected!("avx512bw"))
         .then_some(Self(()))
@@ -33,7 +35,10 @@ impl Vaes512 {
 
 impl AesNi {
     pub(crate) fn detect() -> Option<Self> {
-        (is_x86_feature_detected!("aes") && is_x86_feature_detected!("ssse3")).then_some(Self(()))
+        (is_x86_feature_detected!("aes")
+            && is_x86_feature_detected!("pclmulqdq")
+            && is_x86_feature_detected!("ssse3"))
+        .then_some(Self(()))
     }
 }
 
@@ -55,7 +60,7 @@ const LANE_TWEAKS: Lanes = {
 
 #[inline]
 #[target_feature(enable = "sse2")]
-fn load(block: &Block) -> __m128i {
+pub(crate) fn load(block: &Block) -> __m128i {
     // SAFETY: a block is 16 readable bytes, and the unaligned form asks for no more.
     unsafe { _mm_loadu_si128(std::ptr::from_ref(block).cast()) }
 }

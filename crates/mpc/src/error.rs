@@ -28,4 +28,10 @@ pub enum Misbehaviour {
     /// A base transfer has the neutral point, from which keys would be predictable.
     #[error("a base transfer contains the neutral point")]
     NeutralPoint,
+    /// The seed trees of the two sides differ: the other side tried to find out about the offset.
+    #[error("the seed trees of the transfers are inconsistent")]
+    InconsistentSeeds,
+    /// A batch of transfers is inconsistent: the other side tried to find out about the offset.
+    #[error("the transfers are inconsistent")]
+    InconsistentTransfers,
 }

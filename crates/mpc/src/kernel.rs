@@ -1,13 +1,14 @@
 //! AES-128 at the speed of the processor: VAES-512, AES-NI, or the portable `aes` crate, chosen at run time.
 //!
-//! A [`Kernel`] computes plain AES (many blocks under one key, or one block under each of many keys) and whole half
-//! gates. [`crate::hash`] and [`crate::half_gates`] define what it computes; kernels differ only in speed.
+//! A [`Kernel`] computes plain AES (many blocks under one key, or one block under each of many keys), whole half gates,
+//! and sums of products in GF(2¹²⁸). [`crate::hash`] and [`crate::half_gates`] define what it computes; kernels differ only in speed.
 
 #[cfg(target_arch = "x86_64")]
 use crate::aes_kernel::{AesNi, Vaes512};
 use crate::aes_portable as portable;
 use crate::block::Block;
 use crate::circuit::LANES;
+use crate::field;
 use aes::Aes128;
 #[cfg(target_arch = "x86_64")]
 use zeroize::Zeroize;
@@ -167,6 +168,21 @@ impl Kernel {
             #[cfg(target_arch = "x86_64")]
             Kind::AesNi(token) => token.encrypt_rekeyed(keys, blocks),
             Kind::Portable => portable::encrypt_rekeyed(keys, blocks),
+        }
+    }
+
+    /// Adds to each sum the products of its row with the coefficients, in GF(2¹²⁸). Rows have as many blocks as there
+    /// are coefficients, which are public.
+    pub(crate) fn add_products(self, coefficients: &[Block], rows: &[Block], sums: &mut [Block]) {
+        if coefficients.is_empty() {
+            return;
+        }
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Vaes512(token) => token.add_products(coefficients, rows, sums),
+            #[cfg(target_arch = "x86_64")]
+            Kind::AesNi(token) => token.add_products(coefficients, rows, sums),
+            Kind::Portable => field::add_products(coefficients, rows, sums),
         }
     }
 

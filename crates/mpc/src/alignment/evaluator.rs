@@ -135,6 +135,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
             message: Vec::new(),
         };
         self.comparisons += comparisons.len() as u32;
+        self.correlated.announce(schedule::wires(&groups, width));
         let mut numbers = Vec::with_capacity(comparisons.len());
         for group in &groups {
             let results = self.sweep(cell, group, &mut coming, &mut ahead, channel, on_cells)?;

@@ -178,6 +178,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
             slabs: 0,
         };
         self.comparisons += comparisons.len() as u32;
+        self.correlated.announce(schedule::wires(&groups, width));
         let mut numbers = Vec::with_capacity(comparisons.len());
         for group in &groups {
             let results = self.sweep(group, &mut coming, &mut ahead, channel, on_cells)?;

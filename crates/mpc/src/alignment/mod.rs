@@ -2,7 +2,7 @@
 //!
 //! ```text
 //! garbler (rows, tables of costs)                                        evaluator (columns, letters)
-//!   start:    base transfers and seed trees (≈ 7 kB)       ◀────────▶
+//!   start:    base transfers and seed trees (≈ 13 kB)      ◀────────▶
 //!             start of the tweaks                          ─────────▶
 //!   letters:  transfers for the bits of all letters        ◀─────────     4 bytes per bit
 //!   align:    for every slab of anti-diagonals
@@ -54,11 +54,20 @@
 //!
 //! # Who learns what
 //!
-//! Against semi-honest parties, with 128 bits: both learn the shapes, and the side that an output is revealed to
+//! If both follow the protocol, with 128 bits: both learn the shapes, and the side that an output is revealed to
 //! learns it. The garbler sees the evaluator's bits only as corrections under streams that it does not have. The
 //! evaluator sees entries that are masked by the garbler's share or encrypted under keys that it does not have, one
 //! label per wire, and tables. All of this can be simulated from the party's own input, the shapes and the outputs.
-//! There is no security against a malicious party.
+//!
+//! **A malicious evaluator** learns nothing about Δ or a second label of any wire: the transfers are checked before
+//! anything that uses them is sent ([`crate::ot::correlated`]). It commits to one letter per column. But the shares of the costs
+//! that it enters are not authenticated: it can add bits of its choice to the looked-up input of any cell, and so
+//! evaluate the alignment with other costs in cells of its choice. It can also change the output that the garbler learns.
+//! Whatever it does, it learns one output of the agreed size per comparison.
+//!
+//! **A malicious garbler** learns nothing from the transfers. But it can garble another circuit, or one that fails for
+//! some inputs only: the outputs that the evaluator learns, or returns, can then be wrong, or say something else about
+//! the evaluator's letters than the agreed score, and whether the evaluator finds an output out of range depends on its letters.
 
 mod evaluator;
 mod garbler;

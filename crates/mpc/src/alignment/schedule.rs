@@ -1,6 +1,7 @@
 //! In which groups and slabs many alignments are run. Both sides compute the same schedule from the shapes.
 
 use crate::error::MpcError;
+use crate::ot::correlated::MAX_BATCH;
 use crate::ot::lookup::MAX_STRIPS;
 use crate::wavefront::{Geometry, STRIP_ROWS, Shape};
 use crate::worker::COMPARISONS;
@@ -10,14 +11,16 @@ use veilpath_channel::UNREAD_BYTES;
 /// Slabs that columns and transfers are ahead of tables.
 pub const LOOKAHEAD: usize = 2;
 
-/// Approximate number of input wires of a slab: its transfers are one chunk.
+/// Approximate number of input wires of a slab.
 const SLAB_WIRES: usize = crate::ot::correlated::CHUNK;
 
 /// Approximate number of rows that are swept in lockstep: the wires of a group stay in the second-fastest cache.
 const GROUP_ROWS: usize = 2048;
 
-// What the evaluator sends ahead (four bytes per transfer) must not block while the garbler does not read.
-const _: () = assert!(LOOKAHEAD * SLAB_WIRES * 4 <= UNREAD_BYTES);
+// What the evaluator sends ahead must not block while the garbler does not read: a bit per transfer, and one batch of
+// transfers, as all slabs ahead need no more than one. (A proof and its mask take less than 1 kB.)
+const _: () = assert!(LOOKAHEAD * SLAB_WIRES <= MAX_BATCH);
+const _: () = assert!(LOOKAHEAD * SLAB_WIRES / 8 + MAX_BATCH * 4 + (1 << 10) <= UNREAD_BYTES);
 
 /// Approximate limit of the blocks of a group's tables per strip: sixteen megabytes, which only huge alphabets reach.
 const GROUP_TABLE_BLOCKS: usize = 1 << 20;
@@ -82,6 +85,15 @@ pub(super) fn all_slabs(
     groups
         .iter()
         .flat_map(move |group| slabs(&group.geometry, width).map(move |slab| (group, slab)))
+}
+
+/// Input wires of all cells.
+pub(super) fn wires(groups: &[Group], width: usize) -> usize {
+    let shapes = groups.iter().flat_map(|group| group.geometry.shapes());
+    shapes.fold(0, |sum, shape| {
+        let cells = shape.rows.saturating_mul(shape.columns);
+        cells.saturating_mul(width).saturating_add(sum)
+    })
 }
 
 /// Comparisons that run in lockstep.

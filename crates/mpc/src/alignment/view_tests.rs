@@ -121,7 +121,7 @@ fn views_of_different_inputs_have_one_shape_and_no_pattern() {
     for side in 0..2 {
         assert_eq!(first[side].len(), second[side].len());
         // The points of the base transfers (their top bits are zero) and the last byte with the outputs are skipped.
-        let skip = [32, 32 * 128][side];
+        let skip = [32, 64 * 128][side];
         for view in [&first[side], &second[side]] {
             let chi = chi_squared(&view[skip..view.len() - 2]);
             assert!((130.0..400.0).contains(&chi), "χ² of {chi} for side {side}");
@@ -134,11 +134,11 @@ fn bytes_on_the_wire_are_frozen() {
     // A change of these bytes makes two versions of the product incompatible.
     let ([to_garbler, to_evaluator], distance) = views(&[0, 1, 2, 3, 1], &[1, 1, 2, 0], 7);
     assert_eq!(distance, 3);
-    assert_eq!([to_garbler.len(), to_evaluator.len()], [4128, 6241]);
+    assert_eq!([to_garbler.len(), to_evaluator.len()], [5204, 10337]);
     let digest = |bytes: &[u8]| u64::from_be_bytes(Sha256::digest(bytes)[..8].try_into().unwrap());
     assert_eq!(
         [digest(&to_garbler), digest(&to_evaluator)],
-        [0x5da8_d033_6c0a_65e2, 0x3eb1_1035_6ee3_0e08]
+        [0xb6a7_e656_4017_a90e, 0xb2da_0dd5_398a_6ce5]
     );
 }
 

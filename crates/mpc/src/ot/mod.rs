@@ -2,15 +2,29 @@
 //!
 //! | layer | what it gives | how | bytes per transfer |
 //! |---|---|---|---|
-//! | [`base`] | 128 random transfers, once per session | elliptic curve (Chou and Orlandi) | 32 |
-//! | [`correlated`] | any number of transfers whose two messages differ by the garbling offset: wire labels | SoftSpoken (Roy, CRYPTO 2022), of which IKNP is the case k = 1 | 16/k |
+//! | [`base`] | 128 random transfers, once per stage | elliptic curve (Masny and Rindal) | 64 |
+//! | [`correlated`] | any number of transfers whose two messages differ by the garbling offset: wire labels | SoftSpoken (Roy, CRYPTO 2022), of which IKNP is the case k = 1, with its checks | 16/k |
 //! | [`random`] | transfers of two independent random blocks | a hash over the correlated ones | 0 |
 //! | [`letters`] | 1 of N keys per letter | one hash over the ⌈log₂ N⌉ transfers of the letter's bits | 0 |
 //! | [`lookup`] | the entry of a table for a hidden letter, shared between the sides | the keys of `letters` as pads | N·w/8 per cell |
 //!
-//! All are secure against semi-honest parties, with 128 bits. The garbler is always the sender, the evaluator the
-//! receiver (except in [`base`]). Upper layers use the correlated transfers through two traits, so that tests can
-//! replace them by ideal ones (module `ideal`, with the feature of that name).
+//! The garbler is always the sender, the evaluator the receiver (except in [`base`]). Upper layers use the correlated
+//! transfers through two traits, so that tests can replace them by ideal ones (module `ideal`, with the feature of that
+//! name).
+//!
+//! # What is proven
+//! With 128 bits, in the random oracle and ideal cipher models, and if Diffie–Hellman is hard on Curve25519:
+//!
+//! - **Against a malicious receiver** (the evaluator), [`base`], [`correlated`], [`random`] and [`letters`] give it one
+//!   label of each wire and one key of each letter, and nothing about Δ that it did not guess. A guess of m bits
+//!   succeeds with probability 2⁻ᵐ, and a wrong guess ends the session before anything that depends on the transfers is
+//!   sent. The modules give the arguments.
+//! - **Against a malicious sender** (the garbler), they hide the receiver's bits and letters.
+//!
+//! # What is not
+//! - [`lookup`] does not make the receiver use the share that it got: a malicious evaluator can flip bits of its shares.
+//! - A malicious garbler can put any costs into a look-up, and garble any circuit on its result. See
+//!   [`crate::alignment`].
 
 pub mod base;
 pub mod correlated;
@@ -28,6 +42,12 @@ use zeroize::Zeroizing;
 
 /// The side that knows the offset Δ.
 pub trait CorrelatedSender {
+    /// Says that the next calls of [`CorrelatedSender::send`] will ask for `count` transfers in all, so that they can be
+    /// made together. Both sides have to say the same.
+    fn announce(&mut self, count: usize) {
+        let _ = count;
+    }
+
     /// The zero labels of the next `count` bits of the receiver.
     fn send(
         &mut self,
@@ -38,6 +58,11 @@ pub trait CorrelatedSender {
 
 /// The side that knows the bits.
 pub trait CorrelatedReceiver {
+    /// As [`CorrelatedSender::announce`].
+    fn announce(&mut self, count: usize) {
+        let _ = count;
+    }
+
     /// The labels of these bits.
     fn receive(
         &mut self,
@@ -103,13 +128,6 @@ impl Bits {
         self.len += count;
     }
 
-    /// The bits, 128 to a block, filled up with zeros.
-    pub(crate) fn blocks(&self) -> Zeroizing<Vec<Block>> {
-        let pairs = self.words.chunks(2);
-        let blocks = pairs.map(|pair| Block::from_words([pair[0], *pair.get(1).unwrap_or(&0)]));
-        Zeroizing::new(blocks.collect())
-    }
-
     /// The bits, eight to a byte.
     #[cfg(any(test, feature = "ideal"))]
     pub(crate) fn bytes(&self) -> impl Iterator<Item = u8> + '_ {
@@ -125,6 +143,24 @@ impl FromIterator<bool> for Bits {
         }
         all
     }
+}
+
+/// The bits of a list of blocks from `at` on, `count` of them (at most 64). Positions are public, values are not.
+#[inline]
+pub(crate) fn bits_at(blocks: &[Block], at: usize, count: usize) -> u64 {
+    let word = |index: usize| {
+        let block = blocks.get(index / 2).map_or([0; 2], |block| block.words());
+        block[index % 2]
+    };
+    let (index, shift) = (at / 64, at % 64);
+    let mut bits = word(index) >> shift;
+    if shift + count > 64 {
+        bits |= word(index + 1) << (64 - shift);
+    }
+    if count < 64 {
+        bits &= (1 << count) - 1;
+    }
+    bits
 }
 
 #[cfg(test)]

@@ -1,16 +1,29 @@
-//! The transfers that all others are derived from: [`COUNT`] random ones per session, on Ristretto.
+//! The transfers that all others are derived from: [`COUNT`] random ones per stage, on Ristretto.
 //!
 //! ```text
-//! sender                                   receiver (choice bits c)
-//!   a, A = a·G            ───── A ─────▶
-//!                         ◀─── Bᵢ ─────      bᵢ, Bᵢ = bᵢ·G + cᵢ·A
-//!   kᵢ,₀ = H(i, A, Bᵢ, a·Bᵢ)                 kᵢ = H(i, A, Bᵢ, bᵢ·A)
-//!   kᵢ,₁ = H(i, A, Bᵢ, a·(Bᵢ − A))
+//! sender                                      receiver (choice bits c)
+//!   b, B = b·G                ───── B ─────▶
+//!                             ◀─ Rᵢ,₀ Rᵢ,₁ ─    aᵢ; Rᵢ,₁₋c uniform, Rᵢ,c = aᵢ·G − H(B, i, c, Rᵢ,₁₋c)
+//!   Sᵢ,ⱼ = Rᵢ,ⱼ + H(B, i, j, Rᵢ,₁₋ⱼ)
+//!   kᵢ,ⱼ = K(i, j, B, Rᵢ,₀, Rᵢ,₁, b·Sᵢ,ⱼ)        kᵢ = K(i, c, B, Rᵢ,₀, Rᵢ,₁, aᵢ·B)
 //! ```
 //!
-//! Chou and Orlandi, "The simplest protocol for oblivious transfer" (Latincrypt 2015), which is secure against semi-honest parties in the random
-//! oracle model: the Bᵢ are uniform whatever the choice, and the other key needs a·A, that is, Diffie–Hellman on A twice. H is
-//! SHA-256 over a domain of its own, the index and the whole exchange.
+//! Masny and Rindal, "Endemic oblivious transfer" (CCS 2019), with one B for all transfers. H hashes to the group and K
+//! to a key; both cover B and the index of the transfer, because a batch whose hashes do not is malleable (McQuoid, Rosulek
+//! and Roy, "Batching base oblivious transfers", ASIACRYPT 2021). H and K are modelled as random oracles.
+//!
+//! # Malicious receivers
+//! Of the two queries H(B, i, 0, Rᵢ,₁) and H(B, i, 1, Rᵢ,₀), the later one is made when both points are known. Its
+//! answer is uniform, so one of Sᵢ,₀ and Sᵢ,₁ is a uniform point that the receiver does not choose; computing b
+//! times it is the Diffie–Hellman problem for B. The order of the queries gives the simulator the choice bit before
+//! any key is used. Queries made before B is known are of no use.
+//!
+//! # Malicious senders
+//! Rᵢ,₀ and Rᵢ,₁ are uniform and independent whatever the choice, so they hide it perfectly. A simulator that answers
+//! H knows the logarithms of both Sᵢ,ⱼ and with them both keys.
+//!
+//! A malicious party can choose its own keys (that is what "endemic" means): a sender both, a receiver the one that
+//! it gets. [`super::correlated`] needs only that the receiver's other key is random to it.
 //!
 //! In a session the *evaluator* is the sender of these transfers, and the garbler's choice bits are those of Δ.
 
@@ -25,31 +38,60 @@ use crate::block::Block;
 use curve25519_dalek::ristretto::{CompressedRistretto, RistrettoPoint};
 use curve25519_dalek::scalar::Scalar;
 use rand::CryptoRng;
-use sha2::{Digest, Sha256};
+use sha2::{Digest, Sha256, Sha512};
 use zeroize::{Zeroize, Zeroizing};
 
-/// Transfers per session: one for each bit of Δ.
+/// Transfers per stage: one for each bit of Δ.
 pub const COUNT: usize = 128;
 
-fn random_scalar(rng: &mut impl CryptoRng) -> Zeroizing<Scalar> {
-    let mut bytes = [0; 64];
-    rng.fill_bytes(&mut bytes);
-    let scalar = Zeroizing::new(Scalar::from_bytes_mod_order_wide(&bytes));
-    bytes.zeroize();
-    scalar
+/// The keys of one side, and a hash of all messages, which is the same on both sides.
+pub struct BaseKeys<K: Zeroize> {
+    pub(crate) keys: Zeroizing<Vec<K>>,
+    pub(crate) transcript: [u8; 32],
 }
 
+fn random_wide(rng: &mut impl CryptoRng) -> Zeroizing<[u8; 64]> {
+    let mut bytes = Zeroizing::new([0; 64]);
+    rng.fill_bytes(&mut *bytes);
+    bytes
+}
+
+fn random_scalar(rng: &mut impl CryptoRng) -> Zeroizing<Scalar> {
+    Zeroizing::new(Scalar::from_bytes_mod_order_wide(&random_wide(rng)))
+}
+
+/// H of the module documentation. Constant-time: which of the two points `other` is, is the receiver's secret.
+fn hash_to_point(
+    sender: &CompressedRistretto,
+    index: usize,
+    choice: u8,
+    other: &CompressedRistretto,
+) -> RistrettoPoint {
+    let mut digest = Sha512::new();
+    digest.update(b"veilpath base oblivious transfer, version 2, point");
+    digest.update(sender.as_bytes());
+    digest.update((index as u64).to_le_bytes());
+    digest.update([choice]);
+    digest.update(other.as_bytes());
+    RistrettoPoint::from_uniform_bytes(&digest.finalize().into())
+}
+
+/// K of the module documentation.
 fn derive_key(
     index: usize,
+    choice: u8,
     sender: &CompressedRistretto,
-    receiver: &CompressedRistretto,
+    receiver: &[CompressedRistretto; 2],
     shared: &RistrettoPoint,
 ) -> Block {
     let mut digest = Sha256::new();
-    digest.update(b"veilpath base oblivious transfer, version 1");
+    digest.update(b"veilpath base oblivious transfer, version 2, key");
     digest.update((index as u64).to_le_bytes());
+    digest.update([choice]);
     digest.update(sender.as_bytes());
-    digest.update(receiver.as_bytes());
+    for point in receiver {
+        digest.update(point.as_bytes());
+    }
     digest.update(shared.compress().as_bytes());
     let mut hash: [u8; 32] = digest.finalize().into();
     let mut key = [0; 16];
@@ -58,42 +100,15 @@ fn derive_key(
     Block::from_bytes(key)
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::error::MpcError;
-    use rand::SeedableRng;
-    use rand_chacha::ChaCha20Rng;
-    use veilpath_channel::{Channel, memory_pair};
-
-    #[test]
-    fn the_receiver_gets_one_key_of_each_pair() {
-        let (mut left, mut right) = memory_pair();
-        let choices: [bool; COUNT] = std::array::from_fn(|i| i % 3 == 0);
-        std::thread::scope(|scope| {
-            let pairs =
-                scope.spawn(move || send(&mut ChaCha20Rng::seed_from_u64(1), &mut left).unwrap());
-            let keys = receive(&choices, &mut ChaCha20Rng::seed_from_u64(2), &mut right).unwrap();
-            let pairs = pairs.join().unwrap();
-            for i in 0..COUNT {
-                assert_eq!(keys[i], pairs[i][usize::from(choices[i])]);
-                assert_ne!(keys[i], pairs[i][usize::from(!choices[i])]);
-            }
-        });
+fn transcript(sender: &CompressedRistretto, receiver: &[[CompressedRistretto; 2]]) -> [u8; 32] {
+    let mut digest = Sha256::new();
+    digest.update(b"veilpath base oblivious transfer, version 2, transcript");
+    digest.update(sender.as_bytes());
+    for point in receiver.as_flattened() {
+        digest.update(point.as_bytes());
     }
-
-    #[test]
-    fn invalid_points_are_refused() {
-        let (mut left, mut right) = memory_pair();
-        let mut rng = ChaCha20Rng::seed_from_u64(1);
-        for bad in [[0xff; 32], [0; 32]] {
-            left.send(&bad).unwrap();
-            left.flush().unwrap();
-            let refused = receive(&[false; COUNT], &mut rng, &mut right);
-            assert!(matches!(refused, Err(MpcError::Peer(_))));
-        }
-        right.send(&[0xff; 32 * COUNT]).unwrap();
-        right.flush().unwrap();
-        assert!(matches!(send(&mut rng, &mut left), Err(MpcError::Peer(_))));
-    }
+    digest.finalize().into()
 }
+
+#[cfg(test)]
+mod tests;

@@ -1,7 +1,7 @@
 //! The side with both keys.
 
 use super::messages::{receive_point, send_points};
-use super::{COUNT, derive_key, random_scalar};
+use super::{BaseKeys, COUNT, derive_key, hash_to_point, random_scalar, transcript};
 use crate::block::Block;
 use crate::error::MpcError;
 use curve25519_dalek::ristretto::RistrettoPoint;
@@ -13,24 +13,29 @@ use zeroize::{Zeroize, Zeroizing};
 pub fn send(
     rng: &mut impl CryptoRng,
     channel: &mut impl Channel,
-) -> Result<Zeroizing<Vec<[Block; 2]>>, MpcError> {
+) -> Result<BaseKeys<[Block; 2]>, MpcError> {
     let secret = random_scalar(rng);
-    let own = RistrettoPoint::mul_base(&secret);
-    let own_compressed = own.compress();
-    send_points(&[own_compressed], channel)?;
+    let own = RistrettoPoint::mul_base(&secret).compress();
+    send_points(&[own], channel)?;
 
-    let own_squared = Zeroizing::new(*secret * own);
-    let mut pairs = Zeroizing::new(Vec::with_capacity(COUNT));
+    let mut points = Vec::with_capacity(COUNT);
+    let mut keys = Zeroizing::new(Vec::with_capacity(COUNT));
     for index in 0..COUNT {
-        let (compressed, point) = receive_point(channel)?;
-        let mut shared = [*secret * point; 2];
-        shared[1] -= *own_squared;
-        pairs.push(
-            shared
-                .each_ref()
-                .map(|shared| derive_key(index, &own_compressed, &compressed, shared)),
-        );
-        shared.zeroize();
+        let received = [receive_point(channel)?, receive_point(channel)?];
+        let pair = received.map(|(compressed, _)| compressed);
+        let key = |choice: u8| {
+            let [own_place, other_place] = [usize::from(choice), usize::from(1 - choice)];
+            let hash = hash_to_point(&own, index, choice, &pair[other_place]);
+            let mut shared = *secret * (received[own_place].1 + hash);
+            let key = derive_key(index, choice, &own, &pair, &shared);
+            shared.zeroize();
+            key
+        };
+        keys.push([key(0), key(1)]);
+        points.push(pair);
     }
-    Ok(pairs)
+    Ok(BaseKeys {
+        keys,
+        transcript: transcript(&own, &points),
+    })
 }

@@ -1,41 +1,59 @@
 //! The bytes of correlated transfers. All lengths follow from what both sides know.
 
-use super::{CHUNK, GroupBits};
+use super::{CHUNK, GroupBits, MAX_BATCH};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
 use veilpath_channel::Channel;
 
-/// Bytes that the receiver sends for `count` transfers.
-pub fn extension_bytes(count: usize, group_bits: GroupBits) -> usize {
-    let blocks: usize = chunks(count).sum();
-    blocks * BLOCK_BYTES * group_bits.groups()
+/// Bytes of the proof at the end of a batch: the sum of the choices, and a hash of the sums of all rows.
+pub const PROOF_BYTES: usize = BLOCK_BYTES + 32;
+
+/// Bytes that the receiver sends for `count` transfers that it announces at once, if none are left over from earlier.
+pub fn transfer_bytes(count: usize, group_bits: GroupBits) -> usize {
+    let batches = count.div_ceil(MAX_BATCH);
+    // Each batch has a block of transfers that only mask its proof.
+    let blocks = count.div_ceil(128) + batches;
+    count.div_ceil(8) + corrections_bytes(blocks, group_bits) + batches * PROOF_BYTES
 }
 
-/// The chunks of `count` transfers, in blocks of 128 transfers.
-pub(super) fn chunks(count: usize) -> impl Iterator<Item = usize> {
-    let blocks = count.div_ceil(128);
+/// Bytes that the receiver sends after the base transfers: corrections of the trees and their check.
+pub fn seed_bytes(group_bits: GroupBits) -> usize {
+    let blocks = corrections_per_tree(group_bits) + 2;
+    group_bits.groups() * blocks * BLOCK_BYTES + 32
+}
+
+/// Blocks that correct a tree of seeds: two for each level below the first.
+pub(super) fn corrections_per_tree(group_bits: GroupBits) -> usize {
+    2 * (group_bits.bits() - 1)
+}
+
+/// Bytes that correct this many blocks of 128 transfers: every tree but the first is corrected to the first.
+pub(super) fn corrections_bytes(blocks: usize, group_bits: GroupBits) -> usize {
+    blocks * BLOCK_BYTES * (group_bits.groups() - 1)
+}
+
+/// The chunks of a batch, in blocks of 128 transfers.
+pub(super) fn chunks(blocks: usize) -> impl Iterator<Item = usize> {
     (0..blocks)
         .step_by(CHUNK / 128)
         .map(move |at| (blocks - at).min(CHUNK / 128))
 }
 
-pub(super) fn send_blocks(blocks: &[Block], channel: &mut impl Channel) -> Result<(), MpcError> {
-    let mut bytes = Vec::with_capacity(blocks.len() * BLOCK_BYTES);
-    for block in blocks {
-        bytes.extend_from_slice(&block.to_bytes());
-    }
-    Ok(channel.send(&bytes)?)
+pub(super) fn append_block(bytes: &mut Vec<u8>, block: Block) {
+    bytes.extend_from_slice(&block.to_bytes());
 }
 
-pub(super) fn receive_blocks(
-    count: usize,
-    channel: &mut impl Channel,
-) -> Result<Vec<Block>, MpcError> {
-    let mut bytes = vec![0; count * BLOCK_BYTES];
-    channel.receive(&mut bytes)?;
+/// The blocks of a message whose length is a multiple of theirs.
+pub(super) fn blocks_of(bytes: &[u8]) -> Vec<Block> {
     let (blocks, _) = bytes.as_chunks::<BLOCK_BYTES>();
-    Ok(blocks
+    blocks
         .iter()
         .map(|bytes| Block::from_bytes(*bytes))
-        .collect())
+        .collect()
+}
+
+pub(super) fn receive_bytes(count: usize, channel: &mut impl Channel) -> Result<Vec<u8>, MpcError> {
+    let mut bytes = vec![0; count];
+    channel.receive(&mut bytes)?;
+    Ok(bytes)
 }

@@ -1,27 +1,69 @@
-//! Any number of correlated transfers with the garbling offset, from 128 base transfers.
+//! Any number of correlated transfers with the garbling offset, from 128 base transfers, secure against a malicious
+//! party on either side.
 //!
 //! ```text
 //! receiver (bits x)                                              sender (offset Δ)
 //!   base transfers, as their sender             ◀───────────▶     … with the bits of Δ as choices
-//!   corrections of the seed trees (once)        ────────────▶     128·(k − 1)/k · 32 bytes
-//!   for every chunk: uᵢ ⊕ x of each tree        ────────────▶     128/k bits per transfer
+//!   corrections of the seed trees, and a check  ────────────▶     5 kilobytes, once
+//!   for every batch of up to 32,640 transfers:
+//!     for every chunk: u₀ ⊕ uᵢ of each tree i   ────────────▶     (128/k − 1) bits per transfer
+//!     proof of consistency                      ────────────▶     48 bytes, and a block of transfers to mask it
+//!   for every transfer: x ⊕ u₀                  ────────────▶     one bit
 //!   labels tⱼ = qⱼ ⊕ xⱼ·Δ                                          zero labels qⱼ
 //! ```
 //!
-//! SoftSpoken (Roy, CRYPTO 2022) in its semi-honest form with the repetition code. The bits of Δ are split into 128/k
-//! groups. For a group with the value δ both sides have 2^k seeds, the sender all but number δ (a tree of seeds
-//! punctured at δ). With r_y the stream of seed y, the receiver computes u = ⊕ r_y and v_b = ⊕ of the r_y with bit b
-//! of y set; the sender, which numbers seeds by y ⊕ δ, computes the same sums w_b = v_b ⊕ δ_b·u without the missing
-//! one. Once u is corrected to x, the columns w_b and v_b are those of labels that differ by x·Δ. With k = 1 this is
-//! the extension of Ishai, Kilian, Nissim and Petrank (CRYPTO 2003). Traffic falls with k, AES work grows with 2^k/k;
-//! k = 4 sends 4 bytes per transfer for twice the AES of k = 1.
+//! SoftSpoken (Roy, CRYPTO 2022) with the repetition code. The bits of Δ are split into 128/k groups. For a group with
+//! the value δ both sides have 2^k seeds, the sender all but number δ (a tree of seeds punctured at δ). With r_y the
+//! stream of seed y, the receiver computes u = ⊕ r_y and v_b = ⊕ of the r_y with bit b of y set; the sender, which
+//! numbers seeds by y ⊕ δ, computes the same sums w_b = v_b ⊕ δ_b·u without the missing one. Once the u of all groups
+//! are corrected to that of the first, the columns w_b and v_b are those of labels that differ by u·Δ. The random
+//! choices u become the bits x when the sender swaps labels. With k = 1 this is the extension of Ishai, Kilian, Nissim
+//! and Petrank (CRYPTO 2003). Traffic falls with k, AES work grows with 2^k/k; k = 4 sends 4 bytes per transfer for
+//! twice the AES of k = 1.
 //!
-//! The sender sees x only under the stream of the seed that it does not have. The receiver sees nothing that depends
-//! on Δ. Seeds are secret, so the sender's tree is stored by y ⊕ δ from the start: no address depends on Δ.
+//! # Malicious senders
+//! The sender sees each uᵢ only under the stream of the seed that it does not have, whatever Δ it chose. The sum of the
+//! choices in a proof is masked by the first block of the batch; the sums of the rows follow from it and from what the
+//! sender knows. So it learns nothing about x. Base transfers hide nothing less from a malicious sender ([`super::base`]).
+//!
+//! # Malicious receivers
+//! A receiver can deviate in three places.
+//!
+//! - **Trees.** [`seed_check`](self) ends the session unless the sender's leaves are those that the receiver is
+//!   committed to.
+//! - **Corrections.** Let uᵢ be what tree i was corrected to, with some error eᵢ = uᵢ ⊕ u₀. The sender compares, for
+//!   row b of tree i, the sum of its row with the one of the receiver's; these are Σχⱼ·qⱼ and Σχⱼ·vⱼ over the blocks of
+//!   128 transfers, in GF(2¹²⁸), and have to differ by δ_b·x̃ for the x̃ of the proof. They do for every value of δ if
+//!   Σχⱼ·uᵢ,ⱼ = x̃, and else for the one value of the group's k bits that the receiver assumed. For eᵢ ≠ 0 the sums of
+//!   u₀ and uᵢ are equal with probability 2⁻¹²⁸, as the last block of a non-zero error has a uniform coefficient that
+//!   was not known when the error was made. So a batch with errors in d groups passes only if the receiver guessed k·d bits of Δ,
+//!   with probability 2⁻ᵏᵈ (plus 2⁻¹²⁸); having guessed them, it has learned what it knew.
+//! - **Swaps.** Every bit is the choice of some x.
+//!
+//! The coefficients χ come from a hash of everything that was sent so far in the stage (Fiat and Shamir), so the
+//! check needs no round trip. A receiver that computes p hashes to find errors that pass does so with probability
+//! p/2¹²⁸. Each check of a chunk covers the chunks before it: errors that are made after a coefficient is known do not
+//! cancel those before, because the last error has coefficients of its own.
+//!
+//! What remains is a guess: with probability 2⁻ᵐ the receiver knows m bits of Δ after all checks passed, and else the
+//! session ended. So whatever a receiver does, Δ keeps its 127 bits in this sense: an attack on the hash of garbling that
+//! succeeds with probability ε against a uniform Δ succeeds with 2⁻ᵐ·(2ᵐ·ε) = ε. This is the leakage under which SoftSpoken proves its
+//! transfers; it replaces the lemma of Keller, Orsini and Scholl (CRYPTO 2015) whose proof failed. A new stage has a new
+//! Δ, so that guesses do not add up over stages or sessions.
+//!
+//! **The labels are used as they are**, correlated by Δ, and the receiver can choose its t. What is built on them needs a hash
+//! that is circular correlation robust for such labels, with a tweak per use: garbling uses [`crate::hash`], whose bound
+//! holds for labels of the attacker's choice; [`super::random`] uses the same, and [`super::letters`] SHA-256 over
+//! labels, column and letter.
+//!
+//! Seeds are secret, so the sender's tree is stored by y ⊕ δ from the start: no address depends on Δ.
 
+mod check;
 mod matrix;
 pub mod messages;
+mod ready;
 mod receiver;
+mod seed_check;
 mod sender;
 mod tree;
 
@@ -61,88 +103,13 @@ impl Default for GroupBits {
     }
 }
 
-/// Transfers that are made at a time; more are made chunk by chunk. The rows of a tree then fit the fastest cache.
+/// Transfers that are computed at a time: the rows of a tree then fit the fastest cache.
 pub const CHUNK: usize = 8192;
 
+/// Transfers that are checked at a time, at most: with the block that masks the proof, four chunks.
+pub const MAX_BATCH: usize = 4 * CHUNK - 128;
+
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::error::MpcError;
-    use crate::kernel::Kernel;
-    use crate::label::Delta;
-    use crate::ot::{Bits, CorrelatedReceiver, CorrelatedSender};
-    use rand::{Rng, SeedableRng};
-    use rand_chacha::ChaCha20Rng;
-    use std::sync::Arc;
-    use veilpath_channel::{Channel, Counted, memory_pair};
-
-    #[test]
-    fn labels_differ_by_the_offset_where_the_bit_is_set() {
-        for (seed, group_bits) in [
-            GroupBits::ONE,
-            GroupBits::TWO,
-            GroupBits::FOUR,
-            GroupBits::EIGHT,
-        ]
-        .into_iter()
-        .enumerate()
-        {
-            let counts = [1, 128, 300, CHUNK + 77, 0, 5];
-            let mut rng = ChaCha20Rng::seed_from_u64(seed as u64);
-            let delta = Arc::new(Delta::random(&mut rng));
-            let choices: Vec<Vec<bool>> = counts
-                .iter()
-                .map(|&count| (0..count).map(|_| rng.next_u32() & 1 == 1).collect())
-                .collect();
-            let (left, right) = memory_pair();
-            let (mut left, mut right) = (left, Counted::new(right));
-            std::thread::scope(|scope| {
-                let offset = Arc::clone(&delta);
-                let sent = scope.spawn(move || {
-                    let mut rng = ChaCha20Rng::seed_from_u64(70);
-                    let mut sender =
-                        Sender::start(offset, group_bits, Kernel::best(), &mut rng, &mut left)
-                            .unwrap();
-                    counts.map(|count| sender.send(count, &mut left).unwrap())
-                });
-                let mut rng = ChaCha20Rng::seed_from_u64(71);
-                let mut receiver =
-                    Receiver::start(group_bits, Kernel::portable(), &mut rng, &mut right).unwrap();
-                let received: Vec<_> = choices
-                    .iter()
-                    .map(|choices| {
-                        let before = right.traffic().sent;
-                        let bits: Bits = choices.iter().copied().collect();
-                        let labels = receiver.receive(&bits, &mut right).unwrap();
-                        let bytes = right.traffic().sent - before;
-                        assert_eq!(
-                            bytes,
-                            messages::extension_bytes(choices.len(), group_bits) as u64
-                        );
-                        labels
-                    })
-                    .collect();
-                let sent = sent.join().unwrap();
-                for ((zeros, active), choices) in sent.iter().zip(&received).zip(&choices) {
-                    assert_eq!(zeros.len(), choices.len());
-                    assert_eq!(active.len(), choices.len());
-                    for at in 0..choices.len() {
-                        assert_eq!(active[at].0, zeros[at].of(choices[at], &delta).0);
-                    }
-                }
-            });
-        }
-    }
-
-    #[test]
-    fn a_closed_receiver_is_an_error() {
-        let (mut left, mut right) = memory_pair();
-        right.send(&[9; 8]).unwrap();
-        right.flush().unwrap();
-        drop(right);
-        let mut rng = ChaCha20Rng::seed_from_u64(1);
-        let delta = Arc::new(Delta::random(&mut rng));
-        let refused = Sender::start(delta, GroupBits::FOUR, Kernel::best(), &mut rng, &mut left);
-        assert!(matches!(refused, Err(MpcError::Channel(_))));
-    }
-}
+mod attack_tests;
+#[cfg(test)]
+mod tests;

@@ -1,12 +1,16 @@
 //! The side with the bits: the evaluator.
 
+use super::check::{Sums, Transcript};
 use super::matrix::{self, Scratch};
-use super::messages::{chunks, send_blocks};
+use super::messages::{append_block, chunks, corrections_bytes};
+use super::ready::{Demand, Ready, drop_first};
+use super::seed_check::SeedCheck;
 use super::{GroupBits, tree};
+use crate::block::Block;
 use crate::error::MpcError;
 use crate::kernel::Kernel;
 use crate::label::ActiveLabel;
-use crate::ot::{Bits, CorrelatedReceiver, base};
+use crate::ot::{Bits, CorrelatedReceiver, base, bits_at};
 use crate::prg::Prg;
 use crate::worker::Worker;
 use rand::CryptoRng;
@@ -15,8 +19,16 @@ use zeroize::Zeroizing;
 
 /// Receives the labels of its bits. Has the seeds of all trees.
 pub struct Receiver {
+    kernel: Kernel,
     group_bits: GroupBits,
     trees: Vec<Vec<Prg>>,
+    /// The transcript before the first worker's, from which those of all workers start.
+    root: Transcript,
+    transcript: Transcript,
+    demand: Demand,
+    ready: Ready<ActiveLabel>,
+    /// The random choices of the transfers that are ready, 128 to a block.
+    choices: Zeroizing<Vec<Block>>,
     scratch: Scratch,
 }
 
@@ -28,71 +40,152 @@ impl Receiver {
         rng: &mut impl CryptoRng,
         channel: &mut impl Channel,
     ) -> Result<Self, MpcError> {
-        let pairs = base::send(rng, channel)?;
-        let mut trees = Vec::with_capacity(group_bits.groups());
-        for (number, pairs) in pairs.chunks_exact(group_bits.bits()).enumerate() {
-            let (leaves, corrections) = tree::grow(kernel, number, pairs);
-            send_blocks(&corrections, channel)?;
-            let streams = leaves
-                .iter()
-                .map(|leaf| Prg::of_tree(kernel, *leaf, number));
-            trees.push(streams.collect());
-        }
+        let base = base::send(rng, channel)?;
+        let (leaves, message) = grow_trees(kernel, group_bits, &base.keys);
+        channel.send(&message)?;
         channel.flush()?;
-        Ok(Self {
+        let root = Transcript::new(&base.transcript, &message);
+        Ok(Self::with_leaves(kernel, group_bits, &leaves, root))
+    }
+
+    pub(super) fn with_leaves(
+        kernel: Kernel,
+        group_bits: GroupBits,
+        leaves: &[Zeroizing<Vec<Block>>],
+        root: Transcript,
+    ) -> Self {
+        let streams = |(number, leaves): (usize, &Zeroizing<Vec<Block>>)| {
+            let leaves = leaves.iter();
+            leaves
+                .map(|leaf| Prg::of_tree(kernel, *leaf, number))
+                .collect()
+        };
+        let trees = leaves.iter().enumerate().map(streams).collect();
+        Self::with_streams(kernel, group_bits, trees, root, Worker::FIRST)
+    }
+
+    fn with_streams(
+        kernel: Kernel,
+        group_bits: GroupBits,
+        trees: Vec<Vec<Prg>>,
+        root: Transcript,
+        worker: Worker,
+    ) -> Self {
+        Self {
+            kernel,
             group_bits,
             trees,
+            transcript: root.for_worker(worker),
+            root,
+            demand: Demand::default(),
+            ready: Ready::default(),
+            choices: Zeroizing::default(),
             scratch: Scratch::default(),
-        })
+        }
     }
 
     /// The transfers of another worker, from the same seeds. The first worker creates all others.
     pub(crate) fn for_worker(&self, worker: Worker) -> Self {
         let streams = |tree: &Vec<Prg>| tree.iter().map(|leaf| leaf.for_worker(worker)).collect();
-        Self {
-            group_bits: self.group_bits,
-            trees: self.trees.iter().map(streams).collect(),
-            scratch: Scratch::default(),
+        let trees = self.trees.iter().map(streams).collect();
+        Self::with_streams(
+            self.kernel,
+            self.group_bits,
+            trees,
+            self.root.clone(),
+            worker,
+        )
+    }
+
+    /// Makes transfers with random choices, and proves that they are consistent.
+    fn make_batch(&mut self, count: usize, channel: &mut impl Channel) -> Result<(), MpcError> {
+        let group_bits = self.group_bits.bits();
+        let dropped = self.ready.make_room(count);
+        drop_first(&mut self.choices, dropped, count / 128);
+        let mut sums = Sums::new(self.kernel);
+        let mut choices = Zeroizing::new(Vec::new());
+        // The first block masks the proof and has no other use.
+        let mut start = 1;
+        for width in chunks(count / 128 + 1) {
+            let (streams, rows) = self.scratch.of_width(width, self.group_bits);
+            let mut corrections = Vec::with_capacity(corrections_bytes(width, self.group_bits));
+            choices.clear();
+            let rows_of_trees = rows.chunks_exact_mut(group_bits * width);
+            for (tree, rows) in self.trees.iter_mut().zip(rows_of_trees) {
+                for (leaf, stream) in tree.iter_mut().zip(streams.chunks_exact_mut(width)) {
+                    leaf.fill(stream);
+                }
+                matrix::sum_rows(streams, width, rows);
+                let sum = &streams[..width];
+                if choices.is_empty() {
+                    // The first tree decides.
+                    choices.extend_from_slice(sum);
+                } else {
+                    for (sum, choice) in sum.iter().zip(choices.iter()) {
+                        append_block(&mut corrections, *sum ^ *choice);
+                    }
+                }
+            }
+            channel.send(&corrections)?;
+            self.transcript.absorb(b"chunk", &corrections);
+            sums.add(&self.transcript, rows, &choices);
+            self.choices.extend_from_slice(&choices[start..]);
+            let ready = &mut self.ready;
+            matrix::columns(rows, width, start, |label| ready.push(ActiveLabel(label)));
+            start = 0;
         }
+        let proof = sums.proof(&self.transcript);
+        self.transcript.absorb(b"proof", &proof);
+        Ok(channel.send(&proof)?)
     }
 }
 
+/// The leaves of all trees, and the message with their corrections and their check.
+pub(super) fn grow_trees(
+    kernel: Kernel,
+    group_bits: GroupBits,
+    pairs: &[[Block; 2]],
+) -> (Vec<Zeroizing<Vec<Block>>>, Vec<u8>) {
+    let mut trees = Vec::with_capacity(group_bits.groups());
+    let mut message = Vec::new();
+    let mut check = SeedCheck::new();
+    for (number, pairs) in pairs.chunks_exact(group_bits.bits()).enumerate() {
+        let (leaves, corrections) = tree::grow(kernel, number, pairs);
+        let sum = check.add_whole(number, &leaves);
+        for block in corrections.into_iter().chain(sum) {
+            append_block(&mut message, block);
+        }
+        trees.push(leaves);
+    }
+    message.extend_from_slice(&check.hash());
+    (trees, message)
+}
+
 impl CorrelatedReceiver for Receiver {
+    fn announce(&mut self, count: usize) {
+        self.demand.announce(count);
+    }
+
     fn receive(
         &mut self,
         bits: &Bits,
         channel: &mut impl Channel,
     ) -> Result<Zeroizing<Vec<ActiveLabel>>, MpcError> {
-        let group_bits = self.group_bits.bits();
-        let mut labels = Zeroizing::new(Vec::with_capacity(bits.len().next_multiple_of(128)));
-        let choices = bits.blocks();
-        let mut rest = &choices[..];
-        for width in chunks(bits.len()) {
-            let (choices, later) = rest.split_at(width);
-            rest = later;
-            let (streams, rows) = self.scratch.of_width(width, self.group_bits);
-            let mut corrections = Vec::with_capacity(self.trees.len() * width);
-            for (tree, rows) in self
-                .trees
-                .iter_mut()
-                .zip(rows.chunks_exact_mut(group_bits * width))
-            {
-                for (leaf, stream) in tree.iter_mut().zip(streams.chunks_exact_mut(width)) {
-                    leaf.fill(stream);
-                }
-                matrix::sum_rows(streams, width, rows);
-                corrections.extend(
-                    streams
-                        .iter()
-                        .zip(choices)
-                        .map(|(sum, choice)| *sum ^ *choice),
-                );
-            }
-            send_blocks(&corrections, channel)?;
-            matrix::columns(rows, width, |label| labels.push(ActiveLabel(label)));
+        while let Some(count) = self.demand.next_batch(bits.len(), self.ready.left()) {
+            self.make_batch(count, channel)?;
         }
+        self.demand.used(bits.len());
+        let (first, labels) = self.ready.take(bits.len());
+        // The sender turns the random choice of each transfer into the bit by swapping its two labels, if they differ.
+        let mut swaps = Vec::with_capacity(bits.words.len() * 8);
+        for (at, word) in bits.words.iter().enumerate() {
+            let count = (bits.len() - at * 64).min(64);
+            let swap = word ^ bits_at(&self.choices, first + at * 64, count);
+            swaps.extend_from_slice(&swap.to_le_bytes());
+        }
+        swaps.truncate(bits.len().div_ceil(8));
+        channel.send(&swaps)?;
         channel.flush()?;
-        labels.truncate(bits.len());
-        Ok(labels)
+        Ok(Zeroizing::new(labels.to_vec()))
     }
 }

@@ -1,10 +1,17 @@
 //! The side with the offset: the garbler.
 
+use super::check::{Sums, Transcript};
 use super::matrix::{self, Scratch};
-use super::messages::{chunks, receive_blocks};
+use super::messages::{
+    PROOF_BYTES, blocks_of, chunks, corrections_bytes, corrections_per_tree, receive_bytes,
+    seed_bytes,
+};
+use super::ready::{Demand, Ready};
+use super::seed_check::SeedCheck;
 use super::{GroupBits, tree};
 use crate::block::Block;
-use crate::error::MpcError;
+use crate::error::{Misbehaviour, MpcError};
+use crate::half_gates::messages::receive_bits;
 use crate::kernel::Kernel;
 use crate::label::{Delta, ZeroLabel};
 use crate::ot::{CorrelatedSender, base};
@@ -17,14 +24,23 @@ use zeroize::Zeroizing;
 
 /// Produces labels for bits that it does not see. Has the seeds of all trees except one leaf each.
 pub struct Sender {
+    kernel: Kernel,
     delta: Arc<Delta>,
     group_bits: GroupBits,
     trees: Vec<Vec<Prg>>,
+    /// The transcript before the first worker's, from which those of all workers start.
+    root: Transcript,
+    transcript: Transcript,
+    demand: Demand,
+    ready: Ready<ZeroLabel>,
+    /// A check failed: there are no more transfers.
+    failed: bool,
     scratch: Scratch,
 }
 
 impl Sender {
-    /// Makes the base transfers (as their receiver, choosing by the bits of Δ) and grows the punctured trees.
+    /// Makes the base transfers (as their receiver, choosing by the bits of Δ), grows the punctured trees and checks
+    /// them.
     pub fn start(
         delta: Arc<Delta>,
         group_bits: GroupBits,
@@ -32,25 +48,41 @@ impl Sender {
         rng: &mut impl CryptoRng,
         channel: &mut impl Channel,
     ) -> Result<Self, MpcError> {
-        // Level l of a tree belongs to the l-th highest bit of its group.
+        let choices = choices(&delta, group_bits);
+        let base = base::receive(&choices, rng, channel)?;
+        let message = receive_bytes(seed_bytes(group_bits), channel)?;
+        Self::with_keys(delta, group_bits, kernel, &base, &message)
+    }
+
+    /// The same with the keys of base transfers and the receiver's message about the trees.
+    pub(super) fn with_keys(
+        delta: Arc<Delta>,
+        group_bits: GroupBits,
+        kernel: Kernel,
+        base: &base::BaseKeys<Block>,
+        message: &[u8],
+    ) -> Result<Self, MpcError> {
         let depth = group_bits.bits();
-        let value = Zeroizing::new(delta.block().value());
-        let choices: Zeroizing<[bool; base::COUNT]> = Zeroizing::new(std::array::from_fn(|at| {
-            let (group, level) = (at / depth, at % depth);
-            *value >> (group * depth + depth - 1 - level) & 1 == 1
-        }));
-        let keys = base::receive(&choices, rng, channel)?;
+        let choices = choices(&delta, group_bits);
+        let per_tree = corrections_per_tree(group_bits);
+        let blocks = blocks_of(message);
+        let hash = &message[message.len().saturating_sub(32)..];
+        let mut check = SeedCheck::new();
         let mut trees = Vec::with_capacity(group_bits.groups());
-        for number in 0..group_bits.groups() {
-            let corrections = receive_blocks(tree::corrections_per_tree(group_bits), channel)?;
+        for (number, blocks) in blocks
+            .chunks_exact(per_tree + 2)
+            .take(group_bits.groups())
+            .enumerate()
+        {
+            let (corrections, sum) = blocks.split_at(per_tree);
             let levels = number * depth..(number + 1) * depth;
-            let leaves = tree::grow_punctured(
-                kernel,
-                number,
-                &keys[levels.clone()],
-                &choices[levels],
-                &corrections,
-            );
+            let path = &choices[levels.clone()];
+            let leaves =
+                tree::grow_punctured(kernel, number, &base.keys[levels], path, corrections);
+            let missing = path
+                .iter()
+                .fold(0, |number, bit| number << 1 | usize::from(*bit));
+            check.add_punctured(number, &leaves, missing, [sum[0], sum[1]]);
             // Place 0 is the leaf that is missing; no sum needs it.
             let streams = leaves
                 .iter()
@@ -58,40 +90,75 @@ impl Sender {
                 .map(|leaf| Prg::of_tree(kernel, *leaf, number));
             trees.push(streams.collect());
         }
-        Ok(Self {
+        if !check.accepts(hash) {
+            return Err(Misbehaviour::InconsistentSeeds.into());
+        }
+        let root = Transcript::new(&base.transcript, message);
+        Ok(Self::with_streams(
+            delta,
+            group_bits,
+            kernel,
+            trees,
+            root,
+            Worker::FIRST,
+        ))
+    }
+
+    fn with_streams(
+        delta: Arc<Delta>,
+        group_bits: GroupBits,
+        kernel: Kernel,
+        trees: Vec<Vec<Prg>>,
+        root: Transcript,
+        worker: Worker,
+    ) -> Self {
+        Self {
+            kernel,
             delta,
             group_bits,
             trees,
+            transcript: root.for_worker(worker),
+            root,
+            demand: Demand::default(),
+            ready: Ready::default(),
+            failed: false,
             scratch: Scratch::default(),
-        })
+        }
     }
 
     /// The transfers of another worker, from the same seeds. The first worker creates all others.
     pub(crate) fn for_worker(&self, worker: Worker) -> Self {
         let streams = |tree: &Vec<Prg>| tree.iter().map(|leaf| leaf.for_worker(worker)).collect();
-        Self {
-            delta: Arc::clone(&self.delta),
-            group_bits: self.group_bits,
-            trees: self.trees.iter().map(streams).collect(),
-            scratch: Scratch::default(),
-        }
+        let trees = self.trees.iter().map(streams).collect();
+        Self::with_streams(
+            Arc::clone(&self.delta),
+            self.group_bits,
+            self.kernel,
+            trees,
+            self.root.clone(),
+            worker,
+        )
     }
-}
 
-impl CorrelatedSender for Sender {
-    fn send(
-        &mut self,
-        count: usize,
-        channel: &mut impl Channel,
-    ) -> Result<Zeroizing<Vec<ZeroLabel>>, MpcError> {
+    /// Makes transfers with random choices of the receiver, and checks that they are consistent.
+    fn make_batch(&mut self, count: usize, channel: &mut impl Channel) -> Result<(), MpcError> {
         let group_bits = self.group_bits.bits();
-        let mut labels = Zeroizing::new(Vec::with_capacity(count.next_multiple_of(128)));
-        for width in chunks(count) {
-            let corrections = receive_blocks(self.group_bits.groups() * width, channel)?;
+        self.ready.make_room(count);
+        let mut sums = Sums::new(self.kernel);
+        // The first block masks the proof and has no other use.
+        let mut start = 1;
+        for width in chunks(count / 128 + 1) {
+            let message = receive_bytes(corrections_bytes(width, self.group_bits), channel)?;
+            self.transcript.absorb(b"chunk", &message);
+            let corrections = blocks_of(&message);
+            // The first tree decides and has no corrections.
+            let corrections =
+                std::iter::once(None).chain(corrections.chunks_exact(width).map(Some));
             let (streams, rows) = self.scratch.of_width(width, self.group_bits);
             let mut offset = Zeroizing::new(self.delta.block().value());
-            let trees = self.trees.iter_mut().zip(corrections.chunks_exact(width));
-            for ((tree, corrections), rows) in trees.zip(rows.chunks_exact_mut(group_bits * width))
+            let rows_of_trees = rows.chunks_exact_mut(group_bits * width);
+            for ((tree, corrections), rows) in
+                self.trees.iter_mut().zip(corrections).zip(rows_of_trees)
             {
                 streams[..width].fill(Block::ZERO);
                 let places = streams.chunks_exact_mut(width).skip(1);
@@ -102,14 +169,64 @@ impl CorrelatedSender for Sender {
                 for row in rows.chunks_exact_mut(width) {
                     let mask = Block::mask(*offset & 1 == 1);
                     *offset >>= 1;
+                    let corrections = corrections.unwrap_or_default();
                     for (block, correction) in row.iter_mut().zip(corrections) {
                         *block ^= *correction & mask;
                     }
                 }
             }
-            matrix::columns(rows, width, |label| labels.push(ZeroLabel(label)));
+            sums.add(&self.transcript, rows, &[]);
+            let ready = &mut self.ready;
+            matrix::columns(rows, width, start, |label| ready.push(ZeroLabel(label)));
+            start = 0;
         }
-        labels.truncate(count);
-        Ok(labels)
+        let mut proof = [0; PROOF_BYTES];
+        channel.receive(&mut proof)?;
+        if !sums.accepts(&self.transcript, self.delta.block(), &proof) {
+            return Err(Misbehaviour::InconsistentTransfers.into());
+        }
+        self.transcript.absorb(b"proof", &proof);
+        Ok(())
+    }
+}
+
+/// The choices of the base transfers. Level l of a tree belongs to the l-th highest bit of its group.
+pub(super) fn choices(delta: &Delta, group_bits: GroupBits) -> Zeroizing<[bool; base::COUNT]> {
+    let depth = group_bits.bits();
+    let value = Zeroizing::new(delta.block().value());
+    Zeroizing::new(std::array::from_fn(|at| {
+        let (group, level) = (at / depth, at % depth);
+        *value >> (group * depth + depth - 1 - level) & 1 == 1
+    }))
+}
+
+impl CorrelatedSender for Sender {
+    fn announce(&mut self, count: usize) {
+        self.demand.announce(count);
+    }
+
+    fn send(
+        &mut self,
+        count: usize,
+        channel: &mut impl Channel,
+    ) -> Result<Zeroizing<Vec<ZeroLabel>>, MpcError> {
+        if self.failed {
+            return Err(MpcError::Misuse("transfers cannot go on after an error"));
+        }
+        while let Some(batch) = self.demand.next_batch(count, self.ready.left()) {
+            let made = self.make_batch(batch, channel);
+            if made.is_err() {
+                // Labels that were not checked must not be used.
+                self.failed = true;
+                self.ready.clear();
+            }
+            made?;
+        }
+        self.demand.used(count);
+        let swaps = receive_bits(count, channel)?;
+        let (_, labels) = self.ready.take(count);
+        let labels = labels.iter().zip(swaps);
+        let labels = labels.map(|(label, swap)| label.flipped(swap, &self.delta));
+        Ok(Zeroizing::new(labels.collect()))
     }
 }

@@ -4,7 +4,6 @@
 //! first. The choice 0 gives the value of the ones' side and vice versa: on the first level the node itself, below the
 //! sum of all nodes on that side. From the sum the side with the punctured tree gets the one node that it cannot derive.
 
-use super::GroupBits;
 use crate::block::Block;
 use crate::kernel::Kernel;
 use zeroize::{Zeroize, Zeroizing};
@@ -64,11 +63,6 @@ pub(super) fn grow_punctured(
         nodes[1] = correction ^ *key ^ sum;
     }
     nodes
-}
-
-/// Blocks that [`grow`] sends per tree.
-pub(super) fn corrections_per_tree(group_bits: GroupBits) -> usize {
-    2 * (group_bits.bits() - 1)
 }
 
 /// AES under the parent's seed. Tree and level are part of what is encrypted, so that a guessed seed can only be checked against

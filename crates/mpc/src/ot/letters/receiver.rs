@@ -29,6 +29,7 @@ pub fn receive(
     }
     let bits = bits_per_letter(alphabet);
     let mut keys = Zeroizing::new(Vec::with_capacity(letters.len()));
+    correlated.announce(letters.len() * bits);
     for piece in letters.chunks(PIECE) {
         let mut choices = Bits::with_capacity(piece.len() * bits);
         for letter in piece {

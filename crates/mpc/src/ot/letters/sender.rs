@@ -54,6 +54,7 @@ pub fn send(
 ) -> Result<SentLetters, MpcError> {
     check_alphabet(alphabet)?;
     let mut labels = Vec::new();
+    correlated.announce(count * bits_per_letter(alphabet));
     for first in (0..count).step_by(PIECE) {
         let letters = PIECE.min(count - first);
         labels.push(correlated.send(letters * bits_per_letter(alphabet), channel)?);

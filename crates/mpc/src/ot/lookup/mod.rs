@@ -23,6 +23,7 @@ pub use receiver::read_column;
 pub use sender::StripTable;
 pub(crate) use sender::write_column;
 
+pub(crate) use super::bits_at as share_bits;
 use crate::block::Block;
 use zeroize::Zeroizing;
 
@@ -48,24 +49,6 @@ pub(crate) const MAX_BLOCKS: usize = 1 << 12;
 fn pad_input(column: u64, letter: usize, place: Place, block: usize) -> Block {
     let low = u64::from(place.comparison) << 32 | u64::from(place.strip) << 12 | block as u64;
     Block::from_words([low, column << 20 | letter as u64])
-}
-
-/// The bits of a share from `at` on, `count` of them (at most 64). Positions are public, values are not.
-#[inline]
-pub(crate) fn share_bits(share: &[Block], at: usize, count: usize) -> u64 {
-    let word = |index: usize| {
-        let block = share.get(index / 2).map_or([0; 2], |block| block.words());
-        block[index % 2]
-    };
-    let (index, shift) = (at / 64, at % 64);
-    let mut bits = word(index) >> shift;
-    if shift + count > 64 {
-        bits |= word(index + 1) << (64 - shift);
-    }
-    if count < 64 {
-        bits &= (1 << count) - 1;
-    }
-    bits
 }
 
 #[cfg(test)]

@@ -49,14 +49,11 @@ pub(super) fn join_with(
         partitioning.sizes,
     )?;
     let results = Mutex::new(Results::new(job, &schedule, observer)?);
-    if schedule.stages.is_empty() {
-        return complete(results);
-    }
-    let session = timed(observer, || {
-        Ok(EvaluatorSession::start(Kernel::best(), rng, &mut channel)?)
-    })?;
-    let mut sessions = vec![session];
     for stage in &schedule.stages {
+        let session = timed(observer, || {
+            Ok(EvaluatorSession::start(Kernel::best(), rng, &mut channel)?)
+        })?;
+        let mut sessions = vec![session];
         let places = stage.places();
         let letters = timed(observer, || {
             let own = padded_letters(job, &schedule, stage);

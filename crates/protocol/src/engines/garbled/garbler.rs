@@ -50,15 +50,12 @@ pub(super) fn host_with(
         partitioning.sizes,
     )?;
     let results = Mutex::new(Results::new(job, &schedule, observer)?);
-    if schedule.stages.is_empty() {
-        return complete(results);
-    }
-    let session = timed(observer, || {
-        Ok(GarblerSession::start(Kernel::best(), rng, &mut channel)?)
-    })?;
-    // Workers are created when they are first needed: a small job has one.
-    let mut sessions = vec![session];
     for stage in &schedule.stages {
+        // A new offset for every stage: what the other side may have guessed about the last one is of no use.
+        let session = timed(observer, || {
+            Ok(GarblerSession::start(Kernel::best(), rng, &mut channel)?)
+        })?;
+        let mut sessions = vec![session];
         let places = stage.places();
         let letters = timed(observer, || {
             let alphabet = schedule.scoring.letters();

@@ -7,8 +7,8 @@
 //! evaluator.rs (join)                                          garbler.rs (host)
 //!  │── lengths of its scanpaths (unless hidden), workers ────────▶│
 //!  │◀──────── lengths of its scanpaths (unless hidden), workers ──│
-//!  │◀──────────────────────── base transfers ────────────────────▶│ once per run: 128, and seed trees
 //!  ╎ for some of the evaluator's scanpaths at a time (a stage):   ╎
+//!  │◀──────────────────────── base transfers ────────────────────▶│ 128, and seed trees, for a new offset
 //!  │── transfers for the bits of their letters ──────────────────▶│ keys, for all comparisons with them
 //!  ╎ for some pairs at a time (a portion), on several workers:    ╎
 //!  │◀────────── columns of substitution costs, masked ────────────│ the look-up: no gates

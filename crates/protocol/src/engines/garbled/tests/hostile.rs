@@ -169,7 +169,7 @@ fn a_request_that_cannot_be_answered_is_refused() {
     let [_, to_evaluator] = case.honest();
     let letters: usize = scanpaths(&case.a).len() * 8 + 1;
     // Lengths, offer, base transfers, seeds' start: the frames of workers follow.
-    let frames = letters + 128 * 32 + 16;
+    let frames = letters + 128 * 64 + 16;
     let header = &to_evaluator[frames..frames + 6];
     assert_eq!((header[0] < 2, header[1]), (true, 0), "a frame of data");
     let mut bytes = to_evaluator[..frames].to_vec();

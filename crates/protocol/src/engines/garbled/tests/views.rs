@@ -70,7 +70,7 @@ fn views_depend_only_on_the_scores() {
     assert_eq!(first_evaluator.shape(), second_evaluator.shape());
     assert_eq!(first_garbler.shape(), second_garbler.shape());
     // Lengths, workers and the points of base transfers have patterns of their own in both.
-    let skip = 49 + 128 * 32;
+    let skip = 49 + 128 * 64;
     let (first, second) = (
         &first_evaluator.seen[skip..],
         &second_evaluator.seen[skip..],

@@ -1,0 +1,100 @@
+//! Keys agree, and nothing that is not a point is accepted.
+
+use super::*;
+use crate::error::{Misbehaviour, MpcError};
+use curve25519_dalek::traits::Identity;
+use rand::SeedableRng;
+use rand_chacha::ChaCha20Rng;
+use veilpath_channel::{Channel, memory_pair};
+
+fn rng(seed: u64) -> ChaCha20Rng {
+    ChaCha20Rng::seed_from_u64(seed)
+}
+
+#[test]
+fn the_receiver_gets_one_key_of_each_pair() {
+    let (mut left, mut right) = memory_pair();
+    let choices: [bool; COUNT] = std::array::from_fn(|i| i % 3 == 0);
+    std::thread::scope(|scope| {
+        let sent = scope.spawn(move || send(&mut rng(1), &mut left).unwrap());
+        let received = receive(&choices, &mut rng(2), &mut right).unwrap();
+        let sent = sent.join().unwrap();
+        assert_eq!(sent.transcript, received.transcript);
+        for (i, choice) in choices.into_iter().enumerate() {
+            assert_eq!(received.keys[i], sent.keys[i][usize::from(choice)]);
+            assert_ne!(received.keys[i], sent.keys[i][usize::from(!choice)]);
+        }
+    });
+}
+
+/// What a sender receives if it is sent these bytes.
+fn sender_receives(bytes: &[u8]) -> Result<BaseKeys<[Block; 2]>, MpcError> {
+    let (mut left, mut right) = memory_pair();
+    right.send(bytes).unwrap();
+    right.flush().unwrap();
+    // Open if there is enough to read, as the sender sends too.
+    let _open = (bytes.len() >= 64 * COUNT).then_some(right);
+    send(&mut rng(1), &mut left)
+}
+
+#[test]
+fn what_is_not_a_point_is_refused() {
+    let neutral = RistrettoPoint::identity().compress().to_bytes();
+    for (bad, reason) in [
+        ([0xff; 32], Misbehaviour::NotAPoint),
+        (neutral, Misbehaviour::NeutralPoint),
+    ] {
+        let (mut left, mut right) = memory_pair();
+        left.send(&bad).unwrap();
+        left.flush().unwrap();
+        let refused = receive(&[false; COUNT], &mut rng(1), &mut right);
+        assert_eq!(refused.err(), Some(MpcError::Peer(reason)));
+
+        // In every place of the receiver's message, the first and the second point of a pair alike.
+        let good = RistrettoPoint::mul_base(&random_scalar(&mut rng(5)));
+        for place in [0, 1, 2, 2 * COUNT - 1] {
+            let mut points = vec![good.compress().to_bytes(); 2 * COUNT];
+            points[place] = bad;
+            let refused = sender_receives(&points.concat());
+            assert_eq!(refused.err(), Some(MpcError::Peer(reason)));
+        }
+    }
+    assert!(matches!(
+        sender_receives(&[1; 31]).err(),
+        Some(MpcError::Channel(_))
+    ));
+}
+
+#[test]
+fn a_copied_point_gives_other_keys() {
+    // One of the weaknesses of careless batching: a receiver repeats a message and gets the same key twice.
+    let points = [1, 2].map(|seed| RistrettoPoint::mul_base(&random_scalar(&mut rng(seed))));
+    let pair = points.map(|point| point.compress().to_bytes()).concat();
+    let sent = sender_receives(&pair.repeat(COUNT)).unwrap();
+    let mut keys: Vec<_> = sent
+        .keys
+        .as_flattened()
+        .iter()
+        .map(|key| key.value())
+        .collect();
+    keys.sort_unstable();
+    keys.dedup();
+    assert_eq!(keys.len(), 2 * COUNT);
+}
+
+#[test]
+fn the_two_points_do_not_show_the_choice() {
+    // For either choice, both points are fresh in every run: neither is a function of B alone.
+    let mut seen = std::collections::BTreeSet::new();
+    for (seed, choice) in [(1, false), (2, false), (3, true), (4, true)] {
+        let (mut left, mut right) = memory_pair();
+        let base = RistrettoPoint::mul_base(&random_scalar(&mut rng(9)));
+        left.send(base.compress().as_bytes()).unwrap();
+        left.flush().unwrap();
+        receive(&[choice; COUNT], &mut rng(seed), &mut right).unwrap();
+        let mut bytes = vec![0; 64 * COUNT];
+        left.receive(&mut bytes).unwrap();
+        seen.extend(bytes.chunks(32).map(<[u8]>::to_vec));
+    }
+    assert_eq!(seen.len(), 4 * 2 * COUNT);
+}

@@ -1,0 +1,320 @@
+//! Receivers that cheat: each is caught, except with the probability that it guesses bits of the offset.
+
+use super::check::{Transcript, prove};
+use super::matrix::{self, Scratch};
+use super::messages::{PROOF_BYTES, append_block, corrections_bytes, corrections_per_tree};
+use super::receiver::grow_trees;
+use super::*;
+use crate::block::{BLOCK_BYTES, Block};
+use crate::error::{Misbehaviour, MpcError};
+use crate::field;
+use crate::kernel::Kernel;
+use crate::label::{Delta, ZeroLabel, random_block};
+use crate::ot::base::BaseKeys;
+use crate::ot::{Bits, CorrelatedReceiver, CorrelatedSender};
+use crate::prg::Prg;
+use crate::worker::Worker;
+use rand::SeedableRng;
+use rand_chacha::ChaCha20Rng;
+use std::sync::Arc;
+use veilpath_channel::{Channel, memory_pair};
+use zeroize::Zeroizing;
+
+const FOUR: GroupBits = GroupBits::FOUR;
+
+/// The base transfers of a dealer, and what an honest receiver makes of them.
+struct Dealt {
+    kernel: Kernel,
+    delta: Arc<Delta>,
+    base: BaseKeys<Block>,
+    leaves: Vec<Zeroizing<Vec<Block>>>,
+    message: Vec<u8>,
+}
+
+impl Dealt {
+    fn new(seed: u64) -> Self {
+        let kernel = Kernel::best();
+        let mut rng = ChaCha20Rng::seed_from_u64(seed);
+        let delta = Arc::new(Delta::random(&mut rng));
+        let pairs: Vec<[Block; 2]> = (0..128)
+            .map(|_| [random_block(&mut rng), random_block(&mut rng)])
+            .collect();
+        let choices = sender::choices(&delta, FOUR);
+        let keys = pairs.iter().zip(choices.iter());
+        let keys = keys.map(|(pair, choice)| pair[usize::from(*choice)]);
+        let (leaves, message) = grow_trees(kernel, FOUR, &pairs);
+        Self {
+            kernel,
+            base: BaseKeys {
+                keys: Zeroizing::new(keys.collect()),
+                transcript: [7; 32],
+            },
+            delta,
+            leaves,
+            message,
+        }
+    }
+
+    /// The sender, if the receiver sends this about its trees.
+    fn sender(&self, message: &[u8]) -> Result<Sender, MpcError> {
+        let delta = Arc::clone(&self.delta);
+        Sender::with_keys(delta, FOUR, self.kernel, &self.base, message)
+    }
+
+    fn receiver(&self) -> Receiver {
+        Receiver::with_leaves(self.kernel, FOUR, &self.leaves, self.transcript())
+    }
+
+    fn transcript(&self) -> Transcript {
+        Transcript::new(&self.base.transcript, &self.message)
+    }
+
+    /// The value of a group of the offset: the leaf that the sender does not have.
+    fn missing(&self, group: usize) -> usize {
+        (self.delta.block().value() >> (4 * group)) as usize & 15
+    }
+}
+
+/// What a sender makes of these bytes.
+fn send(
+    mut sender: Sender,
+    count: usize,
+    bytes: &[u8],
+) -> Result<Zeroizing<Vec<ZeroLabel>>, MpcError> {
+    let (mut left, mut right) = memory_pair();
+    right.send(bytes).unwrap();
+    right.flush().unwrap();
+    drop(right);
+    let first = sender.send(count, &mut left);
+    if first.is_err() {
+        assert!(
+            sender.send(1, &mut left).is_err(),
+            "a failed check is final"
+        );
+    }
+    first
+}
+
+fn is_caught<T>(result: &Result<T, MpcError>, reason: Misbehaviour) -> bool {
+    match result {
+        Ok(_) => false,
+        Err(MpcError::Peer(other)) => {
+            assert_eq!(*other, reason);
+            true
+        }
+        Err(other) => panic!("{other}"),
+    }
+}
+
+/// Where in the message a correction of a tree is: of a level below the first, for a missing leaf on the zeros' or the
+/// ones' side.
+fn correction_place(tree: usize, level: usize, side: usize) -> usize {
+    let blocks = corrections_per_tree(FOUR) + 2;
+    (tree * blocks + 2 * (level - 1) + side) * BLOCK_BYTES
+}
+
+#[test]
+fn a_lie_in_a_tree_is_a_guess_of_one_bit() {
+    for seed in 0..4 {
+        let dealt = Dealt::new(seed);
+        assert!(dealt.sender(&dealt.message).is_ok());
+        for tree in [0, 1, 30, 31] {
+            for level in 1..4 {
+                for side in 0..2 {
+                    let mut message = dealt.message.clone();
+                    message[correction_place(tree, level, side) + 3] ^= 0x10;
+                    let caught =
+                        is_caught(&dealt.sender(&message), Misbehaviour::InconsistentSeeds);
+                    let bit = dealt.missing(tree) >> (3 - level) & 1;
+                    assert_eq!(caught, bit == side, "tree {tree}, level {level}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn guessing_bits_fails_as_often_as_it_must() {
+    // Lies in three trees pass if and only if three bits are guessed: for an eighth of all offsets.
+    let (mut passed, sessions) = (0, 400);
+    for seed in 0..sessions {
+        let dealt = Dealt::new(1000 + seed);
+        let mut message = dealt.message.clone();
+        for tree in [3, 4, 20] {
+            message[correction_place(tree, 2, 1)] ^= 1;
+        }
+        let caught = is_caught(&dealt.sender(&message), Misbehaviour::InconsistentSeeds);
+        let guessed = [3, 4, 20]
+            .iter()
+            .all(|tree| dealt.missing(*tree) >> 1 & 1 == 0);
+        assert_eq!(caught, !guessed);
+        passed += u32::from(guessed);
+    }
+    // 50 ± 6.6 of 400.
+    assert!((25..80).contains(&passed), "{passed} guesses were right");
+}
+
+#[test]
+fn other_leaves_than_the_committed_ones_are_refused() {
+    // The receiver commits to trees other than those that it corrects.
+    let (dealt, other) = (Dealt::new(1), Dealt::new(2));
+    let hash = dealt.message.len() - 32;
+    let mut message = dealt.message.clone();
+    message[hash..].copy_from_slice(&other.message[hash..]);
+    assert!(is_caught(
+        &dealt.sender(&message),
+        Misbehaviour::InconsistentSeeds
+    ));
+    assert!(is_caught(
+        &dealt.sender(&other.message),
+        Misbehaviour::InconsistentSeeds
+    ));
+}
+
+/// A batch of one chunk in which the correction of one tree is wrong in one bit, with the proof that is right if the
+/// missing leaf of that tree is the one guessed. Written against the protocol, not with the receiver's code.
+fn cheating_batch(
+    dealt: &Dealt,
+    count: usize,
+    (tree, place): (usize, usize),
+    guess: usize,
+) -> Vec<u8> {
+    let width = count / 128 + 1;
+    let mut scratch = Scratch::default();
+    let (streams, rows) = scratch.of_width(width, FOUR);
+    let mut choices = Vec::new();
+    let mut bytes = Vec::new();
+    let mut error = vec![Block::ZERO; width];
+    error[place / 128] = Block::new(1 << (place % 128));
+    for (number, leaves) in dealt.leaves.iter().enumerate() {
+        for (leaf, stream) in leaves.iter().zip(streams.chunks_exact_mut(width)) {
+            Prg::of_tree(dealt.kernel, *leaf, number).fill(stream);
+        }
+        let rows = &mut rows[4 * number * width..4 * (number + 1) * width];
+        matrix::sum_rows(streams, width, rows);
+        match number {
+            0 => choices.extend_from_slice(&streams[..width]),
+            _ => {
+                for at in 0..width {
+                    let lie = if number == tree {
+                        error[at]
+                    } else {
+                        Block::ZERO
+                    };
+                    append_block(&mut bytes, streams[at] ^ choices[at] ^ lie);
+                }
+            }
+        }
+    }
+    assert_eq!(bytes.len(), corrections_bytes(width, FOUR));
+    let mut transcript = dealt.transcript().for_worker(Worker::FIRST);
+    transcript.absorb(b"chunk", &bytes);
+    let mut coefficients = transcript.coefficients(dealt.kernel, width);
+    coefficients[0] = field::ONE;
+    let sum = |row: &[Block]| {
+        let mut sum = [Block::ZERO];
+        dealt.kernel.add_products(&coefficients, row, &mut sum);
+        sum[0]
+    };
+    let mut sums: Vec<Block> = rows.chunks_exact(width).map(sum).collect();
+    for (bit, sum_of_row) in sums.iter_mut().skip(4 * tree).take(4).enumerate() {
+        *sum_of_row ^= sum(&error) & Block::mask(guess >> bit & 1 == 1);
+    }
+    bytes.extend_from_slice(&prove(&transcript, sum(&choices), &sums));
+    bytes.resize(bytes.len() + count.div_ceil(8), 0);
+    bytes
+}
+
+#[test]
+fn a_lie_in_a_chunk_is_a_guess_of_a_group() {
+    let count = 1024;
+    for seed in 0..3 {
+        let dealt = Dealt::new(seed);
+        let sender = || dealt.sender(&dealt.message).unwrap();
+        // A transfer that masks the proof, the first that is used, and the last.
+        for (tree, place) in [(1, 5), (1, 128), (17, 700), (31, 128 + count - 1)] {
+            for guess in 0..16 {
+                let bytes = cheating_batch(&dealt, count, (tree, place), guess);
+                let sent = send(sender(), count, &bytes);
+                let caught = is_caught(&sent, Misbehaviour::InconsistentTransfers);
+                assert_eq!(caught, guess != dealt.missing(tree));
+            }
+        }
+        // Without a lie (there is no tree 32) the same code is an honest receiver.
+        assert!(send(sender(), count, &cheating_batch(&dealt, count, (32, 0), 0)).is_ok());
+    }
+}
+
+/// The bytes of an honest receiver for some transfers.
+fn honest_bytes(dealt: &Dealt, choices: &[bool]) -> Vec<u8> {
+    let (mut left, mut right) = memory_pair();
+    let bits: Bits = choices.iter().copied().collect();
+    dealt.receiver().receive(&bits, &mut right).unwrap();
+    let count = choices.len();
+    let mut bytes = vec![0; messages::transfer_bytes(count, FOUR)];
+    left.receive(&mut bytes).unwrap();
+    bytes
+}
+
+#[test]
+fn every_changed_byte_is_noticed() {
+    let dealt = Dealt::new(5);
+    let choices: Vec<bool> = (0..100).map(|at| at % 3 == 0).collect();
+    let bytes = honest_bytes(&dealt, &choices);
+    let labels = send(dealt.sender(&dealt.message).unwrap(), 100, &bytes).unwrap();
+
+    // What was sent about the trees: at once, or (where this offset makes no difference) by the first batch.
+    for at in 0..dealt.message.len() {
+        let mut message = dealt.message.clone();
+        message[at] ^= 1 << (at % 8);
+        match dealt.sender(&message) {
+            Err(error) => assert_eq!(error, Misbehaviour::InconsistentSeeds.into()),
+            Ok(sender) => assert!(is_caught(
+                &send(sender, 100, &bytes),
+                Misbehaviour::InconsistentTransfers
+            )),
+        }
+    }
+
+    let swaps = corrections_bytes(2, FOUR) + PROOF_BYTES;
+    for at in 0..bytes.len() {
+        let mut changed = bytes.clone();
+        changed[at] ^= 1 << (at % 8);
+        let sent = send(dealt.sender(&dealt.message).unwrap(), 100, &changed);
+        if at < swaps {
+            assert!(is_caught(&sent, Misbehaviour::InconsistentTransfers));
+        } else if (at - swaps) * 8 + at % 8 >= 100 {
+            assert!(is_caught(&sent, Misbehaviour::UnusedBits));
+        } else {
+            // Another choice of one bit, which the receiver is free to make.
+            let changed = (at - swaps) * 8 + at % 8;
+            for (place, (label, before)) in sent.unwrap().iter().zip(labels.iter()).enumerate() {
+                let expected = before.flipped(place == changed, &dealt.delta);
+                assert_eq!(label.0, expected.0);
+            }
+        }
+    }
+
+    for length in [0, 1, swaps - 1, swaps, bytes.len() - 1] {
+        let sent = send(dealt.sender(&dealt.message).unwrap(), 100, &bytes[..length]);
+        assert!(matches!(sent, Err(MpcError::Channel(_))));
+    }
+}
+
+#[test]
+fn proofs_belong_to_their_session_and_worker() {
+    let (dealt, mut other) = (Dealt::new(6), Dealt::new(6));
+    let bytes = honest_bytes(&dealt, &[true; 128]);
+    assert!(send(dealt.sender(&dealt.message).unwrap(), 128, &bytes).is_ok());
+    let second = dealt.sender(&dealt.message).unwrap();
+    let second = second.for_worker(Worker::new(1).unwrap());
+    assert!(is_caught(
+        &send(second, 128, &bytes),
+        Misbehaviour::InconsistentTransfers
+    ));
+    other.base.transcript = [8; 32];
+    assert!(is_caught(
+        &send(other.sender(&dealt.message).unwrap(), 128, &bytes),
+        Misbehaviour::InconsistentTransfers
+    ));
+}

@@ -1,0 +1,137 @@
+//! The consistency check of a batch: the hash of everything sent so far, the coefficients that follow from it, and the
+//! sums that are compared. The module documentation of [`super`] says what the check proves.
+
+use super::messages::PROOF_BYTES;
+use crate::block::{BLOCK_BYTES, Block};
+use crate::field;
+use crate::kernel::Kernel;
+use crate::prg::Prg;
+use crate::worker::Worker;
+use sha2::{Digest, Sha256};
+use subtle::ConstantTimeEq;
+use zeroize::{Zeroize, Zeroizing};
+
+/// A hash of all messages so far, equal on both sides.
+#[derive(Clone)]
+pub(super) struct Transcript([u8; 32]);
+
+impl Transcript {
+    /// Starts with the hash of the base transfers and with what was sent for the seed trees.
+    pub(super) fn new(base: &[u8; 32], seeds: &[u8]) -> Self {
+        let mut transcript = Self(*base);
+        transcript.absorb(b"seeds", seeds);
+        transcript
+    }
+
+    /// The transcript of a worker, which has messages of its own.
+    pub(super) fn for_worker(&self, worker: Worker) -> Self {
+        let mut transcript = self.clone();
+        transcript.absorb(b"worker", &worker.number().to_le_bytes());
+        transcript
+    }
+
+    pub(super) fn absorb(&mut self, kind: &[u8], message: &[u8]) {
+        let mut digest = Sha256::new();
+        digest.update(b"veilpath correlated transfers, version 2");
+        digest.update(self.0);
+        digest.update((kind.len() as u64).to_le_bytes());
+        digest.update(kind);
+        digest.update(message);
+        self.0 = digest.finalize().into();
+    }
+
+    /// The coefficients of the last chunk that was absorbed. Each is uniform: a polynomial in one would be cheaper to
+    /// draw, and lose a factor of its degree.
+    pub(super) fn coefficients(&self, kernel: Kernel, width: usize) -> Vec<Block> {
+        let mut seed = [0; BLOCK_BYTES];
+        seed.copy_from_slice(&self.0[..BLOCK_BYTES]);
+        let mut coefficients = vec![Block::ZERO; width];
+        Prg::new(kernel, Block::from_bytes(seed)).fill(&mut coefficients);
+        coefficients
+    }
+}
+
+/// The sums over a batch: of every row, and of the choices (on the receiver's side).
+pub(super) struct Sums {
+    kernel: Kernel,
+    rows: Zeroizing<Vec<Block>>,
+    choices: [Block; 1],
+    started: bool,
+}
+
+impl Drop for Sums {
+    fn drop(&mut self) {
+        self.choices.zeroize();
+    }
+}
+
+impl Sums {
+    pub(super) fn new(kernel: Kernel) -> Self {
+        Self {
+            kernel,
+            rows: Zeroizing::new(vec![Block::ZERO; 128]),
+            choices: [Block::ZERO],
+            started: false,
+        }
+    }
+
+    /// Adds a chunk whose corrections were just absorbed. The sender has no choices.
+    ///
+    /// The first block of a batch only masks the sums, so its coefficient is 1. It comes first because its corrections
+    /// have to be fixed before the coefficients of all others are known.
+    pub(super) fn add(&mut self, transcript: &Transcript, rows: &[Block], choices: &[Block]) {
+        let mut coefficients = transcript.coefficients(self.kernel, rows.len() / 128);
+        if !std::mem::replace(&mut self.started, true)
+            && let Some(first) = coefficients.first_mut()
+        {
+            *first = field::ONE;
+        }
+        self.kernel
+            .add_products(&coefficients, rows, &mut self.rows);
+        self.kernel
+            .add_products(&coefficients, choices, &mut self.choices);
+    }
+
+    /// The receiver's proof.
+    pub(super) fn proof(&self, transcript: &Transcript) -> [u8; PROOF_BYTES] {
+        prove(transcript, self.choices[0], &self.rows)
+    }
+
+    /// Whether the receiver's proof is the one that follows from the sender's sums and its offset. Constant-time.
+    pub(super) fn accepts(
+        &self,
+        transcript: &Transcript,
+        delta: Block,
+        proof: &[u8; PROOF_BYTES],
+    ) -> bool {
+        let mut choices = [0; BLOCK_BYTES];
+        choices.copy_from_slice(&proof[..BLOCK_BYTES]);
+        let choices = Block::from_bytes(choices);
+        let offset = Zeroizing::new(delta.value());
+        let rows = self.rows.iter().enumerate();
+        let rows = rows.map(|(row, sum)| *sum ^ (choices & Block::mask(*offset >> row & 1 == 1)));
+        let expected = prove(
+            transcript,
+            choices,
+            &Zeroizing::new(rows.collect::<Vec<_>>()),
+        );
+        bool::from(expected.ct_eq(proof))
+    }
+}
+
+/// The sum of the choices, which the mask makes uniform, and a hash of the sums of the rows, which the sender can
+/// compute: the proof says nothing else.
+pub(super) fn prove(transcript: &Transcript, choices: Block, rows: &[Block]) -> [u8; PROOF_BYTES] {
+    let choices = choices.to_bytes();
+    let mut digest = Sha256::new();
+    digest.update(b"veilpath correlated transfers, version 2, proof");
+    digest.update(transcript.0);
+    digest.update(choices);
+    for row in rows {
+        digest.update(row.to_bytes());
+    }
+    let mut proof = [0; PROOF_BYTES];
+    proof[..BLOCK_BYTES].copy_from_slice(&choices);
+    proof[BLOCK_BYTES..].copy_from_slice(&digest.finalize());
+    proof
+}

@@ -1,0 +1,137 @@
+//! Labels differ by the offset exactly where the bit is set, and the bytes are those that are documented.
+
+use super::messages::{seed_bytes, transfer_bytes};
+use super::*;
+use crate::error::MpcError;
+use crate::kernel::Kernel;
+use crate::label::Delta;
+use crate::ot::{Bits, CorrelatedReceiver, CorrelatedSender};
+use crate::worker::Worker;
+use rand::{Rng, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use std::sync::Arc;
+use veilpath_channel::{Channel, Counted, memory_pair};
+
+const ALL: [GroupBits; 4] = [
+    GroupBits::ONE,
+    GroupBits::TWO,
+    GroupBits::FOUR,
+    GroupBits::EIGHT,
+];
+
+/// Calls with these counts after these announcements.
+const CALLS: [(usize, &[usize]); 4] = [
+    (0, &[1, 128, 300]),
+    (CHUNK + 77, &[77, CHUNK, 0]),
+    (MAX_BATCH + CHUNK, &[5000, MAX_BATCH, 3192]),
+    (0, &[5, 2 * CHUNK]),
+];
+
+#[test]
+fn labels_differ_by_the_offset_where_the_bit_is_set() {
+    for (seed, group_bits) in ALL.into_iter().enumerate() {
+        let mut rng = ChaCha20Rng::seed_from_u64(seed as u64);
+        let delta = Arc::new(Delta::random(&mut rng));
+        let (mut left, mut right) = memory_pair();
+        std::thread::scope(|scope| {
+            let offset = Arc::clone(&delta);
+            let sent = scope.spawn(move || {
+                let mut rng = ChaCha20Rng::seed_from_u64(70);
+                let kernel = Kernel::best();
+                let mut first =
+                    Sender::start(offset, group_bits, kernel, &mut rng, &mut left).unwrap();
+                let mut second = first.for_worker(Worker::new(1).unwrap());
+                let mut all = Vec::new();
+                for sender in [&mut first, &mut second] {
+                    for (announced, counts) in CALLS {
+                        sender.announce(announced);
+                        for count in counts {
+                            all.push(sender.send(*count, &mut left).unwrap());
+                        }
+                    }
+                }
+                all
+            });
+            let kernel = Kernel::portable();
+            let mut first = Receiver::start(group_bits, kernel, &mut rng, &mut right).unwrap();
+            let mut second = first.for_worker(Worker::new(1).unwrap());
+            let mut received = Vec::new();
+            for receiver in [&mut first, &mut second] {
+                for (announced, counts) in CALLS {
+                    receiver.announce(announced);
+                    for count in counts {
+                        let choices: Vec<bool> =
+                            (0..*count).map(|_| rng.next_u32() & 1 == 1).collect();
+                        let bits: Bits = choices.iter().copied().collect();
+                        let labels = receiver.receive(&bits, &mut right).unwrap();
+                        received.push((choices, labels));
+                    }
+                }
+            }
+            let sent = sent.join().unwrap();
+            assert_eq!(sent.len(), received.len());
+            let mut seen = std::collections::BTreeSet::new();
+            for (zeros, (choices, active)) in sent.iter().zip(&received) {
+                assert_eq!(zeros.len(), choices.len());
+                assert_eq!(active.len(), choices.len());
+                for at in 0..choices.len() {
+                    assert_eq!(active[at].0, zeros[at].of(choices[at], &delta).0);
+                    assert!(seen.insert(active[at].0.value()), "a label was used twice");
+                }
+            }
+        });
+    }
+}
+
+#[test]
+fn bytes_are_as_announced() {
+    for group_bits in [GroupBits::ONE, GroupBits::FOUR] {
+        for count in [1, 128, CHUNK, MAX_BATCH, MAX_BATCH + 1, 3 * MAX_BATCH + 500] {
+            let (mut left, right) = memory_pair();
+            let mut right = Counted::new(right);
+            std::thread::scope(|scope| {
+                scope.spawn(move || {
+                    let mut rng = ChaCha20Rng::seed_from_u64(70);
+                    let delta = Arc::new(Delta::random(&mut rng));
+                    let kernel = Kernel::best();
+                    let mut sender =
+                        Sender::start(delta, group_bits, kernel, &mut rng, &mut left).unwrap();
+                    sender.announce(count);
+                    sender.send(count / 3, &mut left).unwrap();
+                    sender.send(count - count / 3, &mut left).unwrap();
+                });
+                let mut rng = ChaCha20Rng::seed_from_u64(71);
+                let kernel = Kernel::best();
+                let mut receiver =
+                    Receiver::start(group_bits, kernel, &mut rng, &mut right).unwrap();
+                assert_eq!(
+                    right.traffic().sent,
+                    32 + seed_bytes(group_bits) as u64,
+                    "a point and the seeds"
+                );
+                let before = right.traffic().sent;
+                receiver.announce(count);
+                for part in [count / 3, count - count / 3] {
+                    let bits: Bits = (0..part).map(|at| at % 3 == 0).collect();
+                    receiver.receive(&bits, &mut right).unwrap();
+                }
+                let bytes = right.traffic().sent - before;
+                let expected = transfer_bytes(count, group_bits) as u64;
+                // Two lists of bits can take one byte more than one.
+                assert!((expected..=expected + 1).contains(&bytes));
+            });
+        }
+    }
+}
+
+#[test]
+fn a_closed_receiver_is_an_error() {
+    let (mut left, mut right) = memory_pair();
+    right.send(&[9; 8]).unwrap();
+    right.flush().unwrap();
+    drop(right);
+    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let delta = Arc::new(Delta::random(&mut rng));
+    let refused = Sender::start(delta, GroupBits::FOUR, Kernel::best(), &mut rng, &mut left);
+    assert!(matches!(refused, Err(MpcError::Channel(_))));
+}
