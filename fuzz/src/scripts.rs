@@ -3,7 +3,7 @@
 //! The library's own tests include this file and run the same scripts.
 
 use std::sync::{Arc, OnceLock};
-use veilpath_channel::{Channel, ChannelError};
+use veilpath_channel::{Channel, ChannelError, MemoryChannel, memory_pair};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, LocalScoring, Metric, Scanpath};
 use veilpath_paillier::{KeySize, Plaintext, SecretKey};
 use veilpath_protocol::{
@@ -67,6 +67,9 @@ pub fn paillier(data: &[u8]) -> Ended {
 /// What the two roles of the engine `garbled` receive. The first byte chooses role, metric, what is revealed, this side's length and
 /// whether lengths are hidden; the second the number of scanpaths; then come the parts of [`garbled_bytes`]. Lengths are always
 /// announced, as in every session: they are what a side is ready to work for.
+///
+/// No script passes the garbler's checks of transfers, so a first byte of 0xf0 and above chooses an honest peer, some bytes of
+/// which are changed on their way: three bytes say where and how.
 pub fn garbled(data: &[u8]) -> Ended {
     let [choice, count, parts @ ..] = data else {
         return None;
@@ -78,9 +81,16 @@ pub fn garbled(data: &[u8]) -> Ended {
         Reveal::Score
     };
     let own = usize::from(choice >> 4 & 3);
-    let script = Script::new(garbled_bytes(parts));
     let settings = (Engine::Garbled, metric, reveal);
     let pad_to = (choice & 8 > 0).then_some(PADDED);
+    if choice >> 4 == 15 {
+        let changes =
+            parts.as_chunks().0.iter().map(|[low, high, change]| {
+                (usize::from(u16::from_le_bytes([*low, *high])), *change)
+            });
+        return run_changed(settings, role(*choice), own, pad_to, changes.collect());
+    }
+    let script = Script::new(garbled_bytes(parts));
     let announced = pad_to.map_or(1, |length| length as usize);
     run_padded(
         settings,
@@ -108,7 +118,7 @@ const POINT: [u8; 32] = [
 /// |---|---|
 /// | 0 | that many of the following bytes, unchanged |
 /// | 1 | a number of 64 bits |
-/// | 2 | that many points of the curve |
+/// | 2 | that many pairs of points of the curve |
 /// | 3 | that many times 256 arbitrary bytes, for tables and corrections |
 fn garbled_bytes(mut parts: &[u8]) -> Vec<u8> {
     let mut sent = Vec::new();
@@ -122,7 +132,7 @@ fn garbled_bytes(mut parts: &[u8]) -> Vec<u8> {
                 parts = later;
             }
             1 => sent.extend(u64::from(*number).to_le_bytes()),
-            2 => sent.extend(POINT.repeat(times)),
+            2 => sent.extend(POINT.repeat(2 * times)),
             _ => sent.extend((0..256 * times).map(|at| (at * at / 7 % 251) as u8)),
         }
     }
@@ -162,6 +172,56 @@ fn run(
     run_padded(settings, role, own, count, announced, None, script)
 }
 
+fn spec((engine, metric, reveal): (Engine, Metric, Reveal), pad_to: Option<u32>) -> Option<Spec> {
+    let cohort = Cohort {
+        alphabet: Alphabet::letters(LETTERS).ok()?,
+        encoding: Encoding::default(),
+        entries: Vec::new(),
+    };
+    let mut spec = Spec::new(engine, metric, PairRule::All, &cohort, &cohort).ok()?;
+    spec.reveal = reveal;
+    spec.pad_to = pad_to;
+    Some(spec)
+}
+
+fn scanpath(letters: usize) -> Scanpath {
+    Scanpath::new((0..2).cycle().take(letters).collect())
+}
+
+/// One scanpath of this side with one of an honest peer, of whose bytes some are changed.
+fn run_changed(
+    settings: (Engine, Metric, Reveal),
+    role: Role,
+    own: usize,
+    pad_to: Option<u32>,
+    changes: Vec<(usize, u8)>,
+) -> Ended {
+    let engine = settings.0.clone();
+    let spec = spec(settings, pad_to)?;
+    let (ours, theirs) = (scanpath(own), scanpath(2));
+    let announced = |letters: usize| [pad_to.map_or(letters, |length| length as usize)];
+    let (our_lengths, their_lengths) = (announced(own), announced(2));
+    let (ours, theirs) = ([&ours], [&theirs]);
+    let pairs = [(0, 0)];
+    let job = Job::new(&spec, role, &ours, 1, &pairs).ok()?;
+    let job = job.with_peer_lengths(&their_lengths).ok()?;
+    let peer = Job::new(&spec, role.other(), &theirs, 1, &pairs).ok()?;
+    let peer = peer.with_peer_lengths(&our_lengths).ok()?;
+    let (mut channel, peer_channel) = memory_pair();
+    let mut peer_channel = Changed {
+        channel: peer_channel,
+        sent: 0,
+        changes,
+    };
+    std::thread::scope(|scope| {
+        let engine = &engine;
+        scope.spawn(move || engine.run(&peer, &mut peer_channel, &()));
+        let ended = engine.run(&job, &mut channel, &());
+        drop(channel);
+        Some(ended.map(|readings| readings.len()))
+    })
+}
+
 /// One scanpath of this side with up to three of the other's.
 fn run_padded(
     (engine, metric, reveal): (Engine, Metric, Reveal),
@@ -172,16 +232,9 @@ fn run_padded(
     pad_to: Option<u32>,
     mut script: Script,
 ) -> Ended {
-    let cohort = Cohort {
-        alphabet: Alphabet::letters(LETTERS).ok()?,
-        encoding: Encoding::default(),
-        entries: Vec::new(),
-    };
-    let mut spec = Spec::new(engine, metric, PairRule::All, &cohort, &cohort).ok()?;
-    spec.reveal = reveal;
-    spec.pad_to = pad_to;
+    let spec = spec((engine.clone(), metric, reveal), pad_to)?;
     let count = usize::from(count % 4);
-    let own = Scanpath::new((0..2).cycle().take(own).collect());
+    let own = scanpath(own);
     let own = [&own];
     let pairs: Vec<(usize, usize)> = (0..count)
         .map(|other| match role {
@@ -286,5 +339,34 @@ impl Channel for Script {
 
     fn flush(&mut self) -> Result<(), ChannelError> {
         Ok(())
+    }
+}
+
+/// Changes some of the bytes that are sent.
+struct Changed {
+    channel: MemoryChannel,
+    sent: usize,
+    changes: Vec<(usize, u8)>,
+}
+
+impl Channel for Changed {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        let mut bytes = bytes.to_vec();
+        for (at, change) in &self.changes {
+            let place = at.checked_sub(self.sent);
+            if let Some(byte) = place.and_then(|place| bytes.get_mut(place)) {
+                *byte ^= change;
+            }
+        }
+        self.sent += bytes.len();
+        self.channel.send(&bytes)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        self.channel.receive(buffer)
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        self.channel.flush()
     }
 }

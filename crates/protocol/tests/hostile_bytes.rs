@@ -59,7 +59,7 @@ const HARDENED_ALICE: [u8; 14] = [
 /// What the evaluator of the engine `garbled` sends: a length, one worker, its point, and enough bytes for the rest.
 const GARBLED_BOB: [u8; 10] = [HOST | ONE_LETTER, 1, 1, 1, 0, 1, 1, 2, 1, 3];
 
-/// What the garbler sends: the same with a point for each base transfer.
+/// What the garbler sends: the same with two points for each base transfer.
 const GARBLED_ALICE: [u8; 10] = [JOIN | ONE_LETTER, 1, 1, 1, 0, 1, 1, 2, 128, 3];
 
 /// With `times` times 256 bytes at the end.
@@ -203,6 +203,32 @@ fn garbled_scripts_end_in_a_number_or_in_a_typed_error() {
             Some(Err(ProtocolError::PeerMisbehaved(_)))
         ));
     }
+}
+
+/// One byte of an honest peer is changed. Three letters against two.
+fn changed(role: u8, at: usize) -> Ended {
+    let [low, high] = u16::try_from(at).unwrap().to_le_bytes();
+    garbled(&[0xf0 | role, 1, low, high, 1 << (at % 8)])
+}
+
+#[test]
+fn a_garbler_notices_every_change_in_what_transfers_are_made_of() {
+    // A length and an offer; then a point, corrections and check of the trees, a batch for two letters, its proof.
+    let transfers = 9..9 + 32 + 32 * 8 * 16 + 32 + 31 * 2 * 16 + 48;
+    for at in transfers.clone().step_by(101).chain([9, transfers.end - 1]) {
+        let ended = changed(HOST, at);
+        let caught = matches!(ended, Some(Err(ProtocolError::PeerMisbehaved(_))));
+        assert!(caught, "{ended:?} after a change at {at}");
+    }
+    assert_eq!(changed(HOST, 60_000), Some(Ok(1)), "nothing is changed");
+}
+
+#[test]
+fn an_evaluator_survives_every_change() {
+    for at in (0..9000).step_by(150).chain(8200..8240) {
+        assert_typed(&changed(JOIN, at), &[]);
+    }
+    assert_eq!(changed(JOIN, 60_000), Some(Ok(1)), "nothing is changed");
 }
 
 #[test]

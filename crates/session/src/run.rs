@@ -183,8 +183,10 @@ impl AgreedSession {
             return Err(failure);
         }
         let answers = match answers {
-            // Reported at the end of the session.
-            Err(_) if books.journal.has_rejected() => return Ok(()),
+            // Reported at the end of the session. Any other error ends it here.
+            Err(ProtocolError::PeerMisbehaved(
+                veilpath_protocol::Misbehaviour::ResultOutOfRange,
+            )) if books.journal.has_rejected() => return Ok(()),
             answers => answers?,
         };
         let learns = spec.reveal_to.includes(session.role);

@@ -98,3 +98,37 @@ fn the_two_points_do_not_show_the_choice() {
     }
     assert_eq!(seen.len(), 4 * 2 * COUNT);
 }
+
+#[test]
+fn changed_bytes_are_other_points_or_none() {
+    let points = [1, 2].map(|seed| RistrettoPoint::mul_base(&random_scalar(&mut rng(seed))));
+    let pair = points.map(|point| point.compress().to_bytes()).concat();
+    let honest = pair.repeat(COUNT);
+    let transcript = sender_receives(&honest).unwrap().transcript;
+    let (mut refused, mut accepted) = (0, 0);
+    for at in (0..64).chain(honest.len() - 3..honest.len()) {
+        let mut changed = honest.clone();
+        changed[at] ^= 1 << (at % 8);
+        match sender_receives(&changed) {
+            Ok(sent) => {
+                assert_ne!(sent.transcript, transcript);
+                accepted += 1;
+            }
+            Err(error) => {
+                assert_eq!(error, Misbehaviour::NotAPoint.into());
+                refused += 1;
+            }
+        }
+    }
+    // Most strings of 32 bytes are no point.
+    assert!(refused > accepted, "{refused} refused, {accepted} accepted");
+    for at in 0..32 {
+        let (mut left, mut right) = memory_pair();
+        let mut changed = points[0].compress().to_bytes();
+        changed[at] ^= 1 << (at % 8);
+        left.send(&changed).unwrap();
+        left.flush().unwrap();
+        let ended = receive(&[true; COUNT], &mut rng(3), &mut right);
+        assert!(matches!(ended, Ok(_) | Err(MpcError::Peer(_))));
+    }
+}

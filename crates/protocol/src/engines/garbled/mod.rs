@@ -35,8 +35,9 @@
 //! # Assumption
 //! Both parties follow the protocol and keep what they see (semi-honest). AES-128 is an ideal cipher as far as half
 //! gates need it (`veilpath_mpc::hash` gives the bound in numbers), SHA-256 is a random oracle for the keys of
-//! letters, and the Diffie–Hellman problem on Curve25519 is hard. A malicious garbler could garble another circuit,
-//! and a malicious evaluator could observe whether the garbler accepts a wrong colour: both are out of scope.
+//! letters, and the Diffie–Hellman problem on Curve25519 is hard. Transfers hold against malicious parties too
+//! (`veilpath_mpc::ot`). But a malicious garbler could garble another circuit, and a malicious evaluator could change
+//! looked-up costs and outputs (`veilpath_mpc::alignment`).
 //!
 //! # Circuits
 //! | costs, after division by their common divisor | AND gates per matrix cell | bits looked up |
@@ -59,7 +60,7 @@
 //! lengths, and m = n = the padding):
 //!
 //! - to the evaluator: m·n·(32·g + N·w/8) bytes; to the garbler: 4·w·m·n + 4·n·⌈log₂ N⌉ bytes, the latter once for
-//!   all of the garbler's scanpaths; 8 kilobytes to start;
+//!   all of the garbler's scanpaths, and 544 bytes for every 32,640 of these bits; 13 kilobytes to start a stage;
 //! - Levenshtein with 52 letters: 107 bytes per matrix cell;
 //! - rounds: columns and transfers run ahead of the tables, so a portion (64 megabytes of tables) takes two round
 //!   trips;
@@ -94,6 +95,7 @@ use crate::{Estimate, Revealed, Role, Spec, Work};
 use schedule::Sizes;
 use scoring::Scoring;
 use veilpath_metrics::Comparison;
+use veilpath_mpc::ot::correlated::MAX_BATCH;
 
 /// How a run is divided up. Scores do not depend on it.
 #[derive(Clone, Copy, Debug)]
@@ -147,8 +149,19 @@ pub fn and_gates_per_cell(comparison: &Comparison, shorter: usize) -> u64 {
     scoring.circuit(shorter).and_gates()
 }
 
-/// Bytes of the base transfers and their seed trees, in each direction.
-const START_BYTES: u64 = 8 << 10;
+/// Bytes to start a stage, to the garbler: a point, and the seed trees with their check.
+const START_TO_HOST: u64 = 32 + 32 * 8 * 16 + 32;
+
+/// Bytes to start a stage, to the evaluator: the points of base transfers, and the start of the tweaks.
+const START_TO_JOIN: u64 = 128 * 64 + 16;
+
+/// Bytes to the garbler for transfers: four each, and a proof for each batch.
+fn transfer_bytes(transfers: u64) -> u64 {
+    let batches = transfers.div_ceil(MAX_BATCH as u64);
+    transfers
+        .saturating_mul(4)
+        .saturating_add(batches.saturating_mul(544))
+}
 
 /// AND gates whose tables two cores garble, encrypt, send and evaluate in a second.
 const GATES_PER_SECOND: f64 = 18e6;
@@ -167,17 +180,18 @@ pub(crate) fn estimate(comparison: &Comparison, work: &Work) -> Estimate {
     let wires = work.cells.saturating_mul(circuit.input_wires());
     let letters = scoring.letters() as u64;
     let bits_per_letter = u64::from(u64::BITS - letters.saturating_sub(1).leading_zeros());
+    let stages = work.join_letters.div_ceil(Sizes::default().letters);
     Estimate {
-        bytes_to_host: work
-            .join_letters
-            .saturating_mul(bits_per_letter)
-            .saturating_add(wires)
-            .saturating_mul(4)
-            .saturating_add(START_BYTES),
+        bytes_to_host: transfer_bytes(
+            work.join_letters
+                .saturating_mul(bits_per_letter)
+                .saturating_add(wires),
+        )
+        .saturating_add(stages.saturating_mul(START_TO_HOST)),
         bytes_to_join: gates
             .saturating_mul(32)
             .saturating_add(wires.saturating_mul(letters) / 8)
-            .saturating_add(START_BYTES),
+            .saturating_add(stages.saturating_mul(START_TO_JOIN)),
         rounds: 4 + (gates >> 20),
         seconds: gates as f64 / GATES_PER_SECOND,
     }
