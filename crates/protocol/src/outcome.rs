@@ -20,9 +20,9 @@ pub struct Outcome {
     pub a: Vec<Label>,
     /// The labels of the second side's scanpaths.
     pub b: Vec<Label>,
-    /// How many pairs were compared, even where this side does not get their results.
+    /// How many pairs the comparison has, even where this side does not get their results.
     pub pairs: u64,
-    /// The numbers of every pair; none where they are for the other side only.
+    /// The numbers of every pair; none where they are for the other side only, and not all where a session was interrupted.
     pub results: Results,
     /// What came out about groups.
     pub answers: Vec<GroupAnswer>,
@@ -114,6 +114,11 @@ impl Outcome {
     /// Whether pairs were compared, but the results are for the other side only.
     pub fn is_withheld(&self) -> bool {
         self.pairs > 0 && self.results.is_empty() && self.answers.is_empty()
+    }
+
+    /// Whether the results of some pairs are missing, because a session did not come to its end.
+    pub fn is_incomplete(&self) -> bool {
+        !self.results.is_empty() && (self.results.len() as u64) < self.pairs
     }
 
     /// The results as rows with ids.

@@ -5,7 +5,8 @@
 //!  "spec": {…},                                what was computed, and how
 //!  "cohorts": [{"name": "Clinic", "scanpaths": [{"participant": "P1", "stimulus": "cows"}, …]}, {…}],
 //!  "one_cohort": false,                        whether both sides are the same cohort
-//!  "pairs": 812,                               how many pairs were compared
+//!  "pairs": 812,                               how many pairs the comparison has
+//!  "complete": false,                          only where a session was interrupted and results are missing
 //!  "outputs": [{"name": "score", "kind": "distance"}, …],
 //!  "results": [{"a": "P1", "b": "Q1", "stimulus": "cows", "a_index": 0, "b_index": 0, "score": 1, …}, …],
 //!  "answers": [{"kind": "means", …}, {"kind": "test", …}],
@@ -116,6 +117,9 @@ pub enum ResultFormatError {
         /// How many results it has.
         results: usize,
     },
+    /// The file does not say truly whether results are missing.
+    #[error("\"complete\" must be false where results are missing, and is left out otherwise")]
+    Completeness,
     /// The time is not a number of seconds.
     #[error("the seconds of the cost must be a number from 0 on")]
     Seconds,

@@ -1,11 +1,17 @@
 //! One row per pair: `a,b,stimulus` and a column for each output, as in `a,b,stimulus,score,similarity`.
+//!
+//! Where results are missing, a last column says so in every row: `incomplete`, with `12 of 900 pairs`. So the table still has
+//! columns and rows for every program, and rows that are copied elsewhere keep the mark.
 
-use crate::exact;
+use crate::{exact, table};
 use std::io::{self, Write};
 use veilpath_protocol::{Outcome, Value};
 
 /// The columns before the outputs.
 pub(crate) const IDS: [&str; 3] = ["a", "b", "stimulus"];
+
+/// The column that marks a table with missing results.
+pub(crate) const INCOMPLETE: &str = "incomplete";
 
 /// Writes all rows.
 pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
@@ -37,7 +43,12 @@ fn io_error(error: csv::Error) -> io::Error {
 fn write_rows(outcome: &Outcome, out: &mut dyn Write) -> Result<(), csv::Error> {
     let mut writer = csv::Writer::from_writer(out);
     let outputs = outcome.results.outputs().iter();
-    writer.write_record(IDS.into_iter().chain(outputs.map(|o| o.name.as_str())))?;
+    let missing = outcome.is_incomplete().then(|| table::known(outcome));
+    let columns = IDS
+        .into_iter()
+        .chain(outputs.map(|output| output.name.as_str()))
+        .chain(missing.as_ref().map(|_| INCOMPLETE));
+    writer.write_record(columns)?;
     for row in outcome.rows() {
         for id in [row.a, row.b, row.stimulus.as_deref().unwrap_or_default()] {
             writer.write_field(id)?;
@@ -48,6 +59,9 @@ fn write_rows(outcome: &Outcome, out: &mut dyn Write) -> Result<(), csv::Error> 
                 Value::Number(number) => exact(*number),
                 Value::Bit(bit) => bit.to_string(),
             })?;
+        }
+        if let Some(missing) = &missing {
+            writer.write_field(missing)?;
         }
         writer.write_record(None::<&[u8]>)?;
     }

@@ -21,8 +21,10 @@ pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
 ///
 /// One pass finds the widths of the columns and one writes the rows, so that millions of rows need no memory.
 pub fn write_first(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::Result<usize> {
-    let hidden = outcome.is_withheld();
-    if hidden {
+    if outcome.is_incomplete() {
+        writeln!(out, "{}", incomplete(outcome))?;
+    }
+    if outcome.is_withheld() {
         writeln!(out, "{}", withheld(outcome))?;
     } else if !outcome.results.is_empty() || outcome.answers.is_empty() {
         write_rows(outcome, limit, out)?;
@@ -38,7 +40,21 @@ pub fn write_first(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::
 pub fn is_first_line(line: &str) -> bool {
     let mut words = line.split_whitespace();
     let is_header = IDS[..2].iter().all(|id| words.next() == Some(id));
-    is_header || line.ends_with(WITHHELD)
+    is_header || line.ends_with(WITHHELD) || line.starts_with(MISSING)
+}
+
+/// The start of the line above a table with missing results.
+const MISSING: &str = "incomplete: ";
+
+/// That results are missing.
+pub(crate) fn incomplete(outcome: &Outcome) -> String {
+    format!("{MISSING}{}", known(outcome))
+}
+
+/// How many pairs have results, as in `12 of 900 pairs`.
+pub(crate) fn known(outcome: &Outcome) -> String {
+    let known = grouped(outcome.results.len() as u64);
+    format!("{known} of {}", counted(outcome.pairs, "pair"))
 }
 
 /// The end of the line in place of a table for the other side only.
@@ -189,7 +205,11 @@ pub fn plan(spec: &Spec) -> String {
 /// What came out and what it cost: the number of pairs with the mean and range of their scores, time and traffic, and
 /// what each side learned.
 pub fn summary(outcome: &Outcome) -> String {
-    let mut text = format!("{}\n", results_line(outcome));
+    let mut text = String::new();
+    if outcome.is_incomplete() {
+        let _ = writeln!(text, "{}", incomplete(outcome));
+    }
+    let _ = writeln!(text, "{}", results_line(outcome));
     for answer in &outcome.answers {
         text.push_str(&answer_text(answer));
     }
@@ -265,6 +285,9 @@ impl Spread {
 }
 
 fn cost_line(cost: &Cost) -> String {
+    if cost.rounds == 0 && cost.pairs_from_journal > 0 {
+        return "results of earlier runs".into();
+    }
     let work = format!(
         "{} in {}",
         counted(cost.cells, "matrix cell"),

@@ -76,6 +76,7 @@ struct Fields {
     cohorts: Option<[NamedCohort; 2]>,
     one_cohort: Option<bool>,
     pairs: Option<u64>,
+    complete: Option<bool>,
     outputs: Option<Vec<Output>>,
     results: Option<Results>,
     answers: Option<Vec<GroupAnswer>>,
@@ -105,6 +106,7 @@ impl Fields {
                 }
                 "one_cohort" => set(&mut self.one_cohort, "one_cohort", map.next_value()?)?,
                 "pairs" => set(&mut self.pairs, "pairs", map.next_value()?)?,
+                "complete" => set(&mut self.complete, "complete", map.next_value()?)?,
                 "outputs" => {
                     let Limited(outputs) = map.next_value::<Limited<Output, MAX_OUTPUTS>>()?;
                     check_outputs(&outputs).map_err(refuse(problem))?;
@@ -156,11 +158,19 @@ impl Fields {
         let [a, b] = self.cohorts.ok_or_else(missing("cohorts"))?;
         let results = self.results.ok_or_else(missing("results"))?;
         let pairs = self.pairs.ok_or_else(missing("pairs"))?;
-        if !results.is_empty() && results.len() as u64 != pairs {
-            return Err(refuse(problem)(ResultFormatError::PairCount {
-                pairs,
-                results: results.len(),
-            }));
+        let found = results.len() as u64;
+        let incomplete = found > 0 && found < pairs;
+        match self.complete {
+            None if found > 0 && found != pairs => {
+                return Err(refuse(problem)(ResultFormatError::PairCount {
+                    pairs,
+                    results: results.len(),
+                }));
+            }
+            Some(complete) if complete || !incomplete => {
+                return Err(refuse(problem)(ResultFormatError::Completeness));
+            }
+            _ => {}
         }
         Ok(Outcome {
             spec: self.spec.ok_or_else(missing("spec"))?,

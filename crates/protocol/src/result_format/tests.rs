@@ -90,6 +90,30 @@ fn results_are_objects_with_one_field_for_each_output() {
     assert_eq!(value["cohorts"][1]["name"], "University");
 }
 
+/// A file with missing results says so, and one that was truncated does not pass for it.
+#[test]
+fn missing_results_are_declared() {
+    let mut outcome = small();
+    outcome.pairs = 900;
+    assert!(outcome.is_incomplete());
+    let text = serde_json::to_string(&outcome).unwrap();
+    assert_eq!(serde_json::from_str::<Outcome>(&text).unwrap(), outcome);
+    let declared = "\"complete\":false,";
+    let truncated = refusal(&text.replace(declared, ""), 10).0;
+    let (pairs, results) = (900, 2);
+    assert_eq!(
+        truncated,
+        Some(ResultFormatError::PairCount { pairs, results })
+    );
+    let complete = serde_json::to_string(&small()).unwrap();
+    assert!(!complete.contains("\"complete\""));
+    let wrong = complete.replace("\"outputs\"", &format!("{declared}\"outputs\""));
+    for text in [wrong, text.replace(declared, "\"complete\":true,")] {
+        let problem = refusal(&text, 10).0;
+        assert_eq!(problem, Some(ResultFormatError::Completeness));
+    }
+}
+
 #[test]
 fn another_version_is_refused_by_its_number() {
     let text = serde_json::to_string(&small()).unwrap();

@@ -18,12 +18,16 @@ impl Serialize for Outcome {
                 scanpaths: &self.b,
             },
         ];
-        let mut fields = serializer.serialize_struct("Outcome", 10)?;
+        let mut fields =
+            serializer.serialize_struct("Outcome", 10 + usize::from(self.is_incomplete()))?;
         fields.serialize_field(RESULT_MARK, &RESULT_VERSION)?;
         fields.serialize_field("spec", &self.spec)?;
         fields.serialize_field("cohorts", &cohorts)?;
         fields.serialize_field("one_cohort", &self.one_cohort)?;
         fields.serialize_field("pairs", &self.pairs)?;
+        if self.is_incomplete() {
+            fields.serialize_field("complete", &false)?;
+        }
         fields.serialize_field("outputs", self.results.outputs())?;
         fields.serialize_field("results", &Rows(self))?;
         fields.serialize_field("answers", &self.answers)?;

@@ -49,6 +49,9 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
                     @if report.options.own.is_some() {
                         p class="warning" { strong { "This page is for your institution only:" } " it shows the scanpaths of your participants. Make a report without your cohort for everybody else who may see the scores." }
                     }
+                    @if let Some(known) = report.file.incomplete() {
+                        p class="warning" { strong { "Incomplete: " (known) "." } " The comparison was interrupted; the other pairs have no results here, and means and figures do not include them." }
+                    }
                     (tiles(report))
                 }
                 main {

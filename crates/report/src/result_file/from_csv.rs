@@ -1,6 +1,8 @@
 //! The rows of [`crate::csv`]: ids and numbers only.
 
 use super::{ResultFile, ResultFileError, at};
+use crate::csv::INCOMPLETE;
+use crate::table::printable;
 use csv::StringRecord;
 use std::io::Read;
 use veilpath_protocol::{MAX_TEXT_BYTES, Output, OutputKind, Value};
@@ -10,6 +12,8 @@ struct Columns {
     a: usize,
     b: usize,
     stimulus: Option<usize>,
+    /// The column that says that results are missing.
+    incomplete: Option<usize>,
     /// The columns of the outputs, in the order of the file.
     outputs: Vec<(usize, Output)>,
 }
@@ -29,6 +33,11 @@ pub(super) fn read(input: impl Read) -> Result<ResultFile, ResultFileError> {
             break;
         }
         let line = record.position().map_or(before, |position| position.line());
+        if let Some(column) = columns.incomplete.filter(|_| file.incomplete.is_none()) {
+            let known = record.get(column).unwrap_or_default();
+            let known = known.chars().take(MAX_KNOWN_CHARS).collect::<String>();
+            file.incomplete = Some(printable(&known));
+        }
         push(&record, &columns, &mut file)
             .map_err(|(column, problem)| at(line, column as u64 + 1, &problem))?;
     }
@@ -39,8 +48,9 @@ fn columns(header: &StringRecord) -> Result<Columns, ResultFileError> {
     let names: Vec<&str> = header.iter().map(str::trim).collect();
     let place = |name: &str| names.iter().position(|&known| known == name);
     let (a, b, stimulus) = (place("a"), place("b"), place("stimulus"));
+    let incomplete = place(INCOMPLETE);
     let output = |(column, name): (usize, &&str)| {
-        let is_id = [a, b, stimulus].contains(&Some(column));
+        let is_id = [a, b, stimulus, incomplete].contains(&Some(column));
         // A table does not say whether small or large scores mean alike.
         let kind = match *name {
             "similarity" => OutputKind::Fraction,
@@ -56,11 +66,15 @@ fn columns(header: &StringRecord) -> Result<Columns, ResultFileError> {
             a,
             b,
             stimulus,
+            incomplete,
             outputs,
         }),
         _ => Err(ResultFileError::NotATable),
     }
 }
+
+/// The longest text that says how many results are missing.
+const MAX_KNOWN_CHARS: usize = 64;
 
 /// The most columns of numbers: a metric has a handful.
 const MAX_OUTPUTS: usize = 32;

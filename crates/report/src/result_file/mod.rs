@@ -6,6 +6,7 @@
 mod from_csv;
 mod from_json;
 
+use crate::table;
 use std::collections::HashMap;
 use std::io::{self, BufRead, Read};
 use veilpath_protocol::{
@@ -22,6 +23,8 @@ pub const MAX_BYTES: u64 = 1 << 30;
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResultFile {
     outcome: Option<Outcome>,
+    /// How many pairs have results, in words, where some are missing.
+    incomplete: Option<String>,
     a: Ids,
     b: Ids,
     stimuli: Ids,
@@ -139,6 +142,11 @@ impl ResultFile {
         self.outcome.as_ref()
     }
 
+    /// How many pairs have results, as in `12 of 900 pairs`, where some are missing.
+    pub fn incomplete(&self) -> Option<&str> {
+        self.incomplete.as_deref()
+    }
+
     /// The ids of the first side, in the order in which they come.
     pub fn a(&self) -> &[String] {
         &self.a.names
@@ -185,6 +193,7 @@ impl ResultFile {
     fn empty(outputs: Vec<Output>) -> Self {
         Self {
             outcome: None,
+            incomplete: None,
             a: Ids::default(),
             b: Ids::default(),
             stimuli: Ids::default(),
@@ -234,6 +243,7 @@ impl From<Outcome> for ResultFile {
                 file.stimuli.add(&name);
             }
         }
+        file.incomplete = outcome.is_incomplete().then(|| table::known(&outcome));
         file.outcome = Some(outcome);
         file
     }
@@ -268,7 +278,7 @@ impl Ids {
 
 /// What is said about a file must not steer the terminal, nor fill it.
 fn at(line: u64, column: u64, problem: &str) -> ResultFileError {
-    let problem = crate::table::printable(problem);
+    let problem = table::printable(problem);
     ResultFileError::Syntax {
         line,
         column,

@@ -5,6 +5,7 @@ use crate::common;
 use crate::common::small;
 use std::fmt::Write as _;
 use veilpath_protocol::{Outcome, Output, OutputKind, Results, RevealTo, Value};
+use veilpath_report::ResultFile;
 use veilpath_report::html::{Options, Report};
 
 #[test]
@@ -236,4 +237,36 @@ fn several_outputs_per_pair_are_summarised() {
     for name in ["shape", "direction", "duration"] {
         assert!(all.contains(name), "{name} in {all}");
     }
+}
+
+/// Every format says that results are missing, and a page from CSV says it too.
+#[test]
+fn missing_results_are_marked_in_every_format() {
+    let mut outcome = small();
+    outcome.pairs = 900;
+    let words = "4 of 900 pairs";
+    let render = |write: fn(&Outcome, &mut dyn std::io::Write) -> std::io::Result<()>| {
+        let mut bytes = Vec::new();
+        write(&outcome, &mut bytes).unwrap();
+        String::from_utf8(bytes).unwrap()
+    };
+    let table = render(veilpath_report::table::write);
+    let first = table.lines().next().unwrap();
+    assert!(first.contains(words), "{first}");
+    assert!(veilpath_report::table::is_first_line(first));
+    assert!(veilpath_report::table::summary(&outcome).contains(words));
+    let csv = render(veilpath_report::csv::write);
+    let mut lines = csv.lines();
+    assert!(lines.next().unwrap().ends_with(",incomplete"), "{csv}");
+    assert!(lines.all(|line| line.ends_with(words)), "{csv}");
+    let json = render(veilpath_report::json::write);
+    for text in [csv, json] {
+        let file = read(&text);
+        assert_eq!((file.incomplete(), file.len()), (Some(words), 4));
+        assert_eq!(file.outputs().len(), 2);
+        assert!(page(&text).contains(&format!("Incomplete: {words}")));
+    }
+    let complete = ResultFile::from(small());
+    assert_eq!(complete.incomplete(), None);
+    assert!(!page_of(small()).contains("Incomplete"));
 }
