@@ -66,12 +66,15 @@ impl Identity {
         }
         let key = new_key()?;
         let identity = Self::from_pkcs8(&key).ok_or(InternalError::NewKey)?;
+        remove_abandoned(path);
         // Written to a temporary file and linked to its name: a crash leaves no partial key, and no key is overwritten.
-        let new = path.with_extension(format!("new-{}", std::process::id()));
+        let new = path.with_extension(format!("{NEW}{}", std::process::id()));
         let written = state_dir::private_file()
             .create_new(true)
             .open(&new)
             .and_then(|mut file| {
+                // Until it is closed, so that nobody takes it for an abandoned one.
+                let _ = file.try_lock();
                 file.write_all(pem(&key).as_bytes())?;
                 file.sync_all()
             })
@@ -198,27 +201,54 @@ impl FromStr for Fingerprint {
     type Err = FingerprintError;
 
     fn from_str(text: &str) -> Result<Self, FingerprintError> {
-        let digits: Vec<char> = text
+        let digits: String = text
             .chars()
             .filter(|c| !matches!(c, '-' | ':') && !c.is_whitespace())
             .collect();
-        if digits.len() != 64 {
-            return Err(FingerprintError);
-        }
-        let mut hash = [0; 32];
-        for (byte, pair) in hash.iter_mut().zip(digits.chunks(2)) {
-            for digit in pair {
-                let value = digit.to_digit(16).ok_or(FingerprintError)?;
-                *byte = *byte << 4 | u8::try_from(value).map_err(|_| FingerprintError)?;
-            }
-        }
-        Ok(Self(hash))
+        unhex(&digits).map(Self).ok_or(FingerprintError)
     }
 }
 
 /// Lower-case hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
     bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}
+
+/// A hash from 64 hexadecimal digits.
+pub(crate) fn unhex(text: &str) -> Option<[u8; 32]> {
+    let digits: Vec<char> = text.chars().collect();
+    if digits.len() != 64 {
+        return None;
+    }
+    let mut hash = [0; 32];
+    for (byte, pair) in hash.iter_mut().zip(digits.chunks(2)) {
+        for digit in pair {
+            *byte = *byte << 4 | u8::try_from(digit.to_digit(16)?).ok()?;
+        }
+    }
+    Some(hash)
+}
+
+/// The extension of a key that is being written, before the id of the process.
+const NEW: &str = "new-";
+
+/// Removes keys that a killed process was writing and that nobody has seen. A process that is still writing one has locked it.
+fn remove_abandoned(path: &Path) {
+    let folder = match path.parent() {
+        Some(folder) if !folder.as_os_str().is_empty() => folder,
+        _ => Path::new("."),
+    };
+    let Ok(entries) = std::fs::read_dir(folder) else {
+        return;
+    };
+    for found in entries.flatten().map(|entry| entry.path()) {
+        let extension = found.extension().and_then(|it| it.to_str());
+        let process = extension.and_then(|it| it.strip_prefix(NEW));
+        let is_new = process.is_some_and(|id| id.parse::<u32>().is_ok());
+        if is_new && found.file_stem() == path.file_stem() {
+            state_dir::remove_unlocked(&found, &found);
+        }
+    }
 }
 
 fn new_key() -> Result<Vec<u8>, SessionError> {

@@ -15,8 +15,9 @@ pub(crate) mod record;
 use crate::error::{FileProblem, InternalError, Misbehaviour, SessionError};
 use crate::identity::hex;
 use crate::state_dir::{self, create_private_dir, lock};
+use crate::stored;
 use record::{RECORD, Record};
-use std::fs::File;
+use std::fs::{File, OpenOptions};
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -24,6 +25,9 @@ use veilpath_protocol::{Answer, Reveal};
 
 const MAGIC: &[u8; 8] = b"VPJRNL2\n";
 const HEADER: usize = 8 + 32;
+/// The extension of a journal.
+pub(crate) const EXTENSION: &str = "journal";
+
 const SYNC_EVERY: Duration = Duration::from_secs(1);
 
 /// The answers of one agreement, and what this side has revealed for them.
@@ -71,19 +75,35 @@ impl Journal {
     ) -> Result<Self, SessionError> {
         let mut journal = Self::in_memory(id, pairs, reveal);
         create_private_dir(folder)?;
-        let path = folder.join(format!("{}.journal", &hex(&id)[..32]));
-        let failed = |error: io::Error| SessionError::io(&path, error);
-        let file = state_dir::private_file()
-            .read(true)
-            .create(true)
-            .truncate(false)
-            .open(&path)
-            .map_err(failed)?;
+        let path = path(folder, &id);
+        let mut options = state_dir::private_file();
+        let options = options.read(true).create(true).truncate(false);
+        let file = state_dir::open_private(options, &path)?;
         lock(&file, &path)?;
         journal.path = path;
         journal.load(&file)?;
         journal.file = Some(file);
         Ok(journal)
+    }
+
+    /// The content of the journal of this agreement. The file is not changed, and not used by a session meanwhile.
+    pub(crate) fn read_only(
+        folder: &Path,
+        id: [u8; 32],
+        pairs: usize,
+        reveal: Reveal,
+    ) -> Result<Self, SessionError> {
+        let mut journal = Self::in_memory(id, pairs, reveal);
+        let path = path(folder, &id);
+        let mut file = state_dir::open_private(OpenOptions::new().read(true), &path)?;
+        state_dir::lock_shared(&file, &path)?;
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)
+            .map_err(|error| SessionError::io(&path, error))?;
+        match journal.read(&bytes) {
+            Some(_) => Ok(journal),
+            None => Err(not_this_journal(&path)),
+        }
     }
 
     /// A journal that is not stored.
@@ -109,6 +129,24 @@ impl Journal {
     /// The answer for a pair.
     pub(crate) fn answer(&self, pair: usize) -> Option<Answer> {
         self.pairs.get(pair)?.answer
+    }
+
+    /// How many pairs have an answer.
+    pub(crate) fn answers(&self) -> usize {
+        let answered = self.pairs.iter().filter(|entry| entry.answer.is_some());
+        answered.count()
+    }
+
+    /// Stores a description of the agreement beside the journal, durably, if there is none yet.
+    pub(crate) fn describe(
+        &self,
+        description: impl FnOnce(&[u8; 32]) -> Result<Vec<u8>, SessionError>,
+    ) -> Result<(), SessionError> {
+        let path = self.path.with_extension(stored::EXTENSION);
+        if self.file.is_none() || path.exists() {
+            return Ok(());
+        }
+        state_dir::replace(&path, &description(&self.id)?)
     }
 
     /// Whether the output of any pair was not a possible result.
@@ -303,6 +341,11 @@ impl Journal {
         let pairs = self.pairs.iter_mut().skip(first).take(count);
         pairs.for_each(change);
     }
+}
+
+/// The file of a journal.
+fn path(folder: &Path, id: &[u8; 32]) -> PathBuf {
+    folder.join(format!("{}.{EXTENSION}", &hex(id)[..32]))
 }
 
 /// The runs of consecutive numbers in a list: the first of each, and how many.

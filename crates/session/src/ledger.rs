@@ -20,11 +20,18 @@ use crate::state_dir::{self, create_private_dir};
 use crate::{Fingerprint, Identity, SessionError};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
-use std::io;
+use std::fs::OpenOptions;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 use veilpath_metrics::Cohort;
 
 const VERSION: u32 = 2;
+
+/// The extension of a ledger.
+pub(crate) const EXTENSION: &str = "json";
+
+/// The extension of the file that is locked while a ledger is replaced.
+pub(crate) const GUARD: &str = "lock";
 
 /// What is known about one peer.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -50,7 +57,12 @@ pub(crate) struct LedgerFile(Option<PathBuf>);
 impl LedgerFile {
     /// The ledger of a peer in this directory.
     pub(crate) fn of(directory: Option<&Path>, peer: Fingerprint) -> Self {
-        Self(directory.map(|directory| directory.join(format!("{}.json", peer.plain()))))
+        Self(directory.map(|directory| directory.join(format!("{}.{EXTENSION}", peer.plain()))))
+    }
+
+    /// Whether there is one.
+    pub(crate) fn exists(&self) -> bool {
+        self.0.as_ref().is_some_and(|path| path.exists())
     }
 
     /// What it contains.
@@ -72,12 +84,11 @@ impl LedgerFile {
         if let Some(directory) = path.parent() {
             create_private_dir(directory)?;
         }
-        let guard_path = path.with_extension("lock");
-        let guard = state_dir::private_file()
-            .create(true)
-            .truncate(false)
-            .open(&guard_path)
-            .map_err(|error| SessionError::io(&guard_path, error))?;
+        let guard_path = path.with_extension(GUARD);
+        let guard = state_dir::open_private(
+            state_dir::private_file().create(true).truncate(false),
+            &guard_path,
+        )?;
         // Locked briefly, so that two sessions with one peer do not overwrite each other's counts.
         guard
             .lock()
@@ -92,6 +103,22 @@ impl LedgerFile {
 }
 
 impl Ledger {
+    /// The most comparisons of any scanpath.
+    pub(crate) fn max_comparisons(&self) -> u64 {
+        let total = |agreements: &BTreeMap<String, u64>| {
+            // A manipulated file must not wrap around.
+            let counts = agreements.values();
+            counts.fold(0, |sum: u64, count| sum.saturating_add(*count))
+        };
+        self.scanpaths.values().map(total).max().unwrap_or(0)
+    }
+
+    /// Scanpaths with comparisons.
+    pub(crate) fn scanpaths(&self) -> usize {
+        let compared = |agreements: &&BTreeMap<String, u64>| agreements.values().any(|&it| it > 0);
+        self.scanpaths.values().filter(compared).count()
+    }
+
     /// The number of the last agreement on this plan.
     pub(crate) fn number(&self, plan: &[u8; 32]) -> u32 {
         self.numbers.get(&key(plan)).copied().unwrap_or(0)
@@ -264,10 +291,17 @@ pub(crate) fn is_ledger(text: &[u8]) -> bool {
 
 /// A corrupted ledger is an error: an empty one instead would forget what a peer has learned.
 fn read(path: &Path) -> Result<Ledger, SessionError> {
-    let text = match std::fs::read(path) {
-        Ok(text) => text,
-        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Ledger::default()),
-        Err(error) => return Err(SessionError::io(path, error)),
+    let file = state_dir::open_private(OpenOptions::new().read(true), path);
+    let mut text = Vec::new();
+    match file {
+        Ok(mut file) => file
+            .read_to_end(&mut text)
+            .map_err(|error| SessionError::io(path, error))?,
+        Err(SessionError::File {
+            problem: FileProblem::Io(error),
+            ..
+        }) if error.kind() == io::ErrorKind::NotFound => return Ok(Ledger::default()),
+        Err(error) => return Err(error),
     };
     parse(&text).ok_or_else(|| SessionError::file(path, FileProblem::CorruptedLedger))
 }

@@ -22,6 +22,7 @@ mod checksummed;
 mod connect;
 mod connection;
 mod control;
+mod date;
 mod digests;
 mod error;
 pub mod frames;
@@ -35,7 +36,9 @@ mod ledger;
 pub mod limits;
 mod loopback;
 mod peer_server;
+mod permissions;
 mod pinned_agreement;
+mod process;
 mod records;
 mod resend;
 mod resume;
@@ -44,6 +47,7 @@ mod run;
 mod session;
 mod session_slots;
 mod state_dir;
+mod stored;
 mod throttle;
 mod tls;
 
@@ -52,6 +56,7 @@ pub use agreement::{AlphabetInfo, PROTOCOL_VERSION_FIELD};
 pub use channel::SecureChannel;
 pub use checksummed::ChecksummedChannel;
 pub use connect::{Listener, check_address, join};
+pub use date::date;
 pub use error::{
     BanReason, DeclineReason, Difference, Fault, FileProblem, InternalError, Limit, Misbehaviour,
     NetworkError, SessionError, UsageError,
@@ -61,9 +66,11 @@ pub use identity::{Fingerprint, FingerprintError, Identity};
 pub use loopback::compare_on_loopback;
 pub use peer_server::{Handler, PeerConnection, PeerServer, PeerState, SessionFailure};
 pub use pinned_agreement::PinnedAgreement;
+pub use process::disable_core_dumps;
 pub use run::CompletedSession;
 pub use session::{
     AgreedSession, AgreementSummary, FRESH_FIELD, NUMBER_FIELD, Proposal, Requested, Session,
 };
 pub use session_slots::{SessionSlot, SessionSlots};
-pub use state_dir::StateDir;
+pub use state_dir::{KnownPeer, StateDir};
+pub use stored::StoredComparison;

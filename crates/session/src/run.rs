@@ -8,6 +8,7 @@ use crate::resend::Resend;
 use crate::resume::RequiredScanpaths;
 use crate::roster::Roster;
 use crate::session::{AgreedSession, Agreement};
+use crate::stored::Description;
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
@@ -83,6 +84,7 @@ impl AgreedSession {
                 Ok(())
             })?;
         }
+        self.describe()?;
         self.resend()?;
         self.compare(observer)?;
         let role = self.session.role;
@@ -101,6 +103,19 @@ impl AgreedSession {
             return Err(ProtocolError::PeerMisbehaved(misbehaviour).into());
         }
         Ok(())
+    }
+
+    /// Stores what is needed to write results without the peer, where this side learns any.
+    fn describe(&self) -> Result<(), SessionError> {
+        let Self { session, agreement } = self;
+        if !agreement.proposal.spec.reveal_to.includes(session.role) {
+            return Ok(());
+        }
+        agreement.journal.describe(|id| {
+            let (peer, role) = (session.peer, session.role);
+            let outcome = agreement.without_results(role);
+            Description::new(id, peer, role, &agreement.pairs, outcome).to_bytes()
+        })
     }
 
     /// Sends and receives what an earlier session left open.
@@ -202,20 +217,7 @@ impl AgreedSession {
 
     fn outcome(&self) -> Outcome {
         let (session, agreement) = (&self.session, &self.agreement);
-        let (spec, cohort) = (&agreement.proposal.spec, &agreement.proposal.cohort);
-        let names = agreement.parties.names(cohort);
-        let own: Vec<Label> = cohort
-            .entries
-            .iter()
-            .map(|entry| Label {
-                participant: entry.participant.clone(),
-                stimulus: entry.stimulus.clone(),
-            })
-            .collect();
-        let (a, b) = match session.role {
-            Role::Host => (own, agreement.join.labels(&names)),
-            Role::Join => (agreement.host.labels(&names), own),
-        };
+        let spec = &agreement.proposal.spec;
         let learns = spec.reveal_to.includes(session.role);
         let pairs = &agreement.pairs;
         let results = pairs.iter().enumerate().filter_map(|(pair, &(a, b))| {
@@ -224,9 +226,33 @@ impl AgreedSession {
         });
         let (host, join) = (&agreement.host, &agreement.join);
         let cells = agreement.resume.work(pairs, host, join, spec).cells;
-        let cost = Cost {
-            pairs_from_journal: pairs.len() - agreement.resume.compare.len(),
-            ..Cost::of(session.channel.traffic(), cells)
+        Outcome {
+            results: Results::of_answers(spec.outputs(), results),
+            cost: Cost {
+                pairs_from_journal: pairs.len() - agreement.resume.compare.len(),
+                ..Cost::of(session.channel.traffic(), cells)
+            },
+            ..agreement.without_results(session.role)
+        }
+    }
+}
+
+impl Agreement {
+    /// The outcome as this side sees it, before anything is computed.
+    fn without_results(&self, role: Role) -> Outcome {
+        let (spec, cohort) = (&self.proposal.spec, &self.proposal.cohort);
+        let names = self.parties.names(cohort);
+        let own: Vec<Label> = cohort
+            .entries
+            .iter()
+            .map(|entry| Label {
+                participant: entry.participant.clone(),
+                stimulus: entry.stimulus.clone(),
+            })
+            .collect();
+        let (a, b) = match role {
+            Role::Host => (own, self.join.labels(&names)),
+            Role::Join => (self.host.labels(&names), own),
         };
         let mut revealed = spec.engine.revealed(spec);
         let lengths = match spec.pad_to {
@@ -246,17 +272,15 @@ impl AgreedSession {
             one_cohort: false,
             a,
             b,
-            pairs: pairs.len() as u64,
-            results: Results::of_answers(spec.outputs(), results),
+            pairs: self.pairs.len() as u64,
+            results: Results::new(spec.outputs()),
             answers: Vec::new(),
-            cost,
+            cost: Cost::default(),
             revealed,
             spec: spec.clone(),
         }
     }
-}
 
-impl Agreement {
     fn answers_digest(&self) -> String {
         let mut context = Context::new(&SHA256);
         for pair in 0..self.pairs.len() {

@@ -36,7 +36,7 @@ pub struct Session {
     pub(crate) connection: Arc<SharedConnection>,
     pub(crate) role: Role,
     identity: Identity,
-    peer: Fingerprint,
+    pub(crate) peer: Fingerprint,
     timeouts: Timeouts,
     pinned_agreement: PinnedAgreement,
     /// The interval of keep-alives that suits both sides' idle timeouts.

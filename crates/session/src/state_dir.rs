@@ -1,8 +1,8 @@
 //! The directory with a user's identity, journals and ledgers, and files that only their owner can read.
 
 use crate::error::{BanReason, FileProblem, SessionError, UsageError};
-use crate::{Fingerprint, ledger::LedgerFile};
-use std::fs::{File, OpenOptions};
+use crate::{Fingerprint, ledger::LedgerFile, permissions};
+use std::fs::{File, OpenOptions, TryLockError};
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
 
@@ -45,11 +45,61 @@ impl StateDir {
         self.0.join("identity.pem")
     }
 
+    /// Refuses a directory that other users may change, and removes files that a killed process was writing.
+    pub fn prepare(&self) -> Result<(), SessionError> {
+        self.check()?;
+        for (folder, guard) in [
+            (self.journals(), crate::journal::EXTENSION),
+            (self.ledgers(), crate::ledger::GUARD),
+        ] {
+            for abandoned in entries(&folder, NEW)? {
+                remove_unlocked(&abandoned.with_extension(guard), &abandoned);
+            }
+        }
+        Ok(())
+    }
+
+    /// Refuses a directory that other users may change.
+    pub(crate) fn check(&self) -> Result<(), SessionError> {
+        for folder in [&self.0, &self.journals(), &self.ledgers()] {
+            permissions::check_folder(folder)?;
+        }
+        Ok(())
+    }
+
+    /// The peers of earlier sessions.
+    pub fn peers(&self) -> Result<Vec<KnownPeer>, SessionError> {
+        self.check()?;
+        let mut peers = Vec::new();
+        for path in entries(&self.ledgers(), crate::ledger::EXTENSION)? {
+            let name = path.file_stem().and_then(|name| name.to_str());
+            let Some(Ok(fingerprint)) = name.map(str::parse::<Fingerprint>) else {
+                continue;
+            };
+            let ledger = LedgerFile::of(Some(&self.ledgers()), fingerprint).read()?;
+            peers.push(KnownPeer {
+                fingerprint,
+                comparisons: ledger.max_comparisons(),
+                scanpaths: ledger.scanpaths(),
+                banned: ledger.banned,
+            });
+        }
+        Ok(peers)
+    }
+
     /// Lets a banned peer in again. Returns why it was banned, if it was. Pairs that it started too often may be started again,
     /// too.
     pub fn lift_ban(&self, peer: Fingerprint) -> Result<Option<BanReason>, SessionError> {
+        self.check()?;
         let mut reason = None;
-        LedgerFile::of(Some(&self.ledgers()), peer).update(|ledger| {
+        let file = LedgerFile::of(Some(&self.ledgers()), peer);
+        if !file.exists() {
+            return Err(SessionError::file(
+                &self.ledgers(),
+                FileProblem::NoLedger(peer),
+            ));
+        }
+        file.update(|ledger| {
             reason = ledger.banned.take();
             ledger.lifted = ledger.lifted.saturating_add(1);
             Ok(())
@@ -64,6 +114,61 @@ impl StateDir {
     pub(crate) fn ledgers(&self) -> PathBuf {
         self.0.join("peers")
     }
+}
+
+/// What the ledger says about a peer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct KnownPeer {
+    /// Its fingerprint.
+    pub fingerprint: Fingerprint,
+    /// The most comparisons with it of any scanpath of this side, over all sessions.
+    pub comparisons: u64,
+    /// Scanpaths of this side that were compared with it.
+    pub scanpaths: usize,
+    /// Why it is banned, if it is.
+    pub banned: Option<BanReason>,
+}
+
+/// The extension of a file that is being written and will replace another one.
+const NEW: &str = "new";
+
+/// The files with this extension in a folder, in the order of their names; none where there is no folder.
+pub(crate) fn entries(folder: &Path, extension: &str) -> Result<Vec<PathBuf>, SessionError> {
+    let failed = |error: io::Error| SessionError::io(folder, error);
+    let entries = match std::fs::read_dir(folder) {
+        Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(Vec::new()),
+        entries => entries.map_err(failed)?,
+    };
+    let mut paths = Vec::new();
+    for entry in entries {
+        let path = entry.map_err(failed)?.path();
+        if path.extension().is_some_and(|found| found == extension) {
+            paths.push(path);
+        }
+    }
+    paths.sort();
+    Ok(paths)
+}
+
+/// Removes a file that an ended process was writing. A process that is still writing it has locked the guard.
+pub(crate) fn remove_unlocked(guard: &Path, abandoned: &Path) {
+    let guard = match File::open(guard) {
+        Ok(guard) => Some(guard),
+        Err(error) if error.kind() == io::ErrorKind::NotFound => None,
+        Err(_) => return,
+    };
+    // Locked until it is removed.
+    if guard.as_ref().is_none_or(|guard| guard.try_lock().is_ok()) {
+        let _ = std::fs::remove_file(abandoned);
+    }
+}
+
+/// Opens a file of the state directory, unless other users may change it.
+pub(crate) fn open_private(options: &OpenOptions, path: &Path) -> Result<File, SessionError> {
+    let failed = |error: io::Error| SessionError::io(path, error);
+    let file = options.open(path).map_err(failed)?;
+    permissions::check(path, &file.metadata().map_err(failed)?)?;
+    Ok(file)
 }
 
 /// Creates a directory (and its parents) that only its owner can read.
@@ -98,7 +203,7 @@ pub(crate) fn private_file() -> OpenOptions {
 /// Replaces a file atomically: a crash leaves either the old content or the new one.
 pub(crate) fn replace(path: &Path, content: &[u8]) -> Result<(), SessionError> {
     let failed = |error: io::Error| SessionError::io(path, error);
-    let new = path.with_extension("new");
+    let new = path.with_extension(NEW);
     let mut file = private_file()
         .create(true)
         .truncate(true)
@@ -125,8 +230,18 @@ pub(crate) fn sync_parent_dir(path: &Path) {
 
 /// Locks a file for this process.
 pub(crate) fn lock(file: &File, path: &Path) -> Result<(), SessionError> {
-    file.try_lock().map_err(|error| match error {
-        std::fs::TryLockError::WouldBlock => SessionError::file(path, FileProblem::Locked),
-        std::fs::TryLockError::Error(error) => SessionError::io(path, error),
-    })
+    file.try_lock().map_err(|error| not_locked(path, error))
+}
+
+/// Keeps other processes from locking a file for themselves while it is read.
+pub(crate) fn lock_shared(file: &File, path: &Path) -> Result<(), SessionError> {
+    let locked = file.try_lock_shared();
+    locked.map_err(|error| not_locked(path, error))
+}
+
+fn not_locked(path: &Path, error: TryLockError) -> SessionError {
+    match error {
+        TryLockError::WouldBlock => SessionError::file(path, FileProblem::Locked),
+        TryLockError::Error(error) => SessionError::io(path, error),
+    }
 }

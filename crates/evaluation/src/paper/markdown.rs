@@ -5,7 +5,8 @@ use super::record::Header;
 use super::tables::{TRAFFIC_LENGTH, Table, Tables};
 use serde_json::Value;
 use std::fmt::Write;
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
+use veilpath_session::date;
 
 /// What the summary says about the run itself.
 pub(super) struct Origin<'a> {
@@ -314,37 +315,13 @@ fn shown(value: &Value) -> String {
     grouped
 }
 
-/// The date in UTC.
-fn date(time: SystemTime) -> String {
-    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
-    let mut days = since.as_secs() / 86_400;
-    let leap = |year: u64| {
-        year.is_multiple_of(4) && (!year.is_multiple_of(100) || year.is_multiple_of(400))
-    };
-    let mut year = 1970;
-    while days >= 365 + u64::from(leap(year)) {
-        days -= 365 + u64::from(leap(year));
-        year += 1;
-    }
-    let february = 28 + u64::from(leap(year));
-    let mut month = 1;
-    for length in [31, february, 31, 30, 31, 30, 31, 31, 30, 31, 30] {
-        if days < length {
-            break;
-        }
-        days -= length;
-        month += 1;
-    }
-    format!("{year}-{month:02}-{:02}", days + 1)
-}
-
 #[cfg(test)]
 mod tests {
     use super::super::published::Spread;
     use super::super::record::{MeasuredEngine, Record};
     use super::super::tables::Size;
     use super::*;
-    use std::time::Duration;
+    use std::time::{Duration, UNIX_EPOCH};
 
     fn single(engine: MeasuredEngine, length: usize, seconds: f64) -> Record {
         Record::Single {
@@ -413,19 +390,6 @@ mod tests {
         for part in &parts[1..] {
             let rows = part.split("###").next().unwrap_or_default();
             assert!(!rows.contains("| 2 |"), "a number of comparisons in {rows}");
-        }
-    }
-
-    #[test]
-    fn days_are_converted_to_dates() {
-        for (seconds, day) in [
-            (0, "1970-01-01"),
-            (951_782_400, "2000-02-29"),
-            (1_709_251_199, "2024-02-29"),
-            (1_709_251_200, "2024-03-01"),
-            (1_798_761_599, "2026-12-31"),
-        ] {
-            assert_eq!(date(UNIX_EPOCH + Duration::from_secs(seconds)), day);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! What can be wrong with a local file.
 
+use crate::Fingerprint;
 use std::io;
 
 /// Why a local file cannot be used.
@@ -31,4 +32,25 @@ pub enum FileProblem {
         "the ledger of comparisons with this peer is corrupted; move the file away to start from zero"
     )]
     CorruptedLedger,
+    /// There is no ledger of this peer.
+    #[error("there is no record of a comparison with {0}")]
+    NoLedger(Fingerprint),
+    /// Other users may change the file or folder.
+    #[error("other users of this machine may change this")]
+    WritableByOthers,
+    /// The file or folder belongs to another user.
+    #[error("this belongs to another user of this machine")]
+    OwnedByOther,
+    /// The description of a stored comparison cannot be parsed.
+    #[error("the description of this comparison is corrupted")]
+    CorruptedComparison,
+    /// No stored comparison has this id.
+    #[error("no stored comparison has this id")]
+    NoSuchComparison,
+    /// Several stored comparisons have ids that start like this.
+    #[error("the ids of several stored comparisons start like this")]
+    SeveralComparisons,
+    /// No answer of a stored comparison is known yet.
+    #[error("this comparison has no results yet")]
+    NoResults,
 }

@@ -1,0 +1,220 @@
+//! The results of earlier sessions, from the state directory alone.
+//!
+//! A journal has answers by the number of a pair, and no ids. When the computation of an agreement starts, a side that learns
+//! answers stores beside the journal what else a result file needs: plan, ids, and which pair has which number. So results can
+//! be written without the peer, also those of a session that never ended.
+
+use crate::error::{FileProblem, InternalError, SessionError};
+use crate::identity::{hex, unhex};
+use crate::journal::Journal;
+use crate::limits::MAX_PAIRS;
+use crate::state_dir::{self, entries};
+use crate::{Fingerprint, StateDir};
+use serde::{Deserialize, Serialize};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use veilpath_protocol::{Outcome, Results, Role};
+
+/// The extension of a description, beside the journal with the same name.
+pub(crate) const EXTENSION: &str = "comparison";
+
+const VERSION: u32 = 1;
+
+/// A comparison whose answers, or some of them, are in the state directory.
+#[derive(Clone, Debug)]
+pub struct StoredComparison {
+    /// Its name in the state directory.
+    pub id: String,
+    /// The peer.
+    pub peer: Fingerprint,
+    /// This side's role.
+    pub role: Role,
+    /// When its computation started, by the clock of this machine.
+    pub started: Option<SystemTime>,
+    /// The name of the metric.
+    pub metric: &'static str,
+    /// All pairs.
+    pub pairs: u64,
+    /// Pairs with an answer; `None` while a session uses the journal.
+    pub answered: Option<u64>,
+}
+
+/// What a result file needs beside the answers.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Description {
+    version: u32,
+    /// The whole id of the journal.
+    journal: String,
+    peer: String,
+    host: bool,
+    /// Pairs in the order of their numbers: a scanpath of the host, and with it as many of the joining side from the first one.
+    pairs: Vec<(u32, u32, u32)>,
+    /// The result file without results.
+    outcome: Outcome,
+}
+
+impl Description {
+    /// Of these pairs. The outcome has no results yet.
+    pub(crate) fn new(
+        journal: &[u8; 32],
+        peer: Fingerprint,
+        role: Role,
+        pairs: &[(usize, usize)],
+        outcome: Outcome,
+    ) -> Self {
+        #[allow(clippy::cast_possible_truncation)] // a cohort has far fewer than 2³² scanpaths
+        let run = |run: &[(usize, usize)]| {
+            let &(host, join) = run.first()?;
+            Some((host as u32, join as u32, run.len() as u32))
+        };
+        let runs = pairs.chunk_by(|a, b| a.0 == b.0 && a.1 + 1 == b.1);
+        Self {
+            version: VERSION,
+            journal: hex(journal),
+            peer: peer.plain(),
+            host: role == Role::Host,
+            pairs: runs.filter_map(run).collect(),
+            outcome,
+        }
+    }
+
+    pub(crate) fn to_bytes(&self) -> Result<Vec<u8>, SessionError> {
+        Ok(
+            serde_json::to_vec(self)
+                .map_err(|error| InternalError::Serialise(error.to_string()))?,
+        )
+    }
+
+    /// The description in the content of a file, if its parts fit together.
+    pub(crate) fn from_bytes(bytes: &[u8]) -> Option<Self> {
+        let description: Self = serde_json::from_slice(bytes).ok()?;
+        let Outcome { a, b, pairs, .. } = &description.outcome;
+        let fits = |&(host, join, count): &(u32, u32, u32)| {
+            (host as usize) < a.len() && u64::from(join) + u64::from(count) <= b.len() as u64
+        };
+        let counts = description.pairs.iter().map(|run| u64::from(run.2));
+        let fitting = description.version == VERSION
+            && description.pairs.iter().all(fits)
+            && *pairs <= MAX_PAIRS
+            && counts.sum::<u64>() == *pairs
+            && description.outcome.results.is_empty()
+            && description.peer().is_some()
+            && unhex(&description.journal).is_some();
+        fitting.then_some(description)
+    }
+
+    fn peer(&self) -> Option<Fingerprint> {
+        self.peer.parse().ok()
+    }
+
+    fn role(&self) -> Role {
+        match self.host {
+            true => Role::Host,
+            false => Role::Join,
+        }
+    }
+
+    /// The pairs in the order of their numbers.
+    fn pairs(&self) -> impl Iterator<Item = (usize, usize)> + '_ {
+        self.pairs.iter().flat_map(|&(host, join, count)| {
+            (0..count as usize).map(move |at| (host as usize, join as usize + at))
+        })
+    }
+
+    /// The result file with the answers of a journal.
+    fn with_answers(self, journal: &Journal) -> Outcome {
+        let numbered = self.pairs().enumerate();
+        let answers = numbered.filter_map(|(number, (a, b))| Some((a, b, journal.answer(number)?)));
+        let outputs = self.outcome.results.outputs().to_vec();
+        let results = Results::of_answers(outputs, answers);
+        let mut outcome = self.outcome;
+        outcome.cost.pairs_from_journal = results.len();
+        outcome.results = results;
+        outcome
+    }
+}
+
+impl StateDir {
+    /// The comparisons with answers for this side, the newest first.
+    pub fn comparisons(&self) -> Result<Vec<StoredComparison>, SessionError> {
+        self.check()?;
+        let mut comparisons = Vec::new();
+        for path in self.descriptions()? {
+            let description = read(&path)?;
+            let answered = match journal(&path, &description) {
+                Ok(journal) => Some(journal.answers() as u64),
+                Err(SessionError::File {
+                    problem: FileProblem::Locked,
+                    ..
+                }) => None,
+                Err(error) => return Err(error),
+            };
+            let Some(peer) = description.peer() else {
+                continue;
+            };
+            comparisons.push(StoredComparison {
+                id: name(&path),
+                peer,
+                role: description.role(),
+                started: std::fs::metadata(&path).and_then(|it| it.modified()).ok(),
+                metric: description.outcome.spec.metric.name(),
+                pairs: description.outcome.pairs,
+                answered,
+            });
+        }
+        comparisons.sort_by(|a, b| b.started.cmp(&a.started).then(a.id.cmp(&b.id)));
+        Ok(comparisons)
+    }
+
+    /// The results of one of these comparisons, as far as they are known, by the start of its id. Nothing is written.
+    pub fn stored_outcome(&self, id: &str) -> Result<Outcome, SessionError> {
+        self.check()?;
+        let mut found = self.descriptions()?;
+        found.retain(|path| !id.is_empty() && name(path).starts_with(&id.to_ascii_lowercase()));
+        let path = match &found[..] {
+            [path] => path,
+            [] => return Err(self.not_found(FileProblem::NoSuchComparison)),
+            _ => return Err(self.not_found(FileProblem::SeveralComparisons)),
+        };
+        let description = read(path)?;
+        let journal = journal(path, &description)?;
+        if journal.answers() == 0 {
+            return Err(SessionError::file(path, FileProblem::NoResults));
+        }
+        Ok(description.with_answers(&journal))
+    }
+
+    fn descriptions(&self) -> Result<Vec<PathBuf>, SessionError> {
+        entries(&self.journals(), EXTENSION)
+    }
+
+    fn not_found(&self, problem: FileProblem) -> SessionError {
+        SessionError::file(&self.journals(), problem)
+    }
+}
+
+/// The name of a description without its extension.
+fn name(path: &Path) -> String {
+    let stem = path.file_stem().unwrap_or_default();
+    stem.to_string_lossy().into_owned()
+}
+
+fn read(path: &Path) -> Result<Description, SessionError> {
+    let mut bytes = Vec::new();
+    let mut file = state_dir::open_private(std::fs::OpenOptions::new().read(true), path)?;
+    file.read_to_end(&mut bytes)
+        .map_err(|error| SessionError::io(path, error))?;
+    Description::from_bytes(&bytes)
+        .ok_or_else(|| SessionError::file(path, FileProblem::CorruptedComparison))
+}
+
+/// The journal beside a description.
+fn journal(path: &Path, description: &Description) -> Result<Journal, SessionError> {
+    let corrupted = || SessionError::file(path, FileProblem::CorruptedComparison);
+    let id = unhex(&description.journal).ok_or_else(corrupted)?;
+    let pairs = usize::try_from(description.outcome.pairs).map_err(|_| corrupted())?;
+    let folder = path.parent().unwrap_or(Path::new(""));
+    Journal::read_only(folder, id, pairs, description.outcome.spec.reveal)
+}
