@@ -3,7 +3,8 @@
 use crate::commands::{
     audit::AuditArgs, bench::BenchArgs, compare::CompareArgs, completions::CompletionsArgs,
     demo::DemoArgs, encode::EncodeArgs, host::HostArgs, identity::IdentityArgs, join::JoinArgs,
-    keygen::KeygenArgs, man::ManArgs, report::ReportArgs, split::SplitArgs, synth::SynthArgs,
+    keygen::KeygenArgs, man::ManArgs, peers::PeersArgs, report::ReportArgs, results::ResultsArgs,
+    split::SplitArgs, synth::SynthArgs,
 };
 use crate::messages::Verbosity;
 use clap::{Parser, Subcommand};
@@ -44,6 +45,10 @@ pub(crate) enum Command {
     Host(HostArgs),
     /// Connect to another institution, and compare with it
     Join(JoinArgs),
+    /// List comparisons of earlier sessions, or write the results of one again
+    Results(ResultsArgs),
+    /// List the peers of earlier sessions, or lift a ban
+    Peers(PeersArgs),
     /// Create or show this machine's identity
     Identity(IdentityArgs),
     /// Split the participants of a cohort into two cohorts at random

@@ -32,6 +32,8 @@ fn main() -> ExitCode {
         Command::Report(args) => commands::report::run(&args),
         Command::Host(args) => commands::host::run(&args),
         Command::Join(args) => commands::join::run(&args),
+        Command::Results(args) => commands::results::run(&args),
+        Command::Peers(args) => commands::peers::run(&args),
         Command::Identity(args) => commands::identity::run(&args),
         Command::Split(args) => commands::split::run(&args),
         Command::Synth(args) => commands::synth::run(&args),

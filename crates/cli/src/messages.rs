@@ -57,6 +57,11 @@ pub(crate) fn info(text: &str) {
     }
 }
 
+/// A question to the user, without a line end.
+pub(crate) fn prompt(text: &str) {
+    write(format_args!("{text}"));
+}
+
 /// Plain lines that only `--verbose` shows.
 pub(crate) fn detail(text: &str) {
     if VERBOSITY.get().is_some_and(|verbosity| verbosity.verbose) {

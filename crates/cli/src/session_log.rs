@@ -10,6 +10,7 @@ use crate::{messages, notes};
 use clap::ValueEnum;
 use progress::Progress;
 use serde_json::{Value, json};
+use std::path::Path;
 use veilpath::{
     AgreementSummary, CompletedSession, Engine, Event, EventSink, Peer, PeerEvent, SessionEvent,
 };
@@ -78,6 +79,20 @@ impl SessionLog {
                     "journal_failure": journal.map(ToString::to_string),
                 });
                 line(&self.with_peer(peer, event));
+            }
+        }
+    }
+
+    /// Reports that a peer's results have another name than planned, because a file with that name appeared.
+    pub(crate) fn renamed(&self, peer: &Peer, path: &Path) {
+        let message = format!(
+            "a file that is no result file has appeared under the name of the results, so they are in {}",
+            path.display()
+        );
+        match self.format {
+            LogFormat::Text => text::note(self.name(peer), &message),
+            LogFormat::Json => {
+                line(&self.with_peer(peer, json!({"event": "warning", "message": message})));
             }
         }
     }

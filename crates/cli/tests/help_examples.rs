@@ -13,7 +13,7 @@ use pair::{Pair, Side};
 use std::io::Write;
 use std::process::Stdio;
 
-const COMMANDS: [&str; 20] = [
+const COMMANDS: [&str; 23] = [
     "",
     "demo",
     "encode",
@@ -21,6 +21,9 @@ const COMMANDS: [&str; 20] = [
     "report",
     "host",
     "join",
+    "results",
+    "peers",
+    "peers unban",
     "identity",
     "split",
     "synth",

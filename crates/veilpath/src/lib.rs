@@ -27,6 +27,7 @@ pub mod report;
 mod session;
 pub mod split;
 pub mod synth;
+mod temporary_file;
 
 pub use cohort::{OtherFile, decode_cohort, read_cohort, read_cohort_from};
 pub use compare::compare;
@@ -44,7 +45,7 @@ pub use progress::Progress;
 pub use session::{
     Peer, PeerEvent, PeersError, PeersFileProblem, ResultFolder, SaveResults, ServedPeer,
     SessionEvent, SessionOptions, check_peers, host, identity_file, join, read_peers,
-    read_peers_from, serve, state_dir, write_peers,
+    read_peers_from, serve, state_dir, write_comparisons, write_known_peers, write_peers,
 };
 
 pub use veilpath_encode::cohort_file::write as write_cohort;
@@ -61,6 +62,7 @@ pub use veilpath_protocol::{
 pub use veilpath_report::{table, units};
 pub use veilpath_session::limits::MAX_PEERS;
 pub use veilpath_session::{
-    AgreementSummary, CompletedSession, DeclineReason, FileProblem, Fingerprint, HostKey, Identity,
-    Limit, NetworkError, PROTOCOL_VERSION_FIELD, PeerState, SessionError, SessionFailure, StateDir,
+    AgreementSummary, CompletedSession, DeclineReason, FRESH_FIELD, FileProblem, Fingerprint,
+    HostKey, Identity, KnownPeer, Limit, NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD,
+    PeerState, SessionError, SessionFailure, StateDir, StoredComparison, disable_core_dumps,
 };

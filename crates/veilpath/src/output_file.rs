@@ -1,6 +1,6 @@
 //! Output files: written completely or not at all, and never over a file that must be kept.
 
-use crate::Error;
+use crate::{Error, temporary_file};
 use std::fmt;
 use std::fs::{File, Metadata, OpenOptions};
 use std::io::{self, BufWriter, Read, Write};
@@ -257,20 +257,19 @@ fn temporary(folder: &Path, name: &Path, old: Option<&Metadata>) -> Result<Named
     if !folder.is_dir() {
         return conflict(name, OutputConflict::NoFolder(folder.to_path_buf()));
     }
-    let mut builder = tempfile::Builder::new();
-    builder.prefix(".veilpath-");
     #[cfg(unix)]
-    {
+    let permissions = {
         use std::os::unix::fs::PermissionsExt;
         // A private file stays private; a new file follows the user's umask.
         let mode = old.map_or(0o666, |old| old.permissions().mode() & 0o777);
-        builder.permissions(std::fs::Permissions::from_mode(mode));
-    }
+        Some(std::fs::Permissions::from_mode(mode))
+    };
     #[cfg(not(unix))]
-    let _ = old;
-    builder
-        .tempfile_in(folder)
-        .map_err(|error| failed(name, error))
+    let permissions = {
+        let _ = old;
+        None
+    };
+    temporary_file::create(folder, permissions).map_err(|error| failed(name, error))
 }
 
 #[cfg(test)]

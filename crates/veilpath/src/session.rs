@@ -5,19 +5,23 @@
 
 mod event;
 mod peers;
+mod queue;
+mod records;
 mod result_folder;
 mod serve;
 
 pub use event::{PeerEvent, SessionEvent};
 pub use peers::{Peer, PeersError, PeersFileProblem, check_peers, read_peers, read_peers_from};
+pub use records::{write_comparisons, write_known_peers};
 pub use result_folder::{ResultFolder, ServedPeer, write_peers};
 pub use serve::{SaveResults, serve};
 
 use crate::progress::CellObserver;
 use crate::{Error, Event, EventSink, LocalCohort};
+use queue::QueueReports;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 use veilpath_protocol::{ProtocolError, Role};
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
@@ -40,7 +44,7 @@ pub struct SessionOptions {
     pub pseudonyms: bool,
     /// Whether to stop at the estimate.
     pub estimate_only: bool,
-    /// Whether to compute all pairs again, including those that an earlier session finished.
+    /// Whether to compute all pairs again under a new agreement, which counts again. Both sides must ask for it.
     pub fresh: bool,
     /// The maximum number of comparisons of each of this side's scanpaths with one peer, across all sessions.
     pub limit_per_scanpath: Option<u64>,
@@ -97,7 +101,7 @@ pub fn host(
     options: &SessionOptions,
     events: &dyn EventSink,
 ) -> Result<Option<CompletedSession>, Error> {
-    let side = Side::new(options, Role::Host, events);
+    let side = Side::new(options, Role::Host, events)?;
     side.refuse_own(peer)?;
     let listener = side.listen(address)?;
     let on_rejected = &mut |error: &_| side.report(SessionEvent::rejected(error));
@@ -112,7 +116,7 @@ pub fn join(
     options: &SessionOptions,
     events: &dyn EventSink,
 ) -> Result<Option<CompletedSession>, Error> {
-    let side = Side::new(options, Role::Join, events);
+    let side = Side::new(options, Role::Join, events)?;
     side.refuse_own(peer)?;
     veilpath_session::check_address(address)?;
     side.report(SessionEvent::Connecting {
@@ -132,13 +136,19 @@ struct Side<'a> {
 }
 
 impl<'a> Side<'a> {
-    fn new(options: &'a SessionOptions, role: Role, events: &'a dyn EventSink) -> Self {
-        Self {
+    /// Also prepares the state directory: one that other users may change is refused before anybody connects.
+    fn new(
+        options: &'a SessionOptions,
+        role: Role,
+        events: &'a dyn EventSink,
+    ) -> Result<Self, Error> {
+        options.state_dir.prepare()?;
+        Ok(Self {
             options,
             role,
             timeouts: Timeouts::new(options.idle_timeout, options.wait),
             events,
-        }
+        })
     }
 
     /// Refuses this side's own fingerprint, which users sometimes give for the peer's.
@@ -207,10 +217,10 @@ impl<'a> Side<'a> {
                 return Err(Error::WithPeer(Box::new(error)));
             }
         };
-        let mut last_ahead = None;
+        let mut reports = QueueReports::default();
         let agreed = session
             .agree(proposal, Some(&self.options.state_dir), &mut |ahead| {
-                if last_ahead.replace(ahead) != Some(ahead) {
+                if reports.is_due(ahead, Instant::now()) {
                     self.report_peer(peer, PeerEvent::Queued { ahead });
                 }
             })

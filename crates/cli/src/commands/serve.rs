@@ -46,7 +46,9 @@ fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
     log.warn_about(ready.engine);
     let save = |peer: &Peer, completed: &CompletedSession| {
         if let Some(results) = &results {
-            results.save(peer, &completed.outcome)?;
+            if let Some(path) = results.save(peer, &completed.outcome)? {
+                log.renamed(peer, &path);
+            }
         }
         log.finished(peer, completed);
         Ok(())

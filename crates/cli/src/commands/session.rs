@@ -61,7 +61,7 @@ pub(crate) struct SessionArgs {
     #[arg(long)]
     pub(crate) estimate: bool,
 
-    /// Compare all pairs again, including those that an earlier run with the same plan finished
+    /// Compare all pairs again, under a new agreement whose comparisons count again; both sides must pass this option
     #[arg(long)]
     fresh: bool,
 
@@ -148,6 +148,9 @@ impl SessionArgs {
 
     /// Reads this side's files, and checks its options.
     pub(crate) fn ready(&self, key: &KeyArgs, wait: Duration) -> Result<Ready, Failure> {
+        if let Err(error) = veilpath::disable_core_dumps() {
+            messages::note(&format!("core dumps cannot be switched off: {error}"));
+        }
         let table = match &self.metric.substitution {
             Some(SubstitutionChoice::File(path)) => Some(path.as_path()),
             _ => None,

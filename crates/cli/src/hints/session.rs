@@ -1,7 +1,8 @@
 //! Advice about failed sessions.
 
 use veilpath::{
-    DeclineReason, FileProblem, Limit, NetworkError, PROTOCOL_VERSION_FIELD, SessionError,
+    DeclineReason, FRESH_FIELD, FileProblem, Limit, NUMBER_FIELD, NetworkError,
+    PROTOCOL_VERSION_FIELD, SessionError,
 };
 
 /// The error's text and advice.
@@ -17,15 +18,17 @@ pub(super) fn explain(error: &SessionError) -> String {
 
 fn hint(error: &SessionError) -> Option<String> {
     let hint = match error {
-        SessionError::Differs(differences)
-            if differences
-                .iter()
-                .any(|it| it.field == PROTOCOL_VERSION_FIELD) =>
-        {
-            "both sides need the same version of veilpath"
-        }
-        SessionError::Differs(_) => {
-            "agree on one value, and give both commands the same options and files with the same encoding"
+        SessionError::Differs(differences) => {
+            let differ_in = |field: &str| differences.iter().any(|it| it.field == field);
+            if differ_in(PROTOCOL_VERSION_FIELD) {
+                "both sides need the same version of veilpath"
+            } else if differ_in(FRESH_FIELD) {
+                "to compare all pairs again, both sides pass --fresh, and every comparison counts again; to continue, neither does"
+            } else if differ_in(NUMBER_FIELD) {
+                "one side has lost its records of this comparison, or restored old ones: run both commands again, with --fresh; every comparison then counts again"
+            } else {
+                "agree on one value, and give both commands the same options and files with the same encoding"
+            }
         }
         SessionError::WrongPeer { .. } | SessionError::KeyRejected => {
             "compare the fingerprints that `veilpath identity` prints, for example by phone with someone whose voice you recognise"
@@ -33,9 +36,8 @@ fn hint(error: &SessionError) -> Option<String> {
         SessionError::NotVeilpath => {
             "check the address and the port: `veilpath host` prints them when it starts to listen"
         }
-        SessionError::Limit(limit) | SessionError::Declined(DeclineReason::Limit(limit)) => {
-            limit_hint(limit)?
-        }
+        SessionError::Limit(limit) => return limit_hint(limit),
+        SessionError::Declined(DeclineReason::Limit(limit)) => return declined_hint(limit),
         SessionError::Declined(DeclineReason::IncompatibleCohort) => {
             "check the grids of the two cohorts, and --alphabet on both sides"
         }
@@ -51,6 +53,26 @@ fn hint(error: &SessionError) -> Option<String> {
                     path.display()
                 ));
             }
+            FileProblem::WritableByOthers => {
+                return Some(format!(
+                    "whoever may change it can make this side forget what it has revealed: run `chmod go-w {}` if you are sure that nobody has, or set VEILPATH_HOME to a folder of your own",
+                    path.display()
+                ));
+            }
+            FileProblem::OwnedByOther => {
+                "set the environment variable VEILPATH_HOME to a folder of your own"
+            }
+            FileProblem::NoLedger(_) => "`veilpath peers` lists the peers of earlier sessions",
+            FileProblem::NoSuchComparison => "`veilpath results` lists all comparisons",
+            FileProblem::SeveralComparisons => {
+                "give more of the id; `veilpath results` lists all comparisons"
+            }
+            FileProblem::CorruptedComparison => {
+                "move the file away; the next session with the same plan writes it again"
+            }
+            FileProblem::NoResults => {
+                "run the two commands of the session again: they continue where it stopped"
+            }
             _ => return None,
         },
         _ => return None,
@@ -58,12 +80,48 @@ fn hint(error: &SessionError) -> Option<String> {
     Some(hint.to_string())
 }
 
-fn limit_hint(limit: &Limit) -> Option<&'static str> {
+/// Advice for the side whose limit it is.
+fn limit_hint(limit: &Limit) -> Option<String> {
+    let hint = match limit {
+        Limit::ComparisonsPerScanpath { needed, .. } => {
+            return Some(format!(
+                "--limit-per-scanpath {needed} allows them; the more comparisons, the more of a scanpath can be reconstructed from their scores"
+            ));
+        }
+        Limit::Banned(_) => {
+            "find out why before you let it in again: it may learn more than was agreed on; `veilpath peers unban FINGERPRINT` lifts the ban"
+        }
+        Limit::TooManyStarts { .. } => {
+            "find out why sessions with this peer break; `veilpath peers unban FINGERPRINT` lets it start them again"
+        }
+        limit => return common_hint(limit).map(String::from),
+    };
+    Some(hint.to_string())
+}
+
+/// Advice where it is a limit of the other side.
+fn declined_hint(limit: &Limit) -> Option<String> {
+    let hint = match limit {
+        Limit::ComparisonsPerScanpath { .. } => {
+            "only the other side can raise its limit, with --limit-per-scanpath"
+        }
+        Limit::Banned(_) | Limit::TooManyStarts { .. } => {
+            "only the other side can lift this, with `veilpath peers unban`"
+        }
+        limit => common_hint(limit)?,
+    };
+    Some(hint.to_string())
+}
+
+/// Advice for both sides.
+fn common_hint(limit: &Limit) -> Option<&'static str> {
     match limit {
         Limit::NoPairs => {
             Some("to compare all scanpaths with all others, give both commands --pairs all")
         }
-        Limit::ComparisonsPerScanpath { .. } => Some("--limit-per-scanpath sets this limit"),
+        Limit::LostPairs { .. } => Some(
+            "to compare all pairs again, both sides pass --fresh, and every comparison counts again; `veilpath results` writes what this side has",
+        ),
         _ => None,
     }
 }

@@ -65,7 +65,7 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession) {
         note(
             name,
             &format!(
-                "{} had to be started more than once, at most {} times each: after an interruption, or with --fresh, the other side receives messages about the same pairs again (with the engine garbled they reveal nothing new)",
+                "{} had to be started more than once, at most {} times each, because a session was interrupted (with the engine garbled this reveals nothing new; with paillier every start counts as a comparison)",
                 units::counted(completed.restarted_pairs, "pair"),
                 completed.max_starts
             ),
@@ -150,7 +150,7 @@ fn info(name: Option<&str>, text: &str) {
     messages::info(&lines.collect::<String>());
 }
 
-fn note(name: Option<&str>, text: &str) {
+pub(super) fn note(name: Option<&str>, text: &str) {
     match name {
         None => messages::note(text),
         Some(name) => messages::note(&format!("{name}: {text}")),

@@ -2,22 +2,28 @@
 
 use super::Peer;
 use crate::{Contents, Error, Fault, OutcomeFormat, OutputFile, write_outcome};
+use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use veilpath_protocol::Outcome;
 use veilpath_report::csv;
 use veilpath_session::PeerState;
 
 /// A folder with one result file per peer.
-#[derive(Clone, Debug)]
+#[derive(Debug)]
 pub struct ResultFolder {
     folder: PathBuf,
     format: OutcomeFormat,
     inputs: Vec<PathBuf>,
     replace: bool,
+    /// Results that were saved under another name, by the name of the peer.
+    renamed: Mutex<HashMap<String, PathBuf>>,
 }
+
+/// The most names that are tried for a peer's results.
+const MAX_NAMES: u32 = 1000;
 
 impl ResultFolder {
     /// Creates the folder, and checks that a file for each peer can be written there. None of `inputs` may be overwritten; a
@@ -38,28 +44,65 @@ impl ResultFolder {
             format,
             inputs: inputs.iter().map(PathBuf::from).collect(),
             replace,
+            renamed: Mutex::default(),
         };
         for peer in peers {
-            folder.open(peer)?;
+            folder.open(&folder.planned(peer))?;
         }
         Ok(folder)
     }
 
     /// The peer's result file.
     pub fn path(&self, peer: &Peer) -> PathBuf {
-        let name = format!("{}.{}", peer.name, self.format.extension());
-        self.folder.join(name)
+        let renamed = self.renamed().get(&peer.name).cloned();
+        renamed.unwrap_or_else(|| self.planned(peer))
     }
 
-    /// Writes the peer's results.
-    pub fn save(&self, peer: &Peer, outcome: &Outcome) -> Result<(), Error> {
-        let file = self.open(peer)?;
-        file.write(|out| write_outcome(outcome, self.format, out))
+    /// Writes the peer's results, and returns a new name for the file where the planned one was taken in the meantime: hours of
+    /// work are not lost for a name.
+    pub fn save(&self, peer: &Peer, outcome: &Outcome) -> Result<Option<PathBuf>, Error> {
+        let planned = self.planned(peer);
+        let (file, new_name) = match self.open(&planned) {
+            Err(Error::Output { .. }) => {
+                let (file, path) = self.open_free(peer)?;
+                (file, Some(path))
+            }
+            opened => (opened?, None),
+        };
+        file.write(|out| write_outcome(outcome, self.format, out))?;
+        let mut renamed = self.renamed();
+        match &new_name {
+            Some(path) => renamed.insert(peer.name.clone(), path.clone()),
+            None => renamed.remove(&peer.name),
+        };
+        Ok(new_name)
     }
 
-    fn open(&self, peer: &Peer) -> Result<OutputFile, Error> {
+    /// The file that was checked at the start.
+    fn planned(&self, peer: &Peer) -> PathBuf {
+        self.folder
+            .join(format!("{}.{}", peer.name, self.format.extension()))
+    }
+
+    /// A file with a number in its name, as in `clinic (2).csv`.
+    fn open_free(&self, peer: &Peer) -> Result<(OutputFile, PathBuf), Error> {
+        let numbered = |number: u32| {
+            let name = format!("{} ({number}).{}", peer.name, self.format.extension());
+            self.folder.join(name)
+        };
+        let free = (2..MAX_NAMES).map(numbered).find(|path| !path.exists());
+        let path = free.unwrap_or_else(|| numbered(MAX_NAMES));
+        Ok((self.open(&path)?, path))
+    }
+
+    fn open(&self, path: &Path) -> Result<OutputFile, Error> {
         let inputs: Vec<&Path> = self.inputs.iter().map(PathBuf::as_path).collect();
-        OutputFile::create_for(Contents::Results, &self.path(peer), &inputs, self.replace)
+        OutputFile::create_for(Contents::Results, path, &inputs, self.replace)
+    }
+
+    /// Poisoning is harmless: every change is one step.
+    fn renamed(&self) -> MutexGuard<'_, HashMap<String, PathBuf>> {
+        self.renamed.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,0 +1,96 @@
+//! `veilpath peers`: the peers of earlier sessions, and the way to lift a ban.
+
+use crate::failure::Failure;
+use crate::messages;
+use crate::output::to_stdout;
+use clap::{Args, Subcommand};
+use std::io::{self, BufRead, IsTerminal};
+use std::path::PathBuf;
+use veilpath::{Fingerprint, StateDir, write_known_peers};
+
+const EXAMPLES: &str = "\
+Examples:
+  veilpath peers
+
+Prints one row for each peer as CSV: its fingerprint, how many of your scanpaths were compared with it, the largest number of \
+comparisons of any of them (which --limit-per-scanpath limits), and why the peer is banned, if it is.";
+
+const UNBAN_HELP: &str = "\
+A peer is banned when it does what no honest program does: it gave another result for a known pair, or failed a check of the \
+computation. A peer that tries again and again may learn more than was agreed on. Lift the ban only once you know the reason, \
+for example a damaged disk or memory at the other institution. The same command allows a peer to start pairs again that were \
+started too often without a result.";
+
+/// The arguments of `peers`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct PeersArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+
+    /// The identity file, for a user without a home directory: the state directory is next to it
+    #[arg(long, value_name = "FILE", global = true)]
+    identity: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Lift the ban of a peer
+    #[command(after_help = UNBAN_HELP)]
+    Unban(UnbanArgs),
+}
+
+#[derive(Debug, Args)]
+struct UnbanArgs {
+    /// The peer's fingerprint, as `veilpath peers` prints it
+    #[arg(value_name = "FINGERPRINT")]
+    peer: Fingerprint,
+
+    /// Do not ask for confirmation
+    #[arg(long)]
+    yes: bool,
+}
+
+/// Lists the peers, or lifts a ban.
+pub(crate) fn run(args: &PeersArgs) -> Result<(), Failure> {
+    let state_dir = veilpath::state_dir(args.identity.as_deref())?;
+    match &args.action {
+        None => {
+            let peers = state_dir.peers()?;
+            to_stdout(|out| write_known_peers(&peers, out))
+        }
+        Some(Action::Unban(args)) => unban(args, &state_dir),
+    }
+}
+
+fn unban(args: &UnbanArgs, state_dir: &StateDir) -> Result<(), Failure> {
+    messages::note(
+        "without the ban this peer may repeat what it was banned for, and learn more about your scanpaths than was agreed on",
+    );
+    if !args.yes && !confirmed()? {
+        return Err(Failure::input("the ban was not lifted"));
+    }
+    let was = match state_dir.lift_ban(args.peer)? {
+        Some(reason) => format!("the ban was lifted; the reason was: {reason}\n"),
+        None => "this peer was not banned; it may start pairs again that were started too often\n"
+            .to_string(),
+    };
+    messages::info(&was);
+    Ok(())
+}
+
+fn confirmed() -> Result<bool, Failure> {
+    if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
+        return Err(Failure::input(
+            "the ban was not lifted: there is no terminal to ask on\n  add --yes if you are sure",
+        ));
+    }
+    messages::prompt("lift the ban? [y/N] ");
+    let mut answer = String::new();
+    io::stdin()
+        .lock()
+        .read_line(&mut answer)
+        .map_err(|error| Failure::input(format!("standard input cannot be read: {error}")))?;
+    let answer = answer.trim().to_ascii_lowercase();
+    Ok(matches!(answer.as_str(), "y" | "yes"))
+}

@@ -1,0 +1,65 @@
+//! `veilpath results`: writes results of earlier sessions again, without the other side.
+
+use crate::failure::Failure;
+use crate::messages;
+use crate::output::{OutputArgs, names, to_stdout};
+use clap::Args;
+use std::path::PathBuf;
+use veilpath::{table, write_comparisons};
+
+const EXAMPLES: &str = "\
+Examples:
+  veilpath results
+
+Without an ID it prints one row for each comparison as CSV, the newest first. With an ID, or the start of one, it writes the \
+results of that comparison like `veilpath host` and `veilpath join`:
+
+  veilpath results 3fa4c1d09b27 -o scores.csv
+
+Results are stored as soon as they are known, so those of an interrupted session are there, too. Where some are missing, every \
+format says so. To compute the others, run the two commands of the session again.";
+
+/// The arguments of `results`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct ResultsArgs {
+    /// The comparison, by the start of its id [default: list all]
+    #[arg(value_name = "ID")]
+    id: Option<String>,
+
+    /// Names of the two cohorts in the results [default: host,join]
+    #[arg(long, value_name = "HOST,JOIN", value_parser = names, requires = "id")]
+    names: Option<[String; 2]>,
+
+    /// The identity file, for a user without a home directory: the state directory is next to it
+    #[arg(long, value_name = "FILE")]
+    identity: Option<PathBuf>,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// Lists the comparisons, or writes the results of one.
+pub(crate) fn run(args: &ResultsArgs) -> Result<(), Failure> {
+    let state_dir = veilpath::state_dir(args.identity.as_deref())?;
+    let Some(id) = &args.id else {
+        if args.output.output.is_some() || args.output.format().is_some() {
+            return Err(Failure::input(
+                "name the comparison whose results to write: `veilpath results` lists their ids",
+            ));
+        }
+        let comparisons = state_dir.comparisons()?;
+        return to_stdout(|out| write_comparisons(&comparisons, out));
+    };
+    let output = args.output.check(&[])?;
+    let mut outcome = state_dir.stored_outcome(id)?;
+    if let Some(names) = &args.names {
+        outcome = outcome.with_names(names.clone());
+    }
+    output.write(&args.output, &[], &outcome)?;
+    messages::info(&table::summary(&outcome));
+    if outcome.is_incomplete() {
+        messages::note("to compute the missing pairs, run the two commands of this session again");
+    }
+    Ok(())
+}

@@ -1,0 +1,57 @@
+//! What the state directory knows of earlier sessions, as tables.
+
+use std::io::{self, Write};
+use veilpath_protocol::Role;
+use veilpath_report::csv;
+use veilpath_session::{KnownPeer, StoredComparison, date};
+
+/// The part of a comparison's id that is shown, and enough to name it.
+const SHORT_ID: usize = 12;
+
+/// Writes the peers of earlier sessions as CSV.
+pub fn write_known_peers(peers: &[KnownPeer], out: &mut dyn Write) -> io::Result<()> {
+    let rows = peers.iter().map(|peer| {
+        [
+            peer.fingerprint.to_string(),
+            peer.scanpaths.to_string(),
+            peer.comparisons.to_string(),
+            peer.banned.map(|it| it.to_string()).unwrap_or_default(),
+        ]
+    });
+    let columns = [
+        "fingerprint",
+        "scanpaths",
+        "max_comparisons_per_scanpath",
+        "banned",
+    ];
+    csv::write_table(columns, rows, out)
+}
+
+/// Writes the comparisons of earlier sessions as CSV.
+pub fn write_comparisons(comparisons: &[StoredComparison], out: &mut dyn Write) -> io::Result<()> {
+    let rows = comparisons.iter().map(|it| {
+        let state = match it.answered {
+            None => "running",
+            Some(answered) if answered < it.pairs => "incomplete",
+            Some(_) => "complete",
+        };
+        let role = match it.role {
+            Role::Host => "host",
+            Role::Join => "join",
+        };
+        [
+            it.id.chars().take(SHORT_ID).collect(),
+            it.started.map(date).unwrap_or_default(),
+            it.peer.to_string(),
+            role.to_string(),
+            it.metric.to_string(),
+            it.answered.map(|it| it.to_string()).unwrap_or_default(),
+            it.pairs.to_string(),
+            state.to_string(),
+        ]
+    });
+    let columns = [
+        "id", "started", "peer", "role", "metric", "results", "pairs", "state",
+    ];
+    csv::write_table(columns, rows, out)
+}
