@@ -1,0 +1,225 @@
+//! A connection that breaks fifty times, at any byte: the comparison still finishes, with the right scores, and is charged once
+//! per pair (with `paillier`, once per start).
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)] // a test's helpers may fail the test
+
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use std::io::{Read, Write};
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicI64, Ordering};
+use std::time::Duration;
+use tempfile::TempDir;
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
+use veilpath_protocol::{Engine, KeySize, PaillierOptions, PairRule, Role, Spec, compare_locally};
+use veilpath_session::limits::Timeouts;
+use veilpath_session::{
+    AlphabetInfo, CompletedSession, Identity, Listener, Proposal, Session, SessionError, StateDir,
+    join,
+};
+
+const BREAKS: usize = 50;
+
+/// A proxy that passes on as many bytes as are left, both ways together, and then closes both connections.
+fn breaking_proxy(upstream: SocketAddr, left: &Arc<AtomicI64>) -> SocketAddr {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let left = Arc::clone(left);
+    std::thread::spawn(move || {
+        let (down, _) = listener.accept().unwrap();
+        let up = TcpStream::connect(upstream).unwrap();
+        for (from, to) in [(&down, &up), (&up, &down)] {
+            let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+            let left = Arc::clone(&left);
+            std::thread::spawn(move || {
+                let mut buffer = vec![0; 16 << 10];
+                while let Ok(count @ 1..) = from.read(&mut buffer) {
+                    let before = left.fetch_sub(count as i64, Ordering::SeqCst);
+                    let pass = usize::try_from(before.clamp(0, count as i64)).unwrap();
+                    if to.write_all(&buffer[..pass]).is_err() || pass < count {
+                        break;
+                    }
+                }
+                for socket in [&from, &to] {
+                    let _ = socket.shutdown(Shutdown::Both);
+                }
+            });
+        }
+    });
+    address
+}
+
+struct World {
+    identities: [Identity; 2],
+    folders: [TempDir; 2],
+    proposals: [Proposal; 2],
+}
+
+impl World {
+    fn new(engine: Engine, count: usize, length: usize) -> Self {
+        let mut rng = ChaCha20Rng::seed_from_u64(15);
+        let mut cohort = || {
+            let entries = (0..count).map(|index| Entry {
+                participant: format!("P{index}"),
+                stimulus: None,
+                scanpath: Scanpath::new((0..length).map(|_| rng.random_range(0..9)).collect()),
+            });
+            Cohort {
+                alphabet: Alphabet::letters(9).unwrap(),
+                encoding: Encoding::default(),
+                entries: entries.collect(),
+            }
+        };
+        let proposals = [(); 2].map(|()| {
+            let cohort = cohort();
+            let metric = Metric::Levenshtein;
+            Proposal {
+                spec: Spec::new(engine, metric, PairRule::All, &cohort, &cohort).unwrap(),
+                cohort,
+                pseudonyms: false,
+                estimate_only: false,
+                fresh: false,
+                limit_per_scanpath: None,
+                key: None,
+            }
+        });
+        Self {
+            identities: [(); 2].map(|()| Identity::ephemeral().unwrap()),
+            folders: [(); 2].map(|()| tempfile::tempdir().unwrap()),
+            proposals,
+        }
+    }
+
+    /// One session through a connection that passes on so many bytes. Returns also how many it passed on.
+    fn run_through(&self, bytes: i64) -> ([Result<CompletedSession, SessionError>; 2], i64) {
+        let left = Arc::new(AtomicI64::new(bytes));
+        let ended = self.run_over(&left);
+        (ended, bytes - left.load(Ordering::SeqCst))
+    }
+
+    fn run_over(&self, left: &Arc<AtomicI64>) -> [Result<CompletedSession, SessionError>; 2] {
+        // A side that is cut off in the handshake waits for another connection; there is none.
+        let timeouts = Timeouts::new(Duration::from_secs(30), Duration::from_millis(500));
+        let listener = Listener::bind("127.0.0.1:0").unwrap();
+        let address = breaking_proxy(listener.address(), left).to_string();
+        let [a, b] = &self.identities;
+        let side = |channel, role: Role, identity: &Identity, peer| {
+            let side = usize::from(role == Role::Join);
+            let proposal = self.proposals[side].clone();
+            let alphabet = AlphabetInfo {
+                named: None,
+                declared: None,
+                read_as: proposal.cohort.alphabet,
+                grid: None,
+            };
+            let files = StateDir::at(self.folders[side].path());
+            let (session, _) = Session::open(channel, role, identity, peer, &alphabet, timeouts)?;
+            session.agree(proposal, Some(&files), &mut |_| ())?.run(&())
+        };
+        std::thread::scope(|scope| {
+            let host = scope.spawn(|| {
+                let peer = b.fingerprint();
+                let channel = listener.accept(a, peer, &timeouts, &mut |_| ())?;
+                side(channel, Role::Host, a, peer)
+            });
+            let joined = join(&address, b, a.fingerprint(), &timeouts);
+            let join = joined.and_then(|channel| side(channel, Role::Join, b, a.fingerprint()));
+            [host.join().unwrap(), join]
+        })
+    }
+
+    /// The comparisons of each scanpath that a side has counted.
+    fn charged(&self, side: usize) -> Vec<u64> {
+        let peer = self.identities[1 - side].fingerprint().to_string();
+        let name = peer.replace('-', "");
+        let path = self.folders[side].path().join(format!("peers/{name}.json"));
+        let ledger: serde_json::Value =
+            serde_json::from_slice(&std::fs::read(path).unwrap()).unwrap();
+        let scanpaths = ledger["scanpaths"].as_object().unwrap();
+        let counts = scanpaths.values().map(|agreements| {
+            let counts = agreements.as_object().unwrap().values();
+            counts.map(|count| count.as_u64().unwrap()).sum()
+        });
+        counts.collect()
+    }
+
+    /// Breaks the connection fifty times, then lets it finish. An undisturbed run takes `total` bytes. Returns the host's last
+    /// outcome.
+    fn survive(&self, total: i64) -> CompletedSession {
+        let mut rng = ChaCha20Rng::seed_from_u64(1915);
+        let mut total = total;
+        for round in 0..BREAKS {
+            // First before the results, then among the last bytes, where they are exchanged.
+            let results = (total - 3000).max(1);
+            let place = match round < BREAKS * 3 / 5 {
+                true => rng.random_range(0..results),
+                false => rng.random_range(results..total),
+            };
+            let (results, passed) = self.run_through(place);
+            if results.iter().all(Result::is_ok) {
+                // Nothing was left to compare: from now on a session is a few messages.
+                total = passed;
+            }
+        }
+        let [host, join] = self.run_through(i64::MAX).0.map(Result::unwrap);
+        assert_eq!(host.outcome.results, join.outcome.results);
+        let [a, b] = &self.proposals;
+        let spec = host.outcome.spec.clone();
+        let plain = Spec {
+            engine: Engine::Plain,
+            ..spec
+        };
+        let oracle = compare_locally(plain, &a.cohort, &b.cohort, &()).unwrap();
+        assert_eq!(host.outcome.results, oracle.results);
+        host
+    }
+}
+
+/// Both sides' bytes of an undisturbed run in a world of its own.
+fn undisturbed(world: &World) -> i64 {
+    let (results, passed) = world.run_through(i64::MAX);
+    results.map(Result::unwrap);
+    passed
+}
+
+fn garbled(count: usize, length: usize) {
+    let total = undisturbed(&World::new(Engine::Garbled, count, length));
+    let world = World::new(Engine::Garbled, count, length);
+    let host = world.survive(total);
+    eprintln!(
+        "{total} bytes; {} pairs started more than once, at most {} times",
+        host.restarted_pairs, host.max_starts
+    );
+    for side in 0..2 {
+        assert_eq!(world.charged(side), vec![count as u64; count]);
+    }
+}
+
+#[test]
+fn garbled_is_charged_once_per_pair() {
+    garbled(4, 8);
+}
+
+/// The results of some portions arrive before those of others.
+#[test]
+#[ignore = "takes minutes"]
+fn garbled_in_portions_is_charged_once_per_pair() {
+    garbled(12, 100);
+}
+
+#[test]
+fn paillier_is_charged_once_per_start() {
+    const COUNT: usize = 4;
+    let options = PaillierOptions::new(KeySize::Bits512, true).unwrap();
+    let engine = Engine::Paillier(options);
+    let total = undisturbed(&World::new(engine, COUNT, 6));
+    let world = World::new(engine, COUNT, 6);
+    let host = world.survive(total);
+    for side in 0..2 {
+        let charged: u64 = world.charged(side).iter().sum();
+        let pairs = (COUNT * COUNT) as u64;
+        assert!(charged >= pairs, "{charged}");
+        let most = pairs * u64::from(host.max_starts);
+        assert!(charged <= most, "{charged} of at most {most}");
+    }
+}
