@@ -274,7 +274,7 @@ mod tests {
     }
 
     #[test]
-    fn the_first_area_that_holds_the_point_wins() {
+    fn the_first_area_that_contains_the_point_wins() {
         let areas = areas(
             "# drawn by hand\nname,shape,coordinates,stimulus\n\
              eye,rectangle,10 10 20 20,a\n\

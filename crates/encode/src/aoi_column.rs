@@ -97,7 +97,7 @@ mod tests {
     }
 
     #[test]
-    fn found_names_are_sorted_in_the_end() {
+    fn found_names_are_sorted() {
         let (found, known) = letters(
             None,
             &["nose", "", "eye", "White Space", " nose ", "-", "mouth"],

@@ -238,12 +238,12 @@ mod tests {
     }
 
     #[test]
-    fn a_start_takes_as_little_memory_as_the_documents_say() {
+    fn memory_use_is_as_documented() {
         assert_eq!(size_of::<Block>(), 24);
     }
 
     #[test]
-    fn the_earliest_is_held_back_wherever_it_stands() {
+    fn the_earliest_fixation_is_held_back() {
         let held = |starts: &[f64]| {
             let mut path = FixationPath::new();
             for (letter, &start) in (0..).zip(starts) {

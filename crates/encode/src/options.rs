@@ -250,7 +250,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn templates_take_names_apart() {
+    fn templates_split_names() {
         let template = NameTemplate::parse("video{stimulus}_p{participant}").unwrap();
         let names = template.apply("video028_p006").unwrap();
         assert_eq!(names.participant.as_deref(), Some("006"));

@@ -129,7 +129,7 @@ mod tests {
     }
 
     #[test]
-    fn a_pixel_lies_in_one_cell_as_a_whole() {
+    fn every_pixel_lies_in_exactly_one_cell() {
         let screen = Space::pixels(1024.0, 768.0);
         for (x, column) in [(291.9, 1), (292.0, 1), (292.9, 1), (293.0, 2), (1023.9, 6)] {
             assert_eq!(cell("7x7", &screen, x, 0.0), Some(column), "{x}");
@@ -199,7 +199,7 @@ mod tests {
     }
 
     #[test]
-    fn no_edge_falls_to_the_cell_before_it_by_rounding() {
+    fn rounding_does_not_move_an_edge_to_the_previous_cell() {
         for parts in 1..=200u16 {
             let grid = Grid::new(1, parts.into()).unwrap();
             for edge in 1..parts {
@@ -228,7 +228,7 @@ mod tests {
     }
 
     #[test]
-    fn a_space_without_area_is_seen() {
+    fn a_space_without_area_is_detected() {
         assert!(has_area(&Space::globe()));
         for (width, height) in [
             (0.0, 1.0),

@@ -221,7 +221,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn problems_with_an_address_are_told_apart() {
+    fn problems_with_an_address_are_distinguished() {
         let soon = Instant::now() + CONNECT_RETRY_DELAY;
         for url in [
             "http://127.0.0.1:7070",

@@ -379,7 +379,7 @@ fn an_interrupted_peer_can_only_continue() {
 }
 
 #[test]
-fn a_wait_beyond_the_clock_is_a_long_one() {
+fn a_wait_beyond_the_clock_is_capped() {
     let world = World::new(1, Duration::from_secs(5), Duration::ZERO);
     let (peer, timeouts) = (&world.peers[0], Timeouts::new(world.idle, Duration::MAX));
     std::thread::scope(|scope| {

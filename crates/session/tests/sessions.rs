@@ -231,7 +231,7 @@ fn asking(reveal: &str) -> impl Fn(&mut Proposal) {
 }
 
 #[test]
-fn one_bit_of_each_pair_is_all_that_either_side_gets() {
+fn each_side_gets_one_bit_per_pair() {
     let world = World::new();
     let ended = world
         .run(proposals(asking("threshold:3")))

@@ -105,7 +105,7 @@ p1,a.png,Aw
 }
 
 #[test]
-fn tables_come_in_any_order_and_with_other_columns() {
+fn tables_in_any_order_with_extra_columns() {
     for (text, expected, notes) in [
         ("participant,scanpath\np,AB\nq,\n", vec!["p//AB", "q//"], 1),
         ("Scanpath;Stimulus;Participant\nAB;s;p\n", vec!["p/s/AB"], 1),
@@ -343,7 +343,7 @@ fn cohorts() -> impl Strategy<Value = Cohort> {
 
 proptest! {
     #[test]
-    fn what_is_written_is_read_again(cohort in cohorts()) {
+    fn a_written_cohort_is_read_back(cohort in cohorts()) {
         let file = read_text(&written(&cohort, &[])).unwrap();
         let mut expected = cohort;
         for entry in &mut expected.entries {

@@ -46,7 +46,7 @@ fn strings(cohort: &Cohort) -> Vec<String> {
 }
 
 #[test]
-fn interleaved_recordings_keep_apart_and_in_order() {
+fn interleaved_recordings_are_separated_in_order() {
     let mut sink = collector(&EncodeOptions::default());
     for step in 0..3 {
         for (participant, stimulus) in [

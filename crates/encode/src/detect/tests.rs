@@ -158,7 +158,7 @@ fn common_mistakes_are_named_and_answered() {
 }
 
 #[test]
-fn formats_are_told_apart_from_mistakes() {
+fn mistakes_are_not_taken_for_formats() {
     let taken = |name: &str, bytes: &[u8]| {
         let head = Input::from_bytes(name, bytes.to_vec()).unwrap().head();
         detect(&head).map(|format| format.name())

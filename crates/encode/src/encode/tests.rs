@@ -135,7 +135,7 @@ fn progress_is_reported_in_steps_and_counts_every_byte() {
 }
 
 #[test]
-fn errors_name_the_file_and_a_way_out() {
+fn errors_name_the_file_and_a_remedy() {
     let fails = |files: &[(&str, &str)], format, screen| encode(files, format, screen).unwrap_err();
 
     let error = fails(&[("p.csv", "x,y\n1,1\n")], None, None);
@@ -173,7 +173,7 @@ fn errors_name_the_file_and_a_way_out() {
 }
 
 #[test]
-fn a_cohort_of_empty_scanpaths_alone_is_refused_where_those_are_left_out() {
+fn a_cohort_with_only_empty_scanpaths_cannot_drop_them() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("p.csv");
     fs::write(&path, "x,y,duration\n-5,0,200\n").unwrap();

@@ -258,7 +258,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn names_come_apart() {
+    fn names_are_split() {
         let name =
             BidsName::parse("x/sub-01_ses-b_task-dots_run-2_recording-eye1_physio.tsv.gz").unwrap();
         assert_eq!(name.participant().as_deref(), Some("sub-01"));

@@ -263,7 +263,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn lines_are_told_by_their_first_word() {
+    fn lines_are_recognised_by_their_first_word() {
         let at_10 = Some(10.0);
         assert_eq!(
             Line::of("MSG\t10 TRIALID 3"),

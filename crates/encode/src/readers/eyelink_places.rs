@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn past_places_are_found_by_their_time() {
+    fn earlier_places_are_found_by_time() {
         let trial = |number: usize| Place::Stimulus(Some(number.to_string()));
         let mut places = Places::new(Place::Nowhere);
         places.enter(Some(100.0), trial(1));

@@ -289,7 +289,7 @@ mod tests {
     }
 
     #[test]
-    fn its_samples() {
+    fn samples_of_the_same_file() {
         let samples = ReadOptions {
             rows: RowChoice::Samples,
             ..ReadOptions::default()
@@ -335,7 +335,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_does_no_harm() {
+    fn damaged_input_does_not_panic() {
         survives_damage(&Gazepoint, "gazepoint.csv");
     }
 

@@ -152,7 +152,7 @@ mod tests {
     }
 
     #[test]
-    fn encodings_line_ends_and_a_rate_of_ones_own() {
+    fn encodings_line_ends_and_a_given_rate() {
         let text = "X_coord\tY_coord\tConfidence\tPattern\r\n0.5\t0.5\t1.0\tF\r\n";
         let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
         for bytes in [

@@ -188,7 +188,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn errors_are_reported() {
         let plain = ReadOptions::default();
         let error =
             |text: &str| read_text(&PupilFixations, "fixations.csv", text, &plain).unwrap_err();
@@ -209,7 +209,7 @@ mod tests {
     }
 
     #[test]
-    fn damage_does_no_harm() {
+    fn damaged_input_does_not_panic() {
         survives_damage(&PupilFixations, "pupil-fixations.csv");
         survives_damage(&PupilFixations, "pupil-neon-fixations.csv");
     }

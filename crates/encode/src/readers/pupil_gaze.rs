@@ -160,7 +160,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn errors_are_reported() {
         let plain = ReadOptions::default();
         let error = |text: &str| read_text(&PupilGaze, "gaze.csv", text, &plain).unwrap_err();
         assert!(error("").problem.contains("empty"));

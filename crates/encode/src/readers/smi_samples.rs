@@ -254,7 +254,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn errors_are_reported() {
         let error = |text: &str, eye: Eye| {
             let options = ReadOptions {
                 eye,

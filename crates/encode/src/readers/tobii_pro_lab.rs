@@ -130,7 +130,7 @@ mod tests {
     }
 
     #[test]
-    fn its_samples() {
+    fn samples_of_the_same_file() {
         let samples = ReadOptions {
             rows: RowChoice::Samples,
             ..ReadOptions::default()
@@ -164,7 +164,7 @@ mod tests {
     }
 
     #[test]
-    fn what_is_wrong_is_said() {
+    fn errors_are_reported() {
         let plain = ReadOptions::default();
         let error = |text: &str| read_text(&TobiiProLab, "t.tsv", text, &plain).unwrap_err();
         assert!(error("").problem.contains("empty"));

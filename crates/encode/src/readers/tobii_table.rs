@@ -423,7 +423,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn second_recordings_are_told_apart() {
+    fn repeated_recordings_are_numbered() {
         let mut people = People::new("file".into());
         assert_eq!(people.name("", ""), "file");
         assert_eq!(people.name("P1", "R1"), "P1");

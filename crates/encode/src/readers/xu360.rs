@@ -178,7 +178,7 @@ mod tests {
     }
 
     #[test]
-    fn a_known_rate_is_taken_and_y_may_be_turned() {
+    fn a_known_rate_is_used_and_y_can_be_flipped() {
         let options = ReadOptions {
             rate_hz: Some(50.0),
             flip_y: true,

@@ -29,7 +29,7 @@ fn runs_of_blanks_separate_where_nothing_else_does() {
 }
 
 #[test]
-fn names_may_come_from_elsewhere_and_comments_have_another_sign() {
+fn given_names_and_another_comment_character() {
     let lines = Input::from_bytes("t", b"1,2\n% x\n3,4\n".to_vec())
         .unwrap()
         .into_lines();

@@ -145,7 +145,7 @@ fn keep_alives_prevent_the_idle_timeout() {
 }
 
 #[test]
-fn keep_alives_alone_are_a_stall_and_nothing_at_all_is_idle() {
+fn only_keep_alives_is_a_stall_and_silence_is_idle() {
     let (mut host, join) = pair(400);
     host.connection().set_stall(Duration::from_millis(700));
     assert_eq!(host.receive(&mut [0]), Err(ChannelError::TimedOut));

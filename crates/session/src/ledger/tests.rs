@@ -111,7 +111,7 @@ fn agreements_add_up_to_the_limit() {
 }
 
 #[test]
-fn a_crash_between_journal_and_ledger_is_made_up_for() {
+fn a_crash_between_journal_and_ledger_is_repaired() {
     let side = Side::new();
     let peer = fingerprint();
     let (mut account, lost) = side.account(peer, 1, Some(9), &[2, 0]);

@@ -4,7 +4,7 @@ use super::*;
 use crate::EncodeField;
 
 #[test]
-fn gaze_is_reduced_and_says_how() {
+fn gaze_is_reduced_and_the_rule_is_reported() {
     let mut sink = collector(&EncodeOptions::default());
     let gaze = recording(
         "p",

@@ -177,7 +177,7 @@ fn scanpaths_without_letters_have_a_reason() {
 }
 
 #[test]
-fn files_that_give_nothing_are_named() {
+fn files_without_scanpaths_are_named() {
     let mut sink = collector(&EncodeOptions::default());
     let id = sink
         .recording(&recording("p", Some("s"), Kind::Fixations))
@@ -204,7 +204,7 @@ fn many_points_at_the_origin_are_noted() {
 }
 
 #[test]
-fn one_is_not_a_plural() {
+fn one_has_a_singular() {
     let text = EncodeNote::TimeBackwards { rows: 1 }.to_string();
     assert!(text.contains("1 row;"), "{text}");
     let text = EncodeNote::StimuliWithoutArea { stimuli: 1 }.to_string();

@@ -24,7 +24,7 @@ fn encoded(options: &EncodeOptions, rows: &[(f64, f64)]) -> (String, Summary) {
 }
 
 #[test]
-fn fixations_are_put_into_the_order_of_time_and_it_is_said() {
+fn unsorted_fixations_are_sorted_and_reported() {
     let plain = EncodeOptions::default();
     let shuffled = [(300.0, 300.0), (0.0, 0.0), (100.0, 150.0)];
     let (letters, summary) = encoded(&plain, &shuffled);

@@ -127,7 +127,7 @@ fn a_fixation_belongs_to_the_trial_in_which_it_starts() {
 }
 
 #[test]
-fn what_is_wrong_is_said() {
+fn errors_are_reported() {
     let options = ReadOptions::default();
     let error = |text: &str| read(text, &options).unwrap_err();
     assert!(error("").problem.contains("empty"));
@@ -177,7 +177,7 @@ fn odd_cases_are_counted() {
 }
 
 #[test]
-fn damage_does_no_harm() {
+fn damaged_input_does_not_panic() {
     survives_damage(&EyelinkAsc, "eyelink-asc.asc");
 }
 

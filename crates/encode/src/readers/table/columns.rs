@@ -370,7 +370,7 @@ mod tests {
     }
 
     #[test]
-    fn the_users_names_go_first_and_mistakes_are_told() {
+    fn given_column_names_take_precedence_and_typos_are_reported() {
         let header = columns("x,y,col [px],row,who");
         let find = |pairs: &[(&str, &str)]| {
             let columns = pairs.iter().map(|(a, b)| (a.to_string(), b.to_string()));

@@ -99,7 +99,7 @@ fn the_tiny_file_of_gaze() {
 }
 
 #[test]
-fn units_are_judged_by_the_first_rows_and_said() {
+fn units_are_guessed_from_the_first_rows_and_reported() {
     let seconds = plain("x,y,duration\n500,300,0.25\n510,310,0.3\n");
     assert_eq!(seconds.recordings[0].fixations[0].2, Some(250.0));
     assert_eq!(seconds.recordings[0].space, None);
@@ -133,7 +133,7 @@ fn units_are_judged_by_the_first_rows_and_said() {
 }
 
 #[test]
-fn what_the_user_says_goes_before_names_and_rows() {
+fn given_units_take_precedence_over_names_and_rows() {
     let options = ReadOptions {
         units: Some(CoordinateUnit::Fraction),
         time_unit: Some(TimeUnit::Seconds),
@@ -155,7 +155,7 @@ fn what_the_user_says_goes_before_names_and_rows() {
 }
 
 #[test]
-fn rows_without_durations_need_a_time_a_rate_or_a_word() {
+fn rows_without_durations_need_a_time_or_a_rate() {
     let text = "x,y\n10,20\n";
     let error = read(text, &ReadOptions::default()).unwrap_err();
     assert!(error.fields.contains(&EncodeField::Rate), "{error}");
@@ -340,7 +340,7 @@ fn real_fixation_vectors() {
 }
 
 #[test]
-fn a_column_that_occurs_twice_is_said_aloud() {
+fn a_duplicate_column_is_reported() {
     let read = plain("participant,x,y,X,duration\nanna,0.5,0.5,0.9,200\n");
     assert_eq!(read.recordings[0].fixations[0].0, 0.5);
     assert!(assumes(&read, "several columns \"x\""));
@@ -351,7 +351,7 @@ fn a_column_that_occurs_twice_is_said_aloud() {
 }
 
 #[test]
-fn an_id_made_of_the_files_name_is_said_aloud() {
+fn an_id_taken_from_the_file_name_is_reported() {
     let said = |text: &str, options: &ReadOptions| {
         let read = read_text(&Table, "P7.csv", text, options).unwrap();
         assert_eq!(read.recordings[0].participant, "P7");
@@ -370,7 +370,7 @@ fn an_id_made_of_the_files_name_is_said_aloud() {
 }
 
 #[test]
-fn people_are_told_apart_by_many_names_and_a_name_that_is_not_known_is_pointed_at() {
+fn participants_are_found_under_many_column_names() {
     for name in [
         "subject_nr",
         "Subject Number",

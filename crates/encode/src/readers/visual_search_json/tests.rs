@@ -61,7 +61,7 @@ fn a_list_of_records_with_names_and_tasks() {
 }
 
 #[test]
-fn byte_order_marks_and_utf_16_are_no_matter() {
+fn byte_order_marks_and_utf_16_are_read() {
     let text = "\u{feff}{\r\n\"a\": {\"subject\": \"p\", \"X\": [1], \"Y\": [2], \"T\": [3]}\r\n}";
     let utf16: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
     for bytes in [text.as_bytes().to_vec(), utf16] {

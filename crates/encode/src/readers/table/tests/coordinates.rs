@@ -190,7 +190,7 @@ fn columns_that_look_like_coordinates_are_suggested() {
 }
 
 #[test]
-fn a_field_that_is_no_number_names_its_place_and_the_way_out() {
+fn a_field_that_is_not_a_number_is_an_error_with_its_place() {
     let error = read("x,y,duration\n1,2,200\n1,two,200\n", &on_screen()).unwrap_err();
     assert_eq!(error.line, Some(3));
     assert_eq!(error.column.as_deref(), Some(&(2, "y".to_string())));

@@ -91,7 +91,7 @@ fn labels_have_many_names_and_spellings() {
 
 /// A column of these names that is about something else plays no role, as before.
 #[test]
-fn other_columns_of_these_names_stay_what_they_are() {
+fn columns_with_these_names_and_other_values_are_not_events() {
     for (column, values) in [
         ("type", ["face", "house", "car"]),
         ("event", ["1", "2", "3"]),
