@@ -8,7 +8,7 @@ use crypto_bigint::BoxedUint;
 use veilpath_protocol::{HardenedMasks, SeenMessage, Watched};
 
 /// Bits of the product of the two multipliers of the paper's masks.
-const FACTOR_BITS: f64 = 80.0;
+const FACTOR_BITS: f64 = 64.0;
 
 /// What an attack uses.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize)]
@@ -190,7 +190,7 @@ fn same_ratio(low: u128, high: u128, d_low: u128, d_high: u128) -> bool {
     }
 }
 
-/// The likelihood that the product of two uniform numbers of 40 bits is about this, times 2^80.
+/// The likelihood that the product of two uniform numbers of 32 bits is about this, times 2^64.
 fn density(factor: f64) -> f64 {
     (std::f64::consts::LN_2 * (FACTOR_BITS - factor.max(1.0).log2())).max(0.0)
 }

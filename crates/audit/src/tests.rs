@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used)] // a test may fail
 
 mod hardened;
+mod window;
 
 use crate::clue::{Clue, Feature};
 use crate::known::{Known, hits};

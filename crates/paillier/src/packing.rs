@@ -134,15 +134,23 @@ impl SlotLayout {
 
     /// The values of all slots, the lowest first.
     pub fn unpack(&self, plaintext: &Plaintext) -> Result<Vec<BoxedUint>> {
-        let words = plaintext.words();
-        let bits = Zeroizing::new(plaintext.magnitude()).bits();
-        if plaintext.is_negative() || bits > self.slots * self.slot_bits {
+        let (values, fits) = self.unpack_low(plaintext);
+        if !fits {
             return Err(Misuse::SlotOverflow {
-                bits,
+                bits: Zeroizing::new(plaintext.magnitude()).bits(),
                 slot_bits: self.slot_bits,
             }
             .into());
         }
+        Ok(values)
+    }
+
+    /// The same without regard to the sign and to what is beyond the slots, and whether there is neither: for a number
+    /// of which nobody may notice that it does not fit.
+    pub fn unpack_low(&self, plaintext: &Plaintext) -> (Vec<BoxedUint>, bool) {
+        let words = plaintext.words();
+        let bits = Zeroizing::new(plaintext.magnitude()).bits();
+        let fits = !plaintext.is_negative() && bits <= self.slots * self.slot_bits;
         let value = |slot: u32| {
             let mut value = Words::zeros(self.slot_bits.div_ceil(64) as usize);
             let mut left = self.slot_bits;
@@ -153,7 +161,7 @@ impl SlotLayout {
             }
             limbs::to_uint(&value)
         };
-        Ok((0..self.slots).map(value).collect())
+        ((0..self.slots).map(value).collect(), fits)
     }
 
     fn check_count(&self, count: usize) -> Result<()> {

@@ -11,11 +11,11 @@ use crate::public_key::{KeyId, PublicKey};
 use crate::secret_key::{PrimeHalf, SecretKey};
 
 /// Bits by which an exponent exceeds the order of its group, so that its remainder is nearly uniform.
-const EXCESS_BITS: u32 = 40;
+const EXCESS_BITS: u32 = 102;
 /// Words by which a number exceeds a secret prime, so that its remainder is nearly uniform.
 const EXCESS_WORDS: usize = 2;
 /// Independent random powers from which a subset is taken.
-const SUBSET_SIZE: u32 = 192;
+const SUBSET_SIZE: u32 = 312;
 /// Bases per table look-up: 64 entries each.
 const WINDOW_WIDTH: u32 = 6;
 
@@ -116,22 +116,23 @@ impl PrimeHalf {
 ///
 /// A randomiser is the product of
 ///
-/// 1. `h^s`, where `h` is a random `n`-th power and `s` a random number 40 bits longer than the group's order: within
-///    2⁻⁴⁰ of uniform in the subgroup `⟨h⟩`;
-/// 2. a random subset of 192 independent random `n`-th powers: by the leftover hash lemma its coset of `⟨h⟩` is within
-///    `½·√(Q/2¹⁹²)` of uniform, where `Q` is the number of cosets.
+/// 1. `h^s`, where `h` is a random `n`-th power and `s` a random number 102 bits longer than the group's order: within
+///    2⁻¹⁰² of uniform in the subgroup `⟨h⟩`;
+/// 2. a random subset of 312 independent random `n`-th powers: by the leftover hash lemma its coset of `⟨h⟩` is within
+///    `½·√(Q/2³¹²)` of uniform, where `Q` is the number of cosets.
 ///
 /// A random `h` has a small `Q`: for each prime `ℓ` that divides the order of a cyclic part, it lies among the `ℓ`-th
 /// powers with probability only `1/ℓ`, and if `p − 1` and `q − 1` share a factor, that factor counts once more. For
-/// `Q` up to 2¹¹⁰, far beyond what a key of random primes has, the second distance is below 2⁻⁴¹. The product is then
-/// within 2⁻³⁹ of a uniform `n`-th power, for each of many ciphertexts, even to a party that knows the bases. A key
+/// `Q` up to 2¹¹⁰, far beyond what a key of random primes has, the second distance is at most 2⁻¹⁰². The product is then
+/// within 2⁻¹⁰¹ of a uniform `n`-th power, even to a party that knows the bases, and all of the at most 2⁶⁰ ciphertexts of
+/// the largest session together are within 2⁻⁴¹. A key
 /// made on purpose with an enormous common factor of `p − 1` and `q − 1` would defeat the bound;
 /// [`PublicKey::fresh_randomizers`] assumes nothing about the key.
 ///
 /// # Cost
 ///
-/// One product modulo `n²` for six of the `κ + 232` random bits (for the key holder: modulo `p²` and `q²`, for six of
-/// `κ/2 + 232`), instead of about 1.2 for each bit of an exponentiation. The tables of the other side take about 16 MB for
+/// One product modulo `n²` for six of the `κ + 414` random bits (for the key holder: modulo `p²` and `q²`, for six of
+/// `κ/2 + 414`), instead of about 1.2 for each bit of an exponentiation. The tables of the other side take about 17 MB for
 /// κ = 2048 and grow with its square; those of the key holder take a quarter of that for each prime. Draw a few dozen
 /// at a time: they share each table while it is in the cache.
 pub struct RandomizerTable {

@@ -25,7 +25,7 @@ pub use engines::garbled::and_gates_per_cell;
 #[cfg(feature = "watch")]
 pub use engines::paillier::{
     HardenedMasks, HardenedSecrets, HardenedSet, HardenedSteps, SeenMessage, Watched,
-    watch_key_holder,
+    watch_key_holder, watch_window,
 };
 pub use engines::paillier::{PaillierOptions, candidate_counts};
 pub use engines::{Engine, Job, Observer, Role, receive_halves, send_halves};

@@ -52,14 +52,6 @@ impl Agreement {
             (0..job.pairs.len()).map(lengths),
             letters,
         )?;
-        let ranges = Ranges::new(recurrence.bound())?;
-        let (size, width, packing) = (options.key_size(), recurrence.width(), options.packing());
-        let (hardened, layout) = if options.hardened() {
-            let shape = hardened::Shape::new(width, recurrence.bound())?;
-            (Some(shape), shape.layout(size, packing)?)
-        } else {
-            (None, Layout::new(size, &ranges, width, packing)?)
-        };
         let mut seen = HashSet::new();
         let (mut open, mut hosts, mut steps, mut cells) = (Vec::new(), Vec::new(), 0u64, 0u64);
         for (pair, &(host, _)) in job.pairs.iter().enumerate() {
@@ -74,6 +66,14 @@ impl Agreement {
                 hosts.push(host);
             }
         }
+        let ranges = Ranges::new(recurrence.bound(), steps)?;
+        let (size, width, packing) = (options.key_size(), recurrence.width(), options.packing());
+        let (hardened, layout) = if options.hardened() {
+            let shape = hardened::Shape::new(width, recurrence.bound(), steps)?;
+            (Some(shape), shape.layout(size, packing)?)
+        } else {
+            (None, Layout::new(size, &ranges, width, packing)?)
+        };
         Ok(Self {
             recurrence,
             ranges,

@@ -10,6 +10,7 @@ use crate::engines::lengths::{own_lengths, receive_lengths, send_lengths};
 use crate::{Job, JobError, Misbehaviour, Observer, ProtocolError};
 use crypto_bigint::{BoxedUint, CtLt, CtSelect};
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use veilpath_channel::Channel;
 use veilpath_metrics::PairScore;
 use veilpath_paillier::{Plaintext, PublicKey, SecretKey, system_rng};
@@ -56,6 +57,10 @@ struct KeyHolder<'a> {
     observer: &'a dyn Observer,
     key: Arc<SecretKey>,
     randomness: Randomness,
+    /// Whether a masked value was out of range. Only the end of the run may show it: whether a number that the matrix owner made
+    /// of encrypted costs is in range depends on this side's letters, and until the end it can leave without having
+    /// opened, and been charged for, a single pair.
+    out_of_range: AtomicBool,
     tap: &'a dyn Tap,
 }
 
@@ -89,6 +94,7 @@ impl<'a> KeyHolder<'a> {
             observer,
             key,
             randomness,
+            out_of_range: AtomicBool::new(false),
             tap,
         })
     }
@@ -132,6 +138,9 @@ impl<'a> KeyHolder<'a> {
             self.substitution_costs(channel, &mut rows, header.rows)?;
             channel.flush()?;
             self.observer.cells(self.share(steps) - self.share(before));
+        }
+        if self.out_of_range.load(Ordering::Relaxed) {
+            return Err(Misbehaviour::MaskedValueOutOfRange.into());
         }
         Ok(())
     }
@@ -188,7 +197,8 @@ impl<'a> KeyHolder<'a> {
             })
             .collect();
         on_all_cores(self.observer, work, |(groups, cells)| {
-            let values = self.open_groups(&groups)?;
+            let (values, in_range) = open_groups(&self.agreement, &self.key, &groups)?;
+            self.out_of_range.fetch_or(!in_range, Ordering::Relaxed);
             let sets = values.chunks(layout.width()).take(cells);
             self.encrypt(match &self.agreement.hardened {
                 Some(shape) => sets.flat_map(|set| shape.answer(set)).collect(),
@@ -197,9 +207,9 @@ impl<'a> KeyHolder<'a> {
         })
     }
 
-    /// Final result: the key holder decrypts E(M(m, n)), once per comparison, and only accepts a value that this
-    /// comparison can have. (A matrix owner that does not follow the protocol could still have any number of that
-    /// size decrypted: out of scope.)
+    /// Final result: the key holder decrypts E(M(m, n)), once per comparison, and only accepts a value that scanpaths of these
+    /// lengths can have. The comparison is charged before: its result, or that it was refused, is the first thing about
+    /// this side's letters that the matrix owner can read.
     fn receive_results(
         &self,
         channel: &mut dyn Channel,
@@ -219,24 +229,19 @@ impl<'a> KeyHolder<'a> {
         }
         let encodings = split(&bytes, self.agreement.key_size());
         let ciphertexts = self.public().ciphertexts_from_bytes(&encodings)?;
+        if !pairs.is_empty() {
+            self.job.store.start(&pairs)?;
+        }
         let values = self
             .key
             .decrypt_batch(&ciphertexts.iter().collect::<Vec<_>>())?;
-        let raws = values.iter().map(|value| {
-            value
-                .to_i128()
-                .and_then(|value| self.agreement.recurrence.raw(value))
-                .ok_or(Misbehaviour::ResultOutOfRange)
-        });
-        pairs
-            .into_iter()
-            .zip(raws)
-            .map(|(p, r)| Ok((p, r?)))
-            .collect()
-    }
-
-    fn open_groups(&self, groups: &[&[u8]]) -> Result<Vec<Zeroizing<BoxedUint>>, ProtocolError> {
-        open_groups(&self.agreement, &self.key, groups)
+        let raw = |(pair, value): (usize, &Plaintext)| {
+            let (rows, columns) = self.agreement.lengths(self.job, pair);
+            let value = value.to_i128();
+            let raw = value.and_then(|value| self.agreement.recurrence.raw(value, rows, columns));
+            Ok((pair, raw.ok_or(Misbehaviour::ResultOutOfRange)?))
+        };
+        pairs.into_iter().zip(&values).map(raw).collect()
     }
 
     fn encrypt(&self, plaintexts: Vec<Plaintext>) -> Result<Vec<u8>, ProtocolError> {
@@ -250,27 +255,25 @@ impl<'a> KeyHolder<'a> {
     }
 }
 
-/// The masked values of whole groups, in the order of cells and places.
+/// The masked values of whole groups, in the order of cells and places, and whether all are in range.
 pub(super) fn open_groups(
     agreement: &Agreement,
     key: &SecretKey,
     groups: &[&[u8]],
-) -> Result<Vec<Zeroizing<BoxedUint>>, ProtocolError> {
+) -> Result<(Vec<Zeroizing<BoxedUint>>, bool), ProtocolError> {
     let size = agreement.key_size();
     let encodings: Vec<&[u8]> = groups.iter().flat_map(|group| split(group, size)).collect();
     let ciphertexts = key.public_key().ciphertexts_from_bytes(&encodings)?;
     let opened = key.decrypt_batch(&ciphertexts.iter().collect::<Vec<_>>())?;
     let layout = &agreement.layout;
-    let mut values = Vec::new();
+    let (mut values, mut in_range) = (Vec::new(), true);
     for (index, plaintext) in opened.iter().enumerate() {
-        let slots = layout
-            .slots()
-            .unpack(plaintext)
-            .map_err(|_| ProtocolError::PeerMisbehaved(Misbehaviour::MaskedValueOutOfRange))?;
+        let (slots, fits) = layout.slots().unpack_low(plaintext);
+        in_range &= fits;
         let used = layout.places(index % layout.ciphertexts).count();
         values.extend(slots.into_iter().take(used).map(Zeroizing::new));
     }
-    Ok(values)
+    Ok((values, in_range))
 }
 
 /// The bytes of encrypted numbers, each with randomness of its own.

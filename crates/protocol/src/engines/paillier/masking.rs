@@ -12,8 +12,20 @@
 //!
 //! # Ranges
 //! Exactness must not depend on luck, so ranges follow from the largest candidate X of `bx` bits: δ₁ has exactly
-//! r₁+bx+2+σ bits, so that ρ₁·x − (x₂+x₃) + δ₁ is positive and hidden up to 2^−σ; δ₂ has r₂ bits more. The masked
-//! value then has at most r₁+r₂+bx+σ+3 bits, and all slots of a ciphertext together stay below n/2.
+//! r₁+bx+2+σ bits, so that ρ₁·x − (x₂+x₃) + δ₁ is positive; δ₂ has r₂ bits more. The masked value then has at most
+//! r₁+r₂+bx+σ+3 bits, and all slots of a ciphertext together stay below n/2.
+//!
+//! # Statistical distance
+//! The masks hide the size of the candidates, not their differences (see the head of the engine). Let two sets of candidates
+//! have the same differences. Under the same ρ₁, ρ₂, δ₁ and option their masked values differ by the same number, which is
+//! below 2^(r₁+r₂+bx+1). δ₂ is uniform over 2^(r₂+r₁+bx+2+σ) numbers, so the two views are within 2^−(σ+1) of each other.
+//! A session has S candidate sets, and distances add up, so **σ = 40 + ⌈log₂ S⌉: all sets of a session together are within
+//! 2⁻⁴¹**, whatever its size. Both sides know S from the lengths. The largest session (2²⁸ letters on each side, so at most
+//! 2⁵⁶ cells and 2⁵⁷ sets) has σ = 97 and values of x + 164 bits, which fit every key.
+//!
+//! r₁ and r₂ have no part in this. ρ₁·ρ₂ hides how large the differences are only roughly, whatever its length: a uniform
+//! number is most likely close to the end of its range. 32 bits each leave room for as many cells in a ciphertext as 40 bits
+//! did with σ = 40.
 
 use super::order::{Order, permutation};
 use crate::{JobError, ProtocolError};
@@ -23,16 +35,22 @@ use veilpath_paillier::{Bound, KeySize, Plaintext, Scalar, SlotLayout, TermShape
 use zeroize::Zeroizing;
 
 /// Bits of ρ₁.
-const RHO_1_BITS: u32 = 40;
+const RHO_1_BITS: u32 = 32;
 /// Bits of ρ₂.
-const RHO_2_BITS: u32 = 40;
-/// σ: what the additive mask hides is hidden up to 2^−σ.
-pub(super) const STATISTICAL_BITS: u32 = 40;
+const RHO_2_BITS: u32 = 32;
+/// What additive masks hide in a whole session is hidden up to two to minus this.
+const STATISTICAL_BITS: u32 = 40;
 
 /// The declared length of `a`.
 pub(super) const FACTOR_BITS: u32 = RHO_1_BITS + RHO_2_BITS;
 /// The declared length of `t`.
 pub(super) const SUM_FACTOR_BITS: u32 = RHO_2_BITS;
+
+/// σ: the bits by which a mask is longer than what it hides, in a session with this many masks.
+pub(super) fn excess_bits(masks: u64) -> u32 {
+    let log = u64::BITS - masks.max(1).saturating_sub(1).leading_zeros();
+    STATISTICAL_BITS + log
+}
 
 /// How long the random numbers are.
 #[derive(Clone, Copy, Debug)]
@@ -43,10 +61,10 @@ pub(super) struct Ranges {
 }
 
 impl Ranges {
-    /// The ranges for candidates from 0 to `largest`.
-    pub(super) fn new(largest: u64) -> Result<Self, ProtocolError> {
+    /// The ranges for candidates from 0 to `largest`, in a session with this many candidate sets.
+    pub(super) fn new(largest: u64, steps: u64) -> Result<Self, ProtocolError> {
         let candidate = Bound::at_most(&BoxedUint::from(largest));
-        let delta_1_bits = RHO_1_BITS + candidate.bits() + 2 + STATISTICAL_BITS;
+        let delta_1_bits = RHO_1_BITS + candidate.bits() + 2 + excess_bits(steps);
         let delta_2_bits = RHO_2_BITS + delta_1_bits;
         let one = Bound::of_bits(1);
         let first = Bound::of_bits(RHO_1_BITS).plus(&one).times(&candidate);

@@ -2,6 +2,7 @@
 //! masked values in a random order.
 
 mod requests;
+pub(super) mod window;
 
 use super::PaillierOptions;
 use super::agreement::{Agreement, complete};
@@ -21,11 +22,10 @@ use std::collections::{HashMap, VecDeque};
 use veilpath_channel::Channel;
 use veilpath_metrics::PairScore;
 use veilpath_paillier::{Ciphertext, Plaintext, PublicKey, system_rng};
+use window::Window;
 
-/// Bytes of matrix values that comparisons in flight may take. One comparison is always in flight.
-const MATRIX_BYTES: usize = 48 << 20;
-/// Candidates to choose from, in batches, before another comparison is started.
-const CHOICE: usize = 4;
+/// Bytes of matrix values and substitution costs that comparisons in flight may take. One comparison is always in flight.
+const KEPT_BYTES: usize = 96 << 20;
 
 /// Runs the matrix owner.
 pub(crate) fn join(
@@ -45,17 +45,17 @@ pub(super) fn join_with<R: CryptoRng>(
     observer: &dyn Observer,
     rng: &mut R,
 ) -> Result<Vec<PairScore>, ProtocolError> {
-    join_tapped(job, options, channel, observer, rng, &())
+    join_tapped(job, options, channel, observer, rng, (&(), None))
 }
 
-/// The same, with a tap for an audit.
+/// The same, with a tap for an audit, which may also fix how many comparisons are in flight.
 pub(super) fn join_tapped<R: CryptoRng>(
     job: &Job<'_>,
     options: PaillierOptions,
     channel: &mut dyn Channel,
     observer: &dyn Observer,
     rng: &mut R,
-    tap: &dyn Tap,
+    (tap, in_flight): (&dyn Tap, Option<usize>),
 ) -> Result<Vec<PairScore>, ProtocolError> {
     send_lengths(channel, &own_lengths(job)?)?;
     let theirs = receive_lengths(channel, job)?;
@@ -77,6 +77,7 @@ pub(super) fn join_tapped<R: CryptoRng>(
         rng,
         matrices: HashMap::new(),
         matrix_values: 0,
+        window: Window::new(in_flight),
         candidates: Candidates::new(),
         finished: Vec::new(),
         outstanding: VecDeque::new(),
@@ -102,6 +103,7 @@ struct MatrixOwner<'a, R> {
     matrices: HashMap<usize, Matrix>,
     /// Values that these may have to store.
     matrix_values: usize,
+    window: Window,
     candidates: Candidates<Work>,
     /// Results that the key holder has yet to decrypt.
     finished: Vec<(usize, Ciphertext)>,
@@ -145,7 +147,7 @@ enum Done {
 impl<R: CryptoRng> MatrixOwner<'_, R> {
     fn fill_all(&mut self, channel: &mut dyn Channel) -> Result<(), ProtocolError> {
         loop {
-            self.start_pairs();
+            self.start_pairs()?;
             while let Some(header) = self.next_request(0) {
                 self.turn(channel, None, Some(header))?;
             }
@@ -167,20 +169,22 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         }
     }
 
-    /// Starts comparisons whose substitution costs have arrived, until there is enough to choose from.
-    fn start_pairs(&mut self) {
-        let batch = self.agreement.batch() as usize;
-        let most = MATRIX_BYTES / (self.agreement.key_size().ciphertext_bytes() + 128);
+    /// Starts comparisons whose substitution costs have arrived, as far as the window has room. They are charged at once: each
+    /// is among the next to be chosen from.
+    fn start_pairs(&mut self) -> Result<(), ProtocolError> {
+        let alone = self.agreement.batch() == 1;
+        let most = KEPT_BYTES / (self.agreement.key_size().ciphertext_bytes() + 128);
+        let mut started = Vec::new();
         while let Some(&pair) = self.waiting.front() {
             let host = self.job.pairs[pair].0;
             let (rows, columns) = self.agreement.lengths(self.job, pair);
             let values = rows as usize + columns as usize;
+            let kept = self.matrix_values + values + self.substitutions.kept();
+            let choice = self.candidates.len() + self.outstanding_steps();
             // One at a time, as in the paper.
-            let enough = batch == 1
-                || self.candidates.len() >= CHOICE * batch
-                || self.matrix_values + values > most;
-            if !self.substitutions.complete(host) || (enough && !self.matrices.is_empty()) {
-                return;
+            let room = !alone && kept <= most && self.window.has_room(choice, self.full_request());
+            if !self.substitutions.complete(host) || !(room || self.window.is_empty()) {
+                break;
             }
             self.waiting.pop_front();
             let recurrence = &self.agreement.recurrence;
@@ -188,8 +192,14 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
             self.matrices
                 .insert(pair, Matrix::new(host, (rows, columns), contest));
             self.matrix_values += values;
+            self.window.start(u64::from(rows) * u64::from(columns));
             self.candidates.push(Work::Cell(pair, (1, 1)));
+            started.push(pair);
         }
+        if !started.is_empty() {
+            self.job.store.start(&started)?;
+        }
+        Ok(())
     }
 
     /// One batch for all cores: values out of an answer (step 6) and the next request, whose cells are chosen at
@@ -290,9 +300,10 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         let answers = requested.pending.len() * self.agreement.replies();
         let minima = receive_ciphertexts(channel, answers, size)?;
         for pair in requested.results {
+            let (rows, columns) = self.agreement.lengths(self.job, pair);
             let raw = i64::try_from(messages::receive_u64(channel)?)
                 .ok()
-                .filter(|&raw| self.agreement.recurrence.admits(raw))
+                .filter(|&raw| self.agreement.recurrence.admits(raw, rows, columns))
                 .ok_or(ProtocolError::PeerMisbehaved(
                     Misbehaviour::ResultOutOfRange,
                 ))?;
@@ -313,7 +324,10 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         let pair = target.pair;
         let matrix = self.matrices.get_mut(&pair).ok_or(LOST)?;
         let progress = match target.cell {
-            Some(cell) => matrix.fill(cell, value),
+            Some(cell) => {
+                self.window.fill();
+                matrix.fill(cell, value)
+            }
             None => matrix.finish_round(value),
         };
         let host = matrix.host;
@@ -330,6 +344,7 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         }
         if let Some(result) = result {
             self.matrices.remove(&pair);
+            self.window.finish();
             let (rows, columns) = self.agreement.lengths(self.job, pair);
             self.matrix_values -= rows as usize + columns as usize;
             self.substitutions.release(host);

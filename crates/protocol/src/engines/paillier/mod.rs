@@ -12,6 +12,7 @@
 //!  │ border of M (Initialization ii)                        │
 //!  ╎                                                        ╎
 //!  │ chooses ready cells at random, over all comparisons    │
+//!  │ in flight (`matrix_owner/window.rs`)                   │
 //!  │ Step 1: E(x₁), E(x₂), E(x₃)                            │
 //!  │ Steps 2, 3: E(a·x − t·T + b); Step 4: permutes         │
 //!  │── masked candidates of a batch of cells ──────────────▶│
@@ -46,10 +47,33 @@
 //!
 //! # Assumption
 //! Both are semi-honest. Then what the matrix owner sees is hidden by the decisional composite residuosity assumption
-//! for keys of κ bits, and what the key holder sees beyond the ratios above is hidden up to 2⁻⁴⁰ for each value. A
-//! malicious matrix owner could have numbers of its choice decrypted as "final results" (the key holder decrypts one
-//! number per pair, and only accepts a possible result, which only slows the attack down); a malicious key holder
-//! could answer with wrong minima. Both are out of scope.
+//! for keys of κ bits, and what the key holder sees beyond the ratios above is hidden up to 2⁻⁴⁰ for a whole session, whatever
+//! its size (`masking.rs`; the randomness of ciphertexts adds less than 2⁻⁴⁰, `RandomizerTable`).
+//!
+//! # A side that cheats
+//! The **matrix owner** can have a number of its choice decrypted as the "result" of each pair: any function of the key holder's
+//! letters that it can compute under encryption, also with the help of minima, and of any scanpath whose rows of D it
+//! has. The key holder decrypts one number per pair and only accepts a result that scanpaths of the lengths of *this* pair can
+//! have, R of them: for m and n letters min(m, n) + 1 Levenshtein distances (less what the cost of a replacement limits), and
+//! for other metrics the range of the costs. That is **log₂ R bits per charged pair, one letter of an alphabet of up to R**,
+//! instead of a score: Σ wₖ·D(i, k) with weights wₖ = k names the letter i. With 52 letters and Levenshtein distances of 20
+//! letters (R = 21), a scanpath of 20 letters takes 26 pairs, a quarter of what the scores of chosen scanpaths take. And a pair
+//! counts for its own scanpath, whatever the number is about. So limits per scanpath are for partners that follow the protocol.
+//! If a number is out of range, that alone is a bit, and so such a pair counts as well. Masked candidates that no masks make would be another such bit, for which
+//! no pair is charged; so the key holder answers them like others, and fails only when all pairs are open.
+//!
+//! The **key holder** can return wrong minima, and so make scores wrong, or the matrix owner's next candidates depend
+//! on what it likes. It sees no more numbers than before, but of a matrix that it steers. Nothing here bounds what that tells.
+//!
+//! # Charging
+//! Each side tells its records ([`PairStore`](crate::PairStore)) of a pair before the first message from which the other side could
+//! learn something about the letters of this side in that pair:
+//!
+//! - the **matrix owner** when the comparison enters the window, right before the candidates of its cells can be among those
+//!   that are sent. Every start is a view for the key holder, whether the comparison ends or not;
+//! - the **key holder** before it decrypts the result. All else that it sends is encrypted under its own key: rows of D, which
+//!   serve all pairs of a scanpath, and minima, of which it does not know the pair. A run that breaks off shows the
+//!   matrix owner nothing of the pairs that were not opened, however often it is repeated.
 //!
 //! The key holder knows the factors of n and can read the randomness of every ciphertext that it receives. If it were
 //! not fresh, the key holder would get the randomness of its own D entries back and with it all of the matrix owner's
@@ -58,13 +82,13 @@
 //!
 //! # Cost
 //! With m·n cells, an alphabet of A letters, ciphertexts of C = κ/4 bytes and k cells to a ciphertext (1 at κ = 512, 2 at
-//! 1024, 4 or 5 at 2048, 7 at 3072; ⅓ without packing):
+//! 1024, 4 or 5 at 2048, 7 at 3072, and fewer in very large sessions; ⅓ without packing):
 //!
 //! - bytes: (m·A + m·n·(1 + 1/k))·C; the paper's pattern has 4·m·n·C instead (a test counts them);
 //! - rounds: with many comparisons in flight m·n over the batch. A single comparison takes two thirds of its ready
 //!   cells at a time, which is about 5·max(m, n) batches;
-//! - memory: the matrix owner keeps D of the scanpaths in use, and of each matrix the m+n values along the edge of
-//!   what is filled; the key holder keeps one batch.
+//! - memory: the matrix owner keeps D of the scanpaths in use, and of each matrix in flight the m+n values along the edge
+//!   of what is filled, about 96 MB at most; the key holder keeps one batch.
 //!
 //! Time is products modulo n², eight at once. A squaring is 0.7 of a product; one modulo p² or q² is a quarter of one modulo
 //! n². For each cell, with masked values of L bits:
@@ -72,15 +96,15 @@
 //! | | squarings | products |
 //! |---|---|---|
 //! | matrix owner, step 6: the exponent a⁻¹ mod n | κ | κ/5 + 31 |
-//! | matrix owner, steps 2 to 4: 3·k slots share their squarings | (80 + (3·k−1)·L)/k | 3·34 + 9 |
-//! | matrix owner, step 2: T to the power t | 40 | 22 |
-//! | matrix owner, a randomiser for each ciphertext | – | (κ + 232)/6/k |
+//! | matrix owner, steps 2 to 4: 3·k slots share their squarings | (64 + (3·k−1)·L)/k | 3·29 + 9 |
+//! | matrix owner, step 2: T to the power t | 32 | 19 |
+//! | matrix owner, a randomiser for each ciphertext | – | (κ + 414)/6/k |
 //! | matrix owner, sums, and inverses in batches | – | 25 |
 //! | key holder, decryption modulo p² and q² | κ/4/k | (κ/5 + 62)/4/k |
-//! | key holder, encryption from tables modulo p² and q² | – | (κ + 464)/6/4 + 2 |
+//! | key holder, encryption from tables modulo p² and q² | – | (κ + 828)/6/4 + 2 |
 //!
 //! Windows have 5 bits of a secret exponent, 3 of the short ones and 6 of a table. Shorter keys have narrower ones:
-//! constant time requires reading a whole table, which costs more in relation to their products. At κ = 2048, L = 129
+//! constant time requires reading a whole table, which costs more in relation to their products. At κ = 2048, L = 133
 //! and k = 5 this is 2,570 squarings and 800 products, 2,600 products in all, of which step 6 is 72 in 100. `veilpath
 //! bench paillier` gives the time of products (an addition is two) and of whole exponentiations, `veilpath bench
 //! cell` that of cells.
@@ -125,7 +149,7 @@ pub(crate) use key_holder::host;
 pub(crate) use matrix_owner::join;
 pub use order::candidate_counts;
 #[cfg(any(test, feature = "watch"))]
-pub use watch::{HardenedMasks, SeenMessage, Watched, watch_key_holder};
+pub use watch::{HardenedMasks, SeenMessage, Watched, watch_key_holder, watch_window};
 
 use crate::{Estimate, JobError, ProtocolError, Revealed, Work};
 use serde::{Deserialize, Serialize};

@@ -5,6 +5,7 @@
 
 use crate::{JobError, ProtocolError};
 use crypto_bigint::{Choice, CtEq, CtSelect};
+use std::ops::RangeInclusive;
 use veilpath_metrics::{Costs, GlobalModel, LocalModel, Model, Scores};
 
 /// The recurrence of a run. It depends only on the agreed metric and on the longest pair, so both sides compute the
@@ -16,6 +17,8 @@ pub(super) struct Recurrence {
     zero: Option<u64>,
     /// No candidate of any cell is larger.
     bound: u64,
+    /// The most that a substitution costs in a global alignment, or is rewarded with in a local one.
+    largest: u64,
 }
 
 impl Recurrence {
@@ -31,7 +34,7 @@ impl Recurrence {
         let most = |of: &dyn Fn(u128, u128) -> u128| {
             lengths.iter().map(|&(m, n)| of(m, n)).max().unwrap_or(0)
         };
-        let (zero, bound) = match model {
+        let (zero, bound, largest) = match model {
             Model::Global(model) => {
                 let (insert, delete) = (u128::from(model.insert), u128::from(model.delete));
                 let largest = u128::from(model.costs.largest(letters));
@@ -47,13 +50,13 @@ impl Recurrence {
                     let gaps = m * delete + n * insert;
                     replacing.into_iter().max().unwrap_or(gaps).min(gaps)
                 });
-                (None, entry + largest.max(insert).max(delete))
+                (None, entry + largest.max(insert).max(delete), largest)
             }
             Model::Local(model) => {
                 let best = u128::from(model.scores.largest().max(0).unsigned_abs());
                 let zero = most(&|m, n| m.min(n) * best);
                 let worst = u128::from(lowest(&model.scores).min(0).unsigned_abs());
-                (Some(zero), zero + worst.max(u128::from(model.gap)))
+                (Some(zero), zero + worst.max(u128::from(model.gap)), best)
             }
         };
         let narrow = |value: u128| {
@@ -66,6 +69,7 @@ impl Recurrence {
             model: model.clone(),
             zero: zero.map(narrow).transpose()?,
             bound: narrow(bound)?,
+            largest: narrow(largest)?,
         })
     }
 
@@ -138,24 +142,39 @@ impl Recurrence {
 
     /// The raw result of a pair without cells.
     pub(super) fn without_cells(&self, rows: u32, columns: u32) -> i64 {
-        self.raw(i128::from(self.border(rows, columns)))
-            .unwrap_or_default()
+        let border = i128::from(self.border(rows, columns));
+        self.raw(border, rows, columns).unwrap_or_default()
     }
 
-    /// The model's raw result for a matrix value; `None` if no matrix has such a value.
-    pub(super) fn raw(&self, value: i128) -> Option<i64> {
-        let value = u64::try_from(value).ok().filter(|&v| v <= self.bound)?;
-        match self.zero {
-            None => i64::try_from(value).ok(),
-            Some(zero) => zero
-                .checked_sub(value)
-                .and_then(|score| i64::try_from(score).ok()),
+    /// The model's raw result for a matrix value; `None` if scanpaths of these lengths cannot have it.
+    pub(super) fn raw(&self, value: i128, rows: u32, columns: u32) -> Option<i64> {
+        let value = u64::try_from(value).ok()?;
+        let raw = match self.zero {
+            None => value,
+            Some(zero) => zero.checked_sub(value)?,
+        };
+        let raw = i64::try_from(raw).ok()?;
+        self.admits(raw, rows, columns).then_some(raw)
+    }
+
+    /// Whether scanpaths of these lengths can have a raw result.
+    pub(super) fn admits(&self, raw: i64, rows: u32, columns: u32) -> bool {
+        u128::try_from(raw).is_ok_and(|raw| self.results(rows, columns).contains(&raw))
+    }
+
+    /// The results that scanpaths of these lengths can have. What is longer must be a gap; the rest is replaced at most, or
+    /// deleted and inserted.
+    fn results(&self, rows: u32, columns: u32) -> RangeInclusive<u128> {
+        let (m, n) = (u128::from(rows), u128::from(columns));
+        let both = m.min(n);
+        let replaced = both * u128::from(self.largest);
+        if self.zero.is_some() {
+            return 0..=replaced;
         }
-    }
-
-    /// Whether a raw result is possible at all.
-    pub(super) fn admits(&self, raw: i64) -> bool {
-        u64::try_from(raw).is_ok_and(|raw| raw <= self.zero.unwrap_or(self.bound))
+        let gaps =
+            |m: u128, n: u128| m * u128::from(self.deletion()) + n * u128::from(self.insertion());
+        let least = gaps(m - both, n - both);
+        least..=(least + replaced).min(gaps(m, n))
     }
 }
 

@@ -10,8 +10,9 @@ use veilpath_paillier::{Ciphertext, PublicKey};
 
 /// The matrices D that have arrived, and those that are still to come.
 pub(super) struct Substitutions {
-    /// Where each letter of the alphabet is in a row; letters that the matrix owner does not use are dropped.
-    places: Vec<Option<usize>>,
+    /// Entries of a row. All are parsed and kept whatever letters the matrix owner uses: the time that it takes and the entries
+    /// that are refused say nothing about them.
+    letters: usize,
     here: HashMap<usize, Rows>,
     /// Scanpaths of the key holder whose rows are missing, in the order in which they arrive.
     to_come: VecDeque<usize>,
@@ -27,26 +28,18 @@ struct Rows {
 
 impl Substitutions {
     pub(super) fn new(agreement: &Agreement, job: &Job<'_>) -> Self {
-        let mut places = vec![None; agreement.letters as usize];
         let mut here = HashMap::new();
-        let mut used = 0;
         for &pair in &agreement.open {
-            let (host, join) = job.pairs[pair];
+            let (host, _) = job.pairs[pair];
             let rows = here.entry(host).or_insert_with(|| Rows {
                 rows: Vec::new(),
                 length: agreement.host_length(host),
                 pairs_left: 0,
             });
             rows.pairs_left += 1;
-            for &letter in job.own[join].letters() {
-                if let Some(place @ None) = places.get_mut(usize::from(letter)) {
-                    *place = Some(used);
-                    used += 1;
-                }
-            }
         }
         Self {
-            places,
+            letters: agreement.letters as usize,
             here,
             to_come: agreement.hosts.iter().copied().collect(),
             requested: 0,
@@ -87,14 +80,8 @@ impl Substitutions {
         let broken = ProtocolError::Internal("rows arrived that were not requested");
         for _ in 0..count {
             let host = *self.to_come.front().ok_or(broken.clone())?;
-            let bytes = receive_ciphertexts(channel, self.places.len(), public.size())?;
-            let mut used = vec![&[][..]; self.places.iter().flatten().count()];
-            for (encoding, place) in split(&bytes, public.size()).into_iter().zip(&self.places) {
-                if let Some(place) = *place {
-                    used[place] = encoding;
-                }
-            }
-            let row = public.ciphertexts_from_bytes(&used)?;
+            let bytes = receive_ciphertexts(channel, self.letters, public.size())?;
+            let row = public.ciphertexts_from_bytes(&split(&bytes, public.size()))?;
             let rows = self.here.get_mut(&host).ok_or(broken.clone())?;
             rows.rows.push(row);
             self.requested -= 1;
@@ -107,9 +94,16 @@ impl Substitutions {
 
     /// D(i, k_B[j]) for the key holder's `row`-th letter, counted from 1, and a letter of the matrix owner.
     pub(super) fn get(&self, host: usize, row: u32, letter: u16) -> Option<&Ciphertext> {
-        let place = (*self.places.get(usize::from(letter))?)?;
         let rows = &self.here.get(&host)?.rows;
-        rows.get(row as usize - 1)?.get(place)
+        rows.get(row as usize - 1)?.get(usize::from(letter))
+    }
+
+    /// Entries that are kept.
+    pub(super) fn kept(&self) -> usize {
+        self.here
+            .values()
+            .map(|rows| rows.rows.len() * self.letters)
+            .sum()
     }
 
     /// Records that a pair is done; the last pair of a scanpath drops its D.

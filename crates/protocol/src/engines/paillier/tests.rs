@@ -1,11 +1,13 @@
 //! The engine beyond correct scores: its messages, its randomness, its choices, and what it refuses.
 
+mod charging;
 mod choices;
 mod extremes;
 mod hardened;
 mod hostile;
 mod masks;
 mod randomness;
+mod window;
 mod wire;
 
 use super::PaillierOptions;

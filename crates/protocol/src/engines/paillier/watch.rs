@@ -73,7 +73,7 @@ impl Tap for Recorder {
         let layout = &agreement.layout;
         let bytes = layout.ciphertexts * agreement.key_size().ciphertext_bytes();
         let groups: Vec<&[u8]> = masked.chunks(bytes).collect();
-        let values = key_holder::open_groups(agreement, key, &groups)?;
+        let (values, _) = key_holder::open_groups(agreement, key, &groups)?;
         let set = |set: &[Zeroizing<BoxedUint>]| set.iter().map(|v| (**v).clone()).collect();
         lock(&self.messages).push(SeenMessage {
             sets: values.chunks(layout.width()).take(steps).map(set).collect(),
@@ -104,6 +104,18 @@ pub fn watch_key_holder(
     pairs: &[(usize, usize)],
     key: &Arc<SecretKey>,
 ) -> Result<Watched, ProtocolError> {
+    watch_window(spec, key_holder, matrix_owner, pairs, key, None)
+}
+
+/// The same with exactly so many comparisons in flight.
+pub fn watch_window(
+    spec: &Spec,
+    key_holder: &[&Scanpath],
+    matrix_owner: &[&Scanpath],
+    pairs: &[(usize, usize)],
+    key: &Arc<SecretKey>,
+    in_flight: Option<usize>,
+) -> Result<Watched, ProtocolError> {
     let Engine::Paillier(options) = spec.engine else {
         return Err(ProtocolError::Job(JobError::NoMasks));
     };
@@ -111,7 +123,7 @@ pub fn watch_key_holder(
     let host = host.with_key(Arc::clone(key));
     let join = Job::new(spec, Role::Join, matrix_owner, key_holder.len(), pairs)?;
     let recorder = Recorder::default();
-    let readings = run_both(&host, &join, options, &recorder)?;
+    let readings = run_both(&host, &join, options, (&recorder, in_flight))?;
     Ok(Watched {
         messages: inner(recorder.messages),
         order: inner(recorder.order),
@@ -124,13 +136,14 @@ fn run_both(
     host: &Job<'_>,
     join: &Job<'_>,
     options: PaillierOptions,
-    tap: &dyn Tap,
+    (tap, in_flight): (&dyn Tap, Option<usize>),
 ) -> Result<Vec<PairScore>, ProtocolError> {
     let (mut host_end, mut join_end) = memory_pair();
     std::thread::scope(|scope| {
         let matrix_owner = scope.spawn(move || {
             let mut rng = veilpath_paillier::system_rng()?;
-            matrix_owner::join_tapped(join, options, &mut join_end, &(), &mut rng, tap)
+            let watch = (tap, in_flight);
+            matrix_owner::join_tapped(join, options, &mut join_end, &(), &mut rng, watch)
         });
         let readings = key_holder::host_tapped(host, options, &mut host_end, &(), tap);
         drop(host_end);

@@ -1,6 +1,6 @@
 //! Step 5 of the hardened variant: the key holder finds the least candidate and names it under encryption.
 
-use super::{PADDED_IN_SLOT, Shape};
+use super::Shape;
 use crypto_bigint::{BoxedUint, Choice, CtLt, CtSelect, Resize, U256};
 use veilpath_paillier::Plaintext;
 use zeroize::Zeroizing;
@@ -20,12 +20,12 @@ impl Shape {
         let mask = U256::MAX.shr_vartime(U256::BITS - self.padded_bits());
         let mut chosen = Zeroizing::new(U256::ZERO);
         for (candidate, is_least) in least.iter().enumerate() {
-            let Some(slot) = padded.get(candidate / PADDED_IN_SLOT) else {
+            let Some(slot) = padded.get(candidate / self.padded_in_slot) else {
                 continue;
             };
-            let place = (0..self.padded_bits() * PADDED_IN_SLOT as u32)
+            let place = (0..self.padded_bits() * self.padded_in_slot as u32)
                 .step_by(self.padded_bits() as usize)
-                .nth(candidate % PADDED_IN_SLOT)
+                .nth(candidate % self.padded_in_slot)
                 .unwrap_or(0);
             let value = Zeroizing::new(narrow(slot).shr_vartime(place) & mask);
             *chosen = chosen.ct_select(&value, *is_least);

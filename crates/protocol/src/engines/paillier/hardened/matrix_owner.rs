@@ -4,7 +4,7 @@ use super::super::cell::{Context, Pending, Step, StepMask, Target};
 use super::super::masking::random_bits;
 use super::super::messages::split;
 use super::super::order::{Order, arranged, permutation};
-use super::{PADDED_IN_SLOT, Shape};
+use super::Shape;
 use crate::ProtocolError;
 use crypto_bigint::{BoxedUint, Choice, CtSelect, Limb, U256};
 use rand::{CryptoRng, RngExt};
@@ -89,9 +89,9 @@ pub(in super::super) fn log_uniform<R: CryptoRng + ?Sized>(
         let mut number = random_bits(U256::BITS, rng);
         *number |= U256::ONE.shl_vartime(U256::BITS - 1);
         // Whether a number is rejected says nothing about the one that is kept.
-        let leading = number.shr_vartime(U256::BITS - u64::BITS).to_words()[0];
-        let coin: u64 = rng.random();
-        if u128::from(coin) * u128::from(leading) < 1 << 127 {
+        let leading = Zeroizing::new(number.shr_vartime(U256::BITS / 2));
+        let coin = Zeroizing::new(U256::from_u128(rng.random()));
+        if Zeroizing::new(coin.wrapping_mul(&leading)).bits() < U256::BITS {
             return halved(number, U256::BITS - octave);
         }
     }
@@ -195,8 +195,8 @@ impl Context<'_> {
                             None => (&nothing, &one),
                         });
                     } else {
-                        let first = (place - shape.pairs()) * PADDED_IN_SLOT;
-                        row.extend((first..first + PADDED_IN_SLOT).map(|at| {
+                        let first = (place - shape.pairs()) * shape.padded_in_slot;
+                        row.extend((first..first + shape.padded_in_slot).map(|at| {
                             let candidate = cell.and_then(|cell| cell.candidates.get(at));
                             (candidate.unwrap_or(&nothing), &one)
                         }));
@@ -286,9 +286,9 @@ impl Multipliers {
         if let Some(offset) = self.offsets.get(place) {
             return offset.clone();
         }
-        let first = (place - shape.pairs()) * PADDED_IN_SLOT;
+        let first = (place - shape.pairs()) * shape.padded_in_slot;
         let mut offset = Zeroizing::new(U256::ZERO);
-        let pads = self.pads.0.iter().skip(first).take(PADDED_IN_SLOT);
+        let pads = self.pads.0.iter().skip(first).take(shape.padded_in_slot);
         for (k, pad) in (0u32..).zip(pads) {
             *offset |= pad.shl_vartime(k * shape.padded_bits());
         }
@@ -308,7 +308,7 @@ mod tests {
     #[test]
     fn lists_of_secrets_never_reallocate() {
         for width in [3, 4] {
-            let shape = Shape::new(width, 107).unwrap();
+            let shape = Shape::new(width, 107, 1).unwrap();
             let mut rng = rand_chacha::ChaCha20Rng::seed_from_u64(1);
             let numbers = Multipliers::draw(&shape, &mut rng).unwrap();
             assert_eq!(numbers.offsets.capacity(), shape.pairs());

@@ -24,12 +24,20 @@
 //! that range**: a v below 2^F·d or above 2^(F+R) rules out differences. A difference falls there with a probability
 //! of about y/R, and then narrows d to about an octave. Many views of the same letters add up. The audit measures it.
 //!
+//! # Statistical distance
+//! A pad hides its candidate up to 2^−(σ+1), as a candidate is shorter than 2^y/w. A difference is within 2^−σ of what its
+//! interval gives, as above. A set has at most 6 differences and 4 pads, together within 2^(3−σ), and a session of T sets within
+//! T times that. **σ = 43 + ⌈log₂ T⌉ keeps a whole session within 2⁻⁴⁰**, apart from the two ends of the range of ρ. (ρ and r
+//! are drawn up to 2⁻¹²⁰.)
+//!
 //! # Slots
 //! All have S = 255 bits, whatever the costs: 2, 4, 8, 12 and 16 fit below n/2 of keys of 512, 1024, 2048, 3072 and
 //! 4096 bits, and numbers stay within 256 bits. A cell of three candidates has four slots. One bit more would halve
 //! the cells of a ciphertext. With 170 bits, three cells to a ciphertext of 2048 bits, there would be little more
 //! than half as many octaves and the traffic would shrink by a twentieth, as most of it is answers. Three padded
-//! candidates of y + σ + 2 bits fit for y ≤ 43, and then `R = S − 1 − y − F = 214 − 2·y` is at least 128.
+//! candidates of y + σ + 2 bits share a slot if y + σ ≤ 83, else two, and then a cell has one slot more. `R = S − 1 − y − F =
+//! 254 − 2·y − σ` must be at least 128. For a million cells σ is 63, and costs with y up to 31 bits can be masked; in the
+//! largest session σ is 100, and y is at most 13, enough for a Levenshtein distance of 2,700 letters.
 
 mod key_holder;
 mod matrix_owner;
@@ -42,7 +50,7 @@ pub(super) use matrix_owner::{below, log_uniform};
 #[cfg(any(test, feature = "watch"))]
 pub use steps::{HardenedSecrets, HardenedSet, HardenedSteps};
 
-use super::masking::{Layout, STATISTICAL_BITS};
+use super::masking::{Layout, excess_bits};
 #[cfg(any(test, feature = "watch"))]
 use super::watch::HardenedMasks;
 use crate::{JobError, ProtocolError};
@@ -53,8 +61,12 @@ use veilpath_paillier::{Bound, KeySize, TermShape};
 const SLOT_BITS: u32 = 255;
 /// The least R.
 const OCTAVES: u32 = 128;
-/// Padded candidates in a slot.
-const PADDED_IN_SLOT: usize = 3;
+/// Padded candidates in a slot, if they fit.
+const MOST_IN_SLOT: usize = 3;
+/// Padded candidates in a slot, if fewer fit.
+const FEWER_IN_SLOT: usize = 2;
+/// Masks of a step count as this many: differences and pads.
+const MASKS_IN_STEP: u64 = 8;
 
 /// How long the numbers of a cell are and where they are placed, equal on both sides.
 #[derive(Clone, Copy, Debug)]
@@ -63,28 +75,36 @@ pub(super) struct Shape {
     width: usize,
     /// Bits of a pad, and F: both are longer by σ than what they hide.
     pad_bits: u32,
+    /// Padded candidates in a slot.
+    padded_in_slot: usize,
     /// y: no w·(y_i − y_j) + π(i) − π(j) has more bits, nor the next one, which noise comes close to.
     difference_bits: u32,
 }
 
 impl Shape {
-    /// For cells with `width` candidates from 0 to `largest`.
-    pub(super) fn new(width: usize, largest: u64) -> Result<Self, ProtocolError> {
+    /// For cells with `width` candidates from 0 to `largest`, in a session with this many candidate sets.
+    pub(super) fn new(width: usize, largest: u64, steps: u64) -> Result<Self, ProtocolError> {
         // |d| ≤ w·X + w − 1.
         let width_bound = Bound::at_most(&BoxedUint::from(width as u64));
         let candidate = Bound::at_most(&BoxedUint::from(largest.saturating_add(1)));
         let difference_bits = candidate.times(&width_bound).bits();
-        let shape = Self {
-            width,
-            pad_bits: difference_bits + STATISTICAL_BITS,
-            difference_bits,
+        let pad_bits = difference_bits + excess_bits(steps.saturating_mul(MASKS_IN_STEP));
+        let fits = |padded: usize| padded as u32 * (pad_bits + 2) <= SLOT_BITS;
+        let padded_in_slot = if fits(MOST_IN_SLOT) {
+            MOST_IN_SLOT
+        } else {
+            FEWER_IN_SLOT
         };
-        let padded = PADDED_IN_SLOT as u32 * shape.padded_bits();
-        let masked = 1 + difference_bits + shape.pad_bits + OCTAVES;
-        if padded.max(masked) > SLOT_BITS {
+        let masked = 1 + difference_bits + pad_bits + OCTAVES;
+        if !fits(padded_in_slot) || masked > SLOT_BITS {
             return Err(ProtocolError::Job(JobError::CostsTooLargeToMask));
         }
-        Ok(shape)
+        Ok(Self {
+            width,
+            pad_bits,
+            padded_in_slot,
+            difference_bits,
+        })
     }
 
     /// F: no multiplier is less than two to this power.
@@ -123,7 +143,7 @@ impl Shape {
     }
 
     fn slots(&self) -> usize {
-        self.pairs() + self.width.div_ceil(PADDED_IN_SLOT)
+        self.pairs() + self.width.div_ceil(self.padded_in_slot)
     }
 
     /// Bits between the padded candidates of a slot.
@@ -163,7 +183,7 @@ impl Shape {
                     shift_bits,
                 });
             } else {
-                terms.extend((0..PADDED_IN_SLOT as u32).map(|k| TermShape {
+                terms.extend((0..self.padded_in_slot as u32).map(|k| TermShape {
                     scalar_bits: 1,
                     shift_bits: shift_bits + k * self.padded_bits(),
                 }));

@@ -104,7 +104,7 @@ impl HardenedSteps {
         let layout = &self.agreement.layout;
         let bytes = layout.ciphertexts * self.agreement.key_size().ciphertext_bytes();
         let groups: Vec<&[u8]> = masked.chunks(bytes).collect();
-        let slots = open_groups(&self.agreement, key, &groups)?;
+        let (slots, _) = open_groups(&self.agreement, key, &groups)?;
         let sets = slots.chunks(layout.width()).take(cells);
         Ok(sets.map(<[_]>::to_vec).collect())
     }

@@ -25,8 +25,7 @@ impl<R> MatrixOwner<'_, R> {
             return None;
         }
         let full = LANES * self.agreement.layout.cells;
-        let requested = self.outstanding.iter().map(|request| request.pending.len());
-        let requested = requested.sum::<usize>() + answered;
+        let requested = self.outstanding_steps() + answered;
         let ready = self.candidates.len();
         let steps = cells_to_take(ready, requested, self.full_request(), full);
         let results = self.finished.len().min(batch);
@@ -67,7 +66,7 @@ impl<R> MatrixOwner<'_, R> {
 
     /// The most cells in a request: so many that all outstanding requests fit the channel together, in whole SIMD
     /// lanes.
-    fn full_request(&self) -> usize {
+    pub(super) fn full_request(&self) -> usize {
         let layout = &self.agreement.layout;
         let reply = self.agreement.replies() * self.agreement.key_size().ciphertext_bytes();
         let fitting = WINDOW_BYTES / MAX_OUTSTANDING / reply;
@@ -78,6 +77,12 @@ impl<R> MatrixOwner<'_, R> {
         } else {
             most
         }
+    }
+
+    /// Candidate sets that have no answer yet.
+    pub(super) fn outstanding_steps(&self) -> usize {
+        let requested = self.outstanding.iter();
+        requested.map(|request| request.pending.len()).sum()
     }
 
     /// Bytes of the answer.

@@ -10,6 +10,9 @@ use std::sync::Arc;
 use veilpath_metrics::{Metric, Scanpath, Substitution};
 use veilpath_paillier::{KeySize, Plaintext};
 
+/// 900 pairs of 20 × 20 letters.
+const SESSION: u64 = 900 * 400;
+
 fn absolute() -> Metric {
     Metric::NeedlemanWunsch {
         substitution: Substitution::Index,
@@ -19,8 +22,14 @@ fn absolute() -> Metric {
     }
 }
 
-/// The largest candidates that there are masks for: 43 bits of w·(X + 1).
-const LARGEST: [(usize, u64); 2] = [(3, ((1 << 43) - 1) / 3 - 1), (4, (1 << 41) - 2)];
+/// The largest candidates that there are masks for in a session of this many sets: (126 − σ)/2 bits of w·(X + 1). With one
+/// set σ is 43, with the most 100.
+const LARGEST: [(usize, u64, u64); 4] = [
+    (3, ((1 << 41) - 1) / 3 - 1, 1),
+    (4, (1 << 39) - 2, 1),
+    (3, ((1 << 13) - 1) / 3 - 1, 1 << 57),
+    (4, (1 << 11) - 2, 1 << 57),
+];
 
 /// The bits of |d|, then where the multipliers begin and end.
 fn ranges(shape: &Shape) -> (u32, u32, u32) {
@@ -65,12 +74,19 @@ fn noise_is_uniform_below_its_multiplier() {
 
 /// Below the floor there would be so few multipliers for a difference that a value could determine it.
 #[test]
-fn multipliers_are_longer_than_differences_by_forty_bits() {
-    for (width, largest) in [(3, 0), (3, 1), (3, 107), (4, 1 << 20), (3, (1 << 41) - 1)] {
-        let shape = Shape::new(width, largest).unwrap();
+fn multipliers_are_longer_than_differences_by_forty_bits_and_a_session() {
+    for (width, largest, log) in [
+        (3, 0, 0),
+        (3, 1, 5),
+        (3, 107, 19),
+        (4, 1 << 20, 30),
+        (3, (1 << 39) - 1, 0),
+    ] {
+        let shape = Shape::new(width, largest, 1 << log).unwrap();
         let (difference, floor, top) = ranges(&shape);
         assert!(u128::from(largest + 1) * (width as u128) < 1 << difference);
-        assert_eq!(floor, difference + 40);
+        // Six differences and four pads count as eight masks.
+        assert_eq!(floor, difference + 40 + 3 + log);
         assert!(top >= floor + 128, "{top}");
         let mut rng = rng(7);
         let least = (0..2_000).map(|_| log_uniform(floor, top, &mut rng).bits());
@@ -82,8 +98,9 @@ fn multipliers_are_longer_than_differences_by_forty_bits() {
 /// comes out.
 #[test]
 fn slots_hold_the_largest_numbers_without_carry() {
-    for (width, largest) in [(3, 0), (3, 107), (4, 1 << 20), LARGEST[0], LARGEST[1]] {
-        let shape = Shape::new(width, largest).unwrap();
+    let others = [(3, 0, 1), (3, 107, SESSION), (4, 1 << 20, SESSION)];
+    for (width, largest, steps) in others.into_iter().chain(LARGEST) {
+        let shape = Shape::new(width, largest, steps).unwrap();
         let (_, floor, top) = ranges(&shape);
         let one = |bits: u32| U256::ONE.shl_vartime(bits);
         let (least, most) = (one(floor), one(top).wrapping_sub(&U256::ONE));
@@ -105,11 +122,11 @@ fn slots_hold_the_largest_numbers_without_carry() {
             }
         }
     }
-    for (width, largest) in LARGEST {
-        assert!(Shape::new(width, largest + 1).is_err());
+    for (width, largest, steps) in LARGEST {
+        assert!(Shape::new(width, largest + 1, steps).is_err());
     }
-    assert!(Shape::new(3, u64::MAX >> 1).is_err());
-    assert!(Shape::new(3, u64::MAX).is_err());
+    assert!(Shape::new(3, u64::MAX >> 1, 1).is_err());
+    assert!(Shape::new(3, u64::MAX, u64::MAX).is_err());
 }
 
 /// One such cell, `candidates` in the order before π.
@@ -143,9 +160,10 @@ fn extreme_cell(
         // As under encryption: candidates times factors, and offsets in the clear.
         let secret = match pairs.get(place).zip(masks.get(place)) {
             Some((&(i, j), (factor, _))) => big(factor) * width * (&permuted[i] - &permuted[j]),
-            None => (0..3usize)
+            None => (0..together(shape))
                 .filter_map(|k| {
-                    Some(permuted.get((place - pairs.len()) * 3 + k)? << (k * padded(shape)))
+                    let at = (place - pairs.len()) * together(shape) + k;
+                    Some(permuted.get(at)? << (k * padded(shape)))
                 })
                 .sum(),
         };
@@ -188,13 +206,18 @@ fn padded(shape: &Shape) -> usize {
     shape.masks().floor_bits as usize + 2
 }
 
+/// Padded candidates in a slot.
+fn together(shape: &Shape) -> usize {
+    if 3 * padded(shape) <= 255 { 3 } else { 2 }
+}
+
 /// Slots are long enough for this many cells in a ciphertext, or this many ciphertexts to a cell.
 #[test]
 fn cells_per_ciphertext() {
-    for largest in [1, 107, 1 << 40] {
+    for (largest, steps) in [(1, 1), (107, SESSION), (1 << 20, 100)] {
         let (three, four) = (
-            Shape::new(3, largest).unwrap(),
-            Shape::new(4, largest).unwrap(),
+            Shape::new(3, largest, steps).unwrap(),
+            Shape::new(4, largest, steps).unwrap(),
         );
         for (size, global, local) in [
             (KeySize::Bits512, (1, 2), (1, 4)),

@@ -2,12 +2,12 @@
 
 use super::super::messages::Header;
 use super::{LETTERS, as_in_the_paper, cohort, key, rng, short_key, spec};
-use crate::{Engine, Job, PaillierOptions, PairRule, ProtocolError, Role, Spec};
+use crate::{Engine, Job, Misbehaviour, PaillierOptions, PairRule, ProtocolError, Role, Spec};
 use num_bigint::BigUint;
 use proptest::prelude::*;
 use std::sync::{Arc, OnceLock};
 use veilpath_channel::{Channel, ChannelError};
-use veilpath_metrics::{Cohort, Metric, Scanpath};
+use veilpath_metrics::{Cohort, LocalScoring, Metric, Scanpath};
 use veilpath_paillier::{KeyFault, KeySize, Plaintext, SecretKey};
 
 /// Sends what the script says, and ignores what it receives.
@@ -31,7 +31,7 @@ impl Channel for Script {
     }
 }
 
-fn secret() -> &'static Arc<SecretKey> {
+pub(super) fn secret() -> &'static Arc<SecretKey> {
     static KEY: OnceLock<Arc<SecretKey>> = OnceLock::new();
     KEY.get_or_init(|| key().secret)
 }
@@ -51,18 +51,18 @@ fn against(role: Role, options: PaillierOptions, script: &[Vec<u8>]) -> Protocol
         .unwrap_err()
 }
 
-fn length(length: u64) -> Vec<u8> {
+pub(super) fn length(length: u64) -> Vec<u8> {
     length.to_le_bytes().to_vec()
 }
 
-fn header(rows: u32, steps: u32, results: u32) -> Vec<u8> {
+pub(super) fn header(rows: u32, steps: u32, results: u32) -> Vec<u8> {
     [rows, steps, results]
         .iter()
         .flat_map(|n| n.to_le_bytes())
         .collect()
 }
 
-fn encrypted(value: i64) -> Vec<u8> {
+pub(super) fn encrypted(value: i64) -> Vec<u8> {
     let public = secret().public_key();
     let randomizer = public.fresh_randomizers(1, &mut rng(3)).pop().unwrap();
     let ciphertext = public.encrypt(&Plaintext::from(value), randomizer).unwrap();
@@ -115,8 +115,19 @@ fn the_key_holder_answers_only_valid_requests() {
     // Not below n², no unit.
     assert_refused(host(&[two(), header(0, 1, 0), vec![255; 128]]));
     assert_refused(host(&[two(), header(0, 1, 0), vec![0; 128]]));
-    // A number that no masks make: negative, or beyond the slots.
-    assert_misbehaved(host(&[two(), header(0, 1, 0), encrypted(-1)]));
+}
+
+/// A number that no masks make, negative or beyond the slots, is noticed only at the end, when all pairs are charged: whether
+/// a number that was made of encrypted costs is one depends on the key holder's letters.
+#[test]
+fn masked_values_out_of_range_are_refused_at_the_end() {
+    let open = || [header(0, 0, 1), length(0), encrypted(2)].concat();
+    let with = |value: i64| vec![length(2), header(0, 1, 0), encrypted(value)];
+    assert_closed(host(&with(-1)));
+    assert_closed(host(&[with(-1), with(-1)[1..].to_vec()].concat()));
+    let at_the_end = host(&[with(-1), vec![open()]].concat());
+    let refused = Misbehaviour::MaskedValueOutOfRange;
+    assert_eq!(at_the_end, ProtocolError::PeerMisbehaved(refused));
 }
 
 /// With hardened masks and this key a cell is two ciphertexts, and a minimum three.
@@ -129,7 +140,7 @@ fn hardened_messages_are_checked_like_the_others() {
     assert_closed(host(encrypted(1).repeat(2)));
     assert_refused(host([encrypted(1), vec![255; 128]].concat()));
     assert_refused(host([vec![0; 128], encrypted(1)].concat()));
-    assert_misbehaved(host([encrypted(1), encrypted(-1)].concat()));
+    assert_closed(host([encrypted(1), encrypted(-1)].concat()));
     let modulus = secret().public_key().modulus().to_be_bytes().to_vec();
     let rows = encrypted(1).repeat(2 * LETTERS as usize);
     let join = |minima: Vec<u8>| {
@@ -156,11 +167,60 @@ fn the_key_holder_decrypts_a_valid_result_once() {
     assert_misbehaved(one(result(u64::MAX, 2)));
     assert_misbehaved(one(result(0, -1)));
     // Two letters against two differ by at most 2; candidates reach 3.
-    assert_misbehaved(one(result(0, 4)));
+    assert_misbehaved(one(result(0, 3)));
     assert_misbehaved(one(result(0, i64::MAX)));
     assert_refused(one([length(0), vec![255; 128]].concat()));
     let twice = [result(0, 1), result(0, 1)].concat();
     assert_misbehaved(host(&[length(2), header(0, 0, 2), twice]));
+}
+
+/// A number that the longest pair can have is refused for a shorter one.
+#[test]
+fn the_bound_of_a_result_is_that_of_its_pair() {
+    let a = cohort(&[vec![1, 2], vec![3; 9]]);
+    let b = cohort(&[vec![1, 2]]);
+    let local = Metric::SmithWaterman {
+        scoring: LocalScoring::Unit {
+            reward: 2.0,
+            mismatch: 1.0,
+        },
+        gap: 1.0,
+        scale: Some(1),
+    };
+    let open = |metric: &Metric, pair: u64, value: i64| {
+        let spec = spec(short_key(), metric.clone(), &a, &b);
+        let own: Vec<&Scanpath> = a.entries.iter().map(|e| &e.scanpath).collect();
+        let job = Job::new(&spec, Role::Host, &own, 1, &[(0, 0), (1, 0)]).unwrap();
+        let job = job.with_key(Arc::clone(secret()));
+        let message = [length(2), header(0, 0, 1), length(pair), encrypted(value)];
+        spec.engine
+            .run(&job, &mut Script(message.concat(), 0), &())
+            .unwrap_err()
+    };
+    let possible = |metric: &Metric, pair: u64| -> Vec<i64> {
+        let values = -1..=12;
+        let closed = ProtocolError::Channel(ChannelError::Closed);
+        values
+            .filter(|&v| open(metric, pair, v) == closed)
+            .collect()
+    };
+    assert_eq!(possible(&Metric::Levenshtein, 0), [0, 1, 2]);
+    // Seven of nine letters are deleted in any case.
+    assert_eq!(possible(&Metric::Levenshtein, 1), [7, 8, 9]);
+    // Values are 4 minus the score.
+    assert_eq!(possible(&local, 0), [0, 1, 2, 3, 4]);
+}
+
+/// The matrix owner uses letters 1 and 2. An entry that it does not use is parsed like the others: otherwise time, and which
+/// entries are refused, would tell which letters it has.
+#[test]
+fn the_matrix_owner_parses_all_entries() {
+    let modulus = secret().public_key().modulus().to_be_bytes().to_vec();
+    for bad in 0..LETTERS as usize {
+        let mut entries = vec![encrypted(1); 2 * LETTERS as usize];
+        entries[bad] = vec![0; 128];
+        assert_refused(join(&[length(2), modulus.clone(), entries.concat()]));
+    }
 }
 
 #[test]
@@ -194,7 +254,7 @@ fn the_matrix_owner_checks_answers() {
     assert_refused(with(vec![row(), row(), vec![0; 128]]));
     // Four cells with whatever minima, then a result that cannot be.
     let minima = || vec![row(), row(), encrypted(7).repeat(4)];
-    for raw in [4, u64::MAX, 1 << 63] {
+    for raw in [3, u64::MAX, 1 << 63] {
         assert_misbehaved(with([minima(), vec![length(raw)]].concat()));
     }
     assert_closed(with(minima()));

@@ -9,6 +9,10 @@ use veilpath_metrics::{Costs, GlobalModel, Model, ScoreFormula};
 use veilpath_paillier::KeySize;
 
 const BOUNDS: [u64; 5] = [0, 1, 107, (1 << 20) - 1, (1 << 62) - 1];
+/// Candidate sets of a session, and the logarithm of the power of two that is not below.
+const STEPS: [(u64, u32); 5] = [(1, 0), (2, 1), (1025, 11), (1 << 57, 57), (u64::MAX, 64)];
+/// 900 pairs of 20 × 20 letters.
+const SESSION: u64 = 900 * 400;
 
 fn big(value: &crypto_bigint::U256) -> BigInt {
     BigInt::from(BigUint::from_bytes_le(&value.to_le_bytes()))
@@ -34,7 +38,7 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(200))]
     #[test]
     fn order_range_and_inverse(bound in prop::sample::select(BOUNDS.to_vec()), parts in prop::collection::vec(0..=4u64, 3..=4), seed in any::<u64>()) {
-        let ranges = Ranges::new(bound).unwrap();
+        let ranges = Ranges::new(bound, 1000).unwrap();
         let candidates: Vec<BigInt> = parts.iter().map(|&part| BigInt::from(bound / 4 * part + bound % 4 * u64::from(part == 4))).collect();
         let numbers = Numbers::draw(&ranges, &mut rng(seed));
         let masked = masked(&numbers, &candidates);
@@ -61,16 +65,17 @@ proptest! {
 
 #[test]
 fn the_largest_masks_of_the_largest_candidates_fit() {
-    for bound in BOUNDS {
-        let ranges = Ranges::new(bound).unwrap();
+    for (bound, (steps, log)) in BOUNDS.into_iter().zip(STEPS) {
+        let ranges = Ranges::new(bound, steps).unwrap();
         let x = u64::BITS - bound.leading_zeros();
-        assert_eq!(ranges.value_bits(), 40 + 40 + x + 40 + 3);
+        let excess = 40 + log;
+        assert_eq!(ranges.value_bits(), 32 + 32 + x + excess + 3);
         let mut numbers = Numbers::draw(&ranges, &mut rng(1));
-        *numbers.rho_1 = (1 << 40) - 1;
-        *numbers.rho_2 = (1 << 40) - 1;
+        *numbers.rho_1 = (1 << 32) - 1;
+        *numbers.rho_2 = (1 << 32) - 1;
         let ones = |bits: u32| crypto_bigint::U256::MAX.shr_vartime(256 - bits);
-        *numbers.delta_1 = ones(40 + x + 2 + 40);
-        *numbers.delta_2 = ones(40 + 40 + x + 2 + 40);
+        *numbers.delta_1 = ones(32 + x + 2 + excess);
+        *numbers.delta_2 = ones(32 + 32 + x + 2 + excess);
         for option in [0, 1] {
             *numbers.option = option;
             let candidates = [bound, 0, 0].map(BigInt::from);
@@ -81,10 +86,26 @@ fn the_largest_masks_of_the_largest_candidates_fit() {
     }
 }
 
+/// The additive mask is uniform over so many numbers that all sets of the largest session together are hidden up to 2⁻⁴⁰.
+#[test]
+fn a_session_is_hidden_up_to_two_to_the_minus_forty() {
+    // 2²⁸ letters on each side, and the rounds of local alignments.
+    let largest = (1u64 << 56) / 3 * 4;
+    for steps in [1, 2, 3, 400, SESSION, 1 << 40, largest] {
+        for bound in BOUNDS {
+            let ranges = Ranges::new(bound, steps).unwrap();
+            // δ₂ is one bit shorter than the masked value; what it hides has the bits of ρ₁·ρ₂·X, and one more.
+            let x = u64::BITS - bound.leading_zeros();
+            let excess = (ranges.value_bits() - 1) - (32 + 32 + x + 1);
+            assert!(u128::from(steps) << 40 < 1 << excess, "{steps} {bound}");
+        }
+    }
+}
+
 #[test]
 fn masks_are_uniform_in_their_ranges() {
     let mut rng = rng(2);
-    let ranges = Ranges::new(100).unwrap();
+    let ranges = Ranges::new(100, 1000).unwrap();
     let mut options = [0; 2];
     let mut eighths = [[0; 8]; 4];
     for _ in 0..16_000 {
@@ -92,16 +113,16 @@ fn masks_are_uniform_in_their_ranges() {
         assert!(*numbers.rho_1 > 0 && *numbers.rho_2 > 0);
         let delta_1 = big(&numbers.delta_1);
         // Exactly r₁+bx+2+σ bits.
-        assert_eq!(delta_1.bits(), 40 + 7 + 2 + 40);
+        assert_eq!(delta_1.bits(), 32 + 7 + 2 + 50);
         let top = |value: BigInt, bits: u64| {
             usize::try_from((value >> (bits - 3)) & BigInt::from(7)).unwrap()
         };
         options[*numbers.option as usize] += 1;
-        eighths[0][top(BigInt::from(*numbers.rho_1), 40)] += 1;
-        eighths[1][top(BigInt::from(*numbers.rho_2), 40)] += 1;
+        eighths[0][top(BigInt::from(*numbers.rho_1), 32)] += 1;
+        eighths[1][top(BigInt::from(*numbers.rho_2), 32)] += 1;
         // Below the bit that is always set.
-        eighths[2][top(delta_1, 88)] += 1;
-        eighths[3][top(big(&numbers.delta_2), 129)] += 1;
+        eighths[2][top(delta_1, 90)] += 1;
+        eighths[3][top(big(&numbers.delta_2), 123)] += 1;
     }
     assert_uniform("options", &options);
     for counts in eighths {
@@ -112,7 +133,8 @@ fn masks_are_uniform_in_their_ranges() {
 #[test]
 fn slots_are_as_many_as_fit() {
     let layout = |size, bound, width, packing| {
-        Layout::new(size, &Ranges::new(bound).unwrap(), width, packing).unwrap()
+        let ranges = Ranges::new(bound, SESSION).unwrap();
+        Layout::new(size, &ranges, width, packing).unwrap()
     };
     for (size, bound, width, cells, ciphertexts) in [
         (KeySize::Bits512, 107, 3, 1, 1),

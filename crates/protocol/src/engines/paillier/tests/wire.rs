@@ -66,7 +66,7 @@ fn no_two_ciphertexts_are_equal() {
 fn traffic_follows_the_formula() {
     let (m, n, letters) = (21, 34, LETTERS as usize);
     let (a, b) = (cohort(&[vec![5; m]]), cohort(&[vec![7; n]]));
-    // Cells to a ciphertext, of values of 40+40+6+40+3 bits: one at 512, two at 1024, three ciphertexts to a cell unpacked.
+    // Cells to a ciphertext, of values of 32+32+6+50+3 bits: one at 512, two at 1024, three ciphertexts to a cell unpacked.
     for (size, packing, cells_each, ciphertexts_each) in [
         (KeySize::Bits512, true, 1, 1),
         (KeySize::Bits512, false, 1, 3),

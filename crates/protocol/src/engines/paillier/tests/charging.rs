@@ -1,0 +1,205 @@
+//! Every pair is charged before a message of this side reveals something about it, and no sooner than needed.
+
+use super::super::PaillierOptions;
+use super::hostile::{encrypted, header, length, secret};
+use super::{cohort, short_key, spec};
+use crate::{Answer, Engine, Job, Observer, PairRule, PairStore, ProtocolError, Refused, Role};
+use std::sync::{Arc, Mutex};
+use veilpath_channel::{Channel, ChannelError, memory_pair};
+use veilpath_metrics::{Cohort, Metric, Scanpath};
+
+/// What a side was about to do and did, in order.
+#[derive(Debug, PartialEq)]
+enum Event {
+    Started(Vec<usize>),
+    Scored(usize),
+}
+
+/// Records, and refuses from some call on.
+struct Records {
+    events: Mutex<Vec<Event>>,
+    allowed: usize,
+}
+
+impl Records {
+    fn new(allowed: usize) -> Self {
+        Self {
+            events: Mutex::new(Vec::new()),
+            allowed,
+        }
+    }
+}
+
+impl PairStore for Records {
+    fn start(&self, pairs: &[usize]) -> Result<(), Refused> {
+        let mut events = self.events.lock().unwrap();
+        events.push(Event::Started(pairs.to_vec()));
+        let started = |event: &&Event| matches!(event, Event::Started(_));
+        if events.iter().filter(started).count() > self.allowed {
+            return Err(Refused);
+        }
+        Ok(())
+    }
+}
+
+impl Observer for Records {
+    fn scored(&self, pair: usize, _: Answer) {
+        self.events.lock().unwrap().push(Event::Scored(pair));
+    }
+}
+
+/// Sends what the script says, and keeps what it receives.
+struct Script {
+    bytes: Vec<u8>,
+    sent: Vec<u8>,
+}
+
+impl Channel for Script {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        self.sent.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        if self.bytes.len() < buffer.len() {
+            return Err(ChannelError::Closed);
+        }
+        let rest = self.bytes.split_off(buffer.len());
+        buffer.copy_from_slice(&std::mem::replace(&mut self.bytes, rest));
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        Ok(())
+    }
+}
+
+/// One side of a comparison of two letters with two against a script: its error and what it sent.
+fn against(role: Role, store: &Records, script: &[Vec<u8>]) -> (ProtocolError, Vec<u8>) {
+    let both = cohort(&[vec![1, 2]]);
+    let spec = spec(short_key(), Metric::Levenshtein, &both, &both);
+    let own = [&both.entries[0].scanpath];
+    let job = Job::new(&spec, role, &own, 1, &[(0, 0)]).unwrap();
+    let job = job.with_key(Arc::clone(secret())).with_store(store);
+    let mut channel = Script {
+        bytes: script.concat(),
+        sent: Vec::new(),
+    };
+    let error = spec.engine.run(&job, &mut channel, store).unwrap_err();
+    (error, channel.sent)
+}
+
+#[test]
+fn a_refused_matrix_owner_sends_no_cell() {
+    let modulus = secret().public_key().modulus().to_be_bytes().to_vec();
+    let script = [length(2), modulus, encrypted(1).repeat(2 * 12)];
+    let (error, sent) = against(Role::Join, &Records::new(0), &script);
+    assert_eq!(error, ProtocolError::Refused);
+    // Its length, and the request for the costs, which depends on no letter.
+    assert_eq!(sent, [length(2), header(2, 0, 0)].concat());
+    let (error, sent) = against(Role::Join, &Records::new(1), &script);
+    assert_eq!(error, ProtocolError::Channel(ChannelError::Closed));
+    assert!(sent.len() > 8 + 12);
+}
+
+#[test]
+fn a_refused_key_holder_opens_no_result() {
+    let result = |value: i64| [length(0), encrypted(value)].concat();
+    let script = |value: i64| [length(2), header(0, 0, 1), result(value)];
+    let (error, sent) = against(Role::Host, &Records::new(0), &script(1));
+    assert_eq!(error, ProtocolError::Refused);
+    // Its length and the key.
+    assert_eq!(sent.len(), 8 + 64);
+    // That a number is refused reveals something, so it is charged like a result.
+    let store = Records::new(1);
+    let (error, _) = against(Role::Host, &store, &script(3));
+    assert!(matches!(error, ProtocolError::PeerMisbehaved(_)));
+    let events = store.events.into_inner().unwrap();
+    assert_eq!(events, [Event::Started(vec![0])]);
+}
+
+/// Both sides, all with all.
+fn run(options: PaillierOptions, a: &Cohort, b: &Cohort) -> [Vec<Event>; 2] {
+    let spec = spec(options, Metric::Levenshtein, a, b);
+    let pairs = crate::pairs_of(PairRule::All, a, b);
+    let own = |cohort: &Cohort| -> Vec<Scanpath> {
+        cohort.entries.iter().map(|e| e.scanpath.clone()).collect()
+    };
+    let (hosts, joins) = (own(a), own(b));
+    let (hosts, joins): (Vec<_>, Vec<_>) = (hosts.iter().collect(), joins.iter().collect());
+    let stores = [Records::new(usize::MAX), Records::new(usize::MAX)];
+    let host = Job::new(&spec, Role::Host, &hosts, joins.len(), &pairs).unwrap();
+    let host = host.with_key(Arc::clone(secret())).with_store(&stores[0]);
+    let join = Job::new(&spec, Role::Join, &joins, hosts.len(), &pairs).unwrap();
+    let join = join.with_store(&stores[1]);
+    let (mut host_end, mut join_end) = memory_pair();
+    std::thread::scope(|scope| {
+        let engine = Engine::Paillier(options);
+        let (stores, join) = (&stores, &join);
+        let other = scope.spawn(move || engine.run(join, &mut join_end, &stores[1]));
+        engine.run(&host, &mut host_end, &stores[0]).unwrap();
+        other.join().unwrap().unwrap();
+    });
+    stores.map(|store| store.events.into_inner().unwrap())
+}
+
+#[test]
+fn each_pair_with_cells_is_charged_once_before_its_score() {
+    let (a, b) = (
+        cohort(&[vec![1, 2, 3], vec![]]),
+        cohort(&[vec![3, 4], vec![], vec![5; 4]]),
+    );
+    for options in [short_key(), short_key().with_batch(1).unwrap()] {
+        for events in run(options, &a, &b) {
+            let mut open = Vec::new();
+            let (mut started, mut scored) = (Vec::new(), Vec::new());
+            for event in events {
+                match event {
+                    Event::Started(pairs) => {
+                        started.extend(&pairs);
+                        open.extend(pairs);
+                    }
+                    Event::Scored(pair) => {
+                        // Pairs 1 and 3 to 5 have an empty scanpath.
+                        assert!(open.contains(&pair) || [1, 3, 4, 5].contains(&pair));
+                        scored.push(pair);
+                    }
+                }
+            }
+            started.sort_unstable();
+            scored.sort_unstable();
+            assert_eq!((started, scored), (vec![0, 2], (0..6).collect()));
+        }
+    }
+}
+
+/// Never all remaining pairs at once: when the first is scored, others have not started.
+#[test]
+fn pairs_start_as_others_end() {
+    let (a, b) = (cohort(&[vec![1; 4]]), cohort(&vec![vec![2; 4]; 400]));
+    let [host, join] = run(short_key(), &a, &b);
+    let before_the_first = |events: &[Event]| -> usize {
+        let first = events.iter().take_while(|e| matches!(e, Event::Started(_)));
+        first
+            .map(|e| {
+                if let Event::Started(pairs) = e {
+                    pairs.len()
+                } else {
+                    0
+                }
+            })
+            .sum()
+    };
+    // The key holder charges what it opens, the matrix owner what it starts.
+    assert!(before_the_first(&host) < 100);
+    assert!(
+        (64..350).contains(&before_the_first(&join)),
+        "{}",
+        before_the_first(&join)
+    );
+    let calls = join
+        .iter()
+        .filter(|e| matches!(e, Event::Started(_)))
+        .count();
+    assert!((2..200).contains(&calls), "{calls}");
+}

@@ -1,0 +1,108 @@
+//! Comparisons end steadily over a run, and stay mixed.
+
+use super::super::matrix_owner::window::Window;
+use super::super::order::{Candidates, Staircase, cells_to_take};
+use super::rng;
+use std::collections::{HashMap, VecDeque};
+
+/// How a run went.
+struct Course {
+    /// The share of all cells that was filled when each comparison ended.
+    ends: Vec<f64>,
+    /// The fewest comparisons in flight while others waited.
+    fewest: usize,
+    /// Cells in a request, on average.
+    request: f64,
+}
+
+/// `pairs` comparisons of `size` × `size` letters as the matrix owner runs them, without cryptography: requests of up to
+/// `request` cells, three outstanding.
+fn course(pairs: usize, size: u32, request: usize, mut window: Window) -> Course {
+    const FULL: usize = 8;
+    let mut rng = rng(21);
+    let mut waiting = 0..pairs;
+    let mut matrices = HashMap::new();
+    let mut candidates = Candidates::new();
+    let mut outstanding: VecDeque<Vec<(usize, (u32, u32))>> = VecDeque::new();
+    let cells = u64::from(size * size);
+    let all = pairs as f64 * cells as f64;
+    let (mut filled, mut requests, mut fewest) = (0.0, 0.0, pairs);
+    let mut ends = Vec::new();
+    loop {
+        let asked = |o: &VecDeque<Vec<_>>| o.iter().map(Vec::len).sum::<usize>();
+        while waiting.start < pairs
+            && window.has_room(candidates.len() + asked(&outstanding), request)
+        {
+            let Some(pair) = waiting.next() else { break };
+            window.start(cells);
+            matrices.insert(pair, Staircase::new(size, size));
+            candidates.push((pair, (1u32, 1u32)));
+        }
+        if waiting.start < pairs {
+            fewest = fewest.min(matrices.len());
+        }
+        while outstanding.len() < 3 {
+            let steps = cells_to_take(candidates.len(), asked(&outstanding), request, FULL);
+            if steps == 0 || (!outstanding.is_empty() && steps < request) {
+                break;
+            }
+            outstanding.push_back(candidates.draw(steps, &mut rng));
+            requests += 1.0;
+        }
+        let Some(answered) = outstanding.pop_front() else {
+            break;
+        };
+        for (pair, cell) in answered {
+            filled += 1.0;
+            window.fill();
+            let stairs = matrices.get_mut(&pair).unwrap();
+            stairs
+                .fill(cell)
+                .for_each(|cell| candidates.push((pair, cell)));
+            if cell == (size, size) {
+                matrices.remove(&pair);
+                window.finish();
+                ends.push(filled / all);
+            }
+        }
+    }
+    assert_eq!(ends.len(), pairs);
+    Course {
+        ends,
+        fewest,
+        request: filled / requests,
+    }
+}
+
+/// 900 pairs of 20 × 20 letters with the requests of keys of 2048, 1024 and 512 bits, and all of them in flight.
+#[test]
+fn pairs_end_steadily() {
+    for (request, first, half) in [(160, 0.15, 0.6), (336, 0.2, 0.7), (512, 0.2, 0.75)] {
+        let steady = course(900, 20, request, Window::new(None));
+        let mixed = course(900, 20, request, Window::new(Some(900)));
+        println!(
+            "requests of {request}: first after {:.3}, half after {:.3}, {:.1} cells each; all in flight {:.3}, {:.3}, {:.1}",
+            steady.ends[0],
+            steady.ends[450],
+            steady.request,
+            mixed.ends[0],
+            mixed.ends[450],
+            mixed.request
+        );
+        assert!(steady.ends[0] < first && steady.ends[450] < half);
+        // No comparison is ever among fewer than these, and requests are as full as if all were in flight.
+        assert!(steady.fewest >= 64, "{}", steady.fewest);
+        assert!(steady.request > 0.93 * mixed.request);
+        assert!(mixed.ends[0] > 0.85);
+    }
+}
+
+/// Long scanpaths have enough cells to choose from, and short ones are all needed for that.
+#[test]
+fn other_lengths_end_steadily_too() {
+    for (size, half) in [(4, 0.97), (8, 0.7), (60, 0.7)] {
+        let pairs = if size == 60 { 300 } else { 900 };
+        let steady = course(pairs, size, 160, Window::new(None));
+        assert!(steady.ends[pairs / 2] < half, "{}", steady.ends[pairs / 2]);
+    }
+}
