@@ -44,6 +44,16 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::LongerThanPadding { longest, .. } => format!(
             "{error}\n  agree with the other side on --pad-to {longest} or more, or remove those rows"
         ),
+        Error::RiskySettings { settings } => {
+            let names: Vec<&str> = settings.iter().map(|setting| setting.name()).collect();
+            format!(
+                "{error}\n  if you trust the other side with that, allow it with --allow {}",
+                names.join(",")
+            )
+        }
+        Error::ShortForPadding { .. } => format!(
+            "{error}\n  choose a smaller --pad-to, remove those rows, or set a limit with --limit-per-scanpath"
+        ),
         Error::NothingToCompare { files, stimuli } => format!(
             "{error}{}\n  use --pairs all to compare all scanpaths, or rename the stimuli in one file",
             stimuli_of(files, stimuli)

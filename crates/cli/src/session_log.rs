@@ -233,6 +233,9 @@ fn agreed_json(summary: &AgreementSummary) -> Value {
         "reveal": summary.reveal,
         "reveal_to": summary.reveal_to,
         "pad_to": summary.pad_to,
+        "limit_per_scanpath": summary.limit.limits.map(|(least, most)| [least, most]),
+        "limit_is_default": summary.limit.is_default,
+        "comparisons_per_scanpath": summary.limit.needed,
         "estimate": {
             "bytes_to_host": estimate.bytes_to_host,
             "bytes_to_join": estimate.bytes_to_join,

@@ -62,9 +62,7 @@ impl DefaultLimit {
         Ok(Self {
             letter_bits: f64::from(spec.alphabet.size()).log2().min(MAX_LETTER_BITS),
             answer,
-            hidden_length: spec
-                .pad_to
-                .map(|length| (u64::from(length) / PADDING_PER_LETTER).max(1)),
+            hidden_length: spec.pad_to.map(Self::shortest_protected),
         })
     }
 
@@ -74,9 +72,9 @@ impl DefaultLimit {
         self.half(self.hidden_length.unwrap_or(length))
     }
 
-    /// With hidden lengths: the shortest scanpath that the limit protects.
-    pub fn shortest_protected(&self) -> Option<u64> {
-        self.hidden_length
+    /// The shortest scanpath that the limit protects if all look this long.
+    pub fn shortest_protected(pad_to: u32) -> u64 {
+        (u64::from(pad_to) / PADDING_PER_LETTER).max(1)
     }
 
     /// The number of comparisons below which no attack can learn every letter of a random scanpath with this many.
@@ -274,7 +272,7 @@ mod tests {
         let mut spec = spec(Metric::Levenshtein, 26);
         spec.pad_to = Some(80);
         let padded = DefaultLimit::new(&spec).unwrap();
-        assert_eq!(padded.shortest_protected(), Some(20));
+        assert_eq!(DefaultLimit::shortest_protected(80), 20);
         assert_eq!(padded.comparisons(3), 14);
         assert_eq!(padded.comparisons(80), 14);
     }

@@ -184,7 +184,7 @@ fn resume(count: usize, message: &[u8]) -> bool {
         return false;
     };
     let file = ledger::LedgerFile::of(None, identity.fingerprint());
-    let opened = ledger::Account::open(file, &identity, &cohort, &[0; 32], None, &[0]);
+    let opened = ledger::Account::open(file, &identity, &cohort, &[0; 32], &[u64::MAX], &[0]);
     let Ok((mut account, _)) = opened else {
         return false;
     };

@@ -130,12 +130,22 @@ impl Ledger {
     }
 }
 
+/// What this side's scanpaths are part of, over all sessions with a peer.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Totals {
+    /// The most agreements of one scanpath.
+    pub(crate) max_agreements: u64,
+    /// The most comparisons of one scanpath.
+    pub(crate) needed: u64,
+}
+
 /// The comparisons of this side's scanpaths with one peer under one agreement.
 #[derive(Debug)]
 pub(crate) struct Account {
     file: LedgerFile,
     agreement: String,
-    limit: Option<u64>,
+    /// The limit of each scanpath by its name; those with one name share the smallest.
+    limits: BTreeMap<String, u64>,
     /// The name of each scanpath of the cohort in the ledger.
     names: Vec<String>,
     counts: BTreeMap<String, u64>,
@@ -152,7 +162,7 @@ impl Account {
         identity: &Identity,
         cohort: &Cohort,
         agreement: &[u8; 32],
-        limit: Option<u64>,
+        limits: &[u64],
         known: &[u64],
     ) -> Result<(Self, Vec<bool>), SessionError> {
         let ledger = file.read()?;
@@ -169,10 +179,15 @@ impl Account {
                 hex(&identity.tag("ledger", &parts)[..16])
             })
             .collect();
+        let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
+        for (name, &limit) in names.iter().zip(limits) {
+            let least = by_name.entry(name.clone()).or_insert(limit);
+            *least = limit.min(*least);
+        }
         let mut account = Self {
             file,
             agreement: key(agreement),
-            limit,
+            limits: by_name,
             names,
             counts: BTreeMap::new(),
             behind: false,
@@ -196,8 +211,8 @@ impl Account {
     }
 
     /// Checks that the limit allows these comparisons, in addition to those so far, and counts nothing: asking is free. Returns
-    /// the largest number of agreements, this one included, that any scanpath of this side is in.
-    pub(crate) fn check(&self, more: &[u64]) -> Result<u64, SessionError> {
+    /// what this side's scanpaths are part of then.
+    pub(crate) fn check(&self, more: &[u64]) -> Result<Totals, SessionError> {
         let mut counts = self.counts.clone();
         add(&mut counts, &self.sums(more));
         self.insert(&mut self.file.read()?, &counts)
@@ -235,8 +250,9 @@ impl Account {
         &self,
         ledger: &mut Ledger,
         counts: &BTreeMap<String, u64>,
-    ) -> Result<u64, SessionError> {
-        let (mut exceeded, mut max_agreements, mut needed) = (0, 0, 0);
+    ) -> Result<Totals, SessionError> {
+        let (mut exceeded, mut least) = (0, u64::MAX);
+        let (mut max_agreements, mut needed) = (0, 0);
         for (name, count) in counts {
             let agreements = ledger.scanpaths.entry(name.clone()).or_default();
             agreements.insert(self.agreement.clone(), *count);
@@ -246,18 +262,25 @@ impl Account {
             let compared = agreements.values().filter(|&&count| count > 0);
             max_agreements = max_agreements.max(compared.count() as u64);
             needed = needed.max(total);
-            exceeded += u64::from(self.limit.is_some_and(|limit| total > limit));
+            let limit = self.limits.get(name).copied().unwrap_or(u64::MAX);
+            if total > limit {
+                exceeded += 1;
+                least = least.min(limit);
+            }
         }
-        if let (Some(limit), 1..) = (self.limit, exceeded) {
+        if exceeded > 0 {
             return Err(Limit::ComparisonsPerScanpath {
-                limit,
+                limit: least,
                 needed,
                 exceeded,
                 scanpaths: counts.len() as u64,
             }
             .into());
         }
-        Ok(max_agreements)
+        Ok(Totals {
+            max_agreements,
+            needed,
+        })
     }
 }
 

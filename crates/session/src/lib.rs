@@ -44,6 +44,7 @@ mod resend;
 mod resume;
 mod roster;
 mod run;
+mod scanpath_limit;
 mod session;
 mod session_slots;
 mod state_dir;
@@ -68,6 +69,7 @@ pub use peer_server::{Handler, PeerConnection, PeerServer, PeerState, SessionFai
 pub use pinned_agreement::PinnedAgreement;
 pub use process::disable_core_dumps;
 pub use run::CompletedSession;
+pub use scanpath_limit::{LimitSummary, ScanpathLimit};
 pub use session::{
     AgreedSession, AgreementSummary, FRESH_FIELD, NUMBER_FIELD, Proposal, Requested, Session,
 };

@@ -7,8 +7,8 @@ use crate::connect::join_on;
 use crate::error::NetworkError;
 use crate::limits::Timeouts;
 use crate::{
-    AlphabetInfo, Fingerprint, HostKey, Identity, Listener, Proposal, SecureChannel, Session,
-    SessionError,
+    AlphabetInfo, Fingerprint, HostKey, Identity, Listener, Proposal, ScanpathLimit, SecureChannel,
+    Session, SessionError,
 };
 use std::net::TcpStream;
 use std::time::Duration;
@@ -46,7 +46,7 @@ pub fn compare_on_loopback(
         pseudonyms: false,
         estimate_only: false,
         fresh: false,
-        limit_per_scanpath: None,
+        limit_per_scanpath: ScanpathLimit::Unlimited,
         key,
     };
     let (host, joining) = std::thread::scope(|scope| {

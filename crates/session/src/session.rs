@@ -12,6 +12,7 @@ use crate::limits::Timeouts;
 use crate::pinned_agreement::PinnedAgreement;
 use crate::resume::Resume;
 use crate::roster::{Parties, Roster};
+use crate::scanpath_limit::{LimitSummary, ScanpathLimit};
 use crate::{Fingerprint, HostKey, Identity, SessionError, StateDir};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -57,7 +58,7 @@ pub struct Proposal {
     /// Whether to compute all pairs again, under a new agreement that counts again. Both sides must ask for it.
     pub fresh: bool,
     /// The most comparisons of one scanpath of this side with this peer, in all sessions.
-    pub limit_per_scanpath: Option<u64>,
+    pub limit_per_scanpath: ScanpathLimit,
     /// The host's own key, for an engine that takes one; without it, a new one is made for this session.
     pub key: Option<HostKey>,
 }
@@ -92,6 +93,7 @@ pub(crate) struct Agreement {
     pub(crate) max_starts: u32,
     /// The largest number of agreements that a scanpath of this side is in.
     pub(crate) max_agreements: u64,
+    limit: LimitSummary,
     peer_estimates_only: bool,
     encoding_on_one_side: bool,
 }

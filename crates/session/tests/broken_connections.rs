@@ -79,7 +79,7 @@ impl World {
                 pseudonyms: false,
                 estimate_only: false,
                 fresh: false,
-                limit_per_scanpath: None,
+                limit_per_scanpath: veilpath_session::ScanpathLimit::Unlimited,
                 key: None,
             }
         });

@@ -9,7 +9,8 @@ use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_protocol::{Engine, KeySize, Outcome, PaillierOptions, PairRule, Role, Spec};
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
-    AlphabetInfo, Fingerprint, Identity, Listener, Proposal, SecureChannel, Session, join,
+    AlphabetInfo, Fingerprint, Identity, Listener, Proposal, ScanpathLimit, SecureChannel, Session,
+    join,
 };
 
 const ROUND_TRIP: Duration = Duration::from_millis(20);
@@ -87,7 +88,7 @@ fn compare(size: KeySize, length: u16, delayed: bool) -> (Duration, Outcome) {
             pseudonyms: false,
             estimate_only: false,
             fresh: false,
-            limit_per_scanpath: None,
+            limit_per_scanpath: ScanpathLimit::Unlimited,
             key: None,
         };
         let opened = Session::open(channel, role, identity, peer, &letters, timeouts);

@@ -12,8 +12,8 @@ use veilpath_protocol::{Answer, Engine, Observer, PairRule, Role, Spec};
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
     Acceptor, AlphabetInfo, CompletedSession, DeclineReason, Identity, Limit, Listener,
-    PeerConnection, PeerServer, PeerState, Proposal, SecureChannel, Session, SessionError,
-    SessionFailure, SessionSlots, StateDir, join,
+    PeerConnection, PeerServer, PeerState, Proposal, ScanpathLimit, SecureChannel, Session,
+    SessionError, SessionFailure, SessionSlots, StateDir, join,
 };
 
 fn cohort(scanpaths: usize) -> Cohort {
@@ -54,7 +54,7 @@ fn proposal_for(cohort: Cohort) -> Proposal {
         pseudonyms: false,
         estimate_only: false,
         fresh: false,
-        limit_per_scanpath: None,
+        limit_per_scanpath: ScanpathLimit::Unlimited,
         key: None,
     }
 }

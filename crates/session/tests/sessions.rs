@@ -11,8 +11,8 @@ use veilpath_protocol::{
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
     AlphabetInfo, CompletedSession, DeclineReason, FRESH_FIELD, Fault, Fingerprint, Identity,
-    Limit, Listener, Proposal, Requested, SecureChannel, Session, SessionError, StateDir,
-    UsageError, join,
+    Limit, Listener, Proposal, Requested, ScanpathLimit, SecureChannel, Session, SessionError,
+    StateDir, UsageError, join,
 };
 
 fn timeouts() -> Timeouts {
@@ -164,7 +164,7 @@ fn proposal(cohort: Cohort) -> Proposal {
         pseudonyms: false,
         estimate_only: false,
         fresh: false,
-        limit_per_scanpath: None,
+        limit_per_scanpath: ScanpathLimit::Unlimited,
         key: None,
     }
 }
@@ -348,7 +348,7 @@ fn differences_are_reported_on_both_sides() {
 #[test]
 fn an_estimate_computes_counts_and_stores_nothing() {
     let world = World::new();
-    let mut proposals = proposals(|proposal| proposal.limit_per_scanpath = Some(9));
+    let mut proposals = proposals(|proposal| proposal.limit_per_scanpath = ScanpathLimit::Count(9));
     proposals[0].estimate_only = true;
     let [host, join] = world.run(proposals).map(Result::unwrap_err);
     assert_eq!(host.fault(), Fault::Usage);
@@ -371,15 +371,15 @@ fn a_limit_is_reported_to_both_and_remembered() {
         scale: None,
     };
     for _ in 0..2 {
-        for side in world.run(limited(Metric::Levenshtein, Some(2))) {
+        for side in world.run(limited(Metric::Levenshtein, ScanpathLimit::Count(2))) {
             side.unwrap();
         }
     }
-    for side in world.run(limited(other(1.0), Some(2))) {
+    for side in world.run(limited(other(1.0), ScanpathLimit::Count(2))) {
         side.unwrap();
     }
     let [host, join] = world
-        .run(limited(other(2.0), Some(2)))
+        .run(limited(other(2.0), ScanpathLimit::Count(2)))
         .map(Result::unwrap_err);
     for error in [host, join] {
         assert_eq!(error.fault(), Fault::PeerDiffers);
@@ -403,7 +403,7 @@ fn every_threshold_counts_towards_the_limit() {
     let world = World::new();
     let limited = |threshold: &str| {
         let mut proposals = proposals(asking(threshold));
-        proposals[0].limit_per_scanpath = Some(2);
+        proposals[0].limit_per_scanpath = ScanpathLimit::Count(2);
         world.run(proposals)
     };
     for reveal in ["threshold:1", "threshold:1", "threshold:2", "threshold:1.0"] {

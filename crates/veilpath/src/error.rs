@@ -8,7 +8,7 @@ use std::io;
 use std::path::PathBuf;
 use veilpath_encode::ReadError;
 use veilpath_metrics::{Alphabet, MetricError};
-use veilpath_protocol::{MAX_PAIRS, ProtocolError, SpecError};
+use veilpath_protocol::{MAX_PAIRS, ProtocolError, RiskySetting, SpecError};
 use veilpath_session::{Fault as SessionFault, Fingerprint, SessionError};
 
 /// Everything that can make a job fail.
@@ -85,6 +85,31 @@ pub enum Error {
         scanpaths: usize,
         /// The length of the longest.
         longest: usize,
+        /// The padded length.
+        pad_to: u32,
+    },
+    /// Settings with which few comparisons reconstruct a scanpath, and that this side has not allowed.
+    #[error(
+        "the metric has {}: with that, few comparisons reconstruct a scanpath",
+        listed(settings)
+    )]
+    RiskySettings {
+        /// The settings.
+        settings: Vec<RiskySetting>,
+    },
+    /// Scanpaths that are too short for the default limit, which must not depend on hidden lengths.
+    #[error(
+        "{file}: {shorter} of {scanpaths} scanpaths have fewer than {protected} letters; with a padded length of {pad_to} the default limit does not protect them"
+    )]
+    ShortForPadding {
+        /// The cohort file.
+        file: String,
+        /// How many are too short.
+        shorter: usize,
+        /// How many scanpaths the file has.
+        scanpaths: usize,
+        /// The least number of letters that the limit protects.
+        protected: u64,
         /// The padded length.
         pad_to: u32,
     },
@@ -244,6 +269,11 @@ impl Error {
             _ => Fault::Input,
         }
     }
+}
+
+fn listed(settings: &[RiskySetting]) -> String {
+    let settings: Vec<String> = settings.iter().map(RiskySetting::to_string).collect();
+    settings.join(" and ")
 }
 
 /// The first few numbers, and how many more there are.

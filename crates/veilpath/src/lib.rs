@@ -57,12 +57,14 @@ pub use veilpath_metrics::{
 pub use veilpath_paillier::{Error as PaillierError, KeySize};
 pub use veilpath_protocol::{
     Capability, Engine, JobError, MAX_PADDING, Outcome, PaillierOptions, PairRule, PairRuleError,
-    ProtocolError, ResultFormatError, Reveal, RevealTo, Role, Spec, SpecError, Unsupported,
+    ProtocolError, ResultFormatError, Reveal, RevealTo, RiskySetting, Role, Spec, SpecError,
+    Unsupported,
 };
 pub use veilpath_report::{table, units};
 pub use veilpath_session::limits::MAX_PEERS;
 pub use veilpath_session::{
     AgreementSummary, CompletedSession, DeclineReason, FRESH_FIELD, FileProblem, Fingerprint,
-    HostKey, Identity, KnownPeer, Limit, NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD,
-    PeerState, SessionError, SessionFailure, StateDir, StoredComparison, disable_core_dumps,
+    HostKey, Identity, KnownPeer, Limit, LimitSummary, NUMBER_FIELD, NetworkError,
+    PROTOCOL_VERSION_FIELD, PeerState, ScanpathLimit, SessionError, SessionFailure, StateDir,
+    StoredComparison, disable_core_dumps,
 };

@@ -6,7 +6,9 @@ use std::path::Path;
 use veilpath_encode::RawCohort;
 use veilpath_metrics::{Alphabet, Cohort, Metric, Notation};
 use veilpath_paillier::{KeySize, SecretKey};
-use veilpath_protocol::{Engine, MAX_PAIRS, PairRule, Reveal, RevealTo, Role, Spec, count_pairs};
+use veilpath_protocol::{
+    DefaultLimit, Engine, MAX_PAIRS, PairRule, Reveal, RevealTo, Role, Spec, count_pairs,
+};
 use veilpath_session::{AlphabetInfo, HostKey};
 
 /// What to compute and what to reveal.
@@ -193,6 +195,9 @@ pub struct LocalCohort {
     own_alphabet: Alphabet,
     /// Whether the metric needs a grid that only the other side may declare.
     needs_peer_grid: bool,
+    /// The metric, if it does not depend on the other side's grid.
+    own_metric: Option<Metric>,
+    lengths: Vec<usize>,
 }
 
 impl LocalCohort {
@@ -213,21 +218,55 @@ impl LocalCohort {
         };
         let cohort = decode(&file, own_alphabet)?;
         options.refuse_longer_than_padding(&cohort, file.name())?;
-        if let Some(metric) = metric {
-            refuse_empty_for_scanmatch(&metric, &cohort, file.name())?;
-            options.spec(metric, &cohort, &cohort)?;
+        if let Some(metric) = &metric {
+            refuse_empty_for_scanmatch(metric, &cohort, file.name())?;
+            options.spec(metric.clone(), &cohort, &cohort)?;
         }
         // What this side's options say about the letters counts as declared.
         if own_alphabet != info.read_as {
             info.declared = Some(own_alphabet);
         }
+        let entries = cohort.entries.iter();
+        let lengths = entries.map(|entry| entry.scanpath.len()).collect();
         Ok(Self {
             file,
             options,
             alphabet_info: info,
             own_alphabet,
             needs_peer_grid,
+            own_metric: metric,
+            lengths,
         })
+    }
+
+    /// How it is computed.
+    pub(crate) fn engine(&self) -> Engine {
+        self.options.engine
+    }
+
+    /// The metric and the alphabet, as far as this side knows them before it connects.
+    pub(crate) fn own_metric(&self) -> Option<(&Metric, Alphabet)> {
+        let metric = self.own_metric.as_ref()?;
+        Some((metric, self.own_alphabet))
+    }
+
+    /// With hidden lengths the default limit is the same for all scanpaths, and does not protect short ones.
+    pub(crate) fn refuse_short_for_padding(&self) -> Result<(), Error> {
+        let Some(pad_to) = self.options.pad_to else {
+            return Ok(());
+        };
+        let protected = DefaultLimit::shortest_protected(pad_to);
+        let is_short = |&&length: &&usize| length > 0 && (length as u64) < protected;
+        match self.lengths.iter().filter(is_short).count() {
+            0 => Ok(()),
+            shorter => Err(Error::ShortForPadding {
+                file: self.file.name().to_string(),
+                shorter,
+                scanpaths: self.lengths.len(),
+                protected,
+                pad_to,
+            }),
+        }
     }
 
     /// What the other side has to know about the letters.

@@ -22,11 +22,12 @@ use queue::QueueReports;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-use veilpath_protocol::{ProtocolError, Role};
+use veilpath_metrics::{Alphabet, Metric};
+use veilpath_protocol::{Engine, ProtocolError, RiskySetting, Role, risky_settings};
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
     AlphabetInfo, CompletedSession, DeclineReason, Fingerprint, HostKey, Identity, Listener,
-    Proposal, Requested, SecureChannel, Session, SessionError, StateDir, UsageError,
+    Proposal, Requested, ScanpathLimit, SecureChannel, Session, SessionError, StateDir, UsageError,
 };
 
 /// One side's options for a session.
@@ -47,7 +48,9 @@ pub struct SessionOptions {
     /// Whether to compute all pairs again under a new agreement, which counts again. Both sides must ask for it.
     pub fresh: bool,
     /// The maximum number of comparisons of each of this side's scanpaths with one peer, across all sessions.
-    pub limit_per_scanpath: Option<u64>,
+    pub limit_per_scanpath: ScanpathLimit,
+    /// The risky settings of the metric that this side accepts.
+    pub allow: Vec<RiskySetting>,
     /// The names of the host's and the joining side's cohorts in this side's results.
     pub names: [String; 2],
     /// How long to wait if nothing arrives from the other side, not even a keep-alive.
@@ -57,7 +60,8 @@ pub struct SessionOptions {
 }
 
 impl SessionOptions {
-    /// The defaults: real ids, only missing pairs, no limit, an idle timeout of a minute, ten seconds to connect.
+    /// The defaults: real ids, only missing pairs, the default limit, no risky settings, an idle timeout of a
+    /// minute, ten seconds to connect.
     pub fn new(cohort: LocalCohort, identity: Identity, state_dir: StateDir) -> Self {
         Self {
             cohort,
@@ -67,7 +71,8 @@ impl SessionOptions {
             pseudonyms: false,
             estimate_only: false,
             fresh: false,
-            limit_per_scanpath: None,
+            limit_per_scanpath: ScanpathLimit::Default,
+            allow: Vec::new(),
             names: ["host", "join"].map(String::from),
             idle_timeout: Duration::from_secs(60),
             wait: Duration::from_secs(10),
@@ -103,6 +108,7 @@ pub fn host(
 ) -> Result<Option<CompletedSession>, Error> {
     let side = Side::new(options, Role::Host, events)?;
     side.refuse_own(peer)?;
+    side.refuse_unprotected()?;
     let listener = side.listen(address)?;
     let on_rejected = &mut |error: &_| side.report(SessionEvent::rejected(error));
     let channel = listener.accept(&options.identity, peer, &side.timeouts, on_rejected)?;
@@ -118,6 +124,7 @@ pub fn join(
 ) -> Result<Option<CompletedSession>, Error> {
     let side = Side::new(options, Role::Join, events)?;
     side.refuse_own(peer)?;
+    side.refuse_unprotected()?;
     veilpath_session::check_address(address)?;
     side.report(SessionEvent::Connecting {
         address: address.to_string(),
@@ -157,6 +164,30 @@ impl<'a> Side<'a> {
             return Err(Error::OwnFingerprint { fingerprint: peer });
         }
         Ok(())
+    }
+
+    /// Refuses, before it connects, what this side's user has to allow.
+    fn refuse_unprotected(&self) -> Result<(), Error> {
+        let options = self.options;
+        if let Some((metric, alphabet)) = options.cohort.own_metric() {
+            self.refuse_risky(metric, alphabet)?;
+        }
+        if options.limit_per_scanpath == ScanpathLimit::Default {
+            options.cohort.refuse_short_for_padding()?;
+        }
+        Ok(())
+    }
+
+    fn refuse_risky(&self, metric: &Metric, alphabet: Alphabet) -> Result<(), Error> {
+        if self.options.cohort.engine() == Engine::Plain {
+            return Ok(());
+        }
+        let mut settings = risky_settings(metric, alphabet).map_err(ProtocolError::from)?;
+        settings.retain(|setting| !self.options.allow.contains(setting));
+        match settings.is_empty() {
+            true => Ok(()),
+            false => Err(Error::RiskySettings { settings }),
+        }
     }
 
     fn listen(&self, address: &str) -> Result<Listener, Error> {
@@ -262,6 +293,7 @@ impl<'a> Side<'a> {
     fn propose(&self, theirs: &AlphabetInfo) -> Result<Proposal, Error> {
         let options = self.options;
         let (cohort, spec) = options.cohort.resolve(theirs, self.role, self.events)?;
+        self.refuse_risky(&spec.metric, spec.alphabet)?;
         Ok(Proposal {
             spec,
             cohort,

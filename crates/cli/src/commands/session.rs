@@ -13,7 +13,8 @@ use std::path::{Path, PathBuf};
 use std::time::Duration;
 use veilpath::{
     CompletedSession, Engine, Error, EventSink, Fingerprint, Identity, LocalCohort, Notation,
-    Outcome, Peer, PlanOptions, RevealTo, SessionOptions, SubstitutionChoice,
+    Outcome, Peer, PlanOptions, RevealTo, RiskySetting, ScanpathLimit, SessionOptions,
+    SubstitutionChoice,
 };
 
 /// The longest wait for the other side, in seconds: a year.
@@ -65,9 +66,14 @@ pub(crate) struct SessionArgs {
     #[arg(long)]
     fresh: bool,
 
-    /// Maximum number of comparisons of each of this side's scanpaths with this peer, across all sessions
+    /// Maximum number of comparisons of each of this side's scanpaths with this peer, across all sessions [default: half of
+    /// what reconstructs a scanpath, by metric and length]
     #[arg(long, value_name = "COUNT")]
     limit_per_scanpath: Option<u64>,
+
+    /// Allow settings of the metric with which few comparisons reconstruct a scanpath: asymmetric-table, extreme-gap
+    #[arg(long, value_name = "SETTING", value_delimiter = ',')]
+    allow: Vec<RiskySetting>,
 
     /// The identity file [default: identity.pem in Veilpath's state directory, or in $VEILPATH_HOME]
     #[arg(long, value_name = "FILE")]
@@ -180,7 +186,9 @@ impl SessionArgs {
         options.pseudonyms = self.pseudonyms;
         options.estimate_only = self.estimate;
         options.fresh = self.fresh;
-        options.limit_per_scanpath = self.limit_per_scanpath;
+        let limit = self.limit_per_scanpath.map(ScanpathLimit::Count);
+        options.limit_per_scanpath = limit.unwrap_or_default();
+        options.allow = self.allow.clone();
         options.idle_timeout = Duration::from_secs(self.timeout);
         options.wait = wait;
         if let Some(names) = &self.names {

@@ -2,7 +2,9 @@
 
 use crate::failure::Failure;
 use crate::messages;
-use veilpath::{AgreementSummary, CompletedSession, Peer, PeerEvent, RevealTo, SessionEvent};
+use veilpath::{
+    AgreementSummary, CompletedSession, LimitSummary, Peer, PeerEvent, RevealTo, SessionEvent,
+};
 use veilpath::{table, units};
 
 /// A step that is not about one peer.
@@ -88,6 +90,26 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession) {
     }
 }
 
+/// How often this side's scanpaths are and may be compared.
+fn limit(limit: &LimitSummary) -> String {
+    let needed = units::counted(limit.needed, "comparison");
+    let Some((least, most)) = limit.limits else {
+        return format!("none; one scanpath of this side has up to {needed} with this peer");
+    };
+    let allowed = match least == most {
+        true => units::grouped(least),
+        false => format!(
+            "{} to {}, by length",
+            units::grouped(least),
+            units::grouped(most)
+        ),
+    };
+    let kind = if limit.is_default { "by default, " } else { "" };
+    format!(
+        "{kind}{allowed} per scanpath of this side with this peer; this plan brings the most compared one to {needed}"
+    )
+}
+
 fn agreed(name: Option<&str>, summary: &AgreementSummary) {
     let estimate = &summary.estimate;
     let known = match summary.from_journal {
@@ -108,11 +130,13 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
         &format!(
             "agreed: {} of the host, {} of the joining side, {}{known}\n\
              revealed: {}{to}; {lengths}\n\
+             limit: {}\n\
              estimate: {}, {} to the host, {} to the joining side, {} of computing",
             counted(summary.host_scanpaths, "scanpath"),
             units::grouped(summary.join_scanpaths as u64),
             counted(summary.pairs, "pair"),
             summary.answer_description,
+            limit(&summary.limit),
             units::counted(summary.cells, "matrix cell"),
             units::bytes(estimate.bytes_to_host),
             units::bytes(estimate.bytes_to_join),

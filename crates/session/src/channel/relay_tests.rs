@@ -194,7 +194,7 @@ impl World {
             pseudonyms: false,
             estimate_only: false,
             fresh: false,
-            limit_per_scanpath: None,
+            limit_per_scanpath: crate::ScanpathLimit::Unlimited,
             key: None,
         };
         let (own, peer) = (&self.identities[side], &self.identities[1 - side]);

@@ -45,7 +45,7 @@ impl Side {
             &self.identity,
             &self.cohort,
             &id,
-            limit,
+            &[limit.unwrap_or(u64::MAX); 2],
             known,
         )
         .unwrap()

@@ -36,7 +36,8 @@ fn proposal(cohort: Cohort, to: RevealTo, limit: Option<u64>) -> Proposal {
         pseudonyms: false,
         estimate_only: false,
         fresh: false,
-        limit_per_scanpath: limit,
+        limit_per_scanpath: limit
+            .map_or(crate::ScanpathLimit::Unlimited, crate::ScanpathLimit::Count),
         key: None,
     }
 }

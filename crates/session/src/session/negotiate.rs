@@ -24,10 +24,11 @@ use crate::ledger::Account;
 use crate::records::{AgreedPairs, MAX_STARTS};
 use crate::resume::Resume;
 use crate::roster::{self, Parties, Roster};
+use crate::scanpath_limit::LimitSummary;
 use crate::{SessionError, StateDir};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
-use veilpath_protocol::Role;
+use veilpath_protocol::{ProtocolError, Role};
 
 /// The field of a [`Difference`] in whether to start a new agreement.
 pub const FRESH_FIELD: &str = "new agreement";
@@ -151,7 +152,8 @@ impl Session {
             .pinned_agreement
             .check(&id)
             .and_then(|()| self.open_records(&proposal, &agreed, &id, state_dir, estimate_only));
-        let (journal, account, max_agreements) = self.or_decline(Tag::Statements, prepared)?;
+        let (journal, account, (max_agreements, limit)) =
+            self.or_decline(Tag::Statements, prepared)?;
         let resume = Resume::exchange(&mut self.channel, &journal, &agreed)?;
         if resume.lost > 0 && !estimate_only {
             return Err(Limit::LostPairs {
@@ -176,6 +178,7 @@ impl Session {
             resume,
             max_starts: MAX_STARTS.saturating_mul(ledger.lifted.saturating_add(1)),
             max_agreements,
+            limit,
             proposal,
             peer_estimates_only: theirs.estimate_only,
             encoding_on_one_side,
@@ -190,23 +193,30 @@ impl Session {
         id: &[u8; 32],
         state_dir: Option<&StateDir>,
         estimate_only: bool,
-    ) -> Result<(Journal, Account, u64), SessionError> {
+    ) -> Result<(Journal, Account, (u64, LimitSummary)), SessionError> {
         let (role, reveal) = (self.role, proposal.spec.reveal);
         let (name, pairs) = (journal_id(id, role), agreed.pairs.len());
         let mut journal = match state_dir {
             Some(state_dir) => Journal::open(&state_dir.journals(), name, pairs, reveal)?,
             None => Journal::in_memory(name, pairs, reveal),
         };
+        let limits = proposal
+            .limit_per_scanpath
+            .of(&proposal.spec, &proposal.cohort)
+            .map_err(ProtocolError::from)?;
         let (account, lost) = Account::open(
             self.ledger(state_dir),
             &self.identity,
             &proposal.cohort,
             id,
-            proposal.limit_per_scanpath,
+            &limits,
             &agreed.known(&journal),
         )?;
+        let summary = |needed| proposal.limit_per_scanpath.summary(&limits, needed);
         if estimate_only {
-            return Ok((journal, account, 0));
+            let planned = agreed.comparisons(0..pairs);
+            let needed = planned.into_iter().max().unwrap_or(0);
+            return Ok((journal, account, (0, summary(needed))));
         }
         let halves = proposal.spec.engine.has_halves();
         if halves && lost.contains(&true) {
@@ -221,8 +231,9 @@ impl Session {
             false => !journal.is_answered(pair),
         };
         let planned = agreed.comparisons((0..pairs).filter(planned));
-        let max_agreements = account.check(&planned)?;
-        Ok((journal, account, max_agreements))
+        let totals = account.check(&planned)?;
+        let limit = summary(totals.needed);
+        Ok((journal, account, (totals.max_agreements, limit)))
     }
 
     /// Tells the peer in place of its next message that this side declines, where it does.

@@ -1,6 +1,7 @@
 //! What two sides have agreed on, for their users to see before the computation starts.
 
 use super::AgreedSession;
+use crate::LimitSummary;
 use veilpath_protocol::{Estimate, PairRule, Reveal, RevealTo};
 
 /// What two sides have agreed on, and what is left to do.
@@ -32,6 +33,8 @@ pub struct AgreementSummary {
     pub reveal_to: RevealTo,
     /// The length that all scanpaths are padded to, where lengths are hidden.
     pub pad_to: Option<u32>,
+    /// How often this side's scanpaths may be compared with this peer.
+    pub limit: LimitSummary,
     /// Who asked to stop at the estimate, if anybody did.
     pub estimate_only: Option<Requested>,
 }
@@ -70,6 +73,7 @@ impl AgreedSession {
             reveal: spec.reveal,
             reveal_to: spec.reveal_to,
             pad_to: spec.pad_to,
+            limit: agreement.limit,
             estimate_only: match (
                 agreement.proposal.estimate_only,
                 agreement.peer_estimates_only,

@@ -68,7 +68,7 @@ fn proposal(lengths: &[usize], pad_to: Option<u32>) -> Proposal {
         pseudonyms: false,
         estimate_only: false,
         fresh: false,
-        limit_per_scanpath: None,
+        limit_per_scanpath: crate::ScanpathLimit::Unlimited,
         key: None,
     }
 }

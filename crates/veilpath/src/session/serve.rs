@@ -28,6 +28,7 @@ pub fn serve(
     for peer in peers {
         side.refuse_own(peer.fingerprint)?;
     }
+    side.refuse_unprotected()?;
     let listener = side.listen(address)?;
     let fingerprints: Vec<Fingerprint> = peers.iter().map(|peer| peer.fingerprint).collect();
     let peers: Vec<Arc<Peer>> = peers.iter().cloned().map(Arc::new).collect();

@@ -1,0 +1,56 @@
+//! How often one scanpath may be compared with one peer.
+
+use veilpath_metrics::{Cohort, MetricError};
+use veilpath_protocol::{DefaultLimit, Engine, Spec};
+
+/// The most comparisons of one scanpath of this side with one peer, in all sessions.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum ScanpathLimit {
+    /// What the plan and the length of the scanpath suggest ([`DefaultLimit`]). The engine `plain` hides nothing, and has no
+    /// limit.
+    #[default]
+    Default,
+    /// The same for every scanpath.
+    Count(u64),
+    /// As many as the peer likes.
+    Unlimited,
+}
+
+/// The limit of a session and what it is used for, for this side's user.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct LimitSummary {
+    /// The smallest and the largest limit of this side's scanpaths; `None` without a limit.
+    pub limits: Option<(u64, u64)>,
+    /// Whether it is the default.
+    pub is_default: bool,
+    /// The most comparisons of one scanpath of this side, with those of earlier sessions.
+    pub needed: u64,
+}
+
+impl ScanpathLimit {
+    /// The limit of each scanpath.
+    pub(crate) fn of(self, spec: &Spec, cohort: &Cohort) -> Result<Vec<u64>, MetricError> {
+        let entries = cohort.entries.iter();
+        Ok(match self {
+            ScanpathLimit::Default if spec.engine != Engine::Plain => {
+                let limit = DefaultLimit::new(spec)?;
+                entries
+                    .map(|entry| limit.comparisons(entry.scanpath.len() as u64))
+                    .collect()
+            }
+            ScanpathLimit::Count(count) => entries.map(|_| count).collect(),
+            ScanpathLimit::Default | ScanpathLimit::Unlimited => {
+                entries.map(|_| u64::MAX).collect()
+            }
+        })
+    }
+
+    pub(crate) fn summary(self, limits: &[u64], needed: u64) -> LimitSummary {
+        let limited = limits.iter().copied().filter(|&limit| limit < u64::MAX);
+        LimitSummary {
+            limits: limited.clone().min().zip(limited.max()),
+            is_default: self == ScanpathLimit::Default,
+            needed,
+        }
+    }
+}
