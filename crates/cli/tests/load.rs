@@ -299,7 +299,7 @@ fn a_flood_does_not_slow_a_session() {
             world.host("--peers partners.txt --sessions 2 -o results --fresh", core);
         let flood = flooded.then(|| Flood::start(address, 1000));
         let start = Instant::now();
-        let join = world.join(0, address, "", core);
+        let join = world.join(0, address, "--fresh", core);
         join.wait_for("agreed").unwrap();
         let arrived = start.elapsed();
         let before = usage(host.child.id()).unwrap_or_default();

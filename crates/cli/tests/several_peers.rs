@@ -36,7 +36,8 @@ fn a_peer_gets_one_comparison_and_its_results_are_kept() {
     pair.folder.file("other.csv", other);
     let (mut host, address) = host(&pair, &["--fresh"]);
     let flags = ["--format", "csv"];
-    let first = pair.join(&address, &flags).end().ok();
+    let fresh = [&flags[..], &["--fresh"]].concat();
+    let first = pair.join(&address, &fresh).end().ok();
     host.wait_for("finished").unwrap();
     assert_eq!(results(&pair), first);
 

@@ -17,6 +17,7 @@
 //! | 16 | an identity file |
 //! | 17 | a fingerprint, as a user types it |
 //! | 18 | a host's `Terms`, and the Wait messages before it |
+//! | 19 | the description of a stored comparison |
 
 use crate::agreement::{self, Hello, Terms};
 use crate::control::{self, Decline, Tag};
@@ -29,6 +30,7 @@ use crate::resume::Resume;
 use crate::roster::{Announced, Roster, Row};
 use crate::run::Finished;
 use crate::session::Ready;
+use crate::stored::Description;
 use crate::{AlphabetInfo, ChecksummedChannel, Fingerprint, Identity, ledger};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -38,7 +40,7 @@ use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Notation, Scan
 use veilpath_protocol::{Engine, PairRule, Reveal, Role, Spec};
 
 /// How many decoders there are.
-pub const DECODERS: u8 = 19;
+pub const DECODERS: u8 = 20;
 
 /// Decodes; what is accepted must survive a round trip. Returns whether it was accepted.
 pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
@@ -108,11 +110,15 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
             let read = text.and_then(|text| text.parse::<Fingerprint>().ok());
             read.is_some_and(|read| read.to_string().parse() == Ok(read))
         }
-        _ => {
+        18 => {
             let mut times = 0_usize;
             let terms: Result<Terms, _> =
                 control::receive_after_wait(&mut Script(bytes), Tag::Terms, &mut |_| times += 1);
             terms.is_ok() && times <= bytes.len()
+        }
+        _ => {
+            let written = Description::from_bytes(bytes).map(|it| it.to_bytes());
+            written.is_some_and(|text| text.is_ok_and(|it| Description::from_bytes(&it).is_some()))
         }
     }
 }

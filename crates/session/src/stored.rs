@@ -218,3 +218,6 @@ fn journal(path: &Path, description: &Description) -> Result<Journal, SessionErr
     let folder = path.parent().unwrap_or(Path::new(""));
     Journal::read_only(folder, id, pairs, description.outcome.spec.reveal)
 }
+
+#[cfg(test)]
+mod tests;

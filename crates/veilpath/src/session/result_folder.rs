@@ -193,4 +193,42 @@ mod tests {
         assert!(lines[2].ends_with(",did not connect,"), "{text}");
         assert_eq!(served[1].fault(), Some(Fault::Network));
     }
+
+    /// A file that appears during the work is kept, and the results get another name.
+    #[test]
+    fn results_get_a_free_name_if_theirs_is_taken() {
+        let parent = tempfile::tempdir().unwrap();
+        let folder = parent.path().join("results");
+        let peer = Peer {
+            fingerprint: "1".repeat(64).parse().unwrap(),
+            name: "clinic".into(),
+        };
+        let peers = std::slice::from_ref(&peer);
+        let results = ResultFolder::create(&folder, OutcomeFormat::Csv, peers, &[], false).unwrap();
+        let cohort = veilpath_metrics::Cohort {
+            alphabet: veilpath_metrics::Alphabet::letters(4).unwrap(),
+            encoding: veilpath_metrics::Encoding::default(),
+            entries: Vec::new(),
+        };
+        let spec = veilpath_protocol::Spec::new(
+            veilpath_protocol::Engine::Plain,
+            veilpath_metrics::Metric::Levenshtein,
+            veilpath_protocol::PairRule::All,
+            &cohort,
+            &cohort,
+        );
+        let outcome =
+            veilpath_protocol::compare_locally(spec.unwrap(), &cohort, &cohort, &()).unwrap();
+        assert_eq!(results.save(&peer, &outcome).unwrap(), None);
+        for (taken, free) in [
+            ("clinic.csv", "clinic (2).csv"),
+            ("clinic (2).csv", "clinic (3).csv"),
+        ] {
+            std::fs::write(folder.join(taken), "a note").unwrap();
+            let saved = results.save(&peer, &outcome).unwrap();
+            assert_eq!(saved, Some(folder.join(free)));
+            assert_eq!(results.path(&peer), folder.join(free));
+            assert_eq!(std::fs::read(folder.join(taken)).unwrap(), b"a note");
+        }
+    }
 }
