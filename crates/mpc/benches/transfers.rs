@@ -48,6 +48,8 @@ fn correlated(criterion: &mut Criterion) {
         group.bench_function(BenchmarkId::from_parameter(name), |bencher| {
             let chunk: Bits = (0..8192).map(|i| i % 3 == 0).collect();
             bencher.iter(|| {
+                receiver.announce(COUNT);
+                sender.announce(COUNT);
                 // One chunk at a time: a pair in memory does not hold more without a reader.
                 for _ in 0..COUNT / 8192 {
                     receiver.receive(&chunk, &mut right).unwrap();

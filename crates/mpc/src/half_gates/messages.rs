@@ -16,14 +16,23 @@ pub fn send_bits(
 
 /// Receives as many bits as the protocol says there are.
 pub fn receive_bits(count: usize, channel: &mut impl Channel) -> Result<Vec<bool>, MpcError> {
+    let bytes = receive_packed_bits(count, channel)?;
+    Ok((0..count)
+        .map(|at| bytes[at / 8] >> (at % 8) & 1 == 1)
+        .collect())
+}
+
+/// The same, eight bits to a byte. Bits after the last one are zero.
+pub(crate) fn receive_packed_bits(
+    count: usize,
+    channel: &mut impl Channel,
+) -> Result<Vec<u8>, MpcError> {
     let mut bytes = vec![0; count.div_ceil(8)];
     channel.receive(&mut bytes)?;
     if !count.is_multiple_of(8) && bytes.last().is_some_and(|last| last >> (count % 8) != 0) {
         return Err(Misbehaviour::UnusedBits.into());
     }
-    Ok((0..count)
-        .map(|at| bytes[at / 8] >> (at % 8) & 1 == 1)
-        .collect())
+    Ok(bytes)
 }
 
 /// Eight bits to a byte, the first one lowest.

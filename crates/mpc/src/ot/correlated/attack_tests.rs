@@ -210,7 +210,7 @@ fn cheating_batch(
     let mut transcript = dealt.transcript().for_worker(Worker::FIRST);
     transcript.absorb(b"chunk", &bytes);
     let mut coefficients = transcript.coefficients(dealt.kernel, width);
-    coefficients[0] = field::ONE;
+    coefficients[width - 1] = field::ONE;
     let sum = |row: &[Block]| {
         let mut sum = [Block::ZERO];
         dealt.kernel.add_products(&coefficients, row, &mut sum);
@@ -231,8 +231,8 @@ fn a_lie_in_a_chunk_is_a_guess_of_a_group() {
     for seed in 0..3 {
         let dealt = Dealt::new(seed);
         let sender = || dealt.sender(&dealt.message).unwrap();
-        // A transfer that masks the proof, the first that is used, and the last.
-        for (tree, place) in [(1, 5), (1, 128), (17, 700), (31, 128 + count - 1)] {
+        // The first transfer, some other, the last, and one that masks the proof.
+        for (tree, place) in [(1, 0), (17, 700), (31, count - 1), (1, count + 5)] {
             for guess in 0..16 {
                 let bytes = cheating_batch(&dealt, count, (tree, place), guess);
                 let sent = send(sender(), count, &bytes);

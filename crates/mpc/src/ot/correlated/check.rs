@@ -77,14 +77,14 @@ impl Sums {
 
     /// Adds a chunk whose corrections were just absorbed. The sender has no choices.
     ///
-    /// The first block of a batch only masks the sums, so its coefficient is 1. It comes first because its corrections
-    /// have to be fixed before the coefficients of all others are known.
+    /// The last block of the first chunk only masks the sums, so its coefficient is 1. It belongs to the first chunk because
+    /// its corrections have to be fixed before the coefficients of all others are known.
     pub(super) fn add(&mut self, transcript: &Transcript, rows: &[Block], choices: &[Block]) {
         let mut coefficients = transcript.coefficients(self.kernel, rows.len() / 128);
         if !std::mem::replace(&mut self.started, true)
-            && let Some(first) = coefficients.first_mut()
+            && let Some(mask) = coefficients.last_mut()
         {
-            *first = field::ONE;
+            *mask = field::ONE;
         }
         self.kernel
             .add_products(&coefficients, rows, &mut self.rows);

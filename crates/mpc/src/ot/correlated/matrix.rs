@@ -57,13 +57,18 @@ pub(super) fn sum_rows(rows: &mut [Block], width: usize, sums: &mut [Block]) {
     }
 }
 
-/// The labels of 128 rows of `width` blocks from block `start` on: 128 for each block, passed on one by one.
-pub(super) fn columns(rows: &[Block], width: usize, start: usize, mut column: impl FnMut(Block)) {
+/// The labels of the first `count` blocks of 128 rows of `width` blocks: 128 for each block, passed on together.
+pub(super) fn columns(
+    rows: &[Block],
+    width: usize,
+    count: usize,
+    mut labels: impl FnMut(&[[u64; 2]; 128]),
+) {
     // Four blocks of a row at a time: they share a cache line, and the rows' stride is too regular for many lines to
     // stay cached.
     let mut squares = [[[0; 2]; 128]; 4];
-    for first in (start..width).step_by(4) {
-        let count = (width - first).min(4);
+    for first in (0..count).step_by(4) {
+        let count = (count - first).min(4);
         for (number, row) in rows.chunks_exact(width).enumerate() {
             for (square, block) in squares.iter_mut().zip(&row[first..first + count]) {
                 square[number] = block.words();
@@ -71,9 +76,7 @@ pub(super) fn columns(rows: &[Block], width: usize, start: usize, mut column: im
         }
         for square in &mut squares[..count] {
             transpose(square);
-            for words in square.iter() {
-                column(Block::from_words(*words));
-            }
+            labels(square);
         }
     }
     squares.zeroize();

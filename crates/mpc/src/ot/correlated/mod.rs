@@ -23,7 +23,7 @@
 //!
 //! # Malicious senders
 //! The sender sees each uᵢ only under the stream of the seed that it does not have, whatever Δ it chose. The sum of the
-//! choices in a proof is masked by the first block of the batch; the sums of the rows follow from it and from what the
+//! choices in a proof is masked by a block of transfers that has no other use; the sums of the rows follow from it and from what the
 //! sender knows. So it learns nothing about x. Base transfers hide nothing less from a malicious sender ([`super::base`]).
 //!
 //! # Malicious receivers

@@ -57,10 +57,10 @@ impl<L: Copy + Zeroize> Ready<L> {
         blocks
     }
 
-    /// Adds a label. There has to be room for it.
+    /// Adds labels. There has to be room for them.
     #[inline]
-    pub(super) fn push(&mut self, label: L) {
-        self.labels.push(label);
+    pub(super) fn extend(&mut self, labels: impl Iterator<Item = L>) {
+        self.labels.extend(labels);
     }
 
     /// The next labels, and the place of the first since the last call of [`Ready::make_room`].
@@ -116,11 +116,11 @@ mod tests {
     fn labels_are_taken_in_order() {
         let mut ready = Ready::<u64>::default();
         ready.make_room(300);
-        (0..300).for_each(|label| ready.push(label));
+        ready.extend(0..300);
         assert_eq!(ready.take(200).0, 0);
         assert_eq!(ready.left(), 100);
         assert_eq!(ready.make_room(128), 1);
-        (300..428).for_each(|label| ready.push(label));
+        ready.extend(300..428);
         let (first, labels) = ready.take(228);
         assert_eq!(first, 72);
         assert!(labels.iter().copied().eq(200..428));

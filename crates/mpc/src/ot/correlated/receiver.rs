@@ -6,7 +6,7 @@ use super::messages::{append_block, chunks, corrections_bytes};
 use super::ready::{Demand, Ready, drop_first};
 use super::seed_check::SeedCheck;
 use super::{GroupBits, tree};
-use crate::block::Block;
+use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
 use crate::kernel::Kernel;
 use crate::label::ActiveLabel;
@@ -104,11 +104,13 @@ impl Receiver {
         drop_first(&mut self.choices, dropped, count / 128);
         let mut sums = Sums::new(self.kernel);
         let mut choices = Zeroizing::new(Vec::new());
-        // The first block masks the proof and has no other use.
-        let mut start = 1;
+        // The last block of the first chunk masks the proof and has no other use.
+        let mut masks = 1;
         for width in chunks(count / 128 + 1) {
             let (streams, rows) = self.scratch.of_width(width, self.group_bits);
-            let mut corrections = Vec::with_capacity(corrections_bytes(width, self.group_bits));
+            let mut corrections = vec![0; corrections_bytes(width, self.group_bits)];
+            let (places, _) = corrections.as_chunks_mut::<BLOCK_BYTES>();
+            let mut places = places.chunks_exact_mut(width);
             choices.clear();
             let rows_of_trees = rows.chunks_exact_mut(group_bits * width);
             for (tree, rows) in self.trees.iter_mut().zip(rows_of_trees) {
@@ -120,19 +122,23 @@ impl Receiver {
                 if choices.is_empty() {
                     // The first tree decides.
                     choices.extend_from_slice(sum);
-                } else {
-                    for (sum, choice) in sum.iter().zip(choices.iter()) {
-                        append_block(&mut corrections, *sum ^ *choice);
+                } else if let Some(places) = places.next() {
+                    for ((place, sum), choice) in places.iter_mut().zip(sum).zip(choices.iter()) {
+                        *place = (*sum ^ *choice).to_bytes();
                     }
                 }
             }
             channel.send(&corrections)?;
             self.transcript.absorb(b"chunk", &corrections);
             sums.add(&self.transcript, rows, &choices);
-            self.choices.extend_from_slice(&choices[start..]);
+            let used = width - masks;
+            masks = 0;
+            self.choices.extend_from_slice(&choices[..used]);
             let ready = &mut self.ready;
-            matrix::columns(rows, width, start, |label| ready.push(ActiveLabel(label)));
-            start = 0;
+            matrix::columns(rows, width, used, |labels| {
+                let labels = labels.iter();
+                ready.extend(labels.map(|words| ActiveLabel(Block::from_words(*words))));
+            });
         }
         let proof = sums.proof(&self.transcript);
         self.transcript.absorb(b"proof", &proof);

@@ -9,9 +9,9 @@ use super::messages::{
 use super::ready::{Demand, Ready};
 use super::seed_check::SeedCheck;
 use super::{GroupBits, tree};
-use crate::block::Block;
+use crate::block::{BLOCK_BYTES, Block};
 use crate::error::{Misbehaviour, MpcError};
-use crate::half_gates::messages::receive_bits;
+use crate::half_gates::messages::receive_packed_bits;
 use crate::kernel::Kernel;
 use crate::label::{Delta, ZeroLabel};
 use crate::ot::{CorrelatedSender, base};
@@ -145,12 +145,12 @@ impl Sender {
         let group_bits = self.group_bits.bits();
         self.ready.make_room(count);
         let mut sums = Sums::new(self.kernel);
-        // The first block masks the proof and has no other use.
-        let mut start = 1;
+        // The last block of the first chunk masks the proof and has no other use.
+        let mut masks = 1;
         for width in chunks(count / 128 + 1) {
             let message = receive_bytes(corrections_bytes(width, self.group_bits), channel)?;
             self.transcript.absorb(b"chunk", &message);
-            let corrections = blocks_of(&message);
+            let (corrections, _) = message.as_chunks::<BLOCK_BYTES>();
             // The first tree decides and has no corrections.
             let corrections =
                 std::iter::once(None).chain(corrections.chunks_exact(width).map(Some));
@@ -171,14 +171,17 @@ impl Sender {
                     *offset >>= 1;
                     let corrections = corrections.unwrap_or_default();
                     for (block, correction) in row.iter_mut().zip(corrections) {
-                        *block ^= *correction & mask;
+                        *block ^= Block::from_bytes(*correction) & mask;
                     }
                 }
             }
             sums.add(&self.transcript, rows, &[]);
             let ready = &mut self.ready;
-            matrix::columns(rows, width, start, |label| ready.push(ZeroLabel(label)));
-            start = 0;
+            matrix::columns(rows, width, width - masks, |labels| {
+                let labels = labels.iter();
+                ready.extend(labels.map(|words| ZeroLabel(Block::from_words(*words))));
+            });
+            masks = 0;
         }
         let mut proof = [0; PROOF_BYTES];
         channel.receive(&mut proof)?;
@@ -223,10 +226,14 @@ impl CorrelatedSender for Sender {
             made?;
         }
         self.demand.used(count);
-        let swaps = receive_bits(count, channel)?;
+        let swaps = receive_packed_bits(count, channel)?;
         let (_, labels) = self.ready.take(count);
-        let labels = labels.iter().zip(swaps);
-        let labels = labels.map(|(label, swap)| label.flipped(swap, &self.delta));
-        Ok(Zeroizing::new(labels.collect()))
+        let mut swapped = Zeroizing::new(labels.to_vec());
+        for (labels, swaps) in swapped.chunks_mut(8).zip(swaps) {
+            for (bit, label) in labels.iter_mut().enumerate() {
+                *label = label.flipped(swaps >> bit & 1 == 1, &self.delta);
+            }
+        }
+        Ok(swapped)
     }
 }
