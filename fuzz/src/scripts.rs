@@ -196,7 +196,7 @@ fn run_changed(
     pad_to: Option<u32>,
     changes: Vec<(usize, u8)>,
 ) -> Ended {
-    let engine = settings.0.clone();
+    let engine = settings.0;
     let spec = spec(settings, pad_to)?;
     let (ours, theirs) = (scanpath(own), scanpath(2));
     let announced = |letters: usize| [pad_to.map_or(letters, |length| length as usize)];
@@ -232,7 +232,7 @@ fn run_padded(
     pad_to: Option<u32>,
     mut script: Script,
 ) -> Ended {
-    let spec = spec((engine.clone(), metric, reveal), pad_to)?;
+    let spec = spec((engine, metric, reveal), pad_to)?;
     let count = usize::from(count % 4);
     let own = scanpath(own);
     let own = [&own];
