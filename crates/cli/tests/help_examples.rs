@@ -13,7 +13,7 @@ use pair::{Pair, Side};
 use std::io::Write;
 use std::process::Stdio;
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 22] = [
     "",
     "demo",
     "encode",
@@ -23,7 +23,6 @@ const COMMANDS: [&str; 23] = [
     "join",
     "results",
     "peers",
-    "peers unban",
     "identity",
     "split",
     "synth",

@@ -195,7 +195,7 @@ fn every_threshold_counts_as_a_comparison() {
     }
     for ran in ask("threshold:6") {
         assert_eq!(ran.code, 3, "{}", ran.stderr);
-        assert!(ran.stderr.contains("limit of 8"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("limit is 8"), "{}", ran.stderr);
     }
 }
 

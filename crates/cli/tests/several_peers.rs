@@ -87,10 +87,11 @@ fn a_host_does_not_need_its_file_after_the_start() {
     let pair = Pair::new();
     pair.folder.file("a.csv", "participant,scanpath\nP,ACCA\n");
     pair.folder.file("b.csv", "participant,scanpath\nQ,ACGT\n");
-    let host = pair.host(&["--sessions", "1", "-o", "results"]);
+    let dna = ["--alphabet", "dna"];
+    let host = pair.host(&[&["--sessions", "1", "-o", "results"], &dna[..]].concat());
     let address = host.address.clone().unwrap();
     std::fs::remove_file(pair.folder.path().join("a.csv")).unwrap();
-    pair.join(&address, &["--alphabet", "dna"]).end().ok();
+    pair.join(&address, &dna).end().ok();
     host.end().ok();
 }
 

@@ -12,9 +12,7 @@ Examples:
   veilpath results
 
 Without an ID it prints one row for each comparison as CSV, the newest first. With an ID, or the start of one, it writes the \
-results of that comparison like `veilpath host` and `veilpath join`:
-
-  veilpath results 3fa4c1d09b27 -o scores.csv
+results of that comparison like `veilpath host` and `veilpath join`, as in `veilpath results 3fa4c1d09b27 -o scores.csv`.
 
 Results are stored as soon as they are known, so those of an interrupted session are there, too. Where some are missing, every \
 format says so. To compute the others, run the two commands of the session again.";

@@ -111,6 +111,10 @@ impl Pair {
         if !arguments.contains(&"--engine") {
             call.extend(["--engine", "plain"]);
         }
+        // The scanpaths of tests are short, and the default limit is low.
+        if !arguments.contains(&"--limit-per-scanpath") {
+            call.extend(["--limit-per-scanpath", "1000"]);
+        }
         call.extend(arguments);
         let mut running = Running::start(self.command(Side::Host, &call), call.join(" "));
         running.address = running.wait_for_address();
@@ -126,6 +130,10 @@ impl Pair {
         }
         if !arguments.contains(&"--engine") {
             call.extend(["--engine", "plain"]);
+        }
+        // The scanpaths of tests are short, and the default limit is low.
+        if !arguments.contains(&"--limit-per-scanpath") {
+            call.extend(["--limit-per-scanpath", "1000"]);
         }
         call.extend(arguments);
         Running::start(self.command(Side::Join, &call), call.join(" "))
