@@ -150,7 +150,7 @@ impl SlotLayout {
     pub fn unpack_low(&self, plaintext: &Plaintext) -> (Vec<BoxedUint>, bool) {
         let words = plaintext.words();
         let bits = Zeroizing::new(plaintext.magnitude()).bits();
-        let fits = !plaintext.is_negative() && bits <= self.slots * self.slot_bits;
+        let fits = !plaintext.is_negative() & (bits <= self.slots * self.slot_bits);
         let value = |slot: u32| {
             let mut value = Words::zeros(self.slot_bits.div_ceil(64) as usize);
             let mut left = self.slot_bits;

@@ -100,8 +100,11 @@ impl Books<'_> {
             return Ok(());
         }
         self.journal.mark_sent(&new)?;
-        self.account
-            .charge(&agreed.comparisons(new.iter().copied()))
+        // An engine without halves is charged for starts, so what is sent again after one was charged before.
+        let halves = agreed.spec.engine.has_halves();
+        let charge = new.iter().copied();
+        let charge = charge.filter(|&pair| halves || self.journal.starts(pair) == 0);
+        self.account.charge(&agreed.comparisons(charge))
     }
 
     fn start(&mut self, records: &Records<'_>, pairs: &[usize]) -> Result<(), SessionError> {

@@ -143,9 +143,9 @@ impl World {
         counts.collect()
     }
 
-    /// Breaks the connection fifty times, then lets it finish. An undisturbed run takes `total` bytes. Returns the host's last
-    /// outcome.
-    fn survive(&self, total: i64) -> CompletedSession {
+    /// Breaks the connection fifty times, then lets it finish. An undisturbed run takes `total` bytes. Returns both
+    /// sides' last outcomes.
+    fn survive(&self, total: i64) -> [CompletedSession; 2] {
         let mut rng = ChaCha20Rng::seed_from_u64(1915);
         let mut total = total;
         for round in 0..BREAKS {
@@ -171,7 +171,7 @@ impl World {
         };
         let oracle = compare_locally(plain, &a.cohort, &b.cohort, &()).unwrap();
         assert_eq!(host.outcome.results, oracle.results);
-        host
+        [host, join]
     }
 }
 
@@ -187,7 +187,7 @@ fn undisturbed(world: &World) -> i64 {
 fn garbled(count: usize, length: usize) {
     let total = undisturbed(&World::new(Engine::Garbled, count, length));
     let world = World::new(Engine::Garbled, count, length);
-    let host = world.survive(total);
+    let [host, _] = world.survive(total);
     eprintln!(
         "{total} bytes; {} pairs started more than once, at most {} times",
         host.restarted_pairs, host.max_starts
@@ -216,12 +216,12 @@ fn paillier_is_charged_once_per_start() {
     let engine = Engine::Paillier(options);
     let total = undisturbed(&World::new(engine, COUNT, 6));
     let world = World::new(engine, COUNT, 6);
-    let host = world.survive(total);
-    for side in 0..2 {
+    let ended = world.survive(total);
+    for (side, ended) in ended.iter().enumerate() {
         let charged: u64 = world.charged(side).iter().sum();
         let pairs = (COUNT * COUNT) as u64;
         assert!(charged >= pairs, "{charged}");
-        let most = pairs * u64::from(host.max_starts);
+        let most = pairs * u64::from(ended.max_starts);
         assert!(charged <= most, "{charged} of at most {most}");
     }
 }

@@ -130,17 +130,17 @@ fn a_window_hides_as_much_as_all_comparisons_at_once() {
         metric: absolute(),
         letters: 12,
         length: 4,
-        pairs: 160,
-        attacked: 40,
-        hypotheses: 200,
+        pairs: 128,
+        attacked: 32,
+        hypotheses: 100,
     };
     let score = setting.by_score();
     let alone = setting.attack(Some(1));
-    let all = setting.attack(Some(160));
+    let all = setting.attack(Some(128));
     let window = setting.attack(None);
     println!("score {score:.3}, 1 {alone:.3}, all {all:.3}, the engine's {window:.3}");
     assert!(alone > score + 0.2);
-    // 160 letters: a standard deviation is four points at most.
+    // 128 letters: a standard deviation is four points at most.
     assert!(window < all.max(score) + 0.12);
 }
 
@@ -149,17 +149,17 @@ fn a_window_hides_as_much_as_all_comparisons_at_once() {
 #[ignore = "takes minutes"]
 fn letters_guessed_by_the_number_of_comparisons_in_flight() {
     let unit = Metric::Levenshtein;
-    for (name, metric) in [("levenshtein", unit), ("index", absolute())] {
+    for (name, metric) in [("index", absolute()), ("levenshtein", unit)] {
         let setting = Setting {
             metric,
             letters: 52,
             length: 6,
             pairs: 128,
-            attacked: 64,
+            attacked: 32,
             hypotheses: 300,
         };
         println!("{name}: score {:.3}", setting.by_score());
-        for in_flight in [1, 2, 4, 8, 16, 32, 64, 128] {
+        for in_flight in [1, 4, 16, 64, 128] {
             println!("{name}: {in_flight} {:.3}", setting.attack(Some(in_flight)));
         }
         println!("{name}: the engine's {:.3}", setting.attack(None));

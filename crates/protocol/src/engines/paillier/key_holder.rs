@@ -237,9 +237,11 @@ impl<'a> KeyHolder<'a> {
             .decrypt_batch(&ciphertexts.iter().collect::<Vec<_>>())?;
         let raw = |(pair, value): (usize, &Plaintext)| {
             let (rows, columns) = self.agreement.lengths(self.job, pair);
-            let value = value.to_i128();
-            let raw = value.and_then(|value| self.agreement.recurrence.raw(value, rows, columns));
-            Ok((pair, raw.ok_or(Misbehaviour::ResultOutOfRange)?))
+            let raw = value
+                .to_i128()
+                .and_then(|value| self.agreement.recurrence.raw(value, rows, columns))
+                .ok_or(Misbehaviour::ResultOutOfRange)?;
+            Ok((pair, raw))
         };
         pairs.into_iter().zip(&values).map(raw).collect()
     }
