@@ -80,8 +80,9 @@ impl World {
     }
 
     fn host(&self, flags: &str, core: Option<&str>) -> (Running, SocketAddr) {
-        let call =
-            format!("host --listen 127.0.0.1:0 --cohort host.csv --log json --pairs all {flags}");
+        let call = format!(
+            "host --listen 127.0.0.1:0 --cohort host.csv --log json --pairs all --limit-per-scanpath 1000 {flags}"
+        );
         let running = self.start("host", &call, core);
         let event = running.wait_for("listening").unwrap();
         let address = event["address"].as_str().unwrap().parse().unwrap();
@@ -91,7 +92,7 @@ impl World {
     fn join(&self, index: usize, address: SocketAddr, flags: &str, core: Option<&str>) -> Running {
         let host = self.host.fingerprint();
         let call = format!(
-            "join {address} --peer {host} --cohort p{index}.csv --log json --pairs all --format csv --wait 50 {flags}"
+            "join {address} --peer {host} --cohort p{index}.csv --log json --pairs all --limit-per-scanpath 1000 --format csv --wait 50 {flags}"
         );
         self.start(&format!("p{index}"), &call, core)
     }

@@ -10,8 +10,9 @@ pub enum RiskySetting {
     /// A substitution table in which the order of two letters matters. Entries can be digits that one score adds up to
     /// a number: four scores read twenty letters.
     AsymmetricTable,
-    /// A gap that costs more than any substitution, where substitutions cost different amounts. No alignment shifts, so
-    /// a score is a sum over positions: twenty-one scores read twenty letters.
+    /// A gap that costs more than any substitution, where substitutions cost different amounts. From there on alignments
+    /// rarely shift, and at 1.6 times the largest substitution never in the attack that uses it: a score is a sum over
+    /// positions, and twenty-one scores read twenty letters.
     ExtremeGap,
 }
 

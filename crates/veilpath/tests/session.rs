@@ -5,9 +5,10 @@ use std::sync::Mutex;
 use std::sync::mpsc::{Sender, channel};
 use std::time::Duration;
 use veilpath::{
-    CompletedSession, Engine, Error, Event, Fault, Fingerprint, Identity, Input, LocalCohort,
-    MetricOptions, Peer, PeerEvent, PlanOptions, ServedPeer, SessionEvent, SessionOptions,
-    StateDir, check_peers, host, join, read_cohort_from, serve,
+    CompletedSession, Engine, Error, Event, Fault, Fingerprint, Identity, Input, Limit,
+    LocalCohort, MetricName, MetricOptions, Peer, PeerEvent, PlanOptions, RiskySetting,
+    ScanpathLimit, ServedPeer, SessionError, SessionEvent, SessionOptions, StateDir,
+    SubstitutionChoice, check_peers, host, join, read_cohort_from, serve,
 };
 
 const A: &str = "participant,scanpath\np1,ABCD\np2,AAB\n";
@@ -32,8 +33,14 @@ impl Party {
     }
 
     fn options(&self, cohort: &str) -> SessionOptions {
+        self.options_with(
+            cohort,
+            PlanOptions::new(Engine::Plain, MetricOptions::default()),
+        )
+    }
+
+    fn options_with(&self, cohort: &str, plan: PlanOptions) -> SessionOptions {
         let input = Input::from_bytes("cohort", cohort.as_bytes().to_vec()).unwrap();
-        let plan = PlanOptions::new(Engine::Plain, MetricOptions::default());
         let cohort = LocalCohort::new(read_cohort_from(input).unwrap(), plan).unwrap();
         let state_dir = StateDir::at(self.folder.path());
         SessionOptions::new(cohort, self.identity.clone(), state_dir)
@@ -127,6 +134,94 @@ fn estimates_and_errors_have_a_fault() {
     impatient.wait = Duration::from_millis(100);
     let absent = join("127.0.0.1:9", a.fingerprint(), &impatient, &()).unwrap_err();
     assert_eq!(absent.fault(), Fault::Network);
+}
+
+#[test]
+fn the_default_limit_applies_to_private_engines_and_can_be_raised() {
+    let (a, b) = (Party::new(), Party::new());
+    let many: String = (0..9).map(|i| format!("q{i},ABCE\n")).collect();
+    let many = format!("participant,scanpath\n{many}");
+    let options = |engine| {
+        let plan = || PlanOptions::new(engine, MetricOptions::default());
+        [a.options_with(A, plan()), b.options_with(&many, plan())]
+    };
+    let [hosted, joined] = run([&a, &b], options(Engine::Garbled), &|_| ());
+    // Of 3 letters out of 52.
+    let limit = Limit::ComparisonsPerScanpath {
+        limit: 4,
+        needed: 9,
+        exceeded: 2,
+        scanpaths: 2,
+    };
+    match hosted.unwrap_err() {
+        Error::Session(SessionError::Limit(found)) => assert_eq!(found, limit),
+        other => panic!("{other}"),
+    }
+    assert_eq!(joined.unwrap_err().fault(), Fault::Peer);
+
+    let mut raised = options(Engine::Garbled);
+    raised[0].limit_per_scanpath = ScanpathLimit::Count(9);
+    for side in run([&a, &b], raised, &|_| ()) {
+        side.unwrap();
+    }
+    let plain = [Party::new(), Party::new()];
+    let [host, join] = options(Engine::Plain);
+    let plain_options = [
+        SessionOptions {
+            identity: plain[0].identity.clone(),
+            ..host
+        },
+        SessionOptions {
+            identity: plain[1].identity.clone(),
+            ..join
+        },
+    ];
+    for side in run([&plain[0], &plain[1]], plain_options, &|_| ()) {
+        side.unwrap();
+    }
+}
+
+#[test]
+fn risky_settings_are_refused_before_connecting_unless_allowed() {
+    let (a, b) = (Party::new(), Party::new());
+    let metric = MetricOptions {
+        name: MetricName::NeedlemanWunsch,
+        substitution: Some(SubstitutionChoice::Index),
+        gap: Some(1000.0),
+        ..MetricOptions::default()
+    };
+    let mut options = a.options_with(A, PlanOptions::new(Engine::Garbled, metric));
+    options.wait = Duration::from_millis(100);
+    let refused = join("127.0.0.1:9", b.fingerprint(), &options, &()).unwrap_err();
+    match refused {
+        Error::RiskySettings { settings } => assert_eq!(settings, [RiskySetting::ExtremeGap]),
+        other => panic!("{other}"),
+    }
+    options.allow = vec![RiskySetting::ExtremeGap];
+    let absent = join("127.0.0.1:9", b.fingerprint(), &options, &()).unwrap_err();
+    assert_eq!(absent.fault(), Fault::Network);
+}
+
+#[test]
+fn short_scanpaths_are_refused_before_connecting_if_lengths_are_hidden() {
+    let (a, b) = (Party::new(), Party::new());
+    let padded = |pad_to| PlanOptions {
+        pad_to: Some(pad_to),
+        ..PlanOptions::new(Engine::Garbled, MetricOptions::default())
+    };
+    let attempt = |pad_to, limit| {
+        let mut options = a.options_with(A, padded(pad_to));
+        options.wait = Duration::from_millis(100);
+        options.limit_per_scanpath = limit;
+        join("127.0.0.1:9", b.fingerprint(), &options, &()).unwrap_err()
+    };
+    let error = attempt(16, ScanpathLimit::Default);
+    assert!(
+        matches!(error, Error::ShortForPadding { shorter: 1, .. }),
+        "{error}"
+    );
+    assert_eq!(attempt(12, ScanpathLimit::Default).fault(), Fault::Network);
+    assert_eq!(attempt(16, ScanpathLimit::Count(3)).fault(), Fault::Network);
 }
 
 #[test]

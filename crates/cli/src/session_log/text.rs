@@ -92,21 +92,18 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession) {
 
 /// How often this side's scanpaths are and may be compared.
 fn limit(limit: &LimitSummary) -> String {
-    let needed = units::counted(limit.needed, "comparison");
+    let needed = units::grouped(limit.needed);
     let Some((least, most)) = limit.limits else {
-        return format!("none; one scanpath of this side has up to {needed} with this peer");
+        return format!("none; this plan needs {needed} comparisons of one scanpath");
     };
-    let allowed = match least == most {
-        true => units::grouped(least),
-        false => format!(
-            "{} to {}, by length",
-            units::grouped(least),
-            units::grouped(most)
-        ),
+    let (least_grouped, by_length) = match least == most {
+        true => (String::new(), ""),
+        false => (format!("{} to ", units::grouped(least)), ", by length"),
     };
-    let kind = if limit.is_default { "by default, " } else { "" };
+    let by_default = if limit.is_default { " (default)" } else { "" };
     format!(
-        "{kind}{allowed} per scanpath of this side with this peer; this plan brings the most compared one to {needed}"
+        "{least_grouped}{} comparisons of each scanpath of this side with this peer{by_length}{by_default}; this plan needs {needed}",
+        units::grouped(most)
     )
 }
 

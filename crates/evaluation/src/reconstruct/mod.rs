@@ -103,8 +103,8 @@ pub fn usual_metrics(alphabet: Alphabet) -> Vec<(String, Metric)> {
         ("levenshtein".to_string(), Metric::Levenshtein),
         ("needleman-wunsch, gap 2".into(), costs(unit(1.0), 2.0)),
         ("|a-b|, gap 1".into(), costs(Substitution::Index, 1.0)),
-        ("|a-b|, gap 5".into(), costs(Substitution::Index, 5.0)),
-        ("|a-b|, gap 13".into(), costs(Substitution::Index, 13.0)),
+        ("|a-b|, gap 26".into(), costs(Substitution::Index, 26.0)),
+        ("|a-b|, gap 40".into(), costs(Substitution::Index, 40.0)),
         ("|a-b|, gap 1000".into(), costs(Substitution::Index, 1000.0)),
         (
             "smith-waterman 2/1/1".into(),
