@@ -1,5 +1,8 @@
 //! Prints everything except results, to standard error.
 //!
+//! Names in messages may come from files and from other institutions: characters that could steer the terminal are replaced
+//! in text and escaped in JSON.
+//!
 //! `main` sets `--quiet` and `--verbose` once, for the whole process.
 
 use anstyle::{AnsiColor, Style};
@@ -7,6 +10,7 @@ use clap::Args;
 use std::fmt;
 use std::io::Write;
 use std::sync::OnceLock;
+use veilpath::text::{json_escaped, printable_lines};
 
 /// How much is printed.
 #[derive(Clone, Copy, Debug, Default, Args)]
@@ -53,7 +57,7 @@ pub(crate) fn note(message: &str) {
 /// Plain lines.
 pub(crate) fn info(text: &str) {
     if !is_quiet() {
-        write(format_args!("{}", printable(text)));
+        write(format_args!("{}", printable_lines(text)));
     }
 }
 
@@ -65,25 +69,19 @@ pub(crate) fn prompt(text: &str) {
 /// Plain lines that only `--verbose` shows.
 pub(crate) fn detail(text: &str) {
     if VERBOSITY.get().is_some_and(|verbosity| verbosity.verbose) {
-        write(format_args!("{text}"));
+        write(format_args!("{}", printable_lines(text)));
     }
 }
 
-/// A line of machine-readable output, which `--quiet` does not suppress.
-pub(crate) fn machine_line(text: &str) {
-    write(format_args!("{text}\n"));
+/// A line of JSON, which `--quiet` does not suppress.
+pub(crate) fn json_line(json: &str) {
+    write(format_args!("{}\n", json_escaped(json)));
 }
 
 fn labelled(label: &str, color: AnsiColor, message: &str) {
     let style = Style::new().bold().fg_color(Some(color.into()));
-    let message = printable(message);
+    let message = printable_lines(message);
     write(format_args!("{style}{label}:{style:#} {message}\n"));
-}
-
-/// Names in a message may come from a file: control characters in them must not steer the terminal.
-fn printable(text: &str) -> String {
-    let steers = |c: char| c.is_control() && c != '\n';
-    text.replace(steers, "\u{fffd}")
 }
 
 /// Writes to standard error. A failure is ignored: it must not end a run that has results to write.

@@ -9,7 +9,9 @@ use crate::messages;
 use clap::{Args, ValueEnum};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
-use veilpath::{Contents, Outcome, OutcomeFormat, OutputFile, table, units, write_outcome};
+use veilpath::{
+    Contents, MAX_TEXT_BYTES, Outcome, OutcomeFormat, OutputFile, table, units, write_outcome,
+};
 
 /// Rows that a terminal shows.
 const PREVIEW_ROWS: usize = 20;
@@ -179,6 +181,13 @@ fn preview(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
 /// Parses `FIRST,SECOND`, the names of the two cohorts.
 pub(crate) fn names(text: &str) -> Result<[String; 2], String> {
     match text.split(',').map(str::trim).collect::<Vec<_>>()[..] {
+        [first, second]
+            if [first, second]
+                .iter()
+                .any(|name| name.len() > MAX_TEXT_BYTES) =>
+        {
+            Err(format!("a name has at most {MAX_TEXT_BYTES} bytes"))
+        }
         [first, second] if !first.is_empty() && !second.is_empty() => {
             Ok([first.to_string(), second.to_string()])
         }

@@ -106,7 +106,7 @@ impl SessionLog {
         let code = failure.code();
         // Errors are logged even with --quiet.
         let event = json!({"event": "error", "exit_code": code, "message": failure.to_string()});
-        messages::machine_line(&event.to_string());
+        messages::json_line(&event.to_string());
         Failure::AlreadyReported(code)
     }
 
@@ -247,6 +247,6 @@ fn agreed_json(summary: &AgreementSummary) -> Value {
 
 fn line(event: &Value) {
     if !messages::is_quiet() {
-        messages::machine_line(&event.to_string());
+        messages::json_line(&event.to_string());
     }
 }

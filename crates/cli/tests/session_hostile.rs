@@ -11,7 +11,7 @@ use std::io::{Read, Write};
 use std::net::TcpListener;
 use std::time::{Duration, Instant};
 use veilpath_channel::Channel;
-use veilpath_session::limits::Timeouts;
+use veilpath_session::limits::{PROTOCOL_VERSION, Timeouts};
 use veilpath_session::{ChecksummedChannel, Listener, SecureChannel, join};
 
 fn timeouts() -> Timeouts {
@@ -52,7 +52,8 @@ fn drain(channel: &mut SecureChannel) {
     while channel.receive(&mut [0]).is_ok() {}
 }
 
-const OPENING: &[u8] = b"VEILPATH\x03\x00";
+const OPENING: &[u8] = b"VEILPATH\x05\x00";
+const _: () = assert!(OPENING[8] as u16 == PROTOCOL_VERSION);
 
 const ATTACKS: &[Attack] = &[
     ("disconnects at once", |_| (), 4, "closed the connection"),
@@ -84,7 +85,7 @@ const ATTACKS: &[Attack] = &[
             drain(channel);
         },
         3,
-        "protocol version: 3 here, 32767 there",
+        "protocol version: 5 here, 32767 there",
     ),
     (
         "sends an invalid packet",
@@ -136,7 +137,7 @@ const ATTACKS: &[Attack] = &[
     (
         "sends impossible terms",
         |channel| {
-            let terms = br#"{"fields":{},"encoding":{},"scanpaths":99999999999,"letters":1,"cohort_tag":"","estimate_only":false}"#;
+            let terms = br#"{"fields":{},"encoding":{},"scanpaths":99999999999,"letters":1,"id_bytes":1,"cohort_tag":"","estimate_only":false}"#;
             send_packets(channel, &[&message(1, HELLO), &message(2, terms)]);
             drain(channel);
         },

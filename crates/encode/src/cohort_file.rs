@@ -14,7 +14,8 @@
 //! ```
 //! Under the first line every comment is a setting, `# name: value`. An empty last field is an empty scanpath. The column
 //! `stimulus` is there when any scanpath has one. Ids with a comma, a quote or a `#` at their start are quoted; line
-//! breaks and other control characters in them become spaces, because every row is one line.
+//! breaks and other unsafe characters in them become spaces, because every row is one line; one that a spreadsheet would take
+//! for a formula starts with an apostrophe, which is removed when it is read back (see [`veilpath_metrics::text`]).
 //!
 //! # What is read
 //! | form | how it is recognised |
@@ -24,7 +25,8 @@
 //! | one string per line; participants are numbered from 1 | neither header, tab, comma nor semicolon |
 //!
 //! In the last form a blank line is skipped, with a note: an empty scanpath needs a participant. Settings count under the
-//! line `# veilpath cohort 1` only, so that the comments of other programs are not mistaken for them.
+//! line `# veilpath cohort 1` only, so that the comments of other programs are not mistaken for them. Unsafe characters in ids
+//! and settings are replaced by U+FFFD, with a note.
 //!
 //! # The alphabet
 //! What the caller says, else what the settings say, else the cells of the grid that they name, else a guess that is
@@ -39,6 +41,7 @@ mod tests;
 
 use std::io::{self, Write};
 use veilpath_metrics::Cohort;
+use veilpath_metrics::text::{csv_field, is_unsafe};
 
 pub use note::CohortNote;
 pub use raw::RawCohort;
@@ -87,15 +90,15 @@ const ALPHABET: &str = "alphabet";
 const NOTE: &str = "note";
 const ASPECT: &str = "aspect";
 
-/// Text without line breaks and other control characters, and without spaces around it.
+/// Text without line breaks and other unsafe characters, and without spaces around it.
 fn one_line(text: &str) -> String {
-    let spaces = text.replace(char::is_control, " ");
+    let spaces = text.replace(is_unsafe, " ");
     spaces.trim().to_string()
 }
 
 /// An id as a field of a table.
 fn quoted(id: &str) -> String {
-    let id = one_line(id);
+    let id = csv_field(&one_line(id)).into_owned();
     if id.contains([',', '"']) || id.starts_with('#') {
         format!("\"{}\"", id.replace('"', "\"\""))
     } else {

@@ -43,6 +43,7 @@ pub mod scale;
 mod scanmatch;
 mod substitution;
 mod table;
+pub mod text;
 mod threshold;
 
 pub use alphabet::{Alphabet, LetterError, Notation, NotationError};

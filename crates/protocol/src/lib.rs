@@ -12,6 +12,7 @@ mod estimate;
 mod group_answer;
 mod limit;
 mod local;
+mod memory;
 mod outcome;
 mod pair_store;
 mod pairs;
@@ -34,11 +35,13 @@ pub use estimate::{Estimate, Work};
 pub use group_answer::{GroupAnswer, GroupAnswerError, GroupMeans, GroupTest};
 pub use limit::DefaultLimit;
 pub use local::compare_locally;
+pub use memory::{JobSize, SideSize};
 pub use outcome::{Cost, Label, Outcome, ResultRow, Revealed};
 pub use pair_store::{PairStore, Refused};
 pub use pairs::{MAX_PAIRS, PairCount, PairRule, PairRuleError, count_pairs, pairs_of};
 pub use result_format::{
-    MAX_TEXT_BYTES, OutcomeSeed, RESULT_MARK, RESULT_VERSION, ResultFormatError,
+    MAX_TEXT_BYTES, OutcomeSeed, RESULT_MARK, RESULT_VERSION, ResultFormatError, check_cohort,
+    check_encoding,
 };
 pub use results::{Output, OutputKind, PairResult, Results, Value};
 pub use reveal::{Answer, Reveal};

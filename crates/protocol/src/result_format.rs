@@ -25,6 +25,8 @@ mod write;
 pub use read::OutcomeSeed;
 
 use crate::GroupAnswerError;
+use std::collections::BTreeMap;
+use veilpath_metrics::Cohort;
 
 /// The version of the format that this program writes and reads.
 pub const RESULT_VERSION: u64 = 1;
@@ -53,11 +55,51 @@ const MAX_REVEALED: usize = 64;
 /// The longest plan: a table of a million numbers is the largest part of one.
 const MAX_SPEC_BYTES: usize = 1 << 25;
 
+/// The most values of a plan: a table of a million numbers, and as many commas in texts.
+const MAX_SPEC_VALUES: usize = 1 << 21;
+
 /// The most settings in the encoding of a plan.
 const MAX_ENCODING_SETTINGS: usize = 1 << 10;
 
 /// The fields of a result before its outputs.
 const ID_FIELDS: [&str; 5] = ["a", "b", "stimulus", "a_index", "b_index"];
+
+/// Whether a result file can contain the ids and the encoding settings of a cohort.
+pub fn check_cohort(cohort: &Cohort) -> Result<(), ResultFormatError> {
+    if cohort.entries.len() > MAX_SCANPATHS {
+        return Err(ResultFormatError::TooMany {
+            what: "scanpaths",
+            limit: MAX_SCANPATHS,
+        });
+    }
+    for entry in &cohort.entries {
+        check_text("an id", &entry.participant)?;
+        check_text("an id", entry.stimulus.as_deref().unwrap_or_default())?;
+    }
+    check_encoding(&cohort.encoding.0)
+}
+
+/// Whether a result file can contain these encoding settings.
+pub fn check_encoding(encoding: &BTreeMap<String, String>) -> Result<(), ResultFormatError> {
+    if encoding.len() > MAX_ENCODING_SETTINGS {
+        return Err(ResultFormatError::TooMany {
+            what: "settings of the encoding",
+            limit: MAX_ENCODING_SETTINGS,
+        });
+    }
+    for text in encoding.iter().flat_map(|(key, value)| [key, value]) {
+        check_text("a setting of the encoding", text)?;
+    }
+    Ok(())
+}
+
+fn check_text(what: &'static str, text: &str) -> Result<(), ResultFormatError> {
+    let limit = MAX_TEXT_BYTES;
+    if text.len() > limit {
+        return Err(ResultFormatError::TooLong { what, limit });
+    }
+    Ok(())
+}
 
 /// Why a file is not a result file that this program can read.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

@@ -2,9 +2,13 @@
 //!
 //! Where results are missing, a last column says so in every row: `incomplete`, with `12 of 900 pairs`. So the table still has
 //! columns and rows for every program, and rows that are copied elsewhere keep the mark.
+//!
+//! Text is written by the rules of [`veilpath_metrics::text`]: no control characters, and no formulas for a spreadsheet.
 
 use crate::{exact, table};
+use std::borrow::Cow;
 use std::io::{self, Write};
+use veilpath_metrics::text::csv_field;
 use veilpath_protocol::{Outcome, Value};
 
 /// The columns before the outputs.
@@ -27,7 +31,8 @@ pub fn write_table<const N: usize>(
     let mut writer = csv::Writer::from_writer(out);
     writer.write_record(columns).map_err(io_error)?;
     for row in rows {
-        writer.write_record(row).map_err(io_error)?;
+        let fields = row.iter().map(|field| csv_field(field).into_owned());
+        writer.write_record(fields).map_err(io_error)?;
     }
     writer.flush()
 }
@@ -45,13 +50,15 @@ fn write_rows(outcome: &Outcome, out: &mut dyn Write) -> Result<(), csv::Error> 
     let outputs = outcome.results.outputs().iter();
     let missing = outcome.is_incomplete().then(|| table::known(outcome));
     let columns = IDS
+        .map(Cow::from)
         .into_iter()
-        .chain(outputs.map(|output| output.name.as_str()))
-        .chain(missing.as_ref().map(|_| INCOMPLETE));
+        .chain(outputs.map(|output| csv_field(&output.name)))
+        .chain(missing.as_ref().map(|_| INCOMPLETE.into()));
+    let columns = columns.map(Cow::into_owned);
     writer.write_record(columns)?;
     for row in outcome.rows() {
         for id in [row.a, row.b, row.stimulus.as_deref().unwrap_or_default()] {
-            writer.write_field(id)?;
+            writer.write_field(csv_field(id).as_ref())?;
         }
         for value in row.values {
             writer.write_field(match value {

@@ -1,10 +1,12 @@
 //! The whole outcome as one object, in the format that `veilpath-protocol` defines.
 //!
-//! Every field and every result has its own line, so that a person can read and compare files.
+//! Every field and every result has its own line, so that a person can read and compare files. Characters that could steer a
+//! terminal are escaped; see [`veilpath_metrics::text`].
 
 use serde::Serialize;
 use serde_json::ser::Formatter;
 use std::io::{self, Write};
+use veilpath_metrics::text::json_escaped;
 use veilpath_protocol::Outcome;
 
 /// Writes the whole outcome, result by result.
@@ -26,6 +28,14 @@ const FIELDS: usize = 1;
 const ENTRIES: usize = 2;
 
 impl Formatter for Lines {
+    fn write_string_fragment<W: ?Sized + Write>(
+        &mut self,
+        out: &mut W,
+        fragment: &str,
+    ) -> io::Result<()> {
+        out.write_all(json_escaped(fragment).as_bytes())
+    }
+
     fn begin_object<W: ?Sized + Write>(&mut self, out: &mut W) -> io::Result<()> {
         self.depth += 1;
         out.write_all(b"{")

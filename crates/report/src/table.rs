@@ -6,6 +6,7 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::iter;
 use unicode_width::UnicodeWidthStr;
+use veilpath_metrics::text;
 use veilpath_protocol::{
     Cost, Engine, GroupAnswer, GroupMeans, GroupTest, Outcome, OutputKind, ResultRow, Reveal, Spec,
     Value,
@@ -315,9 +316,7 @@ fn rounded(number: f64) -> String {
     }
 }
 
-/// Ids come from files; control characters in them must not steer the terminal.
+/// Ids come from files and from other institutions.
 pub(crate) fn printable(text: &str) -> String {
-    text.chars()
-        .map(|c| if c.is_control() { '\u{fffd}' } else { c })
-        .collect()
+    text::printable(text).into_owned()
 }

@@ -70,10 +70,10 @@ fn result_line(text: &str) -> &str {
 #[test]
 fn threshold_results_are_rendered() {
     let bits = outcome_of("threshold:2.5");
-    insta::assert_snapshot!(render_of(&bits, csv::write).replace('\u{1b}', "ESC"), @r#"
+    insta::assert_snapshot!(render_of(&bits, csv::write).replace('\u{fffd}', "?"), @r#"
     a,b,stimulus,within
     P1,Q1,cows,true
-    "P,2",QESC[31m2,boat,false
+    "P,2",Q?[31m2,boat,false
     "#);
     insta::assert_snapshot!(render_of(&bits, table::write), @r"
      a    b        stimulus  within
@@ -101,10 +101,10 @@ fn threshold_results_are_rendered() {
 
 #[test]
 fn csv_quotes_ids_and_keeps_numbers_exact() {
-    insta::assert_snapshot!(render(csv::write).replace('\u{1b}', "ESC"), @r#"
+    insta::assert_snapshot!(render(csv::write).replace('\u{fffd}', "?"), @r#"
     a,b,stimulus,score,similarity
     P1,Q1,cows,1,0.75
-    "P,2",QESC[31m2,boat,3,0
+    "P,2",Q?[31m2,boat,3,0
     "#);
 }
 

@@ -13,12 +13,7 @@ fn outcome() -> Outcome {
         common::spec("score"),
         &[
             ("P1", "Q1", "cows", &[number(1.0), number(0.75)]),
-            (
-                "P,\"2",
-                "Q\u{1b}[31m2",
-                "boat",
-                &[number(3.0), Value::Missing],
-            ),
+            ("P,\"2", "=Q [31m2", "boat", &[number(3.0), Value::Missing]),
         ],
     )
 }
@@ -238,4 +233,21 @@ fn damaged_files_are_errors() {
             }
         }
     }
+}
+
+/// Parts that are kept as text are refused while they are read.
+#[test]
+fn an_endless_plan_is_refused() {
+    use std::io::{Read, repeat};
+    for part in ["spec", "answers"] {
+        let start = format!("{{\"veilpath_result\": 1, \"{part}\": \"");
+        let endless = start.as_bytes().chain(repeat(b'x'));
+        let error = ResultFile::read(endless).unwrap_err();
+        assert!(error.to_string().contains("too long"), "{error}");
+    }
+    let many = format!(
+        "{{\"veilpath_result\": 1, \"spec\": [{}0]}}",
+        "0,".repeat(1 << 22)
+    );
+    assert!(refused(many).contains("more than 2097152"));
 }

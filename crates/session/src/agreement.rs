@@ -18,14 +18,18 @@
 use crate::SessionError;
 use crate::control::{self, Tag};
 use crate::error::{Difference, InternalError, Misbehaviour, sanitize};
-use crate::limits::{IDLE_TIMEOUT_RANGE, MAX_COHORT_LETTERS, MAX_SCANPATHS, PROTOCOL_VERSION};
+use crate::limits::{
+    IDLE_TIMEOUT_RANGE, MAX_COHORT_LETTERS, MAX_ID_BYTES, MAX_SCANPATHS, PROTOCOL_VERSION,
+};
+use crate::roster::Roster;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 use std::collections::BTreeMap;
 use std::time::Duration;
 use veilpath_channel::Channel;
+use veilpath_metrics::text::is_printable;
 use veilpath_metrics::{Alphabet, Encoding, Grid};
-use veilpath_protocol::{Role, Spec};
+use veilpath_protocol::{Role, Spec, check_encoding};
 
 /// The field of a [`Difference`] in the version of the protocol.
 pub const PROTOCOL_VERSION_FIELD: &str = "protocol version";
@@ -147,6 +151,8 @@ pub(crate) struct Terms {
     pub(crate) encoding: BTreeMap<String, String>,
     pub(crate) scanpaths: u64,
     pub(crate) letters: u64,
+    /// Bytes of all ids and stimuli in the roster.
+    pub(crate) id_bytes: u64,
     /// An authentication tag of the cohort's content under its owner's key: the same content has the same tag, so that a
     /// journal is never continued with another cohort.
     pub(crate) cohort_tag: String,
@@ -156,8 +162,7 @@ pub(crate) struct Terms {
 impl Terms {
     pub(crate) fn new(
         spec: &Spec,
-        scanpaths: u64,
-        letters: u64,
+        roster: &Roster,
         cohort_tag: String,
     ) -> Result<Self, SessionError> {
         let value = serde_json::to_value(spec)
@@ -169,8 +174,9 @@ impl Terms {
         Ok(Self {
             fields,
             encoding: spec.encoding.clone(),
-            scanpaths,
-            letters,
+            scanpaths: roster.len() as u64,
+            letters: roster.lengths().sum(),
+            id_bytes: roster.id_bytes(),
             cohort_tag,
             estimate_only: false,
         })
@@ -233,15 +239,20 @@ impl Terms {
         })
     }
 
-    /// Whether the announced sizes are within the limits.
+    /// Whether the announced sizes are within the limits, and a result file can contain the encoding settings.
     pub(crate) fn check(&self) -> Result<(), SessionError> {
         let tag_is_valid =
             self.cohort_tag.len() == 64 && self.cohort_tag.bytes().all(|c| c.is_ascii_hexdigit());
         if self.scanpaths > MAX_SCANPATHS as u64
             || self.letters > MAX_COHORT_LETTERS
+            || self.id_bytes > MAX_SCANPATHS as u64 * 2 * MAX_ID_BYTES as u64
             || !tag_is_valid
         {
             return Err(Misbehaviour::CohortBeyondLimits.into());
+        }
+        let mut settings = self.encoding.iter().flat_map(|(name, value)| [name, value]);
+        if check_encoding(&self.encoding).is_err() || !settings.all(|text| is_printable(text)) {
+            return Err(Misbehaviour::InvalidEncoding.into());
         }
         Ok(())
     }

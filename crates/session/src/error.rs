@@ -16,6 +16,7 @@ use crate::Fingerprint;
 use std::io;
 use std::path::{Path, PathBuf};
 use veilpath_channel::ChannelError;
+use veilpath_metrics::text::is_unsafe;
 use veilpath_protocol::ProtocolError;
 
 /// Whose fault an error is.
@@ -178,24 +179,12 @@ pub(crate) fn sanitize(text: &str) -> String {
     let mut safe: String = text
         .chars()
         .take(MAX_CHARS)
-        .map(|c| if needs_sanitizing(c) { '\u{fffd}' } else { c })
+        .map(|c| if is_unsafe(c) { '\u{fffd}' } else { c })
         .collect();
     if text.chars().nth(MAX_CHARS).is_some() {
         safe.push('…');
     }
     safe
-}
-
-/// Control characters, line separators, and characters that change the writing direction: with these, a text can look like
-/// a different one.
-fn needs_sanitizing(c: char) -> bool {
-    c.is_control()
-        || matches!(
-            c,
-            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}' | '\u{2029}'
-                | '\u{202a}'..='\u{202e}'
-                | '\u{2066}'..='\u{2069}'
-        )
 }
 
 fn list(differences: &[Difference]) -> String {

@@ -70,12 +70,13 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
             control::receive_bytes(&mut Script(message), tag).is_ok()
         }
         9 => {
-            let [rows, letters, messages @ ..] = bytes else {
+            let [rows, letters, id_bytes, messages @ ..] = bytes else {
                 return false;
             };
             let announced = Announced {
                 scanpaths: (*rows).into(),
                 letters: (*letters).into(),
+                id_bytes: (*id_bytes).into(),
                 pad_to: None,
             };
             let roster = Roster::receive(&mut Script(messages), &announced);

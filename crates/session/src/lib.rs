@@ -35,6 +35,7 @@ mod journal;
 mod ledger;
 pub mod limits;
 mod loopback;
+mod memory;
 mod peer_server;
 mod permissions;
 mod pinned_agreement;
@@ -65,6 +66,7 @@ pub use error::{
 pub use host_key::HostKey;
 pub use identity::{Fingerprint, FingerprintError, Identity};
 pub use loopback::compare_on_loopback;
+pub use memory::memory_per_session;
 pub use peer_server::{Handler, PeerConnection, PeerServer, PeerState, SessionFailure};
 pub use pinned_agreement::PinnedAgreement;
 pub use process::disable_core_dumps;

@@ -1,9 +1,10 @@
-//! Limits on what a peer may send. Everything that it announces is checked against these before memory is reserved for it.
+//! Limits on what a peer may send. Everything that it announces is checked against these before memory is reserved for it, and
+//! the memory that the whole plan needs against what this side's user allows (`memory.rs`).
 
 use std::time::{Duration, Instant};
 
 /// The version of the wire protocol. Both sides must have the same.
-pub const PROTOCOL_VERSION: u16 = 4;
+pub const PROTOCOL_VERSION: u16 = 5;
 
 /// Scanpaths in one cohort.
 pub const MAX_SCANPATHS: usize = 1 << 20;
@@ -19,6 +20,9 @@ pub const MAX_PAIRS: u64 = 1 << 24;
 
 /// Bytes of an id or the name of a stimulus.
 pub const MAX_ID_BYTES: usize = 1024;
+
+/// Bytes of memory that a side uses, unless its user allows more.
+pub const DEFAULT_MEMORY: u64 = 256 << 20;
 
 /// The timeouts of a session.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

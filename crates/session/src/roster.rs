@@ -17,6 +17,7 @@ use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use veilpath_channel::Channel;
+use veilpath_metrics::text::is_printable;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Scanpath};
 use veilpath_protocol::{Label, PairRule, count_pairs, pairs_of};
 
@@ -50,6 +51,8 @@ pub(crate) struct Row {
 pub(crate) struct Announced {
     pub(crate) scanpaths: u64,
     pub(crate) letters: u64,
+    /// Bytes of all ids and stimuli.
+    pub(crate) id_bytes: u64,
     /// The length that every scanpath must have.
     pub(crate) pad_to: Option<u32>,
 }
@@ -101,6 +104,9 @@ impl Roster {
             letters: padding.unwrap_or_else(|| length(entry)),
         });
         let roster = Self(rows.collect());
+        if let Some(index) = roster.0.iter().position(|row| !row.is_printable()) {
+            return Err(UsageError::UnprintableId { number: index + 1 }.into());
+        }
         match roster.0.iter().position(|row| !row.is_within_limits()) {
             None => Ok(roster),
             Some(index) => Err(UsageError::ScanpathBeyondLimits { number: index + 1 }.into()),
@@ -133,10 +139,14 @@ impl Roster {
         announced: &Announced,
     ) -> Result<Self, SessionError> {
         let mut rows: Vec<Row> = Vec::new();
+        let mut id_bytes = 0;
         while (rows.len() as u64) < announced.scanpaths {
             let part: Vec<Row> = control::receive(channel, Tag::Roster)?;
             if part.is_empty() || part.iter().any(|row| !row.is_within_limits()) {
                 return Err(Misbehaviour::InvalidRosterRow.into());
+            }
+            if !part.iter().all(Row::is_printable) {
+                return Err(Misbehaviour::UnprintableId.into());
             }
             let padded = |row: &Row| {
                 let padding = announced.pad_to.map(u64::from);
@@ -145,10 +155,14 @@ impl Roster {
             if !part.iter().all(padded) {
                 return Err(Misbehaviour::UnpaddedLength.into());
             }
+            id_bytes += part.iter().map(Row::id_bytes).sum::<u64>();
             rows.extend(part);
+            if rows.len() as u64 > announced.scanpaths || id_bytes > announced.id_bytes {
+                return Err(Misbehaviour::RosterNotAsAnnounced.into());
+            }
         }
         let sum: u64 = rows.iter().map(|row| row.letters).sum();
-        if rows.len() as u64 != announced.scanpaths || sum != announced.letters {
+        if sum != announced.letters || id_bytes != announced.id_bytes {
             return Err(Misbehaviour::RosterNotAsAnnounced.into());
         }
         Ok(Self(rows))
@@ -156,6 +170,11 @@ impl Roster {
 
     pub(crate) fn len(&self) -> usize {
         self.0.len()
+    }
+
+    /// Bytes of all ids and stimuli.
+    pub(crate) fn id_bytes(&self) -> u64 {
+        self.0.iter().map(Row::id_bytes).sum()
     }
 
     /// The letters of one scanpath.
@@ -225,6 +244,21 @@ impl Roster {
 }
 
 impl Row {
+    fn id_bytes(&self) -> u64 {
+        let texts = [Some(&self.id), self.stimulus.as_ref(), self.hash.as_ref()];
+        texts
+            .into_iter()
+            .flatten()
+            .map(|text| text.len() as u64)
+            .sum()
+    }
+
+    /// Ids go to tables and files of this side: they must not steer a terminal or look like others.
+    fn is_printable(&self) -> bool {
+        let texts = [Some(&self.id), self.stimulus.as_ref(), self.hash.as_ref()];
+        texts.into_iter().flatten().all(|text| is_printable(text))
+    }
+
     fn is_within_limits(&self) -> bool {
         let short = |text: &Option<String>| text.as_ref().is_none_or(|t| t.len() <= MAX_ID_BYTES);
         let one = !(self.stimulus.is_some() && self.hash.is_some());
@@ -257,12 +291,13 @@ impl Parties {
     }
 }
 
-/// The pairs of two rosters, if there are not too many.
+/// The pairs of two rosters, if there are not too many and `fits` accepts their number.
 pub(crate) fn pairs(
     rule: PairRule,
     host: &Roster,
     join: &Roster,
     parties: &Parties,
+    fits: impl FnOnce(u64) -> Result<(), Limit>,
 ) -> Result<Vec<(usize, usize)>, SessionError> {
     let (a, b) = (host.outline(parties), join.outline(parties));
     let count = count_pairs(rule, &a, &b).pairs;
@@ -276,6 +311,7 @@ pub(crate) fn pairs(
     if count == 0 {
         return Err(Limit::NoPairs.into());
     }
+    fits(count)?;
     Ok(pairs_of(rule, &a, &b))
 }
 

@@ -59,6 +59,8 @@ pub struct Proposal {
     pub fresh: bool,
     /// The most comparisons of one scanpath of this side with this peer, in all sessions.
     pub limit_per_scanpath: ScanpathLimit,
+    /// The most memory that this side may use, in bytes.
+    pub memory: Option<u64>,
     /// The host's own key, for an engine that takes one; without it, a new one is made for this session.
     pub key: Option<HostKey>,
 }

@@ -80,6 +80,7 @@ impl World {
                 estimate_only: false,
                 fresh: false,
                 limit_per_scanpath: veilpath_session::ScanpathLimit::Unlimited,
+                memory: None,
                 key: None,
             }
         });

@@ -89,6 +89,7 @@ fn compare(size: KeySize, length: u16, delayed: bool) -> (Duration, Outcome) {
             estimate_only: false,
             fresh: false,
             limit_per_scanpath: ScanpathLimit::Unlimited,
+            memory: None,
             key: None,
         };
         let opened = Session::open(channel, role, identity, peer, &letters, timeouts);

@@ -165,6 +165,7 @@ fn proposal(cohort: Cohort) -> Proposal {
         estimate_only: false,
         fresh: false,
         limit_per_scanpath: ScanpathLimit::Unlimited,
+        memory: None,
         key: None,
     }
 }

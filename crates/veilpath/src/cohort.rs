@@ -8,6 +8,7 @@ use std::fmt;
 use std::path::Path;
 use veilpath_encode::{Head, Input, RawCohort, ReadError, detect, explain_unknown};
 use veilpath_metrics::{Alphabet, Cohort, Grid, Metric, Notation};
+use veilpath_protocol::check_cohort;
 use veilpath_report::result_file::ResultFormat;
 use veilpath_session::{AlphabetInfo, Fingerprint};
 
@@ -189,4 +190,12 @@ fn common_alphabet(own: &AlphabetInfo, other: &AlphabetInfo) -> Alphabet {
         .flatten()
         .find(|declared| named.is_none_or(|named| named.notation() == declared.notation()))
         .unwrap_or(undeclared)
+}
+
+/// Results that no program could read back must not be computed.
+pub(crate) fn refuse_unwritable(cohort: &Cohort, file: &str) -> Result<(), Error> {
+    check_cohort(cohort).map_err(|error| Error::BeyondResultFile {
+        file: file.to_string(),
+        error,
+    })
 }

@@ -8,7 +8,7 @@ use std::io;
 use std::path::PathBuf;
 use veilpath_encode::ReadError;
 use veilpath_metrics::{Alphabet, MetricError};
-use veilpath_protocol::{MAX_PAIRS, ProtocolError, RiskySetting, SpecError};
+use veilpath_protocol::{MAX_PAIRS, ProtocolError, ResultFormatError, RiskySetting, SpecError};
 use veilpath_session::{Fault as SessionFault, Fingerprint, SessionError};
 
 /// Everything that can make a job fail.
@@ -60,6 +60,14 @@ pub enum Error {
         file: String,
         /// What it is.
         found: OtherFile,
+    },
+    /// A cohort whose ids or settings are too long for a result file.
+    #[error("{file}: {error}, more than a result file can contain")]
+    BeyondResultFile {
+        /// The cohort file.
+        file: String,
+        /// What there is too much of.
+        error: ResultFormatError,
     },
     /// ScanMatch is not defined for empty scanpaths.
     #[error("{file}: {} of {scanpaths} scanpaths are empty, and ScanMatch is not defined for them: {}",

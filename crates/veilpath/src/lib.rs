@@ -52,16 +52,16 @@ pub use veilpath_encode::cohort_file::write as write_cohort;
 pub use veilpath_encode::{CohortNote, Input, RawCohort, ReadError};
 pub use veilpath_metrics::{
     Alphabet, Cohort, Distance, Entry, Grid, Metric, MetricError, Notation, NotationError,
-    Threshold,
+    Threshold, text,
 };
 pub use veilpath_paillier::{Error as PaillierError, KeySize};
 pub use veilpath_protocol::{
-    Capability, Engine, JobError, MAX_PADDING, Outcome, PaillierOptions, PairRule, PairRuleError,
-    ProtocolError, ResultFormatError, Reveal, RevealTo, RiskySetting, Role, Spec, SpecError,
-    Unsupported,
+    Capability, Engine, JobError, MAX_PADDING, MAX_TEXT_BYTES, Outcome, PaillierOptions, PairRule,
+    PairRuleError, ProtocolError, ResultFormatError, Reveal, RevealTo, RiskySetting, Role, Spec,
+    SpecError, Unsupported,
 };
 pub use veilpath_report::{table, units};
-pub use veilpath_session::limits::MAX_PEERS;
+pub use veilpath_session::limits::{DEFAULT_MEMORY, MAX_PEERS};
 pub use veilpath_session::{
     AgreementSummary, CompletedSession, DeclineReason, FRESH_FIELD, FileProblem, Fingerprint,
     HostKey, Identity, KnownPeer, Limit, LimitSummary, NUMBER_FIELD, NetworkError,

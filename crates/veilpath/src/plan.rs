@@ -1,6 +1,8 @@
 //! From cohort files and options to a plan that can be run.
 
-use crate::cohort::{alphabet_info, declarations_conflict, decode, decode_in, resolve};
+use crate::cohort::{
+    alphabet_info, declarations_conflict, decode, decode_in, refuse_unwritable, resolve,
+};
 use crate::{Error, Event, EventSink, MetricOptions, MetricOptionsError, Note};
 use std::path::Path;
 use veilpath_encode::RawCohort;
@@ -70,6 +72,7 @@ impl PlanOptions {
 
     /// Checks that a cohort can be compared with these options.
     fn check(&self, metric: &Metric, cohort: &Cohort, file: &str) -> Result<(), Error> {
+        refuse_unwritable(cohort, file)?;
         refuse_empty_for_scanmatch(metric, cohort, file)?;
         self.refuse_longer_than_padding(cohort, file)
     }
@@ -217,6 +220,7 @@ impl LocalCohort {
             (alphabet, Some(metric))
         };
         let cohort = decode(&file, own_alphabet)?;
+        refuse_unwritable(&cohort, file.name())?;
         options.refuse_longer_than_padding(&cohort, file.name())?;
         if let Some(metric) = &metric {
             refuse_empty_for_scanmatch(metric, &cohort, file.name())?;

@@ -24,10 +24,11 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use veilpath_metrics::{Alphabet, Metric};
 use veilpath_protocol::{Engine, ProtocolError, RiskySetting, Role, risky_settings};
-use veilpath_session::limits::Timeouts;
+use veilpath_session::limits::{DEFAULT_MEMORY, Timeouts};
 use veilpath_session::{
     AlphabetInfo, CompletedSession, DeclineReason, Fingerprint, HostKey, Identity, Listener,
     Proposal, Requested, ScanpathLimit, SecureChannel, Session, SessionError, StateDir, UsageError,
+    memory_per_session,
 };
 
 /// One side's options for a session.
@@ -51,6 +52,8 @@ pub struct SessionOptions {
     pub limit_per_scanpath: ScanpathLimit,
     /// The risky settings of the metric that this side accepts.
     pub allow: Vec<RiskySetting>,
+    /// The most memory that this process may use, in bytes; sessions that run at the same time share it.
+    pub memory: u64,
     /// The names of the host's and the joining side's cohorts in this side's results.
     pub names: [String; 2],
     /// How long to wait if nothing arrives from the other side, not even a keep-alive.
@@ -60,7 +63,7 @@ pub struct SessionOptions {
 }
 
 impl SessionOptions {
-    /// The defaults: real ids, only missing pairs, the default limit, no risky settings, an idle timeout of a
+    /// The defaults: real ids, only missing pairs, the default limit, no risky settings, 256 MiB of memory, an idle timeout of a
     /// minute, ten seconds to connect.
     pub fn new(cohort: LocalCohort, identity: Identity, state_dir: StateDir) -> Self {
         Self {
@@ -73,6 +76,7 @@ impl SessionOptions {
             fresh: false,
             limit_per_scanpath: ScanpathLimit::Default,
             allow: Vec::new(),
+            memory: DEFAULT_MEMORY,
             names: ["host", "join"].map(String::from),
             idle_timeout: Duration::from_secs(60),
             wait: Duration::from_secs(10),
@@ -139,6 +143,8 @@ struct Side<'a> {
     options: &'a SessionOptions,
     role: Role,
     timeouts: Timeouts,
+    /// Sessions that may run at the same time.
+    sessions: usize,
     events: &'a dyn EventSink,
 }
 
@@ -154,6 +160,7 @@ impl<'a> Side<'a> {
             options,
             role,
             timeouts: Timeouts::new(options.idle_timeout, options.wait),
+            sessions: 1,
             events,
         })
     }
@@ -301,6 +308,7 @@ impl<'a> Side<'a> {
             estimate_only: options.estimate_only,
             fresh: options.fresh,
             limit_per_scanpath: options.limit_per_scanpath,
+            memory: Some(memory_per_session(options.memory, self.sessions)),
             key: options.key.clone(),
         })
     }

@@ -3,9 +3,9 @@
 
 use std::sync::Mutex;
 use veilpath::{
-    Distance, Engine, Error, Event, Fault, Input, MetricField, MetricName, MetricOptions,
-    MetricOptionsError, NoEffectReason, Note, OtherFile, PlanOptions, RawCohort, Reveal,
-    SubstitutionChoice, Threshold, compare, decode_cohort, plan, read_cohort_from,
+    Distance, Engine, Error, Event, Fault, Input, LocalCohort, MetricField, MetricName,
+    MetricOptions, MetricOptionsError, NoEffectReason, Note, OtherFile, PlanOptions, RawCohort,
+    Reveal, SubstitutionChoice, Threshold, compare, decode_cohort, plan, read_cohort_from,
 };
 
 const A: &str = "participant,stimulus,scanpath\np1,cows,ABCD\np1,boat,AAB\np2,tree,AB\n";
@@ -201,5 +201,25 @@ fn errors_have_fields_and_a_fault() {
     for error in [not_a_cohort, too_long, unsupported] {
         assert_eq!(error.fault(), Fault::Input);
         assert!(!error.to_string().contains("--"), "{error}");
+    }
+}
+
+#[test]
+fn a_cohort_that_no_result_file_can_contain_is_refused() {
+    let long = "x".repeat(1025);
+    let ids = format!("participant,scanpath\n{long},AB\n");
+    let setting = format!(
+        "# veilpath cohort 1\n# alphabet: letters 4\n# data: {long}\nparticipant,scanpath\np,AB\n"
+    );
+    let fine = cohort("b", "participant,scanpath\nq,AB\n").unwrap();
+    for text in [ids, setting] {
+        let file = cohort("a", &text).unwrap();
+        let options = options(Engine::Plain, MetricOptions::default());
+        let error = plan([&file, &fine], &options, &|_| ()).unwrap_err();
+        let refused =
+            |error: &Error| matches!(error, Error::BeyondResultFile { file, .. } if file == "a");
+        assert!(refused(&error), "{error}");
+        let error = LocalCohort::new(file, options).unwrap_err();
+        assert!(refused(&error), "{error}");
     }
 }

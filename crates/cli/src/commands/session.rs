@@ -12,8 +12,8 @@ use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use veilpath::{
-    CompletedSession, Engine, Error, EventSink, Fingerprint, Identity, LocalCohort, Notation,
-    Outcome, Peer, PlanOptions, RevealTo, RiskySetting, ScanpathLimit, SessionOptions,
+    CompletedSession, DEFAULT_MEMORY, Engine, Error, EventSink, Fingerprint, Identity, LocalCohort,
+    Notation, Outcome, Peer, PlanOptions, RevealTo, RiskySetting, ScanpathLimit, SessionOptions,
     SubstitutionChoice,
 };
 
@@ -74,6 +74,10 @@ pub(crate) struct SessionArgs {
     /// Allow settings of the metric with which few comparisons reconstruct a scanpath: asymmetric-table, extreme-gap
     #[arg(long, value_name = "SETTING", value_delimiter = ',')]
     allow: Vec<RiskySetting>,
+
+    /// Memory that this command may use, in MB; a plan that needs more is declined before it starts
+    #[arg(long, value_name = "MB", default_value_t = DEFAULT_MEMORY >> 20, value_parser = clap::value_parser!(u64).range(64..=1 << 20))]
+    memory: u64,
 
     /// The identity file [default: identity.pem in Veilpath's state directory, or in $VEILPATH_HOME]
     #[arg(long, value_name = "FILE")]
@@ -189,6 +193,7 @@ impl SessionArgs {
         let limit = self.limit_per_scanpath.map(ScanpathLimit::Count);
         options.limit_per_scanpath = limit.unwrap_or_default();
         options.allow = self.allow.clone();
+        options.memory = self.memory << 20;
         options.idle_timeout = Duration::from_secs(self.timeout);
         options.wait = wait;
         if let Some(names) = &self.names {

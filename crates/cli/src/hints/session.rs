@@ -94,6 +94,12 @@ fn limit_hint(limit: &Limit) -> Option<String> {
         Limit::TooManyStarts { .. } => {
             "find out why sessions with this peer break; `veilpath peers unban FINGERPRINT` lets it start them again"
         }
+        Limit::Memory { needed, .. } => {
+            let megabytes = needed.div_ceil(1 << 20);
+            return Some(format!(
+                "--memory {megabytes} allows it; or compare the cohorts in parts"
+            ));
+        }
         limit => return common_hint(limit).map(String::from),
     };
     Some(hint.to_string())
@@ -107,6 +113,9 @@ fn declined_hint(limit: &Limit) -> Option<String> {
         }
         Limit::Banned(_) | Limit::TooManyStarts { .. } => {
             "only the other side can lift this, with `veilpath peers unban`"
+        }
+        Limit::Memory { .. } => {
+            "only the other side can allow more, with --memory; or compare the cohorts in parts"
         }
         limit => common_hint(limit)?,
     };

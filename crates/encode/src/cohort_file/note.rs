@@ -31,6 +31,8 @@ pub enum CohortNote {
     NoArea(usize),
     /// So many blank lines were skipped.
     BlankLines(u64),
+    /// So many ids and settings had unsafe characters, which were replaced.
+    Unprintable(usize),
     /// So many rows have the participant and stimulus of an earlier row.
     RepeatedIds(usize),
 }
@@ -83,6 +85,10 @@ impl fmt::Display for CohortNote {
             CohortNote::BlankLines(count) => write!(
                 f,
                 "{count} blank lines were skipped; an empty scanpath needs a table with its participant"
+            ),
+            CohortNote::Unprintable(count) => write!(
+                f,
+                "{count} ids or settings have control characters, or invisible characters that change the writing direction; each is replaced by \u{fffd}"
             ),
             CohortNote::RepeatedIds(count) => write!(
                 f,

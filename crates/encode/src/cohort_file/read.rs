@@ -3,8 +3,9 @@
 use super::raw::{RawCohort, RawRow};
 use super::{ALPHABET, ASPECT, CohortNote, MAGIC, NOTE, VERSION};
 use crate::{Input, Lines, ReadError, Rows, guess_delimiter};
+use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
-use veilpath_metrics::{Alphabet, Encoding, Grid};
+use veilpath_metrics::{Alphabet, Encoding, Grid, text};
 
 impl RawCohort {
     /// Reads a cohort file, once; its letters stay text.
@@ -27,7 +28,9 @@ impl RawCohort {
         if preamble.looks_like_settings && !preamble.is_ours {
             notes.push(CohortNote::SettingsIgnored);
         }
-        let rows = match Layout::of(&first) {
+        let layout = Layout::of(&first);
+        let may_be_marked = preamble.is_ours && matches!(layout, Layout::Table);
+        let mut rows = match layout {
             Layout::Table => table(lines, &first, &mut notes)?,
             Layout::Tabbed => tabbed(lines, &first, &mut notes)?,
             Layout::Bare => bare(lines, &first, preamble.blank_lines, &mut notes)?,
@@ -43,12 +46,30 @@ impl RawCohort {
                     .with_remedy("was the file written completely?"),
             );
         }
+        let mut unprintable = 0;
+        for row in &mut rows {
+            for id in [Some(&mut row.participant), row.stimulus.as_mut()] {
+                let Some(id) = id else { continue };
+                if may_be_marked && let Cow::Owned(unmarked) = text::from_csv_field(id) {
+                    *id = unmarked;
+                }
+                unprintable += make_printable(id);
+            }
+        }
+        let mut encoding = BTreeMap::new();
+        for (mut name, mut value) in std::mem::take(&mut preamble.settings) {
+            unprintable += make_printable(&mut name) + make_printable(&mut value);
+            encoding.insert(name, value);
+        }
+        if unprintable > 0 {
+            notes.push(CohortNote::Unprintable(unprintable));
+        }
         note_repeated(&rows, &mut notes);
         Ok(Self {
             head,
             rows,
             alphabet: preamble.alphabet_on_grid(),
-            encoding: Encoding(preamble.settings),
+            encoding: Encoding(encoding),
             modulus_declared: preamble.modulus_declared,
             grid: preamble.grid,
             header_notes: preamble.notes,
@@ -56,6 +77,15 @@ impl RawCohort {
             notes,
         })
     }
+}
+
+/// Replaces unsafe characters, and returns 1 if there were any.
+fn make_printable(text: &mut String) -> usize {
+    let Cow::Owned(replaced) = text::printable(text) else {
+        return 0;
+    };
+    *text = replaced;
+    1
 }
 
 const EXPECTED: &str = "expected a table with the header participant,stimulus,scanpath (stimulus may be left out), or lines of a participant, a tab and letters, or one string of letters per line";

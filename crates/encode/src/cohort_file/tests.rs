@@ -320,7 +320,7 @@ fn errors_name_the_place_and_a_remedy() {
 }
 
 fn cohorts() -> impl Strategy<Value = Cohort> {
-    let id = prop_oneof![".{0,12}", "[#,;\"' \t\r\na-c]{0,8}"];
+    let id = prop_oneof![".{0,12}", "[#,;\"' \t\r\na-c]{0,8}", "[-=+@;,\"' a5]{0,8}"];
     let entry = (
         id.clone(),
         prop::option::of(id),
@@ -382,4 +382,23 @@ fn the_aspect_is_for_drawings_and_not_a_setting() {
         let text = text.replace("aspect: 2", &format!("aspect: {odd}"));
         assert_eq!(read(&text).aspect(), None, "{odd}");
     }
+}
+
+#[test]
+fn ids_are_neither_formulas_nor_steer_a_terminal() {
+    let text = "# veilpath cohort 1\n# alphabet: letters 4\n# data: \u{202e}x\nparticipant,scanpath\n'=p,AB\n\u{1b}[2J,AB\n";
+    let file = read_text(text).unwrap();
+    let ids: Vec<&str> = file
+        .cohort
+        .entries
+        .iter()
+        .map(|entry| entry.participant.as_str())
+        .collect();
+    assert_eq!(ids, ["=p", "\u{fffd}[2J"]);
+    assert_eq!(file.cohort.encoding.0["data"], "\u{fffd}x");
+    assert!(file.notes.contains(&CohortNote::Unprintable(2).to_string()));
+    assert!(written(&file.cohort, &[]).contains("\n'=p,,AB\n"));
+    // Other programs do not mark formulas.
+    let foreign = read_text("participant,scanpath\n'=p,AB\n").unwrap();
+    assert_eq!(foreign.cohort.entries[0].participant, "'=p");
 }

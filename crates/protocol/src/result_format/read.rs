@@ -3,8 +3,9 @@
 mod results;
 
 use super::{
-    ID_FIELDS, MAX_ANSWERS, MAX_ANSWERS_BYTES, MAX_ENCODING_SETTINGS, MAX_OUTPUTS, MAX_REVEALED,
-    MAX_SCANPATHS, MAX_SPEC_BYTES, MAX_TEXT_BYTES, RESULT_MARK, RESULT_VERSION, ResultFormatError,
+    ID_FIELDS, MAX_ANSWERS, MAX_ANSWERS_BYTES, MAX_OUTPUTS, MAX_REVEALED, MAX_SCANPATHS,
+    MAX_SPEC_BYTES, MAX_SPEC_VALUES, RESULT_MARK, RESULT_VERSION, ResultFormatError,
+    check_encoding, check_text,
 };
 use crate::{Cost, GroupAnswer, Label, Outcome, Output, Results, Revealed, Spec};
 use results::ResultList;
@@ -21,6 +22,8 @@ use std::marker::PhantomData;
 pub struct OutcomeSeed<'a> {
     /// The most results that are read.
     pub max_results: usize,
+    /// Called with the most bytes that the reader may give before a part that is kept as text, and with `None` after it.
+    pub limit_part: &'a dyn Fn(Option<usize>),
     /// Why the file was refused, where it is not for its syntax.
     pub problem: &'a mut Option<ResultFormatError>,
 }
@@ -30,6 +33,7 @@ impl<'de> Deserialize<'de> for Outcome {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
         let seed = OutcomeSeed {
             max_results: usize::try_from(crate::MAX_PAIRS).unwrap_or(usize::MAX),
+            limit_part: &|_| (),
             problem: &mut None,
         };
         seed.deserialize(deserializer)
@@ -53,7 +57,8 @@ impl<'de> Visitor<'de> for OutcomeSeed<'_> {
 
     fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<Outcome, M::Error> {
         let mut problem = None;
-        let read = Fields::default().read(map, self.max_results, &mut problem);
+        let limits = (self.max_results, self.limit_part);
+        let read = Fields::default().read(map, limits, &mut problem);
         *self.problem = problem;
         read
     }
@@ -88,14 +93,16 @@ impl Fields {
     fn read<'de, M: MapAccess<'de>>(
         mut self,
         mut map: M,
-        max_results: usize,
+        (max_results, limit_part): (usize, &dyn Fn(Option<usize>)),
         problem: &mut Option<ResultFormatError>,
     ) -> Result<Outcome, M::Error> {
         read_version(&mut map, problem)?;
         while let Some(key) = map.next_key::<String>()? {
             match key.as_str() {
                 "spec" => {
+                    limit_part(Some(MAX_SPEC_BYTES));
                     let text = map.next_value::<Box<RawValue>>()?;
+                    limit_part(None);
                     let spec = read_spec(&text, problem)?;
                     set(&mut self.spec, "spec", spec)?;
                 }
@@ -125,7 +132,9 @@ impl Fields {
                     set(&mut self.results, "results", results)?;
                 }
                 "answers" => {
+                    limit_part(Some(MAX_ANSWERS_BYTES));
                     let text = map.next_value::<Box<RawValue>>()?;
+                    limit_part(None);
                     let Limited(answers): Limited<GroupAnswer, MAX_ANSWERS> =
                         read_part("\"answers\"", MAX_ANSWERS_BYTES, &text, problem)?;
                     check_answers(&answers).map_err(refuse(problem))?;
@@ -141,8 +150,8 @@ impl Fields {
                 "revealed" => {
                     let Limited(lines) = map.next_value::<Limited<Revealed, MAX_REVEALED>>()?;
                     for line in &lines {
-                        short("a line of \"revealed\"", &line.to)
-                            .and_then(|()| short("a line of \"revealed\"", &line.what))
+                        check_text("a line of \"revealed\"", &line.to)
+                            .and_then(|()| check_text("a line of \"revealed\"", &line.what))
                             .map_err(refuse(problem))?;
                     }
                     set(&mut self.revealed, "revealed", lines)?;
@@ -235,33 +244,24 @@ fn read_spec<E: de::Error>(
     text: &RawValue,
     problem: &mut Option<ResultFormatError>,
 ) -> Result<Spec, E> {
-    let spec: Spec = read_part("\"spec\"", MAX_SPEC_BYTES, text, problem)?;
-    if spec.encoding.len() > MAX_ENCODING_SETTINGS {
+    // Each value takes more memory than text before its type is known.
+    if text.get().bytes().filter(|&byte| byte == b',').count() > MAX_SPEC_VALUES {
         return Err(refuse(problem)(ResultFormatError::TooMany {
-            what: "settings of the encoding",
-            limit: MAX_ENCODING_SETTINGS,
+            what: "values in \"spec\"",
+            limit: MAX_SPEC_VALUES,
         }));
     }
-    for text in spec.encoding.iter().flat_map(|(key, value)| [key, value]) {
-        short("a setting of the encoding", text).map_err(refuse(problem))?;
-    }
+    let spec: Spec = read_part("\"spec\"", MAX_SPEC_BYTES, text, problem)?;
+    check_encoding(&spec.encoding).map_err(refuse(problem))?;
     Ok(spec)
-}
-
-fn short(what: &'static str, text: &str) -> Result<(), ResultFormatError> {
-    let limit = MAX_TEXT_BYTES;
-    if text.len() > limit {
-        return Err(ResultFormatError::TooLong { what, limit });
-    }
-    Ok(())
 }
 
 fn check_cohorts(cohorts: &[NamedCohort; 2]) -> Result<(), ResultFormatError> {
     for cohort in cohorts {
-        short("the name of a cohort", &cohort.name)?;
+        check_text("the name of a cohort", &cohort.name)?;
         for label in &cohort.scanpaths.0 {
-            short("an id", &label.participant)?;
-            short("an id", label.stimulus.as_deref().unwrap_or_default())?;
+            check_text("an id", &label.participant)?;
+            check_text("an id", label.stimulus.as_deref().unwrap_or_default())?;
         }
     }
     Ok(())
@@ -270,7 +270,7 @@ fn check_cohorts(cohorts: &[NamedCohort; 2]) -> Result<(), ResultFormatError> {
 fn check_outputs(outputs: &[Output]) -> Result<(), ResultFormatError> {
     let mut seen = HashSet::new();
     for output in outputs {
-        short("the name of an output", &output.name)?;
+        check_text("the name of an output", &output.name)?;
         let usable = !output.name.is_empty() && !ID_FIELDS.contains(&output.name.as_str());
         if !usable || !seen.insert(&output.name) {
             return Err(ResultFormatError::OutputName);
@@ -305,7 +305,7 @@ fn check_answers(answers: &[GroupAnswer]) -> Result<(), ResultFormatError> {
             });
         }
         for text in groups.into_iter().chain(texts) {
-            short(what, text)?;
+            check_text(what, text)?;
         }
     }
     Ok(())

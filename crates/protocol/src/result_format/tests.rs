@@ -61,6 +61,7 @@ fn refusal(text: &str, max_results: usize) -> (Option<ResultFormatError>, String
     let mut problem = None;
     let mut json = serde_json::Deserializer::from_str(text);
     let seed = OutcomeSeed {
+        limit_part: &|_| (),
         max_results,
         problem: &mut problem,
     };

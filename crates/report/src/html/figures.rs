@@ -9,6 +9,7 @@ use super::view::{MAX_VIEWS, View};
 use super::{Report, neighbours, numbers, scatter};
 use maud::{Markup, PreEscaped, html};
 use std::io;
+use veilpath_metrics::text::printable;
 use veilpath_protocol::OutputKind;
 
 /// The most tiles that are written out as a table; beyond, a table of the lines says what the figure shows.
@@ -139,9 +140,9 @@ fn data(map: &HeatMap<'_>) -> String {
     };
     let beside = matrix.has_beside() && matrix.rows() * matrix.columns() <= MAX_BESIDE;
     json_in_script(&serde_json::json!({
-        "a": map.rows.order.iter().map(|&row| &matrix.a[row]).collect::<Vec<_>>(),
-        "b": map.columns.order.iter().map(|&column| &matrix.b[column]).collect::<Vec<_>>(),
-        "sides": map.names,
+        "a": map.rows.order.iter().map(|&row| printable(&matrix.a[row])).collect::<Vec<_>>(),
+        "b": map.columns.order.iter().map(|&column| printable(&matrix.b[column])).collect::<Vec<_>>(),
+        "sides": map.names.each_ref().map(|name| printable(name)),
         "name": map.quantity.name,
         "bits": map.quantity.is_bit().then(|| {
             let threshold = map.quantity.threshold;

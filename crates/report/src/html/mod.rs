@@ -10,7 +10,7 @@
 //! | `figures`, `page`, `page.css`, `page.js`, `encoded`, `image` | the page around them |
 //!
 //! The page loads nothing: a content security policy forbids it, and allows no script but the one that is in it, by its
-//! hash. Ids are escaped wherever they go.
+//! hash. Ids are escaped wherever they go, and the page has no character that is unsafe by [`veilpath_metrics::text`].
 
 mod answers;
 mod clustering;
@@ -41,6 +41,7 @@ use heat_map::HeatMap;
 use maud::html;
 use scale::Scale;
 use std::io::{self, Write};
+use veilpath_metrics::text::printable_lines;
 use veilpath_protocol::Outcome;
 use view::{View, Views};
 
@@ -111,7 +112,7 @@ impl<'a> Report<'a> {
     /// The page.
     pub fn write_html(&self, out: &mut dyn Write) -> io::Result<()> {
         let page = page::page(self)?;
-        out.write_all(page.into_string().as_bytes())?;
+        out.write_all(printable_lines(&page.into_string()).as_bytes())?;
         out.flush()
     }
 
@@ -131,6 +132,7 @@ impl<'a> Report<'a> {
             "<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/><defs>",
             1,
         );
+        let text = printable_lines(&text);
         writeln!(out, "<?xml version=\"1.0\" encoding=\"UTF-8\"?>\n{text}")?;
         out.flush()
     }

@@ -5,6 +5,7 @@ use crate::csv::INCOMPLETE;
 use crate::table::printable;
 use csv::StringRecord;
 use std::io::Read;
+use veilpath_metrics::text::from_csv_field;
 use veilpath_protocol::{MAX_TEXT_BYTES, Output, OutputKind, Value};
 
 /// Which column is which.
@@ -45,14 +46,15 @@ pub(super) fn read(input: impl Read) -> Result<ResultFile, ResultFileError> {
 }
 
 fn columns(header: &StringRecord) -> Result<Columns, ResultFileError> {
-    let names: Vec<&str> = header.iter().map(str::trim).collect();
-    let place = |name: &str| names.iter().position(|&known| known == name);
+    let names = header.iter().map(|name| from_csv_field(name.trim()));
+    let names: Vec<String> = names.map(String::from).collect();
+    let place = |name: &str| names.iter().position(|known| known == name);
     let (a, b, stimulus) = (place("a"), place("b"), place("stimulus"));
     let incomplete = place(INCOMPLETE);
-    let output = |(column, name): (usize, &&str)| {
+    let output = |(column, name): (usize, &String)| {
         let is_id = [a, b, stimulus, incomplete].contains(&Some(column));
         // A table does not say whether small or large scores mean alike.
-        let kind = match *name {
+        let kind = match name.as_str() {
             "similarity" => OutputKind::Fraction,
             "within" => OutputKind::Bit,
             _ => OutputKind::Number,
@@ -90,11 +92,10 @@ fn push(
         let value = value(field(*column).trim(), output.kind);
         values.push(value.map_err(|problem| (*column, problem.to_string()))?);
     }
-    let stimulus = columns
-        .stimulus
-        .map(field)
-        .filter(|stimulus| !stimulus.is_empty());
-    file.push([field(columns.a), field(columns.b)], stimulus, &values)
+    let id = |column: usize| from_csv_field(field(column));
+    let stimulus = columns.stimulus.map(id);
+    let stimulus = stimulus.as_deref().filter(|stimulus| !stimulus.is_empty());
+    file.push([&id(columns.a), &id(columns.b)], stimulus, &values)
         .map_err(|problem| (columns.a, problem))
 }
 

@@ -2,14 +2,21 @@
 
 use super::{MAX_ROWS, ResultFile, ResultFileError, at};
 use serde::de::DeserializeSeed;
-use std::io::BufRead;
+use std::cell::Cell;
+use std::io::{self, BufRead, Read};
 use veilpath_protocol::{OutcomeSeed, ResultFormatError};
 
 pub(super) fn read(input: impl BufRead) -> Result<ResultFile, ResultFileError> {
+    let limit = Cell::new(None);
+    let input = PartLimited {
+        inner: input,
+        left: &limit,
+    };
     let mut json = serde_json::Deserializer::from_reader(input);
     let mut problem = None;
     let seed = OutcomeSeed {
         max_results: MAX_ROWS,
+        limit_part: &|bytes| limit.set(bytes),
         problem: &mut problem,
     };
     let read = seed
@@ -18,6 +25,28 @@ pub(super) fn read(input: impl BufRead) -> Result<ResultFile, ResultFileError> {
     match read {
         Ok(outcome) => Ok(outcome.into()),
         Err(error) => Err(refused(error, problem)),
+    }
+}
+
+/// Ends in an error after as many bytes as are left: a part that is kept as text must not fill the memory.
+struct PartLimited<'a, R> {
+    inner: R,
+    left: &'a Cell<Option<usize>>,
+}
+
+impl<R: Read> Read for PartLimited<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let count = self.inner.read(buffer)?;
+        if let Some(left) = self.left.get() {
+            let left = left.checked_sub(count).ok_or_else(|| {
+                io::Error::new(
+                    io::ErrorKind::FileTooLarge,
+                    "a part of the file is too long",
+                )
+            })?;
+            self.left.set(Some(left));
+        }
+        Ok(count)
     }
 }
 

@@ -19,6 +19,9 @@ pub const MAX_ROWS: usize = 2_000_000;
 /// The most bytes that are read; a row with long ids has some 200.
 pub const MAX_BYTES: u64 = 1 << 30;
 
+/// The longest name of a pair's stimuli, which is `x|y` where they differ.
+const MAX_STIMULI_BYTES: usize = 2 * MAX_TEXT_BYTES + 1;
+
 /// What a result file contains: the pairs by ids, and from JSON the whole outcome.
 #[derive(Clone, Debug, PartialEq)]
 pub struct ResultFile {
@@ -211,8 +214,11 @@ impl ResultFile {
         if self.results.len() == MAX_ROWS {
             return Err(format!("there are more than {MAX_ROWS} pairs"));
         }
-        let (a, b) = (self.a.number(a)?, self.b.number(b)?);
-        let stimulus = stimulus.map(|name| self.stimuli.number(name)).transpose()?;
+        let id = |ids: &mut Ids, id| ids.number(id, MAX_TEXT_BYTES);
+        let (a, b) = (id(&mut self.a, a)?, id(&mut self.b, b)?);
+        let stimuli = &mut self.stimuli;
+        let stimulus = stimulus.map(|name| stimuli.number(name, MAX_STIMULI_BYTES));
+        let stimulus = stimulus.transpose()?;
         self.results.push(a, b, values);
         let stimulus = stimulus.and_then(|index| u32::try_from(index).ok());
         self.stimulus.push(stimulus);
@@ -258,9 +264,9 @@ struct Ids {
 
 impl Ids {
     /// The number of an id from a file, which may be too long.
-    fn number(&mut self, id: &str) -> Result<usize, String> {
-        if id.len() > MAX_TEXT_BYTES {
-            return Err(format!("an id has at most {MAX_TEXT_BYTES} bytes"));
+    fn number(&mut self, id: &str, max_bytes: usize) -> Result<usize, String> {
+        if id.len() > max_bytes {
+            return Err(format!("an id has at most {max_bytes} bytes"));
         }
         Ok(self.add(id))
     }

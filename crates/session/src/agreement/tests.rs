@@ -18,7 +18,7 @@ fn spec(metric: Metric, encoding: &[(&str, &str)]) -> Spec {
 }
 
 fn terms(spec: &Spec) -> Terms {
-    Terms::new(spec, 1, 1, "0".repeat(64)).unwrap()
+    Terms::new(spec, &Roster::default(), "0".repeat(64)).unwrap()
 }
 
 fn costs(insert: f64, substitution: Substitution) -> Metric {
@@ -245,4 +245,28 @@ fn only_whole_notations_can_be_named() {
         probe,
         Err(SessionError::Misbehaved(Misbehaviour::InvalidAlphabet))
     ));
+}
+
+/// A joining side without settings takes over those of the host, and writes them to its result file.
+#[test]
+fn encoding_settings_must_fit_a_result_file() {
+    let checked = |name: &str, value: &str| {
+        let spec = spec(Metric::Levenshtein, &[(name, value)]);
+        terms(&spec).check()
+    };
+    let long = "x".repeat(1025);
+    for (name, value) in [("grid", long.as_str()), (&long, "1"), ("grid", "\u{1b}c")] {
+        let error = checked(name, value).unwrap_err();
+        let found = matches!(
+            error,
+            SessionError::Misbehaved(Misbehaviour::InvalidEncoding)
+        );
+        assert!(found, "{error}");
+    }
+    assert!(checked("grid", &long[1..]).is_ok());
+    let mut many = terms(&spec(Metric::Levenshtein, &[]));
+    many.encoding = (0..1025)
+        .map(|at| (at.to_string(), String::new()))
+        .collect();
+    assert!(many.check().is_err());
 }

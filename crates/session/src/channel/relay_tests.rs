@@ -195,6 +195,7 @@ impl World {
             estimate_only: false,
             fresh: false,
             limit_per_scanpath: crate::ScanpathLimit::Unlimited,
+            memory: None,
             key: None,
         };
         let (own, peer) = (&self.identities[side], &self.identities[1 - side]);

@@ -37,6 +37,16 @@ pub enum Limit {
         /// The most pairs of one session.
         max: u64,
     },
+    /// The plan needs more memory than the user allows.
+    #[error(
+        "this plan needs about {} MB of memory, and {} MB are allowed", mebibytes(*.needed), mebibytes(*.allowed)
+    )]
+    Memory {
+        /// Bytes that the plan needs on the side that declines.
+        needed: u64,
+        /// Bytes that its user allows.
+        allowed: u64,
+    },
     /// The peer would see a scanpath compared more often than the user allows.
     #[error(
         "this plan needs {needed} comparisons per scanpath with this peer, and the limit is {limit}; it would be exceeded for {exceeded} of {scanpaths} scanpaths"
@@ -75,6 +85,11 @@ pub enum Limit {
     /// The peer is banned.
     #[error("this peer is banned: {0}")]
     Banned(BanReason),
+}
+
+/// Bytes in units of 2²⁰, rounded up.
+fn mebibytes(bytes: u64) -> u64 {
+    bytes.div_ceil(1 << 20)
 }
 
 /// Why a peer is banned: it did what no honest program does, and what may reveal more than was agreed on if it is repeated.

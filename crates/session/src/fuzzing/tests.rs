@@ -9,7 +9,7 @@ const VALID: &[(u8, &str)] = &[
     ),
     (
         2,
-        r#"{"fields":{"engine":"plain","metric.name":"levenshtein"},"encoding":{"grid":"7x7"},"scanpaths":3,"letters":12,"cohort_tag":"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff","estimate_only":false}"#,
+        r#"{"fields":{"engine":"plain","metric.name":"levenshtein"},"encoding":{"grid":"7x7"},"scanpaths":3,"letters":12,"id_bytes":30,"cohort_tag":"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff","estimate_only":false}"#,
     ),
     (
         3,
@@ -27,12 +27,12 @@ const VALID: &[(u8, &str)] = &[
     ),
     (
         7,
-        "VEILPATH\u{4}\0\u{1}\u{42}\0\0\0{\"idle_timeout_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
+        "VEILPATH\u{5}\0\u{1}\u{42}\0\0\0{\"idle_timeout_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
     ),
     (8, "\u{3}\u{4}\u{2}\0\0\0{}"),
     (
         9,
-        "\u{1}\u{3}\u{3}\u{19}\0\0\0[{\"id\":\"P1\",\"letters\":3}]",
+        "\u{1}\u{3}\u{2}\u{3}\u{19}\0\0\0[{\"id\":\"P1\",\"letters\":3}]",
     ),
     // Three pairs: the answers to two are sent again, one half is.
     (

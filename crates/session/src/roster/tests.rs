@@ -27,10 +27,11 @@ fn parties() -> (Identity, Identity, Parties) {
     (a, b, parties)
 }
 
-fn announced(scanpaths: u64, letters: u64, pad_to: Option<u32>) -> Announced {
+fn announced(roster: &Roster, pad_to: Option<u32>) -> Announced {
     Announced {
-        scanpaths,
-        letters,
+        scanpaths: roster.len() as u64,
+        letters: roster.lengths().sum(),
+        id_bytes: roster.id_bytes(),
         pad_to,
     }
 }
@@ -50,7 +51,14 @@ fn pseudonyms_pair_like_names_and_only_their_owner_can_read_them() {
     for name in ["P1", "P2", "cows", "boat"] {
         assert!(!travelled.contains(name), "{travelled}");
     }
-    let pairs = pairs(PairRule::SameStimulus, &hidden, &shown, &parties).unwrap();
+    let pairs = pairs(
+        PairRule::SameStimulus,
+        &hidden,
+        &shown,
+        &parties,
+        |_| Ok(()),
+    )
+    .unwrap();
     assert_eq!(pairs.len(), 2);
     for (i, j) in pairs {
         assert_eq!(a.entries[i].stimulus, b.entries[j].stimulus);
@@ -75,11 +83,23 @@ fn rosters_are_sent_in_parts_and_must_be_as_announced() {
     let id = "x".repeat(1000);
     let mut large = cohort(&vec![(id.as_str(), None); 700]);
     let roster = Roster::of(&mut large, &host, parties.join, &parties, false, None).unwrap();
-    for (scanpaths, letters, fits) in [(700, 2100, true), (699, 2100, false), (700, 2101, false)] {
+    for (scanpaths, letters, id_bytes, fits) in [
+        (700, 2100, 700_000, true),
+        (699, 2100, 700_000, false),
+        (700, 2101, 700_000, false),
+        (700, 2100, 699_999, false),
+        (700, 2100, 700_001, false),
+    ] {
+        let announced = Announced {
+            scanpaths,
+            letters,
+            id_bytes,
+            pad_to: None,
+        };
         let (mut here, mut there) = memory_pair();
         std::thread::scope(|scope| {
             let sending = scope.spawn(|| roster.send(&mut here));
-            let received = Roster::receive(&mut there, &announced(scanpaths, letters, None));
+            let received = Roster::receive(&mut there, &announced);
             assert_eq!(received.is_ok(), fits);
             drop(there);
             let _ = sending.join().unwrap();
@@ -100,10 +120,15 @@ fn too_many_pairs_are_rejected_before_they_are_listed() {
     let many = Roster(vec![row; 1 << 13]);
     let (_, _, parties) = parties();
     assert!(matches!(
-        pairs(PairRule::All, &many, &many, &parties),
+        pairs(PairRule::All, &many, &many, &parties, |_| Ok(())),
         Err(SessionError::Limit(_))
     ));
-    assert!(pairs(PairRule::All, &Roster::default(), &many, &parties).is_err());
+    assert!(
+        pairs(PairRule::All, &Roster::default(), &many, &parties, |_| Ok(
+            ()
+        ))
+        .is_err()
+    );
 }
 
 /// A cohort of one participant with this scanpath.
@@ -167,10 +192,41 @@ fn an_unpadded_length_is_rejected() {
     for (pad_to, fits) in [(None, true), (Some(3), true), (Some(4), false)] {
         let (mut here, mut there) = memory_pair();
         roster.send(&mut here).unwrap();
-        let received = Roster::receive(&mut there, &announced(1, 3, pad_to));
+        let received = Roster::receive(&mut there, &announced(&roster, pad_to));
         assert_eq!(received.is_ok(), fits);
         if let Err(error) = received {
             assert!(matches!(error, SessionError::Misbehaved(_)), "{error}");
         }
     }
+}
+
+#[test]
+fn ids_that_steer_a_terminal_are_neither_sent_nor_accepted() {
+    let (host, _, parties) = parties();
+    for hostile in ["\u{1b}[2J", "a\rb", "\u{9b}2J", "\u{202e}gpj"] {
+        let mut own = cohort(&[("P1", None), ("P2", Some(hostile))]);
+        let error = Roster::of(&mut own, &host, parties.join, &parties, false, None).unwrap_err();
+        let expected = UsageError::UnprintableId { number: 2 };
+        assert!(
+            matches!(&error, SessionError::Usage(found) if *found == expected),
+            "{error}"
+        );
+        let row = |id: &str, stimulus: Option<&str>| Row {
+            id: id.into(),
+            stimulus: stimulus.map(String::from),
+            hash: None,
+            letters: 3,
+        };
+        for row in [row(hostile, None), row("P1", Some(hostile))] {
+            let (mut here, mut there) = memory_pair();
+            let hostile = Roster(vec![row]);
+            hostile.send(&mut here).unwrap();
+            let announced = announced(&hostile, None);
+            let error = Roster::receive(&mut there, &announced).unwrap_err();
+            let found = matches!(error, SessionError::Misbehaved(Misbehaviour::UnprintableId));
+            assert!(found, "{error}");
+        }
+    }
+    let mut own = cohort(&[("Müller", Some("עברית")), ("=1", None)]);
+    assert!(Roster::of(&mut own, &host, parties.join, &parties, false, None).is_ok());
 }

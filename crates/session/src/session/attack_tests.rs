@@ -38,6 +38,7 @@ fn proposal(cohort: Cohort, to: RevealTo, limit: Option<u64>) -> Proposal {
         fresh: false,
         limit_per_scanpath: limit
             .map_or(crate::ScanpathLimit::Unlimited, crate::ScanpathLimit::Count),
+        memory: None,
         key: None,
     }
 }

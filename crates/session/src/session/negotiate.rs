@@ -15,12 +15,13 @@
 
 use super::{Agreement, Proposal, Session, by_role};
 use crate::agreement::Terms;
-use crate::control::{self, Tag};
+use crate::control::{self, Decline, Tag};
 use crate::digests::{agreement_id, cohort_tag, journal_id, plan_id, run_tag};
 use crate::error::{DeclineReason, Difference, InternalError, Limit, Misbehaviour, UsageError};
 use crate::identity::hex;
 use crate::journal::Journal;
 use crate::ledger::Account;
+use crate::memory;
 use crate::records::{AgreedPairs, MAX_STARTS};
 use crate::resume::Resume;
 use crate::roster::{self, Parties, Roster};
@@ -28,7 +29,7 @@ use crate::scanpath_limit::LimitSummary;
 use crate::{SessionError, StateDir};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
-use veilpath_protocol::{ProtocolError, Role};
+use veilpath_protocol::{JobSize, ProtocolError, Role, SideSize};
 
 /// The field of a [`Difference`] in whether to start a new agreement.
 pub const FRESH_FIELD: &str = "new agreement";
@@ -70,16 +71,24 @@ impl Session {
         )?;
         let mut terms = Terms::new(
             &proposal.spec,
-            our_roster.len() as u64,
-            our_roster.lengths().sum(),
+            &our_roster,
             cohort_tag(&proposal.cohort, &self.identity),
         )?;
         terms.estimate_only = proposal.estimate_only;
-        terms.check().map_err(|_| UsageError::CohortTooLarge)?;
+        terms.check().map_err(|error| match error {
+            SessionError::Misbehaved(Misbehaviour::InvalidEncoding) => UsageError::InvalidEncoding,
+            _ => UsageError::CohortTooLarge,
+        })?;
         let theirs: Terms = match role {
             Role::Host => control::exchange(channel, role, Tag::Terms, &terms)?,
             Role::Join => {
                 let theirs = control::receive_after_wait(channel, Tag::Terms, on_wait)?;
+                // Now, and not when the host already sends its roster.
+                if let Err(limit) = check_sizes(&terms, &theirs, proposal.memory) {
+                    let reason = DeclineReason::Limit(limit.clone());
+                    control::send(channel, Tag::Decline, &Decline { reason })?;
+                    return Err(limit.into());
+                }
                 control::send(channel, Tag::Terms, &terms)?;
                 theirs
             }
@@ -89,6 +98,9 @@ impl Session {
         if !differences.is_empty() {
             return Err(SessionError::Differs(differences));
         }
+        let fits = check_sizes(&terms, &theirs, proposal.memory).map_err(SessionError::from);
+        self.or_decline(Tag::Roster, fits)?;
+        let channel = &mut self.channel;
         let encoding_on_one_side = terms.encoding.is_empty() != theirs.encoding.is_empty();
         if proposal.spec.encoding.is_empty() {
             proposal.spec.encoding = theirs.encoding.clone();
@@ -96,6 +108,7 @@ impl Session {
         let announced = roster::Announced {
             scanpaths: theirs.scanpaths,
             letters: theirs.letters,
+            id_bytes: theirs.id_bytes,
             pad_to: proposal.spec.pad_to,
         };
         let their_roster = match role {
@@ -110,6 +123,7 @@ impl Session {
             }
         };
         let (host, join) = by_role(role, our_roster, their_roster);
+        let roster_bytes = memory::rosters(&terms, &theirs);
         let cohort_tags = by_role(role, terms.cohort_tag.clone(), theirs.cohort_tag).into();
         let rosters = [&host, &join];
         let plan = plan_id(&terms, &proposal.spec, &parties, &cohort_tags, &rosters);
@@ -120,7 +134,16 @@ impl Session {
             if let Some(reason) = ledger.banned {
                 return Err(Limit::Banned(reason).into());
             }
-            let pairs = roster::pairs(proposal.spec.pairs, &host, &join, &parties)?;
+            let fits = |pairs| {
+                let size = JobSize {
+                    pairs,
+                    host: SideSize::of(host.lengths()),
+                    join: SideSize::of(join.lengths()),
+                };
+                let needed = memory::whole_plan(&proposal.spec, role, roster_bytes, &size);
+                memory::check(needed, proposal.memory)
+            };
+            let pairs = roster::pairs(proposal.spec.pairs, &host, &join, &parties, fits)?;
             Ok((ledger, pairs))
         });
         let (ledger, pairs) = self.or_decline(Tag::Ready, prepared)?;
@@ -251,6 +274,14 @@ impl Session {
         }
         prepared
     }
+}
+
+/// Whether the rosters and scanpaths of two plans without differences fit the memory that this side's user allows.
+fn check_sizes(ours: &Terms, theirs: &Terms, allowed: Option<u64>) -> Result<(), Limit> {
+    if theirs.check().is_err() || !ours.differences(theirs).is_empty() {
+        return Ok(());
+    }
+    memory::check(memory::rosters(ours, theirs), allowed)
 }
 
 /// A random number.

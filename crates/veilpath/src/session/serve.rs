@@ -24,7 +24,10 @@ pub fn serve(
     events: &dyn EventSink,
     save: &SaveResults<'_>,
 ) -> Result<Vec<ServedPeer>, Error> {
-    let side = Side::new(options, Role::Host, events)?;
+    let side = Side {
+        sessions: sessions.min(peers.len()),
+        ..Side::new(options, Role::Host, events)?
+    };
     for peer in peers {
         side.refuse_own(peer.fingerprint)?;
     }

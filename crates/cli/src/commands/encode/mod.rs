@@ -236,7 +236,9 @@ pub(crate) fn run(args: &EncodeArgs) -> Result<(), Failure> {
         SummaryForm::Text => messages::info(&summary::text(&summary)),
         SummaryForm::Json => {
             let json = serde_json::to_string(&summary).map_err(Failure::json)?;
-            messages::info(&format!("{json}\n"));
+            if !messages::is_quiet() {
+                messages::json_line(&json);
+            }
         }
     }
     Ok(())

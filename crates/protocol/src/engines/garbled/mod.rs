@@ -65,7 +65,8 @@
 //! - rounds: columns and transfers run ahead of the tables, so a portion (64 megabytes of tables) takes two round
 //!   trips;
 //! - memory: O(m + n) for the comparisons that are swept together, and keys for 2¹⁸ of the evaluator's letters at a
-//!   time, or for one longer scanpath; a job that needs more than two gigabytes on a side is refused.
+//!   time, or for one longer scanpath: [`memory`] is the formula. Whatever a session allows, a job that needs more than two
+//!   gigabytes for one scanpath is refused.
 //!
 //! # Cores
 //! Comparisons run on up to eight workers, one thread each on both sides (`workers/`); the smaller of the two offers
@@ -91,7 +92,7 @@ pub(crate) use evaluator::join;
 pub(crate) use garbler::host;
 pub(crate) use results::decode_all as decode;
 
-use crate::{Estimate, Revealed, Role, Spec, Work};
+use crate::{Estimate, JobSize, Revealed, Role, Spec, Work};
 use schedule::Sizes;
 use scoring::Scoring;
 use veilpath_metrics::Comparison;
@@ -161,6 +162,35 @@ fn transfer_bytes(transfers: u64) -> u64 {
     transfers
         .saturating_mul(4)
         .saturating_add(batches.saturating_mul(544))
+}
+
+/// Bytes of a worker's buffers.
+const WORKER_BYTES: u64 = 8 << 20;
+
+/// Bytes of the keys that the garbler keeps instead of deriving them again.
+const KEPT_KEY_BYTES: u64 = 64 << 20;
+
+/// An upper bound of the memory of a side: keys of the evaluator's letters that are in use at the same time, and for each
+/// worker the columns of one portion.
+pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSize) -> u64 {
+    let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), pad_to);
+    let shorter = size.host.longest.min(size.join.longest);
+    let circuit = scoring.circuit(u32::try_from(shorter).unwrap_or(u32::MAX));
+    let sizes = Sizes::default();
+    // A portion ends with the pair that exceeds its gates.
+    let cells = sizes.portion_gates / circuit.and_gates().max(1);
+    let columns = (cells / size.host.shortest.max(1))
+        .saturating_add(size.join.longest)
+        .min(size.pairs.saturating_mul(size.join.longest));
+    let letters = sizes.letters.saturating_add(columns).min(size.join.letters);
+    let label_bytes = schedule::label_bytes(&scoring, &circuit);
+    let keys = letters.saturating_mul(label_bytes.letter);
+    let alphabet = scoring.letters() as u64;
+    let kept = letters.saturating_mul(16 * alphabet).min(KEPT_KEY_BYTES);
+    let worker = columns.saturating_mul(label_bytes.column) + WORKER_BYTES;
+    let workers = hello::workers_of_this_machine() as u64;
+    keys.saturating_add(kept)
+        .saturating_add(worker.saturating_mul(workers))
 }
 
 /// AND gates whose tables two cores garble, encrypt, send and evaluate in a second.

@@ -43,6 +43,26 @@ const MOST_LETTERS: u32 = MAX_STRIPS * STRIP_ROWS as u32;
 /// column.
 const MOST_COLUMN_BYTES: u64 = 2 << 30;
 
+/// Bytes of labels, 16 for each.
+pub(super) struct LabelBytes {
+    /// For a letter of the evaluator: the labels of its bits, and the letter itself.
+    pub(super) letter: u64,
+    /// For a column of a comparison: shares and labels of what is looked up, and labels of the wires that it passes on.
+    pub(super) column: u64,
+}
+
+/// The bytes of labels with these circuits.
+pub(super) fn label_bytes(scoring: &Scoring, circuit: &Circuit) -> LabelBytes {
+    let letters = scoring.letters() as u64;
+    let bits = u64::from(u64::BITS - letters.saturating_sub(1).leading_zeros());
+    // Shares are lists of their own.
+    const SHARE_BYTES: u64 = 2 * 48;
+    LabelBytes {
+        letter: 16 * bits + 32,
+        column: 16 * 3 * circuit.input_wires() + SHARE_BYTES,
+    }
+}
+
 /// The schedule of a run, equal on both sides.
 pub(super) struct Schedule {
     pub(super) scoring: Scoring,
@@ -117,19 +137,16 @@ impl Schedule {
         Ok(schedule)
     }
 
-    /// An estimate of the memory for the longest of the evaluator's scanpaths. A label is 16 bytes, and a column has
-    /// the keys of its letter, shares and labels of what is looked up, and labels of the wires that it passes on.
+    /// An estimate of the memory for the longest of the evaluator's scanpaths.
     fn column_bytes(&self, job: &Job<'_>) -> u64 {
         let longest = |side: fn(&(u32, u32)) -> u32| {
             let lengths = self.open.iter().map(|&pair| self.lengths(job, pair));
             lengths.map(|pair| side(&pair)).max().unwrap_or(0)
         };
         let shorter = self.open.iter().map(|&pair| self.shorter(job, pair)).max();
-        let wires = self.scoring.circuit(shorter.unwrap_or(0)).input_wires();
-        let letters = self.scoring.letters() as u64;
-        let bits = u64::from(u64::BITS - letters.saturating_sub(1).leading_zeros());
-        let columns = u64::from(longest(|pair| pair.1));
-        columns.saturating_mul(16 * (bits + 3 * wires))
+        let circuit = self.scoring.circuit(shorter.unwrap_or(0));
+        let bytes = label_bytes(&self.scoring, &circuit);
+        u64::from(longest(|pair| pair.1)).saturating_mul(bytes.letter + bytes.column)
     }
 
     /// The lengths of a pair.

@@ -25,7 +25,7 @@ use veilpath_paillier::{Ciphertext, Plaintext, PublicKey, system_rng};
 use window::Window;
 
 /// Bytes of matrix values and substitution costs that comparisons in flight may take. One comparison is always in flight.
-const KEPT_BYTES: usize = 96 << 20;
+pub(crate) const KEPT_BYTES: usize = 96 << 20;
 
 /// Runs the matrix owner.
 pub(crate) fn join(

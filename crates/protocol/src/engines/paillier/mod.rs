@@ -146,7 +146,7 @@ mod workers;
 #[cfg(any(test, feature = "watch"))]
 pub use hardened::{HardenedSecrets, HardenedSet, HardenedSteps};
 pub(crate) use key_holder::host;
-pub(crate) use matrix_owner::join;
+pub(crate) use matrix_owner::{KEPT_BYTES, join};
 pub use order::candidate_counts;
 #[cfg(any(test, feature = "watch"))]
 pub use watch::{HardenedMasks, SeenMessage, Watched, watch_key_holder, watch_window};

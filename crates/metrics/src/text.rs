@@ -1,0 +1,167 @@
+//! Text from files and from other institutions, made safe to show. Every output follows these rules.
+//!
+//! An *unsafe character* is a control character (escape, bell, carriage return, …), a line or paragraph separator, or an
+//! invisible character that changes the writing direction: with these, a text can steer a terminal or look like another
+//! one. Letters of every script are safe.
+//!
+//! | output | unsafe characters | formulas |
+//! |---|---|---|
+//! | tables, messages, pages | replaced by U+FFFD ([`printable`]) | |
+//! | JSON | escaped, as in `\u202e` ([`json_escaped`]) | |
+//! | CSV | replaced by U+FFFD | start with an apostrophe ([`csv_field`]) |
+//!
+//! Ids without unsafe characters are the same in every format after they are read back.
+
+use std::borrow::Cow;
+
+/// What unsafe characters become.
+const REPLACEMENT: char = '\u{fffd}';
+
+/// Whether a character can steer a terminal or make a text look like another one.
+pub fn is_unsafe(c: char) -> bool {
+    c.is_control()
+        || matches!(
+            c,
+            '\u{061c}' | '\u{200e}' | '\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{206f}'
+        )
+}
+
+/// Whether a text has no unsafe characters.
+pub fn is_printable(text: &str) -> bool {
+    !text.contains(is_unsafe)
+}
+
+/// One line of text for people.
+pub fn printable(text: &str) -> Cow<'_, str> {
+    replaced(text, is_unsafe)
+}
+
+/// Text for people that may have several lines.
+pub fn printable_lines(text: &str) -> Cow<'_, str> {
+    replaced(text, |c| c != '\n' && is_unsafe(c))
+}
+
+fn replaced(text: &str, is_unsafe: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_unsafe) {
+        return Cow::Borrowed(text);
+    }
+    let safe = |c: char| if is_unsafe(c) { REPLACEMENT } else { c };
+    Cow::Owned(text.chars().map(safe).collect())
+}
+
+/// A JSON text whose unsafe characters are escaped. JSON has them only in strings, where this changes nothing for a
+/// reader.
+pub fn json_escaped(json: &str) -> Cow<'_, str> {
+    if is_printable(json) {
+        return Cow::Borrowed(json);
+    }
+    let mut escaped = String::with_capacity(json.len() + 16);
+    for c in json.chars() {
+        if is_unsafe(c) {
+            // All of them are below U+10000.
+            escaped.push_str(&format!("\\u{:04x}", u32::from(c)));
+        } else {
+            escaped.push(c);
+        }
+    }
+    Cow::Owned(escaped)
+}
+
+/// A field of a CSV table, before it is quoted. A spreadsheet computes a field that starts with `=`, `+`, `-` or `@`, so
+/// such a field gets an apostrophe in front, unless it is a number. The same holds behind a semicolon, which separates
+/// fields in many countries, and behind quotes and spaces.
+pub fn csv_field(text: &str) -> Cow<'_, str> {
+    let text = printable(text);
+    let is_number = || text.parse().is_ok_and(f64::is_finite);
+    if !text.split(';').any(is_formula) || is_number() {
+        return text;
+    }
+    let parts = text.split(';').map(|part| match is_formula(part) {
+        true => format!("'{part}"),
+        false => part.to_string(),
+    });
+    Cow::Owned(parts.collect::<Vec<_>>().join(";"))
+}
+
+/// The text of a field that [`csv_field`] made.
+pub fn from_csv_field(field: &str) -> Cow<'_, str> {
+    let unmarked = |part| match str::strip_prefix(part, '\'') {
+        Some(formula) if is_formula(formula) => formula,
+        _ => part,
+    };
+    if field
+        .split(';')
+        .all(|part| unmarked(part).len() == part.len())
+    {
+        return Cow::Borrowed(field);
+    }
+    Cow::Owned(field.split(';').map(unmarked).collect::<Vec<_>>().join(";"))
+}
+
+/// Whether a spreadsheet may compute this. The wide forms count in East Asian versions.
+fn is_formula(text: &str) -> bool {
+    let start = text.trim_start_matches(|c: char| c.is_whitespace() || c == '\'' || c == '"');
+    start.starts_with(['=', '+', '-', '@', '＝', '＋', '－', '＠'])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const UNSAFE: &str = "\0\u{7}\t\n\r\u{1b}\u{7f}\u{80}\u{9b}\u{9f}\u{61c}\u{200e}\u{200f}\u{2028}\u{2029}\u{202a}\u{202e}\u{2066}\u{2069}";
+    const SAFE: &str = "Zürich – עברית العربية 東京 p_01 \u{200d}";
+
+    #[test]
+    fn unsafe_characters_are_replaced_and_letters_of_every_script_stay() {
+        for c in UNSAFE.chars() {
+            assert!(is_unsafe(c), "{c:?}");
+            assert_eq!(printable(&format!("a{c}b")), "a\u{fffd}b");
+        }
+        assert_eq!(printable(SAFE), SAFE);
+        assert_eq!(printable_lines("a\nb\u{1b}"), "a\nb\u{fffd}");
+        assert!(is_printable(SAFE) && !is_printable(UNSAFE));
+    }
+
+    #[test]
+    fn json_keeps_every_character_and_shows_none_that_is_unsafe() {
+        let escaped = json_escaped("\"a\u{9b}\u{202e}\u{7f}ü\"");
+        assert_eq!(escaped, "\"a\\u009b\\u202e\\u007fü\"");
+        assert_eq!(json_escaped(SAFE), SAFE);
+    }
+
+    #[test]
+    fn formulas_are_marked_and_numbers_are_not() {
+        for (text, field) in [
+            ("=1+1", "'=1+1"),
+            ("+x", "'+x"),
+            ("-x", "'-x"),
+            ("@x", "'@x"),
+            ("＝x", "'＝x"),
+            (" =x", "' =x"),
+            ("\"=x", "'\"=x"),
+            ("'=x", "''=x"),
+            ("a;=x;b", "a;'=x;b"),
+            ("-3.5", "-3.5"),
+            ("+1e-3", "+1e-3"),
+            ("-inf", "'-inf"),
+            ("a=b", "a=b"),
+            ("'a", "'a"),
+            ("", ""),
+        ] {
+            assert_eq!(csv_field(text), field);
+            assert_eq!(from_csv_field(field), text);
+        }
+        assert_eq!(csv_field("\t=x"), "\u{fffd}=x");
+    }
+
+    #[test]
+    fn every_safe_text_survives_a_csv_field() {
+        let letters = ['\'', ';', '=', '-', '"', ' ', 'a', '5'];
+        let count = letters.len();
+        for number in 0..count.pow(5) {
+            let digit = |place: u32| letters[number / count.pow(place) % count];
+            let text: String = (0..5).map(digit).collect();
+            assert_eq!(from_csv_field(&csv_field(&text)), text);
+        }
+    }
+}

@@ -1,0 +1,147 @@
+//! How much memory a job takes on a side, from sizes that both sides know before anything is allocated.
+//!
+//! The formulas are upper bounds for what an engine keeps at the same time; tests of the command compare them with what a
+//! process really used.
+
+use crate::engines::{garbled, paillier};
+use crate::{Engine, Role, Spec};
+use veilpath_metrics::Comparison;
+
+/// The sizes of a job.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct JobSize {
+    /// Pairs to compare.
+    pub pairs: u64,
+    /// The host's scanpaths.
+    pub host: SideSize,
+    /// The joining side's scanpaths.
+    pub join: SideSize,
+}
+
+/// The sizes of one side's scanpaths, as the other side sees them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct SideSize {
+    /// Letters of all scanpaths.
+    pub letters: u64,
+    /// Letters of the longest.
+    pub longest: u64,
+    /// Letters of the shortest that has any.
+    pub shortest: u64,
+}
+
+impl SideSize {
+    /// The sizes of scanpaths with these lengths.
+    pub fn of(lengths: impl Iterator<Item = u64>) -> Self {
+        let mut size = Self::default();
+        for length in lengths.filter(|&length| length > 0) {
+            size.letters = size.letters.saturating_add(length);
+            size.longest = size.longest.max(length);
+            size.shortest = match size.shortest {
+                0 => length,
+                shortest => shortest.min(length),
+            };
+        }
+        size
+    }
+}
+
+/// Bytes per letter of a pair that one thread needs to compare it in the clear.
+const CLEAR_BYTES_PER_LETTER: u64 = 64;
+
+/// Bytes per letter of a scanpath that was received in the clear.
+const RECEIVED_BYTES_PER_LETTER: u64 = 4;
+
+impl Spec {
+    /// An upper bound of the bytes that the engine needs on one side.
+    pub fn memory(&self, role: Role, size: &JobSize) -> u64 {
+        match self.engine {
+            Engine::Plain if role == Role::Join => 0,
+            Engine::Plain => {
+                let threads = std::thread::available_parallelism().map_or(1, |count| count.get());
+                let longest = size.host.longest.saturating_add(size.join.longest);
+                let working = longest.saturating_mul(CLEAR_BYTES_PER_LETTER * threads as u64);
+                let received = size.join.letters.saturating_mul(RECEIVED_BYTES_PER_LETTER);
+                working.saturating_add(received)
+            }
+            Engine::Paillier(options) => {
+                let alphabet = u64::from(self.alphabet.size());
+                paillier_bytes(options.key_size().bits(), alphabet, role, size)
+            }
+            Engine::Garbled => match Comparison::new(self.metric.clone(), self.alphabet) {
+                Ok(comparison) => garbled::memory(&comparison, self.pad_to, size),
+                // Such a job is refused before it needs anything.
+                Err(_) => 0,
+            },
+        }
+    }
+}
+
+/// Tables for encrypting, and batches in several stages of their work.
+const PAILLIER_BYTES: u64 = 48 << 20;
+
+/// The key holder has batches only. The matrix owner has the matrices in flight with their substitution costs, at least those
+/// of the longest pair.
+fn paillier_bytes(key_bits: u32, alphabet: u64, role: Role, size: &JobSize) -> u64 {
+    let ciphertext = u64::from(key_bits) / 4;
+    match role {
+        Role::Host => PAILLIER_BYTES,
+        Role::Join => {
+            let rows = size.host.longest.saturating_mul(alphabet);
+            let edge = size.host.longest.saturating_add(size.join.longest);
+            let one = rows.saturating_add(edge).saturating_mul(ciphertext);
+            let kept = (paillier::KEPT_BYTES as u64).saturating_add(one);
+            kept.saturating_add(PAILLIER_BYTES)
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{PaillierOptions, PairRule};
+    use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric};
+
+    fn megabytes(engine: Engine, role: Role, pairs: u64, hosts: [u64; 2], joins: [u64; 2]) -> u64 {
+        let cohort = Cohort {
+            alphabet: Alphabet::letters(52).unwrap(),
+            encoding: Encoding::default(),
+            entries: Vec::new(),
+        };
+        let metric = Metric::Levenshtein;
+        let spec = Spec::new(engine, metric, PairRule::All, &cohort, &cohort).unwrap();
+        let side = |[scanpaths, length]: [u64; 2]| {
+            SideSize::of(std::iter::repeat_n(
+                length,
+                usize::try_from(scanpaths).unwrap(),
+            ))
+        };
+        let size = JobSize {
+            pairs,
+            host: side(hosts),
+            join: side(joins),
+        };
+        spec.memory(role, &size) >> 20
+    }
+
+    #[test]
+    fn common_jobs_need_little_and_long_scanpaths_much() {
+        let paillier = Engine::Paillier(PaillierOptions::DEFAULT);
+        for role in [Role::Host, Role::Join] {
+            for engine in [Engine::Plain, Engine::Garbled, paillier] {
+                assert!(megabytes(engine, role, 900, [30, 100], [30, 100]) < 160);
+                assert!(megabytes(engine, role, 70_796, [266, 15], [266, 15]) < 160);
+            }
+            let long = megabytes(Engine::Garbled, role, 1, [1, 1], [1, 1 << 22]);
+            assert!(long > 400, "{long}");
+        }
+        assert!(megabytes(Engine::Plain, Role::Host, 1, [1, 1], [1, 1 << 24]) > 1000);
+        assert!(megabytes(paillier, Role::Join, 1, [1, 1 << 16], [1, 10]) > 1000);
+    }
+
+    #[test]
+    fn sizes_leave_out_empty_scanpaths() {
+        let size = SideSize::of([0, 7, 3, 0].into_iter());
+        assert_eq!((size.letters, size.longest, size.shortest), (10, 7, 3));
+        assert_eq!(SideSize::of([0].into_iter()), SideSize::default());
+    }
+}

@@ -1,0 +1,83 @@
+//! How much memory a plan needs on this side, from what both sides announce, before anything is allocated for it.
+//!
+//! | what | bytes |
+//! |---|---|
+//! | the program, TLS and messages | 40 MiB |
+//! | a scanpath of either side, in the lists that it is in | 768 |
+//! | a byte of an id, in its copies | 6 |
+//! | a letter of this side, as text and as a number | 8 |
+//! | a pair: its entry in the journal, its places in lists, its result | 320 |
+//! | the engine | [`Spec::memory`] |
+//!
+//! The numbers are generous; tests of the command compare them with what a host really uses. A plan that needs more than this
+//! side's user allows is declined: twice, because rosters are exchanged before the pairs are known.
+
+use crate::agreement::Terms;
+use crate::error::Limit;
+use veilpath_protocol::{JobSize, Role, Spec};
+
+const PROGRAM_BYTES: u64 = 40 << 20;
+const BYTES_PER_SCANPATH: u64 = 768;
+const BYTES_PER_ID_BYTE: u64 = 6;
+const BYTES_PER_LETTER: u64 = 8;
+const BYTES_PER_PAIR: u64 = 320;
+
+/// The memory of one of several sessions that a process runs at a time.
+pub fn memory_per_session(memory: u64, sessions: usize) -> u64 {
+    let shared = PROGRAM_BYTES.min(memory);
+    shared + (memory - shared) / sessions.max(1) as u64
+}
+
+/// What is needed before the pairs are known, from the terms of both sides.
+pub(crate) fn rosters(ours: &Terms, theirs: &Terms) -> u64 {
+    let roster = |terms: &Terms| {
+        let scanpaths = terms.scanpaths.saturating_mul(BYTES_PER_SCANPATH);
+        scanpaths.saturating_add(terms.id_bytes.saturating_mul(BYTES_PER_ID_BYTE))
+    };
+    PROGRAM_BYTES
+        .saturating_add(roster(ours))
+        .saturating_add(roster(theirs))
+        .saturating_add(ours.letters.saturating_mul(BYTES_PER_LETTER))
+}
+
+/// What is needed once the pairs are known.
+pub(crate) fn whole_plan(spec: &Spec, role: Role, rosters: u64, size: &JobSize) -> u64 {
+    let pairs = size.pairs.saturating_mul(BYTES_PER_PAIR);
+    rosters
+        .saturating_add(pairs)
+        .saturating_add(spec.memory(role, size))
+}
+
+/// Whether this side's user allows so much.
+pub(crate) fn check(needed: u64, allowed: Option<u64>) -> Result<(), Limit> {
+    match allowed {
+        Some(allowed) if needed > allowed => Err(Limit::Memory { needed, allowed }),
+        _ => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sessions_share_what_the_program_does_not_need() {
+        let most = 256 << 20;
+        assert_eq!(memory_per_session(most, 1), most);
+        assert_eq!(memory_per_session(most, 4), (40 << 20) + (216 << 20) / 4);
+        assert_eq!(memory_per_session(1000, 4), 1000);
+    }
+
+    #[test]
+    fn more_than_allowed_is_refused() {
+        assert!(check(9, None).is_ok() && check(9, Some(9)).is_ok());
+        let limit = check(10, Some(9)).unwrap_err();
+        assert_eq!(
+            limit,
+            Limit::Memory {
+                needed: 10,
+                allowed: 9
+            }
+        );
+    }
+}
