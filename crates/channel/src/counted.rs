@@ -31,6 +31,11 @@ impl<C: Channel> Counted<C> {
         }
     }
 
+    /// The channel itself: what goes through it here is not counted.
+    pub fn uncounted(&mut self) -> &mut C {
+        &mut self.inner
+    }
+
     /// The counts so far.
     pub fn traffic(&self) -> Traffic {
         self.traffic

@@ -241,6 +241,12 @@ fn agreed_json(summary: &AgreementSummary) -> Value {
             "bytes_to_join": estimate.bytes_to_join,
             "rounds": estimate.rounds,
             "seconds": estimate.seconds,
+            "computing": estimate.computing,
+        },
+        "connection": {
+            "round_trip": summary.link.round_trip.as_secs_f64(),
+            "bytes_per_second_to_host": summary.link.bytes_per_second_to_host,
+            "bytes_per_second_to_join": summary.link.bytes_per_second_to_join,
         },
     })
 }

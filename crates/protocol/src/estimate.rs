@@ -1,6 +1,10 @@
 //! What a comparison will cost, before it is run.
+//!
+//! An engine knows how many bytes it sends, how often it waits for the other side, how many of those waits overlap, and how
+//! long it computes. The time follows from these and from the connection, which two sides measure when they meet.
 
 use crate::Reveal;
+use std::time::{Duration, Instant};
 
 /// The size of a job, as both sides know it beforehand.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -25,7 +29,86 @@ pub struct Work {
     pub padded: bool,
 }
 
-/// What a job will cost, by the engine's formula. The time is for a common machine and a fast connection.
+impl Work {
+    /// The size of the mean matrix: letters of the host's scanpath and of the joining side's.
+    pub(crate) fn mean_matrix(&self) -> (u64, u64) {
+        let rows = self.host_letters.div_ceil(self.host_scanpaths.max(1));
+        let columns = self.cells.div_ceil(self.pairs.max(1)).div_ceil(rows.max(1));
+        (rows, columns)
+    }
+}
+
+/// The connection between two sides and their machines, as far as an estimate depends on them. Both sides agree on all of
+/// it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Link {
+    /// The time from a short message to its answer.
+    pub round_trip: Duration,
+    /// Bytes per second from the joining side to the host; `None` if it was not measured.
+    pub bytes_per_second_to_host: Option<u64>,
+    /// Bytes per second from the host to the joining side; `None` if it was not measured.
+    pub bytes_per_second_to_join: Option<u64>,
+    /// Cores of the side that has fewer.
+    pub cores: u32,
+    /// How fast the slower side computes now, in hundredths of the machine that the engines' constants are from.
+    pub speed: u32,
+}
+
+/// Steps of [`speed`] in a second on a core of that machine, with nothing else to do.
+const STEPS_PER_SECOND: f64 = 7.4e8;
+
+/// Steps between two looks at the clock.
+const STEPS: u32 = 1 << 14;
+
+/// Measures for this time how fast this side computes, in hundredths of the machine that the engines' constants are from. What
+/// else the machine does counts, if the time is long enough for it to be given a turn: some ten milliseconds.
+pub fn speed(time: Duration) -> u32 {
+    let start = Instant::now();
+    let (mut state, mut steps) = (1u64, 0.0);
+    loop {
+        for _ in 0..STEPS {
+            // Each step waits for the last.
+            state = (state ^ state >> 29).wrapping_mul(0x9e37_79b9_7f4a_7c15);
+        }
+        state = std::hint::black_box(state);
+        steps += f64::from(STEPS);
+        let elapsed = start.elapsed();
+        if elapsed >= time {
+            let speed = steps / elapsed.as_secs_f64() / STEPS_PER_SECOND;
+            #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // it saturates
+            return ((speed * 100.0) as u32).max(1);
+        }
+    }
+}
+
+impl Link {
+    /// Two sides on this machine.
+    pub fn local() -> Self {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        Self {
+            round_trip: Duration::ZERO,
+            bytes_per_second_to_host: None,
+            bytes_per_second_to_join: None,
+            cores: u32::try_from(cores).unwrap_or(u32::MAX),
+            speed: 100,
+        }
+    }
+
+    /// Seconds that bytes take to reach the host and the joining side.
+    #[allow(clippy::cast_precision_loss)] // an estimate
+    fn seconds_of(&self, bytes_to_host: u64, bytes_to_join: u64) -> [f64; 2] {
+        let seconds = |bytes: u64, rate: Option<u64>| match rate {
+            Some(rate) => bytes as f64 / rate.max(1) as f64,
+            None => 0.0,
+        };
+        [
+            seconds(bytes_to_host, self.bytes_per_second_to_host),
+            seconds(bytes_to_join, self.bytes_per_second_to_join),
+        ]
+    }
+}
+
+/// What a job will cost.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub struct Estimate {
     /// Bytes from the joining side to the host.
@@ -34,6 +117,94 @@ pub struct Estimate {
     pub bytes_to_join: u64,
     /// How often a side waits for the other.
     pub rounds: u64,
-    /// Seconds of computation.
+    /// Seconds in all.
     pub seconds: f64,
+    /// Seconds that the two sides would need on a perfect connection.
+    pub computing: f64,
+}
+
+/// What an engine knows of a job.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Costs {
+    pub(crate) bytes_to_host: u64,
+    pub(crate) bytes_to_join: u64,
+    /// Rounds during which nothing else happens.
+    pub(crate) waits: u64,
+    /// Rounds that overlap with computing and sending.
+    pub(crate) exchanges: u64,
+    /// How many of these are under way at the same time.
+    pub(crate) in_flight: f64,
+    /// Seconds of computing before and between exchanges.
+    pub(crate) setup: f64,
+    /// Seconds of computing during exchanges.
+    pub(crate) computing: f64,
+}
+
+impl Costs {
+    /// The estimate on a connection. Computing and both directions of the traffic overlap. An exchange takes a round trip and
+    /// the time of its share of the work, and `in_flight` exchanges are under way at the same time.
+    #[allow(clippy::cast_precision_loss)]
+    pub(crate) fn on(&self, link: &Link) -> Estimate {
+        let round_trip = link.round_trip.as_secs_f64();
+        let [to_host, to_join] = link.seconds_of(self.bytes_to_host, self.bytes_to_join);
+        let slower = 100.0 / f64::from(link.speed.max(1));
+        let (setup, computing) = (self.setup * slower, self.computing * slower);
+        let work = computing.max(to_host).max(to_join);
+        let latency = self.exchanges as f64 * round_trip;
+        let overlapping = work.max((latency + work) / self.in_flight.max(1.0));
+        Estimate {
+            bytes_to_host: self.bytes_to_host,
+            bytes_to_join: self.bytes_to_join,
+            rounds: self.waits.saturating_add(self.exchanges),
+            seconds: overlapping + setup + self.waits as f64 * round_trip,
+            computing: computing + setup,
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn link(round_trip: u64, rate: Option<u64>) -> Link {
+        Link {
+            round_trip: Duration::from_millis(round_trip),
+            bytes_per_second_to_host: rate,
+            bytes_per_second_to_join: rate,
+            cores: 2,
+            speed: 100,
+        }
+    }
+
+    #[test]
+    fn latency_adds_up_and_bandwidth_is_a_bottleneck() {
+        let costs = Costs {
+            bytes_to_host: 1_000,
+            bytes_to_join: 100_000_000,
+            waits: 5,
+            exchanges: 300,
+            in_flight: 3.0,
+            setup: 0.0,
+            computing: 1.0,
+        };
+        let seconds = |link: Link| costs.on(&link).seconds;
+        assert!((seconds(link(0, None)) - 1.0).abs() < 1e-9);
+        assert!((seconds(link(0, Some(10_000_000))) - 10.0).abs() < 1e-9);
+        // 300 round trips, three at a time, and five more.
+        let slow = seconds(link(200, None));
+        assert!((20.0..22.5).contains(&slow), "{slow}");
+        assert_eq!(costs.on(&link(200, None)).rounds, 305);
+        let busy = Link {
+            speed: 50,
+            ..link(0, None)
+        };
+        assert!((seconds(busy) - 2.0).abs() < 1e-9);
+    }
+
+    #[test]
+    fn a_measurement_takes_its_time() {
+        let start = Instant::now();
+        let measured = speed(Duration::from_millis(2));
+        assert!(measured > 0 && start.elapsed() >= Duration::from_millis(2));
+    }
 }

@@ -31,7 +31,7 @@ pub use engines::paillier::{
 pub use engines::paillier::{PaillierOptions, candidate_counts};
 pub use engines::{Engine, Job, Observer, Role, receive_halves, send_halves};
 pub use error::{JobError, Misbehaviour, ProtocolError};
-pub use estimate::{Estimate, Work};
+pub use estimate::{Estimate, Link, Work, speed};
 pub use group_answer::{GroupAnswer, GroupAnswerError, GroupMeans, GroupTest};
 pub use limit::DefaultLimit;
 pub use local::compare_locally;

@@ -1,8 +1,8 @@
 //! What both sides must agree on.
 
 use crate::{
-    Answer, Engine, Estimate, JobError, Output, OutputKind, PairCount, PairRule, ProtocolError,
-    Reveal, Role, Work,
+    Answer, Engine, Estimate, JobError, Link, Output, OutputKind, PairCount, PairRule,
+    ProtocolError, Reveal, Role, Work,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -241,10 +241,10 @@ impl Spec {
         }
     }
 
-    /// What a job of this size will cost.
-    pub fn estimate(&self, work: &Work) -> Estimate {
+    /// What a job of this size will cost over this connection.
+    pub fn estimate(&self, work: &Work, link: &Link) -> Estimate {
         match Comparison::new(self.metric.clone(), self.alphabet) {
-            Ok(comparison) => self.engine.estimate(&comparison, work),
+            Ok(comparison) => self.engine.estimate(&comparison, work, link),
             // Such a job is refused before it costs anything.
             Err(_) => Estimate::default(),
         }

@@ -7,6 +7,7 @@
 use crate::SessionError;
 use crate::error::{DeclineReason, InternalError, Misbehaviour, NetworkError};
 use crate::limits::{MAX_PAIRS, MAX_QUEUE_TIME};
+use crate::link::MAX_BURST;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
 use std::time::Instant;
@@ -22,6 +23,8 @@ pub(crate) enum Tag {
     Ready = 4,
     Statements = 5,
     Finished = 6,
+    Probe = 7,
+    Measured = 8,
     Wait = 14,
     Decline = 15,
 }
@@ -30,7 +33,10 @@ impl Tag {
     /// The largest content, in bytes.
     pub(crate) fn max_bytes(self) -> usize {
         match self {
-            Tag::Hello | Tag::Ready | Tag::Finished | Tag::Wait | Tag::Decline => 4 << 10,
+            Tag::Hello | Tag::Ready | Tag::Finished | Tag::Measured | Tag::Wait | Tag::Decline => {
+                4 << 10
+            }
+            Tag::Probe => MAX_BURST,
             Tag::Terms => 256 << 10,
             Tag::Roster => 1 << 20,
             Tag::Statements => MAX_PAIRS.div_ceil(2) as usize,
@@ -45,6 +51,8 @@ impl Tag {
             Tag::Ready => "Ready",
             Tag::Statements => "Statements",
             Tag::Finished => "Finished",
+            Tag::Probe => "Probe",
+            Tag::Measured => "Measured",
             Tag::Wait => "Wait",
             Tag::Decline => "Decline",
         }
@@ -131,6 +139,28 @@ fn receive_one_of(
     channel: &mut dyn Channel,
     expected: &[Tag],
 ) -> Result<(Tag, Vec<u8>), SessionError> {
+    let (tag, length) = receive_head(channel, expected)?;
+    let mut bytes = vec![0; length];
+    channel.receive(&mut bytes)?;
+    Ok((tag, bytes))
+}
+
+/// Receives the content of a message whose head has been received.
+pub(crate) fn receive_content<T: DeserializeOwned>(
+    channel: &mut dyn Channel,
+    tag: Tag,
+    length: usize,
+) -> Result<T, SessionError> {
+    let mut bytes = vec![0; length];
+    channel.receive(&mut bytes)?;
+    decode(tag, &bytes)
+}
+
+/// Receives the tag and the length of a message. The length is within the limit of the tag.
+pub(crate) fn receive_head(
+    channel: &mut dyn Channel,
+    expected: &[Tag],
+) -> Result<(Tag, usize), SessionError> {
     let mut head = [0; 5];
     channel.receive(&mut head)?;
     let [found, length @ ..] = head;
@@ -144,13 +174,11 @@ fn receive_one_of(
     if length > max {
         return Err(Misbehaviour::MessageTooLong { length, max }.into());
     }
-    let mut bytes = vec![0; length];
-    channel.receive(&mut bytes)?;
     if tag == Tag::Decline {
-        let decline: Decline = decode(Tag::Decline, &bytes)?;
+        let decline: Decline = receive_content(channel, tag, length)?;
         return Err(SessionError::Declined(decline.reason));
     }
-    Ok((tag, bytes))
+    Ok((tag, length))
 }
 
 /// Parses a message.

@@ -18,12 +18,14 @@
 //! | 17 | a fingerprint, as a user types it |
 //! | 18 | a host's `Terms`, and the Wait messages before it |
 //! | 19 | the description of a stored comparison |
+//! | 20 | probes of the connection, and what they showed |
 
 use crate::agreement::{self, Hello, Terms};
 use crate::control::{self, Decline, Tag};
 use crate::frames::Parser;
 use crate::journal::Journal;
 use crate::journal::record::{Record, with_checksum};
+use crate::link;
 use crate::records::{AgreedPairs, Books};
 use crate::resend::Resend;
 use crate::resume::Resume;
@@ -40,7 +42,7 @@ use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Notation, Scan
 use veilpath_protocol::{Engine, PairRule, Reveal, Role, Spec};
 
 /// How many decoders there are.
-pub const DECODERS: u8 = 20;
+pub const DECODERS: u8 = 21;
 
 /// Decodes; what is accepted must survive a round trip. Returns whether it was accepted.
 pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
@@ -117,10 +119,11 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
                 control::receive_after_wait(&mut Script(bytes), Tag::Terms, &mut |_| times += 1);
             terms.is_ok() && times <= bytes.len()
         }
-        _ => {
+        19 => {
             let written = Description::from_bytes(bytes).map(|it| it.to_bytes());
             written.is_some_and(|text| text.is_ok_and(|it| Description::from_bytes(&it).is_some()))
         }
+        _ => link::answer(&mut Script(bytes)).is_ok_and(|measured| measured.is_valid()),
     }
 }
 
@@ -251,13 +254,14 @@ impl Channel for Echo {
     }
 }
 
-const TAGS: [Tag; 7] = [
+const TAGS: [Tag; 8] = [
     Tag::Hello,
     Tag::Terms,
     Tag::Roster,
     Tag::Ready,
     Tag::Statements,
     Tag::Finished,
+    Tag::Measured,
     Tag::Decline,
 ];
 

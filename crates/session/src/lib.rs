@@ -34,6 +34,7 @@ mod identity;
 mod journal;
 mod ledger;
 pub mod limits;
+mod link;
 mod loopback;
 mod memory;
 mod peer_server;

@@ -18,7 +18,7 @@ use std::sync::Arc;
 use std::time::{Duration, Instant};
 use veilpath_channel::{ChannelError, Counted};
 use veilpath_metrics::Cohort;
-use veilpath_protocol::{ProtocolError, Role, Spec};
+use veilpath_protocol::{Link, ProtocolError, Role, Spec};
 
 mod negotiate;
 mod summary;
@@ -97,6 +97,8 @@ pub(crate) struct Agreement {
     pub(crate) max_agreements: u64,
     limit: LimitSummary,
     peer_estimates_only: bool,
+    /// The connection, as both sides have measured it.
+    pub(crate) link: Link,
     encoding_on_one_side: bool,
 }
 

@@ -1,4 +1,5 @@
-//! A connection with latency: it may cost a fixed number of round trips beyond the time on loopback.
+//! A connection with latency: it may cost a fixed number of round trips beyond the time on loopback, and both sides know
+//! beforehand how long it will take.
 #![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test; it prints what it measured
 
 use std::io::{Read, Write};
@@ -6,7 +7,9 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::mpsc::channel;
 use std::time::{Duration, Instant};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
-use veilpath_protocol::{Engine, KeySize, Outcome, PaillierOptions, PairRule, Role, Spec};
+use veilpath_protocol::{
+    Engine, Estimate, KeySize, Outcome, PaillierOptions, PairRule, Role, Spec,
+};
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
     AlphabetInfo, Fingerprint, Identity, Listener, Proposal, ScanpathLimit, SecureChannel, Session,
@@ -16,7 +19,7 @@ use veilpath_session::{
 const ROUND_TRIP: Duration = Duration::from_millis(20);
 
 /// A proxy between two sides that delays every byte by half a round trip, each way.
-fn delaying_proxy(upstream: SocketAddr) -> SocketAddr {
+fn delaying_proxy(upstream: SocketAddr, round_trip: Duration) -> SocketAddr {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap();
     std::thread::spawn(move || {
@@ -24,18 +27,19 @@ fn delaying_proxy(upstream: SocketAddr) -> SocketAddr {
         let up = TcpStream::connect(upstream).unwrap();
         for (from, to) in [(&down, &up), (&up, &down)] {
             from.set_nodelay(true).unwrap();
-            relay(from.try_clone().unwrap(), to.try_clone().unwrap());
+            let (from, to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
+            relay(from, to, round_trip / 2);
         }
     });
     address
 }
 
-fn relay(mut from: TcpStream, mut to: TcpStream) {
+fn relay(mut from: TcpStream, mut to: TcpStream, delay: Duration) {
     let (sent, arrivals) = channel::<(Instant, Vec<u8>)>();
     std::thread::spawn(move || {
         let mut buffer = vec![0; 64 << 10];
         while let Ok(count @ 1..) = from.read(&mut buffer) {
-            let arrives = Instant::now() + ROUND_TRIP / 2;
+            let arrives = Instant::now() + delay;
             if sent.send((arrives, buffer[..count].to_vec())).is_err() {
                 break;
             }
@@ -52,25 +56,52 @@ fn relay(mut from: TcpStream, mut to: TcpStream) {
     });
 }
 
-/// One comparison of two scanpaths of this length, from the first connection attempt to the outcomes of both sides.
-fn compare(size: KeySize, length: u16, delayed: bool) -> (Duration, Outcome) {
+/// Two cohorts with so many scanpaths of this length, all of which are compared.
+#[derive(Clone, Copy)]
+struct Case {
+    engine: Engine,
+    scanpaths: u16,
+    length: u16,
+    round_trip: Duration,
+}
+
+/// A comparison.
+struct Ran {
+    /// From the first connection attempt to the outcomes of both sides.
+    took: Duration,
+    /// What the joining side expected, and what it got.
+    estimate: Estimate,
+    outcome: Outcome,
+}
+
+fn paillier(size: KeySize) -> Engine {
+    Engine::Paillier(PaillierOptions::new(size, true).unwrap())
+}
+
+fn compare(case: Case) -> Ran {
     let cohort = |step: u16| Cohort {
         alphabet: Alphabet::letters(52).unwrap(),
         encoding: Encoding::default(),
-        entries: vec![Entry {
-            participant: "one".into(),
-            stimulus: None,
-            scanpath: Scanpath::new((0..length).map(|index| index * step % 52).collect()),
-        }],
+        entries: (0..case.scanpaths)
+            .map(|number| Entry {
+                participant: number.to_string(),
+                stimulus: None,
+                scanpath: Scanpath::new(
+                    (0..case.length)
+                        .map(|index| (index * step + number) % 52)
+                        .collect(),
+                ),
+            })
+            .collect(),
     };
     let identities = [(); 2].map(|()| Identity::ephemeral().unwrap());
     let [alice, bob] = &identities;
     let timeouts = Timeouts::new(Duration::from_secs(60), Duration::from_secs(10));
     let start = Instant::now();
     let listener = Listener::bind("127.0.0.1:0").unwrap();
-    let address = match delayed {
-        true => delaying_proxy(listener.address()),
-        false => listener.address(),
+    let address = match case.round_trip {
+        Duration::ZERO => listener.address(),
+        round_trip => delaying_proxy(listener.address(), round_trip),
     };
     let run = |role: Role, channel: SecureChannel, identity: &Identity, peer: Fingerprint| {
         let cohort = cohort(if role == Role::Host { 7 } else { 11 });
@@ -80,8 +111,13 @@ fn compare(size: KeySize, length: u16, delayed: bool) -> (Duration, Outcome) {
             read_as: cohort.alphabet,
             grid: None,
         };
-        let engine = Engine::Paillier(PaillierOptions::new(size, true).unwrap());
-        let spec = Spec::new(engine, Metric::Levenshtein, PairRule::All, &cohort, &cohort);
+        let spec = Spec::new(
+            case.engine,
+            Metric::Levenshtein,
+            PairRule::All,
+            &cohort,
+            &cohort,
+        );
         let proposal = Proposal {
             spec: spec.unwrap(),
             cohort,
@@ -98,9 +134,10 @@ fn compare(size: KeySize, length: u16, delayed: bool) -> (Duration, Outcome) {
             .0
             .agree(proposal, None, &mut |_| ())
             .unwrap();
-        agreed.run(&()).unwrap().outcome
+        let estimate = agreed.summary().estimate;
+        (estimate, agreed.run(&()).unwrap().outcome)
     };
-    let outcome = std::thread::scope(|scope| {
+    let (estimate, outcome) = std::thread::scope(|scope| {
         let joining = scope.spawn(|| {
             let peer = alice.fingerprint();
             let channel = join(&address.to_string(), bob, peer, &timeouts).unwrap();
@@ -113,7 +150,11 @@ fn compare(size: KeySize, length: u16, delayed: bool) -> (Duration, Outcome) {
         run(Role::Host, channel, alice, peer);
         joining.join().unwrap()
     });
-    (start.elapsed(), outcome)
+    Ran {
+        took: start.elapsed(),
+        estimate,
+        outcome,
+    }
 }
 
 /// With a latency of 20 ms, at most 1.5 times the time without it, plus so many round trips. On a busy machine a sleep lasts
@@ -124,8 +165,18 @@ fn costs_at_most(size: KeySize, length: u16, round_trips: u32) {
 }
 
 fn is_met(size: KeySize, length: u16, round_trips: u32) -> bool {
-    let (here, _) = compare(size, length, false);
-    let (there, outcome) = compare(size, length, true);
+    let case = |round_trip| Case {
+        engine: paillier(size),
+        scanpaths: 1,
+        length,
+        round_trip,
+    };
+    let here = compare(case(Duration::ZERO)).took;
+    let Ran {
+        took: there,
+        outcome,
+        ..
+    } = compare(case(ROUND_TRIP));
     let beyond = there.saturating_sub(here).as_secs_f64() / ROUND_TRIP.as_secs_f64();
     eprintln!(
         "{length}×{length}, {} bits: {here:.2?} on loopback, {there:.2?} with {ROUND_TRIP:?}; {} rounds; {beyond:.0} round trips beyond",
@@ -149,4 +200,68 @@ fn a_short_comparison_with_latency() {
 #[ignore = "takes half a minute on a quiet machine"]
 fn a_long_comparison_with_latency() {
     costs_at_most(KeySize::Bits2048, 100, 400);
+}
+
+/// The estimates of time and rounds are right within a factor of 2; a short time is just short. On a busy machine one of five
+/// runs must meet this.
+fn is_estimated(cases: &[(Engine, u16, u16, u64)]) {
+    for &(engine, scanpaths, length, milliseconds) in cases {
+        let case = Case {
+            engine,
+            scanpaths,
+            length,
+            round_trip: Duration::from_millis(milliseconds),
+        };
+        let is_met = |_| {
+            let Ran {
+                estimate, outcome, ..
+            } = compare(case);
+            let cost = outcome.cost;
+            eprintln!(
+                "{}, {scanpaths} × {scanpaths} of {length} letters, {milliseconds} ms: {:.3} s estimated, {:.3} s measured; {} rounds estimated, {} made",
+                engine.name(),
+                estimate.seconds,
+                cost.seconds,
+                estimate.rounds,
+                cost.rounds
+            );
+            let within_two = |estimated: f64, real: f64| (0.5..=2.0).contains(&(estimated / real));
+            // The session's own rounds were made before the estimate.
+            let rounds = cost.rounds - NEGOTIATION_ROUNDS;
+            let short = estimate.seconds.max(cost.seconds) < 0.3 && milliseconds == 0;
+            (short || within_two(estimate.seconds, cost.seconds))
+                && within_two(estimate.rounds as f64, rounds as f64)
+        };
+        assert!((0..5).any(is_met), "the estimate was wrong five times");
+    }
+}
+
+/// Rounds of Hello, Terms, rosters, Ready and Statements.
+const NEGOTIATION_ROUNDS: u64 = 5;
+
+#[test]
+fn times_and_rounds_are_estimated() {
+    is_estimated(&[
+        (Engine::Plain, 2, 20, 20),
+        (Engine::Garbled, 1, 20, 0),
+        (Engine::Garbled, 1, 20, 20),
+        (Engine::Garbled, 2, 30, 200),
+        (Engine::Garbled, 10, 100, 0),
+        (Engine::Garbled, 10, 100, 20),
+        (paillier(KeySize::Bits512), 1, 20, 0),
+        (paillier(KeySize::Bits512), 1, 20, 20),
+        (paillier(KeySize::Bits512), 3, 20, 20),
+    ]);
+}
+
+#[test]
+#[ignore = "takes two minutes on a quiet machine"]
+fn long_times_are_estimated() {
+    is_estimated(&[
+        (Engine::Garbled, 10, 100, 200),
+        (Engine::Garbled, 30, 100, 20),
+        (paillier(KeySize::Bits512), 1, 20, 200),
+        (paillier(KeySize::Bits512), 10, 30, 20),
+        (paillier(KeySize::Bits2048), 1, 100, 20),
+    ]);
 }

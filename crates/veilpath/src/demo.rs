@@ -6,7 +6,7 @@ use crate::{Error, MetricName, MetricOptions, PlanOptions, PlannedComparison, co
 use veilpath_encode::{Input, RawCohort};
 use veilpath_metrics::scale::DEFAULT_SCALE;
 use veilpath_metrics::{Cohort, Entry};
-use veilpath_protocol::{Engine, Outcome, ProtocolError, Reveal, Work, count_pairs};
+use veilpath_protocol::{Engine, Link, Outcome, ProtocolError, Reveal, Work, count_pairs};
 
 const CLINIC: &str = include_str!("../../../testdata/demo/clinic.csv");
 const UNIVERSITY: &str = include_str!("../../../testdata/demo/university.csv");
@@ -153,5 +153,5 @@ fn seconds(planned: &PlannedComparison) -> f64 {
         padded: false,
         reveal: Reveal::Score,
     };
-    spec.estimate(&work).seconds
+    spec.estimate(&work, &Link::local()).seconds
 }

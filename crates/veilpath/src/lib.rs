@@ -56,9 +56,9 @@ pub use veilpath_metrics::{
 };
 pub use veilpath_paillier::{Error as PaillierError, KeySize};
 pub use veilpath_protocol::{
-    Capability, Engine, JobError, MAX_PADDING, MAX_TEXT_BYTES, Outcome, PaillierOptions, PairRule,
-    PairRuleError, ProtocolError, ResultFormatError, Reveal, RevealTo, RiskySetting, Role, Spec,
-    SpecError, Unsupported,
+    Capability, Engine, JobError, Link, MAX_PADDING, MAX_TEXT_BYTES, Outcome, PaillierOptions,
+    PairRule, PairRuleError, ProtocolError, ResultFormatError, Reveal, RevealTo, RiskySetting,
+    Role, Spec, SpecError, Unsupported,
 };
 pub use veilpath_report::{table, units};
 pub use veilpath_session::limits::{DEFAULT_MEMORY, MAX_PEERS};

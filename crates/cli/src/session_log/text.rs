@@ -3,7 +3,7 @@
 use crate::failure::Failure;
 use crate::messages;
 use veilpath::{
-    AgreementSummary, CompletedSession, LimitSummary, Peer, PeerEvent, RevealTo, SessionEvent,
+    AgreementSummary, CompletedSession, LimitSummary, Link, Peer, PeerEvent, RevealTo, SessionEvent,
 };
 use veilpath::{table, units};
 
@@ -128,7 +128,8 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
             "agreed: {} of the host, {} of the joining side, {}{known}\n\
              revealed: {}{to}; {lengths}\n\
              limit: {}\n\
-             estimate: {}, {} to the host, {} to the joining side, {} of computing",
+             estimate: {}, {} to the host, {} to the joining side, {}, {}\n\
+             connection: {}",
             counted(summary.host_scanpaths, "scanpath"),
             units::grouped(summary.join_scanpaths as u64),
             counted(summary.pairs, "pair"),
@@ -137,7 +138,9 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
             units::counted(summary.cells, "matrix cell"),
             units::bytes(estimate.bytes_to_host),
             units::bytes(estimate.bytes_to_join),
+            units::counted(estimate.rounds, "round"),
             duration(estimate.seconds),
+            connection(&summary.link),
         ),
     );
     if summary.stimuli_on_one_side {
@@ -180,6 +183,23 @@ pub(super) fn note(name: Option<&str>, text: &str) {
 
 fn counted(count: usize, noun: &str) -> String {
     units::counted(count as u64, noun)
+}
+
+/// What was measured of the connection.
+fn connection(link: &Link) -> String {
+    let mut text = format!(
+        "round trip {}",
+        units::seconds(link.round_trip.as_secs_f64())
+    );
+    for (rate, to) in [
+        (link.bytes_per_second_to_host, "the host"),
+        (link.bytes_per_second_to_join, "the joining side"),
+    ] {
+        if let Some(rate) = rate {
+            text += &format!(", {} per second to {to}", units::bytes(rate));
+        }
+    }
+    text
 }
 
 fn duration(estimate: f64) -> String {

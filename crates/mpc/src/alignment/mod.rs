@@ -83,7 +83,7 @@ mod worker_tests;
 
 pub use evaluator::{EvaluatorComparison, EvaluatorSession};
 pub use garbler::{GarblerComparison, GarblerSession, Rows};
-pub use schedule::LOOKAHEAD;
+pub use schedule::{LOOKAHEAD, slab_count};
 
 use crate::circuit::Party;
 use crate::circuit::reduce::{Number, maxima, sums};

@@ -87,6 +87,55 @@ pub(super) fn all_slabs(
         .flat_map(move |group| slabs(&group.geometry, width).map(move |slab| (group, slab)))
 }
 
+/// How many slabs `count` alignments of one shape take: that often the garbler waits for transfers. Takes a time that
+/// does not grow with the alignments.
+pub fn slab_count(count: u64, shape: Shape, width: usize, alphabet: usize) -> u64 {
+    let strip_rows = shape.rows.min(STRIP_ROWS);
+    if strip_rows == 0 || shape.columns == 0 {
+        return 0;
+    }
+    let width = width.max(1);
+    let blocks = ((strip_rows * width).div_ceil(128) * alphabet).max(1);
+    let most_rows = GROUP_ROWS.min(SLAB_WIRES / width);
+    let in_group = (most_rows / strip_rows).min(GROUP_TABLE_BLOCKS / blocks);
+    let in_group = in_group.max(1) as u64;
+    let of_group = |comparisons: u64| {
+        let (whole, rest) = (shape.rows / STRIP_ROWS, shape.rows % STRIP_ROWS);
+        let strip = |rows| slabs_of_strip(comparisons, rows, shape.columns, width);
+        strip(STRIP_ROWS) * whole as u64 + strip(rest)
+    };
+    let (whole, rest) = (count / in_group, count % in_group);
+    whole.saturating_mul(of_group(in_group)) + of_group(rest)
+}
+
+/// The slabs of a strip of some equal matrices.
+fn slabs_of_strip(comparisons: u64, rows: usize, columns: usize, width: usize) -> u64 {
+    if comparisons == 0 || rows == 0 {
+        return 0;
+    }
+    let room = (SLAB_WIRES / width).max(1) as u64;
+    let (mut slabs, mut cells) = (1, 0);
+    let mut add = |more: u64| {
+        if cells > 0 && cells + more > room {
+            (slabs, cells) = (slabs + 1, 0);
+        }
+        cells += more;
+    };
+    let (shorter, longer) = (rows.min(columns) as u64, rows.max(columns) as u64);
+    // Anti-diagonals grow, stay, and shrink.
+    (1..shorter).for_each(|length| add(length * comparisons));
+    let longest = shorter * comparisons;
+    let steps = longer - shorter + 1;
+    // From the second slab of the longest on, all have the same number of steps.
+    let in_slab = (room / longest).max(1);
+    let skipped = steps.saturating_sub(2 * in_slab) / in_slab;
+    (0..steps - skipped * in_slab).for_each(|_| add(longest));
+    (1..shorter)
+        .rev()
+        .for_each(|length| add(length * comparisons));
+    slabs + skipped
+}
+
 /// Input wires of all cells.
 pub(super) fn wires(groups: &[Group], width: usize) -> usize {
     let shapes = groups.iter().flat_map(|group| group.geometry.shapes());
@@ -165,6 +214,30 @@ mod tests {
                 assert!(goes_on || next);
             }
             assert!(slabs.iter().all(|slab| slab.cells * width <= SLAB_WIRES));
+        }
+    }
+
+    #[test]
+    fn slabs_are_counted_without_listing_them() {
+        for (rows, columns, count) in [
+            (20, 20, 1),
+            (100, 100, 50),
+            (1, 1, 3000),
+            (300, 40, 7),
+            (40, 9000, 3),
+            (256, 1, 20),
+            (0, 5, 2),
+        ] {
+            for width in [1, 2, 9, 16] {
+                let shape = Shape { rows, columns };
+                let groups = groups(vec![shape; count], width, 52);
+                let listed = all_slabs(&groups, width).filter(|(_, slab)| slab.cells > 0);
+                assert_eq!(
+                    slab_count(count as u64, shape, width, 52),
+                    listed.count() as u64,
+                    "{shape:?}, {count}, {width}"
+                );
+            }
         }
     }
 

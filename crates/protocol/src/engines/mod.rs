@@ -9,8 +9,8 @@ pub mod plain;
 mod tests;
 
 use crate::{
-    Answer, Estimate, JobError, Misbehaviour, PairStore, ProtocolError, Reveal, RevealTo, Revealed,
-    Spec, Work,
+    Answer, Estimate, JobError, Link, Misbehaviour, PairStore, ProtocolError, Reveal, RevealTo,
+    Revealed, Spec, Work,
 };
 pub use opening::{receive_halves, send_halves};
 use paillier::PaillierOptions;
@@ -294,12 +294,13 @@ impl Engine {
         }
     }
 
-    /// What a job of this size will cost.
-    pub fn estimate(self, comparison: &Comparison, work: &Work) -> Estimate {
-        match self {
-            Engine::Plain => plain::estimate(work),
-            Engine::Paillier(options) => paillier::estimate(options, work),
-            Engine::Garbled => garbled::estimate(comparison, work),
-        }
+    /// What a job of this size will cost over this connection.
+    pub fn estimate(self, comparison: &Comparison, work: &Work, link: &Link) -> Estimate {
+        let costs = match self {
+            Engine::Plain => plain::costs(work),
+            Engine::Paillier(options) => paillier::costs(options, work, link.cores),
+            Engine::Garbled => garbled::costs(comparison, work, link.cores),
+        };
+        costs.on(link)
     }
 }

@@ -3,7 +3,8 @@
 mod thresholds;
 
 use crate::{
-    Engine, Job, PaillierOptions, PairRule, ProtocolError, Role, Spec, Value, compare_locally,
+    Engine, Job, Link, PaillierOptions, PairRule, ProtocolError, Role, Spec, Value, Work,
+    compare_locally,
 };
 use proptest::prelude::*;
 use veilpath_channel::{Channel, memory_pair};
@@ -145,6 +146,58 @@ fn equals_plain_comparison(engine: Engine, metric: &Metric, a: &Cohort, b: &Coho
             [Value::Number(expected.score), similarity],
             "{engine:?} {metric:?}"
         );
+    }
+}
+
+/// The estimate has the rounds that are made, within a factor of 2.
+#[test]
+fn rounds_are_as_estimated() {
+    let equal = |count: usize, length: usize, step: usize| {
+        let letters = |index: usize| {
+            let letters = (0..length).map(|at| ((index + at * step) % 12) as u16);
+            letters.collect()
+        };
+        cohort(&(0..count).map(letters).collect::<Vec<_>>())
+    };
+    let scanmatch = Metric::NeedlemanWunsch {
+        substitution: Substitution::Index,
+        insert: 100.0,
+        delete: 120.0,
+        scale: None,
+    };
+    for engine in engines() {
+        for (count, length, metric) in [
+            (1, 20, Metric::Levenshtein),
+            (3, 15, Metric::Levenshtein),
+            (4, 60, Metric::Levenshtein),
+            (10, 100, Metric::Levenshtein),
+            (4, 60, scanmatch.clone()),
+        ] {
+            // The paper's pattern is slow.
+            if engine != Engine::Garbled && length > 20 {
+                continue;
+            }
+            let (a, b) = (equal(count, length, 5), equal(count, length, 7));
+            let spec = Spec::new(engine, metric, PairRule::All, &a, &b).unwrap();
+            let (count, length) = (count as u64, length as u64);
+            let work = Work {
+                pairs: count * count,
+                cells: count * count * length * length,
+                host_scanpaths: count,
+                join_scanpaths: count,
+                host_letters: count * length,
+                join_letters: count * length,
+                alphabet: LETTERS.into(),
+                ..Work::default()
+            };
+            let estimated = spec.estimate(&work, &Link::local()).rounds;
+            let made = compare_locally(spec, &a, &b, &()).unwrap().cost.rounds;
+            println!("{engine:?}, {count} of {length}: {estimated} rounds estimated, {made} made");
+            assert!(
+                estimated <= 2 * made && made <= 2 * estimated,
+                "{engine:?}, {count} of {length}: {estimated} and not {made}"
+            );
+        }
     }
 }
 

@@ -211,6 +211,7 @@ fn documented_messages_match_the_code() {
     row(list.trim_matches(['[', ']']));
     row(example("With pseudonyms"));
     serde_json::from_str::<crate::session::Ready>(example("**4, Ready.**")).unwrap();
+    serde_json::from_str::<crate::link::Measured>(example("4,194,304 bytes, none")).unwrap();
     serde_json::from_str::<crate::run::Finished>(example("**6, Finished.**")).unwrap();
     serde_json::from_str::<control::Decline>(example("instead of its next message")).unwrap();
     serde_json::from_str::<control::Wait>(example("send tag 14")).unwrap();

@@ -64,6 +64,9 @@ pub enum Misbehaviour {
     /// The peer's statements about the pairs have the wrong length.
     #[error("its statements about the pairs have the wrong length")]
     StatementsLength,
+    /// The peer's measurement of the connection is invalid.
+    #[error("a measurement of the connection that breaks the protocol")]
+    InvalidMeasurement,
     /// An answer that the peer sent again is not one.
     #[error("an answer that it sent again is malformed or belongs to another pair")]
     InvalidAnswer,

@@ -57,6 +57,10 @@ const VALID: &[(u8, &str)] = &[
         14,
         "\u{1}\0\0\0\u{2}\0\0\0\0\0\0\0\0\0\0\0\0\0\u{8}\u{40}\0\0\0\0\0\0\0\0torn",
     ),
+    (
+        20,
+        "\u{7}\0\0\0\0\u{8}\u{40}\0\0\0{\"round_trip_us\":90,\"bytes_per_second\":null,\"cores\":2,\"speed\":9}",
+    ),
     (15, r#"{"version":2,"scanpaths":{"ab":{"cd":3}}}"#),
     // A key for tests only.
     (

@@ -8,6 +8,7 @@
 //!  │◀─────────────────────────────── Ready ──│
 //!  │── Statements ─────────────────────────▶│   what each side has of each pair; see `resume.rs`
 //!  │◀────────────────────────── Statements ──│
+//!  │◀─────────────── Probe …, Measured … ──▶│   how fast the connection is; see `link.rs`
 //! ```
 //!
 //! An agreement is a plan and a number. Repeating a plan on purpose takes a new number, and both users must ask for it, because
@@ -21,6 +22,7 @@ use crate::error::{DeclineReason, Difference, InternalError, Limit, Misbehaviour
 use crate::identity::hex;
 use crate::journal::Journal;
 use crate::ledger::Account;
+use crate::link;
 use crate::memory;
 use crate::records::{AgreedPairs, MAX_STARTS};
 use crate::resume::Resume;
@@ -29,7 +31,7 @@ use crate::scanpath_limit::LimitSummary;
 use crate::{SessionError, StateDir};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
-use veilpath_protocol::{JobSize, ProtocolError, Role, SideSize};
+use veilpath_protocol::{JobSize, Link, ProtocolError, Role, SideSize};
 
 /// The field of a [`Difference`] in whether to start a new agreement.
 pub const FRESH_FIELD: &str = "new agreement";
@@ -185,6 +187,9 @@ impl Session {
             }
             .into());
         }
+        let work = resume.work(&pairs, &host, &join, &proposal.spec);
+        let expected = proposal.spec.estimate(&work, &Link::local());
+        let link = link::measure(self.channel.uncounted(), role, &expected)?;
         let (host_nonce, join_nonce) = by_role(role, &ours.nonce, &theirs_ready.nonce);
         Ok(Agreement {
             run: run_tag(&id, host_nonce, join_nonce),
@@ -204,6 +209,7 @@ impl Session {
             limit,
             proposal,
             peer_estimates_only: theirs.estimate_only,
+            link,
             encoding_on_one_side,
         })
     }

@@ -1,8 +1,8 @@
 //! What two sides have agreed on, for their users to see before the computation starts.
 
-use super::AgreedSession;
+use super::{AgreedSession, Agreement};
 use crate::LimitSummary;
-use veilpath_protocol::{Estimate, PairRule, Reveal, RevealTo};
+use veilpath_protocol::{Estimate, Link, PairRule, Reveal, RevealTo};
 
 /// What two sides have agreed on, and what is left to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -19,6 +19,8 @@ pub struct AgreementSummary {
     pub cells: u64,
     /// What they will cost.
     pub estimate: Estimate,
+    /// The connection, as both sides have measured it.
+    pub link: Link,
     /// Scanpaths of the host and of the joining side that are in no pair.
     pub unpaired: [usize; 2],
     /// Whether only one side names its stimuli, so that all scanpaths are compared with all.
@@ -61,7 +63,8 @@ impl AgreedSession {
             pairs: pairs.len(),
             from_journal: pairs.len() - agreement.resume.compare.len(),
             cells: work.cells,
-            estimate: spec.estimate(&work),
+            estimate: agreement.estimate(),
+            link: agreement.link,
             unpaired: [
                 unpaired(host.len(), pairs.iter().map(|&(i, _)| i)),
                 unpaired(join.len(), pairs.iter().map(|&(_, j)| j)),
@@ -82,6 +85,21 @@ impl AgreedSession {
                 (false, true) => Some(Requested::ByPeer),
                 (false, false) => None,
             },
+        }
+    }
+}
+
+impl Agreement {
+    /// What is left will cost this.
+    fn estimate(&self) -> Estimate {
+        let spec = &self.proposal.spec;
+        let work = self.resume.work(&self.pairs, &self.host, &self.join, spec);
+        let engine = spec.estimate(&work, &self.link);
+        // And the last exchange: one side waits for all of it, the other is done when it has answered.
+        Estimate {
+            rounds: engine.rounds + 1,
+            seconds: engine.seconds + self.link.round_trip.as_secs_f64() / 2.0,
+            ..engine
         }
     }
 }

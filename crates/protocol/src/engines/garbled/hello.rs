@@ -18,7 +18,11 @@ pub(super) struct Negotiated {
 /// The workers that this machine offers. Encrypting or decrypting what the workers produce or consume is about a
 /// third of a side's work, and the other side may run on the same machine. So there is a worker for every two cores.
 pub(super) fn workers_of_this_machine() -> usize {
-    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    workers_of(std::thread::available_parallelism().map_or(1, usize::from))
+}
+
+/// The workers that a machine with this many cores offers.
+pub(super) fn workers_of(cores: usize) -> usize {
     (cores / 2).clamp(1, MAX_WORKERS)
 }
 

@@ -62,8 +62,8 @@
 //! - to the evaluator: m·n·(32·g + N·w/8) bytes; to the garbler: 4·w·m·n + 4·n·⌈log₂ N⌉ bytes, the latter once for
 //!   all of the garbler's scanpaths, and 544 bytes for every 32,640 of these bits; 13 kilobytes to start a stage;
 //! - Levenshtein with 52 letters: 107 bytes per matrix cell;
-//! - rounds: columns and transfers run ahead of the tables, so a portion (64 megabytes of tables) takes two round
-//!   trips;
+//! - rounds: one for each slab of about 8,192/w matrix cells. Columns and transfers run ahead of the tables, so a round
+//!   trip passes for every third slab; a portion (64 megabytes of tables) takes two more (`costs.rs`);
 //! - memory: O(m + n) for the comparisons that are swept together, and keys for 2¹⁸ of the evaluator's letters at a
 //!   time, or for one longer scanpath: [`memory`] is the formula. Whatever a session allows, a job that needs more than two
 //!   gigabytes for one scanpath is refused.
@@ -75,6 +75,7 @@
 //! two cores there is one worker and no extra thread. A job of less than half a million gates, or of one pair, has
 //! one worker.
 
+mod costs;
 mod entries;
 mod evaluator;
 mod garbler;
@@ -88,15 +89,15 @@ mod tests;
 mod work;
 mod workers;
 
+pub(crate) use costs::costs;
 pub(crate) use evaluator::join;
 pub(crate) use garbler::host;
 pub(crate) use results::decode_all as decode;
 
-use crate::{Estimate, JobSize, Revealed, Role, Spec, Work};
+use crate::{JobSize, Revealed, Role, Spec};
 use schedule::Sizes;
 use scoring::Scoring;
 use veilpath_metrics::Comparison;
-use veilpath_mpc::ot::correlated::MAX_BATCH;
 
 /// How a run is divided up. Scores do not depend on it.
 #[derive(Clone, Copy, Debug)]
@@ -150,20 +151,6 @@ pub fn and_gates_per_cell(comparison: &Comparison, shorter: usize) -> u64 {
     scoring.circuit(shorter).and_gates()
 }
 
-/// Bytes to start a stage, to the garbler: a point, and the seed trees with their check.
-const START_TO_HOST: u64 = 32 + 32 * 8 * 16 + 32;
-
-/// Bytes to start a stage, to the evaluator: the points of base transfers, and the start of the tweaks.
-const START_TO_JOIN: u64 = 128 * 64 + 16;
-
-/// Bytes to the garbler for transfers: four each, and a proof for each batch.
-fn transfer_bytes(transfers: u64) -> u64 {
-    let batches = transfers.div_ceil(MAX_BATCH as u64);
-    transfers
-        .saturating_mul(4)
-        .saturating_add(batches.saturating_mul(544))
-}
-
 /// Bytes of a worker's buffers.
 const WORKER_BYTES: u64 = 8 << 20;
 
@@ -191,38 +178,4 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
     let workers = hello::workers_of_this_machine() as u64;
     keys.saturating_add(kept)
         .saturating_add(worker.saturating_mul(workers))
-}
-
-/// AND gates whose tables two cores garble, encrypt, send and evaluate in a second.
-const GATES_PER_SECOND: f64 = 18e6;
-
-/// What a job will cost, by the formula at the top.
-#[allow(clippy::cast_precision_loss)] // an estimate
-pub(crate) fn estimate(comparison: &Comparison, work: &Work) -> Estimate {
-    // Whether there is padding changes the cell; how much does not.
-    let padding = work.padded.then_some(1);
-    let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), padding);
-    let mean = |letters: u64, scanpaths: u64| letters.div_ceil(scanpaths.max(1));
-    let shorter = mean(work.host_letters, work.host_scanpaths)
-        .min(mean(work.join_letters, work.join_scanpaths));
-    let circuit = scoring.circuit(u32::try_from(shorter).unwrap_or(u32::MAX));
-    let gates = work.cells.saturating_mul(circuit.and_gates());
-    let wires = work.cells.saturating_mul(circuit.input_wires());
-    let letters = scoring.letters() as u64;
-    let bits_per_letter = u64::from(u64::BITS - letters.saturating_sub(1).leading_zeros());
-    let stages = work.join_letters.div_ceil(Sizes::default().letters);
-    Estimate {
-        bytes_to_host: transfer_bytes(
-            work.join_letters
-                .saturating_mul(bits_per_letter)
-                .saturating_add(wires),
-        )
-        .saturating_add(stages.saturating_mul(START_TO_HOST)),
-        bytes_to_join: gates
-            .saturating_mul(32)
-            .saturating_add(wires.saturating_mul(letters) / 8)
-            .saturating_add(stages.saturating_mul(START_TO_JOIN)),
-        rounds: 4 + (gates >> 20),
-        seconds: gates as f64 / GATES_PER_SECOND,
-    }
 }

@@ -4,6 +4,8 @@
 mod requests;
 pub(super) mod window;
 
+pub(super) use requests::{MAX_OUTSTANDING, WINDOW_BYTES};
+
 use super::PaillierOptions;
 use super::agreement::{Agreement, complete};
 use super::cell::{Context, Inputs, Pending, Step, StepMask, Target};

@@ -127,6 +127,7 @@
 
 mod agreement;
 mod cell;
+mod costs;
 mod hardened;
 mod key_holder;
 mod masking;
@@ -143,6 +144,7 @@ mod tests;
 mod watch;
 mod workers;
 
+pub(crate) use costs::costs;
 #[cfg(any(test, feature = "watch"))]
 pub use hardened::{HardenedSecrets, HardenedSet, HardenedSteps};
 pub(crate) use key_holder::host;
@@ -151,7 +153,7 @@ pub use order::candidate_counts;
 #[cfg(any(test, feature = "watch"))]
 pub use watch::{HardenedMasks, SeenMessage, Watched, watch_key_holder, watch_window};
 
-use crate::{Estimate, JobError, ProtocolError, Revealed, Work};
+use crate::{JobError, ProtocolError, Revealed};
 use serde::{Deserialize, Serialize};
 use veilpath_paillier::KeySize;
 
@@ -296,34 +298,4 @@ pub(crate) fn revealed(options: PaillierOptions) -> Vec<Revealed> {
             "no more, if both follow the protocol and Paillier encryption with a key of this size is safe",
         ),
     ]
-}
-
-/// What a job will cost, by the formula at the top, with both sides on two cores with AVX-512 IFMA.
-#[allow(clippy::cast_precision_loss)]
-pub(crate) fn estimate(options: PaillierOptions, work: &Work) -> Estimate {
-    // Cells to a ciphertext with the paper's masks and with the hardened ones, and microseconds per cell as `veilpath bench
-    // cell` measures them, by size of key.
-    let (cells, hardened_cells, microseconds) = match options.key_size {
-        // A hardened cell takes two ciphertexts at this size.
-        KeySize::Bits512 => (1, 1, 50.0),
-        KeySize::Bits1024 => (2, 1, 200.0),
-        KeySize::Bits2048 => (4, 2, 1_000.0),
-        KeySize::Bits3072 => (7, 3, 3_000.0),
-        KeySize::Bits4096 => (9, 4, 7_500.0),
-    };
-    let ciphertext = options.key_size.ciphertext_bytes() as u64;
-    let masked = match (options.hardened, options.packing, options.key_size) {
-        (false, true, _) => work.cells.div_ceil(cells),
-        (false, false, _) => 3 * work.cells,
-        (true, true, KeySize::Bits512) => 2 * work.cells,
-        (true, true, _) => work.cells.div_ceil(hardened_cells),
-        (true, false, _) => 4 * work.cells,
-    };
-    let answers = if options.hardened { 3 } else { 1 } * work.cells;
-    Estimate {
-        bytes_to_host: (masked + work.pairs) * ciphertext,
-        bytes_to_join: (work.host_letters * work.alphabet + answers) * ciphertext,
-        rounds: work.cells.div_ceil(options.batch.into()).max(1),
-        seconds: work.cells as f64 * microseconds * 1e-6,
-    }
 }

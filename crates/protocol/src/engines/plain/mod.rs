@@ -16,7 +16,8 @@
 
 mod messages;
 
-use crate::{Answer, Estimate, Job, Observer, ProtocolError, Reveal, Revealed, Role, Spec, Work};
+use crate::estimate::Costs;
+use crate::{Answer, Job, Observer, ProtocolError, Reveal, Revealed, Role, Spec, Work};
 use messages::{receive_answers, receive_scanpaths, send_answers, send_scanpaths};
 use veilpath_channel::Channel;
 use veilpath_metrics::Scanpath;
@@ -100,12 +101,14 @@ pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
     all
 }
 
+/// What a job will cost.
 #[allow(clippy::cast_precision_loss)] // an estimate
-pub(crate) fn estimate(work: &Work) -> Estimate {
-    Estimate {
+pub(crate) fn costs(work: &Work) -> Costs {
+    Costs {
         bytes_to_host: 8 * work.join_scanpaths + 2 * work.join_letters,
         bytes_to_join: messages::answer_bytes(work.reveal) * work.pairs,
-        rounds: 1,
-        seconds: work.cells as f64 * SECONDS_PER_CELL,
+        waits: 1,
+        computing: work.cells as f64 * SECONDS_PER_CELL,
+        ..Costs::default()
     }
 }

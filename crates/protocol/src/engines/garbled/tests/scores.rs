@@ -1,7 +1,7 @@
 //! Scores are those of the plain comparison, to the last bit.
 
 use super::*;
-use crate::{RevealTo, Work, compare_locally};
+use crate::{Link, RevealTo, Work, compare_locally};
 use veilpath_metrics::{Alphabet, Distance, Grid, LocalScoring, Substitution};
 
 /// Besides the metrics of the common test body: five-gate cells, divisors, one-sided gaps, wide numbers.
@@ -186,7 +186,7 @@ fn the_estimate_is_close_to_the_traffic() {
     for metric in all_metrics() {
         let spec = spec(&metric, &a, &b);
         let (of_a, of_b) = (letters(&a), letters(&b));
-        let estimate = spec.estimate(&Work {
+        let work = Work {
             pairs: 72,
             cells: of_a * of_b,
             host_scanpaths: 8,
@@ -195,7 +195,8 @@ fn the_estimate_is_close_to_the_traffic() {
             join_letters: of_b,
             alphabet: LETTERS.into(),
             ..Work::default()
-        });
+        };
+        let estimate = spec.estimate(&work, &Link::local());
         let cost = compare_locally(spec, &a, &b, &()).unwrap().cost;
         for (estimated, real) in [
             (estimate.bytes_to_join, cost.bytes_sent),

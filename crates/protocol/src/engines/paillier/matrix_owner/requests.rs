@@ -11,9 +11,9 @@ use super::MatrixOwner;
 /// Bytes of replies that may be outstanding when the matrix owner sends another request. See
 /// [`Channel`](veilpath_channel::Channel): the key holder's answers must fit the channel while the matrix owner is still
 /// sending.
-const WINDOW_BYTES: usize = 256 << 10;
+pub(in super::super) const WINDOW_BYTES: usize = 256 << 10;
 /// Requests that may be outstanding.
-const MAX_OUTSTANDING: usize = 3;
+pub(in super::super) const MAX_OUTSTANDING: usize = 3;
 
 impl<R> MatrixOwner<'_, R> {
     /// The next request, while the values of `answered` cells are taken out of an answer; `None` if there is nothing to

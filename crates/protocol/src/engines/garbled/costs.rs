@@ -1,0 +1,107 @@
+//! What a job will cost, by the formula at the top of the engine.
+
+use super::hello::workers_of;
+use super::schedule::Sizes;
+use super::scoring::Scoring;
+use crate::Work;
+use crate::estimate::Costs;
+use veilpath_metrics::Comparison;
+use veilpath_mpc::alignment::{LOOKAHEAD, slab_count};
+use veilpath_mpc::ot::correlated::MAX_BATCH;
+use veilpath_mpc::wavefront::Shape;
+
+/// Bytes to start a stage, to the garbler: a point, and the seed trees with their check.
+const START_TO_HOST: u64 = 32 + 32 * 8 * 16 + 32;
+
+/// Bytes to start a stage, to the evaluator: the points of base transfers, and the start of the tweaks.
+const START_TO_JOIN: u64 = 128 * 64 + 16;
+
+/// Bytes to the garbler for transfers: four each, and a proof for each batch.
+fn transfer_bytes(transfers: u64) -> u64 {
+    let batches = transfers.div_ceil(MAX_BATCH as u64);
+    transfers
+        .saturating_mul(4)
+        .saturating_add(batches.saturating_mul(544))
+}
+
+/// AND gates whose tables one worker of each side garbles, encrypts, sends and evaluates in a second, with both on the two
+/// cores of one machine with AES instructions. Measured; it varies by half with the circuit and the processor.
+const GATES_PER_SECOND: f64 = 18e6;
+
+/// The same with any number of workers: one thread of each side has the connection.
+const MAX_GATES_PER_SECOND: f64 = 36e6;
+
+/// Base transfers of a stage, on such a machine.
+const STAGE_SECONDS: f64 = 0.03;
+
+/// Rounds of a stage that overlap with nothing: base transfers, their check and the letters.
+const STAGE_WAITS: u64 = 2;
+
+/// Rounds of a portion that overlap with nothing: its first columns, and its opening.
+const PORTION_WAITS: u64 = 2;
+
+/// What a job will cost between sides with this many cores. All comparisons count as the mean one.
+#[allow(clippy::cast_precision_loss)] // an estimate
+pub(crate) fn costs(comparison: &Comparison, work: &Work, cores: u32) -> Costs {
+    // Whether there is padding changes the cell; how much does not.
+    let padding = work.padded.then_some(1);
+    let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), padding);
+    let (rows, columns) = work.mean_matrix();
+    let circuit = scoring.circuit(u32::try_from(rows.min(columns)).unwrap_or(u32::MAX));
+    let gates = work.cells.saturating_mul(circuit.and_gates());
+    let wires = work.cells.saturating_mul(circuit.input_wires());
+    let letters = scoring.letters() as u64;
+    let bits_per_letter = u64::from(u64::BITS - letters.saturating_sub(1).leading_zeros());
+    if gates == 0 {
+        return Costs {
+            waits: 1,
+            ..Costs::default()
+        };
+    }
+    let sizes = Sizes::default();
+    let each = rows
+        .saturating_mul(columns)
+        .saturating_mul(circuit.and_gates());
+    let pairs_in_portion = sizes.portion_gates.div_ceil(each.max(1));
+    let pairs_in_portion = pairs_in_portion.clamp(1, sizes.portion_pairs as u64);
+    let shape = Shape {
+        rows: usize::try_from(rows).unwrap_or(usize::MAX),
+        columns: usize::try_from(columns).unwrap_or(usize::MAX),
+    };
+    let slabs = |pairs: u64| {
+        let width = usize::try_from(circuit.input_wires()).unwrap_or(usize::MAX);
+        slab_count(pairs, shape, width, scoring.letters())
+    };
+    let (whole, rest) = (work.pairs / pairs_in_portion, work.pairs % pairs_in_portion);
+    let portions = whole + u64::from(rest > 0);
+    let exchanges = whole.saturating_mul(slabs(pairs_in_portion)) + slabs(rest);
+    // Where the keys of all letters do not fit, each scanpath of the host needs them again.
+    let transferred = match work.join_letters <= sizes.letters {
+        true => work.join_letters,
+        false => work.pairs.saturating_mul(columns),
+    };
+    let stages = transferred.div_ceil(sizes.letters).max(1);
+    let workers = workers_of(cores as usize).min(usize::try_from(portions).unwrap_or(usize::MAX));
+    let rate = (GATES_PER_SECOND * workers as f64).min(MAX_GATES_PER_SECOND);
+    Costs {
+        bytes_to_host: transfer_bytes(
+            transferred
+                .saturating_mul(bits_per_letter)
+                .saturating_add(wires),
+        )
+        .saturating_add(START_TO_HOST.saturating_mul(stages)),
+        bytes_to_join: gates
+            .saturating_mul(32)
+            .saturating_add(wires.saturating_mul(letters) / 8)
+            .saturating_add(START_TO_JOIN.saturating_mul(stages)),
+        waits: 1 + stages * STAGE_WAITS + portions.div_ceil(workers as u64) * PORTION_WAITS,
+        exchanges,
+        // Several workers request what they wait for, and so do not run ahead.
+        in_flight: match workers {
+            1 => (LOOKAHEAD + 1) as f64,
+            workers => workers as f64,
+        },
+        setup: stages as f64 * STAGE_SECONDS,
+        computing: gates as f64 / rate,
+    }
+}
