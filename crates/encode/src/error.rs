@@ -17,7 +17,7 @@ pub struct ReadError {
     /// What happened.
     pub problem: String,
     /// What to do next; empty where the problem says it all.
-    pub remedy: String,
+    pub remedy: Box<str>,
     /// The fields of the options that the remedy is about; a front end says what they are called there.
     pub fields: Vec<EncodeField>,
     /// The columns that are probably x and y, where the remedy is to name those of the coordinates.
@@ -32,7 +32,7 @@ impl ReadError {
             line: None,
             column: None,
             problem: problem.into(),
-            remedy: String::new(),
+            remedy: Box::default(),
             fields: Vec::new(),
             places: None,
         }
@@ -73,7 +73,7 @@ impl ReadError {
     /// The same, with advice.
     pub fn with_remedy(self, remedy: impl Into<String>) -> Self {
         Self {
-            remedy: remedy.into(),
+            remedy: remedy.into().into_boxed_str(),
             ..self
         }
     }

@@ -47,6 +47,7 @@ mod tests {
     use std::fs::Permissions;
     use std::os::unix::fs::PermissionsExt;
 
+    #[allow(clippy::panic)] // a test's helper may fail the test
     fn problem(path: &Path) -> Option<FileProblem> {
         match check_folder(path) {
             Ok(()) => None,

@@ -34,8 +34,9 @@ fn breaking_proxy(upstream: SocketAddr, left: &Arc<AtomicI64>) -> SocketAddr {
             std::thread::spawn(move || {
                 let mut buffer = vec![0; 16 << 10];
                 while let Ok(count @ 1..) = from.read(&mut buffer) {
-                    let before = left.fetch_sub(count as i64, Ordering::SeqCst);
-                    let pass = usize::try_from(before.clamp(0, count as i64)).unwrap();
+                    let read = i64::try_from(count).unwrap();
+                    let before = left.fetch_sub(read, Ordering::SeqCst);
+                    let pass = usize::try_from(before.clamp(0, read)).unwrap();
                     if to.write_all(&buffer[..pass]).is_err() || pass < count {
                         break;
                     }

@@ -204,7 +204,7 @@ impl<R: Rng> Search<'_, R> {
                     scorer.back(&query.letters, member, alignment);
                 }
             }
-            for position in 0..member.len() {
+            for (position, place) in member.iter_mut().enumerate() {
                 let mut energies = vec![0.0; scorer.letters];
                 for (query, alignment) in self.queries.iter().zip(&alignments) {
                     let letters = &query.letters;
@@ -214,7 +214,7 @@ impl<R: Rng> Search<'_, R> {
                     }
                 }
                 let chosen = self.draw(&energies, temperature);
-                member[position] = letter(chosen);
+                *place = letter(chosen);
                 energy = energies[chosen];
                 for (query, alignment) in self.queries.iter().zip(&mut alignments) {
                     scorer.advance(&query.letters, alignment, position, letter(chosen));
