@@ -197,9 +197,9 @@ fn headline(tables: &Tables, text: &mut String) {
             };
             rows.push([
                 format!("one comparison of {TRAFFIC_LENGTH} × {TRAFFIC_LENGTH} letters"),
-                shown(&value("engine")),
-                shown(&value("seconds")),
-                shown(&value("paper_seconds")),
+                shown(value("engine")),
+                shown(value("seconds")),
+                shown(value("paper_seconds")),
             ]);
         }
     }
@@ -210,11 +210,11 @@ fn headline(tables: &Tables, text: &mut String) {
             measured.push([
                 format!(
                     "{} comparisons with the lengths of {}",
-                    shown(&value("comparisons")),
-                    shown(&value("data"))
+                    shown(value("comparisons")),
+                    shown(value("data"))
                 ),
-                shown(&value("engine")),
-                shown(&value("seconds")),
+                shown(value("engine")),
+                shown(value("seconds")),
                 days.map_or("–".into(), |days| shown(&Value::from(days * 86_400.0))),
             ]);
         }
