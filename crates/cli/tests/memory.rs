@@ -1,6 +1,6 @@
 //! The memory of a real host: small plans stay below the default of `--memory`, and large ones are declined before they need
 //! more. Linux only, because others do not say how much a process has used.
-#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test; it prints figures
 #![cfg(target_os = "linux")]
 
 mod common;
@@ -43,7 +43,7 @@ fn run(engine: &str, cohorts: [String; 2], host: &[&str]) -> ([Ran; 2], f64) {
     let join = pair.join(&address, &[&both[..], &["--memory", "100000"]].concat());
     let ran = [host.end(), join.end()];
     let peak = watcher.end().unwrap().peak_memory;
-    println!("{engine}: {peak:.0} MB");
+    eprintln!("{engine}: {peak:.0} MB");
     (ran, peak)
 }
 
