@@ -65,7 +65,7 @@
 //! - rounds: one for each slab of about 8,192/w matrix cells. Columns and transfers run ahead of the tables, so a round
 //!   trip passes for every third slab; a portion (64 megabytes of tables) takes two more (`costs.rs`);
 //! - memory: O(m + n) for the comparisons that are swept together, and keys for 2¹⁸ of the evaluator's letters at a
-//!   time, or for one longer scanpath: [`memory`] is the formula. Whatever a session allows, a job that needs more than two
+//!   time, or for one longer scanpath: `memory` is the formula. Whatever a session allows, a job that needs more than two
 //!   gigabytes for one scanpath is refused.
 //!
 //! # Cores
