@@ -10,9 +10,9 @@ pub enum RiskySetting {
     /// A substitution table in which the order of two letters matters. Entries can be digits that one score adds up to
     /// a number: four scores read twenty letters.
     AsymmetricTable,
-    /// A gap that costs more than any substitution, where substitutions cost different amounts. From there on alignments
-    /// rarely shift, and at 1.6 times the largest substitution never in the attack that uses it: a score is a sum over
-    /// positions, and twenty-one scores read twenty letters.
+    /// A gap (the mean of an insertion and a deletion) that costs more than any substitution, where substitutions cost
+    /// different amounts. From there on alignments rarely shift, and at 1.6 times the largest substitution never in the
+    /// attack that uses it: a score is a sum over positions, and twenty-one scores read twenty letters.
     ExtremeGap,
 }
 
@@ -66,10 +66,9 @@ pub fn risky_settings(
                 Costs::Table { size, costs } => is_asymmetric(costs, *size),
                 _ => false,
             };
-            (
-                asymmetric,
-                differ && model.insert.min(model.delete) > largest,
-            )
+            // A shift is an insertion and a deletion: a cheap one does not help next to an expensive one.
+            let gaps = u64::from(model.insert) + u64::from(model.delete);
+            (asymmetric, differ && gaps > 2 * u64::from(largest))
         }
         Model::Local(model) => match &model.scores {
             Scores::Unit { .. } => (false, false),
@@ -150,6 +149,13 @@ mod tests {
             found(&needleman_wunsch(Substitution::Index, 1000.0)),
             [RiskySetting::ExtremeGap]
         );
+        let one_sided = Metric::NeedlemanWunsch {
+            substitution: Substitution::Index,
+            insert: 0.0,
+            delete: 1000.0,
+            scale: None,
+        };
+        assert_eq!(found(&one_sided), [RiskySetting::ExtremeGap]);
         let local = |gap| Metric::SmithWaterman {
             scoring: LocalScoring::Table {
                 table: skewed.clone(),
