@@ -194,7 +194,11 @@ fn resume(count: usize, message: &[u8]) -> bool {
         return false;
     };
     let file = ledger::LedgerFile::of(None, identity.fingerprint());
-    let opened = ledger::Account::open(file, &identity, &cohort, &[0; 32], &[u64::MAX], &[0]);
+    let limits = crate::scanpath_limit::Limits {
+        chosen: None,
+        default: vec![u64::MAX],
+    };
+    let opened = ledger::Account::open(file, &identity, &cohort, &[0; 32], &limits, &[0]);
     let Ok((mut account, _)) = opened else {
         return false;
     };

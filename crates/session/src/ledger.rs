@@ -16,6 +16,7 @@
 
 use crate::error::{BanReason, FileProblem, InternalError, Limit};
 use crate::identity::hex;
+use crate::scanpath_limit::Limits;
 use crate::state_dir::{self, create_private_dir};
 use crate::{Fingerprint, Identity, SessionError};
 use serde::{Deserialize, Serialize};
@@ -43,6 +44,9 @@ pub(crate) struct Ledger {
     /// The number of the last agreement on each plan that was repeated on purpose.
     #[serde(default)]
     numbers: BTreeMap<String, u32>,
+    /// The smallest default limit of the plans under which each scanpath was compared.
+    #[serde(default)]
+    default_limits: BTreeMap<String, u64>,
     #[serde(default)]
     pub(crate) banned: Option<BanReason>,
     /// How often this side's user has lifted a ban.
@@ -144,8 +148,10 @@ pub(crate) struct Totals {
 pub(crate) struct Account {
     file: LedgerFile,
     agreement: String,
-    /// The limit of each scanpath by its name; those with one name share the smallest.
-    limits: BTreeMap<String, u64>,
+    /// The limit that this side's user has set, by the name of the scanpath; `None` for the default.
+    chosen_limits: Option<BTreeMap<String, u64>>,
+    /// The default limit of this plan; scanpaths with one name share the smallest.
+    default_limits: BTreeMap<String, u64>,
     /// The name of each scanpath of the cohort in the ledger.
     names: Vec<String>,
     counts: BTreeMap<String, u64>,
@@ -162,7 +168,7 @@ impl Account {
         identity: &Identity,
         cohort: &Cohort,
         agreement: &[u8; 32],
-        limits: &[u64],
+        limits: &Limits,
         known: &[u64],
     ) -> Result<(Self, Vec<bool>), SessionError> {
         let ledger = file.read()?;
@@ -179,15 +185,11 @@ impl Account {
                 hex(&identity.tag("ledger", &parts)[..16])
             })
             .collect();
-        let mut by_name: BTreeMap<String, u64> = BTreeMap::new();
-        for (name, &limit) in names.iter().zip(limits) {
-            let least = by_name.entry(name.clone()).or_insert(limit);
-            *least = limit.min(*least);
-        }
         let mut account = Self {
             file,
             agreement: key(agreement),
-            limits: by_name,
+            chosen_limits: limits.chosen.as_ref().map(|it| least(&names, it)),
+            default_limits: least(&names, &limits.default),
             names,
             counts: BTreeMap::new(),
             behind: false,
@@ -236,6 +238,23 @@ impl Account {
         Ok(())
     }
 
+    /// The limits that apply now.
+    pub(crate) fn limits(&self) -> Result<Vec<u64>, SessionError> {
+        let earlier = self.file.read()?.default_limits;
+        let names = self.default_limits.keys();
+        Ok(names.map(|name| self.limit(name, &earlier)).collect())
+    }
+
+    /// The limit of a scanpath. A default counts all answers as if each said as much as one of this plan. Where an earlier plan
+    /// had answers that say more, its smaller limit holds: otherwise plans in a suitable order would add up to a scanpath.
+    fn limit(&self, name: &str, earlier: &BTreeMap<String, u64>) -> u64 {
+        let of = |limits: &BTreeMap<String, u64>| limits.get(name).copied().unwrap_or(u64::MAX);
+        match &self.chosen_limits {
+            Some(chosen) => of(chosen),
+            None => of(&self.default_limits).min(of(earlier)),
+        }
+    }
+
     /// The sum by name: a cohort may have several scanpaths with one name.
     fn sums(&self, comparisons: &[u64]) -> BTreeMap<String, u64> {
         let mut sums = BTreeMap::new();
@@ -262,10 +281,16 @@ impl Account {
             let compared = agreements.values().filter(|&&count| count > 0);
             max_agreements = max_agreements.max(compared.count() as u64);
             needed = needed.max(total);
-            let limit = self.limits.get(name).copied().unwrap_or(u64::MAX);
+            let limit = self.limit(name, &ledger.default_limits);
             if total > limit {
                 exceeded += 1;
                 least = least.min(limit);
+            }
+            let default = self.default_limits.get(name).copied();
+            if let Some(default) = default.filter(|_| *count > 0) {
+                let smallest = ledger.default_limits.entry(name.clone());
+                let smallest = smallest.or_insert(default);
+                *smallest = default.min(*smallest);
             }
         }
         if exceeded > 0 {
@@ -282,6 +307,16 @@ impl Account {
             needed,
         })
     }
+}
+
+/// The least value by name.
+fn least(names: &[String], values: &[u64]) -> BTreeMap<String, u64> {
+    let mut by_name = BTreeMap::new();
+    for (name, &value) in names.iter().zip(values) {
+        let least = by_name.entry(name.clone()).or_insert(value);
+        *least = value.min(*least);
+    }
+    by_name
 }
 
 fn add(counts: &mut BTreeMap<String, u64>, more: &BTreeMap<String, u64>) {

@@ -27,21 +27,35 @@ pub struct LimitSummary {
     pub needed: u64,
 }
 
+/// The limit of each scanpath of a cohort.
+#[derive(Clone, Debug)]
+pub(crate) struct Limits {
+    /// The one that the user has set, if it is not the default.
+    pub(crate) chosen: Option<Vec<u64>>,
+    /// The default of the plan.
+    pub(crate) default: Vec<u64>,
+}
+
 impl ScanpathLimit {
-    /// The limit of each scanpath.
-    pub(crate) fn of(self, spec: &Spec, cohort: &Cohort) -> Result<Vec<u64>, MetricError> {
+    /// The limits under this plan.
+    pub(crate) fn of(self, spec: &Spec, cohort: &Cohort) -> Result<Limits, MetricError> {
         let entries = cohort.entries.iter();
-        Ok(match self {
-            ScanpathLimit::Default if spec.engine != Engine::Plain => {
-                let limit = DefaultLimit::new(spec)?;
-                entries
-                    .map(|entry| limit.comparisons(entry.scanpath.len() as u64))
-                    .collect()
-            }
-            ScanpathLimit::Count(count) => entries.map(|_| count).collect(),
-            ScanpathLimit::Default | ScanpathLimit::Unlimited => {
-                entries.map(|_| u64::MAX).collect()
-            }
+        let all = |limit: u64| Some(vec![limit; cohort.entries.len()]);
+        Ok(Limits {
+            chosen: match self {
+                ScanpathLimit::Default => None,
+                ScanpathLimit::Count(count) => all(count),
+                ScanpathLimit::Unlimited => all(u64::MAX),
+            },
+            default: match spec.engine {
+                Engine::Plain => entries.map(|_| u64::MAX).collect(),
+                _ => {
+                    let limit = DefaultLimit::new(spec)?;
+                    entries
+                        .map(|entry| limit.comparisons(entry.scanpath.len() as u64))
+                        .collect()
+                }
+            },
         })
     }
 

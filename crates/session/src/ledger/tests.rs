@@ -39,16 +39,22 @@ impl Side {
         limit: Option<u64>,
         known: &[u64],
     ) -> (Account, Vec<bool>) {
-        let id = [agreement; 32];
-        Account::open(
-            self.file(peer),
-            &self.identity,
-            &self.cohort,
-            &id,
-            &[limit.unwrap_or(u64::MAX); 2],
-            known,
-        )
-        .unwrap()
+        let limits = Limits {
+            chosen: limit.map(|limit| vec![limit; 2]),
+            default: vec![u64::MAX; 2],
+        };
+        self.account_with(peer, agreement, &limits, known)
+    }
+
+    fn account_with(
+        &self,
+        peer: Fingerprint,
+        agreement: u8,
+        limits: &Limits,
+        known: &[u64],
+    ) -> (Account, Vec<bool>) {
+        let (file, id) = (self.file(peer), [agreement; 32]);
+        Account::open(file, &self.identity, &self.cohort, &id, limits, known).unwrap()
     }
 
     /// Checks and counts more comparisons.
@@ -142,4 +148,38 @@ fn bans_and_numbers_are_kept() {
     let ledger = file.read().unwrap();
     assert_eq!((ledger.number(&[1; 32]), ledger.number(&[2; 32])), (3, 0));
     assert_eq!(ledger.banned, Some(BanReason::FailedCheck));
+}
+
+/// Plans whose answers say less have larger defaults. A peer that proposes them last gets no more than under the first one.
+#[test]
+fn the_smallest_default_of_all_plans_holds() {
+    let side = Side::new();
+    let peer = Identity::ephemeral().unwrap().fingerprint();
+    let limits = |default: u64, chosen: Option<u64>| Limits {
+        chosen: chosen.map(|limit| vec![limit; 2]),
+        default: vec![default; 2],
+    };
+    let ask = |agreement: u8, limits: &Limits, more: u64| {
+        let (mut account, _) = side.account_with(peer, agreement, limits, &[0, 0]);
+        account
+            .charge(&[more, 0])
+            .map(|()| account.limits().unwrap())
+    };
+    ask(1, &limits(3, None), 3).unwrap();
+    // The other scanpath was not compared under the first plan.
+    let (account, _) = side.account_with(peer, 2, &limits(47, None), &[0, 0]);
+    let mut now = account.limits().unwrap();
+    now.sort_unstable();
+    assert_eq!(now, [3, 47]);
+    assert!(matches!(
+        ask(2, &limits(47, None), 1),
+        Err(SessionError::Limit(Limit::ComparisonsPerScanpath {
+            limit: 3,
+            needed: 4,
+            ..
+        }))
+    ));
+    // This side's user may allow more.
+    assert_eq!(ask(2, &limits(47, Some(10)), 7).unwrap(), [10, 10]);
+    assert!(ask(3, &limits(47, Some(10)), 1).is_err());
 }

@@ -241,6 +241,7 @@ impl Session {
             &limits,
             &agreed.known(&journal),
         )?;
+        let limits = account.limits()?;
         let summary = |needed| proposal.limit_per_scanpath.summary(&limits, needed);
         if estimate_only {
             let planned = agreed.comparisons(0..pairs);
