@@ -66,7 +66,8 @@ pub(crate) struct Half {
 }
 
 impl Journal {
-    /// Opens or creates the journal of this agreement, and locks it until it is dropped.
+    /// Opens the journal of this agreement, and locks it until it is dropped. One that does not exist is created when something
+    /// is stored: an agreement that never starts leaves no file, however many of them a peer proposes.
     pub(crate) fn open(
         folder: &Path,
         id: [u8; 32],
@@ -74,16 +75,38 @@ impl Journal {
         reveal: Reveal,
     ) -> Result<Self, SessionError> {
         let mut journal = Self::in_memory(id, pairs, reveal);
-        create_private_dir(folder)?;
-        let path = path(folder, &id);
-        let mut options = state_dir::private_file();
-        let options = options.read(true).create(true).truncate(false);
-        let file = state_dir::open_private(options, &path)?;
-        lock(&file, &path)?;
-        journal.path = path;
-        journal.load(&file)?;
-        journal.file = Some(file);
+        journal.path = path(folder, &id);
+        if journal.path.exists() {
+            journal.lock_and_load(state_dir::private_file().read(true))?;
+        }
         Ok(journal)
+    }
+
+    /// Creates the file if there is none. One that appeared since this journal was opened has records that this one does not
+    /// know, and is left alone.
+    pub(crate) fn create(&mut self) -> Result<(), SessionError> {
+        if self.file.is_some() || self.path.as_os_str().is_empty() {
+            return Ok(());
+        }
+        create_private_dir(self.path.parent().unwrap_or(Path::new("")))?;
+        let created = self.lock_and_load(state_dir::private_file().read(true).create_new(true));
+        created.map_err(|error| match error {
+            SessionError::File {
+                path,
+                problem: FileProblem::Io(error),
+            } if error.kind() == io::ErrorKind::AlreadyExists => {
+                SessionError::file(&path, FileProblem::Locked)
+            }
+            other => other,
+        })
+    }
+
+    fn lock_and_load(&mut self, options: &OpenOptions) -> Result<(), SessionError> {
+        let file = state_dir::open_private(options, &self.path)?;
+        lock(&file, &self.path)?;
+        self.load(&file)?;
+        self.file = Some(file);
+        Ok(())
     }
 
     /// The content of the journal of this agreement. The file is not changed, and not used by a session meanwhile.
@@ -260,6 +283,7 @@ impl Journal {
             self.apply(&record);
             bytes.extend(record.encode(&self.id));
         }
+        self.create()?;
         let Some(mut file) = self.file.as_ref() else {
             return Ok(());
         };

@@ -78,6 +78,7 @@ impl AgreedSession {
         let Self { session, agreement } = self;
         session.pin(&agreement.id)?;
         session.allow_long_work();
+        agreement.journal.create()?;
         if let Some((plan, number)) = agreement.new_number {
             agreement.ledger.update(|ledger| {
                 ledger.set_number(&plan, number);

@@ -333,8 +333,10 @@ fn declines_another_cohort(world: &World) {
         matches!(&error, SessionError::Declined(reason) if *reason == DeclineReason::Limit(Limit::OtherAgreement)),
         "{error}"
     );
-    let journals = world.folder.path().join("host/journals");
-    assert_eq!(std::fs::read_dir(journals).unwrap().count(), 1);
+    let files = std::fs::read_dir(world.folder.path().join("host/journals")).unwrap();
+    let paths = files.map(|file| file.unwrap().path());
+    let is_journal = |path: &std::path::PathBuf| path.extension().is_some_and(|it| it == "journal");
+    assert_eq!(paths.filter(is_journal).count(), 1);
 }
 
 /// Even where both sides ask for a new agreement: there is one.

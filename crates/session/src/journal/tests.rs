@@ -11,7 +11,9 @@ fn reading(score: f64) -> Answer {
 }
 
 fn open(folder: &Path, id: [u8; 32], pairs: usize) -> Result<Journal, SessionError> {
-    Journal::open(folder, id, pairs, Reveal::Score)
+    let mut journal = Journal::open(folder, id, pairs, Reveal::Score)?;
+    journal.create()?;
+    Ok(journal)
 }
 
 fn answered(journal: &Journal) -> usize {
@@ -192,7 +194,9 @@ fn a_record_of_the_wrong_kind_is_rejected_and_an_invalid_one_truncated() {
     let append = |reveal, kind, numbers| {
         let folder = tempfile::tempdir().unwrap();
         let record = forged(kind, numbers);
-        drop(Journal::open(folder.path(), ID, 2, reveal).unwrap());
+        let mut journal = Journal::open(folder.path(), ID, 2, reveal).unwrap();
+        journal.create().unwrap();
+        drop(journal);
         let path = only_file(folder.path());
         let mut bytes = std::fs::read(&path).unwrap();
         bytes.extend(record);
@@ -232,4 +236,19 @@ fn records_have_the_documented_form() {
         assert_eq!(hex(&record.encode(&ID)), written);
         assert_eq!(Record::decode(&ID, &record.encode(&ID)), Some(record));
     }
+}
+
+/// What a session that has ended meanwhile sent is not in the records of one that was opened before it.
+#[test]
+fn a_journal_is_created_when_something_is_stored_and_only_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let open = || Journal::open(folder.path(), ID, 2, Reveal::Score).unwrap();
+    let (mut first, mut second) = (open(), open());
+    assert_eq!(std::fs::read_dir(folder.path()).unwrap().count(), 0);
+    first.mark_sent(&[1]).unwrap();
+    assert!(second.start_pairs(&[1]).is_err());
+    drop(first);
+    assert!(second.start_pairs(&[1]).is_err());
+    drop(second);
+    assert!(open().is_sent(1));
 }

@@ -49,6 +49,7 @@ fn stored(folder: &Path, answers: usize) -> (StateDir, Outcome, Journal) {
     let (outcome, description) = described();
     let pairs = outcome.results.len();
     let mut journal = Journal::open(&state_dir.journals(), ID, pairs, Reveal::Score).unwrap();
+    journal.create().unwrap();
     for (number, pair) in outcome.results.iter().take(answers).enumerate() {
         let number_of = |value: Value| value.number();
         let score = PairScore {
