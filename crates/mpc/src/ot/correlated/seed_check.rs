@@ -82,7 +82,9 @@ impl SeedCheck {
         // From places to numbers: for every bit of `missing` that is set, all pairs that differ in that bit are swapped.
         let mut distance = 1;
         while distance < hashes.len() {
-            let swap = Block::mask(missing & distance != 0);
+            // Hidden from the compiler, which would make a branch of a condition that is the same for the whole loop.
+            let bit = std::hint::black_box((missing / distance & 1) as u64);
+            let swap = Block::from_words([bit.wrapping_neg(); 2]);
             for pair in hashes.chunks_exact_mut(2 * distance) {
                 let (left, right) = pair.as_flattened_mut().split_at_mut(2 * distance);
                 for (left, right) in left.iter_mut().zip(right) {
