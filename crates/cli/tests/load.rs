@@ -161,6 +161,32 @@ fn three_peers_are_served_during_a_flood() {
     }
 }
 
+/// Checks that the median estimate of these sessions was right within a factor of 2.
+fn estimated<'a>(logs: impl Iterator<Item = &'a str>) {
+    let number = |log: &str, event: &str, pointer: &str| {
+        let lines = log.lines().filter_map(|it| serde_json::from_str(it).ok());
+        let mut events = lines.filter(|it: &serde_json::Value| it["event"] == event);
+        events
+            .next_back()
+            .unwrap()
+            .pointer(pointer)
+            .unwrap()
+            .as_f64()
+            .unwrap()
+    };
+    let mut ratios: Vec<f64> = logs
+        .map(|log| {
+            let estimated = number(log, "agreed", "/estimate/seconds");
+            let measured = number(log, "finished", "/cost/seconds");
+            eprintln!("  {estimated:.2} s estimated, {measured:.2} s measured");
+            estimated / measured
+        })
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    let median = ratios[ratios.len() / 2];
+    assert!((0.5..=2.0).contains(&median), "{ratios:?}");
+}
+
 /// The names of the peers in the order in which their sessions ended.
 fn finished(log: &str) -> Vec<&str> {
     let lines = log.lines().filter(|line| line.contains("\"finished\""));
@@ -251,6 +277,7 @@ fn ten_peers_with_a_hundred_comparisons_each() {
         let ends: Vec<_> = joins.into_iter().map(Running::end).collect();
         let took = start.elapsed();
         host.end().ok();
+        estimated(ends.iter().map(|ran| ran.stderr.as_str()));
         for (index, ran) in ends.into_iter().enumerate() {
             let expected = world.expected(index);
             assert_eq!(expected.lines().count(), 101);
