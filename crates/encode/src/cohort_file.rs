@@ -41,7 +41,7 @@ mod tests;
 
 use std::io::{self, Write};
 use veilpath_metrics::Cohort;
-use veilpath_metrics::text::{csv_field, is_unsafe};
+use veilpath_metrics::text::{csv_field, is_unprintable};
 
 pub use note::CohortNote;
 pub use raw::RawCohort;
@@ -92,7 +92,7 @@ const ASPECT: &str = "aspect";
 
 /// Text without line breaks and other unsafe characters, and without spaces around it.
 fn one_line(text: &str) -> String {
-    let spaces = text.replace(is_unsafe, " ");
+    let spaces = text.replace(is_unprintable, " ");
     spaces.trim().to_string()
 }
 

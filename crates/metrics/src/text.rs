@@ -1,24 +1,24 @@
 //! Text from files and from other institutions, made safe to show. Every output follows these rules.
 //!
-//! An *unsafe character* is a control character (escape, bell, carriage return, …), a line or paragraph separator, or an
+//! An *unprintable character* is a control character (escape, bell, carriage return, …), a line or paragraph separator, or an
 //! invisible character that changes the writing direction: with these, a text can steer a terminal or look like another
 //! one. Letters of every script are safe.
 //!
-//! | output | unsafe characters | formulas |
+//! | output | unprintable characters | formulas |
 //! |---|---|---|
 //! | tables, messages, pages | replaced by U+FFFD ([`printable`]) | |
 //! | JSON | escaped, as in `\u202e` ([`json_escaped`]) | |
 //! | CSV | replaced by U+FFFD | start with an apostrophe ([`csv_field`]) |
 //!
-//! Ids without unsafe characters are the same in every format after they are read back.
+//! Ids without unprintable characters are the same in every format after they are read back.
 
 use std::borrow::Cow;
 
-/// What unsafe characters become.
+/// What unprintable characters become.
 const REPLACEMENT: char = '\u{fffd}';
 
 /// Whether a character can steer a terminal or make a text look like another one.
-pub fn is_unsafe(c: char) -> bool {
+pub fn is_unprintable(c: char) -> bool {
     c.is_control()
         || matches!(
             c,
@@ -26,30 +26,30 @@ pub fn is_unsafe(c: char) -> bool {
         )
 }
 
-/// Whether a text has no unsafe characters.
+/// Whether a text has no unprintable characters.
 pub fn is_printable(text: &str) -> bool {
-    !text.contains(is_unsafe)
+    !text.contains(is_unprintable)
 }
 
 /// One line of text for people.
 pub fn printable(text: &str) -> Cow<'_, str> {
-    replaced(text, is_unsafe)
+    replaced(text, is_unprintable)
 }
 
 /// Text for people that may have several lines.
 pub fn printable_lines(text: &str) -> Cow<'_, str> {
-    replaced(text, |c| c != '\n' && is_unsafe(c))
+    replaced(text, |c| c != '\n' && is_unprintable(c))
 }
 
-fn replaced(text: &str, is_unsafe: impl Fn(char) -> bool) -> Cow<'_, str> {
-    if !text.contains(&is_unsafe) {
+fn replaced(text: &str, is_unprintable: impl Fn(char) -> bool) -> Cow<'_, str> {
+    if !text.contains(&is_unprintable) {
         return Cow::Borrowed(text);
     }
-    let safe = |c: char| if is_unsafe(c) { REPLACEMENT } else { c };
+    let safe = |c: char| if is_unprintable(c) { REPLACEMENT } else { c };
     Cow::Owned(text.chars().map(safe).collect())
 }
 
-/// A JSON text whose unsafe characters are escaped. JSON has them only in strings, where this changes nothing for a
+/// A JSON text whose unprintable characters are escaped. JSON has them only in strings, where this changes nothing for a
 /// reader.
 pub fn json_escaped(json: &str) -> Cow<'_, str> {
     if is_printable(json) {
@@ -57,7 +57,7 @@ pub fn json_escaped(json: &str) -> Cow<'_, str> {
     }
     let mut escaped = String::with_capacity(json.len() + 16);
     for c in json.chars() {
-        if is_unsafe(c) {
+        if is_unprintable(c) {
             // All of them are below U+10000.
             escaped.push_str(&format!("\\u{:04x}", u32::from(c)));
         } else {
@@ -112,9 +112,9 @@ mod tests {
     const SAFE: &str = "Zürich – עברית العربية 東京 p_01 \u{200d}";
 
     #[test]
-    fn unsafe_characters_are_replaced_and_letters_of_every_script_stay() {
+    fn unprintable_characters_are_replaced_and_letters_of_every_script_stay() {
         for c in UNSAFE.chars() {
-            assert!(is_unsafe(c), "{c:?}");
+            assert!(is_unprintable(c), "{c:?}");
             assert_eq!(printable(&format!("a{c}b")), "a\u{fffd}b");
         }
         assert_eq!(printable(SAFE), SAFE);
@@ -123,7 +123,7 @@ mod tests {
     }
 
     #[test]
-    fn json_keeps_every_character_and_shows_none_that_is_unsafe() {
+    fn json_keeps_every_character_and_shows_no_unprintable_one() {
         let escaped = json_escaped("\"a\u{9b}\u{202e}\u{7f}ü\"");
         assert_eq!(escaped, "\"a\\u009b\\u202e\\u007fü\"");
         assert_eq!(json_escaped(SAFE), SAFE);

@@ -6,7 +6,7 @@ mod common;
 
 use common::{outcome, spec};
 use std::io::{self, Write};
-use veilpath_metrics::text::is_unsafe;
+use veilpath_metrics::text::is_unprintable;
 use veilpath_protocol::{Outcome, Value};
 use veilpath_report::{ResultFile, csv, html, json, table};
 
@@ -67,7 +67,7 @@ fn no_format_contains_a_character_that_steers_a_terminal() {
         table::summary(&outcome),
         json.clone(),
     ] {
-        let found = text.chars().find(|&c| c != '\n' && is_unsafe(c));
+        let found = text.chars().find(|&c| c != '\n' && is_unprintable(c));
         assert_eq!(found, None, "{text:?}");
     }
     // JSON escapes them, so that nothing is lost.

@@ -16,7 +16,7 @@ use crate::Fingerprint;
 use std::io;
 use std::path::{Path, PathBuf};
 use veilpath_channel::ChannelError;
-use veilpath_metrics::text::is_unsafe;
+use veilpath_metrics::text::is_unprintable;
 use veilpath_protocol::ProtocolError;
 
 /// Whose fault an error is.
@@ -179,7 +179,7 @@ pub(crate) fn sanitize(text: &str) -> String {
     let mut safe: String = text
         .chars()
         .take(MAX_CHARS)
-        .map(|c| if is_unsafe(c) { '\u{fffd}' } else { c })
+        .map(|c| if is_unprintable(c) { '\u{fffd}' } else { c })
         .collect();
     if text.chars().nth(MAX_CHARS).is_some() {
         safe.push('…');
