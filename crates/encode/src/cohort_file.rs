@@ -14,7 +14,7 @@
 //! ```
 //! Under the first line every comment is a setting, `# name: value`. An empty last field is an empty scanpath. The column
 //! `stimulus` is there when any scanpath has one. Ids with a comma, a quote or a `#` at their start are quoted; line
-//! breaks and other unsafe characters in them become spaces, because every row is one line; one that a spreadsheet would take
+//! breaks and other unprintable characters in them become spaces, because every row is one line; one that a spreadsheet would take
 //! for a formula starts with an apostrophe, which is removed when it is read back (see [`veilpath_metrics::text`]).
 //!
 //! # What is read
@@ -90,7 +90,7 @@ const ALPHABET: &str = "alphabet";
 const NOTE: &str = "note";
 const ASPECT: &str = "aspect";
 
-/// Text without line breaks and other unsafe characters, and without spaces around it.
+/// Text without line breaks and other unprintable characters, and without spaces around it.
 fn one_line(text: &str) -> String {
     let spaces = text.replace(is_unprintable, " ");
     spaces.trim().to_string()

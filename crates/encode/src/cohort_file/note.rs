@@ -31,7 +31,7 @@ pub enum CohortNote {
     NoArea(usize),
     /// So many blank lines were skipped.
     BlankLines(u64),
-    /// So many ids and settings had unsafe characters, which were replaced.
+    /// So many ids and settings had unprintable characters, which were replaced.
     Unprintable(usize),
     /// So many rows have the participant and stimulus of an earlier row.
     RepeatedIds(usize),

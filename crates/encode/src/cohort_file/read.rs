@@ -79,7 +79,7 @@ impl RawCohort {
     }
 }
 
-/// Replaces unsafe characters, and returns 1 if there were any.
+/// Replaces unprintable characters, and returns 1 if there were any.
 fn make_printable(text: &mut String) -> usize {
     let Cow::Owned(replaced) = text::printable(text) else {
         return 0;

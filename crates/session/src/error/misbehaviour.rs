@@ -43,10 +43,10 @@ pub enum Misbehaviour {
     /// The peer announced a cohort beyond the limits.
     #[error("it announced a cohort beyond the limits")]
     CohortBeyondLimits,
-    /// The peer's encoding settings have unsafe characters, or do not fit a result file.
+    /// The peer's encoding settings have unprintable characters, or do not fit a result file.
     #[error("encoding settings that a result file cannot contain")]
     InvalidEncoding,
-    /// An id in the peer's roster has unsafe characters.
+    /// An id in the peer's roster has unprintable characters.
     #[error("a roster with control characters in an id")]
     UnprintableId,
     /// A row of the peer's roster is invalid.

@@ -20,7 +20,7 @@ pub enum UsageError {
     /// The cohort is too large for one session.
     #[error("the cohort is too large for one session; compare it in parts")]
     CohortTooLarge,
-    /// An id has unsafe characters.
+    /// An id has unprintable characters.
     #[error(
         "an id of scanpath {number} of the cohort has control characters, or characters that change the writing direction"
     )]
@@ -28,7 +28,7 @@ pub enum UsageError {
         /// Its number in the cohort, from 1.
         number: usize,
     },
-    /// The encoding settings have unsafe characters, or do not fit a result file.
+    /// The encoding settings have unprintable characters, or do not fit a result file.
     #[error("the encoding settings of the cohort cannot be sent or written")]
     InvalidEncoding,
     /// A scanpath is longer than the length that all are padded to.
