@@ -42,8 +42,6 @@ pub(crate) fn check(_: &Path, _: &Metadata) -> Result<(), SessionError> {
 
 #[cfg(all(test, unix))]
 mod tests {
-    #![allow(clippy::panic)] // a test may fail
-
     use super::*;
     use crate::error::FileProblem;
     use std::fs::Permissions;
