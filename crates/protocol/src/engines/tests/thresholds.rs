@@ -184,7 +184,7 @@ fn what_each_side_learns_is_described() {
         "host: every scanpath",
         "host: and so every score",
         "join: one bit of every pair: whether its score is at most 2.5",
-        "join: where the same pair is asked about again",
+        "join: repeating the comparison with other thresholds",
     ] {
         assert!(said.contains(words), "{words}\n{said}");
     }
