@@ -70,7 +70,9 @@ fn cases() -> Vec<Case> {
         case("engine paillier: Levenshtein", || {
             engines::paillier(&Keys::new(), Metric::Levenshtein, false);
         }),
-        case("hardened: matrix owner's masks", || hardened::draw(&Keys::new())),
+        case("hardened: matrix owner's masks", || {
+            hardened::draw(&Keys::new())
+        }),
         case("hardened: masked values", || {
             hardened::mask(&Keys::new());
         }),

@@ -16,7 +16,7 @@ pub fn send(
 ) -> Result<BaseKeys<[Block; 2]>, MpcError> {
     let secret = random_scalar(rng);
     let own = RistrettoPoint::mul_base(&secret).compress();
-    send_points(&[own], channel)?;
+    send_points(std::slice::from_ref(&own), channel)?;
 
     let mut points = Vec::with_capacity(COUNT);
     let mut keys = Zeroizing::new(Vec::with_capacity(COUNT));

@@ -141,8 +141,9 @@ impl Receiver {
             });
         }
         let proof = sums.proof(&self.transcript);
+        channel.send(&proof)?;
         self.transcript.absorb(b"proof", &proof);
-        Ok(channel.send(&proof)?)
+        Ok(())
     }
 }
 
