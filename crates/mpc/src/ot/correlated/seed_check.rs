@@ -80,10 +80,10 @@ impl SeedCheck {
             *first = sum([&known, &sum_of_all]);
         }
         // From places to numbers: for every bit of `missing` that is set, all pairs that differ in that bit are swapped.
-        let mut distance = 1;
-        while distance < hashes.len() {
+        for level in 0..hashes.len().ilog2() {
+            let distance = 1 << level;
             // Hidden from the compiler, which would make a branch of a condition that is the same for the whole loop.
-            let bit = std::hint::black_box((missing / distance & 1) as u64);
+            let bit = std::hint::black_box((missing >> level) as u64 & 1);
             let swap = Block::from_words([bit.wrapping_neg(); 2]);
             for pair in hashes.chunks_exact_mut(2 * distance) {
                 let (left, right) = pair.as_flattened_mut().split_at_mut(2 * distance);
@@ -93,7 +93,6 @@ impl SeedCheck {
                     *right ^= difference;
                 }
             }
-            distance *= 2;
         }
         self.add(&hashes);
     }
