@@ -13,7 +13,7 @@ const EXAMPLES: &str = "\
 Examples:
   veilpath host --listen 127.0.0.1:7070 --peer THEIRS --cohort a.csv -o host.csv
   veilpath host --listen 127.0.0.1:7070 --peer THEIRS --cohort a.csv --estimate
-  veilpath host --listen 127.0.0.1:7070 --peer THEIRS --cohort a.csv --pairs all --limit-per-scanpath 30
+  veilpath host --listen 127.0.0.1:7070 --peer THEIRS --cohort a.csv --reveal threshold:12
   veilpath host --listen 127.0.0.1:7070 --peers partners.txt --sessions 4 --cohort a.csv -o results
 
 THEIRS is the fingerprint that `veilpath identity` prints at the other institution. It runs `veilpath join` with the same \

@@ -11,7 +11,7 @@ const EXAMPLES: &str = "\
 Examples:
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv -o join.csv
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv --estimate
-  veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv --pairs all --limit-per-scanpath 30
+  veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv --reveal threshold:12
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv -o join.json
 
 THEIRS is the fingerprint that `veilpath identity` prints at the other institution. It runs `veilpath host` with the same \

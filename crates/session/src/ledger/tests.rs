@@ -103,6 +103,8 @@ fn agreements_add_up_to_the_limit() {
     side.ask(other, 2, &[0, 0], &[2, 2], Some(5)).unwrap();
     side.ask(peer, 2, &[0, 0], &[2, 2], None).unwrap();
     assert!(side.ask(peer, 4, &[0, 0], &[1, 0], Some(5)).is_err());
+    // Nothing new: what was revealed may be sent again.
+    side.ask(peer, 1, &[3, 4], &[0, 0], Some(5)).unwrap();
     let path = side.folder.path().join(format!("{}.json", peer.plain()));
     let text = std::fs::read_to_string(&path).unwrap();
     assert!(!text.contains("P1"));
