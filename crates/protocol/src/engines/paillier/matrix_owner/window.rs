@@ -7,7 +7,8 @@
 //! So a number of comparisons starts at once, and others follow at twice the pace at which cells are filled, until there
 //! is enough to choose from. From then on one starts for about each that ends, and at any time some are at their
 //! beginning and others near their end. The first of those 900 results comes after a tenth of the work and half of
-//! them after 56 %, with a key of 2048 bits (a test measures it). What `LEAST` is enough for is in `docs/security.md`.
+//! them after 58 %, with a key of 2048 bits. (These shares are simulated, as in `tests/window.rs`, without cryptography.)
+//! What `LEAST` is enough for is in `docs/security.md`.
 //!
 //! Starting depends only on lengths and on how many cells are filled.
 
