@@ -203,7 +203,7 @@ pub(crate) struct Cell<'a> {
 }
 
 impl Matrix {
-    /// The matrix of these pairs; pairs that come again are averaged. `None` where it would have too many lines or cells.
+    /// The matrix of these pairs; pairs that come again are averaged. `None` where it would have too many lines or cells, or none.
     pub(crate) fn new<'a>(cells: impl Iterator<Item = Cell<'a>> + Clone) -> Option<Self> {
         let (mut a, mut b) = (Labels::default(), Labels::default());
         for cell in cells.clone() {
@@ -211,7 +211,7 @@ impl Matrix {
             b.number(cell.b);
         }
         let size = a.names.len().checked_mul(b.names.len())?;
-        if size > MAX_CELLS || a.names.len().max(b.names.len()) > MAX_LINES {
+        if size == 0 || size > MAX_CELLS || a.names.len().max(b.names.len()) > MAX_LINES {
             return None;
         }
         let mut counts = vec![0_u32; size];

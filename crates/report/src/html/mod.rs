@@ -151,7 +151,7 @@ impl<'a> Report<'a> {
             .first()
             .ok_or(NoHeatMap("the result file has no pairs"))?;
         let matrix = view.matrix.as_ref().ok_or(NoHeatMap(
-            "the pairs are spread over so many ids that it would have more lines or tiles than can be drawn",
+            "no pair has a number, or the pairs are spread over so many ids that it would have more lines or tiles than can be drawn",
         ))?;
         Ok((
             view,

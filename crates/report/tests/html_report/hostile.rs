@@ -123,3 +123,10 @@ fn odd_files_still_make_a_page() {
     let drawn = extreme.replace(between(&extreme, "<script>", "</script>"), "");
     assert!(!drawn.contains("NaN") && !drawn.contains("inf"));
 }
+
+#[test]
+fn a_file_without_numbers_has_a_page_without_a_heat_map() {
+    let page = page("a,b,score\nP1,,\n");
+    assert!(!page.contains("<figure class=\"heat\">"), "{page}");
+    assert!(page.contains("</html>"));
+}
