@@ -10,10 +10,11 @@
 //!   `½·log₂(2πe(v + 1/12))` bits. And it is the sum of one of `c` costs for each letter, or of the gap that replaces it,
 //!   so it has at most as many values as there are multisets of `n` of these.
 //!
-//! So `n·log₂ k / h` comparisons are needed to learn random letters, and the default limit is **half of that number**: the
-//! answers about a scanpath carry at most half of its information. The bound by variance is for scanpaths that are chosen in
-//! advance; the one by values holds for every attack. The attacks of `veilpath-audit`, adaptive ones included, need more
-//! than either, and a test there compares them with these limits.
+//! So `n·log₂ k / h` comparisons are needed to learn random letters, and the default limit is **half of that number**. The
+//! bounds by values hold for every attack. The one by variance, which is smaller for all but short scanpaths, is proved only
+//! for scanpaths that are chosen in advance: then the answers carry at most half of a scanpath's information. That adaptive
+//! attacks need more than this bound, too, is measured and not proved; a test of `veilpath-audit` compares the attacks
+//! with these limits.
 //!
 //! The limit depends on the plan and on lengths that the partner sees, never on letters: a refusal reveals nothing.
 
@@ -77,7 +78,8 @@ impl DefaultLimit {
         (u64::from(pad_to) / PADDING_PER_LETTER).max(1)
     }
 
-    /// The number of comparisons below which no attack can learn every letter of a random scanpath with this many.
+    /// The comparisons that are needed on average to learn every letter of a random scanpath with this many, if all are
+    /// chosen in advance. An attack that adapts is not proved to need as many.
     pub fn bound(&self, length: u64) -> f64 {
         #[allow(clippy::cast_precision_loss)] // lengths are below 2³²
         let length = length as f64;
