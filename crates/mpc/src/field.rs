@@ -26,8 +26,9 @@ pub(crate) const fn reduce(mut words: [u64; 4]) -> Block {
     Block::from_words([words[0], words[1]])
 }
 
-/// x times a block.
-const fn times_x(block: Block) -> Block {
+/// x times a block. No branch depends on it.
+#[inline]
+pub(crate) const fn times_x(block: Block) -> Block {
     let [low, high] = block.words();
     let carry = (high >> 63).wrapping_neg() & 0b1000_0111;
     Block::from_words([low << 1 ^ carry, high << 1 | low >> 63])

@@ -112,4 +112,26 @@ impl TweakedHash {
             }
         }
     }
+
+    /// The lower halves of H(x ⊕ o, i) for each block x and all offsets o, those of a block in a row. Tweaks count from
+    /// `first`, one for each block.
+    pub(crate) fn hash_low_words(
+        &self,
+        first: u64,
+        blocks: &[Block],
+        offsets: &[Block],
+        words: &mut [u64],
+    ) {
+        let mut tweak = first;
+        for (block, words) in blocks.iter().zip(words.chunks_exact_mut(offsets.len())) {
+            let key = self.start ^ Block::new(u128::from(tweak));
+            for (offset, word) in offsets.iter().zip(words) {
+                let point = (*block ^ *offset).orthomorphism();
+                let mut image = [point];
+                self.kernel.encrypt_rekeyed(&[key], &mut image);
+                *word = (image[0] ^ point).words()[0];
+            }
+            tweak = tweak.wrapping_add(1);
+        }
+    }
 }

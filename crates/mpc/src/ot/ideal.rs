@@ -1,7 +1,9 @@
 //! Ideal correlated transfers, as from a trusted dealer: no messages, no protection. They replace the real ones in
 //! tests of what is built on transfers. Feature `ideal`.
 
-use super::{Bits, CorrelatedReceiver, CorrelatedSender};
+use super::correlated::MAX_BATCH;
+use super::cot::check_lengths;
+use super::{Bits, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender};
 use crate::block::Block;
 use crate::error::MpcError;
 use crate::kernel::Kernel;
@@ -14,11 +16,13 @@ use zeroize::Zeroizing;
 /// The dealer's values for the sender.
 pub struct IdealSender {
     labels: Prg,
+    delta: Arc<Delta>,
 }
 
 /// The dealer's values for the receiver, which could read Δ from them (only in this stand-in).
 pub struct IdealReceiver {
     labels: Prg,
+    choices: Prg,
     delta: Arc<Delta>,
 }
 
@@ -26,9 +30,13 @@ pub struct IdealReceiver {
 pub fn ideal_pair(delta: Arc<Delta>, seed: u64) -> (IdealSender, IdealReceiver) {
     let prg = || Prg::new(Kernel::best(), Block::new(u128::from(seed)));
     (
-        IdealSender { labels: prg() },
+        IdealSender {
+            labels: prg(),
+            delta: Arc::clone(&delta),
+        },
         IdealReceiver {
             labels: prg(),
+            choices: Prg::of_tree(Kernel::best(), Block::new(u128::from(seed)), 1),
             delta,
         },
     )
@@ -65,5 +73,47 @@ impl CorrelatedReceiver for IdealReceiver {
             .zip(choices)
             .map(|(zero, bit)| zero.of(bit, &self.delta));
         Ok(Zeroizing::new(active.collect()))
+    }
+}
+
+impl CotSender for IdealSender {
+    fn delta(&self) -> &Delta {
+        &self.delta
+    }
+
+    fn batch(&self) -> usize {
+        MAX_BATCH
+    }
+
+    fn reserve(&mut self, _: usize) {}
+
+    fn extend(&mut self, v: &mut [Block], _: &mut impl Channel) -> Result<(), MpcError> {
+        self.labels.fill(v);
+        Ok(())
+    }
+}
+
+impl CotReceiver for IdealReceiver {
+    fn batch(&self) -> usize {
+        MAX_BATCH
+    }
+
+    fn reserve(&mut self, _: usize) {}
+
+    fn extend(
+        &mut self,
+        u: &mut [u64],
+        w: &mut [Block],
+        _: &mut impl Channel,
+    ) -> Result<(), MpcError> {
+        check_lengths(u, w)?;
+        self.labels.fill(w);
+        for (word, blocks) in u.iter_mut().zip(w.chunks_mut(64)) {
+            *word = self.choices.next_block().words()[0] & u64::MAX >> (64 - blocks.len());
+            for (at, block) in blocks.iter_mut().enumerate() {
+                *block ^= Block::mask(*word >> at & 1 == 1) & self.delta.block();
+            }
+        }
+        Ok(())
     }
 }

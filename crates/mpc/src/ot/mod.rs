@@ -5,6 +5,8 @@
 //! | [`base`] | 128 random transfers, once per stage | elliptic curve (Masny and Rindal) | 64 |
 //! | [`correlated`] | any number of transfers whose two messages differ by the garbling offset: wire labels | SoftSpoken (Roy, CRYPTO 2022), of which IKNP is the case k = 1, with its checks | 16/k |
 //! | [`random`] | transfers of two independent random blocks | a hash over the correlated ones | 0 |
+//! | [`cot`] | correlated transfers with random choices, in bulk | an interface; today [`correlated`] | 16/k − 1/8 |
+//! | [`pads`] | 1 of 2^m random words | one hash over a combination of m correlated transfers | 0 |
 //! | [`letters`] | 1 of N keys per letter | one hash over the ⌈log₂ N⌉ transfers of the letter's bits | 0 |
 //! | [`lookup`] | the entry of a table for a hidden letter, shared between the sides | the keys of `letters` as pads | N·w/8 per cell |
 //!
@@ -28,11 +30,15 @@
 
 pub mod base;
 pub mod correlated;
+pub mod cot;
 #[cfg(any(test, feature = "ideal"))]
 pub mod ideal;
 pub mod letters;
 pub mod lookup;
+pub mod pads;
 pub mod random;
+
+pub use cot::{CotReceiver, CotSender};
 
 use crate::block::Block;
 use crate::error::MpcError;

@@ -57,26 +57,24 @@ pub(super) fn sum_rows(rows: &mut [Block], width: usize, sums: &mut [Block]) {
     }
 }
 
-/// The labels of the first `count` blocks of 128 rows of `width` blocks: 128 for each block, passed on together.
-pub(super) fn columns(
-    rows: &[Block],
-    width: usize,
-    count: usize,
-    mut labels: impl FnMut(&[[u64; 2]; 128]),
-) {
+/// The labels of the first blocks of 128 rows of `width` blocks: 128 for each block.
+pub(super) fn columns(rows: &[Block], width: usize, labels: &mut [Block]) {
     // Four blocks of a row at a time: they share a cache line, and the rows' stride is too regular for many lines to
     // stay cached.
     let mut squares = [[[0; 2]; 128]; 4];
-    for first in (0..count).step_by(4) {
-        let count = (count - first).min(4);
+    for (number, labels) in labels.chunks_mut(4 * 128).enumerate() {
+        let first = 4 * number;
+        let count = labels.len() / 128;
         for (number, row) in rows.chunks_exact(width).enumerate() {
             for (square, block) in squares.iter_mut().zip(&row[first..first + count]) {
                 square[number] = block.words();
             }
         }
-        for square in &mut squares[..count] {
+        for (square, labels) in squares.iter_mut().zip(labels.chunks_exact_mut(128)) {
             transpose(square);
-            labels(square);
+            for (label, words) in labels.iter_mut().zip(square.iter()) {
+                *label = Block::from_words(*words);
+            }
         }
     }
     squares.zeroize();

@@ -1,7 +1,8 @@
 //! Transfers that are made and checked, and not used yet; and how many to make next.
 
 use super::MAX_BATCH;
-use zeroize::{Zeroize, Zeroizing};
+use crate::block::Block;
+use zeroize::Zeroizing;
 
 /// What the callers said they will use. Both sides say the same, so their batches are equal.
 #[derive(Default)]
@@ -23,67 +24,76 @@ impl Demand {
         Some(missing.min(MAX_BATCH).next_multiple_of(128))
     }
 
+    /// How to get transfers of which `wanted` are missing in a caller's list, and `left` exist. Counts those as used that
+    /// the step puts into the list.
+    pub(super) fn next_step(&mut self, wanted: usize, left: usize) -> Step {
+        let step = match self.next_batch(wanted, left) {
+            Some(batch) if left == 0 && batch <= wanted => Step::InPlace(batch),
+            Some(batch) if left == 0 => Step::Refill(batch),
+            _ => Step::Take(wanted.min(left)),
+        };
+        if let Step::InPlace(count) | Step::Take(count) = step {
+            self.used(count);
+        }
+        step
+    }
+
     pub(super) fn used(&mut self, count: usize) {
         self.announced = self.announced.saturating_sub(count);
     }
 }
 
+/// A step towards a list of transfers.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) enum Step {
+    /// Copy this many that exist.
+    Take(usize),
+    /// Make a batch of this size in the list itself.
+    InPlace(usize),
+    /// Make a batch of this size, more than the list needs.
+    Refill(usize),
+}
+
 /// Labels of transfers that are not used yet. Erased when dropped.
-pub(super) struct Ready<L: Zeroize> {
-    labels: Zeroizing<Vec<L>>,
+#[derive(Default)]
+pub(super) struct Ready {
+    labels: Zeroizing<Vec<Block>>,
     used: usize,
 }
 
-impl<L: Zeroize> Default for Ready<L> {
-    fn default() -> Self {
-        Self {
-            labels: Zeroizing::new(Vec::new()),
-            used: 0,
-        }
-    }
-}
-
-impl<L: Copy + Zeroize> Ready<L> {
+impl Ready {
     /// How many there are.
     pub(super) fn left(&self) -> usize {
         self.labels.len() - self.used
     }
 
-    /// Drops used labels, 128 at a time, and makes room for more. Returns how many times 128 were dropped.
+    /// Drops used labels, 128 at a time, and adds places for new ones. Returns how many times 128 were dropped.
     pub(super) fn make_room(&mut self, more: usize) -> usize {
         let blocks = self.used / 128;
         drop_first(&mut self.labels, blocks * 128, more);
+        let left = self.labels.len();
+        self.labels.resize(left + more, Block::ZERO);
         self.used %= 128;
         blocks
     }
 
-    /// Adds labels. There has to be room for them.
-    #[inline]
-    pub(super) fn extend(&mut self, labels: impl Iterator<Item = L>) {
-        self.labels.extend(labels);
+    /// The last places, for new labels.
+    pub(super) fn last_mut(&mut self, count: usize) -> &mut [Block] {
+        let first = self.labels.len() - count;
+        &mut self.labels[first..]
     }
 
     /// The next labels, and the place of the first since the last call of [`Ready::make_room`].
-    pub(super) fn take(&mut self, count: usize) -> (usize, &[L]) {
+    pub(super) fn take(&mut self, count: usize) -> (usize, &[Block]) {
         let first = self.used;
         self.used += count;
         (first, &self.labels[first..self.used])
-    }
-
-    /// Erases all labels.
-    pub(super) fn clear(&mut self) {
-        self.labels.zeroize();
-        self.used = 0;
     }
 }
 
 /// Drops the first elements of a list and makes room for more. A list that grew by itself would leave copies in freed
 /// memory.
-pub(super) fn drop_first<T: Copy + Zeroize>(
-    list: &mut Zeroizing<Vec<T>>,
-    first: usize,
-    more: usize,
-) {
+pub(super) fn drop_first(list: &mut Zeroizing<Vec<Block>>, first: usize, more: usize) {
     let left = list.len() - first;
     if left + more > list.capacity() {
         let mut larger = Zeroizing::new(Vec::with_capacity(left + more));
@@ -113,18 +123,36 @@ mod tests {
     }
 
     #[test]
+    fn lists_are_filled_in_place_as_far_as_whole_batches_go() {
+        let mut demand = Demand::default();
+        assert_eq!(demand.next_step(MAX_BATCH + 5, 3), Step::Take(3));
+        assert_eq!(demand.next_step(MAX_BATCH + 2, 0), Step::InPlace(MAX_BATCH));
+        assert_eq!(demand.next_step(2, 0), Step::Refill(128));
+        assert_eq!(demand.next_step(2, 128), Step::Take(2));
+        demand.announce(1000);
+        assert_eq!(demand.next_step(256, 126), Step::Take(126));
+        assert_eq!(demand.next_step(130, 0), Step::Refill(896));
+        assert_eq!(demand.next_step(130, 896), Step::Take(130));
+    }
+
+    #[test]
     fn labels_are_taken_in_order() {
-        let mut ready = Ready::<u64>::default();
-        ready.make_room(300);
-        ready.extend(0..300);
+        let number = |at: usize| Block::new(at as u128);
+        let mut ready = Ready::default();
+        let add = |ready: &mut Ready, from: usize, count: usize| {
+            let dropped = ready.make_room(count);
+            for (at, label) in ready.last_mut(count).iter_mut().enumerate() {
+                *label = number(from + at);
+            }
+            dropped
+        };
+        assert_eq!(add(&mut ready, 0, 300), 0);
         assert_eq!(ready.take(200).0, 0);
         assert_eq!(ready.left(), 100);
-        assert_eq!(ready.make_room(128), 1);
-        ready.extend(300..428);
+        assert_eq!(add(&mut ready, 300, 128), 1);
         let (first, labels) = ready.take(228);
         assert_eq!(first, 72);
-        assert!(labels.iter().copied().eq(200..428));
-        ready.clear();
+        assert!(labels.iter().copied().eq((200..428).map(number)));
         assert_eq!(ready.left(), 0);
     }
 }

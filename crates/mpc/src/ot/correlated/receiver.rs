@@ -3,14 +3,15 @@
 use super::check::{Sums, Transcript};
 use super::matrix::{self, Scratch};
 use super::messages::{append_block, chunks, corrections_bytes};
-use super::ready::{Demand, Ready, drop_first};
+use super::ready::{Demand, Ready, Step, drop_first};
 use super::seed_check::SeedCheck;
-use super::{GroupBits, tree};
+use super::{GroupBits, MAX_BATCH, tree};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
 use crate::kernel::Kernel;
 use crate::label::ActiveLabel;
-use crate::ot::{Bits, CorrelatedReceiver, base, bits_at};
+use crate::ot::cot::check_lengths;
+use crate::ot::{Bits, CorrelatedReceiver, CotReceiver, base, bits_at};
 use crate::prg::Prg;
 use crate::worker::Worker;
 use rand::CryptoRng;
@@ -26,7 +27,7 @@ pub struct Receiver {
     root: Transcript,
     transcript: Transcript,
     demand: Demand,
-    ready: Ready<ActiveLabel>,
+    ready: Ready,
     /// The random choices of the transfers that are ready, 128 to a block.
     choices: Zeroizing<Vec<Block>>,
     scratch: Scratch,
@@ -97,16 +98,33 @@ impl Receiver {
         )
     }
 
+    /// Makes a batch for later.
+    fn refill(&mut self, count: usize, channel: &mut impl Channel) -> Result<(), MpcError> {
+        let mut ready = std::mem::take(&mut self.ready);
+        let mut choices = std::mem::take(&mut self.choices);
+        let dropped = ready.make_room(count);
+        drop_first(&mut choices, dropped, count / 128);
+        let first = choices.len();
+        choices.resize(first + count / 128, Block::ZERO);
+        self.make_batch(ready.last_mut(count), &mut choices[first..], channel)?;
+        self.ready = ready;
+        self.choices = choices;
+        Ok(())
+    }
+
     /// Makes transfers with random choices, and proves that they are consistent.
-    fn make_batch(&mut self, count: usize, channel: &mut impl Channel) -> Result<(), MpcError> {
+    fn make_batch(
+        &mut self,
+        mut labels: &mut [Block],
+        mut kept_choices: &mut [Block],
+        channel: &mut impl Channel,
+    ) -> Result<(), MpcError> {
         let group_bits = self.group_bits.bits();
-        let dropped = self.ready.make_room(count);
-        drop_first(&mut self.choices, dropped, count / 128);
         let mut sums = Sums::new(self.kernel);
         let mut choices = Zeroizing::new(Vec::new());
         // The last block of the first chunk masks the proof and has no other use.
         let mut masks = 1;
-        for width in chunks(count / 128 + 1) {
+        for width in chunks(labels.len() / 128 + 1) {
             let (streams, rows) = self.scratch.of_width(width, self.group_bits);
             let mut corrections = vec![0; corrections_bytes(width, self.group_bits)];
             let (places, _) = corrections.as_chunks_mut::<BLOCK_BYTES>();
@@ -133,12 +151,13 @@ impl Receiver {
             sums.add(&self.transcript, rows, &choices);
             let used = width - masks;
             masks = 0;
-            self.choices.extend_from_slice(&choices[..used]);
-            let ready = &mut self.ready;
-            matrix::columns(rows, width, used, |labels| {
-                let labels = labels.iter();
-                ready.extend(labels.map(|words| ActiveLabel(Block::from_words(*words))));
-            });
+            let kept = kept_choices.split_off_mut(..used).unwrap_or_default();
+            kept.copy_from_slice(&choices[..used]);
+            matrix::columns(
+                rows,
+                width,
+                labels.split_off_mut(..used * 128).unwrap_or_default(),
+            );
         }
         let proof = sums.proof(&self.transcript);
         channel.send(&proof)?;
@@ -179,7 +198,7 @@ impl CorrelatedReceiver for Receiver {
         channel: &mut impl Channel,
     ) -> Result<Zeroizing<Vec<ActiveLabel>>, MpcError> {
         while let Some(count) = self.demand.next_batch(bits.len(), self.ready.left()) {
-            self.make_batch(count, channel)?;
+            self.refill(count, channel)?;
         }
         self.demand.used(bits.len());
         let (first, labels) = self.ready.take(bits.len());
@@ -193,6 +212,61 @@ impl CorrelatedReceiver for Receiver {
         swaps.truncate(bits.len().div_ceil(8));
         channel.send(&swaps)?;
         channel.flush()?;
-        Ok(Zeroizing::new(labels.to_vec()))
+        let labels = labels.iter().map(|label| ActiveLabel(*label));
+        Ok(Zeroizing::new(labels.collect()))
+    }
+}
+
+impl CotReceiver for Receiver {
+    fn batch(&self) -> usize {
+        MAX_BATCH
+    }
+
+    fn reserve(&mut self, count: usize) {
+        self.demand.announce(count);
+    }
+
+    fn extend(
+        &mut self,
+        u: &mut [u64],
+        w: &mut [Block],
+        channel: &mut impl Channel,
+    ) -> Result<(), MpcError> {
+        check_lengths(u, w)?;
+        u.fill(0);
+        let mut rest = w;
+        let mut done = 0;
+        while !rest.is_empty() {
+            match self.demand.next_step(rest.len(), self.ready.left()) {
+                Step::Refill(batch) => self.refill(batch, channel)?,
+                Step::InPlace(batch) => {
+                    let places = rest.split_off_mut(..batch).unwrap_or_default();
+                    let mut choices = Zeroizing::new(vec![Block::ZERO; batch / 128]);
+                    self.make_batch(places, &mut choices, channel)?;
+                    copy_bits(&choices, 0, batch, u, done);
+                    done += batch;
+                }
+                Step::Take(count) => {
+                    let places = rest.split_off_mut(..count).unwrap_or_default();
+                    let (first, labels) = self.ready.take(count);
+                    places.copy_from_slice(labels);
+                    copy_bits(&self.choices, first, count, u, done);
+                    done += count;
+                }
+            }
+        }
+        channel.flush()?;
+        Ok(())
+    }
+}
+
+/// Adds `count` bits from `from` on to words that are zero from bit `at` on.
+fn copy_bits(bits: &[Block], from: usize, count: usize, words: &mut [u64], at: usize) {
+    let mut done = 0;
+    while done < count {
+        let (word, shift) = ((at + done) / 64, (at + done) % 64);
+        let now = (64 - shift).min(count - done);
+        words[word] |= bits_at(bits, from + done, now) << shift;
+        done += now;
     }
 }

@@ -6,21 +6,21 @@ use super::messages::{
     PROOF_BYTES, blocks_of, chunks, corrections_bytes, corrections_per_tree, receive_bytes,
     seed_bytes,
 };
-use super::ready::{Demand, Ready};
+use super::ready::{Demand, Ready, Step};
 use super::seed_check::SeedCheck;
-use super::{GroupBits, tree};
+use super::{GroupBits, MAX_BATCH, tree};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::{Misbehaviour, MpcError};
 use crate::half_gates::messages::receive_packed_bits;
 use crate::kernel::Kernel;
 use crate::label::{Delta, ZeroLabel};
-use crate::ot::{CorrelatedSender, base};
+use crate::ot::{CorrelatedSender, CotSender, base};
 use crate::prg::Prg;
 use crate::worker::Worker;
 use rand::CryptoRng;
 use std::sync::Arc;
 use veilpath_channel::Channel;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 /// Produces labels for bits that it does not see. Has the seeds of all trees except one leaf each.
 pub struct Sender {
@@ -32,7 +32,7 @@ pub struct Sender {
     root: Transcript,
     transcript: Transcript,
     demand: Demand,
-    ready: Ready<ZeroLabel>,
+    ready: Ready,
     /// A check failed: there are no more transfers.
     failed: bool,
     scratch: Scratch,
@@ -140,14 +140,40 @@ impl Sender {
         )
     }
 
+    /// Makes and checks a batch for later. A failed check is final.
+    fn refill(&mut self, count: usize, channel: &mut impl Channel) -> Result<(), MpcError> {
+        let mut ready = std::mem::take(&mut self.ready);
+        ready.make_room(count);
+        self.make(ready.last_mut(count), channel)?;
+        self.ready = ready;
+        Ok(())
+    }
+
+    /// Makes and checks a batch. Labels that were not checked must not be used, so a failed check is final.
+    fn make(&mut self, labels: &mut [Block], channel: &mut impl Channel) -> Result<(), MpcError> {
+        if self.failed {
+            return Err(MpcError::Misuse("transfers cannot go on after an error"));
+        }
+        self.failed = true;
+        if let Err(error) = self.make_batch(labels, channel) {
+            labels.zeroize();
+            return Err(error);
+        }
+        self.failed = false;
+        Ok(())
+    }
+
     /// Makes transfers with random choices of the receiver, and checks that they are consistent.
-    fn make_batch(&mut self, count: usize, channel: &mut impl Channel) -> Result<(), MpcError> {
+    fn make_batch(
+        &mut self,
+        mut labels: &mut [Block],
+        channel: &mut impl Channel,
+    ) -> Result<(), MpcError> {
         let group_bits = self.group_bits.bits();
-        self.ready.make_room(count);
         let mut sums = Sums::new(self.kernel);
         // The last block of the first chunk masks the proof and has no other use.
         let mut masks = 1;
-        for width in chunks(count / 128 + 1) {
+        for width in chunks(labels.len() / 128 + 1) {
             let message = receive_bytes(corrections_bytes(width, self.group_bits), channel)?;
             self.transcript.absorb(b"chunk", &message);
             let (corrections, _) = message.as_chunks::<BLOCK_BYTES>();
@@ -176,11 +202,12 @@ impl Sender {
                 }
             }
             sums.add(&self.transcript, rows, &[]);
-            let ready = &mut self.ready;
-            matrix::columns(rows, width, width - masks, |labels| {
-                let labels = labels.iter();
-                ready.extend(labels.map(|words| ZeroLabel(Block::from_words(*words))));
-            });
+            let used = (width - masks) * 128;
+            matrix::columns(
+                rows,
+                width,
+                labels.split_off_mut(..used).unwrap_or_default(),
+            );
             masks = 0;
         }
         let mut proof = [0; PROOF_BYTES];
@@ -213,27 +240,51 @@ impl CorrelatedSender for Sender {
         count: usize,
         channel: &mut impl Channel,
     ) -> Result<Zeroizing<Vec<ZeroLabel>>, MpcError> {
-        if self.failed {
-            return Err(MpcError::Misuse("transfers cannot go on after an error"));
-        }
         while let Some(batch) = self.demand.next_batch(count, self.ready.left()) {
-            let made = self.make_batch(batch, channel);
-            if made.is_err() {
-                // Labels that were not checked must not be used.
-                self.failed = true;
-                self.ready.clear();
-            }
-            made?;
+            self.refill(batch, channel)?;
         }
         self.demand.used(count);
         let swaps = receive_packed_bits(count, channel)?;
         let (_, labels) = self.ready.take(count);
-        let mut swapped = Zeroizing::new(labels.to_vec());
+        let labels = labels.iter().map(|label| ZeroLabel(*label));
+        let mut swapped = Zeroizing::new(labels.collect::<Vec<_>>());
         for (labels, swaps) in swapped.chunks_mut(8).zip(swaps) {
             for (bit, label) in labels.iter_mut().enumerate() {
                 *label = label.flipped(swaps >> bit & 1 == 1, &self.delta);
             }
         }
         Ok(swapped)
+    }
+}
+
+impl CotSender for Sender {
+    fn delta(&self) -> &Delta {
+        &self.delta
+    }
+
+    fn batch(&self) -> usize {
+        MAX_BATCH
+    }
+
+    fn reserve(&mut self, count: usize) {
+        self.demand.announce(count);
+    }
+
+    fn extend(&mut self, v: &mut [Block], channel: &mut impl Channel) -> Result<(), MpcError> {
+        let mut rest = v;
+        while !rest.is_empty() {
+            match self.demand.next_step(rest.len(), self.ready.left()) {
+                Step::Refill(batch) => self.refill(batch, channel)?,
+                Step::InPlace(batch) => {
+                    let places = rest.split_off_mut(..batch).unwrap_or_default();
+                    self.make(places, channel)?;
+                }
+                Step::Take(count) => {
+                    let places = rest.split_off_mut(..count).unwrap_or_default();
+                    places.copy_from_slice(self.ready.take(count).1);
+                }
+            }
+        }
+        Ok(())
     }
 }

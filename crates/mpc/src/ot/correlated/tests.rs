@@ -2,10 +2,11 @@
 
 use super::messages::{seed_bytes, transfer_bytes};
 use super::*;
+use crate::block::Block;
 use crate::error::MpcError;
 use crate::kernel::Kernel;
 use crate::label::Delta;
-use crate::ot::{Bits, CorrelatedReceiver, CorrelatedSender};
+use crate::ot::{Bits, CorrelatedReceiver, CorrelatedSender, CotReceiver, CotSender};
 use crate::worker::Worker;
 use rand::{Rng, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -134,4 +135,104 @@ fn a_closed_receiver_is_an_error() {
     let delta = Arc::new(Delta::random(&mut rng));
     let refused = Sender::start(delta, GroupBits::FOUR, Kernel::best(), &mut rng, &mut left);
     assert!(matches!(refused, Err(MpcError::Channel(_))));
+}
+
+/// Lists of COTs after what is reserved: odd sizes, whole batches, several chunks and batches.
+const LISTS: [(usize, &[usize]); 4] = [
+    (0, &[1, 127, 300, 0]),
+    (5000, &[777, 64, 4000, 159]),
+    (0, &[MAX_BATCH, 2 * MAX_BATCH + 77]),
+    (MAX_BATCH + CHUNK, &[CHUNK + 1, MAX_BATCH]),
+];
+
+#[test]
+fn every_cot_satisfies_the_correlation() {
+    for (seed, group_bits) in ALL.into_iter().enumerate() {
+        let mut rng = ChaCha20Rng::seed_from_u64(80 + seed as u64);
+        let delta = Arc::new(Delta::random(&mut rng));
+        let (left, right) = memory_pair();
+        let (mut left, mut right) = (Counted::new(left), Counted::new(right));
+        std::thread::scope(|scope| {
+            let offset = Arc::clone(&delta);
+            let sent = scope.spawn(move || {
+                let mut rng = ChaCha20Rng::seed_from_u64(70);
+                let kernel = Kernel::best();
+                let mut sender =
+                    Sender::start(offset, group_bits, kernel, &mut rng, &mut left).unwrap();
+                let before = left.traffic().sent;
+                let mut all = Vec::new();
+                for (reserved, counts) in LISTS {
+                    sender.reserve(reserved);
+                    for count in counts {
+                        let mut v = vec![Block::new(5); *count];
+                        sender.extend(&mut v, &mut left).unwrap();
+                        all.push(v);
+                    }
+                }
+                assert_eq!(left.traffic().sent, before, "the sender only receives");
+                all
+            });
+            let kernel = Kernel::portable();
+            let mut receiver = Receiver::start(group_bits, kernel, &mut rng, &mut right).unwrap();
+            let mut received = Vec::new();
+            for (reserved, counts) in LISTS {
+                receiver.reserve(reserved);
+                for count in counts {
+                    let mut u = vec![u64::MAX; count.div_ceil(64)];
+                    let mut w = vec![Block::new(6); *count];
+                    receiver.extend(&mut u, &mut w, &mut right).unwrap();
+                    received.push((u, w));
+                }
+            }
+            let mut seen = std::collections::BTreeSet::new();
+            let (mut ones, mut total) = (0, 0);
+            for (v, (u, w)) in sent.join().unwrap().iter().zip(&received) {
+                assert_eq!(v.len(), w.len());
+                for at in 0..u.len() * 64 {
+                    let bit = u[at / 64] >> (at % 64) & 1 == 1;
+                    if at < v.len() {
+                        assert_eq!(v[at], w[at] ^ (Block::mask(bit) & delta.block()));
+                        assert!(seen.insert(w[at].value()), "a block was used twice");
+                    } else {
+                        assert!(!bit, "unused bits are zero");
+                    }
+                    ones += usize::from(bit);
+                }
+                total += v.len();
+            }
+            // Five standard deviations of about 168,000 random bits.
+            assert!(ones.abs_diff(total / 2) < 1100, "{ones} of {total}");
+        });
+    }
+}
+
+#[test]
+fn cots_cost_what_the_group_size_says() {
+    for (group_bits, bits) in [(GroupBits::FOUR, 31.0), (GroupBits::EIGHT, 15.0)] {
+        let (mut left, right) = memory_pair();
+        let mut right = Counted::new(right);
+        let count = 4 * MAX_BATCH;
+        std::thread::scope(|scope| {
+            scope.spawn(move || {
+                let mut rng = ChaCha20Rng::seed_from_u64(70);
+                let delta = Arc::new(Delta::random(&mut rng));
+                let kernel = Kernel::best();
+                let mut sender =
+                    Sender::start(delta, group_bits, kernel, &mut rng, &mut left).unwrap();
+                let mut v = vec![Block::ZERO; count];
+                sender.extend(&mut v, &mut left).unwrap();
+            });
+            let mut rng = ChaCha20Rng::seed_from_u64(71);
+            let kernel = Kernel::best();
+            let mut receiver = Receiver::start(group_bits, kernel, &mut rng, &mut right).unwrap();
+            let before = right.traffic().sent;
+            let (mut u, mut w) = (vec![0; count.div_ceil(64)], vec![Block::ZERO; count]);
+            receiver.extend(&mut u, &mut w, &mut right).unwrap();
+            let sent = (right.traffic().sent - before) as f64 * 8.0 / count as f64;
+            assert!((bits..bits * 1.005).contains(&sent), "{sent} bits");
+            let mut short = vec![0; 2];
+            let refused = receiver.extend(&mut short, &mut w[..3], &mut right);
+            assert!(matches!(refused, Err(MpcError::Misuse(_))));
+        });
+    }
 }

@@ -1,0 +1,65 @@
+//! Random correlated transfers (COTs) in bulk, behind one interface.
+//!
+//! For every COT the sender gets a block v, the receiver a random bit u and a block w, such that v = w ⊕ u·Δ. Nobody
+//! chooses u: it comes out of the extension. A user that needs its own bit x sends x ⊕ u. [`super::pads`] turns COTs
+//! into masks for messages.
+//!
+//! A party that needs COTs in both directions holds a sender and a receiver, each with set-up messages and an offset of its
+//! own.
+//!
+//! # Messages
+//! Both sides have to ask for the same numbers of COTs in the same order. What a call sends depends on these numbers
+//! alone. Extension goes through batches, so memory is bounded by what the caller asks for and one batch; a caller that
+//! asks for multiples of [`CotSender::batch`] gets them written in place. [`super::correlated`] is the implementation
+//! today: its receiver only sends and its sender only receives, so that with two channels the two directions never wait for each
+//! other. On one channel, a party may call its receiver for one batch and then its sender, while the other side does the
+//! same: with groups of four or more bits a batch has fewer than [`veilpath_channel::UNREAD_BYTES`]. The interface also
+//! fits silent transfers, where both sides send a little and batches are large.
+
+use crate::block::Block;
+use crate::error::MpcError;
+use crate::label::Delta;
+use veilpath_channel::Channel;
+
+/// The side that knows the offset Δ.
+pub trait CotSender {
+    /// The offset, the same for all COTs of this sender.
+    fn delta(&self) -> &Delta;
+
+    /// COTs that are made together at most. Multiples of it are the cheapest to ask for.
+    fn batch(&self) -> usize;
+
+    /// Says that the next calls will ask for `count` COTs in all, so that small calls share a batch. Both sides have to say
+    /// the same.
+    fn reserve(&mut self, count: usize);
+
+    /// Fills in v of the next COTs. After an error there are none.
+    fn extend(&mut self, v: &mut [Block], channel: &mut impl Channel) -> Result<(), MpcError>;
+}
+
+/// The side with the random bits.
+pub trait CotReceiver {
+    /// As [`CotSender::batch`].
+    fn batch(&self) -> usize;
+
+    /// As [`CotSender::reserve`].
+    fn reserve(&mut self, count: usize);
+
+    /// Fills in u and w of the next COTs. There is one word of u for 64 blocks of w, the first bit lowest; bits beyond the last
+    /// are zero.
+    fn extend(
+        &mut self,
+        u: &mut [u64],
+        w: &mut [Block],
+        channel: &mut impl Channel,
+    ) -> Result<(), MpcError>;
+}
+
+/// Refuses a list of bits that is not as long as the list of blocks.
+pub(super) fn check_lengths(u: &[u64], w: &[Block]) -> Result<(), MpcError> {
+    if u.len() == w.len().div_ceil(64) {
+        Ok(())
+    } else {
+        Err(MpcError::Misuse("64 transfers share a word of bits"))
+    }
+}

@@ -1,0 +1,363 @@
+//! Pads from COTs: 1-out-of-2^m transfers of random words, for m from 1 to 5.
+//!
+//! A transfer uses m COTs. With v_j, w_j and u_j those of COT number j < m, the sender has Q = Σ Xʲ·v_j and the
+//! receiver W = Σ Xʲ·w_j = Q ⊕ r·Δ, in GF(2¹²⁸), where r = Σ u_j·Xʲ is the receiver's random choice. An index z of m bits
+//! is the polynomial with these coefficients. Transfer number i has the pads
+//!
+//! > P_z = H(Q ⊕ z·Δ, i), z = 0, …, 2^m − 1,
+//!
+//! cut to their lowest 64 bits. The sender computes all, the receiver P_r = H(W, i). Each pad is one hash: sums of the hashes
+//! of single COTs would make the pads of a transfer linearly dependent.
+//!
+//! A receiver that wants index x sends x ⊕ r, and the sender masks message z with the pad z ⊕ (x ⊕ r).
+//!
+//! # Assumption
+//! H is the hash of garbling, H(x, i) = E(s ⊕ i, σ(x)) ⊕ σ(x) ([`crate::hash`]), and has to be *tweakable correlation
+//! robust for the functions Δ ↦ y·Δ*, y ≠ 0 of degree below 5: for a uniform Δ, the function that answers (W, y, i) with
+//! H(W ⊕ y·Δ, i), each (y, i) being asked once and all questions with the same i having the same W, is
+//! indistinguishable from one that answers with uniform blocks. For y = 1 this is the usual
+//! notion. The functions are bijective, as y has an inverse, so y·Δ is as hard to guess as Δ.
+//!
+//! **It holds in the ideal cipher model.** An attacker with p calls to E or its inverse, against q transfers of which no
+//! two share a tweak, has an advantage of at most
+//!
+//! > 2·(2^m − 1)·p / 2¹²⁷ + q·2^(2m−1) / 2¹²⁸.
+//!
+//! Proof. Compare the attacker's view in the real world with one in which the answers P are uniform and independent
+//! of E, and Δ is drawn at the end. Fix i, and so a key k and a block W. Its points σ(W ⊕ y·Δ) are different for
+//! different y, as σ is a bijection and Δ ≠ 0 (its lowest bit is 1); their images in the real world are P ⊕ σ(W ⊕ y·Δ). A view
+//! that ends with a Δ for which no point is the input of a call under k, no image is the output of one, and no two images
+//! of a transfer are equal, is at least as probable in the real world: there the images are drawn from the values of
+//! E(k, ·) not used yet, of which there are at most 2¹²⁸. So the advantage is at most the probability, in the other
+//! world, of the rest. A call with input x and output c meets a point or an image of y only if
+//! Δ = y⁻¹·(W ⊕ σ⁻¹(x)) or Δ = y⁻¹·(W ⊕ σ⁻¹(c ⊕ P)): two of the 2¹²⁷ values that Δ may have for each of the
+//! 2^m − 1 polynomials y, and only for the one transfer with the key of the call. Two images of a transfer are equal with probability 2⁻¹²⁸, as the
+//! answers are uniform. ∎ (If up to μ transfers of several sessions share a key, the terms get a factor of about μ; see [`crate::hash`].)
+//!
+//! **So the pads that were not chosen are pseudorandom to the receiver.** P_z = H(W ⊕ (z ⊕ r)·Δ, i). For z ≠ r the
+//! polynomial y = z ⊕ r is not zero, and different z have different y. So the pads z ≠ r of transfer i are the answers to the
+//! questions (W, y, i), and all are indistinguishable from uniform blocks given everything that the receiver has, which
+//! is W, r and the pads of its choice. This needs that Δ is uniform to the receiver, which [`super::correlated`]
+//! provides; the bound holds for W of the attacker's choice. With m = 5, 2⁴⁰ transfers and 2⁸⁰ calls to AES the
+//! advantage is below 2⁻⁴¹. The sender has no message from the receiver other than x ⊕ r, in which r is uniform.
+//!
+//! No branch or address depends on blocks, choices or pads.
+
+use crate::block::Block;
+use crate::error::MpcError;
+use crate::field::times_x;
+use crate::hash::TweakedHash;
+use crate::label::Delta;
+use zeroize::{Zeroize, Zeroizing};
+
+/// COTs that a transfer may use.
+pub const MAX_CHOICE_BITS: usize = 5;
+
+/// Transfers whose blocks are combined at a time.
+const AT_ONCE: usize = 64;
+
+/// The sender's part: all pads.
+pub struct PadSender {
+    hash: TweakedHash,
+    /// z·Δ for all indices z.
+    multiples: Zeroizing<Vec<Block>>,
+    next: u64,
+}
+
+/// The receiver's part: the pad of its choice.
+pub struct PadReceiver {
+    hash: TweakedHash,
+    next: u64,
+}
+
+impl PadSender {
+    /// Both sides start with the same hash and the same number of the first transfer. Transfers are counted from there,
+    /// and no number may be used twice with the same hash: neither by another sender nor in the other direction.
+    pub fn new(hash: TweakedHash, delta: &Delta, first: u64) -> Self {
+        let mut multiples = Zeroizing::new(Vec::with_capacity(1 << MAX_CHOICE_BITS));
+        multiples.push(Block::ZERO);
+        let mut power = delta.block();
+        for bit in 0..MAX_CHOICE_BITS {
+            for z in 0..1 << bit {
+                let sum = multiples[z] ^ power;
+                multiples.push(sum);
+            }
+            power = times_x(power);
+        }
+        power.zeroize();
+        Self {
+            hash,
+            multiples,
+            next: first,
+        }
+    }
+
+    /// The pads of transfers with `choice_bits` COTs each: 2^m pads in a row for each transfer.
+    pub fn pads(
+        &mut self,
+        choice_bits: usize,
+        v: &[Block],
+        pads: &mut [u64],
+    ) -> Result<(), MpcError> {
+        let count = check(choice_bits, v, pads.len(), 1 << choice_bits.min(63))?;
+        let offsets = &self.multiples[..1 << choice_bits];
+        let lists = v.chunks(AT_ONCE * choice_bits);
+        let pads = pads.chunks_mut(AT_ONCE << choice_bits);
+        for (number, (v, pads)) in lists.zip(pads).enumerate() {
+            let first = self.next.wrapping_add((number * AT_ONCE) as u64);
+            combined(choice_bits, v, |sums| {
+                self.hash.hash_low_words(first, sums, offsets, pads);
+            });
+        }
+        self.next = self.next.wrapping_add(count as u64);
+        Ok(())
+    }
+
+    /// The lowest bits of the pads of transfers with one COT each, 64 to a word: those for 0 and those for 1.
+    pub fn bits(
+        &mut self,
+        v: &[Block],
+        zeros: &mut [u64],
+        ones: &mut [u64],
+    ) -> Result<(), MpcError> {
+        check_words(v, zeros.len())?;
+        check_words(v, ones.len())?;
+        let mut pads = Zeroizing::new([0; 2 * AT_ONCE]);
+        for ((v, zeros), ones) in v.chunks(AT_ONCE).zip(zeros).zip(ones) {
+            let pads = &mut pads[..2 * v.len()];
+            self.pads(1, v, pads)?;
+            let (pairs, _) = pads.as_chunks::<2>();
+            [*zeros, *ones] = [0, 1].map(|index| pack(pairs.iter().map(|pair| pair[index])));
+        }
+        Ok(())
+    }
+}
+
+impl PadReceiver {
+    /// As [`PadSender::new`].
+    pub fn new(hash: TweakedHash, first: u64) -> Self {
+        Self { hash, next: first }
+    }
+
+    /// The pads of the random choices of transfers with `choice_bits` COTs each.
+    pub fn pads(
+        &mut self,
+        choice_bits: usize,
+        w: &[Block],
+        pads: &mut [u64],
+    ) -> Result<(), MpcError> {
+        let count = check(choice_bits, w, pads.len(), 1)?;
+        let lists = w.chunks(AT_ONCE * choice_bits);
+        for (number, (w, pads)) in lists.zip(pads.chunks_mut(AT_ONCE)).enumerate() {
+            let first = self.next.wrapping_add((number * AT_ONCE) as u64);
+            combined(choice_bits, w, |sums| {
+                self.hash.hash_low_words(first, sums, &[Block::ZERO], pads);
+            });
+        }
+        self.next = self.next.wrapping_add(count as u64);
+        Ok(())
+    }
+
+    /// The lowest bits of the pads of transfers with one COT each, 64 to a word.
+    pub fn bits(&mut self, w: &[Block], bits: &mut [u64]) -> Result<(), MpcError> {
+        check_words(w, bits.len())?;
+        let mut pads = Zeroizing::new([0; AT_ONCE]);
+        for (w, bits) in w.chunks(AT_ONCE).zip(bits) {
+            let pads = &mut pads[..w.len()];
+            self.pads(1, w, pads)?;
+            *bits = pack(pads.iter().copied());
+        }
+        Ok(())
+    }
+}
+
+/// The lowest bits of up to 64 words.
+#[inline]
+fn pack(words: impl Iterator<Item = u64>) -> u64 {
+    words
+        .enumerate()
+        .fold(0, |bits, (at, word)| bits | (word & 1) << at)
+}
+
+/// Σ Xʲ·b_j for each list of blocks b, at most [`AT_ONCE`] lists.
+#[inline]
+fn combined(choice_bits: usize, blocks: &[Block], mut with: impl FnMut(&[Block])) {
+    if choice_bits == 1 {
+        return with(blocks);
+    }
+    let mut sums = [Block::ZERO; AT_ONCE];
+    let lists = blocks.chunks_exact(choice_bits);
+    let count = lists.len();
+    for (sum, list) in sums.iter_mut().zip(lists) {
+        *sum = list
+            .iter()
+            .rev()
+            .fold(Block::ZERO, |sum, block| times_x(sum) ^ *block);
+    }
+    with(&sums[..count]);
+    sums.zeroize();
+}
+
+/// How many transfers these COTs are for.
+fn check(
+    choice_bits: usize,
+    blocks: &[Block],
+    pads: usize,
+    pads_each: usize,
+) -> Result<usize, MpcError> {
+    if !(1..=MAX_CHOICE_BITS).contains(&choice_bits) {
+        return Err(MpcError::Misuse("a transfer uses one to five COTs"));
+    }
+    let count = blocks.len() / choice_bits;
+    if count * choice_bits != blocks.len() || count * pads_each != pads {
+        return Err(MpcError::Misuse("COTs and pads do not belong together"));
+    }
+    Ok(count)
+}
+
+fn check_words(blocks: &[Block], words: usize) -> Result<(), MpcError> {
+    if words == blocks.len().div_ceil(64) {
+        Ok(())
+    } else {
+        Err(MpcError::Misuse("64 transfers share a word of bits"))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::kernel::Kernel;
+    use crate::ot::ideal::ideal_pair;
+    use crate::ot::{CotReceiver, CotSender};
+    use rand::SeedableRng;
+    use rand_chacha::ChaCha20Rng;
+    use std::collections::BTreeSet;
+    use std::sync::Arc;
+    use veilpath_channel::memory_pair;
+
+    const START: Block = Block::new(0x1234_5678_9abc_def0_0fed_cba9_8765_4321);
+
+    struct Cots {
+        delta: Arc<Delta>,
+        v: Vec<Block>,
+        u: Vec<u64>,
+        w: Vec<Block>,
+    }
+
+    fn cots(count: usize) -> Cots {
+        let delta = Arc::new(Delta::random(&mut ChaCha20Rng::seed_from_u64(3)));
+        let (mut sender, mut receiver) = ideal_pair(Arc::clone(&delta), 4);
+        let (mut channel, _peer) = memory_pair();
+        let mut v = vec![Block::ZERO; count];
+        let (mut u, mut w) = (vec![0; count.div_ceil(64)], v.clone());
+        sender.extend(&mut v, &mut channel).unwrap();
+        receiver.extend(&mut u, &mut w, &mut channel).unwrap();
+        Cots { delta, v, u, w }
+    }
+
+    fn bit(u: &[u64], at: usize) -> usize {
+        (u[at / 64] >> (at % 64)) as usize & 1
+    }
+
+    /// z·Δ, bit by bit.
+    fn times(z: usize, delta: Block) -> Block {
+        let (mut sum, mut power) = (Block::ZERO, delta);
+        for bit in 0..MAX_CHOICE_BITS {
+            if z >> bit & 1 == 1 {
+                sum ^= power;
+            }
+            power = times_x(power);
+        }
+        sum
+    }
+
+    #[test]
+    fn pads_are_the_defined_hashes_on_every_kernel() {
+        for choice_bits in 1..=MAX_CHOICE_BITS {
+            for count in [1, 3, 64, 65, 131] {
+                let dealt = cots(count * choice_bits);
+                let number = 1 << 40;
+                for kernel in Kernel::available() {
+                    let hash = TweakedHash::new(kernel, START);
+                    let mut sender = PadSender::new(hash, &dealt.delta, number);
+                    let mut receiver = PadReceiver::new(hash, number);
+                    let mut all = vec![0; count << choice_bits];
+                    let mut chosen = vec![0; count];
+                    // Two calls, so that numbers go on.
+                    let first = count / 2;
+                    let (v, w) = (&dealt.v, &dealt.w);
+                    for part in [0..first, first..count] {
+                        let blocks = part.start * choice_bits..part.end * choice_bits;
+                        let pads = &mut all[part.start << choice_bits..part.end << choice_bits];
+                        sender.pads(choice_bits, &v[blocks.clone()], pads).unwrap();
+                        let pads = &mut chosen[part];
+                        receiver.pads(choice_bits, &w[blocks], pads).unwrap();
+                    }
+                    let mut seen = BTreeSet::new();
+                    for transfer in 0..count {
+                        let mut sum = Block::ZERO;
+                        let mut choice = 0;
+                        for j in 0..choice_bits {
+                            let at = transfer * choice_bits + j;
+                            sum ^= (0..j).fold(v[at], |block, _| times_x(block));
+                            choice |= bit(&dealt.u, at) << j;
+                        }
+                        let pads = &all[transfer << choice_bits..][..1 << choice_bits];
+                        for (z, pad) in pads.iter().enumerate() {
+                            let point = (sum ^ times(z, dealt.delta.block())).orthomorphism();
+                            let mut image = [point];
+                            let key = START ^ Block::new(u128::from(number + transfer as u64));
+                            Kernel::portable().encrypt_rekeyed(&[key], &mut image);
+                            assert_eq!(*pad, (image[0] ^ point).words()[0], "{}", kernel.name());
+                            assert!(seen.insert(*pad), "a pad was used twice");
+                        }
+                        assert_eq!(chosen[transfer], pads[choice]);
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn bits_are_those_of_the_pads() {
+        for count in [1, 63, 64, 200] {
+            let Cots { delta, v, u, w } = cots(count);
+            let hash = TweakedHash::new(Kernel::best(), START);
+            let mut pads = vec![0; 2 * count];
+            let mut sender = PadSender::new(hash, &delta, 9);
+            sender.pads(1, &v, &mut pads).unwrap();
+            let mut lists = vec![vec![0; count.div_ceil(64)]; 3];
+            let [zeros, ones, chosen] = lists.get_disjoint_mut([0, 1, 2]).unwrap();
+            let mut sender = PadSender::new(hash, &delta, 9);
+            sender.bits(&v, zeros, ones).unwrap();
+            let mut receiver = PadReceiver::new(hash, 9);
+            receiver.bits(&w, chosen).unwrap();
+            for at in 0..count {
+                assert_eq!(bit(zeros, at), pads[2 * at] as usize & 1);
+                assert_eq!(bit(ones, at), pads[2 * at + 1] as usize & 1);
+                let expected = [bit(zeros, at), bit(ones, at)][bit(&u, at)];
+                assert_eq!(bit(chosen, at), expected);
+            }
+            let all: Vec<usize> = (count..zeros.len() * 64).map(|at| bit(zeros, at)).collect();
+            assert!(all.iter().all(|bit| *bit == 0), "unused bits");
+        }
+    }
+
+    #[test]
+    fn lists_of_other_lengths_are_refused() {
+        let Cots { delta, v, .. } = cots(6);
+        let hash = TweakedHash::new(Kernel::best(), START);
+        let mut sender = PadSender::new(hash, &delta, 0);
+        let mut receiver = PadReceiver::new(hash, 0);
+        for (choice_bits, pads) in [(0, 6), (6, 64), (4, 16), (3, 15), (64, 0), (2, 13)] {
+            let refused = sender.pads(choice_bits, &v, &mut vec![0; pads]);
+            assert!(matches!(refused, Err(MpcError::Misuse(_))));
+        }
+        for (choice_bits, pads) in [(0, 6), (6, 1), (4, 1), (3, 1), (usize::MAX, 0)] {
+            let refused = receiver.pads(choice_bits, &v, &mut vec![0; pads]);
+            assert!(matches!(refused, Err(MpcError::Misuse(_))));
+        }
+        assert!(receiver.bits(&v, &mut [0; 2]).is_err());
+        assert!(sender.bits(&v, &mut [0], &mut []).is_err());
+    }
+}
