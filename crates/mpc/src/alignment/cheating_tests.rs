@@ -5,15 +5,23 @@ use super::*;
 use crate::circuit::cells::UnitCell;
 use crate::error::Misbehaviour;
 use crate::kernel::Kernel;
-use crate::ot::correlated::GroupBits;
+use crate::label::{ActiveLabel, Delta};
+use crate::ot::correlated::attack_tests::correction_place;
 use crate::ot::correlated::messages::{seed_bytes, transfer_bytes};
+use crate::ot::correlated::{GroupBits, Receiver};
 use crate::ot::lookup::messages::column_bytes;
+use crate::ot::{Bits, CorrelatedReceiver};
 use rand::SeedableRng;
 use rand_chacha::ChaCha20Rng;
 use veilpath_channel::{Channel, ChannelError, Counted, MemoryChannel, memory_pair};
+use zeroize::Zeroizing;
 
 const ALPHABET: usize = 5;
 const LENGTH: usize = 40;
+
+/// What the garbler sends before the columns: the points of base transfers, and then the start of the tweaks.
+const POINTS: usize = 64 * 128;
+const START: usize = POINTS + 16;
 
 /// Changes one of the bytes that are sent.
 struct Changed {
@@ -42,9 +50,9 @@ impl Channel for Changed {
     }
 }
 
-fn garble(channel: &mut impl Channel) -> Result<(), MpcError> {
+fn garble(seed: u64, channel: &mut impl Channel) -> Result<(), MpcError> {
     let table = unit_table(ALPHABET);
-    let mut rng = ChaCha20Rng::seed_from_u64(1);
+    let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let mut session = GarblerSession::start(Kernel::best(), &mut rng, channel)?;
     let letters = session.letters(ALPHABET, LENGTH, channel)?;
     let comparison = GarblerComparison {
@@ -64,9 +72,54 @@ fn garble(channel: &mut impl Channel) -> Result<(), MpcError> {
     session.show(&numbers, channel)
 }
 
-fn evaluate(channel: &mut impl Channel) -> Result<Vec<u64>, MpcError> {
-    let mut rng = ChaCha20Rng::seed_from_u64(2);
-    let mut session = EvaluatorSession::start(Kernel::best(), &mut rng, channel)?;
+/// The offset of that garbler.
+fn offset(seed: u64) -> u128 {
+    let delta = Delta::random(&mut ChaCha20Rng::seed_from_u64(seed));
+    delta.block().value()
+}
+
+/// Lies in one tree from some call on: first the transfers of letters are made, then those of shares.
+struct Lying {
+    receiver: Receiver,
+    lie: Option<Lie>,
+    calls: usize,
+}
+
+#[derive(Clone, Copy)]
+struct Lie {
+    tree: usize,
+    /// The leaf that the sender is assumed not to have.
+    guess: usize,
+    from_call: usize,
+}
+
+impl CorrelatedReceiver for Lying {
+    fn announce(&mut self, count: usize) {
+        self.receiver.announce(count);
+    }
+
+    fn receive(
+        &mut self,
+        bits: &Bits,
+        channel: &mut impl Channel,
+    ) -> Result<Zeroizing<Vec<ActiveLabel>>, MpcError> {
+        if let Some(lie) = self.lie.filter(|lie| lie.from_call == self.calls) {
+            self.receiver.lie(lie.tree, lie.guess);
+        }
+        self.calls += 1;
+        self.receiver.receive(bits, channel)
+    }
+}
+
+fn evaluate(lie: Option<Lie>, channel: &mut impl Channel) -> Result<Vec<u64>, MpcError> {
+    let (kernel, mut rng) = (Kernel::best(), ChaCha20Rng::seed_from_u64(2));
+    let receiver = Receiver::start(GroupBits::default(), kernel, &mut rng, channel)?;
+    let transfers = Lying {
+        receiver,
+        lie,
+        calls: 0,
+    };
+    let mut session = EvaluatorSession::with_transfers(kernel, transfers, channel)?;
     let letters = session.letters(ALPHABET, &[3; LENGTH], channel)?;
     let comparison = EvaluatorComparison {
         rows: LENGTH,
@@ -85,6 +138,10 @@ fn evaluate(channel: &mut impl Channel) -> Result<Vec<u64>, MpcError> {
 
 /// How the garbler ends if this byte of the evaluator's is changed, and the bytes that it has sent.
 fn run(at: usize) -> (Option<MpcError>, usize) {
+    run_with(1, at, None)
+}
+
+fn run_with(seed: u64, at: usize, lie: Option<Lie>) -> (Option<MpcError>, usize) {
     let (left, right) = memory_pair();
     let mut left = Counted::new(left);
     std::thread::scope(|scope| {
@@ -94,9 +151,9 @@ fn run(at: usize) -> (Option<MpcError>, usize) {
                 sent: 0,
                 at,
             };
-            evaluate(&mut right)
+            evaluate(lie, &mut right)
         });
-        let ended = garble(&mut left);
+        let ended = garble(seed, &mut left);
         let sent = left.traffic().sent as usize;
         drop(left);
         assert_eq!(evaluator.join().unwrap().is_ok(), ended.is_ok());
@@ -111,20 +168,15 @@ fn nothing_that_uses_transfers_is_sent_before_they_are_checked() {
     let shares = letters + transfer_bytes(LENGTH * 3, group_bits);
     // The proof, and then one bit for each share.
     let end = shares + transfer_bytes(LENGTH * LENGTH, group_bits) - LENGTH * LENGTH / 8;
-    let points = 64 * 128;
     let columns = LENGTH * column_bytes(ALPHABET, LENGTH, 1);
     let inconsistent = |reason: Misbehaviour| Some(MpcError::Peer(reason));
     for (at, most, reason) in [
-        (letters - 1, points, Misbehaviour::InconsistentSeeds),
-        (letters, points + 16, Misbehaviour::InconsistentTransfers),
-        (
-            shares,
-            points + 16 + columns,
-            Misbehaviour::InconsistentTransfers,
-        ),
+        (letters - 1, POINTS, Misbehaviour::InconsistentSeeds),
+        (letters, START, Misbehaviour::InconsistentTransfers),
+        (shares, START + columns, Misbehaviour::InconsistentTransfers),
         (
             end - 1,
-            points + 16 + columns,
+            START + columns,
             Misbehaviour::InconsistentTransfers,
         ),
     ] {
@@ -134,5 +186,43 @@ fn nothing_that_uses_transfers_is_sent_before_they_are_checked() {
     }
     let (error, sent) = run(usize::MAX);
     assert_eq!(error, None);
-    assert!(sent > points + 16 + columns + LENGTH * LENGTH * 3 * 32);
+    assert!(sent > START + columns + LENGTH * LENGTH * 3 * 32);
+}
+
+#[test]
+fn every_lie_in_a_seed_tree_ends_the_comparison_before_the_first_table() {
+    // As many comparisons as the attack of `attack_tests` takes: a tree in each, and one more.
+    let columns = LENGTH * column_bytes(ALPHABET, LENGTH, 1);
+    for comparison in 0..33 {
+        let (seed, tree) = (100 + comparison as u64, comparison % 32);
+        let missing = (offset(seed) >> (4 * tree)) as usize & 15;
+
+        // In the corrections, where this garbler uses them.
+        let level = 1 + comparison % 3;
+        let side = missing >> (3 - level) & 1;
+        let place = 32 + correction_place(tree, level, side);
+        let (error, sent) = run_with(seed, place, None);
+        assert_eq!(error, Some(Misbehaviour::InconsistentSeeds.into()));
+        assert_eq!(sent, POINTS);
+
+        // In the streams: in the transfers of letters, and only in those of shares.
+        let guess = (missing + 1 + comparison % 15) % 16;
+        for (from_call, most) in [(0, START), (1, START + columns)] {
+            let lie = Lie {
+                tree,
+                guess,
+                from_call,
+            };
+            let (error, sent) = run_with(seed, usize::MAX, Some(lie));
+            assert_eq!(error, Some(Misbehaviour::InconsistentTransfers.into()));
+            assert_eq!(sent, most);
+        }
+    }
+    // A receiver that has guessed four bits knows what it knew.
+    let lie = Lie {
+        tree: 7,
+        guess: (offset(1) >> 28) as usize & 15,
+        from_call: 0,
+    };
+    assert_eq!(run_with(1, usize::MAX, Some(lie)).0, None);
 }

@@ -70,6 +70,8 @@
 //! the evaluator's letters than the agreed score, and whether the evaluator finds an output out of range depends on its letters.
 
 #[cfg(test)]
+mod attack_tests;
+#[cfg(test)]
 mod cheating_tests;
 mod evaluator;
 mod garbler;

@@ -108,7 +108,7 @@ fn is_caught<T>(result: &Result<T, MpcError>, reason: Misbehaviour) -> bool {
 
 /// Where in the message a correction of a tree is: of a level below the first, for a missing leaf on the zeros' or the
 /// ones' side.
-fn correction_place(tree: usize, level: usize, side: usize) -> usize {
+pub(crate) fn correction_place(tree: usize, level: usize, side: usize) -> usize {
     let blocks = corrections_per_tree(FOUR) + 2;
     (tree * blocks + 2 * (level - 1) + side) * BLOCK_BYTES
 }

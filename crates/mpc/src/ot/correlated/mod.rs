@@ -110,6 +110,6 @@ pub const CHUNK: usize = 8192;
 pub const MAX_BATCH: usize = 4 * CHUNK - 128;
 
 #[cfg(test)]
-mod attack_tests;
+pub(crate) mod attack_tests;
 #[cfg(test)]
 mod tests;

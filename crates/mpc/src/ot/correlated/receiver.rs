@@ -112,6 +112,13 @@ impl Receiver {
         Ok(())
     }
 
+    /// Replaces the stream of one leaf: from now on the receiver lies in this tree, consistently, and is caught unless the
+    /// leaf is the one that the sender does not have.
+    #[cfg(test)]
+    pub(crate) fn lie(&mut self, tree: usize, leaf: usize) {
+        self.trees[tree][leaf] = Prg::of_tree(self.kernel, Block::new(0x1e), tree);
+    }
+
     /// Makes transfers with random choices, and proves that they are consistent.
     fn make_batch(
         &mut self,

@@ -1,0 +1,264 @@
+//! What the checks of transfers prevent: an evaluator that may lie in one seed tree per comparison learns Δ, and then every
+//! letter of the garbler.
+//!
+//! A lie in tree g leaves the sender's zero labels off by the four bits of Δ that belong to g. The evaluator tries all 16
+//! values for its own labels, and keeps those that give a result it expected. 32 comparisons give Δ. With Δ, a 33rd one is
+//! evaluated offline with any letters, as often as the evaluator likes. `cheating_tests` shows that the real transfers do not
+//! allow the first step.
+
+use super::tests::unit_table;
+use super::*;
+use crate::block::Block;
+use crate::circuit::cells::UnitCell;
+use crate::kernel::Kernel;
+use crate::label::{ActiveLabel, Delta, ZeroLabel};
+use crate::ot::ideal::{IdealReceiver, IdealSender, ideal_pair};
+use crate::ot::{Bits, CorrelatedReceiver, CorrelatedSender};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use std::sync::Arc;
+use veilpath_channel::{Channel, ChannelError};
+use zeroize::Zeroizing;
+
+const ALPHABET: usize = 26;
+/// A letter that the secret does not have.
+const ABSENT: usize = 25;
+const LENGTH: usize = 8;
+/// Letters of a query whose score is known: long, so that few wrong labels give that score.
+const QUERY: usize = 60;
+
+/// What the garbler sends, in order, to be read any number of times.
+#[derive(Clone, Default)]
+struct Tape {
+    bytes: Vec<u8>,
+    read: usize,
+}
+
+impl Channel for Tape {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        self.bytes.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        let end = self.read + buffer.len();
+        let bytes = self.bytes.get(self.read..end).ok_or(ChannelError::Closed)?;
+        buffer.copy_from_slice(bytes);
+        self.read = end;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        Ok(())
+    }
+}
+
+/// The bits of Δ that share a tree.
+fn group_mask(group: usize) -> u128 {
+    15 << (4 * group)
+}
+
+/// A sender without checks, to which the receiver lies in the tree of one group, in all transfers of shares.
+struct Unchecked {
+    ideal: IdealSender,
+    delta: Arc<Delta>,
+    lie: Option<usize>,
+    calls: usize,
+}
+
+impl CorrelatedSender for Unchecked {
+    fn send(
+        &mut self,
+        count: usize,
+        channel: &mut impl Channel,
+    ) -> Result<Zeroizing<Vec<ZeroLabel>>, MpcError> {
+        let mut labels = self.ideal.send(count, channel)?;
+        self.calls += 1;
+        if let Some(group) = self.lie.filter(|_| self.calls > 1) {
+            let error = Block::new(self.delta.block().value() & group_mask(group));
+            labels.iter_mut().for_each(|label| label.0 ^= error);
+        }
+        Ok(labels)
+    }
+}
+
+/// The liar, with a guess of what its lie did to the labels of shares.
+struct Guessing {
+    ideal: IdealReceiver,
+    error: u128,
+    calls: usize,
+}
+
+impl CorrelatedReceiver for Guessing {
+    fn receive(
+        &mut self,
+        bits: &Bits,
+        channel: &mut impl Channel,
+    ) -> Result<Zeroizing<Vec<ActiveLabel>>, MpcError> {
+        let mut labels = self.ideal.receive(bits, channel)?;
+        self.calls += 1;
+        if self.calls > 1 {
+            let error = Block::new(self.error);
+            labels.iter_mut().for_each(|label| label.0 ^= error);
+        }
+        Ok(labels)
+    }
+}
+
+/// The bits and labels of an evaluation.
+type Calls = Vec<(Vec<u8>, Vec<Block>)>;
+
+/// An honest receiver that writes down what it gets.
+struct Recording<'a> {
+    ideal: IdealReceiver,
+    calls: &'a mut Calls,
+}
+
+impl CorrelatedReceiver for Recording<'_> {
+    fn receive(
+        &mut self,
+        bits: &Bits,
+        channel: &mut impl Channel,
+    ) -> Result<Zeroizing<Vec<ActiveLabel>>, MpcError> {
+        let labels = self.ideal.receive(bits, channel)?;
+        let blocks = labels.iter().map(|label| label.0).collect();
+        self.calls.push((bits.bytes().collect(), blocks));
+        Ok(labels)
+    }
+}
+
+/// Labels of other bits than those that were transferred, by a known (or assumed) Δ.
+struct Knowing<'a> {
+    calls: std::slice::Iter<'a, (Vec<u8>, Vec<Block>)>,
+    delta: u128,
+}
+
+impl CorrelatedReceiver for Knowing<'_> {
+    fn receive(
+        &mut self,
+        bits: &Bits,
+        _: &mut impl Channel,
+    ) -> Result<Zeroizing<Vec<ActiveLabel>>, MpcError> {
+        let (before, labels) = self
+            .calls
+            .next()
+            .ok_or(MpcError::Misuse("no more labels"))?;
+        let now: Vec<u8> = bits.bytes().collect();
+        let other = |at: usize| (before[at / 8] ^ now[at / 8]) >> (at % 8) & 1 == 1;
+        let labels = labels.iter().enumerate();
+        let flipped =
+            labels.map(|(at, label)| *label ^ (Block::new(self.delta) & Block::mask(other(at))));
+        Ok(Zeroizing::new(flipped.map(ActiveLabel).collect()))
+    }
+}
+
+/// What the garbler sends for one comparison of its letters with `columns` of the evaluator's.
+fn garble(secret: &[usize], columns: usize, transfers: Unchecked, seed: u64) -> Tape {
+    let table = unit_table(ALPHABET);
+    let (mut tape, mut rng) = (Tape::default(), ChaCha20Rng::seed_from_u64(seed));
+    let delta = Arc::clone(&transfers.delta);
+    let session =
+        GarblerSession::with_transfers(Kernel::best(), delta, transfers, &mut rng, &mut tape);
+    let mut session = session.unwrap();
+    let letters = session.letters(ALPHABET, columns, &mut tape).unwrap();
+    let rows = secret.iter().map(|letter| &table[*letter][..]);
+    let comparison = GarblerComparison {
+        rows: rows.collect::<Vec<_>>(),
+        columns: 0..columns,
+    };
+    let all = [comparison];
+    let numbers = session.align(&UnitCell, Fold::Sum, &letters, &all, &mut tape, &|_| ());
+    session.show(&numbers.unwrap(), &mut tape).unwrap();
+    tape
+}
+
+/// The number that an evaluator with these letters and transfers reads from it.
+fn evaluate(letters: &[usize], transfers: impl CorrelatedReceiver, tape: &Tape) -> u64 {
+    let mut tape = tape.clone();
+    let session = EvaluatorSession::with_transfers(Kernel::best(), transfers, &mut tape);
+    let mut session = session.unwrap();
+    let received = session.letters(ALPHABET, letters, &mut tape).unwrap();
+    let comparison = EvaluatorComparison {
+        rows: LENGTH,
+        columns: 0..letters.len(),
+    };
+    let all = [comparison];
+    let numbers = session.align(&UnitCell, Fold::Sum, &received, &all, &mut tape, &|_| ());
+    session.learn(&numbers.unwrap(), &mut tape).unwrap()[0]
+}
+
+/// The letters, read from one recorded comparison by evaluating it with others; `None` if the offset is wrong.
+fn letters_with(delta: u128, calls: &Calls, tape: &Tape) -> Option<Vec<usize>> {
+    let distance = |query: &[usize]| {
+        let calls = calls.iter();
+        evaluate(query, Knowing { calls, delta }, tape)
+    };
+    let base = distance(&[ABSENT; LENGTH]);
+    if base != LENGTH as u64 {
+        return None;
+    }
+    let letter_at = |position: usize| {
+        (0..ABSENT).find(|letter| {
+            let mut query = [ABSENT; LENGTH];
+            query[position] = *letter;
+            distance(&query) == base - 1
+        })
+    };
+    let found: Option<Vec<usize>> = (0..LENGTH).map(letter_at).collect();
+    found.filter(|found| distance(found) == 0)
+}
+
+#[test]
+fn without_checks_33_comparisons_give_the_offset_and_all_letters() {
+    let mut rng = ChaCha20Rng::seed_from_u64(5);
+    let delta = Arc::new(Delta::random(&mut rng));
+    // Different, so that no query matches a letter in another place.
+    let secret: Vec<usize> = (0..LENGTH)
+        .map(|at| 3 * at + rng.random_range(0..3))
+        .collect();
+    let dealt = |seed: u64| {
+        let (ideal, receiver) = ideal_pair(Arc::clone(&delta), seed);
+        let sender = |lie| Unchecked {
+            ideal,
+            delta: Arc::clone(&delta),
+            lie,
+            calls: 0,
+        };
+        (sender, receiver)
+    };
+
+    let mut candidates: Vec<u128> = vec![0];
+    for group in 0..32 {
+        let seed = group as u64;
+        let tape = garble(&secret, QUERY, dealt(seed).0(Some(group)), seed);
+        let values = (0..16u128).map(|value| value << (4 * group));
+        let values: Vec<u128> = values
+            .filter(|&error| {
+                let ideal = dealt(seed).1;
+                let guess = Guessing {
+                    ideal,
+                    error,
+                    calls: 0,
+                };
+                // Every letter of the query is inserted or replaces another.
+                evaluate(&[ABSENT; QUERY], guess, &tape) == (2 * QUERY - LENGTH) as u64
+            })
+            .collect();
+        let longer = |&start: &u128| values.iter().map(move |value| start | value);
+        candidates = candidates.iter().flat_map(longer).collect();
+    }
+
+    let (sender, ideal) = dealt(32);
+    let tape = garble(&secret, LENGTH, sender(None), 32);
+    let mut calls = Calls::new();
+    let recording = Recording {
+        ideal,
+        calls: &mut calls,
+    };
+    evaluate(&[ABSENT; LENGTH], recording, &tape);
+    let found = candidates.iter().find_map(|&candidate| {
+        let letters = letters_with(candidate, &calls, &tape)?;
+        Some((candidate, letters))
+    });
+    assert_eq!(found, Some((delta.block().value(), secret)));
+}
