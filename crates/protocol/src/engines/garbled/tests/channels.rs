@@ -153,6 +153,7 @@ fn no_deadlock_on_a_channel_with_the_least_room() {
                 workers,
                 sizes: Sizes {
                     portion_gates: 150_000,
+                    letters: 1 << 18,
                     ..in_pieces(workers).sizes
                 },
             };

@@ -9,148 +9,21 @@
 //! otherwise a few. `VEILPATH_FAULTS_SEED`, which is printed, determines the choices.
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)] // a test's helpers may fail the test; it prints what ran
 
-use std::collections::{BTreeMap, VecDeque};
+mod wire;
+
+use std::collections::BTreeMap;
 use std::sync::mpsc::channel;
-use std::sync::{Arc, Condvar, Mutex};
 use std::time::Duration;
-use veilpath_channel::{Channel, ChannelError};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_protocol::{
     Answer, Engine, Job, KeySize, PaillierOptions, PairRule, ProtocolError, Reveal, RevealTo, Role,
     Spec,
 };
 use veilpath_session::ChecksummedChannel;
+use wire::{Counted, DAMAGES, Damage, End, Fault};
 
 /// No case may take longer; an honest run takes milliseconds.
 const HANG: Duration = Duration::from_secs(60);
-
-/// What happens to a message.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-enum Damage {
-    Cut,
-    BitTurned,
-    Repeated,
-    SwappedWithNext,
-}
-
-const DAMAGES: [Damage; 4] = [
-    Damage::Cut,
-    Damage::BitTurned,
-    Damage::Repeated,
-    Damage::SwappedWithNext,
-];
-
-/// Which message of which side is corrupted, how, and a number for where.
-#[derive(Clone, Copy, Debug)]
-struct Fault {
-    side: usize,
-    message: usize,
-    damage: Damage,
-    place: u64,
-}
-
-/// Two queues of bytes, and who waits.
-#[derive(Default)]
-struct Wire {
-    queues: [VecDeque<u8>; 2],
-    waiting: [bool; 2],
-    closed: [bool; 2],
-}
-
-/// One end of a wire in memory. When both sides wait for each other, both waits end, as a timeout would end them.
-struct End {
-    side: usize,
-    wire: Arc<(Mutex<Wire>, Condvar)>,
-    gathered: Vec<u8>,
-    held: Option<Vec<u8>>,
-    messages: usize,
-    fault: Option<Fault>,
-}
-
-impl End {
-    fn put(&mut self, bytes: &[u8]) {
-        let (wire, changed) = &*self.wire;
-        wire.lock().unwrap().queues[1 - self.side].extend(bytes);
-        changed.notify_all();
-    }
-
-    /// The fault of this message, if it has one.
-    fn damage(&self, message: usize) -> Option<(Damage, u64)> {
-        let fault = self.fault.filter(|fault| fault.side == self.side)?;
-        (fault.message == message).then_some((fault.damage, fault.place))
-    }
-}
-
-impl Channel for End {
-    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
-        self.gathered.extend_from_slice(bytes);
-        Ok(())
-    }
-
-    fn flush(&mut self) -> Result<(), ChannelError> {
-        if self.gathered.is_empty() {
-            return Ok(());
-        }
-        let mut message = std::mem::take(&mut self.gathered);
-        let number = self.messages;
-        self.messages += 1;
-        let held = self.held.take();
-        match self.damage(number) {
-            Some((Damage::Cut, place)) => message.truncate(place as usize % message.len()),
-            Some((Damage::BitTurned, place)) => {
-                let bit = place as usize % (8 * message.len());
-                message[bit / 8] ^= 1 << (bit % 8);
-            }
-            Some((Damage::Repeated, _)) => message.extend_from_within(..),
-            Some((Damage::SwappedWithNext, _)) => {
-                self.held = Some(message);
-                return Ok(());
-            }
-            None => (),
-        }
-        self.put(&message);
-        if let Some(held) = held {
-            self.put(&held);
-        }
-        Ok(())
-    }
-
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
-        let (wire, changed) = &*self.wire;
-        let mut wire = wire.lock().unwrap();
-        for byte in buffer {
-            *byte = loop {
-                if let Some(byte) = wire.queues[self.side].pop_front() {
-                    break byte;
-                }
-                let other = 1 - self.side;
-                if wire.closed[other] {
-                    return Err(ChannelError::Closed);
-                }
-                if wire.waiting[other] && wire.queues[other].is_empty() {
-                    wire.closed = [true; 2];
-                    changed.notify_all();
-                    return Err(ChannelError::TimedOut);
-                }
-                wire.waiting[self.side] = true;
-                wire = changed.wait(wire).unwrap();
-                wire.waiting[self.side] = false;
-            };
-        }
-        Ok(())
-    }
-}
-
-impl Drop for End {
-    fn drop(&mut self) {
-        let (wire, changed) = &*self.wire;
-        // A side that panicked while it waited is already counted.
-        if let Ok(mut wire) = wire.lock() {
-            wire.closed[self.side] = true;
-        }
-        changed.notify_all();
-    }
-}
 
 /// A comparison of two small cohorts.
 #[derive(Clone)]
@@ -222,17 +95,8 @@ impl Case {
 
     /// Runs both sides; also returns how many messages each has sent.
     fn run(&self, checksummed: bool, fault: Option<Fault>) -> (SideResults, [usize; 2]) {
-        let wire = Arc::new((Mutex::new(Wire::default()), Condvar::new()));
         let (to_us, ends) = channel();
-        for side in 0..2 {
-            let end = End {
-                side,
-                wire: Arc::clone(&wire),
-                gathered: Vec::new(),
-                held: None,
-                messages: 0,
-                fault,
-            };
+        for (side, end) in wire::connect(fault).into_iter().enumerate() {
             let (case, to_us) = (self.clone(), to_us.clone());
             std::thread::spawn(move || {
                 let ran = case.side(side, checksummed, end);
@@ -267,11 +131,7 @@ impl Case {
         let pairs = [(0, 0), (0, 1), (1, 0), (1, 1)];
         let job = Job::new(&self.spec, role, &own, lengths.len(), &pairs).unwrap();
         let job = job.with_peer_lengths(&lengths).unwrap();
-        let count = Arc::new(Mutex::new(0));
-        let mut channel = Watched {
-            end,
-            count: Arc::clone(&count),
-        };
+        let (mut channel, count) = Counted::new(end);
         let ran = match checksummed {
             true => self
                 .spec
@@ -287,28 +147,6 @@ impl Case {
     fn is_right(&self, side: usize, answers: &[Answer]) -> bool {
         let learns = self.spec.reveal_to.includes([Role::Host, Role::Join][side]);
         answers == if learns { &self.expected[..] } else { &[] }
-    }
-}
-
-/// Counts the messages of an end, also after it is dropped.
-struct Watched {
-    end: End,
-    count: Arc<Mutex<usize>>,
-}
-
-impl Channel for Watched {
-    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
-        self.end.send(bytes)
-    }
-
-    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
-        self.end.receive(buffer)
-    }
-
-    fn flush(&mut self) -> Result<(), ChannelError> {
-        self.end.flush()?;
-        *self.count.lock().unwrap() = self.end.messages;
-        Ok(())
     }
 }
 

@@ -1,8 +1,10 @@
 //! Two real processes on loopback: what they compute, and how they part when something is wrong.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
+#[path = "../common/mod.rs"]
 mod common;
-#[path = "common/pair.rs"]
+mod differences;
+#[path = "../common/pair.rs"]
 mod pair;
 
 use common::Ran;
@@ -167,115 +169,6 @@ fn a_wrong_peer_is_refused_by_either_side() {
 }
 
 #[test]
-fn both_sides_report_differences_with_both_values() {
-    let pair = Pair::with_cohorts();
-    let changed = pair
-        .folder
-        .read("b.csv")
-        .replace("# grid: 7x7", "# grid: 7x7\n# bin: 50 ms");
-    pair.folder.file("binned.csv", changed);
-    let wider = "# veilpath cohort 1\n# alphabet: letters 48\n# grid: 8x6\nparticipant,stimulus,scanpath\nP1,scene-1,ABC\n";
-    pair.folder.file("wider.csv", wider);
-    let cases: [(&str, &str, &str, &str, &str); 10] = [
-        (
-            "--metric scanmatch --cohort wider.csv",
-            "--metric scanmatch",
-            "encoding.grid",
-            "8x6",
-            "7x7",
-        ),
-        (
-            "--metric needleman-wunsch --substitution manhattan",
-            "--metric needleman-wunsch --substitution manhattan --cohort wider.csv",
-            "encoding.grid",
-            "7x7",
-            "8x6",
-        ),
-        (
-            "--engine garbled",
-            "--engine paillier",
-            "engine",
-            "garbled",
-            "paillier",
-        ),
-        (
-            "--metric levenshtein",
-            "--metric scanmatch",
-            "metric.name",
-            "levenshtein",
-            "scanmatch",
-        ),
-        (
-            "--metric needleman-wunsch --gap 2",
-            "--metric needleman-wunsch --insert 2 --delete 3",
-            "metric.delete",
-            "2",
-            "3",
-        ),
-        (
-            "--metric scanmatch --threshold 3",
-            "--metric scanmatch --threshold 3.25",
-            "metric.threshold",
-            "3",
-            "3.25",
-        ),
-        (
-            "--pairs all",
-            "--pairs same-stimulus",
-            "pairs",
-            "all",
-            "same-stimulus",
-        ),
-        (
-            "--reveal-to host",
-            "--reveal-to both",
-            "reveal-to",
-            "host",
-            "both",
-        ),
-        (
-            "--alphabet letters",
-            "--alphabet numbers",
-            "alphabet",
-            "letters 52",
-            "numbers 65536",
-        ),
-        (
-            "--pairs all",
-            "--pairs all --cohort binned.csv",
-            "encoding.bin",
-            "(not given)",
-            "50 ms",
-        ),
-    ];
-    for (host, join, field, ours, theirs) in cases {
-        let split = |text: &'static str| text.split(' ').collect::<Vec<_>>();
-        if field == "alphabet" {
-            pair.folder.file("n.csv", "participant,scanpath\nP,1 2 3\n");
-            pair.folder.file("l.csv", "participant,scanpath\nP,ABC\n");
-        }
-        let (mut host, mut join) = (split(host), split(join));
-        if field == "alphabet" {
-            host.extend(["--cohort", "l.csv"]);
-            join.extend(["--cohort", "n.csv"]);
-        }
-        let runs = pair.run(&[], &host, &join);
-        for ran in &runs {
-            // The numbers of an engine that one side does not have are no differences.
-            assert!(!ran.stderr.contains("engine.paillier"), "{}", ran.stderr);
-        }
-        both_fail(
-            runs,
-            3,
-            [
-                &[&format!("{field}: {ours} here, {theirs} there")],
-                &[&format!("{field}: {theirs} here, {ours} there")],
-            ],
-        );
-    }
-}
-
-#[test]
 fn estimates_stop_before_the_work() {
     let pair = Pair::with_cohorts();
     let [host, join] = pair.run(&["--estimate", "-o", "no.csv"], &[], &[]);
@@ -321,26 +214,6 @@ fn pseudonyms_and_one_sided_scores() {
     assert_eq!(host.lines().count(), 1, "{host}");
     assert!(host.contains("32 pairs"), "{host}");
     assert_eq!(join.ok().lines().count(), 33);
-}
-
-/// Nobody can tell then whether the two go together; both are told so.
-#[test]
-fn both_sides_note_a_file_without_encoding_settings() {
-    let pair = Pair::with_cohorts();
-    let bare: String = pair.folder.read("b.csv");
-    let bare = bare.lines().filter(|line| !line.starts_with('#'));
-    let bare: Vec<&str> = bare.collect();
-    pair.folder.file("bare.csv", bare.join("\n"));
-    let declared: (&[&str], bool) = (&["--cohort", "b.csv"], false);
-    // A file that does not declare its letters needs their number.
-    let bare: (&[&str], bool) = (&["--cohort", "bare.csv", "--letters", "49"], true);
-    for (file, noted) in [declared, bare] {
-        for ran in pair.run(&["--estimate"], &[], file) {
-            let said = format!("\"encoding_on_one_side\":{noted}");
-            assert!(ran.stderr.contains(&said), "{file:?}: {}", ran.stderr);
-            ran.ok();
-        }
-    }
 }
 
 #[test]
@@ -433,21 +306,4 @@ fn an_identity_is_created_once_and_shown() {
         folder.run(&["identity", "--identity", "other.pem"]).ok(),
         fingerprint
     );
-}
-
-/// A letter of a participant, and its place, must not reach a log because the other side declares fewer letters.
-#[test]
-fn an_alphabet_that_does_not_fit_is_reported_without_letters() {
-    let pair = Pair::new();
-    pair.folder.file("a.csv", "participant,scanpath\np1,ABQ\n");
-    pair.folder.file(
-        "b.csv",
-        "# veilpath cohort 1\n# alphabet: letters 4\nparticipant,scanpath\nq1,ABC\n",
-    );
-    let [host, join] = pair.run(&[], &[], &[]);
-    assert_eq!((host.code, join.code), (3, 3), "{}", host.stderr);
-    assert!(host.stderr.contains("letters 4"), "{}", host.stderr);
-    for log in [&host.stderr, &join.stderr] {
-        assert!(!log.contains("position") && !log.contains('Q'), "{log}");
-    }
 }
