@@ -78,6 +78,8 @@ const UNSAFE_FILES: &[&str] = &[
     "crates/paillier/src/arith/ifma.rs",
     "crates/mpc/src/aes_kernel.rs",
     "crates/mpc/src/clmul_kernel.rs",
+    "crates/mpc/src/ot_kernel.rs",
+    "crates/mpc/src/transpose_kernel.rs",
 ];
 
 /// Files under `crates/*/src` are shorter than this.

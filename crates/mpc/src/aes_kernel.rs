@@ -1,7 +1,8 @@
 //! AES and half gates in the vector registers of x86-64: VAES-512 and AES-NI.
 //!
-//! One of the two files of the crate with unsafe code. Its safe interface is the types [`Vaes512`] and [`AesNi`]: a value
-//! of one proves that its instructions were detected, those of [`crate::clmul_kernel`] included. Half gates are implemented as a whole, because labels
+//! One of the four files of the crate with unsafe code. Its safe interface is the types [`Vaes512`] and [`AesNi`]: a value
+//! of one proves that its instructions were detected, those of [`crate::clmul_kernel`], [`crate::ot_kernel`] and
+//! [`crate::transpose_kernel`] included. Half gates are implemented as a whole, because labels
 //! that leave the vector registers between hash and table cost more than AES does. Round keys of gates are computed
 //! on the fly and never reach memory. The choice of the path changes only speed: tests compare both with the portable
 //! implementation, [`crate::aes_portable`].
@@ -14,7 +15,7 @@ use crate::circuit::LANES;
 use crate::kernel::{AsBlock, Garbled, Gate, Lanes, Tables, lane_tweak};
 use core::arch::x86_64::*;
 
-/// Proof that this processor has VAES and VPCLMULQDQ on 512-bit vectors.
+/// Proof that this processor has VAES, VPCLMULQDQ, GFNI and permutations of bytes on 512-bit vectors.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Vaes512(());
 
@@ -28,7 +29,9 @@ impl Vaes512 {
             && is_x86_feature_detected!("vpclmulqdq")
             && is_x86_feature_detected!("pclmulqdq")
             && is_x86_feature_detected!("avx512f")
-            && is_x86_feature_detected!("avx512bw"))
+            && is_x86_feature_detected!("avx512bw")
+            && is_x86_feature_detected!("avx512vbmi")
+            && is_x86_feature_detected!("gfni"))
         .then_some(Self(()))
     }
 }
@@ -77,20 +80,20 @@ fn load_512(blocks: &[Block; 4]) -> __m512i {
 
 #[inline]
 #[target_feature(enable = "sse2")]
-fn load_128(blocks: &[Block; 1]) -> __m128i {
+pub(crate) fn load_128(blocks: &[Block; 1]) -> __m128i {
     load(&blocks[0])
 }
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn store_512(blocks: &mut [Block; 4], value: __m512i) {
+pub(crate) fn store_512(blocks: &mut [Block; 4], value: __m512i) {
     // SAFETY: 64 writable bytes for which every pattern is valid, and the unaligned form asks for no more.
     unsafe { _mm512_storeu_si512(blocks.as_mut_ptr().cast(), value) }
 }
 
 #[inline]
 #[target_feature(enable = "sse2")]
-fn store_128(blocks: &mut [Block; 1], value: __m128i) {
+pub(crate) fn store_128(blocks: &mut [Block; 1], value: __m128i) {
     // SAFETY: 16 writable bytes for which every pattern is valid, and the unaligned form asks for no more.
     unsafe { _mm_storeu_si128(blocks.as_mut_ptr().cast(), value) }
 }
@@ -102,7 +105,7 @@ macro_rules! kernel {
         $zero:ident, $set_words:ident, $xor:ident, $and:ident, $subtract:ident, $swap:ident,
         $low_halves:ident, $high_halves:ident, $shift:ident, $shuffle:ident, $enc:ident, $enc_last:ident
     ) => {
-        mod $name {
+        pub(crate) mod $name {
             use super::*;
 
             /// Vectors of labels in flight; each has two keys and up to four blocks.
@@ -125,7 +128,7 @@ macro_rules! kernel {
             /// Encrypts the states that belong to each key; round keys are computed on the fly.
             #[inline]
             #[target_feature(enable = $features)]
-            fn rounds<const KEYS: usize, const STATES: usize>(
+            pub(crate) fn rounds<const KEYS: usize, const STATES: usize>(
                 keys: &mut [$vector; KEYS],
                 states: &mut [[$vector; STATES]; KEYS],
             ) {
@@ -152,7 +155,7 @@ macro_rules! kernel {
 
             #[inline]
             #[target_feature(enable = $features)]
-            fn orthomorphism(x: $vector) -> $vector {
+            pub(crate) fn orthomorphism(x: $vector) -> $vector {
                 // (L‖R) ↦ (R‖L) ⊕ (L‖0).
                 $xor($swap::<0b01_00_11_10>(x), $high_halves($zero(), x))
             }

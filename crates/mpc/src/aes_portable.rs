@@ -3,9 +3,10 @@
 
 use crate::block::Block;
 use crate::circuit::LANES;
-use crate::kernel::{AsBlock, Garbled, Gate, Lanes, Tables, lane_tweak};
+use crate::kernel::{AsBlock, Garbled, Gate, HashedPoints, Lanes, StreamSums, Tables, lane_tweak};
 use aes::Aes128;
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
+use zeroize::Zeroizing;
 
 pub(crate) fn cipher(key: Block) -> Aes128 {
     Aes128::new(&Array::from(key.to_bytes()))
@@ -60,6 +61,42 @@ pub(crate) fn evaluate<L: AsBlock>(gate: &Gate<'_, L>, tables: &Tables, lanes: u
             ^ (b.low_bit_mask() & (tables.evaluator[lane] ^ a));
     }
     out
+}
+
+pub(crate) fn sum_streams(leaves: &[Aes128], out: &mut StreamSums<'_>) {
+    let mut stream = Zeroizing::new(vec![Block::ZERO; out.width]);
+    let add = |sum: &mut [Block], stream: &[Block]| {
+        for (sum, block) in sum.iter_mut().zip(stream) {
+            *sum ^= *block;
+        }
+    };
+    for (number, leaf) in leaves.iter().enumerate() {
+        for (at, block) in stream.iter_mut().enumerate() {
+            *block = out.counter(at);
+        }
+        encrypt(leaf, &mut stream);
+        for (bit, sum) in out.sums.chunks_exact_mut(out.width).enumerate() {
+            if number >> bit & 1 == 1 {
+                add(sum, &stream);
+            }
+        }
+        if let Some(total) = &mut out.total {
+            add(total, &stream);
+        }
+    }
+}
+
+pub(crate) fn hash_low_words(points: &HashedPoints<'_>, words: &mut [u64]) {
+    let lists = words.chunks_exact_mut(points.offsets.len());
+    for (at, (block, words)) in points.blocks.iter().zip(lists).enumerate() {
+        let cipher = cipher(points.key(at));
+        for (word, offset) in words.iter_mut().zip(points.offsets) {
+            let point = (*block ^ *offset).orthomorphism();
+            let mut image = [point];
+            encrypt(&cipher, &mut image);
+            *word = (image[0] ^ point).words()[0];
+        }
+    }
 }
 
 fn keys<L>(gate: &Gate<'_, L>, lane: usize) -> (Block, Block) {

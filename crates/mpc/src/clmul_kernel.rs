@@ -1,6 +1,6 @@
 //! Products in GF(2¹²⁸) with the carry-less multiplication of x86-64: VPCLMULQDQ and PCLMULQDQ.
 //!
-//! The second file of the crate with unsafe code, beside [`crate::aes_kernel`], whose tokens prove that the
+//! One of the files of the crate with unsafe code, beside [`crate::aes_kernel`], whose tokens prove that the
 //! instructions were detected. Tests compare both paths with the portable one in [`crate::field`].
 //!
 //! No branch or address depends on what is multiplied.
@@ -20,7 +20,7 @@ struct Sum {
 
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn load_512(blocks: &[Block; 4]) -> __m512i {
+pub(crate) fn load_512(blocks: &[Block; 4]) -> __m512i {
     // SAFETY: four blocks are 64 readable bytes, and the unaligned form asks for no more.
     unsafe { _mm512_loadu_si512(blocks.as_ptr().cast()) }
 }

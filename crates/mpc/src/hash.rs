@@ -35,7 +35,7 @@
 
 use crate::block::Block;
 use crate::circuit::LANES;
-use crate::kernel::{AsBlock, Garbled, Gate, Kernel, Lanes, Tables};
+use crate::kernel::{AsBlock, Garbled, Gate, HashedPoints, Kernel, Lanes, Tables};
 use crate::worker::Worker;
 
 /// Hashes labels under keys that never repeat.
@@ -122,16 +122,12 @@ impl TweakedHash {
         offsets: &[Block],
         words: &mut [u64],
     ) {
-        let mut tweak = first;
-        for (block, words) in blocks.iter().zip(words.chunks_exact_mut(offsets.len())) {
-            let key = self.start ^ Block::new(u128::from(tweak));
-            for (offset, word) in offsets.iter().zip(words) {
-                let point = (*block ^ *offset).orthomorphism();
-                let mut image = [point];
-                self.kernel.encrypt_rekeyed(&[key], &mut image);
-                *word = (image[0] ^ point).words()[0];
-            }
-            tweak = tweak.wrapping_add(1);
-        }
+        let points = HashedPoints {
+            start: self.start,
+            first,
+            blocks,
+            offsets,
+        };
+        self.kernel.hash_low_words(&points, words);
     }
 }

@@ -9,9 +9,10 @@ use crate::aes_portable as portable;
 use crate::block::Block;
 use crate::circuit::LANES;
 use crate::field;
+use crate::transpose::transpose_columns;
 use aes::Aes128;
 #[cfg(target_arch = "x86_64")]
-use zeroize::Zeroize;
+use zeroize::{Zeroize, Zeroizing};
 
 /// An implementation of AES that this processor supports.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -86,6 +87,79 @@ impl Drop for Schedule {
             #[cfg(target_arch = "x86_64")]
             ScheduleKind::RoundKeys(keys) => keys.zeroize(),
             ScheduleKind::Portable(_) => {}
+        }
+    }
+}
+
+/// The round keys of the leaves of a tree, with the kernel that expanded them. Erased when dropped.
+pub(crate) struct LeafSchedules(LeafKind);
+
+enum LeafKind {
+    #[cfg(target_arch = "x86_64")]
+    Vaes512(Vaes512, Zeroizing<Vec<[Block; 11]>>),
+    #[cfg(target_arch = "x86_64")]
+    AesNi(AesNi, Zeroizing<Vec<[Block; 11]>>),
+    Portable(Vec<Aes128>),
+}
+
+/// Where the sums over the streams of a tree go. There is a stream for each leaf: AES of a counter.
+pub(crate) struct StreamSums<'a> {
+    /// The counter of the first block in the lower half, the same number for all blocks in the higher.
+    pub(crate) first: Block,
+    /// Blocks of each stream.
+    pub(crate) width: usize,
+    /// A row for each bit of a leaf's number, to which the streams are added that have the bit set.
+    pub(crate) sums: &'a mut [Block],
+    /// The row to which all streams are added. Without it, the first leaf plays no role.
+    pub(crate) total: Option<&'a mut [Block]>,
+}
+
+impl StreamSums<'_> {
+    /// What is encrypted for a block of a stream.
+    pub(crate) fn counter(&self, at: usize) -> Block {
+        let [counter, domain] = self.first.words();
+        Block::from_words([counter.wrapping_add(at as u64), domain])
+    }
+}
+
+/// Points to hash, see [`crate::hash`]: all offsets from each of the blocks, under a key for each block.
+pub(crate) struct HashedPoints<'a> {
+    pub(crate) start: Block,
+    /// The tweak of the first block; from there they count.
+    pub(crate) first: u64,
+    pub(crate) blocks: &'a [Block],
+    /// A power of two of them.
+    pub(crate) offsets: &'a [Block],
+}
+
+impl HashedPoints<'_> {
+    /// The key for a block.
+    #[inline]
+    pub(crate) fn key(&self, at: usize) -> Block {
+        self.start ^ Block::from_words([self.first.wrapping_add(at as u64), 0])
+    }
+}
+
+impl LeafSchedules {
+    #[cfg(test)]
+    pub(crate) fn replace(&mut self, leaf: usize, key: Block) {
+        match &mut self.0 {
+            #[cfg(target_arch = "x86_64")]
+            LeafKind::Vaes512(token, keys) => keys[leaf] = token.round_keys(key),
+            #[cfg(target_arch = "x86_64")]
+            LeafKind::AesNi(token, keys) => keys[leaf] = token.round_keys(key),
+            LeafKind::Portable(ciphers) => ciphers[leaf] = portable::cipher(key),
+        }
+    }
+
+    /// Adds the streams of all leaves to sums.
+    pub(crate) fn sum_streams(&self, mut out: StreamSums<'_>) {
+        match &self.0 {
+            #[cfg(target_arch = "x86_64")]
+            LeafKind::Vaes512(token, keys) => token.sum_streams(keys, &mut out),
+            #[cfg(target_arch = "x86_64")]
+            LeafKind::AesNi(token, keys) => token.sum_streams(keys, &mut out),
+            LeafKind::Portable(ciphers) => portable::sum_streams(ciphers, &mut out),
         }
     }
 }
@@ -183,6 +257,45 @@ impl Kernel {
             #[cfg(target_arch = "x86_64")]
             Kind::AesNi(token) => token.add_products(coefficients, rows, sums),
             Kind::Portable => field::add_products(coefficients, rows, sums),
+        }
+    }
+
+    /// Expands the keys of the leaves of a tree.
+    pub(crate) fn leaf_schedules(self, leaves: &[Block]) -> LeafSchedules {
+        LeafSchedules(match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Vaes512(token) => {
+                let keys = leaves.iter().map(|leaf| token.round_keys(*leaf));
+                LeafKind::Vaes512(token, Zeroizing::new(keys.collect()))
+            }
+            #[cfg(target_arch = "x86_64")]
+            Kind::AesNi(token) => {
+                let keys = leaves.iter().map(|leaf| token.round_keys(*leaf));
+                LeafKind::AesNi(token, Zeroizing::new(keys.collect()))
+            }
+            Kind::Portable => {
+                LeafKind::Portable(leaves.iter().map(|leaf| portable::cipher(*leaf)).collect())
+            }
+        })
+    }
+
+    /// The lower halves of the hashes of all points, those of a block in a row.
+    pub(crate) fn hash_low_words(self, points: &HashedPoints<'_>, words: &mut [u64]) {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Vaes512(token) => token.hash_low_words(points, words),
+            #[cfg(target_arch = "x86_64")]
+            Kind::AesNi(token) => token.hash_low_words(points, words),
+            Kind::Portable => portable::hash_low_words(points, words),
+        }
+    }
+
+    /// The columns of 128 rows of `width` blocks, as many as there is room for: bit j of row r becomes bit r of column j.
+    pub(crate) fn transpose_columns(self, rows: &[Block], width: usize, columns: &mut [Block]) {
+        match self.0 {
+            #[cfg(target_arch = "x86_64")]
+            Kind::Vaes512(token) => token.transpose_columns(rows, width, columns),
+            _ => transpose_columns(rows, width, columns),
         }
     }
 

@@ -35,8 +35,12 @@ pub mod hash;
 pub mod kernel;
 pub mod label;
 pub mod ot;
+#[cfg(target_arch = "x86_64")]
+mod ot_kernel;
 mod prg;
 mod transpose;
+#[cfg(target_arch = "x86_64")]
+mod transpose_kernel;
 pub mod wavefront;
 pub mod worker;
 

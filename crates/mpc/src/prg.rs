@@ -1,9 +1,10 @@
 //! Many pseudorandom blocks from one seed: AES in counter mode.
 
 use crate::block::Block;
-use crate::kernel::{Kernel, Schedule};
+use crate::kernel::{Kernel, LeafSchedules, Schedule, StreamSums};
 use crate::worker::Worker;
 use rand::CryptoRng;
+use std::sync::Arc;
 
 use crate::label::random_block;
 
@@ -33,16 +34,6 @@ impl Prg {
         }
     }
 
-    /// The same seed's stream for another worker: it encrypts counters that no other worker encrypts.
-    pub(crate) fn for_worker(&self, worker: Worker) -> Self {
-        Self {
-            kernel: self.kernel,
-            schedule: self.schedule.clone(),
-            domain: self.domain & u64::from(u32::MAX) | u64::from(worker.number()) << 32,
-            counter: 0,
-        }
-    }
-
     pub(crate) fn from_rng(kernel: Kernel, rng: &mut impl CryptoRng) -> Self {
         Self::new(kernel, random_block(rng))
     }
@@ -64,27 +55,136 @@ impl Prg {
     }
 }
 
+/// The second word of the counter block for another worker.
+fn for_worker(domain: u64, worker: Worker) -> u64 {
+    domain & u64::from(u32::MAX) | u64::from(worker.number()) << 32
+}
+
+/// The streams of the leaves of a tree, which advance together: those of [`Prg::of_tree`].
+pub(crate) struct TreeStreams {
+    schedules: Arc<LeafSchedules>,
+    domain: u64,
+    counter: u64,
+}
+
+impl TreeStreams {
+    /// A power of two of leaves, at least two.
+    pub(crate) fn new(kernel: Kernel, leaves: &[Block], tree: usize) -> Self {
+        Self {
+            schedules: Arc::new(kernel.leaf_schedules(leaves)),
+            domain: tree as u64,
+            counter: 0,
+        }
+    }
+
+    /// The same leaves' streams for another worker: they encrypt counters that no other worker encrypts.
+    pub(crate) fn for_worker(&self, worker: Worker) -> Self {
+        Self {
+            schedules: Arc::clone(&self.schedules),
+            domain: for_worker(self.domain, worker),
+            counter: 0,
+        }
+    }
+
+    /// Replaces the stream of one leaf. No other worker may exist yet.
+    #[cfg(test)]
+    pub(crate) fn replace(&mut self, leaf: usize, seed: Block) {
+        let schedules = Arc::get_mut(&mut self.schedules).expect("one worker");
+        schedules.replace(leaf, seed);
+    }
+
+    /// Adds the next blocks of the streams to rows of `width` blocks: for each bit, the streams of the leaves whose numbers have
+    /// it set, and to the total those of all. Without a total, the first leaf plays no role.
+    pub(crate) fn add_sums(
+        &mut self,
+        width: usize,
+        sums: &mut [Block],
+        total: Option<&mut [Block]>,
+    ) {
+        self.schedules.sum_streams(StreamSums {
+            first: Block::from_words([self.counter, self.domain]),
+            width,
+            sums,
+            total,
+        });
+        self.counter = self.counter.wrapping_add(width as u64);
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
     use std::collections::BTreeSet;
 
+    fn stream(leaf: Block, tree: usize, worker: Worker) -> Prg {
+        Prg {
+            domain: for_worker(tree as u64, worker),
+            ..Prg::of_tree(Kernel::portable(), leaf, tree)
+        }
+    }
+
     #[test]
     fn no_two_workers_and_trees_share_a_block() {
         let mut seen = BTreeSet::new();
         for tree in 0..3 {
-            let first = Prg::of_tree(Kernel::best(), Block::new(7), tree);
             let workers = [
                 Worker::FIRST,
                 Worker::new(1).unwrap(),
                 Worker::new(2).unwrap(),
             ];
-            for mut stream in workers.map(|worker| first.for_worker(worker)) {
+            for mut stream in workers.map(|worker| stream(Block::new(7), tree, worker)) {
                 let mut blocks = [Block::ZERO; 50];
                 stream.fill(&mut blocks);
                 seen.extend(blocks.map(Block::to_bytes));
             }
         }
         assert_eq!(seen.len(), 3 * 3 * 50);
+    }
+
+    #[test]
+    fn streams_are_summed_by_the_bits_of_their_leaves() {
+        for (bits, widths) in [(1, [1, 17]), (2, [3, 16]), (4, [64, 21]), (8, [5, 33])] {
+            let leaves: Vec<Block> = (0..1 << bits).map(|leaf| Block::new(leaf + 9)).collect();
+            let worker = Worker::new(3).unwrap();
+            let mut streams: Vec<Prg> =
+                leaves.iter().map(|leaf| stream(*leaf, 5, worker)).collect();
+            let trees = Kernel::available().into_iter();
+            let mut trees: Vec<TreeStreams> = trees
+                .map(|kernel| TreeStreams::new(kernel, &leaves, 5).for_worker(worker))
+                .collect();
+            for width in widths {
+                let start: Vec<Block> = (0..(bits + 1) * width)
+                    .map(|at| Block::new(at as u128))
+                    .collect();
+                let mut expected = start.clone();
+                for (number, stream) in streams.iter_mut().enumerate() {
+                    let mut blocks = vec![Block::ZERO; width];
+                    stream.fill(&mut blocks);
+                    for (row, sum) in expected.chunks_exact_mut(width).enumerate() {
+                        // The last row is the total.
+                        if row == bits || number >> row & 1 == 1 {
+                            for (sum, block) in sum.iter_mut().zip(&blocks) {
+                                *sum ^= *block;
+                            }
+                        }
+                    }
+                }
+                for (number, tree) in trees.iter_mut().enumerate() {
+                    let mut rows = start.clone();
+                    let (sums, total) = rows.split_at_mut(bits * width);
+                    tree.add_sums(width, sums, Some(total));
+                    assert!(rows == expected, "kernel {number}, {bits} bits, {width}");
+                }
+            }
+            // Without the total, the first leaf is in no sum.
+            let sums_with = |leaves: &[Block]| {
+                let mut sums = vec![Block::ZERO; bits * 18];
+                TreeStreams::new(Kernel::best(), leaves, 0).add_sums(18, &mut sums, None);
+                sums
+            };
+            let mut others = leaves.clone();
+            others[0] = Block::ZERO;
+            assert!(sums_with(&leaves) == sums_with(&others));
+        }
     }
 }

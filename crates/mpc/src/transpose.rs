@@ -1,5 +1,8 @@
 //! Transposing squares of 128 by 128 bits.
 
+use crate::block::Block;
+use zeroize::Zeroize;
+
 /// Bit j of row r becomes bit r of block j; both numbers are counted from the lowest bit.
 pub(crate) fn transpose(rows: &mut [[u64; 2]; 128]) {
     for row in 0..64 {
@@ -29,9 +32,33 @@ fn transpose_within<const SIDE: usize>(rows: &mut [[u64; 2]; 128], low: u64) {
     }
 }
 
+/// The columns of 128 rows of `width` blocks, as many as there is room for, 128 for each block.
+pub(crate) fn transpose_columns(rows: &[Block], width: usize, columns: &mut [Block]) {
+    // Four blocks of a row at a time: they share a cache line, and the rows' stride is too regular for many lines to
+    // stay cached.
+    let mut squares = [[[0; 2]; 128]; 4];
+    for (number, columns) in columns.chunks_mut(4 * 128).enumerate() {
+        let first = 4 * number;
+        let count = columns.len() / 128;
+        for (number, row) in rows.chunks_exact(width).enumerate() {
+            for (square, block) in squares.iter_mut().zip(&row[first..first + count]) {
+                square[number] = block.words();
+            }
+        }
+        for (square, columns) in squares.iter_mut().zip(columns.chunks_exact_mut(128)) {
+            transpose(square);
+            for (column, words) in columns.iter_mut().zip(square.iter()) {
+                *column = Block::from_words(*words);
+            }
+        }
+    }
+    squares.zeroize();
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::kernel::Kernel;
     use rand::{Rng, SeedableRng};
     use rand_chacha::ChaCha20Rng;
 
@@ -46,6 +73,27 @@ mod tests {
         for row in 0..128 {
             for at in 0..128 {
                 assert_eq!(bit(&rows, row, at), bit(&turned, at, row));
+            }
+        }
+    }
+
+    #[test]
+    fn all_kernels_transpose_columns_alike() {
+        let mut rng = ChaCha20Rng::seed_from_u64(2);
+        for width in [1, 2, 3, 4, 5, 9, 64] {
+            let mut block = || Block::from_words([rng.next_u64(), rng.next_u64()]);
+            let rows: Vec<Block> = (0..128 * width).map(|_| block()).collect();
+            for used in [0, 1, width / 2, width - 1, width] {
+                for kernel in Kernel::available() {
+                    let mut columns = vec![Block::ZERO; used * 128];
+                    kernel.transpose_columns(&rows, width, &mut columns);
+                    for (at, column) in columns.iter().enumerate() {
+                        let bits = (0..128).map(|row| rows[row * width + at / 128].value());
+                        let bits = bits.map(|bits| bits >> (at % 128) & 1);
+                        let expected = bits.rev().fold(0, |column, bit| column << 1 | bit);
+                        assert_eq!(column.value(), expected, "{} {width}", kernel.name());
+                    }
+                }
             }
         }
     }

@@ -1,7 +1,6 @@
 //! Receivers that cheat: each is caught, except with the probability that it guesses bits of the offset.
 
 use super::check::{Transcript, prove};
-use super::matrix::{self, Scratch};
 use super::messages::{PROOF_BYTES, append_block, corrections_bytes, corrections_per_tree};
 use super::receiver::grow_trees;
 use super::*;
@@ -180,20 +179,25 @@ fn cheating_batch(
     guess: usize,
 ) -> Vec<u8> {
     let width = count / 128 + 1;
-    let mut scratch = Scratch::default();
-    let (streams, rows) = scratch.of_width(width, FOUR);
+    let mut rows = vec![Block::ZERO; 128 * width];
     let mut choices = Vec::new();
     let mut bytes = Vec::new();
     let mut error = vec![Block::ZERO; width];
     error[place / 128] = Block::new(1 << (place % 128));
     for (number, leaves) in dealt.leaves.iter().enumerate() {
-        for (leaf, stream) in leaves.iter().zip(streams.chunks_exact_mut(width)) {
-            Prg::of_tree(dealt.kernel, *leaf, number).fill(stream);
+        let mut total = vec![Block::ZERO; width];
+        for (place, leaf) in leaves.iter().enumerate() {
+            let mut stream = vec![Block::ZERO; width];
+            Prg::of_tree(dealt.kernel, *leaf, number).fill(&mut stream);
+            for (at, block) in stream.into_iter().enumerate() {
+                total[at] ^= block;
+                for bit in (0..4).filter(|bit| place >> bit & 1 == 1) {
+                    rows[(4 * number + bit) * width + at] ^= block;
+                }
+            }
         }
-        let rows = &mut rows[4 * number * width..4 * (number + 1) * width];
-        matrix::sum_rows(streams, width, rows);
         match number {
-            0 => choices.extend_from_slice(&streams[..width]),
+            0 => choices.extend_from_slice(&total),
             _ => {
                 for at in 0..width {
                     let lie = if number == tree {
@@ -201,7 +205,7 @@ fn cheating_batch(
                     } else {
                         Block::ZERO
                     };
-                    append_block(&mut bytes, streams[at] ^ choices[at] ^ lie);
+                    append_block(&mut bytes, total[at] ^ choices[at] ^ lie);
                 }
             }
         }

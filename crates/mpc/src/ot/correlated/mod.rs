@@ -59,10 +59,10 @@
 //! Seeds are secret, so the sender's tree is stored by y ⊕ δ from the start: no address depends on Δ.
 
 mod check;
-mod matrix;
 pub mod messages;
 mod ready;
 mod receiver;
+mod scratch;
 mod seed_check;
 mod sender;
 mod tree;
@@ -90,10 +90,6 @@ impl GroupBits {
 
     fn groups(self) -> usize {
         128 / self.0
-    }
-
-    fn leaves(self) -> usize {
-        1 << self.0
     }
 }
 

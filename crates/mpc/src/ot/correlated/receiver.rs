@@ -1,9 +1,9 @@
 //! The side with the bits: the evaluator.
 
 use super::check::{Sums, Transcript};
-use super::matrix::{self, Scratch};
 use super::messages::{append_block, chunks, corrections_bytes};
 use super::ready::{Demand, Ready, Step, drop_first};
+use super::scratch::{Rows, Scratch};
 use super::seed_check::SeedCheck;
 use super::{GroupBits, MAX_BATCH, tree};
 use crate::block::{BLOCK_BYTES, Block};
@@ -12,7 +12,7 @@ use crate::kernel::Kernel;
 use crate::label::ActiveLabel;
 use crate::ot::cot::check_lengths;
 use crate::ot::{Bits, CorrelatedReceiver, CotReceiver, base, bits_at};
-use crate::prg::Prg;
+use crate::prg::TreeStreams;
 use crate::worker::Worker;
 use rand::CryptoRng;
 use veilpath_channel::Channel;
@@ -22,7 +22,7 @@ use zeroize::Zeroizing;
 pub struct Receiver {
     kernel: Kernel,
     group_bits: GroupBits,
-    trees: Vec<Vec<Prg>>,
+    trees: Vec<TreeStreams>,
     /// The transcript before the first worker's, from which those of all workers start.
     root: Transcript,
     transcript: Transcript,
@@ -55,20 +55,15 @@ impl Receiver {
         leaves: &[Zeroizing<Vec<Block>>],
         root: Transcript,
     ) -> Self {
-        let streams = |(number, leaves): (usize, &Zeroizing<Vec<Block>>)| {
-            let leaves = leaves.iter();
-            leaves
-                .map(|leaf| Prg::of_tree(kernel, *leaf, number))
-                .collect()
-        };
-        let trees = leaves.iter().enumerate().map(streams).collect();
-        Self::with_streams(kernel, group_bits, trees, root, Worker::FIRST)
+        let trees = leaves.iter().enumerate();
+        let trees = trees.map(|(number, leaves)| TreeStreams::new(kernel, leaves, number));
+        Self::with_streams(kernel, group_bits, trees.collect(), root, Worker::FIRST)
     }
 
     fn with_streams(
         kernel: Kernel,
         group_bits: GroupBits,
-        trees: Vec<Vec<Prg>>,
+        trees: Vec<TreeStreams>,
         root: Transcript,
         worker: Worker,
     ) -> Self {
@@ -87,12 +82,11 @@ impl Receiver {
 
     /// The transfers of another worker, from the same seeds. The first worker creates all others.
     pub(crate) fn for_worker(&self, worker: Worker) -> Self {
-        let streams = |tree: &Vec<Prg>| tree.iter().map(|leaf| leaf.for_worker(worker)).collect();
-        let trees = self.trees.iter().map(streams).collect();
+        let trees = self.trees.iter().map(|tree| tree.for_worker(worker));
         Self::with_streams(
             self.kernel,
             self.group_bits,
-            trees,
+            trees.collect(),
             self.root.clone(),
             worker,
         )
@@ -116,7 +110,7 @@ impl Receiver {
     /// leaf is the one that the sender does not have.
     #[cfg(test)]
     pub(crate) fn lie(&mut self, tree: usize, leaf: usize) {
-        self.trees[tree][leaf] = Prg::of_tree(self.kernel, Block::new(0x1e), tree);
+        self.trees[tree].replace(leaf, Block::new(0x1e));
     }
 
     /// Makes transfers with random choices, and proves that they are consistent.
@@ -128,43 +122,39 @@ impl Receiver {
     ) -> Result<(), MpcError> {
         let group_bits = self.group_bits.bits();
         let mut sums = Sums::new(self.kernel);
-        let mut choices = Zeroizing::new(Vec::new());
         // The last block of the first chunk masks the proof and has no other use.
         let mut masks = 1;
         for width in chunks(labels.len() / 128 + 1) {
-            let (streams, rows) = self.scratch.of_width(width, self.group_bits);
+            let Rows {
+                rows,
+                choices,
+                total,
+            } = self.scratch.of_width(width);
             let mut corrections = vec![0; corrections_bytes(width, self.group_bits)];
             let (places, _) = corrections.as_chunks_mut::<BLOCK_BYTES>();
-            let mut places = places.chunks_exact_mut(width);
-            choices.clear();
-            let rows_of_trees = rows.chunks_exact_mut(group_bits * width);
-            for (tree, rows) in self.trees.iter_mut().zip(rows_of_trees) {
-                for (leaf, stream) in tree.iter_mut().zip(streams.chunks_exact_mut(width)) {
-                    leaf.fill(stream);
-                }
-                matrix::sum_rows(streams, width, rows);
-                let sum = &streams[..width];
-                if choices.is_empty() {
-                    // The first tree decides.
-                    choices.extend_from_slice(sum);
-                } else if let Some(places) = places.next() {
-                    for ((place, sum), choice) in places.iter_mut().zip(sum).zip(choices.iter()) {
-                        *place = (*sum ^ *choice).to_bytes();
-                    }
+            let mut trees = self.trees.iter_mut();
+            let mut rows_of_trees = rows.chunks_exact_mut(group_bits * width);
+            // The first tree decides.
+            if let (Some(tree), Some(rows)) = (trees.next(), rows_of_trees.next()) {
+                tree.add_sums(width, rows, Some(choices));
+            }
+            let places = places.chunks_exact_mut(width);
+            for ((tree, rows), places) in trees.zip(rows_of_trees).zip(places) {
+                total.copy_from_slice(choices);
+                tree.add_sums(width, rows, Some(total));
+                for (place, correction) in places.iter_mut().zip(total.iter()) {
+                    *place = correction.to_bytes();
                 }
             }
             channel.send(&corrections)?;
             self.transcript.absorb(b"chunk", &corrections);
-            sums.add(&self.transcript, rows, &choices);
+            sums.add(&self.transcript, rows, choices);
             let used = width - masks;
             masks = 0;
             let kept = kept_choices.split_off_mut(..used).unwrap_or_default();
             kept.copy_from_slice(&choices[..used]);
-            matrix::columns(
-                rows,
-                width,
-                labels.split_off_mut(..used * 128).unwrap_or_default(),
-            );
+            let columns = labels.split_off_mut(..used * 128).unwrap_or_default();
+            self.kernel.transpose_columns(rows, width, columns);
         }
         let proof = sums.proof(&self.transcript);
         channel.send(&proof)?;

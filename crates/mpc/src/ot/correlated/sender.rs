@@ -1,12 +1,12 @@
 //! The side with the offset: the garbler.
 
 use super::check::{Sums, Transcript};
-use super::matrix::{self, Scratch};
 use super::messages::{
     PROOF_BYTES, blocks_of, chunks, corrections_bytes, corrections_per_tree, receive_bytes,
     seed_bytes,
 };
 use super::ready::{Demand, Ready, Step};
+use super::scratch::Scratch;
 use super::seed_check::SeedCheck;
 use super::{GroupBits, MAX_BATCH, tree};
 use crate::block::{BLOCK_BYTES, Block};
@@ -15,7 +15,7 @@ use crate::half_gates::messages::receive_packed_bits;
 use crate::kernel::Kernel;
 use crate::label::{Delta, ZeroLabel};
 use crate::ot::{CorrelatedSender, CotSender, base};
-use crate::prg::Prg;
+use crate::prg::TreeStreams;
 use crate::worker::Worker;
 use rand::CryptoRng;
 use std::sync::Arc;
@@ -27,7 +27,7 @@ pub struct Sender {
     kernel: Kernel,
     delta: Arc<Delta>,
     group_bits: GroupBits,
-    trees: Vec<Vec<Prg>>,
+    trees: Vec<TreeStreams>,
     /// The transcript before the first worker's, from which those of all workers start.
     root: Transcript,
     transcript: Transcript,
@@ -83,12 +83,8 @@ impl Sender {
                 .iter()
                 .fold(0, |number, bit| number << 1 | usize::from(*bit));
             check.add_punctured(number, &leaves, missing, [sum[0], sum[1]]);
-            // Place 0 is the leaf that is missing; no sum needs it.
-            let streams = leaves
-                .iter()
-                .skip(1)
-                .map(|leaf| Prg::of_tree(kernel, *leaf, number));
-            trees.push(streams.collect());
+            // Place 0 is empty, as the leaf is missing; no sum needs it.
+            trees.push(TreeStreams::new(kernel, &leaves, number));
         }
         if !check.accepts(hash) {
             return Err(Misbehaviour::InconsistentSeeds.into());
@@ -108,7 +104,7 @@ impl Sender {
         delta: Arc<Delta>,
         group_bits: GroupBits,
         kernel: Kernel,
-        trees: Vec<Vec<Prg>>,
+        trees: Vec<TreeStreams>,
         root: Transcript,
         worker: Worker,
     ) -> Self {
@@ -128,13 +124,12 @@ impl Sender {
 
     /// The transfers of another worker, from the same seeds. The first worker creates all others.
     pub(crate) fn for_worker(&self, worker: Worker) -> Self {
-        let streams = |tree: &Vec<Prg>| tree.iter().map(|leaf| leaf.for_worker(worker)).collect();
-        let trees = self.trees.iter().map(streams).collect();
+        let trees = self.trees.iter().map(|tree| tree.for_worker(worker));
         Self::with_streams(
             Arc::clone(&self.delta),
             self.group_bits,
             self.kernel,
-            trees,
+            trees.collect(),
             self.root.clone(),
             worker,
         )
@@ -180,34 +175,26 @@ impl Sender {
             // The first tree decides and has no corrections.
             let corrections =
                 std::iter::once(None).chain(corrections.chunks_exact(width).map(Some));
-            let (streams, rows) = self.scratch.of_width(width, self.group_bits);
+            let rows = self.scratch.of_width(width).rows;
             let mut offset = Zeroizing::new(self.delta.block().value());
             let rows_of_trees = rows.chunks_exact_mut(group_bits * width);
             for ((tree, corrections), rows) in
                 self.trees.iter_mut().zip(corrections).zip(rows_of_trees)
             {
-                streams[..width].fill(Block::ZERO);
-                let places = streams.chunks_exact_mut(width).skip(1);
-                for (leaf, stream) in tree.iter_mut().zip(places) {
-                    leaf.fill(stream);
-                }
-                matrix::sum_rows(streams, width, rows);
                 for row in rows.chunks_exact_mut(width) {
                     let mask = Block::mask(*offset & 1 == 1);
                     *offset >>= 1;
                     let corrections = corrections.unwrap_or_default();
                     for (block, correction) in row.iter_mut().zip(corrections) {
-                        *block ^= Block::from_bytes(*correction) & mask;
+                        *block = Block::from_bytes(*correction) & mask;
                     }
                 }
+                tree.add_sums(width, rows, None);
             }
             sums.add(&self.transcript, rows, &[]);
             let used = (width - masks) * 128;
-            matrix::columns(
-                rows,
-                width,
-                labels.split_off_mut(..used).unwrap_or_default(),
-            );
+            let columns = labels.split_off_mut(..used).unwrap_or_default();
+            self.kernel.transpose_columns(rows, width, columns);
             masks = 0;
         }
         let mut proof = [0; PROOF_BYTES];
