@@ -10,7 +10,7 @@ use veilpath_mpc::Kernel;
 use veilpath_mpc::alignment::{
     EvaluatorComparison, EvaluatorSession, Fold, GarblerComparison, GarblerSession,
 };
-use veilpath_mpc::circuit::cells::DifferenceCell;
+use veilpath_mpc::circuit::cells::SavingCell;
 
 const ALPHABET: usize = 7;
 const ROWS: usize = 6;
@@ -19,7 +19,7 @@ const COLUMNS: usize = 5;
 /// A whole session of one comparison. The garbler's table, the evaluator's letters, and all randomness are secret.
 pub fn session(kernel: Kernel) {
     let (left, right) = memory_pair();
-    let cell = DifferenceCell::new(30);
+    let cell = SavingCell::new(30);
     thread::scope(|scope| {
         let cell = &cell;
         scope.spawn(move || {
@@ -47,7 +47,7 @@ pub fn session(kernel: Kernel) {
             let numbers = session
                 .align(
                     cell,
-                    Fold::Sum,
+                    Fold::Unwrap,
                     &letters,
                     &[comparison],
                     &mut channel,
@@ -71,7 +71,7 @@ pub fn session(kernel: Kernel) {
         let numbers = session
             .align(
                 cell,
-                Fold::Sum,
+                Fold::Unwrap,
                 &letters,
                 &[comparison],
                 &mut channel,

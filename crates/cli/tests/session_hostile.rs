@@ -52,7 +52,7 @@ fn drain(channel: &mut SecureChannel) {
     while channel.receive(&mut [0]).is_ok() {}
 }
 
-const OPENING: &[u8] = b"VEILPATH\x05\x00";
+const OPENING: &[u8] = b"VEILPATH\x06\x00";
 const _: () = assert!(OPENING[8] as u16 == PROTOCOL_VERSION);
 
 const ATTACKS: &[Attack] = &[
@@ -85,7 +85,7 @@ const ATTACKS: &[Attack] = &[
             drain(channel);
         },
         3,
-        "protocol version: 5 here, 32767 there",
+        "protocol version: 6 here, 32767 there",
     ),
     (
         "sends an invalid packet",

@@ -187,6 +187,13 @@ fn paillier_matches_the_wire_format() {
     }
 }
 
+/// How the results of columns become one number.
+enum Fold {
+    Sum,
+    Unwrap,
+    Max,
+}
+
 /// What a metric's circuit costs, as docs/engines.md and the sources of cells say.
 struct Circuit {
     gates: usize,
@@ -194,7 +201,8 @@ struct Circuit {
     width: usize,
     /// Bits that a column hands over.
     result: usize,
-    local: bool,
+    /// How the columns become one number.
+    fold: Fold,
 }
 
 /// Bytes from Alice and from Bob, counted as the chapter says.
@@ -253,10 +261,14 @@ fn garbled_bytes(run: &Run, circuit: &Circuit) -> [usize; 2] {
             slabs.push(slab * circuit.width);
         }
         for &(_, columns) in group {
-            let (gates, bits) = if circuit.local {
-                ((columns - 1) * 2 * circuit.result, circuit.result)
-            } else {
-                sum(columns, circuit.result)
+            let (gates, bits) = match circuit.fold {
+                Fold::Sum => sum(columns, circuit.result),
+                Fold::Unwrap => {
+                    // Changes of the top bit are counted.
+                    let (gates, bits) = sum(columns, 1);
+                    (gates, circuit.result - 1 + bits)
+                }
+                Fold::Max => ((columns - 1) * 2 * circuit.result, circuit.result),
             };
             alice += 32 * gates;
             numbers.push(bits);
@@ -340,26 +352,40 @@ fn garbled_matches_the_wire_format() {
         gates: 3,
         width: 1,
         result: 2,
-        local: false,
+        fold: Fold::Sum,
     };
     // 3 + 4 has three bits.
     let wide = |_: usize| Circuit {
         gates: 6 * 3 - 2,
         width: 3,
         result: 3,
-        local: false,
+        fold: Fold::Sum,
+    };
+    // 30 + 40 has seven bits.
+    let dear = Metric::NeedlemanWunsch {
+        insert: 30.0,
+        delete: 40.0,
+        substitution: Substitution::Index,
+        scale: None,
+    };
+    let wider = |_: usize| Circuit {
+        gates: 5 * 7 + 2,
+        width: 7,
+        result: 8,
+        fold: Fold::Unwrap,
     };
     // Scores up to twice the shorter length, and two gaps more; a match and two gaps have three bits.
     let best = |shorter: usize| Circuit {
         gates: gates(&local, shorter),
         width: 3,
         result: (usize::BITS - (2 * shorter + 2).leading_zeros()) as usize,
-        local: true,
+        fold: Fold::Max,
     };
     type Case<'a> = (&'a Metric, &'a dyn Fn(usize) -> Circuit);
-    let cases: [Case<'_>; 3] = [
+    let cases: [Case<'_>; 4] = [
         (&Metric::Levenshtein, &unit),
         (&costs, &wide),
+        (&dear, &wider),
         (&local, &best),
     ];
     let few: [&[usize]; 2] = [&[5, 0, 12], &[7, 9]];

@@ -12,10 +12,15 @@ use veilpath_mpc::Kernel;
 use veilpath_mpc::alignment::{
     EvaluatorComparison, EvaluatorSession, Fold, GarblerComparison, GarblerSession,
 };
-use veilpath_mpc::circuit::cells::{Cell, DifferenceCell, UnitCell};
+use veilpath_mpc::circuit::cells::{Cell, SavingCell, UnitCell};
 
 /// Time of `rounds` times `count` comparisons of `rows` × `columns` cells.
-fn align<K: Cell + Sync>(cell: &K, table: &[Vec<u64>], shape: [usize; 3], rounds: u64) -> Duration {
+fn align<K: Cell + Sync>(
+    (cell, fold): (&K, Fold),
+    table: &[Vec<u64>],
+    shape: [usize; 3],
+    rounds: u64,
+) -> Duration {
     let [count, rows, columns] = shape;
     let alphabet = table.len();
     let (mut left, mut right) = memory_pair();
@@ -31,8 +36,7 @@ fn align<K: Cell + Sync>(cell: &K, table: &[Vec<u64>], shape: [usize; 3], rounds
             };
             let comparisons: Vec<_> = (0..count).map(|_| comparison()).collect();
             for _ in 0..rounds {
-                let numbers =
-                    session.align(cell, Fold::Sum, &letters, &comparisons, &mut left, &|_| ());
+                let numbers = session.align(cell, fold, &letters, &comparisons, &mut left, &|_| ());
                 session.show(&numbers.unwrap(), &mut left).unwrap();
             }
         });
@@ -47,8 +51,7 @@ fn align<K: Cell + Sync>(cell: &K, table: &[Vec<u64>], shape: [usize; 3], rounds
         let comparisons = vec![comparison; count];
         let start = Instant::now();
         for _ in 0..rounds {
-            let numbers =
-                session.align(cell, Fold::Sum, &letters, &comparisons, &mut right, &|_| ());
+            let numbers = session.align(cell, fold, &letters, &comparisons, &mut right, &|_| ());
             session.learn(&numbers.unwrap(), &mut right).unwrap();
         }
         start.elapsed()
@@ -68,17 +71,17 @@ fn cells(criterion: &mut Criterion) {
     ] {
         group.throughput(Throughput::Elements(shape.iter().product::<usize>() as u64));
         group.bench_function(name, |bencher| {
-            bencher.iter_custom(|rounds| align(&UnitCell, &unit, shape, rounds));
+            bencher.iter_custom(|rounds| align((&UnitCell, Fold::Sum), &unit, shape, rounds));
         });
     }
     group.finish();
 
-    let cell = DifferenceCell::new(300);
+    let cell = SavingCell::new(300);
     let index = table(49, &|x, y| cell.input(10 * x.abs_diff(y) as u64));
     let mut group = criterion.benchmark_group("cells with costs of 9 bits");
     group.throughput(Throughput::Elements(200 * 200));
     group.bench_function("one of 200x200", |bencher| {
-        bencher.iter_custom(|rounds| align(&cell, &index, [1, 200, 200], rounds));
+        bencher.iter_custom(|rounds| align((&cell, Fold::Unwrap), &index, [1, 200, 200], rounds));
     });
     group.finish();
 }

@@ -88,15 +88,17 @@ pub use garbler::{GarblerComparison, GarblerSession, Rows};
 pub use schedule::{LOOKAHEAD, slab_count};
 
 use crate::circuit::Party;
-use crate::circuit::reduce::{Number, maxima, sums};
+use crate::circuit::reduce::{Number, maxima, sums, unwrapped};
 use crate::error::MpcError;
 use veilpath_channel::Channel;
 
 /// How the results of a matrix's columns become one number.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fold {
-    /// Their sum: global alignments.
+    /// Their sum: global alignments as differences.
     Sum,
+    /// The last one, without its modulus: global alignments as savings.
+    Unwrap,
     /// The largest: local alignments.
     Max,
 }
@@ -110,6 +112,7 @@ impl Fold {
     ) -> Result<Vec<Number<P::Label>>, MpcError> {
         match self {
             Self::Sum => sums(party, channel, results),
+            Self::Unwrap => unwrapped(party, channel, results),
             Self::Max => maxima(party, channel, results),
         }
     }

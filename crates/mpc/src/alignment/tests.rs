@@ -1,7 +1,7 @@
 //! Both parties against the plain recurrences, on real and on ideal transfers.
 
 use super::*;
-use crate::circuit::cells::{Cell, ClippedCell, DifferenceCell, LocalCell, UnitCell};
+use crate::circuit::cells::{Cell, ClippedCell, DifferenceCell, LocalCell, SavingCell, UnitCell};
 use crate::circuit::reduce::{Operation, pairwise};
 use crate::kernel::Kernel;
 use crate::label::Delta;
@@ -261,13 +261,22 @@ fn any_costs() {
     };
     let (sums, _) = case.run((Kernel::best(), Kernel::best()), 8);
     let pairs = ours.iter().flat_map(|a| theirs.iter().map(move |b| (a, b)));
-    for ((a, b), sum) in pairs.zip(sums) {
+    for ((a, b), sum) in pairs.zip(&sums) {
         let most = a.len() as u64 * deletion + b.len() as u64 * insertion;
         assert_eq!(
             most - sum,
             global(a, b, insertion, deletion, |x, y| costs[x][y])
         );
     }
+
+    let saving = Case {
+        cell: &SavingCell::new(insertion + deletion),
+        fold: Fold::Unwrap,
+        table: &table,
+        ours: &ours,
+        theirs: &theirs,
+    };
+    assert_eq!(saving.run((Kernel::best(), Kernel::best()), 8).0, sums);
 
     let clipped: Vec<Vec<u64>> = costs
         .iter()

@@ -133,6 +133,26 @@ pub fn less_than<C: Circuit>(
     less
 }
 
+/// The bit x < y for numbers modulo 2^w that are less than 2^(w−1) apart: the sign of x − y, w − 1 gates.
+pub fn precedes<C: Circuit>(
+    circuit: &mut C,
+    x: &[Bundle<C::Label>],
+    y: &[Bundle<C::Label>],
+) -> Bundle<C::Label> {
+    let mut carry = circuit.constants(true);
+    let mut sign = carry;
+    let last = x.len().saturating_sub(1);
+    for (at, (x, y)) in x.iter().zip(y).enumerate() {
+        let complement = circuit.not(y);
+        if at < last {
+            carry = next_carry(circuit, x, &complement, Some(&carry));
+        } else {
+            sign = circuit.xor(&circuit.xor(x, &complement), &carry);
+        }
+    }
+    sign
+}
+
 /// Takes y if the condition is true: w gates.
 pub fn select_assign<C: Circuit>(
     circuit: &mut C,
@@ -237,6 +257,9 @@ mod tests {
             prop_assert_eq!((max, gates), (each(&|a, b| a.max(b)), 2 * width));
             let (less, gates) = run(x.clone(), |c, x| *x = vec![less_than(c, x, &y)]);
             prop_assert_eq!((less, gates), (each(&|a, b| u64::from(a < b)), width));
+            let (precedes, gates) = run(x.clone(), |c, x| *x = vec![precedes(c, x, &y)]);
+            let sign = |a: u64, b: u64| a.wrapping_sub(b) >> (width - 1) & 1;
+            prop_assert_eq!((precedes, gates), (each(&sign), width - 1));
             let (sum, gates) = run(x.clone(), |c, x| add_constant_assign(c, x, constant));
             prop_assert_eq!(sum, each(&|a, _| (a + constant) & mask));
             prop_assert!(gates < width);

@@ -126,6 +126,53 @@ pub fn sums<P: Party>(
     Ok(sums)
 }
 
+/// The last number of each list whose numbers are known modulo 2^(w+1), where the list starts from 0 and rises by less than 2^w
+/// from one number to the next. At most one gate for each number.
+///
+/// Such a step changes ⌊x / 2^w⌋ by 0 or 1, and the top bit is the lowest bit of that quotient. So the quotient of the last
+/// number is how often the top bit changes, and the remainder is in its other bits.
+pub fn unwrapped<P: Party>(
+    party: &mut P,
+    channel: &mut impl Channel,
+    lists: Vec<Vec<Number<P::Label>>>,
+) -> Result<Vec<Number<P::Label>>, MpcError> {
+    let zero = party.constant(false);
+    let top = |number: &Number<P::Label>| number.last().copied().unwrap_or(zero);
+    let changes = lists
+        .iter()
+        .map(|list| {
+            let tops = Number::new(list.iter().map(top).collect());
+            let before = list.iter().map(top).take(list.len().saturating_sub(1));
+            let before = Number::new(std::iter::once(zero).chain(before).collect());
+            differing(party, &tops, &before)
+        })
+        .collect();
+    let quotients = sums(party, channel, changes)?;
+    let whole = |(list, quotient): (&Vec<Number<P::Label>>, Number<P::Label>)| {
+        let last = list.last().and_then(|number| number.split_last());
+        let remainder = last.map_or(&[][..], |(_, remainder)| remainder);
+        Number::new(remainder.iter().chain(quotient.iter()).copied().collect())
+    };
+    Ok(lists.iter().zip(quotients).map(whole).collect())
+}
+
+/// One-bit numbers that say where two lists of bits differ. No gates.
+fn differing<P: Party>(party: &P, x: &[P::Label], y: &[P::Label]) -> Vec<Number<P::Label>> {
+    let mut all = Vec::with_capacity(x.len());
+    for (x, y) in x.chunks(LANES).zip(y.chunks(LANES)) {
+        let bundle = |bits: &[P::Label]| -> Bundle<P::Label> {
+            std::array::from_fn(|lane| bits.get(lane).copied().unwrap_or_default())
+        };
+        let differs = party.xor(&bundle(x), &bundle(y));
+        all.extend(
+            differs[..x.len()]
+                .iter()
+                .map(|bit| Zeroizing::new(vec![*bit])),
+        );
+    }
+    all
+}
+
 fn by_weight<L: Copy + Zeroize>(numbers: &[Number<L>]) -> Vec<Number<L>> {
     let width = numbers.iter().map(|number| number.len()).max().unwrap_or(0);
     let of_weight = |weight: usize| numbers.iter().filter_map(move |number| number.get(weight));
@@ -264,6 +311,26 @@ mod tests {
             let got = maxima(&mut Clear::new(), &mut channel, wires).unwrap();
             let got: Vec<u64> = got.iter().map(|n| value(n)).collect();
             let expected: Vec<u64> = lists.iter().map(|list| *list.iter().max().unwrap_or(&0)).collect();
+            prop_assert_eq!(got, expected);
+        }
+
+        #[test]
+        fn numbers_modulo_a_power_of_two_are_unwrapped(
+            lists in prop::collection::vec(prop::collection::vec(0u64..32, 0..70), 0..12),
+        ) {
+            let ends = |steps: &Vec<u64>| -> Vec<u64> {
+                steps.iter().scan(0, |sum, step| { *sum += step; Some(*sum) }).collect()
+            };
+            let wires: Vec<Vec<_>> = lists
+                .iter()
+                .map(|steps| ends(steps).iter().map(|&v| number(v % 64, 6)).collect())
+                .collect();
+            let (mut channel, _peer) = memory_pair();
+            let mut clear = Clear::new();
+            let got = unwrapped(&mut clear, &mut channel, wires).unwrap();
+            prop_assert!(clear.and_gates() <= lists.iter().map(Vec::len).sum());
+            let got: Vec<u64> = got.iter().map(|n| value(n)).collect();
+            let expected: Vec<u64> = lists.iter().map(|steps| steps.iter().sum()).collect();
             prop_assert_eq!(got, expected);
         }
 

@@ -1,4 +1,4 @@
-//! Any costs: 6·w − 2 gates with w bits for the sum of an insertion and a deletion.
+//! Any costs, with fewer gates for narrow ones: 6·w − 2 with w bits for the sum of an insertion and a deletion.
 
 use super::Cell;
 use crate::circuit::numbers::{bits_for, max_assign, next_carry};

@@ -1,11 +1,13 @@
 //! One cell of an alignment matrix as a circuit.
 //!
-//! All except the local cell store differences of neighbours instead of the matrix itself (an idea of Hyyrö's and
-//! Myers' bit-parallel edit distance), so that a wire's width depends on the costs and not on the lengths.
+//! A wire's width depends on the costs and not on the lengths, except for the local cell: the others store differences of
+//! neighbours instead of the matrix itself (an idea of Hyyrö's and Myers' bit-parallel edit distance), or the matrix modulo
+//! a power of two.
 
 mod clipped;
 mod difference;
 mod local;
+mod saving;
 #[cfg(test)]
 mod tests;
 mod unit;
@@ -13,6 +15,7 @@ mod unit;
 pub use clipped::ClippedCell;
 pub use difference::DifferenceCell;
 pub use local::LocalCell;
+pub use saving::SavingCell;
 pub use unit::UnitCell;
 
 use super::{Bundle, Circuit, Clear};

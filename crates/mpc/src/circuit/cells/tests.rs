@@ -49,6 +49,16 @@ fn results<K: Cell>(
         .collect()
 }
 
+/// The last number of a row that is known modulo the cell's power of two.
+fn unwrap(cell: &SavingCell, row: &[u64]) -> u64 {
+    let modulus = 1 << cell.result_wires();
+    let steps = row.iter().scan(0, |before, &number| {
+        let step = (number + modulus - std::mem::replace(before, number)) % modulus;
+        Some(step)
+    });
+    steps.sum()
+}
+
 /// The plain recurrence of a global alignment.
 fn global(
     a: &[u8],
@@ -136,6 +146,18 @@ proptest! {
     }
 
     #[test]
+    fn the_saving_cell_takes_any_costs(
+        (a, b) in strings(), seed in any::<u64>(), insertion in 0u64..40, deletion in 0u64..40,
+    ) {
+        let cell = SavingCell::new(insertion + deletion);
+        let substitution = |x, y| cost(seed, x, y, 90);
+        let row = results(&cell, a.len(), b.len(), |i, j| cell.input(substitution(a[i], b[j])));
+        let expected = global(&a, &b, insertion, deletion, substitution);
+        let gaps = a.len() as u64 * deletion + b.len() as u64 * insertion;
+        prop_assert_eq!(gaps - unwrap(&cell, &row), expected);
+    }
+
+    #[test]
     fn padding_changes_no_result((a, b) in strings(), more in (0usize..5, 0usize..5)) {
         let (m, n) = (a.len(), b.len());
         let cell = DifferenceCell::new(5);
@@ -143,6 +165,10 @@ proptest! {
         let input = |i: usize, j: usize| if i < m && j < n { cell.input(substitution(a[i], b[j])) } else { 0 };
         let sum: u64 = results(&cell, m + more.0, n + more.1, input).iter().sum();
         prop_assert_eq!(m as u64 * 3 + n as u64 * 2 - sum, global(&a, &b, 2, 3, substitution));
+
+        let cell = SavingCell::new(5);
+        let row = results(&cell, m + more.0, n + more.1, input);
+        prop_assert_eq!(m as u64 * 3 + n as u64 * 2 - unwrap(&cell, &row), global(&a, &b, 2, 3, substitution));
 
         let cell = ClippedCell;
         let input = |i: usize, j: usize| if i < m && j < n { cell.input(u64::from(a[i] != b[j])) } else { cell.input(2) };
@@ -170,6 +196,9 @@ fn cells_cost_the_documented_gates() {
     assert_eq!(ClippedCell.and_gates(), 5);
     for (costs, width) in [(2, 2), (3, 2), (4, 3), (300, 9)] {
         assert_eq!(DifferenceCell::new(costs).and_gates(), 6 * width - 2);
+    }
+    for (costs, width) in [(1, 1), (15, 4), (16, 5), (300, 9), (448, 9), (35_000, 16)] {
+        assert_eq!(SavingCell::new(costs).and_gates(), 5 * width + 2);
     }
     // At most 10·w − 2; the constants 1 and 2 save three. 100 + 2·1 takes seven bits.
     assert_eq!(LocalCell::new(100, 1, 1).and_gates(), 10 * 7 - 5);

@@ -72,6 +72,7 @@ impl<'a> Inputs<'a> {
             Circuit::Unit(cell) => cell.input(entry == 0),
             Circuit::Clipped(cell) => cell.input(entry.unsigned_abs()),
             Circuit::Difference(cell) => cell.input(entry.unsigned_abs()),
+            Circuit::Saving(cell) => cell.input(entry.unsigned_abs()),
             Circuit::Local(cell) => cell.input(entry),
         };
         u64::conditional_select(&input, &self.input_of_padding(), padded)
@@ -83,7 +84,7 @@ impl<'a> Inputs<'a> {
             // Never padded: two different letters cost less than two gaps with this circuit.
             Circuit::Unit(cell) => cell.input(false),
             Circuit::Clipped(cell) => cell.input(2),
-            Circuit::Difference(_) | Circuit::Local(_) => 0,
+            Circuit::Difference(_) | Circuit::Saving(_) | Circuit::Local(_) => 0,
         }
     }
 }

@@ -163,6 +163,9 @@ impl<'a> StageEvaluator<'a, '_> {
             Circuit::Difference(cell) => {
                 session.align(cell, fold, letters, &comparisons, channel, &on_cells)
             }
+            Circuit::Saving(cell) => {
+                session.align(cell, fold, letters, &comparisons, channel, &on_cells)
+            }
             Circuit::Local(cell) => {
                 session.align(cell, fold, letters, &comparisons, channel, &on_cells)
             }

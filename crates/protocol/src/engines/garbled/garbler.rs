@@ -168,6 +168,9 @@ impl<'a> StageGarbler<'a, '_> {
             Circuit::Difference(cell) => {
                 session.align(cell, fold, letters, &comparisons, channel, &on_cells)
             }
+            Circuit::Saving(cell) => {
+                session.align(cell, fold, letters, &comparisons, channel, &on_cells)
+            }
             Circuit::Local(cell) => {
                 session.align(cell, fold, letters, &comparisons, channel, &on_cells)
             }

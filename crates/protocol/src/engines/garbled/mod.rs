@@ -44,7 +44,7 @@
 //! |---|---|---|
 //! | gaps of 1, substitutions of 0 or 1 (Levenshtein) | 3 | 1 |
 //! | gaps of 1, substitutions of 0, 1 or 2; Levenshtein with hidden lengths | 5 | 2 |
-//! | all other global alignments, ScanMatch among them: an insertion and a deletion cost C together, w = ⌈log₂(C + 1)⌉ | 6·w − 2 | w |
+//! | all other global alignments, ScanMatch among them: an insertion and a deletion cost C together, w = ⌈log₂(C + 1)⌉ | 6·w − 2 for w < 5, 5·w + 2 from there on | w |
 //! | local alignments with w bits for the largest score and two gaps | at most 10·w − 2 | at most w |
 //!
 //! The raw result is an integer, exactly that of the plain comparison. A circuit outputs that integer (or a number

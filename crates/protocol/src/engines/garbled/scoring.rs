@@ -12,7 +12,9 @@ use super::entries::{Entries, gcd};
 use crate::{Job, JobError, ProtocolError};
 use veilpath_metrics::{Bound, Model, ScoreFormula};
 use veilpath_mpc::alignment::Fold;
-use veilpath_mpc::circuit::cells::{Cell, ClippedCell, DifferenceCell, LocalCell, UnitCell};
+use veilpath_mpc::circuit::cells::{
+    Cell, ClippedCell, DifferenceCell, LocalCell, SavingCell, UnitCell,
+};
 use veilpath_mpc::circuit::numbers::bits_for;
 
 /// A metric as a circuit.
@@ -53,6 +55,7 @@ pub(super) enum Circuit {
     Unit(UnitCell),
     Clipped(ClippedCell),
     Difference(DifferenceCell),
+    Saving(SavingCell),
     Local(LocalCell),
 }
 
@@ -153,6 +156,9 @@ impl Scoring {
         match self.kind {
             Kind::Unit => Circuit::Unit(UnitCell),
             Kind::Clipped => Circuit::Clipped(ClippedCell),
+            Kind::Difference { insert, delete } if is_wide(insert + delete) => {
+                Circuit::Saving(SavingCell::new(insert + delete))
+            }
             Kind::Difference { insert, delete } => {
                 Circuit::Difference(DifferenceCell::new(insert + delete))
             }
@@ -167,6 +173,7 @@ impl Scoring {
     pub(super) fn fold(&self) -> Fold {
         match self.kind {
             Kind::Local { .. } => Fold::Max,
+            Kind::Difference { insert, delete } if is_wide(insert + delete) => Fold::Unwrap,
             _ => Fold::Sum,
         }
     }
@@ -299,6 +306,11 @@ impl Scoring {
     }
 }
 
+/// Whether 5·w + 2 gates are fewer than 6·w − 2, where an insertion and a deletion take w bits together.
+fn is_wide(insertion_and_deletion: u64) -> bool {
+    bits_for(insertion_and_deletion) >= 5
+}
+
 impl Settling {
     /// The garbler's term for one of its scanpaths.
     pub(super) fn host_term(&self, length: usize) -> u64 {
@@ -340,6 +352,7 @@ impl Circuit {
             Circuit::Unit(cell) => cell.and_gates(),
             Circuit::Clipped(cell) => cell.and_gates(),
             Circuit::Difference(cell) => cell.and_gates(),
+            Circuit::Saving(cell) => cell.and_gates(),
             Circuit::Local(cell) => cell.and_gates(),
         };
         gates as u64
@@ -351,6 +364,7 @@ impl Circuit {
             Circuit::Unit(cell) => cell.input_wires(),
             Circuit::Clipped(cell) => cell.input_wires(),
             Circuit::Difference(cell) => cell.input_wires(),
+            Circuit::Saving(cell) => cell.input_wires(),
             Circuit::Local(cell) => cell.input_wires(),
         };
         wires as u64

@@ -160,6 +160,22 @@ fn only_the_named_side_gets_scores() {
 }
 
 #[test]
+fn the_cheaper_cell_is_chosen() {
+    // An insertion and a deletion of 2 to 6 bits.
+    let gates = [3, 7, 15, 31, 63].map(|both| {
+        let metric = Metric::NeedlemanWunsch {
+            substitution: Substitution::Index,
+            insert: 1.0,
+            delete: f64::from(both) - 1.0,
+            scale: None,
+        };
+        let alphabet = Alphabet::letters(26).unwrap();
+        crate::and_gates_per_cell(&Comparison::new(metric, alphabet).unwrap(), 20)
+    });
+    assert_eq!(gates, [10, 16, 22, 27, 32]);
+}
+
+#[test]
 fn every_cell_is_counted_once_on_both_sides() {
     let (a, b) = (random_cohort(5, 0..200, 4), random_cohort(6, 0..200, 5));
     let letters = |cohort: &Cohort| -> u64 {
