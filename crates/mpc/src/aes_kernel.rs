@@ -71,7 +71,7 @@ pub(crate) fn load(block: &Block) -> __m128i {
 /// Block by block: labels were just written that way, and a wide load would have to wait for all of them.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn load_512(blocks: &[Block; 4]) -> __m512i {
+pub(crate) fn load_512(blocks: &[Block; 4]) -> __m512i {
     let first = _mm512_castsi128_si512(load(&blocks[0]));
     let second = _mm512_inserti32x4::<1>(first, load(&blocks[1]));
     let third = _mm512_inserti32x4::<2>(second, load(&blocks[2]));

@@ -3,6 +3,7 @@
 
 use crate::block::Block;
 use crate::circuit::LANES;
+use crate::field::times_x;
 use crate::kernel::{AsBlock, Garbled, Gate, HashedPoints, Lanes, StreamSums, Tables, lane_tweak};
 use aes::Aes128;
 use aes::cipher::{Array, BlockCipherEncrypt, KeyInit};
@@ -87,11 +88,15 @@ pub(crate) fn sum_streams(leaves: &[Aes128], out: &mut StreamSums<'_>) {
 }
 
 pub(crate) fn hash_low_words(points: &HashedPoints<'_>, words: &mut [u64]) {
-    let lists = words.chunks_exact_mut(points.offsets.len());
-    for (at, (block, words)) in points.blocks.iter().zip(lists).enumerate() {
-        let cipher = cipher(points.key(at));
+    let lists = points.blocks.chunks_exact(points.blocks_each);
+    let words = words.chunks_exact_mut(points.offsets.len());
+    for (at, (blocks, words)) in lists.zip(words).enumerate() {
+        let tweak = points.first.wrapping_add(at as u64);
+        let cipher = cipher(points.start ^ Block::new(u128::from(tweak)));
+        let blocks = blocks.iter().rev();
+        let combined = blocks.fold(Block::ZERO, |sum, block| times_x(sum) ^ *block);
         for (word, offset) in words.iter_mut().zip(points.offsets) {
-            let point = (*block ^ *offset).orthomorphism();
+            let point = combined.orthomorphism() ^ *offset;
             let mut image = [point];
             encrypt(&cipher, &mut image);
             *word = (image[0] ^ point).words()[0];

@@ -10,6 +10,9 @@ use crate::block::Block;
 use crate::transpose::transpose;
 use zeroize::Zeroizing;
 
+/// x¹²⁸.
+pub(crate) const OVERFLOW: Block = Block::new(0b1000_0111);
+
 /// 1, as a coefficient.
 pub(crate) const ONE: Block = Block::new(1);
 
@@ -30,7 +33,7 @@ pub(crate) const fn reduce(mut words: [u64; 4]) -> Block {
 #[inline]
 pub(crate) const fn times_x(block: Block) -> Block {
     let [low, high] = block.words();
-    let carry = (high >> 63).wrapping_neg() & 0b1000_0111;
+    let carry = (high >> 63).wrapping_neg() & OVERFLOW.words()[0];
     Block::from_words([low << 1 ^ carry, high << 1 | low >> 63])
 }
 

@@ -113,12 +113,12 @@ impl TweakedHash {
         }
     }
 
-    /// The lower halves of H(x ⊕ o, i) for each block x and all offsets o, those of a block in a row. Tweaks count from
-    /// `first`, one for each block.
+    /// The lower halves of H(x ⊕ o, i) for x each combination of `blocks_each` blocks and all offsets o, of which σ(o) is
+    /// given. Hashes of a combination come in a row. Tweaks count from `first`, one for each combination.
     pub(crate) fn hash_low_words(
         &self,
         first: u64,
-        blocks: &[Block],
+        (blocks, blocks_each): (&[Block], usize),
         offsets: &[Block],
         words: &mut [u64],
     ) {
@@ -126,6 +126,7 @@ impl TweakedHash {
             start: self.start,
             first,
             blocks,
+            blocks_each,
             offsets,
         };
         self.kernel.hash_low_words(&points, words);

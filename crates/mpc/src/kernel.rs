@@ -122,22 +122,17 @@ impl StreamSums<'_> {
     }
 }
 
-/// Points to hash, see [`crate::hash`]: all offsets from each of the blocks, under a key for each block.
+/// Points to hash, see [`crate::hash`]: all offsets from each of some combinations of blocks, under a key for each
+/// combination, which is Σ Xʲ·b_j in GF(2¹²⁸) over its blocks b.
 pub(crate) struct HashedPoints<'a> {
     pub(crate) start: Block,
-    /// The tweak of the first block; from there they count.
+    /// The tweak of the first combination; from there they count.
     pub(crate) first: u64,
     pub(crate) blocks: &'a [Block],
-    /// A power of two of them.
+    /// How many blocks are combined.
+    pub(crate) blocks_each: usize,
+    /// A power of two of them, already mapped by σ.
     pub(crate) offsets: &'a [Block],
-}
-
-impl HashedPoints<'_> {
-    /// The key for a block.
-    #[inline]
-    pub(crate) fn key(&self, at: usize) -> Block {
-        self.start ^ Block::from_words([self.first.wrapping_add(at as u64), 0])
-    }
 }
 
 impl LeafSchedules {
@@ -279,7 +274,7 @@ impl Kernel {
         })
     }
 
-    /// The lower halves of the hashes of all points, those of a block in a row.
+    /// The lower halves of the hashes of all points, those with the same key in a row.
     pub(crate) fn hash_low_words(self, points: &HashedPoints<'_>, words: &mut [u64]) {
         match self.0 {
             #[cfg(target_arch = "x86_64")]

@@ -8,11 +8,16 @@
 //! No branch or address depends on keys or blocks.
 #![allow(unsafe_code)]
 
-use crate::aes_kernel::{AesNi, Vaes512, aes_ni, load, load_128, store_128, store_512, vaes512};
+use crate::aes_kernel::{
+    AesNi, Vaes512, aes_ni, load, load_128, load_512 as gather_512, store_128, store_512, vaes512,
+};
 use crate::block::Block;
 use crate::clmul_kernel::load_512;
+use crate::field::OVERFLOW;
 use crate::kernel::{HashedPoints, StreamSums};
+use crate::transpose_kernel::transpose_blocks;
 use core::arch::x86_64::*;
+use zeroize::Zeroize;
 
 /// Vectors of each stream that are made at a time.
 const VECTORS: usize = 4;
@@ -23,10 +28,74 @@ fn splat_512(block: &Block) -> __m512i {
     _mm512_broadcast_i32x4(load(block))
 }
 
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn store_words(words: &mut [u64; 8], value: __m512i) {
+    // SAFETY: 64 writable bytes for which every pattern is valid, and the unaligned form asks for no more.
+    unsafe { _mm512_storeu_si512(words.as_mut_ptr().cast(), value) }
+}
+
+/// The lower halves of four blocks in each vector: those of a block in a row, and the rows `stride` words apart. With less than
+/// eight vectors there is nothing between the rows.
+#[inline]
+#[target_feature(enable = "avx512f")]
+fn put_words_512<const VECTORS: usize>(
+    vectors: &[__m512i; VECTORS],
+    words: &mut [u64],
+    stride: usize,
+) {
+    let (rows, _) = words.as_chunks_mut::<8>();
+    if VECTORS == 1 {
+        let mut row = [0; 8];
+        store_words(
+            &mut row,
+            _mm512_maskz_compress_epi64(0b0101_0101, vectors[0]),
+        );
+        words[..4].copy_from_slice(&row[..4]);
+        return;
+    }
+    let mut pairs = [_mm512_setzero_si512(); 4];
+    for i in 0..VECTORS / 2 {
+        pairs[i] = _mm512_unpacklo_epi64(vectors[2 * i], vectors[2 * i + 1]);
+    }
+    if VECTORS == 2 {
+        store_words(&mut rows[0], pairs[0]);
+    } else if VECTORS == 4 {
+        let first = _mm512_setr_epi64(0, 1, 8, 9, 2, 3, 10, 11);
+        let last = _mm512_setr_epi64(4, 5, 12, 13, 6, 7, 14, 15);
+        store_words(
+            &mut rows[0],
+            _mm512_permutex2var_epi64(pairs[0], first, pairs[1]),
+        );
+        store_words(
+            &mut rows[1],
+            _mm512_permutex2var_epi64(pairs[0], last, pairs[1]),
+        );
+    } else {
+        let blocks = transpose_blocks(pairs);
+        for i in 0..4 {
+            store_words(&mut rows[i * stride / 8], blocks[i]);
+        }
+    }
+}
+
+#[inline]
+#[target_feature(enable = "sse2")]
+fn put_words_128<const VECTORS: usize>(
+    vectors: &[__m128i; VECTORS],
+    words: &mut [u64],
+    _stride: usize,
+) {
+    for (word, vector) in words.iter_mut().zip(vectors) {
+        *word = _mm_cvtsi128_si64(*vector).cast_unsigned();
+    }
+}
+
 macro_rules! kernel {
     (
         $name:ident, $token:ident, $aes:ident, $features:literal, $vector:ty, $width:literal, $load:ident, $store:ident,
-        $splat:ident, $zero:ident, $add:ident, $xor:ident, $enc:ident, $enc_last:ident
+        $splat:ident, $gather:ident, $put_words:ident, $zero:ident, $add:ident, $subtract:ident, $xor:ident, $and:ident,
+        $shift_left:ident, $shift_right:ident, $low_halves:ident, $high_halves:ident, $enc:ident, $enc_last:ident
     ) => {
         mod $name {
             use super::*;
@@ -155,53 +224,94 @@ macro_rules! kernel {
                 }
             }
 
-            /// Hashes at `OFFSETS` offsets from each block, `KEYS` vectors of blocks at a time.
+            /// X times each block, as [`crate::field::times_x`].
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn times_x(blocks: $vector) -> $vector {
+                let carries = $shift_right::<63>(blocks);
+                let shifted = $xor($shift_left::<1>(blocks), $low_halves($zero(), carries));
+                let overflow = $subtract($zero(), $high_halves(carries, $zero()));
+                $xor(shifted, $and(overflow, $splat(&OVERFLOW)))
+            }
+
+            /// The points of a vector: Σ Xʲ·b_j over the blocks b of each.
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn combined(blocks: &[Block], each: usize) -> $vector {
+                if let Ok(blocks) = blocks.try_into() {
+                    return $load(blocks);
+                }
+                let mut sum = $zero();
+                for j in (0..each).rev() {
+                    let list = $gather(&std::array::from_fn(|at| blocks[at * each + j]));
+                    sum = $xor(times_x(sum), list);
+                }
+                sum
+            }
+
+            /// Hashes `KEYS` vectors of points, `OFFSETS` offsets at a time.
+            #[inline]
+            #[target_feature(enable = $features)]
+            fn hash_points<const OFFSETS: usize, const KEYS: usize>(
+                points: &HashedPoints<'_>,
+                first: u64,
+                blocks: &[Block],
+                words: &mut [u64],
+            ) {
+                let stride = points.offsets.len();
+                let each = points.blocks_each;
+                let mut mapped = [$zero(); KEYS];
+                for (mapped, blocks) in mapped.iter_mut().zip(blocks.chunks_exact($width * each)) {
+                    *mapped = $aes::orthomorphism(combined(blocks, each));
+                }
+                let (start, tweak) = ($splat(&points.start), Block::from_words([first, 0]));
+                let (offsets, _) = points.offsets.as_chunks::<OFFSETS>();
+                for (part, offsets) in offsets.iter().enumerate() {
+                    let mut keys = [start; KEYS];
+                    let mut states = [[$zero(); OFFSETS]; KEYS];
+                    for i in 0..KEYS {
+                        keys[i] = $xor(start, $add($splat(&tweak), $load(&COUNTS[i])));
+                        for j in 0..OFFSETS {
+                            states[i][j] = $xor(mapped[i], $splat(&offsets[j]));
+                        }
+                    }
+                    $aes::rounds(&mut keys, &mut states);
+                    for i in 0..KEYS {
+                        for j in 0..OFFSETS {
+                            let point = $xor(mapped[i], $splat(&offsets[j]));
+                            states[i][j] = $xor(states[i][j], point);
+                        }
+                        let at = i * $width * stride + part * OFFSETS;
+                        $put_words(&states[i], &mut words[at..], stride);
+                    }
+                }
+            }
+
             #[target_feature(enable = $features)]
             fn hash<const OFFSETS: usize, const KEYS: usize>(
                 points: &HashedPoints<'_>,
-                offsets: &[Block],
                 words: &mut [u64],
             ) {
-                let (offsets, _) = offsets.as_chunks::<OFFSETS>();
-                let stride = points.offsets.len();
-                let chunk = KEYS * $width;
-                for (number, blocks) in points.blocks.chunks(chunk).enumerate() {
-                    let first = number * chunk;
-                    // A last chunk that is not full is copied into a full one.
-                    let mut padded = [[Block::ZERO; $width]; KEYS];
-                    padded.as_flattened_mut()[..blocks.len()].copy_from_slice(blocks);
-                    let mut mapped = [$zero(); KEYS];
-                    for i in 0..KEYS {
-                        mapped[i] = $aes::orthomorphism($load(&padded[i]));
+                let at_once = KEYS * $width;
+                let blocks_at_once = at_once * points.blocks_each;
+                let words_at_once = at_once * points.offsets.len();
+                let lists = points.blocks.chunks(blocks_at_once);
+                for (number, (blocks, words)) in
+                    lists.zip(words.chunks_mut(words_at_once)).enumerate()
+                {
+                    let first = points.first.wrapping_add((number * at_once) as u64);
+                    if blocks.len() == blocks_at_once {
+                        hash_points::<OFFSETS, KEYS>(points, first, blocks, words);
+                        continue;
                     }
-                    for (part, offsets) in offsets.iter().enumerate() {
-                        let mut keys = [$zero(); KEYS];
-                        let mut states = [[$zero(); OFFSETS]; KEYS];
-                        for i in 0..KEYS {
-                            keys[i] = $load(&std::array::from_fn(|at| {
-                                points.key(first + i * $width + at)
-                            }));
-                            for j in 0..OFFSETS {
-                                let offset = $aes::orthomorphism($splat(&offsets[j]));
-                                states[i][j] = $xor(mapped[i], offset);
-                            }
-                        }
-                        let inputs = states;
-                        $aes::rounds(&mut keys, &mut states);
-                        for i in 0..KEYS {
-                            let mut hashes = [[Block::ZERO; $width]; OFFSETS];
-                            for j in 0..OFFSETS {
-                                $store(&mut hashes[j], $xor(states[i][j], inputs[i][j]));
-                            }
-                            let lists = words.chunks_exact_mut(stride);
-                            let lists = lists.skip(first + i * $width).take($width);
-                            for (lane, list) in lists.enumerate() {
-                                for j in 0..OFFSETS {
-                                    list[part * OFFSETS + j] = hashes[j][lane].words()[0];
-                                }
-                            }
-                        }
-                    }
+                    // The last list is copied into a full one.
+                    let mut padded = vec![Block::ZERO; blocks_at_once];
+                    let mut hashes = vec![0; words_at_once];
+                    padded[..blocks.len()].copy_from_slice(blocks);
+                    hash_points::<OFFSETS, KEYS>(points, first, &padded, &mut hashes);
+                    words.copy_from_slice(&hashes[..words.len()]);
+                    padded.zeroize();
+                    hashes.zeroize();
                 }
             }
 
@@ -220,10 +330,10 @@ macro_rules! kernel {
                     // SAFETY: there is a token only where the instructions were detected.
                     unsafe {
                         match points.offsets.len() {
-                            1 => hash::<1, 4>(points, points.offsets, words),
-                            2 => hash::<2, 4>(points, points.offsets, words),
-                            4 => hash::<4, 2>(points, points.offsets, words),
-                            _ => hash::<8, 1>(points, points.offsets, words),
+                            1 => hash::<1, 4>(points, words),
+                            2 => hash::<2, 4>(points, words),
+                            4 => hash::<4, 2>(points, words),
+                            _ => hash::<8, 1>(points, words),
                         }
                     }
                 }
@@ -242,9 +352,17 @@ kernel!(
     load_512,
     store_512,
     splat_512,
+    gather_512,
+    put_words_512,
     _mm512_setzero_si512,
     _mm512_add_epi64,
+    _mm512_sub_epi64,
     _mm512_xor_si512,
+    _mm512_and_si512,
+    _mm512_slli_epi64,
+    _mm512_srli_epi64,
+    _mm512_unpacklo_epi64,
+    _mm512_unpackhi_epi64,
     _mm512_aesenc_epi128,
     _mm512_aesenclast_epi128
 );
@@ -259,9 +377,17 @@ kernel!(
     load_128,
     store_128,
     load,
+    load_128,
+    put_words_128,
     _mm_setzero_si128,
     _mm_add_epi64,
+    _mm_sub_epi64,
     _mm_xor_si128,
+    _mm_and_si128,
+    _mm_slli_epi64,
+    _mm_srli_epi64,
+    _mm_unpacklo_epi64,
+    _mm_unpackhi_epi64,
     _mm_aesenc_si128,
     _mm_aesenclast_si128
 );

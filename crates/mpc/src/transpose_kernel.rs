@@ -58,7 +58,7 @@ fn load_bytes(bytes: &[u8; 64]) -> __m512i {
 /// Transposes a square of four by four blocks.
 #[inline]
 #[target_feature(enable = "avx512f")]
-fn transpose_blocks([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
+pub(crate) fn transpose_blocks([a, b, c, d]: [__m512i; 4]) -> [__m512i; 4] {
     let even = [
         _mm512_shuffle_i32x4::<0b10_00_10_00>(a, b),
         _mm512_shuffle_i32x4::<0b10_00_10_00>(c, d),

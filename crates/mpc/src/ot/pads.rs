@@ -53,13 +53,13 @@ use zeroize::{Zeroize, Zeroizing};
 /// COTs that a transfer may use.
 pub const MAX_CHOICE_BITS: usize = 5;
 
-/// Transfers whose blocks are combined at a time.
+/// Transfers whose bits are packed at a time.
 const AT_ONCE: usize = 64;
 
 /// The sender's part: all pads.
 pub struct PadSender {
     hash: TweakedHash,
-    /// z·Δ for all indices z.
+    /// σ(z·Δ) for all indices z.
     multiples: Zeroizing<Vec<Block>>,
     next: u64,
 }
@@ -76,10 +76,11 @@ impl PadSender {
     pub fn new(hash: TweakedHash, delta: &Delta, first: u64) -> Self {
         let mut multiples = Zeroizing::new(Vec::with_capacity(1 << MAX_CHOICE_BITS));
         multiples.push(Block::ZERO);
+        // σ is linear.
         let mut power = delta.block();
         for bit in 0..MAX_CHOICE_BITS {
             for z in 0..1 << bit {
-                let sum = multiples[z] ^ power;
+                let sum = multiples[z] ^ power.orthomorphism();
                 multiples.push(sum);
             }
             power = times_x(power);
@@ -101,14 +102,8 @@ impl PadSender {
     ) -> Result<(), MpcError> {
         let count = check(choice_bits, v, pads.len(), 1 << choice_bits.min(63))?;
         let offsets = &self.multiples[..1 << choice_bits];
-        let lists = v.chunks(AT_ONCE * choice_bits);
-        let pads = pads.chunks_mut(AT_ONCE << choice_bits);
-        for (number, (v, pads)) in lists.zip(pads).enumerate() {
-            let first = self.next.wrapping_add((number * AT_ONCE) as u64);
-            combined(choice_bits, v, |sums| {
-                self.hash.hash_low_words(first, sums, offsets, pads);
-            });
-        }
+        self.hash
+            .hash_low_words(self.next, (v, choice_bits), offsets, pads);
         self.next = self.next.wrapping_add(count as u64);
         Ok(())
     }
@@ -147,13 +142,8 @@ impl PadReceiver {
         pads: &mut [u64],
     ) -> Result<(), MpcError> {
         let count = check(choice_bits, w, pads.len(), 1)?;
-        let lists = w.chunks(AT_ONCE * choice_bits);
-        for (number, (w, pads)) in lists.zip(pads.chunks_mut(AT_ONCE)).enumerate() {
-            let first = self.next.wrapping_add((number * AT_ONCE) as u64);
-            combined(choice_bits, w, |sums| {
-                self.hash.hash_low_words(first, sums, &[Block::ZERO], pads);
-            });
-        }
+        self.hash
+            .hash_low_words(self.next, (w, choice_bits), &[Block::ZERO], pads);
         self.next = self.next.wrapping_add(count as u64);
         Ok(())
     }
@@ -177,25 +167,6 @@ fn pack(words: impl Iterator<Item = u64>) -> u64 {
     words
         .enumerate()
         .fold(0, |bits, (at, word)| bits | (word & 1) << at)
-}
-
-/// Σ Xʲ·b_j for each list of blocks b, at most [`AT_ONCE`] lists.
-#[inline]
-fn combined(choice_bits: usize, blocks: &[Block], mut with: impl FnMut(&[Block])) {
-    if choice_bits == 1 {
-        return with(blocks);
-    }
-    let mut sums = [Block::ZERO; AT_ONCE];
-    let lists = blocks.chunks_exact(choice_bits);
-    let count = lists.len();
-    for (sum, list) in sums.iter_mut().zip(lists) {
-        *sum = list
-            .iter()
-            .rev()
-            .fold(Block::ZERO, |sum, block| times_x(sum) ^ *block);
-    }
-    with(&sums[..count]);
-    sums.zeroize();
 }
 
 /// How many transfers these COTs are for.
