@@ -10,6 +10,7 @@
 mod accepted;
 mod blocks;
 mod controls;
+mod cots;
 mod declassify;
 mod driver;
 mod engines;
@@ -95,6 +96,11 @@ fn cases() -> Vec<Case> {
             name: format!("garbled: session, {} kernel", kernel.name()),
             leaks: false,
             run: Box::new(move || garbled::session(kernel)),
+        });
+        cases.push(Case {
+            name: format!("transfers: pads, {} kernel", kernel.name()),
+            leaks: false,
+            run: Box::new(move || cots::pads(kernel)),
         });
     }
     cases.extend([

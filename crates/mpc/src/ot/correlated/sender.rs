@@ -182,7 +182,9 @@ impl Sender {
                 self.trees.iter_mut().zip(corrections).zip(rows_of_trees)
             {
                 for row in rows.chunks_exact_mut(width) {
-                    let mask = Block::mask(*offset & 1 == 1);
+                    // Hidden from the compiler, which could make a branch of a bit that is the same for the whole row.
+                    let bit = std::hint::black_box(*offset as u64 & 1);
+                    let mask = Block::from_words([bit.wrapping_neg(); 2]);
                     *offset >>= 1;
                     let corrections = corrections.unwrap_or_default();
                     for (block, correction) in row.iter_mut().zip(corrections) {
