@@ -1,7 +1,7 @@
 //! AES-128 at the speed of the processor: VAES-512, AES-NI, or the portable `aes` crate, chosen at run time.
 //!
 //! A [`Kernel`] computes plain AES (many blocks under one key, or one block under each of many keys), whole half gates,
-//! and sums of products in GF(2¹²⁸). [`crate::hash`] and [`crate::half_gates`] define what it computes; kernels differ only in speed.
+//! sums over the streams of seed trees, the hashes of pads, sums of products in GF(2¹²⁸), and transposed bits. [`crate::hash`] and [`crate::half_gates`] define what it computes; kernels differ only in speed.
 
 #[cfg(target_arch = "x86_64")]
 use crate::aes_kernel::{AesNi, Vaes512};

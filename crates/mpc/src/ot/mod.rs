@@ -10,8 +10,9 @@
 //! | [`letters`] | 1 of N keys per letter | one hash over the ⌈log₂ N⌉ transfers of the letter's bits | 0 |
 //! | [`lookup`] | the entry of a table for a hidden letter, shared between the sides | the keys of `letters` as pads | N·w/8 per cell |
 //!
-//! The garbler is always the sender, the evaluator the receiver (except in [`base`]). Upper layers use the correlated
-//! transfers through two traits, so that tests can replace them by ideal ones (module `ideal`, with the feature of that
+//! With garbled circuits the garbler is always the sender, the evaluator the receiver (except in [`base`]); COTs are needed in
+//! both directions. Upper layers use the correlated
+//! transfers through traits, so that tests can replace them by ideal ones (module `ideal`, with the feature of that
 //! name).
 //!
 //! # What is proven
@@ -21,6 +22,7 @@
 //!   label of each wire and one key of each letter, and nothing about Δ that it did not guess. A guess of m bits
 //!   succeeds with probability 2⁻ᵐ, and a wrong guess ends the session before anything that depends on the transfers is
 //!   sent. The modules give the arguments.
+//! - **Against a receiver that follows the protocol**, the pads of [`pads`] that it did not choose are pseudorandom.
 //! - **Against a malicious sender** (the garbler), they hide the receiver's bits and letters.
 //!
 //! # What is not

@@ -10,7 +10,7 @@ use crate::field;
 use crate::kernel::Kernel;
 use crate::label::{Delta, ZeroLabel, random_block};
 use crate::ot::base::BaseKeys;
-use crate::ot::{Bits, CorrelatedReceiver, CorrelatedSender};
+use crate::ot::{Bits, CorrelatedReceiver, CorrelatedSender, CotSender};
 use crate::prg::Prg;
 use crate::worker::Worker;
 use rand::SeedableRng;
@@ -246,6 +246,30 @@ fn a_lie_in_a_chunk_is_a_guess_of_a_group() {
         }
         // Without a lie (there is no tree 32) the same code is an honest receiver.
         assert!(send(sender(), count, &cheating_batch(&dealt, count, (32, 0), 0)).is_ok());
+    }
+}
+
+#[test]
+fn unchecked_cots_are_erased_and_the_last() {
+    let count = 1024;
+    let dealt = Dealt::new(8);
+    for (guess, right) in [(dealt.missing(5), true), (dealt.missing(5) ^ 3, false)] {
+        let mut sender = dealt.sender(&dealt.message).unwrap();
+        let (mut left, mut right_end) = memory_pair();
+        let bytes = cheating_batch(&dealt, count, (5, 77), guess);
+        right_end.send(&bytes).unwrap();
+        right_end.flush().unwrap();
+        let mut v = vec![Block::new(9); count];
+        let made = CotSender::extend(&mut sender, &mut v, &mut left);
+        assert_eq!(
+            is_caught(&made, Misbehaviour::InconsistentTransfers),
+            !right
+        );
+        assert_eq!(v.iter().all(|block| *block == Block::ZERO), !right);
+        if !right {
+            let more = CotSender::extend(&mut sender, &mut v, &mut left);
+            assert!(matches!(more, Err(MpcError::Misuse(_))));
+        }
     }
 }
 

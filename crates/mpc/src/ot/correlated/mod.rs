@@ -19,7 +19,9 @@
 //! are corrected to that of the first, the columns w_b and v_b are those of labels that differ by u·Δ. The random
 //! choices u become the bits x when the sender swaps labels. With k = 1 this is the extension of Ishai, Kilian, Nissim
 //! and Petrank (CRYPTO 2003). Traffic falls with k, AES work grows with 2^k/k; k = 4 sends 4 bytes per transfer for
-//! twice the AES of k = 1.
+//! twice the AES of k = 1. The sums are computed as the streams are made, so streams take no memory.
+//!
+//! The choices u are the ones of [`super::cot`], for users that do without the swap.
 //!
 //! # Malicious senders
 //! The sender sees each uᵢ only under the stream of the seed that it does not have, whatever Δ it chose. The sum of the

@@ -136,10 +136,13 @@ impl Receiver {
             let mut rows_of_trees = rows.chunks_exact_mut(group_bits * width);
             // The first tree decides.
             if let (Some(tree), Some(rows)) = (trees.next(), rows_of_trees.next()) {
+                rows.fill(Block::ZERO);
+                choices.fill(Block::ZERO);
                 tree.add_sums(width, rows, Some(choices));
             }
             let places = places.chunks_exact_mut(width);
             for ((tree, rows), places) in trees.zip(rows_of_trees).zip(places) {
+                rows.fill(Block::ZERO);
                 total.copy_from_slice(choices);
                 tree.add_sums(width, rows, Some(total));
                 for (place, correction) in places.iter_mut().zip(total.iter()) {

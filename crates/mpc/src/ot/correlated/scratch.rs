@@ -20,13 +20,11 @@ pub(super) struct Rows<'a> {
 }
 
 impl Scratch {
-    /// Rows that are all zero.
+    /// Rows with the content of the chunk before.
     pub(super) fn of_width(&mut self, width: usize) -> Rows<'_> {
         let blocks = (128 + 2) * width;
         if self.blocks.len() < blocks {
             self.blocks = Zeroizing::new(vec![Block::ZERO; blocks]);
-        } else {
-            self.blocks[..blocks].fill(Block::ZERO);
         }
         let (rows, rest) = self.blocks[..blocks].split_at_mut(128 * width);
         let (choices, total) = rest.split_at_mut(width);

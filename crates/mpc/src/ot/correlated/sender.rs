@@ -181,6 +181,7 @@ impl Sender {
             for ((tree, corrections), rows) in
                 self.trees.iter_mut().zip(corrections).zip(rows_of_trees)
             {
+                rows.fill(Block::ZERO);
                 for row in rows.chunks_exact_mut(width) {
                     // Hidden from the compiler, which could make a branch of a bit that is the same for the whole row.
                     let bit = std::hint::black_box(*offset as u64 & 1);
