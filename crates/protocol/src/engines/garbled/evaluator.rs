@@ -2,7 +2,7 @@
 
 use super::Partitioning;
 use super::hello::negotiate;
-use super::outputs::{bits_of, compare_with_threshold, settle};
+use super::outputs::{bits_of, reduce_to_output, settle};
 use super::results::{Opened, Results, complete, store};
 use super::schedule::{Portion, Schedule, Stage};
 use super::scoring::Circuit;
@@ -87,7 +87,10 @@ pub(super) fn join_with(
                 .map(|(worker, (mut channel, session))| {
                     let portions = stage.portions.iter().skip(worker).step_by(count);
                     let evaluator = &evaluator;
-                    scope.spawn(move || evaluator.evaluate_all(portions, session, &mut channel))
+                    scope.spawn(move || {
+                        let ended = evaluator.evaluate_all(portions, session, &mut channel);
+                        channel.end(ended)
+                    })
                 })
                 .collect();
             let multiplexed = multiplexer.run(channel);
@@ -183,7 +186,7 @@ impl<'a> StageEvaluator<'a, '_> {
             let own = session.own_bits(&own, channel)?;
             numbers = settle(session.party(), channel, &settling, numbers, &peer, &own)?;
         }
-        numbers = compare_with_threshold(
+        numbers = reduce_to_output(
             session.party(),
             channel,
             self.schedule,

@@ -3,7 +3,7 @@
 use super::Partitioning;
 use super::entries::Inputs;
 use super::hello::negotiate;
-use super::outputs::{bits_of, compare_with_threshold, settle};
+use super::outputs::{bits_of, reduce_to_output, settle};
 use super::results::{Opened, Results, complete, store};
 use super::schedule::{Portion, Schedule};
 use super::scoring::Circuit;
@@ -89,7 +89,10 @@ pub(super) fn host_with(
                 .map(|(worker, (mut channel, session))| {
                     let portions = stage.portions.iter().skip(worker).step_by(count);
                     let garbler = &garbler;
-                    scope.spawn(move || garbler.garble_all(portions, session, &mut channel))
+                    scope.spawn(move || {
+                        let ended = garbler.garble_all(portions, session, &mut channel);
+                        channel.end(ended)
+                    })
                 })
                 .collect();
             let multiplexed = multiplexer.run(channel);
@@ -186,7 +189,7 @@ impl<'a> StageGarbler<'a, '_> {
             let peer = session.peer_bits(members.len() * settling.width, channel)?;
             numbers = settle(session.party(), channel, &settling, numbers, &own, &peer)?;
         }
-        numbers = compare_with_threshold(
+        numbers = reduce_to_output(
             session.party(),
             channel,
             self.schedule,

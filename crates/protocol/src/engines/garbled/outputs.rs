@@ -1,5 +1,5 @@
-//! From the number of a matrix to the output: hidden lengths are added, and a threshold leaves one bit. Both parties
-//! run the same circuit.
+//! From the number of a matrix to the output: hidden lengths are added, a threshold leaves one bit, and a score as many as it
+//! needs. Both parties run the same circuit.
 
 use super::results::test;
 use super::schedule::{Member, Schedule};
@@ -41,16 +41,23 @@ pub(super) fn settle<P: Party>(
     Ok(settled)
 }
 
-/// With a threshold, replaces each number by one bit.
-pub(super) fn compare_with_threshold<P: Party>(
+/// With a threshold, replaces each number by one bit; otherwise leaves the bits that results of this pair can differ in.
+pub(super) fn reduce_to_output<P: Party>(
     party: &mut P,
     channel: &mut impl Channel,
     schedule: &Schedule,
     job: &Job<'_>,
     members: &[Member],
-    numbers: Vec<Number<P::Label>>,
+    mut numbers: Vec<Number<P::Label>>,
 ) -> Result<Vec<Number<P::Label>>, ProtocolError> {
     let Reveal::Threshold(threshold) = job.reveal else {
+        // With hidden lengths all pairs look alike, and so do their outputs.
+        for (number, member) in numbers.iter_mut().zip(members) {
+            let (rows, columns) = schedule.lengths(job, member.pair);
+            if job.pad_to.is_none() {
+                number.truncate(schedule.scoring.output_bits(rows, columns));
+            }
+        }
         return Ok(numbers);
     };
     let tests = members

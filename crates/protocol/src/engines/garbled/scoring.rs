@@ -10,6 +10,7 @@
 
 use super::entries::{Entries, gcd};
 use crate::{Job, JobError, ProtocolError};
+use std::ops::RangeInclusive;
 use veilpath_metrics::{Bound, Model, ScoreFormula};
 use veilpath_mpc::alignment::Fold;
 use veilpath_mpc::circuit::cells::{
@@ -178,29 +179,53 @@ impl Scoring {
         }
     }
 
-    /// The raw result for a number; `None` if no matrix of this shape has such a result.
-    pub(super) fn raw(&self, number: u64, rows: u32, columns: u32) -> Option<i64> {
-        let (rows, columns) = (i128::from(rows), i128::from(columns));
-        let number = i128::from(number);
-        let (value, largest) = match self.kind {
-            Kind::Unit | Kind::Clipped => (rows - columns + number, rows + columns),
-            Kind::Difference { .. } => {
-                let gaps = self.gaps(rows, columns);
-                (gaps - number, gaps)
-            }
-            Kind::Local { best, .. } => (number, rows.min(columns) * i128::from(best)),
+    /// The numbers that matrices of this shape can have.
+    fn numbers(&self, rows: u32, columns: u32) -> RangeInclusive<u64> {
+        let (rows, columns) = (u64::from(rows), u64::from(columns));
+        let shorter = rows.min(columns);
+        // Letters of the evaluator that must be inserted: 2 for each is in the sum.
+        let inserted = 2 * columns.saturating_sub(rows);
+        match self.kind {
+            Kind::Unit => inserted..=inserted + shorter,
+            Kind::Clipped => inserted..=2 * columns,
+            Kind::Difference { insert, delete } => 0..=shorter.saturating_mul(insert + delete),
+            Kind::Local { best, .. } => 0..=shorter.saturating_mul(best),
+        }
+    }
+
+    /// Bits of the output for a matrix of this shape. The lowest ones tell possible numbers apart, and no others are opened: a
+    /// side that makes the circuit compute something else learns no more bits than a result of this pair has.
+    pub(super) fn output_bits(&self, rows: u32, columns: u32) -> usize {
+        let numbers = self.numbers(rows, columns);
+        bits_for(numbers.end() - numbers.start())
+    }
+
+    /// The raw result for an output; `None` if no matrix of this shape has such a result.
+    pub(super) fn raw(&self, output: u64, rows: u32, columns: u32) -> Option<i64> {
+        let (least, most) = self.numbers(rows, columns).into_inner();
+        let bits = self.output_bits(rows, columns);
+        let mask = u64::MAX >> (u64::BITS as usize - bits.min(64));
+        if output & !mask != 0 {
+            return None;
+        }
+        let number = least.checked_add(output.wrapping_sub(least) & mask)?;
+        if number > most {
+            return None;
+        }
+        let (rows, columns, number) = (rows.into(), columns.into(), i128::from(number));
+        let value = match self.kind {
+            Kind::Unit | Kind::Clipped => rows - columns + number,
+            Kind::Difference { .. } => self.gaps(rows, columns) - number,
+            Kind::Local { .. } => number,
         };
-        self.within(value, 0, largest)
+        i64::try_from(value * i128::from(self.divisor)).ok()
     }
 
     /// The raw result of a pair without cells.
     pub(super) fn without_cells(&self, rows: u32, columns: u32) -> Result<i64, ProtocolError> {
-        let number = match self.kind {
-            // Every column passes on 2: each letter of the evaluator is inserted.
-            Kind::Unit | Kind::Clipped => 2 * u64::from(columns),
-            Kind::Difference { .. } | Kind::Local { .. } => 0,
-        };
-        self.raw(number, rows, columns)
+        let number = *self.numbers(rows, columns).start();
+        let mask = (1 << self.output_bits(rows, columns)) - 1;
+        self.raw(number & mask, rows, columns)
             .ok_or(ProtocolError::Job(JobError::CostsTooLarge))
     }
 

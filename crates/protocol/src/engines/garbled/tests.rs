@@ -5,6 +5,7 @@ mod bits;
 mod channels;
 mod hostile;
 mod lengths;
+mod outputs;
 mod scores;
 mod vectors;
 mod views;

@@ -1,6 +1,6 @@
 //! The evaluator's end: it passes frames to their workers and answers requests in the order in which they arrive.
 
-use super::{Header, Kind, QUEUED_FRAMES};
+use super::{Header, Kind, QUEUED_FRAMES, Stopped};
 use crate::{Misbehaviour, ProtocolError};
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
@@ -22,11 +22,13 @@ pub(in crate::engines::garbled) struct EvaluatorChannel {
     unread: Vec<u8>,
     read: usize,
     frames: u64,
+    stopped: Stopped,
 }
 
 /// Multiplexes the channels of the evaluator's workers.
 pub(in crate::engines::garbled) struct EvaluatorMultiplexer {
     workers: Vec<WorkerQueues>,
+    stopped: Stopped,
 }
 
 /// A worker as the multiplexer sees it.
@@ -43,6 +45,7 @@ pub(in crate::engines::garbled) fn evaluator_channels(
     count: usize,
 ) -> (Vec<EvaluatorChannel>, EvaluatorMultiplexer) {
     let (mut channels, mut workers) = (Vec::new(), Vec::new());
+    let stopped = Stopped::default();
     for _ in 0..count {
         let (outgoing, incoming) = sync_channel(QUEUED_FRAMES);
         let (multiplexer, from_worker) = channel();
@@ -59,12 +62,21 @@ pub(in crate::engines::garbled) fn evaluator_channels(
             unread: Vec::new(),
             read: 0,
             frames: 0,
+            stopped: stopped.clone(),
         });
     }
-    (channels, EvaluatorMultiplexer { workers })
+    (channels, EvaluatorMultiplexer { workers, stopped })
 }
 
 impl EvaluatorChannel {
+    /// Stops all workers if this one has failed.
+    pub(in crate::engines::garbled) fn end<T, E>(&self, result: Result<T, E>) -> Result<T, E> {
+        if result.is_err() {
+            self.stopped.set();
+        }
+        result
+    }
+
     fn report(&self, report: Report) -> Result<(), ChannelError> {
         self.multiplexer
             .send(report)
@@ -126,6 +138,7 @@ impl EvaluatorMultiplexer {
         loop {
             let mut bytes = [0; Header::BYTES];
             channel.receive(&mut bytes)?;
+            self.stopped.check()?;
             let header = Header::from_bytes(bytes, self.workers.len())?;
             let worker = &mut self.workers[header.worker];
             match header.kind {
@@ -133,10 +146,15 @@ impl EvaluatorMultiplexer {
                 Kind::Data => {
                     let mut bytes = vec![0; header.length];
                     channel.receive(&mut bytes)?;
-                    worker.pass_on(bytes)?;
+                    let passed_on = worker.pass_on(bytes);
+                    // A worker that has failed takes nothing more: that is not the garbler's fault.
+                    self.stopped.check()?;
+                    passed_on?;
                 }
                 Kind::Request => {
-                    channel.send(&worker.answer(header.length)?)?;
+                    let answer = worker.answer(header.length);
+                    self.stopped.check()?;
+                    channel.send(&answer?)?;
                     channel.flush()?;
                 }
             }

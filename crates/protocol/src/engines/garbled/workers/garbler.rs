@@ -1,6 +1,6 @@
 //! The garbler's end: it sends frames whenever a worker has one, and requests the evaluator's bytes.
 
-use super::{FRAME_BYTES, Header, Kind, QUEUED_FRAMES, REQUEST_BYTES};
+use super::{FRAME_BYTES, Header, Kind, QUEUED_FRAMES, REQUEST_BYTES, Stopped};
 use crate::ProtocolError;
 use std::collections::VecDeque;
 use std::sync::mpsc::{Receiver, Sender, SyncSender, TryRecvError, channel, sync_channel};
@@ -16,6 +16,8 @@ const FRAMES_BEFORE_ANSWER: usize = 4;
 enum Command {
     Send(Vec<u8>),
     Receive(usize),
+    /// The worker has failed.
+    Stop,
 }
 
 /// The channel of one of the garbler's workers.
@@ -24,6 +26,7 @@ pub(in crate::engines::garbled) struct GarblerChannel {
     multiplexer: SyncSender<(usize, Command)>,
     incoming: Receiver<Vec<u8>>,
     unsent: Vec<u8>,
+    stopped: Stopped,
 }
 
 /// Multiplexes the channels of the garbler's workers.
@@ -33,6 +36,7 @@ pub(in crate::engines::garbled) struct GarblerMultiplexer {
     /// Requests that are not answered yet: worker and number of bytes.
     open: VecDeque<(usize, usize)>,
     open_bytes: usize,
+    stopped: Stopped,
 }
 
 /// Channels for the garbler's workers, and their multiplexer.
@@ -41,6 +45,7 @@ pub(in crate::engines::garbled) fn garbler_channels(
 ) -> (Vec<GarblerChannel>, GarblerMultiplexer) {
     let (multiplexer, commands) = sync_channel(QUEUED_FRAMES);
     let (mut channels, mut workers) = (Vec::new(), Vec::new());
+    let stopped = Stopped::default();
     for worker in 0..count {
         let (to_worker, incoming) = channel();
         workers.push(to_worker);
@@ -49,6 +54,7 @@ pub(in crate::engines::garbled) fn garbler_channels(
             multiplexer: multiplexer.clone(),
             incoming,
             unsent: Vec::with_capacity(FRAME_BYTES),
+            stopped: stopped.clone(),
         });
     }
     let multiplexer = GarblerMultiplexer {
@@ -56,12 +62,24 @@ pub(in crate::engines::garbled) fn garbler_channels(
         workers,
         open: VecDeque::new(),
         open_bytes: 0,
+        stopped,
     };
     (channels, multiplexer)
 }
 
 impl GarblerChannel {
+    /// Stops all workers if this one has failed.
+    pub(in crate::engines::garbled) fn end<T, E>(&self, result: Result<T, E>) -> Result<T, E> {
+        if result.is_err() {
+            self.stopped.set();
+            // Wakes the multiplexer; it does not wait if its queue is full.
+            let _ = self.multiplexer.try_send((self.worker, Command::Stop));
+        }
+        result
+    }
+
     fn command(&self, command: Command) -> Result<(), ChannelError> {
+        self.stopped.check()?;
         self.multiplexer
             .send((self.worker, command))
             .map_err(|_| ChannelError::Closed)
@@ -114,6 +132,7 @@ impl GarblerMultiplexer {
     ) -> Result<(), ProtocolError> {
         let mut sent = 0;
         loop {
+            self.stopped.check()?;
             let command = match self.commands.try_recv() {
                 Ok(command) if sent < FRAMES_BEFORE_ANSWER || self.open.is_empty() => Ok(command),
                 Ok(command) => {
@@ -132,6 +151,7 @@ impl GarblerMultiplexer {
                 }
                 Err(TryRecvError::Disconnected) => Err(()),
             };
+            self.stopped.check()?;
             match command {
                 Ok((worker, Command::Send(bytes))) => {
                     let header = Header {
@@ -157,7 +177,7 @@ impl GarblerMultiplexer {
                     self.open.push_back((worker, length));
                     self.open_bytes += length;
                 }
-                Err(()) => break,
+                Ok((_, Command::Stop)) | Err(()) => break,
             }
         }
         while !self.open.is_empty() {

@@ -24,6 +24,10 @@
 //!   less than a [`Channel`](veilpath_channel::Channel) accepts.
 //! - So everything that the garbler sends arrives, and so does every answer that it waits for. Its multiplexer waits for an answer only after
 //!   it has flushed the request. In between it handles events of other workers; their queue is bounded, and so is memory.
+//!
+//! # Failures
+//! A worker that fails stops its side at once: the multiplexer passes nothing on any more, and the other workers find their channels closed.
+//! A peer that was caught by one worker gets nothing more from the others.
 
 mod evaluator;
 mod garbler;
@@ -32,6 +36,8 @@ pub(super) use evaluator::evaluator_channels;
 pub(super) use garbler::garbler_channels;
 
 use crate::{Misbehaviour, ProtocolError};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 use veilpath_channel::ChannelError;
 
 /// Bytes that a worker collects before they are sent.
@@ -94,14 +100,33 @@ impl Header {
     }
 }
 
-/// The result of a stage with several workers. An error of a worker is closer to the cause than the closed channel that follows from it.
+/// Whether a worker of this side has failed. Clones share it.
+#[derive(Clone, Debug, Default)]
+struct Stopped(Arc<AtomicBool>);
+
+impl Stopped {
+    fn set(&self) {
+        self.0.store(true, Ordering::SeqCst);
+    }
+
+    fn check(&self) -> Result<(), ChannelError> {
+        match self.0.load(Ordering::SeqCst) {
+            true => Err(ChannelError::Closed),
+            false => Ok(()),
+        }
+    }
+}
+
+/// The result of a stage with several workers. An error of a worker is closer to the cause than the closed channel that follows from it,
+/// and a check that the other side failed is reported before anything else: it must not be taken for an accident.
 pub(super) fn stage_result(
     multiplexer: Result<(), ProtocolError>,
     workers: Vec<Result<(), ProtocolError>>,
 ) -> Result<(), ProtocolError> {
     let closed = ProtocolError::Channel(ChannelError::Closed);
     let errors: Vec<ProtocolError> = workers.into_iter().filter_map(Result::err).collect();
-    match errors.iter().find(|error| **error != closed) {
+    let causes = errors.iter().filter(|error| **error != closed);
+    match causes.min_by_key(|error| consequence(error)) {
         Some(error) => Err(error.clone()),
         None => {
             multiplexer?;
@@ -113,9 +138,23 @@ pub(super) fn stage_result(
     }
 }
 
+/// How likely an error is the consequence of another one.
+fn consequence(error: &ProtocolError) -> u8 {
+    match error {
+        ProtocolError::PeerMisbehaved(Misbehaviour::Computation(_)) => 0,
+        ProtocolError::PeerMisbehaved(_) => 1,
+        ProtocolError::Channel(_) => 3,
+        _ => 2,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
+    use veilpath_channel::{Channel, memory_pair};
+
+    const CHECK: veilpath_mpc::Misbehaviour = veilpath_mpc::Misbehaviour::InconsistentTransfers;
 
     #[test]
     fn headers_round_trip_and_out_of_bounds_headers_are_rejected() {
@@ -153,10 +192,50 @@ mod tests {
         let closed = || Err(ProtocolError::Channel(ChannelError::Closed));
         let cause = ProtocolError::from(Misbehaviour::ResultOutOfRange);
         let result = stage_result(closed(), vec![closed(), Err(cause.clone())]);
-        assert_eq!(result, Err(cause));
+        assert_eq!(result, Err(cause.clone()));
+        let timed_out = || Err(ProtocolError::Channel(ChannelError::TimedOut));
+        let check = ProtocolError::from(Misbehaviour::from(CHECK));
+        for first in [
+            timed_out(),
+            Err(ProtocolError::Refused),
+            Err(cause.clone()),
+            closed(),
+        ] {
+            let result = stage_result(timed_out(), vec![first, Err(check.clone()), closed()]);
+            assert_eq!(result, Err(check.clone()));
+        }
         assert_eq!(stage_result(closed(), vec![closed(), Ok(())]), closed());
         assert_eq!(stage_result(Ok(()), vec![Ok(())]), Ok(()));
         let early = stage_result(Ok(()), vec![Ok(()), closed()]);
         assert_eq!(early, Err(Misbehaviour::StoppedEarly.into()));
+    }
+
+    /// One worker finds out that the other side cheats. The other worker has much to send, and sends none of it.
+    #[test]
+    fn a_worker_that_fails_stops_the_others() {
+        let (mut here, mut there) = memory_pair();
+        let (channels, multiplexer) = garbler_channels(2);
+        let mut channels = channels.into_iter();
+        let (failing, mut busy) = (channels.next().unwrap(), channels.next().unwrap());
+        let result = std::thread::scope(|scope| {
+            let caught = scope.spawn(move || {
+                let error = ProtocolError::from(Misbehaviour::from(CHECK));
+                failing.end(Err(error))
+            });
+            let busy = scope.spawn(move || {
+                // Longer than the other one needs to fail.
+                std::thread::sleep(Duration::from_millis(100));
+                let sent = (0..100).try_for_each(|_| busy.send(&[7; FRAME_BYTES]));
+                busy.end(sent.map_err(ProtocolError::from))
+            });
+            let multiplexed = multiplexer.run(&mut here);
+            stage_result(
+                multiplexed,
+                vec![caught.join().unwrap(), busy.join().unwrap()],
+            )
+        });
+        assert_eq!(result, Err(Misbehaviour::from(CHECK).into()));
+        drop(here);
+        assert_eq!(there.receive(&mut [0]), Err(ChannelError::Closed));
     }
 }
