@@ -235,6 +235,8 @@ fn agreed_json(summary: &AgreementSummary) -> Value {
         "pad_to": summary.pad_to,
         "limit_per_scanpath": summary.limit.limits.map(|(least, most)| [least, most]),
         "limit_is_default": summary.limit.is_default,
+        "default_limit_per_scanpath": summary.limit.defaults.map(|(least, most)| [least, most]),
+        "assumed_letters": summary.limit.assumed_letters,
         "comparisons_per_scanpath": summary.limit.needed,
         "estimate": {
             "bytes_to_host": estimate.bytes_to_host,

@@ -94,6 +94,19 @@ impl Link {
         }
     }
 
+    /// A connection that is slower than any that a session is likely to be run on, between two slow machines: 64 kB per second
+    /// with a round trip of a second, and a core with a tenth of the usual speed.
+    pub fn slowest() -> Self {
+        const BYTES_PER_SECOND: Option<u64> = Some(64_000);
+        Self {
+            round_trip: Duration::from_secs(1),
+            bytes_per_second_to_host: BYTES_PER_SECOND,
+            bytes_per_second_to_join: BYTES_PER_SECOND,
+            cores: 1,
+            speed: 10,
+        }
+    }
+
     /// Seconds that bytes take to reach the host and the joining side.
     #[allow(clippy::cast_precision_loss)] // an estimate
     fn seconds_of(&self, bytes_to_host: u64, bytes_to_join: u64) -> [f64; 2] {

@@ -45,6 +45,6 @@ pub use result_format::{
 };
 pub use results::{Output, OutputKind, PairResult, Results, Value};
 pub use reveal::{Answer, Reveal};
-pub use risk::{RiskySetting, risky_settings};
+pub use risk::{MAX_TABLE_STEPS, RiskySetting, risky_settings};
 pub use spec::{Capability, MAX_PADDING, RevealTo, Spec, SpecError, Unsupported};
 pub use veilpath_paillier::{KeySize, SecretKey};

@@ -16,13 +16,18 @@
 //! attacks need more than this bound, too, is measured and not proved; a test of `veilpath-audit` compares the attacks
 //! with these limits.
 //!
-//! The limit depends on the plan and on lengths that the partner sees, never on letters: a refusal reveals nothing.
+//! The limit depends on the plan and on lengths that the partner sees, never on letters: a refusal reveals nothing. So it cannot
+//! depend on how many letters occur, either. Where neither side declares an alphabet, all letters of the notation could occur,
+//! but often few do; then the limit is that of [`UNDECLARED_LETTERS`].
 
 use crate::{Reveal, Spec};
-use veilpath_metrics::{Comparison, Costs, Distance, MetricError, Model, Scores};
+use veilpath_metrics::{Alphabet, Comparison, Costs, Distance, MetricError, Model, Scores};
 
 /// A letter counts for at most this many bits. A partner may declare a larger alphabet than this side's letters need.
 const MAX_LETTER_BITS: f64 = 6.0;
+
+/// An alphabet that nobody has declared counts as this many letters: so few areas of interest are usual.
+const UNDECLARED_LETTERS: u32 = 4;
 
 /// With hidden lengths the limit is that of scanpaths with one letter for every this many of the padded length.
 const PADDING_PER_LETTER: u64 = 4;
@@ -31,6 +36,7 @@ const PADDING_PER_LETTER: u64 = 4;
 #[derive(Clone, Debug, PartialEq)]
 pub struct DefaultLimit {
     letter_bits: f64,
+    undeclared: bool,
     answer: AnswerKind,
     hidden_length: Option<u64>,
 }
@@ -60,8 +66,13 @@ impl DefaultLimit {
                 }
             }
         };
+        let alphabet = spec.alphabet;
+        let is_full = alphabet == Alphabet::full(alphabet.notation());
         Ok(Self {
-            letter_bits: f64::from(spec.alphabet.size()).log2().min(MAX_LETTER_BITS),
+            letter_bits: f64::from(alphabet.size()).log2().min(MAX_LETTER_BITS),
+            undeclared: is_full
+                && spec.metric.letters().is_none()
+                && alphabet.size() > UNDECLARED_LETTERS,
             answer,
             hidden_length: spec.pad_to.map(Self::shortest_protected),
         })
@@ -73,6 +84,11 @@ impl DefaultLimit {
         self.half(self.hidden_length.unwrap_or(length))
     }
 
+    /// How many letters the limit assumes, where no alphabet is declared.
+    pub fn assumed_letters(&self) -> Option<u32> {
+        self.undeclared.then_some(UNDECLARED_LETTERS)
+    }
+
     /// The shortest scanpath that the limit protects if all look this long.
     pub fn shortest_protected(pad_to: u32) -> u64 {
         (u64::from(pad_to) / PADDING_PER_LETTER).max(1)
@@ -81,14 +97,19 @@ impl DefaultLimit {
     /// The comparisons that are needed on average to learn every letter of a random scanpath with this many, if all are
     /// chosen in advance. An attack that adapts is not proved to need as many.
     pub fn bound(&self, length: u64) -> f64 {
+        self.bound_for(length, self.letter_bits)
+    }
+
+    fn bound_for(&self, length: u64, letter_bits: f64) -> f64 {
         #[allow(clippy::cast_precision_loss)] // lengths are below 2³²
         let length = length as f64;
-        length * self.letter_bits / self.answer.bits(length)
+        length * letter_bits / self.answer.bits(length)
     }
 
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
     fn half(&self, length: u64) -> u64 {
-        let bound = self.bound(length);
+        let assumed = self.assumed_letters().map(|it| f64::from(it).log2());
+        let bound = self.bound_for(length, assumed.unwrap_or(self.letter_bits));
         if length == 0 || bound.is_nan() {
             return u64::MAX;
         }
@@ -113,7 +134,7 @@ impl AnswerKind {
 }
 
 /// The most that one letter changes a raw result by, in units of the largest number that divides all costs.
-fn steps_per_letter(model: &Model, letters: u32) -> f64 {
+pub(crate) fn steps_per_letter(model: &Model, letters: u32) -> f64 {
     match model {
         Model::Global(model) => {
             let largest = u64::from(model.costs.largest(letters));
@@ -287,9 +308,32 @@ mod tests {
     #[test]
     fn a_large_declared_alphabet_does_not_raise_the_limit_far() {
         let numbers = Alphabet::new(veilpath_metrics::Notation::Numbers, 60_000).unwrap();
-        let mut huge = spec(Metric::Levenshtein, 52);
+        let mut huge = spec(Metric::Levenshtein, 51);
         huge.alphabet = numbers;
         let huge = DefaultLimit::new(&huge).unwrap().comparisons(40);
-        assert!(huge <= limit(Metric::Levenshtein, 52).comparisons(40) * 11 / 10);
+        assert!(huge <= limit(Metric::Levenshtein, 51).comparisons(40) * 11 / 10);
+    }
+
+    /// What nobody has declared may be few letters.
+    #[test]
+    fn an_undeclared_alphabet_counts_as_four_letters() {
+        let undeclared = limit(Metric::Levenshtein, 52);
+        let four = limit(Metric::Levenshtein, 4);
+        assert_eq!(undeclared.assumed_letters(), Some(4));
+        assert_eq!(four.assumed_letters(), None);
+        for length in [1, 3, 20, 40] {
+            assert_eq!(undeclared.comparisons(length), four.comparisons(length));
+        }
+        assert_eq!(four.comparisons(20), 6);
+        assert!(undeclared.bound(20) > 2.0 * four.bound(20));
+        // The metric's grid says how many letters there are.
+        let grid = Metric::ScanMatch {
+            grid: Grid::new(13, 4).unwrap(),
+            wrap: false,
+            threshold: 3.5,
+            gap: 0.0,
+            scale: None,
+        };
+        assert_eq!(limit(grid, 52).assumed_letters(), None);
     }
 }

@@ -1,8 +1,13 @@
 //! Settings of a metric that make answers reveal more than a comparison needs.
 
+use crate::limit::steps_per_letter;
 use std::fmt;
 use std::str::FromStr;
 use veilpath_metrics::{Alphabet, Comparison, Costs, Metric, MetricError, Model, Scores};
+
+/// The largest substitution, in units of the largest number that divides all costs, that is not risky in a table: four
+/// decimal digits. A score of scanpaths with twenty letters then has at most 18 bits, less than four letters out of 26.
+pub const MAX_TABLE_STEPS: u32 = 10_000;
 
 /// A setting with which few answers reconstruct a scanpath. Each side decides whether it allows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -10,6 +15,10 @@ pub enum RiskySetting {
     /// A substitution table in which the order of two letters matters. Entries can be digits that one score adds up to
     /// a number: four scores read twenty letters.
     AsymmetricTable,
+    /// A substitution table whose costs have more than [`MAX_TABLE_STEPS`] steps of their common unit. Entries can be digits here, too,
+    /// if the partner uses letters that this side does not have: a score is a number that six letters can be read from. It does
+    /// not help that the smallest and the largest entry are of similar size, because the same amount can be added to all.
+    FineTable,
     /// A gap (the mean of an insertion and a deletion) that costs more than any substitution, where substitutions cost
     /// different amounts. From there on alignments rarely shift, and at 1.6 times the largest substitution never in the
     /// attack that uses it: a score is a sum over positions, and twenty-one scores read twenty letters.
@@ -18,12 +27,13 @@ pub enum RiskySetting {
 
 impl RiskySetting {
     /// All of them.
-    pub const ALL: [Self; 2] = [Self::AsymmetricTable, Self::ExtremeGap];
+    pub const ALL: [Self; 3] = [Self::AsymmetricTable, Self::FineTable, Self::ExtremeGap];
 
     /// The name in options.
     pub fn name(self) -> &'static str {
         match self {
             Self::AsymmetricTable => "asymmetric-table",
+            Self::FineTable => "fine-table",
             Self::ExtremeGap => "extreme-gap",
         }
     }
@@ -34,6 +44,7 @@ impl fmt::Display for RiskySetting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.write_str(match self {
             Self::AsymmetricTable => "an asymmetric substitution table",
+            Self::FineTable => "a substitution table with very fine costs (more than 10,000 steps)",
             Self::ExtremeGap => "a gap that costs more than any substitution",
         })
     }
@@ -58,6 +69,12 @@ pub fn risky_settings(
 ) -> Result<Vec<RiskySetting>, MetricError> {
     let comparison = Comparison::new(metric.clone(), alphabet)?;
     let letters = alphabet.size();
+    let is_table = match comparison.model() {
+        Model::Global(model) => matches!(model.costs, Costs::Table { .. }),
+        Model::Local(model) => matches!(model.scores, Scores::Table { .. }),
+    };
+    let fine =
+        is_table && steps_per_letter(comparison.model(), letters) > f64::from(MAX_TABLE_STEPS);
     let (asymmetric, extreme) = match comparison.model() {
         Model::Global(model) => {
             let largest = model.costs.largest(letters);
@@ -82,6 +99,7 @@ pub fn risky_settings(
     };
     let found = [
         (asymmetric, RiskySetting::AsymmetricTable),
+        (fine, RiskySetting::FineTable),
         (extreme, RiskySetting::ExtremeGap),
     ];
     let found = found.into_iter().filter(|(is_there, _)| *is_there);
@@ -141,10 +159,8 @@ mod tests {
             found(&needleman_wunsch(substitution.clone(), 1.0)),
             [RiskySetting::AsymmetricTable]
         );
-        assert_eq!(
-            found(&needleman_wunsch(substitution, 6.0)),
-            RiskySetting::ALL
-        );
+        let both = [RiskySetting::AsymmetricTable, RiskySetting::ExtremeGap];
+        assert_eq!(found(&needleman_wunsch(substitution, 6.0)), both);
         assert_eq!(
             found(&needleman_wunsch(Substitution::Index, 1000.0)),
             [RiskySetting::ExtremeGap]
@@ -164,7 +180,55 @@ mod tests {
             scale: None,
         };
         assert_eq!(found(&local(5.0)), [RiskySetting::AsymmetricTable]);
-        assert_eq!(found(&local(6.0)), RiskySetting::ALL);
+        assert_eq!(found(&local(6.0)), both);
+    }
+
+    /// This side has the letters A to D, and the partner the others: in the score of its scanpath, letters are digits.
+    #[test]
+    fn a_symmetric_table_of_digits_is_found() {
+        let (letters, digits) = (4u32, 6);
+        let size = letters + digits;
+        let entry = |a: u32, b: u32, added: f64| match (a.min(b), a.max(b)) {
+            (a, b) if a == b => 0.0,
+            (a, b) if a < letters && b >= letters => {
+                let place = i32::try_from(b - letters).unwrap();
+                added + f64::from(a) * 26f64.powi(place)
+            }
+            _ => added.max(1.0),
+        };
+        let table = |added: f64| {
+            let entries = (0..size).flat_map(|a| (0..size).map(move |b| (a, b)));
+            let values = entries.map(|(a, b)| entry(a, b, added)).collect();
+            Table::new(size, values).unwrap()
+        };
+        let alphabet = Alphabet::letters(size).unwrap();
+        for added in [0.0, 1.0, 1e8] {
+            let substitution = Substitution::Table {
+                table: table(added),
+            };
+            let gap = 26f64.powi(5) * 3.0 + added;
+            let metric = needleman_wunsch(substitution, gap);
+            let found = risky_settings(&metric, alphabet).unwrap();
+            assert_eq!(found, [RiskySetting::FineTable], "{added}");
+        }
+    }
+
+    #[test]
+    fn tables_with_ordinary_numbers_are_not_fine() {
+        // Distances on a grid, with three decimals.
+        let grid = Grid::new(7, 7).unwrap();
+        let distance = |a: u16, b: u16| {
+            let exact = grid.distance(veilpath_metrics::Distance::Euclidean, a, b);
+            (exact * 1000.0).round() / 1000.0
+        };
+        let values = (0..49).flat_map(|a| (0..49).map(move |b| (a, b)));
+        let values = values.map(|(a, b)| distance(a, b)).collect();
+        let substitution = Substitution::Table {
+            table: Table::new(49, values).unwrap(),
+        };
+        let metric = needleman_wunsch(substitution, 1.0);
+        let found = risky_settings(&metric, Alphabet::letters(49).unwrap()).unwrap();
+        assert_eq!(found, []);
     }
 
     #[test]

@@ -1,6 +1,6 @@
 //! The state that the threads of a channel share: the TLS connection, the socket, and when something last arrived.
 
-use crate::error::{Misbehaviour, SessionError};
+use crate::error::{Misbehaviour, NetworkError, SessionError};
 use crate::frames::{self, Kind, Parser};
 use crate::limits::Timeouts;
 use crate::tls::PinnedKeys;
@@ -49,6 +49,8 @@ pub(crate) struct SharedConnection {
     sent_close_notify: AtomicBool,
     idle: Duration,
     stall_ms: AtomicU64,
+    /// When the connection must have ended, in milliseconds since `start`, and the time that it had.
+    deadline: Mutex<Option<(u64, Duration)>>,
     cause: Mutex<Option<SessionError>>,
     /// Dropping it ends the keep-alives.
     keep_alive: Mutex<Option<Sender<Duration>>>,
@@ -76,6 +78,7 @@ impl SharedConnection {
             idle: timeouts.idle,
             // Keep-alives are not enough before the engine runs.
             stall_ms: AtomicU64::new(millis(timeouts.idle)),
+            deadline: Mutex::new(None),
             cause: Mutex::new(None),
             keep_alive: Mutex::new(Some(keep_alive)),
         }
@@ -100,6 +103,20 @@ impl SharedConnection {
     /// Sets how long the owner waits for data.
     pub(crate) fn set_stall(&self, stall: Duration) {
         self.stall_ms.store(millis(stall), Ordering::Relaxed);
+    }
+
+    /// Ends the connection when this time is over, however much arrives.
+    pub(crate) fn set_deadline(&self, time: Duration) {
+        *guard(&self.deadline) = Some((self.now().saturating_add(millis(time)), time));
+    }
+
+    fn check_deadline(&self) -> Result<(), ChannelError> {
+        match *guard(&self.deadline) {
+            Some((end, time)) if self.now() > end => {
+                Err(self.fail(NetworkError::SessionTooLong(time).into()))
+            }
+            _ => Ok(()),
+        }
     }
 
     /// Sends keep-alives often enough for the other side's idle timeout.
@@ -210,6 +227,7 @@ impl SharedConnection {
     fn write_socket(&self, socket: &mut TcpStream, mut bytes: &[u8]) -> Result<(), ChannelError> {
         let mut last_write = Instant::now();
         while !bytes.is_empty() {
+            self.check_deadline()?;
             match socket.write(bytes) {
                 Ok(0) => return Err(ChannelError::Closed),
                 Ok(count) => {
@@ -291,6 +309,7 @@ impl SharedConnection {
                 return Ok(());
             }
             count = loop {
+                self.check_deadline()?;
                 match socket.read(&mut buffer) {
                     Ok(0) => return Ok(()),
                     Ok(_) if !self.note_bytes() => return Err(ChannelError::TimedOut),

@@ -155,6 +155,27 @@ impl SessionError {
         }
     }
 
+    /// Whether no session with this peer succeeds until this side's user lifts its ban.
+    pub fn is_ban(&self) -> bool {
+        let refused = matches!(
+            self,
+            SessionError::Limit(Limit::Banned(_) | Limit::TooManyStarts { .. })
+        );
+        refused || self.ban().is_some()
+    }
+
+    /// Whether another attempt of the peer cannot succeed. A result that is not possible is one of these: whether the host waits
+    /// for the peer after it must not depend on the result.
+    pub fn is_final(&self) -> bool {
+        let impossible = matches!(
+            self,
+            SessionError::Protocol(ProtocolError::PeerMisbehaved(
+                veilpath_protocol::Misbehaviour::ResultOutOfRange
+            ))
+        );
+        impossible || self.is_ban()
+    }
+
     pub(crate) fn io(path: &Path, error: io::Error) -> Self {
         Self::file(path, FileProblem::Io(error))
     }

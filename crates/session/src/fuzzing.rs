@@ -197,6 +197,7 @@ fn resume(count: usize, message: &[u8]) -> bool {
     let limits = crate::scanpath_limit::Limits {
         chosen: None,
         default: vec![u64::MAX],
+        assumed_letters: None,
     };
     let opened = ledger::Account::open(file, &identity, &cohort, &[0; 32], &limits, &[0]);
     let Ok((mut account, _)) = opened else {

@@ -17,8 +17,9 @@
 //! one is declined. If it ends, or has been idle for a third of this side's idle timeout, the second one replaces it.
 //!
 //! # The end
-//! The server ends when every peer has finished, or failed in a way that another attempt cannot fix, or when no session ran
-//! for the time that the host wants to wait.
+//! The server ends when every peer is settled: it has finished, or failed in a way that another attempt cannot fix, such as a ban.
+//! It also ends when no other peer had a session for the time that the host wants to wait. A settled peer may connect again while
+//! the server runs, but does not keep it running.
 
 use crate::acceptor::{Acceptor, Incoming};
 use crate::connection::ConnectionMonitor;
@@ -145,12 +146,23 @@ impl PeerServer {
                     spawner.check_duplicate(index, peers[index], entry, idle_limit);
                 }
                 let now = Instant::now();
-                if entries.iter().any(|entry| entry.running.is_some()) {
-                    last_active = now;
-                } else if entries.iter().all(PeerEntry::is_done)
-                    || last_active.elapsed() > self.wait
+                let awaited = |entry: &PeerEntry<'_, E>| !entry.is_settled();
+                if entries
+                    .iter()
+                    .any(|entry| awaited(entry) && entry.running.is_some())
                 {
+                    last_active = now;
+                } else if last_active.elapsed() > self.wait {
                     break;
+                }
+                if !entries.iter().any(awaited) {
+                    // Nobody else is let in: a settled peer that connects again and again would keep the host for ever.
+                    entries.iter_mut().for_each(PeerEntry::drop_duplicate);
+                    if entries.iter().all(|entry| entry.running.is_none()) {
+                        break;
+                    }
+                    std::thread::sleep(POLL_INTERVAL);
+                    continue;
                 }
                 match acceptor.next(now + POLL_INTERVAL) {
                     Some(Incoming::Rejected(error)) => on_rejected(&error),
@@ -334,12 +346,19 @@ impl<E> PeerEntry<'_, E> {
         };
     }
 
-    fn is_done(&self) -> bool {
-        let done = match &self.state {
+    /// Whether the host does not wait for this peer any more.
+    fn is_settled(&self) -> bool {
+        let settled = match &self.state {
             PeerState::Awaited => false,
             PeerState::Finished => true,
             PeerState::Failed(failure) => failure.is_final,
         };
-        (done || self.panicked) && self.running.is_none() && self.duplicate.is_none()
+        settled || self.panicked
+    }
+
+    fn drop_duplicate(&mut self) {
+        if let Some(duplicate) = self.duplicate.take() {
+            abort(duplicate.channel);
+        }
     }
 }

@@ -75,6 +75,7 @@ impl AgreedSession {
     }
 
     fn compute(&mut self, observer: &dyn Observer) -> Result<(), SessionError> {
+        self.limit_time();
         let Self { session, agreement } = self;
         session.pin(&agreement.id)?;
         session.allow_long_work();
@@ -195,7 +196,16 @@ impl AgreedSession {
         }
         let answers = spec.engine.run(&job, &mut session.channel, &records);
         let mut books = records.books();
-        if let Some(failure) = books.failure.take() {
+        let caught = matches!(
+            answers,
+            Err(ProtocolError::PeerMisbehaved(
+                veilpath_protocol::Misbehaviour::Computation(_)
+            ))
+        );
+        // A peer that was caught is banned, whatever else went wrong.
+        if let Some(failure) = books.failure.take()
+            && !caught
+        {
             return Err(failure);
         }
         let answers = match answers {

@@ -23,6 +23,10 @@ pub struct LimitSummary {
     pub limits: Option<(u64, u64)>,
     /// Whether it is the default.
     pub is_default: bool,
+    /// The smallest and the largest default limit of this plan; `None` if the plan has none.
+    pub defaults: Option<(u64, u64)>,
+    /// How many letters the default assumes, where no alphabet is declared.
+    pub assumed_letters: Option<u32>,
     /// The most comparisons of one scanpath of this side, with those of earlier sessions.
     pub needed: u64,
 }
@@ -34,12 +38,18 @@ pub(crate) struct Limits {
     pub(crate) chosen: Option<Vec<u64>>,
     /// The default of the plan.
     pub(crate) default: Vec<u64>,
+    /// How many letters the default assumes, where no alphabet is declared.
+    pub(crate) assumed_letters: Option<u32>,
 }
 
 impl ScanpathLimit {
     /// The limits under this plan.
     pub(crate) fn of(self, spec: &Spec, cohort: &Cohort) -> Result<Limits, MetricError> {
         let entries = cohort.entries.iter();
+        let default = match spec.engine {
+            Engine::Plain => None,
+            _ => Some(DefaultLimit::new(spec)?),
+        };
         let all = |limit: u64| Some(vec![limit; cohort.entries.len()]);
         Ok(Limits {
             chosen: match self {
@@ -47,24 +57,30 @@ impl ScanpathLimit {
                 ScanpathLimit::Count(count) => all(count),
                 ScanpathLimit::Unlimited => all(u64::MAX),
             },
-            default: match spec.engine {
-                Engine::Plain => entries.map(|_| u64::MAX).collect(),
-                _ => {
-                    let limit = DefaultLimit::new(spec)?;
-                    entries
-                        .map(|entry| limit.comparisons(entry.scanpath.len() as u64))
-                        .collect()
-                }
-            },
+            default: entries
+                .map(|entry| match &default {
+                    None => u64::MAX,
+                    Some(limit) => limit.comparisons(entry.scanpath.len() as u64),
+                })
+                .collect(),
+            assumed_letters: default.and_then(|limit| limit.assumed_letters()),
         })
     }
 
-    pub(crate) fn summary(self, limits: &[u64], needed: u64) -> LimitSummary {
-        let limited = limits.iter().copied().filter(|&limit| limit < u64::MAX);
+    /// The limits that apply, for this side's user.
+    pub(crate) fn summary(self, limits: &[u64], plan: &Limits, needed: u64) -> LimitSummary {
         LimitSummary {
-            limits: limited.clone().min().zip(limited.max()),
+            limits: range(limits),
             is_default: self == ScanpathLimit::Default,
+            defaults: range(&plan.default),
+            assumed_letters: plan.assumed_letters,
             needed,
         }
     }
+}
+
+/// The smallest and the largest limit.
+fn range(limits: &[u64]) -> Option<(u64, u64)> {
+    let limited = limits.iter().copied().filter(|&limit| limit < u64::MAX);
+    limited.clone().min().zip(limited.max())
 }

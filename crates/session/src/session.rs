@@ -40,6 +40,8 @@ pub struct Session {
     pub(crate) peer: Fingerprint,
     timeouts: Timeouts,
     pinned_agreement: PinnedAgreement,
+    /// The time that the session has besides what its plan needs, if its time is limited.
+    time_limit: Option<Duration>,
     /// The interval of keep-alives that suits both sides' idle timeouts.
     pub(crate) keep_alive: Duration,
 }
@@ -122,6 +124,7 @@ impl Session {
             peer,
             timeouts,
             pinned_agreement: PinnedAgreement::default(),
+            time_limit: None,
             keep_alive: timeouts.idle / 4,
         };
         let hello = Hello::new(alphabet, timeouts.idle);
@@ -144,6 +147,13 @@ impl Session {
     /// continued, even if the proposal asks for a fresh one.
     pub fn pin_agreement(&mut self, pinned: &PinnedAgreement) {
         self.pinned_agreement = pinned.clone();
+    }
+
+    /// Limits the time of the session, so that a peer cannot keep a slot by sending a byte now and then: this much until the sides
+    /// have agreed, and then again as much, and what the plan takes on [a slow connection](Link::slowest) between slow machines.
+    pub fn limit_time(&mut self, time: Duration) {
+        self.time_limit = Some(time);
+        self.connection.set_deadline(time);
     }
 
     /// Compares the two proposals, exchanges rosters, opens the journal, and finds what is left to do. Without a state

@@ -137,8 +137,8 @@ impl World {
         let handler = |connection: PeerConnection, slots: &SessionSlots| {
             let result = self.handle(connection, slots);
             result.map_err(|error| SessionFailure {
+                is_final: error.is_ban(),
                 error,
-                is_final: false,
             })
         };
         let acceptor = self.acceptor.lock().unwrap().take().unwrap();
@@ -400,4 +400,39 @@ fn a_wait_beyond_the_clock_is_capped() {
         host.join().unwrap();
     });
     assert_eq!(Timeouts::new(Duration::MAX, MINUTE).stall, Duration::MAX);
+}
+
+/// A host that waits for one more peer ends when that one is banned, however often it tries again.
+#[test]
+fn a_host_does_not_wait_for_a_banned_peer() {
+    let world = World::new(2, Duration::from_secs(5), Duration::ZERO);
+    let ledgers = world.state_dir("host").identity().with_file_name("peers");
+    std::fs::create_dir_all(&ledgers).unwrap();
+    let banned = world.peers[1].fingerprint().to_string().replace('-', "");
+    let ledger = r#"{"version":2,"scanpaths":{},"banned":"failed_check"}"#;
+    std::fs::write(ledgers.join(format!("{banned}.json")), ledger).unwrap();
+    let over = AtomicBool::new(false);
+    std::thread::scope(|scope| {
+        let host = scope.spawn(|| world.serve(2, MINUTE));
+        scope.spawn(|| {
+            while !over.load(Ordering::SeqCst) {
+                let (own, host) = (&world.peers[1], world.host.fingerprint());
+                let timeouts = Timeouts::new(world.idle, Duration::from_millis(200));
+                let Ok(channel) = join(&world.address, own, host, &timeouts) else {
+                    continue;
+                };
+                let opened = Session::open(channel, Role::Join, own, host, &alphabet(), timeouts);
+                if let Ok((session, _)) = opened {
+                    let _ = session.agree(proposal(), None, &mut |_| ());
+                }
+            }
+        });
+        let start = Instant::now();
+        world.join(0, &world.address).unwrap();
+        let states = host.join().unwrap();
+        over.store(true, Ordering::SeqCst);
+        assert!(start.elapsed() < MINUTE / 4);
+        assert_eq!(finished(&states), 1);
+        assert!(matches!(&states[1], PeerState::Failed(failure) if failure.error.is_ban()));
+    });
 }

@@ -277,6 +277,25 @@ impl Error {
             _ => Fault::Input,
         }
     }
+
+    /// Whether no session with this peer succeeds until this side's user lifts its ban.
+    pub fn is_ban(&self) -> bool {
+        self.session().is_some_and(SessionError::is_ban)
+    }
+
+    /// Whether another attempt of the peer cannot succeed: a problem with this side's own files is still there then, and so is a
+    /// ban.
+    pub(crate) fn is_final(&self) -> bool {
+        self.fault() == Fault::Input || self.session().is_some_and(SessionError::is_final)
+    }
+
+    fn session(&self) -> Option<&SessionError> {
+        match self {
+            Error::Session(error) | Error::Interrupted(error) => Some(error),
+            Error::WithPeer(error) => error.session(),
+            _ => None,
+        }
+    }
 }
 
 fn listed(settings: &[RiskySetting]) -> String {

@@ -345,4 +345,22 @@ mod tests {
         assert_eq!(fault(does_not_fit), Fault::Peer);
         assert_eq!(fault(ProtocolError::NoRandomness), Fault::Input);
     }
+
+    /// A host waits for a peer that lost its connection, and not for one that was caught.
+    #[test]
+    fn bans_and_impossible_results_are_final() {
+        use veilpath_protocol::Misbehaviour;
+        use veilpath_session::{BanReason, Limit, NetworkError};
+        let banned = SessionError::from(Limit::Banned(BanReason::ChangedAnswer));
+        assert!(Error::from(banned).is_final());
+        for (misbehaviour, is_final) in [
+            (Misbehaviour::ResultOutOfRange, true),
+            (Misbehaviour::StoppedEarly, false),
+        ] {
+            let error = ProtocolError::from(misbehaviour);
+            assert_eq!(with_peer(error.into()).is_final(), is_final);
+        }
+        let lost = SessionError::from(NetworkError::LeftQueue);
+        assert!(!Error::Interrupted(lost).is_final());
+    }
 }

@@ -146,9 +146,9 @@ fn the_default_limit_applies_to_private_engines_and_can_be_raised() {
         [a.options_with(A, plan()), b.options_with(&many, plan())]
     };
     let [hosted, joined] = run([&a, &b], options(Engine::Garbled), &|_| ());
-    // Of 3 letters out of 52.
+    // Of 3 letters; the alphabet is not declared.
     let limit = Limit::ComparisonsPerScanpath {
-        limit: 4,
+        limit: 1,
         needed: 9,
         exceeded: 2,
         scanpaths: 2,
@@ -160,10 +160,28 @@ fn the_default_limit_applies_to_private_engines_and_can_be_raised() {
     assert_eq!(joined.unwrap_err().fault(), Fault::Peer);
 
     let mut raised = options(Engine::Garbled);
-    raised[0].limit_per_scanpath = ScanpathLimit::Count(9);
-    for side in run([&a, &b], raised, &|_| ()) {
+    for side in &mut raised {
+        side.limit_per_scanpath = ScanpathLimit::Count(9);
+    }
+    let limits = Mutex::new(Vec::new());
+    let note = |event: Event| {
+        if let Event::Session(SessionEvent::Peer { event, .. }) = event
+            && let PeerEvent::Agreed(summary) = event
+        {
+            limits.lock().unwrap().push(summary.limit);
+        }
+    };
+    for side in run([&a, &b], raised, &note) {
         side.unwrap();
     }
+    // The user sees what the default would be.
+    let limits = limits.into_inner().unwrap();
+    assert_eq!(limits.len(), 1);
+    assert_eq!(
+        (limits[0].limits, limits[0].defaults),
+        (Some((9, 9)), Some((1, 1)))
+    );
+    assert_eq!(limits[0].assumed_letters, Some(4));
     let plain = [Party::new(), Party::new()];
     let [host, join] = options(Engine::Plain);
     let plain_options = [

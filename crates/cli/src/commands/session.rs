@@ -39,7 +39,8 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_enum, value_name = "NOTATION")]
     alphabet: Option<NotationName>,
 
-    /// How many different letters there are, if the file does not declare it and the other side's does
+    /// How many different letters there are, if the file does not declare it; both sides must have the same. Without it the
+    /// default limit is that of four letters
     #[arg(long, value_name = "COUNT")]
     letters: Option<u32>,
 
@@ -71,7 +72,7 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "COUNT")]
     limit_per_scanpath: Option<u64>,
 
-    /// Allow settings of the metric with which few comparisons reconstruct a scanpath: asymmetric-table, extreme-gap
+    /// Allow settings of the metric with which few comparisons reconstruct a scanpath: asymmetric-table, fine-table, extreme-gap
     #[arg(long, value_name = "SETTING", value_delimiter = ',')]
     allow: Vec<RiskySetting>,
 

@@ -108,7 +108,7 @@ fn limit_hint(limit: &Limit) -> Option<String> {
 /// Advice where it is a limit of the other side.
 fn declined_hint(limit: &Limit) -> Option<String> {
     let hint = match limit {
-        Limit::ComparisonsPerScanpath { .. } => {
+        Limit::ComparisonsPerScanpath { .. } | Limit::PeerComparisons => {
             "only the other side can raise its limit, with --limit-per-scanpath"
         }
         Limit::Banned(_) | Limit::TooManyStarts { .. } => {

@@ -93,18 +93,39 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession) {
 /// How often this side's scanpaths are and may be compared.
 fn limit(limit: &LimitSummary) -> String {
     let needed = units::grouped(limit.needed);
-    let Some((least, most)) = limit.limits else {
+    let Some(limits) = limit.limits else {
         return format!("none; this plan needs {needed} comparisons of one scanpath");
     };
-    let (least_grouped, by_length) = match least == most {
-        true => (String::new(), ""),
-        false => (format!("{} to ", units::grouped(least)), ", by length"),
+    let by_length = match limits.0 == limits.1 {
+        true => "",
+        false => ", by length",
     };
-    let by_default = if limit.is_default { " (default)" } else { "" };
-    format!(
-        "{least_grouped}{} comparisons of each scanpath of this side with this peer{by_length}{by_default}; this plan needs {needed}",
-        units::grouped(most)
-    )
+    let by_default = match (limit.is_default, limit.assumed_letters) {
+        (false, _) => String::new(),
+        (true, None) => " (default)".into(),
+        (true, Some(letters)) => format!(
+            " (default for {letters} letters, because neither file says how many there are; --letters on both sides does)"
+        ),
+    };
+    let text = format!(
+        "{} comparisons of each scanpath of this side with this peer{by_length}{by_default}; this plan needs {needed}",
+        range(limits)
+    );
+    match limit.defaults {
+        Some(defaults) if !limit.is_default && limits.1 > defaults.0 => format!(
+            "{text}\n  the default for this plan is {}: with more, a partner that makes up its scanpaths can find out more than half of what is in one of yours",
+            range(defaults)
+        ),
+        _ => text,
+    }
+}
+
+/// A range of limits, or the one limit of all.
+fn range((least, most): (u64, u64)) -> String {
+    match least == most {
+        true => units::grouped(most),
+        false => format!("{} to {}", units::grouped(least), units::grouped(most)),
+    }
 }
 
 fn agreed(name: Option<&str>, summary: &AgreementSummary) {
@@ -206,5 +227,35 @@ fn duration(estimate: f64) -> String {
     match estimate {
         ..1.0 => "less than a second".into(),
         _ => format!("about {}", units::seconds(estimate)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_limit_above_the_default_is_shown_with_it() {
+        let default = LimitSummary {
+            limits: Some((14, 14)),
+            is_default: true,
+            defaults: Some((14, 14)),
+            assumed_letters: None,
+            needed: 8,
+        };
+        assert!(!limit(&default).contains("the default for this plan"));
+        let assumed = LimitSummary {
+            assumed_letters: Some(4),
+            ..default
+        };
+        assert!(limit(&assumed).contains("--letters"));
+        let set = |count| LimitSummary {
+            limits: Some((count, count)),
+            is_default: false,
+            defaults: Some((14, 20)),
+            ..default
+        };
+        assert!(limit(&set(500)).contains("the default for this plan is 14 to 20"));
+        assert!(!limit(&set(8)).contains("the default for this plan"));
     }
 }

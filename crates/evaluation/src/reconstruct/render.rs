@@ -58,7 +58,8 @@ impl Report {
         }
         text.push_str(
             "\nmedian, most: comparisons for each scanpath; found: scanpaths of which every letter was right;\n\
-             bound: comparisons that no attack can do without; limit: the default limit per scanpath\n",
+             bound: comparisons that are needed on average if all scanpaths are chosen in advance (for attacks that adapt, that is\n\
+             not proved); limit: the default limit per scanpath\n",
         );
         text
     }

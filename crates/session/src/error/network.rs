@@ -59,6 +59,9 @@ pub enum NetworkError {
     /// The peer disconnected while it waited for a session slot.
     #[error("the other side disconnected while it waited for its session")]
     LeftQueue,
+    /// The peer kept a session slot for longer than its plan can take.
+    #[error("the session took longer than {} s, much more than its plan needs", .0.as_secs())]
+    SessionTooLong(Duration),
     /// The host worked with other peers for too long.
     #[error("the host was busy with other peers for too long")]
     HostBusy,

@@ -61,6 +61,10 @@ pub enum Limit {
         /// Scanpaths in the cohort.
         scanpaths: u64,
     },
+    /// The same, as it is told to the peer: how many scanpaths are concerned, and how often they were compared before, would say
+    /// which pseudonyms belong to scanpaths that it knows by name.
+    #[error("this plan needs more comparisons per scanpath with this peer than its limit allows")]
+    PeerComparisons,
     /// The host has started a different comparison with this peer, and repeats or continues only that one.
     #[error(
         "this host has started a comparison with this key and only continues that one; a different cohort or plan needs a restart of the host"
@@ -85,6 +89,17 @@ pub enum Limit {
     /// The peer is banned.
     #[error("this peer is banned: {0}")]
     Banned(BanReason),
+}
+
+impl Limit {
+    /// What the peer may know of it.
+    pub(crate) fn for_peer(&self) -> Self {
+        match self {
+            Limit::ComparisonsPerScanpath { .. } => Limit::PeerComparisons,
+            // Everything in these is known to both sides, or a setting of this one.
+            other => other.clone(),
+        }
+    }
 }
 
 /// Bytes in units of 2²⁰, rounded up.

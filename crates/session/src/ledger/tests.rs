@@ -42,6 +42,7 @@ impl Side {
         let limits = Limits {
             chosen: limit.map(|limit| vec![limit; 2]),
             default: vec![u64::MAX; 2],
+            assumed_letters: None,
         };
         self.account_with(peer, agreement, &limits, known)
     }
@@ -160,6 +161,7 @@ fn the_smallest_default_of_all_plans_holds() {
     let limits = |default: u64, chosen: Option<u64>| Limits {
         chosen: chosen.map(|limit| vec![limit; 2]),
         default: vec![default; 2],
+        assumed_letters: None,
     };
     let ask = |agreement: u8, limits: &Limits, more: u64| {
         let (mut account, _) = side.account_with(peer, agreement, limits, &[0, 0]);

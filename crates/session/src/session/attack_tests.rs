@@ -1,16 +1,103 @@
-//! Peers that do not follow the protocol try to get around the limits.
+//! A modified peer runs whole sessions against an unmodified one, and tries to get around the limits.
+//!
+//! The attacker is this program with other letters than it announced, other files than it had, and a connection that it breaks
+//! where it likes. What it has learned is what its files contain at the end: every answer, however it came.
+
+mod agreements;
+mod hang_ups;
+mod records;
+mod relay;
 
 use super::*;
-use crate::{BanReason, Limit, Listener, join};
+use crate::{Listener, ScanpathLimit, join};
+use relay::{Cut, Relay};
+use std::collections::BTreeSet;
 use std::path::Path;
-use veilpath_metrics::{Alphabet, Encoding, Entry, Metric, Scanpath};
-use veilpath_protocol::{Answer, Engine, Observer, PairRule, RevealTo};
+use std::sync::Mutex;
+use tempfile::TempDir;
+use veilpath_metrics::{Alphabet, Encoding, Entry, Metric, Scanpath, Substitution};
+use veilpath_protocol::{Engine, KeySize, PaillierOptions, PairRule, RevealTo};
 
-const LETTERS: u16 = 26;
+/// The victim's scanpaths.
+const SECRETS: [[u16; 4]; 2] = [[3, 1, 4, 1], [2, 7, 1, 8]];
 
-/// The host's secret scanpaths.
-fn secrets() -> Cohort {
-    cohort(&[&[3, 1, 4, 1, 5, 9, 2, 6], &[2, 7, 1, 8, 2, 8, 1, 8]])
+/// What is computed, for whom, and which side cheats.
+#[derive(Clone, Copy, Debug)]
+struct Case {
+    engine: Engine,
+    to: RevealTo,
+    attacker: Role,
+}
+
+/// The cases in which the attacker gets results.
+fn cases() -> Vec<Case> {
+    let case = |engine, to, attacker| Case {
+        engine,
+        to,
+        attacker,
+    };
+    let options = PaillierOptions::new(KeySize::Bits512, true).unwrap();
+    let (garbled, paillier) = (Engine::Garbled, Engine::Paillier(options));
+    vec![
+        case(garbled, RevealTo::Both, Role::Join),
+        case(garbled, RevealTo::Join, Role::Join),
+        case(garbled, RevealTo::Both, Role::Host),
+        case(garbled, RevealTo::Host, Role::Host),
+        case(paillier, RevealTo::Both, Role::Join),
+        case(paillier, RevealTo::Both, Role::Host),
+    ]
+}
+
+/// A victim with its files, and an attacker with its key.
+struct World {
+    case: Case,
+    limit: ScanpathLimit,
+    /// Whether the victim's user asks for a new agreement.
+    fresh: bool,
+    victim: Identity,
+    attacker: Identity,
+    victim_files: TempDir,
+}
+
+/// What the attacker does in one session.
+#[derive(Clone)]
+struct Attempt<'a> {
+    /// Its state directory.
+    files: &'a Path,
+    /// What it says that it compares; the letters show only in a tag under its own key.
+    announced: [u16; 4],
+    /// What it compares.
+    letters: Vec<u16>,
+    cut: Option<Cut>,
+    fresh: bool,
+}
+
+impl<'a> Attempt<'a> {
+    /// An attempt with letters of its own under the same agreement as every other.
+    fn new(files: &'a Path, number: usize) -> Self {
+        Self {
+            files,
+            announced: [0; 4],
+            letters: letters(number).to_vec(),
+            cut: None,
+            fresh: false,
+        }
+    }
+}
+
+/// Different letters for every number, with different scores.
+fn letters(number: usize) -> [u16; 4] {
+    [1, 3, 7, 11].map(|step| u16::try_from(number * step % 26).unwrap())
+}
+
+/// How a session ended.
+struct Ended {
+    victim: Option<SessionError>,
+    attacker: Option<SessionError>,
+    /// The agreement and the tag of the computation, if the two sides have agreed.
+    agreed: Option<([u8; 32], u64)>,
+    /// Records that passed after the agreement: to the victim, and to the attacker.
+    records: [usize; 2],
 }
 
 fn cohort(scanpaths: &[&[u16]]) -> Cohort {
@@ -20,182 +107,185 @@ fn cohort(scanpaths: &[&[u16]]) -> Cohort {
         scanpath: Scanpath::new(letters.to_vec()),
     });
     Cohort {
-        alphabet: Alphabet::letters(LETTERS.into()).unwrap(),
+        alphabet: Alphabet::letters(26).unwrap(),
         encoding: Encoding::default(),
         entries: entries.collect(),
     }
 }
 
-fn proposal(cohort: Cohort, to: RevealTo, limit: Option<u64>) -> Proposal {
-    let (engine, metric) = (Engine::Garbled, Metric::Levenshtein);
-    let mut spec = Spec::new(engine, metric, PairRule::All, &cohort, &cohort).unwrap();
-    spec.reveal_to = to;
-    Proposal {
-        spec,
-        cohort,
-        pseudonyms: false,
-        estimate_only: false,
-        fresh: false,
-        limit_per_scanpath: limit
-            .map_or(crate::ScanpathLimit::Unlimited, crate::ScanpathLimit::Count),
-        memory: None,
-        key: None,
-    }
-}
-
-/// A host with its files, and an attacker with its key.
-struct World {
-    host: Identity,
-    attacker: Identity,
-    host_files: tempfile::TempDir,
-}
-
-/// What a session gave the attacker.
-#[derive(Default)]
-struct Loot(std::sync::Mutex<Vec<(usize, Answer)>>);
-
-impl Observer for Loot {
-    fn scored(&self, pair: usize, answer: Answer) {
-        self.0.lock().unwrap().push((pair, answer));
-        // Hangs up with what it has.
-        panic!("the attacker hangs up");
-    }
-}
-
 impl World {
-    fn new() -> Self {
+    fn new(case: Case, limit: u64) -> Self {
         Self {
-            host: Identity::ephemeral().unwrap(),
+            case,
+            limit: ScanpathLimit::Count(limit),
+            fresh: false,
+            victim: Identity::ephemeral().unwrap(),
             attacker: Identity::ephemeral().unwrap(),
-            host_files: tempfile::tempdir().unwrap(),
+            victim_files: tempfile::tempdir().unwrap(),
         }
     }
 
-    /// One session. The attacker agrees with its cohort, then compares other letters, and hangs up once it has an answer.
-    /// Returns what it got from the computation and the host's error, if any.
-    fn attack(
-        &self,
-        files: &Path,
-        [announced, letters]: [&[u16]; 2],
-        to: RevealTo,
-        limit: Option<u64>,
-    ) -> (Vec<(usize, Answer)>, Option<SessionError>) {
-        let timeouts = Timeouts::new(Duration::from_secs(20), Duration::from_secs(20));
-        let (a, b) = (&self.host, &self.attacker);
+    fn attacks(&self, role: Role) -> bool {
+        role == self.case.attacker
+    }
+
+    fn identity(&self, role: Role) -> &Identity {
+        match self.attacks(role) {
+            true => &self.attacker,
+            false => &self.victim,
+        }
+    }
+
+    fn proposal(&self, role: Role, attempt: &Attempt<'_>) -> Proposal {
+        let attacks = self.attacks(role);
+        let secrets = SECRETS.each_ref().map(|it| &it[..]);
+        let cohort = match attacks {
+            true => cohort(&[&attempt.announced]),
+            false => cohort(&secrets),
+        };
+        // Scores with many values, so that another question has another answer.
+        let metric = Metric::NeedlemanWunsch {
+            substitution: Substitution::Index,
+            insert: 20.0,
+            delete: 20.0,
+            scale: None,
+        };
+        let mut spec =
+            Spec::new(self.case.engine, metric, PairRule::All, &cohort, &cohort).unwrap();
+        spec.reveal_to = self.case.to;
+        Proposal {
+            spec,
+            cohort,
+            pseudonyms: false,
+            estimate_only: false,
+            fresh: if attacks { attempt.fresh } else { self.fresh },
+            limit_per_scanpath: match attacks {
+                true => ScanpathLimit::Unlimited,
+                false => self.limit,
+            },
+            memory: None,
+            key: None,
+        }
+    }
+
+    /// One session.
+    fn attack(&self, attempt: &Attempt<'_>) -> Ended {
+        let timeouts = Timeouts::new(Duration::from_secs(20), Duration::from_secs(10));
         let listener = Listener::bind("127.0.0.1:0").unwrap();
-        let address = listener.address().to_string();
-        let alphabet = AlphabetInfo {
-            named: None,
-            declared: None,
-            read_as: secrets().alphabet,
-            grid: None,
-        };
-        std::thread::scope(|scope| {
-            let host = scope.spawn(|| {
-                let peer = b.fingerprint();
-                let channel = listener.accept(a, peer, &timeouts, &mut |_| ())?;
-                let session = Session::open(channel, Role::Host, a, peer, &alphabet, timeouts)?.0;
-                let files = StateDir::at(self.host_files.path());
-                let proposal = proposal(secrets(), to, limit);
-                session.agree(proposal, Some(&files), &mut |_| ())?.run(&())
-            });
-            let loot = Loot::default();
-            let tried = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| {
-                let channel = join(&address, b, a.fingerprint(), &timeouts).unwrap();
-                let peer = a.fingerprint();
-                let session =
-                    Session::open(channel, Role::Join, b, peer, &alphabet, timeouts).unwrap();
-                let announced = proposal(cohort(&[announced]), to, None);
-                let files = StateDir::at(files);
-                let mut agreed = session.0.agree(announced, Some(&files), &mut |_| ())?;
-                agreed.agreement.proposal.cohort = cohort(&[letters]);
-                agreed.run(&loot).map(|_| ())
-            }));
-            let _ = tried;
-            let loot = loot.0.into_inner().unwrap();
-            (loot, host.join().unwrap().err())
-        })
-    }
-
-    /// The most comparisons of any scanpath of the host that its ledger has counted.
-    fn counted(&self) -> u64 {
-        let ledger = self.host_files.path().join("peers");
-        let name = format!("{}.json", self.attacker.fingerprint().plain());
-        let text = std::fs::read(ledger.join(name)).unwrap_or_default();
-        let Ok(ledger) = serde_json::from_slice::<serde_json::Value>(&text) else {
-            return 0;
-        };
-        let scanpaths = ledger["scanpaths"].as_object().unwrap();
-        let sums = scanpaths.values().map(|agreements| {
-            let counts = agreements.as_object().unwrap().values();
-            counts.map(|count| count.as_u64().unwrap()).sum()
-        });
-        sums.max().unwrap_or(0)
-    }
-}
-
-/// A peer keeps what it announced, swaps its letters, takes the answers, hangs up and returns.
-#[test]
-fn swapped_letters_under_one_agreement_give_one_answer() {
-    for to in [RevealTo::Both, RevealTo::Join] {
-        for loses_files in [false, true] {
-            let world = World::new();
-            let files = [0; 6].map(|_| tempfile::tempdir().unwrap());
-            let mut answers = Vec::new();
-            for (attempt, letter) in (0..6u16).enumerate() {
-                let files = &files[if loses_files { attempt } else { 0 }];
-                let letters = [letter; 8];
-                let (loot, _) = world.attack(files.path(), [&[0; 8], &letters], to, Some(2));
-                answers.push(loot.len());
+        let relay = Relay::start(listener.address(), self.case.attacker, attempt.cut);
+        let agreed = Mutex::new(None);
+        let side = |channel, role: Role| {
+            let (own, peer) = (
+                self.identity(role),
+                self.identity(role.other()).fingerprint(),
+            );
+            let proposal = self.proposal(role, attempt);
+            let letters = AlphabetInfo {
+                named: None,
+                declared: None,
+                read_as: proposal.cohort.alphabet,
+                grid: None,
+            };
+            let session = Session::open(channel, role, own, peer, &letters, timeouts)?.0;
+            let files = match self.attacks(role) {
+                true => attempt.files,
+                false => self.victim_files.path(),
+            };
+            let mut ready = session.agree(proposal, Some(&StateDir::at(files)), &mut |_| ())?;
+            if self.attacks(role) {
+                *agreed.lock().unwrap() = Some((ready.agreement.id, ready.agreement.run));
+                ready.agreement.proposal.cohort = cohort(&[&attempt.letters]);
+                relay.count();
             }
-            assert!(answers[0] > 0, "the first session is allowed");
-            assert_eq!(answers[1..], [0; 5], "{to:?} {loses_files}");
-            assert_eq!(world.counted(), 1, "{to:?} {loses_files}");
+            ready.run(&()).map(|_| ())
+        };
+        let [host, join] = std::thread::scope(|scope| {
+            let host = scope.spawn(|| {
+                let (own, peer) = (self.identity(Role::Host), self.identity(Role::Join));
+                let peer = peer.fingerprint();
+                let channel = listener.accept(own, peer, &timeouts, &mut |_| ())?;
+                side(channel, Role::Host)
+            });
+            let (own, peer) = (self.identity(Role::Join), self.identity(Role::Host));
+            let joined = join(&relay.address(), own, peer.fingerprint(), &timeouts);
+            let joined = joined.and_then(|channel| side(channel, Role::Join));
+            [host.join().unwrap(), joined]
+        });
+        let (victim, attacker) = match self.case.attacker {
+            Role::Join => (host.err(), join.err()),
+            Role::Host => (join.err(), host.err()),
+        };
+        Ended {
+            victim,
+            attacker,
+            agreed: agreed.into_inner().unwrap(),
+            records: relay.records(),
         }
     }
-}
 
-/// Another cohort is another agreement, and counts.
-#[test]
-fn other_cohorts_count_up_to_the_limit() {
-    let world = World::new();
-    let mut refused = 0;
-    for attempt in 0..4u16 {
-        let (files, letters) = (tempfile::tempdir().unwrap(), [attempt; 8]);
-        let (_, error) = world.attack(files.path(), [&letters, &letters], RevealTo::Both, Some(2));
-        refused += u32::from(matches!(
-            error,
-            Some(SessionError::Limit(Limit::ComparisonsPerScanpath {
-                needed: 3,
-                ..
-            }))
-        ));
+    /// The most comparisons of any scanpath of the victim that its ledger has counted.
+    fn counted(&self) -> u64 {
+        let directory = StateDir::at(self.victim_files.path()).ledgers();
+        let ledger = LedgerFile::of(Some(&directory), self.attacker.fingerprint());
+        ledger.read().unwrap().max_comparisons()
     }
-    assert_eq!(refused, 2);
-    assert_eq!(world.counted(), 2);
+
+    /// The most different answers about any scanpath of the victim in these files of the attacker.
+    fn learned<'a>(&self, files: impl IntoIterator<Item = &'a Path>) -> u64 {
+        let mut answers = [BTreeSet::new(), BTreeSet::new()];
+        for files in files {
+            let files = StateDir::at(files);
+            for comparison in files.comparisons().unwrap() {
+                let Ok(outcome) = files.stored_outcome(&comparison.id) else {
+                    continue;
+                };
+                for result in outcome.results.iter() {
+                    let secret = match self.case.attacker {
+                        Role::Join => result.a,
+                        Role::Host => result.b,
+                    };
+                    answers[secret].insert(format!("{:?}", result.values));
+                }
+            }
+        }
+        let most = answers.iter().map(BTreeSet::len).max();
+        most.unwrap_or(0) as u64
+    }
+
+    /// Checks the counts of all attempts together, and returns what was learned and what was counted.
+    fn audit<'a>(&self, files: impl IntoIterator<Item = &'a Path>) -> (u64, u64) {
+        let (learned, counted) = (self.learned(files), self.counted());
+        let ScanpathLimit::Count(limit) = self.limit else {
+            panic!("attacks are on a limit");
+        };
+        let case = self.case;
+        assert!(
+            learned <= counted,
+            "{case:?}: {learned} learned, {counted} counted"
+        );
+        assert!(
+            counted <= limit,
+            "{case:?}: {counted} counted, and the limit is {limit}"
+        );
+        (learned, counted)
+    }
 }
 
-/// A peer that was caught stays out until this side's user lets it in again.
-#[test]
-fn a_banned_peer_gets_nothing() {
-    let world = World::new();
-    let peer = world.attacker.fingerprint();
-    let directory = StateDir::at(world.host_files.path()).ledgers();
-    let ledger = LedgerFile::of(Some(&directory), peer);
-    ledger
-        .update(|ledger| {
-            ledger.banned = Some(BanReason::FailedCheck);
-            Ok(())
-        })
-        .unwrap();
-    let files = tempfile::tempdir().unwrap();
-    let attack = || world.attack(files.path(), [&[0; 8], &[0; 8]], RevealTo::Both, None);
-    let (loot, error) = attack();
-    assert!(loot.is_empty());
-    let banned = SessionError::from(Limit::Banned(BanReason::FailedCheck));
-    assert_eq!(error.unwrap().to_string(), banned.to_string());
-    StateDir::at(world.host_files.path())
-        .lift_ban(peer)
-        .unwrap();
-    assert!(!attack().0.is_empty());
+/// Runs an attack on every case, all at the same time: most of it is waiting for the ends of connections.
+fn for_all_cases(attack: impl Fn(Case) + Sync) {
+    std::thread::scope(|scope| {
+        for case in cases() {
+            let attack = &attack;
+            scope.spawn(move || attack(case));
+        }
+    });
+}
+
+/// Empty state directories.
+fn folders(count: usize) -> Vec<TempDir> {
+    (0..count).map(|_| tempfile::tempdir().unwrap()).collect()
+}
+
+fn paths(folders: &[TempDir]) -> impl Iterator<Item = &Path> {
+    folders.iter().map(TempDir::path)
 }

@@ -229,7 +229,7 @@ impl Session {
             Some(state_dir) => Journal::open(&state_dir.journals(), name, pairs, reveal)?,
             None => Journal::in_memory(name, pairs, reveal),
         };
-        let limits = proposal
+        let plan_limits = proposal
             .limit_per_scanpath
             .of(&proposal.spec, &proposal.cohort)
             .map_err(ProtocolError::from)?;
@@ -238,11 +238,12 @@ impl Session {
             &self.identity,
             &proposal.cohort,
             id,
-            &limits,
+            &plan_limits,
             &agreed.known(&journal),
         )?;
         let limits = account.limits()?;
-        let summary = |needed| proposal.limit_per_scanpath.summary(&limits, needed);
+        let limit = proposal.limit_per_scanpath;
+        let summary = |needed| limit.summary(&limits, &plan_limits, needed);
         if estimate_only {
             let planned = agreed.comparisons(0..pairs);
             let needed = planned.into_iter().max().unwrap_or(0);
@@ -274,7 +275,7 @@ impl Session {
     ) -> Result<T, SessionError> {
         if let Err(error) = &prepared {
             let reason = match error {
-                SessionError::Limit(limit) => DeclineReason::Limit(limit.clone()),
+                SessionError::Limit(limit) => DeclineReason::Limit(limit.for_peer()),
                 _ => DeclineReason::LocalProblem,
             };
             let _ = control::decline(&mut self.channel, self.role, next, reason);
@@ -326,5 +327,33 @@ fn agree_on_number(ours: &Ready, theirs: &Ready) -> Result<u32, SessionError> {
             theirs.number.to_string(),
         ),
         _ => differs(FRESH_FIELD, asks(ours.fresh), asks(theirs.fresh)),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Whatever the peer says, the number of an agreement is not used again and grows only if this side's user asks.
+    #[test]
+    fn a_peer_cannot_choose_the_number_of_an_agreement() {
+        let numbers = [0, 1, 2, 7, u32::MAX - 1, u32::MAX];
+        let ready = |number, fresh| Ready {
+            plan: String::new(),
+            number,
+            fresh,
+            nonce: String::new(),
+        };
+        for (ours, theirs) in numbers.iter().flat_map(|a| numbers.map(|b| (*a, b))) {
+            for their_fresh in [false, true] {
+                let theirs = ready(theirs, their_fresh);
+                if let Ok(number) = agree_on_number(&ready(ours, false), &theirs) {
+                    assert_eq!(number, ours);
+                }
+                if let Ok(number) = agree_on_number(&ready(ours, true), &theirs) {
+                    assert!(number > ours);
+                }
+            }
+        }
     }
 }

@@ -2,6 +2,7 @@
 
 use super::{AgreedSession, Agreement};
 use crate::LimitSummary;
+use std::time::Duration;
 use veilpath_protocol::{Estimate, Link, PairRule, Reveal, RevealTo};
 
 /// What two sides have agreed on, and what is left to do.
@@ -85,6 +86,22 @@ impl AgreedSession {
                 (false, true) => Some(Requested::ByPeer),
                 (false, false) => None,
             },
+        }
+    }
+}
+
+impl AgreedSession {
+    /// The session may take as long as its plan does on the slowest connection, if its time is limited.
+    pub(crate) fn limit_time(&self) {
+        if let Some(time) = self.session.time_limit {
+            let agreement = &self.agreement;
+            let spec = &agreement.proposal.spec;
+            let (host, join) = (&agreement.host, &agreement.join);
+            let work = agreement.resume.work(&agreement.pairs, host, join, spec);
+            let needed = spec.estimate(&work, &Link::slowest()).seconds;
+            let needed = Duration::try_from_secs_f64(needed).unwrap_or(Duration::MAX);
+            let connection = &self.session.connection;
+            connection.set_deadline(time.saturating_add(needed));
         }
     }
 }

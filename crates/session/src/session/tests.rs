@@ -127,3 +127,33 @@ fn a_scanpath_longer_than_the_padding_is_an_error_before_anything_is_sent() {
     ));
     assert_eq!(host.channel.traffic(), before);
 }
+
+/// A byte now and then keeps a connection alive, but not a slot for ever.
+#[test]
+fn a_session_whose_time_is_over_ends() {
+    let [mut host, mut join] = sessions();
+    host.limit_time(Duration::from_millis(400));
+    let stop = std::sync::atomic::AtomicBool::new(false);
+    let start = Instant::now();
+    let error = std::thread::scope(|scope| {
+        scope.spawn(|| {
+            use veilpath_channel::Channel;
+            // The head of a long message.
+            let _ = join
+                .channel
+                .send(&[crate::control::Tag::Terms as u8, 0, 0, 2, 0]);
+            while !stop.load(std::sync::atomic::Ordering::SeqCst) {
+                let _ = join.channel.send(&[0]).and_then(|()| join.channel.flush());
+                std::thread::sleep(Duration::from_millis(20));
+            }
+        });
+        let agreed = host.agree(proposal(&[2], None), None, &mut |_| ());
+        stop.store(true, std::sync::atomic::Ordering::SeqCst);
+        agreed.err().unwrap()
+    });
+    assert!(start.elapsed() < Duration::from_secs(4));
+    assert!(
+        matches!(&error, SessionError::Network(NetworkError::SessionTooLong(time)) if time.as_millis() == 400),
+        "{error}"
+    );
+}

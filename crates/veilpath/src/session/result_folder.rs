@@ -134,8 +134,9 @@ impl ServedPeer {
 /// The state in words.
 impl fmt::Display for ServedPeer {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self.state {
+        f.write_str(match &self.state {
             PeerState::Finished => "finished",
+            PeerState::Failed(failure) if failure.error.is_ban() => "banned",
             PeerState::Failed(_) => "failed",
             PeerState::Awaited => "did not connect",
         })

@@ -1,19 +1,23 @@
 //! Hosts several peers at once.
 
 use super::{Peer, PeerEvent, ServedPeer, SessionEvent, SessionOptions, Side};
-use crate::{Error, EventSink, Fault};
+use crate::{Error, EventSink};
 use std::sync::Arc;
+use std::time::Duration;
 use veilpath_protocol::Role;
 use veilpath_session::{
     Acceptor, CompletedSession, Fingerprint, PeerConnection, PeerServer, SessionFailure,
     SessionSlots,
 };
 
+/// How long a peer may keep a slot, besides the time that its plan takes on a slow connection.
+const SLOT_TIME: Duration = Duration::from_secs(3600);
+
 /// Saves the results of a peer's session. An error fails the session.
 pub type SaveResults<'a> = dyn Fn(&Peer, &CompletedSession) -> Result<(), Error> + Sync + 'a;
 
-/// Listens on `address` for several peers, with at most `sessions` running at a time. Returns when all have finished, or
-/// when no session has run for [`SessionOptions::wait`].
+/// Listens on `address` for several peers, with at most `sessions` running at a time. Returns when all have finished or were
+/// banned, or when no session has run for [`SessionOptions::wait`].
 ///
 /// Each session runs on its own thread; `save` gets its results as soon as it has finished.
 pub fn serve(
@@ -47,8 +51,7 @@ pub fn serve(
         handle(&side, connection, peer, slots, save).map_err(|error| {
             let error = Arc::new(error);
             side.report_peer(peer, PeerEvent::Failed(Arc::clone(&error)));
-            // A problem with this side's own files is still there when the peer connects again.
-            let is_final = error.fault() == Fault::Input;
+            let is_final = error.is_final();
             SessionFailure { error, is_final }
         })
     };
@@ -78,9 +81,11 @@ fn handle(
     }
     let completed = side.run(channel, peer, |session| {
         session.pin_agreement(&connection.agreement);
-        session.acquire_slot(slots, &mut |ahead| {
+        let slot = session.acquire_slot(slots, &mut |ahead| {
             side.report_peer(peer, PeerEvent::Queued { ahead });
-        })
+        })?;
+        session.limit_time(SLOT_TIME);
+        Ok(slot)
     })?;
     match completed {
         Some(completed) => save(peer, &completed),

@@ -1,0 +1,190 @@
+//! The attacker asks under one agreement after another, or under two at a time.
+
+use super::*;
+use crate::error::{BanReason, FileProblem, Limit};
+
+/// Another cohort is another agreement, and counts.
+#[test]
+fn other_cohorts_count_up_to_the_limit() {
+    for_all_cases(|case| {
+        let world = World::new(case, 2);
+        let folders = folders(4);
+        let mut refused = 0;
+        for (number, files) in folders.iter().enumerate() {
+            let ended = world.attack(&Attempt {
+                announced: letters(number),
+                ..Attempt::new(files.path(), number)
+            });
+            let Some(SessionError::Limit(limit)) = ended.victim else {
+                continue;
+            };
+            refused += 1;
+            assert!(matches!(
+                limit,
+                Limit::ComparisonsPerScanpath {
+                    needed: 3,
+                    exceeded: 2,
+                    ..
+                }
+            ));
+            // How many scanpaths were known before is none of the peer's business.
+            assert!(matches!(
+                ended.attacker,
+                Some(SessionError::Declined(DeclineReason::Limit(
+                    Limit::PeerComparisons
+                )))
+            ));
+        }
+        assert_eq!(refused, 2, "{case:?}");
+        assert_eq!(world.audit(paths(&folders)), (2, 2));
+    });
+}
+
+/// A new agreement on the same plan needs the victim's user.
+#[test]
+fn one_side_cannot_start_a_new_agreement() {
+    for_all_cases(|case| {
+        let mut world = World::new(case, 2);
+        let folders = folders(5);
+        let attempt = |number: usize| Attempt::new(folders[number].path(), number);
+        assert!(world.attack(&attempt(0)).victim.is_none());
+        let ended = world.attack(&Attempt {
+            fresh: true,
+            ..attempt(1)
+        });
+        assert!(matches!(ended.victim, Some(SessionError::Differs(_))));
+        assert_eq!(world.audit(paths(&folders)), (1, 1));
+        world.fresh = true;
+        for number in [2, 3, 4] {
+            world.attack(&Attempt {
+                fresh: true,
+                ..attempt(number)
+            });
+        }
+        assert_eq!(world.audit(paths(&folders)), (2, 2), "{case:?}");
+    });
+}
+
+/// Two connections with one key, at two processes of the victim, each with letters of its own.
+#[test]
+fn two_sessions_at_a_time_share_one_limit() {
+    for_all_cases(|case| {
+        for same_agreement in [true, false] {
+            let world = World::new(case, 1);
+            let folders = folders(4);
+            let attempt = |number: usize| {
+                let announced = if same_agreement { 0 } else { number };
+                Attempt {
+                    announced: letters(announced),
+                    ..Attempt::new(folders[number].path(), number)
+                }
+            };
+            let ends = std::thread::scope(|scope| {
+                let attack = |number| {
+                    let (world, attempt) = (&world, attempt(number));
+                    scope.spawn(move || world.attack(&attempt))
+                };
+                let threads: Vec<_> = (0..folders.len()).map(attack).collect();
+                let ends = threads.into_iter().map(|thread| thread.join().unwrap());
+                ends.collect::<Vec<_>>()
+            });
+            let (learned, _) = world.audit(paths(&folders));
+            assert!(learned <= 1, "{case:?}");
+            for error in ends.into_iter().filter_map(|ended| ended.victim) {
+                let locked = matches!(
+                    error,
+                    SessionError::File {
+                        problem: FileProblem::Locked,
+                        ..
+                    }
+                );
+                assert!(
+                    locked || matches!(error, SessionError::Limit(_)),
+                    "{case:?}: {error}"
+                );
+            }
+        }
+    });
+}
+
+/// Every key has a limit of its own: the victim's user names each peer, and answers to several of them add up.
+#[test]
+fn another_key_is_another_peer() {
+    let mut world = World::new(cases()[0], 1);
+    let folders = folders(3);
+    for (number, files) in folders.iter().enumerate() {
+        world.attacker = Identity::ephemeral().unwrap();
+        world.attack(&Attempt::new(files.path(), number));
+        assert_eq!(world.counted(), 1);
+    }
+    assert_eq!(world.learned(paths(&folders)), 3);
+}
+
+/// Scanpaths of other lengths than those that were announced.
+#[test]
+fn other_lengths_than_announced_end_the_session() {
+    for_all_cases(|case| {
+        let world = World::new(case, 1);
+        let folders = folders(2);
+        for (files, letters) in folders.iter().zip([vec![1; 3], vec![1; 400]]) {
+            let ended = world.attack(&Attempt {
+                letters,
+                ..Attempt::new(files.path(), 0)
+            });
+            let error = ended.victim.unwrap();
+            assert_eq!(error.fault(), crate::Fault::PeerMisbehaves, "{error}");
+        }
+        assert_eq!(world.learned(paths(&folders)), 0, "{case:?}");
+    });
+}
+
+/// Sessions that never get to a result leave few bytes on the victim's disk.
+#[test]
+fn broken_sessions_do_not_fill_the_disk() {
+    let world = World::new(cases()[0], 1);
+    let files = tempfile::tempdir().unwrap();
+    let size = || -> u64 {
+        let folder = StateDir::at(world.victim_files.path()).journals();
+        let files = std::fs::read_dir(folder).unwrap();
+        files.map(|it| it.unwrap().metadata().unwrap().len()).sum()
+    };
+    let attack = |number| {
+        let cut = Cut {
+            to_victim: true,
+            records: 3,
+        };
+        world.attack(&Attempt {
+            cut: Some(cut),
+            ..Attempt::new(files.path(), number)
+        });
+    };
+    attack(0);
+    let first = size();
+    (1..10).for_each(attack);
+    // A record for the start, and a half for each of the two pairs.
+    assert!(size() <= first + 9 * 3 * 32, "{} after {first}", size());
+}
+
+/// A peer that was caught stays out until this side's user lets it in again.
+#[test]
+fn a_banned_peer_gets_nothing() {
+    for_all_cases(|case| {
+        let world = World::new(case, 1);
+        let peer = world.attacker.fingerprint();
+        let state = StateDir::at(world.victim_files.path());
+        let ledger = LedgerFile::of(Some(&state.ledgers()), peer);
+        ledger
+            .update(|ledger| {
+                ledger.banned = Some(BanReason::FailedCheck);
+                Ok(())
+            })
+            .unwrap();
+        let files = tempfile::tempdir().unwrap();
+        let error = world.attack(&Attempt::new(files.path(), 1)).victim.unwrap();
+        assert!(error.is_ban(), "{error}");
+        assert_eq!(world.audit([files.path()]), (0, 0));
+        state.lift_ban(peer).unwrap();
+        world.attack(&Attempt::new(files.path(), 1));
+        assert_eq!(world.audit([files.path()]), (1, 1));
+    });
+}

@@ -1,0 +1,59 @@
+//! The attacker keeps what it announced, compares other letters in every session, and hangs up after every message in turn.
+
+use super::*;
+
+/// All places to break a connection after the agreement, in sessions that compare everything.
+fn cuts(case: Case) -> Vec<Cut> {
+    let world = World::new(case, 1);
+    let files = tempfile::tempdir().unwrap();
+    let ended = world.attack(&Attempt::new(files.path(), 1));
+    assert!(ended.victim.is_none() && ended.attacker.is_none());
+    assert_eq!(world.audit([files.path()]), (1, 1), "{case:?}");
+    let [to_victim, to_attacker] = ended.records;
+    let cuts =
+        |records: usize, to_victim| (0..=records).map(move |records| Cut { to_victim, records });
+    cuts(to_attacker, false)
+        .chain(cuts(to_victim, true))
+        .collect()
+}
+
+/// Breaks every session at another place, with files that it keeps or loses, and then asks once more.
+#[test]
+fn hanging_up_at_every_message_gives_no_second_answer() {
+    for_all_cases(|case| {
+        let cuts = cuts(case);
+        std::thread::scope(|scope| {
+            for keeps_files in [true, false] {
+                let cuts = &cuts;
+                scope.spawn(move || hang_up_everywhere(case, cuts, keeps_files));
+            }
+        });
+    });
+}
+
+fn hang_up_everywhere(case: Case, cuts: &[Cut], keeps_files: bool) {
+    const LIMIT: u64 = 3;
+    let world = World::new(case, LIMIT);
+    let folders = folders(if keeps_files { 1 } else { cuts.len() + 1 });
+    let sessions = cuts.iter().copied().map(Some).chain([None]);
+    for (number, cut) in sessions.enumerate() {
+        let files = folders[number % folders.len()].path();
+        world.attack(&Attempt {
+            cut,
+            ..Attempt::new(files, number)
+        });
+    }
+    let (learned, counted) = world.audit(paths(&folders));
+    eprintln!(
+        "{}, results to {:?}, {:?} attacks in {} sessions, keeps files: {keeps_files}: {learned} learned, {counted} counted",
+        case.engine.name(),
+        case.to,
+        case.attacker,
+        cuts.len() + 1
+    );
+    match (case.engine, case.attacker) {
+        // Every start is a view.
+        (Engine::Paillier(_), Role::Host) => assert_eq!(counted, LIMIT),
+        _ => assert!(counted <= 1, "one answer per pair and agreement"),
+    }
+}

@@ -1,0 +1,99 @@
+//! The attacker lies about what it has: it restores old files, claims to have lost them, and forges records.
+
+use super::*;
+use crate::digests::journal_id;
+use crate::journal::Journal;
+use veilpath_metrics::PairScore;
+use veilpath_protocol::{Answer, Reveal};
+
+fn copy(from: &Path, to: &Path) {
+    std::fs::create_dir_all(to).unwrap();
+    for entry in std::fs::read_dir(from).unwrap() {
+        let entry = entry.unwrap();
+        let to = to.join(entry.file_name());
+        match entry.file_type().unwrap().is_dir() {
+            true => copy(&entry.path(), &to),
+            false => drop(std::fs::copy(entry.path(), to).unwrap()),
+        }
+    }
+}
+
+/// The attacker breaks off at every message to it, keeps a copy of its files each time, and then comes back with each copy.
+#[test]
+fn old_files_give_no_second_answer() {
+    for_all_cases(|case| {
+        let world = World::new(case, 2);
+        let files = tempfile::tempdir().unwrap();
+        let copies = folders(12);
+        for (records, copied) in copies.iter().enumerate() {
+            let cut = Cut {
+                to_victim: false,
+                records: records * 2,
+            };
+            world.attack(&Attempt {
+                cut: Some(cut),
+                ..Attempt::new(files.path(), records)
+            });
+            copy(files.path(), copied.path());
+        }
+        for (number, copied) in copies.iter().enumerate() {
+            world.attack(&Attempt::new(copied.path(), 100 + number));
+        }
+        let all = paths(&copies).chain([files.path()]);
+        let (_, counted) = world.audit(all);
+        if case.engine.has_halves() {
+            assert!(counted <= 1, "{case:?}");
+        }
+    });
+}
+
+/// Every statement about both pairs that a journal can be made to say, before and after an answer was given.
+#[test]
+fn forged_records_give_no_second_answer() {
+    for_all_cases(|case| {
+        [true, false]
+            .into_iter()
+            .for_each(|first_is_cut| forge(case, first_is_cut))
+    });
+}
+
+fn forge(case: Case, first_is_cut: bool) {
+    let world = World::new(case, 3);
+    let folders = folders(17);
+    let cut = first_is_cut.then_some(Cut {
+        to_victim: true,
+        records: 2,
+    });
+    let first = world.attack(&Attempt {
+        cut,
+        ..Attempt::new(folders[16].path(), 16)
+    });
+    let (agreement, run) = first.agreed.unwrap();
+    for (number, files) in folders[..16].iter().enumerate() {
+        let directory = StateDir::at(files.path()).journals();
+        let id = journal_id(&agreement, case.attacker);
+        let mut journal = Journal::open(&directory, id, 2, Reveal::Score).unwrap();
+        if number & 1 != 0 {
+            let forged = Answer::Score(PairScore {
+                score: -1.0,
+                similarity: None,
+            });
+            journal.store(1, forged).unwrap();
+        }
+        if number & 2 != 0 {
+            let run = if number & 8 != 0 { run } else { run + 1 };
+            journal.keep_halves(&[0, 1], &[5, 6], run).unwrap();
+        }
+        if number & 4 != 0 {
+            journal.mark_sent(&[0, 1]).unwrap();
+        }
+        drop(journal);
+        world.attack(&Attempt::new(files.path(), number));
+    }
+    // Forged answers and answers decoded with forged halves count as learned, although they say nothing.
+    let (counted, real) = (world.counted(), world.learned([folders[16].path()]));
+    assert!(real <= counted && counted <= 3, "{case:?}: {counted}");
+    if case.engine.has_halves() {
+        assert!(counted <= 1, "{case:?}: {counted}");
+    }
+}
