@@ -220,6 +220,7 @@ fn metric_flag(field: MetricField) -> &'static str {
         MetricField::Threshold => "--threshold",
         MetricField::Wrap => "--wrap",
         MetricField::Scale => "--scale",
+        MetricField::Precision => "--precision",
     }
 }
 
@@ -242,11 +243,15 @@ fn no_effect(reason: NoEffectReason) -> String {
             "the table of --substitution defines the scores of equal and different letters".into()
         }
         NoEffectReason::ScanMatchNumbers => {
-            "scanmatch takes --grid, --threshold, --gap and --scale; its distances are Euclidean".into()
+            "scanmatch takes --grid, --threshold, --gap and --scale or --precision; its distances are Euclidean".into()
         }
         NoEffectReason::OnlyScanMatch => {
             "it is a distance between grid cells, for --metric scanmatch; to reveal one bit of each pair, use --reveal threshold:T".into()
         }
+        NoEffectReason::NotNormalised => {
+            "only the scores of --metric scanmatch are off by the same at all lengths; use --scale".into()
+        }
+        NoEffectReason::ScaleGiven => "--scale is given".into(),
         NoEffectReason::NoGridDistance => reason.to_string(),
     }
 }

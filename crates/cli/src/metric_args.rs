@@ -66,9 +66,14 @@ pub(crate) struct MetricArgs {
     pub(crate) wrap: bool,
 
     /// Multiply costs by K and round them to integers, as the secure engines do
-    /// [default: the smallest power of ten that makes all costs integers, or 10000]
-    #[arg(long, value_name = "K", allow_negative_numbers = true)]
-    pub(crate) scale: Option<u32>,
+    /// [default: the smallest power of ten that makes all costs integers, or 10000; scanmatch: see --precision]
+    #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = decimal)]
+    pub(crate) scale: Option<f64>,
+
+    /// Compute ScanMatch in integers, with the smallest scale whose scores are within this of double precision, as the
+    /// secure engines do [default: 0.001; with --engine plain: double precision]
+    #[arg(long, value_name = "ERROR", allow_negative_numbers = true, value_parser = decimal)]
+    pub(crate) precision: Option<f64>,
 }
 
 impl From<MetricName> for veilpath::MetricName {
@@ -96,6 +101,7 @@ impl From<&MetricArgs> for MetricOptions {
             grid: args.grid,
             wrap: args.wrap,
             scale: args.scale,
+            precision: args.precision,
         }
     }
 }

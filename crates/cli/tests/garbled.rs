@@ -31,12 +31,47 @@ fn scores_equal_the_plain_engine() {
         "--metric needleman-wunsch --substitution euclidean --grid 7x7 --gap 150 --scale 100",
         "--metric smith-waterman --match 2 --mismatch 1",
         "--metric scanmatch --grid 7x7 --scale 1000",
+        "--metric scanmatch --grid 7x7 --scale 71.5",
+        "--metric scanmatch --grid 7x7 --gap -0.3 --precision 0.01",
     ] {
         let call = format!("compare a.csv b.csv --format csv {metric} --engine");
         let plain = folder.run(&words(&format!("{call} plain"))).ok();
         let garbled = folder.run(&words(&format!("{call} garbled"))).ok();
         assert_eq!(garbled, plain, "{metric}");
     }
+}
+
+#[test]
+fn scanmatch_is_computed_to_the_default_precision() {
+    let folder = folder();
+    let json = |options: &str| {
+        let call =
+            format!("compare a.csv b.csv --format json --metric scanmatch --grid 7x7 {options}");
+        folder.run(&words(&call)).json()
+    };
+    let scores = |json: &serde_json::Value| -> Vec<f64> {
+        let results = json["results"].as_array().unwrap().iter();
+        results
+            .map(|pair| pair["score"].as_f64().unwrap())
+            .collect()
+    };
+    let garbled = json("--engine garbled");
+    assert_eq!(garbled["spec"]["metric"]["scale"], 128.0);
+    let bound = garbled["error_bound"].as_f64().unwrap();
+    assert!(bound < 1e-3, "{bound}");
+    let double = json("--engine plain");
+    assert!(double.get("error_bound").is_none() && double["spec"]["metric"]["scale"].is_null());
+    for (score, exact) in scores(&garbled).iter().zip(scores(&double)) {
+        assert!((score - exact).abs() <= bound, "{score} {exact}");
+    }
+    let integers = json("--engine plain --precision 0.001");
+    assert_eq!(integers["results"], garbled["results"]);
+    assert_eq!(integers["error_bound"], garbled["error_bound"]);
+    let finer = json("--engine garbled --precision 0.0001");
+    assert!(finer["error_bound"].as_f64().unwrap() < 1e-4);
+    let call = "compare a.csv b.csv --engine garbled --metric scanmatch --grid 7x7";
+    let run = folder.run(&words(call));
+    assert!(run.stderr.contains("within 0.0"), "{}", run.stderr);
 }
 
 #[test]
@@ -82,6 +117,11 @@ fn invalid_combinations_of_options_are_refused() {
     assert!(refused("--key-bits 2048").contains("--engine paillier"));
     let scanmatch = refused("--metric scanmatch --grid 7x7 --pad-to 9");
     assert!(scanmatch.contains("leave --pad-to out"), "{scanmatch}");
+    let both = refused("--metric scanmatch --grid 7x7 --precision 0.1 --scale 9");
+    assert!(both.contains("--scale is given"), "{both}");
+    assert!(refused("--precision 0.1").contains("--metric scanmatch"));
+    let tiny = refused("--metric scanmatch --grid 7x7 --precision 0");
+    assert!(tiny.contains("the precision is 0"), "{tiny}");
 }
 
 #[test]

@@ -51,7 +51,6 @@ fn negative_numbers_are_rejected_with_a_reason() {
     }
     refused(&["split", "a.csv", "--share", "-1"], "from 0 to 1");
     refused(&["synth", "lifelike", "--seconds", "-1"], "above 0");
-    refused(&["compare", "a.csv", "a.csv", "--scale", "-1"], "not in 0");
 }
 
 #[test]
@@ -145,6 +144,10 @@ fn advice_for_costs_that_are_too_large_works() {
     );
     let scaled = refused("--gap 10000000 --scale 100000");
     assert!(scaled.contains("a smaller scale"), "{scaled}");
+    for scale in ["-1", "0", "1.5", "1000001"] {
+        let said = refused(&format!("--scale {scale}"));
+        assert!(said.contains("a whole number between"), "{said}");
+    }
 }
 
 #[test]

@@ -22,7 +22,7 @@ pub enum MetricError {
     /// A cost that does not fit after scaling.
     #[error(
         "the {name} {value} is too large: multiplied by the scale {scale} it must not exceed {max}; choose {}",
-        if *scale > 1 { "a smaller scale" } else { "smaller numbers" },
+        if *scale > 1.0 { "a smaller scale" } else { "smaller numbers" },
         max = crate::MAX_COST
     )]
     TooLarge {
@@ -31,13 +31,19 @@ pub enum MetricError {
         /// Its value.
         value: f64,
         /// The fixed-point scale.
-        scale: u32,
+        scale: f64,
     },
     /// A scale of zero, or too large.
-    #[error("the scale is {scale}, and must be between 1 and {max}", max = crate::scale::MAX_SCALE)]
+    #[error("the scale is {scale}, and must be a whole number between 1 and {max}; for ScanMatch, any number above 0", max = crate::scale::MAX_SCALE)]
     Scale {
         /// The value given.
-        scale: u32,
+        scale: f64,
+    },
+    /// A precision that no scale reaches, or that means nothing.
+    #[error("the precision is {precision}, and must be at least {min} and below 1; with extreme gaps, larger still", min = crate::scanmatch::MIN_PRECISION)]
+    Precision {
+        /// The value given.
+        precision: f64,
     },
     /// A ScanMatch gap that would reward gaps more than matches.
     #[error(

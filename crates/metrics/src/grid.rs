@@ -85,7 +85,11 @@ impl Grid {
         let down = (a / self.columns).abs_diff(b / self.columns);
         match distance {
             Distance::Manhattan => f64::from(across + down),
-            Distance::Euclidean => f64::from(across).hypot(f64::from(down)),
+            // Exact up to the root, which is correctly rounded: the same on every machine, unlike `hypot`.
+            Distance::Euclidean => {
+                let (across, down) = (f64::from(across), f64::from(down));
+                (across * across + down * down).sqrt()
+            }
             Distance::Chebyshev => f64::from(across.max(down)),
         }
     }

@@ -53,7 +53,7 @@ pub use error::MetricError;
 pub use grid::{Distance, Grid, GridError};
 pub use metric::{LocalScoring, Metric};
 pub use model::{Costs, GlobalModel, LocalModel, Model, ScoreFormula, Scores};
-pub use scanmatch::temporal_repeats;
+pub use scanmatch::{DEFAULT_PRECISION, temporal_repeats};
 pub use substitution::Substitution;
 pub use table::{Table, TableError, TableKind};
 pub use threshold::{Bound, Threshold};

@@ -4,6 +4,7 @@ mod serialized;
 
 use crate::model::{Costs, GlobalModel, LocalModel, Model, ScoreFormula, Scores};
 use crate::scale::{self, DEFAULT_SCALE};
+use crate::scanmatch::{self, DEFAULT_PRECISION, Gaps};
 use crate::{Alphabet, Distance, Grid, MetricError, Substitution, Table};
 use serde::{Deserialize, Serialize};
 use serialized::SerializedMetric;
@@ -59,8 +60,9 @@ pub enum Metric {
         threshold: f64,
         /// What a gap adds to the score; 0 or less.
         gap: f64,
-        /// `None`: in double precision, as the original. `Some`: in integers, as the secure engines.
-        scale: Option<u32>,
+        /// The fixed-point scale, which need not be an integer. `None`: in double precision, as the original; secure engines then
+        /// compute in integers of the [automatic scale](Metric::with_automatic_scale).
+        scale: Option<f64>,
     },
 }
 
@@ -117,6 +119,45 @@ impl Metric {
                 scoring: LocalScoring::Table { table },
                 ..
             } => Some(table.size()),
+            _ => None,
+        }
+    }
+
+    /// The same metric in integers: ScanMatch without a scale gets the one with which an engine has the least to do and no score is
+    /// off by `precision` or more.
+    pub fn with_automatic_scale(self, precision: f64) -> Result<Self, MetricError> {
+        match self {
+            Metric::ScanMatch {
+                grid,
+                wrap,
+                threshold,
+                gap,
+                scale: None,
+            } => {
+                let on_grid = grid.with_wrap(wrap);
+                let scale = scanmatch::automatic_scale(&on_grid, threshold, gap, precision)?;
+                Ok(Metric::ScanMatch {
+                    grid,
+                    wrap,
+                    threshold,
+                    gap,
+                    scale: Some(scale),
+                })
+            }
+            metric => Ok(metric),
+        }
+    }
+
+    /// The largest difference between a score with the metric's scale and one in double precision, for ScanMatch with a scale.
+    pub fn error_bound(&self) -> Option<f64> {
+        match self {
+            Metric::ScanMatch {
+                grid,
+                wrap,
+                threshold,
+                gap,
+                scale: Some(scale),
+            } => scanmatch::error_bound(&grid.with_wrap(*wrap), *threshold, *gap, *scale).ok(),
             _ => None,
         }
     }
@@ -187,7 +228,8 @@ fn cost_model(
                 (None, Distance::Euclidean) => DEFAULT_SCALE,
                 _ => scale::choose(requested, gaps)?,
             };
-            (scale, grid_costs(grid.with_wrap(*wrap), *distance, scale)?)
+            let costs = grid_costs(grid.with_wrap(*wrap), *distance, scale.into())?;
+            (scale, costs)
         }
         Substitution::Table { table } => {
             fits_table(alphabet, table)?;
@@ -233,7 +275,11 @@ fn score_model(
         u32::try_from(cost)
             .ok()
             .filter(|&cost| cost <= crate::MAX_COST)
-            .ok_or(MetricError::TooLarge { name, value, scale })
+            .ok_or(MetricError::TooLarge {
+                name,
+                value,
+                scale: scale.into(),
+            })
     };
     let (twice_mismatch, twice_gap) = (2 * u64::from(penalty), 2 * u64::from(gap_penalty));
     let replaced = within(
@@ -301,25 +347,28 @@ fn scanmatch_model(
     grid: Grid,
     threshold: f64,
     gap: f64,
-    requested: Option<u32>,
+    requested: Option<f64>,
 ) -> Result<Model, MetricError> {
-    crate::scanmatch::check(threshold, gap)?;
+    scanmatch::check(threshold, gap)?;
     fits_grid(alphabet, &grid)?;
-    let gap_cost = threshold / 2.0 - gap;
-    let mut scale = scale::check(requested.unwrap_or(DEFAULT_SCALE))?;
-    if !scale::is_whole(gap_cost, scale) && scale::is_whole(gap_cost, scale * 2) {
-        scale *= 2;
-    }
-    let gap_cost = scale::cost("ScanMatch gap cost", gap_cost, scale)?;
+    let scale = match requested {
+        Some(scale) => scale::check_real(scale)?,
+        None => scanmatch::automatic_scale(&grid, threshold, gap, DEFAULT_PRECISION)?,
+    };
+    let gaps = Gaps::new(threshold, gap, scale)?;
     Ok(Model::Global(GlobalModel {
-        insert: gap_cost,
-        delete: gap_cost,
+        insert: gaps.insert,
+        delete: gaps.delete,
         costs: grid_costs(grid, Distance::Euclidean, scale)?,
-        formula: ScoreFormula::ScanMatch { threshold, scale },
+        formula: ScoreFormula::ScanMatch {
+            threshold,
+            units: gaps.units,
+            cells: gaps.cells,
+        },
     }))
 }
 
-fn grid_costs(grid: Grid, distance: Distance, scale: u32) -> Result<Costs, MetricError> {
+fn grid_costs(grid: Grid, distance: Distance, scale: f64) -> Result<Costs, MetricError> {
     let farthest = crate::model::farthest(&grid, distance, grid.cells());
     scale::cost("largest distance on the grid", farthest, scale)?;
     Ok(Costs::Grid {

@@ -59,7 +59,7 @@ pub enum Costs {
         /// How distance is measured.
         distance: Distance,
         /// The fixed-point scale.
-        scale: u32,
+        scale: f64,
     },
     /// Row by row; the row is the first side's letter.
     Table {
@@ -104,12 +104,14 @@ pub enum ScoreFormula {
         /// The fixed-point scale of the rewards; costs have twice that.
         scale: u32,
     },
-    /// `((T/2)(m+n) − cost/scale) / (T·max(m, n))`.
+    /// `((T/2)(m+n) − cost·cells/units) / (T·max(m, n))`, where each gap counts as half an insertion and a deletion.
     ScanMatch {
         /// T.
         threshold: f64,
-        /// The fixed-point scale.
-        scale: u32,
+        /// This many units of cost …
+        units: f64,
+        /// … are this many grid cells.
+        cells: f64,
     },
 }
 
@@ -129,7 +131,7 @@ impl Costs {
                 grid,
                 distance,
                 scale,
-            } => rounded(grid.distance(*distance, a, b) * f64::from(*scale)),
+            } => rounded(grid.distance(*distance, a, b) * scale),
             Costs::Table { size, costs } => costs[table_index(*size, a, b)],
         }
     }
@@ -144,7 +146,7 @@ impl Costs {
                 grid,
                 distance,
                 scale,
-            } => rounded(farthest(grid, *distance, letters) * f64::from(*scale)),
+            } => rounded(farthest(grid, *distance, letters) * scale),
             Costs::Table { size, costs } => costs
                 .chunks(*size as usize)
                 .take(letters as usize)
@@ -245,11 +247,18 @@ impl Model {
                 })
             }
             Model::Global(model) => match model.formula {
-                ScoreFormula::ScanMatch { threshold, scale } => {
+                ScoreFormula::ScanMatch {
+                    threshold,
+                    units,
+                    cells,
+                } => {
                     if m == 0 && n == 0 {
                         return Err(MetricError::EmptyScanMatch);
                     }
-                    let cost = raw as f64 / f64::from(scale);
+                    // A deletion may cost a unit more than an insertion. Halves are exact.
+                    let skew = f64::from(model.delete) - f64::from(model.insert);
+                    let cost = raw as f64 - skew * (m as f64 - n as f64) / 2.0;
+                    let cost = cost / units * cells;
                     let score = (threshold / 2.0 * total - cost) / (threshold * longer);
                     Ok(PairScore::of_scanmatch(score))
                 }

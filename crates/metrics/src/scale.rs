@@ -10,19 +10,24 @@
 //! ```
 //!
 //! where `s`, `d`, `i` are 1 for a kind of cost that is not an integer multiple of `1/K`, and 0 otherwise. ScanMatch
-//! divides both sides by `T · max(m, n)`: with integer gap costs its error is at most `1/(2KT)`, whatever the
-//! lengths.
+//! divides by `T · max(m, n)`; its error does not depend on the lengths ([`crate::scanmatch`]), and so its scale can be chosen
+//! by the error. All other metrics take the smallest power of ten that makes every cost an integer.
 
 use crate::{MAX_COST, MetricError};
 
-/// The scale if distances are irrational (Euclidean) and for ScanMatch.
+/// The scale of Needleman–Wunsch with irrational (Euclidean) distances.
 pub const DEFAULT_SCALE: u32 = 10_000;
 
 /// The largest scale.
 pub const MAX_SCALE: u32 = 1_000_000;
 
 /// A cost or penalty as an integer.
-pub(crate) fn cost(name: &'static str, value: f64, scale: u32) -> Result<u32, MetricError> {
+pub(crate) fn cost(
+    name: &'static str,
+    value: f64,
+    scale: impl Into<f64>,
+) -> Result<u32, MetricError> {
+    let scale = scale.into();
     if value < 0.0 {
         return Err(MetricError::Negative { name, value });
     }
@@ -32,11 +37,16 @@ pub(crate) fn cost(name: &'static str, value: f64, scale: u32) -> Result<u32, Me
 
 /// A signed score as an integer.
 #[allow(clippy::cast_possible_truncation)] // the range is checked just before
-pub(crate) fn score(name: &'static str, value: f64, scale: u32) -> Result<i32, MetricError> {
+pub(crate) fn score(
+    name: &'static str,
+    value: f64,
+    scale: impl Into<f64>,
+) -> Result<i32, MetricError> {
+    let scale = scale.into();
     if !value.is_finite() {
         return Err(MetricError::NotFinite { name });
     }
-    let scaled = (value * f64::from(scale)).round();
+    let scaled = (value * scale).round();
     if scaled.abs() > f64::from(MAX_COST) {
         return Err(MetricError::TooLarge { name, value, scale });
     }
@@ -69,13 +79,24 @@ pub(crate) fn check(scale: u32) -> Result<u32, MetricError> {
     if (1..=MAX_SCALE).contains(&scale) {
         Ok(scale)
     } else {
+        Err(MetricError::Scale {
+            scale: scale.into(),
+        })
+    }
+}
+
+/// A scale within bounds that need not be an integer.
+pub(crate) fn check_real(scale: f64) -> Result<f64, MetricError> {
+    if scale > 0.0 && scale <= f64::from(MAX_SCALE) {
+        Ok(scale)
+    } else {
         Err(MetricError::Scale { scale })
     }
 }
 
 /// Whether `value` is an integer multiple of `1/scale`, up to the precision of a double.
-pub(crate) fn is_whole(value: f64, scale: u32) -> bool {
-    let scaled = value * f64::from(scale);
+pub(crate) fn is_whole(value: f64, scale: impl Into<f64>) -> bool {
+    let scaled = value * scale.into();
     // A decimal's double, and its product with the scale, are each off by no more than 2⁻⁵³ of their size.
     let tolerance = (4.0 * f64::EPSILON * scaled.abs()).max(1e-9);
     // A non-finite value is refused when it is converted to a cost; this search must only terminate.

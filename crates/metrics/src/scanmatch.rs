@@ -1,6 +1,46 @@
-//! What is specific to ScanMatch: its temporal binning, and which numbers make sense for it.
+//! What is specific to ScanMatch: its temporal binning, which numbers make sense for it, and the scale of its integers.
+//!
+//! # Integers
+//! Let T be the threshold, g the gap score, L the longer of the lengths m and n, and C = T − 2g, the cost of an insertion
+//! and a deletion together. With k pairs of letters at the distances d, an alignment scores
+//!
+//! ```text
+//! (Σ (T − d) + g·(m + n − 2k)) / (T·L)  =  (g·(m + n) + Σ (C − d)) / (T·L)
+//! ```
+//!
+//! So with a scale K only K·C has to be an integer, and not the cost K·C/2 of one gap: the model has insertions of ⌊K·C/2⌋
+//! and deletions of ⌈K·C/2⌉, and the score takes the difference back.
+//!
+//! # Error
+//! Let ε be the largest error |round(K·d)/K − d| of a distance d < C. A pair with d ≥ C never pays off, and its
+//! rounded cost is at least K·C, so that it does not pay off in integers either. Both maxima are therefore attained by alignments of pairs
+//! with d < C. Rounding moves the sum of such an alignment by at most k·ε, and with it the maximum. As k ≤ min(m, n) ≤ L,
+//!
+//! ```text
+//! |score(K) − score| ≤ k·ε / (T·L) ≤ ε / T          whatever the lengths
+//! ```
+//!
+//! If K·C is not an integer, insertions and deletions are both round(K·C/2), with the error δ of one gap, and ε counts pairs that
+//! pay off in either. An alignment moves by at most k·ε + (m + n − 2k)·δ, which is linear in k: at most 2L·δ for k = 0,
+//! and L·max(ε, δ) for k = min(m, n). So the bound is max(ε, 2δ) / T.
+//!
+//! Double precision itself is off by some 10⁻¹³ for long scanpaths, which is not counted.
+//!
+//! # Automatic scale
+//! What a private engine does for a matrix cell grows with the bits of K·C. [`automatic_scale`] takes the fewest bits with which some
+//! integer K·C keeps the error below the precision, and of that many bits the integer with the least error. It
+//! uses nothing but correctly rounded operations, so that two institutions find the same number on any machine.
 
-use crate::MetricError;
+use crate::{Distance, Grid, MAX_COST, MetricError, scale};
+
+/// The error of a score that the automatic scale stays below, unless another is asked for.
+pub const DEFAULT_PRECISION: f64 = 1e-3;
+
+/// The smallest error that may be asked for.
+pub(crate) const MIN_PRECISION: f64 = 1e-6;
+
+/// The most bits of K·C for which every integer is tried. With more, rounding alone is taken as the error.
+const SEARCHED_BITS: u32 = 20;
 
 /// How often ScanMatch's temporal binning repeats the letter of a fixation: `round(duration / bin)`, halves away from
 /// zero, so that a fixation shorter than half a bin disappears.
@@ -30,4 +70,197 @@ pub(crate) fn check(threshold: f64, gap: f64) -> Result<(), MetricError> {
         return Err(MetricError::GapAboveHalfThreshold { gap, threshold });
     }
     Ok(())
+}
+
+/// Insertion and deletion costs as integers.
+pub(crate) struct Gaps {
+    pub(crate) insert: u32,
+    pub(crate) delete: u32,
+    /// This many units of cost …
+    pub(crate) units: f64,
+    /// … are this many grid cells.
+    pub(crate) cells: f64,
+}
+
+impl Gaps {
+    pub(crate) fn new(threshold: f64, gap: f64, scale: f64) -> Result<Self, MetricError> {
+        const NAME: &str = "ScanMatch gap cost";
+        let both = threshold - 2.0 * gap;
+        if scale::is_whole(both, scale) {
+            let sum = scale::cost(NAME, both, scale)?;
+            if sum > 0 {
+                return Ok(Self {
+                    insert: sum / 2,
+                    delete: sum - sum / 2,
+                    units: sum.into(),
+                    cells: both,
+                });
+            }
+        }
+        let each = scale::cost(NAME, both / 2.0, scale)?;
+        Ok(Self {
+            insert: each,
+            delete: each,
+            units: scale,
+            cells: 1.0,
+        })
+    }
+}
+
+/// The scale K with the fewest bits for K·C with which no score is off by `precision` or more.
+pub(crate) fn automatic_scale(
+    grid: &Grid,
+    threshold: f64,
+    gap: f64,
+    precision: f64,
+) -> Result<f64, MetricError> {
+    check(threshold, gap)?;
+    if !(MIN_PRECISION..1.0).contains(&precision) {
+        return Err(MetricError::Precision { precision });
+    }
+    let both = threshold - 2.0 * gap;
+    if both <= 0.0 {
+        // Gaps cost nothing, and no pair pays off.
+        return Ok(1.0);
+    }
+    let shares: Vec<f64> = distances(grid)
+        .into_iter()
+        .filter(|&distance| distance < both)
+        .map(|distance| distance / both)
+        .collect();
+    // The errors below are in parts of C.
+    let tolerated = precision * (threshold / both);
+    for bits in 1..=SEARCHED_BITS {
+        let mut best = (tolerated, None);
+        for sum in 1u32 << (bits - 1)..1 << bits {
+            let sum = f64::from(sum);
+            // Most integers are out after a distance or two.
+            let error = shares.iter().try_fold(0.0f64, |largest, share| {
+                let error = ((share * sum).round() / sum - share).abs();
+                (error < best.0).then_some(largest.max(error))
+            });
+            if let Some(error) = error {
+                best = (error, Some(sum));
+            }
+        }
+        if let (_, Some(sum)) = best {
+            return Ok(sum / both);
+        }
+    }
+    let sum = (0.5 / tolerated).floor() + 1.0;
+    if sum > f64::from(MAX_COST) {
+        return Err(MetricError::Precision { precision });
+    }
+    Ok(sum / both)
+}
+
+/// The largest error of a score with this scale.
+pub(crate) fn error_bound(
+    grid: &Grid,
+    threshold: f64,
+    gap: f64,
+    scale: f64,
+) -> Result<f64, MetricError> {
+    check(threshold, gap)?;
+    let Gaps {
+        insert,
+        delete,
+        units,
+        cells,
+    } = Gaps::new(threshold, gap, scale)?;
+    let both = threshold - 2.0 * gap;
+    let rounded_both = (f64::from(insert) + f64::from(delete)) / units * cells;
+    let of_gap = (rounded_both - both).abs() / 2.0;
+    let of_distance = distances(grid)
+        .into_iter()
+        .map(|distance| (distance, (distance * scale).round() / units * cells))
+        .filter(|&(distance, rounded)| distance < both || rounded < rounded_both)
+        .map(|(distance, rounded)| (rounded - distance).abs())
+        .fold(0.0, f64::max);
+    Ok(of_distance.max(2.0 * of_gap) / threshold)
+}
+
+/// The different distances on a grid, ascending. Every one is a distance from the first cell.
+fn distances(grid: &Grid) -> Vec<f64> {
+    let cells = 0..=u16::try_from(grid.cells() - 1).unwrap_or(u16::MAX);
+    let mut all: Vec<f64> = cells
+        .map(|cell| grid.distance(Distance::Euclidean, 0, cell))
+        .collect();
+    all.sort_by(f64::total_cmp);
+    all.dedup();
+    all
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn grid(columns: u32, rows: u32) -> Grid {
+        Grid::new(columns, rows).unwrap()
+    }
+
+    /// The integer C·K and the error bound of the automatic scale.
+    fn found(grid: &Grid, threshold: f64, gap: f64, precision: f64) -> (f64, f64) {
+        let scale = automatic_scale(grid, threshold, gap, precision).unwrap();
+        let bound = error_bound(grid, threshold, gap, scale).unwrap();
+        (scale * (threshold - 2.0 * gap), bound)
+    }
+
+    #[test]
+    fn the_scale_has_the_fewest_bits_and_the_least_error() {
+        // Found by an independent search over all integers of a width.
+        let cases = [
+            ((8, 6), 3.5, 1e-3, 448.0, 5.10e-4),
+            ((12, 8), 3.5, 1e-3, 448.0, 5.10e-4),
+            ((8, 6), 3.5, 1e-4, 1512.0, 7.90e-5),
+            ((12, 8), 5.0, 1e-3, 495.0, 7.49e-4),
+            ((8, 6), 2.0, 1e-3, 58.0, 2.10e-4),
+            ((12, 8), 7.07, 1e-3, 506.0, 8.51e-4),
+        ];
+        for ((columns, rows), threshold, precision, sum, error) in cases {
+            let (found, bound) = found(&grid(columns, rows), threshold, 0.0, precision);
+            assert!((found - sum).abs() < 1e-9, "{found}, not {sum}");
+            assert!((bound / error - 1.0).abs() < 5e-3, "{bound}, not {error}");
+        }
+    }
+
+    #[test]
+    fn no_smaller_width_is_precise_enough() {
+        for (threshold, gap) in [(3.5, 0.0), (2.6, -0.7), (5.0, 1.1)] {
+            let grid = grid(9, 7);
+            let (found, bound) = found(&grid, threshold, gap, 1e-3);
+            assert!(bound < 1e-3);
+            let smaller = 1 << (found.log2().floor() as u32);
+            for sum in 1..smaller {
+                let scale = f64::from(sum) / (threshold - 2.0 * gap);
+                assert!(error_bound(&grid, threshold, gap, scale).unwrap() >= 1e-3);
+            }
+        }
+    }
+
+    #[test]
+    fn extreme_numbers_have_a_scale_or_an_error() {
+        let large = grid(256, 256);
+        // Free gaps; no two letters alike; many distances; dear gaps.
+        for (threshold, gap) in [(3.5, 1.75), (0.5, 0.0), (300.0, 0.0), (1.0, -3e4)] {
+            let (_, bound) = found(&large, threshold, gap, 1e-3);
+            assert!(bound < 1e-3, "{threshold} {gap}: {bound}");
+        }
+        assert!(found(&grid(8, 6), 3.5, 0.0, MIN_PRECISION).1 < MIN_PRECISION);
+        for precision in [0.0, -1.0, 1.0, f64::NAN, 1e-7] {
+            assert_eq!(
+                automatic_scale(&large, 3.5, 0.0, precision)
+                    .map_err(|error| error.to_string().is_empty()),
+                Err(false)
+            );
+        }
+        assert!(automatic_scale(&large, 1.0, -1e12, 1e-3).is_err());
+    }
+
+    #[test]
+    fn a_rounded_gap_is_part_of_the_bound() {
+        // 7/2 · 3 = 10.5 is not an integer, and √2 · 3 and the like are rounded by less than the gap.
+        let bound = error_bound(&grid(2, 1), 3.5, 0.0, 3.0).unwrap();
+        assert!((bound - 0.5 / 3.0 / 3.5).abs() < 1e-12, "{bound}");
+    }
 }

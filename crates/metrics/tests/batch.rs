@@ -32,7 +32,7 @@ fn run(
     (readings, cells.into_inner())
 }
 
-fn scanmatch(scale: Option<u32>) -> Metric {
+fn scanmatch(scale: Option<f64>) -> Metric {
     Metric::ScanMatch {
         grid: Grid::new(256, 256).unwrap(),
         wrap: false,
@@ -47,7 +47,7 @@ fn metric(size: u32) -> impl Strategy<Value = Metric> {
         3 => global_metric(size),
         2 => local_metric(size),
         1 => Just(Metric::Levenshtein),
-        1 => prop::sample::select(vec![scanmatch(None), scanmatch(Some(100))]),
+        1 => prop::sample::select(vec![scanmatch(None), scanmatch(Some(100.0))]),
     ]
 }
 

@@ -81,21 +81,34 @@ proptest! {
         a in scanpath(49),
         b in scanpath(49),
         wrap: bool,
-        quarters in 1u32..40,
-        gap in 0u32..6,
-        scale in prop::sample::select(vec![4u32, 100, 1000, 10_000]),
+        threshold in 0.1f64..9.0,
+        gap in prop_oneof![Just(0.0), -6.0f64..0.04],
+        scale in prop_oneof![0.3f64..40.0, Just(100.0), Just(10_000.0)],
+        precision in prop::sample::select(vec![0.3, 0.01, 1e-3, 1e-4]),
     ) {
         prop_assume!(!a.is_empty() || !b.is_empty());
-        // Whole gap costs: T/2 in eighths, and the scale is doubled where that is needed.
-        let (threshold, gap) = (f64::from(quarters) / 4.0, -f64::from(gap));
         let grid = Grid::new(7, 7).unwrap();
-        let score = |scale| {
-            let metric = Metric::ScanMatch { grid, wrap, threshold, gap, scale };
-            let comparison = Comparison::new(metric, Alphabet::letters(49).unwrap()).unwrap();
-            comparison.compare(&a, &b).unwrap().score
+        let double = Metric::ScanMatch { grid, wrap, threshold, gap, scale: None };
+        let score = |metric: &Metric, a: &Scanpath, b: &Scanpath| {
+            let comparison = Comparison::new(metric.clone(), Alphabet::letters(49).unwrap()).unwrap();
+            comparison.compare(a, b).unwrap().score
         };
-        let error = (score(Some(scale)) - score(None)).abs();
-        prop_assert!(error <= 0.5 / (f64::from(scale) * threshold) + 1e-12);
+        let automatic = double.clone().with_automatic_scale(precision).unwrap();
+        prop_assert!(automatic.error_bound().unwrap() < precision);
+        // A scale with which gap costs are rounded as well.
+        let coarse = Metric::ScanMatch { grid, wrap, threshold, gap, scale: Some(scale) };
+        for metric in [&automatic, &coarse] {
+            let in_integers = score(metric, &a, &b);
+            let error = (in_integers - score(&double, &a, &b)).abs();
+            let bound = metric.error_bound().unwrap();
+            prop_assert!(error <= bound + 1e-12, "{error} {bound} {metric:?}");
+            // A deletion may cost more than an insertion, and still both sides get the same score.
+            prop_assert!((in_integers - score(metric, &b, &a)).abs() < 1e-12);
+        }
+        // Equal scanpaths are exactly equal.
+        if !a.is_empty() {
+            prop_assert_eq!(score(&automatic, &a, &a), 1.0);
+        }
     }
 }
 
@@ -137,11 +150,12 @@ fn the_bound_of_scanmatch_is_sharp() {
         wrap: false,
         threshold,
         gap,
-        scale: Some(1),
+        scale: Some(1.0),
     };
+    let bound = metric.error_bound().unwrap();
     let comparison = Comparison::new(metric, Alphabet::letters(49).unwrap()).unwrap();
     let score = comparison.compare(&a, &b).unwrap().score;
     let exact = reference::scanmatch_sum(&grid, threshold, gap, &a, &b) / (threshold * 9.0);
-    let share = (score - exact).abs() / (0.5 / threshold);
+    let share = (score - exact).abs() / bound;
     assert!((0.9..=1.0).contains(&share), "{share} of the bound");
 }

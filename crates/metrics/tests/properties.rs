@@ -132,7 +132,7 @@ proptest! {
         let letters = || (0..size).map(|letter| u16::try_from(letter).unwrap());
         let table = Costs::Table { size: 64, costs: (0..64 * 64).rev().collect() };
         let grids = [Distance::Manhattan, Distance::Euclidean, Distance::Chebyshev]
-            .map(|distance| Costs::Grid { grid, distance, scale: 1000 });
+            .map(|distance| Costs::Grid { grid, distance, scale: 1000.0 });
         let others = [Costs::Unit { mismatch: 7 }, Costs::Index { step: 3 }, table];
         for costs in grids.into_iter().chain(others) {
             let pairs = letters().flat_map(|a| letters().map(move |b| (a, b)));

@@ -138,3 +138,52 @@ fn scanmatch_as_the_toolbox_prints_it() {
     }
     assert_eq!(rows.len(), 400);
 }
+
+/// Integers of the automatic scale against double precision, on every pair of the files.
+#[test]
+fn scanmatch_in_integers_is_within_its_bound() {
+    let files = [
+        (
+            "scanmatch_matlab_3x6_T1_g-0.5.csv",
+            "a,b,score",
+            Grid::new(3, 6).unwrap(),
+            18,
+        ),
+        (
+            "alignment_7x7.csv",
+            "a,b,levenshtein,weighted_ins1_del2_sub3,nw_manhattan_gap2,nw_index_gap5,nw_euclid100_gap150,nw_match2_mismatch1_gap1,sw_match2_mismatch1_gap1,sw_euclid_350_minus_100d_gap100",
+            grid(),
+            49,
+        ),
+    ];
+    for (name, header, grid, letters) in files {
+        let Some(rows) = rows(name, header) else {
+            return;
+        };
+        let alphabet = Alphabet::letters(letters).unwrap();
+        for (threshold, gap) in [(3.5, 0.0), (1.0, -0.5), (2.6, 0.9)] {
+            let double = Metric::ScanMatch {
+                grid,
+                wrap: false,
+                threshold,
+                gap,
+                scale: None,
+            };
+            let exact = Comparison::new(double.clone(), alphabet).unwrap();
+            for precision in [1e-1, 1e-3, 1e-5] {
+                let metric = double.clone().with_automatic_scale(precision).unwrap();
+                let bound = metric.error_bound().unwrap();
+                assert!(bound < precision);
+                let integers = Comparison::new(metric, alphabet).unwrap();
+                for row in &rows {
+                    let [a, b] = [&row[0], &row[1]].map(|text| alphabet.parse(text).unwrap());
+                    if a.is_empty() && b.is_empty() {
+                        continue;
+                    }
+                    let [x, y] = [&exact, &integers].map(|by| by.compare(&a, &b).unwrap().score);
+                    assert!((x - y).abs() <= bound + 1e-12, "{x} {y} {bound} in {name}");
+                }
+            }
+        }
+    }
+}

@@ -101,7 +101,7 @@ fn scanmatch() -> Metric {
         wrap: false,
         threshold: 3.5,
         gap: 0.0,
-        scale: Some(100),
+        scale: Some(100.0),
     }
 }
 

@@ -147,7 +147,8 @@ pub(crate) fn steps_per_letter(model: &Model, letters: u32) -> f64 {
                     distance: Distance::Euclidean,
                     ..
                 } => 1,
-                Costs::Grid { scale, .. } => *scale,
+                // The cost of neighbours.
+                Costs::Grid { .. } => model.costs.cost(0, 1),
                 Costs::Table { costs, .. } => costs.iter().copied().fold(0, gcd),
             };
             let unit = gcd(of_costs, gcd(model.insert, model.delete));
@@ -269,7 +270,7 @@ mod tests {
             gap: 0.0,
             scale: None,
         };
-        assert_eq!(of(scanmatch.clone(), 49, 20), 3);
+        assert_eq!(of(scanmatch.clone(), 49, 20), 4);
         assert_eq!(of(scanmatch, 49, 3), 1);
         let mut bit = spec(Metric::Levenshtein, 26);
         bit.reveal = Reveal::Threshold(Threshold::new(12.0).unwrap());

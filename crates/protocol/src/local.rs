@@ -67,6 +67,7 @@ pub fn compare_locally(
         pairs: pairs.len() as u64,
         results: Results::of_answers(spec.outputs(), answers),
         answers: Vec::new(),
+        error_bound: spec.error_bound(),
         cost: Cost::of(traffic, cells),
         spec,
     })

@@ -26,6 +26,9 @@ pub struct Outcome {
     pub results: Results,
     /// What came out about groups.
     pub answers: Vec<GroupAnswer>,
+    /// The largest difference between a score and one in double precision, where scores are computed with rounded numbers
+    /// ([`Spec::error_bound`]).
+    pub error_bound: Option<f64>,
     /// What it cost.
     pub cost: Cost,
     /// What each side learned.

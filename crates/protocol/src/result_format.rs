@@ -6,6 +6,7 @@
 //!  "cohorts": [{"name": "Clinic", "scanpaths": [{"participant": "P1", "stimulus": "cows"}, …]}, {…}],
 //!  "one_cohort": false,                        whether both sides are the same cohort
 //!  "pairs": 812,                               how many pairs the comparison has
+//!  "error_bound": 0.00051,                     how far a score can be from double precision; only where numbers are rounded
 //!  "complete": false,                          only where a session was interrupted and results are missing
 //!  "outputs": [{"name": "score", "kind": "distance"}, …],
 //!  "results": [{"a": "P1", "b": "Q1", "stimulus": "cows", "a_index": 0, "b_index": 0, "score": 1, …}, …],
@@ -162,6 +163,9 @@ pub enum ResultFormatError {
     /// The file does not say truly whether results are missing.
     #[error("\"complete\" must be false where results are missing, and is left out otherwise")]
     Completeness,
+    /// The error bound is not a number from 0 on.
+    #[error("\"error_bound\" must be a number from 0 on, and is left out where nothing is rounded")]
+    ErrorBound,
     /// The time is not a number of seconds.
     #[error("the seconds of the cost must be a number from 0 on")]
     Seconds,

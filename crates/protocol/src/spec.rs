@@ -7,7 +7,7 @@ use crate::{
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::fmt;
-use veilpath_metrics::{Alphabet, Cohort, Comparison, Metric};
+use veilpath_metrics::{Alphabet, Cohort, Comparison, DEFAULT_PRECISION, Metric};
 
 /// The plan of a comparison. Two sides can work together when theirs are equal.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -228,6 +228,21 @@ impl Spec {
         let similarity = answer.pair_score().and_then(|reading| reading.similarity);
         // A similarity together with a score would reveal the hidden lengths.
         self.reveal.is_answered_by(answer) && !(self.pad_to.is_some() && similarity.is_some())
+    }
+
+    /// The largest difference between a score of this plan and one in double precision, where scores are computed with rounded
+    /// numbers and are normalised: ScanMatch in integers.
+    pub fn error_bound(&self) -> Option<f64> {
+        match self.engine {
+            Engine::Plain => self.metric.error_bound(),
+            _ => {
+                let metric = self.metric.clone();
+                metric
+                    .with_automatic_scale(DEFAULT_PRECISION)
+                    .ok()?
+                    .error_bound()
+            }
+        }
     }
 
     /// The matrix cells of these pairs, as long as the two sides see them.

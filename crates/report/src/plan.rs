@@ -2,6 +2,7 @@
 
 use crate::html::numbers::short;
 use crate::table::printable;
+use crate::units;
 use veilpath_metrics::{Distance, LocalScoring, Metric, Substitution, Table};
 use veilpath_protocol::{Engine, PairRule, Reveal, RevealTo, Spec};
 
@@ -79,7 +80,7 @@ fn metric(metric: &Metric, [first, second]: &[String; 2]) -> String {
                 short(*mismatch),
                 short(*gap)
             ),
-            *scale,
+            scale.map(f64::from),
         ),
         Metric::NeedlemanWunsch {
             substitution,
@@ -96,7 +97,7 @@ fn metric(metric: &Metric, [first, second]: &[String; 2]) -> String {
                 short(*delete),
                 replacements(substitution)
             ),
-            *scale,
+            scale.map(f64::from),
         ),
         Metric::SmithWaterman {
             scoring,
@@ -117,7 +118,7 @@ fn metric(metric: &Metric, [first, second]: &[String; 2]) -> String {
                      Similarity: score / largest score for these lengths",
                     short(*gap)
                 ),
-                *scale,
+                scale.map(f64::from),
             )
         }
         Metric::ScanMatch {
@@ -142,8 +143,12 @@ fn metric(metric: &Metric, [first, second]: &[String; 2]) -> String {
             *scale,
         ),
     };
+    let bound = metric.error_bound().map_or_else(String::new, |bound| {
+        let bound = units::error_bound(bound);
+        format!("; a score is within {bound} of double precision")
+    });
     let scale = scale.map_or_else(String::new, |scale| {
-        format!(" (whole numbers, costs times {scale})")
+        format!(" (whole numbers, costs times {}{bound})", short(scale))
     });
     format!("{text}{scale}.")
 }
@@ -317,8 +322,12 @@ mod tests {
             gap: -0.5,
             scale: None,
         };
-        let scanmatch = super::metric(&scanmatch, &names());
-        assert!(scanmatch.contains("a gap adds −0.5"), "{scanmatch}");
+        let in_words = |metric: &Metric| super::metric(metric, &names());
+        let double = in_words(&scanmatch);
+        assert!(double.contains("a gap adds −0.5"), "{double}");
+        assert!(!double.contains("whole numbers"), "{double}");
+        let integers = in_words(&scanmatch.with_automatic_scale(1e-3).unwrap());
+        assert!(integers.contains("within 0.000"), "{integers}");
     }
 
     #[test]

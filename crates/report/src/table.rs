@@ -1,7 +1,7 @@
 //! A table for people at a terminal, and the summary below it.
 
 use crate::csv::IDS;
-use crate::units::{bytes, counted, grouped, seconds};
+use crate::units::{bytes, counted, error_bound, grouped, seconds};
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::iter;
@@ -213,6 +213,13 @@ pub fn summary(outcome: &Outcome) -> String {
     let _ = writeln!(text, "{}", results_line(outcome));
     for answer in &outcome.answers {
         text.push_str(&answer_text(answer));
+    }
+    if let Some(bound) = outcome.error_bound {
+        let bound = error_bound(bound);
+        let _ = writeln!(
+            text,
+            "computed in integers; a score is within {bound} of double precision"
+        );
     }
     let _ = writeln!(text, "{}", cost_line(&outcome.cost));
     if !outcome.revealed.is_empty() {

@@ -46,6 +46,26 @@ pub fn seconds(seconds: f64) -> String {
     }
 }
 
+/// An error bound, rounded up to two digits: `0.00052`.
+pub fn error_bound(bound: f64) -> String {
+    if bound <= 0.0 || !bound.is_finite() {
+        return "0".into();
+    }
+    // The exponent as Rust writes it: a logarithm could be off by one at a power of ten.
+    let exponent = format!("{bound:e}");
+    let exponent = exponent
+        .split_once('e')
+        .and_then(|(_, digits)| digits.parse().ok());
+    let exponent: i32 = exponent.unwrap_or(0);
+    let last_digit = 10f64.powi(exponent - 1);
+    let decimals = usize::try_from(1 - exponent).unwrap_or(0);
+    // A bound that is printed exactly is not raised by the rounding of the division.
+    format!(
+        "{:.decimals$}",
+        (bound / last_digit - 1e-9).ceil() * last_digit
+    )
+}
+
 /// A count with its noun: `1 pair`, `12,345 pairs`.
 pub fn counted(count: u64, noun: &str) -> String {
     let plural = if count == 1 { "" } else { "s" };
@@ -116,5 +136,14 @@ mod tests {
         assert_eq!(counted(999, "pair"), "999 pairs");
         assert_eq!(counted(1_234_567, "pair"), "1,234,567 pairs");
         assert_eq!(grouped(1000), "1,000");
+    }
+
+    #[test]
+    fn error_bounds_are_rounded_up() {
+        let said = [0.0, 0.000_510_2, 0.000_79, 0.001, 0.015_51, 1.23, 123.0].map(error_bound);
+        assert_eq!(
+            said,
+            ["0", "0.00052", "0.00079", "0.0010", "0.016", "1.3", "130"]
+        );
     }
 }

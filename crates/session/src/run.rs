@@ -286,6 +286,7 @@ impl Agreement {
             pairs: self.pairs.len() as u64,
             results: Results::new(spec.outputs()),
             answers: Vec::new(),
+            error_bound: spec.error_bound(),
             cost: Cost::default(),
             revealed,
             spec: spec.clone(),

@@ -4,8 +4,7 @@
 
 use crate::{Error, MetricName, MetricOptions, PlanOptions, PlannedComparison, compare, plan};
 use veilpath_encode::{Input, RawCohort};
-use veilpath_metrics::scale::DEFAULT_SCALE;
-use veilpath_metrics::{Cohort, Entry};
+use veilpath_metrics::{Cohort, DEFAULT_PRECISION, Entry};
 use veilpath_protocol::{Engine, Link, Outcome, ProtocolError, Reveal, Work, count_pairs};
 
 const CLINIC: &str = include_str!("../../../testdata/demo/clinic.csv");
@@ -41,7 +40,7 @@ impl Demo {
         let metric = MetricOptions {
             name: MetricName::ScanMatch,
             // So that the plain engine computes with the same integers as the private engines.
-            scale: Some(DEFAULT_SCALE),
+            precision: Some(DEFAULT_PRECISION),
             ..MetricOptions::default()
         };
         let [clinic, university] = [bundled(NAMES[0], CLINIC)?, bundled(NAMES[1], UNIVERSITY)?];

@@ -11,8 +11,8 @@ use crate::Error;
 use std::fmt;
 use std::path::{Path, PathBuf};
 use veilpath_metrics::{
-    Alphabet, Distance, Grid, LetterError, LocalScoring, Metric, Notation, Substitution, Table,
-    TableError, TableKind,
+    Alphabet, Distance, Grid, LetterError, LocalScoring, Metric, MetricError, Notation,
+    Substitution, Table, TableError, TableKind,
 };
 
 /// What to compute. `None` means the metric's default.
@@ -38,8 +38,10 @@ pub struct MetricOptions {
     pub grid: Option<Grid>,
     /// Whether the left and right edges of the grid touch.
     pub wrap: bool,
-    /// The fixed-point scale of all numbers.
-    pub scale: Option<u32>,
+    /// The fixed-point scale of all numbers; a whole number, except for ScanMatch.
+    pub scale: Option<f64>,
+    /// For ScanMatch in integers: the error that no score may reach. The scale is then chosen by it.
+    pub precision: Option<f64>,
 }
 
 /// One field of [`MetricOptions`], as errors name it.
@@ -63,6 +65,8 @@ pub enum MetricField {
     Wrap,
     /// `scale`
     Scale,
+    /// `precision`
+    Precision,
 }
 
 /// Metric options that conflict with each other or with the cohorts.
@@ -129,6 +133,10 @@ pub enum NoEffectReason {
     OnlyScanMatch,
     /// The metric does not use distances on a grid.
     NoGridDistance,
+    /// Only ScanMatch's scale can be chosen by the error of its scores.
+    NotNormalised,
+    /// The scale is given.
+    ScaleGiven,
 }
 
 impl fmt::Display for MetricField {
@@ -143,6 +151,7 @@ impl fmt::Display for MetricField {
             MetricField::Threshold => "threshold",
             MetricField::Wrap => "wrap",
             MetricField::Scale => "scale",
+            MetricField::Precision => "precision",
         })
     }
 }
@@ -165,12 +174,16 @@ impl fmt::Display for NoEffectReason {
             }
             NoEffectReason::TableGiven => "the table defines the scores of equal and different letters",
             NoEffectReason::ScanMatchNumbers => {
-                "scanmatch takes a grid, a threshold, a gap and a scale; its distances are Euclidean"
+                "scanmatch takes a grid, a threshold, a gap and a scale or a precision; its distances are Euclidean"
             }
             NoEffectReason::OnlyScanMatch => "it is a distance between grid cells, and only scanmatch has it",
             NoEffectReason::NoGridDistance => {
                 "it joins the edges of the grid, and this metric does not use distances on a grid"
             }
+            NoEffectReason::NotNormalised => {
+                "only the scores of scanmatch are off by the same at all lengths; set a scale instead"
+            }
+            NoEffectReason::ScaleGiven => "the scale is given",
         })
     }
 }
@@ -183,6 +196,9 @@ impl MetricOptions {
         }
         if self.threshold.is_some() && self.name != MetricName::ScanMatch {
             return no_effect(MetricField::Threshold, NoEffectReason::OnlyScanMatch);
+        }
+        if self.name != MetricName::ScanMatch {
+            self.refuse(NoEffectReason::NotNormalised, &[MetricField::Precision])?;
         }
         let grid = self.grid.or(declared);
         match (self.name, self.reward) {
@@ -242,7 +258,7 @@ impl MetricOptions {
             substitution,
             insert: self.insert.unwrap_or(gap),
             delete: self.delete.unwrap_or(gap),
-            scale: self.scale,
+            scale: self.whole_scale()?,
         })
     }
 
@@ -253,7 +269,7 @@ impl MetricOptions {
             reward,
             mismatch: self.mismatch.unwrap_or(1.0),
             gap: self.gap.unwrap_or(1.0),
-            scale: self.scale,
+            scale: self.whole_scale()?,
         })
     }
 
@@ -278,7 +294,7 @@ impl MetricOptions {
         Ok(Metric::SmithWaterman {
             scoring,
             gap: self.gap.unwrap_or(1.0),
-            scale: self.scale,
+            scale: self.whole_scale()?,
         })
     }
 
@@ -296,13 +312,33 @@ impl MetricOptions {
         if alphabet.notation() == Notation::Dna {
             return Err(MetricOptionsError::DnaGrid.into());
         }
-        Ok(Metric::ScanMatch {
+        let metric = Metric::ScanMatch {
             grid,
             wrap: self.wrap,
             threshold: self.threshold.unwrap_or(3.5),
             gap: self.gap.unwrap_or(0.0),
             scale: self.scale,
-        })
+        };
+        let Some(precision) = self.precision else {
+            return Ok(metric);
+        };
+        if self.scale.is_some() {
+            return no_effect(MetricField::Precision, NoEffectReason::ScaleGiven);
+        }
+        Ok(metric.with_automatic_scale(precision)?)
+    }
+
+    /// The scale of a metric whose costs are multiplied by a whole number.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // checked
+    fn whole_scale(&self) -> Result<Option<u32>, Error> {
+        match self.scale {
+            Some(scale)
+                if scale.fract() != 0.0 || !(0.0..=f64::from(u32::MAX)).contains(&scale) =>
+            {
+                Err(MetricError::Scale { scale }.into())
+            }
+            scale => Ok(scale.map(|scale| scale as u32)),
+        }
     }
 
     fn substitution_choice(&self) -> SubstitutionChoice {
@@ -328,6 +364,7 @@ impl MetricOptions {
             MetricField::Threshold => self.threshold.is_some(),
             MetricField::Wrap => self.wrap,
             MetricField::Scale => self.scale.is_some(),
+            MetricField::Precision => self.precision.is_some(),
         }
     }
 }

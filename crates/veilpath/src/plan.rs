@@ -6,7 +6,7 @@ use crate::cohort::{
 use crate::{Error, Event, EventSink, MetricOptions, MetricOptionsError, Note};
 use std::path::Path;
 use veilpath_encode::RawCohort;
-use veilpath_metrics::{Alphabet, Cohort, Metric, Notation};
+use veilpath_metrics::{Alphabet, Cohort, DEFAULT_PRECISION, Metric, Notation};
 use veilpath_paillier::{KeySize, SecretKey};
 use veilpath_protocol::{
     DefaultLimit, Engine, MAX_PAIRS, PairRule, Reveal, RevealTo, Role, Spec, count_pairs,
@@ -60,8 +60,12 @@ impl PlanOptions {
         }
     }
 
-    /// The plan, if its engine and metric support these options.
+    /// The plan, if its engine and metric support these options. It says which integers a private engine computes with.
     fn spec(&self, metric: Metric, a: &Cohort, b: &Cohort) -> Result<Spec, Error> {
+        let metric = match self.engine {
+            Engine::Plain => metric,
+            _ => metric.with_automatic_scale(DEFAULT_PRECISION)?,
+        };
         let mut spec = Spec::new(self.engine, metric, self.pairs, a, b)?;
         spec.reveal = self.reveal;
         spec.reveal_to = self.reveal_to;

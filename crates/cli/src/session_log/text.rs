@@ -143,12 +143,16 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
         None => "both sides know the lengths".into(),
         Some(length) => format!("every scanpath looks {length} letters long"),
     };
+    let precision = summary.error_bound.map_or_else(String::new, |bound| {
+        let bound = units::error_bound(bound);
+        format!("precision: computed in integers; a score is within {bound} of double precision\n")
+    });
     info(
         name,
         &format!(
             "agreed: {} of the host, {} of the joining side, {}{known}\n\
              revealed: {}{to}; {lengths}\n\
-             limit: {}\n\
+             {precision}limit: {}\n\
              estimate: {}, {} to the host, {} to the joining side, {}, {}\n\
              connection: {}",
             counted(summary.host_scanpaths, "scanpath"),

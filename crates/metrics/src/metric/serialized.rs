@@ -21,7 +21,7 @@ pub(super) enum SerializedMetric {
         wrap: bool,
         threshold: f64,
         gap: f64,
-        scale: Option<u32>,
+        scale: Option<f64>,
     },
 }
 

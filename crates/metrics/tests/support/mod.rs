@@ -149,7 +149,7 @@ pub fn global_metric(size: u32) -> impl Strategy<Value = Metric> {
             wrap,
             threshold: 3.5,
             gap: f64::from(gap) * 0.2,
-            scale: Some(1000),
+            scale: Some(1000.0),
         });
     prop_oneof![1 => Just(Metric::Levenshtein), 6 => costs, 1 => rewards, 1 => scanmatch]
 }

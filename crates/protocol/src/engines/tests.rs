@@ -93,7 +93,7 @@ pub(super) fn metrics() -> Vec<Metric> {
             wrap: false,
             threshold: 3.5,
             gap: 0.0,
-            scale: Some(1000),
+            scale: Some(1000.0),
         },
         Metric::ScanMatch {
             grid,

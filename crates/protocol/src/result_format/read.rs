@@ -81,6 +81,7 @@ struct Fields {
     cohorts: Option<[NamedCohort; 2]>,
     one_cohort: Option<bool>,
     pairs: Option<u64>,
+    error_bound: Option<f64>,
     complete: Option<bool>,
     outputs: Option<Vec<Output>>,
     results: Option<Results>,
@@ -113,6 +114,13 @@ impl Fields {
                 }
                 "one_cohort" => set(&mut self.one_cohort, "one_cohort", map.next_value()?)?,
                 "pairs" => set(&mut self.pairs, "pairs", map.next_value()?)?,
+                "error_bound" => {
+                    let bound: f64 = map.next_value()?;
+                    if !(bound.is_finite() && bound >= 0.0) {
+                        return Err(refuse(problem)(ResultFormatError::ErrorBound));
+                    }
+                    set(&mut self.error_bound, "error_bound", bound)?;
+                }
                 "complete" => set(&mut self.complete, "complete", map.next_value()?)?,
                 "outputs" => {
                     let Limited(outputs) = map.next_value::<Limited<Output, MAX_OUTPUTS>>()?;
@@ -190,6 +198,7 @@ impl Fields {
             pairs,
             results,
             answers: self.answers.ok_or_else(missing("answers"))?,
+            error_bound: self.error_bound,
             cost: self.cost.ok_or_else(missing("cost"))?,
             revealed: self.revealed.ok_or_else(missing("revealed"))?,
         })

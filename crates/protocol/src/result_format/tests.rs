@@ -52,6 +52,7 @@ fn small() -> Outcome {
         pairs: 2,
         results,
         answers: Vec::new(),
+        error_bound: None,
         cost: Cost::default(),
         revealed: Vec::new(),
     }
@@ -162,6 +163,11 @@ fn inconsistent_results_are_refused() {
             "\"name\":\"similarity\"",
             "\"name\":\"score\"",
             ResultFormatError::OutputName,
+        ),
+        (
+            "\"pairs\":2,",
+            "\"pairs\":2,\"error_bound\":-1,",
+            ResultFormatError::ErrorBound,
         ),
         (
             "\"seconds\":0.0",

@@ -18,13 +18,16 @@ impl Serialize for Outcome {
                 scanpaths: &self.b,
             },
         ];
-        let mut fields =
-            serializer.serialize_struct("Outcome", 10 + usize::from(self.is_incomplete()))?;
+        let optional = usize::from(self.is_incomplete()) + usize::from(self.error_bound.is_some());
+        let mut fields = serializer.serialize_struct("Outcome", 10 + optional)?;
         fields.serialize_field(RESULT_MARK, &RESULT_VERSION)?;
         fields.serialize_field("spec", &self.spec)?;
         fields.serialize_field("cohorts", &cohorts)?;
         fields.serialize_field("one_cohort", &self.one_cohort)?;
         fields.serialize_field("pairs", &self.pairs)?;
+        if let Some(bound) = self.error_bound {
+            fields.serialize_field("error_bound", &bound)?;
+        }
         if self.is_incomplete() {
             fields.serialize_field("complete", &false)?;
         }

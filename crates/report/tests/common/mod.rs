@@ -49,6 +49,7 @@ pub(crate) fn outcome(spec: Spec, rows: &[(&str, &str, &str, &[Value])]) -> Outc
         pairs: rows.len() as u64,
         results,
         answers: Vec::new(),
+        error_bound: None,
         cost: Cost {
             seconds: 0.25,
             bytes_sent: 1200,

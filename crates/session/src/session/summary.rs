@@ -36,6 +36,8 @@ pub struct AgreementSummary {
     pub reveal_to: RevealTo,
     /// The length that all scanpaths are padded to, where lengths are hidden.
     pub pad_to: Option<u32>,
+    /// The largest difference between a score and one in double precision, where numbers are rounded.
+    pub error_bound: Option<f64>,
     /// How often this side's scanpaths may be compared with this peer.
     pub limit: LimitSummary,
     /// Who asked to stop at the estimate, if anybody did.
@@ -77,6 +79,7 @@ impl AgreedSession {
             reveal: spec.reveal,
             reveal_to: spec.reveal_to,
             pad_to: spec.pad_to,
+            error_bound: spec.error_bound(),
             limit: agreement.limit,
             estimate_only: match (
                 agreement.proposal.estimate_only,

@@ -83,7 +83,7 @@ fn metric() -> impl Strategy<Value = Metric> {
                 wrap,
                 threshold,
                 gap,
-                scale
+                scale: scale.map(f64::from)
             }
         ),
     ]
@@ -223,6 +223,7 @@ pub(super) fn outcome() -> impl Strategy<Value = Outcome> {
                 b,
                 results,
                 answers,
+                error_bound: more.then(|| seconds.abs()),
                 cost: Cost {
                     seconds: seconds.abs(),
                     bytes_sent: 3,

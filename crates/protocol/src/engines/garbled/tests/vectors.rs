@@ -129,10 +129,11 @@ fn scanmatch_as_the_toolbox_prints_it() {
         wrap: false,
         threshold: 1.0,
         gap: -0.5,
-        scale: Some(1_000_000),
+        scale: Some(1_000_000.0),
     };
-    let scores = scores(&rows, &metric, Alphabet::letters(18).unwrap());
-    for (line, (row, score)) in rows.iter().zip(scores).enumerate() {
+    let alphabet = Alphabet::letters(18).unwrap();
+    let exact = scores(&rows, &metric, alphabet);
+    for (line, (row, score)) in rows.iter().zip(&exact).enumerate() {
         let printed: f64 = row[2].parse().unwrap();
         // Five significant digits: half a unit of the fifth, and as much as a millionth per letter can change.
         let fifth = 10f64.powf(printed.abs().max(1e-9).log10().floor() - 4.0);
@@ -143,4 +144,28 @@ fn scanmatch_as_the_toolbox_prints_it() {
         );
     }
     assert_eq!(rows.len(), 400);
+
+    let Metric::ScanMatch {
+        grid,
+        wrap,
+        threshold,
+        gap,
+        ..
+    } = metric
+    else {
+        unreachable!()
+    };
+    let automatic = Metric::ScanMatch {
+        grid,
+        wrap,
+        threshold,
+        gap,
+        scale: None,
+    };
+    let bound = automatic.clone().with_automatic_scale(1e-3).unwrap();
+    let bound = bound.error_bound().unwrap();
+    assert!(bound < 1e-3);
+    for (score, exact) in scores(&rows, &automatic, alphabet).iter().zip(&exact) {
+        assert!((score - exact).abs() <= bound + 2e-6, "{score} {exact}");
+    }
 }
