@@ -317,7 +317,7 @@ fn the_demo_cohorts_match_the_help_text() {
         let bundled = common::root().join("testdata/demo").join(name);
         assert_eq!(folder.read(name), std::fs::read_to_string(bundled).unwrap());
     }
-    let compare = "compare clinic.csv university.csv --engine plain --metric scanmatch --scale 10000 --format csv";
+    let compare = "compare clinic.csv university.csv --engine plain --metric scanmatch --precision 0.001 --format csv";
     let expected = run(compare);
     assert_eq!(run("demo --engine plain --format csv"), expected);
     let ran = folder.run(&["demo", "--format", "csv"]);
