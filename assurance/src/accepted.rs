@@ -1,6 +1,6 @@
 //! Accepted findings, each with its reason: `accepted.txt`.
 
-use crate::findings::Finding;
+use crate::findings::{Finding, Frame};
 use std::fs;
 use std::path::Path;
 
@@ -10,6 +10,8 @@ pub struct Rule {
     pub class: Class,
     /// The file of the innermost call within the product, or `*`.
     file: String,
+    /// Whether the finding may be anywhere below a call in that file.
+    below: bool,
     /// The text of that line of the file, or `*`.
     text: String,
     /// Part of the path of a file of another crate that must be above, or `-` if there must be none.
@@ -40,13 +42,16 @@ impl Rule {
             panic!("a rule has five fields: {line}");
         };
         assert!(!reason.is_empty(), "a rule has a reason: {line}");
+        let below = file.strip_prefix("below ");
+        assert!(below.is_none() || text != "*", "a call is named: {line}");
         Self {
             class: match class {
                 "public" => Class::Public,
                 "local" => Class::Local,
                 other => panic!("no such class: {other}"),
             },
-            file: file.into(),
+            file: below.unwrap_or(file).into(),
+            below: below.is_some(),
             text: text.into(),
             above: above.into(),
         }
@@ -54,20 +59,24 @@ impl Rule {
 
     /// Whether this rule covers the finding.
     pub fn covers(&self, finding: &Finding, root: &Path) -> bool {
-        let place = finding
-            .frames
-            .iter()
-            .position(|frame| frame.product_file().is_some());
-        let Some(place) = place else {
-            return false;
-        };
-        let (inner, frame) = (&finding.frames[..place], &finding.frames[place]);
-        let foreign = || inner.iter().filter(|frame| !frame.is_standard());
+        let calls = finding.frames.iter().enumerate();
+        let mut of_product = calls.filter_map(|(at, frame)| Some((at, frame.product_file()?)));
+        if self.below {
+            of_product.any(|(at, file)| self.covers_at(finding, at, file, root))
+        } else {
+            let innermost = of_product.next();
+            innermost.is_some_and(|(at, file)| self.covers_at(finding, at, file, root))
+        }
+    }
+
+    fn covers_at(&self, finding: &Finding, at: usize, file: &str, root: &Path) -> bool {
+        let (inner, frame) = (&finding.frames[..at], &finding.frames[at]);
+        let is_foreign = |frame: &&Frame| !frame.is_standard() && frame.product_file().is_none();
+        let mut foreign = inner.iter().filter(is_foreign);
         let above = match self.above.as_str() {
-            "-" => foreign().next().is_none(),
-            part => foreign().any(|frame| frame.file.contains(part)),
+            "-" => foreign.next().is_none(),
+            part => foreign.any(|frame| frame.file.contains(part)),
         };
-        let file = frame.product_file().unwrap_or_default();
         above
             && (self.file == "*" || self.file == file)
             && (self.text == "*" || line_of(&root.join(file), frame.line).contains(&self.text))
