@@ -237,6 +237,7 @@ fn agreed_json(summary: &AgreementSummary) -> Value {
         "limit_is_default": summary.limit.is_default,
         "default_limit_per_scanpath": summary.limit.defaults.map(|(least, most)| [least, most]),
         "assumed_letters": summary.limit.assumed_letters,
+        "limit_counts_all": summary.limit.of_all,
         "comparisons_per_scanpath": summary.limit.needed,
         "estimate": {
             "bytes_to_host": estimate.bytes_to_host,

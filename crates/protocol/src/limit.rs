@@ -1,27 +1,31 @@
 //! How many comparisons of one scanpath a side allows unless its user says otherwise.
 //!
 //! A partner chooses its own scanpaths, so its answers add up to the letters of the other side, whatever the engine. How
-//! fast is bounded by information. A scanpath of `n` letters from an alphabet of `k` has `n·log₂ k` bits. An answer has at
-//! most `h` bits:
+//! fast is bounded by information. A scanpath of `n` letters from an alphabet of `k` has `n·log₂ k` bits. An answer with
+//! `R` possible values has at most `log₂ R` bits, so `n·log₂ k / log₂ R` comparisons are needed on average to learn
+//! random letters, whether the partner adapts its questions to earlier answers or not. The default limit is **half of that
+//! number**: answers within it carry at most half of a scanpath's information.
 //!
-//! - one bit of a pair: `h = 1`;
-//! - a score: changing one letter changes it by at most `s` steps, so it has at most `n·s + 1` values, and its variance
-//!   over random letters is at most `n·s²/4` (bounded differences). An integer of variance `v` has at most
-//!   `½·log₂(2πe(v + 1/12))` bits. And it is the sum of one of `c` costs for each letter, or of the gap that replaces it,
-//!   so it has at most as many values as there are multisets of `n` of these.
+//! `R` counts the values that an answer can have *whatever the partner does*, not only if it follows the protocol:
 //!
-//! So `n·log₂ k / h` comparisons are needed to learn random letters, and the default limit is **half of that number**. The
-//! bounds by values hold for every attack. The one by variance, which is smaller for all but short scanpaths, is proved only
-//! for scanpaths that are chosen in advance: then the answers carry at most half of a scanpath's information. That adaptive
-//! attacks need more than this bound, too, is measured and not proved; a test of `veilpath-audit` compares the attacks
-//! with these limits.
+//! | engine | a partner that cheats | values |
+//! |---|---|---|
+//! | any | wants one bit of a pair | 2 |
+//! | `garbled` | changes looked-up costs (joining side) or garbles another circuit (host) | 2 to the number of output bits |
+//! | `paillier` | has another number opened (joining side) | those that the key holder accepts for these lengths, at most `n·c + 1`, where a substitution costs at most `c` |
 //!
-//! The limit depends on the plan and on lengths that the partner sees, never on letters: a refusal reveals nothing. So it cannot
-//! depend on how many letters occur, either. Where neither side declares an alphabet, all letters of the notation could occur,
-//! but often few do; then the limit is that of [`UNDECLARED_LETTERS`].
+//! With `paillier` the opened number may be about any scanpath of the cohort. So the limit of each scanpath counts the
+//! comparisons of *all* of them ([`Engine::answers_concern_all`]).
+//!
+//! A test of `veilpath-audit` compares the attacks with these limits. The limit depends on the plan and on lengths that the
+//! partner sees, never on letters: a refusal reveals nothing. So it cannot depend on how many letters occur, either. Where
+//! neither side declares an alphabet, all letters of the notation could occur, but often few do; then the limit is that of
+//! [`UNDECLARED_LETTERS`].
 
-use crate::{Reveal, Spec};
+use crate::engines::{garbled, paillier};
+use crate::{Engine, Reveal, Spec};
 use veilpath_metrics::{Alphabet, Comparison, Costs, Distance, MetricError, Model, Scores};
+use veilpath_mpc::circuit::numbers::bits_for;
 
 /// A letter counts for at most this many bits. A partner may declare a larger alphabet than this side's letters need.
 const MAX_LETTER_BITS: f64 = 6.0;
@@ -37,32 +41,35 @@ const PADDING_PER_LETTER: u64 = 4;
 pub struct DefaultLimit {
     letter_bits: f64,
     undeclared: bool,
-    answer: AnswerKind,
+    answer: AnswerSize,
     hidden_length: Option<u64>,
 }
 
+/// How much an answer about a scanpath of `n` letters can say.
 #[derive(Clone, Copy, Debug, PartialEq)]
-enum AnswerKind {
-    Bit,
-    Score {
-        /// How many steps of the score one letter can make.
-        steps: f64,
-        /// How many different costs one letter can have.
-        costs: u32,
-    },
+pub(crate) enum AnswerSize {
+    /// This many bits.
+    Bits(usize),
+    /// As many bits as `n` times this has.
+    BitsOf(u64),
+    /// One of `n` times this, and one, values.
+    ValuesPerLetter(u64),
 }
 
 impl DefaultLimit {
     /// The rule for this plan.
     pub fn new(spec: &Spec) -> Result<Self, MetricError> {
         let answer = match spec.reveal {
-            Reveal::Threshold(_) => AnswerKind::Bit,
+            Reveal::Threshold(_) => AnswerSize::Bits(1),
             Reveal::Score => {
                 let comparison = Comparison::new(spec.metric.clone(), spec.alphabet)?;
-                let model = comparison.model();
-                AnswerKind::Score {
-                    steps: steps_per_letter(model, spec.alphabet.size()),
-                    costs: distinct_costs(model, spec.alphabet.size()),
+                match spec.engine {
+                    Engine::Paillier(_) => {
+                        AnswerSize::ValuesPerLetter(paillier::most_per_letter(&comparison))
+                    }
+                    Engine::Garbled | Engine::Plain => {
+                        garbled::answer_size(&comparison, spec.pad_to)
+                    }
                 }
             }
         };
@@ -94,16 +101,15 @@ impl DefaultLimit {
         (u64::from(pad_to) / PADDING_PER_LETTER).max(1)
     }
 
-    /// The comparisons that are needed on average to learn every letter of a random scanpath with this many, if all are
-    /// chosen in advance. An attack that adapts is not proved to need as many.
+    /// The comparisons that are needed on average to learn every letter of a random scanpath with this many, whatever the
+    /// partner does.
     pub fn bound(&self, length: u64) -> f64 {
         self.bound_for(length, self.letter_bits)
     }
 
+    #[allow(clippy::cast_precision_loss)] // lengths are below 2³²
     fn bound_for(&self, length: u64, letter_bits: f64) -> f64 {
-        #[allow(clippy::cast_precision_loss)] // lengths are below 2³²
-        let length = length as f64;
-        length * letter_bits / self.answer.bits(length)
+        length as f64 * letter_bits / self.answer.bits(length)
     }
 
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // saturates
@@ -117,18 +123,14 @@ impl DefaultLimit {
     }
 }
 
-impl AnswerKind {
+impl AnswerSize {
     /// The most bits of an answer about a scanpath with this many letters.
-    fn bits(self, length: f64) -> f64 {
-        use std::f64::consts::{E, TAU};
+    #[allow(clippy::cast_precision_loss)] // a rounded logarithm
+    fn bits(self, length: u64) -> f64 {
         match self {
-            AnswerKind::Bit => 1.0,
-            AnswerKind::Score { steps, costs } => {
-                let values = (length * steps + 1.0).log2();
-                let variance = length * steps * steps / 4.0;
-                let normal = (TAU * E * (variance + 1.0 / 12.0)).log2() / 2.0;
-                values.min(normal).min(log2_multisets(length, costs))
-            }
+            Self::Bits(bits) => bits as f64,
+            Self::BitsOf(most) => bits_for(length.saturating_mul(most)) as f64,
+            Self::ValuesPerLetter(values) => (length as f64 * values as f64 + 1.0).log2(),
         }
     }
 }
@@ -170,52 +172,6 @@ pub(crate) fn steps_per_letter(model: &Model, letters: u32) -> f64 {
     }
 }
 
-/// How many different costs a letter can have, the gap that replaces it included.
-fn distinct_costs(model: &Model, letters: u32) -> u32 {
-    let count = |costs: &mut Vec<i64>| {
-        costs.sort_unstable();
-        costs.dedup();
-        u32::try_from(costs.len()).unwrap_or(u32::MAX)
-    };
-    match model {
-        Model::Global(model) => {
-            let gaps = model.insert.saturating_add(model.delete);
-            let mut costs: Vec<i64> = match &model.costs {
-                Costs::Unit { mismatch } => vec![0, (*mismatch).into()],
-                Costs::Index { .. } => all_letters(letters)
-                    .map(|b| model.costs.cost(0, b).into())
-                    .collect(),
-                // Every distance of the grid is one from its first cell.
-                Costs::Grid { grid, .. } => all_letters(grid.cells())
-                    .map(|b| model.costs.cost(0, b).into())
-                    .collect(),
-                Costs::Table { costs, .. } => costs.iter().copied().map(i64::from).collect(),
-            };
-            costs.retain(|&cost| cost < i64::from(gaps));
-            costs.push(gaps.into());
-            count(&mut costs)
-        }
-        // Parts are aligned: where they end is one more thing that a score depends on.
-        Model::Local(_) => u32::MAX,
-    }
-}
-
-/// All letters.
-fn all_letters(letters: u32) -> std::ops::RangeInclusive<u16> {
-    0..=u16::try_from(letters.saturating_sub(1)).unwrap_or(u16::MAX)
-}
-
-/// The binary logarithm of the number of multisets of `length` out of `kinds`.
-fn log2_multisets(length: f64, kinds: u32) -> f64 {
-    /// With more kinds the other bounds are smaller.
-    const MAX_KINDS: u32 = 4096;
-    if kinds > MAX_KINDS {
-        return f64::INFINITY;
-    }
-    let factor = |kind: u32| ((length + f64::from(kind)) / f64::from(kind)).log2();
-    (1..kinds).map(factor).sum()
-}
-
 #[allow(clippy::cast_precision_loss)] // sums of two costs are below 2³²
 fn ratio(largest: u64, unit: u32) -> f64 {
     largest as f64 / f64::from(unit.max(1))
@@ -231,7 +187,7 @@ fn gcd(mut a: u32, mut b: u32) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::{Engine, PairRule};
+    use crate::{Engine, PairRule, Role};
     use veilpath_metrics::{Alphabet, Cohort, Encoding, Grid, Metric, Substitution, Threshold};
 
     fn limit(metric: Metric, letters: u32) -> DefaultLimit {
@@ -259,10 +215,9 @@ mod tests {
     #[test]
     fn known_limits() {
         let of = |metric, letters, length| limit(metric, letters).comparisons(length);
-        assert_eq!(of(Metric::Levenshtein, 26, 20), 14);
-        assert_eq!(of(Metric::Levenshtein, 49, 40), 30);
-        assert_eq!(of(index(1.0), 26, 20), 11);
-        assert_eq!(of(index(1000.0), 26, 20), 5);
+        assert_eq!(of(Metric::Levenshtein, 26, 20), 9);
+        assert_eq!(of(index(1.0), 26, 20), 7);
+        assert_eq!(of(index(1000.0), 26, 20), 2);
         let scanmatch = Metric::ScanMatch {
             grid: Grid::new(7, 7).unwrap(),
             wrap: false,
@@ -270,11 +225,39 @@ mod tests {
             gap: 0.0,
             scale: None,
         };
-        assert_eq!(of(scanmatch.clone(), 49, 20), 4);
-        assert_eq!(of(scanmatch, 49, 3), 1);
+        let lengths = [5, 10, 20, 40, 80];
+        let all = lengths.map(|length| of(scanmatch.clone(), 49, length));
+        assert_eq!(all, [1, 2, 4, 7, 14]);
+        let all = lengths.map(|length| of(Metric::Levenshtein, 49, length));
+        assert_eq!(all, [4, 7, 11, 18, 32]);
+        // One score can be more than half of what is in three letters.
+        assert_eq!(of(scanmatch, 49, 3), 0);
+        let small = Metric::ScanMatch {
+            grid: Grid::new(6, 5).unwrap(),
+            wrap: false,
+            threshold: 3.5,
+            gap: 0.0,
+            scale: None,
+        };
+        let bound = limit(small, 26).bound(20);
+        assert!((bound - 6.7).abs() < 0.05, "{bound}");
         let mut bit = spec(Metric::Levenshtein, 26);
         bit.reveal = Reveal::Threshold(Threshold::new(12.0).unwrap());
-        assert_eq!(DefaultLimit::new(&bit).unwrap().comparisons(20), 47);
+        let bit = DefaultLimit::new(&bit).unwrap();
+        assert_eq!(bit.comparisons(20), 47);
+    }
+
+    /// A matrix owner that cheats reads a letter from each opened number, 51 letters with 21 possible numbers: 26 pairs.
+    #[test]
+    fn paillier_allows_half_of_what_a_matrix_owner_needs() {
+        let mut spec = spec(Metric::Levenshtein, 51);
+        spec.engine = Engine::Paillier(crate::PaillierOptions::DEFAULT);
+        let limit = DefaultLimit::new(&spec).unwrap();
+        let needed = (20.0 * 51f64.log2() / 21f64.log2()).ceil();
+        assert_eq!((needed, limit.comparisons(20)), (26.0, 12));
+        assert!(spec.engine.answers_concern_all(Role::Host));
+        assert!(!spec.engine.answers_concern_all(Role::Join));
+        assert!(!Engine::Garbled.answers_concern_all(Role::Host));
     }
 
     #[test]
@@ -297,8 +280,8 @@ mod tests {
         spec.pad_to = Some(80);
         let padded = DefaultLimit::new(&spec).unwrap();
         assert_eq!(DefaultLimit::shortest_protected(80), 20);
-        assert_eq!(padded.comparisons(3), 14);
-        assert_eq!(padded.comparisons(80), 14);
+        assert_eq!(padded.comparisons(3), 4);
+        assert_eq!(padded.comparisons(80), 4);
     }
 
     #[test]
@@ -311,8 +294,9 @@ mod tests {
         let numbers = Alphabet::new(veilpath_metrics::Notation::Numbers, 60_000).unwrap();
         let mut huge = spec(Metric::Levenshtein, 51);
         huge.alphabet = numbers;
-        let huge = DefaultLimit::new(&huge).unwrap().comparisons(40);
-        assert!(huge <= limit(Metric::Levenshtein, 51).comparisons(40) * 11 / 10);
+        let huge = DefaultLimit::new(&huge).unwrap();
+        let huge = huge.comparisons(40);
+        assert!(huge <= limit(Metric::Levenshtein, 51).comparisons(40) * 12 / 10);
     }
 
     /// What nobody has declared may be few letters.
@@ -325,7 +309,7 @@ mod tests {
         for length in [1, 3, 20, 40] {
             assert_eq!(undeclared.comparisons(length), four.comparisons(length));
         }
-        assert_eq!(four.comparisons(20), 6);
+        assert_eq!(four.comparisons(20), 4);
         assert!(undeclared.bound(20) > 2.0 * four.bound(20));
         // The metric's grid says how many letters there are.
         let grid = Metric::ScanMatch {

@@ -9,6 +9,9 @@
 //! twice once it was sent, so a pair counts once, however often the connection breaks. An agreement that is repeated on purpose
 //! has a new number, and counts again.
 //!
+//! With some engines a peer that cheats gets answers about any scanpath of this side, whichever is compared. Under the default
+//! limit such a comparison counts for all scanpaths. A limit that this side's user has set counts for each scanpath its own.
+//!
 //! A peer that was caught cheating is banned: no later session with it gets beyond its first messages until this side's user
 //! lifts the ban.
 //!
@@ -20,7 +23,7 @@ use crate::scanpath_limit::Limits;
 use crate::state_dir::{self, create_private_dir};
 use crate::{Fingerprint, Identity, SessionError};
 use serde::{Deserialize, Serialize};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
@@ -47,6 +50,9 @@ pub(crate) struct Ledger {
     /// The smallest default limit of the plans under which each scanpath was compared.
     #[serde(default)]
     default_limits: BTreeMap<String, u64>,
+    /// Agreements whose answers may concern any scanpath.
+    #[serde(default)]
+    of_all: BTreeSet<String>,
     #[serde(default)]
     pub(crate) banned: Option<BanReason>,
     /// How often this side's user has lifted a ban.
@@ -109,12 +115,21 @@ impl LedgerFile {
 impl Ledger {
     /// The most comparisons of any scanpath.
     pub(crate) fn max_comparisons(&self) -> u64 {
-        let total = |agreements: &BTreeMap<String, u64>| {
-            // A manipulated file must not wrap around.
-            let counts = agreements.values();
-            counts.fold(0, |sum: u64, count| sum.saturating_add(*count))
-        };
+        let total = |agreements: &BTreeMap<String, u64>| saturating_sum(agreements.values());
         self.scanpaths.values().map(total).max().unwrap_or(0)
+    }
+
+    /// The comparisons of each scanpath that count for all of them.
+    fn comparisons_of_all(&self) -> BTreeMap<String, u64> {
+        let of_all = |agreements: &BTreeMap<String, u64>| {
+            let counts = agreements.iter();
+            let counts = counts.filter(|(agreement, _)| self.of_all.contains(*agreement));
+            saturating_sum(counts.map(|(_, count)| count))
+        };
+        let scanpaths = self.scanpaths.iter();
+        scanpaths
+            .map(|(name, it)| (name.clone(), of_all(it)))
+            .collect()
     }
 
     /// Scanpaths with comparisons.
@@ -139,7 +154,7 @@ impl Ledger {
 pub(crate) struct Totals {
     /// The most agreements of one scanpath.
     pub(crate) max_agreements: u64,
-    /// The most comparisons of one scanpath.
+    /// The most comparisons that the limit of one scanpath counts.
     pub(crate) needed: u64,
 }
 
@@ -152,6 +167,8 @@ pub(crate) struct Account {
     chosen_limits: Option<BTreeMap<String, u64>>,
     /// The default limit of this plan; scanpaths with one name share the smallest.
     default_limits: BTreeMap<String, u64>,
+    /// Whether the answers of this agreement may concern any scanpath.
+    of_all: bool,
     /// The name of each scanpath of the cohort in the ledger.
     names: Vec<String>,
     counts: BTreeMap<String, u64>,
@@ -190,6 +207,7 @@ impl Account {
             agreement: key(agreement),
             chosen_limits: limits.chosen.as_ref().map(|it| least(&names, it)),
             default_limits: least(&names, &limits.default),
+            of_all: limits.of_all,
             names,
             counts: BTreeMap::new(),
             behind: false,
@@ -265,26 +283,44 @@ impl Account {
         sums
     }
 
+    /// Whether comparisons of other scanpaths count, too.
+    pub(crate) fn counts_all(&self) -> bool {
+        self.of_all && self.chosen_limits.is_none()
+    }
+
     fn insert(
         &self,
         ledger: &mut Ledger,
         counts: &BTreeMap<String, u64>,
     ) -> Result<Totals, SessionError> {
-        let (mut exceeded, mut least) = (0, u64::MAX);
-        let (mut max_agreements, mut needed) = (0, 0);
         for (name, count) in counts {
             let agreements = ledger.scanpaths.entry(name.clone()).or_default();
             agreements.insert(self.agreement.clone(), *count);
-            // A manipulated file must not wrap around below the limit.
-            let sum = |sum: u64, count: &u64| sum.saturating_add(*count);
-            let total = agreements.values().fold(0, sum);
+        }
+        if self.of_all {
+            ledger.of_all.insert(self.agreement.clone());
+        }
+        let of_others = match self.chosen_limits {
+            Some(_) => BTreeMap::new(),
+            None => ledger.comparisons_of_all(),
+        };
+        let all: u64 = saturating_sum(of_others.values());
+        let grows = |name: &String| counts.get(name) > self.counts.get(name);
+        let any_grows = counts.keys().any(grows);
+        let (mut exceeded, mut least, mut own) = (0, u64::MAX, 0);
+        let (mut max_agreements, mut needed) = (0, 0);
+        for (name, count) in counts {
+            let agreements = &ledger.scanpaths[name];
             let compared = agreements.values().filter(|&&count| count > 0);
             max_agreements = max_agreements.max(compared.count() as u64);
+            let of_scanpath = saturating_sum(agreements.values());
+            own = own.max(of_scanpath);
+            let of_others = all - of_others.get(name).copied().unwrap_or(0).min(all);
+            let total = of_scanpath.saturating_add(of_others);
             needed = needed.max(total);
             let limit = self.limit(name, &ledger.default_limits);
             // What was revealed before may be sent again under any limit.
-            let grows = self.counts.get(name).is_none_or(|before| count > before);
-            if grows && total > limit {
+            if total > limit && (grows(name) || self.counts_all() && any_grows) {
                 exceeded += 1;
                 least = least.min(limit);
             }
@@ -294,6 +330,14 @@ impl Account {
                 let smallest = smallest.or_insert(default);
                 *smallest = default.min(*smallest);
             }
+        }
+        if exceeded > 0 && self.counts_all() {
+            return Err(Limit::ComparisonsOfAll {
+                limit: least,
+                needed,
+                per_scanpath: own,
+            }
+            .into());
         }
         if exceeded > 0 {
             return Err(Limit::ComparisonsPerScanpath {
@@ -309,6 +353,11 @@ impl Account {
             needed,
         })
     }
+}
+
+/// A sum that a manipulated file does not wrap around below a limit.
+fn saturating_sum<'a>(counts: impl Iterator<Item = &'a u64>) -> u64 {
+    counts.fold(0, |sum, count| sum.saturating_add(*count))
 }
 
 /// The least value by name.

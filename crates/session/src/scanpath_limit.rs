@@ -1,7 +1,7 @@
 //! How often one scanpath may be compared with one peer.
 
 use veilpath_metrics::{Cohort, MetricError};
-use veilpath_protocol::{DefaultLimit, Engine, Spec};
+use veilpath_protocol::{DefaultLimit, Engine, Role, Spec};
 
 /// The most comparisons of one scanpath of this side with one peer, in all sessions.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -27,7 +27,9 @@ pub struct LimitSummary {
     pub defaults: Option<(u64, u64)>,
     /// How many letters the default assumes, where no alphabet is declared.
     pub assumed_letters: Option<u32>,
-    /// The most comparisons of one scanpath of this side, with those of earlier sessions.
+    /// Whether the comparisons of all scanpaths of this side count together.
+    pub of_all: bool,
+    /// The most comparisons of one scanpath of this side, or of all where these count together, with those of earlier sessions.
     pub needed: u64,
 }
 
@@ -40,11 +42,18 @@ pub(crate) struct Limits {
     pub(crate) default: Vec<u64>,
     /// How many letters the default assumes, where no alphabet is declared.
     pub(crate) assumed_letters: Option<u32>,
+    /// Whether a comparison of this plan counts for every scanpath, under the default.
+    pub(crate) of_all: bool,
 }
 
 impl ScanpathLimit {
     /// The limits under this plan.
-    pub(crate) fn of(self, spec: &Spec, cohort: &Cohort) -> Result<Limits, MetricError> {
+    pub(crate) fn of(
+        self,
+        spec: &Spec,
+        role: Role,
+        cohort: &Cohort,
+    ) -> Result<Limits, MetricError> {
         let entries = cohort.entries.iter();
         let default = match spec.engine {
             Engine::Plain => None,
@@ -64,6 +73,7 @@ impl ScanpathLimit {
                 })
                 .collect(),
             assumed_letters: default.and_then(|limit| limit.assumed_letters()),
+            of_all: spec.engine.answers_concern_all(role),
         })
     }
 
@@ -72,6 +82,7 @@ impl ScanpathLimit {
         LimitSummary {
             limits: range(limits),
             is_default: self == ScanpathLimit::Default,
+            of_all: plan.of_all && self == ScanpathLimit::Default,
             defaults: range(&plan.default),
             assumed_letters: plan.assumed_letters,
             needed,

@@ -14,6 +14,8 @@
 
 mod digits;
 mod insertion;
+#[cfg(test)]
+mod masked_tests;
 mod positions;
 mod scorer;
 mod search;

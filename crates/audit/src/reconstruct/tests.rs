@@ -14,7 +14,7 @@ const EFFORT: Effort = Effort {
     most: 400,
 };
 
-fn needleman_wunsch(substitution: Substitution, gap: f64) -> Metric {
+pub(super) fn needleman_wunsch(substitution: Substitution, gap: f64) -> Metric {
     Metric::NeedlemanWunsch {
         substitution,
         insert: gap,
@@ -139,7 +139,7 @@ fn the_default_limit_is_at_most_half_of_the_strongest_attack() {
     check(&Metric::Levenshtein, bit, 4);
     for length in [20, 50] {
         let spec = spec(&Metric::Levenshtein, Reveal::Score);
-        let limit = DefaultLimit::new(&spec).unwrap().comparisons(length);
+        let limit = limit(&spec, length);
         let size = (usize::try_from(length).unwrap(), 25);
         let found = counts(Attack::Insertion, &spec.metric, Reveal::Score, size, 3);
         let least = found.iter().flatten().min().unwrap();
@@ -160,9 +160,13 @@ fn spec(metric: &Metric, reveal: Reveal) -> Spec {
     }
 }
 
+pub(super) fn limit(spec: &Spec, length: u64) -> u64 {
+    DefaultLimit::new(spec).unwrap().comparisons(length)
+}
+
 fn check(metric: &Metric, reveal: Reveal, length: usize) {
     let spec = spec(metric, reveal);
-    let limit = DefaultLimit::new(&spec).unwrap().comparisons(length as u64);
+    let limit = limit(&spec, length as u64);
     let comparison = Comparison::new(metric.clone(), spec.alphabet).unwrap();
     let attacks = [
         Attack::LetterByLetter,

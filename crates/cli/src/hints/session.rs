@@ -83,7 +83,11 @@ fn hint(error: &SessionError) -> Option<String> {
 /// Advice for the side whose limit it is.
 fn limit_hint(limit: &Limit) -> Option<String> {
     let hint = match limit {
-        Limit::ComparisonsPerScanpath { needed, .. } => {
+        Limit::ComparisonsPerScanpath { needed, .. }
+        | Limit::ComparisonsOfAll {
+            per_scanpath: needed,
+            ..
+        } => {
             return Some(format!(
                 "--limit-per-scanpath {needed} allows them; the more comparisons, the more of a scanpath can be reconstructed from their scores"
             ));
@@ -108,7 +112,9 @@ fn limit_hint(limit: &Limit) -> Option<String> {
 /// Advice where it is a limit of the other side.
 fn declined_hint(limit: &Limit) -> Option<String> {
     let hint = match limit {
-        Limit::ComparisonsPerScanpath { .. } | Limit::PeerComparisons => {
+        Limit::ComparisonsPerScanpath { .. }
+        | Limit::ComparisonsOfAll { .. }
+        | Limit::PeerComparisons => {
             "only the other side can raise its limit, with --limit-per-scanpath"
         }
         Limit::Banned(_) | Limit::TooManyStarts { .. } => {

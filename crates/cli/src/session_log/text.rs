@@ -107,8 +107,12 @@ fn limit(limit: &LimitSummary) -> String {
             " (default for {letters} letters, because neither file says how many there are; --letters on both sides does)"
         ),
     };
+    let whose = match limit.of_all {
+        true => "all scanpaths of this side together",
+        false => "each scanpath of this side",
+    };
     let text = format!(
-        "{} comparisons of each scanpath of this side with this peer{by_length}{by_default}; this plan needs {needed}",
+        "{} comparisons of {whose} with this peer{by_length}{by_default}; this plan needs {needed}",
         range(limits)
     );
     match limit.defaults {
@@ -243,6 +247,7 @@ mod tests {
         let default = LimitSummary {
             limits: Some((14, 14)),
             is_default: true,
+            of_all: false,
             defaults: Some((14, 14)),
             assumed_letters: None,
             needed: 8,

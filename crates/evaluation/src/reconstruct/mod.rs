@@ -70,7 +70,7 @@ pub struct Row {
     pub most: Option<usize>,
     /// The share of scanpaths that were reconstructed.
     pub reconstructed: f64,
-    /// The number of comparisons that information theory demands.
+    /// The number of comparisons that information theory demands, also of a partner that cheats.
     pub bound: f64,
     /// The default limit; `None` if there is nothing to limit.
     pub default_limit: Option<u64>,

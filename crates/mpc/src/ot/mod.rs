@@ -16,7 +16,7 @@
 //! name).
 //!
 //! # What is proven
-//! With 128 bits, in the random oracle and ideal cipher models, and if Diffie–Hellman is hard on Curve25519:
+//! With 128 bits, in the random oracle and ideal cipher models, and if the gap Diffie–Hellman problem is hard on Curve25519:
 //!
 //! - **Against a malicious receiver** (the evaluator), [`base`], [`correlated`], [`random`] and [`letters`] give it one
 //!   label of each wire and one key of each letter, and nothing about Δ that it did not guess. A guess of m bits

@@ -230,6 +230,11 @@ impl Engine {
         matches!(self, Engine::Garbled)
     }
 
+    /// Whether a partner that cheats can get an answer about any scanpath of the side with this role, whatever the pair is.
+    pub fn answers_concern_all(self, role: Role) -> bool {
+        matches!(self, Engine::Paillier(_)) && role == Role::Host
+    }
+
     /// The answers for outputs (the exclusive or of both halves); `None` for one that is not a possible result. The job
     /// must know the lengths of the other side's scanpaths.
     pub fn decode(

@@ -65,6 +65,18 @@ pub enum Limit {
     /// which pseudonyms belong to scanpaths that it knows by name.
     #[error("this plan needs more comparisons per scanpath with this peer than its limit allows")]
     PeerComparisons,
+    /// The same with an engine with which every comparison can be about any scanpath.
+    #[error(
+        "with this engine a partner that cheats learns about any scanpath, whichever is compared, so all comparisons count together: this plan needs {needed} with this peer, and the limit is {limit}"
+    )]
+    ComparisonsOfAll {
+        /// The most comparisons of all scanpaths together.
+        limit: u64,
+        /// The comparisons that the plan needs, with those of earlier sessions.
+        needed: u64,
+        /// The most that it needs for one scanpath.
+        per_scanpath: u64,
+    },
     /// The host has started a different comparison with this peer, and repeats or continues only that one.
     #[error(
         "this host has started a comparison with this key and only continues that one; a different cohort or plan needs a restart of the host"
@@ -95,7 +107,9 @@ impl Limit {
     /// What the peer may know of it.
     pub(crate) fn for_peer(&self) -> Self {
         match self {
-            Limit::ComparisonsPerScanpath { .. } => Limit::PeerComparisons,
+            Limit::ComparisonsPerScanpath { .. } | Limit::ComparisonsOfAll { .. } => {
+                Limit::PeerComparisons
+            }
             // Everything in these is known to both sides, or a setting of this one.
             other => other.clone(),
         }

@@ -43,6 +43,7 @@ impl Side {
             chosen: limit.map(|limit| vec![limit; 2]),
             default: vec![u64::MAX; 2],
             assumed_letters: None,
+            of_all: false,
         };
         self.account_with(peer, agreement, &limits, known)
     }
@@ -162,6 +163,7 @@ fn the_smallest_default_of_all_plans_holds() {
         chosen: chosen.map(|limit| vec![limit; 2]),
         default: vec![default; 2],
         assumed_letters: None,
+        of_all: false,
     };
     let ask = |agreement: u8, limits: &Limits, more: u64| {
         let (mut account, _) = side.account_with(peer, agreement, limits, &[0, 0]);
@@ -186,4 +188,53 @@ fn the_smallest_default_of_all_plans_holds() {
     // This side's user may allow more.
     assert_eq!(ask(2, &limits(47, Some(10)), 7).unwrap(), [10, 10]);
     assert!(ask(3, &limits(47, Some(10)), 1).is_err());
+}
+
+/// Answers that may concern any scanpath count for all of them, also for later agreements; a limit of the user does not.
+#[test]
+fn comparisons_can_count_for_all_scanpaths() {
+    let side = Side::new();
+    let peer = fingerprint();
+    let limits = |of_all: bool, chosen: Option<u64>| Limits {
+        chosen: chosen.map(|limit| vec![limit; 2]),
+        default: vec![10; 2],
+        assumed_letters: None,
+        of_all,
+    };
+    let ask = |agreement: u8, limits: &Limits, more: [u64; 2]| {
+        let (mut account, _) = side.account_with(peer, agreement, limits, &[0, 0]);
+        account.charge(&more)
+    };
+    ask(1, &limits(false, None), [4, 0]).unwrap();
+    ask(2, &limits(true, None), [2, 3]).unwrap();
+    // P1 has 4 of its own, and all have 5.
+    let refused = ask(3, &limits(true, None), [0, 2]).unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            SessionError::Limit(Limit::ComparisonsOfAll {
+                limit: 10,
+                needed: 11,
+                per_scanpath: 6
+            })
+        ),
+        "{refused}"
+    );
+    let refused = ask(4, &limits(false, None), [2, 0]).unwrap_err();
+    assert!(
+        matches!(
+            refused,
+            SessionError::Limit(Limit::ComparisonsPerScanpath {
+                needed: 11,
+                exceeded: 1,
+                ..
+            })
+        ),
+        "{refused}"
+    );
+    ask(5, &limits(false, None), [1, 5]).unwrap();
+    // What was revealed may be sent again.
+    let (mut account, _) = side.account_with(peer, 2, &limits(true, None), &[2, 3]);
+    account.charge(&[0, 0]).unwrap();
+    ask(6, &limits(true, Some(20)), [9, 9]).unwrap();
 }

@@ -231,7 +231,7 @@ impl Session {
         };
         let plan_limits = proposal
             .limit_per_scanpath
-            .of(&proposal.spec, &proposal.cohort)
+            .of(&proposal.spec, role, &proposal.cohort)
             .map_err(ProtocolError::from)?;
         let (account, lost) = Account::open(
             self.ledger(state_dir),
@@ -244,9 +244,13 @@ impl Session {
         let limits = account.limits()?;
         let limit = proposal.limit_per_scanpath;
         let summary = |needed| limit.summary(&limits, &plan_limits, needed);
+        let of_all = account.counts_all();
         if estimate_only {
-            let planned = agreed.comparisons(0..pairs);
-            let needed = planned.into_iter().max().unwrap_or(0);
+            let planned = agreed.comparisons(0..pairs).into_iter();
+            let needed = match of_all {
+                true => planned.sum(),
+                false => planned.max().unwrap_or(0),
+            };
             return Ok((journal, account, (0, summary(needed))));
         }
         let halves = proposal.spec.engine.has_halves();

@@ -6,14 +6,14 @@ use veilpath_channel::{Channel, ChannelError};
 
 /// What happens to a message.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Damage {
+pub(crate) enum Damage {
     Cut,
     BitTurned,
     Repeated,
     SwappedWithNext,
 }
 
-pub const DAMAGES: [Damage; 4] = [
+pub(crate) const DAMAGES: [Damage; 4] = [
     Damage::Cut,
     Damage::BitTurned,
     Damage::Repeated,
@@ -22,11 +22,11 @@ pub const DAMAGES: [Damage; 4] = [
 
 /// Which message of which side is corrupted, how, and a number for where.
 #[derive(Clone, Copy, Debug)]
-pub struct Fault {
-    pub side: usize,
-    pub message: usize,
-    pub damage: Damage,
-    pub place: u64,
+pub(crate) struct Fault {
+    pub(crate) side: usize,
+    pub(crate) message: usize,
+    pub(crate) damage: Damage,
+    pub(crate) place: u64,
 }
 
 /// Two queues of bytes, and who waits.
@@ -38,7 +38,7 @@ struct Wire {
 }
 
 /// One end of a wire in memory. When both sides wait for each other, both waits end, as a timeout would end them.
-pub struct End {
+pub(crate) struct End {
     side: usize,
     wire: Arc<(Mutex<Wire>, Condvar)>,
     gathered: Vec<u8>,
@@ -48,7 +48,7 @@ pub struct End {
 }
 
 /// Both ends of a new wire.
-pub fn connect(fault: Option<Fault>) -> [End; 2] {
+pub(crate) fn connect(fault: Option<Fault>) -> [End; 2] {
     let wire = Arc::new((Mutex::new(Wire::default()), Condvar::new()));
     [0, 1].map(|side| End {
         side,
@@ -146,13 +146,13 @@ impl Drop for End {
 }
 
 /// Counts the messages of an end, also after it is dropped.
-pub struct Counted {
+pub(crate) struct Counted {
     end: End,
     count: Arc<Mutex<usize>>,
 }
 
 impl Counted {
-    pub fn new(end: End) -> (Self, Arc<Mutex<usize>>) {
+    pub(crate) fn new(end: End) -> (Self, Arc<Mutex<usize>>) {
         let count = Arc::new(Mutex::new(0));
         let counter = Arc::clone(&count);
         (Self { end, count }, counter)

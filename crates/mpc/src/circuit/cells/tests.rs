@@ -145,6 +145,42 @@ proptest! {
         prop_assert_eq!(a.len() as u64 * deletion + b.len() as u64 * insertion - sum, expected);
     }
 
+    /// What an evaluator that changes its shares gets: no input makes more of a row than the largest number that fits its wires.
+    #[test]
+    fn whatever_the_inputs_are_a_row_counts_once(
+        (rows, columns) in (1usize..9, 1usize..14), costs in 1u64..90, seed in any::<u64>(),
+    ) {
+        let largest_sum = |input: &dyn Fn(usize, usize) -> u64| {
+            let mut best = vec![0; columns + 1];
+            for i in 0..rows {
+                let mut diagonal = 0;
+                for j in 0..columns {
+                    let used = (diagonal + input(i, j)).max(best[j]).max(best[j + 1]);
+                    diagonal = std::mem::replace(&mut best[j + 1], used);
+                }
+            }
+            best[columns]
+        };
+        let any_input = |most: u64| move |i: usize, j: usize| cost(seed, i as u8, j as u8, most);
+        let cell = DifferenceCell::new(costs);
+        let input = any_input((1 << cell.input_wires()) - 1);
+        let sum: u64 = results(&cell, rows, columns, input).iter().sum();
+        prop_assert_eq!(sum, largest_sum(&input));
+
+        let cell = SavingCell::new(costs);
+        let modulus = 1 << (cell.input_wires() + 1);
+        let last = results(&cell, rows, columns, input).iter().fold(0, |sum: u64, result| {
+            sum + (result + modulus - sum % modulus) % modulus
+        });
+        prop_assert_eq!(last, largest_sum(&input));
+
+        let input = any_input(1);
+        let sum: u64 = results(&UnitCell, rows, columns, input).iter().sum();
+        // A match saves two gaps, every other substitution one.
+        let saved = largest_sum(&|i, j| 1 + input(i, j));
+        prop_assert_eq!(sum, 2 * columns as u64 - saved);
+    }
+
     #[test]
     fn the_saving_cell_takes_any_costs(
         (a, b) in strings(), seed in any::<u64>(), insertion in 0u64..40, deletion in 0u64..40,

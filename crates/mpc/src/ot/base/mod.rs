@@ -16,7 +16,9 @@
 //! Of the two queries H(B, i, 0, Rᵢ,₁) and H(B, i, 1, Rᵢ,₀), the later one is made when both points are known. Its
 //! answer is uniform, so one of Sᵢ,₀ and Sᵢ,₁ is a uniform point that the receiver does not choose; computing b
 //! times it is the Diffie–Hellman problem for B. The order of the queries gives the simulator the choice bit before
-//! any key is used. Queries made before B is known are of no use.
+//! any key is used. Queries made before B is known are of no use. As one B serves all transfers, the assumption is the *gap*
+//! Diffie–Hellman problem: a reduction that does not know b has to recognise b·S among the receiver's queries of K, to answer
+//! them as it did elsewhere. (With a B for each transfer the computational problem would do.)
 //!
 //! # Malicious senders
 //! Rᵢ,₀ and Rᵢ,₁ are uniform and independent whatever the choice, so they hide it perfectly. A simulator that answers

@@ -7,7 +7,9 @@
 //! The hash fixes all h_y before the sender's offset plays a role, and each h_y fixes a leaf. A receiver that corrects
 //! a tree wrongly gives the sender other leaves for some values of the offset, and for these the check fails. So
 //! the check passes for a set of offsets that the receiver can know, and a receiver that leaves a share s of all
-//! offsets in the set is caught with probability 1 − s: it guesses, and a wrong guess ends the session.
+//! offsets in the set is caught with probability 1 − s: it guesses, and a wrong guess ends the session. Where two or more
+//! values of a group are left, each leaf of the tree is known to the sender for one of them, so all leaves are fixed, and the
+//! receiver goes on like one with these leaves. Where one value is left, it has guessed the group.
 //!
 //! The sender learns h of the missing leaf, a random value: the leaf itself appears in no other hash.
 

@@ -35,7 +35,7 @@
 //! # Assumption
 //! Both parties follow the protocol and keep what they see (semi-honest). AES-128 is an ideal cipher as far as half
 //! gates need it (`veilpath_mpc::hash` gives the bound in numbers), SHA-256 is a random oracle for the keys of
-//! letters, and the Diffie–Hellman problem on Curve25519 is hard. Transfers hold against malicious parties too
+//! letters, and the gap Diffie–Hellman problem on Curve25519 is hard. Transfers hold against malicious parties too
 //! (`veilpath_mpc::ot`). But a malicious garbler could garble another circuit, and a malicious evaluator could change
 //! looked-up costs and outputs (`veilpath_mpc::alignment`).
 //!
@@ -94,6 +94,7 @@ pub(crate) use evaluator::join;
 pub(crate) use garbler::host;
 pub(crate) use results::decode_all as decode;
 
+use crate::limit::AnswerSize;
 use crate::{JobSize, Revealed, Role, Spec};
 use schedule::Sizes;
 use scoring::Scoring;
@@ -149,6 +150,17 @@ pub fn and_gates_per_cell(comparison: &Comparison, shorter: usize) -> u64 {
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), None);
     let shorter = u32::try_from(shorter).unwrap_or(u32::MAX);
     scoring.circuit(shorter).and_gates()
+}
+
+/// How many bits the output of a pair with a score has, whatever the other side does: nobody learns more of it.
+pub(crate) fn answer_size(comparison: &Comparison, pad_to: Option<u32>) -> AnswerSize {
+    let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), pad_to);
+    match (pad_to, scoring.settling()) {
+        (None, _) => AnswerSize::BitsOf(scoring.most_per_letter()),
+        // With hidden lengths all outputs are as wide as the longest needs.
+        (Some(_), Some(settling)) => AnswerSize::Bits(settling.width),
+        (Some(length), None) => AnswerSize::Bits(scoring.circuit(length).result_wires()),
+    }
 }
 
 /// Bytes of a worker's buffers.

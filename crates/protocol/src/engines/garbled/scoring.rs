@@ -193,6 +193,16 @@ impl Scoring {
         }
     }
 
+    /// The most that the numbers of matrices with one more letter of the shorter side can differ by.
+    pub(super) fn most_per_letter(&self) -> u64 {
+        match self.kind {
+            Kind::Unit => 1,
+            Kind::Clipped => 2,
+            Kind::Difference { insert, delete } => insert + delete,
+            Kind::Local { best, .. } => best,
+        }
+    }
+
     /// Bits of the output for a matrix of this shape. The lowest ones tell possible numbers apart, and no others are opened: a
     /// side that makes the circuit compute something else learns no more bits than a result of this pair has.
     pub(super) fn output_bits(&self, rows: u32, columns: u32) -> usize {
@@ -381,6 +391,17 @@ impl Circuit {
             Circuit::Local(cell) => cell.and_gates(),
         };
         gates as u64
+    }
+
+    /// Wires of a column's result.
+    pub(super) fn result_wires(&self) -> usize {
+        match self {
+            Circuit::Unit(cell) => cell.result_wires(),
+            Circuit::Clipped(cell) => cell.result_wires(),
+            Circuit::Difference(cell) => cell.result_wires(),
+            Circuit::Saving(cell) => cell.result_wires(),
+            Circuit::Local(cell) => cell.result_wires(),
+        }
     }
 
     /// Input wires of a cell.

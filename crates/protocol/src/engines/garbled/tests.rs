@@ -7,13 +7,14 @@ mod hostile;
 mod lengths;
 mod outputs;
 mod scores;
+mod stages;
 mod vectors;
 mod views;
 
 use super::Partitioning;
 use super::evaluator::join_with;
 use super::garbler::host_with;
-use super::schedule::Sizes;
+use super::schedule::{Schedule, Sizes};
 use crate::engines::tests::{LETTERS, cohort, metrics};
 use crate::{Answer, Engine, Job, Observer, PairRule, ProtocolError, Role, Spec, pairs_of};
 use rand::{RngExt, SeedableRng};

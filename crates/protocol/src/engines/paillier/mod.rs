@@ -58,7 +58,8 @@
 //! for other metrics the range of the costs. That is **log₂ R bits per charged pair, one letter of an alphabet of up to R**,
 //! instead of a score: Σ wₖ·D(i, k) with weights wₖ = k names the letter i. With 52 letters and Levenshtein distances of 20
 //! letters (R = 21), a scanpath of 20 letters takes 26 pairs, a quarter of what the scores of chosen scanpaths take. And a pair
-//! counts for its own scanpath, whatever the number is about. So limits per scanpath are for partners that follow the protocol.
+//! counts for its own scanpath, whatever the number is about. So the default limit of the key holder is half of that number, and
+//! counts the pairs of all its scanpaths together; a limit for each scanpath is for partners that follow the protocol.
 //! If a number is out of range, that alone is a bit, and so such a pair counts as well. Masked candidates that no masks make would be another such bit, for which
 //! no pair is charged; so the key holder answers them like others, and fails only when all pairs are open.
 //!
@@ -150,6 +151,7 @@ pub use hardened::{HardenedSecrets, HardenedSet, HardenedSteps};
 pub(crate) use key_holder::host;
 pub(crate) use matrix_owner::{KEPT_BYTES, join};
 pub use order::candidate_counts;
+pub(crate) use recurrence::most_per_letter;
 #[cfg(any(test, feature = "watch"))]
 pub use watch::{HardenedMasks, SeenMessage, Watched, watch_key_holder, watch_window};
 

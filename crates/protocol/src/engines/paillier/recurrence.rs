@@ -6,7 +6,7 @@
 use crate::{JobError, ProtocolError};
 use crypto_bigint::{Choice, CtEq, CtSelect};
 use std::ops::RangeInclusive;
-use veilpath_metrics::{Costs, GlobalModel, LocalModel, Model, Scores};
+use veilpath_metrics::{Comparison, Costs, GlobalModel, LocalModel, Model, Scores};
 
 /// The recurrence of a run. It depends only on the agreed metric and on the longest pair, so both sides compute the
 /// same.
@@ -175,6 +175,18 @@ impl Recurrence {
             |m: u128, n: u128| m * u128::from(self.deletion()) + n * u128::from(self.insertion());
         let least = gaps(m - both, n - both);
         least..=(least + replaced).min(gaps(m, n))
+    }
+}
+
+/// The most that the results of two scanpaths can differ by for each letter of the shorter one: with `n` letters the key holder
+/// accepts at most `n` times this, and one, different results.
+pub(crate) fn most_per_letter(comparison: &Comparison) -> u64 {
+    match comparison.model() {
+        Model::Global(model) => {
+            let largest = u64::from(model.costs.largest(comparison.alphabet().size()));
+            largest.min(u64::from(model.insert) + u64::from(model.delete))
+        }
+        Model::Local(model) => model.scores.largest().max(0).unsigned_abs().into(),
     }
 }
 
