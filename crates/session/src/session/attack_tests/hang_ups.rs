@@ -35,8 +35,12 @@ fn hang_up_everywhere(case: Case, cuts: &[Cut], keeps_files: bool) {
     const LIMIT: u64 = 3;
     let world = World::new(case, LIMIT);
     let folders = folders(if keeps_files { 1 } else { cuts.len() + 1 });
-    let sessions = cuts.iter().copied().map(Some).chain([None]);
-    for (number, cut) in sessions.enumerate() {
+    let mut sessions: Vec<Option<Cut>> = cuts.iter().copied().map(Some).chain([None]).collect();
+    if !keeps_files {
+        // From the last message to the first: what early hang-ups are charged for is not used up.
+        sessions[..cuts.len()].reverse();
+    }
+    for (number, cut) in sessions.into_iter().enumerate() {
         let files = folders[number % folders.len()].path();
         world.attack(&Attempt {
             cut,

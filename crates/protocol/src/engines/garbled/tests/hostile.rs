@@ -195,3 +195,68 @@ fn a_closed_peer_is_detected() {
         assert_eq!(error, ProtocolError::Channel(ChannelError::Closed));
     }
 }
+
+/// Flips one bit of what is sent.
+struct Tampering {
+    channel: MemoryChannel,
+    sent: usize,
+    at: usize,
+}
+
+impl Channel for Tampering {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        let mut bytes = bytes.to_vec();
+        if let Some(byte) = self.at.checked_sub(self.sent) {
+            bytes.iter_mut().skip(byte).take(1).for_each(|it| *it ^= 1);
+        }
+        self.sent += bytes.len();
+        self.channel.send(&bytes)
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        self.channel.receive(buffer)
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        self.channel.flush()
+    }
+}
+
+/// One of the evaluator's workers sends inconsistent transfers: the check is what the garbler reports, whatever happens to the
+/// other workers.
+#[test]
+fn a_failed_check_of_one_worker_is_the_error_of_the_run() {
+    let case = Case::new(&metrics()[7], in_pieces(3));
+    let [to_garbler, _] = case.honest();
+    let pairs = pairs_of(case.spec.pairs, &case.a, &case.b);
+    let (first, second) = (scanpaths(&case.a), scanpaths(&case.b));
+    let mut checks = 0;
+    for at in (4..12).map(|part| to_garbler.len() * part / 12) {
+        let (mut host_end, join_end) = memory_pair();
+        let mut join_end = Tampering {
+            channel: join_end,
+            sent: 0,
+            at,
+        };
+        let host = Job::new(&case.spec, Role::Host, &first, second.len(), &pairs).unwrap();
+        let join = Job::new(&case.spec, Role::Join, &second, first.len(), &pairs).unwrap();
+        let ended = std::thread::scope(|scope| {
+            let partitioning = case.partitioning;
+            scope.spawn(move || {
+                let mut rng = ChaCha20Rng::seed_from_u64(SEED + 1);
+                let _ = join_with(&join, &mut join_end, &(), partitioning, &mut rng);
+            });
+            let mut rng = ChaCha20Rng::seed_from_u64(SEED);
+            let ended = host_with(&host, &mut host_end, &(), partitioning, &mut rng);
+            drop(host_end);
+            ended
+        });
+        match ended {
+            Err(ProtocolError::PeerMisbehaved(crate::Misbehaviour::Computation(_))) => checks += 1,
+            // A bit of an output.
+            Ok(_) | Err(ProtocolError::PeerMisbehaved(crate::Misbehaviour::ResultOutOfRange)) => {}
+            other => panic!("byte {at}: {other:?}"),
+        }
+    }
+    assert!(checks > 3, "{checks}");
+}
