@@ -11,6 +11,8 @@ pub(crate) enum EngineName {
     /// Garbled circuits: each side learns the lengths and the results, and provably nothing else
     #[default]
     Garbled,
+    /// Secret sharing: the same results and the same protection against partners that follow the protocol, with far less traffic
+    Shares,
     /// The paper's protocol over Paillier encryption, which reveals more to the host
     Paillier,
     /// In the clear, without any protection
@@ -98,7 +100,7 @@ impl EngineName {
     pub(crate) fn with(self, paillier: &PaillierArgs) -> Result<Engine, Failure> {
         match self {
             EngineName::Paillier => Ok(Engine::Paillier(paillier.options()?)),
-            EngineName::Plain | EngineName::Garbled => {
+            EngineName::Plain | EngineName::Garbled | EngineName::Shares => {
                 let PaillierArgs {
                     key_bits,
                     allow_weak_key,
@@ -114,6 +116,7 @@ impl EngineName {
                 }
                 Ok(match self {
                     EngineName::Garbled => Engine::Garbled,
+                    EngineName::Shares => Engine::Shares,
                     _ => Engine::Plain,
                 })
             }

@@ -50,7 +50,7 @@ impl SessionLog {
             Engine::Paillier(_) => {
                 "the engine paillier reveals more than lengths and scores to the host (see docs/engines.md)"
             }
-            Engine::Garbled => return,
+            Engine::Garbled | Engine::Shares => return,
         };
         match self.format {
             LogFormat::Text => messages::note(warning),

@@ -38,6 +38,7 @@ pub mod ot;
 #[cfg(target_arch = "x86_64")]
 mod ot_kernel;
 mod prg;
+pub mod shares;
 mod transpose;
 #[cfg(target_arch = "x86_64")]
 mod transpose_kernel;

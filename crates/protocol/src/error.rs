@@ -104,6 +104,12 @@ pub enum Misbehaviour {
         /// How many it offered.
         offered: usize,
     },
+    /// It wants seed trees of a size that there is not.
+    #[error("it wants seed trees of {bits} levels")]
+    TreeSize {
+        /// The levels.
+        bits: u8,
+    },
     /// A frame of an unknown kind.
     #[error("it sent a frame of unknown kind {kind}")]
     UnknownFrame {
@@ -191,6 +197,16 @@ pub enum JobError {
         "a scanpath of the joining side is so long that garbled circuits for these costs would need gigabytes of memory; use shorter scanpaths or a smaller scale"
     )]
     TooMuchMemory,
+    /// The engine looks up costs in trees with a leaf for each letter.
+    #[error(
+        "the engine shares takes alphabets of up to {most} letters, and this one has {letters}; use garbled"
+    )]
+    AlphabetTooLarge {
+        /// Letters, including padding.
+        letters: usize,
+        /// The most.
+        most: usize,
+    },
     /// The key does not have the agreed size.
     #[error("the key has {bits} bits, and {agreed} were agreed on")]
     KeySize {

@@ -12,6 +12,7 @@
 //! |---|---|---|
 //! | any | wants one bit of a pair | 2 |
 //! | `garbled` | changes looked-up costs (joining side) or garbles another circuit (host) | 2 to the number of output bits |
+//! | `shares` | changes shared numbers (either side) | 2 to the number of output bits |
 //! | `paillier` | has another number opened (joining side) | those that the key holder accepts for these lengths, at most `n·c + 1`, where a substitution costs at most `c` |
 //!
 //! With `paillier` the opened number may be about any scanpath of the cohort. So the limit of each scanpath counts the
@@ -67,7 +68,7 @@ impl DefaultLimit {
                     Engine::Paillier(_) => {
                         AnswerSize::ValuesPerLetter(paillier::most_per_letter(&comparison))
                     }
-                    Engine::Garbled | Engine::Plain => {
+                    Engine::Garbled | Engine::Shares | Engine::Plain => {
                         garbled::answer_size(&comparison, spec.pad_to)
                     }
                 }

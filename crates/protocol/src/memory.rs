@@ -3,7 +3,7 @@
 //! The formulas are upper bounds for what an engine keeps at the same time; tests of the command compare them with what a
 //! process really used.
 
-use crate::engines::{garbled, paillier};
+use crate::engines::{garbled, paillier, shares};
 use crate::{Engine, Role, Spec};
 use veilpath_metrics::Comparison;
 
@@ -67,11 +67,16 @@ impl Spec {
                 let alphabet = u64::from(self.alphabet.size());
                 paillier_bytes(options.key_size().bits(), alphabet, role, size)
             }
-            Engine::Garbled => match Comparison::new(self.metric.clone(), self.alphabet) {
-                Ok(comparison) => garbled::memory(&comparison, self.pad_to, size),
-                // Such a job is refused before it needs anything.
-                Err(_) => 0,
-            },
+            Engine::Garbled | Engine::Shares => {
+                match Comparison::new(self.metric.clone(), self.alphabet) {
+                    Ok(comparison) if self.engine == Engine::Shares => {
+                        shares::memory(&comparison, self.pad_to, size)
+                    }
+                    Ok(comparison) => garbled::memory(&comparison, self.pad_to, size),
+                    // Such a job is refused before it needs anything.
+                    Err(_) => 0,
+                }
+            }
         }
     }
 }

@@ -190,6 +190,7 @@ fn engine(engine: Engine) -> String {
                 .into()
         }
         Engine::Garbled => "garbled: two-party computation with garbled circuits.".into(),
+        Engine::Shares => "shares: two-party computation on secret shares.".into(),
         Engine::Paillier(options) => format!(
             "paillier: homomorphic encryption with a key of {}, batches of {}, packing {}, hardened masks {}.",
             options.key_size(),

@@ -31,7 +31,7 @@ pub fn compare(
             outcome.revealed.clear();
             outcome
         }
-        Engine::Paillier(_) | Engine::Garbled => {
+        Engine::Paillier(_) | Engine::Garbled | Engine::Shares => {
             compare_on_loopback(spec, key, [a, b], [&observer, &()]).map_err(Error::Loopback)?
         }
     };

@@ -5,6 +5,7 @@ mod lengths;
 mod opening;
 pub mod paillier;
 pub mod plain;
+pub(crate) mod shares;
 #[cfg(test)]
 mod tests;
 
@@ -30,6 +31,8 @@ pub enum Engine {
     Paillier(PaillierOptions),
     /// Garbled circuits.
     Garbled,
+    /// Secret sharing over correlated transfers.
+    Shares,
 }
 
 /// The role of a party.
@@ -186,10 +189,11 @@ impl std::fmt::Debug for Job<'_> {
 
 impl Engine {
     /// All engines with their default options, for lists in help texts.
-    pub const ALL: [Engine; 3] = [
+    pub const ALL: [Engine; 4] = [
         Engine::Plain,
         Engine::Paillier(PaillierOptions::DEFAULT),
         Engine::Garbled,
+        Engine::Shares,
     ];
 
     /// The name in options and results.
@@ -198,6 +202,7 @@ impl Engine {
             Engine::Plain => "plain",
             Engine::Paillier(_) => "paillier",
             Engine::Garbled => "garbled",
+            Engine::Shares => "shares",
         }
     }
 
@@ -221,13 +226,14 @@ impl Engine {
             }
             (Engine::Garbled, Role::Host) => garbled::host(job, channel, observer),
             (Engine::Garbled, Role::Join) => garbled::join(job, channel, observer),
+            (Engine::Shares, _) => shares::run(job, channel, observer),
         }
     }
 
     /// Whether each side gets half of an output and both halves make the output, so that what a side may learn is sent
     /// separately from the computation, and can be sent again without it.
     pub fn has_halves(self) -> bool {
-        matches!(self, Engine::Garbled)
+        matches!(self, Engine::Garbled | Engine::Shares)
     }
 
     /// Whether a partner that cheats can get an answer about any scanpath of the side with this role, whatever the pair is.
@@ -243,7 +249,7 @@ impl Engine {
         outputs: &[(usize, u64)],
     ) -> Result<Vec<Option<Answer>>, ProtocolError> {
         match self {
-            Engine::Garbled => garbled::decode(job, outputs),
+            Engine::Garbled | Engine::Shares => garbled::decode(job, outputs),
             Engine::Plain | Engine::Paillier(_) => {
                 Err(ProtocolError::Internal("the engine has no halves"))
             }
@@ -255,7 +261,7 @@ impl Engine {
         let mut revealed = match self {
             Engine::Plain => plain::revealed(spec),
             Engine::Paillier(options) => paillier::revealed(options),
-            Engine::Garbled => garbled::revealed(spec),
+            Engine::Garbled | Engine::Shares => garbled::revealed(spec),
         };
         if matches!(spec.reveal, Reveal::Threshold(_)) {
             let to = match spec.reveal_to {
@@ -274,7 +280,7 @@ impl Engine {
     /// Whether the engine can reveal this, and no more than this, of a pair.
     pub fn can_reveal(self, reveal: Reveal) -> bool {
         match (self, reveal) {
-            (_, Reveal::Score) | (Engine::Plain | Engine::Garbled, _) => true,
+            (_, Reveal::Score) | (Engine::Plain | Engine::Garbled | Engine::Shares, _) => true,
             // The key holder decodes every score.
             (Engine::Paillier(_), Reveal::Threshold(_)) => false,
         }
@@ -286,14 +292,14 @@ impl Engine {
         match self {
             Engine::Plain | Engine::Paillier(_) => false,
             // ScanMatch divides by the longer length, which would have to be secret.
-            Engine::Garbled => !matches!(metric, Metric::ScanMatch { .. }),
+            Engine::Garbled | Engine::Shares => !matches!(metric, Metric::ScanMatch { .. }),
         }
     }
 
     /// Whether the engine can hide the scores from the side that may not learn them.
     pub fn can_reveal_to(self, to: RevealTo) -> bool {
         match (self, to) {
-            (_, RevealTo::Both) | (Engine::Plain | Engine::Garbled, _) => true,
+            (_, RevealTo::Both) | (Engine::Plain | Engine::Garbled | Engine::Shares, _) => true,
             // The key holder decodes every score and passes it on.
             (Engine::Paillier(_), _) => false,
         }
@@ -305,6 +311,7 @@ impl Engine {
             Engine::Plain => plain::costs(work),
             Engine::Paillier(options) => paillier::costs(options, work, link.cores),
             Engine::Garbled => garbled::costs(comparison, work, link.cores),
+            Engine::Shares => shares::costs(comparison, work),
         };
         costs.on(link)
     }

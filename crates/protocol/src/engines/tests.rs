@@ -33,6 +33,7 @@ fn engines() -> Vec<Engine> {
                 .with_packing(false),
         ),
         Engine::Garbled,
+        Engine::Shares,
     ]
 }
 
@@ -174,7 +175,7 @@ fn rounds_are_as_estimated() {
             (4, 60, scanmatch.clone()),
         ] {
             // The paper's pattern is slow.
-            if engine != Engine::Garbled && length > 20 {
+            if !matches!(engine, Engine::Garbled | Engine::Shares) && length > 20 {
                 continue;
             }
             let (a, b) = (equal(count, length, 5), equal(count, length, 7));

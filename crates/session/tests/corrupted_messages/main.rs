@@ -169,13 +169,16 @@ fn cases(long: bool) -> Vec<Case> {
         Case::new(Engine::Garbled, Metric::Levenshtein, |_| ()),
         Case::new(Engine::Garbled, Metric::Levenshtein, threshold),
         Case::new(Engine::Garbled, Metric::Levenshtein, padded),
+        Case::new(Engine::Shares, Metric::Levenshtein, |_| ()),
+        Case::new(Engine::Shares, Metric::Levenshtein, padded),
     ];
     if long {
         cases.push(Case::new(paper, Metric::Levenshtein, |_| ()));
         cases.push(Case::new(paillier, weighted(), |_| ()));
         cases.push(Case::new(Engine::Garbled, weighted(), |_| ()));
+        cases.push(Case::new(Engine::Shares, weighted(), |_| ()));
         cases.push(Case::new(Engine::Plain, Metric::Levenshtein, threshold));
-        for engine in [Engine::Plain, Engine::Garbled] {
+        for engine in [Engine::Plain, Engine::Garbled, Engine::Shares] {
             for to in [RevealTo::Host, RevealTo::Join] {
                 cases.push(Case::new(engine, Metric::Levenshtein, |spec| {
                     spec.reveal_to = to;

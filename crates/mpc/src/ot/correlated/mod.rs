@@ -75,7 +75,7 @@ mod receiver;
 mod scratch;
 mod seed_check;
 mod sender;
-mod tree;
+pub(crate) mod tree;
 
 pub use receiver::Receiver;
 pub use sender::Sender;

@@ -9,7 +9,7 @@ use crate::kernel::Kernel;
 use zeroize::{Zeroize, Zeroizing};
 
 /// All leaves, and for each level below the first the two masked sums.
-pub(super) fn grow(
+pub(crate) fn grow(
     kernel: Kernel,
     tree: usize,
     pairs: &[[Block; 2]],
@@ -35,7 +35,7 @@ pub(super) fn grow(
 /// All leaves but the missing one, stored by their number plus the missing one's: place 0 is empty. No address depends on `missing`.
 ///
 /// `keys` and `missing` are by level, `corrections` are those of [`grow`].
-pub(super) fn grow_punctured(
+pub(crate) fn grow_punctured(
     kernel: Kernel,
     tree: usize,
     keys: &[Block],

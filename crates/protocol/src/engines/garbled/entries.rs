@@ -9,7 +9,7 @@ use veilpath_metrics::{Costs, Model, Scores};
 const MOST_ENTRIES: usize = 1 << 20;
 
 /// The inputs of matrix cells, by the garbler's letter and the evaluator's.
-pub(super) struct Inputs<'a> {
+pub(in crate::engines) struct Inputs<'a> {
     scoring: &'a Scoring,
     model: &'a Model,
     circuit: Circuit,
@@ -18,7 +18,11 @@ pub(super) struct Inputs<'a> {
 }
 
 impl<'a> Inputs<'a> {
-    pub(super) fn new(scoring: &'a Scoring, model: &'a Model, circuit: Circuit) -> Self {
+    pub(in crate::engines) fn new(
+        scoring: &'a Scoring,
+        model: &'a Model,
+        circuit: Circuit,
+    ) -> Self {
         let mut inputs = Self {
             scoring,
             model,
@@ -36,13 +40,13 @@ impl<'a> Inputs<'a> {
         inputs
     }
 
-    pub(super) fn circuit(&self) -> &Circuit {
+    pub(in crate::engines) fn circuit(&self) -> &Circuit {
         &self.circuit
     }
 
     /// Writes the inputs for one of the garbler's letters. If they come from a table, the address depends on the
     /// letter: this engine does not protect against an attacker who shares the caches of the garbler's own machine.
-    pub(super) fn fill(&self, a: usize, inputs: &mut [u64]) {
+    pub(in crate::engines) fn fill(&self, a: usize, inputs: &mut [u64]) {
         let first = a * self.scoring.letters();
         match self.table.get(first..first + inputs.len()) {
             Some(known) => inputs.copy_from_slice(known),
@@ -98,7 +102,7 @@ fn entry(model: &Model, a: u16, b: u16) -> i64 {
 }
 
 /// All costs or scores of an alphabet.
-pub(super) struct Entries<'a> {
+pub(in crate::engines) struct Entries<'a> {
     model: &'a Model,
     letters: u32,
     /// Letters of the garbler whose rows contain every entry that occurs.
@@ -106,7 +110,7 @@ pub(super) struct Entries<'a> {
 }
 
 impl<'a> Entries<'a> {
-    pub(super) fn new(model: &'a Model, letters: u32) -> Self {
+    pub(in crate::engines) fn new(model: &'a Model, letters: u32) -> Self {
         let first_row_has_all = match model {
             Model::Global(model) => {
                 matches!(model.costs, Costs::Unit { .. } | Costs::Index { .. })
@@ -132,7 +136,7 @@ impl<'a> Entries<'a> {
 
     /// The common divisor of the gaps and of all entries that matter. One beyond `most` does not (a cost above two
     /// gaps, a score below them).
-    pub(super) fn divisor(&self, of_gaps: u64, most: u64) -> u64 {
+    pub(in crate::engines) fn divisor(&self, of_gaps: u64, most: u64) -> u64 {
         if !self.are_few() {
             return 1;
         }
@@ -148,7 +152,7 @@ impl<'a> Entries<'a> {
     }
 
     /// The largest cost after division, clipped at `most`.
-    pub(super) fn largest(&self, most: u64, divisor: u64) -> u64 {
+    pub(in crate::engines) fn largest(&self, most: u64, divisor: u64) -> u64 {
         if !self.are_few() {
             return most;
         }
@@ -158,7 +162,7 @@ impl<'a> Entries<'a> {
 }
 
 /// The greatest common divisor, with gcd(0, b) = b.
-pub(super) fn gcd(mut a: u64, mut b: u64) -> u64 {
+pub(in crate::engines) fn gcd(mut a: u64, mut b: u64) -> u64 {
     while b > 0 {
         (a, b) = (b, a % b);
     }

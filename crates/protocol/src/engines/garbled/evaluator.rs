@@ -48,7 +48,12 @@ pub(super) fn join_with(
         negotiated.workers,
         partitioning.sizes,
     )?;
-    let results = Mutex::new(Results::new(job, &schedule, observer)?);
+    let results = Mutex::new(Results::new(
+        job,
+        &schedule.scoring,
+        |pair| schedule.lengths(job, pair),
+        observer,
+    )?);
     for stage in &schedule.stages {
         let session = timed(observer, || {
             Ok(EvaluatorSession::start(Kernel::best(), rng, &mut channel)?)

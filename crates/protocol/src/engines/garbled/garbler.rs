@@ -49,7 +49,12 @@ pub(super) fn host_with(
         negotiated.workers,
         partitioning.sizes,
     )?;
-    let results = Mutex::new(Results::new(job, &schedule, observer)?);
+    let results = Mutex::new(Results::new(
+        job,
+        &schedule.scoring,
+        |pair| schedule.lengths(job, pair),
+        observer,
+    )?);
     for stage in &schedule.stages {
         // A new offset for every stage: what the other side may have guessed about the last one is of no use.
         let session = timed(observer, || {

@@ -76,17 +76,17 @@
 //! one worker.
 
 mod costs;
-mod entries;
+pub(super) mod entries;
 mod evaluator;
 mod garbler;
 mod hello;
 mod outputs;
-mod results;
+pub(super) mod results;
 mod schedule;
-mod scoring;
+pub(super) mod scoring;
 #[cfg(test)]
 mod tests;
-mod work;
+pub(super) mod work;
 mod workers;
 
 pub(crate) use costs::costs;

@@ -1,6 +1,5 @@
 //! From outputs of circuits to the answers that this side learns.
 
-use super::schedule::Schedule;
 use super::scoring::{Scoring, Test};
 use crate::engines::lengths::lengths_of_pair;
 use crate::{Answer, Job, Misbehaviour, Observer, ProtocolError, Reveal};
@@ -8,10 +7,10 @@ use std::sync::{Mutex, PoisonError};
 use veilpath_metrics::Threshold;
 
 /// An output that this side has learned.
-pub(super) struct Opened {
-    pub(super) pair: usize,
+pub(in crate::engines) struct Opened {
+    pub(in crate::engines) pair: usize,
     /// `None` if no scanpaths of these lengths have such a result.
-    pub(super) answer: Option<Answer>,
+    pub(in crate::engines) answer: Option<Answer>,
 }
 
 /// The answers for outputs; `None` for one that is not a possible result.
@@ -26,7 +25,7 @@ pub(crate) fn decode_all(
 }
 
 /// The answer for the output of a pair with these lengths; `None` if it is not a possible result.
-pub(super) fn decode(
+pub(in crate::engines) fn decode(
     scoring: &Scoring,
     job: &Job<'_>,
     (rows, columns): (u32, u32),
@@ -51,7 +50,7 @@ pub(super) fn decode(
 }
 
 /// The test of a number that decides the threshold, for a pair with these lengths.
-pub(super) fn test(
+pub(in crate::engines) fn test(
     scoring: &Scoring,
     job: &Job<'_>,
     (rows, columns): (u32, u32),
@@ -68,7 +67,7 @@ pub(super) fn test(
 }
 
 /// The answers that this side learns, as they arrive.
-pub(super) struct Results<'a> {
+pub(in crate::engines) struct Results<'a> {
     observer: &'a dyn Observer,
     /// `None` if the scores are hidden from this side.
     answers: Option<Vec<Option<Answer>>>,
@@ -78,9 +77,10 @@ pub(super) struct Results<'a> {
 
 impl<'a> Results<'a> {
     /// Starts with the answers that follow from the lengths: those of empty scanpaths.
-    pub(super) fn new(
+    pub(in crate::engines) fn new(
         job: &Job<'_>,
-        schedule: &Schedule,
+        scoring: &Scoring,
+        lengths: impl Fn(usize) -> (u32, u32),
         observer: &'a dyn Observer,
     ) -> Result<Self, ProtocolError> {
         let mut results = Self {
@@ -92,9 +92,9 @@ impl<'a> Results<'a> {
             out_of_range: false,
         };
         for pair in 0..job.pairs.len() {
-            let (rows, columns) = schedule.lengths(job, pair);
+            let (rows, columns) = lengths(pair);
             if rows == 0 || columns == 0 {
-                let raw = schedule.scoring.without_cells(rows, columns)?;
+                let raw = scoring.without_cells(rows, columns)?;
                 let reading = job.comparison.read(raw, rows as usize, columns as usize)?;
                 results.store(pair, job.answer(reading));
             }
@@ -113,7 +113,7 @@ impl<'a> Results<'a> {
 }
 
 /// Stores what a portion has opened.
-pub(super) fn store(job: &Job<'_>, results: &Mutex<Results<'_>>, opened: Vec<Opened>) {
+pub(in crate::engines) fn store(job: &Job<'_>, results: &Mutex<Results<'_>>, opened: Vec<Opened>) {
     let mut results = results.lock().unwrap_or_else(PoisonError::into_inner);
     for Opened { pair, answer } in opened {
         match answer {
@@ -127,7 +127,9 @@ pub(super) fn store(job: &Job<'_>, results: &Mutex<Results<'_>>, opened: Vec<Ope
 }
 
 /// All answers, once every pair has one; empty if they are hidden from this side.
-pub(super) fn complete(results: Mutex<Results<'_>>) -> Result<Vec<Answer>, ProtocolError> {
+pub(in crate::engines) fn complete(
+    results: Mutex<Results<'_>>,
+) -> Result<Vec<Answer>, ProtocolError> {
     let results = results.into_inner().unwrap_or_else(PoisonError::into_inner);
     if results.out_of_range {
         return Err(Misbehaviour::ResultOutOfRange.into());

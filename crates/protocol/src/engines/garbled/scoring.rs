@@ -9,7 +9,7 @@
 //! without padding.
 
 use super::entries::{Entries, gcd};
-use crate::{Job, JobError, ProtocolError};
+use crate::{Job, JobError, ProtocolError, Role};
 use std::ops::RangeInclusive;
 use veilpath_metrics::{Bound, Model, ScoreFormula};
 use veilpath_mpc::alignment::Fold;
@@ -17,10 +17,11 @@ use veilpath_mpc::circuit::cells::{
     Cell, ClippedCell, DifferenceCell, LocalCell, SavingCell, UnitCell,
 };
 use veilpath_mpc::circuit::numbers::bits_for;
+use veilpath_mpc::shares;
 
 /// A metric as a circuit.
 #[derive(Clone, Debug)]
-pub(super) struct Scoring {
+pub(in crate::engines) struct Scoring {
     kind: Kind,
     /// The divisor of all costs.
     divisor: u64,
@@ -52,7 +53,7 @@ struct Padding {
 
 /// The cell of some comparisons.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Circuit {
+pub(in crate::engines) enum Circuit {
     Unit(UnitCell),
     Clipped(ClippedCell),
     Difference(DifferenceCell),
@@ -60,13 +61,22 @@ pub(super) enum Circuit {
     Local(LocalCell),
 }
 
+/// A metric on shares.
+pub(in crate::engines) struct OnShares {
+    pub(in crate::engines) cell: shares::Cell,
+    /// The circuit with the same inputs.
+    pub(in crate::engines) inputs: Circuit,
+    /// Whether the number is 2 for each column minus the result.
+    pub(in crate::engines) from_two_per_column: bool,
+}
+
 /// How hidden lengths enter the result: host_term(m) + join_term(n) plus or minus the number, modulo 2^width.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Settling {
+pub(in crate::engines) struct Settling {
     /// Bits of everything that is added.
-    pub(super) width: usize,
+    pub(in crate::engines) width: usize,
     /// Whether the number is subtracted.
-    pub(super) subtract: bool,
+    pub(in crate::engines) subtract: bool,
     per_host_letter: i128,
     per_join_letter: i128,
     constant: i128,
@@ -76,14 +86,14 @@ pub(super) struct Settling {
 
 /// A bit of a number: whether it is at least `at_least`, or the opposite.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Test {
-    pub(super) at_least: u64,
-    pub(super) negated: bool,
+pub(in crate::engines) struct Test {
+    pub(in crate::engines) at_least: u64,
+    pub(in crate::engines) negated: bool,
 }
 
 impl Scoring {
     /// The scoring of a job.
-    pub(super) fn of(job: &Job<'_>) -> Self {
+    pub(in crate::engines) fn of(job: &Job<'_>) -> Self {
         Self::new(
             job.comparison.model(),
             job.comparison.alphabet().size(),
@@ -91,7 +101,7 @@ impl Scoring {
         )
     }
 
-    pub(super) fn new(model: &Model, alphabet: u32, padding: Option<u32>) -> Self {
+    pub(in crate::engines) fn new(model: &Model, alphabet: u32, padding: Option<u32>) -> Self {
         let entries = Entries::new(model, alphabet);
         let reward = match model {
             Model::Global(global) => match global.formula {
@@ -139,21 +149,21 @@ impl Scoring {
     }
 
     /// Letters that the evaluator may have, including padding.
-    pub(super) fn letters(&self) -> usize {
+    pub(in crate::engines) fn letters(&self) -> usize {
         self.alphabet as usize + usize::from(self.padding.is_some())
     }
 
     /// The letter of padding, which is not in the alphabet.
-    pub(super) fn padding_letter(&self) -> usize {
+    pub(in crate::engines) fn padding_letter(&self) -> usize {
         self.alphabet as usize
     }
 
-    pub(super) fn divisor(&self) -> u64 {
+    pub(in crate::engines) fn divisor(&self) -> u64 {
         self.divisor
     }
 
     /// The circuit for matrices whose smaller side has at most this length.
-    pub(super) fn circuit(&self, shorter: u32) -> Circuit {
+    pub(in crate::engines) fn circuit(&self, shorter: u32) -> Circuit {
         match self.kind {
             Kind::Unit => Circuit::Unit(UnitCell),
             Kind::Clipped => Circuit::Clipped(ClippedCell),
@@ -170,8 +180,39 @@ impl Scoring {
         }
     }
 
+    /// The recurrence on shares for matrices whose smaller side has at most this length, and the circuit with the same inputs.
+    pub(in crate::engines) fn on_shares(&self, shorter: u32) -> OnShares {
+        let difference = |sum: u64| {
+            let cell = shares::Cell::Difference {
+                insertion_and_deletion: sum,
+            };
+            (cell, Circuit::Difference(DifferenceCell::new(sum)))
+        };
+        let (cell, inputs) = match self.kind {
+            Kind::Unit => (shares::Cell::Unit, Circuit::Unit(UnitCell)),
+            Kind::Clipped => difference(2),
+            Kind::Difference { insert, delete } => difference(insert + delete),
+            Kind::Local { gap, best } => {
+                let largest = u64::from(shorter) * best;
+                let gap = gap.min(largest);
+                let cell = shares::Cell::Local {
+                    largest,
+                    largest_entry: best.saturating_add(gap.saturating_mul(2)),
+                    gap,
+                };
+                (cell, Circuit::Local(LocalCell::new(largest, best, gap)))
+            }
+        };
+        OnShares {
+            cell,
+            inputs,
+            // Its numbers count what is spent, those of the recurrence on shares what is saved.
+            from_two_per_column: self.kind == Kind::Clipped,
+        }
+    }
+
     /// How the columns of a matrix become one number.
-    pub(super) fn fold(&self) -> Fold {
+    pub(in crate::engines) fn fold(&self) -> Fold {
         match self.kind {
             Kind::Local { .. } => Fold::Max,
             Kind::Difference { insert, delete } if is_wide(insert + delete) => Fold::Unwrap,
@@ -205,13 +246,13 @@ impl Scoring {
 
     /// Bits of the output for a matrix of this shape. The lowest ones tell possible numbers apart, and no others are opened: a
     /// side that makes the circuit compute something else learns no more bits than a result of this pair has.
-    pub(super) fn output_bits(&self, rows: u32, columns: u32) -> usize {
+    pub(in crate::engines) fn output_bits(&self, rows: u32, columns: u32) -> usize {
         let numbers = self.numbers(rows, columns);
         bits_for(numbers.end() - numbers.start())
     }
 
     /// The raw result for an output; `None` if no matrix of this shape has such a result.
-    pub(super) fn raw(&self, output: u64, rows: u32, columns: u32) -> Option<i64> {
+    pub(in crate::engines) fn raw(&self, output: u64, rows: u32, columns: u32) -> Option<i64> {
         let (least, most) = self.numbers(rows, columns).into_inner();
         let bits = self.output_bits(rows, columns);
         let mask = u64::MAX >> (u64::BITS as usize - bits.min(64));
@@ -232,7 +273,11 @@ impl Scoring {
     }
 
     /// The raw result of a pair without cells.
-    pub(super) fn without_cells(&self, rows: u32, columns: u32) -> Result<i64, ProtocolError> {
+    pub(in crate::engines) fn without_cells(
+        &self,
+        rows: u32,
+        columns: u32,
+    ) -> Result<i64, ProtocolError> {
         let number = *self.numbers(rows, columns).start();
         let mask = (1 << self.output_bits(rows, columns)) - 1;
         self.raw(number & mask, rows, columns)
@@ -240,7 +285,7 @@ impl Scoring {
     }
 
     /// The bit of a number that says whether the raw result is within a bound.
-    pub(super) fn test(&self, bound: Bound, rows: u32, columns: u32) -> Test {
+    pub(in crate::engines) fn test(&self, bound: Bound, rows: u32, columns: u32) -> Test {
         let (rows, columns) = (i128::from(rows), i128::from(columns));
         match (self.kind, self.divided(bound)) {
             (Kind::Unit | Kind::Clipped, Bound::AtMost(most)) => {
@@ -255,7 +300,7 @@ impl Scoring {
     }
 
     /// How hidden lengths enter the result; local scores do not depend on them.
-    pub(super) fn settling(&self) -> Option<Settling> {
+    pub(in crate::engines) fn settling(&self) -> Option<Settling> {
         let padding = self.padding?;
         let (insert, delete, constant, largest) = match self.kind {
             Kind::Local { .. } => return None,
@@ -293,7 +338,7 @@ impl Scoring {
     }
 
     /// The settled result for a number: the user's score is computed from it if lengths are hidden.
-    pub(super) fn settled(&self, number: u64) -> Option<i64> {
+    pub(in crate::engines) fn settled(&self, number: u64) -> Option<i64> {
         match self.settling() {
             Some(settling) => {
                 let value = i128::from(number) - settling.offset;
@@ -307,7 +352,7 @@ impl Scoring {
     }
 
     /// The bit of a settled number that says whether it is within a bound.
-    pub(super) fn settled_test(&self, bound: Bound) -> Test {
+    pub(in crate::engines) fn settled_test(&self, bound: Bound) -> Test {
         let offset = self.settling().map_or(0, |settling| settling.offset);
         match self.divided(bound) {
             Bound::AtMost(most) => Test::at_most(i128::from(most) + offset),
@@ -348,13 +393,23 @@ fn is_wide(insertion_and_deletion: u64) -> bool {
 
 impl Settling {
     /// The garbler's term for one of its scanpaths.
-    pub(super) fn host_term(&self, length: usize) -> u64 {
+    pub(in crate::engines) fn host_term(&self, length: usize) -> u64 {
         self.term(self.per_host_letter * length as i128 + self.constant + self.offset)
     }
 
     /// The evaluator's term for one of its scanpaths.
-    pub(super) fn join_term(&self, length: usize) -> u64 {
+    pub(in crate::engines) fn join_term(&self, length: usize) -> u64 {
         self.term(self.per_join_letter * length as i128)
+    }
+
+    /// This side's term modulo 2⁶⁴.
+    #[allow(clippy::cast_sign_loss)] // modulo 2⁶⁴
+    pub(in crate::engines) fn wide_term(&self, role: Role, length: usize) -> u64 {
+        let value = match role {
+            Role::Host => self.per_host_letter * length as i128 + self.constant + self.offset,
+            Role::Join => self.per_join_letter * length as i128,
+        };
+        value as u64
     }
 
     /// Modulo 2^width.
@@ -382,7 +437,7 @@ impl Test {
 
 impl Circuit {
     /// AND gates of a cell.
-    pub(super) fn and_gates(&self) -> u64 {
+    pub(in crate::engines) fn and_gates(&self) -> u64 {
         let gates = match self {
             Circuit::Unit(cell) => cell.and_gates(),
             Circuit::Clipped(cell) => cell.and_gates(),
@@ -405,7 +460,7 @@ impl Circuit {
     }
 
     /// Input wires of a cell.
-    pub(super) fn input_wires(&self) -> u64 {
+    pub(in crate::engines) fn input_wires(&self) -> u64 {
         let wires = match self {
             Circuit::Unit(cell) => cell.input_wires(),
             Circuit::Clipped(cell) => cell.input_wires(),

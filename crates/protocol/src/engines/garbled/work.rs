@@ -4,7 +4,7 @@ use crate::{Observer, ProtocolError};
 use std::thread::ScopedJoinHandle;
 
 /// Does a piece of work that the observer may time.
-pub(super) fn timed<T>(
+pub(in crate::engines) fn timed<T>(
     observer: &dyn Observer,
     work: impl FnOnce() -> Result<T, ProtocolError>,
 ) -> Result<T, ProtocolError> {
@@ -14,7 +14,7 @@ pub(super) fn timed<T>(
 }
 
 /// Waits for a worker's thread and returns its result.
-pub(super) fn joined(
+pub(in crate::engines) fn joined(
     thread: ScopedJoinHandle<'_, Result<(), ProtocolError>>,
 ) -> Result<(), ProtocolError> {
     match thread.join() {

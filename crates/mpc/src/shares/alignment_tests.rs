@@ -1,0 +1,223 @@
+//! Cells against plain dynamic programming.
+
+use super::cells::{self, Local};
+use super::gates::Gates;
+use super::group::{Group, Letters, Matrix};
+use super::lookup::Table;
+use super::packing::Words;
+use super::tests::{Ran, play, sums, xors};
+use crate::kernel::Kernel;
+
+const LETTERS: usize = 7;
+
+/// Pairs of strings, with and without lines of the first side.
+fn pairs() -> Vec<(Vec<usize>, Vec<usize>)> {
+    let sizes = [
+        (1, 1),
+        (1, 9),
+        (8, 1),
+        (12, 17),
+        (30, 5),
+        (3, 140),
+        (135, 2),
+        (20, 300),
+    ];
+    let letters = |seed: usize, count: usize| {
+        (0..count).map(move |i| (i * i * 31 + i * seed + seed * 7) / 5 % LETTERS)
+    };
+    let sizes = sizes.iter().enumerate();
+    sizes
+        .map(|(seed, (rows, columns))| {
+            (
+                letters(seed, *rows).collect(),
+                letters(seed + 50, *columns).collect(),
+            )
+        })
+        .collect()
+}
+
+/// The matrices of both sides, alternately with the rows and the columns as lines.
+fn matrices(pairs: &[(Vec<usize>, Vec<usize>)], party: usize) -> (Vec<usize>, Vec<Matrix>) {
+    let mut own = Vec::new();
+    let mut matrices = Vec::new();
+    let mut starts = [0, 0];
+    for (number, (rows, columns)) in pairs.iter().enumerate() {
+        let ranges = [
+            starts[0]..starts[0] + rows.len(),
+            starts[1]..starts[1] + columns.len(),
+        ];
+        starts = [ranges[0].end, ranges[1].end];
+        let line_party = number % 2;
+        matrices.push(Matrix {
+            rows_are_lines: line_party == 0,
+            own_lines: line_party == party,
+            lines: ranges[line_party].clone(),
+            positions: ranges[1 - line_party].clone(),
+            number: number as u64,
+        });
+        own.extend_from_slice([rows, columns][party]);
+    }
+    (own, matrices)
+}
+
+enum Kind {
+    Unit,
+    Difference(usize),
+    Local(Local),
+}
+
+/// Runs the cells on both sides. Returns what remains at the positions, and the positions of each matrix.
+fn align(
+    kind: &Kind,
+    width: usize,
+    entry: impl Fn(usize, usize) -> u64 + Sync,
+) -> (Ran<[Words; 2]>, Vec<std::ops::Range<usize>>) {
+    let pairs = pairs();
+    let ran = play(async |gates: Gates| {
+        let kernel = Kernel::best();
+        let (own, matrices) = matrices(&pairs, gates.party);
+        let theirs = match gates.party {
+            0 => pairs.iter().map(|pair| pair.1.len()).sum(),
+            _ => pairs.iter().map(|pair| pair.0.len()).sum::<usize>(),
+        };
+        // By row letter, and by column letter.
+        let by_row = || Table::new(LETTERS, LETTERS, width, &entry);
+        let by_column = || Table::new(LETTERS, LETTERS, width, |y, x| entry(x, y));
+        let (own_table, their_table) = match gates.party {
+            0 => (by_row(), by_column()),
+            _ => (by_column(), by_row()),
+        };
+        let demand = Gates::trees_demand(own.len(), 3, theirs, 3);
+        gates.rounds.reserve(demand).await;
+        let [own_trees, their_trees] = gates.trees(kernel, &own, 3, theirs, 3).await?;
+        let letters = Letters {
+            kernel,
+            own: &own,
+            own_trees: &own_trees,
+            their_trees: &their_trees,
+            own_table: &own_table,
+            their_table: &their_table,
+        };
+        let mut group = Group::new(gates.clone(), &letters, &matrices);
+        match kind {
+            Kind::Unit => cells::unit(&gates, &mut group, &|_| ()).await,
+            Kind::Difference(width) => {
+                let result = cells::difference(&gates, &mut group, *width, &|_| ()).await?;
+                Ok([result, Words::default()])
+            }
+            Kind::Local(local) => {
+                let result = cells::local(&gates, &mut group, *local, &|_| ()).await?;
+                let lists = group
+                    .positions_of()
+                    .map(|range| result[range].to_vec().into());
+                let best = cells::largest(&gates, lists.collect(), local.width).await?;
+                Ok([best, Words::default()])
+            }
+        }
+    });
+    let mut next = 0;
+    let ranges = pairs.iter().enumerate().map(|(number, pair)| {
+        let start = next;
+        next += if number % 2 == 0 {
+            pair.1.len()
+        } else {
+            pair.0.len()
+        };
+        start..next
+    });
+    (ran, ranges.collect())
+}
+
+fn global(
+    a: &[usize],
+    b: &[usize],
+    insert: u64,
+    delete: u64,
+    cost: impl Fn(usize, usize) -> u64,
+) -> u64 {
+    let mut row: Vec<u64> = (0..=b.len() as u64).map(|j| j * insert).collect();
+    for x in a {
+        let mut diagonal = row[0];
+        row[0] += delete;
+        for (j, y) in b.iter().enumerate() {
+            let best = (diagonal + cost(*x, *y))
+                .min(row[j] + insert)
+                .min(row[j + 1] + delete);
+            diagonal = std::mem::replace(&mut row[j + 1], best);
+        }
+    }
+    row[b.len()]
+}
+
+#[test]
+fn unit_costs() {
+    let (ran, ranges) = align(&Kind::Unit, 1, |x, y| u64::from(x == y));
+    let [first, second] = ran.results;
+    let ([m0, p0], [m1, p1]) = (first, second);
+    let (minus, plus) = (xors(&[m0, m1]), xors(&[p0, p1]));
+    for (number, ((a, b), range)) in pairs().iter().zip(ranges).enumerate() {
+        let lines = if number % 2 == 0 { a.len() } else { b.len() };
+        let sum = plus[range.clone()].iter().sum::<u64>() as usize + lines;
+        let distance = sum - minus[range].iter().sum::<u64>() as usize;
+        assert_eq!(
+            distance as u64,
+            global(a, b, 1, 1, |x, y| u64::from(x != y)),
+            "pair {number}"
+        );
+    }
+}
+
+#[test]
+fn any_global_costs() {
+    for (insert, delete) in [(1, 1), (3, 4), (100, 155), (256, 255), (40_000, 25_535)] {
+        let sum = insert + delete;
+        let width = crate::circuit::numbers::bits_for(sum);
+        let cost = |x: usize, y: usize| (x as u64 * 3).abs_diff(y as u64 * 2) * sum / 11;
+        let (ran, ranges) = align(&Kind::Difference(width), width, |x, y| {
+            sum.saturating_sub(cost(x, y))
+        });
+        let [first, second] = ran.results.map(|[result, _]| result);
+        let numbers = sums(&[first, second], width + 1);
+        for ((a, b), range) in pairs().iter().zip(ranges) {
+            let saved: u64 = numbers[range].iter().sum();
+            let all = a.len() as u64 * delete + b.len() as u64 * insert;
+            assert_eq!(all - saved, global(a, b, insert, delete, cost));
+        }
+    }
+}
+
+#[test]
+fn local_scores() {
+    let gap = 3u32;
+    let score = |x: usize, y: usize| match x.abs_diff(y) {
+        0 => 4i64,
+        1 => 1,
+        _ => -2,
+    };
+    let local = Local {
+        width: crate::circuit::numbers::bits_for(20 * 4 + 2 * u64::from(gap)),
+        input_width: 4,
+        gap: gap.into(),
+    };
+    let (ran, _) = align(&Kind::Local(local), 4, |x, y| {
+        u64::try_from(score(x, y) + 2 * i64::from(gap)).unwrap()
+    });
+    let [first, second] = ran.results.map(|[result, _]| result);
+    let scores = sums(&[first, second], local.width + 1);
+    for ((a, b), found) in pairs().iter().zip(scores) {
+        let mut row = vec![0i64; b.len() + 1];
+        let mut most = 0;
+        for x in a {
+            let mut diagonal = 0;
+            for (j, y) in b.iter().enumerate() {
+                let best = (diagonal + score(*x, *y))
+                    .max(row[j] - 3)
+                    .max(row[j + 1] - 3)
+                    .max(0);
+                diagonal = std::mem::replace(&mut row[j + 1], best);
+                most = most.max(best);
+            }
+        }
+        assert_eq!(i64::try_from(found), Ok(most));
+    }
+}

@@ -1,0 +1,264 @@
+//! The cells of alignment matrices on shares.
+//!
+//! | costs | state | exchanges per step |
+//! |---|---|---|
+//! | unit costs | differences of neighbours, −1, 0 or 1, as two bits | 2 |
+//! | any global alignment | differences H and V as numbers, as in [`crate::circuit::cells::DifferenceCell`] | 10 with nine bits |
+//! | local alignment | the matrix itself, as numbers | 15 with nine bits |
+//!
+//! Additions are free. A maximum is a comparison and a product: max(a, b) = b + max(0, a − b).
+
+use super::gates::{Gates, packed};
+use super::group::Group;
+use super::packing::{Words, mask, words};
+use super::pool::Demand;
+use super::rounds::both;
+use crate::error::MpcError;
+use zeroize::Zeroizing;
+
+/// Unit costs. With n = ¬[letters are equal] and differences v along the line and h across, of which m and p say that they are −1
+/// and +1: the three products n·¬m_v·¬m_h, n·p_v·¬m_h and n·¬m_v·p_h decide the new differences.
+///
+/// Returns h below the last line of every position: both bits, shared by exclusive or.
+pub(crate) async fn unit(
+    gates: &Gates,
+    group: &mut Group<'_>,
+    on_cells: &dyn Fn(usize),
+) -> Result<[Words; 2], MpcError> {
+    let one = u64::from(gates.party == 0);
+    let bits = |count: usize, bit: u64| Zeroizing::new(vec![bit; count]);
+    let mut along = [bits(group.lines(), 0), bits(group.lines(), one)];
+    let mut across = [bits(group.positions(), 0), bits(group.positions(), one)];
+    group.look_up(0).await?;
+    for step in 0..group.steps() {
+        let cells = group.cells(step);
+        let count = cells.len();
+        gates.rounds.reserve(Gates::cross_demand(count) * 3).await;
+        // ¬ flips the first side's share.
+        let not = one.wrapping_neg();
+        let costs = group.costs(step);
+        let unequal = packed(costs.iter().map(|equal| equal ^ one));
+        let [mv, pv] = [0, 1].map(|bit| packed(cells.iter().map(|(line, _)| along[bit][*line])));
+        let [mh, ph] = [0, 1].map(|bit| packed(cells.iter().map(|(_, at)| across[bit][*at])));
+        let flipped = |plane: &Words| words(plane.iter().map(|word| word ^ not));
+        let (not_mv, not_mh) = (flipped(&mv), flipped(&mh));
+        let (planes, plane): ([&[u64]; 2], [&[u64]; 1]) = ([&not_mv, &pv], [&ph]);
+        let products = both(
+            gates.and_planes(&not_mh, &planes, count),
+            gates.and_planes(&not_mv, &plane, count),
+        );
+        let (looked_up, (first, second)) = both(group.look_up(step + 1), products).await;
+        looked_up?;
+        let (first, second) = (first?, second?);
+        let products = [&first[0][..], &first[1][..], &second[0][..]];
+        let products = gates.and_planes(&unequal, &products, count).await?;
+        let [t0, t1, t2] = [0, 1, 2].map(|at| &products[at]);
+        for (number, (line, position)) in cells.iter().enumerate() {
+            let (word, bit) = (number / 64, number % 64);
+            let at = |plane: &Words| plane[word] >> bit & 1;
+            let (old_mv, old_pv, old_mh, old_ph) = (at(&mv), at(&pv), at(&mh), at(&ph));
+            let diagonal = at(t0) ^ one;
+            let new_mh = old_pv ^ at(t1);
+            let new_mv = old_ph ^ at(t2);
+            along[0][*line] = new_mv;
+            along[1][*line] = old_mh ^ old_ph ^ diagonal ^ new_mv ^ one;
+            across[0][*position] = new_mh;
+            across[1][*position] = old_mv ^ old_pv ^ diagonal ^ new_mh ^ one;
+        }
+        on_cells(count);
+    }
+    Ok(across)
+}
+
+/// The costs of a step as numbers modulo 2^modulus, while those of the next are looked up.
+async fn prepare(
+    gates: &Gates,
+    group: &mut Group<'_>,
+    step: usize,
+    width: usize,
+    modulus: usize,
+) -> Result<Words, MpcError> {
+    let costs = group.costs(step);
+    let numbers = gates.numbers_from_bits(&costs, width, modulus);
+    let (looked_up, numbers) = both(group.look_up(step + 1), numbers).await;
+    looked_up?;
+    numbers
+}
+
+/// Global alignment with w bits for the sum of an insertion and a deletion: e = max(0, H − V), H' = e + max(0, T − V − e),
+/// V' = H' − (H − V), modulo 2^(w + 1).
+///
+/// Returns H below the last line of every position.
+pub(crate) async fn difference(
+    gates: &Gates,
+    group: &mut Group<'_>,
+    width: usize,
+    on_cells: &dyn Fn(usize),
+) -> Result<Words, MpcError> {
+    let modulus = width + 1;
+    let mask = mask(modulus);
+    let mut along = Zeroizing::new(vec![0u64; group.lines()]);
+    let mut across = Zeroizing::new(vec![0u64; group.positions()]);
+    group.look_up(0).await?;
+    let mut costs = Words::default();
+    let mut cells = Vec::new();
+    // The step before the first only prepares.
+    for step in 0..=group.steps() {
+        let next = group.cells(step);
+        let count = cells.len();
+        let demand = gates.clamp_demand(count, width, 0)
+            + gates.clamp_demand(count, width, 1)
+            + gates.numbers_demand(next.len(), width);
+        gates.rounds.reserve(demand).await;
+        let differences = words(cells.iter().map(|&(line, position): &(usize, usize)| {
+            across[position].wrapping_sub(along[line]) & mask
+        }));
+        let work = async {
+            if count == 0 {
+                return Ok::<(), MpcError>(());
+            }
+            let raised = gates.clamp(&differences, width, 0).await?;
+            let rest = words(cells.iter().enumerate().map(|(at, (line, _))| {
+                costs[at]
+                    .wrapping_sub(along[*line])
+                    .wrapping_sub(raised[at])
+                    & mask
+            }));
+            let rest = gates.clamp(&rest, width, 1).await?;
+            for (at, (line, position)) in cells.iter().enumerate() {
+                let down = raised[at].wrapping_add(rest[at]) & mask;
+                across[*position] = down;
+                along[*line] = down.wrapping_sub(differences[at]) & mask;
+            }
+            Ok(())
+        };
+        let (worked, prepared) = both(work, prepare(gates, group, step, width, modulus)).await;
+        worked?;
+        on_cells(count);
+        costs = prepared?;
+        cells = next;
+    }
+    Ok(across)
+}
+
+/// A local alignment: bits of the largest score and two gaps, bits of an entry, and the gap's cost.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Local {
+    pub(crate) width: usize,
+    pub(crate) input_width: usize,
+    pub(crate) gap: u64,
+}
+
+/// Local alignment: M = max(0, diagonal + T − 2·g, up − g, left − g). The largest M of each position so far is updated one step
+/// later, in the messages of that step.
+///
+/// Returns the largest M of every position.
+pub(crate) async fn local(
+    gates: &Gates,
+    group: &mut Group<'_>,
+    cell: Local,
+    on_cells: &dyn Fn(usize),
+) -> Result<Words, MpcError> {
+    let Local {
+        width,
+        input_width,
+        gap,
+    } = cell;
+    let modulus = width + 1;
+    let mask = mask(modulus);
+    // Constants belong to the first side's share.
+    let gap = if gates.party == 0 { gap } else { 0 };
+    let zeros = |count: usize| Zeroizing::new(vec![0u64; count]);
+    let (mut left, mut diagonal) = (zeros(group.lines()), zeros(group.lines()));
+    let (mut up, mut best) = (zeros(group.positions()), zeros(group.positions()));
+    group.look_up(0).await?;
+    let mut costs = Words::default();
+    let (mut cells, mut before): (Vec<(usize, usize)>, Vec<usize>) = (Vec::new(), Vec::new());
+    for step in 0..=group.steps() + 1 {
+        let next = group.cells(step);
+        let count = cells.len();
+        let demand = gates.clamp_demand(count + before.len(), width, 0)
+            + gates.clamp_demand(count, width, 1)
+            + gates.clamp_demand(count, width, 0)
+            + gates.numbers_demand(next.len(), input_width);
+        gates.rounds.reserve(demand).await;
+        let work = async {
+            let of_cells = cells
+                .iter()
+                .map(|(line, position)| up[*position].wrapping_sub(left[*line]) & mask);
+            let of_best = before
+                .iter()
+                .map(|position| up[*position].wrapping_sub(best[*position]) & mask);
+            let mut differences = zeros(count + before.len());
+            for (difference, value) in differences.iter_mut().zip(of_cells.chain(of_best)) {
+                *difference = value;
+            }
+            if differences.is_empty() {
+                return Ok(());
+            }
+            let raised = gates.clamp(&differences, width, 0).await?;
+            for (position, raised) in before.iter().zip(&raised[count..]) {
+                best[*position] = best[*position].wrapping_add(*raised) & mask;
+            }
+            if count == 0 {
+                return Ok(());
+            }
+            let through = words(cells.iter().enumerate().map(|(at, (line, _))| {
+                let substituted = diagonal[*line].wrapping_add(costs[at]);
+                substituted.wrapping_sub(2u64.wrapping_mul(gap)) & mask
+            }));
+            let over = words(cells.iter().enumerate().map(|(at, (line, _))| {
+                let gapped = left[*line].wrapping_add(raised[at]).wrapping_sub(gap);
+                gapped.wrapping_sub(through[at]) & mask
+            }));
+            let over = gates.clamp(&over, width, 1).await?;
+            let scores = words(
+                through
+                    .iter()
+                    .zip(over.iter())
+                    .map(|(through, over)| through.wrapping_add(*over) & mask),
+            );
+            let scores = gates.clamp(&scores, width, 0).await?;
+            for (score, (line, position)) in scores.iter().zip(&cells) {
+                diagonal[*line] = up[*position];
+                left[*line] = *score;
+                up[*position] = *score;
+            }
+            Ok(())
+        };
+        let prepared = prepare(gates, group, step, input_width, modulus);
+        let (worked, prepared): (Result<(), MpcError>, _) = both(work, prepared).await;
+        worked?;
+        on_cells(count);
+        costs = prepared?;
+        before = cells.iter().map(|(_, position)| *position).collect();
+        cells = next;
+    }
+    Ok(best)
+}
+
+/// The largest of each list of numbers below 2^width, shared modulo 2^(width + 1). Lists are not empty.
+pub(crate) async fn largest(
+    gates: &Gates,
+    mut lists: Vec<Words>,
+    width: usize,
+) -> Result<Words, MpcError> {
+    let mask = mask(width + 1);
+    while lists.iter().any(|list| list.len() > 1) {
+        let pairs = || lists.iter().flat_map(|list| list.chunks_exact(2));
+        let mut differences = Zeroizing::new(Vec::with_capacity(pairs().count()));
+        differences.extend(pairs().map(|pair| pair[1].wrapping_sub(pair[0]) & mask));
+        let demand: Demand = gates.clamp_demand(differences.len(), width, 0);
+        gates.rounds.reserve(demand).await;
+        let raised = gates.clamp(&differences, width, 0).await?;
+        let mut raised = raised.iter();
+        for list in &mut lists {
+            *list = words(list.chunks(2).map(|pair| match pair {
+                [first, _] => first.wrapping_add(*raised.next().unwrap_or(&0)) & mask,
+                [single, ..] => *single,
+                [] => 0,
+            }));
+        }
+    }
+    Ok(words(lists.iter().map(|list| list[0])))
+}

@@ -1,0 +1,136 @@
+//! Between bits that are shared by exclusive or and numbers that are shared by addition.
+
+use super::gates::{Factor, Gates};
+use super::packing::{Words, mask, words};
+use super::pool::Demand;
+use super::rounds::all;
+use crate::error::MpcError;
+use zeroize::Zeroizing;
+
+impl Gates {
+    /// The demand of [`Gates::numbers_from_bits`].
+    pub(crate) fn numbers_demand(&self, count: usize, width: usize) -> Demand {
+        (0..width).fold(Demand::default(), |sum, bit| {
+            sum + Self::products_demand(count, self.receives(bit))
+        })
+    }
+
+    /// Numbers of `width` bits that are shared bit by bit, as shares modulo 2^`modulus`, which is larger.
+    ///
+    /// A bit b₀ ⊕ b₁ is b₀ + b₁ − 2·b₀·b₁. The product for bit i matters modulo 2^(`modulus` − i − 1) only.
+    pub(crate) async fn numbers_from_bits(
+        &self,
+        own: &[u64],
+        width: usize,
+        modulus: usize,
+    ) -> Result<Words, MpcError> {
+        let products = (0..width).map(|bit| async move {
+            let bits = words(own.iter().map(|word| word >> bit & 1));
+            let factor = match self.receives(bit) {
+                true => Factor::Bits(&bits),
+                false => Factor::Numbers(&bits),
+            };
+            self.products(factor, modulus - bit - 1).await
+        });
+        let products = all(products.collect()).await;
+        let mut numbers = words(own.iter().map(|word| word & mask(width)));
+        for (bit, products) in products.into_iter().enumerate() {
+            for (number, product) in numbers.iter_mut().zip(products?.iter()) {
+                *number = number.wrapping_sub(product << (bit + 1)) & mask(modulus);
+            }
+        }
+        Ok(numbers)
+    }
+
+    /// Who receives alternates from bit to bit, so that traffic is balanced.
+    fn receives(&self, bit: usize) -> bool {
+        bit % 2 != self.party
+    }
+
+    /// The demand of [`Gates::widen`].
+    pub(crate) fn widen_demand(&self, count: usize) -> Demand {
+        Self::products_demand(count, self.party == 0)
+    }
+
+    /// Numbers below 2^`width` that are shared modulo 2^(`width` + 1), as shares modulo 2^`modulus`, which is larger.
+    ///
+    /// As the sum of the shares has no highest bit, it wraps around exactly if one of the shares has it.
+    pub(crate) async fn widen(
+        &self,
+        own: &[u64],
+        width: usize,
+        modulus: usize,
+    ) -> Result<Words, MpcError> {
+        let highest = words(own.iter().map(|number| number >> width & 1));
+        let factor = match self.party {
+            0 => Factor::Bits(&highest),
+            _ => Factor::Numbers(&highest),
+        };
+        let both = self.products(factor, modulus - width - 1).await?;
+        let wraps = highest.iter().zip(both.iter());
+        Ok(words(own.iter().zip(wraps).map(|(number, (one, both))| {
+            let wrapped = one.wrapping_sub(*both) << (width + 1);
+            number.wrapping_sub(wrapped) & mask(modulus)
+        })))
+    }
+
+    /// The demand of [`Gates::bits_from_numbers`].
+    pub(crate) fn bits_demand(&self, count: usize, width: usize) -> Demand {
+        let carries = Self::products_demand(count * width, self.party == 0);
+        distances(width).fold(carries, |sum, distance| {
+            sum + Self::cross_demand(count * (width - distance))
+        })
+    }
+
+    /// Numbers that are shared modulo 2^`width`, as bits: an adder whose carries are computed for all places at once.
+    pub(crate) async fn bits_from_numbers(
+        &self,
+        own: &[u64],
+        width: usize,
+    ) -> Result<Words, MpcError> {
+        let bit = |number: u64, at: usize| number >> at & 1;
+        // One word for each place: bit 0 says whether a carry leaves it, bit 1 whether a carry passes it.
+        let mut places = Zeroizing::new(Vec::with_capacity(own.len() * width));
+        places.extend(
+            own.iter()
+                .flat_map(|number| (0..width).map(move |at| bit(*number, at))),
+        );
+        let factor = match self.party {
+            0 => Factor::Bits(&places),
+            _ => Factor::Numbers(&places),
+        };
+        // Modulo 2, addition is exclusive or.
+        let carries = self.products(factor, 1).await?;
+        for (place, carry) in places.iter_mut().zip(carries.iter()) {
+            *place = *place << 1 | carry;
+        }
+        for distance in distances(width) {
+            let upper = |number: usize| (distance..width).map(move |at| number * width + at);
+            let pairs = || (0..own.len()).flat_map(upper);
+            let count = own.len() * (width - distance);
+            let mut passes = Zeroizing::new(Vec::with_capacity(count));
+            passes.extend(pairs().map(|at| places[at] >> 1));
+            let mut lower = Zeroizing::new(Vec::with_capacity(count));
+            lower.extend(pairs().map(|at| places[at - distance]));
+            let merged = self.and(&passes, &lower, 2).await?;
+            for (at, merged) in pairs().zip(merged.iter()) {
+                places[at] = (places[at] & 1) ^ merged;
+            }
+        }
+        Ok(words(own.iter().enumerate().map(|(number, own)| {
+            let places = &places[number * width..(number + 1) * width];
+            let carries = places
+                .iter()
+                .enumerate()
+                .fold(0, |carries, (at, place)| carries | (place & 1) << at);
+            (own ^ carries << 1) & mask(width)
+        })))
+    }
+}
+
+/// 1, 2, 4, … below the width.
+fn distances(width: usize) -> impl Iterator<Item = usize> {
+    (0..)
+        .map(|level| 1 << level)
+        .take_while(move |distance| *distance < width)
+}

@@ -1,0 +1,258 @@
+//! Matrices that advance together, anti-diagonal by anti-diagonal.
+//!
+//! A matrix has *lines*, whose letters have trees ([`super::lookup`]), and *positions* along them. Lines are the rows of some
+//! matrices and the columns of others, so that both sides send as much. Cell (line i, position j) belongs to step i + j. Costs
+//! are looked up one step ahead, in the messages of the step that is under way, so that nobody waits for them.
+
+use super::gates::Gates;
+use super::lookup::{
+    Place, Share, TILE, Table, Trees, indicators, prepare_tile, read_tile, receive_tile, send_tile,
+    tile_bytes, write_tile,
+};
+use super::packing::{Reader, Words, Writer};
+use crate::block::Block;
+use crate::error::MpcError;
+use crate::kernel::Kernel;
+use std::ops::Range;
+use zeroize::Zeroizing;
+
+/// One matrix.
+#[derive(Clone, Debug)]
+pub(crate) struct Matrix {
+    /// Whether its lines are the rows, the host's letters.
+    pub(crate) rows_are_lines: bool,
+    /// Whether this side has the letters of the lines.
+    pub(crate) own_lines: bool,
+    /// Where the letters of the lines are among those of their side.
+    pub(crate) lines: Range<usize>,
+    /// Where the letters of the positions are among those of their side.
+    pub(crate) positions: Range<usize>,
+    /// A number that no other matrix of the session has.
+    pub(crate) number: u64,
+}
+
+impl Matrix {
+    /// Steps until the last cell.
+    pub(crate) fn steps(&self) -> usize {
+        match (self.lines.len(), self.positions.len()) {
+            (0, _) | (_, 0) => 0,
+            (lines, positions) => lines + positions - 1,
+        }
+    }
+
+    /// The lines that have a cell in a step; line i has it at position `step` − i.
+    fn lines_of_step(&self, step: usize) -> Range<usize> {
+        if self.steps() <= step {
+            return 0..0;
+        }
+        (step + 1).saturating_sub(self.positions.len())..self.lines.len().min(step + 1)
+    }
+
+    /// Cells of the tile that begins at a position.
+    fn tile_cells(&self, position: usize) -> usize {
+        TILE.min(self.positions.len() - position)
+    }
+}
+
+/// What a session knows about letters.
+pub(crate) struct Letters<'a> {
+    pub(crate) kernel: Kernel,
+    /// Own letters, of all scanpaths one after the other.
+    pub(crate) own: &'a [usize],
+    /// Trees of own letters, each without its letter's leaf.
+    pub(crate) own_trees: &'a Trees,
+    /// Whole trees of the other side's letters.
+    pub(crate) their_trees: &'a Trees,
+    /// Costs by own letter, and by letter of the other side.
+    pub(crate) own_table: &'a Table,
+    pub(crate) their_table: &'a Table,
+}
+
+/// Matrices of a group, and the costs that are looked up.
+pub(crate) struct Group<'a> {
+    gates: Gates,
+    letters: &'a Letters<'a>,
+    matrices: &'a [Matrix],
+    line_offsets: Vec<usize>,
+    position_offsets: Vec<usize>,
+    /// For each line, its current tile.
+    costs: Zeroizing<Vec<Block>>,
+    /// For matrices of which this side has the positions: their indicators, tile by tile.
+    indicators: Vec<Zeroizing<Vec<Block>>>,
+}
+
+impl<'a> Group<'a> {
+    pub(crate) fn new(gates: Gates, letters: &'a Letters<'a>, matrices: &'a [Matrix]) -> Self {
+        let line_offsets = offsets(matrices.iter().map(|matrix| matrix.lines.len()));
+        let position_offsets = offsets(matrices.iter().map(|matrix| matrix.positions.len()));
+        let width = letters.own_table.width;
+        let lines = line_offsets.last().copied().unwrap_or(0);
+        let indicators = matrices.iter().map(|matrix| {
+            let own = match matrix.own_lines {
+                true => &[],
+                false => &letters.own[matrix.positions.clone()],
+            };
+            let mut all = Zeroizing::new(Vec::with_capacity(
+                own.len().div_ceil(TILE) * letters.their_table.streams(),
+            ));
+            for tile in own.chunks(TILE) {
+                all.extend_from_slice(&indicators(letters.their_table, tile));
+            }
+            all
+        });
+        Self {
+            gates,
+            letters,
+            matrices,
+            indicators: indicators.collect(),
+            line_offsets,
+            position_offsets,
+            costs: Zeroizing::new(vec![Block::ZERO; lines * width]),
+        }
+    }
+
+    /// Steps until the last cell of the largest matrix.
+    pub(crate) fn steps(&self) -> usize {
+        let steps = self.matrices.iter().map(Matrix::steps);
+        steps.max().unwrap_or(0)
+    }
+
+    /// All lines.
+    pub(crate) fn lines(&self) -> usize {
+        self.line_offsets.last().copied().unwrap_or(0)
+    }
+
+    /// All positions.
+    pub(crate) fn positions(&self) -> usize {
+        self.position_offsets.last().copied().unwrap_or(0)
+    }
+
+    pub(crate) fn matrices(&self) -> &[Matrix] {
+        self.matrices
+    }
+
+    /// The positions of each matrix among all.
+    pub(crate) fn positions_of(&self) -> impl ExactSizeIterator<Item = Range<usize>> + '_ {
+        self.position_offsets
+            .windows(2)
+            .map(|ends| ends[0]..ends[1])
+    }
+
+    /// The cells of a step: line and position, each among all of the group.
+    pub(crate) fn cells(&self, step: usize) -> Vec<(usize, usize)> {
+        let mut cells = Vec::new();
+        for (number, matrix) in self.matrices.iter().enumerate() {
+            let (lines, positions) = (self.line_offsets[number], self.position_offsets[number]);
+            let of_step = matrix.lines_of_step(step);
+            cells.extend(of_step.map(|line| (lines + line, positions + step - line)));
+        }
+        cells
+    }
+
+    /// The costs of a step's cells, shared bit by bit.
+    pub(crate) fn costs(&self, step: usize) -> Words {
+        let width = self.letters.own_table.width;
+        let count = self
+            .matrices
+            .iter()
+            .map(|matrix| matrix.lines_of_step(step).len());
+        let mut costs = Zeroizing::new(Vec::with_capacity(count.sum()));
+        for (number, matrix) in self.matrices.iter().enumerate() {
+            for line in matrix.lines_of_step(step) {
+                let position = step - line;
+                let slot = self.line_offsets[number] + line;
+                let planes = &self.costs[slot * width..(slot + 1) * width];
+                let (word, bit) = (position % TILE / 64, position % 64);
+                let cost = planes.iter().enumerate().fold(0, |cost, (plane, block)| {
+                    cost | (block.words()[word] >> bit & 1) << plane
+                });
+                costs.push(cost);
+            }
+        }
+        costs
+    }
+
+    /// Tiles whose first cell belongs to a step: matrix, line and position.
+    fn new_tiles(&self, step: usize) -> impl Iterator<Item = (usize, usize, usize)> + '_ {
+        let matrices = self.matrices.iter().enumerate();
+        matrices.flat_map(move |(number, matrix)| {
+            matrix
+                .lines_of_step(step)
+                .filter(move |line| (step - line).is_multiple_of(TILE))
+                .map(move |line| (number, line, step - line))
+        })
+    }
+
+    /// Looks up the tiles that begin in a step. They replace those that end in the step before, whose costs must have been taken.
+    pub(crate) async fn look_up(&mut self, step: usize) -> Result<(), MpcError> {
+        let tiles: Vec<_> = self.new_tiles(step).collect();
+        let Letters {
+            kernel,
+            own_trees,
+            their_trees,
+            own_table,
+            their_table,
+            ..
+        } = *self.letters;
+        let (mut sent, mut received) = (0, 0);
+        for (number, _, position) in &tiles {
+            let matrix = &self.matrices[*number];
+            let count = matrix.tile_cells(*position);
+            match matrix.own_lines {
+                true => received += tile_bytes(own_table.streams(), count),
+                false => sent += tile_bytes(their_table.streams(), count),
+            }
+        }
+        let mut message = Writer::with_capacity(sent);
+        let mut shares = Vec::with_capacity(tiles.len());
+        for (number, line, position) in &tiles {
+            let matrix = &self.matrices[*number];
+            let place = Place {
+                comparison: matrix.number,
+                tile: position / TILE,
+            };
+            let letter = matrix.lines.start + line;
+            if matrix.own_lines {
+                let own = self.letters.own[letter];
+                let (share, row) = prepare_tile(kernel, own_table, own_trees, letter, own, place);
+                shares.push((share, Some(row)));
+            } else {
+                let streams = their_table.streams();
+                let first = place.tile * streams;
+                let positions = &self.indicators[*number][first..first + streams];
+                let (share, blocks) =
+                    send_tile(kernel, their_table, their_trees, letter, place, positions);
+                write_tile(&blocks, matrix.tile_cells(*position), &mut message);
+                shares.push((share, None));
+            }
+        }
+        let answer = self.gates.rounds.exchange(message.finish(), received).await;
+        let mut answer = Reader::new(&answer);
+        for ((number, line, position), (mut share, row)) in tiles.into_iter().zip(shares) {
+            let matrix = &self.matrices[number];
+            if let Some(row) = row {
+                let count = matrix.tile_cells(position);
+                let blocks = read_tile(own_table.streams(), count, &mut answer)?;
+                receive_tile(&mut share, &row, &blocks);
+            }
+            self.keep(number, line, &share);
+        }
+        Ok(())
+    }
+
+    fn keep(&mut self, matrix: usize, line: usize, share: &Share) {
+        let first = (self.line_offsets[matrix] + line) * share.len();
+        self.costs[first..first + share.len()].copy_from_slice(share);
+    }
+}
+
+/// Where each part begins if parts of these sizes follow each other; the last one is their total.
+fn offsets(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
+    let mut offsets = vec![0];
+    let mut next = 0;
+    for size in sizes {
+        next += size;
+        offsets.push(next);
+    }
+    offsets
+}

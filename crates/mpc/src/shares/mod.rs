@@ -1,0 +1,65 @@
+//! Aligning many pairs of strings on secret shares: a few *bits* per gate instead of the 32 bytes of a garbled one, for an
+//! exchange of messages per layer of gates. It pays if many comparisons advance together.
+//!
+//! ```text
+//! host (rows)                                                             joining side (columns)
+//!   start:    base transfers and seed trees, both ways      ◀────────▶     26 kB
+//!   letters:  trees of the letters of lines                 ◀────────▶     160 bytes per letter, 64 leaves
+//!   align:    for every anti-diagonal of all matrices
+//!               indicators of letters, masked               ◀────────▶     N − 1 bits per cell
+//!               corrections and masked numbers              ◀────────▶     18 bits per cell with unit costs, 202 with nine bits
+//!               transfers                                   ◀────────▶     31 or 15 bits each; 6 or 39 per cell
+//!             sums or maxima, and bits of outputs           ◀────────▶
+//! ```
+//!
+//! | module | its job |
+//! |---|---|
+//! | `rounds`, `packing` | many programs over one channel; numbers of a few bits in messages |
+//! | `pool` | correlated transfers in both directions |
+//! | `gates`, `compare`, `convert` | products, comparisons, and changes between the two ways of sharing |
+//! | `lookup` | substitution costs of letters that neither side shows |
+//! | `cells`, `group` | matrices that advance together by anti-diagonals |
+//! | `session` | from letters to halves of outputs |
+//!
+//! # Who learns what
+//! If both follow the protocol: both learn the shapes, and nothing else until outputs are opened (by the caller, who has this
+//! side's halves). **Simulator.** Everything that a side receives is one of these:
+//!
+//! - messages of [`crate::ot::correlated`], which that module simulates;
+//! - a bit or index plus a random choice u that this side, as the sender of the transfer, has no information about: uniform;
+//! - a number plus a pad (or the difference of two pads) of a transfer of which this side chose another pad:
+//!   indistinguishable from uniform by [`crate::ot::pads`], each pad being used once;
+//! - corrections of a seed tree, and indicators masked by the stream of its missing leaf: pseudorandom, as that leaf is.
+//!
+//! So a simulator sends uniform bits of the public sizes, and the difference between its view and the real one is at most the
+//! sum of the advantages of these modules: of n transfers against the hash of garbling, and of the streams against AES. Shares
+//! of every intermediate value are uniform, as each product adds a fresh pad to one of them. Halves of outputs are shares by
+//! exclusive or of an adder's or comparison's last products, so one half without the other is uniform, too.
+//!
+//! **A malicious party** of either side learns nothing about an offset: transfers are checked ([`crate::ot::correlated`]). But
+//! nothing authenticates shares: it can add any difference of its choice to any number or bit that the two share, in any cell, and
+//! so change the function that is computed, and with it the outputs of both sides. As with garbled circuits, it learns one output
+//! of the agreed size per comparison and nothing before both halves exist; but here *either* side can do so, and without any
+//! limit on the function, where a malicious evaluator of a garbled circuit can only change looked-up costs.
+
+#[cfg(test)]
+mod alignment_tests;
+mod cells;
+mod compare;
+mod convert;
+mod gates;
+mod group;
+mod lookup;
+mod packing;
+mod pool;
+mod rounds;
+mod session;
+#[cfg(test)]
+mod session_tests;
+#[cfg(test)]
+mod tests;
+
+pub use compare::GadgetCost;
+pub use session::{
+    Cell, Comparison, Finish, GROUPS, Outputs, Party, SharedLetters, SharesSession, group_count,
+};

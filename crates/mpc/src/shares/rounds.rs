@@ -1,0 +1,278 @@
+//! Many programs over one channel, each of them a sequence of exchanges.
+//!
+//! A program is an `async` function that computes on its shares and, where the two sides have to talk, awaits
+//! [`Rounds::exchange`]. The [`run`]ner takes turns: it hands a program the answer that it waits for, lets it compute until its
+//! next exchange, and sends that message while other programs compute. So the time that a message travels is not lost as long as
+//! several programs are active.
+//!
+//! Both sides run the same programs and the sizes of all messages are public, so both take the same turns in the same order, and
+//! messages need no headers. A program must not wait for anything but its own exchanges and transfers.
+
+use super::pool::{Demand, Pool};
+use crate::error::MpcError;
+use std::cell::{Cell, RefCell};
+use std::collections::VecDeque;
+use std::future::Future;
+use std::pin::Pin;
+use std::rc::Rc;
+use std::task::{Context, Poll, Waker};
+use veilpath_channel::Channel;
+use zeroize::Zeroizing;
+
+/// What a program has to send and waits for.
+#[derive(Default)]
+pub(crate) struct Rounds {
+    posts: RefCell<VecDeque<Post>>,
+    next: Cell<u64>,
+    demand: Cell<Option<Demand>>,
+    #[cfg(test)]
+    exchanges: Cell<u64>,
+}
+
+/// One exchange. Several can be under way if a program does several things at the same time.
+struct Post {
+    number: u64,
+    /// Until it is sent.
+    outgoing: Option<Zeroizing<Vec<u8>>>,
+    expected: usize,
+    incoming: Option<Zeroizing<Vec<u8>>>,
+}
+
+impl Rounds {
+    /// Sends a message while the other side sends one of `expected` bytes.
+    pub(crate) fn exchange(
+        &self,
+        message: Zeroizing<Vec<u8>>,
+        expected: usize,
+    ) -> impl Future<Output = Zeroizing<Vec<u8>>> + '_ {
+        let mut message = Some(message);
+        let mut number = 0;
+        std::future::poll_fn(move |_| {
+            let mut posts = self.posts.borrow_mut();
+            if let Some(message) = message.take() {
+                number = self.next.get();
+                self.next.set(number + 1);
+                posts.push_back(Post {
+                    number,
+                    outgoing: Some(message),
+                    expected,
+                    incoming: None,
+                });
+                return Poll::Pending;
+            }
+            let at = posts
+                .iter()
+                .position(|post| post.number == number && post.incoming.is_some());
+            match at
+                .and_then(|at| posts.remove(at))
+                .and_then(|post| post.incoming)
+            {
+                Some(answer) => Poll::Ready(answer),
+                None => Poll::Pending,
+            }
+        })
+    }
+
+    /// Makes sure that the pool has these transfers. Only while no exchange of this program is under way.
+    pub(crate) async fn reserve(&self, demand: Demand) {
+        self.demand.set(Some(demand));
+        std::future::poll_fn(|_| match self.demand.get() {
+            Some(_) => Poll::Pending,
+            None => Poll::Ready(()),
+        })
+        .await;
+    }
+
+    /// Times that the program waited for a message.
+    #[cfg(test)]
+    pub(crate) fn exchanges(&self) -> u64 {
+        self.exchanges.get()
+    }
+
+    fn send(&self, channel: &mut impl Channel) -> Result<(), MpcError> {
+        for post in self.posts.borrow_mut().iter_mut() {
+            if let Some(message) = post.outgoing.take() {
+                channel.send(&message)?;
+            }
+        }
+        Ok(channel.flush()?)
+    }
+
+    fn receive(&self, channel: &mut impl Channel) -> Result<(), MpcError> {
+        let mut posts = self.posts.borrow_mut();
+        for post in posts.iter_mut().filter(|post| post.incoming.is_none()) {
+            let mut message = Zeroizing::new(vec![0; post.expected]);
+            channel.receive(&mut message)?;
+            post.incoming = Some(message);
+        }
+        #[cfg(test)]
+        self.exchanges.set(self.exchanges.get() + 1);
+        Ok(())
+    }
+}
+
+/// A program, and where it posts its messages.
+pub(crate) struct Program<'a, T> {
+    pub(crate) rounds: Rc<Rounds>,
+    pub(crate) future: Pin<Box<dyn Future<Output = Result<T, MpcError>> + 'a>>,
+}
+
+/// Runs programs, `at_once` of them at the same time. Their results are in the order of the programs.
+pub(crate) fn run<'a, T>(
+    mut programs: impl Iterator<Item = Program<'a, T>>,
+    at_once: usize,
+    pool: &RefCell<Pool>,
+    channel: &mut impl Channel,
+) -> Result<Vec<T>, MpcError> {
+    let mut runner = Runner {
+        results: Vec::new(),
+        waiting: VecDeque::new(),
+        ready: VecDeque::new(),
+        active: 0,
+        pool,
+        channel,
+    };
+    loop {
+        while runner.active < at_once.max(1)
+            && let Some(program) = programs.next()
+        {
+            let number = runner.results.len();
+            runner.results.push(None);
+            runner.active += 1;
+            runner.turn(number, program)?;
+        }
+        if let Some((number, program)) = runner.ready.pop_front() {
+            runner.turn(number, program)?;
+        } else if !runner.receive_next()? {
+            break;
+        }
+    }
+    Ok(runner.results.into_iter().flatten().collect())
+}
+
+/// What the other side sent or will send, in order.
+enum Expected<'a, T> {
+    Messages(usize, Program<'a, T>),
+    Batch,
+}
+
+struct Runner<'a, 'r, T, C> {
+    results: Vec<Option<T>>,
+    waiting: VecDeque<Expected<'a, T>>,
+    /// Programs whose messages have arrived.
+    ready: VecDeque<(usize, Program<'a, T>)>,
+    active: usize,
+    pool: &'r RefCell<Pool>,
+    channel: &'r mut C,
+}
+
+impl<'a, T, C: Channel> Runner<'a, '_, T, C> {
+    /// Lets a program compute until it waits for a message, and sends what it posted.
+    fn turn(&mut self, number: usize, mut program: Program<'a, T>) -> Result<(), MpcError> {
+        let mut context = Context::from_waker(Waker::noop());
+        loop {
+            match program.future.as_mut().poll(&mut context) {
+                Poll::Ready(result) => {
+                    self.results[number] = Some(result?);
+                    self.active -= 1;
+                    return Ok(());
+                }
+                Poll::Pending => match program.rounds.demand.take() {
+                    Some(demand) => self.meet(demand)?,
+                    None => {
+                        program.rounds.send(self.channel)?;
+                        self.waiting.push_back(Expected::Messages(number, program));
+                        return Ok(());
+                    }
+                },
+            }
+        }
+    }
+
+    /// Makes transfers until there are enough.
+    fn meet(&mut self, demand: Demand) -> Result<(), MpcError> {
+        loop {
+            let start = self.pool.borrow_mut().missing(demand);
+            for _ in 0..start {
+                self.pool.borrow_mut().start_batch(self.channel)?;
+                self.waiting.push_back(Expected::Batch);
+            }
+            if self.pool.borrow_mut().reserve(demand) {
+                return Ok(());
+            }
+            self.receive_next()?;
+        }
+    }
+
+    /// Receives what comes next. `false` if nothing does.
+    fn receive_next(&mut self) -> Result<bool, MpcError> {
+        match self.waiting.pop_front() {
+            Some(Expected::Messages(number, program)) => {
+                program.rounds.receive(self.channel)?;
+                self.ready.push_back((number, program));
+                Ok(true)
+            }
+            Some(Expected::Batch) => {
+                self.pool.borrow_mut().complete_batch(self.channel)?;
+                Ok(true)
+            }
+            None => Ok(false),
+        }
+    }
+}
+
+/// Runs two parts of a program at the same time: their exchanges share messages.
+pub(crate) async fn both<A, B>(
+    first: impl Future<Output = A>,
+    second: impl Future<Output = B>,
+) -> (A, B) {
+    let (mut first, mut second) = (std::pin::pin!(first), std::pin::pin!(second));
+    let (mut a, mut b) = (None, None);
+    std::future::poll_fn(move |context| {
+        if a.is_none()
+            && let Poll::Ready(value) = first.as_mut().poll(context)
+        {
+            a = Some(value);
+        }
+        if b.is_none()
+            && let Poll::Ready(value) = second.as_mut().poll(context)
+        {
+            b = Some(value);
+        }
+        match (a.take(), b.take()) {
+            (Some(a), Some(b)) => Poll::Ready((a, b)),
+            (first, second) => {
+                (a, b) = (first, second);
+                Poll::Pending
+            }
+        }
+    })
+    .await
+}
+
+/// The same for any number of parts.
+pub(crate) async fn all<T>(parts: Vec<impl Future<Output = T>>) -> Vec<T> {
+    let mut parts: Vec<_> = parts
+        .into_iter()
+        .map(|part| (Box::pin(part), None))
+        .collect();
+    std::future::poll_fn(move |context| {
+        for (part, value) in &mut parts {
+            if value.is_none()
+                && let Poll::Ready(ready) = part.as_mut().poll(context)
+            {
+                *value = Some(ready);
+            }
+        }
+        match parts.iter().all(|(_, value)| value.is_some()) {
+            true => Poll::Ready(
+                parts
+                    .iter_mut()
+                    .filter_map(|(_, value)| value.take())
+                    .collect(),
+            ),
+            false => Poll::Pending,
+        }
+    })
+    .await
+}

@@ -1,0 +1,218 @@
+//! Gadgets against plain arithmetic, with transfers from a dealer.
+
+use super::compare::clamp_cost;
+use super::gates::Gates;
+use super::packing::{Words, mask};
+use super::pool::{Demand, Hashes, Pool};
+use super::rounds::{Program, Rounds, run};
+use super::{Cell, GadgetCost};
+use crate::block::Block;
+use crate::error::MpcError;
+use crate::hash::TweakedHash;
+use crate::kernel::Kernel;
+use crate::label::Delta;
+use crate::ot::ideal::ideal_pair;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use std::cell::RefCell;
+use std::rc::Rc;
+use std::sync::Arc;
+use veilpath_channel::{Counted, Traffic, memory_pair};
+
+/// What both sides of a program give, and what it used on the first side.
+pub(super) struct Ran<T> {
+    pub(super) results: [T; 2],
+    pub(super) used: Demand,
+    pub(super) traffic: Traffic,
+    pub(super) exchanges: u64,
+}
+
+fn pool(party: usize, seed: u64) -> Pool {
+    let pair = |direction: u64| {
+        let mut rng = ChaCha20Rng::seed_from_u64(seed + direction);
+        ideal_pair(Arc::new(Delta::random(&mut rng)), seed + 10 + direction)
+    };
+    let hash = |number: u128| TweakedHash::new(Kernel::best(), Block::new(number << 100));
+    let hashes = |direction: u128| Hashes {
+        pads: hash(2 * direction),
+        keys: hash(2 * direction + 1),
+    };
+    let ((first_sender, second_receiver), (second_sender, first_receiver)) = (pair(0), pair(1));
+    match party {
+        0 => Pool::new(first_sender, first_receiver, hashes(0), hashes(1)),
+        _ => Pool::new(second_sender, second_receiver, hashes(1), hashes(0)),
+    }
+}
+
+/// Runs a program on both sides.
+pub(super) fn play<T: Send>(program: impl AsyncFn(Gates) -> Result<T, MpcError> + Sync) -> Ran<T> {
+    let (left, right) = memory_pair();
+    let program = &program;
+    let side = |party: usize, channel| {
+        let mut channel = Counted::new(channel);
+        let pool = Rc::new(RefCell::new(pool(party, 3)));
+        let rounds = Rc::new(Rounds::default());
+        let gates = Gates {
+            rounds: Rc::clone(&rounds),
+            pool: Rc::clone(&pool),
+            party,
+        };
+        let program = Program {
+            rounds: Rc::clone(&rounds),
+            future: Box::pin(program(gates)),
+        };
+        let mut results = run([program].into_iter(), 1, &pool, &mut channel).unwrap();
+        let used = pool.borrow().used();
+        (
+            results.pop().unwrap(),
+            used,
+            channel.traffic(),
+            rounds.exchanges(),
+        )
+    };
+    std::thread::scope(|scope| {
+        let other = scope.spawn(move || side(1, right).0);
+        let (first, used, traffic, exchanges) = side(0, left);
+        Ran {
+            results: [first, other.join().unwrap()],
+            used,
+            traffic,
+            exchanges,
+        }
+    })
+}
+
+fn random(seed: u64, count: usize, bits: usize) -> Vec<u64> {
+    let mut rng = ChaCha20Rng::seed_from_u64(seed);
+    (0..count)
+        .map(|_| rng.random::<u64>() & mask(bits))
+        .collect()
+}
+
+/// The two sides' shares of numbers modulo 2^bits.
+fn shares(numbers: &[u64], bits: usize, seed: u64) -> [Vec<u64>; 2] {
+    let first = random(seed, numbers.len(), bits);
+    let second = numbers.iter().zip(&first);
+    let second = second
+        .map(|(number, share)| number.wrapping_sub(*share) & mask(bits))
+        .collect();
+    [first, second]
+}
+
+pub(super) fn sums(results: &[Words; 2], bits: usize) -> Vec<u64> {
+    let both = results[0].iter().zip(results[1].iter());
+    both.map(|(a, b)| a.wrapping_add(*b) & mask(bits)).collect()
+}
+
+pub(super) fn xors(results: &[Words; 2]) -> Vec<u64> {
+    results[0]
+        .iter()
+        .zip(results[1].iter())
+        .map(|(a, b)| a ^ b)
+        .collect()
+}
+
+/// Numbers at the borders and in between.
+fn signed(width: usize) -> Vec<u64> {
+    let modulus = mask(width + 1);
+    let mut numbers: Vec<u64> = random(5, 300, width + 1);
+    let half = 1u64 << width;
+    numbers.extend([0, 1, half - 1, half, half + 1, modulus].map(|number| number & modulus));
+    numbers
+}
+
+#[test]
+fn clamped_numbers_are_never_negative() {
+    for width in (1..=20).chain([33, 40, 63]) {
+        for first_sender in [0, 1] {
+            let numbers = signed(width);
+            let own = shares(&numbers, width + 1, 9);
+            let ran = play(async |gates: Gates| {
+                let demand = gates.clamp_demand(numbers.len(), width, first_sender);
+                gates.rounds.reserve(demand).await;
+                gates.clamp(&own[gates.party], width, first_sender).await
+            });
+            let expected: Vec<u64> = numbers
+                .iter()
+                .map(|number| if number >> width == 0 { *number } else { 0 })
+                .collect();
+            assert_eq!(sums(&ran.results, width + 1), expected, "{width} bits");
+        }
+    }
+}
+
+#[test]
+fn numbers_become_bits_and_bits_numbers() {
+    for width in [1, 2, 3, 5, 9, 17, 32, 47] {
+        let numbers = random(width as u64, 77, width);
+        let modulus = width + 3;
+        let masks = random(8, numbers.len(), width);
+        let ran = play(async |gates: Gates| {
+            let own: Vec<u64> = match gates.party {
+                0 => masks.clone(),
+                _ => masks
+                    .iter()
+                    .zip(&numbers)
+                    .map(|(mask, number)| mask ^ number)
+                    .collect(),
+            };
+            let demand = gates.numbers_demand(own.len(), width);
+            gates.rounds.reserve(demand).await;
+            gates.numbers_from_bits(&own, width, modulus).await
+        });
+        assert_eq!(sums(&ran.results, modulus), numbers);
+        let back = play(async |gates: Gates| {
+            let own = &ran.results[gates.party];
+            let demand = gates.bits_demand(own.len(), modulus);
+            gates.rounds.reserve(demand).await;
+            gates.bits_from_numbers(own, modulus).await
+        });
+        assert_eq!(xors(&back.results), numbers);
+        let own = shares(&numbers, width + 1, 4);
+        let wide = play(async |gates: Gates| {
+            gates
+                .rounds
+                .reserve(gates.widen_demand(numbers.len()))
+                .await;
+            gates.widen(&own[gates.party], width, 64).await
+        });
+        assert_eq!(sums(&wide.results, 64), numbers);
+    }
+}
+
+#[test]
+fn clamping_costs_what_the_formula_says() {
+    let count = 64 * 100;
+    for width in [1, 2, 4, 5, 6, 9, 10, 13, 16, 30] {
+        let numbers = random(1, count, width + 1);
+        let own = shares(&numbers, width + 1, 2);
+        let ran = play(async |gates: Gates| {
+            let demand = gates.clamp_demand(count, width, 0) + gates.clamp_demand(count, width, 1);
+            gates.rounds.reserve(demand).await;
+            gates.clamp(&own[gates.party], width, 0).await?;
+            gates.clamp(&own[gates.party], width, 1).await
+        });
+        let cost = clamp_cost(width);
+        assert_eq!(
+            ran.used,
+            Demand::each_way(cost.cots * count),
+            "{width} bits"
+        );
+        assert_eq!(ran.traffic.sent, ran.traffic.received, "{width} bits");
+        assert_eq!(
+            ran.traffic.sent,
+            (cost.bits * count / 8) as u64,
+            "{width} bits"
+        );
+        assert_eq!(ran.exchanges, 2 * cost.exchanges as u64, "{width} bits");
+    }
+    let scanmatch = Cell::Difference {
+        insertion_and_deletion: 448,
+    };
+    let designed = GadgetCost {
+        cots: 39,
+        bits: 202,
+        exchanges: 10,
+    };
+    assert_eq!(scanmatch.cost(), designed);
+}

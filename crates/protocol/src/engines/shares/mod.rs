@@ -1,0 +1,255 @@
+//! The engine for real networks: secret sharing over correlated transfers, for every metric.
+//!
+//! It computes what `garbled` computes, with a tenth to a thirtieth of the traffic, and waits for the other side once for each layer of gates
+//! of an anti-diagonal. Many comparisons share these waits, so it is the faster one unless there are few comparisons and a long way
+//! between the sides. The cryptography, with the argument for its security, is in `veilpath_mpc::shares`; this module decides what goes
+//! through it, and in which pieces. Metrics, results and openings are those of `garbled`.
+//!
+//! ```text
+//! join                                                                        host
+//!  │── lengths of its scanpaths (unless hidden), wanted tree size ──────────────▶│
+//!  │◀──────────── lengths of its scanpaths (unless hidden), wanted tree size ──│
+//!  ╎ for some scanpaths at a time (a stage):                                     ╎
+//!  │◀───────────────────── base transfers, both ways ────────────────────────▶│
+//!  │◀───────────────────────── trees of letters ─────────────────────────────▶│
+//!  ╎ for some pairs at a time (a portion):                                       ╎
+//!  │◀────────────────── anti-diagonals of all their matrices ────────────────▶│
+//!  │◀───────────────────── halves of the outputs are kept ───────────────────▶│ see `../opening.rs`
+//!  │◀───────────────────────── halves of the outputs ────────────────────────▶│ to the side that may learn them
+//! ```
+//!
+//! # What each side learns
+//! As with `garbled`, if both follow the protocol. A party of either side that does not can change what is computed, cell by cell:
+//! it still learns one output of the agreed size per pair, and nothing before both halves of it exist.
+
+mod costs;
+mod schedule;
+#[cfg(test)]
+mod tests;
+
+pub(crate) use costs::{costs, memory};
+
+use super::garbled::entries::Inputs;
+use super::garbled::results::{Opened, Results, complete, decode, store, test};
+use super::garbled::scoring::Scoring;
+use super::garbled::work::timed;
+use super::lengths::{hidden_lengths, receive_lengths, send_lengths, visible_lengths};
+use super::opening::open;
+use crate::{Answer, Job, JobError, Misbehaviour, Observer, ProtocolError, Reveal, Role};
+use schedule::{Schedule, Stage};
+use std::sync::Mutex;
+use veilpath_channel::Channel;
+use veilpath_mpc::Kernel;
+use veilpath_mpc::ot::correlated::GroupBits;
+use veilpath_mpc::shares::{Comparison, Finish, Outputs, Party, SharedLetters, SharesSession};
+use veilpath_paillier::system_rng;
+use zeroize::Zeroizing;
+
+/// The most letters of an alphabet: the cost of a look-up grows with their square.
+pub(crate) const MAX_LETTERS: usize = 512;
+
+/// Runs one side.
+pub(crate) fn run(
+    job: &Job<'_>,
+    mut channel: &mut dyn Channel,
+    observer: &dyn Observer,
+) -> Result<Vec<Answer>, ProtocolError> {
+    let scoring = Scoring::of(job);
+    if scoring.letters() > MAX_LETTERS {
+        return Err(ProtocolError::Job(JobError::AlphabetTooLarge {
+            letters: scoring.letters(),
+            most: MAX_LETTERS,
+        }));
+    }
+    let (own, theirs, group_bits) = negotiate(job, channel)?;
+    let schedule = Schedule::new(job, &scoring, own, theirs);
+    let results = Mutex::new(Results::new(
+        job,
+        &scoring,
+        |pair| schedule.lengths(job, pair),
+        observer,
+    )?);
+    let party = match job.role {
+        Role::Host => Party::Host,
+        Role::Join => Party::Join,
+    };
+    let mut rng = system_rng()?;
+    for stage in &schedule.stages {
+        let mut session = timed(observer, || {
+            let kernel = Kernel::best();
+            Ok(SharesSession::start(
+                party,
+                group_bits,
+                kernel,
+                &mut rng,
+                &mut channel,
+            )?)
+        })?;
+        let on_shares = scoring.on_shares(stage.shorter);
+        let letters = timed(observer, || {
+            let inputs = Inputs::new(&scoring, job.comparison.model(), on_shares.inputs);
+            let count = scoring.letters();
+            let mut table = vec![0; count * count];
+            for (letter, row) in table.chunks_exact_mut(count).enumerate() {
+                inputs.fill(letter, row);
+            }
+            let (own, theirs) = match job.role {
+                Role::Host => (&stage.hosts, &stage.joins),
+                Role::Join => (&stage.joins, &stage.hosts),
+            };
+            let own = padded_letters(job, &scoring, own);
+            let theirs = theirs.last().map_or(0, |(_, range)| range.end);
+            let bits = on_shares.cell.entry_bits();
+            let entry = |host: usize, join: usize| table[host * count + join];
+            Ok(session.letters(&own, theirs, count, bits, entry, &mut channel)?)
+        })?;
+        let stage = StageRun {
+            job,
+            scoring: &scoring,
+            schedule: &schedule,
+            stage,
+            letters: &letters,
+        };
+        for portion in &stage.stage.portions {
+            let pairs = &schedule.open[portion.clone()];
+            job.store.start(pairs)?;
+            let halves = timed(observer, || {
+                let on_cells = |cells: usize| observer.cells(cells as u64);
+                stage.align(pairs, &mut session, &mut channel, &on_cells)
+            })?;
+            let outputs = open(job, pairs, &halves, &mut channel)?;
+            let opened = pairs.iter().zip(outputs).map(|(pair, output)| {
+                let answer = decode(&scoring, job, schedule.lengths(job, *pair), output)?;
+                Ok(Opened {
+                    pair: *pair,
+                    answer,
+                })
+            });
+            store(job, &results, opened.collect::<Result<_, ProtocolError>>()?);
+        }
+    }
+    complete(results)
+}
+
+/// A stage under way.
+struct StageRun<'a> {
+    job: &'a Job<'a>,
+    scoring: &'a Scoring,
+    schedule: &'a Schedule,
+    stage: &'a Stage,
+    letters: &'a SharedLetters,
+}
+
+impl StageRun<'_> {
+    /// Compares the pairs of a portion. Returns this side's halves of the outputs.
+    fn align(
+        &self,
+        pairs: &[usize],
+        session: &mut SharesSession,
+        channel: &mut impl Channel,
+        on_cells: &dyn Fn(usize),
+    ) -> Result<Vec<u64>, ProtocolError> {
+        let Self { job, scoring, .. } = *self;
+        let on_shares = scoring.on_shares(self.stage.shorter);
+        let settling = scoring.settling();
+        let subtract = settling.is_some_and(|settling| settling.subtract);
+        let finish = Finish {
+            subtract: subtract != on_shares.from_two_per_column,
+            term_bits: settling.map_or(0, |settling| settling.width),
+            outputs: match job.reveal {
+                Reveal::Score => Outputs::Numbers,
+                Reveal::Threshold(_) => Outputs::AtLeast,
+            },
+        };
+        let mut comparisons = Vec::with_capacity(pairs.len());
+        for pair in pairs {
+            let (host, join) = job.pairs[*pair];
+            let lengths = self.schedule.lengths(job, *pair);
+            let own = match job.role {
+                Role::Host => job.own[host].len(),
+                Role::Join => job.own[join].len(),
+            };
+            let mut term = settling.map_or(0, |settling| settling.wide_term(job.role, own));
+            if on_shares.from_two_per_column && job.role == Role::Host {
+                let columns = 2 * u64::from(lengths.1);
+                term = match subtract {
+                    true => term.wrapping_sub(columns),
+                    false => term.wrapping_add(columns),
+                };
+            }
+            comparisons.push(Comparison {
+                rows: self.stage.letters_of(Role::Host, host),
+                columns: self.stage.letters_of(Role::Join, join),
+                term,
+                at_least: match job.reveal {
+                    Reveal::Score => 0,
+                    Reveal::Threshold(threshold) => {
+                        test(scoring, job, lengths, threshold)?.at_least
+                    }
+                },
+            });
+        }
+        let cell = on_shares.cell;
+        let mut halves =
+            session.align(cell, self.letters, &comparisons, finish, channel, on_cells)?;
+        if job.reveal == Reveal::Score && job.pad_to.is_none() {
+            for (half, pair) in halves.iter_mut().zip(pairs) {
+                let (rows, columns) = self.schedule.lengths(job, *pair);
+                let bits = scoring.output_bits(rows, columns);
+                *half &= u64::MAX.checked_shr(64 - bits as u32).unwrap_or(0);
+            }
+        }
+        Ok(halves)
+    }
+}
+
+/// The letters of scanpaths, with their padding.
+fn padded_letters(
+    job: &Job<'_>,
+    scoring: &Scoring,
+    scanpaths: &[(usize, std::ops::Range<usize>)],
+) -> Zeroizing<Vec<usize>> {
+    let padding = scoring.padding_letter();
+    let count = scanpaths.last().map_or(0, |(_, range)| range.end);
+    let mut all = Zeroizing::new(Vec::with_capacity(count));
+    for (scanpath, range) in scanpaths {
+        let letters = job.own[*scanpath].letters().iter();
+        let letters = letters.map(|letter| usize::from(*letter));
+        all.extend(letters.chain(std::iter::repeat(padding)).take(range.len()));
+    }
+    all
+}
+
+/// Exchanges lengths and the wanted size of seed trees, of which the larger counts. The joining side sends first.
+fn negotiate(
+    job: &Job<'_>,
+    channel: &mut dyn Channel,
+) -> Result<(Vec<u32>, Vec<u32>, GroupBits), ProtocolError> {
+    let own = visible_lengths(job)?;
+    let wanted = 4u8;
+    let send = |channel: &mut dyn Channel| -> Result<(), ProtocolError> {
+        if job.pad_to.is_none() {
+            send_lengths(channel, &own)?;
+        }
+        channel.send(&[wanted])?;
+        Ok(channel.flush()?)
+    };
+    if job.role == Role::Join {
+        send(channel)?;
+    }
+    let theirs = match hidden_lengths(job) {
+        Some(lengths) => lengths,
+        None => receive_lengths(channel, job)?,
+    };
+    let mut their_wish = [0];
+    channel.receive(&mut their_wish)?;
+    if job.role == Role::Host {
+        send(channel)?;
+    }
+    let group_bits = match their_wish[0].max(wanted) {
+        4 => GroupBits::FOUR,
+        8 => GroupBits::EIGHT,
+        bits => return Err(Misbehaviour::TreeSize { bits }.into()),
+    };
+    Ok((own, theirs, group_bits))
+}

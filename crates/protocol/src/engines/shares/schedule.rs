@@ -1,0 +1,152 @@
+//! In which portions the pairs are compared. Both sides compute the same schedule from the lengths.
+
+use super::super::garbled::scoring::Scoring;
+use crate::{Job, Role};
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+/// Cells of all matrices of a portion on an anti-diagonal, at most: what is in flight at the same time.
+pub(super) const PORTION_CELLS: u64 = 1 << 16;
+
+/// Pairs of a portion.
+pub(super) const PORTION_PAIRS: usize = 4096;
+
+/// Bytes of the trees of a stage, at most, unless a single pair needs more.
+pub(super) const TREE_BYTES: u64 = 64 << 20;
+
+/// The schedule of a run.
+pub(super) struct Schedule {
+    host_lengths: Vec<u32>,
+    join_lengths: Vec<u32>,
+    /// Pairs with at least one matrix cell, in the agreed order.
+    pub(super) open: Vec<usize>,
+    pub(super) stages: Vec<Stage>,
+}
+
+/// Portions that share the trees of letters.
+#[derive(Default)]
+pub(super) struct Stage {
+    /// Scanpaths of each side, and where their letters are among those of the stage.
+    pub(super) hosts: Vec<(usize, Range<usize>)>,
+    pub(super) joins: Vec<(usize, Range<usize>)>,
+    /// Ranges of [`Schedule::open`].
+    pub(super) portions: Vec<Range<usize>>,
+    /// The largest length of the shorter scanpaths of its pairs.
+    pub(super) shorter: u32,
+}
+
+impl Stage {
+    /// Where the letters of a scanpath are.
+    pub(super) fn letters_of(&self, role: Role, scanpath: usize) -> Range<usize> {
+        let all = match role {
+            Role::Host => &self.hosts,
+            Role::Join => &self.joins,
+        };
+        let found = all.binary_search_by_key(&scanpath, |(number, _)| *number);
+        found.map_or(0..0, |at| all[at].1.clone())
+    }
+}
+
+impl Schedule {
+    pub(super) fn new(job: &Job<'_>, scoring: &Scoring, own: Vec<u32>, theirs: Vec<u32>) -> Self {
+        let (host_lengths, join_lengths) = match job.role {
+            Role::Host => (own, theirs),
+            Role::Join => (theirs, own),
+        };
+        let mut schedule = Self {
+            host_lengths,
+            join_lengths,
+            open: Vec::new(),
+            stages: Vec::new(),
+        };
+        schedule.open = (0..job.pairs.len())
+            .filter(|&pair| {
+                let (rows, columns) = schedule.lengths(job, pair);
+                rows > 0 && columns > 0
+            })
+            .collect();
+        schedule.stages = schedule.stages(job, scoring);
+        schedule
+    }
+
+    /// The lengths of a pair.
+    pub(super) fn lengths(&self, job: &Job<'_>, pair: usize) -> (u32, u32) {
+        let (host, join) = job.pairs[pair];
+        (self.host_lengths[host], self.join_lengths[join])
+    }
+
+    fn portions(&self, job: &Job<'_>) -> Vec<Range<usize>> {
+        let mut portions = Vec::new();
+        let (mut first, mut cells) = (0, 0);
+        for (place, &pair) in self.open.iter().enumerate() {
+            let (rows, columns) = self.lengths(job, pair);
+            let more = u64::from(rows.min(columns));
+            if first < place && (cells + more > PORTION_CELLS || place - first == PORTION_PAIRS) {
+                portions.push(first..place);
+                (first, cells) = (place, 0);
+            }
+            cells += more;
+        }
+        if first < self.open.len() {
+            portions.push(first..self.open.len());
+        }
+        portions
+    }
+
+    fn stages(&self, job: &Job<'_>, scoring: &Scoring) -> Vec<Stage> {
+        let tree_bytes = 16 * scoring.letters().next_power_of_two() as u64;
+        let most = TREE_BYTES / tree_bytes;
+        let mut stages = Vec::new();
+        let mut stage = Stage::default();
+        let (mut hosts, mut joins) = (BTreeSet::new(), BTreeSet::new());
+        for portion in self.portions(job) {
+            let pairs = self.open[portion.clone()]
+                .iter()
+                .map(|&pair| job.pairs[pair]);
+            let (new_hosts, new_joins): (BTreeSet<usize>, BTreeSet<usize>) = pairs.unzip();
+            let all_hosts: BTreeSet<usize> = hosts.union(&new_hosts).copied().collect();
+            let all_joins: BTreeSet<usize> = joins.union(&new_joins).copied().collect();
+            if !stage.portions.is_empty() && self.letters(&all_hosts, &all_joins) > most {
+                stages.push(self.placed(std::mem::take(&mut stage), &hosts, &joins));
+                (hosts, joins) = (new_hosts, new_joins);
+            } else {
+                (hosts, joins) = (all_hosts, all_joins);
+            }
+            let shorter = self.open[portion.clone()].iter().map(|&pair| {
+                let (rows, columns) = self.lengths(job, pair);
+                rows.min(columns)
+            });
+            stage.shorter = stage.shorter.max(shorter.max().unwrap_or(0));
+            stage.portions.push(portion);
+        }
+        if !stage.portions.is_empty() {
+            stages.push(self.placed(stage, &hosts, &joins));
+        }
+        stages
+    }
+
+    fn letters(&self, hosts: &BTreeSet<usize>, joins: &BTreeSet<usize>) -> u64 {
+        let sum = |scanpaths: &BTreeSet<usize>, lengths: &[u32]| -> u64 {
+            scanpaths
+                .iter()
+                .map(|&scanpath| u64::from(lengths[scanpath]))
+                .sum()
+        };
+        sum(hosts, &self.host_lengths) + sum(joins, &self.join_lengths)
+    }
+
+    fn placed(&self, mut stage: Stage, hosts: &BTreeSet<usize>, joins: &BTreeSet<usize>) -> Stage {
+        let place = |scanpaths: &BTreeSet<usize>, lengths: &[u32]| {
+            let mut next = 0;
+            let placed = scanpaths.iter().map(|&scanpath| {
+                let start = next;
+                next += lengths[scanpath] as usize;
+                (scanpath, start..next)
+            });
+            placed.collect()
+        };
+        stage.hosts = place(hosts, &self.host_lengths);
+        stage.joins = place(joins, &self.join_lengths);
+        stage
+    }
+}

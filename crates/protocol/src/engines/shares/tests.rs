@@ -1,0 +1,182 @@
+//! Scores, bits and shapes of messages, against the integers of the plain comparison.
+
+use crate::engines::tests::{LETTERS, cohort, metrics};
+use crate::{
+    Answer, Engine, Job, Observer, PairRule, ProtocolError, Reveal, RevealTo, Role, Spec, pairs_of,
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use std::sync::Mutex;
+use veilpath_channel::{Channel, Counted, Traffic, memory_pair};
+use veilpath_metrics::{Cohort, Comparison, Metric, Scanpath, Threshold};
+
+fn random_cohort(count: usize, lengths: std::ops::Range<usize>, seed: u64) -> Cohort {
+    let mut rng = ChaCha20Rng::seed_from_u64(seed);
+    let letters = u16::try_from(LETTERS).unwrap();
+    let mut scanpath = || {
+        let length = rng.random_range(lengths.clone());
+        (0..length).map(|_| rng.random_range(0..letters)).collect()
+    };
+    cohort(&(0..count).map(|_| scanpath()).collect::<Vec<Vec<u16>>>())
+}
+
+fn spec(metric: &Metric, a: &Cohort, b: &Cohort) -> Spec {
+    Spec::new(Engine::Shares, metric.clone(), PairRule::All, a, b).unwrap()
+}
+
+fn expected(metric: &Metric, a: &Cohort, b: &Cohort) -> Vec<Answer> {
+    let comparison = Comparison::new(metric.clone(), a.alphabet).unwrap();
+    let answer = |&(i, j): &(usize, usize)| {
+        let (x, y) = (&a.entries[i].scanpath, &b.entries[j].scanpath);
+        let raw = comparison.raw(x, y).unwrap();
+        Answer::Score(comparison.read(raw, x.len(), y.len()).unwrap())
+    };
+    pairs_of(PairRule::All, a, b).iter().map(answer).collect()
+}
+
+#[derive(Default)]
+struct Cells(Mutex<u64>);
+
+impl Observer for Cells {
+    fn cells(&self, finished: u64) {
+        *self.0.lock().unwrap() += finished;
+    }
+}
+
+type Ends = [Result<Vec<Answer>, ProtocolError>; 2];
+
+/// Runs both sides. Also returns the host's traffic and the cells that it counted.
+fn run(spec: &Spec, a: &Cohort, b: &Cohort) -> (Ends, Traffic, u64) {
+    let pairs = pairs_of(spec.pairs, a, b);
+    let scanpaths = |cohort: &'_ Cohort| -> Vec<Scanpath> {
+        let entries = cohort.entries.iter();
+        entries.map(|entry| entry.scanpath.clone()).collect()
+    };
+    let (first, second) = (scanpaths(a), scanpaths(b));
+    let (host_end, mut join_end) = memory_pair();
+    let mut host_end = Counted::new(host_end);
+    let cells = Cells::default();
+    let side = |role: Role, channel: &mut dyn Channel, observer: &dyn Observer| {
+        let (own, theirs) = match role {
+            Role::Host => (&first, second.len()),
+            Role::Join => (&second, first.len()),
+        };
+        let own: Vec<&Scanpath> = own.iter().collect();
+        let job = Job::new(spec, role, &own, theirs, &pairs).unwrap();
+        Engine::Shares.run(&job, channel, observer)
+    };
+    let ends = std::thread::scope(|scope| {
+        let join = scope.spawn(|| side(Role::Join, &mut join_end, &()));
+        [
+            side(Role::Host, &mut host_end, &cells),
+            join.join().unwrap(),
+        ]
+    });
+    (ends, host_end.traffic(), cells.0.into_inner().unwrap())
+}
+
+/// More than 30,000 pairs.
+#[test]
+fn random_pairs_have_the_scores_of_the_integers() {
+    let mut pairs = 0;
+    for (seed, metric) in metrics().iter().enumerate() {
+        let shortest = usize::from(matches!(metric, Metric::ScanMatch { .. }));
+        let a = random_cohort(55, shortest..12, seed as u64);
+        let b = random_cohort(55, shortest..14, 50 + seed as u64);
+        let scores = expected(metric, &a, &b);
+        pairs += scores.len();
+        let ([host, join], _, cells) = run(&spec(metric, &a, &b), &a, &b);
+        assert_eq!(host.as_ref(), Ok(&scores), "{metric:?}");
+        assert_eq!(join.as_ref(), Ok(&scores), "{metric:?}");
+        let lengths = |cohort: &Cohort| -> u64 {
+            let entries = cohort.entries.iter();
+            entries.map(|entry| entry.scanpath.len() as u64).sum()
+        };
+        assert_eq!(cells, lengths(&a) * lengths(&b));
+    }
+    assert!(pairs > 30_000, "{pairs}");
+}
+
+#[test]
+fn long_and_short_scanpaths_share_groups() {
+    for metric in [&metrics()[0], &metrics()[2], &metrics()[7]] {
+        let a = random_cohort(3, 130..400, 1);
+        let mut b = random_cohort(5, 1..300, 2);
+        b.entries[2].scanpath = Scanpath::new(vec![3]);
+        let scores = expected(metric, &a, &b);
+        let ([host, join], ..) = run(&spec(metric, &a, &b), &a, &b);
+        assert_eq!(host, Ok(scores.clone()), "{metric:?}");
+        assert_eq!(join, Ok(scores), "{metric:?}");
+    }
+}
+
+#[test]
+fn bits_and_hidden_lengths_and_one_sided_results() {
+    let mut runs = 0;
+    for (seed, metric) in metrics().iter().enumerate() {
+        let is_scanmatch = matches!(metric, Metric::ScanMatch { .. });
+        for padded in [false, true] {
+            if padded && is_scanmatch {
+                continue;
+            }
+            let a = random_cohort(5, usize::from(is_scanmatch)..14, seed as u64);
+            let b = random_cohort(4, usize::from(is_scanmatch)..15, 20 + seed as u64);
+            let mut spec = spec(metric, &a, &b);
+            let mut scores = expected(metric, &a, &b);
+            if padded {
+                spec.pad_to = Some(16);
+                for answer in &mut scores {
+                    if let Answer::Score(reading) = answer {
+                        reading.similarity = None;
+                    }
+                }
+            }
+            let ([host, _], ..) = run(&spec, &a, &b);
+            assert_eq!(host.as_ref(), Ok(&scores), "{metric:?} {padded}");
+            let middle = scores[scores.len() / 2].pair_score().unwrap().score;
+            for value in [middle.next_down(), middle, middle.next_up(), 1e6, -1e6] {
+                let threshold = Threshold::new(value).unwrap();
+                spec.reveal = Reveal::Threshold(threshold);
+                if spec.check().is_err() {
+                    continue;
+                }
+                spec.reveal_to = [RevealTo::Both, RevealTo::Host, RevealTo::Join][runs % 3];
+                runs += 1;
+                let bits = scores.iter().map(|answer| {
+                    Answer::Within(threshold.admits(metric, &answer.pair_score().unwrap()))
+                });
+                let bits: Vec<Answer> = bits.collect();
+                let (ends, ..) = run(&spec, &a, &b);
+                for (role, end) in [Role::Host, Role::Join].into_iter().zip(ends) {
+                    match spec.reveal_to.includes(role) {
+                        true => assert_eq!(end, Ok(bits.clone()), "{metric:?} {value}"),
+                        false => assert_eq!(end, Ok(Vec::new())),
+                    }
+                }
+            }
+        }
+    }
+    assert!(runs > 60, "{runs}");
+}
+
+/// Sizes of messages do not depend on hidden lengths, nor on letters.
+#[test]
+fn traffic_depends_on_shapes_only() {
+    for metric in metrics()
+        .iter()
+        .filter(|m| !matches!(m, Metric::ScanMatch { .. }))
+    {
+        let traffic = [(0, 14, 1), (14, 0, 2), (7, 8, 3), (1, 1, 4)].map(|(m, n, seed)| {
+            let (a, b) = (
+                random_cohort(2, m..m + 1, seed),
+                random_cohort(2, n..n + 1, seed),
+            );
+            let mut spec = spec(metric, &a, &b);
+            spec.pad_to = Some(14);
+            run(&spec, &a, &b).1
+        });
+        for other in &traffic[1..] {
+            assert_eq!(other, &traffic[0], "{metric:?}");
+        }
+    }
+}
