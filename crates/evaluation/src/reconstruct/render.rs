@@ -58,8 +58,7 @@ impl Report {
         }
         text.push_str(
             "\nmedian, most: comparisons for each scanpath; found: scanpaths of which every letter was right;\n\
-             bound: comparisons that are needed on average if all scanpaths are chosen in advance (for attacks that adapt, that is\n\
-             not proved); limit: the default limit per scanpath\n",
+             bound: comparisons that every attack needs on average; limit: the default limit per scanpath\n",
         );
         text
     }
