@@ -8,7 +8,7 @@ use crate::ot::pads::{PadReceiver, PadSender};
 use crate::ot::{CotReceiver, CotSender};
 use std::ops::{Add, Mul};
 use veilpath_channel::Channel;
-use zeroize::Zeroizing;
+use zeroize::{Zeroize, Zeroizing};
 
 /// How many transfers are used, with this side as sender and as receiver.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -102,6 +102,7 @@ pub(crate) struct Pool {
     received: Zeroizing<Vec<Block>>,
     choices: Words,
     received_used: usize,
+    choices_used: usize,
     pad_sender: PadSender,
     pad_receiver: PadReceiver,
     keys: Keys,
@@ -161,6 +162,7 @@ impl Pool {
             received: Zeroizing::default(),
             choices: Zeroizing::default(),
             received_used: 0,
+            choices_used: 0,
             pad_sender,
             pad_receiver: PadReceiver::new(receiving.pads, 0),
             keys,
@@ -207,9 +209,8 @@ impl Pool {
     /// Makes a batch with this side as receiver, and sends what the other side needs for it. It does the same.
     pub(crate) fn start_batch(&mut self, channel: &mut dyn Channel) -> Result<(), MpcError> {
         let batch = self.batch;
-        let mut words = self.received_used / 64;
         make_room(&mut self.received, &mut self.received_used, batch);
-        make_room(&mut self.choices, &mut words, batch / 64);
+        make_room(&mut self.choices, &mut self.choices_used, batch / 64);
         let (first, first_word) = (self.received.len(), self.choices.len());
         self.received.resize(first + batch, Block::ZERO);
         self.choices.resize(first_word + batch / 64, 0);
@@ -249,6 +250,7 @@ impl Pool {
         let left = self.reserved.received.checked_sub(taken);
         self.reserved.received = left.ok_or(NOT_RESERVED)?;
         self.received_used += taken;
+        self.choices_used += taken / 64;
         #[cfg(test)]
         {
             self.used.received += cots;
@@ -300,7 +302,7 @@ impl Pool {
         let mut keys = Zeroizing::new(blocks.to_vec());
         self.keys.receiving.hash_all(self.keys.received, &mut keys);
         self.keys.received += count as u64;
-        let words = self.received_used / 64..end.div_ceil(64);
+        let words = self.choices_used..self.choices_used + count.div_ceil(64);
         let choices = Zeroizing::new(self.choices[words].to_vec());
         self.use_received(count)?;
         Ok((choices, keys))
@@ -316,7 +318,7 @@ impl Pool {
             .ok_or(NOT_RESERVED)?;
         let mut pads = Zeroizing::new(vec![0; count]);
         self.pad_receiver.pads(choice_bits, blocks, &mut pads)?;
-        let words = self.received_used / 64..end.div_ceil(64);
+        let words = self.choices_used..self.choices_used + cots.div_ceil(64);
         let choices = Zeroizing::new(self.choices[words].to_vec());
         self.use_received(cots)?;
         Ok(Chosen { choices, pads })
@@ -330,15 +332,15 @@ pub(crate) fn taken(cots: usize) -> usize {
     cots.next_multiple_of(64)
 }
 
-/// Drops what is used and makes room for more. A list that grew by itself would leave copies in freed memory.
-fn make_room<T: Copy + zeroize::Zeroize>(
-    list: &mut Zeroizing<Vec<T>>,
-    used: &mut usize,
-    more: usize,
-) {
+/// Makes room for more. What is used is dropped when it is the larger part, so that elements are seldom moved. A list that grew
+/// by itself would leave copies in freed memory.
+fn make_room<T: Copy + Zeroize>(list: &mut Zeroizing<Vec<T>>, used: &mut usize, more: usize) {
+    if list.len() + more <= list.capacity() {
+        return;
+    }
     let left = list.len() - *used;
-    if left + more > list.capacity() {
-        let mut larger = Zeroizing::new(Vec::with_capacity(left + more));
+    if left + more > list.capacity() / 2 {
+        let mut larger = Zeroizing::new(Vec::with_capacity(2 * (left + more)));
         larger.extend_from_slice(&list[*used..]);
         *list = larger;
     } else {

@@ -118,32 +118,38 @@ fn distances_and_bits_of_thresholds() {
     }
 }
 
-/// Bytes per cell of a large job.
 #[test]
-fn traffic_is_that_of_the_design() {
-    let strings = random_strings(3, 40, 100..101, 48);
-    let cells = 40.0 * 100.0 * 100.0;
+fn traffic_is_that_of_the_formulas() {
+    let (pairs, length, alphabet) = (40, 100, 48);
+    let strings = random_strings(3, pairs, length..length + 1, alphabet);
+    let cells = (pairs * length * length) as f64;
     let difference = Cell::Difference {
         insertion_and_deletion: 448,
     };
-    for (cell, group_bits) in [
-        (Cell::Unit, GroupBits::FOUR),
-        (Cell::Unit, GroupBits::EIGHT),
-        (difference, GroupBits::FOUR),
-        (difference, GroupBits::EIGHT),
+    for (cell, group_bits, cot_bits) in [
+        (Cell::Unit, GroupBits::FOUR, 31.0),
+        (Cell::Unit, GroupBits::EIGHT, 15.0),
+        (difference, GroupBits::FOUR, 31.0),
+        (difference, GroupBits::EIGHT, 15.0),
     ] {
         let entry = |x: usize, y: usize| match cell {
             Cell::Unit => u64::from(x == y),
             _ => 448u64.saturating_sub(x.abs_diff(y) as u64 * 64),
         };
-        let started = std::time::Instant::now();
-        let (_, traffic) = run(cell, NUMBERS, 48, &strings, entry, 0, group_bits);
-        let seconds = started.elapsed().as_secs_f64();
-        println!(
-            "{cell:?} {group_bits:?}: {} + {} bytes per cell, {:.0} ns per cell",
-            traffic.sent as f64 / cells,
-            traffic.received as f64 / cells,
-            seconds * 1e9 / cells
+        let (_, traffic) = run(cell, NUMBERS, alphabet, &strings, entry, 0, group_bits);
+        let cost = cell.cost();
+        let of_cell = cost.cots as f64 * cot_bits + cost.bits as f64 + alphabet as f64 - 1.0;
+        // Six levels of a tree for every letter, and a correction of two blocks for each but the first.
+        let of_letter = 6.0 * (cot_bits + 1.0) + 5.0 * 256.0;
+        let letters = (2 * pairs * length) as f64;
+        let expected = (of_cell * cells + of_letter * letters) / 8.0;
+        let sent = (traffic.sent + traffic.received) as f64;
+        assert!(
+            (expected..expected * 1.06).contains(&sent),
+            "{cell:?} {group_bits:?}: {} bytes per cell instead of {}",
+            sent / cells,
+            expected / cells
         );
+        assert!(traffic.sent.abs_diff(traffic.received) * 50 < traffic.sent);
     }
 }
