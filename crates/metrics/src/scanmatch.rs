@@ -230,7 +230,11 @@ mod tests {
             let grid = grid(9, 7);
             let (found, bound) = found(&grid, threshold, gap, 1e-3);
             assert!(bound < 1e-3);
-            let smaller = 1 << (found.log2().floor() as u32);
+            // The least number with as many bits.
+            let mut smaller = 1u32;
+            while f64::from(2 * smaller) <= found {
+                smaller *= 2;
+            }
             for sum in 1..smaller {
                 let scale = f64::from(sum) / (threshold - 2.0 * gap);
                 assert!(error_bound(&grid, threshold, gap, scale).unwrap() >= 1e-3);

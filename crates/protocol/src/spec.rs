@@ -70,7 +70,8 @@ impl fmt::Display for Unsupported {
         }
         match self.instead.as_slice() {
             [] => f.write_str("; neither can any other engine"),
-            names => write!(f, "; {} can", names.join(" and ")),
+            [name] => write!(f, "; {name} can"),
+            [names @ .., last] => write!(f, "; {} and {last} can", names.join(", ")),
         }
     }
 }

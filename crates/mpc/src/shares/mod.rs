@@ -19,7 +19,8 @@
 //! | `gates`, `compare`, `convert` | products, comparisons, and changes between the two ways of sharing |
 //! | `lookup` | substitution costs of letters that neither side shows |
 //! | `cells`, `group` | matrices that advance together by anti-diagonals |
-//! | `session` | from letters to halves of outputs |
+//! | `recurrence`, `outputs` | what a cell is and costs; from the last lines of matrices to halves of outputs |
+//! | `session` | the whole of it |
 //!
 //! # Who learns what
 //! If both follow the protocol: both learn the shapes, and nothing else until outputs are opened (by the caller, who has this
@@ -50,8 +51,10 @@ mod convert;
 mod gates;
 mod group;
 mod lookup;
+mod outputs;
 mod packing;
 mod pool;
+mod recurrence;
 mod rounds;
 mod session;
 #[cfg(test)]
@@ -60,6 +63,7 @@ mod session_tests;
 mod tests;
 
 pub use compare::GadgetCost;
+pub use recurrence::Cell;
 pub use session::{
-    Cell, Comparison, Finish, GROUPS, Outputs, Party, SharedLetters, SharesSession, group_count,
+    Comparison, Finish, GROUPS, Outputs, Party, SharedLetters, SharesSession, group_count,
 };

@@ -1,15 +1,13 @@
 //! Sessions of two parties: from letters to halves of outputs.
 
-use super::cells::{self, Local};
-use super::compare::{GadgetCost, clamp_cost};
 use super::gates::Gates;
 use super::group::{Group, Letters, Matrix};
 use super::lookup::{MAX_LETTERS, TILE, Table, Trees, tile_bytes};
-use super::packing::{Words, mask, words};
+use super::outputs::{number_bits, numbers, output};
 use super::pool::{Hashes, Pool};
+use super::recurrence::Cell;
 use super::rounds::{Program, Rounds, run};
 use crate::block::{BLOCK_BYTES, Block};
-use crate::circuit::numbers::bits_for;
 use crate::error::MpcError;
 use crate::hash::TweakedHash;
 use crate::kernel::Kernel;
@@ -30,89 +28,6 @@ pub enum Party {
     Host,
     /// The side with the columns.
     Join,
-}
-
-/// The recurrence of a matrix.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Cell {
-    /// Insertions, deletions and substitutions cost 1. The table says whether letters are equal.
-    Unit,
-    /// Any global alignment with insertions and deletions that together cost `insertion_and_deletion`. The table has what a
-    /// substitution saves of that, or 0.
-    Difference {
-        /// The sum.
-        insertion_and_deletion: u64,
-    },
-    /// Local alignment. The table has the score of a substitution plus two gaps, or 0.
-    Local {
-        /// The largest score that a matrix can have.
-        largest: u64,
-        /// The largest entry of the table.
-        largest_entry: u64,
-        /// The cost of a gap, at most the largest score.
-        gap: u64,
-    },
-}
-
-impl Cell {
-    /// Bits of a table's entries.
-    pub fn entry_bits(&self) -> usize {
-        match *self {
-            Self::Unit => 1,
-            Self::Difference {
-                insertion_and_deletion,
-            } => bits_for(insertion_and_deletion),
-            Self::Local { largest_entry, .. } => bits_for(largest_entry),
-        }
-    }
-
-    /// w: numbers of a matrix are in −2^w … 2^w − 1.
-    fn width(&self) -> usize {
-        match *self {
-            Self::Unit => 1,
-            Self::Difference {
-                insertion_and_deletion,
-            } => bits_for(insertion_and_deletion),
-            Self::Local { largest, gap, .. } => {
-                bits_for(largest.saturating_add(gap.saturating_mul(2)))
-            }
-        }
-    }
-
-    /// What a matrix cell costs, without the look-up.
-    pub fn cost(&self) -> GadgetCost {
-        let (clamps, after_each_other) = match self {
-            Self::Unit => {
-                return GadgetCost {
-                    cots: 6,
-                    bits: 18,
-                    exchanges: 2,
-                };
-            }
-            Self::Difference { .. } => (2, 2),
-            Self::Local { .. } => (4, 3),
-        };
-        let clamp = clamp_cost(self.width());
-        let numbers: usize = (0..self.entry_bits())
-            .map(|bit| 1 + self.width() - bit)
-            .sum();
-        GadgetCost {
-            cots: clamps * clamp.cots + self.entry_bits(),
-            bits: clamps * clamp.bits + numbers,
-            exchanges: after_each_other * clamp.exchanges,
-        }
-    }
-
-    /// Bits of the result of a matrix of this size.
-    fn result_bits(&self, rows: usize, columns: usize) -> usize {
-        match *self {
-            Self::Unit => bits_for(2 * columns as u64),
-            Self::Difference {
-                insertion_and_deletion,
-            } => bits_for(insertion_and_deletion.saturating_mul(rows.min(columns) as u64)),
-            Self::Local { .. } => self.width(),
-        }
-    }
 }
 
 /// One comparison.
@@ -405,136 +320,4 @@ fn groups(matrices: &[Matrix], streams: usize) -> Result<Vec<Range<usize>>, MpcE
         groups.push(first..matrices.len());
     }
     Ok(groups)
-}
-
-/// Bits of the numbers of a group: of the largest result or of the sum with terms.
-fn number_bits(cell: Cell, comparisons: &[Comparison], finish: Finish) -> usize {
-    let results = comparisons
-        .iter()
-        .map(|comparison| cell.result_bits(comparison.rows.len(), comparison.columns.len()));
-    results.max().unwrap_or(0).max(finish.term_bits)
-}
-
-/// The results of a group's matrices plus terms, shared modulo 2^(bits + 1).
-async fn numbers(
-    gates: &Gates,
-    group: &mut Group<'_>,
-    cell: Cell,
-    comparisons: &[Comparison],
-    finish: Finish,
-    on_cells: &dyn Fn(usize),
-) -> Result<Words, MpcError> {
-    let modulus = number_bits(cell, comparisons, finish) + 1;
-    let width = cell.width();
-    let results = match cell {
-        Cell::Unit => {
-            let [minus, plus] = cells::unit(gates, group, on_cells).await?;
-            let count = minus.len();
-            let mut bits = Zeroizing::new(Vec::with_capacity(2 * count));
-            bits.extend_from_slice(&minus);
-            bits.extend_from_slice(&plus);
-            gates
-                .rounds
-                .reserve(gates.numbers_demand(2 * count, 1))
-                .await;
-            let bits = gates.numbers_from_bits(&bits, 1, modulus).await?;
-            // The result is the sum of h + 1 over all columns. If lines are columns, it follows from the sum over all rows.
-            let own = u64::from(gates.party == 0);
-            let sums = group.positions_of().zip(group.matrices());
-            words(sums.map(|(range, matrix)| {
-                let (lines, positions) = (matrix.lines.len(), matrix.positions.len());
-                let constant = match matrix.rows_are_lines {
-                    true => positions as u64,
-                    false => (positions + 2 * lines).wrapping_sub(2 * positions) as u64,
-                };
-                range.fold(constant.wrapping_mul(own), |sum, at| {
-                    sum.wrapping_add(bits[count + at]).wrapping_sub(bits[at])
-                })
-            }))
-        }
-        Cell::Difference { .. } => {
-            let across = cells::difference(gates, group, width, on_cells).await?;
-            let across = widened(gates, across, width, modulus).await?;
-            let sum = |sum: u64, at: usize| sum.wrapping_add(across[at]);
-            words(group.positions_of().map(|range| range.fold(0, sum)))
-        }
-        Cell::Local {
-            largest: _,
-            largest_entry: _,
-            gap,
-        } => {
-            let local = Local {
-                width,
-                input_width: cell.entry_bits(),
-                gap,
-            };
-            let best = cells::local(gates, group, local, on_cells).await?;
-            let lists = group
-                .positions_of()
-                .map(|range| Zeroizing::new(best[range].to_vec()));
-            let best = cells::largest(gates, lists.collect(), width).await?;
-            widened(gates, best, width, modulus).await?
-        }
-    };
-    let numbers = results.iter().zip(comparisons).map(|(result, comparison)| {
-        let result = if finish.subtract {
-            result.wrapping_neg()
-        } else {
-            *result
-        };
-        result.wrapping_add(comparison.term) & mask(modulus)
-    });
-    Ok(words(numbers))
-}
-
-/// Numbers below 2^width modulo 2^modulus.
-async fn widened(
-    gates: &Gates,
-    numbers: Words,
-    width: usize,
-    modulus: usize,
-) -> Result<Words, MpcError> {
-    if modulus == width + 1 {
-        return Ok(numbers);
-    }
-    gates
-        .rounds
-        .reserve(gates.widen_demand(numbers.len()))
-        .await;
-    gates.widen(&numbers, width, modulus).await
-}
-
-/// This side's halves of the outputs.
-async fn output(
-    gates: &Gates,
-    numbers: &[u64],
-    cell: Cell,
-    comparisons: &[Comparison],
-    finish: Finish,
-) -> Result<Words, MpcError> {
-    let bits = number_bits(cell, comparisons, finish);
-    match finish.outputs {
-        Outputs::Numbers => {
-            gates
-                .rounds
-                .reserve(gates.bits_demand(numbers.len(), bits))
-                .await;
-            let numbers = words(numbers.iter().map(|number| number & mask(bits)));
-            gates.bits_from_numbers(&numbers, bits).await
-        }
-        Outputs::AtLeast => {
-            gates
-                .rounds
-                .reserve(gates.sign_demand(numbers.len(), bits, 0))
-                .await;
-            // No number is larger than this, so a larger bound is not reached either.
-            let most = 1u64.checked_shl(bits as u32).unwrap_or(u64::MAX);
-            let own = u64::from(gates.party == 0);
-            let differences = numbers.iter().zip(comparisons).map(|(number, comparison)| {
-                let bound = comparison.at_least.min(most).wrapping_mul(own);
-                number.wrapping_sub(bound) & mask(bits + 1)
-            });
-            gates.not_negative(&words(differences), bits, 0).await
-        }
-    }
 }

@@ -192,8 +192,8 @@ impl Engine {
     pub const ALL: [Engine; 4] = [
         Engine::Plain,
         Engine::Paillier(PaillierOptions::DEFAULT),
-        Engine::Garbled,
         Engine::Shares,
+        Engine::Garbled,
     ];
 
     /// The name in options and results.

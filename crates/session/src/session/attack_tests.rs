@@ -43,6 +43,7 @@ fn cases() -> Vec<Case> {
         case(garbled, RevealTo::Join, Role::Join),
         case(garbled, RevealTo::Both, Role::Host),
         case(garbled, RevealTo::Host, Role::Host),
+        case(Engine::Shares, RevealTo::Both, Role::Join),
         case(paillier, RevealTo::Both, Role::Join),
         case(paillier, RevealTo::Both, Role::Host),
     ]

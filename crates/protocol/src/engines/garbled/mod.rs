@@ -84,6 +84,7 @@ mod outputs;
 pub(super) mod results;
 mod schedule;
 pub(super) mod scoring;
+pub(super) mod settling;
 #[cfg(test)]
 mod tests;
 pub(super) mod work;
@@ -155,11 +156,9 @@ pub fn and_gates_per_cell(comparison: &Comparison, shorter: usize) -> u64 {
 /// How many bits the output of a pair with a score has, whatever the other side does: nobody learns more of it.
 pub(crate) fn answer_size(comparison: &Comparison, pad_to: Option<u32>) -> AnswerSize {
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), pad_to);
-    match (pad_to, scoring.settling()) {
-        (None, _) => AnswerSize::BitsOf(scoring.most_per_letter()),
-        // With hidden lengths all outputs are as wide as the longest needs.
-        (Some(_), Some(settling)) => AnswerSize::Bits(settling.width),
-        (Some(length), None) => AnswerSize::Bits(scoring.circuit(length).result_wires()),
+    match pad_to {
+        None => AnswerSize::BitsOf(scoring.most_per_letter()),
+        Some(length) => AnswerSize::Bits(scoring.opened_bits(length, length)),
     }
 }
 

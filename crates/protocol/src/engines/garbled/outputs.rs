@@ -3,7 +3,7 @@
 
 use super::results::test;
 use super::schedule::{Member, Schedule};
-use super::scoring::{Settling, Test};
+use super::settling::{Settling, Test};
 use crate::{Job, ProtocolError, Reveal};
 use veilpath_channel::Channel;
 use veilpath_mpc::circuit::Party;

@@ -1,6 +1,7 @@
 //! From outputs of circuits to the answers that this side learns.
 
-use super::scoring::{Scoring, Test};
+use super::scoring::Scoring;
+use super::settling::Test;
 use crate::engines::lengths::lengths_of_pair;
 use crate::{Answer, Job, Misbehaviour, Observer, ProtocolError, Reveal};
 use std::sync::{Mutex, PoisonError};

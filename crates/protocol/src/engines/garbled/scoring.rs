@@ -9,7 +9,8 @@
 //! without padding.
 
 use super::entries::{Entries, gcd};
-use crate::{Job, JobError, ProtocolError, Role};
+use super::settling::{Settling, Test};
+use crate::{Job, JobError, ProtocolError};
 use std::ops::RangeInclusive;
 use veilpath_metrics::{Bound, Model, ScoreFormula};
 use veilpath_mpc::alignment::Fold;
@@ -68,27 +69,6 @@ pub(in crate::engines) struct OnShares {
     pub(in crate::engines) inputs: Circuit,
     /// Whether the number is 2 for each column minus the result.
     pub(in crate::engines) from_two_per_column: bool,
-}
-
-/// How hidden lengths enter the result: host_term(m) + join_term(n) plus or minus the number, modulo 2^width.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::engines) struct Settling {
-    /// Bits of everything that is added.
-    pub(in crate::engines) width: usize,
-    /// Whether the number is subtracted.
-    pub(in crate::engines) subtract: bool,
-    per_host_letter: i128,
-    per_join_letter: i128,
-    constant: i128,
-    /// Added to make everything positive.
-    offset: i128,
-}
-
-/// A bit of a number: whether it is at least `at_least`, or the opposite.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(in crate::engines) struct Test {
-    pub(in crate::engines) at_least: u64,
-    pub(in crate::engines) negated: bool,
 }
 
 impl Scoring {
@@ -244,6 +224,15 @@ impl Scoring {
         }
     }
 
+    /// The most bits of an output that are opened. With hidden lengths all outputs are as wide as the longest needs.
+    pub(in crate::engines) fn opened_bits(&self, rows: u32, columns: u32) -> usize {
+        match (self.padding, self.settling()) {
+            (None, _) => self.output_bits(rows, columns),
+            (Some(_), Some(settling)) => settling.width,
+            (Some(padding), None) => self.circuit(padding.length).result_wires(),
+        }
+    }
+
     /// Bits of the output for a matrix of this shape. The lowest ones tell possible numbers apart, and no others are opened: a
     /// side that makes the circuit compute something else learns no more bits than a result of this pair has.
     pub(in crate::engines) fn output_bits(&self, rows: u32, columns: u32) -> usize {
@@ -389,50 +378,6 @@ impl Scoring {
 /// Whether 5·w + 2 gates are fewer than 6·w − 2, where an insertion and a deletion take w bits together.
 fn is_wide(insertion_and_deletion: u64) -> bool {
     bits_for(insertion_and_deletion) >= 5
-}
-
-impl Settling {
-    /// The garbler's term for one of its scanpaths.
-    pub(in crate::engines) fn host_term(&self, length: usize) -> u64 {
-        self.term(self.per_host_letter * length as i128 + self.constant + self.offset)
-    }
-
-    /// The evaluator's term for one of its scanpaths.
-    pub(in crate::engines) fn join_term(&self, length: usize) -> u64 {
-        self.term(self.per_join_letter * length as i128)
-    }
-
-    /// This side's term modulo 2⁶⁴.
-    #[allow(clippy::cast_sign_loss)] // modulo 2⁶⁴
-    pub(in crate::engines) fn wide_term(&self, role: Role, length: usize) -> u64 {
-        let value = match role {
-            Role::Host => self.per_host_letter * length as i128 + self.constant + self.offset,
-            Role::Join => self.per_join_letter * length as i128,
-        };
-        value as u64
-    }
-
-    /// Modulo 2^width.
-    fn term(&self, value: i128) -> u64 {
-        let modulus = 1i128 << self.width;
-        u64::try_from(value.rem_euclid(modulus)).unwrap_or(u64::MAX)
-    }
-}
-
-impl Test {
-    fn at_least(least: i128) -> Self {
-        Self {
-            at_least: u64::try_from(least.max(0)).unwrap_or(u64::MAX),
-            negated: false,
-        }
-    }
-
-    fn at_most(most: i128) -> Self {
-        Self {
-            negated: true,
-            ..Self::at_least(most + 1)
-        }
-    }
 }
 
 impl Circuit {

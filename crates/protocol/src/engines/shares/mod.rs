@@ -192,10 +192,10 @@ impl StageRun<'_> {
         let cell = on_shares.cell;
         let mut halves =
             session.align(cell, self.letters, &comparisons, finish, channel, on_cells)?;
-        if job.reveal == Reveal::Score && job.pad_to.is_none() {
+        if job.reveal == Reveal::Score {
             for (half, pair) in halves.iter_mut().zip(pairs) {
                 let (rows, columns) = self.schedule.lengths(job, *pair);
-                let bits = scoring.output_bits(rows, columns);
+                let bits = scoring.opened_bits(rows, columns);
                 *half &= u64::MAX.checked_shr(64 - bits as u32).unwrap_or(0);
             }
         }

@@ -1,0 +1,142 @@
+//! From the last lines of matrices to halves of outputs.
+
+use super::cells::{self, Local};
+use super::gates::Gates;
+use super::group::Group;
+use super::packing::{Words, mask, words};
+use super::recurrence::Cell;
+use super::session::{Comparison, Finish, Outputs};
+use crate::error::MpcError;
+use zeroize::Zeroizing;
+
+/// Bits of the numbers of a group: of the largest result or of the sum with terms.
+pub(crate) fn number_bits(cell: Cell, comparisons: &[Comparison], finish: Finish) -> usize {
+    let results = comparisons
+        .iter()
+        .map(|comparison| cell.result_bits(comparison.rows.len(), comparison.columns.len()));
+    results.max().unwrap_or(0).max(finish.term_bits)
+}
+
+/// The results of a group's matrices plus terms, shared modulo 2^(bits + 1).
+pub(crate) async fn numbers(
+    gates: &Gates,
+    group: &mut Group<'_>,
+    cell: Cell,
+    comparisons: &[Comparison],
+    finish: Finish,
+    on_cells: &dyn Fn(usize),
+) -> Result<Words, MpcError> {
+    let modulus = number_bits(cell, comparisons, finish) + 1;
+    let width = cell.width();
+    let results = match cell {
+        Cell::Unit => {
+            let [minus, plus] = cells::unit(gates, group, on_cells).await?;
+            let count = minus.len();
+            let mut bits = Zeroizing::new(Vec::with_capacity(2 * count));
+            bits.extend_from_slice(&minus);
+            bits.extend_from_slice(&plus);
+            gates
+                .rounds
+                .reserve(gates.numbers_demand(2 * count, 1))
+                .await;
+            let bits = gates.numbers_from_bits(&bits, 1, modulus).await?;
+            // The result is the sum of h + 1 over all columns. If lines are columns, it follows from the sum over all rows.
+            let own = u64::from(gates.party == 0);
+            let sums = group.positions_of().zip(group.matrices());
+            words(sums.map(|(range, matrix)| {
+                let (lines, positions) = (matrix.lines.len(), matrix.positions.len());
+                let constant = match matrix.rows_are_lines {
+                    true => positions as u64,
+                    false => (positions + 2 * lines).wrapping_sub(2 * positions) as u64,
+                };
+                range.fold(constant.wrapping_mul(own), |sum, at| {
+                    sum.wrapping_add(bits[count + at]).wrapping_sub(bits[at])
+                })
+            }))
+        }
+        Cell::Difference { .. } => {
+            let across = cells::difference(gates, group, width, on_cells).await?;
+            let across = widened(gates, across, width, modulus).await?;
+            let sum = |sum: u64, at: usize| sum.wrapping_add(across[at]);
+            words(group.positions_of().map(|range| range.fold(0, sum)))
+        }
+        Cell::Local {
+            largest: _,
+            largest_entry: _,
+            gap,
+        } => {
+            let local = Local {
+                width,
+                input_width: cell.entry_bits(),
+                gap,
+            };
+            let best = cells::local(gates, group, local, on_cells).await?;
+            let lists = group
+                .positions_of()
+                .map(|range| Zeroizing::new(best[range].to_vec()));
+            let best = cells::largest(gates, lists.collect(), width).await?;
+            widened(gates, best, width, modulus).await?
+        }
+    };
+    let numbers = results.iter().zip(comparisons).map(|(result, comparison)| {
+        let result = if finish.subtract {
+            result.wrapping_neg()
+        } else {
+            *result
+        };
+        result.wrapping_add(comparison.term) & mask(modulus)
+    });
+    Ok(words(numbers))
+}
+
+/// Numbers below 2^width modulo 2^modulus.
+async fn widened(
+    gates: &Gates,
+    numbers: Words,
+    width: usize,
+    modulus: usize,
+) -> Result<Words, MpcError> {
+    if modulus == width + 1 {
+        return Ok(numbers);
+    }
+    gates
+        .rounds
+        .reserve(gates.widen_demand(numbers.len()))
+        .await;
+    gates.widen(&numbers, width, modulus).await
+}
+
+/// This side's halves of the outputs.
+pub(crate) async fn output(
+    gates: &Gates,
+    numbers: &[u64],
+    cell: Cell,
+    comparisons: &[Comparison],
+    finish: Finish,
+) -> Result<Words, MpcError> {
+    let bits = number_bits(cell, comparisons, finish);
+    match finish.outputs {
+        Outputs::Numbers => {
+            gates
+                .rounds
+                .reserve(gates.bits_demand(numbers.len(), bits))
+                .await;
+            let numbers = words(numbers.iter().map(|number| number & mask(bits)));
+            gates.bits_from_numbers(&numbers, bits).await
+        }
+        Outputs::AtLeast => {
+            gates
+                .rounds
+                .reserve(gates.sign_demand(numbers.len(), bits, 0))
+                .await;
+            // No number is larger than this, so a larger bound is not reached either.
+            let most = 1u64.checked_shl(bits as u32).unwrap_or(u64::MAX);
+            let own = u64::from(gates.party == 0);
+            let differences = numbers.iter().zip(comparisons).map(|(number, comparison)| {
+                let bound = comparison.at_least.min(most).wrapping_mul(own);
+                number.wrapping_sub(bound) & mask(bits + 1)
+            });
+            gates.not_negative(&words(differences), bits, 0).await
+        }
+    }
+}

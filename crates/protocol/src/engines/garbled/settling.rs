@@ -1,0 +1,68 @@
+//! What happens to the number of a matrix before it is an output: hidden lengths are added, or a bound is tested.
+
+use crate::Role;
+
+/// How hidden lengths enter the result: host_term(m) + join_term(n) plus or minus the number, modulo 2^width.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::engines) struct Settling {
+    /// Bits of everything that is added.
+    pub(in crate::engines) width: usize,
+    /// Whether the number is subtracted.
+    pub(in crate::engines) subtract: bool,
+    pub(super) per_host_letter: i128,
+    pub(super) per_join_letter: i128,
+    pub(super) constant: i128,
+    /// Added to make everything positive.
+    pub(super) offset: i128,
+}
+
+/// A bit of a number: whether it is at least `at_least`, or the opposite.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(in crate::engines) struct Test {
+    pub(in crate::engines) at_least: u64,
+    pub(in crate::engines) negated: bool,
+}
+
+impl Settling {
+    /// The garbler's term for one of its scanpaths.
+    pub(in crate::engines) fn host_term(&self, length: usize) -> u64 {
+        self.term(self.per_host_letter * length as i128 + self.constant + self.offset)
+    }
+
+    /// The evaluator's term for one of its scanpaths.
+    pub(in crate::engines) fn join_term(&self, length: usize) -> u64 {
+        self.term(self.per_join_letter * length as i128)
+    }
+
+    /// This side's term modulo 2⁶⁴.
+    #[allow(clippy::cast_sign_loss)] // modulo 2⁶⁴
+    pub(in crate::engines) fn wide_term(&self, role: Role, length: usize) -> u64 {
+        let value = match role {
+            Role::Host => self.per_host_letter * length as i128 + self.constant + self.offset,
+            Role::Join => self.per_join_letter * length as i128,
+        };
+        value as u64
+    }
+
+    /// Modulo 2^width.
+    fn term(&self, value: i128) -> u64 {
+        let modulus = 1i128 << self.width;
+        u64::try_from(value.rem_euclid(modulus)).unwrap_or(u64::MAX)
+    }
+}
+
+impl Test {
+    pub(super) fn at_least(least: i128) -> Self {
+        Self {
+            at_least: u64::try_from(least.max(0)).unwrap_or(u64::MAX),
+            negated: false,
+        }
+    }
+
+    pub(super) fn at_most(most: i128) -> Self {
+        Self {
+            negated: true,
+            ..Self::at_least(most + 1)
+        }
+    }
+}
