@@ -10,7 +10,7 @@
 //! ```
 //!
 //! where `s`, `d`, `i` are 1 for a kind of cost that is not an integer multiple of `1/K`, and 0 otherwise. ScanMatch
-//! divides by `T · max(m, n)`; its error does not depend on the lengths ([`crate::scanmatch`]), and so its scale can be chosen
+//! divides by `T · max(m, n)`; its error does not depend on the lengths (`scanmatch.rs`), and so its scale can be chosen
 //! by the error. All other metrics take the smallest power of ten that makes every cost an integer.
 
 use crate::{MAX_COST, MetricError};
