@@ -249,7 +249,7 @@ fn no_effect(reason: NoEffectReason) -> String {
             "it is a distance between grid cells, for --metric scanmatch; to reveal one bit of each pair, use --reveal threshold:T".into()
         }
         NoEffectReason::NotNormalised => {
-            "only the scores of --metric scanmatch are off by the same at all lengths; use --scale".into()
+            "only --metric scanmatch has the same error bound at all lengths; use --scale".into()
         }
         NoEffectReason::ScaleGiven => "--scale is given".into(),
         NoEffectReason::NoGridDistance => reason.to_string(),

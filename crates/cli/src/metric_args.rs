@@ -70,8 +70,8 @@ pub(crate) struct MetricArgs {
     #[arg(long, value_name = "K", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) scale: Option<f64>,
 
-    /// Compute ScanMatch in integers, with the smallest scale whose scores are within this of double precision, as the
-    /// secure engines do [default: 0.001; with --engine plain: double precision]
+    /// Compute ScanMatch in integers, as the secure engines do, with every score within this of double precision
+    /// [default: 0.001; with --engine plain: double precision]
     #[arg(long, value_name = "ERROR", allow_negative_numbers = true, value_parser = decimal)]
     pub(crate) precision: Option<f64>,
 }

@@ -34,13 +34,13 @@ pub enum MetricError {
         scale: f64,
     },
     /// A scale of zero, or too large.
-    #[error("the scale is {scale}, and must be a whole number between 1 and {max}; for ScanMatch, any number above 0", max = crate::scale::MAX_SCALE)]
+    #[error("the scale is {scale}, and must be a whole number between 1 and {max}; for ScanMatch it may be any positive number up to that", max = crate::scale::MAX_SCALE)]
     Scale {
         /// The value given.
         scale: f64,
     },
-    /// A precision that no scale reaches, or that means nothing.
-    #[error("the precision is {precision}, and must be at least {min} and below 1; with extreme gaps, larger still", min = crate::scanmatch::MIN_PRECISION)]
+    /// A precision that no scale reaches, or that makes no sense.
+    #[error("the precision is {precision}, and must be at least {min} and below 1; extreme gaps need a larger one", min = crate::scanmatch::MIN_PRECISION)]
     Precision {
         /// The value given.
         precision: f64,

@@ -20,20 +20,20 @@
 //! |score(K) − score| ≤ k·ε / (T·L) ≤ ε / T          whatever the lengths
 //! ```
 //!
-//! If K·C is not an integer, insertions and deletions are both round(K·C/2), with the error δ of one gap, and ε counts pairs that
-//! pay off in either. An alignment moves by at most k·ε + (m + n − 2k)·δ, which is linear in k: at most 2L·δ for k = 0,
+//! If K·C is not an integer, insertions and deletions are both round(K·C/2), with the error δ of one gap, and ε counts the pairs that
+//! pay off exactly or in integers. An alignment moves by at most k·ε + (m + n − 2k)·δ, which is linear in k: at most 2L·δ for k = 0,
 //! and L·max(ε, δ) for k = min(m, n). So the bound is max(ε, 2δ) / T.
 //!
 //! Double precision itself is off by some 10⁻¹³ for long scanpaths, which is not counted.
 //!
 //! # Automatic scale
 //! What a private engine does for a matrix cell grows with the bits of K·C. [`automatic_scale`] takes the fewest bits with which some
-//! integer K·C keeps the error below the precision, and of that many bits the integer with the least error. It
+//! integer K·C keeps the error below the precision, and among the integers of that many bits the one with the least error. It
 //! uses nothing but correctly rounded operations, so that two institutions find the same number on any machine.
 
 use crate::{Distance, Grid, MAX_COST, MetricError, scale};
 
-/// The error of a score that the automatic scale stays below, unless another is asked for.
+/// The error that the automatic scale keeps scores below, unless another is asked for.
 pub const DEFAULT_PRECISION: f64 = 1e-3;
 
 /// The smallest error that may be asked for.
@@ -245,7 +245,7 @@ mod tests {
     #[test]
     fn extreme_numbers_have_a_scale_or_an_error() {
         let large = grid(256, 256);
-        // Free gaps; no two letters alike; many distances; dear gaps.
+        // Free gaps; no two letters alike; many distances; expensive gaps.
         for (threshold, gap) in [(3.5, 1.75), (0.5, 0.0), (300.0, 0.0), (1.0, -3e4)] {
             let (_, bound) = found(&large, threshold, gap, 1e-3);
             assert!(bound < 1e-3, "{threshold} {gap}: {bound}");

@@ -104,8 +104,8 @@ pub enum Misbehaviour {
         /// How many it offered.
         offered: usize,
     },
-    /// It wants seed trees of a size that there is not.
-    #[error("it wants seed trees of {bits} levels")]
+    /// It asked for seed trees of an unsupported size.
+    #[error("it asked for seed trees of {bits} levels")]
     TreeSize {
         /// The levels.
         bits: u8,

@@ -94,7 +94,7 @@ impl Link {
         }
     }
 
-    /// A connection that is slower than any that a session is likely to be run on, between two slow machines: 64 kB per second
+    /// A connection slower than any that a session is likely to use, between two slow machines: 64 kB per second
     /// with a round trip of a second, and a core with a tenth of the usual speed.
     pub fn slowest() -> Self {
         const BYTES_PER_SECOND: Option<u64> = Some(64_000);

@@ -1,26 +1,26 @@
 //! How many comparisons of one scanpath a side allows unless its user says otherwise.
 //!
-//! A partner chooses its own scanpaths, so its answers add up to the letters of the other side, whatever the engine. How
-//! fast is bounded by information. A scanpath of `n` letters from an alphabet of `k` has `n·log₂ k` bits. An answer with
+//! A partner chooses its own scanpaths, so with any engine the answers that it gets add up to the letters of the other side.
+//! Information bounds how fast. A scanpath of `n` letters from an alphabet of `k` has `n·log₂ k` bits. An answer with
 //! `R` possible values has at most `log₂ R` bits, so `n·log₂ k / log₂ R` comparisons are needed on average to learn
-//! random letters, whether the partner adapts its questions to earlier answers or not. The default limit is **half of that
+//! random letters, even if the partner adapts its questions to earlier answers. The default limit is **half of that
 //! number**: answers within it carry at most half of a scanpath's information.
 //!
 //! `R` counts the values that an answer can have *whatever the partner does*, not only if it follows the protocol:
 //!
-//! | engine | a partner that cheats | values |
+//! | engine | what a partner that cheats can do | values |
 //! |---|---|---|
-//! | any | wants one bit of a pair | 2 |
-//! | `garbled` | changes looked-up costs (joining side) or garbles another circuit (host) | 2 to the number of output bits |
-//! | `shares` | changes shared numbers (either side) | 2 to the number of output bits |
-//! | `paillier` | has another number opened (joining side) | those that the key holder accepts for these lengths, at most `n·c + 1`, where a substitution costs at most `c` |
+//! | any, with a threshold | make the one bit mean something else | 2 |
+//! | `garbled` | change looked-up costs (joining side) or garble another circuit (host) | 2 to the number of output bits |
+//! | `shares` | change shared numbers (either side) | 2 to the number of output bits |
+//! | `paillier` | have another number opened (joining side) | those that the key holder accepts for these lengths, at most `n·c + 1`, where a substitution costs at most `c` |
 //!
-//! With `paillier` the opened number may be about any scanpath of the cohort. So the limit of each scanpath counts the
+//! With `paillier` the opened number may be about any scanpath of the host. So the limit of each of its scanpaths counts the
 //! comparisons of *all* of them ([`Engine::answers_concern_all`]).
 //!
 //! A test of `veilpath-audit` compares the attacks with these limits. The limit depends on the plan and on lengths that the
 //! partner sees, never on letters: a refusal reveals nothing. So it cannot depend on how many letters occur, either. Where
-//! neither side declares an alphabet, all letters of the notation could occur, but often few do; then the limit is that of
+//! neither side declares an alphabet, any letter of the notation could occur, but often few do: then the limit assumes
 //! [`UNDECLARED_LETTERS`].
 
 use crate::engines::{garbled, paillier};
@@ -31,10 +31,10 @@ use veilpath_mpc::circuit::numbers::bits_for;
 /// A letter counts for at most this many bits. A partner may declare a larger alphabet than this side's letters need.
 const MAX_LETTER_BITS: f64 = 6.0;
 
-/// An alphabet that nobody has declared counts as this many letters: so few areas of interest are usual.
+/// An alphabet that nobody has declared counts as this many letters: scanpaths over so few areas of interest are common.
 const UNDECLARED_LETTERS: u32 = 4;
 
-/// With hidden lengths the limit is that of scanpaths with one letter for every this many of the padded length.
+/// With hidden lengths the limit is that of scanpaths this many times shorter than the padded length.
 const PADDING_PER_LETTER: u64 = 4;
 
 /// The default limit of a plan, for scanpaths of every length.
@@ -53,7 +53,7 @@ pub(crate) enum AnswerSize {
     Bits(usize),
     /// As many bits as `n` times this has.
     BitsOf(u64),
-    /// One of `n` times this, and one, values.
+    /// One of `n` times this, plus one, values.
     ValuesPerLetter(u64),
 }
 
@@ -136,7 +136,7 @@ impl AnswerSize {
     }
 }
 
-/// The most that one letter changes a raw result by, in units of the largest number that divides all costs.
+/// The most that one letter changes a raw result by, in units of the greatest common divisor of all costs.
 pub(crate) fn steps_per_letter(model: &Model, letters: u32) -> f64 {
     match model {
         Model::Global(model) => {
@@ -276,7 +276,7 @@ mod tests {
     }
 
     #[test]
-    fn hidden_lengths_do_not_change_the_limit() {
+    fn the_limit_does_not_depend_on_hidden_lengths() {
         let mut spec = spec(Metric::Levenshtein, 26);
         spec.pad_to = Some(80);
         let padded = DefaultLimit::new(&spec).unwrap();
@@ -300,7 +300,7 @@ mod tests {
         assert!(huge <= limit(Metric::Levenshtein, 51).comparisons(40) * 12 / 10);
     }
 
-    /// What nobody has declared may be few letters.
+    /// An undeclared alphabet may have few letters.
     #[test]
     fn an_undeclared_alphabet_counts_as_four_letters() {
         let undeclared = limit(Metric::Levenshtein, 52);

@@ -163,11 +163,13 @@ pub enum ResultFormatError {
     /// The file does not say truly whether results are missing.
     #[error("\"complete\" must be false where results are missing, and is left out otherwise")]
     Completeness,
-    /// The error bound is not a number from 0 on.
-    #[error("\"error_bound\" must be a number from 0 on, and is left out where nothing is rounded")]
+    /// The error bound is negative, or not a number.
+    #[error(
+        "\"error_bound\" must be a number that is not negative, and is left out where nothing is rounded"
+    )]
     ErrorBound,
     /// The time is not a number of seconds.
-    #[error("the seconds of the cost must be a number from 0 on")]
+    #[error("the seconds of the cost must be a number that is not negative")]
     Seconds,
     /// An answer about groups that makes no sense.
     #[error(transparent)]

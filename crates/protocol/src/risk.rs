@@ -5,23 +5,23 @@ use std::fmt;
 use std::str::FromStr;
 use veilpath_metrics::{Alphabet, Comparison, Costs, Metric, MetricError, Model, Scores};
 
-/// The largest substitution, in units of the largest number that divides all costs, that is not risky in a table: four
-/// decimal digits. A score of scanpaths with twenty letters then has at most 18 bits, less than four letters out of 26.
+/// The largest cost in a substitution table that is not risky, in units of the greatest common divisor of all costs: four
+/// decimal digits. The score of a scanpath of twenty letters then has at most 18 bits, less than four letters out of 26.
 pub const MAX_TABLE_STEPS: u32 = 10_000;
 
 /// A setting with which few answers reconstruct a scanpath. Each side decides whether it allows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum RiskySetting {
     /// A substitution table in which the order of two letters matters. Entries can be digits that one score adds up to
-    /// a number: four scores read twenty letters.
+    /// a number: four scores reveal twenty letters.
     AsymmetricTable,
-    /// A substitution table whose costs have more than [`MAX_TABLE_STEPS`] steps of their common unit. Entries can be digits here, too,
-    /// if the partner uses letters that this side does not have: a score is a number that six letters can be read from. It does
-    /// not help that the smallest and the largest entry are of similar size, because the same amount can be added to all.
+    /// A substitution table whose largest cost is more than [`MAX_TABLE_STEPS`] times their greatest common divisor. Entries can be
+    /// digits here, too, if the partner uses letters that this side does not have: six letters can be read from one score. A small
+    /// ratio of the largest entry to the smallest does not prevent this, because the same amount can be added to all.
     FineTable,
     /// A gap (the mean of an insertion and a deletion) that costs more than any substitution, where substitutions cost
     /// different amounts. From there on alignments rarely shift, and at 1.6 times the largest substitution never in the
-    /// attack that uses it: a score is a sum over positions, and twenty-one scores read twenty letters.
+    /// attack that uses it: a score is a sum over positions, and twenty-one scores reveal twenty letters.
     ExtremeGap,
 }
 

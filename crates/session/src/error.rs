@@ -164,8 +164,8 @@ impl SessionError {
         refused || self.ban().is_some()
     }
 
-    /// Whether another attempt of the peer cannot succeed. A result that is not possible is one of these: whether the host waits
-    /// for the peer after it must not depend on the result.
+    /// Whether another attempt of the peer cannot succeed. This includes an impossible result: the peer must not learn about it
+    /// from whether the host still waits.
     pub fn is_final(&self) -> bool {
         let impossible = matches!(
             self,

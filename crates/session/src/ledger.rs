@@ -9,8 +9,8 @@
 //! twice once it was sent, so a pair counts once, however often the connection breaks. An agreement that is repeated on purpose
 //! has a new number, and counts again.
 //!
-//! With some engines a peer that cheats gets answers about any scanpath of this side, whichever is compared. Under the default
-//! limit such a comparison counts for all scanpaths. A limit that this side's user has set counts for each scanpath its own.
+//! With some engines a peer that cheats can get answers about any scanpath of this side, whichever one is compared. Under the default
+//! limit such a comparison counts for all scanpaths. A limit set by this side's user counts the comparisons of each scanpath separately.
 //!
 //! A peer that was caught cheating is banned: no later session with it gets beyond its first messages until this side's user
 //! lifts the ban.
@@ -355,7 +355,7 @@ impl Account {
     }
 }
 
-/// A sum that a manipulated file does not wrap around below a limit.
+/// A sum that a manipulated file cannot make wrap around to below a limit.
 fn saturating_sum<'a>(counts: impl Iterator<Item = &'a u64>) -> u64 {
     counts.fold(0, |sum, count| sum.saturating_add(*count))
 }

@@ -156,7 +156,7 @@ impl PeerServer {
                     break;
                 }
                 if !entries.iter().any(awaited) {
-                    // Nobody else is let in: a settled peer that connects again and again would keep the host for ever.
+                    // Nobody else is let in: a settled peer that keeps reconnecting would keep the host running.
                     entries.iter_mut().for_each(PeerEntry::drop_duplicate);
                     if entries.iter().all(|entry| entry.running.is_none()) {
                         break;
@@ -346,7 +346,7 @@ impl<E> PeerEntry<'_, E> {
         };
     }
 
-    /// Whether the host does not wait for this peer any more.
+    /// Whether the host has stopped waiting for this peer.
     fn is_settled(&self) -> bool {
         let settled = match &self.state {
             PeerState::Awaited => false,

@@ -149,8 +149,8 @@ impl Session {
         self.pinned_agreement = pinned.clone();
     }
 
-    /// Limits the time of the session, so that a peer cannot keep a slot by sending a byte now and then: this much until the sides
-    /// have agreed, and then again as much, and what the plan takes on [a slow connection](Link::slowest) between slow machines.
+    /// Limits the time of the session, so that a peer cannot keep a slot by sending a byte now and then: `time` until the sides
+    /// have agreed, then the same again plus what the plan takes on [a slow connection](Link::slowest) between slow machines.
     pub fn limit_time(&mut self, time: Duration) {
         self.time_limit = Some(time);
         self.connection.set_deadline(time);

@@ -283,8 +283,7 @@ impl Error {
         self.session().is_some_and(SessionError::is_ban)
     }
 
-    /// Whether another attempt of the peer cannot succeed: a problem with this side's own files is still there then, and so is a
-    /// ban.
+    /// Whether another attempt of the peer cannot succeed: a ban, or a problem with this side's own files, is still there.
     pub(crate) fn is_final(&self) -> bool {
         self.fault() == Fault::Input || self.session().is_some_and(SessionError::is_final)
     }

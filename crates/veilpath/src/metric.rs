@@ -40,7 +40,7 @@ pub struct MetricOptions {
     pub wrap: bool,
     /// The fixed-point scale of all numbers; a whole number, except for ScanMatch.
     pub scale: Option<f64>,
-    /// For ScanMatch in integers: the error that no score may reach. The scale is then chosen by it.
+    /// For ScanMatch in integers: the error that no score may reach. The scale is then chosen to meet it.
     pub precision: Option<f64>,
 }
 
@@ -181,7 +181,7 @@ impl fmt::Display for NoEffectReason {
                 "it joins the edges of the grid, and this metric does not use distances on a grid"
             }
             NoEffectReason::NotNormalised => {
-                "only the scores of scanmatch are off by the same at all lengths; set a scale instead"
+                "only scanmatch has the same error bound at all lengths; set a scale instead"
             }
             NoEffectReason::ScaleGiven => "the scale is given",
         })

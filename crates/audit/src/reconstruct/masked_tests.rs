@@ -81,7 +81,7 @@ struct Query {
     masks: Vec<u64>,
 }
 
-/// How many scores identify a random scanpath, asking each time for what says most about those that are left.
+/// How many scores identify a random scanpath, if each query is the one that best tells the remaining scanpaths apart.
 fn count(inputs: &Inputs, cheats: bool, seed: u64) -> usize {
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let letters = LETTERS as usize;

@@ -39,8 +39,8 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_enum, value_name = "NOTATION")]
     alphabet: Option<NotationName>,
 
-    /// How many different letters there are, if the file does not declare it; both sides must have the same. Without it the
-    /// default limit is that of four letters
+    /// How many different letters there are, if the file does not declare it; the same on both sides. Where neither side says,
+    /// the default limit assumes four
     #[arg(long, value_name = "COUNT")]
     letters: Option<u32>,
 

@@ -104,7 +104,7 @@ fn limit(limit: &LimitSummary) -> String {
         (false, _) => String::new(),
         (true, None) => " (default)".into(),
         (true, Some(letters)) => format!(
-            " (default for {letters} letters, because neither file says how many there are; --letters on both sides does)"
+            " (default for {letters} letters, because neither file declares how many there are; --letters on both sides does)"
         ),
     };
     let whose = match limit.of_all {
@@ -117,14 +117,14 @@ fn limit(limit: &LimitSummary) -> String {
     );
     match limit.defaults {
         Some(defaults) if !limit.is_default && limits.1 > defaults.0 => format!(
-            "{text}\n  the default for this plan is {}: with more, a partner that makes up its scanpaths can find out more than half of what is in one of yours",
+            "{text}\n  the default for this plan is {}: with more, a partner that makes up its scanpaths may learn more than half of what is in one of yours",
             range(defaults)
         ),
         _ => text,
     }
 }
 
-/// A range of limits, or the one limit of all.
+/// A range of limits, or a single one.
 fn range((least, most): (u64, u64)) -> String {
     match least == most {
         true => units::grouped(most),

@@ -218,7 +218,7 @@ fn every_lie_in_a_seed_tree_ends_the_comparison_before_the_first_table() {
             assert_eq!(sent, most);
         }
     }
-    // A receiver that has guessed four bits knows what it knew.
+    // A receiver that has guessed four bits learns nothing new.
     let lie = Lie {
         tree: 7,
         guess: (offset(1) >> 28) as usize & 15,

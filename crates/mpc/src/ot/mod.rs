@@ -10,9 +10,8 @@
 //! | [`letters`] | 1 of N keys per letter | one hash over the ⌈log₂ N⌉ transfers of the letter's bits | 0 |
 //! | [`lookup`] | the entry of a table for a hidden letter, shared between the sides | the keys of `letters` as pads | N·w/8 per cell |
 //!
-//! With garbled circuits the garbler is always the sender, the evaluator the receiver (except in [`base`]); COTs are needed in
-//! both directions. Upper layers use the correlated
-//! transfers through traits, so that tests can replace them by ideal ones (module `ideal`, with the feature of that
+//! With garbled circuits the garbler is always the sender, the evaluator the receiver (except in [`base`]); secret sharing needs
+//! COTs in both directions. Upper layers use the correlated transfers through traits, so that tests can replace them by ideal ones (module `ideal`, with the feature of that
 //! name).
 //!
 //! # What is proven

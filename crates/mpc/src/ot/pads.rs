@@ -1,6 +1,6 @@
 //! Pads from COTs: 1-out-of-2^m transfers of random words, for m from 1 to 5.
 //!
-//! A transfer uses m COTs. With v_j, w_j and u_j those of COT number j < m, the sender has Q = Σ Xʲ·v_j and the
+//! A transfer uses m COTs. With v_j, w_j and u_j as the parts of COT number j < m, the sender has Q = Σ Xʲ·v_j and the
 //! receiver W = Σ Xʲ·w_j = Q ⊕ r·Δ, in GF(2¹²⁸), where r = Σ u_j·Xʲ is the receiver's random choice. An index z of m bits
 //! is the polynomial with these coefficients. Transfer number i has the pads
 //!
@@ -14,7 +14,7 @@
 //! # Assumption
 //! H is the hash of garbling, H(x, i) = E(s ⊕ i, σ(x)) ⊕ σ(x) ([`crate::hash`]), and has to be *tweakable correlation
 //! robust for the functions Δ ↦ y·Δ*, y ≠ 0 of degree below 5: for a uniform Δ, the function that answers (W, y, i) with
-//! H(W ⊕ y·Δ, i), each (y, i) being asked once and all questions with the same i having the same W, is
+//! H(W ⊕ y·Δ, i), each (y, i) being asked once and all queries with the same i having the same W, is
 //! indistinguishable from one that answers with uniform blocks. For y = 1 this is the usual
 //! notion. The functions are bijective, as y has an inverse, so y·Δ is as hard to guess as Δ.
 //!
@@ -36,10 +36,10 @@
 //!
 //! **So the pads that were not chosen are pseudorandom to the receiver.** P_z = H(W ⊕ (z ⊕ r)·Δ, i). For z ≠ r the
 //! polynomial y = z ⊕ r is not zero, and different z have different y. So the pads z ≠ r of transfer i are the answers to the
-//! questions (W, y, i), and all are indistinguishable from uniform blocks given everything that the receiver has, which
-//! is W, r and the pads of its choice. This needs that Δ is uniform to the receiver, which [`super::correlated`]
-//! provides; the bound holds for W of the attacker's choice. With m = 5, 2⁴⁰ transfers and 2⁸⁰ calls to AES the
-//! advantage is below 2⁻⁴¹. The sender has no message from the receiver other than x ⊕ r, in which r is uniform.
+//! queries (W, y, i), and all are indistinguishable from uniform blocks given everything that the receiver has, which
+//! is W, r and the pads of its choice. This requires that Δ is uniform to the receiver, which [`super::correlated`]
+//! provides; the bound holds for any W of the attacker's choice. With m = 5, 2⁴⁰ transfers and 2⁸⁰ calls to AES the
+//! advantage is below 2⁻⁴¹. The sender receives only x ⊕ r, in which r is uniform.
 //!
 //! No branch or address depends on blocks, choices or pads.
 

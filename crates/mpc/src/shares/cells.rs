@@ -16,8 +16,8 @@ use super::rounds::both;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 
-/// Unit costs. With n = ¬[letters are equal] and differences v along the line and h across, of which m and p say that they are −1
-/// and +1: the three products n·¬m_v·¬m_h, n·p_v·¬m_h and n·¬m_v·p_h decide the new differences.
+/// Unit costs. With n = ¬[letters are equal] and differences v along the line and h across it, whose bits m and p say that they are −1
+/// and +1, the three products n·¬m_v·¬m_h, n·p_v·¬m_h and n·¬m_v·p_h decide the new differences.
 ///
 /// Returns h below the last line of every position: both bits, shared by exclusive or.
 pub(crate) async fn unit(

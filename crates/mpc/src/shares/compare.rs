@@ -2,8 +2,8 @@
 //!
 //! A number d = d₀ + d₁ modulo 2^(w+1) that lies in −2^w … 2^w − 1 is negative if its highest bit is set: the sum of the two
 //! highest bits and of the carry of the w lower ones. The carry of two numbers, each known to one side, comes from blocks
-//! of about three bits. For a block, one side prepares both possible facts about its sum with the other's bits (it overflows;
-//! it is all ones, so that it passes a carry on) for each value that these can have, and the other fetches the fact by a
+//! of about three bits. For a block, one side prepares two facts about its sum with the other's bits (whether it overflows;
+//! whether it is all ones, and so passes a carry on) for each value that these can have, and the other fetches its facts by a
 //! 1-out-of-2^m transfer, masked by the first side's share. Blocks then merge in a tree: the upper half's fact g ⊕ p·g' of
 //! two neighbours, and p·p'.
 //!

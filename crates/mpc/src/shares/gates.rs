@@ -7,7 +7,7 @@
 //! > ±(m_r + r·e) at the receiver, and ∓m₀ + c·y at the sender,
 //!
 //! with the upper signs if c = 0. Both messages are uniform: r is random to the sender, and m₁ − m₀ to the receiver,
-//! who has one of the two. With exclusive or in place of addition, signs disappear.
+//! which has one of the two. With exclusive or in place of addition, signs disappear.
 //!
 //! A product of two *shared* factors, a bit s = s₀ ⊕ s₁ and a number d = d₀ + d₁, is s_p·d_p at each side p plus two such
 //! products, one in each direction: s·d_p = s_p·d_p + s_q·d_p·(1 − 2·s_p), q being the other side.

@@ -1,7 +1,7 @@
 //! Matrices that advance together, anti-diagonal by anti-diagonal.
 //!
 //! A matrix has *lines*, whose letters have trees ([`super::lookup`]), and *positions* along them. Lines are the rows of some
-//! matrices and the columns of others, so that both sides send as much. Cell (line i, position j) belongs to step i + j. Costs
+//! matrices and the columns of others, so that both sides send the same amount. Cell (line i, position j) belongs to step i + j. Costs
 //! are looked up one step ahead, in the messages of the step that is under way, so that nobody waits for them.
 
 use super::gates::Gates;
@@ -246,7 +246,7 @@ impl<'a> Group<'a> {
     }
 }
 
-/// Where each part begins if parts of these sizes follow each other; the last one is their total.
+/// Where each part begins if parts of these sizes follow each other, and then their total.
 fn offsets(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
     let mut offsets = vec![0];
     let mut next = 0;

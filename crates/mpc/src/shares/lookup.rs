@@ -1,7 +1,7 @@
-//! The substitution costs of letters that neither side shows, N − 1 bits per cell.
+//! The substitution costs of letters that neither side reveals, at N − 1 bits per cell.
 //!
-//! One side has a letter a for every *line* of a matrix, the other a letter b for every *position* along the lines. Wanted are
-//! shares of T[a][b] for all pairs, T being public with N columns.
+//! One side has a letter a for every *line* of a matrix, the other a letter b for every *position* along the lines. They want
+//! shares of T[a][b] for all pairs, where T is public and has N columns.
 //!
 //! For its letter a the line's side has a tree of seeds from which leaf a is missing (as in [`crate::ot::correlated`]); the other
 //! side has all leaves. Each leaf y has a stream of bits r_{y,x} for every column x of the table. The other side sends, for each
@@ -36,7 +36,7 @@ pub(crate) struct Table {
     pub(crate) levels: usize,
     /// Bits of an entry.
     pub(crate) width: usize,
-    /// By line letter; all columns but the last are added to the last.
+    /// By line letter; the last column is added to all others.
     entries: Vec<u64>,
 }
 

@@ -1,5 +1,5 @@
-//! Aligning many pairs of strings on secret shares: a few *bits* per gate instead of the 32 bytes of a garbled one, for an
-//! exchange of messages per layer of gates. It pays if many comparisons advance together.
+//! Aligning many pairs of strings on secret shares: a few *bits* per gate instead of the 32 bytes of a garbled one, at the price
+//! of an exchange of messages per layer of gates. It pays off when many comparisons advance together.
 //!
 //! ```text
 //! host (rows)                                                             joining side (columns)
@@ -37,11 +37,11 @@
 //! of every intermediate value are uniform, as each product adds a fresh pad to one of them. Halves of outputs are shares by
 //! exclusive or of an adder's or comparison's last products, so one half without the other is uniform, too.
 //!
-//! **A malicious party** of either side learns nothing about an offset: transfers are checked ([`crate::ot::correlated`]). But
-//! nothing authenticates shares: it can add any difference of its choice to any number or bit that the two share, in any cell, and
-//! so change the function that is computed, and with it the outputs of both sides. As with garbled circuits, it learns one output
-//! of the agreed size per comparison and nothing before both halves exist; but here *either* side can do so, and without any
-//! limit on the function, where a malicious evaluator of a garbled circuit can only change looked-up costs.
+//! **A malicious party** on either side learns nothing about an offset: transfers are checked ([`crate::ot::correlated`]). But
+//! nothing authenticates shares: it can put whatever it likes into any product or comparison, in any cell, and so change the
+//! function that is computed, and with it the outputs of both sides. As with garbled circuits, it learns one output
+//! of the agreed size per comparison and nothing before both halves exist; but here *either* side can change
+//! every gate, where a malicious evaluator of a garbled circuit can only change looked-up costs.
 
 #[cfg(test)]
 mod alignment_tests;

@@ -18,7 +18,7 @@ pub(crate) struct Demand {
 }
 
 impl Demand {
-    /// As many in each direction.
+    /// The same number in each direction.
     pub(crate) fn each_way(count: usize) -> Self {
         Self {
             sent: count,
@@ -187,7 +187,7 @@ impl Pool {
         enough
     }
 
-    /// Batches to start now, if these transfers are needed and some more soon.
+    /// Batches to start now for these transfers and those that will be needed soon.
     pub(crate) fn missing(&mut self, demand: Demand) -> usize {
         self.largest = self.largest.max(demand.sent.max(demand.received));
         let there = self.there();
@@ -333,7 +333,7 @@ pub(crate) fn taken(cots: usize) -> usize {
 }
 
 /// Makes room for more. What is used is dropped when it is the larger part, so that elements are seldom moved. A list that grew
-/// by itself would leave copies in freed memory.
+/// on its own would leave copies in freed memory.
 fn make_room<T: Copy + Zeroize>(list: &mut Zeroizing<Vec<T>>, used: &mut usize, more: usize) {
     if list.len() + more <= list.capacity() {
         return;

@@ -1,4 +1,4 @@
-//! Which recurrence a matrix has, and what its cells cost.
+//! The recurrence of a matrix, and what its cells cost.
 
 use super::compare::{GadgetCost, clamp_cost};
 use crate::circuit::numbers::bits_for;

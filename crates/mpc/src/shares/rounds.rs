@@ -1,9 +1,9 @@
 //! Many programs over one channel, each of them a sequence of exchanges.
 //!
 //! A program is an `async` function that computes on its shares and, where the two sides have to talk, awaits
-//! [`Rounds::exchange`]. The [`run`]ner takes turns: it hands a program the answer that it waits for, lets it compute until its
-//! next exchange, and sends that message while other programs compute. So the time that a message travels is not lost as long as
-//! several programs are active.
+//! [`Rounds::exchange`]. [`run`] gives programs turns: it hands one the answer that it waits for, lets it compute until its next
+//! exchange, and sends that message while other programs compute. So the time that messages travel is not lost as long as several
+//! programs are active.
 //!
 //! Both sides run the same programs and the sizes of all messages are public, so both take the same turns in the same order, and
 //! messages need no headers. A program must not wait for anything but its own exchanges and transfers.

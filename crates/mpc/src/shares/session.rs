@@ -37,7 +37,7 @@ pub struct Comparison {
     pub rows: Range<usize>,
     /// Where the joining side's letters are in its list.
     pub columns: Range<usize>,
-    /// What this side adds to the result (which is subtracted first, see [`Outputs`]).
+    /// What this side adds to the result, or to the negated one (see [`Finish`]).
     pub term: u64,
     /// The bound of [`Outputs::AtLeast`].
     pub at_least: u64,
@@ -282,7 +282,7 @@ fn weight(matrices: &[Matrix], streams: usize) -> usize {
     matrices.iter().map(weight).sum()
 }
 
-/// Groups in which matrices of this shape advance, for estimates.
+/// How many groups matrices of this shape form, for estimates.
 pub fn group_count(matrices: u64, rows: usize, columns: usize, alphabet: usize) -> u64 {
     let matrix = Matrix {
         rows_are_lines: true,

@@ -236,7 +236,7 @@ impl Engine {
         matches!(self, Engine::Garbled | Engine::Shares)
     }
 
-    /// Whether a partner that cheats can get an answer about any scanpath of the side with this role, whatever the pair is.
+    /// Whether a partner that cheats can get an answer about any scanpath of the side with this role, whichever pair is compared.
     pub fn answers_concern_all(self, role: Role) -> bool {
         matches!(self, Engine::Paillier(_)) && role == Role::Host
     }

@@ -61,13 +61,13 @@ pub enum Limit {
         /// Scanpaths in the cohort.
         scanpaths: u64,
     },
-    /// The same, as it is told to the peer: how many scanpaths are concerned, and how often they were compared before, would say
-    /// which pseudonyms belong to scanpaths that it knows by name.
-    #[error("this plan needs more comparisons per scanpath with this peer than its limit allows")]
+    /// The same, as the peer is told. How many scanpaths are affected, and how often they were compared before, would show which
+    /// pseudonyms belong to scanpaths that it knows by name.
+    #[error("this plan needs more comparisons per scanpath than its limit allows")]
     PeerComparisons,
-    /// The same with an engine with which every comparison can be about any scanpath.
+    /// The same for an engine whose comparisons can each reveal something about any scanpath.
     #[error(
-        "with this engine a partner that cheats learns about any scanpath, whichever is compared, so all comparisons count together: this plan needs {needed} with this peer, and the limit is {limit}"
+        "with this engine a partner that cheats can learn about any scanpath from every comparison, so all comparisons count together: this plan needs {needed} with this peer, and the limit is {limit}"
     )]
     ComparisonsOfAll {
         /// The most comparisons of all scanpaths together.

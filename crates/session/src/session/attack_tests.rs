@@ -1,7 +1,7 @@
 //! A modified peer runs whole sessions against an unmodified one, and tries to get around the limits.
 //!
-//! The attacker is this program with other letters than it announced, other files than it had, and a connection that it breaks
-//! where it likes. What it has learned is what its files contain at the end: every answer, however it came.
+//! The attacker is this program, but it compares other letters than it announced, exchanges its files, and breaks the connection
+//! where it likes. What it has learned is what its files contain at the end: every answer, however it got there.
 
 mod agreements;
 mod hang_ups;
@@ -257,7 +257,7 @@ impl World {
     fn audit<'a>(&self, files: impl IntoIterator<Item = &'a Path>) -> (u64, u64) {
         let (learned, counted) = (self.learned(files), self.counted());
         let ScanpathLimit::Count(limit) = self.limit else {
-            panic!("attacks are on a limit");
+            panic!("every attack is on a limit");
         };
         let case = self.case;
         assert!(
@@ -272,7 +272,7 @@ impl World {
     }
 }
 
-/// Runs an attack on every case, all at the same time: most of it is waiting for the ends of connections.
+/// Runs an attack on every case, all at the same time: they mostly wait for connections to end.
 fn for_all_cases(attack: impl Fn(Case) + Sync) {
     std::thread::scope(|scope| {
         for case in cases() {

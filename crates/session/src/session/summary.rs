@@ -94,7 +94,7 @@ impl AgreedSession {
 }
 
 impl AgreedSession {
-    /// The session may take as long as its plan does on the slowest connection, if its time is limited.
+    /// If the session's time is limited, sets the deadline for the plan: that time, and what it takes on the slowest connection.
     pub(crate) fn limit_time(&self) {
         if let Some(time) = self.session.time_limit {
             let agreement = &self.agreement;

@@ -19,7 +19,7 @@ Examples:
 The partner follows the protocol, but makes up its cohort. Each attack reconstructs random scanpaths from the answers, and a \
 scanpath counts only if every letter is right. Without options about the metric, a list of usual metrics is measured. \
 \"letter by letter\" chooses all of its scanpaths in advance; the other attacks choose each one after the previous answer. \
-Another attack might need fewer comparisons, but none needs fewer than the bound on average, also if it adapts or cheats: \
+Another attack might need fewer comparisons, but none needs fewer than the bound on average, even if it adapts or cheats: \
 the bound is the information in a scanpath divided by that in an answer. The default limit of `veilpath host` \
 and `veilpath join` is half of the bound.";
 

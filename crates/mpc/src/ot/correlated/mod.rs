@@ -21,7 +21,7 @@
 //! and Petrank (CRYPTO 2003). Traffic falls with k, AES work grows with 2^k/k; k = 4 sends 4 bytes per transfer for
 //! twice the AES of k = 1. The sums are computed as the streams are made, so streams take no memory.
 //!
-//! The choices u are the ones of [`super::cot`], for users that do without the swap.
+//! [`super::cot`] gives out the random choices u as they are, without the swap.
 //!
 //! # Malicious senders
 //! The sender sees each uᵢ only under the stream of the seed that it does not have, whatever Δ it chose. The sum of the
@@ -34,23 +34,23 @@
 //! - **Trees.** [`seed_check`](self) ends the session unless the sender's leaves are those that the receiver is
 //!   committed to.
 //! - **Corrections.** Let uᵢ be what tree i was corrected to. The sender compares, for row b of tree i, the sum of its row
-//!   with the one of the receiver's; these are Σχⱼ·qⱼ and Σχⱼ·vⱼ over the blocks of 128 transfers, in GF(2¹²⁸), and have to
-//!   differ by δ_b·x̃ for the x̃ of the proof. They do for every value of δ if Σχⱼ·uᵢ,ⱼ = x̃, and else for the one value of
+//!   with that of the receiver's; these are Σχⱼ·qⱼ and Σχⱼ·vⱼ over the blocks of 128 transfers, in GF(2¹²⁸), and have to
+//!   differ by δ_b·x̃ for the x̃ of the proof. They do for every value of δ if Σχⱼ·uᵢ,ⱼ = x̃, and otherwise only for the one value of
 //!   the group's k bits that the receiver assumed. Whatever x̃ is, the trees whose sums are x̃ have the same uᵢ: two
 //!   different ones have the same sum with probability 2⁻¹²⁸, as the last block in which they differ has a uniform
 //!   coefficient that was not known when the difference was made. (The block that masks has the coefficient 1. It is fixed
-//!   before all coefficients, and a difference in it alone is seen for certain.) There are fewer than 2⁹ pairs of trees. So
+//!   before all coefficients, and a difference in it alone is seen for certain.) With k ≥ 4 there are fewer than 2⁹ pairs of trees. So
 //!   a batch in which d trees differ from the others passes only if the receiver guessed k·d bits of Δ, with probability
-//!   2⁻ᵏᵈ (plus 2⁻¹¹⁹); having guessed them, it has learned what it knew.
+//!   2⁻ᵏᵈ (plus 2⁻¹¹⁹); having guessed them, it learns nothing new.
 //! - **Swaps.** Every bit is the choice of some x. They come after the check, and nothing is proved about them.
 //!
 //! The coefficients χ come from a hash of the base transfers, of the message about the seed trees, and of all corrections and
 //! proofs of this worker so far (Fiat and Shamir; the paper has the sender draw them), so the check needs no round trip. A
-//! receiver that computes p hashes to find errors that pass does so with probability p/2¹¹⁹. Each check of a chunk covers
+//! receiver that computes p hashes to find errors that pass succeeds with probability at most p/2¹¹⁹. Each check of a chunk covers
 //! the chunks before it: errors that are made after a coefficient is known do not cancel those before, because the last error
 //! has coefficients of its own.
 //!
-//! What remains is a guess: with probability 2⁻ᵐ the receiver knows m bits of Δ after all checks passed, and else the
+//! What remains is a guess: with probability 2⁻ᵐ the receiver knows m bits of Δ after all checks passed, and otherwise the
 //! session ended. So whatever a receiver does, Δ keeps its 127 bits in this sense: an attack on the hash of garbling that
 //! succeeds with probability ε against a uniform Δ succeeds with 2⁻ᵐ·(2ᵐ·ε) = ε. This is the leakage under which SoftSpoken proves its
 //! transfers; it replaces the lemma of Keller, Orsini and Scholl (CRYPTO 2015) whose proof failed. A new stage has a new
@@ -59,7 +59,7 @@
 //! **A check that fails tells the receiver that its guess was wrong**, and nothing else: there is one answer for all trees, or
 //! for a batch. The offset of which it learned this is not used again, with one exception: workers share it, and each of them
 //! can be refused a guess of k bits or more before all have stopped. What they send meanwhile is for an offset of which the
-//! receiver can exclude one value in 2ᵏ per worker, and so less than log₂(16/15)·32 ≈ 3 bits in all.
+//! receiver can exclude one value in 2ᵏ per worker, and so less than log₂(16/15)·32 ≈ 3 bits with k = 4 and 32 workers.
 //!
 //! **The labels are used as they are**, correlated by Δ, and the receiver can choose its t. What is built on them needs a hash
 //! that is circular correlation robust for such labels, with a tweak per use: garbling uses [`crate::hash`], whose bound

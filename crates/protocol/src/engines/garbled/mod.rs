@@ -153,7 +153,7 @@ pub fn and_gates_per_cell(comparison: &Comparison, shorter: usize) -> u64 {
     scoring.circuit(shorter).and_gates()
 }
 
-/// How many bits the output of a pair with a score has, whatever the other side does: nobody learns more of it.
+/// How many bits the output of a pair has where scores are revealed. Nobody learns more of the pair, whatever it does.
 pub(crate) fn answer_size(comparison: &Comparison, pad_to: Option<u32>) -> AnswerSize {
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), pad_to);
     match pad_to {

@@ -1,8 +1,8 @@
-//! The engine for real networks: secret sharing over correlated transfers, for every metric.
+//! Secret sharing over correlated transfers, for every metric.
 //!
-//! It computes what `garbled` computes, with a tenth to a thirtieth of the traffic, and waits for the other side once for each layer of gates
-//! of an anti-diagonal. Many comparisons share these waits, so it is the faster one unless there are few comparisons and a long way
-//! between the sides. The cryptography, with the argument for its security, is in `veilpath_mpc::shares`; this module decides what goes
+//! It computes what `garbled` computes, with an eighth to a third of the traffic, and waits for the other side once for each layer
+//! of gates of an anti-diagonal. Many comparisons share these waits, so it is faster over most networks, unless there are few
+//! comparisons and round trips are long. The cryptography, with the argument for its security, is in `veilpath_mpc::shares`; this module decides what goes
 //! through it, and in which pieces. Metrics, results and openings are those of `garbled`.
 //!
 //! ```text
@@ -19,8 +19,8 @@
 //! ```
 //!
 //! # What each side learns
-//! As with `garbled`, if both follow the protocol. A party of either side that does not can change what is computed, cell by cell:
-//! it still learns one output of the agreed size per pair, and nothing before both halves of it exist.
+//! As with `garbled`, if both follow the protocol. A side that does not can change what is computed, cell by cell, but still
+//! learns one output of the agreed size per pair, and nothing before both halves of it exist.
 
 mod costs;
 mod schedule;

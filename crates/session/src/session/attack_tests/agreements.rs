@@ -1,11 +1,11 @@
-//! The attacker asks under one agreement after another, or under two at a time.
+//! The attacker asks under one agreement after another, or under two at the same time.
 
 use super::*;
 use crate::error::{BanReason, FileProblem, Limit};
 
-/// Another cohort is another agreement, and counts.
+/// Another cohort is another agreement, and counts as well.
 #[test]
-fn other_cohorts_count_up_to_the_limit() {
+fn every_cohort_counts_towards_the_limit() {
     for_all_cases(|case| {
         let world = World::new(case, 2);
         let folders = folders(4);
@@ -27,7 +27,7 @@ fn other_cohorts_count_up_to_the_limit() {
                     ..
                 }
             ));
-            // How many scanpaths were known before is none of the peer's business.
+            // The peer must not learn how many scanpaths were compared before.
             assert!(matches!(
                 ended.attacker,
                 Some(SessionError::Declined(DeclineReason::Limit(
@@ -65,9 +65,9 @@ fn one_side_cannot_start_a_new_agreement() {
     });
 }
 
-/// Two connections with one key, at two processes of the victim, each with letters of its own.
+/// Two connections with one key, to two processes of the victim, each with letters of its own.
 #[test]
-fn two_sessions_at_a_time_share_one_limit() {
+fn concurrent_sessions_share_one_limit() {
     for_all_cases(|case| {
         for same_agreement in [true, false] {
             let world = World::new(case, 1);

@@ -31,7 +31,7 @@ fn hanging_up_at_every_message_gives_no_second_answer() {
     });
 }
 
-/// All places with `VEILPATH_FAULTS=long`, else some, and the last ones, where results are opened.
+/// All places with `VEILPATH_FAULTS=long`; otherwise some, and the last ones, where results are opened.
 fn chosen(cuts: Vec<Cut>) -> Vec<Cut> {
     let (some, last) = (8, 6);
     let long = std::env::var("VEILPATH_FAULTS").is_ok_and(|value| value == "long");
@@ -68,7 +68,7 @@ fn hang_up_everywhere(case: Case, cuts: &[Cut], keeps_files: bool) {
         cuts.len() + 1
     );
     match (case.engine, case.attacker) {
-        // Every start is a view, until both know the result.
+        // Every start shows another view, until both know the result.
         (Engine::Paillier(_), Role::Host) if keeps_files => assert_eq!(counted, LIMIT),
         _ => assert!(counted <= 1, "one answer per pair and agreement"),
     }

@@ -1,4 +1,4 @@
-//! What is opened of a pair: no more bits than its own results have, whatever it is compared beside.
+//! What is opened of a pair: no more bits than its own results have, whatever other pairs are compared with it.
 
 use super::*;
 use crate::engines::garbled::scoring::Scoring;

@@ -26,7 +26,7 @@
 //!   it has flushed the request. In between it handles events of other workers; their queue is bounded, and so is memory.
 //!
 //! # Failures
-//! A worker that fails stops its side at once: the multiplexer passes nothing on any more, and the other workers find their channels closed.
+//! A worker that fails stops its side at once: the multiplexer passes nothing more on, and the other workers find their channels closed.
 //! A peer that was caught by one worker gets nothing more from the others.
 
 mod evaluator;
