@@ -151,8 +151,10 @@ impl Checked {
             None => args.write_file(inputs, outcome),
         };
         match &written {
-            // The summary says that the results are for the other side only.
-            Ok(()) if outcome.is_withheld() => {}
+            Ok(()) if outcome.is_withheld() => messages::info(&format!(
+                "{} has no results: they are for the other side only\n",
+                path.display()
+            )),
             Ok(()) => messages::info(&format!("results: {}\n", path.display())),
             Err(_) => {
                 let mut out = BufWriter::new(io::stdout().lock());

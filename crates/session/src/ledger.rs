@@ -331,7 +331,8 @@ impl Account {
                 *smallest = default.min(*smallest);
             }
         }
-        if exceeded > 0 && self.counts_all() {
+        // Earlier comparisons of other scanpaths may count, too.
+        if exceeded > 0 && (self.counts_all() || all > 0) {
             return Err(Limit::ComparisonsOfAll {
                 limit: least,
                 needed,

@@ -67,7 +67,7 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession) {
         note(
             name,
             &format!(
-                "{} had to be started more than once, at most {} times each, because a session was interrupted (with the engine garbled this reveals nothing new; with paillier every start counts as a comparison)",
+                "{} had to be started more than once, at most {} times each, because a session was interrupted (with the engines garbled and shares this reveals nothing new; with paillier every start counts as a comparison)",
                 units::counted(completed.restarted_pairs, "pair"),
                 completed.max_starts
             ),
