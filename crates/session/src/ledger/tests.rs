@@ -224,10 +224,10 @@ fn comparisons_can_count_for_all_scanpaths() {
     assert!(
         matches!(
             refused,
-            SessionError::Limit(Limit::ComparisonsPerScanpath {
+            SessionError::Limit(Limit::ComparisonsOfAll {
+                limit: 10,
                 needed: 11,
-                exceeded: 1,
-                ..
+                per_scanpath: 8
             })
         ),
         "{refused}"
