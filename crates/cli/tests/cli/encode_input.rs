@@ -1,0 +1,269 @@
+//! Files that were once read wrongly without a message: what is read from them, and what is said about it.
+#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+
+use crate::common;
+
+use common::Folder;
+
+/// The ScanMatch toolbox counts the two letters of a cell modulo the columns of its grid, and scores this pair 0.714.
+#[test]
+fn two_letters_per_cell_follow_the_grid() {
+    let folder = Folder::new();
+    folder.file("a.txt", "aFaFcF\n");
+    folder.file("b.txt", "bFbFbF\n");
+    let call = [
+        "compare",
+        "a.txt",
+        "b.txt",
+        "--pairs",
+        "all",
+        "--metric",
+        "scanmatch",
+    ];
+    let options = ["--grid", "12x8", "--engine", "plain", "--format", "csv"];
+    let done = folder.run(&[&call[..], &options[..]].concat());
+    let score: f64 = done
+        .stdout
+        .lines()
+        .nth(1)
+        .unwrap()
+        .split(',')
+        .nth(3)
+        .unwrap()
+        .parse()
+        .unwrap();
+    assert!((score - 0.714).abs() < 0.001, "{score}");
+    assert!(done.stderr.contains("up to 12"), "{}", done.stderr);
+}
+
+/// The letters of the only scanpath in a cohort.
+fn letters(cohort: &str) -> &str {
+    cohort.lines().last().unwrap().rsplit(',').next().unwrap()
+}
+
+/// Thirty fixations all over the screen, in any unit.
+fn spread(scale: impl Fn(f64) -> f64, x: &str, y: &str) -> String {
+    let part = |step: u32| f64::from(step % 30) / 29.0 * 0.96 + 0.013;
+    let row = |step| format!("{},{},200\n", scale(part(step)), scale(part(step * 7)));
+    let rows: Vec<String> = (0..30).map(row).collect();
+    format!("{x},{y},duration\n{}", rows.concat())
+}
+
+#[test]
+fn saccades_and_blinks_are_left_out_and_counted() {
+    let folder = Folder::new();
+    folder.file(
+        "a.csv",
+        "x,y,duration,eye_movement\n10,10,200,Fixation\n300,300,40,Saccade\n690,690,250,Fixation\n,,90,Blink\n",
+    );
+    let call = ["encode", "a.csv", "--screen", "700x700"];
+    let done = folder.run(&call);
+    assert_eq!(letters(&done.stdout), "Aw");
+    assert!(done.stderr.contains("1 Saccade"), "{}", done.stderr);
+    assert!(done.stderr.contains("--events"), "{}", done.stderr);
+    let all = folder.run(&[&call[..], &["--events", "all"]].concat()).ok();
+    assert_eq!(letters(&all), "AYw");
+    let some = [&call[..], &["--events", "Saccade,blink"]].concat();
+    assert_eq!(letters(&folder.run(&some).ok()), "Y");
+    let json = folder.run(&[&call[..], &["--summary", "json"]].concat());
+    let summary: serde_json::Value = serde_json::from_str(&json.stderr).unwrap();
+    assert_eq!(
+        summary["left_out"],
+        serde_json::json!({"Blink": 1, "Saccade": 1})
+    );
+}
+
+#[test]
+fn remodnav_files_are_read() {
+    let folder = Folder::new();
+    let file = common::root().join("testdata/formats/remodnav.tsv");
+    let call = [
+        "encode",
+        file.to_str().unwrap(),
+        "--screen",
+        "1280x720",
+        "--grid",
+        "4x2",
+    ];
+    let done = folder.run(&call);
+    assert_eq!(letters(&done.stdout), "AFH");
+    assert!(
+        done.stderr.contains("mean of where it starts and ends"),
+        "{}",
+        done.stderr
+    );
+}
+
+#[test]
+fn visual_angles_require_the_screen_size() {
+    let folder = Folder::new();
+    folder.file(
+        "a.csv",
+        "x_deg,y_deg,duration\n-23,13,200\n0.5,-0.5,250\n23,-13,200\n",
+    );
+    let said = folder
+        .run(&["encode", "a.csv", "--screen", "1920x1080"])
+        .refused();
+    for part in ["visual angle", "--screen-cm", "--distance"] {
+        assert!(said.contains(part), "{said}");
+    }
+    let call = [
+        "encode",
+        "a.csv",
+        "--screen-cm",
+        "52x29",
+        "--distance",
+        "60",
+        "--grid",
+        "4x4",
+    ];
+    assert_eq!(letters(&folder.run(&call).ok()), "AKP");
+    folder.file(
+        "b.csv",
+        "lon,lat,duration\n-170,80,200\n5,-5,250\n170,-80,200\n",
+    );
+    let panorama = folder.run(&["encode", "b.csv", "--grid", "4x4"]).ok();
+    assert_eq!(letters(&panorama), "AKP");
+}
+
+/// The same places in five units give the same letters, with the size of the screen or without.
+#[test]
+fn units_other_than_pixels_are_recognised_with_a_screen_size() {
+    let folder = Folder::new();
+    let encoded = |text: String, more: &[&str]| {
+        folder.file("a.csv", text);
+        let call = [
+            &["encode", "a.csv", "--screen", "1000x1000", "--grid", "4x4"],
+            more,
+        ]
+        .concat();
+        let done = folder.run(&call);
+        (letters(&done.stdout).to_string(), done.stderr)
+    };
+    let (pixels, said) = encoded(spread(|part| part * 1000.0, "x", "y"), &[]);
+    assert!(said.contains("in pixels") && pixels.len() == 30, "{said}");
+    for (scaled, flags, words) in [
+        (spread(|part| part, "x", "y"), vec![], "0 to 1"),
+        (spread(|part| part * 100.0, "x", "y"), vec![], "percent"),
+        (
+            spread(|part| part * 2.0 - 1.0, "x", "y"),
+            vec!["--flip-y"],
+            "-1 to 1",
+        ),
+        (
+            spread(|part| part * 2.0 - 1.0, "x_norm", "y_norm"),
+            vec!["--flip-y"],
+            "centre",
+        ),
+        (
+            spread(|part| part - 0.5, "x", "y"),
+            vec!["--flip-y", "--units", "height"],
+            "",
+        ),
+    ] {
+        let (letters, said) = encoded(scaled, &flags);
+        assert_eq!(letters, pixels, "{words}: {said}");
+        assert!(said.contains(words), "{said}");
+    }
+    let (_, said) = encoded(spread(|part| part, "x", "y"), &["--units", "px"]);
+    assert!(
+        said.contains("one cell") && said.contains("0 and 1"),
+        "{said}"
+    );
+}
+
+#[test]
+fn options_without_effect_are_named() {
+    let folder = Folder::new();
+    folder.file("a.csv", "x,y,duration\n10,10,200\n500,400,200\n");
+    let call = ["encode", "a.csv", "--screen", "700x700"];
+    let more = [
+        "--min-dwell",
+        "200",
+        "--rate",
+        "60",
+        "--eye",
+        "left",
+        "--max-gap",
+        "10",
+    ];
+    let done = folder.run(&[&call[..], &more[..]].concat());
+    for flag in ["--min-dwell", "--rate", "--eye", "--max-gap"] {
+        assert!(
+            done.stderr.contains(&format!("{flag} has no effect")),
+            "{}",
+            done.stderr
+        );
+    }
+    assert!(!folder.run(&call).stderr.contains("has no effect"));
+}
+
+#[test]
+fn a_recording_is_not_overwritten() {
+    let folder = Folder::new();
+    let recording = "x,y,duration\n10,10,200\n";
+    folder.file("p1.csv", recording);
+    folder.file("p2.csv", recording);
+    let call = ["encode", "p1.csv", "-o", "p2.csv", "--screen", "700x700"];
+    let said = folder.run(&call).refused();
+    assert!(
+        said.contains("p2.csv") && said.contains("--force"),
+        "{said}"
+    );
+    assert_eq!(folder.read("p2.csv"), recording);
+    folder.run(&[&call[..], &["--force"]].concat()).ok();
+    // What Veilpath wrote may be written anew.
+    folder.run(&call).ok();
+}
+
+#[test]
+fn standard_input_is_a_file() {
+    use std::io::Write;
+    let folder = Folder::new();
+    let mut command = folder.command(&["encode", "-", "--screen", "700x700", "--participant", "p"]);
+    command.stdin(std::process::Stdio::piped());
+    command.stdout(std::process::Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    input
+        .write_all(b"x,y,duration\n10,10,200\n690,690,200\n")
+        .unwrap();
+    drop(input);
+    let output = child.wait_with_output().unwrap();
+    assert!(output.status.success());
+    assert_eq!(letters(&String::from_utf8(output.stdout).unwrap()), "Aw");
+}
+
+#[test]
+fn files_of_other_programs_are_identified() {
+    let folder = Folder::new();
+    for (name, content, parts) in [
+        (
+            "fixations.csv",
+            &b"PK\x03\x04\x14\x00\x06\x00[Content_Types].xml....PK\x03\x04xl/workbook.xml"[..],
+            ["spreadsheet", "save the sheet"],
+        ),
+        (
+            "cut.json",
+            b"{\"a.jpg\": {\"subject\": \"07\", \"X\": [1, 2",
+            ["ends", "again"],
+        ),
+        (
+            "gaze.csv",
+            b"x,y,gap_length\n1,2,3\n4,5,6\n",
+            ["neither a duration nor a time", "gap_length"],
+        ),
+    ] {
+        folder.file(name, content);
+        let said = folder
+            .run(&["encode", name, "--screen", "700x700"])
+            .refused();
+        for part in parts {
+            assert!(said.contains(part), "{name}: {said}");
+        }
+    }
+    // A spreadsheet pads the lines of a cohort.
+    let padded = "# veilpath cohort 1,,\r\n# alphabet: letters 49,,\r\nparticipant,stimulus,scanpath\r\nP1,cows,ABCD\r\n";
+    folder.file("cohort.csv", padded);
+    folder.run(&["compare", "cohort.csv", "cohort.csv"]).ok();
+}

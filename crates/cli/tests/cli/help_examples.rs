@@ -1,0 +1,195 @@
+//! Every example in a `--help` text works.
+#![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
+
+use crate::common;
+use crate::common::console;
+use crate::common::pair;
+
+use common::{Folder, Ran, root};
+use console::words;
+use pair::{Pair, Side};
+use std::io::Write;
+use std::process::Stdio;
+
+const COMMANDS: [&str; 22] = [
+    "",
+    "demo",
+    "encode",
+    "compare",
+    "report",
+    "host",
+    "join",
+    "results",
+    "peers",
+    "identity",
+    "split",
+    "synth",
+    "synth random",
+    "synth lifelike",
+    "keygen",
+    "bench",
+    "bench cell",
+    "bench candidates",
+    "bench paillier",
+    "bench paper",
+    "completions",
+    "man",
+];
+
+/// A folder with the files that the examples use.
+fn prepared() -> Folder {
+    let folder = Folder::new();
+    prepare(&folder);
+    folder
+}
+
+fn prepare(folder: &Folder) {
+    let run = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
+    run("synth lifelike --seed 7 -o everyone.csv");
+    run("split everyone.csv --seed 1 --first a.csv --second b.csv");
+    run("synth lifelike --seed 7 --as fixations -o fixations.csv");
+    folder.file("gaze.csv", folder.read("fixations.csv"));
+    run("synth lifelike --seed 8 --participants 1 --stimuli 1 --as fixations -o dog_p01.csv");
+    folder.file("few.csv", "participant,scanpath\np1,ABBA\n");
+    folder.file("other.csv", "participant,scanpath\nq1,ABCA\nq2,CAB\n");
+    let eyelink = std::fs::read(root().join("testdata/formats/eyelink-asc.asc")).unwrap();
+    folder.file("p01.asc", &eyelink);
+    folder.file("p02.asc", &eyelink);
+}
+
+/// The examples in a command's help, without the command's name.
+fn examples(folder: &Folder, command: &str) -> Vec<String> {
+    let mut call: Vec<&str> = command.split_whitespace().collect();
+    call.push("--help");
+    let help = folder.run(&call).ok();
+    let lines: Vec<String> = help
+        .lines()
+        .skip_while(|line| *line != "Examples:")
+        .filter_map(|line| line.strip_prefix("  veilpath "))
+        .map(str::to_string)
+        .collect();
+    assert!(
+        !lines.is_empty(),
+        "`veilpath {command} --help` shows no example"
+    );
+    lines
+}
+
+/// Runs an example: commands joined by ` | `, the last with ` > FILE` or without.
+fn run(folder: &Folder, line: &str) {
+    let (commands, file) = match line.split_once(" > ") {
+        Some((commands, file)) => (commands, Some(file)),
+        None => (line, None),
+    };
+    let mut output = String::new();
+    for command in commands.split(" | veilpath ") {
+        let words = words(command);
+        let words: Vec<&str> = words.iter().map(String::as_str).collect();
+        // Synthetic fixations do not replace the file of an earlier example.
+        if words[0] == "synth" && words.contains(&"fixations") {
+            let _ = std::fs::remove_file(folder.path().join(words[words.len() - 1]));
+        }
+        let mut process = folder.command(&words);
+        process
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        let mut child = process.spawn().unwrap();
+        // A command that does not read its input may have ended.
+        let _ = child.stdin.take().unwrap().write_all(output.as_bytes());
+        output = Ran::from(command.to_string(), child.wait_with_output().unwrap()).ok();
+    }
+    if let Some(file) = file {
+        assert!(!output.is_empty(), "{line}");
+        folder.file(file, output);
+    }
+}
+
+#[test]
+fn every_example_runs() {
+    let folder = prepared();
+    let mut ran = 0;
+    for command in COMMANDS {
+        // These two run together, below.
+        if ["host", "join"].contains(&command) {
+            continue;
+        }
+        for line in examples(&folder, command) {
+            run(&folder, &line);
+            ran += 1;
+        }
+    }
+    assert!(ran > 20, "{ran}");
+}
+
+/// The examples of `host` and `join` belong together: the first with the first, and so on. They run unchanged except for the
+/// fingerprints and the port, which may be in use on the test machine.
+#[test]
+fn the_examples_of_host_and_join_run_as_pairs() {
+    let pair = Pair::new();
+    prepare(&pair.folder);
+    let hosts = examples(&pair.folder, "host");
+    let joins = examples(&pair.folder, "join");
+    assert_eq!(hosts.len(), joins.len());
+    let fingerprints = [pair.fingerprint(Side::Host), pair.fingerprint(Side::Join)];
+    for (host, join) in hosts.iter().zip(&joins) {
+        run_together(&pair, host, join, &fingerprints);
+        // Together, the examples are more comparisons than the default limit allows.
+        pair.forget();
+    }
+}
+
+fn run_together(pair: &Pair, host: &str, join: &str, [a, b]: &[String; 2]) {
+    pair.folder.file("partners.txt", format!("{b} partner\n"));
+    let results = host.contains("partners.txt");
+    let host = host
+        .replace("127.0.0.1:7070", "127.0.0.1:0")
+        .replace("THEIRS", b);
+    let host = pair.start(Side::Host, &words(&host));
+    let address = host.wait_for_line("listening on ");
+    let join = join
+        .replace("127.0.0.1:7070", &address)
+        .replace("THEIRS", a);
+    let join = pair.start(Side::Join, &words(&join));
+    let (host, join) = (host.end().ok(), join.end().ok());
+    if results {
+        // Standard output has a row for each peer.
+        assert!(host.contains(",finished,results"), "{host}");
+        let theirs = pair.folder.read("join.csv");
+        assert_eq!(pair.folder.read("results/partner.csv"), theirs);
+    } else {
+        assert_eq!(host, join);
+    }
+}
+
+#[test]
+fn all_commands_have_a_tested_example() {
+    let help = Folder::new().run(&["--help"]).ok();
+    let listed = help
+        .lines()
+        .skip_while(|line| *line != "Commands:")
+        .skip(1)
+        .take_while(|line| !line.is_empty())
+        .filter_map(|line| line.split_whitespace().next())
+        .filter(|name| *name != "help");
+    for name in listed {
+        assert!(COMMANDS.contains(&name), "{name} has no tested example");
+    }
+}
+
+#[test]
+fn completions_and_man_pages_cover_every_command() {
+    let folder = Folder::new();
+    for shell in ["bash", "zsh", "fish", "powershell", "elvish"] {
+        assert!(
+            folder
+                .run(&["completions", shell])
+                .ok()
+                .contains("scanmatch"),
+            "{shell}"
+        );
+    }
+    folder.run(&["man", "--folder", "man1"]).ok();
+    assert!(folder.read("man1/veilpath.1").contains("split"));
+    assert!(folder.read("man1/veilpath-compare.1").contains("threshold"));
+}

@@ -1,0 +1,400 @@
+//! A host under load: several peers at once, floods of unauthenticated connections, bounds on memory and open files.
+//!
+//! The long tests are ignored by default:
+//! `cargo test --release --locked -p veilpath-cli --test load -- --ignored --nocapture --test-threads 1`
+//! `VEILPATH_LOAD_ROUNDS` sets how often the session with and without the flood is measured.
+#![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)] // a test's helpers may fail the test; it prints figures
+
+use crate::common;
+use crate::common::flood;
+use crate::common::pair;
+
+use common::Folder;
+use flood::{Flood, Usage, Watcher, usage};
+use pair::Running;
+use std::net::SocketAddr;
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+use veilpath_session::{Identity, StateDir};
+
+/// A host and many peers, each with a folder, an identity and a cohort.
+struct World {
+    folder: Folder,
+    host: Identity,
+    peers: Vec<Identity>,
+}
+
+impl World {
+    /// With cohorts of this many scanpaths of this length; those of the peers differ.
+    fn new(peers: usize, scanpaths: &str, length: &str) -> Self {
+        let folder = Folder::new();
+        let identity = |name: &str| {
+            let home = StateDir::at(folder.path().join(name));
+            Identity::create(&home.identity()).unwrap()
+        };
+        let host = identity("host");
+        let peers: Vec<Identity> = (0..peers).map(|it| identity(&format!("p{it}"))).collect();
+        let world = Self {
+            folder,
+            host,
+            peers,
+        };
+        world.cohort("host", scanpaths, length, 1000);
+        for index in 0..world.peers.len() {
+            world.cohort(&format!("p{index}"), scanpaths, length, index);
+        }
+        let list = world.peers.iter().enumerate();
+        let list = list.map(|(index, it)| format!("{} p{index}\n", it.fingerprint()));
+        world.folder.file("partners.txt", list.collect::<String>());
+        world
+    }
+
+    fn cohort(&self, name: &str, scanpaths: &str, length: &str, seed: usize) {
+        let call = format!(
+            "synth random --count {scanpaths} --length {length} --letters 49 --seed {seed} -o {name}.csv"
+        );
+        self.folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
+    }
+
+    /// A command of one of them, on one core where it is given and this system can.
+    fn start(&self, name: &str, call: &str, core: Option<&str>) -> Running {
+        let words: Vec<&str> = call.split_whitespace().collect();
+        let plain = self.folder.command(&words);
+        let mut command = match core {
+            None => plain,
+            Some(core) => {
+                let mut pinned = Command::new("taskset");
+                pinned.args(["-c", core]).arg(plain.get_program());
+                pinned.args(&words).current_dir(self.folder.path());
+                pinned
+            }
+        };
+        command
+            .env("VEILPATH_HOME", self.folder.path().join(name))
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        Running::start(command, call.to_string())
+    }
+
+    fn host(&self, flags: &str, core: Option<&str>) -> (Running, SocketAddr) {
+        let call = format!(
+            "host --listen 127.0.0.1:0 --cohort host.csv --log json --pairs all --limit-per-scanpath 1000 {flags}"
+        );
+        let running = self.start("host", &call, core);
+        let event = running.wait_for("listening").unwrap();
+        let address = event["address"].as_str().unwrap().parse().unwrap();
+        (running, address)
+    }
+
+    fn join(&self, index: usize, address: SocketAddr, flags: &str, core: Option<&str>) -> Running {
+        let host = self.host.fingerprint();
+        let call = format!(
+            "join {address} --peer {host} --cohort p{index}.csv --log json --pairs all --limit-per-scanpath 1000 --format csv --wait 50 {flags}"
+        );
+        self.start(&format!("p{index}"), &call, core)
+    }
+
+    /// The result of a comparison in the clear for a peer.
+    fn expected(&self, index: usize) -> String {
+        let peer = format!("p{index}.csv");
+        let call = ["compare", "host.csv", &peer, "--format", "csv"];
+        let engine = ["--engine", "plain", "--pairs", "all"];
+        self.folder.run(&[&call[..], &engine].concat()).ok()
+    }
+}
+
+/// Everything at once, small: three peers and two session slots, a connection with an unknown key, 300 without a key.
+#[test]
+fn three_peers_are_served_during_a_flood() {
+    let world = World::new(4, "4", "30");
+    let list = world.folder.read("partners.txt");
+    let three: Vec<&str> = list.lines().take(3).collect();
+    world.folder.file("partners.txt", three.join("\n"));
+    // A long session for the first: it must not keep the last one waiting.
+    world.cohort("p0", "200", "300", 7);
+    let (host, address) = world.host("--peers partners.txt --sessions 2 -o results", None);
+    let watcher = Watcher::start(host.child.id());
+    let long = world.join(0, address, "", None);
+    long.wait_for("agreed").unwrap();
+    let others = [1, 2].map(|index| world.join(index, address, "", None));
+    for other in &others {
+        other.wait_for("connected").unwrap();
+    }
+    let flood = Flood::start(address, 300);
+    let unknown = world.join(3, address, "", None);
+    let rejected = unknown.end();
+    assert_eq!(rejected.code, 3, "{}", rejected.stderr);
+    assert!(rejected.stderr.contains("expects another"));
+    for (index, other) in others.into_iter().enumerate() {
+        assert_eq!(other.end().ok(), world.expected(index + 1));
+    }
+    flood.until(300);
+    let (made, _) = flood.end();
+    assert_eq!(long.end().ok(), world.expected(0));
+    let host = host.end();
+    let finished: Vec<&str> = finished(&host.stderr);
+    assert_eq!(
+        finished.last(),
+        Some(&"p0"),
+        "a short session is not kept waiting by a long one"
+    );
+    assert!(made >= 300, "only {made} connections were made");
+    let unknown = world.peers[3].fingerprint().to_string();
+    assert!(
+        host.stderr.contains(&unknown),
+        "the unknown key is reported"
+    );
+    let connected = host.stderr.matches("\"event\":\"connected\"").count();
+    assert_eq!(connected, 3, "only the peers are connected");
+    for index in 0..3 {
+        let file = world.folder.read(&format!("results/p{index}.csv"));
+        assert_eq!(file, world.expected(index));
+    }
+    let rows = host.ok();
+    assert_eq!(rows.matches(",finished,").count(), 3, "{rows}");
+    match watcher.end() {
+        None => eprintln!("skipped: this system does not report the usage of a process"),
+        Some(most) => bounded(most, 3, 300.0),
+    }
+}
+
+/// Checks that the median estimate of these sessions was right within a factor of 2.
+fn estimated<'a>(logs: impl Iterator<Item = &'a str>) {
+    let number = |log: &str, event: &str, pointer: &str| {
+        let lines = log.lines().filter_map(|it| serde_json::from_str(it).ok());
+        let mut events = lines.filter(|it: &serde_json::Value| it["event"] == event);
+        events
+            .next_back()
+            .unwrap()
+            .pointer(pointer)
+            .unwrap()
+            .as_f64()
+            .unwrap()
+    };
+    let mut ratios: Vec<f64> = logs
+        .map(|log| {
+            let estimated = number(log, "agreed", "/estimate/seconds");
+            let measured = number(log, "finished", "/cost/seconds");
+            eprintln!("  {estimated:.2} s estimated, {measured:.2} s measured");
+            estimated / measured
+        })
+        .collect();
+    ratios.sort_by(f64::total_cmp);
+    let median = ratios[ratios.len() / 2];
+    assert!((0.5..=2.0).contains(&median), "{ratios:?}");
+}
+
+/// The names of the peers in the order in which their sessions ended.
+fn finished(log: &str) -> Vec<&str> {
+    let lines = log.lines().filter(|line| line.contains("\"finished\""));
+    lines
+        .filter_map(|line| line.split("\"name\":\"").nth(1)?.split('"').next())
+        .collect()
+}
+
+/// Checks the documented bounds.
+fn bounded(most: Usage, peers: usize, megabytes: f64) {
+    eprintln!(
+        "the host had at most {:.0} MB, {} open files, {} threads, and computed for {:.2} s",
+        most.peak_memory, most.open_files, most.threads, most.cpu
+    );
+    // 20 for the process itself, 2 for each handshake, 9 for each peer.
+    assert!(most.open_files <= 20 + 2 * 64 + 9 * peers, "{most:?}");
+    assert!(most.peak_memory < megabytes, "{most:?}");
+}
+
+#[test]
+fn a_host_reports_peers_that_did_not_connect() {
+    let world = World::new(2, "2", "5");
+    let flags = "--peers partners.txt --sessions 1 -o results --wait 2";
+    let (host, address) = world.host(flags, None);
+    let differs = world
+        .join(0, address, "--metric scanmatch --grid 7x7", None)
+        .end();
+    assert_eq!(differs.code, 3, "{}", differs.stderr);
+    world.join(0, address, "", None).end().ok();
+    let host = host.end();
+    assert_eq!(host.code, 4, "{}", host.stderr);
+    assert!(host.stdout.contains("p0,") && host.stdout.contains(",finished,"));
+    assert!(host.stdout.contains(",did not connect,"), "{}", host.stdout);
+    assert!(
+        host.stderr.contains("\"event\":\"failed\""),
+        "{}",
+        host.stderr
+    );
+    assert!(
+        host.stderr.contains("1 of 2 peers did not finish"),
+        "{}",
+        host.stderr
+    );
+    assert!(!world.folder.path().join("results/p1.csv").exists());
+
+    let (host, address) = world.host(flags, None);
+    world
+        .join(0, address, "--metric scanmatch --grid 7x7", None)
+        .end();
+    assert_eq!(host.end().code, 3, "the most serious one");
+
+    for (flags, word) in [
+        ("--peers partners.txt", "name a folder"),
+        ("--peers partners.txt -o host.csv", "folder"),
+        ("--peers host.csv -o results", "line 4"),
+        (
+            "--peers partners.txt -o results --sessions 65",
+            "--sessions",
+        ),
+    ] {
+        let call = format!("host --listen 127.0.0.1:0 --cohort host.csv {flags}");
+        let refused = world.start("host", &call, None).end().refused();
+        assert!(refused.contains(word), "{word}: {refused}");
+    }
+}
+
+/// Ten peers with a hundred comparisons each, four at a time; and a single peer, to compare the memory with.
+#[test]
+#[ignore = "takes a minute"]
+fn ten_peers_with_a_hundred_comparisons_each() {
+    let world = World::new(10, "10", "100");
+    let mut figures = Vec::new();
+    for (peers, sessions) in [(1, 1), (10, 1), (10, 4), (10, 10)] {
+        for index in 0..10 {
+            let _ = std::fs::remove_dir_all(world.folder.path().join(format!("p{index}/journals")));
+        }
+        let _ = std::fs::remove_dir_all(world.folder.path().join("host/journals"));
+        let list = world.peers.iter().take(peers).enumerate();
+        let list = list.map(|(index, it)| format!("{} p{index}\n", it.fingerprint()));
+        world.folder.file("some.txt", list.collect::<String>());
+        let flags = format!("--peers some.txt --sessions {sessions} -o results");
+        let (host, address) = world.host(&flags, None);
+        let watcher = Watcher::start(host.child.id());
+        let start = Instant::now();
+        let joins: Vec<Running> = (0..peers)
+            .map(|index| world.join(index, address, "", None))
+            .collect();
+        let ends: Vec<_> = joins.into_iter().map(Running::end).collect();
+        let took = start.elapsed();
+        host.end().ok();
+        estimated(ends.iter().map(|ran| ran.stderr.as_str()));
+        for (index, ran) in ends.into_iter().enumerate() {
+            let expected = world.expected(index);
+            assert_eq!(expected.lines().count(), 101);
+            assert_eq!(ran.ok(), expected);
+            let file = world.folder.read(&format!("results/p{index}.csv"));
+            assert_eq!(file, expected);
+        }
+        let most = watcher.end();
+        eprintln!("{peers} peers, {sessions} at a time: {took:.1?}");
+        match most {
+            None => eprintln!("skipped: this system does not report the usage of a process"),
+            Some(most) => {
+                bounded(most, peers, 500.0);
+                figures.push(most.peak_memory);
+            }
+        }
+    }
+    if let [one, .., ten] = figures[..] {
+        assert!(ten < 15.0 * one, "{figures:?}");
+    }
+}
+
+/// A session with and without a flood of 1,000 connections per second, alternating. The host and its peer share one core and
+/// the flood has the other, so that the measurement covers the host's work for the flood and not the cost of generating it.
+#[test]
+#[ignore = "takes minutes, and needs two quiet cores"]
+fn a_flood_does_not_slow_a_session() {
+    let rounds = std::env::var("VEILPATH_LOAD_ROUNDS").ok();
+    let rounds: usize = rounds.and_then(|text| text.parse().ok()).unwrap_or(3);
+    let cores = std::thread::available_parallelism().map_or(1, usize::from);
+    let own = std::process::id().to_string();
+    let pin = Command::new("taskset")
+        .args(["-a", "-c", "-p", "1", &own])
+        .output();
+    let core = (cores > 1 && pin.is_ok_and(|it| it.status.success())).then_some("0");
+    if core.is_none() {
+        eprintln!(
+            "the flood competes with the session: this system cannot pin them to different cores"
+        );
+    }
+    // The second peer never connects: the host keeps listening, and can be measured when the first is done.
+    let world = World::new(2, "40", "150");
+    let mut times: [Vec<[f64; 2]>; 2] = [Vec::new(), Vec::new()];
+    for round in 0..2 * rounds {
+        let flooded = round % 2 == 1;
+        let (mut host, address) =
+            world.host("--peers partners.txt --sessions 2 -o results --fresh", core);
+        let flood = flooded.then(|| Flood::start(address, 1000));
+        let start = Instant::now();
+        let join = world.join(0, address, "--fresh", core);
+        join.wait_for("agreed").unwrap();
+        let arrived = start.elapsed();
+        let before = usage(host.child.id()).unwrap_or_default();
+        let event = host.wait_for("finished").unwrap();
+        let after = usage(host.child.id()).unwrap_or_default();
+        let rate = flood.map(|flood| flood.end().1);
+        let seconds = event["cost"]["seconds"].as_f64().unwrap();
+        join.end().ok();
+        host.kill();
+        eprintln!(
+            "{} the peer was connected after {arrived:.2?}; the session took {seconds:.2} s, and the host computed for {:.2} s; {} files",
+            match rate {
+                None => "nobody else:      ".to_string(),
+                Some(rate) => format!("{rate:.0} connections/s:"),
+            },
+            after.cpu - before.cpu,
+            after.open_files,
+        );
+        if let Some(rate) = rate {
+            assert!(rate > 900.0, "the flood was too slow: {rate:.0} per second");
+        }
+        times[usize::from(flooded)].push([seconds, after.cpu - before.cpu]);
+    }
+    let median = |flooded: usize, what: usize| {
+        let mut all: Vec<f64> = times[flooded].iter().map(|it| it[what]).collect();
+        all.sort_by(f64::total_cmp);
+        all[all.len() / 2]
+    };
+    let slower = median(1, 0) / median(0, 0) - 1.0;
+    // 0 if the system does not report CPU time.
+    let more = match median(0, 1) {
+        0.0 => 0.0,
+        quiet => median(1, 1) / quiet - 1.0,
+    };
+    eprintln!(
+        "medians of {rounds}: {:.1} % slower, {:.1} % more CPU time of the host",
+        100.0 * slower,
+        100.0 * more
+    );
+    // Other load on the machine changes the time, but hardly the host's CPU time.
+    assert!(more < 0.10 && slower < 0.10, "{times:?}");
+}
+
+/// How long a peer takes to connect during a flood of 1,000 connections per second from its own address.
+#[test]
+#[ignore = "takes half a minute"]
+fn a_peer_connects_during_a_flood_from_its_own_address() {
+    let world = World::new(2, "2", "5");
+    let mut waits = Vec::new();
+    for round in 0..10 {
+        let one = format!("--peer {} -o one.csv", world.peers[0].fingerprint());
+        let several = "--peers partners.txt --sessions 2 -o results".to_string();
+        let flags = if round % 2 == 0 { one } else { several };
+        let (mut host, address) = world.host(&flags, None);
+        let flood = Flood::start(address, 1000);
+        // Use up the allowed burst.
+        std::thread::sleep(Duration::from_secs(3));
+        let start = Instant::now();
+        let join = world.join(0, address, "", None);
+        join.wait_for("connected").unwrap();
+        waits.push(start.elapsed());
+        join.end().ok();
+        flood.end();
+        host.kill();
+    }
+    waits.sort();
+    eprintln!(
+        "during 1000 connections/s: median {:.1?}, longest {:.1?}",
+        waits[5], waits[9]
+    );
+    assert!(waits[9] < Duration::from_secs(50));
+}

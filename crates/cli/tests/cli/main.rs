@@ -1,0 +1,55 @@
+//! The tests of the command, in one program: each of their files would link everything again.
+#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+
+mod architecture;
+mod assurance;
+mod bad_input;
+mod bench_paper;
+mod book;
+#[path = "../../../../fuzz/src/checks.rs"]
+#[allow(
+    unreachable_pub,
+    clippy::panic,
+    reason = "the fuzz targets use this file as a library"
+)]
+mod checks;
+mod common;
+mod contract;
+mod corpus;
+mod docs;
+mod encode_input;
+mod environment_faults;
+mod faults;
+mod garbled;
+mod help_examples;
+mod limits;
+mod load;
+mod loopback;
+mod memory;
+mod output_places;
+mod paillier;
+mod real_files;
+mod reference_scores;
+mod report;
+mod report_browser;
+mod reveal;
+#[path = "../../../../fuzz/src/scripts.rs"]
+#[allow(
+    unreachable_pub,
+    clippy::panic,
+    reason = "the fuzz targets use this file as a library"
+)]
+mod scripts;
+mod session;
+mod session_hostile;
+mod session_kill;
+mod several_peers;
+mod stored_results;
+#[path = "../../../../fuzz/src/targets.rs"]
+#[allow(
+    unreachable_pub,
+    clippy::panic,
+    reason = "the fuzz targets use this file as a library"
+)]
+mod targets;
+mod wire;

@@ -1,0 +1,105 @@
+//! The memory of a real host: small plans stay below the default of `--memory`, and large ones are declined before they need
+//! more. Linux only, because others do not say how much a process has used.
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test; it prints figures
+#![cfg(target_os = "linux")]
+
+use crate::common;
+use crate::common::flood;
+use crate::common::pair;
+
+use common::Ran;
+use flood::Watcher;
+use pair::Pair;
+use std::fmt::Write as _;
+
+/// The default of `--memory`, in megabytes.
+const ALLOWED: f64 = 256.0;
+
+const HEADER: &str = "# veilpath cohort 1\n# alphabet: letters 49\nparticipant,scanpath\n";
+
+/// A cohort of this many scanpaths.
+fn cohort(scanpaths: usize, id_bytes: usize, letters: usize) -> String {
+    let mut text = String::from(HEADER);
+    for number in 0..scanpaths {
+        let path = (0..letters).map(|at| (b'A' + ((number * 7 + at * at) % 26) as u8) as char);
+        let path: String = path.collect();
+        writeln!(text, "{number:0id_bytes$},{path}").unwrap();
+    }
+    text
+}
+
+/// Runs both sides and returns them with the host's peak memory. The joining side has no limit of its own.
+fn run(engine: &str, cohorts: [String; 2], host: &[&str]) -> ([Ran; 2], f64) {
+    let pair = Pair::new();
+    for (name, text) in ["a.csv", "b.csv"].into_iter().zip(cohorts) {
+        std::fs::write(pair.folder.path().join(name), text).unwrap();
+    }
+    let both = ["--engine", engine, "--limit-per-scanpath", "1000000"];
+    let host = pair.host(&[&both[..], host].concat());
+    let watcher = Watcher::start(host.child.id());
+    let address = host.address.clone().unwrap();
+    let join = pair.join(&address, &[&both[..], &["--memory", "100000"]].concat());
+    let ran = [host.end(), join.end()];
+    let peak = watcher.end().unwrap().peak_memory;
+    eprintln!("{engine}: {peak:.0} MB");
+    (ran, peak)
+}
+
+#[test]
+fn plans_that_need_too_much_memory_are_declined_early() {
+    let own = || cohort(10, 3, 20);
+    for (what, theirs) in [
+        ("long ids", cohort(60_000, 1000, 2)),
+        ("a long scanpath", cohort(1, 3, 4_000_000)),
+        ("many pairs", cohort(100_000, 6, 2)),
+    ] {
+        let ([host, join], peak) = run("garbled", [own(), theirs], &[]);
+        assert_eq!(host.code, 3, "{what}\n{}", host.stderr);
+        assert!(host.stderr.contains("--memory"), "{what}\n{}", host.stderr);
+        assert!(peak < ALLOWED / 2.0, "{what}: {peak} MB");
+        assert_eq!(join.code, 3, "{what}\n{}", join.stderr);
+        assert!(join.stderr.contains("memory"), "{what}\n{}", join.stderr);
+    }
+}
+
+/// A user who knows what is coming can allow more, and the estimate covers what is really used.
+#[test]
+fn a_plan_stays_within_its_estimate() {
+    for (engine, own, theirs) in [
+        ("plain", 1, cohort(20_000, 1000, 2)),
+        ("garbled", 1, cohort(1, 3, 300_000)),
+        ("plain", 10, cohort(10_000, 6, 2)),
+    ] {
+        let mut allowed = "64".to_string();
+        // The first number is without the pairs.
+        let (host, peak) = loop {
+            let cohorts = [cohort(own, 3, 1), theirs.clone()];
+            let ([host, _], peak) = run(engine, cohorts, &["--memory", &allowed]);
+            match host.stderr.split("--memory ").nth(1) {
+                None => break (host, peak),
+                Some(needed) => allowed = needed.split(' ').next().unwrap().into(),
+            }
+        };
+        assert_eq!(host.code, 0, "{engine}\n{}", host.stderr);
+        let allowed: f64 = allowed.parse().unwrap();
+        assert!(
+            allowed > 64.0 && peak < allowed,
+            "{engine}: {peak} of {allowed} MB"
+        );
+    }
+}
+
+#[test]
+fn common_plans_stay_below_the_default() {
+    for (engine, scanpaths, letters) in [
+        ("garbled", 30, 100),
+        ("garbled", 267, 5),
+        ("plain", 267, 15),
+    ] {
+        let side = || cohort(scanpaths, 4, letters);
+        let ([host, join], peak) = run(engine, [side(), side()], &[]);
+        assert_eq!(host.code, 0, "{}", host.stderr);
+        assert_eq!(join.code, 0, "{}", join.stderr);
+        assert!(peak < ALLOWED, "{engine}, {scanpaths}: {peak} MB");
+    }
+}

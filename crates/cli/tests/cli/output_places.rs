@@ -1,0 +1,325 @@
+//! Output files: they never replace an input file, a pipe or a link, and keep their permissions.
+#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+
+use crate::common;
+
+use common::Folder;
+
+const FIXATIONS: &str = "participant,stimulus,x,y,duration\nanna,cows,10,10,200\n";
+const COHORT: &str = "participant,stimulus,scanpath\nanna,cows,ABC\nben,cows,ABD\n";
+/// A file that `encode` may replace.
+const COHORT_START: &str = "# veilpath cohort 1\n";
+const ENCODE: [&str; 4] = ["encode", "fixations.csv", "--screen", "700x700"];
+
+fn encode_to(folder: &Folder, output: &str) -> common::Ran {
+    folder.file("fixations.csv", FIXATIONS);
+    folder.run(&[&ENCODE[..], &["-o", output]].concat())
+}
+
+#[test]
+fn an_input_is_not_overwritten() {
+    let folder = Folder::new();
+    let said = encode_to(&folder, "./fixations.csv").refused();
+    assert!(said.contains("would be overwritten"), "{said}");
+    assert_eq!(folder.read("fixations.csv"), FIXATIONS);
+    folder.file("a.csv", COHORT);
+    folder.file("b.csv", COHORT);
+    folder
+        .run(&["compare", "a.csv", "b.csv", "-o", "b.csv"])
+        .refused();
+    assert_eq!(folder.read("b.csv"), COHORT);
+}
+
+#[test]
+fn the_default_identity_is_not_overwritten() {
+    let folder = Folder::new();
+    folder.file("a.csv", COHORT);
+    let home = folder.path().join("home");
+    let run = |call: &[&str]| {
+        let mut command = folder.command(call);
+        let output = command.env("VEILPATH_HOME", &home).output().unwrap();
+        common::Ran::from(call.join(" "), output)
+    };
+    let fingerprint = run(&["identity"]).ok();
+    let identity = folder.read("home/identity.pem");
+    let peer = fingerprint.trim().replace(['0', '1'], "2");
+    let session = ["join", "127.0.0.1:9", "--peer", &peer, "--cohort", "a.csv"];
+    let output = ["-o", "home/identity.pem", "--format", "csv", "--force"];
+    let said = run(&[&session[..], &output].concat()).refused();
+    assert!(said.contains("would be overwritten"), "{said}");
+    assert_eq!(folder.read("home/identity.pem"), identity);
+}
+
+#[test]
+fn the_parts_of_a_split_need_different_files() {
+    let folder = Folder::new();
+    folder.file("a.csv", COHORT);
+    for (first, second, problem) in [
+        ("x.csv", "./x.csv", "two outputs"),
+        ("./a.csv", "x.csv", "overwritten"),
+    ] {
+        let call = ["split", "a.csv", "--first", first, "--second", second];
+        let said = folder.run(&call).refused();
+        assert!(said.contains(problem), "{said}");
+    }
+    assert_eq!(folder.read("a.csv"), COHORT);
+}
+
+#[test]
+fn a_missing_folder_is_reported_before_the_work() {
+    let folder = Folder::new();
+    let said = encode_to(&folder, "nowhere/cohort.csv").refused();
+    assert!(said.contains("there is no folder nowhere"), "{said}");
+    assert!(!said.contains(".veilpath-"), "{said}");
+}
+
+#[test]
+fn a_write_protected_file_is_kept() {
+    let folder = Folder::new();
+    folder.file("cohort.csv", "precious");
+    let path = folder.path().join("cohort.csv");
+    let mut permissions = std::fs::metadata(&path).unwrap().permissions();
+    permissions.set_readonly(true);
+    std::fs::set_permissions(&path, permissions.clone()).unwrap();
+    let said = encode_to(&folder, "cohort.csv").refused();
+    assert!(said.contains("write-protected"), "{said}");
+    assert_eq!(folder.read("cohort.csv"), "precious");
+    // Windows does not remove write-protected files with their folder.
+    #[allow(clippy::permissions_set_readonly_false)]
+    permissions.set_readonly(false);
+    std::fs::set_permissions(&path, permissions).unwrap();
+}
+
+#[test]
+fn a_hyphen_is_standard_input_or_output() {
+    let folder = Folder::new();
+    folder.file("a.csv", COHORT);
+    folder.file("fixations.csv", FIXATIONS);
+    let run = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>());
+    run("compare a.csv a.csv -o r.json").ok();
+    for (to_file, file, to_stdout) in [
+        (
+            "compare a.csv a.csv -o r.txt",
+            "r.txt",
+            "compare a.csv a.csv -o -",
+        ),
+        ("report r.json -o r.html", "r.html", "report r.json -o -"),
+        (
+            "encode fixations.csv --screen 700x700 -o c.csv",
+            "c.csv",
+            "encode fixations.csv --screen 700x700 -o -",
+        ),
+        (
+            "synth random --count 2 --seed 4 -o s.csv",
+            "s.csv",
+            "synth random --count 2 --seed 4 -o -",
+        ),
+    ] {
+        run(to_file).ok();
+        assert_eq!(run(to_stdout).ok(), folder.read(file), "{to_stdout}");
+    }
+    let piped = |call: &str, input: &str| {
+        let words: Vec<&str> = call.split(' ').collect();
+        let output = assert_cmd::Command::from_std(folder.command(&words))
+            .write_stdin(input)
+            .output()
+            .unwrap();
+        common::Ran::from(call.to_string(), output)
+    };
+    for (call, input, same) in [
+        ("compare - a.csv", COHORT, "compare a.csv a.csv"),
+        (
+            "encode - --screen 700x700 --input-format table",
+            FIXATIONS,
+            "encode fixations.csv --screen 700x700",
+        ),
+        ("report -", &folder.read("r.json"), "report r.json"),
+    ] {
+        let read = piped(call, input).ok();
+        let rows = |text: &str| {
+            text.lines()
+                .map(str::to_string)
+                .filter(|line| !line.starts_with('#'))
+                .collect::<Vec<_>>()
+        };
+        let (read, same) = (rows(&read), rows(&run(same).ok()));
+        assert_eq!(read.len(), same.len(), "{call}");
+    }
+    assert!(!folder.path().join("-").exists());
+    let twice = piped("compare - -", COHORT).refused();
+    assert!(twice.contains("standard input"), "{twice}");
+    // Two files, or a secret, do not go to standard output.
+    for call in [
+        "split a.csv --first - --second b.csv",
+        "keygen -o - --key-bits 512 --allow-weak-key",
+    ] {
+        run(call).refused();
+    }
+    folder.file("-", COHORT);
+    run("compare ./- a.csv").ok();
+}
+
+#[test]
+fn an_unknown_extension_is_refused() {
+    let folder = Folder::new();
+    folder.file("a.csv", COHORT);
+    let to = |more: &[&str]| folder.run(&[&["compare", "a.csv", "a.csv"], more].concat());
+    for name in ["r.tsv", "r.xlsx"] {
+        let ran = to(&["-o", name]);
+        assert_eq!(ran.stdout, "", "nothing is computed before");
+        let said = ran.refused();
+        assert!(said.contains(".csv, .json or .txt"), "{said}");
+        assert!(!folder.path().join(name).exists());
+    }
+    to(&["-o", "r.tsv", "--format", "csv"]).ok();
+    assert!(folder.read("r.tsv").starts_with("a,b,stimulus,score"));
+    to(&["-o", "R.CSV"]).ok();
+    assert_eq!(folder.read("R.CSV"), folder.read("r.tsv"));
+    for name in ["r.txt", "r"] {
+        to(&["-o", name]).ok();
+        assert_eq!(to(&[]).ok(), folder.read(name));
+    }
+}
+
+#[cfg(unix)]
+mod unix {
+    use super::*;
+    use std::os::unix::fs::{FileTypeExt, PermissionsExt, symlink};
+
+    #[test]
+    fn a_pipe_is_written_to_and_not_replaced() {
+        let folder = Folder::new();
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let from = pipe.clone();
+        let reader = std::thread::spawn(move || std::fs::read_to_string(from).unwrap());
+        encode_to(&folder, "pipe").ok();
+        assert!(std::fs::metadata(&pipe).unwrap().file_type().is_fifo());
+        assert!(reader.join().unwrap().ends_with("anna,cows,A\n"));
+        // Looked at before the work, a pipe stays open until the results are there.
+        folder.file("few.csv", "participant,scanpath\np1,ABBA\n");
+        let reader = std::thread::spawn(move || std::fs::read_to_string(pipe).unwrap());
+        let call = [
+            "compare", "few.csv", "few.csv", "--format", "csv", "-o", "pipe",
+        ];
+        folder.run(&call).ok();
+        let printed = folder.run(&call[..5]).ok();
+        assert_eq!(reader.join().unwrap(), printed);
+    }
+
+    /// As with `| head -2`.
+    #[test]
+    fn a_reader_that_stops_early_is_not_an_error() {
+        let folder = Folder::new();
+        let scanpaths = (0..120).map(|index| format!("participant-{index},scene,ABC\n"));
+        let rows: String = scanpaths.collect();
+        folder.file("a.csv", format!("participant,stimulus,scanpath\n{rows}"));
+        for format in ["csv", "json", "table"] {
+            let mut child = folder
+                .command(&["compare", "a.csv", "a.csv", "--engine", "plain", "-q"])
+                .args(["--format", format])
+                .stdout(std::process::Stdio::piped())
+                .stderr(std::process::Stdio::piped())
+                .spawn()
+                .unwrap();
+            drop(child.stdout.take());
+            let ended = child.wait_with_output().unwrap();
+            let said = String::from_utf8(ended.stderr).unwrap();
+            assert_eq!(
+                (ended.status.code(), said.as_str()),
+                (Some(0), ""),
+                "{format}"
+            );
+        }
+    }
+
+    #[test]
+    fn a_link_is_kept_and_its_target_replaced() {
+        let folder = Folder::new();
+        folder.file("target.csv", COHORT_START);
+        symlink("target.csv", folder.path().join("link.csv")).unwrap();
+        encode_to(&folder, "link.csv").ok();
+        assert!(folder.path().join("link.csv").is_symlink());
+        assert!(folder.read("target.csv").ends_with("anna,cows,A\n"));
+    }
+
+    #[test]
+    fn a_link_to_a_missing_file_is_written_through() {
+        let folder = Folder::new();
+        std::fs::create_dir(folder.path().join("data")).unwrap();
+        symlink("data/next.csv", folder.path().join("link.csv")).unwrap();
+        symlink("target.csv", folder.path().join("data/next.csv")).unwrap();
+        encode_to(&folder, "link.csv").ok();
+        assert!(folder.path().join("link.csv").is_symlink());
+        assert!(folder.read("data/target.csv").ends_with("anna,cows,A\n"));
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn redirected_output_is_appended() {
+        let folder = Folder::new();
+        folder.file("fixations.csv", FIXATIONS);
+        let expected = format!("old\n{}", folder.run(&ENCODE).ok());
+        for output in ["/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"] {
+            folder.file("all.csv", "old\n");
+            let path = folder.path().join("all.csv");
+            let all = std::fs::OpenOptions::new().append(true).open(path).unwrap();
+            let ended = folder
+                .command(&[&ENCODE[..], &["-q", "-o", output]].concat())
+                .stdout(all)
+                .status();
+            assert!(ended.unwrap().success(), "{output}");
+            assert_eq!(folder.read("all.csv"), expected, "{output}");
+        }
+    }
+
+    #[test]
+    fn a_named_pipe_without_a_reader_is_an_error() {
+        let folder = Folder::new();
+        let scanpaths = (0..120).map(|index| format!("participant-{index},scene,ABC\n"));
+        let rows: String = scanpaths.collect();
+        folder.file("a.csv", format!("participant,stimulus,scanpath\n{rows}"));
+        let pipe = folder.path().join("pipe");
+        let made = std::process::Command::new("mkfifo").arg(&pipe).status();
+        assert!(made.unwrap().success());
+        let reader = std::thread::spawn(move || drop(std::fs::File::open(pipe)));
+        let call = ["compare", "a.csv", "a.csv", "--format", "csv", "-o", "pipe"];
+        let said = folder.run(&call).refused();
+        assert!(said.contains("pipe: cannot be written"), "{said}");
+        reader.join().unwrap();
+    }
+
+    #[test]
+    fn a_private_file_stays_private() {
+        let folder = Folder::new();
+        folder.file("cohort.csv", COHORT_START);
+        let path = folder.path().join("cohort.csv");
+        std::fs::set_permissions(&path, PermissionsExt::from_mode(0o600)).unwrap();
+        encode_to(&folder, "cohort.csv").ok();
+        let mode = std::fs::metadata(&path).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o600);
+    }
+
+    #[cfg(target_os = "linux")]
+    #[test]
+    fn a_full_standard_error_does_not_lose_the_results() {
+        let folder = Folder::new();
+        folder.file("fixations.csv", FIXATIONS);
+        let code = |arguments: &[&str]| {
+            let full = std::fs::OpenOptions::new().write(true).open("/dev/full");
+            std::process::Command::new(env!("CARGO_BIN_EXE_veilpath"))
+                .args(arguments)
+                .current_dir(folder.path())
+                .stderr(full.unwrap())
+                .output()
+                .unwrap()
+                .status
+                .code()
+        };
+        assert_eq!(code(&[&ENCODE[..], &["-o", "c.csv"]].concat()), Some(0));
+        assert!(folder.read("c.csv").ends_with("anna,cows,A\n"));
+        assert_eq!(code(&["compare", "c.csv", "c.csv"]), Some(0));
+        assert_eq!(code(&["encode", "missing.csv"]), Some(2));
+    }
+}

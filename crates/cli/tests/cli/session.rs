@@ -1,0 +1,307 @@
+//! Two real processes on loopback: what they compute, and how they part when something is wrong.
+#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+
+use crate::common;
+mod differences;
+use crate::common::pair;
+
+use common::Ran;
+use pair::{Pair, Side};
+
+/// Both sides' runs must fail with this code, and say this.
+fn both_fail(runs: [Ran; 2], code: i32, words: [&[&str]; 2]) {
+    for (ran, words) in runs.into_iter().zip(words) {
+        assert_eq!(ran.code, code, "veilpath {}\n{}", ran.call, ran.stderr);
+        assert!(!ran.stderr.contains("panicked"), "{}", ran.stderr);
+        for word in words {
+            assert!(ran.stderr.contains(word), "{word}\n{}", ran.stderr);
+        }
+    }
+}
+
+#[test]
+fn sessions_and_compare_give_the_same_scores() {
+    let pair = Pair::with_cohorts();
+    let row = |index: usize| (0..49).map(move |j| format!("{}", (index * 7 + j * 3) % 11));
+    let table: Vec<String> = (0..49)
+        .map(|index| row(index).collect::<Vec<_>>().join(","))
+        .collect();
+    pair.folder.file("table.csv", table.join("\n"));
+    for metric in [
+        "--metric levenshtein",
+        "--metric needleman-wunsch --gap 2 --mismatch 1.5",
+        "--metric needleman-wunsch --substitution index --insert 3 --delete 4",
+        "--metric needleman-wunsch --substitution manhattan --wrap",
+        "--metric needleman-wunsch --substitution euclidean --scale 1000",
+        "--metric needleman-wunsch --substitution table.csv --gap 5",
+        "--metric needleman-wunsch --match 2",
+        "--metric smith-waterman --match 3 --gap 0.5",
+        "--metric scanmatch --threshold 2.5 --gap -0.5 --pairs all",
+        "--metric scanmatch --scale 100",
+    ] {
+        for engine in ["plain", "garbled"] {
+            let flags = format!("{metric} --engine {engine} --format csv");
+            let flags: Vec<&str> = flags.split(' ').collect();
+            let compare = [&["compare", "a.csv", "b.csv"], &flags[..]].concat();
+            let expected = pair.folder.run(&compare).ok();
+            let allowed = [&flags[..], &["--allow", "asymmetric-table,extreme-gap"]].concat();
+            let runs = pair.run(&allowed, &["-o", "host.out"], &["-o", "join.out"]);
+            for ran in runs {
+                assert_eq!(ran.ok(), "", "{metric} {engine}");
+            }
+            for file in ["host.out", "join.out"] {
+                assert_eq!(pair.folder.read(file), expected, "{metric} {engine}");
+            }
+        }
+    }
+}
+
+#[test]
+fn the_paillier_engine_gives_the_same_scores() {
+    let pair = Pair::new();
+    for (file, seed) in [("a.csv", "3"), ("b.csv", "4")] {
+        let call =
+            format!("synth random --count 2 --length 5-8 --letters 9 --seed {seed} -o {file}");
+        pair.folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
+    }
+    for metric in [
+        "--metric levenshtein",
+        "--metric needleman-wunsch --substitution index --insert 3 --delete 4",
+        "--metric smith-waterman",
+        "--metric scanmatch --grid 3x3 --scale 100",
+    ] {
+        let flags: Vec<&str> = metric.split(' ').collect();
+        let compare = [
+            &["compare", "a.csv", "b.csv", "--format", "csv"],
+            &flags[..],
+        ]
+        .concat();
+        let expected = pair.folder.run(&compare).ok();
+        let engine = "--engine paillier --key-bits 512 --allow-weak-key --format csv";
+        let both: Vec<&str> = engine.split(' ').chain(flags).collect();
+        for ran in pair.run(&both, &[], &[]) {
+            assert_eq!(ran.ok(), expected, "{metric}");
+        }
+    }
+    let weak = ["--allow-weak-key", "--engine", "paillier"];
+    let runs = pair.run(&weak, &["--key-bits", "512"], &["--key-bits", "1024"]);
+    let field = "engine.paillier.key-bits";
+    both_fail(
+        runs,
+        3,
+        [
+            &[&format!("{field}: 512 here, 1024 there")],
+            &[&format!("{field}: 1024 here, 512 there")],
+        ],
+    );
+}
+
+#[test]
+fn undeclared_notations_are_detected_as_by_compare() {
+    let pair = Pair::new();
+    let header = "# veilpath cohort 1\n# alphabet: letters 49\n# grid: 7x7\n";
+    let cohorts = [
+        (
+            "bare.csv",
+            "participant,scanpath\nP1,ABCD\nP2,aBC\n".to_string(),
+        ),
+        (
+            "double-looking.csv",
+            "participant,scanpath\nQ1,aAbB\n".to_string(),
+        ),
+        (
+            "declared.csv",
+            format!("{header}participant,scanpath\nR1,ABBA\n"),
+        ),
+        ("dna.csv", "participant,scanpath\nS1,ACGT\n".to_string()),
+    ];
+    for (name, text) in &cohorts {
+        pair.folder.file(name, text);
+    }
+    for (a, b, flags) in [
+        ("bare.csv", "double-looking.csv", ""),
+        ("declared.csv", "bare.csv", "--metric scanmatch"),
+        ("bare.csv", "declared.csv", "--metric scanmatch"),
+        ("bare.csv", "bare.csv", "--metric scanmatch --grid 7x7"),
+        ("dna.csv", "dna.csv", "--alphabet dna"),
+    ] {
+        let flags: Vec<&str> = flags.split_whitespace().collect();
+        let compare = [&["compare", a, b, "--format", "csv"], &flags[..]].concat();
+        let expected = pair.folder.run(&compare).ok();
+        let both = [&["--format", "csv"], &flags[..]].concat();
+        // Beside a declared number of letters, the other file needs it too.
+        let side = |own: &'static str, other: &str| match (own, other) {
+            ("bare.csv", "declared.csv") => vec!["--cohort", own, "--letters", "49"],
+            _ => vec!["--cohort", own],
+        };
+        for ran in pair.run(&both, &side(a, b), &side(b, a)) {
+            assert_eq!(ran.ok(), expected, "{a} {b} {flags:?}");
+        }
+    }
+}
+
+#[test]
+fn a_wrong_peer_is_refused_by_either_side() {
+    let pair = Pair::with_cohorts();
+    let (host, join) = (pair.fingerprint(Side::Host), pair.fingerprint(Side::Join));
+    let other = Pair::new();
+    std::fs::rename(
+        other.folder.path().join("join/identity.pem"),
+        pair.folder.path().join("other.pem"),
+    )
+    .unwrap();
+    // The host goes on waiting: whoever reaches it can show some key.
+    let runs = pair.run(&[], &["--wait", "2"], &["--identity", "other.pem"]);
+    let found = other.fingerprint(Side::Join);
+    both_fail(
+        runs,
+        3,
+        [&[&found, &join, "not the expected"], &["expects another"]],
+    );
+    let runs = pair.run(&[], &["--wait", "2", "--identity", "other.pem"], &[]);
+    both_fail(
+        runs,
+        3,
+        [&["expects another"], &[&found, &host, "not the expected"]],
+    );
+}
+
+#[test]
+fn estimates_stop_before_the_work() {
+    let pair = Pair::with_cohorts();
+    let [host, join] = pair.run(&["--estimate", "-o", "no.csv"], &[], &[]);
+    for ran in [host, join] {
+        assert!(ran.stderr.contains("bytes_to_host"), "{}", ran.stderr);
+        assert_eq!(ran.ok(), "");
+    }
+    assert!(!pair.folder.path().join("no.csv").exists());
+    let [host, join] = pair.run(&[], &["--estimate"], &[]);
+    assert_eq!((host.code, join.code), (0, 3), "{}", join.stderr);
+    assert!(join.stderr.contains("estimate only"), "{}", join.stderr);
+}
+
+#[test]
+fn pseudonyms_and_one_sided_scores() {
+    let pair = Pair::with_cohorts();
+    let runs = pair.run(&["--format", "csv", "--pseudonyms"], &[], &[]);
+    let [host, join] = runs.map(Ran::ok);
+    assert!(host.contains("novice-") && host.contains("p-"), "{host}");
+    assert!(
+        join.contains(",scene-1,"),
+        "common stimuli are known: {join}"
+    );
+    let scores = |text: &str| {
+        let mut scores: Vec<String> = text
+            .lines()
+            .map(|line| line.split(',').skip(3).collect::<Vec<_>>().join(","))
+            .collect();
+        scores.sort();
+        scores
+    };
+    let compared = pair
+        .folder
+        .run(&["compare", "a.csv", "b.csv", "--format", "csv"])
+        .ok();
+    assert_eq!(scores(&host), scores(&compared));
+    assert_eq!(scores(&join), scores(&compared));
+    let [host, join] = pair.run(&["--format", "csv", "--reveal-to", "host"], &[], &[]);
+    assert_eq!(host.ok(), compared);
+    assert_eq!(join.ok(), "a,b,stimulus,score,similarity\n");
+    let [host, join] = pair.run(&["--reveal-to", "join"], &[], &[]);
+    let host = host.ok();
+    assert_eq!(host.lines().count(), 1, "{host}");
+    assert!(host.contains("32 pairs"), "{host}");
+    assert_eq!(join.ok().lines().count(), 33);
+}
+
+#[test]
+fn a_second_run_uses_the_journal_and_limits_are_enforced() {
+    let pair = Pair::with_cohorts();
+    let both = ["--format", "csv", "--limit-per-scanpath", "4"];
+    let [first, _] = pair.run(&both, &[], &[]).map(Ran::ok);
+    let [second, again] = pair.run(&both, &[], &[]);
+    for ran in [&second, &again] {
+        // In the agreement, and in the cost of the end.
+        let told = ran.stderr.matches("\"pairs_from_journal\":32");
+        assert_eq!(told.count(), 2, "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains("\"restarted_pairs\":0"),
+            "{}",
+            ran.stderr
+        );
+    }
+    assert_eq!(second.ok(), first);
+    let other = ["--metric", "scanmatch"];
+    let runs = pair.run(&other, &["--limit-per-scanpath", "4"], &[]);
+    both_fail(
+        runs,
+        3,
+        [&["needs 8", "limit is 4"], &["declined", "limit allows"]],
+    );
+}
+
+#[test]
+fn invalid_arguments_are_refused_before_any_connection() {
+    let pair = Pair::with_cohorts();
+    let refused = |arguments: &[&str], words: &[&str]| {
+        let ran = pair.join("127.0.0.1:9", arguments).end();
+        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        for word in words {
+            assert!(ran.stderr.contains(word), "{word}: {}", ran.stderr);
+        }
+    };
+    refused(
+        &["--identity", "none.pem"],
+        &["none.pem", "veilpath identity"],
+    );
+    refused(&["--cohort", "none.csv"], &["none.csv"]);
+    refused(&["--metric", "levenshtein", "--gap", "2"], &["--gap"]);
+    refused(&["-o", "no/such/folder.csv"], &["folder.csv"]);
+    refused(&["--timeout", "0"], &["--timeout"]);
+    let ran = pair.folder.run(&[
+        "join",
+        "127.0.0.1:9",
+        "--cohort",
+        "b.csv",
+        "--engine",
+        "plain",
+        "--peer",
+        "12",
+    ]);
+    assert!(ran.refused().contains("64 hexadecimal digits"));
+}
+
+#[test]
+fn a_used_port_and_a_missing_host_are_network_failures() {
+    let pair = Pair::with_cohorts();
+    let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = taken.local_addr().unwrap().to_string();
+    let peer = pair.fingerprint(Side::Join);
+    let call = [
+        "host", "--listen", &address, "--peer", &peer, "--engine", "plain", "--cohort", "a.csv",
+    ];
+    let identity = ["--identity", "host/identity.pem"];
+    let ran = pair.folder.run(&[&call[..], &identity].concat());
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+    assert!(ran.stderr.contains("already"), "{}", ran.stderr);
+    drop(taken);
+    let ran = pair.join(&address, &["--wait", "1"]).end();
+    assert_eq!(ran.code, 4, "{}", ran.stderr);
+    assert!(ran.stderr.contains("cannot be reached"), "{}", ran.stderr);
+}
+
+#[test]
+fn an_identity_is_created_once_and_shown() {
+    let folder = common::Folder::new();
+    let missing = folder.run(&["identity", "--show"]).refused();
+    assert!(missing.contains("veilpath identity"), "{missing}");
+    let made = folder.run(&["identity"]);
+    assert!(made.stderr.contains("new identity"), "{}", made.stderr);
+    let fingerprint = made.ok();
+    assert_eq!(fingerprint.trim().len(), 79);
+    assert_eq!(folder.run(&["identity", "--show"]).ok(), fingerprint);
+    assert_ne!(
+        folder.run(&["identity", "--identity", "other.pem"]).ok(),
+        fingerprint
+    );
+}

@@ -1,0 +1,144 @@
+//! Either process is killed at random moments; running both commands again ends with the same files.
+//!
+//! `VEILPATH_KILL_ROUNDS` sets the number of rounds for each engine; a round has three kills. `VEILPATH_FAULTS=long` asks for
+//! twelve.
+#![allow(clippy::unwrap_used, clippy::print_stderr)] // a test's helpers may fail the test
+
+use crate::common::pair;
+
+use pair::Pair;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use serde_json::Value;
+use std::time::{Duration, Instant};
+
+/// How both sides are called, but for their files.
+type Flags<'a> = &'a str;
+
+const PLAIN: Flags<'_> =
+    "--metric needleman-wunsch --substitution manhattan --grid 7x7 --format csv --timeout 5";
+
+const PAILLIER: Flags<'_> =
+    "--engine paillier --key-bits 512 --allow-weak-key --batch 8 --format csv --timeout 5";
+
+const GARBLED: Flags<'_> = "--engine garbled --format csv --timeout 5";
+
+#[test]
+fn killed_processes_lose_nothing() {
+    let compare = PLAIN.replace(" --timeout 5", "");
+    kill("80", "80", PLAIN, &compare, rounds(4));
+}
+
+#[test]
+fn killed_processes_lose_no_bits() {
+    let flags = format!("{PLAIN} --reveal threshold:200");
+    kill(
+        "80",
+        "80",
+        &flags,
+        &flags.replace(" --timeout 5", ""),
+        rounds(2),
+    );
+}
+
+/// Slower, and with its scores one by one: kills fall between them.
+#[test]
+fn killed_processes_of_the_paillier_engine_lose_nothing() {
+    kill("6", "10", PAILLIER, "--format csv", rounds(2));
+}
+
+/// Scores come in portions: kills fall between and into them.
+#[test]
+fn killed_processes_of_the_garbled_engine_lose_nothing() {
+    kill("30", "60", GARBLED, "--format csv", rounds(2));
+}
+
+fn rounds(few: u32) -> u32 {
+    let asked = std::env::var("VEILPATH_KILL_ROUNDS").ok();
+    let long = std::env::var("VEILPATH_FAULTS").is_ok_and(|value| value == "long");
+    let usual = if long { 12 } else { few };
+    asked
+        .and_then(|rounds| rounds.parse().ok())
+        .unwrap_or(usual)
+}
+
+fn kill(count: &str, length: &str, flags: Flags<'_>, compare: &str, rounds: u32) {
+    let pair = Pair::new();
+    for (file, seed) in [("a.csv", "1"), ("b.csv", "2")] {
+        let call = format!(
+            "synth random --count {count} --length {length} --letters 49 --seed {seed} -o {file}"
+        );
+        pair.folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
+    }
+    let call: Vec<&str> = ["compare", "a.csv", "b.csv"]
+        .into_iter()
+        .chain(compare.split(' '))
+        .collect();
+    let expected = pair.folder.run(&call).ok();
+    let pairs = expected.lines().count() as u64 - 1;
+    let both: Vec<&str> = flags.split(' ').collect();
+
+    let start = Instant::now();
+    for ran in pair.run(&both, &[], &[]) {
+        assert_eq!(ran.ok(), expected);
+    }
+    let whole = start.elapsed();
+
+    let given = std::env::var("VEILPATH_FAULTS_SEED").ok();
+    let seed = given
+        .and_then(|seed| seed.parse().ok())
+        .unwrap_or_else(|| rand::rng().random());
+    let mut numbers = ChaCha20Rng::seed_from_u64(seed);
+    eprintln!("VEILPATH_FAULTS_SEED={seed}, an undisturbed run takes {whole:?}");
+    let (mut resumed, mut halfway) = (0, 0);
+    for round in 0..rounds {
+        pair.forget();
+        for file in ["host.out", "join.out"] {
+            let _ = std::fs::remove_file(pair.folder.path().join(file));
+        }
+        for attempt in 0..4 {
+            let mut host = pair.host(&[&both[..], &["-o", "host.out"]].concat());
+            let address = host.address.clone().unwrap();
+            let mut join = pair.join(&address, &[&both[..], &["-o", "join.out"]].concat());
+            if attempt < 3 {
+                std::thread::sleep(whole.mul_f64(numbers.random_range(0.0..1.0)));
+                let survivor = if numbers.random_bool(0.5) {
+                    host.kill();
+                    &mut join
+                } else {
+                    join.kill();
+                    &mut host
+                };
+                // It notices by itself, unless it never connected to the other.
+                let ended = survivor.ends_within(Duration::from_millis(500))
+                    || survivor.has_connected() && survivor.ends_within(Duration::from_secs(20));
+                assert!(ended || !survivor.has_connected(), "it hangs, seed {seed}");
+                for file in ["host.out", "join.out"] {
+                    // Complete, or not there.
+                    if let Ok(text) = std::fs::read_to_string(pair.folder.path().join(file)) {
+                        assert_eq!(text, expected, "round {round}, seed {seed}");
+                    }
+                }
+                continue;
+            }
+            let ended = [host.end(), join.end()];
+            let events = ended[0].stderr.lines();
+            let events = events.filter_map(|line| serde_json::from_str::<Value>(line).ok());
+            let mut known = events.filter_map(|event| event["pairs_from_journal"].as_u64());
+            let known = known.next().unwrap_or(0);
+            resumed += u32::from(known > 0);
+            halfway += u32::from(known > 0 && known < pairs);
+            for ran in ended {
+                ran.ok();
+            }
+        }
+        for file in ["host.out", "join.out"] {
+            let text = pair.folder.read(file);
+            assert_eq!(text, expected, "round {round}, seed {seed}");
+        }
+    }
+    eprintln!(
+        "killed processes: {} cases; {resumed} of {rounds} rounds resumed from a journal, {halfway} from the middle",
+        3 * rounds
+    );
+}

@@ -1,0 +1,230 @@
+//! What is left of sessions in the state directory: results that are written without the peer, bans, and who may change it.
+#![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
+
+use crate::common;
+use crate::common::pair;
+
+use common::Ran;
+use pair::{Pair, Side};
+use std::path::PathBuf;
+
+/// Runs a command of one side that needs no peer.
+fn alone(pair: &Pair, side: Side, call: &str) -> Ran {
+    let arguments: Vec<String> = call.split(' ').map(String::from).collect();
+    pair.start(side, &arguments).end()
+}
+
+/// The first field of each row after the header.
+fn first_fields(csv: &str) -> Vec<String> {
+    let rows = csv.lines().skip(1);
+    rows.map(|row| row.split(',').next().unwrap().to_string())
+        .collect()
+}
+
+/// The only file with this extension in a folder of a side's state directory.
+fn only_file(pair: &Pair, folder: &str, extension: &str) -> PathBuf {
+    let entries = std::fs::read_dir(pair.folder.path().join(folder)).unwrap();
+    let paths = entries.map(|entry| entry.unwrap().path());
+    let paths: Vec<PathBuf> = paths
+        .filter(|path| path.extension().is_some_and(|it| it == extension))
+        .collect();
+    assert_eq!(paths.len(), 1, "{paths:?}");
+    paths[0].clone()
+}
+
+#[test]
+fn results_are_written_again_without_the_peer() {
+    let pair = Pair::with_cohorts();
+    let engine = ["--engine", "garbled", "--format", "csv"];
+    let [host, join] = pair.run(&engine, &[], &[]).map(Ran::ok);
+    for (side, expected) in [(Side::Host, host), (Side::Join, join)] {
+        let list = alone(&pair, side, "results").ok();
+        let ids = first_fields(&list);
+        assert_eq!(ids.len(), 1, "{list}");
+        assert!(list.contains(",32,32,complete"), "{list}");
+        let written = alone(&pair, side, &format!("results {} --format csv", ids[0]));
+        assert_eq!(written.ok(), expected);
+        let file = format!("results {} -o again.csv", ids[0]);
+        alone(&pair, side, &file).ok();
+        assert_eq!(pair.folder.read("again.csv"), expected);
+    }
+    let unknown = alone(&pair, Side::Host, "results ffffffffffffffffffff").refused();
+    assert!(unknown.contains("veilpath results"), "{unknown}");
+}
+
+/// The journal of a session that was killed: its last records are missing.
+#[test]
+fn results_of_an_interrupted_session_are_marked_in_every_format() {
+    const RECORD: u64 = 32;
+    let pair = Pair::with_cohorts();
+    for ran in pair.run(&[], &[], &[]) {
+        ran.ok();
+    }
+    let path = only_file(&pair, "host/journals", "journal");
+    let journal = std::fs::OpenOptions::new().write(true).open(&path).unwrap();
+    let length = journal.metadata().unwrap().len();
+    journal.set_len(length - 20 * RECORD - 5).unwrap();
+    let list = alone(&pair, Side::Host, "results").ok();
+    let id = &first_fields(&list)[0];
+    assert!(list.contains(",32,incomplete"), "{list}");
+    let write = |format: &str| alone(&pair, Side::Host, &format!("results {id} {format}")).ok();
+    let table = write("--format table");
+    assert!(table.starts_with("incomplete: "), "{table}");
+    let csv = write("--format csv");
+    let mut lines = csv.lines();
+    assert!(lines.next().unwrap().ends_with(",incomplete"), "{csv}");
+    assert!(lines.all(|line| line.ends_with("of 32 pairs")), "{csv}");
+    let json: serde_json::Value = serde_json::from_str(&write("--format json")).unwrap();
+    assert_eq!(json["complete"], false);
+    assert_eq!(json["pairs"], 32);
+    for file in ["part.csv", "part.json"] {
+        write(&format!("-o {file}"));
+        let report = format!("report {file} -o {file}.html");
+        alone(&pair, Side::Host, &report).ok();
+        let page = pair.folder.read(&format!("{file}.html"));
+        assert!(page.contains("Incomplete: "), "{file}");
+    }
+    // A session has it open.
+    journal.try_lock().unwrap();
+    let busy = alone(&pair, Side::Host, &format!("results {id}")).refused();
+    assert!(busy.contains("another veilpath process"), "{busy}");
+    assert!(alone(&pair, Side::Host, "results").ok().contains("running"));
+}
+
+#[test]
+fn a_ban_holds_until_this_sides_user_lifts_it() {
+    let pair = Pair::with_cohorts();
+    for ran in pair.run(&[], &[], &[]) {
+        ran.ok();
+    }
+    let peer = pair.fingerprint(Side::Join);
+    let list = alone(&pair, Side::Host, "peers").ok();
+    assert_eq!(first_fields(&list), [peer.as_str()]);
+    let path = only_file(&pair, "host/peers", "json");
+    let ledger = std::fs::read_to_string(&path).unwrap();
+    let banned = ledger.replace("\"banned\":null", "\"banned\":\"changed_answer\"");
+    assert_ne!(ledger, banned);
+    std::fs::write(&path, banned).unwrap();
+    assert!(
+        alone(&pair, Side::Host, "peers")
+            .ok()
+            .contains("known pair")
+    );
+
+    let [host, join] = pair.run(&[], &[], &[]);
+    assert_eq!((host.code, join.code), (3, 3), "{}", host.stderr);
+    assert!(
+        host.stderr.contains("veilpath peers unban"),
+        "{}",
+        host.stderr
+    );
+    assert!(
+        join.stderr.contains("only the other side"),
+        "{}",
+        join.stderr
+    );
+
+    let unasked = alone(&pair, Side::Host, &format!("peers unban {peer}"));
+    assert!(unasked.refused().contains("--yes"));
+    let lifted = alone(&pair, Side::Host, &format!("peers unban {peer} --yes"));
+    assert!(lifted.stderr.contains("known pair"), "{}", lifted.stderr);
+    lifted.ok();
+    for ran in pair.run(&[], &[], &[]) {
+        ran.ok();
+    }
+    let other = pair.fingerprint(Side::Host);
+    let unknown = alone(&pair, Side::Host, &format!("peers unban {other} --yes"));
+    assert!(unknown.refused().contains("veilpath peers"));
+}
+
+#[test]
+fn a_new_agreement_needs_both_sides() {
+    let pair = Pair::with_cohorts();
+    for ran in pair.run(&[], &[], &[]) {
+        ran.ok();
+    }
+    for [host, join] in [[&["--fresh"][..], &[]], [&[], &["--fresh"]]] {
+        for ran in pair.run(&[], host, join) {
+            assert_eq!(ran.code, 3, "{}", ran.stderr);
+            assert!(
+                ran.stderr.contains("both sides pass --fresh"),
+                "{}",
+                ran.stderr
+            );
+        }
+    }
+    for ran in pair.run(&["--fresh"], &[], &[]) {
+        assert!(
+            ran.stderr.contains("\"pairs_from_journal\":0"),
+            "{}",
+            ran.stderr
+        );
+        ran.ok();
+    }
+    // Eight comparisons of four pairs each: counted again, and refused with the number that is needed.
+    let limit = ["--fresh", "--limit-per-scanpath", "8"];
+    let [host, _] = pair.run(&limit, &[], &[]);
+    assert_eq!(host.code, 3, "{}", host.stderr);
+    assert!(
+        host.stderr.contains("--limit-per-scanpath 12"),
+        "{}",
+        host.stderr
+    );
+}
+
+#[cfg(unix)]
+#[test]
+fn a_state_directory_that_others_may_change_is_refused() {
+    use std::os::unix::fs::PermissionsExt;
+    let pair = Pair::with_cohorts();
+    for folder in ["join", "join/peers"] {
+        let path = pair.folder.path().join(folder);
+        std::fs::create_dir_all(&path).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o777)).unwrap();
+        let ran = pair.join("127.0.0.1:9", &[]).end();
+        let message = ran.refused();
+        assert!(message.contains("chmod go-w"), "{message}");
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn core_dumps_are_off_in_sessions() {
+    let pair = Pair::with_cohorts();
+    let mut host = pair.host(&[]);
+    let limits = std::fs::read_to_string(format!("/proc/{}/limits", host.child.id())).unwrap();
+    let line = limits.lines().find(|line| line.starts_with("Max core"));
+    let words: Vec<&str> = line.unwrap().split_whitespace().collect();
+    assert_eq!(&words[4..6], ["0", "0"], "{words:?}");
+    host.kill();
+}
+
+/// What a killed process was writing when it ended.
+#[test]
+fn files_of_killed_runs_are_removed_at_the_next_start() {
+    let pair = Pair::with_cohorts();
+    let folder = pair.folder.path();
+    for ran in pair.run(&["-o", "scores.csv"], &["--estimate"], &["--estimate"]) {
+        ran.ok();
+    }
+    let left = [
+        folder.join("host/journals/0123.new"),
+        folder.join("host/peers/0123.new"),
+        folder.join("host/identity.new-4000000"),
+        folder.join(".veilpath-a1B2c3"),
+    ];
+    for path in &left {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, "half").unwrap();
+    }
+    std::fs::rename(folder.join("host/identity.pem"), folder.join("host.pem")).unwrap();
+    alone(&pair, Side::Host, "identity").ok();
+    std::fs::rename(folder.join("host.pem"), folder.join("host/identity.pem")).unwrap();
+    for ran in pair.run(&[], &["-o", "host.csv"], &[]) {
+        ran.ok();
+    }
+    for path in left {
+        assert!(!path.exists(), "{}", path.display());
+    }
+}

@@ -1,0 +1,299 @@
+//! The fast kernels give exactly the results of the textbook recurrences.
+
+// A test may panic in its helpers as well.
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::print_stderr,
+    clippy::cast_possible_truncation
+)]
+
+use crate::support;
+
+use proptest::prelude::*;
+use support::{alphabet, case, global_metric, grid, local_metric, two_scanpaths};
+use veilpath_metrics::{
+    Alphabet, Comparison, Distance, Grid, LocalScoring, MAX_COST, Metric, Model, Notation,
+    Scanpath, Substitution, Table, reference,
+};
+
+fn textbook(comparison: &Comparison, a: &Scanpath, b: &Scanpath) -> i64 {
+    match comparison.model() {
+        Model::Global(model) => reference::least_cost(model, a, b),
+        Model::Local(model) => reference::greatest_score(model, a, b),
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1200))]
+
+    #[test]
+    fn global_alignment((comparison, a, b) in case(|size| global_metric(size).boxed())) {
+        prop_assert_eq!(comparison.raw(&a, &b), Ok(textbook(&comparison, &a, &b)));
+    }
+
+    #[test]
+    fn local_alignment((comparison, a, b) in case(|size| local_metric(size).boxed())) {
+        prop_assert_eq!(comparison.raw(&a, &b), Ok(textbook(&comparison, &a, &b)));
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(400))]
+
+    #[test]
+    fn scanmatch_in_double_precision_to_the_last_bit(
+        (alphabet, grid, (a, b)) in alphabet().prop_flat_map(|alphabet| {
+            (Just(alphabet), grid(alphabet.size()), two_scanpaths(alphabet.size()))
+        }),
+        wrap: bool,
+        threshold in 0.1f64..20.0,
+        gap in -5.0f64..=0.05,
+    ) {
+        prop_assume!(!a.is_empty() || !b.is_empty());
+        let metric = Metric::ScanMatch { grid, wrap, threshold, gap, scale: None };
+        let fast = Comparison::new(metric, alphabet).unwrap().compare(&a, &b).unwrap();
+        let sum = reference::scanmatch_sum(&grid.with_wrap(wrap), threshold, gap, &a, &b);
+        let longer = u32::try_from(a.len().max(b.len())).unwrap();
+        prop_assert_eq!(fast.score, sum / (threshold * f64::from(longer)));
+    }
+}
+
+/// A scanpath that visits its alphabet in a fixed, irregular order.
+fn wandering(length: usize, size: u32, seed: u32) -> Scanpath {
+    let mut state = seed;
+    let letter = |_| {
+        state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+        u16::try_from((state >> 8) % size).unwrap()
+    };
+    Scanpath::new((0..length).map(letter).collect())
+}
+
+/// Costs around the limits of 8, 16, 24 and 32 bits per cell, and sums far beyond.
+#[test]
+fn every_width_of_global_arithmetic() {
+    let alphabet = Alphabet::letters(20).unwrap();
+    let (a, b) = (wandering(333, 20, 1), wandering(401, 20, 2));
+    for most in [
+        100,
+        127,
+        128,
+        30_000,
+        32_767,
+        32_768,
+        (1 << 23) - 1,
+        1 << 23,
+        (1 << 23) + 1,
+        1 << 29,
+        MAX_COST,
+    ] {
+        let mut state = 77u32;
+        let values = (0..400).map(|_| {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            f64::from(state % (most + 1))
+        });
+        let metric = Metric::NeedlemanWunsch {
+            substitution: Substitution::Table {
+                table: Table::new(20, values.collect()).unwrap(),
+            },
+            insert: f64::from(most),
+            delete: f64::from(most),
+            scale: Some(1),
+        };
+        let comparison = Comparison::new(metric, alphabet).unwrap();
+        let raw = comparison.raw(&a, &b).unwrap();
+        assert_eq!(raw, textbook(&comparison, &a, &b), "costs up to {most}");
+    }
+}
+
+/// Equal scanpaths reach the bound by which the width is chosen: 16, 24, 32 and 64 bits.
+#[test]
+fn every_width_of_local_arithmetic() {
+    let alphabet = Alphabet::letters(20).unwrap();
+    let path = wandering(64, 20, 1);
+    let other = wandering(90, 20, 2);
+    for bound in [1u32 << 15, 1 << 24, 1 << 31].map(|bound| bound / 64) {
+        for reward in [bound - 1, bound, bound + 1] {
+            for (mismatch, gap) in [(reward / 3, reward / 2 + 1), (MAX_COST, 1), (1, MAX_COST)] {
+                let metric = Metric::SmithWaterman {
+                    scoring: LocalScoring::Unit {
+                        reward: reward.into(),
+                        mismatch: mismatch.into(),
+                    },
+                    gap: gap.into(),
+                    scale: Some(1),
+                };
+                let comparison = Comparison::new(metric, alphabet).unwrap();
+                assert_eq!(comparison.raw(&path, &path), Ok(64 * i64::from(reward)));
+                let raw = comparison.raw(&path, &other).unwrap();
+                assert_eq!(raw, textbook(&comparison, &path, &other));
+            }
+        }
+    }
+}
+
+/// So many letters that strips become narrow and no square of values fits.
+#[test]
+fn scanpaths_that_use_thousands_of_cells() {
+    let alphabet = Alphabet::full(Notation::Numbers);
+    let (a, b) = (wandering(700, 65_536, 3), wandering(5000, 65_536, 4));
+    let grid = Grid::new(256, 256).unwrap().with_wrap(true);
+    for substitution in [
+        Substitution::Index,
+        Substitution::Unit { mismatch: 3.0 },
+        Substitution::on_grid(grid, Distance::Euclidean),
+    ] {
+        let metric = Metric::NeedlemanWunsch {
+            substitution,
+            insert: 40.0,
+            delete: 50.0,
+            scale: Some(1000),
+        };
+        let comparison = Comparison::new(metric, alphabet).unwrap();
+        for (a, b) in [(&a, &b), (&b, &a)] {
+            assert_eq!(comparison.raw(a, b), Ok(textbook(&comparison, a, b)));
+        }
+    }
+}
+
+fn index_costs() -> Comparison {
+    let metric = Metric::NeedlemanWunsch {
+        substitution: Substitution::Index,
+        insert: 5.0,
+        delete: 7.0,
+        scale: None,
+    };
+    Comparison::new(metric, Alphabet::letters(52).unwrap()).unwrap()
+}
+
+#[test]
+fn a_million_letters_against_a_few() {
+    let (long, short) = (wandering(1_000_000, 52, 5), wandering(33, 52, 6));
+    let comparison = index_costs();
+    let raw = comparison.raw(&long, &short).unwrap();
+    assert_eq!(raw, textbook(&comparison, &long, &short));
+}
+
+/// A thousand letters of the million: all others are deleted, or inserted, and nothing else costs.
+#[test]
+#[ignore = "two thousand million cells, which take a second in a release build"]
+fn a_million_letters_against_a_thousand() {
+    let long = wandering(1_000_000, 52, 5);
+    let part = Scanpath::new(long.letters()[400_000..401_000].to_vec());
+    let comparison = index_costs();
+    assert_eq!(comparison.raw(&long, &part), Ok(7 * 999_000));
+    assert_eq!(comparison.raw(&part, &long), Ok(5 * 999_000));
+}
+
+/// `length` letters with one removed, one changed and one added.
+fn edited(path: &Scanpath) -> Scanpath {
+    let mut letters = path.letters().to_vec();
+    letters.remove(10);
+    let middle = letters.len() / 2;
+    letters[middle] = (letters[middle] + 1) % 52;
+    letters.push(3);
+    Scanpath::new(letters)
+}
+
+#[test]
+fn levenshtein_of_a_million_letters_each() {
+    let a = wandering(1_000_000, 52, 7);
+    let comparison = Comparison::new(Metric::Levenshtein, *index_costs().alphabet()).unwrap();
+    assert_eq!(comparison.raw(&a, &edited(&a)), Ok(3));
+}
+
+#[test]
+#[ignore = "a million million cells, which take a minute in a release build"]
+fn levenshtein_of_a_million_letters_that_have_nothing_in_common() {
+    let alphabet = *index_costs().alphabet();
+    let comparison = Comparison::new(Metric::Levenshtein, alphabet).unwrap();
+    let halves = [0, 26].map(|shift| {
+        let path = wandering(1_000_000, 26, 8);
+        Scanpath::new(path.letters().iter().map(|letter| letter + shift).collect())
+    });
+    assert_eq!(comparison.raw(&halves[0], &halves[1]), Ok(1_000_000));
+}
+
+/// Around the lengths where words, strips and algorithms change, single and in a batch.
+#[test]
+fn levenshtein_where_the_algorithms_change() {
+    let alphabet = *index_costs().alphabet();
+    let comparison = Comparison::new(Metric::Levenshtein, alphabet).unwrap();
+    let lengths = [
+        0, 1, 63, 64, 65, 127, 128, 129, 191, 193, 255, 256, 257, 320, 511, 513, 4095, 4096,
+    ];
+    let paths: Vec<Scanpath> = (1u32..)
+        .zip(lengths)
+        .map(|(seed, length)| wandering(length, 52, seed))
+        .collect();
+    let paths: Vec<&Scanpath> = paths.iter().collect();
+    let all = 0..paths.len();
+    let pairs: Vec<(usize, usize)> = all
+        .clone()
+        .flat_map(|i| all.clone().map(move |j| (i, j)))
+        .filter(|&(i, j)| lengths[i].min(lengths[j]) < 600)
+        .collect();
+    let batch = comparison
+        .compare_pairs(&paths, &paths, &pairs, &|_| ())
+        .unwrap();
+    for (&(i, j), reading) in pairs.iter().zip(batch) {
+        let (a, b) = (paths[i], paths[j]);
+        let raw = comparison.raw(a, b).unwrap();
+        assert_eq!(
+            raw,
+            textbook(&comparison, a, b),
+            "{} × {}",
+            a.len(),
+            b.len()
+        );
+        assert_eq!(comparison.read(raw, a.len(), b.len()), Ok(reading));
+    }
+}
+
+/// Long enough for the attempts with a limit, from alike to unlike, single and in a batch.
+#[test]
+fn levenshtein_of_long_scanpaths() {
+    let alphabet = *index_costs().alphabet();
+    let comparison = Comparison::new(Metric::Levenshtein, alphabet).unwrap();
+    let a = wandering(8200, 52, 9);
+    let every = |nth: usize| {
+        let changed = |(place, &letter): (usize, &u16)| match place % nth {
+            0 => (letter + 1) % 52,
+            _ => letter,
+        };
+        Scanpath::new(a.letters().iter().enumerate().map(changed).collect())
+    };
+    let others = [
+        a.clone(),
+        edited(&a),
+        every(500),
+        every(20),
+        every(3),
+        wandering(8300, 52, 10),
+    ];
+    let others: Vec<&Scanpath> = others.iter().collect();
+    let pairs: Vec<(usize, usize)> = (0..others.len()).map(|j| (0, j)).collect();
+    let batch = comparison
+        .compare_pairs(&[&a], &others, &pairs, &|_| ())
+        .unwrap();
+    for (other, reading) in others.iter().zip(batch) {
+        let raw = comparison.raw(&a, other).unwrap();
+        assert_eq!(raw, textbook(&comparison, &a, other));
+        assert_eq!(comparison.read(raw, a.len(), other.len()), Ok(reading));
+    }
+}
+
+/// Large cell numbers, few of them in use and many: with and without renumbering.
+#[test]
+fn levenshtein_on_a_large_alphabet() {
+    let alphabet = Alphabet::full(Notation::Numbers);
+    let comparison = Comparison::new(Metric::Levenshtein, alphabet).unwrap();
+    for (length, size, step) in [(70, 200, 300), (2100, 200, 300), (2100, 60_000, 1)] {
+        let path = |length, seed| {
+            let path = wandering(length, size, seed);
+            Scanpath::new(path.letters().iter().map(|letter| letter * step).collect())
+        };
+        let (a, b) = (path(length, 11), path(length + 5, 12));
+        assert_eq!(comparison.raw(&a, &b), Ok(textbook(&comparison, &a, &b)));
+    }
+}
