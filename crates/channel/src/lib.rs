@@ -9,6 +9,7 @@
 pub mod copying;
 mod counted;
 mod memory;
+pub mod queue;
 
 pub use counted::{Counted, Traffic};
 pub use memory::{MemoryChannel, memory_pair};
@@ -30,7 +31,7 @@ pub trait Channel {
 }
 
 /// Bytes that every channel accepts before the other side receives any of them.
-pub const UNREAD_BYTES: usize = 256 << 10;
+pub const UNREAD_BYTES: usize = 1 << 20;
 
 /// A channel that failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

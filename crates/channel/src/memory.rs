@@ -1,19 +1,16 @@
 //! A channel between two threads of one process.
 
-use crate::{Channel, ChannelError, copying};
-use std::sync::mpsc::{Receiver, SyncSender, sync_channel};
+use crate::queue::{QueueReceiver, QueueSender, byte_queue};
+use crate::{Channel, ChannelError, UNREAD_BYTES, copying};
 
 /// The size of a [`MemoryChannel`]'s buffer. A full buffer is sent without a flush.
 const BUFFER_BYTES: usize = 64 << 10;
 
-/// Buffers that the other side may have left unread: a sender that is faster than its receiver has to wait.
-const UNREAD_BUFFERS: usize = 16;
-
 /// One end of a pair in memory.
 #[derive(Debug)]
 pub struct MemoryChannel {
-    outgoing: SyncSender<Vec<u8>>,
-    incoming: Receiver<Vec<u8>>,
+    outgoing: QueueSender<Vec<u8>>,
+    incoming: QueueReceiver<Vec<u8>>,
     unsent: Vec<u8>,
     unread: Vec<u8>,
     read: usize,
@@ -21,8 +18,8 @@ pub struct MemoryChannel {
 
 /// Two connected ends, for two parties on two threads of one process.
 pub fn memory_pair() -> (MemoryChannel, MemoryChannel) {
-    let (to_second, from_first) = sync_channel(UNREAD_BUFFERS);
-    let (to_first, from_second) = sync_channel(UNREAD_BUFFERS);
+    let (to_second, from_first) = byte_queue(UNREAD_BYTES);
+    let (to_first, from_second) = byte_queue(UNREAD_BYTES);
     let end = |outgoing, incoming| MemoryChannel {
         outgoing,
         incoming,
@@ -56,7 +53,10 @@ impl Channel for MemoryChannel {
         let mut filled = 0;
         while filled < buffer.len() {
             if self.read == self.unread.len() {
-                self.unread = self.incoming.recv().map_err(|_| ChannelError::Closed)?;
+                self.unread = self
+                    .incoming
+                    .receive(None)
+                    .map_err(|_| ChannelError::Closed)?;
                 self.read = 0;
             }
             let count = (self.unread.len() - self.read).min(buffer.len() - filled);
@@ -74,8 +74,9 @@ impl Channel for MemoryChannel {
         if self.unsent.is_empty() {
             return Ok(());
         }
+        let bytes = self.unsent.len();
         self.outgoing
-            .send(std::mem::take(&mut self.unsent))
+            .send(std::mem::take(&mut self.unsent), bytes)
             .map_err(|_| ChannelError::Closed)
     }
 }
@@ -83,7 +84,6 @@ impl Channel for MemoryChannel {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::UNREAD_BYTES;
 
     #[test]
     fn bytes_arrive_in_order_in_chunks_of_any_size() {
@@ -107,8 +107,10 @@ mod tests {
     #[test]
     fn sending_does_not_wait_for_the_receiver_up_to_the_limit() {
         let (mut left, _right) = memory_pair();
-        left.send(&vec![0; UNREAD_BYTES]).unwrap();
-        left.flush().unwrap();
+        for _ in 0..UNREAD_BYTES / 16 {
+            left.send(&[0; 16]).unwrap();
+            left.flush().unwrap();
+        }
     }
 
     #[test]

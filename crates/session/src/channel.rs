@@ -19,14 +19,17 @@ use crate::tls::PinnedKeys;
 use rustls::Connection;
 use std::io;
 use std::net::TcpStream;
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender, channel, sync_channel};
+use std::sync::mpsc::{Receiver, Sender, SyncSender, channel, sync_channel};
 use std::sync::{Arc, OnceLock};
 use std::thread::JoinHandle;
 use std::time::Instant;
-use veilpath_channel::{Channel, ChannelError, copying};
+use veilpath_channel::queue::{QueueReceiver, ReceiveError, byte_queue};
+use veilpath_channel::{Channel, ChannelError, UNREAD_BYTES, copying};
 
-/// Received chunks that may wait in the queue.
-const MAX_QUEUED_CHUNKS: usize = 64;
+/// Received bytes that may wait in the queue.
+const MAX_QUEUED_BYTES: usize = 4 << 20;
+
+const _: () = assert!(MAX_QUEUED_BYTES >= UNREAD_BYTES);
 
 /// Buffered bytes that are sent without a flush.
 const FLUSH_THRESHOLD: usize = 128 << 10;
@@ -38,7 +41,7 @@ const MAX_QUEUED_WRITES: usize = 4;
 #[derive(Debug)]
 pub struct SecureChannel {
     connection: Arc<SharedConnection>,
-    incoming: Option<Receiver<Result<Vec<u8>, ChannelError>>>,
+    incoming: Option<QueueReceiver<Result<Vec<u8>, ChannelError>>>,
     unread: Vec<u8>,
     read: usize,
     unsent: Vec<u8>,
@@ -71,7 +74,7 @@ impl SecureChannel {
         let connection = Arc::new(SharedConnection::new(
             tls, socket, pinned, timeouts, keep_alive,
         ));
-        let (to_owner, incoming) = sync_channel(MAX_QUEUED_CHUNKS);
+        let (to_owner, incoming) = byte_queue(MAX_QUEUED_BYTES);
         let (reader_connection, keep_alive_connection) =
             (Arc::clone(&connection), Arc::clone(&connection));
         let (outgoing, to_write) = sync_channel(MAX_QUEUED_WRITES);
@@ -129,10 +132,10 @@ impl Channel for SecureChannel {
         while filled < buffer.len() {
             if self.read == self.unread.len() {
                 let incoming = self.incoming.as_ref().ok_or(ChannelError::Closed)?;
-                self.unread = match incoming.recv_timeout(self.connection.stall()) {
+                self.unread = match incoming.receive(Some(self.connection.stall())) {
                     Ok(chunk) => chunk?,
-                    Err(RecvTimeoutError::Timeout) => return Err(ChannelError::TimedOut),
-                    Err(RecvTimeoutError::Disconnected) => return Err(ChannelError::Closed),
+                    Err(ReceiveError::TimedOut) => return Err(ChannelError::TimedOut),
+                    Err(ReceiveError::Disconnected) => return Err(ChannelError::Closed),
                 };
                 self.read = 0;
             }
@@ -193,7 +196,7 @@ impl Drop for SecureChannel {
         let deadline = Instant::now() + CLOSE_TIMEOUT;
         if let Some(incoming) = self.incoming.take() {
             while let Ok(Ok(_)) =
-                incoming.recv_timeout(deadline.saturating_duration_since(Instant::now()))
+                incoming.receive(Some(deadline.saturating_duration_since(Instant::now())))
             {
             }
         }

@@ -8,10 +8,11 @@ use rustls::Connection;
 use std::io::{self, BufRead, ErrorKind, IoSlice, Read, Write};
 use std::net::{Shutdown, TcpStream};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender, SyncSender};
+use std::sync::mpsc::{Receiver, RecvTimeoutError, Sender};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::{Duration, Instant};
 use veilpath_channel::ChannelError;
+use veilpath_channel::queue::QueueSender;
 
 /// The most bytes that one read takes from the socket.
 const CHUNK: usize = 64 << 10;
@@ -273,7 +274,7 @@ impl SharedConnection {
     pub(crate) fn read_all(
         &self,
         socket: TcpStream,
-        owner: &SyncSender<Result<Vec<u8>, ChannelError>>,
+        owner: &QueueSender<Result<Vec<u8>, ChannelError>>,
     ) {
         let error = match self.read_until_end(socket, owner) {
             Ok(()) => ChannelError::Closed,
@@ -281,13 +282,13 @@ impl SharedConnection {
         };
         self.closed.store(true, Ordering::Relaxed);
         // The owner may be gone.
-        let _ = owner.send(Err(error));
+        let _ = owner.send(Err(error), 0);
     }
 
     fn read_until_end(
         &self,
         mut socket: TcpStream,
-        owner: &SyncSender<Result<Vec<u8>, ChannelError>>,
+        owner: &QueueSender<Result<Vec<u8>, ChannelError>>,
     ) -> Result<(), ChannelError> {
         let mut parser = Parser::default();
         let mut buffer = vec![0; CHUNK];
@@ -298,7 +299,8 @@ impl SharedConnection {
             let ended = self.decrypt(&buffer[..count], &mut parser, &mut data);
             if !data.is_empty() {
                 self.reader_blocked.store(true, Ordering::Relaxed);
-                let sent = owner.send(Ok(data));
+                let bytes = data.len();
+                let sent = owner.send(Ok(data), bytes);
                 self.note_received(true);
                 self.reader_blocked.store(false, Ordering::Relaxed);
                 if sent.is_err() {

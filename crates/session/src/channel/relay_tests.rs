@@ -56,8 +56,8 @@ struct Carried {
 }
 
 impl Carried {
-    fn carry(mut self, from: &Receiver<Result<Vec<u8>, ChannelError>>) -> usize {
-        while let Ok(Ok(bytes)) = from.recv() {
+    fn carry(mut self, from: &QueueReceiver<Result<Vec<u8>, ChannelError>>) -> usize {
+        while let Ok(Ok(bytes)) = from.receive(None) {
             self.received.extend(bytes);
             while let Some(length) = self.complete() {
                 let rest = self.received.split_off(length);

@@ -1,0 +1,179 @@
+//! A queue of buffers between two threads that is full when it has too many *bytes*: however small the buffers are, a sender may
+//! count on that many.
+
+use std::collections::VecDeque;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// A new queue. Sending waits while it has `limit` bytes or more.
+pub fn byte_queue<T>(limit: usize) -> (QueueSender<T>, QueueReceiver<T>) {
+    let shared = Arc::new(Shared {
+        state: Mutex::new(State {
+            items: VecDeque::new(),
+            bytes: 0,
+            open: true,
+        }),
+        changed: Condvar::new(),
+        limit,
+    });
+    (
+        QueueSender(Arc::clone(&shared)),
+        QueueReceiver(Arc::clone(&shared)),
+    )
+}
+
+/// The end that sends.
+#[derive(Debug)]
+pub struct QueueSender<T>(Arc<Shared<T>>);
+
+/// The end that receives.
+#[derive(Debug)]
+pub struct QueueReceiver<T>(Arc<Shared<T>>);
+
+/// The other end was dropped.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Disconnected;
+
+/// Why nothing was received.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ReceiveError {
+    /// The other end was dropped, and the queue is empty.
+    Disconnected,
+    /// The time is up.
+    TimedOut,
+}
+
+#[derive(Debug)]
+struct Shared<T> {
+    state: Mutex<State<T>>,
+    changed: Condvar,
+    limit: usize,
+}
+
+#[derive(Debug)]
+struct State<T> {
+    items: VecDeque<(T, usize)>,
+    bytes: usize,
+    open: bool,
+}
+
+impl<T> Shared<T> {
+    fn lock(&self) -> MutexGuard<'_, State<T>> {
+        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn close(&self) {
+        self.lock().open = false;
+        self.changed.notify_all();
+    }
+}
+
+impl<T> QueueSender<T> {
+    /// Appends an item of this many bytes.
+    pub fn send(&self, item: T, bytes: usize) -> Result<(), Disconnected> {
+        let mut state = self.0.lock();
+        while state.open && state.bytes >= self.0.limit {
+            state = self
+                .0
+                .changed
+                .wait(state)
+                .unwrap_or_else(PoisonError::into_inner);
+        }
+        if !state.open {
+            return Err(Disconnected);
+        }
+        state.items.push_back((item, bytes));
+        state.bytes += bytes;
+        drop(state);
+        self.0.changed.notify_all();
+        Ok(())
+    }
+}
+
+impl<T> QueueReceiver<T> {
+    /// Takes the next item, and waits for it for at most this long, or forever.
+    pub fn receive(&self, timeout: Option<Duration>) -> Result<T, ReceiveError> {
+        let deadline = timeout.and_then(|timeout| Instant::now().checked_add(timeout));
+        let mut state = self.0.lock();
+        loop {
+            if let Some((item, bytes)) = state.items.pop_front() {
+                state.bytes -= bytes;
+                drop(state);
+                self.0.changed.notify_all();
+                return Ok(item);
+            }
+            if !state.open {
+                return Err(ReceiveError::Disconnected);
+            }
+            let changed = &self.0.changed;
+            state = match deadline {
+                None => changed.wait(state).unwrap_or_else(PoisonError::into_inner),
+                Some(deadline) => {
+                    let left = deadline.saturating_duration_since(Instant::now());
+                    if left.is_zero() {
+                        return Err(ReceiveError::TimedOut);
+                    }
+                    let waited = changed.wait_timeout(state, left);
+                    waited.unwrap_or_else(PoisonError::into_inner).0
+                }
+            };
+        }
+    }
+}
+
+impl<T> Drop for QueueSender<T> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+impl<T> Drop for QueueReceiver<T> {
+    fn drop(&mut self) {
+        self.0.close();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_full_queue_waits_for_the_receiver() {
+        let (sender, receiver) = byte_queue(10);
+        for number in 0..10 {
+            sender.send(number, 1).unwrap();
+        }
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| sender.send(10, 100));
+            std::thread::sleep(Duration::from_millis(20));
+            assert!(!waiting.is_finished());
+            for number in 0..=10 {
+                assert_eq!(receiver.receive(None), Ok(number));
+            }
+            assert_eq!(waiting.join().unwrap(), Ok(()));
+        });
+        let short = Some(Duration::from_millis(1));
+        assert_eq!(receiver.receive(short), Err(ReceiveError::TimedOut));
+    }
+
+    #[test]
+    fn what_was_sent_arrives_after_the_end_of_the_sender() {
+        let (sender, receiver) = byte_queue(10);
+        sender.send("last", 4).unwrap();
+        drop(sender);
+        assert_eq!(receiver.receive(None), Ok("last"));
+        assert_eq!(receiver.receive(None), Err(ReceiveError::Disconnected));
+    }
+
+    #[test]
+    fn a_waiting_sender_notices_the_end_of_the_receiver() {
+        let (sender, receiver) = byte_queue(1);
+        sender.send((), 1).unwrap();
+        std::thread::scope(|scope| {
+            let waiting = scope.spawn(|| sender.send((), 1));
+            std::thread::sleep(Duration::from_millis(20));
+            drop(receiver);
+            assert_eq!(waiting.join().unwrap(), Err(Disconnected));
+        });
+    }
+}
