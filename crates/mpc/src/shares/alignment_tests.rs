@@ -2,10 +2,12 @@
 
 use super::cells::{self, Local};
 use super::gates::Gates;
-use super::group::{Group, Letters, Matrix};
-use super::lookup::Table;
+use super::group::{Group, Letters, Matrix, Source};
+use super::lookup::{Table, Trees};
 use super::packing::Words;
+use super::seeds::SeedRequest;
 use super::tests::{Ran, play, sums, xors};
+use super::unit;
 use crate::kernel::Kernel;
 
 const LETTERS: usize = 7;
@@ -87,20 +89,27 @@ fn align(
             0 => (by_row(), by_column()),
             _ => (by_column(), by_row()),
         };
-        let demand = Gates::trees_demand(own.len(), 3, theirs, 3);
-        gates.rounds.reserve(demand).await;
-        let [own_trees, their_trees] = gates.trees(kernel, &own, 3, theirs, 3).await?;
+        let request = SeedRequest {
+            levels: 3,
+            first: 0,
+            own: &own,
+            theirs,
+        };
+        gates.rounds.reserve(request.demand()).await;
+        let (own_seeds, their_seeds) = gates.seeds(kernel, &request).await?;
         let letters = Letters {
             kernel,
             own: &own,
-            own_trees: &own_trees,
-            their_trees: &their_trees,
             own_table: &own_table,
             their_table: &their_table,
         };
-        let mut group = Group::new(gates.clone(), &letters, &matrices);
+        let source = Source::Trees {
+            own: &Trees::punctured(kernel, &own_seeds, &own),
+            theirs: &Trees::whole(kernel, &their_seeds),
+        };
+        let mut group = Group::new(gates.clone(), &letters, source, &matrices);
         match kind {
-            Kind::Unit => cells::unit(&gates, &mut group, &|_| ()).await,
+            Kind::Unit => unit::unit(&gates, &mut group, &|_| ()).await,
             Kind::Difference(width) => {
                 let result = cells::difference(&gates, &mut group, *width, &|_| ()).await?;
                 Ok([result, Words::default()])

@@ -2,73 +2,19 @@
 //!
 //! | costs | state | exchanges per step |
 //! |---|---|---|
-//! | unit costs | differences of neighbours, −1, 0 or 1, as two bits | 2 |
+//! | unit costs | differences of neighbours, −1, 0 or 1, as two bits: [`super::unit`] | 2 |
 //! | any global alignment | differences H and V as numbers, as in [`crate::circuit::cells::DifferenceCell`] | 10 with nine bits |
 //! | local alignment | the matrix itself, as numbers | 15 with nine bits |
 //!
 //! Additions are free. A maximum is a comparison and a product: max(a, b) = b + max(0, a − b).
 
-use super::gates::{Gates, packed};
+use super::gates::Gates;
 use super::group::Group;
 use super::packing::{Words, mask, words};
 use super::pool::Demand;
 use super::rounds::both;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
-
-/// Unit costs. With n = ¬[letters are equal] and differences v along the line and h across it, whose bits m and p say that they are −1
-/// and +1, the three products n·¬m_v·¬m_h, n·p_v·¬m_h and n·¬m_v·p_h decide the new differences.
-///
-/// Returns h below the last line of every position: both bits, shared by exclusive or.
-pub(crate) async fn unit(
-    gates: &Gates,
-    group: &mut Group<'_>,
-    on_cells: &dyn Fn(usize),
-) -> Result<[Words; 2], MpcError> {
-    let one = u64::from(gates.party == 0);
-    let bits = |count: usize, bit: u64| Zeroizing::new(vec![bit; count]);
-    let mut along = [bits(group.lines(), 0), bits(group.lines(), one)];
-    let mut across = [bits(group.positions(), 0), bits(group.positions(), one)];
-    group.look_up(0).await?;
-    for step in 0..group.steps() {
-        let cells = group.cells(step);
-        let count = cells.len();
-        gates.rounds.reserve(Gates::cross_demand(count) * 3).await;
-        // ¬ flips the first side's share.
-        let not = one.wrapping_neg();
-        let costs = group.costs(step);
-        let unequal = packed(costs.iter().map(|equal| equal ^ one));
-        let [mv, pv] = [0, 1].map(|bit| packed(cells.iter().map(|(line, _)| along[bit][*line])));
-        let [mh, ph] = [0, 1].map(|bit| packed(cells.iter().map(|(_, at)| across[bit][*at])));
-        let flipped = |plane: &Words| words(plane.iter().map(|word| word ^ not));
-        let (not_mv, not_mh) = (flipped(&mv), flipped(&mh));
-        let (planes, plane): ([&[u64]; 2], [&[u64]; 1]) = ([&not_mv, &pv], [&ph]);
-        let products = both(
-            gates.and_planes(&not_mh, &planes, count),
-            gates.and_planes(&not_mv, &plane, count),
-        );
-        let (looked_up, (first, second)) = both(group.look_up(step + 1), products).await;
-        looked_up?;
-        let (first, second) = (first?, second?);
-        let products = [&first[0][..], &first[1][..], &second[0][..]];
-        let products = gates.and_planes(&unequal, &products, count).await?;
-        let [t0, t1, t2] = [0, 1, 2].map(|at| &products[at]);
-        for (number, (line, position)) in cells.iter().enumerate() {
-            let (word, bit) = (number / 64, number % 64);
-            let at = |plane: &Words| plane[word] >> bit & 1;
-            let (old_mv, old_pv, old_mh, old_ph) = (at(&mv), at(&pv), at(&mh), at(&ph));
-            let diagonal = at(t0) ^ one;
-            let new_mh = old_pv ^ at(t1);
-            let new_mv = old_ph ^ at(t2);
-            along[0][*line] = new_mv;
-            along[1][*line] = old_mh ^ old_ph ^ diagonal ^ new_mv ^ one;
-            across[0][*position] = new_mh;
-            across[1][*position] = old_mv ^ old_pv ^ diagonal ^ new_mh ^ one;
-        }
-        on_cells(count);
-    }
-    Ok(across)
-}
 
 /// The costs of a step as numbers modulo 2^modulus, while those of the next are looked up.
 async fn prepare(

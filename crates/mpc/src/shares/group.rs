@@ -4,12 +4,15 @@
 //! matrices and the columns of others, so that both sides send the same amount. Cell (line i, position j) belongs to step i + j. Costs
 //! are looked up one step ahead, in the messages of the step that is under way, so that nobody waits for them.
 
+use super::bits::BitList;
 use super::gates::Gates;
+use super::line_lookup::LineCosts;
 use super::lookup::{
     Place, Share, TILE, Table, Trees, indicators, prepare_tile, read_tile, receive_tile, send_tile,
     tile_bytes, write_tile,
 };
 use super::packing::{Reader, Words, Writer};
+use super::session::Comparison;
 use crate::block::Block;
 use crate::error::MpcError;
 use crate::kernel::Kernel;
@@ -32,6 +35,22 @@ pub(crate) struct Matrix {
 }
 
 impl Matrix {
+    /// The matrix of a comparison. Rows are the lines of every other matrix.
+    pub(crate) fn new(party: usize, number: u64, comparison: &Comparison) -> Self {
+        let rows_are_lines = number.is_multiple_of(2);
+        let (lines, positions) = match rows_are_lines {
+            true => (&comparison.rows, &comparison.columns),
+            false => (&comparison.columns, &comparison.rows),
+        };
+        Self {
+            rows_are_lines,
+            own_lines: rows_are_lines == (party == 0),
+            lines: lines.clone(),
+            positions: positions.clone(),
+            number,
+        }
+    }
+
     /// Steps until the last cell.
     pub(crate) fn steps(&self) -> usize {
         match (self.lines.len(), self.positions.len()) {
@@ -41,7 +60,7 @@ impl Matrix {
     }
 
     /// The lines that have a cell in a step; line i has it at position `step` − i.
-    fn lines_of_step(&self, step: usize) -> Range<usize> {
+    pub(crate) fn lines_of_step(&self, step: usize) -> Range<usize> {
         if self.steps() <= step {
             return 0..0;
         }
@@ -59,19 +78,30 @@ pub(crate) struct Letters<'a> {
     pub(crate) kernel: Kernel,
     /// Own letters, of all scanpaths one after the other.
     pub(crate) own: &'a [usize],
-    /// Trees of own letters, each without its letter's leaf.
-    pub(crate) own_trees: &'a Trees,
-    /// Whole trees of the other side's letters.
-    pub(crate) their_trees: &'a Trees,
     /// Costs by own letter, and by letter of the other side.
     pub(crate) own_table: &'a Table,
     pub(crate) their_table: &'a Table,
+}
+
+/// Where the costs of a group come from.
+#[derive(Clone, Copy)]
+pub(crate) enum Source<'a> {
+    /// They are looked up on the way.
+    Trees {
+        /// Trees of own letters, each without its letter's leaf.
+        own: &'a Trees,
+        /// Whole trees of the other side's letters.
+        theirs: &'a Trees,
+    },
+    /// They were looked up before, for each matrix.
+    Known(&'a [LineCosts]),
 }
 
 /// Matrices of a group, and the costs that are looked up.
 pub(crate) struct Group<'a> {
     gates: Gates,
     letters: &'a Letters<'a>,
+    source: Source<'a>,
     matrices: &'a [Matrix],
     line_offsets: Vec<usize>,
     position_offsets: Vec<usize>,
@@ -82,15 +112,22 @@ pub(crate) struct Group<'a> {
 }
 
 impl<'a> Group<'a> {
-    pub(crate) fn new(gates: Gates, letters: &'a Letters<'a>, matrices: &'a [Matrix]) -> Self {
+    pub(crate) fn new(
+        gates: Gates,
+        letters: &'a Letters<'a>,
+        source: Source<'a>,
+        matrices: &'a [Matrix],
+    ) -> Self {
         let line_offsets = offsets(matrices.iter().map(|matrix| matrix.lines.len()));
         let position_offsets = offsets(matrices.iter().map(|matrix| matrix.positions.len()));
-        let width = letters.own_table.width;
-        let lines = line_offsets.last().copied().unwrap_or(0);
+        let (width, lines) = match source {
+            Source::Trees { .. } => (letters.own_table.width, line_offsets.last().copied()),
+            Source::Known(_) => (0, None),
+        };
         let indicators = matrices.iter().map(|matrix| {
-            let own = match matrix.own_lines {
-                true => &[],
-                false => &letters.own[matrix.positions.clone()],
+            let own = match (source, matrix.own_lines) {
+                (Source::Trees { .. }, false) => &letters.own[matrix.positions.clone()],
+                _ => &[],
             };
             let mut all = Zeroizing::new(Vec::with_capacity(
                 own.len().div_ceil(TILE) * letters.their_table.streams(),
@@ -103,11 +140,12 @@ impl<'a> Group<'a> {
         Self {
             gates,
             letters,
+            source,
             matrices,
             indicators: indicators.collect(),
             line_offsets,
             position_offsets,
-            costs: Zeroizing::new(vec![Block::ZERO; lines * width]),
+            costs: Zeroizing::new(vec![Block::ZERO; lines.unwrap_or(0) * width]),
         }
     }
 
@@ -115,6 +153,15 @@ impl<'a> Group<'a> {
     pub(crate) fn steps(&self) -> usize {
         let steps = self.matrices.iter().map(Matrix::steps);
         steps.max().unwrap_or(0)
+    }
+
+    /// Cells of a step.
+    pub(crate) fn count(&self, step: usize) -> usize {
+        let lines = self
+            .matrices
+            .iter()
+            .map(|matrix| matrix.lines_of_step(step));
+        lines.map(|lines| lines.len()).sum()
     }
 
     /// All lines.
@@ -127,7 +174,7 @@ impl<'a> Group<'a> {
         self.position_offsets.last().copied().unwrap_or(0)
     }
 
-    pub(crate) fn matrices(&self) -> &[Matrix] {
+    pub(crate) fn matrices(&self) -> &'a [Matrix] {
         self.matrices
     }
 
@@ -151,25 +198,52 @@ impl<'a> Group<'a> {
 
     /// The costs of a step's cells, shared bit by bit.
     pub(crate) fn costs(&self, step: usize) -> Words {
+        let mut costs = Zeroizing::new(Vec::with_capacity(self.count(step)));
+        self.for_each_cost(step, |cost| costs.push(cost));
+        costs
+    }
+
+    /// The costs of a step's cells if they have one bit, 64 to a word.
+    pub(crate) fn packed_costs(&self, step: usize) -> Words {
+        let mut costs = BitList::with_capacity(self.count(step));
+        let (mut word, mut filled) = (0, 0);
+        self.for_each_cost(step, |cost| {
+            word |= cost << filled;
+            filled += 1;
+            if filled == 64 {
+                costs.push(word, 64);
+                (word, filled) = (0, 0);
+            }
+        });
+        if filled > 0 {
+            costs.push(word, filled);
+        }
+        costs.finish()
+    }
+
+    #[inline]
+    fn for_each_cost(&self, step: usize, mut each: impl FnMut(u64)) {
         let width = self.letters.own_table.width;
-        let count = self
-            .matrices
-            .iter()
-            .map(|matrix| matrix.lines_of_step(step).len());
-        let mut costs = Zeroizing::new(Vec::with_capacity(count.sum()));
         for (number, matrix) in self.matrices.iter().enumerate() {
-            for line in matrix.lines_of_step(step) {
-                let position = step - line;
-                let slot = self.line_offsets[number] + line;
-                let planes = &self.costs[slot * width..(slot + 1) * width];
-                let (word, bit) = (position % TILE / 64, position % 64);
-                let cost = planes.iter().enumerate().fold(0, |cost, (plane, block)| {
-                    cost | (block.words()[word] >> bit & 1) << plane
-                });
-                costs.push(cost);
+            let lines = matrix.lines_of_step(step);
+            match self.source {
+                Source::Known(costs) => {
+                    let costs = &costs[number];
+                    lines.for_each(|line| each(costs.get(line, step - line)));
+                }
+                Source::Trees { .. } => {
+                    for line in lines {
+                        let position = step - line;
+                        let slot = self.line_offsets[number] + line;
+                        let planes = &self.costs[slot * width..(slot + 1) * width];
+                        let (word, bit) = (position % TILE / 64, position % 64);
+                        each(planes.iter().enumerate().fold(0, |cost, (plane, block)| {
+                            cost | (block.words()[word] >> bit & 1) << plane
+                        }));
+                    }
+                }
             }
         }
-        costs
     }
 
     /// Tiles whose first cell belongs to a step: matrix, line and position.
@@ -185,11 +259,16 @@ impl<'a> Group<'a> {
 
     /// Looks up the tiles that begin in a step. They replace those that end in the step before, whose costs must have been taken.
     pub(crate) async fn look_up(&mut self, step: usize) -> Result<(), MpcError> {
+        let Source::Trees {
+            own: own_trees,
+            theirs: their_trees,
+        } = self.source
+        else {
+            return Ok(());
+        };
         let tiles: Vec<_> = self.new_tiles(step).collect();
         let Letters {
             kernel,
-            own_trees,
-            their_trees,
             own_table,
             their_table,
             ..

@@ -16,13 +16,11 @@
 //! a stream is used twice. **The other side** sees the bits of a under random choices. Entries of the table are rotated to the
 //! letter by swaps that depend on its bits, so no address depends on a letter.
 
-use super::gates::Gates;
 use super::packing::{Reader, Writer, list_bytes};
-use super::pool::{Demand, taken};
-use crate::block::{BLOCK_BYTES, Block};
+use super::seeds::{PuncturedSeeds, WholeSeeds};
+use crate::block::Block;
 use crate::error::MpcError;
 use crate::kernel::Kernel;
-use crate::ot::correlated::tree;
 use zeroize::Zeroizing;
 
 /// Positions that are looked up at a time: the bits of a block.
@@ -74,6 +72,19 @@ impl Table {
         1 << self.levels
     }
 
+    /// The row of a letter: the last entry, and all others plus the last. No address depends on the letter.
+    pub(crate) fn row(&self, letter: usize) -> Zeroizing<Vec<u64>> {
+        let mut row = Zeroizing::new(vec![0; self.columns]);
+        for (number, entries) in self.entries.chunks_exact(self.columns).enumerate() {
+            let difference = (number ^ letter) as u64;
+            let equal = ((difference | difference.wrapping_neg()) >> 63).wrapping_sub(1);
+            for (entry, other) in row.iter_mut().zip(entries) {
+                *entry |= other & equal;
+            }
+        }
+        row
+    }
+
     /// The rows in the order y ⊕ letter, each but the first plus the first.
     fn rotated(&self, letter: usize) -> Zeroizing<Vec<u64>> {
         let mut rows = Zeroizing::new(self.entries.clone());
@@ -99,7 +110,7 @@ impl Table {
     }
 }
 
-/// The trees of some letters.
+/// The leaves of the trees of some letters.
 #[derive(Default)]
 pub(crate) struct Trees {
     levels: usize,
@@ -107,14 +118,28 @@ pub(crate) struct Trees {
 }
 
 impl Trees {
-    /// The trees of several lists of letters, one after the other.
-    pub(crate) fn joined(levels: usize, parts: &[Trees]) -> Self {
-        let count = parts.iter().map(|part| part.leaves.len()).sum();
-        let mut leaves = Zeroizing::new(Vec::with_capacity(count));
-        for part in parts {
-            leaves.extend_from_slice(&part.leaves);
+    /// The trees without the leaves of these letters.
+    pub(crate) fn punctured(kernel: Kernel, seeds: &PuncturedSeeds, letters: &[usize]) -> Self {
+        let mut leaves = Zeroizing::new(Vec::with_capacity(letters.len() << seeds.levels()));
+        for (tree, letter) in letters.iter().enumerate() {
+            leaves.extend_from_slice(&seeds.leaves(kernel, tree, *letter));
         }
-        Self { levels, leaves }
+        Self {
+            levels: seeds.levels(),
+            leaves,
+        }
+    }
+
+    /// Whole trees.
+    pub(crate) fn whole(kernel: Kernel, seeds: &WholeSeeds) -> Self {
+        let mut leaves = Zeroizing::new(Vec::with_capacity(seeds.count() << seeds.levels()));
+        for tree in 0..seeds.count() {
+            leaves.extend_from_slice(&seeds.leaves(kernel, tree));
+        }
+        Self {
+            levels: seeds.levels(),
+            leaves,
+        }
     }
 
     fn of(&self, letter: usize) -> &[Block] {
@@ -133,86 +158,6 @@ pub(crate) struct Place {
 
 /// The most letters that a table may have: a stream has 16 bits for the column.
 pub(crate) const MAX_LETTERS: usize = 1 << 10;
-
-impl Gates {
-    /// The demand of [`Gates::trees`].
-    pub(crate) fn trees_demand(
-        own: usize,
-        own_levels: usize,
-        theirs: usize,
-        their_levels: usize,
-    ) -> Demand {
-        Demand {
-            sent: taken(theirs * their_levels),
-            received: taken(own * own_levels),
-        }
-    }
-
-    /// Trees for this side's letters, without the leaves of these letters, and for as many of the other's.
-    pub(crate) async fn trees(
-        &self,
-        kernel: Kernel,
-        own: &[usize],
-        own_levels: usize,
-        theirs: usize,
-        their_levels: usize,
-    ) -> Result<[Trees; 2], MpcError> {
-        let (keys, choices, pairs) = {
-            let mut pool = self.pool.borrow_mut();
-            let (choices, keys) = pool.receive_keys(own.len() * own_levels)?;
-            (keys, choices, pool.send_keys(theirs * their_levels)?)
-        };
-        // Bits of a letter, highest first.
-        let path = |letter: usize| {
-            (0..own_levels)
-                .rev()
-                .map(move |level| letter as u64 >> level & 1)
-        };
-        let bits = own.iter().flat_map(|letter| path(*letter));
-        let mut message = Writer::with_capacity(list_bytes(keys.len(), 1));
-        let choice = |at: usize| choices[at / 64] >> (at % 64) & 1;
-        message.numbers(bits.enumerate().map(|(at, bit)| bit ^ choice(at)), 1);
-        let answer = self
-            .rounds
-            .exchange(message.finish(), list_bytes(pairs.len(), 1))
-            .await;
-        let swaps = Reader::new(&answer).numbers(pairs.len(), 1)?;
-        let mut full = Zeroizing::new(Vec::with_capacity(theirs << their_levels));
-        let blocks = |letters: usize, levels: usize| letters * 2 * (levels - 1);
-        let mut message = Writer::with_capacity(blocks(theirs, their_levels) * BLOCK_BYTES);
-        for (number, (pairs, swaps)) in pairs
-            .chunks_exact(their_levels)
-            .zip(swaps.chunks_exact(their_levels))
-            .enumerate()
-        {
-            let ordered = pairs.iter().zip(swaps).map(|(pair, swap)| {
-                let difference = (pair[0] ^ pair[1]) & Block::mask(*swap == 1);
-                [pair[0] ^ difference, pair[1] ^ difference]
-            });
-            let ordered: Zeroizing<Vec<[Block; 2]>> = Zeroizing::new(ordered.collect());
-            let (leaves, corrections) = tree::grow(kernel, number, &ordered);
-            full.extend_from_slice(&leaves);
-            for block in corrections {
-                message.bytes(&block.to_bytes());
-            }
-        }
-        let expected = blocks(own.len(), own_levels) * BLOCK_BYTES;
-        let answer = self.rounds.exchange(message.finish(), expected).await;
-        let (corrections, _) = answer.as_chunks::<BLOCK_BYTES>();
-        let corrections: Vec<Block> = corrections.iter().map(|b| Block::from_bytes(*b)).collect();
-        let mut punctured = Zeroizing::new(Vec::with_capacity(own.len() << own_levels));
-        let each = blocks(1, own_levels);
-        for (number, (letter, keys)) in own.iter().zip(keys.chunks_exact(own_levels)).enumerate() {
-            let missing: Zeroizing<Vec<bool>> =
-                Zeroizing::new(path(*letter).map(|bit| bit == 1).collect());
-            let corrections = &corrections[number * each..(number + 1) * each];
-            let leaves = tree::grow_punctured(kernel, number, keys, &missing, corrections);
-            punctured.extend_from_slice(&leaves);
-        }
-        let trees = |levels, leaves| Trees { levels, leaves };
-        Ok([trees(own_levels, punctured), trees(their_levels, full)])
-    }
-}
 
 /// One line's costs for a tile of positions: `width` blocks, whose bits are the positions.
 pub(crate) type Share = Zeroizing<Vec<Block>>;

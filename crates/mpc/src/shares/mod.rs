@@ -45,25 +45,31 @@
 
 #[cfg(test)]
 mod alignment_tests;
+mod bits;
 mod cells;
 mod compare;
 mod convert;
 mod gates;
 mod group;
+mod letters;
+mod line_lookup;
 mod lookup;
 mod outputs;
 mod packing;
 mod pool;
+mod portions;
 mod recurrence;
 mod rounds;
+mod seeds;
 mod session;
 #[cfg(test)]
 mod session_tests;
 #[cfg(test)]
 mod tests;
+mod unit;
 
 pub use compare::GadgetCost;
+pub use letters::{LetterLists, SharedLetters};
+pub use portions::{GROUPS, group_count};
 pub use recurrence::Cell;
-pub use session::{
-    Comparison, Finish, GROUPS, Outputs, Party, SharedLetters, SharesSession, group_count,
-};
+pub use session::{Comparison, Finish, Outputs, Party, SharesSession};

@@ -6,6 +6,7 @@ use super::group::Group;
 use super::packing::{Words, mask, words};
 use super::recurrence::Cell;
 use super::session::{Comparison, Finish, Outputs};
+use super::unit;
 use crate::error::MpcError;
 use zeroize::Zeroizing;
 
@@ -30,7 +31,7 @@ pub(crate) async fn numbers(
     let width = cell.width();
     let results = match cell {
         Cell::Unit => {
-            let [minus, plus] = cells::unit(gates, group, on_cells).await?;
+            let [minus, plus] = unit::unit(gates, group, on_cells).await?;
             let count = minus.len();
             let mut bits = Zeroizing::new(Vec::with_capacity(2 * count));
             bits.extend_from_slice(&minus);

@@ -7,12 +7,41 @@ use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
 use veilpath_channel::{Counted, Traffic, memory_pair};
 
+/// The scanpaths of both sides, and which of them are compared.
+struct Cohorts {
+    hosts: Vec<Vec<usize>>,
+    joins: Vec<Vec<usize>>,
+    pairs: Vec<(usize, usize)>,
+}
+
+impl Cohorts {
+    /// Each scanpath is compared once.
+    fn of_pairs(strings: &[(Vec<usize>, Vec<usize>)]) -> Self {
+        let (hosts, joins): (Vec<_>, Vec<_>) = strings.iter().cloned().unzip();
+        let pairs = (0..hosts.len()).map(|number| (number, number)).collect();
+        Self {
+            hosts,
+            joins,
+            pairs,
+        }
+    }
+}
+
+fn ranges(scanpaths: &[Vec<usize>]) -> Vec<std::ops::Range<usize>> {
+    let mut next = 0;
+    let ranges = scanpaths.iter().map(|scanpath| {
+        next += scanpath.len();
+        next - scanpath.len()..next
+    });
+    ranges.collect()
+}
+
 /// Outputs of both sides, and the first side's traffic.
 fn run(
     cell: Cell,
     finish: Finish,
     alphabet: usize,
-    strings: &[(Vec<usize>, Vec<usize>)],
+    cohorts: &Cohorts,
     entry: impl Fn(usize, usize) -> u64 + Sync,
     at_least: u64,
     group_bits: GroupBits,
@@ -25,35 +54,42 @@ fn run(
         let mut session =
             SharesSession::start(party, group_bits, Kernel::best(), &mut rng, &mut channel)
                 .unwrap();
-        let (mut rows, mut columns) = (Vec::new(), Vec::new());
-        let mut comparisons = Vec::new();
-        for (host, join) in strings {
-            comparisons.push(Comparison {
-                rows: rows.len()..rows.len() + host.len(),
-                columns: columns.len()..columns.len() + join.len(),
+        let (rows, columns) = (ranges(&cohorts.hosts), ranges(&cohorts.joins));
+        let pairs = cohorts.pairs.iter();
+        let comparisons: Vec<Comparison> = pairs
+            .map(|(host, join)| Comparison {
+                rows: rows[*host].clone(),
+                columns: columns[*join].clone(),
                 term: 0,
                 at_least,
-            });
-            rows.extend_from_slice(host);
-            columns.extend_from_slice(join);
-        }
+            })
+            .collect();
+        let cells = comparisons
+            .iter()
+            .map(|comparison| comparison.rows.len() * comparison.columns.len());
+        let lengths =
+            |scanpaths: &[Vec<usize>]| -> Vec<usize> { scanpaths.iter().map(Vec::len).collect() };
         let (own, theirs) = match party {
-            Party::Host => (&rows, columns.len()),
-            Party::Join => (&columns, rows.len()),
+            Party::Host => (&cohorts.hosts, &cohorts.joins),
+            Party::Join => (&cohorts.joins, &cohorts.hosts),
         };
+        let lists = LetterLists {
+            own: &own.concat(),
+            own_lengths: &lengths(own),
+            their_lengths: &lengths(theirs),
+            cells: cells.sum::<usize>() as u64,
+        };
+        let bits = cell.entry_bits();
         let letters = session
-            .letters(
-                own,
-                theirs,
-                alphabet,
-                cell.entry_bits(),
-                entry,
-                &mut channel,
-            )
+            .letters(lists, alphabet, bits, entry, &mut channel)
             .unwrap();
-        let halves = session
-            .align(cell, &letters, &comparisons, finish, &mut channel, &|_| ())
-            .unwrap();
+        // In two parts, so that streams go on.
+        let (first, second) = comparisons.split_at(comparisons.len() / 3);
+        let mut halves = Vec::new();
+        for part in [first, second] {
+            let aligned = session.align(cell, &letters, part, finish, &mut channel, &|_| ());
+            halves.extend(aligned.unwrap());
+        }
         (halves, channel.traffic())
     };
     std::thread::scope(|scope| {
@@ -103,14 +139,15 @@ fn distance(a: &[usize], b: &[usize]) -> usize {
 #[test]
 fn distances_and_bits_of_thresholds() {
     let strings = random_strings(1, 150, 1..40, 26);
+    let cohorts = Cohorts::of_pairs(&strings);
     for group_bits in [GroupBits::FOUR, GroupBits::EIGHT] {
         let equal = |x: usize, y: usize| u64::from(x == y);
-        let (numbers, _) = run(Cell::Unit, NUMBERS, 26, &strings, equal, 0, group_bits);
+        let (numbers, _) = run(Cell::Unit, NUMBERS, 26, &cohorts, equal, 0, group_bits);
         let finish = Finish {
             outputs: Outputs::AtLeast,
             ..NUMBERS
         };
-        let (bits, _) = run(Cell::Unit, finish, 26, &strings, equal, 17, group_bits);
+        let (bits, _) = run(Cell::Unit, finish, 26, &cohorts, equal, 17, group_bits);
         for (((a, b), number), bit) in strings.iter().zip(numbers).zip(bits) {
             assert_eq!(a.len() + number as usize, b.len() + distance(a, b));
             assert_eq!(bit, u64::from(number >= 17));
@@ -122,6 +159,7 @@ fn distances_and_bits_of_thresholds() {
 fn traffic_is_that_of_the_formulas() {
     let (pairs, length, alphabet) = (40, 100, 48);
     let strings = random_strings(3, pairs, length..length + 1, alphabet);
+    let cohorts = Cohorts::of_pairs(&strings);
     let cells = (pairs * length * length) as f64;
     let difference = Cell::Difference {
         insertion_and_deletion: 448,
@@ -136,7 +174,7 @@ fn traffic_is_that_of_the_formulas() {
             Cell::Unit => u64::from(x == y),
             _ => 448u64.saturating_sub(x.abs_diff(y) as u64 * 64),
         };
-        let (_, traffic) = run(cell, NUMBERS, alphabet, &strings, entry, 0, group_bits);
+        let (_, traffic) = run(cell, NUMBERS, alphabet, &cohorts, entry, 0, group_bits);
         let cost = cell.cost();
         let of_cell = cost.cots as f64 * cot_bits + cost.bits as f64 + alphabet as f64 - 1.0;
         // Six levels of a tree for every letter, and a correction of two blocks for each but the first.
@@ -147,6 +185,70 @@ fn traffic_is_that_of_the_formulas() {
         assert!(
             (expected..expected * 1.06).contains(&sent),
             "{cell:?} {group_bits:?}: {} bytes per cell instead of {}",
+            sent / cells,
+            expected / cells
+        );
+        assert!(traffic.sent.abs_diff(traffic.received) * 50 < traffic.sent);
+    }
+}
+
+/// Lengths around multiples of eight lines, and of words.
+fn crossed(count: usize, lengths: &[usize], alphabet: usize) -> Cohorts {
+    let strings = |seed: u64| -> Vec<Vec<usize>> {
+        let scanpaths = (0..count).map(|number| {
+            let length = lengths[number % lengths.len()];
+            random_strings(seed + number as u64, 1, length..length + 1, alphabet)
+                .remove(0)
+                .0
+        });
+        scanpaths.collect()
+    };
+    let all = (0..count).flat_map(|host| (0..count).map(move |join| (host, join)));
+    Cohorts {
+        hosts: strings(10),
+        joins: strings(100),
+        pairs: all.collect(),
+    }
+}
+
+#[test]
+fn many_comparisons_of_a_scanpath_share_its_trees() {
+    let equal = |x: usize, y: usize| u64::from(x == y);
+    let cohorts = crossed(17, &[1, 60, 63, 64, 65, 7, 130, 8], 11);
+    let run = |group_bits| run(Cell::Unit, NUMBERS, 11, &cohorts, equal, 0, group_bits);
+    let (numbers, _) = run(GroupBits::EIGHT);
+    for ((host, join), number) in cohorts.pairs.iter().zip(numbers) {
+        let (a, b) = (&cohorts.hosts[*host], &cohorts.joins[*join]);
+        assert_eq!(a.len() + number as usize, b.len() + distance(a, b));
+    }
+}
+
+#[test]
+fn shared_trees_take_an_eighth_of_the_bits() {
+    let equal = |x: usize, y: usize| u64::from(x == y);
+    let (count, length, alphabet) = (12, 100, 48);
+    let cohorts = crossed(count, &[length], alphabet);
+    let (cells, letters) = ((count * length).pow(2) as f64, (2 * count * length) as f64);
+    for (group_bits, cot_bits) in [(GroupBits::FOUR, 31.0), (GroupBits::EIGHT, 15.0)] {
+        let (_, traffic) = run(
+            Cell::Unit,
+            NUMBERS,
+            alphabet,
+            &cohorts,
+            equal,
+            0,
+            group_bits,
+        );
+        let cost = Cell::Unit.cost();
+        let streams = alphabet as f64 - 1.0;
+        let of_cell = cost.cots as f64 * cot_bits + cost.bits as f64 + streams / 8.0;
+        // A tree of eight levels for every eight lines and column.
+        let of_letter = streams * (cot_bits + 1.0 + 7.0 * 256.0 / 8.0);
+        let expected = (of_cell * cells + of_letter * letters) / 8.0;
+        let sent = (traffic.sent + traffic.received) as f64;
+        assert!(
+            (expected..expected * 1.08).contains(&sent),
+            "{group_bits:?}: {} bytes per cell instead of {}",
             sent / cells,
             expected / cells
         );

@@ -32,6 +32,20 @@ pub(crate) fn grow(
     (nodes, corrections)
 }
 
+/// All leaves again, from the two nodes of the first level.
+pub(crate) fn regrow(
+    kernel: Kernel,
+    tree: usize,
+    first: [Block; 2],
+    levels: usize,
+) -> Zeroizing<Vec<Block>> {
+    let mut nodes = Zeroizing::new(first.to_vec());
+    for level in 1..levels {
+        nodes = children(kernel, tree, level, &nodes);
+    }
+    nodes
+}
+
 /// All leaves but the missing one, stored by their number plus the missing one's: place 0 is empty. No address depends on `missing`.
 ///
 /// `keys` and `missing` are by level, `corrections` are those of [`grow`].
@@ -42,10 +56,58 @@ pub(crate) fn grow_punctured(
     missing: &[bool],
     corrections: &[Block],
 ) -> Zeroizing<Vec<Block>> {
+    grow_beside(kernel, tree, missing, |level, sum| {
+        corrected(level, keys, missing, corrections) ^ sum
+    })
+}
+
+/// For each level the node beside the path to the missing leaf: from these, [`regrow_punctured`] derives the leaves.
+pub(crate) fn siblings(
+    kernel: Kernel,
+    tree: usize,
+    keys: &[Block],
+    missing: &[bool],
+    corrections: &[Block],
+) -> Zeroizing<Vec<Block>> {
+    let mut siblings = Zeroizing::new(Vec::with_capacity(keys.len()));
+    grow_beside(kernel, tree, missing, |level, sum| {
+        let sibling = corrected(level, keys, missing, corrections) ^ sum;
+        siblings.push(sibling);
+        sibling
+    });
+    siblings
+}
+
+/// The leaves of [`grow_punctured`] again.
+pub(crate) fn regrow_punctured(
+    kernel: Kernel,
+    tree: usize,
+    siblings: &[Block],
+    missing: &[bool],
+) -> Zeroizing<Vec<Block>> {
+    grow_beside(kernel, tree, missing, |level, _| siblings[level])
+}
+
+/// The sum of a level's nodes on the side that the missing leaf is not on.
+fn corrected(level: usize, keys: &[Block], missing: &[bool], corrections: &[Block]) -> Block {
+    if level == 0 {
+        return keys[0];
+    }
+    let [for_zero, for_one] = [corrections[2 * level - 2], corrections[2 * level - 1]];
+    keys[level] ^ for_zero ^ ((for_zero ^ for_one) & Block::mask(missing[level]))
+}
+
+/// Grows a tree beside the path to the missing leaf. `sibling` gives the node beside the path, knowing the sum of the others on its side.
+fn grow_beside(
+    kernel: Kernel,
+    tree: usize,
+    missing: &[bool],
+    mut sibling: impl FnMut(usize, Block) -> Block,
+) -> Zeroizing<Vec<Block>> {
     let mut nodes = Zeroizing::new(Vec::new());
-    for (level, (key, missing)) in keys.iter().zip(missing).enumerate() {
+    for (level, missing) in missing.iter().enumerate() {
         if level == 0 {
-            nodes.extend([Block::ZERO, *key]);
+            nodes.extend([Block::ZERO, sibling(0, Block::ZERO)]);
             continue;
         }
         nodes = children(kernel, tree, level, &nodes);
@@ -57,10 +119,8 @@ pub(crate) fn grow_punctured(
             pair[1] ^= difference;
             sum ^= pair[1];
         }
-        let [for_zero, for_one] = [corrections[2 * level - 2], corrections[2 * level - 1]];
-        let correction = for_zero ^ ((for_zero ^ for_one) & swap);
         nodes[0] = Block::ZERO;
-        nodes[1] = correction ^ *key ^ sum;
+        nodes[1] = sibling(level, sum);
     }
     nodes
 }
@@ -103,6 +163,10 @@ mod tests {
                     assert_eq!(punctured[place], leaves[place ^ missing]);
                 }
                 assert_eq!(punctured[0], Block::ZERO);
+                let first = [pairs[0][1], pairs[0][0]];
+                assert_eq!(regrow(kernel, 7, first, depth), leaves);
+                let siblings = siblings(kernel, 7, &keys, &path, &corrections);
+                assert_eq!(regrow_punctured(kernel, 7, &siblings, &path), punctured);
             }
         }
     }

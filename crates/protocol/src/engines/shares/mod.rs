@@ -37,11 +37,14 @@ use super::lengths::{hidden_lengths, receive_lengths, send_lengths, visible_leng
 use super::opening::open;
 use crate::{Answer, Job, JobError, Misbehaviour, Observer, ProtocolError, Reveal, Role};
 use schedule::{Schedule, Stage};
+use std::ops::Range;
 use std::sync::Mutex;
 use veilpath_channel::Channel;
 use veilpath_mpc::Kernel;
 use veilpath_mpc::ot::correlated::GroupBits;
-use veilpath_mpc::shares::{Comparison, Finish, Outputs, Party, SharedLetters, SharesSession};
+use veilpath_mpc::shares::{
+    Comparison, Finish, LetterLists, Outputs, Party, SharedLetters, SharesSession,
+};
 use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
 
@@ -97,11 +100,18 @@ pub(crate) fn run(
                 Role::Host => (&stage.hosts, &stage.joins),
                 Role::Join => (&stage.joins, &stage.hosts),
             };
-            let own = padded_letters(job, &scoring, own);
-            let theirs = theirs.last().map_or(0, |(_, range)| range.end);
+            let lengths = |scanpaths: &[(usize, Range<usize>)]| -> Vec<usize> {
+                scanpaths.iter().map(|(_, range)| range.len()).collect()
+            };
+            let lists = LetterLists {
+                own: &padded_letters(job, &scoring, own),
+                own_lengths: &lengths(own),
+                their_lengths: &lengths(theirs),
+                cells: schedule.cells(job, stage),
+            };
             let bits = on_shares.cell.entry_bits();
             let entry = |host: usize, join: usize| table[host * count + join];
-            Ok(session.letters(&own, theirs, count, bits, entry, &mut channel)?)
+            Ok(session.letters(lists, count, bits, entry, &mut channel)?)
         })?;
         let stage = StageRun {
             job,
@@ -207,7 +217,7 @@ impl StageRun<'_> {
 fn padded_letters(
     job: &Job<'_>,
     scoring: &Scoring,
-    scanpaths: &[(usize, std::ops::Range<usize>)],
+    scanpaths: &[(usize, Range<usize>)],
 ) -> Zeroizing<Vec<usize>> {
     let padding = scoring.padding_letter();
     let count = scanpaths.last().map_or(0, |(_, range)| range.end);

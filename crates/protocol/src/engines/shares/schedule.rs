@@ -75,6 +75,18 @@ impl Schedule {
         (self.host_lengths[host], self.join_lengths[join])
     }
 
+    /// Cells of all matrices of a stage.
+    pub(super) fn cells(&self, job: &Job<'_>, stage: &Stage) -> u64 {
+        let pairs = stage
+            .portions
+            .iter()
+            .flat_map(|portion| &self.open[portion.clone()]);
+        pairs.fold(0, |sum, &pair| {
+            let (rows, columns) = self.lengths(job, pair);
+            sum.saturating_add(u64::from(rows) * u64::from(columns))
+        })
+    }
+
     fn portions(&self, job: &Job<'_>) -> Vec<Range<usize>> {
         let mut portions = Vec::new();
         let (mut first, mut cells) = (0, 0);

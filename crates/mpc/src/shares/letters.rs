@@ -1,0 +1,142 @@
+//! The letters of both sides, and how the costs of their pairs will be looked up.
+
+use super::line_lookup::{LINES, LineBlocks, LineEntries, LineTrees, WORTHWHILE};
+use super::lookup::{MAX_LETTERS, Table, Trees};
+use super::rounds::{Program, run};
+use super::seeds::{PuncturedSeeds, SeedRequest, WholeSeeds};
+use super::session::SharesSession;
+use crate::error::MpcError;
+use std::rc::Rc;
+use veilpath_channel::Channel;
+use zeroize::Zeroizing;
+
+/// The letters of a stage, scanpath by scanpath.
+#[derive(Clone, Copy, Debug)]
+pub struct LetterLists<'a> {
+    /// Own letters, of one scanpath after the other.
+    pub own: &'a [usize],
+    /// How many letters each own scanpath has.
+    pub own_lengths: &'a [usize],
+    /// How many letters each scanpath of the other side has.
+    pub their_lengths: &'a [usize],
+    /// Cells of all matrices that will have these letters.
+    pub cells: u64,
+}
+
+/// The letters of both sides, ready to be looked up.
+pub struct SharedLetters {
+    pub(super) own: Zeroizing<Vec<usize>>,
+    pub(super) own_table: Table,
+    pub(super) their_table: Table,
+    pub(super) lookup: Lookup,
+}
+
+/// The trees of a stage.
+pub(super) enum Lookup {
+    /// A tree for each letter.
+    Letters { own: Trees, theirs: Trees },
+    /// Trees for eight lines each: cheaper per cell, if entries have one bit.
+    Lines(LineTrees),
+}
+
+/// Trees that are made together.
+const TREES_AT_ONCE: usize = 256;
+
+/// Messages of trees that are under way: each has up to 60 kB.
+const PROGRAMS: usize = 8;
+
+impl SharesSession {
+    /// Prepares letters of both sides for look-ups. `entry` is the public table, by the host's letter and the joining side's.
+    pub fn letters(
+        &mut self,
+        lists: LetterLists<'_>,
+        alphabet: usize,
+        entry_bits: usize,
+        entry: impl Fn(usize, usize) -> u64,
+        channel: &mut impl Channel,
+    ) -> Result<SharedLetters, MpcError> {
+        let LetterLists {
+            own,
+            own_lengths,
+            their_lengths,
+            cells,
+        } = lists;
+        if !(1..=MAX_LETTERS).contains(&alphabet) {
+            return Err(MpcError::Misuse(
+                "the alphabet is too large to be looked up",
+            ));
+        }
+        let by_host = Table::new(alphabet, alphabet, entry_bits, &entry);
+        let by_join = Table::new(alphabet, alphabet, entry_bits, |join, host| {
+            entry(host, join)
+        });
+        let (own_table, their_table) = match self.party {
+            0 => (by_host, by_join),
+            _ => (by_join, by_host),
+        };
+        let theirs: usize = their_lengths.iter().sum();
+        let letters = own.len() + theirs;
+        let kernel = self.kernel;
+        let lookup = if entry_bits == 1 && cells >= WORTHWHILE * letters as u64 {
+            let own_blocks = LineBlocks::new(own_lengths);
+            let their_blocks = LineBlocks::new(their_lengths);
+            let entries = LineEntries::new(&own_table, own, own_lengths, &own_blocks);
+            let trees = their_blocks.count() * their_table.streams();
+            let (own, theirs) = self.seeds(&entries.leaves, trees, LINES, channel)?;
+            Lookup::Lines(LineTrees {
+                entries,
+                own,
+                theirs,
+                own_blocks,
+                their_blocks,
+            })
+        } else {
+            let (own_seeds, their_seeds) = self.seeds(own, theirs, own_table.levels, channel)?;
+            Lookup::Letters {
+                own: Trees::punctured(kernel, &own_seeds, own),
+                theirs: Trees::whole(kernel, &their_seeds),
+            }
+        };
+        Ok(SharedLetters {
+            own: Zeroizing::new(own.to_vec()),
+            own_table,
+            their_table,
+            lookup,
+        })
+    }
+
+    /// Trees without these leaves for this side, and `theirs` for the other.
+    fn seeds(
+        &mut self,
+        own: &[usize],
+        theirs: usize,
+        levels: usize,
+        channel: &mut impl Channel,
+    ) -> Result<(PuncturedSeeds, WholeSeeds), MpcError> {
+        let kernel = self.kernel;
+        let firsts = (0..own.len().max(theirs)).step_by(TREES_AT_ONCE);
+        let programs = firsts.map(|first| {
+            let gates = self.gates();
+            let end = own.len().min(first + TREES_AT_ONCE);
+            let request = SeedRequest {
+                levels,
+                first,
+                own: own.get(first..end).unwrap_or_default(),
+                theirs: theirs.saturating_sub(first).min(TREES_AT_ONCE),
+            };
+            Program {
+                rounds: Rc::clone(&gates.rounds),
+                future: Box::pin(async move {
+                    gates.rounds.reserve(request.demand()).await;
+                    gates.seeds(kernel, &request).await
+                }),
+            }
+        });
+        let parts = run(programs, PROGRAMS, &self.pool, channel)?;
+        let (own, theirs): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
+        Ok((
+            PuncturedSeeds::joined(levels, &own),
+            WholeSeeds::joined(levels, &theirs),
+        ))
+    }
+}

@@ -1,0 +1,390 @@
+//! Look-ups of entries with one bit: N − 1 bits for *eight* cells.
+//!
+//! The trees of [`super::lookup`] belong to a letter. Here a tree belongs to eight lines, with letters a₀ … a₇, and a column x of
+//! the table; its 256 leaves are the values z that the bits z_i = T[a_i][x] can have, and the lines' side lacks the leaf of
+//! its own z. Leaf y has a stream r_y. The other side sends, for every position, [b = x] ⊕ u with u = ⊕_y r_y, and keeps
+//! v_i = ⊕_y y_i·r_y. The lines' side computes
+//!
+//! > ⊕_y (y_i ⊕ z_i)·r_y ⊕ z_i·([b = x] ⊕ u) = v_i ⊕ z_i·[b = x]
+//!
+//! without leaf z. Summed over all x, these are shares of T[a_i][b] for all eight lines. As exactly one [b = x] is 1, the last column
+//! is expressed by the others.
+//!
+//! **The lines' side** sees [b = x] under u, which contains the stream of the leaf that it does not have; no place of a stream is
+//! used twice. **The other side** sees the bits of z under random choices.
+//!
+//! Trees cost more here (N − 1 transfers and 28·(N − 1) bytes per letter), so they pay off if a letter has many cells. One list of
+//! positions can belong to many matrices with the same lines; so everything is looked up before the first step.
+
+use super::bits::copy_bits;
+use super::gates::Gates;
+use super::group::Matrix;
+use super::lookup::{Table, indicators};
+use super::packing::{Reader, Words, Writer, list_bytes};
+use super::seeds::{PuncturedSeeds, WholeSeeds};
+use crate::block::Block;
+use crate::error::MpcError;
+use crate::kernel::{Kernel, StreamSums};
+use std::cell::RefCell;
+use std::collections::BTreeMap;
+use std::ops::Range;
+use zeroize::Zeroizing;
+
+/// Lines that share trees: the levels of a tree.
+pub(crate) const LINES: usize = 8;
+
+/// Cells per letter from which these trees are cheaper than those of [`super::lookup`]: what they cost more, 28·(N − 1) bytes, by
+/// what they save, 7/8·(N − 1) bits.
+pub(crate) const WORTHWHILE: u64 = 256;
+
+/// Bits of a message, about.
+const MESSAGE_BITS: usize = 1 << 20;
+
+/// How the letters of one side, scanpath by scanpath, form blocks of eight lines.
+pub(crate) struct LineBlocks {
+    /// Where the letters of each scanpath begin, and its first block.
+    starts: Vec<(usize, usize)>,
+    count: usize,
+}
+
+impl LineBlocks {
+    pub(crate) fn new(lengths: &[usize]) -> Self {
+        let mut starts = Vec::with_capacity(lengths.len());
+        let (mut letters, mut count) = (0, 0);
+        for length in lengths.iter().filter(|length| **length > 0) {
+            starts.push((letters, count));
+            letters += length;
+            count += length.div_ceil(LINES);
+        }
+        Self { starts, count }
+    }
+
+    pub(crate) fn count(&self) -> usize {
+        self.count
+    }
+
+    /// The blocks of the scanpath with these letters.
+    fn of(&self, lines: &Range<usize>) -> Result<Range<usize>, MpcError> {
+        let found = self
+            .starts
+            .binary_search_by_key(&lines.start, |(start, _)| *start);
+        let at = found.map_err(|_| MpcError::Misuse("lines are not those of a scanpath"))?;
+        let first = self.starts[at].1;
+        Ok(first..first + lines.len().div_ceil(LINES))
+    }
+}
+
+/// The entries of own letters: for every block and column but the last, the bits of its lines; and those of the last column.
+pub(crate) struct LineEntries {
+    /// The leaves that this side's trees lack.
+    pub(crate) leaves: Zeroizing<Vec<usize>>,
+    last: Zeroizing<Vec<usize>>,
+}
+
+impl LineEntries {
+    /// `letters` are those of scanpaths with these lengths. No address depends on a letter.
+    pub(crate) fn new(
+        table: &Table,
+        letters: &[usize],
+        lengths: &[usize],
+        blocks: &LineBlocks,
+    ) -> Self {
+        let streams = table.streams();
+        let mut leaves = Zeroizing::new(vec![0; blocks.count * streams]);
+        let mut last = Zeroizing::new(vec![0; blocks.count]);
+        let (mut block, mut rest) = (0, letters);
+        for length in lengths {
+            let (scanpath, others) = rest.split_at(*length);
+            rest = others;
+            for lines in scanpath.chunks(LINES) {
+                for (line, letter) in lines.iter().enumerate() {
+                    let row = table.row(*letter);
+                    let leaves = &mut leaves[block * streams..(block + 1) * streams];
+                    for (leaf, entry) in leaves.iter_mut().zip(row.iter()) {
+                        *leaf |= (*entry as usize & 1) << line;
+                    }
+                    last[block] |= (row[streams] as usize & 1) << line;
+                }
+                block += 1;
+            }
+        }
+        Self { leaves, last }
+    }
+}
+
+/// What a stage knows of both sides' lines.
+pub(crate) struct LineTrees {
+    pub(crate) entries: LineEntries,
+    pub(crate) own: PuncturedSeeds,
+    pub(crate) theirs: WholeSeeds,
+    pub(crate) own_blocks: LineBlocks,
+    pub(crate) their_blocks: LineBlocks,
+}
+
+/// Positions of a matrix.
+#[derive(Clone, Debug)]
+struct Segment {
+    matrix: usize,
+    /// The first, counted within the matrix.
+    first: usize,
+    count: usize,
+}
+
+/// What one message is about: blocks of the lines of a scanpath, and positions of matrices that have these lines.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    own_lines: bool,
+    blocks: Range<usize>,
+    /// The line of the first block, counted within the matrices.
+    first_line: usize,
+    segments: Vec<Segment>,
+    positions: usize,
+    /// Where its streams begin.
+    place: u64,
+}
+
+impl Piece {
+    /// Bytes of its message.
+    pub(crate) fn bytes(&self, streams: usize) -> usize {
+        self.blocks.len() * streams * list_bytes(self.positions, 1)
+    }
+
+    fn width(&self) -> usize {
+        self.positions.div_ceil(128)
+    }
+}
+
+/// Divides the look-ups of matrices. Both sides divide them alike. `place` is where unused streams begin.
+pub(crate) fn pieces(
+    matrices: &[Matrix],
+    trees: &LineTrees,
+    streams: usize,
+    place: &mut u64,
+) -> Result<Vec<Piece>, MpcError> {
+    let mut by_lines: BTreeMap<(bool, usize), Vec<usize>> = BTreeMap::new();
+    for (number, matrix) in matrices.iter().enumerate() {
+        let key = (matrix.rows_are_lines, matrix.lines.start);
+        by_lines.entry(key).or_default().push(number);
+    }
+    let most = (MESSAGE_BITS / streams.max(1)).max(128);
+    let mut pieces = Vec::new();
+    for numbers in by_lines.values() {
+        let matrix = &matrices[numbers[0]];
+        let blocks = match matrix.own_lines {
+            true => trees.own_blocks.of(&matrix.lines)?,
+            false => trees.their_blocks.of(&matrix.lines)?,
+        };
+        for segments in segments(matrices, numbers, most) {
+            let positions: usize = segments.iter().map(|segment| segment.count).sum();
+            let at_once = (most / positions).max(1);
+            for first in blocks.clone().step_by(at_once) {
+                let piece = Piece {
+                    own_lines: matrix.own_lines,
+                    blocks: first..blocks.end.min(first + at_once),
+                    first_line: (first - blocks.start) * LINES,
+                    segments: segments.clone(),
+                    positions,
+                    place: *place,
+                };
+                *place += piece.width() as u64;
+                pieces.push(piece);
+            }
+        }
+    }
+    Ok(pieces)
+}
+
+/// The positions of matrices, at most `most` at a time.
+fn segments(matrices: &[Matrix], numbers: &[usize], most: usize) -> Vec<Vec<Segment>> {
+    let mut lists = Vec::new();
+    let (mut list, mut room) = (Vec::new(), most);
+    for &matrix in numbers {
+        let all = matrices[matrix].positions.len();
+        let mut first = 0;
+        while first < all {
+            let count = room.min(all - first);
+            list.push(Segment {
+                matrix,
+                first,
+                count,
+            });
+            first += count;
+            room -= count;
+            if room == 0 {
+                lists.push(std::mem::take(&mut list));
+                room = most;
+            }
+        }
+    }
+    if !list.is_empty() {
+        lists.push(list);
+    }
+    lists
+}
+
+/// The costs of a matrix, bit by bit: all positions of a line, then those of the next, which begins a new word.
+pub(crate) struct LineCosts {
+    words_each: usize,
+    words: Words,
+}
+
+impl LineCosts {
+    pub(crate) fn new(matrix: &Matrix) -> Self {
+        let words_each = matrix.positions.len().div_ceil(64);
+        Self {
+            words_each,
+            words: Zeroizing::new(vec![0; words_each * matrix.lines.len()]),
+        }
+    }
+
+    #[inline]
+    pub(crate) fn get(&self, line: usize, position: usize) -> u64 {
+        self.words[line * self.words_each + position / 64] >> (position % 64) & 1
+    }
+}
+
+/// What look-ups read.
+pub(crate) struct LineLookup<'a> {
+    pub(crate) kernel: Kernel,
+    pub(crate) trees: &'a LineTrees,
+    pub(crate) matrices: &'a [Matrix],
+    pub(crate) letters: &'a [usize],
+    pub(crate) table: &'a Table,
+}
+
+/// Streams of leaves are separated from those of other uses by the upper half of what is encrypted.
+const DOMAIN: u64 = 1 << 62;
+
+impl LineLookup<'_> {
+    /// Looks up the costs of a piece.
+    pub(crate) async fn run(
+        &self,
+        gates: &Gates,
+        piece: &Piece,
+        costs: &RefCell<Vec<LineCosts>>,
+    ) -> Result<(), MpcError> {
+        let shares = match piece.own_lines {
+            true => self.receive(gates, piece).await?,
+            false => self.send(gates, piece).await?,
+        };
+        let mut costs = costs.borrow_mut();
+        let lines = self.matrices[piece.segments[0].matrix].lines.len();
+        let rows = shares.chunks_exact(piece.width());
+        for (line, row) in (piece.first_line..lines).zip(rows) {
+            let row: Words = Zeroizing::new(row.iter().flat_map(|block| block.words()).collect());
+            let mut from = 0;
+            for segment in &piece.segments {
+                let costs = &mut costs[segment.matrix];
+                let start = line * costs.words_each;
+                let to = &mut costs.words[start..start + costs.words_each];
+                copy_bits(&row, from, to, segment.first, segment.count);
+                from += segment.count;
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the streams of a tree to the rows of its lines, and to the total.
+    fn add_streams(
+        &self,
+        piece: &Piece,
+        leaves: &[Block],
+        rows: &mut [Block],
+        total: Option<&mut [Block]>,
+    ) {
+        self.kernel.leaf_schedules(leaves).sum_streams(StreamSums {
+            first: Block::from_words([piece.place, DOMAIN]),
+            width: piece.width(),
+            sums: rows,
+            total,
+        });
+    }
+
+    /// The side with the lines.
+    async fn receive(
+        &self,
+        gates: &Gates,
+        piece: &Piece,
+    ) -> Result<Zeroizing<Vec<Block>>, MpcError> {
+        let (streams, width) = (self.table.streams(), piece.width());
+        let LineTrees { entries, own, .. } = self.trees;
+        let mut shares = Zeroizing::new(vec![Block::ZERO; piece.blocks.len() * LINES * width]);
+        for (block, rows) in piece
+            .blocks
+            .clone()
+            .zip(shares.chunks_exact_mut(LINES * width))
+        {
+            for tree in block * streams..(block + 1) * streams {
+                let leaves = own.leaves(self.kernel, tree, entries.leaves[tree]);
+                self.add_streams(piece, &leaves, rows, None);
+            }
+        }
+        let answer = gates
+            .rounds
+            .exchange(Zeroizing::default(), piece.bytes(streams));
+        let answer = answer.await;
+        let mut answer = Reader::new(&answer);
+        for (block, rows) in piece
+            .blocks
+            .clone()
+            .zip(shares.chunks_exact_mut(LINES * width))
+        {
+            let add = |rows: &mut [Block], leaf: usize, message: &[Block]| {
+                for (line, row) in rows.chunks_exact_mut(width).enumerate() {
+                    let mask = Block::mask(leaf >> line & 1 == 1);
+                    for (share, block) in row.iter_mut().zip(message) {
+                        *share ^= *block & mask;
+                    }
+                }
+            };
+            for tree in block * streams..(block + 1) * streams {
+                let words = answer.bits(piece.positions)?;
+                let message: Vec<Block> = words
+                    .chunks(2)
+                    .map(|pair| Block::from_words([pair[0], pair.get(1).copied().unwrap_or(0)]))
+                    .collect();
+                add(rows, entries.leaves[tree], &message);
+            }
+            add(rows, entries.last[block], &vec![Block::mask(true); width]);
+        }
+        Ok(shares)
+    }
+
+    /// The side with the positions.
+    async fn send(&self, gates: &Gates, piece: &Piece) -> Result<Zeroizing<Vec<Block>>, MpcError> {
+        let (streams, width) = (self.table.streams(), piece.width());
+        let mut positions = Zeroizing::new(Vec::with_capacity(piece.positions));
+        for segment in &piece.segments {
+            let first = self.matrices[segment.matrix].positions.start + segment.first;
+            positions.extend_from_slice(&self.letters[first..first + segment.count]);
+        }
+        // By column, and then by 128 positions.
+        let mut masked = Zeroizing::new(vec![Block::ZERO; streams * width]);
+        for (at, tile) in positions.chunks(128).enumerate() {
+            for (column, block) in indicators(self.table, tile).iter().enumerate() {
+                masked[column * width + at] = *block;
+            }
+        }
+        let mut shares = Zeroizing::new(vec![Block::ZERO; piece.blocks.len() * LINES * width]);
+        let mut message = Writer::with_capacity(piece.bytes(streams));
+        for (block, rows) in piece
+            .blocks
+            .clone()
+            .zip(shares.chunks_exact_mut(LINES * width))
+        {
+            for (column, indicators) in masked.chunks_exact(width).enumerate() {
+                let leaves = self
+                    .trees
+                    .theirs
+                    .leaves(self.kernel, block * streams + column);
+                let mut total = Zeroizing::new(indicators.to_vec());
+                self.add_streams(piece, &leaves, rows, Some(&mut total));
+                let words: Words =
+                    Zeroizing::new(total.iter().flat_map(|block| block.words()).collect());
+                message.bits(&words, piece.positions);
+            }
+        }
+        gates.rounds.exchange(message.finish(), 0).await;
+        Ok(shares)
+    }
+}

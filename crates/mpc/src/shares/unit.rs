@@ -1,0 +1,152 @@
+//! Alignment with unit costs, on bits.
+//!
+//! Differences of neighbours are −1, 0 or 1 and have two bits, m and p, which say that they are −1 and +1. With
+//! n = ¬[letters are equal] and the differences v along the line and h across it, the three products n·¬m_v·¬m_h,
+//! n·p_v·¬m_h and n·¬m_v·p_h decide the new differences.
+//!
+//! Line i of a matrix is a *lane*. A lane has the differences that enter its cell of the step: v comes from the same lane, h from
+//! the lane before, so h moves up by one lane after every step. Lanes of all matrices that have a cell in a step are packed
+//! without gaps for products.
+
+use super::bits::{BitList, copy_bits};
+use super::gates::Gates;
+use super::group::{Group, Matrix};
+use super::packing::{Words, words};
+use super::rounds::both;
+use crate::error::MpcError;
+use zeroize::Zeroizing;
+
+/// The bits of differences, as planes.
+#[derive(Clone, Copy)]
+enum Plane {
+    MinusAlong,
+    PlusAlong,
+    MinusAcross,
+    PlusAcross,
+}
+
+use Plane::{MinusAcross, MinusAlong, PlusAcross, PlusAlong};
+
+/// The differences of a group.
+struct Lanes<'a> {
+    matrices: &'a [Matrix],
+    /// Where the words of each matrix begin, and their end.
+    offsets: Vec<usize>,
+    planes: [Words; 4],
+    /// 1 at the first side: constants belong to its share.
+    one: u64,
+}
+
+impl<'a> Lanes<'a> {
+    fn new(matrices: &'a [Matrix], party: usize) -> Self {
+        let one = u64::from(party == 0);
+        let mut offsets = vec![0];
+        let mut end = 0;
+        for matrix in matrices {
+            end += matrix.lines.len().div_ceil(64);
+            offsets.push(end);
+        }
+        let plane = |bit: u64| Zeroizing::new(vec![bit.wrapping_neg(); end]);
+        // Differences at the edges are 1.
+        Self {
+            matrices,
+            offsets,
+            planes: [plane(0), plane(one), plane(0), plane(one)],
+            one,
+        }
+    }
+
+    /// The lanes of a step's cells.
+    fn packed(&self, plane: Plane, step: usize, count: usize) -> Words {
+        let plane = &self.planes[plane as usize];
+        let mut bits = BitList::with_capacity(count);
+        for (matrix, start) in self.matrices.iter().zip(&self.offsets) {
+            let lines = matrix.lines_of_step(step);
+            bits.extend(&plane[*start..], lines.start, lines.len());
+        }
+        bits.finish()
+    }
+
+    fn replace(&mut self, plane: Plane, step: usize, bits: &[u64]) {
+        let plane = &mut self.planes[plane as usize];
+        let mut from = 0;
+        for (matrix, start) in self.matrices.iter().zip(&self.offsets) {
+            let lines = matrix.lines_of_step(step);
+            copy_bits(bits, from, &mut plane[*start..], lines.start, lines.len());
+            from += lines.len();
+        }
+    }
+
+    /// Moves what leaves the cells downwards to the next lanes. What leaves the last ones is kept, by position.
+    fn move_down(&mut self, step: usize, below: &mut [Words; 2]) {
+        let mut first_position = 0;
+        for (number, matrix) in self.matrices.iter().enumerate() {
+            let lines = matrix.lines_of_step(step);
+            let range = self.offsets[number]..self.offsets[number + 1];
+            for (plane, (edge, below)) in [MinusAcross, PlusAcross]
+                .into_iter()
+                .zip([0, self.one].into_iter().zip(below.iter_mut()))
+            {
+                let lanes = &mut self.planes[plane as usize][range.clone()];
+                if !lines.is_empty() && lines.end == matrix.lines.len() {
+                    let last = lines.end - 1;
+                    below[first_position + step - last] = lanes[last / 64] >> (last % 64) & 1;
+                }
+                let mut entering = edge;
+                for lane in lanes {
+                    let leaving = *lane >> 63;
+                    *lane = *lane << 1 | entering;
+                    entering = leaving;
+                }
+            }
+            first_position += matrix.positions.len();
+        }
+    }
+}
+
+/// Returns h below the last line of every position: both bits, shared by exclusive or.
+pub(crate) async fn unit(
+    gates: &Gates,
+    group: &mut Group<'_>,
+    on_cells: &dyn Fn(usize),
+) -> Result<[Words; 2], MpcError> {
+    let mut lanes = Lanes::new(group.matrices(), gates.party);
+    let positions = group.positions();
+    let mut below = [0, 1].map(|_| Zeroizing::new(vec![0; positions]));
+    // ¬ flips the first side's share.
+    let not = lanes.one.wrapping_neg();
+    let flipped = |plane: &Words| words(plane.iter().map(|word| word ^ not));
+    group.look_up(0).await?;
+    for step in 0..group.steps() {
+        let count = group.count(step);
+        gates.rounds.reserve(Gates::cross_demand(count) * 3).await;
+        let unequal = flipped(&group.packed_costs(step));
+        let [mv, pv, mh, ph] = [MinusAlong, PlusAlong, MinusAcross, PlusAcross]
+            .map(|plane| lanes.packed(plane, step, count));
+        let (not_mv, not_mh) = (flipped(&mv), flipped(&mh));
+        let (planes, plane): ([&[u64]; 2], [&[u64]; 1]) = ([&not_mv, &pv], [&ph]);
+        let products = both(
+            gates.and_planes(&not_mh, &planes, count),
+            gates.and_planes(&not_mv, &plane, count),
+        );
+        let (looked_up, (first, second)) = both(group.look_up(step + 1), products).await;
+        looked_up?;
+        let (first, second) = (first?, second?);
+        let products = [&first[0][..], &first[1][..], &second[0][..]];
+        let products = gates.and_planes(&unequal, &products, count).await?;
+        let [t0, t1, t2] = [0, 1, 2].map(|at| &products[at]);
+        let xor = |a: &Words, b: &Words| words(a.iter().zip(b.iter()).map(|(a, b)| a ^ b));
+        let (minus_across, minus_along) = (xor(&pv, t1), xor(&ph, t2));
+        // The two constants of the formulas, ¬t0 and ¬, cancel.
+        let plus = |old: [&Words; 2], minus: &Words| {
+            words((0..minus.len()).map(|at| old[0][at] ^ old[1][at] ^ t0[at] ^ minus[at]))
+        };
+        lanes.replace(PlusAlong, step, &plus([&mh, &ph], &minus_along));
+        lanes.replace(PlusAcross, step, &plus([&mv, &pv], &minus_across));
+        lanes.replace(MinusAlong, step, &minus_along);
+        lanes.replace(MinusAcross, step, &minus_across);
+        lanes.move_down(step, &mut below);
+        on_cells(count);
+    }
+    Ok(below)
+}
