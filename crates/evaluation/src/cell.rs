@@ -114,11 +114,12 @@ pub fn run(options: &Options) -> Result<Report, Error> {
     let cost = measure_for(engine, scoring, options.seconds)?;
     let (key_bits, and_gates_per_cell) = match engine {
         Engine::Paillier(options) => (Some(options.key_size().bits()), None),
-        _ => {
+        Engine::Garbled => {
             let comparison = Comparison::new(scoring.metric.clone(), scoring.alphabet)?;
             let gates = and_gates_per_cell(&comparison, Shape::trial(engine).length);
             (None, Some(gates))
         }
+        _ => (None, None),
     };
     #[cfg(feature = "gmp")]
     let gmp = compare_with_gmp(options, &cost)?;
@@ -259,7 +260,8 @@ fn measure(engine: Engine, scoring: &Scoring, shape: Shape) -> Result<CellCost, 
     let all_cells = (comparisons * shape.length * shape.length) as u64;
     let (host, join) = (PartyTimer::new(all_cells), PartyTimer::new(all_cells));
     let outcome: Outcome = compare_on_loopback(&spec, None, [&a, &b], [&host, &join])?;
-    // Garbled circuits are computed in chunks of many cells, and timed only when a chunk is done. So the whole run counts.
+    // Garbled circuits and shares are computed in chunks of many cells, and timed only when a chunk is done. So the whole run
+    // counts.
     let own_work = |timer: &PartyTimer, middle: &Span| match engine {
         Engine::Paillier(_) => middle.busy.as_secs_f64() / middle.cells as f64,
         _ => timer.busy().as_secs_f64() / all_cells as f64,
@@ -288,7 +290,13 @@ fn measure(engine: Engine, scoring: &Scoring, shape: Shape) -> Result<CellCost, 
     })
 }
 
-fn cohort(alphabet: Alphabet, count: usize, length: usize, rng: &mut ChaCha20Rng) -> Cohort {
+/// A cohort of random scanpaths of the same length.
+pub(crate) fn cohort(
+    alphabet: Alphabet,
+    count: usize,
+    length: usize,
+    rng: &mut ChaCha20Rng,
+) -> Cohort {
     let entries = (0..count).map(|index| Entry {
         participant: index.to_string(),
         stimulus: None,

@@ -32,6 +32,15 @@ pub enum Error {
     #[cfg(feature = "audit")]
     #[error(transparent)]
     Audit(#[from] veilpath_audit::AuditError),
+    /// A process of a measurement cannot be started, or its task or answer is unusable.
+    #[error("a process of the measurement failed: {0}")]
+    Process(#[from] io::Error),
+    /// A process of a measurement ended without an answer; it has printed the reason.
+    #[error("{process} ended without an answer")]
+    NoAnswer {
+        /// Which one.
+        process: &'static str,
+    },
     /// A folder or a file cannot be written.
     #[error("{path}: cannot be written: {source}", path = path.display())]
     Write {

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`cell`] | the time and traffic of one matrix cell |
 //! | [`candidates`] | the paper's random order of the cells |
+//! | [`network`] | whole comparisons between two processes over connections of different speed |
 //! | [`paillier`] | the operations of the Paillier cryptosystem |
 //! | [`paper`] | the tables and figures of the paper's evaluation, next to the paper's own numbers |
 //! | `leakage` | what attacks on the engines reveal (feature `audit`) |
@@ -17,6 +18,7 @@ pub mod cell;
 mod error;
 #[cfg(feature = "audit")]
 pub mod leakage;
+pub mod network;
 mod page;
 pub mod paillier;
 pub mod paper;

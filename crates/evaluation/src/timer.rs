@@ -128,7 +128,7 @@ fn thread_time() -> Option<Duration> {
 }
 
 /// The CPU time of all threads of this process, if the system reports it.
-fn process_time() -> Option<Duration> {
+pub(crate) fn process_time() -> Option<Duration> {
     let statistics = std::fs::read_to_string("/proc/self/stat").ok()?;
     // The program's name can contain anything; user and system time are the 12th and 13th field after it.
     let mut fields = statistics.rsplit(')').next()?.split_whitespace().skip(11);

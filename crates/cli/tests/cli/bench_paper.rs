@@ -94,7 +94,7 @@ fn an_interrupted_full_run_resumes() {
         assert_eq!(settings["quick"], false, "{call}");
         let mut text = std::fs::read_to_string(&file).unwrap();
         let keys = [512, 1024, 2048, 3072].map(|bits| json!({ "paillier": bits }));
-        for engine in keys.into_iter().chain([json!("garbled")]) {
+        for engine in keys.into_iter().chain([json!("garbled"), json!("shares")]) {
             let cell = json!({"step": "cell", "engine": engine, "seconds": 1e-4, "host": 1e-4, "join": 1e-4, "bytes": 100.0});
             text.push_str(&format!("{cell}\n"));
         }

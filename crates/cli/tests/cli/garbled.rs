@@ -167,20 +167,25 @@ fn sessions_hide_lengths_and_scores() {
 
 #[test]
 fn a_cell_is_measured() {
-    let call = "bench cell --engine garbled --seconds 0.05 --format json";
-    let json = Folder::new().run(&words(call)).json();
-    assert_eq!(json["engine"], "garbled");
-    assert_eq!(json["and_gates_per_cell"], 3);
-    assert!(json.get("key_bits").is_none());
-    for field in [
-        "cells",
-        "seconds",
-        "seconds_per_cell",
-        "host_seconds_per_cell",
-        "join_seconds_per_cell",
+    for (engine, gates, traffic) in [
+        ("garbled", Some(3), 100.0..125.0),
+        ("shares", None, 10.0..70.0),
     ] {
-        assert!(json[field].as_f64().unwrap() > 0.0, "{field}");
+        let call = format!("bench cell --engine {engine} --seconds 0.05 --format json");
+        let json = Folder::new().run(&words(&call)).json();
+        assert_eq!(json["engine"], engine);
+        assert_eq!(json["and_gates_per_cell"].as_u64(), gates);
+        assert!(json.get("key_bits").is_none());
+        for field in [
+            "cells",
+            "seconds",
+            "seconds_per_cell",
+            "host_seconds_per_cell",
+            "join_seconds_per_cell",
+        ] {
+            assert!(json[field].as_f64().unwrap() > 0.0, "{engine}: {field}");
+        }
+        let bytes = json["bytes_per_cell"].as_f64().unwrap();
+        assert!(traffic.contains(&bytes), "{engine}: {bytes}");
     }
-    let bytes = json["bytes_per_cell"].as_f64().unwrap();
-    assert!((100.0..125.0).contains(&bytes), "{bytes}");
 }

@@ -11,7 +11,7 @@ use pair::{Pair, Side};
 use std::io::Write;
 use std::process::Stdio;
 
-const COMMANDS: [&str; 22] = [
+const COMMANDS: [&str; 23] = [
     "",
     "demo",
     "encode",
@@ -30,6 +30,7 @@ const COMMANDS: [&str; 22] = [
     "bench",
     "bench cell",
     "bench candidates",
+    "bench network",
     "bench paillier",
     "bench paper",
     "completions",

@@ -24,6 +24,7 @@ impl PreparedEngine {
     pub(super) fn new(which: MeasuredEngine) -> Result<Self, Error> {
         let (engine, key) = match which {
             MeasuredEngine::Garbled => (Engine::Garbled, None),
+            MeasuredEngine::Shares => (Engine::Shares, None),
             MeasuredEngine::Paillier(bits) => {
                 let size = KeySize::try_from(bits)?;
                 let options = PaillierOptions::new(size, true)?;

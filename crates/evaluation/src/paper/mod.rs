@@ -24,11 +24,13 @@ mod schedule;
 mod tables;
 
 use crate::{CohortPair, Error};
+use rand::Rng;
 use record::{Header, Records};
 use schedule::Schedule;
 use std::path::PathBuf;
 use std::time::SystemTime;
 use tables::Tables;
+use veilpath_metrics::{Alphabet, Cohort};
 
 /// The version of the file with the measurements.
 const VERSION: u32 = 2;
@@ -160,6 +162,11 @@ impl Evaluation {
     pub fn summary(&self) -> Vec<String> {
         self.tables.summary()
     }
+}
+
+/// Random cohorts with the lengths of Salient360, for 70,796 comparisons of the same stimulus.
+pub(crate) fn salient360(alphabet: Alphabet, rng: &mut impl Rng) -> [Cohort; 2] {
+    data_sets::cohorts(&published::DATA_SETS[0], alphabet, rng)
 }
 
 /// The processor's name.

@@ -32,6 +32,8 @@ pub(super) enum MeasuredEngine {
     Paillier(u32),
     /// Garbled circuits.
     Garbled,
+    /// Secret sharing.
+    Shares,
 }
 
 impl MeasuredEngine {
@@ -39,6 +41,7 @@ impl MeasuredEngine {
         match self {
             MeasuredEngine::Paillier(bits) => format!("paillier {bits}"),
             MeasuredEngine::Garbled => "garbled".into(),
+            MeasuredEngine::Shares => "shares".into(),
         }
     }
 }

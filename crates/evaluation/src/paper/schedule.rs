@@ -1,6 +1,6 @@
 //! Which steps there are, and which of them fit into the time budget.
 //!
-//! Cheap steps are always measured: cells, random orders, and everything with garbled circuits. The comparisons with the engine
+//! Cheap steps are always measured: cells, random orders, and everything with garbled circuits and secret sharing. The comparisons with the engine
 //! paillier follow, cheapest first, until the budget is spent. The cost of a step is extrapolated from the finished steps.
 
 use super::engine::{MIN_COMPARISONS, PreparedEngine, cohort_of_one, random_order};
@@ -71,13 +71,17 @@ type Limit = (usize, f64);
 struct Engines([OnceCell<PreparedEngine>; ENGINES.len()]);
 
 /// The engines that are measured.
-pub(super) const ENGINES: [MeasuredEngine; 5] = [
-    MeasuredEngine::Garbled,
+pub(super) const ENGINES: [MeasuredEngine; 6] = [
+    FAST_ENGINES[0],
+    FAST_ENGINES[1],
     MeasuredEngine::Paillier(KEYS[0].bits()),
     MeasuredEngine::Paillier(KEYS[1].bits()),
     MeasuredEngine::Paillier(KEYS[2].bits()),
     MeasuredEngine::Paillier(KEYS[3].bits()),
 ];
+
+/// The engines with which everything is measured, whatever the budget.
+const FAST_ENGINES: [MeasuredEngine; 2] = [MeasuredEngine::Garbled, MeasuredEngine::Shares];
 
 /// The budget's share of the progress, next to one part for each step outside the budget.
 const BUDGET_PARTS: u64 = 100;
@@ -120,7 +124,8 @@ impl Schedule<'_> {
     /// Makes all measurements that are not in the records yet.
     pub(super) fn run(&self, sizes: &[Size], records: &mut Records) -> Result<(), Error> {
         let engines = Engines(std::array::from_fn(|_| OnceCell::new()));
-        let steps = ENGINES.len() + ORDER_SIZES.len() + TIMES.len() + DATA_SETS.len() + 1;
+        let of_engine = TIMES.len() + DATA_SETS.len() + 1;
+        let steps = ENGINES.len() + ORDER_SIZES.len() + FAST_ENGINES.len() * of_engine;
         let progress = Progress {
             events: self.events,
             total: steps as u64 + BUDGET_PARTS,
@@ -128,7 +133,9 @@ impl Schedule<'_> {
         };
         self.cells(&engines, records, &progress)?;
         self.orders(records, &progress)?;
-        self.garbled(&engines, records, &progress)?;
+        for engine in FAST_ENGINES {
+            self.everything(engine, &engines, records, &progress)?;
+        }
         progress.set(steps as u64);
         self.budgeted(&engines, sizes, records, &progress)
     }
@@ -162,13 +169,14 @@ impl Schedule<'_> {
         Ok(())
     }
 
-    fn garbled(
+    /// All comparisons with a fast engine.
+    fn everything(
         &self,
+        engine: MeasuredEngine,
         engines: &Engines,
         records: &mut Records,
         progress: &Progress<'_>,
     ) -> Result<(), Error> {
-        let engine = MeasuredEngine::Garbled;
         for (length, _) in TIMES {
             if single(&records.all, engine, length).is_none() {
                 let comparisons = if self.quick { 2 } else { MAX_COMPARISONS };
@@ -179,8 +187,7 @@ impl Schedule<'_> {
         }
         for source in self.sources() {
             let name = source.name();
-            let known =
-                |record: &Record| matches!(record, Record::Full { data, .. } if *data == name);
+            let known = |record: &Record| matches!(record, Record::Full { data, engine: known, .. } if *data == name && *known == engine);
             if !records.all.iter().any(known) {
                 let mut pair = self.cohorts(source)?;
                 if self.quick {

@@ -13,6 +13,7 @@ Examples:
   veilpath bench cell --key-bits 512 --allow-weak-key --seconds 0.2
   veilpath bench cell --engine paillier --key-bits 512 --allow-weak-key --seconds 0.2 --format json
   veilpath bench cell --engine garbled --seconds 0.2 --format json
+  veilpath bench cell --engine shares --seconds 0.2 --format json
   veilpath bench cell --engine garbled --seconds 0.2 --metric scanmatch --grid 8x6
 
 Both parties run on this machine, share its cores and talk over TLS. The time per cell is wall-clock time while the middle \
@@ -57,6 +58,8 @@ enum MeasuredEngine {
     Paillier,
     /// Garbled circuits
     Garbled,
+    /// Secret sharing
+    Shares,
 }
 
 impl From<MeasuredEngine> for EngineName {
@@ -64,6 +67,7 @@ impl From<MeasuredEngine> for EngineName {
         match engine {
             MeasuredEngine::Paillier => EngineName::Paillier,
             MeasuredEngine::Garbled => EngineName::Garbled,
+            MeasuredEngine::Shares => EngineName::Shares,
         }
     }
 }

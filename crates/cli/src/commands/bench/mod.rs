@@ -2,6 +2,7 @@
 
 mod candidates;
 mod cell;
+mod network;
 mod paillier;
 mod paper;
 
@@ -29,6 +30,11 @@ enum What {
     Cell(cell::CellArgs),
     /// Count the cells to choose from while a matrix is filled in a random order
     Candidates(candidates::CandidatesArgs),
+    /// Measure whole comparisons with all private engines, over connections of different rate and latency
+    Network(network::NetworkArgs),
+    /// One of the processes of `bench network`
+    #[command(name = network::PROCESS, hide = true)]
+    NetworkProcess,
     /// Measure every operation of the Paillier cryptosystem, on one core
     Paillier(paillier::PaillierArgs),
     /// Reproduce the tables and figures of the paper's evaluation, next to the paper's numbers
@@ -49,6 +55,8 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     match &args.what {
         What::Cell(args) => cell::run(args),
         What::Candidates(args) => candidates::run(args),
+        What::Network(args) => network::run(args),
+        What::NetworkProcess => network::run_process(),
         What::Paillier(args) => paillier::run(args),
         What::Paper(args) => paper::run(args),
     }
@@ -64,6 +72,10 @@ fn write(
         Format::Table => table(),
         Format::Json => json().map_err(Failure::json)? + "\n",
     };
+    write_text(&text)
+}
+
+fn write_text(text: &str) -> Result<(), Failure> {
     to_stdout(|out| out.write_all(text.as_bytes()))
 }
 

@@ -1,0 +1,211 @@
+//! What was measured, as text, CSV and JSON.
+
+use super::Case;
+use super::process::SideReport;
+use serde::Serialize;
+use std::fmt::Write as _;
+use veilpath_protocol::Engine;
+
+/// All measurements of a run.
+#[derive(Clone, Debug, Serialize)]
+pub struct Report {
+    /// The metric's name.
+    pub metric: &'static str,
+    /// The size of the alphabet.
+    pub letters: u32,
+    /// Why rates are not limited between namespaces, if they are not.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub no_namespaces: Option<String>,
+    /// The measurements.
+    pub rows: Vec<Row>,
+}
+
+/// What limits the rate of a connection.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Limiter {
+    /// The kernel, between two network namespaces.
+    Tbf,
+    /// The relay.
+    Relay,
+}
+
+/// One engine over one connection. The field names are those of JSON and CSV.
+#[derive(Clone, Debug, Serialize)]
+pub struct Row {
+    /// The engine.
+    pub engine: String,
+    /// Megabits per second in each direction; `None` is loopback.
+    pub megabits: Option<u32>,
+    /// What limits it.
+    pub limited_by: Option<Limiter>,
+    /// Milliseconds.
+    pub round_trip: u32,
+    /// Comparisons.
+    pub comparisons: u64,
+    /// Matrix cells of all comparisons.
+    pub cells: u64,
+    /// From the joining side's first packet to its outcome, on the clock.
+    pub seconds: f64,
+    /// CPU time of the host's process; `None` where the system does not report it.
+    pub host_cpu_seconds: Option<f64>,
+    /// The same for the joining side.
+    pub join_cpu_seconds: Option<f64>,
+    /// Bytes that the host sent, per cell.
+    pub host_bytes_per_cell: f64,
+    /// Bytes that the joining side sent, per cell.
+    pub join_bytes_per_cell: f64,
+    /// Peak memory of the host's process in megabytes; `None` where the system does not report it.
+    pub host_megabytes: Option<f64>,
+    /// The same for the joining side.
+    pub join_megabytes: Option<f64>,
+}
+
+impl Row {
+    pub(super) fn new(
+        case: &Case,
+        in_namespaces: bool,
+        host: &SideReport,
+        join: &SideReport,
+    ) -> Self {
+        let cells = host.cells.max(1) as f64;
+        let megabytes = |side: &SideReport| side.peak_memory.map(|bytes| bytes as f64 / 1e6);
+        Self {
+            engine: match case.engine {
+                Engine::Paillier(options) => format!("paillier {}", options.key_size().bits()),
+                engine => engine.name().into(),
+            },
+            megabits: case.rate,
+            limited_by: case.rate.map(|_| match in_namespaces {
+                true => Limiter::Tbf,
+                false => Limiter::Relay,
+            }),
+            round_trip: case.round_trip,
+            comparisons: host.comparisons,
+            cells: host.cells,
+            seconds: join.seconds,
+            host_cpu_seconds: host.cpu_seconds,
+            join_cpu_seconds: join.cpu_seconds,
+            host_bytes_per_cell: host.bytes[0] as f64 / cells,
+            join_bytes_per_cell: host.bytes[1] as f64 / cells,
+            host_megabytes: megabytes(host),
+            join_megabytes: megabytes(join),
+        }
+    }
+
+    /// The connection for people.
+    fn connection(&self) -> String {
+        match (self.megabits, self.limited_by) {
+            (None, _) => "loopback".into(),
+            (Some(rate), Some(Limiter::Relay)) => format!("{rate} Mbit/s (relay)"),
+            (Some(rate), _) => format!("{rate} Mbit/s"),
+        }
+    }
+}
+
+const COLUMNS: [&str; 13] = [
+    "engine",
+    "megabits",
+    "limited_by",
+    "round_trip",
+    "comparisons",
+    "cells",
+    "seconds",
+    "host_cpu_seconds",
+    "join_cpu_seconds",
+    "host_bytes_per_cell",
+    "join_bytes_per_cell",
+    "host_megabytes",
+    "join_megabytes",
+];
+
+impl Report {
+    /// The report as one JSON object.
+    pub fn json(&self) -> serde_json::Result<String> {
+        serde_json::to_string(self)
+    }
+
+    /// A CSV row for each measurement.
+    pub fn csv(&self) -> serde_json::Result<String> {
+        let mut text = COLUMNS.join(",");
+        for row in &self.rows {
+            let row = serde_json::to_value(row)?;
+            for (at, column) in COLUMNS.iter().enumerate() {
+                text.push(if at == 0 { '\n' } else { ',' });
+                match &row[*column] {
+                    serde_json::Value::Null => {}
+                    // Names of this crate have no comma and no quote.
+                    serde_json::Value::String(name) => text.push_str(name),
+                    number => {
+                        let _ = write!(text, "{number}");
+                    }
+                }
+            }
+        }
+        text.push('\n');
+        Ok(text)
+    }
+
+    /// The report as text for people.
+    pub fn table(&self) -> String {
+        let mut text = format!("{}, {} letters\n", self.metric, self.letters);
+        if let Some(reason) = &self.no_namespaces {
+            let _ = writeln!(
+                text,
+                "rates are limited by a relay, not between network namespaces: {reason}"
+            );
+        }
+        let heading = [
+            "engine",
+            "connection",
+            "round trip",
+            "comparisons",
+            "cells",
+            "seconds",
+            "host CPU s",
+            "join CPU s",
+            "host B/cell",
+            "join B/cell",
+            "host MB",
+            "join MB",
+        ];
+        let optional = |value: Option<f64>, decimals: usize| match value {
+            Some(value) => format!("{value:.decimals$}"),
+            None => "–".into(),
+        };
+        let mut rows = vec![heading.map(String::from)];
+        rows.extend(self.rows.iter().map(|row| {
+            [
+                row.engine.clone(),
+                row.connection(),
+                format!("{} ms", row.round_trip),
+                row.comparisons.to_string(),
+                row.cells.to_string(),
+                format!("{:.2}", row.seconds),
+                optional(row.host_cpu_seconds, 2),
+                optional(row.join_cpu_seconds, 2),
+                format!("{:.1}", row.host_bytes_per_cell),
+                format!("{:.1}", row.join_bytes_per_cell),
+                optional(row.host_megabytes, 0),
+                optional(row.join_megabytes, 0),
+            ]
+        }));
+        let width = |column: usize| {
+            let widths = rows.iter().map(|row| row[column].chars().count());
+            widths.max().unwrap_or(0)
+        };
+        for row in &rows {
+            let mut line = String::new();
+            for (column, field) in row.iter().enumerate() {
+                let width = width(column);
+                // Names to the left, numbers to the right.
+                let _ = match column {
+                    0 | 1 => write!(line, "{field:<width$}  "),
+                    _ => write!(line, "{field:>width$}  "),
+                };
+            }
+            let _ = writeln!(text, "{}", line.trim_end());
+        }
+        text
+    }
+}
