@@ -4,6 +4,7 @@
 mod architecture;
 mod assurance;
 mod bad_input;
+mod bench_network;
 mod bench_paper;
 mod book;
 #[path = "../../../../fuzz/src/checks.rs"]

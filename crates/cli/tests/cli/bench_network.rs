@@ -1,11 +1,8 @@
 //! `veilpath bench network` runs real sides, over limited and delayed connections.
-#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
-mod common;
+use crate::common::{Folder, Ran};
 
-use common::Folder;
-
-fn run(call: &str) -> common::Ran {
+fn run(call: &str) -> Ran {
     Folder::new().run(&call.split(' ').collect::<Vec<_>>())
 }
 
