@@ -6,6 +6,8 @@ pub(crate) mod encode;
 mod report;
 mod session;
 
+pub(crate) use session::{exceeded_hint, explain as session_error};
+
 use std::io::ErrorKind;
 use veilpath::split::SplitError;
 use veilpath::synth::SynthError;
@@ -79,9 +81,26 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::NoSuchStimulus { known, .. } => report::stimuli(error, known),
         Error::NoHeatMap { .. } => format!("{error}\n  choose fewer pairs with --stimulus"),
         Error::Drawing(error) => report::drawing(error),
-        Error::Interrupted(error) => format!(
-            "{}\n  run both commands again: they continue with the missing pairs",
-            session::explain(error)
+        Error::Interrupted {
+            error,
+            counts_again,
+        } => {
+            let counts = match counts_again {
+                true => {
+                    "; with this engine the pairs that were under way start again, and count again"
+                }
+                false => "",
+            };
+            format!(
+                "{}\n  run both commands again: they continue with the missing pairs{counts}",
+                session::explain(error)
+            )
+        }
+        Error::OtherLetters { known, .. } => {
+            format!("{error}\n  leave --letters out, or set it to {known}")
+        }
+        Error::TooFewLetters { error, letters } => format!(
+            "{error}\n  --letters {letters} may be too small: give the number of letters that can occur, on both sides"
         ),
         Error::WithPeer(error) => explain(error),
         Error::OwnFingerprint { .. } => format!(
@@ -249,7 +268,7 @@ fn no_effect(reason: NoEffectReason) -> String {
             "it is a distance between grid cells, for --metric scanmatch; to reveal one bit of each pair, use --reveal threshold:T".into()
         }
         NoEffectReason::NotNormalised => {
-            "only --metric scanmatch has the same error bound at all lengths; use --scale".into()
+            "it is for --metric scanmatch; for other metrics use --scale".into()
         }
         NoEffectReason::ScaleGiven => "--scale is given".into(),
         NoEffectReason::NoGridDistance => reason.to_string(),

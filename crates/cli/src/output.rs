@@ -5,12 +5,13 @@
 
 use crate::failure::Failure;
 use crate::inputs::is_stdout;
-use crate::messages;
+use crate::{hints, messages};
 use clap::{Args, ValueEnum};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use veilpath::{
-    Contents, MAX_TEXT_BYTES, Outcome, OutcomeFormat, OutputFile, table, units, write_outcome,
+    Contents, Listing, MAX_TEXT_BYTES, Outcome, OutcomeFormat, OutputFile, table, units,
+    write_outcome,
 };
 
 /// Rows that a terminal shows.
@@ -233,6 +234,26 @@ impl Destination {
                     .and_then(|()| out.flush())
                     .map_err(|error| Failure::printing(&error))
             }
+        }
+    }
+}
+
+/// Prints what could be read of a folder, and fails if there are damaged files in it.
+pub(crate) fn list<T>(
+    listing: &Listing<T>,
+    write: impl FnOnce(&[T], &mut dyn Write) -> io::Result<()>,
+) -> Result<(), Failure> {
+    to_stdout(|out| write(&listing.entries, out))?;
+    match listing.unreadable.len() {
+        0 => Ok(()),
+        files => {
+            let listed = listing.unreadable.iter().map(hints::session_error);
+            Err(Failure::input(format!(
+                "{} cannot be read, and {} not in the list\n{}",
+                units::counted(files as u64, "file"),
+                if files == 1 { "is" } else { "are" },
+                listed.collect::<Vec<_>>().join("\n")
+            )))
         }
     }
 }

@@ -16,22 +16,22 @@
 //! | `paillier` | have another number opened (joining side) | those that the key holder accepts for these lengths, at most `n·c + 1`, where a substitution costs at most `c` |
 //!
 //! With `paillier` the opened number may be about any scanpath of the host. So the limit of each of its scanpaths counts the
-//! comparisons of *all* of them ([`Engine::answers_concern_all`]).
+//! comparisons of *all* of them ([`Engine::exposes_any_scanpath`]).
 //!
 //! A test of `veilpath-audit` compares the attacks with these limits. The limit depends on the plan and on lengths that the
-//! partner sees, never on letters: a refusal reveals nothing. So it cannot depend on how many letters occur, either. Where
-//! neither side declares an alphabet, any letter of the notation could occur, but often few do: then the limit assumes
-//! [`UNDECLARED_LETTERS`].
+//! partner sees, never on letters: a refusal reveals nothing. So it cannot depend on how many letters occur, either. It
+//! depends on how many this side declares. Where it declares none, any letter of the notation could occur, but often few do:
+//! then the limit assumes [`UNDECLARED_LETTERS`]. What the partner declares does not count: it would raise this side's limit.
 
 use crate::engines::{garbled, paillier};
 use crate::{Engine, Reveal, Spec};
-use veilpath_metrics::{Alphabet, Comparison, Costs, Distance, MetricError, Model, Scores};
+use veilpath_metrics::{Comparison, Costs, Distance, MetricError, Model, Scores};
 use veilpath_mpc::circuit::numbers::bits_for;
 
-/// A letter counts for at most this many bits. A partner may declare a larger alphabet than this side's letters need.
+/// A letter counts for at most this many bits. A declared alphabet may be larger than the letters need.
 const MAX_LETTER_BITS: f64 = 6.0;
 
-/// An alphabet that nobody has declared counts as this many letters: scanpaths over so few areas of interest are common.
+/// An undeclared alphabet counts as this many letters: scanpaths over so few areas of interest are common.
 const UNDECLARED_LETTERS: u32 = 4;
 
 /// With hidden lengths the limit is that of scanpaths this many times shorter than the padded length.
@@ -58,8 +58,8 @@ pub(crate) enum AnswerSize {
 }
 
 impl DefaultLimit {
-    /// The rule for this plan.
-    pub fn new(spec: &Spec) -> Result<Self, MetricError> {
+    /// The rule for this plan, on a side that declares this many letters.
+    pub fn new(spec: &Spec, declared_letters: Option<u32>) -> Result<Self, MetricError> {
         let answer = match spec.reveal {
             Reveal::Threshold(_) => AnswerSize::Bits(1),
             Reveal::Score => {
@@ -74,13 +74,12 @@ impl DefaultLimit {
                 }
             }
         };
-        let alphabet = spec.alphabet;
-        let is_full = alphabet == Alphabet::full(alphabet.notation());
+        let agreed = spec.alphabet.size();
+        let declared = declared_letters.or(spec.metric.letters());
+        let letters = declared.map_or(agreed, |declared| declared.min(agreed));
         Ok(Self {
-            letter_bits: f64::from(alphabet.size()).log2().min(MAX_LETTER_BITS),
-            undeclared: is_full
-                && spec.metric.letters().is_none()
-                && alphabet.size() > UNDECLARED_LETTERS,
+            letter_bits: f64::from(letters).log2().min(MAX_LETTER_BITS),
+            undeclared: declared.is_none() && agreed > UNDECLARED_LETTERS,
             answer,
             hidden_length: spec.pad_to.map(Self::shortest_protected),
         })
@@ -92,7 +91,7 @@ impl DefaultLimit {
         self.half(self.hidden_length.unwrap_or(length))
     }
 
-    /// How many letters the limit assumes, where no alphabet is declared.
+    /// How many letters the limit assumes, where this side declares none.
     pub fn assumed_letters(&self) -> Option<u32> {
         self.undeclared.then_some(UNDECLARED_LETTERS)
     }
@@ -192,7 +191,7 @@ mod tests {
     use veilpath_metrics::{Alphabet, Cohort, Encoding, Grid, Metric, Substitution, Threshold};
 
     fn limit(metric: Metric, letters: u32) -> DefaultLimit {
-        DefaultLimit::new(&spec(metric, letters)).unwrap()
+        DefaultLimit::new(&spec(metric, letters), Some(letters)).unwrap()
     }
 
     fn spec(metric: Metric, letters: u32) -> Spec {
@@ -244,7 +243,7 @@ mod tests {
         assert!((bound - 6.7).abs() < 0.05, "{bound}");
         let mut bit = spec(Metric::Levenshtein, 26);
         bit.reveal = Reveal::Threshold(Threshold::new(12.0).unwrap());
-        let bit = DefaultLimit::new(&bit).unwrap();
+        let bit = DefaultLimit::new(&bit, Some(26)).unwrap();
         assert_eq!(bit.comparisons(20), 47);
     }
 
@@ -253,12 +252,12 @@ mod tests {
     fn paillier_allows_half_of_what_a_matrix_owner_needs() {
         let mut spec = spec(Metric::Levenshtein, 51);
         spec.engine = Engine::Paillier(crate::PaillierOptions::DEFAULT);
-        let limit = DefaultLimit::new(&spec).unwrap();
+        let limit = DefaultLimit::new(&spec, Some(51)).unwrap();
         let needed = (20.0 * 51f64.log2() / 21f64.log2()).ceil();
         assert_eq!((needed, limit.comparisons(20)), (26.0, 12));
-        assert!(spec.engine.answers_concern_all(Role::Host));
-        assert!(!spec.engine.answers_concern_all(Role::Join));
-        assert!(!Engine::Garbled.answers_concern_all(Role::Host));
+        assert!(spec.engine.exposes_any_scanpath(Role::Host));
+        assert!(!spec.engine.exposes_any_scanpath(Role::Join));
+        assert!(!Engine::Garbled.exposes_any_scanpath(Role::Host));
     }
 
     #[test]
@@ -279,7 +278,7 @@ mod tests {
     fn the_limit_does_not_depend_on_hidden_lengths() {
         let mut spec = spec(Metric::Levenshtein, 26);
         spec.pad_to = Some(80);
-        let padded = DefaultLimit::new(&spec).unwrap();
+        let padded = DefaultLimit::new(&spec, Some(26)).unwrap();
         assert_eq!(DefaultLimit::shortest_protected(80), 20);
         assert_eq!(padded.comparisons(3), 4);
         assert_eq!(padded.comparisons(80), 4);
@@ -295,7 +294,7 @@ mod tests {
         let numbers = Alphabet::new(veilpath_metrics::Notation::Numbers, 60_000).unwrap();
         let mut huge = spec(Metric::Levenshtein, 51);
         huge.alphabet = numbers;
-        let huge = DefaultLimit::new(&huge).unwrap();
+        let huge = DefaultLimit::new(&huge, Some(60_000)).unwrap();
         let huge = huge.comparisons(40);
         assert!(huge <= limit(Metric::Levenshtein, 51).comparisons(40) * 12 / 10);
     }
@@ -303,7 +302,8 @@ mod tests {
     /// An undeclared alphabet may have few letters.
     #[test]
     fn an_undeclared_alphabet_counts_as_four_letters() {
-        let undeclared = limit(Metric::Levenshtein, 52);
+        let limit_of = |metric, declared| DefaultLimit::new(&spec(metric, 52), declared).unwrap();
+        let undeclared = limit_of(Metric::Levenshtein, None);
         let four = limit(Metric::Levenshtein, 4);
         assert_eq!(undeclared.assumed_letters(), Some(4));
         assert_eq!(four.assumed_letters(), None);
@@ -320,6 +320,10 @@ mod tests {
             gap: 0.0,
             scale: None,
         };
-        assert_eq!(limit(grid, 52).assumed_letters(), None);
+        assert_eq!(limit_of(grid, None).assumed_letters(), None);
+        // All letters of a notation can be declared, and what the partner's file adds does not count.
+        let all = limit_of(Metric::Levenshtein, Some(52));
+        assert_eq!((all.assumed_letters(), all.comparisons(20)), (None, 11));
+        assert_eq!(limit_of(Metric::Levenshtein, Some(4)), four);
     }
 }

@@ -1,4 +1,4 @@
-//! The day on which a file was written.
+//! When a file was written.
 
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -26,6 +26,14 @@ pub fn date(time: SystemTime) -> String {
     format!("{year}-{month:02}-{:02}", days + 1)
 }
 
+/// The date and the time in UTC, as in 2026-11-16T14:05:09Z.
+pub fn date_and_time(time: SystemTime) -> String {
+    let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+    let second = since.as_secs() % 86_400;
+    let (hours, minutes, seconds) = (second / 3600, second / 60 % 60, second % 60);
+    format!("{}T{hours:02}:{minutes:02}:{seconds:02}Z", date(time))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -42,5 +50,7 @@ mod tests {
         ] {
             assert_eq!(date(UNIX_EPOCH + Duration::from_secs(seconds)), day);
         }
+        let time = UNIX_EPOCH + Duration::from_secs(1_798_761_599);
+        assert_eq!(date_and_time(time), "2026-12-31T23:59:59Z");
     }
 }

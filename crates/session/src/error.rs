@@ -9,7 +9,7 @@ mod usage;
 pub use file::FileProblem;
 pub use misbehaviour::Misbehaviour;
 pub use network::NetworkError;
-pub use refusal::{BanReason, DeclineReason, Limit};
+pub use refusal::{BanReason, DeclineReason, ExceededLimit, Limit, LimitOrigin};
 pub use usage::{InternalError, UsageError};
 
 use crate::Fingerprint;

@@ -198,7 +198,8 @@ fn resume(count: usize, message: &[u8]) -> bool {
         chosen: None,
         default: vec![u64::MAX],
         assumed_letters: None,
-        of_all: false,
+        about_any: false,
+        pad_to: None,
     };
     let opened = ledger::Account::open(file, &identity, &cohort, &[0; 32], &limits, &[0]);
     let Ok((mut account, _)) = opened else {

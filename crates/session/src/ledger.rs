@@ -17,17 +17,19 @@
 //!
 //! The file contains authentication tags under this side's key, not ids.
 
-use crate::error::{BanReason, FileProblem, InternalError, Limit};
+mod account;
+
+use crate::error::{BanReason, FileProblem, InternalError};
 use crate::identity::hex;
-use crate::scanpath_limit::Limits;
 use crate::state_dir::{self, create_private_dir};
-use crate::{Fingerprint, Identity, SessionError};
+use crate::{Fingerprint, SessionError};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::OpenOptions;
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
-use veilpath_metrics::Cohort;
+
+pub(crate) use account::{Account, LimitsInForce, Totals};
 
 const VERSION: u32 = 2;
 
@@ -50,9 +52,9 @@ pub(crate) struct Ledger {
     /// The smallest default limit of the plans under which each scanpath was compared.
     #[serde(default)]
     default_limits: BTreeMap<String, u64>,
-    /// Agreements whose answers may concern any scanpath.
+    /// Agreements whose answers may be about any scanpath.
     #[serde(default)]
-    of_all: BTreeSet<String>,
+    about_any: BTreeSet<String>,
     #[serde(default)]
     pub(crate) banned: Option<BanReason>,
     /// How often this side's user has lifted a ban.
@@ -119,16 +121,16 @@ impl Ledger {
         self.scanpaths.values().map(total).max().unwrap_or(0)
     }
 
-    /// The comparisons of each scanpath that count for all of them.
-    fn comparisons_of_all(&self) -> BTreeMap<String, u64> {
-        let of_all = |agreements: &BTreeMap<String, u64>| {
+    /// The comparisons of each scanpath whose answers may be about any of them.
+    fn comparisons_about_any(&self) -> BTreeMap<String, u64> {
+        let sum = |agreements: &BTreeMap<String, u64>| {
             let counts = agreements.iter();
-            let counts = counts.filter(|(agreement, _)| self.of_all.contains(*agreement));
+            let counts = counts.filter(|(agreement, _)| self.about_any.contains(*agreement));
             saturating_sum(counts.map(|(_, count)| count))
         };
         let scanpaths = self.scanpaths.iter();
         scanpaths
-            .map(|(name, it)| (name.clone(), of_all(it)))
+            .map(|(name, it)| (name.clone(), sum(it)))
             .collect()
     }
 
@@ -149,233 +151,9 @@ impl Ledger {
     }
 }
 
-/// What this side's scanpaths are part of, over all sessions with a peer.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Totals {
-    /// The most agreements of one scanpath.
-    pub(crate) max_agreements: u64,
-    /// The most comparisons that the limit of one scanpath counts.
-    pub(crate) needed: u64,
-}
-
-/// The comparisons of this side's scanpaths with one peer under one agreement.
-#[derive(Debug)]
-pub(crate) struct Account {
-    file: LedgerFile,
-    agreement: String,
-    /// The limit that this side's user has set, by the name of the scanpath; `None` for the default.
-    chosen_limits: Option<BTreeMap<String, u64>>,
-    /// The default limit of this plan; scanpaths with one name share the smallest.
-    default_limits: BTreeMap<String, u64>,
-    /// Whether the answers of this agreement may concern any scanpath.
-    of_all: bool,
-    /// The name of each scanpath of the cohort in the ledger.
-    names: Vec<String>,
-    counts: BTreeMap<String, u64>,
-    /// Whether the file has less than `counts`.
-    behind: bool,
-}
-
-impl Account {
-    /// Opens the account. `known` are the comparisons of each scanpath that this side's journal knows of: after a crash they
-    /// may be more than were counted. Returns also which scanpaths were counted more often than the journal knows: it has
-    /// been lost, or a part of it.
-    pub(crate) fn open(
-        file: LedgerFile,
-        identity: &Identity,
-        cohort: &Cohort,
-        agreement: &[u8; 32],
-        limits: &Limits,
-        known: &[u64],
-    ) -> Result<(Self, Vec<bool>), SessionError> {
-        let ledger = file.read()?;
-        let names: Vec<String> = cohort
-            .entries
-            .iter()
-            .map(|entry| {
-                let stimulus = entry.stimulus.as_deref();
-                let parts: [&[u8]; 3] = [
-                    entry.participant.as_bytes(),
-                    &[u8::from(stimulus.is_some())],
-                    stimulus.unwrap_or_default().as_bytes(),
-                ];
-                hex(&identity.tag("ledger", &parts)[..16])
-            })
-            .collect();
-        let mut account = Self {
-            file,
-            agreement: key(agreement),
-            chosen_limits: limits.chosen.as_ref().map(|it| least(&names, it)),
-            default_limits: least(&names, &limits.default),
-            of_all: limits.of_all,
-            names,
-            counts: BTreeMap::new(),
-            behind: false,
-        };
-        account.counts = account.sums(known);
-        let counted = |name: &String| {
-            let agreements = ledger.scanpaths.get(name);
-            agreements.and_then(|counts| counts.get(&account.agreement).copied())
-        };
-        let mut lost: BTreeMap<&String, bool> = BTreeMap::new();
-        let mut behind = false;
-        for (name, count) in &mut account.counts {
-            let counted = counted(name).unwrap_or(0);
-            lost.insert(name, counted > *count);
-            behind |= counted < *count;
-            *count = counted.max(*count);
-        }
-        account.behind = behind;
-        let lost = account.names.iter().map(|name| lost[name]).collect();
-        Ok((account, lost))
-    }
-
-    /// Checks that the limit allows these comparisons, in addition to those so far, and counts nothing: asking is free. Returns
-    /// what this side's scanpaths are part of then.
-    pub(crate) fn check(&self, more: &[u64]) -> Result<Totals, SessionError> {
-        let mut counts = self.counts.clone();
-        add(&mut counts, &self.sums(more));
-        self.insert(&mut self.file.read()?, &counts)
-    }
-
-    /// Counts these comparisons, durably, if the limit allows all of them; otherwise none.
-    pub(crate) fn charge(&mut self, more: &[u64]) -> Result<(), SessionError> {
-        let mut counts = self.counts.clone();
-        add(&mut counts, &self.sums(more));
-        let file = self.file.clone();
-        file.update(|ledger| self.insert(ledger, &counts).map(|_| ()))?;
-        self.counts = counts;
-        Ok(())
-    }
-
-    /// Counts what the journal knows and a crash kept from being counted.
-    pub(crate) fn catch_up(&mut self) -> Result<(), SessionError> {
-        if std::mem::take(&mut self.behind) {
-            self.charge(&[])?;
-        }
-        Ok(())
-    }
-
-    /// The limits that apply now.
-    pub(crate) fn limits(&self) -> Result<Vec<u64>, SessionError> {
-        let earlier = self.file.read()?.default_limits;
-        let names = self.default_limits.keys();
-        Ok(names.map(|name| self.limit(name, &earlier)).collect())
-    }
-
-    /// The limit of a scanpath. A default counts all answers as if each said as much as one of this plan. Where an earlier plan
-    /// had answers that say more, its smaller limit holds: otherwise plans in a suitable order would add up to a scanpath.
-    fn limit(&self, name: &str, earlier: &BTreeMap<String, u64>) -> u64 {
-        let of = |limits: &BTreeMap<String, u64>| limits.get(name).copied().unwrap_or(u64::MAX);
-        match &self.chosen_limits {
-            Some(chosen) => of(chosen),
-            None => of(&self.default_limits).min(of(earlier)),
-        }
-    }
-
-    /// The sum by name: a cohort may have several scanpaths with one name.
-    fn sums(&self, comparisons: &[u64]) -> BTreeMap<String, u64> {
-        let mut sums = BTreeMap::new();
-        for (name, comparisons) in self.names.iter().zip(comparisons) {
-            let sum: &mut u64 = sums.entry(name.clone()).or_default();
-            *sum = sum.saturating_add(*comparisons);
-        }
-        sums
-    }
-
-    /// Whether comparisons of other scanpaths count, too.
-    pub(crate) fn counts_all(&self) -> bool {
-        self.of_all && self.chosen_limits.is_none()
-    }
-
-    fn insert(
-        &self,
-        ledger: &mut Ledger,
-        counts: &BTreeMap<String, u64>,
-    ) -> Result<Totals, SessionError> {
-        for (name, count) in counts {
-            let agreements = ledger.scanpaths.entry(name.clone()).or_default();
-            agreements.insert(self.agreement.clone(), *count);
-        }
-        if self.of_all {
-            ledger.of_all.insert(self.agreement.clone());
-        }
-        let of_others = match self.chosen_limits {
-            Some(_) => BTreeMap::new(),
-            None => ledger.comparisons_of_all(),
-        };
-        let all: u64 = saturating_sum(of_others.values());
-        let grows = |name: &String| counts.get(name) > self.counts.get(name);
-        let any_grows = counts.keys().any(grows);
-        let (mut exceeded, mut least, mut own) = (0, u64::MAX, 0);
-        let (mut max_agreements, mut needed) = (0, 0);
-        for (name, count) in counts {
-            let agreements = &ledger.scanpaths[name];
-            let compared = agreements.values().filter(|&&count| count > 0);
-            max_agreements = max_agreements.max(compared.count() as u64);
-            let of_scanpath = saturating_sum(agreements.values());
-            own = own.max(of_scanpath);
-            let of_others = all - of_others.get(name).copied().unwrap_or(0).min(all);
-            let total = of_scanpath.saturating_add(of_others);
-            needed = needed.max(total);
-            let limit = self.limit(name, &ledger.default_limits);
-            // What was revealed before may be sent again under any limit.
-            if total > limit && (grows(name) || self.counts_all() && any_grows) {
-                exceeded += 1;
-                least = least.min(limit);
-            }
-            let default = self.default_limits.get(name).copied();
-            if let Some(default) = default.filter(|_| *count > 0) {
-                let smallest = ledger.default_limits.entry(name.clone());
-                let smallest = smallest.or_insert(default);
-                *smallest = default.min(*smallest);
-            }
-        }
-        // Earlier comparisons of other scanpaths may count, too.
-        if exceeded > 0 && (self.counts_all() || all > 0) {
-            return Err(Limit::ComparisonsOfAll {
-                limit: least,
-                needed,
-                per_scanpath: own,
-            }
-            .into());
-        }
-        if exceeded > 0 {
-            return Err(Limit::ComparisonsPerScanpath {
-                limit: least,
-                needed,
-                exceeded,
-                scanpaths: counts.len() as u64,
-            }
-            .into());
-        }
-        Ok(Totals {
-            max_agreements,
-            needed,
-        })
-    }
-}
-
 /// A sum that a manipulated file cannot make wrap around to below a limit.
 fn saturating_sum<'a>(counts: impl Iterator<Item = &'a u64>) -> u64 {
     counts.fold(0, |sum, count| sum.saturating_add(*count))
-}
-
-/// The least value by name.
-fn least(names: &[String], values: &[u64]) -> BTreeMap<String, u64> {
-    let mut by_name = BTreeMap::new();
-    for (name, &value) in names.iter().zip(values) {
-        let least = by_name.entry(name.clone()).or_insert(value);
-        *least = value.min(*least);
-    }
-    by_name
-}
-
-fn add(counts: &mut BTreeMap<String, u64>, more: &BTreeMap<String, u64>) {
-    for (name, more) in more {
-        let count = counts.entry(name.clone()).or_default();
-        *count = count.saturating_add(*more);
-    }
 }
 
 /// The name of an agreement or plan in the ledger.

@@ -59,10 +59,10 @@ pub use agreement::{AlphabetInfo, PROTOCOL_VERSION_FIELD};
 pub use channel::SecureChannel;
 pub use checksummed::ChecksummedChannel;
 pub use connect::{Listener, check_address, join};
-pub use date::date;
+pub use date::{date, date_and_time};
 pub use error::{
-    BanReason, DeclineReason, Difference, Fault, FileProblem, InternalError, Limit, Misbehaviour,
-    NetworkError, SessionError, UsageError,
+    BanReason, DeclineReason, Difference, ExceededLimit, Fault, FileProblem, InternalError, Limit,
+    LimitOrigin, Misbehaviour, NetworkError, SessionError, UsageError,
 };
 pub use host_key::HostKey;
 pub use identity::{Fingerprint, FingerprintError, Identity};
@@ -77,5 +77,5 @@ pub use session::{
     AgreedSession, AgreementSummary, FRESH_FIELD, NUMBER_FIELD, Proposal, Requested, Session,
 };
 pub use session_slots::{SessionSlot, SessionSlots};
-pub use state_dir::{KnownPeer, StateDir};
+pub use state_dir::{KnownPeer, Listing, StateDir};
 pub use stored::StoredComparison;

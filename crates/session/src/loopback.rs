@@ -47,6 +47,7 @@ pub fn compare_on_loopback(
         estimate_only: false,
         fresh: false,
         limit_per_scanpath: ScanpathLimit::Unlimited,
+        declared_letters: None,
         memory: None,
         key,
     };

@@ -1,5 +1,7 @@
 //! How often one scanpath may be compared with one peer.
 
+use crate::error::{ExceededLimit, LimitOrigin};
+use crate::ledger::{LimitsInForce, Totals};
 use veilpath_metrics::{Cohort, MetricError};
 use veilpath_protocol::{DefaultLimit, Engine, Role, Spec};
 
@@ -17,20 +19,49 @@ pub enum ScanpathLimit {
 }
 
 /// The limit of a session and what it is used for, for this side's user.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct LimitSummary {
     /// The smallest and the largest limit of this side's scanpaths; `None` without a limit.
     pub limits: Option<(u64, u64)>,
-    /// Whether it is the default.
-    pub is_default: bool,
-    /// The smallest and the largest default limit of this plan; `None` if the plan has none.
+    /// Where they come from.
+    pub origin: LimitOrigin,
+    /// The smallest and the largest limit by default; `None` if there is none.
     pub defaults: Option<(u64, u64)>,
-    /// How many letters the default assumes, where no alphabet is declared.
+    /// Whether the default counts the comparisons of all scanpaths of this side together.
+    pub default_counts_together: bool,
+    /// How many letters the default assumes, where this side declares none.
     pub assumed_letters: Option<u32>,
+    /// The most comparisons so far of one scanpath of this side, or of all where these count together.
+    pub before: u64,
+    /// The same after this plan.
+    pub after: u64,
+    /// The limit that this plan exceeds. A session that only estimates goes on all the same.
+    pub exceeded: Option<ExceededLimit>,
+}
+
+impl LimitSummary {
+    /// Whether it is the default.
+    pub fn is_default(&self) -> bool {
+        self.origin != LimitOrigin::Chosen
+    }
+
     /// Whether the comparisons of all scanpaths of this side count together.
-    pub of_all: bool,
-    /// The most comparisons of one scanpath of this side, or of all where these count together, with those of earlier sessions.
-    pub needed: u64,
+    pub fn counts_together(&self) -> bool {
+        self.default_counts_together && self.is_default()
+    }
+
+    pub(crate) fn new(in_force: &LimitsInForce, plan: &Limits, totals: Totals) -> Self {
+        Self {
+            limits: range(&in_force.limits),
+            origin: in_force.origin,
+            defaults: range(&in_force.defaults),
+            default_counts_together: plan.about_any,
+            assumed_letters: plan.assumed_letters,
+            before: totals.before,
+            after: totals.after,
+            exceeded: totals.exceeded,
+        }
+    }
 }
 
 /// The limit of each scanpath of a cohort.
@@ -40,24 +71,27 @@ pub(crate) struct Limits {
     pub(crate) chosen: Option<Vec<u64>>,
     /// The default of the plan.
     pub(crate) default: Vec<u64>,
-    /// How many letters the default assumes, where no alphabet is declared.
+    /// How many letters the default assumes, where this side declares none.
     pub(crate) assumed_letters: Option<u32>,
-    /// Whether a comparison of this plan counts for every scanpath, under the default.
-    pub(crate) of_all: bool,
+    /// Whether answers of this plan may be about any scanpath. Under the default, every comparison then counts for all.
+    pub(crate) about_any: bool,
+    /// The length that all scanpaths are padded to.
+    pub(crate) pad_to: Option<u32>,
 }
 
 impl ScanpathLimit {
-    /// The limits under this plan.
+    /// The limits under this plan, on a side that declares this many letters.
     pub(crate) fn of(
         self,
         spec: &Spec,
         role: Role,
         cohort: &Cohort,
+        declared_letters: Option<u32>,
     ) -> Result<Limits, MetricError> {
         let entries = cohort.entries.iter();
         let default = match spec.engine {
             Engine::Plain => None,
-            _ => Some(DefaultLimit::new(spec)?),
+            _ => Some(DefaultLimit::new(spec, declared_letters)?),
         };
         let all = |limit: u64| Some(vec![limit; cohort.entries.len()]);
         Ok(Limits {
@@ -73,20 +107,9 @@ impl ScanpathLimit {
                 })
                 .collect(),
             assumed_letters: default.and_then(|limit| limit.assumed_letters()),
-            of_all: spec.engine.answers_concern_all(role),
+            about_any: spec.engine.exposes_any_scanpath(role),
+            pad_to: spec.pad_to,
         })
-    }
-
-    /// The limits that apply, for this side's user.
-    pub(crate) fn summary(self, limits: &[u64], plan: &Limits, needed: u64) -> LimitSummary {
-        LimitSummary {
-            limits: range(limits),
-            is_default: self == ScanpathLimit::Default,
-            of_all: plan.of_all && self == ScanpathLimit::Default,
-            defaults: range(&plan.default),
-            assumed_letters: plan.assumed_letters,
-            needed,
-        }
     }
 }
 

@@ -61,6 +61,8 @@ pub struct Proposal {
     pub fresh: bool,
     /// The most comparisons of one scanpath of this side with this peer, in all sessions.
     pub limit_per_scanpath: ScanpathLimit,
+    /// How many letters this side's file or options say there are. The default limit depends on it.
+    pub declared_letters: Option<u32>,
     /// The most memory that this side may use, in bytes.
     pub memory: Option<u64>,
     /// The host's own key, for an engine that takes one; without it, a new one is made for this session.

@@ -68,23 +68,29 @@ impl StateDir {
     }
 
     /// The peers of earlier sessions.
-    pub fn peers(&self) -> Result<Vec<KnownPeer>, SessionError> {
+    pub fn peers(&self) -> Result<Listing<KnownPeer>, SessionError> {
         self.check()?;
-        let mut peers = Vec::new();
+        let mut peers = Listing::default();
         for path in entries(&self.ledgers(), crate::ledger::EXTENSION)? {
             let name = path.file_stem().and_then(|name| name.to_str());
             let Some(Ok(fingerprint)) = name.map(str::parse::<Fingerprint>) else {
                 continue;
             };
-            let ledger = LedgerFile::of(Some(&self.ledgers()), fingerprint).read()?;
-            peers.push(KnownPeer {
+            let ledger = LedgerFile::of(Some(&self.ledgers()), fingerprint).read();
+            peers.add(ledger.map(|ledger| KnownPeer {
                 fingerprint,
                 comparisons: ledger.max_comparisons(),
                 scanpaths: ledger.scanpaths(),
                 banned: ledger.banned,
-            });
+            }));
         }
         Ok(peers)
+    }
+
+    /// Why a peer is banned, if it is. A peer without a ledger is an error.
+    pub fn ban(&self, peer: Fingerprint) -> Result<Option<BanReason>, SessionError> {
+        self.check()?;
+        Ok(self.ledger_of(peer)?.read()?.banned)
     }
 
     /// Lets a banned peer in again. Returns why it was banned, if it was. Pairs that it started too often may be started again,
@@ -92,19 +98,22 @@ impl StateDir {
     pub fn lift_ban(&self, peer: Fingerprint) -> Result<Option<BanReason>, SessionError> {
         self.check()?;
         let mut reason = None;
-        let file = LedgerFile::of(Some(&self.ledgers()), peer);
-        if !file.exists() {
-            return Err(SessionError::file(
-                &self.ledgers(),
-                FileProblem::NoLedger(peer),
-            ));
-        }
-        file.update(|ledger| {
+        self.ledger_of(peer)?.update(|ledger| {
             reason = ledger.banned.take();
             ledger.lifted = ledger.lifted.saturating_add(1);
             Ok(())
         })?;
         Ok(reason)
+    }
+
+    /// The ledger of a peer that has one.
+    fn ledger_of(&self, peer: Fingerprint) -> Result<LedgerFile, SessionError> {
+        let folder = self.ledgers();
+        let file = LedgerFile::of(Some(&folder), peer);
+        match file.exists() {
+            true => Ok(file),
+            false => Err(SessionError::file(&folder, FileProblem::NoLedger(peer))),
+        }
     }
 
     pub(crate) fn journals(&self) -> PathBuf {
@@ -113,6 +122,33 @@ impl StateDir {
 
     pub(crate) fn ledgers(&self) -> PathBuf {
         self.0.join("peers")
+    }
+}
+
+/// What a folder of the state directory contains. A damaged file does not hide the others.
+#[derive(Debug)]
+pub struct Listing<T> {
+    /// What could be read.
+    pub entries: Vec<T>,
+    /// Why the other files could not be read.
+    pub unreadable: Vec<SessionError>,
+}
+
+impl<T> Default for Listing<T> {
+    fn default() -> Self {
+        Self {
+            entries: Vec::new(),
+            unreadable: Vec::new(),
+        }
+    }
+}
+
+impl<T> Listing<T> {
+    pub(crate) fn add(&mut self, entry: Result<T, SessionError>) {
+        match entry {
+            Ok(entry) => self.entries.push(entry),
+            Err(error) => self.unreadable.push(error),
+        }
     }
 }
 
@@ -305,7 +341,10 @@ mod tests {
             Ok(())
         })
         .unwrap();
-        let banned = |peers: Vec<KnownPeer>| peers.iter().map(|it| it.banned).collect::<Vec<_>>();
+        let banned = |peers: Listing<KnownPeer>| {
+            let peers = peers.entries.iter();
+            peers.map(|it| it.banned).collect::<Vec<_>>()
+        };
         assert_eq!(
             banned(state_dir.peers().unwrap()),
             [Some(BanReason::FailedCheck)]
@@ -315,8 +354,28 @@ mod tests {
             Some(BanReason::FailedCheck)
         );
         assert_eq!(banned(state_dir.peers().unwrap()), [None]);
-        assert!(state_dir.lift_ban(unknown).is_err());
-        assert_eq!(state_dir.peers().unwrap().len(), 1);
+        assert!(state_dir.ban(unknown).is_err() && state_dir.lift_ban(unknown).is_err());
+        assert_eq!(state_dir.peers().unwrap().entries.len(), 1);
+    }
+
+    #[test]
+    fn a_damaged_ledger_does_not_hide_the_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let state_dir = with_folders(folder.path());
+        let [sound, damaged]: [Fingerprint; 2] =
+            ["1", "2"].map(|digit| digit.repeat(64).parse().unwrap());
+        for peer in [sound, damaged] {
+            let file = LedgerFile::of(Some(&state_dir.ledgers()), peer);
+            file.update(|_| Ok(())).unwrap();
+        }
+        let path = state_dir
+            .ledgers()
+            .join(format!("{}.json", damaged.plain()));
+        std::fs::write(path, "{").unwrap();
+        let peers = state_dir.peers().unwrap();
+        assert_eq!(peers.entries.len(), 1);
+        assert_eq!(peers.entries[0].fingerprint, sound);
+        assert_eq!(peers.unreadable.len(), 1);
     }
 
     #[cfg(unix)]

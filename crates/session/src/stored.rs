@@ -8,13 +8,13 @@ use crate::error::{FileProblem, InternalError, SessionError};
 use crate::identity::{hex, unhex};
 use crate::journal::Journal;
 use crate::limits::MAX_PAIRS;
-use crate::state_dir::{self, entries};
+use crate::state_dir::{self, Listing, entries};
 use crate::{Fingerprint, StateDir};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use veilpath_protocol::{Outcome, Results, Role};
+use veilpath_protocol::{Outcome, Results, Reveal, Role};
 
 /// The extension of a description, beside the journal with the same name.
 pub(crate) const EXTENSION: &str = "comparison";
@@ -32,8 +32,12 @@ pub struct StoredComparison {
     pub role: Role,
     /// When its computation started, by the clock of this machine.
     pub started: Option<SystemTime>,
+    /// The name of the engine.
+    pub engine: &'static str,
     /// The name of the metric.
     pub metric: &'static str,
+    /// What each pair reveals.
+    pub reveal: Reveal,
     /// All pairs.
     pub pairs: u64,
     /// Pairs with an answer; `None` while a session uses the journal.
@@ -138,33 +142,16 @@ impl Description {
 
 impl StateDir {
     /// The comparisons with answers for this side, the newest first.
-    pub fn comparisons(&self) -> Result<Vec<StoredComparison>, SessionError> {
+    pub fn comparisons(&self) -> Result<Listing<StoredComparison>, SessionError> {
         self.check()?;
-        let mut comparisons = Vec::new();
+        let mut comparisons = Listing::default();
         for path in self.descriptions()? {
-            let description = read(&path)?;
-            let answered = match journal(&path, &description) {
-                Ok(journal) => Some(journal.answers() as u64),
-                Err(SessionError::File {
-                    problem: FileProblem::Locked,
-                    ..
-                }) => None,
-                Err(error) => return Err(error),
-            };
-            let Some(peer) = description.peer() else {
-                continue;
-            };
-            comparisons.push(StoredComparison {
-                id: name(&path),
-                peer,
-                role: description.role(),
-                started: std::fs::metadata(&path).and_then(|it| it.modified()).ok(),
-                metric: description.outcome.spec.metric.name(),
-                pairs: description.outcome.pairs,
-                answered,
-            });
+            comparisons.add(stored_comparison(&path));
         }
-        comparisons.sort_by(|a, b| b.started.cmp(&a.started).then(a.id.cmp(&b.id)));
+        let newest_first = |a: &StoredComparison, b: &StoredComparison| {
+            b.started.cmp(&a.started).then(a.id.cmp(&b.id))
+        };
+        comparisons.entries.sort_by(newest_first);
         Ok(comparisons)
     }
 
@@ -193,6 +180,31 @@ impl StateDir {
     fn not_found(&self, problem: FileProblem) -> SessionError {
         SessionError::file(&self.journals(), problem)
     }
+}
+
+fn stored_comparison(path: &Path) -> Result<StoredComparison, SessionError> {
+    let description = read(path)?;
+    let answered = match journal(path, &description) {
+        Ok(journal) => Some(journal.answers() as u64),
+        Err(SessionError::File {
+            problem: FileProblem::Locked,
+            ..
+        }) => None,
+        Err(error) => return Err(error),
+    };
+    let corrupted = || SessionError::file(path, FileProblem::CorruptedComparison);
+    let spec = &description.outcome.spec;
+    Ok(StoredComparison {
+        id: name(path),
+        peer: description.peer().ok_or_else(corrupted)?,
+        role: description.role(),
+        started: std::fs::metadata(path).and_then(|it| it.modified()).ok(),
+        engine: spec.engine.name(),
+        metric: spec.metric.name(),
+        reveal: spec.reveal,
+        pairs: description.outcome.pairs,
+        answered,
+    })
 }
 
 /// The name of a description without its extension.

@@ -157,7 +157,11 @@ pub(crate) fn decode_in(
 ) -> Result<Cohort, Error> {
     // A declared alphabet is kept even if the metric has fewer letters; the metric then reports the problem.
     let alphabet = match file.declared_alphabet() {
-        Some(declared) if declared == file.alphabet(notation) => declared,
+        Some(declared)
+            if file.declares_letters(notation) && declared == file.alphabet(notation) =>
+        {
+            declared
+        }
         _ => alphabet,
     };
     let cohort = decode(file, alphabet)?;

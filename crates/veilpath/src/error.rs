@@ -33,8 +33,13 @@ pub enum Error {
     #[error(transparent)]
     Session(#[from] SessionError),
     /// A session was interrupted during the computation; another one resumes it.
-    #[error(transparent)]
-    Interrupted(SessionError),
+    #[error("{error}")]
+    Interrupted {
+        /// Why.
+        error: SessionError,
+        /// Whether pairs that had been started without a result count again when they are started again.
+        counts_again: bool,
+    },
     /// An error that is caused by the other side's cohort or options.
     #[error(transparent)]
     WithPeer(Box<Error>),
@@ -130,6 +135,24 @@ pub enum Error {
         own: Alphabet,
         /// The alphabet that follows from both sides.
         agreed: Alphabet,
+    },
+    /// The options contradict a grid or an alphabet that is given, too.
+    #[error("{letters} letters are asked for, and the alphabet or grid of {file} has {known}")]
+    OtherLetters {
+        /// The cohort file.
+        file: String,
+        /// The number of letters in the options.
+        letters: u32,
+        /// The number of letters that the grid in the options, or the file, says.
+        known: u32,
+    },
+    /// A letter beyond the number of letters in the options.
+    #[error("{error}")]
+    TooFewLetters {
+        /// Where the letter is.
+        error: ReadError,
+        /// The number of letters in the options.
+        letters: u32,
     },
     /// There are no pairs.
     #[error("there is nothing to compare: the two cohorts have no stimulus in common")]
@@ -258,7 +281,7 @@ impl Error {
                 Fault::Input => Fault::Peer,
                 other => other,
             },
-            Error::Session(error) | Error::Interrupted(error) | Error::Loopback(error) => {
+            Error::Session(error) | Error::Interrupted { error, .. } | Error::Loopback(error) => {
                 match error.fault() {
                     SessionFault::PeerDiffers | SessionFault::PeerMisbehaves => Fault::Peer,
                     SessionFault::Network => Fault::Network,
@@ -290,7 +313,7 @@ impl Error {
 
     fn session(&self) -> Option<&SessionError> {
         match self {
-            Error::Session(error) | Error::Interrupted(error) => Some(error),
+            Error::Session(error) | Error::Interrupted { error, .. } => Some(error),
             Error::WithPeer(error) => error.session(),
             _ => None,
         }

@@ -18,6 +18,7 @@ pub mod encode;
 mod error;
 mod event;
 mod key_pair;
+mod local_cohort;
 mod metric;
 mod outcome;
 mod output_file;
@@ -34,13 +35,14 @@ pub use compare::compare;
 pub use error::{Error, Fault};
 pub use event::{Event, EventSink, Note};
 pub use key_pair::{KeyPairOptions, generate_key_pair};
+pub use local_cohort::LocalCohort;
 pub use metric::{
     MetricField, MetricName, MetricOptions, MetricOptionsError, NoEffectReason, SubstitutionChoice,
     UnknownName,
 };
 pub use outcome::{OutcomeFormat, write_outcome};
 pub use output_file::{Contents, OutputConflict, OutputFile, refuse_same_output};
-pub use plan::{LocalCohort, PlanOptions, PlannedComparison, load_host_key, plan};
+pub use plan::{PlanOptions, PlannedComparison, load_host_key, plan};
 pub use progress::Progress;
 pub use session::{
     Peer, PeerEvent, PeersError, PeersFileProblem, ResultFolder, SaveResults, ServedPeer,
@@ -63,8 +65,8 @@ pub use veilpath_protocol::{
 pub use veilpath_report::{table, units};
 pub use veilpath_session::limits::{DEFAULT_MEMORY, MAX_PEERS};
 pub use veilpath_session::{
-    AgreementSummary, CompletedSession, DeclineReason, FRESH_FIELD, FileProblem, Fingerprint,
-    HostKey, Identity, KnownPeer, Limit, LimitSummary, NUMBER_FIELD, NetworkError,
-    PROTOCOL_VERSION_FIELD, PeerState, ScanpathLimit, SessionError, SessionFailure, StateDir,
-    StoredComparison, disable_core_dumps,
+    AgreementSummary, CompletedSession, DeclineReason, ExceededLimit, FRESH_FIELD, FileProblem,
+    Fingerprint, HostKey, Identity, KnownPeer, Limit, LimitOrigin, LimitSummary, Listing,
+    NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD, PeerState, ScanpathLimit, SessionError,
+    SessionFailure, StateDir, StoredComparison, disable_core_dumps,
 };

@@ -176,9 +176,8 @@ impl<'a> Side<'a> {
     /// Refuses, before it connects, what this side's user has to allow.
     fn refuse_unprotected(&self) -> Result<(), Error> {
         let options = self.options;
-        if let Some((metric, alphabet)) = options.cohort.own_metric() {
-            self.refuse_risky(metric, alphabet)?;
-        }
+        let (metric, alphabet) = options.cohort.own_metric();
+        self.refuse_risky(metric, alphabet)?;
         if options.limit_per_scanpath == ScanpathLimit::Default {
             options.cohort.refuse_short_for_padding()?;
         }
@@ -278,7 +277,10 @@ impl<'a> Side<'a> {
         };
         let observer = CellObserver::new(cells, &report);
         let mut completed = agreed.run(&observer).map_err(|error| match error {
-            SessionError::Network(_) => Error::Interrupted(error),
+            SessionError::Network(_) => Error::Interrupted {
+                error,
+                counts_again: !self.options.cohort.engine().has_halves(),
+            },
             other => with_peer(other),
         })?;
         completed.outcome.names = self.options.names.clone();
@@ -308,6 +310,7 @@ impl<'a> Side<'a> {
             estimate_only: options.estimate_only,
             fresh: options.fresh,
             limit_per_scanpath: options.limit_per_scanpath,
+            declared_letters: options.cohort.declared_letters(),
             memory: Some(memory_per_session(options.memory, self.sessions)),
             key: options.key.clone(),
         })
@@ -361,6 +364,10 @@ mod tests {
             assert_eq!(with_peer(error.into()).is_final(), is_final);
         }
         let lost = SessionError::from(NetworkError::LeftQueue);
-        assert!(!Error::Interrupted(lost).is_final());
+        let interrupted = Error::Interrupted {
+            error: lost,
+            counts_again: false,
+        };
+        assert!(!interrupted.is_final());
     }
 }

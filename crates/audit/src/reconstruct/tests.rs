@@ -161,7 +161,9 @@ fn spec(metric: &Metric, reveal: Reveal) -> Spec {
 }
 
 pub(super) fn limit(spec: &Spec, length: u64) -> u64 {
-    DefaultLimit::new(spec).unwrap().comparisons(length)
+    let letters = Some(spec.alphabet.size());
+    let limit = DefaultLimit::new(spec, letters).unwrap();
+    limit.comparisons(length)
 }
 
 fn check(metric: &Metric, reveal: Reveal, length: usize) {

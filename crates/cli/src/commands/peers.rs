@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::messages;
-use crate::output::to_stdout;
+use crate::output::list;
 use clap::{Args, Subcommand};
 use std::io::{self, BufRead, IsTerminal};
 use std::path::PathBuf;
@@ -55,37 +55,43 @@ struct UnbanArgs {
 pub(crate) fn run(args: &PeersArgs) -> Result<(), Failure> {
     let state_dir = veilpath::state_dir(args.identity.as_deref())?;
     match &args.action {
-        None => {
-            let peers = state_dir.peers()?;
-            to_stdout(|out| write_known_peers(&peers, out))
-        }
+        None => list(&state_dir.peers()?, write_known_peers),
         Some(Action::Unban(args)) => unban(args, &state_dir),
     }
 }
 
 fn unban(args: &UnbanArgs, state_dir: &StateDir) -> Result<(), Failure> {
-    messages::note(
-        "without the ban this peer may repeat what it was banned for, and learn more about your scanpaths than was agreed on",
-    );
-    if !args.yes && !confirmed()? {
-        return Err(Failure::input("the ban was not lifted"));
+    let (consequence, question) = match state_dir.ban(args.peer)? {
+        Some(reason) => (
+            format!(
+                "this peer is banned: {reason}; without the ban it may repeat that, and learn more about your scanpaths than was agreed on"
+            ),
+            "lift the ban?",
+        ),
+        None => (
+            "this peer is not banned; this lets it start pairs again that were started too often without a result".into(),
+            "let it start them again?",
+        ),
+    };
+    messages::note(&consequence);
+    if !args.yes && !confirmed(question)? {
+        return Err(Failure::input("nothing was changed"));
     }
     let was = match state_dir.lift_ban(args.peer)? {
         Some(reason) => format!("the ban was lifted; the reason was: {reason}\n"),
-        None => "this peer was not banned; it may start pairs again that were started too often\n"
-            .to_string(),
+        None => "this peer may start pairs again that were started too often\n".to_string(),
     };
     messages::info(&was);
     Ok(())
 }
 
-fn confirmed() -> Result<bool, Failure> {
+fn confirmed(question: &str) -> Result<bool, Failure> {
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         return Err(Failure::input(
-            "the ban was not lifted: there is no terminal to ask on\n  add --yes if you are sure",
+            "nothing was changed: there is no terminal to ask on\n  add --yes if you are sure",
         ));
     }
-    messages::prompt("lift the ban? [y/N] ");
+    messages::prompt(&format!("{question} [y/N] "));
     let mut answer = String::new();
     io::stdin()
         .lock()

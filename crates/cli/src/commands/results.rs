@@ -2,7 +2,7 @@
 
 use crate::failure::Failure;
 use crate::messages;
-use crate::output::{OutputArgs, names, to_stdout};
+use crate::output::{OutputArgs, list, names};
 use clap::Args;
 use std::path::PathBuf;
 use veilpath::{table, write_comparisons};
@@ -11,7 +11,7 @@ const EXAMPLES: &str = "\
 Examples:
   veilpath results
 
-Without an ID it prints one row for each comparison as CSV, the newest first. With an ID, or the start of one, it writes the \
+Without an ID it prints one row for each comparison as CSV, the newest first, with the time in UTC. With an ID, or the start of one, it writes the \
 results of that comparison like `veilpath host` and `veilpath join`, as in `veilpath results 3fa4c1d09b27 -o scores.csv`.
 
 Results are stored as soon as they are known, so those of an interrupted session are there, too. Where some are missing, every \
@@ -46,8 +46,7 @@ pub(crate) fn run(args: &ResultsArgs) -> Result<(), Failure> {
                 "name the comparison whose results to write: `veilpath results` lists their ids",
             ));
         }
-        let comparisons = state_dir.comparisons()?;
-        return to_stdout(|out| write_comparisons(&comparisons, out));
+        return list(&state_dir.comparisons()?, write_comparisons);
     };
     let output = args.output.check(&[])?;
     let mut outcome = state_dir.stored_outcome(id)?;

@@ -1,12 +1,12 @@
 //! Advice about failed sessions.
 
 use veilpath::{
-    DeclineReason, FRESH_FIELD, FileProblem, Limit, NUMBER_FIELD, NetworkError,
-    PROTOCOL_VERSION_FIELD, SessionError,
+    DeclineReason, ExceededLimit, FRESH_FIELD, FileProblem, Limit, LimitOrigin, NUMBER_FIELD,
+    NetworkError, PROTOCOL_VERSION_FIELD, SessionError,
 };
 
 /// The error's text and advice.
-pub(super) fn explain(error: &SessionError) -> String {
+pub(crate) fn explain(error: &SessionError) -> String {
     if let SessionError::Protocol(error) = error {
         return super::protocol(error);
     }
@@ -62,6 +62,9 @@ fn hint(error: &SessionError) -> Option<String> {
             FileProblem::OwnedByOther => {
                 "set the environment variable VEILPATH_HOME to a folder of your own"
             }
+            FileProblem::CorruptedLedger => {
+                "it protects your participants: restore it from a backup; if you move it away, this side forgets what it has revealed to this peer and any ban, and the peer may make as many comparisons again"
+            }
             FileProblem::NoLedger(_) => "`veilpath peers` lists the peers of earlier sessions",
             FileProblem::NoSuchComparison => "`veilpath results` lists all comparisons",
             FileProblem::SeveralComparisons => {
@@ -83,15 +86,7 @@ fn hint(error: &SessionError) -> Option<String> {
 /// Advice for the side whose limit it is.
 fn limit_hint(limit: &Limit) -> Option<String> {
     let hint = match limit {
-        Limit::ComparisonsPerScanpath { needed, .. }
-        | Limit::ComparisonsOfAll {
-            per_scanpath: needed,
-            ..
-        } => {
-            return Some(format!(
-                "--limit-per-scanpath {needed} allows them; the more comparisons, the more of a scanpath can be reconstructed from their scores"
-            ));
-        }
+        Limit::Comparisons(exceeded) => return Some(exceeded_hint(exceeded)),
         Limit::Banned(_) => {
             "find out why before you let it in again: it may learn more than was agreed on; `veilpath peers unban FINGERPRINT` lifts the ban"
         }
@@ -109,12 +104,30 @@ fn limit_hint(limit: &Limit) -> Option<String> {
     Some(hint.to_string())
 }
 
+/// What can be done about a plan that exceeds this side's limit.
+pub(crate) fn exceeded_hint(exceeded: &ExceededLimit) -> String {
+    let mut hint = format!(
+        "--limit-per-scanpath {} allows this plan; the more comparisons, the more of a scanpath can be reconstructed from their scores",
+        exceeded.per_scanpath
+    );
+    if exceeded.origin == LimitOrigin::Plan {
+        if exceeded.assumed_letters.is_some() {
+            hint +=
+                "\n  --letters COUNT on both sides declares the letters, and raises the default";
+        }
+        if let Some(pad_to) = exceeded.pad_to {
+            hint += &format!(
+                "\n  with --pad-to {pad_to} the default is lower than without, because it must not depend on the lengths"
+            );
+        }
+    }
+    hint
+}
+
 /// Advice where it is a limit of the other side.
 fn declined_hint(limit: &Limit) -> Option<String> {
     let hint = match limit {
-        Limit::ComparisonsPerScanpath { .. }
-        | Limit::ComparisonsOfAll { .. }
-        | Limit::PeerComparisons => {
+        Limit::Comparisons(_) | Limit::PeerComparisons => {
             "only the other side can raise its limit, with --limit-per-scanpath"
         }
         Limit::Banned(_) | Limit::TooManyStarts { .. } => {

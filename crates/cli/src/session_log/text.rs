@@ -1,9 +1,11 @@
 //! The steps of a session as text.
 
 use crate::failure::Failure;
+use crate::hints::exceeded_hint;
 use crate::messages;
 use veilpath::{
-    AgreementSummary, CompletedSession, LimitSummary, Link, Peer, PeerEvent, RevealTo, SessionEvent,
+    AgreementSummary, CompletedSession, LimitOrigin, LimitSummary, Link, Peer, PeerEvent, RevealTo,
+    SessionEvent,
 };
 use veilpath::{table, units};
 
@@ -77,7 +79,7 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession) {
         note(
             name,
             &format!(
-                "a scanpath of this side has been compared with this peer in {} different ways so far; together they reveal more than each does (see docs/sessions.md)",
+                "a scanpath of this side is now part of {} agreements with this peer (other metrics, thresholds or cohorts); together their results reveal more than each does (see docs/sessions.md)",
                 completed.max_agreements
             ),
         );
@@ -92,36 +94,62 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession) {
 
 /// How often this side's scanpaths are and may be compared.
 fn limit(limit: &LimitSummary) -> String {
-    let needed = units::grouped(limit.needed);
+    let (before, after) = (limit.before, limit.after);
+    let planned = match (before, after - before.min(after)) {
+        (0, now) => format!("this plan makes {}", units::grouped(now)),
+        (before, 0) => format!("{}, and this plan adds none", made_before(before)),
+        (before, now) => format!(
+            "this plan makes {}, and {}",
+            units::grouped(now),
+            made_before(before)
+        ),
+    };
     let Some(limits) = limit.limits else {
-        return format!("none; this plan needs {needed} comparisons of one scanpath");
+        return format!("none; {planned} of one scanpath");
     };
     let by_length = match limits.0 == limits.1 {
         true => "",
         false => ", by length",
     };
-    let by_default = match (limit.is_default, limit.assumed_letters) {
-        (false, _) => String::new(),
-        (true, None) => " (default)".into(),
-        (true, Some(letters)) => format!(
-            " (default for {letters} letters, because neither file declares how many there are; --letters on both sides does)"
+    let origin = match (limit.origin, limit.assumed_letters) {
+        (LimitOrigin::Chosen, _) => String::new(),
+        (LimitOrigin::EarlierPlan, _) => {
+            " (the default of an earlier plan with this peer, which still holds)".into()
+        }
+        (LimitOrigin::Plan, None) => " (default)".into(),
+        (LimitOrigin::Plan, Some(letters)) => format!(
+            " (default for {letters} letters, because this side does not declare how many there are; --letters on both sides does)"
         ),
     };
-    let whose = match limit.of_all {
-        true => "all scanpaths of this side together",
-        false => "each scanpath of this side",
-    };
     let text = format!(
-        "{} comparisons of {whose} with this peer{by_length}{by_default}; this plan needs {needed}",
-        range(limits)
+        "{} with this peer{by_length}{origin}; {planned}",
+        comparisons(limits, limit.counts_together()),
     );
     match limit.defaults {
-        Some(defaults) if !limit.is_default && limits.1 > defaults.0 => format!(
-            "{text}\n  the default for this plan is {}: with more, a partner that makes up its scanpaths may learn more than half of what is in one of yours",
-            range(defaults)
+        Some(defaults) if !limit.is_default() && limits.1 > defaults.0 => format!(
+            "{text}\n  the default would be {}: with more, a partner that makes up its scanpaths may learn more than half of what is in one of yours",
+            comparisons(defaults, limit.default_counts_together)
         ),
         _ => text,
     }
+}
+
+fn made_before(comparisons: u64) -> String {
+    let were = if comparisons == 1 { "was" } else { "were" };
+    format!("{} {were} made before", units::grouped(comparisons))
+}
+
+/// So many comparisons of each scanpath, or of all together.
+fn comparisons(limits: (u64, u64), together: bool) -> String {
+    let noun = match limits.1 {
+        1 => "comparison",
+        _ => "comparisons",
+    };
+    let whose = match together {
+        true => "all scanpaths of this side together",
+        false => "each scanpath of this side",
+    };
+    format!("{} {noun} of {whose}", range(limits))
 }
 
 /// A range of limits, or a single one.
@@ -136,7 +164,10 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
     let estimate = &summary.estimate;
     let known = match summary.from_journal {
         0 => String::new(),
-        known => format!(" ({known} of them from an earlier run)"),
+        known => format!(
+            " ({} of them from an earlier run)",
+            units::grouped(known as u64)
+        ),
     };
     let to = match summary.reveal_to {
         RevealTo::Both => "",
@@ -182,6 +213,15 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
         note(
             name,
             "only one side's file contains encoding settings; make sure that the other side used the same settings (`veilpath encode` writes them to the file)",
+        );
+    }
+    if let Some(exceeded) = &summary.limit.exceeded {
+        note(
+            name,
+            &format!(
+                "without --estimate this side will decline: {exceeded}\n  {}",
+                exceeded_hint(exceeded)
+            ),
         );
     }
     let [host, join] = summary.unpaired;
@@ -243,28 +283,54 @@ mod tests {
     use super::*;
 
     #[test]
-    fn a_limit_above_the_default_is_shown_with_it() {
+    fn limits_are_shown_with_their_origin_and_what_counts() {
         let default = LimitSummary {
             limits: Some((14, 14)),
-            is_default: true,
-            of_all: false,
+            origin: LimitOrigin::Plan,
             defaults: Some((14, 14)),
+            default_counts_together: false,
             assumed_letters: None,
-            needed: 8,
+            before: 0,
+            after: 8,
+            exceeded: None,
         };
-        assert!(!limit(&default).contains("the default for this plan"));
+        let text = limit(&default);
+        assert!(text.contains("plan makes 8") && !text.contains("the default would be"));
         let assumed = LimitSummary {
             assumed_letters: Some(4),
-            ..default
+            ..default.clone()
         };
         assert!(limit(&assumed).contains("--letters"));
         let set = |count| LimitSummary {
             limits: Some((count, count)),
-            is_default: false,
+            origin: LimitOrigin::Chosen,
             defaults: Some((14, 20)),
+            default_counts_together: true,
+            ..default.clone()
+        };
+        let text = limit(&set(500));
+        assert!(text.contains("the default would be 14 to 20 comparisons of all scanpaths"));
+        assert!(!limit(&set(8)).contains("the default would be"));
+        // A plan that has finished, under a limit that is lower now.
+        let finished = LimitSummary {
+            limits: Some((1, 1)),
+            before: 20,
+            after: 20,
+            ..default.clone()
+        };
+        let text = limit(&finished);
+        assert!(
+            text.contains("1 comparison of") && text.contains("20 were made before"),
+            "{text}"
+        );
+        let earlier = LimitSummary {
+            origin: LimitOrigin::EarlierPlan,
+            before: 8,
+            after: 12,
             ..default
         };
-        assert!(limit(&set(500)).contains("the default for this plan is 14 to 20"));
-        assert!(!limit(&set(8)).contains("the default for this plan"));
+        let text = limit(&earlier);
+        assert!(text.contains("makes 4, and 8 were made before"), "{text}");
+        assert!(text.contains("earlier plan"), "{text}");
     }
 }

@@ -15,6 +15,8 @@ pub struct RawCohort {
     pub(super) rows: Vec<RawRow>,
     pub(super) encoding: Encoding,
     pub(super) alphabet: Option<Alphabet>,
+    /// Whether the header says how many letters the alphabet has.
+    pub(super) size_declared: bool,
     /// Whether the header says what the second of two letters counts up to.
     pub(super) modulus_declared: bool,
     pub(super) grid: Option<Grid>,
@@ -75,14 +77,32 @@ impl RawCohort {
     ///
     /// A user who names a notation does not contradict a header that says how many of its letters are in use.
     pub fn alphabet(&self, notation: Option<Notation>) -> Alphabet {
-        let of_grid = || match (notation, self.grid.as_ref()?) {
+        self.named_alphabet(notation)
+            .or_else(|| self.alphabet_of_grid(notation))
+            .unwrap_or_else(|| Alphabet::full(notation.unwrap_or_else(|| self.guessed_notation())))
+    }
+
+    /// Whether the header says how many letters [`RawCohort::alphabet`] has: by a number, and not only by a notation, or by a
+    /// grid.
+    pub fn declares_letters(&self, notation: Option<Notation>) -> bool {
+        match self.named_alphabet(notation) {
+            Some(_) => self.size_declared,
+            None => self.alphabet_of_grid(notation).is_some(),
+        }
+    }
+
+    /// The alphabet that the header names, unless the user names another notation.
+    fn named_alphabet(&self, notation: Option<Notation>) -> Option<Alphabet> {
+        let named = self.alphabet?;
+        let fits = notation.is_none_or(|notation| named.notation() == notation);
+        fits.then_some(named)
+    }
+
+    fn alphabet_of_grid(&self, notation: Option<Notation>) -> Option<Alphabet> {
+        match (notation, self.grid.as_ref()?) {
             (Some(notation), grid) => Alphabet::on_grid(notation, grid).ok(),
             (None, grid) => Alphabet::for_grid(grid).ok(),
-        };
-        self.alphabet
-            .filter(|declared| notation.is_none_or(|notation| declared.notation() == notation))
-            .or_else(of_grid)
-            .unwrap_or_else(|| Alphabet::full(notation.unwrap_or_else(|| self.guessed_notation())))
+        }
     }
 
     /// The scanpaths in an alphabet. An error names the place of the first letter that does not belong to it.

@@ -70,6 +70,7 @@ impl RawCohort {
             rows,
             alphabet: preamble.alphabet_on_grid(),
             encoding: Encoding(encoding),
+            size_declared: preamble.size_declared,
             modulus_declared: preamble.modulus_declared,
             grid: preamble.grid,
             header_notes: preamble.notes,
@@ -96,6 +97,7 @@ struct Preamble {
     is_ours: bool,
     looks_like_settings: bool,
     alphabet: Option<Alphabet>,
+    size_declared: bool,
     modulus_declared: bool,
     grid: Option<Grid>,
     settings: BTreeMap<String, String>,
@@ -170,6 +172,7 @@ impl Preamble {
             ASPECT => self.aspect = value.parse().ok().filter(|aspect| ASPECTS.contains(aspect)),
             ALPHABET => {
                 self.alphabet = Some(value.parse().map_err(|error| format!("{error}"))?);
+                self.size_declared = value.split_whitespace().nth(1).is_some();
                 self.modulus_declared = value.contains("modulus");
             }
             _ => {

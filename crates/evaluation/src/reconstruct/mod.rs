@@ -159,7 +159,8 @@ fn cases(options: &Options) -> Result<Vec<Case<'_>>, Error> {
     for (name, metric) in &options.metrics {
         let comparison = Comparison::new(metric.clone(), options.alphabet)?;
         for &reveal in &options.reveal {
-            let limit = DefaultLimit::new(&spec(metric, options.alphabet, reveal))?;
+            let plan = spec(metric, options.alphabet, reveal);
+            let limit = DefaultLimit::new(&plan, Some(options.alphabet.size()))?;
             for &length in &options.lengths {
                 let most = length * options.alphabet.size() as usize;
                 let search = Attack::Search(Effort {

@@ -237,7 +237,7 @@ impl Engine {
     }
 
     /// Whether a partner that cheats can get an answer about any scanpath of the side with this role, whichever pair is compared.
-    pub fn answers_concern_all(self, role: Role) -> bool {
+    pub fn exposes_any_scanpath(self, role: Role) -> bool {
         matches!(self, Engine::Paillier(_)) && role == Role::Host
     }
 

@@ -195,6 +195,7 @@ impl World {
             estimate_only: false,
             fresh: false,
             limit_per_scanpath: crate::ScanpathLimit::Unlimited,
+            declared_letters: None,
             memory: None,
             key: None,
         };

@@ -28,9 +28,7 @@ pub enum FileProblem {
     )]
     OtherJournal,
     /// The ledger cannot be parsed.
-    #[error(
-        "the ledger of comparisons with this peer is corrupted; move the file away to start from zero"
-    )]
+    #[error("the ledger of comparisons with this peer is corrupted")]
     CorruptedLedger,
     /// There is no ledger of this peer.
     #[error("there is no record of a comparison with {0}")]

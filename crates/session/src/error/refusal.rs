@@ -1,6 +1,7 @@
 //! Why a side declines a session, as it is told to the peer.
 
 use serde::{Deserialize, Serialize};
+use std::fmt;
 
 /// Why a side declines a session.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
@@ -47,36 +48,13 @@ pub enum Limit {
         /// Bytes that its user allows.
         allowed: u64,
     },
-    /// The peer would see a scanpath compared more often than the user allows.
-    #[error(
-        "this plan needs {needed} comparisons per scanpath with this peer, and the limit is {limit}; it would be exceeded for {exceeded} of {scanpaths} scanpaths"
-    )]
-    ComparisonsPerScanpath {
-        /// The most comparisons of one scanpath with this peer.
-        limit: u64,
-        /// The most comparisons that the plan needs for one scanpath, with those of earlier sessions.
-        needed: u64,
-        /// Scanpaths that would exceed it.
-        exceeded: u64,
-        /// Scanpaths in the cohort.
-        scanpaths: u64,
-    },
+    /// The peer would see a scanpath compared more often than the limit allows.
+    #[error("{0}")]
+    Comparisons(ExceededLimit),
     /// The same, as the peer is told. How many scanpaths are affected, and how often they were compared before, would show which
     /// pseudonyms belong to scanpaths that it knows by name.
     #[error("this plan needs more comparisons per scanpath than its limit allows")]
     PeerComparisons,
-    /// The same for an engine whose comparisons can each reveal something about any scanpath.
-    #[error(
-        "with this engine a partner that cheats can learn about any scanpath from every comparison, so all comparisons count together: this plan needs {needed} with this peer, and the limit is {limit}"
-    )]
-    ComparisonsOfAll {
-        /// The most comparisons of all scanpaths together.
-        limit: u64,
-        /// The comparisons that the plan needs, with those of earlier sessions.
-        needed: u64,
-        /// The most that it needs for one scanpath.
-        per_scanpath: u64,
-    },
     /// The host has started a different comparison with this peer, and repeats or continues only that one.
     #[error(
         "this host has started a comparison with this key and only continues that one; a different cohort or plan needs a restart of the host"
@@ -107,11 +85,100 @@ impl Limit {
     /// What the peer may know of it.
     pub(crate) fn for_peer(&self) -> Self {
         match self {
-            Limit::ComparisonsPerScanpath { .. } | Limit::ComparisonsOfAll { .. } => {
-                Limit::PeerComparisons
-            }
+            Limit::Comparisons(_) => Limit::PeerComparisons,
             // Everything in these is known to both sides, or a setting of this one.
             other => other.clone(),
+        }
+    }
+}
+
+/// A plan that needs more comparisons than a limit allows. Where several scanpaths exceed theirs, the numbers are those of the
+/// one with most comparisons.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ExceededLimit {
+    /// The limit.
+    pub limit: u64,
+    /// Where it comes from.
+    pub origin: LimitOrigin,
+    /// Comparisons with this peer so far.
+    pub before: u64,
+    /// Comparisons that the plan adds.
+    pub now: u64,
+    /// Whether comparisons of all scanpaths count together, because with the engine any answer may be about any scanpath.
+    pub counts_together: bool,
+    /// Scanpaths that would exceed their limit.
+    pub exceeded: u64,
+    /// Scanpaths in the cohort.
+    pub scanpaths: u64,
+    /// The most comparisons of a single scanpath, earlier ones included: a limit that this side's user sets counts these.
+    pub per_scanpath: u64,
+    /// How many letters the default assumes, where this side declares none.
+    pub assumed_letters: Option<u32>,
+    /// The length that all scanpaths are padded to, where lengths are hidden.
+    pub pad_to: Option<u32>,
+}
+
+/// Where a limit comes from.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum LimitOrigin {
+    /// This side's user has set it.
+    Chosen,
+    /// It is the default of this plan.
+    Plan,
+    /// It is the smaller default of an earlier plan with this peer.
+    EarlierPlan,
+}
+
+impl ExceededLimit {
+    /// All comparisons that count, those of the plan included.
+    pub fn needed(&self) -> u64 {
+        self.before.saturating_add(self.now)
+    }
+}
+
+impl fmt::Display for ExceededLimit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let comparisons = if self.now == 1 {
+            "comparison"
+        } else {
+            "comparisons"
+        };
+        let of = match self.counts_together {
+            true => {
+                "of all scanpaths together, because with this engine a partner that cheats can learn about any of them from every comparison"
+            }
+            false => "of a scanpath",
+        };
+        write!(f, "this plan makes {} {comparisons} {of}", self.now)?;
+        if self.before > 0 {
+            let needed = self.needed();
+            write!(
+                f,
+                "; with {} made before with this peer, that is {needed}",
+                self.before
+            )?;
+        }
+        write!(f, "; the limit is {}", self.limit)?;
+        match (self.origin, self.assumed_letters) {
+            (LimitOrigin::Chosen, _) => f.write_str(", as set on this side")?,
+            (LimitOrigin::EarlierPlan, _) => {
+                f.write_str(", the default for an earlier plan with this peer, which still holds")?;
+            }
+            (LimitOrigin::Plan, None) => f.write_str(", the default for this plan")?,
+            (LimitOrigin::Plan, Some(letters)) => write!(
+                f,
+                ", the default for {letters} letters, because this side does not declare how many there are"
+            )?,
+        }
+        match self.counts_together {
+            true => Ok(()),
+            false => write!(
+                f,
+                "; {} of {} scanpaths would exceed theirs",
+                self.exceeded, self.scanpaths
+            ),
         }
     }
 }

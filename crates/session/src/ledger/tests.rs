@@ -1,5 +1,8 @@
 use super::*;
-use veilpath_metrics::{Alphabet, Encoding, Entry};
+use crate::Identity;
+use crate::error::{ExceededLimit, Limit, LimitOrigin};
+use crate::scanpath_limit::Limits;
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry};
 
 /// One side with two scanpaths.
 struct Side {
@@ -43,7 +46,8 @@ impl Side {
             chosen: limit.map(|limit| vec![limit; 2]),
             default: vec![u64::MAX; 2],
             assumed_letters: None,
-            of_all: false,
+            about_any: false,
+            pad_to: None,
         };
         self.account_with(peer, agreement, &limits, known)
     }
@@ -92,12 +96,15 @@ fn agreements_add_up_to_the_limit() {
     assert!(
         matches!(
             error,
-            SessionError::Limit(Limit::ComparisonsPerScanpath {
+            SessionError::Limit(Limit::Comparisons(ExceededLimit {
                 limit: 5,
-                needed: 6,
+                before: 4,
+                now: 2,
                 exceeded: 1,
-                scanpaths: 2
-            })
+                scanpaths: 2,
+                origin: LimitOrigin::Chosen,
+                ..
+            }))
         ),
         "{error}"
     );
@@ -163,30 +170,38 @@ fn the_smallest_default_of_all_plans_holds() {
         chosen: chosen.map(|limit| vec![limit; 2]),
         default: vec![default; 2],
         assumed_letters: None,
-        of_all: false,
+        about_any: false,
+        pad_to: None,
     };
     let ask = |agreement: u8, limits: &Limits, more: u64| {
         let (mut account, _) = side.account_with(peer, agreement, limits, &[0, 0]);
         account
             .charge(&[more, 0])
-            .map(|()| account.limits().unwrap())
+            .map(|()| account.limits().unwrap().limits)
     };
     ask(1, &limits(3, None), 3).unwrap();
     // The other scanpath was not compared under the first plan.
     let (account, _) = side.account_with(peer, 2, &limits(47, None), &[0, 0]);
-    let mut now = account.limits().unwrap();
+    let in_force = account.limits().unwrap();
+    assert_eq!(in_force.origin, LimitOrigin::EarlierPlan);
+    let mut now = in_force.limits;
     now.sort_unstable();
     assert_eq!(now, [3, 47]);
     assert!(matches!(
         ask(2, &limits(47, None), 1),
-        Err(SessionError::Limit(Limit::ComparisonsPerScanpath {
+        Err(SessionError::Limit(Limit::Comparisons(ExceededLimit {
             limit: 3,
-            needed: 4,
+            before: 3,
+            now: 1,
+            origin: LimitOrigin::EarlierPlan,
             ..
-        }))
+        })))
     ));
     // This side's user may allow more.
     assert_eq!(ask(2, &limits(47, Some(10)), 7).unwrap(), [10, 10]);
+    // The default that would hold is still the smaller one.
+    let (account, _) = side.account_with(peer, 2, &limits(47, Some(10)), &[7, 0]);
+    assert_eq!(account.limits().unwrap().defaults.iter().min(), Some(&3));
     assert!(ask(3, &limits(47, Some(10)), 1).is_err());
 }
 
@@ -195,11 +210,12 @@ fn the_smallest_default_of_all_plans_holds() {
 fn comparisons_can_count_for_all_scanpaths() {
     let side = Side::new();
     let peer = fingerprint();
-    let limits = |of_all: bool, chosen: Option<u64>| Limits {
+    let limits = |about_any: bool, chosen: Option<u64>| Limits {
         chosen: chosen.map(|limit| vec![limit; 2]),
         default: vec![10; 2],
         assumed_letters: None,
-        of_all,
+        about_any,
+        pad_to: None,
     };
     let ask = |agreement: u8, limits: &Limits, more: [u64; 2]| {
         let (mut account, _) = side.account_with(peer, agreement, limits, &[0, 0]);
@@ -212,11 +228,14 @@ fn comparisons_can_count_for_all_scanpaths() {
     assert!(
         matches!(
             refused,
-            SessionError::Limit(Limit::ComparisonsOfAll {
+            SessionError::Limit(Limit::Comparisons(ExceededLimit {
                 limit: 10,
-                needed: 11,
-                per_scanpath: 6
-            })
+                before: 9,
+                now: 2,
+                counts_together: true,
+                per_scanpath: 6,
+                ..
+            }))
         ),
         "{refused}"
     );
@@ -224,11 +243,14 @@ fn comparisons_can_count_for_all_scanpaths() {
     assert!(
         matches!(
             refused,
-            SessionError::Limit(Limit::ComparisonsOfAll {
+            SessionError::Limit(Limit::Comparisons(ExceededLimit {
                 limit: 10,
-                needed: 11,
-                per_scanpath: 8
-            })
+                before: 9,
+                now: 2,
+                counts_together: true,
+                per_scanpath: 8,
+                ..
+            }))
         ),
         "{refused}"
     );

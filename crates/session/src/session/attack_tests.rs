@@ -160,6 +160,7 @@ impl World {
             pseudonyms: false,
             estimate_only: false,
             fresh: if attacks { attempt.fresh } else { self.fresh },
+            declared_letters: None,
             limit_per_scanpath: match attacks {
                 true => ScanpathLimit::Unlimited,
                 false => self.limit,
@@ -236,7 +237,7 @@ impl World {
         let mut answers = [BTreeSet::new(), BTreeSet::new()];
         for files in files {
             let files = StateDir::at(files);
-            for comparison in files.comparisons().unwrap() {
+            for comparison in files.comparisons().unwrap().entries {
                 let Ok(outcome) = files.stored_outcome(&comparison.id) else {
                     continue;
                 };

@@ -231,7 +231,12 @@ impl Session {
         };
         let plan_limits = proposal
             .limit_per_scanpath
-            .of(&proposal.spec, role, &proposal.cohort)
+            .of(
+                &proposal.spec,
+                role,
+                &proposal.cohort,
+                proposal.declared_letters,
+            )
             .map_err(ProtocolError::from)?;
         let (account, lost) = Account::open(
             self.ledger(state_dir),
@@ -241,20 +246,8 @@ impl Session {
             &plan_limits,
             &agreed.known(&journal),
         )?;
-        let limits = account.limits()?;
-        let limit = proposal.limit_per_scanpath;
-        let summary = |needed| limit.summary(&limits, &plan_limits, needed);
-        let of_all = account.counts_all();
-        if estimate_only {
-            let planned = agreed.comparisons(0..pairs).into_iter();
-            let needed = match of_all {
-                true => planned.sum(),
-                false => planned.max().unwrap_or(0),
-            };
-            return Ok((journal, account, (0, summary(needed))));
-        }
         let halves = proposal.spec.engine.has_halves();
-        if halves && lost.contains(&true) {
+        if halves && lost.contains(&true) && !estimate_only {
             // Which of these were sent is not known, so none is computed again.
             let unknown = |&pair: &usize| lost[agreed.own(pair)] && !journal.is_sent(pair);
             let unknown: Vec<usize> = (0..pairs).filter(unknown).collect();
@@ -266,9 +259,13 @@ impl Session {
             false => !journal.is_answered(pair),
         };
         let planned = agreed.comparisons((0..pairs).filter(planned));
-        let totals = account.check(&planned)?;
-        let limit = summary(totals.needed);
-        Ok((journal, account, (totals.max_agreements, limit)))
+        let totals = match estimate_only {
+            true => account.assess(&planned)?,
+            false => account.check(&planned)?,
+        };
+        let max_agreements = totals.max_agreements;
+        let limit = LimitSummary::new(&account.limits()?, &plan_limits, totals);
+        Ok((journal, account, (max_agreements, limit)))
     }
 
     /// Tells the peer in place of its next message that this side declines, where it does.

@@ -80,7 +80,7 @@ impl AgreedSession {
             reveal_to: spec.reveal_to,
             pad_to: spec.pad_to,
             error_bound: spec.error_bound(),
-            limit: agreement.limit,
+            limit: agreement.limit.clone(),
             estimate_only: match (
                 agreement.proposal.estimate_only,
                 agreement.peer_estimates_only,

@@ -69,6 +69,7 @@ fn proposal(lengths: &[usize], pad_to: Option<u32>) -> Proposal {
         estimate_only: false,
         fresh: false,
         limit_per_scanpath: crate::ScanpathLimit::Unlimited,
+        declared_letters: None,
         memory: None,
         key: None,
     }

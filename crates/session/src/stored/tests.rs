@@ -78,7 +78,7 @@ fn results_are_read_without_the_peer_and_without_a_change() {
     };
     let before = files();
     assert_eq!(before.len(), 2);
-    let listed = state_dir.comparisons().unwrap();
+    let listed = state_dir.comparisons().unwrap().entries;
     assert_eq!(listed.len(), 1);
     assert_eq!((listed[0].pairs, listed[0].answered), (5, Some(5)));
     assert_eq!(listed[0].role, Role::Join);
@@ -97,7 +97,7 @@ fn missing_results_are_missing() {
     let folder = tempfile::tempdir().unwrap();
     let (state_dir, outcome, journal) = stored(folder.path(), 2);
     drop(journal);
-    let listed = state_dir.comparisons().unwrap();
+    let listed = state_dir.comparisons().unwrap().entries;
     assert_eq!((listed[0].pairs, listed[0].answered), (5, Some(2)));
     let read = state_dir.stored_outcome(&listed[0].id).unwrap();
     assert!(read.is_incomplete());
@@ -116,7 +116,7 @@ fn problem(read: Result<Outcome, SessionError>) -> FileProblem {
 fn what_cannot_be_read_is_named() {
     let folder = tempfile::tempdir().unwrap();
     let (state_dir, _, journal) = stored(folder.path(), 0);
-    let listed = state_dir.comparisons().unwrap();
+    let listed = state_dir.comparisons().unwrap().entries;
     assert_eq!(listed[0].answered, None);
     let id = listed[0].id.clone();
     assert!(matches!(
@@ -144,6 +144,9 @@ fn what_cannot_be_read_is_named() {
     std::fs::write(&path, "{}").unwrap();
     let corrupted = problem(state_dir.stored_outcome(&id));
     assert!(matches!(corrupted, FileProblem::CorruptedComparison));
+    // The other one is listed all the same.
+    let listed = state_dir.comparisons().unwrap();
+    assert_eq!((listed.entries.len(), listed.unreadable.len()), (1, 1));
 }
 
 #[test]

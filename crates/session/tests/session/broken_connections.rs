@@ -81,6 +81,7 @@ impl World {
                 estimate_only: false,
                 fresh: false,
                 limit_per_scanpath: veilpath_session::ScanpathLimit::Unlimited,
+                declared_letters: None,
                 memory: None,
                 key: None,
             }

@@ -125,6 +125,7 @@ fn compare(case: Case) -> Ran {
             estimate_only: false,
             fresh: false,
             limit_per_scanpath: ScanpathLimit::Unlimited,
+            declared_letters: None,
             memory: None,
             key: None,
         };

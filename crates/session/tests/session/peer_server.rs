@@ -55,6 +55,7 @@ fn proposal_for(cohort: Cohort) -> Proposal {
         estimate_only: false,
         fresh: false,
         limit_per_scanpath: ScanpathLimit::Unlimited,
+        declared_letters: None,
         memory: None,
         key: None,
     }

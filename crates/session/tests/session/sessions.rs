@@ -167,6 +167,7 @@ fn proposal(cohort: Cohort) -> Proposal {
         estimate_only: false,
         fresh: false,
         limit_per_scanpath: ScanpathLimit::Unlimited,
+        declared_letters: None,
         memory: None,
         key: None,
     }

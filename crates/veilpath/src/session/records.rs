@@ -3,7 +3,7 @@
 use std::io::{self, Write};
 use veilpath_protocol::Role;
 use veilpath_report::csv;
-use veilpath_session::{KnownPeer, StoredComparison, date};
+use veilpath_session::{KnownPeer, StoredComparison, date_and_time};
 
 /// The part of a comparison's id that is shown, and enough to name it.
 const SHORT_ID: usize = 12;
@@ -41,17 +41,19 @@ pub fn write_comparisons(comparisons: &[StoredComparison], out: &mut dyn Write) 
         };
         [
             it.id.chars().take(SHORT_ID).collect(),
-            it.started.map(date).unwrap_or_default(),
+            it.started.map(date_and_time).unwrap_or_default(),
             it.peer.to_string(),
             role.to_string(),
+            it.engine.to_string(),
             it.metric.to_string(),
+            it.reveal.to_string(),
             it.answered.map(|it| it.to_string()).unwrap_or_default(),
             it.pairs.to_string(),
             state.to_string(),
         ]
     });
     let columns = [
-        "id", "started", "peer", "role", "metric", "results", "pairs", "state",
+        "id", "started", "peer", "role", "engine", "metric", "reveal", "results", "pairs", "state",
     ];
     csv::write_table(columns, rows, out)
 }

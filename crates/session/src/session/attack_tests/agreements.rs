@@ -1,7 +1,7 @@
 //! The attacker asks under one agreement after another, or under two at the same time.
 
 use super::*;
-use crate::error::{BanReason, FileProblem, Limit};
+use crate::error::{BanReason, ExceededLimit, FileProblem, Limit};
 
 /// Another cohort is another agreement, and counts as well.
 #[test]
@@ -21,11 +21,12 @@ fn every_cohort_counts_towards_the_limit() {
             refused += 1;
             assert!(matches!(
                 limit,
-                Limit::ComparisonsPerScanpath {
-                    needed: 3,
+                Limit::Comparisons(ExceededLimit {
+                    before: 2,
+                    now: 1,
                     exceeded: 2,
                     ..
-                }
+                })
             ));
             // The peer must not learn how many scanpaths were compared before.
             assert!(matches!(

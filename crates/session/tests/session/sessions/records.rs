@@ -35,8 +35,8 @@ fn a_limit_is_reported_to_both_and_remembered() {
 
 fn assert_limit_of_two(error: &SessionError) {
     match error {
-        SessionError::Limit(Limit::ComparisonsPerScanpath { limit, needed, .. }) => {
-            assert_eq!((*limit, *needed), (2, 3));
+        SessionError::Limit(Limit::Comparisons(exceeded)) => {
+            assert_eq!((exceeded.limit, exceeded.needed()), (2, 3));
         }
         // The other side learns only that there is a limit.
         SessionError::Declined(DeclineReason::Limit(Limit::PeerComparisons)) => {}

@@ -1,0 +1,301 @@
+//! The comparisons of one agreement, and the limit of each scanpath.
+
+use super::{Ledger, LedgerFile, key, saturating_sum};
+use crate::error::{ExceededLimit, Limit, LimitOrigin};
+use crate::identity::hex;
+use crate::scanpath_limit::Limits;
+use crate::{Identity, SessionError};
+use std::collections::BTreeMap;
+use veilpath_metrics::Cohort;
+
+/// What this side's scanpaths are part of, over all sessions with a peer.
+#[derive(Clone, Debug)]
+pub(crate) struct Totals {
+    /// The most agreements of one scanpath.
+    pub(crate) max_agreements: u64,
+    /// What the limit of one scanpath counts: the largest number before these comparisons and with them.
+    pub(crate) before: u64,
+    pub(crate) after: u64,
+    /// The limit that is exceeded, where one is.
+    pub(crate) exceeded: Option<ExceededLimit>,
+}
+
+/// The limits that apply now.
+#[derive(Clone, Debug)]
+pub(crate) struct LimitsInForce {
+    /// Of each scanpath.
+    pub(crate) limits: Vec<u64>,
+    /// What they would be by default.
+    pub(crate) defaults: Vec<u64>,
+    pub(crate) origin: LimitOrigin,
+}
+
+/// The comparisons of this side's scanpaths with one peer under one agreement.
+#[derive(Debug)]
+pub(crate) struct Account {
+    file: LedgerFile,
+    agreement: String,
+    /// The limit that this side's user has set, by the name of the scanpath; `None` for the default.
+    chosen_limits: Option<BTreeMap<String, u64>>,
+    /// The default limit of this plan; scanpaths with one name share the smallest.
+    default_limits: BTreeMap<String, u64>,
+    /// Whether the answers of this agreement may be about any scanpath.
+    about_any: bool,
+    /// For messages.
+    assumed_letters: Option<u32>,
+    /// For messages.
+    pad_to: Option<u32>,
+    /// The name of each scanpath of the cohort in the ledger.
+    names: Vec<String>,
+    counts: BTreeMap<String, u64>,
+    /// Whether the file has less than `counts`.
+    behind: bool,
+}
+
+impl Account {
+    /// Opens the account. `known` are the comparisons of each scanpath that this side's journal knows of: after a crash they
+    /// may be more than were counted. Returns also which scanpaths were counted more often than the journal knows: it has
+    /// been lost, or a part of it.
+    pub(crate) fn open(
+        file: LedgerFile,
+        identity: &Identity,
+        cohort: &Cohort,
+        agreement: &[u8; 32],
+        limits: &Limits,
+        known: &[u64],
+    ) -> Result<(Self, Vec<bool>), SessionError> {
+        let ledger = file.read()?;
+        let names: Vec<String> = cohort
+            .entries
+            .iter()
+            .map(|entry| {
+                let stimulus = entry.stimulus.as_deref();
+                let parts: [&[u8]; 3] = [
+                    entry.participant.as_bytes(),
+                    &[u8::from(stimulus.is_some())],
+                    stimulus.unwrap_or_default().as_bytes(),
+                ];
+                hex(&identity.tag("ledger", &parts)[..16])
+            })
+            .collect();
+        let mut account = Self {
+            file,
+            agreement: key(agreement),
+            chosen_limits: limits.chosen.as_ref().map(|it| least(&names, it)),
+            default_limits: least(&names, &limits.default),
+            about_any: limits.about_any,
+            assumed_letters: limits.assumed_letters,
+            pad_to: limits.pad_to,
+            names,
+            counts: BTreeMap::new(),
+            behind: false,
+        };
+        account.counts = account.sums(known);
+        let counted = |name: &String| {
+            let agreements = ledger.scanpaths.get(name);
+            agreements.and_then(|counts| counts.get(&account.agreement).copied())
+        };
+        let mut lost: BTreeMap<&String, bool> = BTreeMap::new();
+        let mut behind = false;
+        for (name, count) in &mut account.counts {
+            let counted = counted(name).unwrap_or(0);
+            lost.insert(name, counted > *count);
+            behind |= counted < *count;
+            *count = counted.max(*count);
+        }
+        account.behind = behind;
+        let lost = account.names.iter().map(|name| lost[name]).collect();
+        Ok((account, lost))
+    }
+
+    /// What this side's scanpaths are part of with these comparisons, in addition to those so far. Counts nothing: asking is
+    /// free.
+    pub(crate) fn assess(&self, more: &[u64]) -> Result<Totals, SessionError> {
+        Ok(self.insert(&mut self.file.read()?, &self.with(more)))
+    }
+
+    /// The same, if the limit allows these comparisons.
+    pub(crate) fn check(&self, more: &[u64]) -> Result<Totals, SessionError> {
+        within_limit(self.assess(more)?)
+    }
+
+    /// Counts these comparisons, durably, if the limit allows all of them; otherwise none.
+    pub(crate) fn charge(&mut self, more: &[u64]) -> Result<(), SessionError> {
+        let counts = self.with(more);
+        let file = self.file.clone();
+        file.update(|ledger| within_limit(self.insert(ledger, &counts)).map(|_| ()))?;
+        self.counts = counts;
+        Ok(())
+    }
+
+    /// Counts what the journal knows and a crash kept from being counted.
+    pub(crate) fn catch_up(&mut self) -> Result<(), SessionError> {
+        if std::mem::take(&mut self.behind) {
+            self.charge(&[])?;
+        }
+        Ok(())
+    }
+
+    /// The limits that apply now.
+    pub(crate) fn limits(&self) -> Result<LimitsInForce, SessionError> {
+        let earlier = self.file.read()?.default_limits;
+        let names = self.default_limits.keys();
+        let default = |name: &String| self.default_limit(name, &earlier);
+        let from_earlier = names
+            .clone()
+            .any(|name| default(name).1 == LimitOrigin::EarlierPlan);
+        Ok(LimitsInForce {
+            limits: names
+                .clone()
+                .map(|name| self.limit(name, &earlier).0)
+                .collect(),
+            defaults: names.map(|name| default(name).0).collect(),
+            origin: match (&self.chosen_limits, from_earlier) {
+                (Some(_), _) => LimitOrigin::Chosen,
+                (None, true) => LimitOrigin::EarlierPlan,
+                (None, false) => LimitOrigin::Plan,
+            },
+        })
+    }
+
+    /// Whether comparisons of other scanpaths count, too.
+    pub(crate) fn counts_together(&self) -> bool {
+        self.about_any && self.chosen_limits.is_none()
+    }
+
+    /// The limit of a scanpath.
+    fn limit(&self, name: &str, earlier: &BTreeMap<String, u64>) -> (u64, LimitOrigin) {
+        match &self.chosen_limits {
+            Some(chosen) => (of(chosen, name), LimitOrigin::Chosen),
+            None => self.default_limit(name, earlier),
+        }
+    }
+
+    /// The default limit of a scanpath. It counts all answers as if each said as much as one of this plan. Where an earlier plan
+    /// had answers that say more, its smaller limit holds: otherwise plans in a suitable order would add up to a scanpath.
+    fn default_limit(&self, name: &str, earlier: &BTreeMap<String, u64>) -> (u64, LimitOrigin) {
+        let (ours, earlier) = (of(&self.default_limits, name), of(earlier, name));
+        match earlier < ours {
+            true => (earlier, LimitOrigin::EarlierPlan),
+            false => (ours, LimitOrigin::Plan),
+        }
+    }
+
+    /// The comparisons so far, and these.
+    fn with(&self, more: &[u64]) -> BTreeMap<String, u64> {
+        let mut counts = self.counts.clone();
+        for (name, more) in self.sums(more) {
+            let count = counts.entry(name).or_default();
+            *count = count.saturating_add(more);
+        }
+        counts
+    }
+
+    /// The sum by name: a cohort may have several scanpaths with one name.
+    fn sums(&self, comparisons: &[u64]) -> BTreeMap<String, u64> {
+        let mut sums = BTreeMap::new();
+        for (name, comparisons) in self.names.iter().zip(comparisons) {
+            let sum: &mut u64 = sums.entry(name.clone()).or_default();
+            *sum = sum.saturating_add(*comparisons);
+        }
+        sums
+    }
+
+    /// Enters counts into the ledger, and says whether they exceed a limit.
+    fn insert(&self, ledger: &mut Ledger, counts: &BTreeMap<String, u64>) -> Totals {
+        for (name, count) in counts {
+            let agreements = ledger.scanpaths.entry(name.clone()).or_default();
+            agreements.insert(self.agreement.clone(), *count);
+        }
+        if self.about_any {
+            ledger.about_any.insert(self.agreement.clone());
+        }
+        // Comparisons of other scanpaths, which may have been answered about this one.
+        let about_any = match self.chosen_limits {
+            Some(_) => BTreeMap::new(),
+            None => ledger.comparisons_about_any(),
+        };
+        let all_about_any = saturating_sum(about_any.values());
+        let growth = |name: &String| counts[name] - self.counts.get(name).copied().unwrap_or(0);
+        let all_growth = counts.keys().map(growth).fold(0, u64::saturating_add);
+        let mut totals = Totals {
+            max_agreements: 0,
+            before: 0,
+            after: 0,
+            exceeded: None,
+        };
+        let (mut exceeded, mut per_scanpath) = (0, 0);
+        for (name, count) in counts {
+            let agreements = &ledger.scanpaths[name];
+            let compared = agreements.values().filter(|&&count| count > 0);
+            totals.max_agreements = totals.max_agreements.max(compared.count() as u64);
+            let own = saturating_sum(agreements.values());
+            per_scanpath = per_scanpath.max(own);
+            let of_others = all_about_any - of_or_zero(&about_any, name).min(all_about_any);
+            let after = own.saturating_add(of_others);
+            let now = match self.counts_together() {
+                true => all_growth,
+                false => growth(name),
+            };
+            let before = after - now.min(after);
+            totals.before = totals.before.max(before);
+            totals.after = totals.after.max(after);
+            let (limit, origin) = self.limit(name, &ledger.default_limits);
+            // What was revealed before may be sent again under any limit.
+            if after > limit && now > 0 {
+                exceeded += 1;
+                let worst = totals.exceeded.as_ref();
+                if worst.is_none_or(|worst| (worst.needed(), limit) < (after, worst.limit)) {
+                    totals.exceeded = Some(ExceededLimit {
+                        limit,
+                        origin,
+                        before,
+                        now,
+                        // Earlier comparisons of other scanpaths may count, too.
+                        counts_together: of_others > 0 || self.counts_together(),
+                        exceeded: 0,
+                        scanpaths: counts.len() as u64,
+                        per_scanpath: 0,
+                        assumed_letters: self.assumed_letters,
+                        pad_to: self.pad_to,
+                    });
+                }
+            }
+            let default = self.default_limits.get(name).copied();
+            if let Some(default) = default.filter(|_| *count > 0) {
+                let smallest = ledger.default_limits.entry(name.clone());
+                let smallest = smallest.or_insert(default);
+                *smallest = default.min(*smallest);
+            }
+        }
+        if let Some(worst) = &mut totals.exceeded {
+            (worst.exceeded, worst.per_scanpath) = (exceeded, per_scanpath);
+        }
+        totals
+    }
+}
+
+fn within_limit(mut totals: Totals) -> Result<Totals, SessionError> {
+    match totals.exceeded.take() {
+        None => Ok(totals),
+        Some(exceeded) => Err(Limit::Comparisons(exceeded).into()),
+    }
+}
+
+fn of(limits: &BTreeMap<String, u64>, name: &str) -> u64 {
+    limits.get(name).copied().unwrap_or(u64::MAX)
+}
+
+fn of_or_zero(counts: &BTreeMap<String, u64>, name: &str) -> u64 {
+    counts.get(name).copied().unwrap_or(0)
+}
+
+/// The least value by name.
+fn least(names: &[String], values: &[u64]) -> BTreeMap<String, u64> {
+    let mut by_name = BTreeMap::new();
+    for (name, &value) in names.iter().zip(values) {
+        let least = by_name.entry(name.clone()).or_insert(value);
+        *least = value.min(*least);
+    }
+    by_name
+}

@@ -1,0 +1,300 @@
+//! One side of a session before it has met the other: its cohort and its options.
+
+use crate::cohort::{
+    alphabet_info, declarations_conflict, decode, decode_in, refuse_unwritable, resolve,
+};
+use crate::plan::refuse_empty_for_scanmatch;
+use crate::{Error, EventSink, MetricOptionsError, PlanOptions};
+use veilpath_encode::RawCohort;
+use veilpath_metrics::{Alphabet, Cohort, Metric, Notation};
+use veilpath_protocol::{DefaultLimit, Engine, Role, Spec};
+use veilpath_session::AlphabetInfo;
+
+/// One institution's cohort and options, before the notation of the other side's letters is known.
+#[derive(Clone, Debug)]
+pub struct LocalCohort {
+    file: RawCohort,
+    options: PlanOptions,
+    alphabet_info: AlphabetInfo,
+    /// The alphabet of this side's file and options, before those of the other side are known.
+    own_alphabet: Alphabet,
+    /// How many letters this side's file or options say there are.
+    declared_letters: Option<u32>,
+    metric: Metric,
+    lengths: Vec<usize>,
+}
+
+impl LocalCohort {
+    /// Finds all errors in this side's file and options that do not depend on the other side.
+    pub fn new(file: RawCohort, options: PlanOptions) -> Result<Self, Error> {
+        let mut info = alphabet_info(&file, options.notation);
+        let file_declares = file.declares_letters(options.notation);
+        let grid = options.metric.grid;
+        if let Some(letters) = options.letters {
+            let known = grid.map(|grid| grid.cells());
+            let known = known.or(file_declares.then(|| info.read_as.size()));
+            match known {
+                None => {
+                    let declared = Alphabet::new(info.read_as.notation(), letters);
+                    info.declared = Some(declared.map_err(MetricOptionsError::Letters)?);
+                }
+                Some(known) if known == letters => {}
+                Some(known) => {
+                    let file = file.name().to_string();
+                    return Err(Error::OtherLetters {
+                        file,
+                        letters,
+                        known,
+                    });
+                }
+            }
+        }
+        let (own_alphabet, metric) = resolve(&info, &info, info.grid, &options.metric)?;
+        let cohort =
+            decode(&file, own_alphabet).map_err(|error| match (error, options.letters) {
+                (Error::Read(error), Some(letters)) => Error::TooFewLetters { error, letters },
+                (error, _) => error,
+            })?;
+        refuse_unwritable(&cohort, file.name())?;
+        options.refuse_longer_than_padding(&cohort, file.name())?;
+        refuse_empty_for_scanmatch(&metric, &cohort, file.name())?;
+        options.spec(metric.clone(), &cohort, &cohort)?;
+        // What this side's options say about the letters counts as declared.
+        if own_alphabet != info.read_as {
+            info.declared = Some(own_alphabet);
+        }
+        let is_declared = file_declares || options.letters.is_some() || grid.is_some();
+        let entries = cohort.entries.iter();
+        let lengths = entries.map(|entry| entry.scanpath.len()).collect();
+        Ok(Self {
+            file,
+            options,
+            alphabet_info: info,
+            own_alphabet,
+            declared_letters: is_declared.then(|| own_alphabet.size()),
+            metric,
+            lengths,
+        })
+    }
+
+    /// How it is computed.
+    pub(crate) fn engine(&self) -> Engine {
+        self.options.engine
+    }
+
+    /// The metric and the alphabet, as this side knows them before it connects.
+    pub(crate) fn own_metric(&self) -> (&Metric, Alphabet) {
+        (&self.metric, self.own_alphabet)
+    }
+
+    /// How many letters this side's file or options say there are.
+    pub(crate) fn declared_letters(&self) -> Option<u32> {
+        self.declared_letters
+    }
+
+    /// With hidden lengths the default limit is the same for all scanpaths, and does not protect short ones.
+    pub(crate) fn refuse_short_for_padding(&self) -> Result<(), Error> {
+        let Some(pad_to) = self.options.pad_to else {
+            return Ok(());
+        };
+        let protected = DefaultLimit::shortest_protected(pad_to);
+        let is_short = |&&length: &&usize| length > 0 && (length as u64) < protected;
+        match self.lengths.iter().filter(is_short).count() {
+            0 => Ok(()),
+            shorter => Err(Error::ShortForPadding {
+                file: self.file.name().to_string(),
+                shorter,
+                scanpaths: self.lengths.len(),
+                protected,
+                pad_to,
+            }),
+        }
+    }
+
+    /// What the other side has to know about the letters.
+    pub(crate) fn alphabet_info(&self) -> &AlphabetInfo {
+        &self.alphabet_info
+    }
+
+    /// The cohort in the common alphabet of both sides, and the plan: the same as [`crate::plan()`] makes from the two files.
+    pub(crate) fn resolve(
+        &self,
+        theirs: &AlphabetInfo,
+        role: Role,
+        events: &dyn EventSink,
+    ) -> Result<(Cohort, Spec), Error> {
+        let ours = &self.alphabet_info;
+        // If the two files contradict each other, they have no common alphabet. Each side then plans without the other: the
+        // two plans differ in exactly these settings, and comparing the plans names them with both values.
+        let theirs = match declarations_conflict(ours, theirs) {
+            true => ours,
+            false => theirs,
+        };
+        let grid = match role {
+            Role::Host => ours.grid.or(theirs.grid),
+            Role::Join => theirs.grid.or(ours.grid),
+        };
+        let (alphabet, metric) = resolve(ours, theirs, grid, &self.options.metric)?;
+        self.refuse_fewer_letters(alphabet)?;
+        let named = ours.named.or(theirs.named);
+        let notation = named.map(|alphabet| alphabet.notation());
+        let cohort = decode_in(&self.file, alphabet, notation, events)?;
+        self.options.check(&metric, &cohort, self.file.name())?;
+        let spec = self.options.spec(metric, &cohort, &cohort)?;
+        let own = [(&cohort, self.file.name())];
+        self.options.note_surprises(&spec.metric, &own, events);
+        Ok((cohort, spec))
+    }
+
+    /// Refuses an alphabet in which some scanpath might not be readable, whatever this side's scanpaths are: the other side
+    /// chooses its own alphabet, and whether a cohort can be read in it would tell which letters occur.
+    fn refuse_fewer_letters(&self, agreed: Alphabet) -> Result<(), Error> {
+        let own = self.own_alphabet;
+        let same_cells = agreed.notation() == own.notation() && agreed.modulus() == own.modulus();
+        // Double letters that turn out to be letters: every one of them is a letter.
+        let letters = own == Alphabet::full(Notation::DoubleLetters)
+            && agreed == Alphabet::full(Notation::Letters);
+        if letters || same_cells && agreed.size() >= own.size() {
+            return Ok(());
+        }
+        Err(Error::OtherAlphabet {
+            file: self.file.name().to_string(),
+            own,
+            agreed,
+        })
+    }
+
+    /// Whether a failed plan is this side's fault: it would also fail with a peer whose file is like this side's.
+    pub(crate) fn fails_without_peer(&self, role: Role) -> bool {
+        self.resolve(&self.alphabet_info, role, &()).is_err()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::MetricOptions;
+    use veilpath_encode::Input;
+    use veilpath_metrics::Grid;
+
+    fn cohort(letters: &str) -> RawCohort {
+        let text = format!("participant,scanpath\nP1,{letters}\n");
+        let input = Input::from_bytes("c.csv", text.into_bytes()).unwrap();
+        crate::read_cohort_from(input).unwrap()
+    }
+
+    fn local(letters: &str, count: Option<u32>) -> Result<LocalCohort, Error> {
+        let metric = MetricOptions::default();
+        let options = PlanOptions {
+            letters: count,
+            ..PlanOptions::new(Engine::Garbled, metric)
+        };
+        LocalCohort::new(cohort(letters), options)
+    }
+
+    /// Everything that a peer can say about its letters.
+    fn announcements() -> Vec<AlphabetInfo> {
+        let sizes = (1..=52).filter_map(|size| Alphabet::letters(size).ok());
+        let others =
+            [Notation::Dna, Notation::Numbers, Notation::DoubleLetters].map(Alphabet::full);
+        let alphabets: Vec<Alphabet> = sizes.chain(others).collect();
+        let grids = [None, Grid::new(2, 2), Grid::new(7, 7)];
+        let mut all = Vec::new();
+        for &read_as in &alphabets {
+            for declared in [None, Some(read_as)] {
+                for named in [None, Some(Alphabet::full(read_as.notation()))] {
+                    all.extend(grids.map(|grid| AlphabetInfo {
+                        named,
+                        declared,
+                        read_as,
+                        grid,
+                    }));
+                }
+            }
+        }
+        all
+    }
+
+    /// Whether a side declines depends on what it declares and not on the letters that occur.
+    #[test]
+    fn a_peer_cannot_probe_for_letters() {
+        let cohorts = ["A", "ACGT", "Z", "z", "AbCdE"];
+        for count in [None, Some(52)] {
+            let sides = cohorts.map(|letters| local(letters, count).unwrap());
+            for theirs in announcements() {
+                for role in [Role::Host, Role::Join] {
+                    let declines = sides
+                        .each_ref()
+                        .map(|side| side.resolve(&theirs, role, &()).is_err());
+                    assert_eq!(declines, [declines[0]; 5], "{theirs:?}");
+                }
+            }
+        }
+        // A declared number of letters is checked before anybody connects.
+        assert!(local("z", Some(26)).is_err());
+        let declared = Alphabet::letters(26).unwrap();
+        let theirs = AlphabetInfo {
+            named: None,
+            declared: Some(declared),
+            read_as: declared,
+            grid: None,
+        };
+        let resolved = |count| {
+            local("ABC", count)
+                .unwrap()
+                .resolve(&theirs, Role::Host, &())
+        };
+        assert!(matches!(resolved(None), Err(Error::OtherAlphabet { .. })));
+        assert_eq!(resolved(Some(26)).unwrap().0.alphabet, declared);
+    }
+
+    fn declared(text: &str, count: Option<u32>, grid: Option<Grid>) -> Result<Option<u32>, Error> {
+        let input = Input::from_bytes("c.csv", text.as_bytes().to_vec()).unwrap();
+        let metric = MetricOptions {
+            grid,
+            ..MetricOptions::default()
+        };
+        let options = PlanOptions {
+            letters: count,
+            ..PlanOptions::new(Engine::Garbled, metric)
+        };
+        let local = LocalCohort::new(crate::read_cohort_from(input)?, options)?;
+        Ok(local.declared_letters())
+    }
+
+    /// Also all letters of a notation can be declared.
+    #[test]
+    fn letters_count_as_declared_if_this_side_says_how_many_there_are() {
+        let with =
+            |setting: &str| format!("# veilpath cohort 1\n{setting}participant,scanpath\nP1,ABC\n");
+        let grid = Grid::new(13, 4);
+        for (setting, count, grid, expected) in [
+            ("", None, None, None),
+            ("", Some(52), None, Some(52)),
+            ("", Some(26), None, Some(26)),
+            ("", None, grid, Some(52)),
+            ("# alphabet: letters 52\n", None, None, Some(52)),
+            ("# alphabet: letters 52\n", Some(52), None, Some(52)),
+            ("# alphabet: letters\n", None, None, None),
+            ("# alphabet: letters\n", Some(9), None, Some(9)),
+            ("# grid: 13x4\n", None, None, Some(52)),
+        ] {
+            let found = declared(&with(setting), count, grid).unwrap();
+            assert_eq!(found, expected, "{setting}, {count:?}, {grid:?}");
+        }
+        let contradicting = [
+            ("# alphabet: letters 52\n", 49, None),
+            ("# grid: 7x7\n", 52, None),
+            ("", 49, grid),
+        ];
+        for (setting, count, grid) in contradicting {
+            let error = declared(&with(setting), Some(count), grid).unwrap_err();
+            assert!(matches!(error, Error::OtherLetters { .. }), "{error}");
+        }
+        let error = declared(&with(""), Some(2), None).unwrap_err();
+        assert!(
+            matches!(error, Error::TooFewLetters { letters: 2, .. }),
+            "{error}"
+        );
+    }
+}
