@@ -21,6 +21,7 @@ fn text(note: &Note) -> String {
     let hint = match note {
         Note::NoStimuli { .. } => " (`veilpath encode --stimulus` sets it)",
         Note::Unpaired { .. } => " (--pairs all compares all pairs)",
+        Note::AllowedWithoutEffect { .. } => " (--allow)",
         Note::NumbersOnly { .. } => " (-o scores.json of compare, host and join does)",
         _ => "",
     };

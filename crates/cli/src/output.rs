@@ -10,8 +10,8 @@ use clap::{Args, ValueEnum};
 use std::io::{self, BufWriter, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 use veilpath::{
-    Contents, Listing, MAX_TEXT_BYTES, Outcome, OutcomeFormat, OutputFile, table, units,
-    write_outcome,
+    Contents, Listing, MAX_TEXT_BYTES, Outcome, OutcomeFormat, OutputFile, has_content, table,
+    units, write_outcome,
 };
 
 /// Rows that a terminal shows.
@@ -145,6 +145,13 @@ impl Checked {
         let Some(path) = args.file() else {
             return args.print(outcome);
         };
+        if outcome.is_withheld() && self.0.is_none() && has_content(path) {
+            messages::info(&format!(
+                "{} is left as it was: the results are for the other side only\n",
+                path.display()
+            ));
+            return Ok(());
+        }
         let written = match self.0 {
             Some((file, format)) => file
                 .write(|out| write_outcome(outcome, format, out))

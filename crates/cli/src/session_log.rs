@@ -10,9 +10,9 @@ use crate::{messages, notes};
 use clap::ValueEnum;
 use progress::Progress;
 use serde_json::{Value, json};
-use std::path::Path;
 use veilpath::{
-    AgreementSummary, CompletedSession, Engine, Event, EventSink, Peer, PeerEvent, SessionEvent,
+    AgreementSummary, CompletedSession, Engine, Event, EventSink, Peer, PeerEvent, Saved,
+    SessionEvent,
 };
 
 /// How the steps of a session are reported.
@@ -83,12 +83,19 @@ impl SessionLog {
         }
     }
 
-    /// Reports that a peer's results have another name than planned, because a file with that name appeared.
-    pub(crate) fn renamed(&self, peer: &Peer, path: &Path) {
-        let message = format!(
-            "a file that is no result file has appeared under the name of the results, so they are in {}",
-            path.display()
-        );
+    /// Reports that a peer's results are not in the file that was planned.
+    pub(crate) fn saved(&self, peer: &Peer, saved: &Saved) {
+        let message = match saved {
+            Saved::AsPlanned => return,
+            Saved::Renamed(path) => format!(
+                "a file that is no result file has appeared under the name of the results, so they are in {}",
+                path.display()
+            ),
+            Saved::Kept(path) => format!(
+                "the results are for the other side only, and {} is left as it was",
+                path.display()
+            ),
+        };
         match self.format {
             LogFormat::Text => text::note(self.name(peer), &message),
             LogFormat::Json => {

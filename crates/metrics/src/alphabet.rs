@@ -79,8 +79,8 @@ const LATIN: u16 = 26;
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 #[error("{problem}")]
 pub struct LetterError {
-    /// Where the invalid letter starts, in characters from 1.
-    pub column: usize,
+    /// Which letter is invalid, from 1: a number or a pair of letters, where the notation has these.
+    pub position: usize,
     /// What is wrong there.
     pub problem: String,
 }
@@ -92,7 +92,7 @@ impl Alphabet {
     pub fn new(notation: Notation, size: u32) -> Result<Self, LetterError> {
         if size == 0 || size > notation.capacity() {
             return Err(LetterError {
-                column: 1,
+                position: 1,
                 problem: format!(
                     "an alphabet of {} has 1 to {} letters, not {size}",
                     notation.name(),
@@ -153,7 +153,7 @@ impl Alphabet {
                 ..self
             }),
             _ => Err(LetterError {
-                column: 1,
+                position: 1,
                 problem: format!(
                     "double letters write at most 26 columns and 26 rows, not {} cells in rows of {modulus}",
                     self.size
@@ -191,7 +191,7 @@ impl Alphabet {
         (self.notation == Notation::DoubleLetters).then_some(self.modulus.into())
     }
 
-    /// Reads a string. Errors name the column and not the letters around it.
+    /// Reads a string. Errors name the position and not the letters around it.
     pub fn parse(&self, text: &str) -> Result<Scanpath, LetterError> {
         match self.notation {
             Notation::Letters => self.parse_single(text, letter_index),
@@ -252,7 +252,7 @@ impl Alphabet {
         let mut letters = Vec::with_capacity(text.len());
         for (position, character) in text.chars().enumerate() {
             let letter = index_of(character).ok_or_else(|| LetterError {
-                column: position + 1,
+                position: position + 1,
                 problem: format!(
                     "{character:?} is not a letter of the alphabet \"{self}\" ({})",
                     self.range()
@@ -265,10 +265,10 @@ impl Alphabet {
 
     fn parse_double(&self, text: &str) -> Result<Scanpath, LetterError> {
         let mut letters = Vec::with_capacity(text.len() / 2);
-        let mut characters = text.chars().enumerate();
-        while let Some((position, high)) = characters.next() {
-            let low = characters.next().map(|(_, low)| low);
-            let letter = match (high, low) {
+        let mut characters = text.chars();
+        while let Some(high) = characters.next() {
+            let position = letters.len() + 1;
+            let letter = match (high, characters.next()) {
                 ('a'..='z', Some(low @ 'A'..='Z')) => {
                     let (high, low) = (
                         u32::from(high) - u32::from('a'),
@@ -276,50 +276,46 @@ impl Alphabet {
                     );
                     // This number belongs to a cell in the next row.
                     if low >= u32::from(self.modulus) {
-                        return Err(self.outside(position + 1));
+                        return Err(self.outside(position));
                     }
                     high * u32::from(self.modulus) + low
                 }
                 _ => {
                     return Err(LetterError {
-                        column: position + 1,
+                        position,
                         problem: "expected a lower-case letter followed by an upper-case one, as in \"aA\" (ScanMatch's double letters)".into(),
                     });
                 }
             };
-            letters.push(self.within(letter, position + 1)?);
+            letters.push(self.within(letter, position)?);
         }
         Ok(Scanpath::new(letters))
     }
 
     fn parse_numbers(&self, text: &str) -> Result<Scanpath, LetterError> {
         let mut letters = Vec::with_capacity(text.len() / 3);
-        let mut column = 1;
-        for word in text.split(|c: char| c.is_ascii_whitespace()) {
-            if !word.is_empty() {
-                let number = word.parse::<u32>().map_err(|_| LetterError {
-                    column,
-                    problem:
-                        "expected cell numbers from 0, separated by spaces, as in \"15 18 27\""
-                            .into(),
-                })?;
-                letters.push(self.within(number, column)?);
-            }
-            column += word.chars().count() + 1;
+        for word in text.split_ascii_whitespace() {
+            let position = letters.len() + 1;
+            let number = word.parse::<u32>().map_err(|_| LetterError {
+                position,
+                problem: "expected cell numbers from 0, separated by spaces, as in \"15 18 27\""
+                    .into(),
+            })?;
+            letters.push(self.within(number, position)?);
         }
         Ok(Scanpath::new(letters))
     }
 
-    fn within(&self, letter: u32, column: usize) -> Result<u16, LetterError> {
+    fn within(&self, letter: u32, position: usize) -> Result<u16, LetterError> {
         match u16::try_from(letter) {
             Ok(short) if letter < self.size => Ok(short),
-            _ => Err(self.outside(column)),
+            _ => Err(self.outside(position)),
         }
     }
 
-    fn outside(&self, column: usize) -> LetterError {
+    fn outside(&self, position: usize) -> LetterError {
         LetterError {
-            column,
+            position,
             problem: format!(
                 "a letter outside the alphabet \"{self}\" ({})",
                 self.range()
@@ -364,7 +360,7 @@ impl std::str::FromStr for Alphabet {
         let notation: Notation = name
             .parse()
             .map_err(|NotationError| LetterError {
-                column: 1,
+                position: 1,
                 problem: "an alphabet is one of: letters, double-letters, numbers, dna; a size may follow, as in \"letters 49\"".into(),
             })?;
         let size = words.next().map(str::parse::<u32>);
@@ -382,7 +378,7 @@ impl std::str::FromStr for Alphabet {
                 Self::new(notation, size)?.with_modulus(modulus)
             }
             _ => Err(LetterError {
-                column: name.len() + 2,
+                position: 2,
                 problem: "expected the alphabet's size, as in \"letters 49\" or \"double-letters 96 modulus 12\"".into(),
             }),
         }

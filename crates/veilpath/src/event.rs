@@ -4,6 +4,7 @@ use crate::{Progress, SessionEvent};
 use std::fmt;
 use veilpath_encode::CohortNote;
 use veilpath_metrics::Threshold;
+use veilpath_protocol::RiskySetting;
 
 /// Something that happened. Events about a session contain nothing about a participant.
 #[derive(Clone, Debug)]
@@ -56,6 +57,11 @@ pub enum Note {
         /// The threshold.
         threshold: Threshold,
     },
+    /// A risky setting is allowed, and the metric does not have it.
+    AllowedWithoutEffect {
+        /// The setting.
+        setting: RiskySetting,
+    },
     /// A result file without the plan, the cost and what was revealed: CSV.
     NumbersOnly {
         /// The result file.
@@ -94,6 +100,11 @@ impl fmt::Display for Note {
             Note::EqualityThreshold { threshold } => write!(
                 f,
                 "the distances are whole numbers, so the threshold {threshold} only asks whether two scanpaths are equal"
+            ),
+            Note::AllowedWithoutEffect { setting } => write!(
+                f,
+                "allowing {} has no effect: this comparison does not need it",
+                setting.name()
             ),
             Note::NumbersOnly { file } => write!(
                 f,

@@ -41,11 +41,11 @@ pub use metric::{
     UnknownName,
 };
 pub use outcome::{OutcomeFormat, write_outcome};
-pub use output_file::{Contents, OutputConflict, OutputFile, refuse_same_output};
+pub use output_file::{Contents, OutputConflict, OutputFile, has_content, refuse_same_output};
 pub use plan::{PlanOptions, PlannedComparison, load_host_key, plan};
 pub use progress::Progress;
 pub use session::{
-    Peer, PeerEvent, PeersError, PeersFileProblem, ResultFolder, SaveResults, ServedPeer,
+    Peer, PeerEvent, PeersError, PeersFileProblem, ResultFolder, SaveResults, Saved, ServedPeer,
     SessionEvent, SessionOptions, check_peers, host, identity_file, join, read_peers,
     read_peers_from, serve, state_dir, write_comparisons, write_known_peers, write_peers,
 };

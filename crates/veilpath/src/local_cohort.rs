@@ -52,7 +52,11 @@ impl LocalCohort {
         let (own_alphabet, metric) = resolve(&info, &info, info.grid, &options.metric)?;
         let cohort =
             decode(&file, own_alphabet).map_err(|error| match (error, options.letters) {
-                (Error::Read(error), Some(letters)) => Error::TooFewLetters { error, letters },
+                (Error::Read(error), Some(letters)) => Error::TooFewLetters {
+                    // Its advice is about the notation.
+                    error: error.with_remedy(""),
+                    letters,
+                },
                 (error, _) => error,
             })?;
         refuse_unwritable(&cohort, file.name())?;

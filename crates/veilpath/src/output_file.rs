@@ -193,6 +193,11 @@ impl OutputFile {
     }
 }
 
+/// Whether there is a file that is not empty: without results for this side, it is kept.
+pub fn has_content(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|file| file.len() > 0)
+}
+
 /// Refuses two outputs of one job that lead to the same file.
 pub fn refuse_same_output(paths: &[&Path]) -> Result<(), Error> {
     for (index, path) in paths.iter().enumerate() {

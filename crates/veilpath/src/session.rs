@@ -13,11 +13,11 @@ mod serve;
 pub use event::{PeerEvent, SessionEvent};
 pub use peers::{Peer, PeersError, PeersFileProblem, check_peers, read_peers, read_peers_from};
 pub use records::{write_comparisons, write_known_peers};
-pub use result_folder::{ResultFolder, ServedPeer, write_peers};
+pub use result_folder::{ResultFolder, Saved, ServedPeer, write_peers};
 pub use serve::{SaveResults, serve};
 
 use crate::progress::CellObserver;
-use crate::{Error, Event, EventSink, LocalCohort};
+use crate::{Error, Event, EventSink, LocalCohort, Note};
 use queue::QueueReports;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -177,21 +177,33 @@ impl<'a> Side<'a> {
     fn refuse_unprotected(&self) -> Result<(), Error> {
         let options = self.options;
         let (metric, alphabet) = options.cohort.own_metric();
-        self.refuse_risky(metric, alphabet)?;
+        let risky = self.refuse_risky(metric, alphabet)?;
+        for &setting in &options.allow {
+            if !risky.contains(&setting) {
+                let note = Note::AllowedWithoutEffect { setting };
+                self.events.event(Event::Note(note));
+            }
+        }
         if options.limit_per_scanpath == ScanpathLimit::Default {
             options.cohort.refuse_short_for_padding()?;
         }
         Ok(())
     }
 
-    fn refuse_risky(&self, metric: &Metric, alphabet: Alphabet) -> Result<(), Error> {
+    /// Refuses risky settings that are not allowed, and returns those that are.
+    fn refuse_risky(
+        &self,
+        metric: &Metric,
+        alphabet: Alphabet,
+    ) -> Result<Vec<RiskySetting>, Error> {
         if self.options.cohort.engine() == Engine::Plain {
-            return Ok(());
+            return Ok(Vec::new());
         }
-        let mut settings = risky_settings(metric, alphabet).map_err(ProtocolError::from)?;
-        settings.retain(|setting| !self.options.allow.contains(setting));
+        let risky = risky_settings(metric, alphabet).map_err(ProtocolError::from)?;
+        let is_allowed = |setting: &RiskySetting| self.options.allow.contains(setting);
+        let (allowed, settings): (Vec<_>, Vec<_>) = risky.into_iter().partition(is_allowed);
         match settings.is_empty() {
-            true => Ok(()),
+            true => Ok(allowed),
             false => Err(Error::RiskySettings { settings }),
         }
     }

@@ -45,10 +45,8 @@ fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
     };
     log.warn_about(ready.engine);
     let save = |peer: &Peer, completed: &CompletedSession| {
-        if let Some(results) = &results
-            && let Some(path) = results.save(peer, &completed.outcome)?
-        {
-            log.renamed(peer, &path);
+        if let Some(results) = &results {
+            log.saved(peer, &results.save(peer, &completed.outcome)?);
         }
         log.finished(peer, completed);
         Ok(())

@@ -4,8 +4,8 @@ use crate::failure::Failure;
 use crate::hints::exceeded_hint;
 use crate::messages;
 use veilpath::{
-    AgreementSummary, CompletedSession, LimitOrigin, LimitSummary, Link, Peer, PeerEvent, RevealTo,
-    SessionEvent,
+    AgreementSummary, CompletedSession, Engine, LimitOrigin, LimitSummary, Link, Peer, PeerEvent,
+    RevealTo, SessionEvent,
 };
 use veilpath::{table, units};
 
@@ -178,6 +178,10 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
         None => "both sides know the lengths".into(),
         Some(length) => format!("every scanpath looks {length} letters long"),
     };
+    let scanpaths = match summary.engine {
+        Engine::Plain => "; the host sees every scanpath of the joining side",
+        _ => "",
+    };
     let precision = summary.error_bound.map_or_else(String::new, |bound| {
         let bound = units::error_bound(bound);
         format!("precision: computed in integers; a score is within {bound} of double precision\n")
@@ -186,7 +190,7 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
         name,
         &format!(
             "agreed: {} of the host, {} of the joining side, {}{known}\n\
-             revealed: {}{to}; {lengths}\n\
+             revealed: {}{to}; {lengths}{scanpaths}\n\
              {precision}limit: {}\n\
              estimate: {}, {} to the host, {} to the joining side, {}, {}\n\
              connection: {}",

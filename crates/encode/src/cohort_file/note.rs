@@ -8,7 +8,7 @@ use veilpath_metrics::Alphabet;
 /// Something that a user should know about how a cohort file was read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum CohortNote {
-    /// The file names no alphabet; this one was assumed.
+    /// The file names no alphabet; its notation was guessed, and it was read in this one.
     AlphabetGuessed(Alphabet),
     /// The file names one alphabet and was read in another, as the caller asked.
     AlphabetReplaced {
@@ -53,7 +53,7 @@ impl fmt::Display for CohortNote {
         match self {
             CohortNote::AlphabetGuessed(alphabet) => write!(
                 f,
-                "the file does not name its alphabet; \"{alphabet}\" was assumed"
+                "the file does not name its alphabet; it was read as \"{alphabet}\""
             ),
             CohortNote::AlphabetReplaced { declared, read_as } => write!(
                 f,

@@ -176,7 +176,7 @@ impl fmt::Debug for RawCohort {
 impl RawRow {
     fn entry(&self, file: &RawCohort, alphabet: &Alphabet) -> Result<Entry, ReadError> {
         let scanpath = alphabet.parse(&self.letters).map_err(|error| {
-            let place = error.column;
+            let place = error.position;
             let problem = format!("{error} at position {place} of the scanpath");
             let error = ReadError::new(file.name(), problem)
                 .at_line(self.line)

@@ -133,6 +133,7 @@ fn side(task: &SideTask, output: &mut impl Write) -> Result<SideReport, Error> {
         estimate_only: false,
         fresh: false,
         limit_per_scanpath: ScanpathLimit::Unlimited,
+        declared_letters: None,
         memory: None,
         key,
     };

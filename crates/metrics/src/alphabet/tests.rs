@@ -41,15 +41,15 @@ fn notations_follow_the_toolboxes() {
 #[test]
 fn errors_give_the_position_and_do_not_show_other_letters() {
     let error = Alphabet::letters(49).unwrap().parse("QRSx").unwrap_err();
-    assert_eq!(error.column, 4);
+    assert_eq!(error.position, 4);
     assert!(!error.problem.contains('R'), "{error}");
     let double = Alphabet::full(Notation::DoubleLetters);
-    assert_eq!(double.parse("aAA").unwrap_err().column, 3);
-    assert_eq!(double.parse("aAb").unwrap_err().column, 3);
+    assert_eq!(double.parse("aAA").unwrap_err().position, 2);
+    assert_eq!(double.parse("aAb").unwrap_err().position, 2);
     let numbers = Alphabet::new(Notation::Numbers, 96).unwrap();
-    assert_eq!(numbers.parse("15 96").unwrap_err().column, 4);
-    assert_eq!(numbers.parse("15 x").unwrap_err().column, 4);
-    assert_eq!(numbers.parse("-1").unwrap_err().column, 1);
+    assert_eq!(numbers.parse("15  96").unwrap_err().position, 2);
+    assert_eq!(numbers.parse("15 x").unwrap_err().position, 2);
+    assert_eq!(numbers.parse("-1").unwrap_err().position, 1);
     assert!(Alphabet::letters(0).is_err() && Alphabet::letters(53).is_err());
 }
 
@@ -68,8 +68,8 @@ fn double_letters_count_in_rows_of_the_grid() {
     assert_eq!(double.to_string().parse::<Alphabet>().unwrap(), double);
     assert_eq!(double.widened().size(), 26 * 12);
     // There is no thirteenth column and no ninth row.
-    assert_eq!(double.parse("aAaM").unwrap_err().column, 3);
-    assert_eq!(double.parse("iA").unwrap_err().column, 1);
+    assert_eq!(double.parse("aAaM").unwrap_err().position, 2);
+    assert_eq!(double.parse("iA").unwrap_err().position, 1);
     let plain: Alphabet = "double-letters 96".parse().unwrap();
     assert_eq!(plain.modulus(), Some(26));
     assert_eq!(

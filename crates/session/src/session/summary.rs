@@ -3,7 +3,7 @@
 use super::{AgreedSession, Agreement};
 use crate::LimitSummary;
 use std::time::Duration;
-use veilpath_protocol::{Estimate, Link, PairRule, Reveal, RevealTo};
+use veilpath_protocol::{Engine, Estimate, Link, PairRule, Reveal, RevealTo};
 
 /// What two sides have agreed on, and what is left to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -28,6 +28,8 @@ pub struct AgreementSummary {
     pub stimuli_on_one_side: bool,
     /// Whether only one side's file contains encoding settings, so that nobody can check that they are the same.
     pub encoding_on_one_side: bool,
+    /// How it is computed.
+    pub engine: Engine,
     /// What is revealed of each pair, in words.
     pub answer_description: String,
     /// What is revealed of each pair.
@@ -75,6 +77,7 @@ impl AgreedSession {
             stimuli_on_one_side: spec.pairs == PairRule::SameStimulus
                 && host.has_stimuli() != join.has_stimuli(),
             encoding_on_one_side: agreement.encoding_on_one_side,
+            engine: spec.engine,
             answer_description: spec.reveal.in_words(&spec.metric),
             reveal: spec.reveal,
             reveal_to: spec.reveal_to,

@@ -1,7 +1,7 @@
 //! The result files of a host's peers, and what became of each peer.
 
 use super::Peer;
-use crate::{Contents, Error, Fault, OutcomeFormat, OutputFile, write_outcome};
+use crate::{Contents, Error, Fault, OutcomeFormat, OutputFile, has_content, write_outcome};
 use std::collections::HashMap;
 use std::fmt;
 use std::io::{self, Write};
@@ -18,8 +18,19 @@ pub struct ResultFolder {
     format: OutcomeFormat,
     inputs: Vec<PathBuf>,
     replace: bool,
-    /// Results that were saved under another name, by the name of the peer.
-    renamed: Mutex<HashMap<String, PathBuf>>,
+    /// Where the results are that were saved, by the name of the peer.
+    saved: Mutex<HashMap<String, Saved>>,
+}
+
+/// What became of a peer's results.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Saved {
+    /// They are in the planned file.
+    AsPlanned,
+    /// They are in this file, because the planned name was taken in the meantime: hours of work are not lost for a name.
+    Renamed(PathBuf),
+    /// There are none for this side, and the file of an earlier session was kept.
+    Kept(PathBuf),
 }
 
 /// The most names that are tried for a peer's results.
@@ -44,7 +55,7 @@ impl ResultFolder {
             format,
             inputs: inputs.iter().map(PathBuf::from).collect(),
             replace,
-            renamed: Mutex::default(),
+            saved: Mutex::default(),
         };
         for peer in peers {
             folder.open(&folder.planned(peer))?;
@@ -52,30 +63,33 @@ impl ResultFolder {
         Ok(folder)
     }
 
-    /// The peer's result file.
-    pub fn path(&self, peer: &Peer) -> PathBuf {
-        let renamed = self.renamed().get(&peer.name).cloned();
-        renamed.unwrap_or_else(|| self.planned(peer))
+    /// The peer's result file, if it has one.
+    pub fn path(&self, peer: &Peer) -> Option<PathBuf> {
+        match self.saved().get(&peer.name) {
+            Some(Saved::Renamed(path)) => Some(path.clone()),
+            Some(Saved::Kept(_)) => None,
+            Some(Saved::AsPlanned) | None => Some(self.planned(peer)),
+        }
     }
 
-    /// Writes the peer's results, and returns a new name for the file where the planned one was taken in the meantime: hours of
-    /// work are not lost for a name.
-    pub fn save(&self, peer: &Peer, outcome: &Outcome) -> Result<Option<PathBuf>, Error> {
+    /// Writes the peer's results.
+    pub fn save(&self, peer: &Peer, outcome: &Outcome) -> Result<Saved, Error> {
         let planned = self.planned(peer);
-        let (file, new_name) = match self.open(&planned) {
-            Err(Error::Output { .. }) => {
-                let (file, path) = self.open_free(peer)?;
-                (file, Some(path))
-            }
-            opened => (opened?, None),
+        let saved = if outcome.is_withheld() && has_content(&planned) {
+            Saved::Kept(planned)
+        } else {
+            let (file, saved) = match self.open(&planned) {
+                Err(Error::Output { .. }) => {
+                    let (file, path) = self.open_free(peer)?;
+                    (file, Saved::Renamed(path))
+                }
+                opened => (opened?, Saved::AsPlanned),
+            };
+            file.write(|out| write_outcome(outcome, self.format, out))?;
+            saved
         };
-        file.write(|out| write_outcome(outcome, self.format, out))?;
-        let mut renamed = self.renamed();
-        match &new_name {
-            Some(path) => renamed.insert(peer.name.clone(), path.clone()),
-            None => renamed.remove(&peer.name),
-        };
-        Ok(new_name)
+        self.saved().insert(peer.name.clone(), saved.clone());
+        Ok(saved)
     }
 
     /// The file that was checked at the start.
@@ -101,8 +115,8 @@ impl ResultFolder {
     }
 
     /// Poisoning is harmless: every change is one step.
-    fn renamed(&self) -> MutexGuard<'_, HashMap<String, PathBuf>> {
-        self.renamed.lock().unwrap_or_else(PoisonError::into_inner)
+    fn saved(&self) -> MutexGuard<'_, HashMap<String, Saved>> {
+        self.saved.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -151,7 +165,8 @@ pub fn write_peers(
 ) -> io::Result<()> {
     let rows = peers.iter().map(|served| {
         let results = results.filter(|_| served.is_finished());
-        let file = results.map(|results| results.path(&served.peer).display().to_string());
+        let file = results.and_then(|results| results.path(&served.peer));
+        let file = file.map(|path| path.display().to_string());
         [
             served.peer.name.clone(),
             served.peer.fingerprint.to_string(),
@@ -220,16 +235,25 @@ mod tests {
         );
         let outcome =
             veilpath_protocol::compare_locally(spec.unwrap(), &cohort, &cohort, &()).unwrap();
-        assert_eq!(results.save(&peer, &outcome).unwrap(), None);
+        assert_eq!(results.save(&peer, &outcome).unwrap(), Saved::AsPlanned);
         for (taken, free) in [
             ("clinic.csv", "clinic (2).csv"),
             ("clinic (2).csv", "clinic (3).csv"),
         ] {
             std::fs::write(folder.join(taken), "a note").unwrap();
             let saved = results.save(&peer, &outcome).unwrap();
-            assert_eq!(saved, Some(folder.join(free)));
-            assert_eq!(results.path(&peer), folder.join(free));
+            assert_eq!(saved, Saved::Renamed(folder.join(free)));
+            assert_eq!(results.path(&peer), Some(folder.join(free)));
             assert_eq!(std::fs::read(folder.join(taken)).unwrap(), b"a note");
         }
+        // Results for the other side only do not replace those of an earlier session.
+        let withheld = Outcome {
+            pairs: 1,
+            ..outcome
+        };
+        let saved = results.save(&peer, &withheld).unwrap();
+        assert_eq!(saved, Saved::Kept(folder.join("clinic.csv")));
+        assert_eq!(results.path(&peer), None);
+        assert_eq!(std::fs::read(folder.join("clinic.csv")).unwrap(), b"a note");
     }
 }

@@ -90,7 +90,7 @@ pub(crate) fn revealed(spec: &Spec) -> Vec<Revealed> {
         "every scanpath of the joining side: this engine does not protect anything",
     )];
     if matches!(spec.reveal, Reveal::Threshold(_)) {
-        let what = "and so every score, though only bits are reported";
+        let what = "so also every score, though only bits are reported";
         all.push(learned("host", what));
     }
     for (role, name) in [(Role::Host, "host"), (Role::Join, "join")] {
