@@ -129,9 +129,9 @@ fn undeclared_notations_are_detected_as_by_compare() {
         let compare = [&["compare", a, b, "--format", "csv"], &flags[..]].concat();
         let expected = pair.folder.run(&compare).ok();
         let both = [&["--format", "csv"], &flags[..]].concat();
-        // Beside a declared number of letters, the other file needs it too.
+        // Each side says itself which grid its letters are on.
         let side = |own: &'static str, other: &str| match (own, other) {
-            ("bare.csv", "declared.csv") => vec!["--cohort", own, "--letters", "49"],
+            ("bare.csv", "declared.csv") => vec!["--cohort", own, "--grid", "7x7"],
             _ => vec!["--cohort", own],
         };
         for ran in pair.run(&both, &side(a, b), &side(b, a)) {
