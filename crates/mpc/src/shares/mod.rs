@@ -49,6 +49,8 @@ mod bits;
 mod cells;
 mod compare;
 mod convert;
+#[cfg(test)]
+mod count_tests;
 mod gates;
 mod group;
 mod letters;

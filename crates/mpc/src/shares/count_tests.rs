@@ -1,0 +1,287 @@
+//! Transfers, bits and exchanges, against those of the simulation in `assurance/simulations`.
+
+use super::gates::{Factor, Gates};
+use super::group::{Group, Letters, Matrix, Source};
+use super::line_lookup::{
+    LINES, LineBlocks, LineCosts, LineEntries, LineLookup, LineTrees, pieces,
+};
+use super::lookup::{Table, Trees};
+use super::outputs::{numbers, output};
+use super::rounds::both;
+use super::seeds::SeedRequest;
+use super::tests::{Ran, play};
+use super::{Cell, Comparison, Finish, Outputs};
+use crate::kernel::Kernel;
+use std::cell::RefCell;
+
+/// A row of the simulation's table.
+struct Row {
+    case: String,
+    a: usize,
+    b: usize,
+    count: usize,
+    cots: [usize; 2],
+    bits: [u64; 2],
+    exchanges: u64,
+}
+
+fn table() -> Vec<Row> {
+    let path = concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/../../testdata/shares/counts.csv"
+    );
+    let text = std::fs::read_to_string(path).unwrap();
+    let rows = text.lines().skip(1).map(|line| {
+        let (case, rest) = line.split_once(',').unwrap();
+        let fields: Vec<usize> = rest.split(',').map(|f| f.parse().unwrap()).collect();
+        let [a, b, count, cots_0, cots_1, bits_0, bits_1, exchanges] = fields[..] else {
+            panic!("{line}");
+        };
+        Row {
+            case: case.into(),
+            a,
+            b,
+            count,
+            cots: [cots_0, cots_1],
+            bits: [bits_0 as u64, bits_1 as u64],
+            exchanges: exchanges as u64,
+        }
+    });
+    rows.collect()
+}
+
+fn check<T>(row: &Row, ran: &Ran<T>) {
+    let what = format!("{} {} {}", row.case, row.a, row.b);
+    assert_eq!([ran.used.sent, ran.used.received], row.cots, "{what}: COTs");
+    let bits = [ran.traffic.sent, ran.traffic.received].map(|bytes| 8 * bytes);
+    assert_eq!(bits, row.bits, "{what}: bits");
+    assert_eq!(ran.exchanges, row.exchanges, "{what}: exchanges");
+}
+
+#[test]
+fn everything_costs_what_the_simulation_counts() {
+    let rows = table();
+    for row in &rows {
+        match row.case.split_once(' ') {
+            None => gadget(row),
+            Some(("cell", kind)) => {
+                let cost = cell(kind, row.a).cost();
+                let simulated = [
+                    row.cots.iter().sum::<usize>(),
+                    row.bits.iter().sum::<u64>() as usize,
+                ];
+                let expected = [cost.cots, cost.bits].map(|cost| cost * row.count);
+                assert_eq!(expected, simulated, "{} {}", row.case, row.a);
+                assert_eq!(cost.exchanges as u64, row.exchanges, "{}", row.case);
+            }
+            Some((kind, mode)) => check(row, &align(kind, mode, row)),
+        }
+    }
+    assert!(rows.len() > 90, "{} rows", rows.len());
+}
+
+/// Counts do not depend on numbers: both sides have zeros.
+fn gadget(row: &Row) {
+    let Row { a, b, count, .. } = *row;
+    let zeros = vec![0; count];
+    let ran = match &*row.case {
+        "trees" => return check(row, &trees(a, count)),
+        "lines" => return check(row, &lines(a, b)),
+        name => play(async |gates: Gates| match name {
+            "and" => {
+                gates.rounds.reserve(Gates::cross_demand(count)).await;
+                gates.and(&zeros, &zeros, a).await
+            }
+            "select" => {
+                gates.rounds.reserve(Gates::cross_demand(count)).await;
+                gates.select(&zeros, &zeros, a).await
+            }
+            "sign" => {
+                gates.rounds.reserve(gates.sign_demand(count, a, 0)).await;
+                gates.not_negative(&zeros, a, 0).await
+            }
+            "clamp" => {
+                gates.rounds.reserve(gates.clamp_demand(count, a, b)).await;
+                gates.clamp(&zeros, a, b).await
+            }
+            "number" => {
+                gates.rounds.reserve(gates.numbers_demand(count, a)).await;
+                gates.numbers_from_bits(&zeros, a, b).await
+            }
+            "widen" => {
+                gates.rounds.reserve(gates.widen_demand(count)).await;
+                gates.widen(&zeros, a, b).await
+            }
+            "bits" => {
+                gates.rounds.reserve(gates.bits_demand(count, a)).await;
+                gates.bits_from_numbers(&zeros, a).await
+            }
+            "product" => {
+                let receives = gates.party == 0;
+                let demand = Gates::products_demand(count, receives);
+                gates.rounds.reserve(demand).await;
+                let factor = match receives {
+                    true => Factor::Bits(&zeros),
+                    false => Factor::Numbers(&zeros),
+                };
+                gates.products(factor, a).await
+            }
+            other => panic!("{other}"),
+        }),
+    };
+    check(row, &ran);
+}
+
+fn equal(x: usize, y: usize) -> u64 {
+    u64::from(x == y)
+}
+
+fn trees(alphabet: usize, count: usize) -> Ran<()> {
+    let levels = Table::new(alphabet, alphabet, 1, equal).levels;
+    play(async |gates: Gates| {
+        let own = vec![0; count];
+        let request = SeedRequest {
+            levels,
+            first: 0,
+            own: &own,
+            theirs: count,
+        };
+        gates.rounds.reserve(request.demand()).await;
+        gates.seeds(Kernel::best(), &request).await.map(|_| ())
+    })
+}
+
+/// Two matrices, of eight rows and of eight columns.
+fn lines(alphabet: usize, length: usize) -> Ran<()> {
+    let kernel = Kernel::best();
+    let table = Table::new(alphabet, alphabet, 1, equal);
+    let comparison = |rows, columns| Comparison {
+        rows,
+        columns,
+        term: 0,
+        at_least: 0,
+    };
+    let all = LINES + length;
+    play(async |gates: Gates| {
+        let letters = vec![0; all];
+        // The host has the lines first, the joining side the positions.
+        let (lengths, their_lengths) = match gates.party {
+            0 => ([LINES, length], [length, LINES]),
+            _ => ([length, LINES], [LINES, length]),
+        };
+        let [own_blocks, their_blocks] = [lengths, their_lengths].map(|l| LineBlocks::new(&l));
+        let entries = LineEntries::new(&table, &letters, &lengths, &own_blocks);
+        let request = SeedRequest {
+            levels: LINES,
+            first: 0,
+            own: &entries.leaves,
+            theirs: their_blocks.count() * table.streams(),
+        };
+        gates.rounds.reserve(request.demand()).await;
+        let (own, theirs) = gates.seeds(kernel, &request).await?;
+        let trees = LineTrees {
+            entries,
+            own,
+            theirs,
+            own_blocks,
+            their_blocks,
+        };
+        let matrices = [
+            Matrix::new(gates.party, 0, &comparison(0..LINES, 0..length)),
+            Matrix::new(gates.party, 1, &comparison(LINES..all, length..all)),
+        ];
+        let costs = RefCell::new(matrices.iter().map(LineCosts::new).collect());
+        let pieces = pieces(&matrices, &trees, table.streams(), &mut 0)?;
+        let lookup = LineLookup {
+            kernel,
+            trees: &trees,
+            matrices: &matrices,
+            letters: &letters,
+            table: &table,
+        };
+        let [first, second] = &pieces[..] else {
+            panic!("{} pieces", pieces.len());
+        };
+        let ends = both(
+            lookup.run(&gates, first, &costs),
+            lookup.run(&gates, second, &costs),
+        );
+        let (first, second) = ends.await;
+        first.and(second)
+    })
+}
+
+/// The recurrence of a case of the simulation; a local alignment has a gap of 3 and rewards of at most 4.
+fn cell(kind: &str, parameter: usize) -> Cell {
+    match kind {
+        "unit" => Cell::Unit,
+        "difference" | "padded" => Cell::Difference {
+            insertion_and_deletion: parameter as u64,
+        },
+        "local" => Cell::Local {
+            largest: parameter as u64,
+            largest_entry: 10,
+            gap: 3,
+        },
+        other => panic!("{other}"),
+    }
+}
+
+/// Rows and columns of each matrix.
+const LENGTH: usize = 8;
+
+/// Whole comparisons, from letters to outputs.
+fn align(kind: &str, mode: &str, row: &Row) -> Ran<()> {
+    let cell = cell(kind, row.a);
+    let hidden = kind == "padded";
+    // Padding is one more letter, and both sides add what their letters cost.
+    let alphabet = row.b + usize::from(hidden);
+    let finish = Finish {
+        subtract: hidden,
+        term_bits: if hidden { 5 } else { 0 },
+        outputs: match mode {
+            "numbers" => Outputs::Numbers,
+            _ => Outputs::AtLeast,
+        },
+    };
+    let comparisons: Vec<Comparison> = (0..row.count)
+        .map(|number| Comparison {
+            rows: number * LENGTH..(number + 1) * LENGTH,
+            columns: number * LENGTH..(number + 1) * LENGTH,
+            term: 0,
+            at_least: 3,
+        })
+        .collect();
+    let kernel = Kernel::best();
+    let table = || Table::new(alphabet, alphabet, cell.entry_bits(), |_, _| 0);
+    play(async |gates: Gates| {
+        let (own_table, their_table) = (table(), table());
+        let own = vec![0; row.count * LENGTH];
+        let request = SeedRequest {
+            levels: own_table.levels,
+            first: 0,
+            own: &own,
+            theirs: own.len(),
+        };
+        gates.rounds.reserve(request.demand()).await;
+        let (own_seeds, their_seeds) = gates.seeds(kernel, &request).await?;
+        let letters = Letters {
+            kernel,
+            own: &own,
+            own_table: &own_table,
+            their_table: &their_table,
+        };
+        let source = Source::Trees {
+            own: &Trees::punctured(kernel, &own_seeds, &own),
+            theirs: &Trees::whole(kernel, &their_seeds),
+        };
+        let matrices = comparisons.iter().enumerate();
+        let matrices: Vec<Matrix> = matrices
+            .map(|(number, comparison)| Matrix::new(gates.party, number as u64, comparison))
+            .collect();
+        let mut group = Group::new(gates.clone(), &letters, source, &matrices);
+        let found = numbers(&gates, &mut group, cell, &comparisons, finish, &|_| ()).await?;
+        output(&gates, &found, cell, &comparisons, finish).await?;
+        Ok(())
+    })
+}
