@@ -6,6 +6,7 @@ use crate::error::MpcError;
 use crate::hash::TweakedHash;
 use crate::ot::pads::{PadReceiver, PadSender};
 use crate::ot::{CotReceiver, CotSender};
+use std::collections::VecDeque;
 use std::ops::{Add, Mul};
 use veilpath_channel::Channel;
 use zeroize::{Zeroize, Zeroizing};
@@ -97,12 +98,9 @@ pub(crate) struct Pool {
     largest: usize,
     /// What programs have reserved and not used yet.
     reserved: Demand,
-    sent: Zeroizing<Vec<Block>>,
-    sent_used: usize,
-    received: Zeroizing<Vec<Block>>,
-    choices: Words,
-    received_used: usize,
-    choices_used: usize,
+    sent: Stock<Block>,
+    received: Stock<Block>,
+    choices: Stock<u64>,
     pad_sender: PadSender,
     pad_receiver: PadReceiver,
     keys: Keys,
@@ -157,12 +155,9 @@ impl Pool {
             largest: 0,
             reserved: Demand::default(),
             source: Box::new((sender, receiver)),
-            sent: Zeroizing::default(),
-            sent_used: 0,
-            received: Zeroizing::default(),
-            choices: Zeroizing::default(),
-            received_used: 0,
-            choices_used: 0,
+            sent: Stock::default(),
+            received: Stock::default(),
+            choices: Stock::default(),
             pad_sender,
             pad_receiver: PadReceiver::new(receiving.pads, 0),
             keys,
@@ -199,73 +194,59 @@ impl Pool {
 
     /// Transfers of complete batches that no program has reserved. Both sides count the same.
     fn there(&self) -> Demand {
-        let received = self.received.len() - self.received_used - self.under_way * self.batch;
+        let received = self.received.left() - self.under_way * self.batch;
         Demand {
-            sent: self.sent.len() - self.sent_used - self.reserved.sent,
+            sent: self.sent.left() - self.reserved.sent,
             received: received - self.reserved.received,
         }
     }
 
     /// Makes a batch with this side as receiver, and sends what the other side needs for it. It does the same.
     pub(crate) fn start_batch(&mut self, channel: &mut dyn Channel) -> Result<(), MpcError> {
-        let batch = self.batch;
-        make_room(&mut self.received, &mut self.received_used, batch);
-        make_room(&mut self.choices, &mut self.choices_used, batch / 64);
-        let (first, first_word) = (self.received.len(), self.choices.len());
-        self.received.resize(first + batch, Block::ZERO);
-        self.choices.resize(first_word + batch / 64, 0);
-        self.source.extend_received(
-            &mut self.choices[first_word..],
-            &mut self.received[first..],
-            channel,
-        )?;
+        let choices = self.choices.add(self.batch / 64);
+        let blocks = self.received.add(self.batch);
+        self.source.extend_received(choices, blocks, channel)?;
         self.under_way += 1;
         Ok(())
     }
 
     /// Receives what the other side sent for the oldest batch under way, of which this side is the sender.
     pub(crate) fn complete_batch(&mut self, channel: &mut dyn Channel) -> Result<(), MpcError> {
-        make_room(&mut self.sent, &mut self.sent_used, self.batch);
-        let first = self.sent.len();
-        self.sent.resize(first + self.batch, Block::ZERO);
-        self.source.extend_sent(&mut self.sent[first..], channel)?;
+        let blocks = self.sent.add(self.batch);
+        self.source.extend_sent(blocks, channel)?;
         self.under_way -= 1;
         Ok(())
     }
 
-    fn use_sent(&mut self, cots: usize) -> Result<(), MpcError> {
+    fn take_sent(&mut self, cots: usize) -> Result<Zeroizing<Vec<Block>>, MpcError> {
         let taken = taken(cots);
         let left = self.reserved.sent.checked_sub(taken);
         self.reserved.sent = left.ok_or(NOT_RESERVED)?;
-        self.sent_used += taken;
         #[cfg(test)]
         {
             self.used.sent += cots;
         }
-        Ok(())
+        self.sent.take(cots, taken)
     }
 
-    fn use_received(&mut self, cots: usize) -> Result<(), MpcError> {
+    /// Random choices, 64 to a word, and the blocks.
+    fn take_received(&mut self, cots: usize) -> Result<(Words, Zeroizing<Vec<Block>>), MpcError> {
         let taken = taken(cots);
         let left = self.reserved.received.checked_sub(taken);
         self.reserved.received = left.ok_or(NOT_RESERVED)?;
-        self.received_used += taken;
-        self.choices_used += taken / 64;
         #[cfg(test)]
         {
             self.used.received += cots;
         }
-        Ok(())
+        let choices = self.choices.take(taken / 64, taken / 64)?;
+        Ok((choices, self.received.take(cots, taken)?))
     }
 
     /// All pads of `count` transfers of one message in 2^m, m = `choice_bits`: 2^m in a row for each.
     pub(crate) fn send(&mut self, count: usize, choice_bits: usize) -> Result<Words, MpcError> {
-        let cots = count * choice_bits;
-        let end = self.sent_used + cots;
-        let blocks = self.sent.get(self.sent_used..end).ok_or(NOT_RESERVED)?;
+        let blocks = self.take_sent(count * choice_bits)?;
         let mut pads = Zeroizing::new(vec![0; count << choice_bits]);
-        self.pad_sender.pads(choice_bits, blocks, &mut pads)?;
-        self.use_sent(cots)?;
+        self.pad_sender.pads(choice_bits, &blocks, &mut pads)?;
         Ok(pads)
     }
 
@@ -274,15 +255,12 @@ impl Pool {
         &mut self,
         count: usize,
     ) -> Result<Zeroizing<Vec<[Block; 2]>>, MpcError> {
-        let end = self.sent_used + count;
-        let blocks = self.sent.get(self.sent_used..end).ok_or(NOT_RESERVED)?;
-        let mut zeros = Zeroizing::new(blocks.to_vec());
-        let ones = blocks.iter().map(|block| *block ^ *self.keys.offset);
+        let mut zeros = self.take_sent(count)?;
+        let ones = zeros.iter().map(|block| *block ^ *self.keys.offset);
         let mut ones = Zeroizing::new(ones.collect::<Vec<_>>());
         self.keys.sending.hash_all(self.keys.sent, &mut zeros);
         self.keys.sending.hash_all(self.keys.sent, &mut ones);
         self.keys.sent += count as u64;
-        self.use_sent(count)?;
         let pairs = zeros.iter().zip(ones.iter());
         Ok(Zeroizing::new(
             pairs.map(|(zero, one)| [*zero, *one]).collect(),
@@ -294,33 +272,17 @@ impl Pool {
         &mut self,
         count: usize,
     ) -> Result<(Words, Zeroizing<Vec<Block>>), MpcError> {
-        let end = self.received_used + count;
-        let blocks = self
-            .received
-            .get(self.received_used..end)
-            .ok_or(NOT_RESERVED)?;
-        let mut keys = Zeroizing::new(blocks.to_vec());
+        let (choices, mut keys) = self.take_received(count)?;
         self.keys.receiving.hash_all(self.keys.received, &mut keys);
         self.keys.received += count as u64;
-        let words = self.choices_used..self.choices_used + count.div_ceil(64);
-        let choices = Zeroizing::new(self.choices[words].to_vec());
-        self.use_received(count)?;
         Ok((choices, keys))
     }
 
     /// The pads of random choices.
     pub(crate) fn receive(&mut self, count: usize, choice_bits: usize) -> Result<Chosen, MpcError> {
-        let cots = count * choice_bits;
-        let end = self.received_used + cots;
-        let blocks = self
-            .received
-            .get(self.received_used..end)
-            .ok_or(NOT_RESERVED)?;
+        let (choices, blocks) = self.take_received(count * choice_bits)?;
         let mut pads = Zeroizing::new(vec![0; count]);
-        self.pad_receiver.pads(choice_bits, blocks, &mut pads)?;
-        let words = self.choices_used..self.choices_used + cots.div_ceil(64);
-        let choices = Zeroizing::new(self.choices[words].to_vec());
-        self.use_received(cots)?;
+        self.pad_receiver.pads(choice_bits, &blocks, &mut pads)?;
         Ok(Chosen { choices, pads })
     }
 }
@@ -332,19 +294,65 @@ pub(crate) fn taken(cots: usize) -> usize {
     cots.next_multiple_of(64)
 }
 
-/// Makes room for more. What is used is dropped when it is the larger part, so that elements are seldom moved. A list that grew
-/// on its own would leave copies in freed memory.
-fn make_room<T: Copy + Zeroize>(list: &mut Zeroizing<Vec<T>>, used: &mut usize, more: usize) {
-    if list.len() + more <= list.capacity() {
-        return;
+/// Batches in the order in which they are used. A batch is erased when all of it is used, and used for another.
+struct Stock<T: Zeroize> {
+    batches: VecDeque<Zeroizing<Vec<T>>>,
+    /// How much of the first is used.
+    used: usize,
+    /// How much is left of all.
+    left: usize,
+    spare: Vec<Zeroizing<Vec<T>>>,
+}
+
+impl<T: Zeroize> Default for Stock<T> {
+    fn default() -> Self {
+        Self {
+            batches: VecDeque::new(),
+            used: 0,
+            left: 0,
+            spare: Vec::new(),
+        }
     }
-    let left = list.len() - *used;
-    if left + more > list.capacity() / 2 {
-        let mut larger = Zeroizing::new(Vec::with_capacity(2 * (left + more)));
-        larger.extend_from_slice(&list[*used..]);
-        *list = larger;
-    } else {
-        list.drain(..*used);
+}
+
+impl<T: Copy + Default + Zeroize> Stock<T> {
+    fn left(&self) -> usize {
+        self.left
     }
-    *used = 0;
+
+    /// Places for a new batch.
+    fn add(&mut self, count: usize) -> &mut [T] {
+        let mut batch = self.spare.pop().unwrap_or_default();
+        if batch.capacity() < count {
+            // A list that grew would leave a copy in freed memory.
+            batch = Zeroizing::new(Vec::with_capacity(count));
+        }
+        batch.resize(count, T::default());
+        self.left += count;
+        self.batches.push_back(batch);
+        self.batches
+            .back_mut()
+            .map_or(&mut [], |batch| &mut batch[..])
+    }
+
+    /// The next `count`, with which `used` are used up.
+    fn take(&mut self, count: usize, used: usize) -> Result<Zeroizing<Vec<T>>, MpcError> {
+        let mut list = Zeroizing::new(Vec::with_capacity(used));
+        self.left = self.left.checked_sub(used).ok_or(NOT_RESERVED)?;
+        while list.len() < used {
+            let batch = self.batches.front_mut().ok_or(NOT_RESERVED)?;
+            let end = batch.len().min(self.used + used - list.len());
+            list.extend_from_slice(&batch[self.used..end]);
+            self.used = end;
+            if end == batch.len() {
+                self.used = 0;
+                if let Some(mut batch) = self.batches.pop_front() {
+                    batch.zeroize();
+                    self.spare.push(batch);
+                }
+            }
+        }
+        list.truncate(count);
+        Ok(list)
+    }
 }

@@ -7,10 +7,10 @@ use std::ops::Range;
 use veilpath_channel::UNREAD_BYTES;
 
 /// Cells of an anti-diagonal that advance together: enough for large messages, few enough for the processor's caches.
-const GROUP_CELLS: usize = 8192;
+const GROUP_CELLS: usize = 2048;
 
 /// Programs that are active at the same time, at most.
-pub const GROUPS: usize = 32;
+pub const GROUPS: usize = 64;
 
 /// Bytes that all active programs may have sent and the other side not received. Transfers need the rest.
 const UNREAD: usize = UNREAD_BYTES / 2;
@@ -60,7 +60,7 @@ pub(crate) fn groups(matrices: &[Matrix], streams: usize) -> Result<Vec<Range<us
             ));
         }
         let more = matrix.lines.len().min(matrix.positions.len());
-        if first < at && (cells + more > GROUP_CELLS || bytes + own > UNREAD / 4) {
+        if first < at && (cells + more > GROUP_CELLS || bytes + own > UNREAD / 16) {
             groups.push(first..at);
             (first, cells, bytes) = (at, 0, 0);
         }

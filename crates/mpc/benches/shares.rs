@@ -1,0 +1,91 @@
+//! Nanoseconds per matrix cell on shares, with both sides on threads of their own: 30 × 30 comparisons of 100 × 100 letters,
+//! 48 letters. The times that Criterion prints are those of one cell.
+
+#![allow(missing_docs, clippy::unwrap_used, clippy::expect_used)]
+
+use criterion::{Criterion, criterion_group, criterion_main};
+use rand_chacha::ChaCha20Rng;
+use rand_chacha::rand_core::SeedableRng;
+use std::time::{Duration, Instant};
+use veilpath_channel::{MemoryChannel, memory_pair};
+use veilpath_mpc::Kernel;
+use veilpath_mpc::ot::correlated::GroupBits;
+use veilpath_mpc::shares::{Cell, Comparison, Finish, LetterLists, Outputs, Party, SharesSession};
+
+const SCANPATHS: usize = 30;
+const LENGTH: usize = 100;
+const LETTERS: usize = 48;
+
+/// Aligns all pairs, and says how long that took after the base transfers.
+fn side(party: Party, cell: Cell, bits: GroupBits, mut channel: MemoryChannel) -> Duration {
+    let mut rng = ChaCha20Rng::seed_from_u64(party as u64);
+    let mut session =
+        SharesSession::start(party, bits, Kernel::best(), &mut rng, &mut channel).unwrap();
+    let start = Instant::now();
+    let range = |scanpath: usize| scanpath * LENGTH..(scanpath + 1) * LENGTH;
+    let pairs = (0..SCANPATHS * SCANPATHS).map(|pair| (pair / SCANPATHS, pair % SCANPATHS));
+    let comparisons: Vec<Comparison> = pairs
+        .map(|(host, join)| Comparison {
+            rows: range(host),
+            columns: range(join),
+            term: 0,
+            at_least: 0,
+        })
+        .collect();
+    let own: Vec<usize> = (0..SCANPATHS * LENGTH)
+        .map(|at| at * at / 7 % LETTERS)
+        .collect();
+    let lists = LetterLists {
+        own: &own,
+        own_lengths: &[LENGTH; SCANPATHS],
+        their_lengths: &[LENGTH; SCANPATHS],
+        cells: (SCANPATHS * LENGTH).pow(2) as u64,
+    };
+    let entry = |x: usize, y: usize| match cell {
+        Cell::Unit => u64::from(x == y),
+        _ => 448u64.saturating_sub(64 * x.abs_diff(y) as u64),
+    };
+    let entry_bits = cell.entry_bits();
+    let letters = session
+        .letters(lists, LETTERS, entry_bits, entry, &mut channel)
+        .unwrap();
+    let finish = Finish {
+        subtract: false,
+        term_bits: 0,
+        outputs: Outputs::Numbers,
+    };
+    session
+        .align(cell, &letters, &comparisons, finish, &mut channel, &|_| ())
+        .unwrap();
+    start.elapsed()
+}
+
+fn cells(criterion: &mut Criterion) {
+    let mut group = criterion.benchmark_group("shares");
+    group.sample_size(10);
+    let difference = Cell::Difference {
+        insertion_and_deletion: 448,
+    };
+    for (name, cell) in [("unit costs", Cell::Unit), ("nine bits", difference)] {
+        for (k, bits) in [("k=4", GroupBits::FOUR), ("k=8", GroupBits::EIGHT)] {
+            group.bench_function(format!("{name}, {k}"), |bencher| {
+                bencher.iter_custom(|rounds| {
+                    let rounds = rounds as u32;
+                    let run = |_| {
+                        let (left, right) = memory_pair();
+                        std::thread::scope(|scope| {
+                            let host = scope.spawn(move || side(Party::Host, cell, bits, left));
+                            let join = side(Party::Join, cell, bits, right);
+                            join.max(host.join().unwrap())
+                        })
+                    };
+                    (0..rounds).map(run).sum::<Duration>() / (SCANPATHS * LENGTH).pow(2) as u32
+                });
+            });
+        }
+    }
+    group.finish();
+}
+
+criterion_group!(benches, cells);
+criterion_main!(benches);
