@@ -3,6 +3,7 @@
 use super::cells::{self, Local};
 use super::gates::Gates;
 use super::group::{Group, Letters, Matrix, Source};
+use super::letters::rows;
 use super::lookup::{Table, Trees};
 use super::packing::Words;
 use super::seeds::SeedRequest;
@@ -105,6 +106,7 @@ fn align(
         };
         let source = Source::Trees {
             own: &Trees::punctured(kernel, &own_seeds, &own),
+            own_rows: &rows(&own_table, &own),
             theirs: &Trees::whole(kernel, &their_seeds),
         };
         let mut group = Group::new(gates.clone(), &letters, source, &matrices);

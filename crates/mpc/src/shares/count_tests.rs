@@ -2,6 +2,7 @@
 
 use super::gates::{Factor, Gates};
 use super::group::{Group, Letters, Matrix, Source};
+use super::letters::rows;
 use super::line_lookup::{
     LINES, LineBlocks, LineCosts, LineEntries, LineLookup, LineTrees, pieces,
 };
@@ -273,6 +274,7 @@ fn align(kind: &str, mode: &str, row: &Row) -> Ran<()> {
         };
         let source = Source::Trees {
             own: &Trees::punctured(kernel, &own_seeds, &own),
+            own_rows: &rows(&own_table, &own),
             theirs: &Trees::whole(kernel, &their_seeds),
         };
         let matrices = comparisons.iter().enumerate();

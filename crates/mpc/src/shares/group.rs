@@ -90,6 +90,8 @@ pub(crate) enum Source<'a> {
     Trees {
         /// Trees of own letters, each without its letter's leaf.
         own: &'a Trees,
+        /// The rows of own letters in the table.
+        own_rows: &'a [u64],
         /// Whole trees of the other side's letters.
         theirs: &'a Trees,
     },
@@ -261,6 +263,7 @@ impl<'a> Group<'a> {
     pub(crate) async fn look_up(&mut self, step: usize) -> Result<(), MpcError> {
         let Source::Trees {
             own: own_trees,
+            own_rows,
             theirs: their_trees,
         } = self.source
         else {
@@ -292,9 +295,8 @@ impl<'a> Group<'a> {
             };
             let letter = matrix.lines.start + line;
             if matrix.own_lines {
-                let own = self.letters.own[letter];
-                let (share, row) = prepare_tile(kernel, own_table, own_trees, letter, own, place);
-                shares.push((share, Some(row)));
+                let (share, columns) = prepare_tile(kernel, own_table, own_trees, letter, place);
+                shares.push((share, Some(columns)));
             } else {
                 let streams = their_table.streams();
                 let first = place.tile * streams;
@@ -307,12 +309,15 @@ impl<'a> Group<'a> {
         }
         let answer = self.gates.rounds.exchange(message.finish(), received).await;
         let mut answer = Reader::new(&answer);
-        for ((number, line, position), (mut share, row)) in tiles.into_iter().zip(shares) {
+        for ((number, line, position), (mut share, columns)) in tiles.into_iter().zip(shares) {
             let matrix = &self.matrices[number];
-            if let Some(row) = row {
+            if let Some(columns) = columns {
                 let count = matrix.tile_cells(position);
                 let blocks = read_tile(own_table.streams(), count, &mut answer)?;
-                receive_tile(&mut share, &row, &blocks);
+                let each = own_table.streams() + 1;
+                let letter = matrix.lines.start + line;
+                let row = &own_rows[letter * each..(letter + 1) * each];
+                receive_tile(&mut share, row, &columns, &blocks);
             }
             self.keep(number, line, &share);
         }

@@ -2,6 +2,7 @@
 
 use super::line_lookup::{LINES, LineBlocks, LineEntries, LineTrees, WORTHWHILE};
 use super::lookup::{MAX_LETTERS, Table, Trees};
+use super::packing::Words;
 use super::rounds::{Program, run};
 use super::seeds::{PuncturedSeeds, SeedRequest, WholeSeeds};
 use super::session::SharesSession;
@@ -34,7 +35,11 @@ pub struct SharedLetters {
 /// The trees of a stage.
 pub(super) enum Lookup {
     /// A tree for each letter.
-    Letters { own: Trees, theirs: Trees },
+    Letters {
+        own: Trees,
+        own_rows: Words,
+        theirs: Trees,
+    },
     /// Trees for eight lines each: cheaper per cell, if entries have one bit.
     Lines(LineTrees),
 }
@@ -94,6 +99,7 @@ impl SharesSession {
             let (own_seeds, their_seeds) = self.seeds(own, theirs, own_table.levels, channel)?;
             Lookup::Letters {
                 own: Trees::punctured(kernel, &own_seeds, own),
+                own_rows: rows(&own_table, own),
                 theirs: Trees::whole(kernel, &their_seeds),
             }
         };
@@ -139,4 +145,13 @@ impl SharesSession {
             WholeSeeds::joined(levels, &theirs),
         ))
     }
+}
+
+/// The rows of letters in a table, one after the other.
+pub(super) fn rows(table: &Table, letters: &[usize]) -> Words {
+    let mut rows = Zeroizing::new(Vec::with_capacity(letters.len() * (table.streams() + 1)));
+    for letter in letters {
+        rows.extend_from_slice(&table.row(*letter));
+    }
+    rows
 }

@@ -1,14 +1,14 @@
 //! Look-ups of entries with one bit: N − 1 bits for *eight* cells.
 //!
 //! The trees of [`super::lookup`] belong to a letter. Here a tree belongs to eight lines, with letters a₀ … a₇, and a column x of
-//! the table; its 256 leaves are the values z that the bits z_i = T[a_i][x] can have, and the lines' side lacks the leaf of
+//! the table; its 256 leaves are the values z that the bits z_i = T[a_i][x] ⊕ T[a_i][N − 1] can have, and the lines' side lacks the leaf of
 //! its own z. Leaf y has a stream r_y. The other side sends, for every position, [b = x] ⊕ u with u = ⊕_y r_y, and keeps
 //! v_i = ⊕_y y_i·r_y. The lines' side computes
 //!
 //! > ⊕_y (y_i ⊕ z_i)·r_y ⊕ z_i·([b = x] ⊕ u) = v_i ⊕ z_i·[b = x]
 //!
-//! without leaf z. Summed over all x, these are shares of T[a_i][b] for all eight lines. As exactly one [b = x] is 1, the last column
-//! is expressed by the others.
+//! without leaf z. Summed over all x < N − 1 and with T[a_i][N − 1], which the lines' side adds, these are shares of T[a_i][b] for all
+//! eight lines.
 //!
 //! **The lines' side** sees [b = x] under u, which contains the stream of the leaf that it does not have; no place of a stream is
 //! used twice. **The other side** sees the bits of z under random choices.
@@ -100,10 +100,11 @@ impl LineEntries {
                 for (line, letter) in lines.iter().enumerate() {
                     let row = table.row(*letter);
                     let leaves = &mut leaves[block * streams..(block + 1) * streams];
+                    let last_entry = row[streams] as usize & 1;
                     for (leaf, entry) in leaves.iter_mut().zip(row.iter()) {
-                        *leaf |= (*entry as usize & 1) << line;
+                        *leaf |= (*entry as usize & 1 ^ last_entry) << line;
                     }
-                    last[block] |= (row[streams] as usize & 1) << line;
+                    last[block] |= last_entry << line;
                 }
                 block += 1;
             }

@@ -4,17 +4,19 @@
 //! shares of T[a][b] for all pairs, where T is public and has N columns.
 //!
 //! For its letter a the line's side has a tree of seeds from which leaf a is missing (as in [`crate::ot::correlated`]); the other
-//! side has all leaves. Each leaf y has a stream of bits r_{y,x} for every column x of the table. The other side sends, for each
-//! x and position, [b = x] ⊕ u_x with u_x = ⊕_y r_{y,x}, and keeps v = ⊕_{x,y} T[y][x]·r_{y,x}. The line's side computes
+//! side has all leaves. Each leaf y has a stream of bits r_{y,x} for every column x of the table but the last, and
+//! r_{y,N−1} = ⊕_x r_{y,x}. With u_x = ⊕_y r_{y,x}, the other side sends m_x = [b = x] ⊕ u_x for each position and x < N − 1, and
+//! keeps v = ⊕_{x,y} T[y][x]·r_{y,x}. As exactly one [b = x] is 1, m_{N−1} = 1 ⊕ ⊕_x m_x follows. The line's side takes any
+//! stream r' for the leaf that it does not have, and computes S and U_x like v and u_x. Then
 //!
-//! > ⊕_{x,y} (T[y][x] ⊕ T[a][x])·r_{y,x} ⊕ ⊕_x T[a][x]·([b = x] ⊕ u_x) = v ⊕ T[a][b]
+//! > S ⊕ ⊕_x T[a][x]·(m_x ⊕ U_x) = v ⊕ T[a][b],
 //!
-//! without leaf a, whose coefficient is zero. As exactly one [b = x] is 1, the last column is expressed by the others, so
+//! as both S ⊕ v and U_x ⊕ u_x differ only by leaf a: by ⊕_x T[a][x]·(r_{a,x} ⊕ r'_x), and by r_{a,x} ⊕ r'_x. So
 //! N − 1 bits are sent, however many bits an entry has.
 //!
 //! **The line's side** sees [b = x] under u_x, which contains the stream of the leaf that it does not have; no place of
-//! a stream is used twice. **The other side** sees the bits of a under random choices. Entries of the table are rotated to the
-//! letter by swaps that depend on its bits, so no address depends on a letter.
+//! a stream is used twice. **The other side** sees the bits of a under random choices. Leaves are brought into order by swaps
+//! that depend on the letter's bits, and its row of the table is masked out of all, so no address depends on a letter.
 
 use super::packing::{Reader, Writer, list_bytes};
 use super::seeds::{PuncturedSeeds, WholeSeeds};
@@ -34,8 +36,9 @@ pub(crate) struct Table {
     pub(crate) levels: usize,
     /// Bits of an entry.
     pub(crate) width: usize,
-    /// By line letter; the last column is added to all others.
-    entries: Vec<u64>,
+    /// The different entries, and the number of each of the table's entries among them, by leaf.
+    values: Vec<u64>,
+    numbers: Vec<u32>,
 }
 
 impl Table {
@@ -47,19 +50,22 @@ impl Table {
     ) -> Self {
         // A tree has at least one level.
         let levels = rows.next_power_of_two().trailing_zeros().max(1) as usize;
-        let last = columns - 1;
-        let mut entries = vec![0; columns << levels];
-        for (row, entries) in entries.chunks_exact_mut(columns).take(rows).enumerate() {
-            entries[last] = entry(row, last);
-            for column in 0..last {
-                entries[column] = entry(row, column) ^ entries[last];
-            }
-        }
+        let cells = (0..1 << levels).flat_map(|row| (0..columns).map(move |column| (row, column)));
+        let entries: Vec<u64> = cells
+            .map(|(row, column)| if row < rows { entry(row, column) } else { 0 })
+            .collect();
+        let mut values = entries.clone();
+        values.sort_unstable();
+        values.dedup();
+        let numbers = entries
+            .iter()
+            .map(|entry| values.partition_point(|value| value < entry) as u32);
         Self {
             columns,
             levels,
             width,
-            entries,
+            numbers: numbers.collect(),
+            values,
         }
     }
 
@@ -68,45 +74,17 @@ impl Table {
         self.columns - 1
     }
 
-    fn leaves(&self) -> usize {
-        1 << self.levels
-    }
-
-    /// The row of a letter: the last entry, and all others plus the last. No address depends on the letter.
+    /// The row of a letter. No address depends on the letter.
     pub(crate) fn row(&self, letter: usize) -> Zeroizing<Vec<u64>> {
         let mut row = Zeroizing::new(vec![0; self.columns]);
-        for (number, entries) in self.entries.chunks_exact(self.columns).enumerate() {
+        for (number, entries) in self.numbers.chunks_exact(self.columns).enumerate() {
             let difference = (number ^ letter) as u64;
             let equal = ((difference | difference.wrapping_neg()) >> 63).wrapping_sub(1);
             for (entry, other) in row.iter_mut().zip(entries) {
-                *entry |= other & equal;
+                *entry |= self.values[*other as usize] & equal;
             }
         }
         row
-    }
-
-    /// The rows in the order y ⊕ letter, each but the first plus the first.
-    fn rotated(&self, letter: usize) -> Zeroizing<Vec<u64>> {
-        let mut rows = Zeroizing::new(self.entries.clone());
-        for level in 0..self.levels {
-            let swap = (letter as u64 >> level & 1).wrapping_neg();
-            let size = self.columns << level;
-            for pair in rows.chunks_exact_mut(2 * size) {
-                let (low, high) = pair.split_at_mut(size);
-                for (low, high) in low.iter_mut().zip(high) {
-                    let difference = (*low ^ *high) & swap;
-                    *low ^= difference;
-                    *high ^= difference;
-                }
-            }
-        }
-        let (first, others) = rows.split_at_mut(self.columns);
-        for row in others.chunks_exact_mut(self.columns) {
-            for (entry, first) in row.iter_mut().zip(first.iter()) {
-                *entry ^= first;
-            }
-        }
-        rows
     }
 }
 
@@ -118,15 +96,27 @@ pub(crate) struct Trees {
 }
 
 impl Trees {
-    /// The trees without the leaves of these letters.
+    /// The trees without the leaves of these letters, in whose places are zeros.
     pub(crate) fn punctured(kernel: Kernel, seeds: &PuncturedSeeds, letters: &[usize]) -> Self {
-        let mut leaves = Zeroizing::new(Vec::with_capacity(letters.len() << seeds.levels()));
+        let mut all = Zeroizing::new(Vec::with_capacity(letters.len() << seeds.levels()));
         for (tree, letter) in letters.iter().enumerate() {
-            leaves.extend_from_slice(&seeds.leaves(kernel, tree, *letter));
+            let mut leaves = seeds.leaves(kernel, tree, *letter);
+            for level in 0..seeds.levels() {
+                let swap = Block::mask(letter >> level & 1 == 1);
+                for pair in leaves.chunks_exact_mut(2 << level) {
+                    let (low, high) = pair.split_at_mut(1 << level);
+                    for (low, high) in low.iter_mut().zip(high) {
+                        let difference = (*low ^ *high) & swap;
+                        *low ^= difference;
+                        *high ^= difference;
+                    }
+                }
+            }
+            all.extend_from_slice(&leaves);
         }
         Self {
             levels: seeds.levels(),
-            leaves,
+            leaves: all,
         }
     }
 
@@ -171,14 +161,37 @@ fn fill_streams(kernel: Kernel, leaf: Block, letter: usize, place: Place, blocks
     kernel.encrypt(&kernel.schedule(leaf), blocks);
 }
 
-/// Adds the blocks, times the bits of their entries.
-#[inline]
-fn accumulate(blocks: &[Block], entries: &[u64], share: &mut [Block]) {
-    for (block, entry) in blocks.iter().zip(entries) {
-        for (bit, sum) in share.iter_mut().enumerate() {
-            *sum ^= *block & Block::mask(entry >> bit & 1 == 1);
+/// The sums over the streams of a letter's leaves: for each bit of the entries, and for each column but the last, to which
+/// they are added.
+fn sum_streams(
+    kernel: Kernel,
+    table: &Table,
+    trees: &Trees,
+    letter: usize,
+    place: Place,
+    columns: &mut [Block],
+) -> Share {
+    let streams = table.streams();
+    let mut blocks = Zeroizing::new(vec![Block::ZERO; streams]);
+    let mut by_value = Zeroizing::new(vec![Block::ZERO; table.values.len()]);
+    let rows = table.numbers.chunks_exact(table.columns);
+    for (leaf, row) in trees.of(letter).iter().zip(rows) {
+        fill_streams(kernel, *leaf, letter, place, &mut blocks);
+        let mut last = Block::ZERO;
+        for ((block, number), column) in blocks.iter().zip(row).zip(columns.iter_mut()) {
+            by_value[*number as usize] ^= *block;
+            *column ^= *block;
+            last ^= *block;
+        }
+        by_value[row[streams] as usize] ^= last;
+    }
+    let mut share = Zeroizing::new(vec![Block::ZERO; table.width]);
+    for (value, sum) in table.values.iter().zip(by_value.iter()) {
+        for (bit, share) in share.iter_mut().enumerate() {
+            *share ^= *sum & Block::mask(value >> bit & 1 == 1);
         }
     }
+    share
 }
 
 /// The side with the positions: its share, and what it sends. `positions` has [b = x] for each column but the last, by
@@ -192,45 +205,37 @@ pub(crate) fn send_tile(
     positions: &[Block],
 ) -> (Share, Zeroizing<Vec<Block>>) {
     let mut message = Zeroizing::new(positions.to_vec());
-    let mut share = Zeroizing::new(vec![Block::ZERO; table.width]);
-    let mut blocks = Zeroizing::new(vec![Block::ZERO; table.streams()]);
-    let rows = table.entries.chunks_exact(table.columns);
-    for (leaf, row) in trees.of(letter).iter().zip(rows) {
-        fill_streams(kernel, *leaf, letter, place, &mut blocks);
-        for (sum, block) in message.iter_mut().zip(blocks.iter()) {
-            *sum ^= *block;
-        }
-        accumulate(&blocks, row, &mut share);
-    }
+    let share = sum_streams(kernel, table, trees, letter, place, &mut message);
     (share, message)
 }
 
-/// The side with the line's letter: its share before the message is known, and the row of its letter.
+/// The side with the line's letter: its share before the message is known, and the sums of its columns.
 pub(crate) fn prepare_tile(
     kernel: Kernel,
     table: &Table,
     trees: &Trees,
     letter: usize,
-    own: usize,
     place: Place,
-) -> (Share, Zeroizing<Vec<u64>>) {
-    let rotated = table.rotated(own);
-    let mut share = Zeroizing::new(vec![Block::ZERO; table.width]);
-    let mut blocks = Zeroizing::new(vec![Block::ZERO; table.streams()]);
-    let mut rows = rotated.chunks_exact(table.columns);
-    let own_row = Zeroizing::new(rows.next().unwrap_or_default().to_vec());
-    for (leaf, row) in trees.of(letter)[1..table.leaves()].iter().zip(rows) {
-        fill_streams(kernel, *leaf, letter, place, &mut blocks);
-        accumulate(&blocks, row, &mut share);
-    }
-    (share, own_row)
+) -> (Share, Zeroizing<Vec<Block>>) {
+    let mut columns = Zeroizing::new(vec![Block::ZERO; table.streams()]);
+    let share = sum_streams(kernel, table, trees, letter, place, &mut columns);
+    (share, columns)
 }
 
-/// Completes the share with the message.
-pub(crate) fn receive_tile(share: &mut Share, own_row: &[u64], message: &[Block]) {
-    accumulate(message, own_row, share);
-    let all = [Block::mask(true)];
-    accumulate(&all, &own_row[own_row.len() - 1..], share);
+/// Completes the share with the message. `row` is that of the line's letter.
+pub(crate) fn receive_tile(share: &mut Share, row: &[u64], columns: &[Block], message: &[Block]) {
+    let mut last = Block::mask(true);
+    let mut add = |block: Block, entry: u64| {
+        for (bit, share) in share.iter_mut().enumerate() {
+            *share ^= block & Block::mask(entry >> bit & 1 == 1);
+        }
+    };
+    for ((message, column), entry) in message.iter().zip(columns).zip(row) {
+        let block = *message ^ *column;
+        last ^= block;
+        add(block, *entry);
+    }
+    add(last, row[row.len() - 1]);
 }
 
 /// [b = x] for each column but the last, by position.

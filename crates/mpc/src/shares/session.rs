@@ -166,7 +166,18 @@ impl SharesSession {
             let source = match (&letters.lookup, &known) {
                 (_, Some(known)) => Source::Known(&known[range.clone()]),
                 (Lookup::Lines(_), None) => Source::Known(&[]),
-                (Lookup::Letters { own, theirs }, None) => Source::Trees { own, theirs },
+                (
+                    Lookup::Letters {
+                        own,
+                        own_rows,
+                        theirs,
+                    },
+                    None,
+                ) => Source::Trees {
+                    own,
+                    own_rows,
+                    theirs,
+                },
             };
             Program {
                 rounds: Rc::clone(&gates.rounds),
