@@ -31,7 +31,7 @@ pub trait Channel {
 }
 
 /// Bytes that every channel accepts before the other side receives any of them.
-pub const UNREAD_BYTES: usize = 1 << 20;
+pub const UNREAD_BYTES: usize = 4 << 20;
 
 /// A channel that failed.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]

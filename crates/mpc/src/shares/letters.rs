@@ -138,6 +138,8 @@ impl SharesSession {
                 }),
             }
         });
+        let transfers = own.len().max(theirs) * levels;
+        self.pool.borrow_mut().expect(transfers);
         let parts = run(programs, PROGRAMS, &self.pool, channel)?;
         let (own, theirs): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         Ok((

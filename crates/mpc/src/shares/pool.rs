@@ -27,6 +27,11 @@ impl Demand {
         }
     }
 
+    /// The larger of the two.
+    fn larger(self) -> usize {
+        self.sent.max(self.received)
+    }
+
     /// In one direction.
     pub(crate) fn one_way(count: usize, receives: bool) -> Self {
         let (sent, received) = if receives { (0, count) } else { (count, 0) };
@@ -91,11 +96,10 @@ impl<S: CotSender, R: CotReceiver> Source for (S, R) {
 pub(crate) struct Pool {
     source: Box<dyn Source>,
     batch: usize,
-    /// Batches that were started and are not complete, and the most that there may be.
+    /// Batches that were started and are not complete.
     under_way: usize,
-    most_under_way: usize,
-    /// The largest demand so far.
-    largest: usize,
+    /// Transfers in each direction that programs will still reserve, about.
+    expected: usize,
     /// What programs have reserved and not used yet.
     reserved: Demand,
     sent: Stock<Block>,
@@ -151,8 +155,7 @@ impl Pool {
         Self {
             batch: sender.batch().min(receiver.batch()) / 64 * 64,
             under_way: 0,
-            most_under_way: 1,
-            largest: 0,
+            expected: 0,
             reserved: Demand::default(),
             source: Box::new((sender, receiver)),
             sent: Stock::default(),
@@ -178,18 +181,24 @@ impl Pool {
         let enough = demand.sent <= there.sent && demand.received <= there.received;
         if enough {
             self.reserved = self.reserved + demand;
+            self.expected = self.expected.saturating_sub(demand.larger());
         }
         enough
     }
 
+    /// Says how many transfers in each direction programs will reserve, about: some are made before they are needed.
+    pub(crate) fn expect(&mut self, transfers: usize) {
+        self.expected = transfers;
+    }
+
     /// Batches to start now for these transfers and those that will be needed soon.
-    pub(crate) fn missing(&mut self, demand: Demand) -> usize {
-        self.largest = self.largest.max(demand.sent.max(demand.received));
+    pub(crate) fn missing(&self, demand: Demand) -> usize {
         let there = self.there();
         let coming = there.sent.min(there.received) + self.under_way * self.batch;
-        let wanted = demand.sent.max(demand.received) + self.largest / 2;
+        let soon = self.expected.saturating_sub(demand.larger());
+        let wanted = demand.larger() + soon.min(MOST_UNDER_WAY * self.batch);
         let missing = wanted.saturating_sub(coming).div_ceil(self.batch);
-        missing.min(self.most_under_way.saturating_sub(self.under_way))
+        missing.min(MOST_UNDER_WAY - self.under_way)
     }
 
     /// Transfers of complete batches that no program has reserved. Both sides count the same.
@@ -286,6 +295,9 @@ impl Pool {
         Ok(Chosen { choices, pads })
     }
 }
+
+/// Batches that may be under way. While they travel, programs use those before them.
+const MOST_UNDER_WAY: usize = 8;
 
 const NOT_RESERVED: MpcError = MpcError::Misuse("transfers were not reserved");
 

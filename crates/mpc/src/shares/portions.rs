@@ -13,7 +13,7 @@ const GROUP_CELLS: usize = 2048;
 pub const GROUPS: usize = 64;
 
 /// Bytes that all active programs may have sent and the other side not received. Transfers need the rest.
-const UNREAD: usize = UNREAD_BYTES / 2;
+const UNREAD: usize = UNREAD_BYTES / 4;
 
 /// How many programs may be active whose messages have at most this many bytes.
 pub(crate) fn at_once(bytes: usize) -> usize {
@@ -60,7 +60,7 @@ pub(crate) fn groups(matrices: &[Matrix], streams: usize) -> Result<Vec<Range<us
             ));
         }
         let more = matrix.lines.len().min(matrix.positions.len());
-        if first < at && (cells + more > GROUP_CELLS || bytes + own > UNREAD / 16) {
+        if first < at && (cells + more > GROUP_CELLS || bytes + own > UNREAD / 32) {
             groups.push(first..at);
             (first, cells, bytes) = (at, 0, 0);
         }

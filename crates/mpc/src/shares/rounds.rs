@@ -192,7 +192,7 @@ impl<'a, T, C: Channel> Runner<'a, '_, T, C> {
     /// Makes transfers until there are enough.
     fn meet(&mut self, demand: Demand) -> Result<(), MpcError> {
         loop {
-            let start = self.pool.borrow_mut().missing(demand);
+            let start = self.pool.borrow().missing(demand);
             for _ in 0..start {
                 self.pool.borrow_mut().start_batch(self.channel)?;
                 self.waiting.push_back(Expected::Batch);

@@ -192,6 +192,11 @@ impl SharesSession {
             .iter()
             .map(|range| weight(&matrices[range.clone()], on_the_way));
         let at_once = at_once(largest.max().unwrap_or(0));
+        let cells = matrices
+            .iter()
+            .map(|matrix| matrix.lines.len() * matrix.positions.len());
+        let transfers = cells.sum::<usize>().saturating_mul(cell.cost().cots) / 2;
+        self.pool.borrow_mut().expect(transfers);
         let halves = run(programs, at_once, &self.pool, channel)?;
         Ok(halves
             .iter()
