@@ -17,11 +17,11 @@
 //! # What is proven
 //! With 128 bits, in the random oracle and ideal cipher models, and if the gap Diffie–Hellman problem is hard on Curve25519:
 //!
-//! - **Against a malicious receiver** (the evaluator), [`base`], [`correlated`], [`random`] and [`letters`] give it one
-//!   label of each wire and one key of each letter, and nothing about Δ that it did not guess. A guess of m bits
+//! - **Against a malicious receiver** (the evaluator, or either side of `shares`), [`base`], [`correlated`], [`random`],
+//!   [`pads`] and [`letters`] give it one label of each wire, one pad of each transfer and one key of each letter, and nothing about Δ
+//!   that it did not guess. A guess of m bits
 //!   succeeds with probability 2⁻ᵐ, and a wrong guess ends the session before anything that depends on the transfers is
 //!   sent. The modules give the arguments.
-//! - **Against a receiver that follows the protocol**, the pads of [`pads`] that it did not choose are pseudorandom.
 //! - **Against a malicious sender** (the garbler), they hide the receiver's bits and letters.
 //!
 //! # What is not

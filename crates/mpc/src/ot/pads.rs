@@ -34,12 +34,14 @@
 //! 2^m − 1 polynomials y, and only for the one transfer with the key of the call. Two images of a transfer are equal with probability 2⁻¹²⁸, as the
 //! answers are uniform. ∎ (If up to μ transfers of several sessions share a key, the terms get a factor of about μ; see [`crate::hash`].)
 //!
-//! **So the pads that were not chosen are pseudorandom to the receiver.** P_z = H(W ⊕ (z ⊕ r)·Δ, i). For z ≠ r the
-//! polynomial y = z ⊕ r is not zero, and different z have different y. So the pads z ≠ r of transfer i are the answers to the
-//! queries (W, y, i), and all are indistinguishable from uniform blocks given everything that the receiver has, which
-//! is W, r and the pads of its choice. This requires that Δ is uniform to the receiver, which [`super::correlated`]
-//! provides; the bound holds for any W of the attacker's choice. With m = 5, 2⁴⁰ transfers and 2⁸⁰ calls to AES the
-//! advantage is below 2⁻⁴¹. The sender receives only x ⊕ r, in which r is uniform.
+//! **So the pads that were not chosen are pseudorandom to the receiver**, even to a malicious one. The checks of
+//! [`super::correlated`] leave it with w_j and u_j such that v_j = w_j ⊕ u_j·Δ ⊕ e_j, where e_j depends only on bits of Δ that it
+//! has guessed, and so is known to it. With W = Σ Xʲ·(w_j ⊕ e_j) and r = Σ u_j·Xʲ, Q = W ⊕ r·Δ and P_z = H(W ⊕ (z ⊕ r)·Δ, i). For
+//! z ≠ r the polynomial y = z ⊕ r is not zero, and different z have different y. So the pads z ≠ r of transfer i
+//! are the answers to the queries (W, y, i), and all are indistinguishable from uniform blocks given everything that the
+//! receiver has. The bound holds for any W of the attacker's choice. m' guessed bits of Δ raise the first term by 2^m', but
+//! such a guess succeeds with probability 2⁻ᵐ' and ends the session otherwise, so the bound is as it was. With m = 5,
+//! 2⁴⁰ transfers and 2⁸⁰ calls to AES the advantage is below 2⁻⁴¹. The sender receives only x ⊕ r, in which r is uniform.
 //!
 //! No branch or address depends on blocks, choices or pads.
 
