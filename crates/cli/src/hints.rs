@@ -13,7 +13,7 @@ use veilpath::split::SplitError;
 use veilpath::synth::SynthError;
 use veilpath::{
     Capability, Error, JobError, MetricField, MetricOptionsError, NoEffectReason, OtherFile,
-    OutputConflict, PeersError, ProtocolError, Unsupported,
+    OutputConflict, PeersError, ProtocolError, RiskySetting, Unsupported,
 };
 
 /// The error's text, with flags for fields, and advice.
@@ -48,8 +48,14 @@ pub(crate) fn explain(error: &Error) -> String {
         ),
         Error::RiskySettings { settings } => {
             let names: Vec<&str> = settings.iter().map(|setting| setting.name()).collect();
+            let rounding = match settings.contains(&RiskySetting::FineTable) {
+                true => {
+                    "\n  three decimals are usually enough: --scale 1000 rounds the costs to them"
+                }
+                false => "",
+            };
             format!(
-                "{error}\n  if you trust the other side with that, allow it with --allow {}",
+                "{error}{rounding}\n  if you trust the other side with that, allow it with --allow {}",
                 names.join(",")
             )
         }
@@ -85,16 +91,14 @@ pub(crate) fn explain(error: &Error) -> String {
             error,
             counts_again,
         } => {
-            let counts = match counts_again {
+            let missing = match counts_again {
                 true => {
-                    "; with this engine the pairs that were under way start again, and count again"
+                    "pairs without results start again; this engine has many under way at a time, and each counts again"
                 }
-                false => "",
+                false => "they continue with the missing pairs",
             };
-            format!(
-                "{}\n  run both commands again: they continue with the missing pairs{counts}",
-                session::explain(error)
-            )
+            let error = session::explain(error);
+            format!("{error}\n  run both commands again: {missing}")
         }
         Error::OtherLetters { known, .. } => {
             format!("{error}\n  leave --letters out, or set it to {known}")

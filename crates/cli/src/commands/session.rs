@@ -39,8 +39,8 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_enum, value_name = "NOTATION")]
     alphabet: Option<NotationName>,
 
-    /// How many different letters there are, if the file does not declare it; the same on both sides. Where neither side says,
-    /// the default limit assumes four
+    /// How many different letters there are, if the file does not declare it; the same on both sides. The default limit of a
+    /// side that does not say assumes four
     #[arg(long, value_name = "COUNT")]
     letters: Option<u32>,
 

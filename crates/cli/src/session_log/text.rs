@@ -66,10 +66,14 @@ pub(super) fn peer(peer: &Peer, name: Option<&str>, event: &PeerEvent) {
 pub(super) fn finished(name: Option<&str>, completed: &CompletedSession) {
     info(name, &table::summary(&completed.outcome));
     if completed.restarted_pairs > 0 {
+        let consequence = match completed.outcome.spec.engine.has_halves() {
+            true => "this reveals nothing new",
+            false => "every start counts as a comparison",
+        };
         note(
             name,
             &format!(
-                "{} had to be started more than once, at most {} times each, because a session was interrupted (with the engines garbled and shares this reveals nothing new; with paillier every start counts as a comparison)",
+                "{} had to be started more than once, at most {} times each, because a session was interrupted; with this engine {consequence}",
                 units::counted(completed.restarted_pairs, "pair"),
                 completed.max_starts
             ),
@@ -105,7 +109,7 @@ fn limit(limit: &LimitSummary) -> String {
         ),
     };
     let Some(limits) = limit.limits else {
-        return format!("none; {planned} of one scanpath");
+        return format!("none; {planned} (comparisons of one scanpath)");
     };
     let by_length = match limits.0 == limits.1 {
         true => "",

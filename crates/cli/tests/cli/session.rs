@@ -236,7 +236,7 @@ fn a_second_run_uses_the_journal_and_limits_are_enforced() {
     both_fail(
         runs,
         3,
-        [&["needs 8", "limit is 4"], &["declined", "limit allows"]],
+        [&["that is 8", "limit is 4"], &["declined", "limit allows"]],
     );
 }
 

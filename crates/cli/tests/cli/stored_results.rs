@@ -124,6 +124,10 @@ fn a_ban_holds_until_this_sides_user_lifts_it() {
         join.stderr
     );
 
+    // A peer that is not known is not asked about.
+    let other = pair.fingerprint(Side::Host);
+    let unknown = alone(&pair, Side::Host, &format!("peers unban {other}")).refused();
+    assert!(unknown.contains("veilpath peers") && !unknown.contains("--yes"));
     let unasked = alone(&pair, Side::Host, &format!("peers unban {peer}"));
     assert!(unasked.refused().contains("--yes"));
     let lifted = alone(&pair, Side::Host, &format!("peers unban {peer} --yes"));
@@ -132,9 +136,58 @@ fn a_ban_holds_until_this_sides_user_lifts_it() {
     for ran in pair.run(&[], &[], &[]) {
         ran.ok();
     }
-    let other = pair.fingerprint(Side::Host);
-    let unknown = alone(&pair, Side::Host, &format!("peers unban {other} --yes"));
-    assert!(unknown.refused().contains("veilpath peers"));
+}
+
+/// The file of one peer or comparison does not hide the others.
+#[test]
+fn damaged_files_are_reported_beside_the_list() {
+    let pair = Pair::with_cohorts();
+    for ran in pair.run(&[], &[], &[]) {
+        ran.ok();
+    }
+    let (peer, other) = (pair.fingerprint(Side::Join), "1".repeat(64));
+    let folder = pair.folder.path().join("host");
+    std::fs::write(folder.join(format!("peers/{other}.json")), "{").unwrap();
+    std::fs::write(folder.join(format!("journals/{other}.comparison")), "{").unwrap();
+    for (call, listed) in [
+        ("peers", peer.as_str()),
+        ("results", ",plain,levenshtein,score,32,32,complete"),
+    ] {
+        let ran = alone(&pair, Side::Host, call);
+        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        assert!(ran.stdout.contains(listed), "{}", ran.stdout);
+        assert!(ran.stderr.contains(&other), "{}", ran.stderr);
+    }
+}
+
+/// An empty table must not replace results.
+#[test]
+fn results_for_the_other_side_do_not_replace_a_file() {
+    let pair = Pair::with_cohorts();
+    let both = ["-o", "scores.csv"];
+    for ran in pair.run(&[], &["-o", "host.csv"], &both) {
+        ran.ok();
+    }
+    let before = pair.folder.read("scores.csv");
+    let threshold = ["--reveal", "threshold:3", "--reveal-to", "host"];
+    let [_, join] = pair.run(&threshold, &["-o", "host.csv"], &both);
+    join.ok();
+    assert_eq!(pair.folder.read("scores.csv"), before);
+    assert!(pair.folder.read("host.csv").contains("within"));
+}
+
+#[test]
+fn an_estimate_says_that_the_limit_forbids_the_plan() {
+    let pair = Pair::with_cohorts();
+    let limit = ["--estimate", "--limit-per-scanpath"];
+    for (count, within) in [("3", false), ("4", true)] {
+        let host = [&limit[..], &[count]].concat();
+        let [host, join] = pair.run(&[], &host, &["--estimate"]);
+        let said = format!("\"within_limit\":{within}");
+        assert!(host.stderr.contains(&said), "{}", host.stderr);
+        host.ok();
+        join.ok();
+    }
 }
 
 #[test]

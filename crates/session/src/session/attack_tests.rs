@@ -69,6 +69,8 @@ struct Attempt<'a> {
     announced: [u16; 4],
     /// What it compares.
     letters: Vec<u16>,
+    /// What it changes in its plan after the agreement.
+    change: fn(&mut Spec),
     cut: Option<Cut>,
     fresh: bool,
 }
@@ -80,6 +82,7 @@ impl<'a> Attempt<'a> {
             files,
             announced: [0; 4],
             letters: letters(number).to_vec(),
+            change: |_| (),
             cut: None,
             fresh: false,
         }
@@ -196,7 +199,10 @@ impl World {
             let mut ready = session.agree(proposal, Some(&StateDir::at(files)), &mut |_| ())?;
             if self.attacks(role) {
                 *agreed.lock().unwrap() = Some((ready.agreement.id, ready.agreement.run));
-                ready.agreement.proposal.cohort = cohort(&[&attempt.letters]);
+                let proposal = &mut ready.agreement.proposal;
+                (attempt.change)(&mut proposal.spec);
+                proposal.cohort = cohort(&[&attempt.letters]);
+                proposal.cohort.alphabet = proposal.spec.alphabet;
                 relay.count();
             }
             ready.run(&()).map(|_| ())

@@ -97,3 +97,41 @@ fn forge(case: Case, first_is_cut: bool) {
         assert!(counted <= 1, "{case:?}: {counted}");
     }
 }
+
+/// After an interruption the attacker continues the same agreement with other costs, or with more letters.
+#[test]
+fn another_plan_on_resume_gives_no_second_answer() {
+    let other_costs: fn(&mut Spec) = |spec| {
+        spec.metric = Metric::NeedlemanWunsch {
+            substitution: Substitution::Index,
+            insert: 19.0,
+            delete: 17.0,
+            scale: None,
+        };
+    };
+    let more_letters: fn(&mut Spec) = |spec| spec.alphabet = Alphabet::letters(52).unwrap();
+    for_all_cases(|case| {
+        for change in [other_costs, more_letters] {
+            let world = World::new(case, 2);
+            let files = tempfile::tempdir().unwrap();
+            for number in 0..4 {
+                // The first one agrees on the plan, and hangs up before there are results.
+                let cut = (number == 0).then_some(Cut {
+                    to_victim: false,
+                    records: 3,
+                });
+                let attempt = Attempt::new(files.path(), number);
+                let ended = world.attack(&match cut {
+                    Some(_) => Attempt { cut, ..attempt },
+                    None => Attempt { change, ..attempt },
+                });
+                let says = |error: Option<SessionError>| error.map(|error| error.to_string());
+                eprintln!("{case:?}, {number}: {:?}", says(ended.victim));
+            }
+            let (_, counted) = world.audit([files.path()]);
+            if case.engine.has_halves() {
+                assert!(counted <= 1, "{case:?}");
+            }
+        }
+    });
+}
