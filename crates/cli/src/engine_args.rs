@@ -3,13 +3,15 @@
 use crate::failure::Failure;
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
-use veilpath::{Engine, HostKey, KeySize, PaillierOptions};
+use veilpath::{Engine, EngineChoice, HostKey, KeySize, PaillierOptions};
 
 /// The engines on the command line.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, ValueEnum)]
 pub(crate) enum EngineName {
-    /// Garbled circuits: each side learns the lengths and the results, and provably nothing else
+    /// Garbled or shares, whichever is faster for this comparison on this connection
     #[default]
+    Auto,
+    /// Garbled circuits: each side learns the lengths and the results, and provably nothing else
     Garbled,
     /// Secret sharing: the same results and the same protection against partners that follow the protocol, with far less traffic
     Shares,
@@ -65,7 +67,7 @@ impl KeyArgs {
         &self,
         name: EngineName,
         paillier: &PaillierArgs,
-    ) -> Result<(Engine, Option<HostKey>), Failure> {
+    ) -> Result<(EngineChoice, Option<HostKey>), Failure> {
         let Some(path) = &self.key else {
             return Ok((name.with(paillier)?, None));
         };
@@ -97,10 +99,10 @@ impl KeyArgs {
 
 impl EngineName {
     /// The engine with its options; options of another engine are an error.
-    pub(crate) fn with(self, paillier: &PaillierArgs) -> Result<Engine, Failure> {
+    pub(crate) fn with(self, paillier: &PaillierArgs) -> Result<EngineChoice, Failure> {
         match self {
-            EngineName::Paillier => Ok(Engine::Paillier(paillier.options()?)),
-            EngineName::Plain | EngineName::Garbled | EngineName::Shares => {
+            EngineName::Paillier => Ok(Engine::Paillier(paillier.options()?).into()),
+            EngineName::Auto | EngineName::Plain | EngineName::Garbled | EngineName::Shares => {
                 let PaillierArgs {
                     key_bits,
                     allow_weak_key,
@@ -115,9 +117,10 @@ impl EngineName {
                     ));
                 }
                 Ok(match self {
-                    EngineName::Garbled => Engine::Garbled,
-                    EngineName::Shares => Engine::Shares,
-                    _ => Engine::Plain,
+                    EngineName::Auto => EngineChoice::Auto,
+                    EngineName::Garbled => Engine::Garbled.into(),
+                    EngineName::Shares => Engine::Shares.into(),
+                    _ => Engine::Plain.into(),
                 })
             }
         }

@@ -11,8 +11,8 @@ use clap::ValueEnum;
 use progress::Progress;
 use serde_json::{Value, json};
 use veilpath::{
-    AgreementSummary, CompletedSession, Engine, Event, EventSink, Peer, PeerEvent, Saved,
-    SessionEvent,
+    AgreementSummary, CompletedSession, Engine, EngineChoice, EngineReason, EngineSummary,
+    Estimate, Event, EventSink, Peer, PeerEvent, Saved, SessionEvent,
 };
 
 /// How the steps of a session are reported.
@@ -42,8 +42,8 @@ impl SessionLog {
     }
 
     /// Warns about an engine that reveals more than the results.
-    pub(crate) fn warn_about(&self, engine: Engine) {
-        let warning = match engine {
+    pub(crate) fn warn_about(&self, engine: EngineChoice) {
+        let warning = match engine.representative() {
             Engine::Plain => {
                 "the engine plain protects nothing: the host will see every scanpath of the joining side"
             }
@@ -226,7 +226,6 @@ fn peer_json(event: &PeerEvent) -> Option<Value> {
 }
 
 fn agreed_json(summary: &AgreementSummary) -> Value {
-    let estimate = &summary.estimate;
     json!({
         "event": "agreed",
         "host_scanpaths": summary.host_scanpaths,
@@ -248,18 +247,46 @@ fn agreed_json(summary: &AgreementSummary) -> Value {
         "comparisons_per_scanpath": summary.limit.after,
         "comparisons_before": summary.limit.before,
         "within_limit": summary.limit.exceeded.is_none(),
-        "estimate": {
-            "bytes_to_host": estimate.bytes_to_host,
-            "bytes_to_join": estimate.bytes_to_join,
-            "rounds": estimate.rounds,
-            "seconds": estimate.seconds,
-            "computing": estimate.computing,
-        },
+        "engine": engine_json(&summary.engine),
+        "estimate": estimate_json(&summary.estimate),
         "connection": {
             "round_trip": summary.link.round_trip.as_secs_f64(),
             "bytes_per_second_to_host": summary.link.bytes_per_second_to_host,
             "bytes_per_second_to_join": summary.link.bytes_per_second_to_join,
         },
+    })
+}
+
+fn engine_json(summary: &EngineSummary) -> Value {
+    let reason = match summary.reason {
+        EngineReason::Named => "named",
+        EngineReason::NamedHere => "named_here",
+        EngineReason::NamedByPeer => "named_by_peer",
+        EngineReason::Faster => "faster",
+        EngineReason::ChosenEarlier => "chosen_earlier",
+        EngineReason::SharesImpossible => "shares_impossible",
+    };
+    let estimates = summary.estimates.as_ref().map(|estimates| {
+        json!({
+            "garbled": estimate_json(&estimates.garbled),
+            "shares": estimate_json(&estimates.shares),
+        })
+    });
+    json!({
+        "name": summary.engine.name(),
+        "reason": reason,
+        "tree_levels": summary.tree_levels.map(u8::from),
+        "estimates": estimates,
+    })
+}
+
+fn estimate_json(estimate: &Estimate) -> Value {
+    json!({
+        "bytes_to_host": estimate.bytes_to_host,
+        "bytes_to_join": estimate.bytes_to_join,
+        "rounds": estimate.rounds,
+        "seconds": estimate.seconds,
+        "computing": estimate.computing,
     })
 }
 

@@ -104,11 +104,11 @@ pub enum Misbehaviour {
         /// How many it offered.
         offered: usize,
     },
-    /// It asked for seed trees of an unsupported size.
-    #[error("it asked for seed trees of {bits} levels")]
-    TreeSize {
+    /// Its seed trees are not as agreed.
+    #[error("it has seed trees of {levels} levels, which is not what was agreed on")]
+    TreeLevels {
         /// The levels.
-        bits: u8,
+        levels: u8,
     },
     /// A frame of an unknown kind.
     #[error("it sent a frame of unknown kind {kind}")]

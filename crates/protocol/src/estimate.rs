@@ -21,6 +21,10 @@ pub struct Work {
     pub host_letters: u64,
     /// Letters of the joining side's scanpaths.
     pub join_letters: u64,
+    /// Letters of the host's longest scanpath; 0 if all have the same length.
+    pub host_longest: u64,
+    /// Letters of the joining side's longest scanpath; 0 if all have the same length.
+    pub join_longest: u64,
     /// Letters of the alphabet.
     pub alphabet: u64,
     /// What comes out.
@@ -145,6 +149,10 @@ pub(crate) struct Costs {
     pub(crate) waits: u64,
     /// Rounds that overlap with computing and sending.
     pub(crate) exchanges: u64,
+    /// How many of these are no rounds of their own, because their messages arrive together with others.
+    pub(crate) together: u64,
+    /// Whether a round takes half a round trip, because both sides send at the same time.
+    pub(crate) one_way: bool,
     /// How many of these are under way at the same time.
     pub(crate) in_flight: f64,
     /// Seconds of computing before and between exchanges.
@@ -154,22 +162,28 @@ pub(crate) struct Costs {
 }
 
 impl Costs {
-    /// The estimate on a connection. Computing and both directions of the traffic overlap. An exchange takes a round trip and
-    /// the time of its share of the work, and `in_flight` exchanges are under way at the same time.
+    /// The estimate on a connection. Computing and both directions of the traffic overlap. An exchange takes a round trip (or
+    /// half of one) and the time of its share of the work, and `in_flight` exchanges are under way at the same time.
     #[allow(clippy::cast_precision_loss)]
     pub(crate) fn on(&self, link: &Link) -> Estimate {
-        let round_trip = link.round_trip.as_secs_f64();
+        let round = match self.one_way {
+            true => link.round_trip.as_secs_f64() / 2.0,
+            false => link.round_trip.as_secs_f64(),
+        };
         let [to_host, to_join] = link.seconds_of(self.bytes_to_host, self.bytes_to_join);
         let slower = 100.0 / f64::from(link.speed.max(1));
         let (setup, computing) = (self.setup * slower, self.computing * slower);
         let work = computing.max(to_host).max(to_join);
-        let latency = self.exchanges as f64 * round_trip;
+        let latency = self.exchanges as f64 * round;
         let overlapping = work.max((latency + work) / self.in_flight.max(1.0));
         Estimate {
             bytes_to_host: self.bytes_to_host,
             bytes_to_join: self.bytes_to_join,
-            rounds: self.waits.saturating_add(self.exchanges),
-            seconds: overlapping + setup + self.waits as f64 * round_trip,
+            rounds: self
+                .waits
+                .saturating_add(self.exchanges)
+                .saturating_sub(self.together),
+            seconds: overlapping + setup + self.waits as f64 * round,
             computing: computing + setup,
         }
     }
@@ -196,6 +210,8 @@ mod tests {
             bytes_to_join: 100_000_000,
             waits: 5,
             exchanges: 300,
+            together: 0,
+            one_way: false,
             in_flight: 3.0,
             setup: 0.0,
             computing: 1.0,

@@ -6,6 +6,7 @@
 //!
 //! This crate uses no sockets, files or clocks: a [`Channel`](veilpath_channel::Channel) moves bytes, and callers measure time.
 
+mod engine_choice;
 pub mod engines;
 mod error;
 mod estimate;
@@ -22,6 +23,7 @@ mod reveal;
 mod risk;
 mod spec;
 
+pub use engine_choice::{EngineChoice, ProvableEstimates, TreeLevels, UnknownTreeLevels};
 pub use engines::garbled::and_gates_per_cell;
 #[cfg(feature = "watch")]
 pub use engines::paillier::{

@@ -2,7 +2,7 @@
 
 use crate::{
     Answer, Engine, Estimate, JobError, Link, Output, OutputKind, PairCount, PairRule,
-    ProtocolError, Reveal, Role, Work,
+    ProtocolError, Reveal, Role, TreeLevels, Work,
 };
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
@@ -257,10 +257,18 @@ impl Spec {
         }
     }
 
-    /// What a job of this size will cost over this connection.
+    /// What a job of this size will cost over this connection, with the fastest options of the engine.
     pub fn estimate(&self, work: &Work, link: &Link) -> Estimate {
+        match self.engine {
+            Engine::Shares => self.provable_estimates(work, link).shares,
+            _ => self.estimate_with(work, link, TreeLevels::default()),
+        }
+    }
+
+    /// The same, with these trees for the engine shares.
+    pub fn estimate_with(&self, work: &Work, link: &Link, levels: TreeLevels) -> Estimate {
         match Comparison::new(self.metric.clone(), self.alphabet) {
-            Ok(comparison) => self.engine.estimate(&comparison, work, link),
+            Ok(comparison) => self.engine.estimate(&comparison, work, link, levels),
             // Such a job is refused before it costs anything.
             Err(_) => Estimate::default(),
         }

@@ -29,7 +29,7 @@ use std::time::Duration;
 use veilpath_channel::Channel;
 use veilpath_metrics::text::is_printable;
 use veilpath_metrics::{Alphabet, Encoding, Grid};
-use veilpath_protocol::{Role, Spec, check_encoding};
+use veilpath_protocol::{Engine, EngineChoice, Role, Spec, check_encoding};
 
 /// The field of a [`Difference`] in the version of the protocol.
 pub const PROTOCOL_VERSION_FIELD: &str = "protocol version";
@@ -40,8 +40,11 @@ const MAGIC: &[u8; 8] = b"VEILPATH";
 /// The field with the name of the metric.
 const METRIC: &str = "metric.name";
 
-/// The field with the name of an engine that has no settings.
-const ENGINE: &str = "engine";
+/// The field of a [`Difference`] in the engine; in terms, the name of an engine that has no settings.
+pub const ENGINE_FIELD: &str = "engine";
+
+/// The name of an open choice between the provable engines.
+const AUTO: &str = EngineChoice::AUTO;
 
 /// The prefix of the fields of an engine with settings; the engine's name follows.
 const ENGINE_SETTINGS: &str = "engine.";
@@ -201,18 +204,21 @@ impl Terms {
         let both = |name: &str| self.fields.contains_key(name) && theirs.fields.contains_key(name);
         // The same holds for engines, whose names are a field or the prefix of their settings.
         let engines = (self.engine(), theirs.engine());
-        let same_engine = engines.0 == engines.1;
-        let of_engine = |name: &str| name == ENGINE || name.starts_with(ENGINE_SETTINGS);
-        let engine = (!same_engine).then(|| Difference {
-            field: ENGINE.into(),
+        let compatible = engines.0 == engines.1 || self.common_engine(theirs).is_some();
+        let engine = (!compatible).then(|| Difference {
+            field: ENGINE_FIELD.into(),
             ours: sanitize(engines.0.unwrap_or(ABSENT)),
             theirs: sanitize(engines.1.unwrap_or(ABSENT)),
         });
+        let of_engine = |name: &str| match compatible {
+            true => name == ENGINE_FIELD,
+            false => name == ENGINE_FIELD || name.starts_with(ENGINE_SETTINGS),
+        };
         let others = names
             .into_iter()
             .filter(|name| self.fields.get(*name) != theirs.fields.get(*name))
             .filter(|name| same_metric || both(name) || !name.starts_with("metric."))
-            .filter(|name| same_engine || !of_engine(name))
+            .filter(|name| !of_engine(name))
             .map(|name| Difference {
                 field: sanitize(name),
                 ours: value(self, name),
@@ -229,9 +235,31 @@ impl Terms {
             .collect()
     }
 
+    /// The engine that both sides accept: the one that both name, or that one names and the other's choice includes.
+    pub(crate) fn common_engine<'a>(&'a self, theirs: &'a Terms) -> Option<&'a str> {
+        let (ours, theirs) = (self.engine()?, theirs.engine()?);
+        let includes =
+            |choice: &str, name: &str| choice == AUTO && Engine::provable(name).is_some();
+        match (ours, theirs) {
+            (ours, theirs) if ours == theirs || includes(theirs, ours) => Some(ours),
+            (ours, theirs) if includes(ours, theirs) => Some(theirs),
+            _ => None,
+        }
+    }
+
+    /// Whether the choice between the provable engines is open.
+    pub(crate) fn leaves_engine_open(&self) -> bool {
+        self.engine() == Some(AUTO)
+    }
+
+    /// Names the engine, or leaves the choice open.
+    pub(crate) fn set_engine(&mut self, name: &str) {
+        self.fields.insert(ENGINE_FIELD.into(), name.into());
+    }
+
     /// The name of the engine.
     fn engine(&self) -> Option<&str> {
-        let without_settings = self.fields.get(ENGINE).map(String::as_str);
+        let without_settings = self.fields.get(ENGINE_FIELD).map(String::as_str);
         without_settings.or_else(|| {
             let mut names = self.fields.keys();
             let settings = names.find_map(|name| name.strip_prefix(ENGINE_SETTINGS))?;

@@ -25,6 +25,7 @@ pub(crate) enum Tag {
     Finished = 6,
     Probe = 7,
     Measured = 8,
+    Engine = 9,
     Wait = 14,
     Decline = 15,
 }
@@ -33,9 +34,13 @@ impl Tag {
     /// The largest content, in bytes.
     pub(crate) fn max_bytes(self) -> usize {
         match self {
-            Tag::Hello | Tag::Ready | Tag::Finished | Tag::Measured | Tag::Wait | Tag::Decline => {
-                4 << 10
-            }
+            Tag::Hello
+            | Tag::Ready
+            | Tag::Finished
+            | Tag::Measured
+            | Tag::Engine
+            | Tag::Wait
+            | Tag::Decline => 4 << 10,
             Tag::Probe => MAX_BURST,
             Tag::Terms => 256 << 10,
             Tag::Roster => 1 << 20,
@@ -53,6 +58,7 @@ impl Tag {
             Tag::Finished => "Finished",
             Tag::Probe => "Probe",
             Tag::Measured => "Measured",
+            Tag::Engine => "Engine",
             Tag::Wait => "Wait",
             Tag::Decline => "Decline",
         }

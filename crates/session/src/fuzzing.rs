@@ -22,6 +22,7 @@
 
 use crate::agreement::{self, Hello, Terms};
 use crate::control::{self, Decline, Tag};
+use crate::engine_decision::EngineOffer;
 use crate::frames::Parser;
 use crate::journal::Journal;
 use crate::journal::record::{Record, with_checksum};
@@ -42,7 +43,7 @@ use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Notation, Scan
 use veilpath_protocol::{Engine, PairRule, Reveal, Role, Spec};
 
 /// How many decoders there are.
-pub const DECODERS: u8 = 21;
+pub const DECODERS: u8 = 22;
 
 /// Decodes; what is accepted must survive a round trip. Returns whether it was accepted.
 pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
@@ -123,7 +124,8 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
             let written = Description::from_bytes(bytes).map(|it| it.to_bytes());
             written.is_some_and(|text| text.is_ok_and(|it| Description::from_bytes(&it).is_some()))
         }
-        _ => link::answer(&mut Script(bytes)).is_ok_and(|measured| measured.is_valid()),
+        20 => link::answer(&mut Script(bytes)).is_ok_and(|measured| measured.is_valid()),
+        _ => round_trip::<EngineOffer>(Tag::Engine, bytes).is_some(),
     }
 }
 
@@ -261,7 +263,7 @@ impl Channel for Echo {
     }
 }
 
-const TAGS: [Tag; 8] = [
+const TAGS: [Tag; 9] = [
     Tag::Hello,
     Tag::Terms,
     Tag::Roster,
@@ -269,6 +271,7 @@ const TAGS: [Tag; 8] = [
     Tag::Statements,
     Tag::Finished,
     Tag::Measured,
+    Tag::Engine,
     Tag::Decline,
 ];
 

@@ -12,6 +12,7 @@
 
 pub(crate) mod record;
 
+use crate::engine_decision::EngineDecision;
 use crate::error::{FileProblem, InternalError, Misbehaviour, SessionError};
 use crate::identity::hex;
 use crate::state_dir::{self, create_private_dir, lock};
@@ -38,6 +39,7 @@ pub(crate) struct Journal {
     id: [u8; 32],
     reveal: Reveal,
     pairs: Vec<PairEntry>,
+    engine: Option<EngineDecision>,
     /// Where the last complete record ends.
     end: u64,
     synced: Instant,
@@ -137,6 +139,7 @@ impl Journal {
             id,
             reveal,
             pairs: vec![PairEntry::default(); pairs],
+            engine: None,
             end: 0,
             synced: Instant::now(),
             failure: None,
@@ -197,6 +200,19 @@ impl Journal {
         let starts = || self.pairs.iter().map(|entry| entry.starts);
         let repeated = starts().filter(|&starts| starts > 1).count();
         (repeated as u64, starts().max().unwrap_or(0))
+    }
+
+    /// What was decided about the engine when the comparison started.
+    pub(crate) fn engine(&self) -> Option<EngineDecision> {
+        self.engine
+    }
+
+    /// Stores what was decided about the engine, once.
+    pub(crate) fn store_engine(&mut self, decision: EngineDecision) -> Result<(), SessionError> {
+        match self.engine {
+            Some(_) => Ok(()),
+            None => self.append_synced([Record::Engine(decision)]),
+        }
     }
 
     /// Notes that these pairs are about to be compared.
@@ -358,6 +374,9 @@ impl Journal {
             Record::Started(first, count) => self.change(first, count, |entry| {
                 entry.starts = entry.starts.saturating_add(1);
             }),
+            Record::Engine(decision) => {
+                self.engine.get_or_insert(decision);
+            }
         }
     }
 

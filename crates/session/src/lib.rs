@@ -24,6 +24,7 @@ mod connection;
 mod control;
 mod date;
 mod digests;
+mod engine_decision;
 mod error;
 pub mod frames;
 #[cfg(any(test, feature = "fuzzing"))]
@@ -55,11 +56,12 @@ mod throttle;
 mod tls;
 
 pub use acceptor::{Acceptor, Incoming};
-pub use agreement::{AlphabetInfo, PROTOCOL_VERSION_FIELD};
+pub use agreement::{AlphabetInfo, ENGINE_FIELD, PROTOCOL_VERSION_FIELD};
 pub use channel::SecureChannel;
 pub use checksummed::ChecksummedChannel;
 pub use connect::{Listener, check_address, join};
 pub use date::{date, date_and_time};
+pub use engine_decision::{EngineReason, EngineSummary};
 pub use error::{
     BanReason, DeclineReason, Difference, ExceededLimit, Fault, FileProblem, InternalError, Limit,
     LimitOrigin, Misbehaviour, NetworkError, SessionError, UsageError,

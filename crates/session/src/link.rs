@@ -6,14 +6,15 @@
 //! host                                       join
 //!  │── Probe, empty ───────────────────────▶│   a few times: the median round trip counts
 //!  │◀─────────────────────── Probe, empty ──│
-//!  │── Probe, 16 kB, 256 kB, 4 MB ─────────▶│   each is answered before the next
+//!  │── Probe, 16 kB, 256 kB, 1 MB, 4 MB ───▶│   each is answered before the next
 //!  │◀─────────────────────── Probe, empty ──│
 //!  │── Measured ───────────────────────────▶│
 //!  ╎ then the same from the joining side    ╎
 //! ```
 //!
 //! A side measures what it sends and tells the other, so both have the same numbers. They decide nothing about what is
-//! revealed: a peer that is slow, or that lies, spoils an estimate. Probes contain zeros. How large they may be follows from
+//! revealed: a peer that is slow, or that lies, spoils an estimate, and with it the choice between two engines that reveal the
+//! same (`engine_decision.rs`). Probes contain zeros. How large they may be follows from
 //! the plan: a burst is at most a sixteenth of what the comparison will send in its direction, so that a small comparison has
 //! none. A side starts no burst that would make its part longer than [`PROBE_TIME`], and the other side answers a limited
 //! number of probes for a limited time.
@@ -31,8 +32,8 @@ const MAX_PINGS: usize = 5;
 /// No further empty probe is sent after this time.
 const PING_TIME: Duration = Duration::from_millis(50);
 
-/// The lengths of the other probes.
-const BURSTS: [usize; 3] = [16 << 10, 256 << 10, MAX_BURST];
+/// The lengths of the other probes. TCP sends faster from one to the next, and only the last that is sent counts.
+const BURSTS: [usize; 4] = [16 << 10, 256 << 10, 1 << 20, MAX_BURST];
 
 /// The length of the largest.
 pub(crate) const MAX_BURST: usize = 4 << 20;
@@ -55,6 +56,11 @@ const MIN_SPEED_TIME: Duration = Duration::from_millis(5);
 /// The longest round trip that a side may report.
 const MAX_ROUND_TRIP_US: u64 = 3_600_000_000;
 
+/// The most bytes per second, the most cores and the highest speed that a side may report: more than any machine has.
+const MAX_BYTES_PER_SECOND: u64 = 1 << 40;
+const MAX_CORES: u32 = 1 << 16;
+const MAX_SPEED: u32 = 1 << 16;
+
 /// Bytes that are read and dropped at a time.
 const PIECE: usize = 64 << 10;
 
@@ -74,9 +80,11 @@ impl Measured {
     /// Whether a machine can have measured this.
     pub(crate) fn is_valid(&self) -> bool {
         self.round_trip_us <= MAX_ROUND_TRIP_US
-            && self.bytes_per_second != Some(0)
-            && self.cores > 0
-            && self.speed > 0
+            && self
+                .bytes_per_second
+                .is_none_or(|rate| (1..=MAX_BYTES_PER_SECOND).contains(&rate))
+            && (1..=MAX_CORES).contains(&self.cores)
+            && (1..=MAX_SPEED).contains(&self.speed)
     }
 }
 
@@ -141,13 +149,14 @@ fn probe(channel: &mut dyn Channel, bytes: u64, speed: u32) -> Result<Measured, 
         pace = Some(took.as_secs_f64() / length as f64);
     }
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // it saturates
-    let bytes_per_second = pace.map(|pace| ((1.0 / pace) as u64).max(1));
+    let bytes_per_second = pace.map(|pace| ((1.0 / pace) as u64).clamp(1, MAX_BYTES_PER_SECOND));
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let measured = Measured {
-        round_trip_us: u64::try_from(round_trip.as_micros()).unwrap_or(MAX_ROUND_TRIP_US),
+        round_trip_us: u64::try_from(round_trip.as_micros())
+            .map_or(MAX_ROUND_TRIP_US, |time| time.min(MAX_ROUND_TRIP_US)),
         bytes_per_second,
-        cores: u32::try_from(cores).unwrap_or(u32::MAX),
-        speed,
+        cores: u32::try_from(cores).map_or(MAX_CORES, |cores| cores.min(MAX_CORES)),
+        speed: speed.clamp(1, MAX_SPEED),
     };
     control::send(channel, Tag::Measured, &measured)?;
     Ok(measured)
@@ -253,8 +262,20 @@ mod tests {
             r#"{"round_trip_us":1,"bytes_per_second":0,"cores":2,"speed":100}"#,
             r#"{"round_trip_us":1,"bytes_per_second":null,"cores":0,"speed":100}"#,
             r#"{"round_trip_us":1,"bytes_per_second":null,"cores":2,"speed":0}"#,
+            r#"{"round_trip_us":1,"bytes_per_second":18446744073709551615,"cores":2,"speed":1}"#,
+            r#"{"round_trip_us":1,"bytes_per_second":null,"cores":4294967295,"speed":1}"#,
+            r#"{"round_trip_us":1,"bytes_per_second":null,"cores":2,"speed":4294967295}"#,
         ] {
             is_refused(answered(&[(Tag::Measured, nonsense.as_bytes())]));
+        }
+        for not_a_number in ["-1", "1.5", "1e999", "NaN", "Infinity", "null", "\"1\""] {
+            let text = format!(
+                r#"{{"round_trip_us":{not_a_number},"bytes_per_second":null,"cores":2,"speed":1}}"#
+            );
+            assert!(matches!(
+                answered(&[(Tag::Measured, text.as_bytes())]),
+                SessionError::Misbehaved(Misbehaviour::MalformedMessage { .. })
+            ));
         }
         let (mut here, mut there) = memory_pair();
         control::send_bytes(&mut there, Tag::Probe, &[0]).unwrap();

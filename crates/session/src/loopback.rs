@@ -42,6 +42,7 @@ pub fn compare_on_loopback(
         TcpStream::connect_timeout(&listener.address(), TIMEOUTS.connect).map_err(unavailable)?;
     let proposal = |cohort: &Cohort, key: Option<HostKey>| Proposal {
         spec: spec.clone(),
+        auto_engine: false,
         cohort: cohort.clone(),
         pseudonyms: false,
         estimate_only: false,

@@ -147,6 +147,10 @@ impl Resume {
         let letters = |roster: &Roster, indices: &[usize]| {
             indices.iter().map(|&index| roster.length(index)).sum()
         };
+        let longest = |roster: &Roster, indices: &[usize]| {
+            let lengths = indices.iter().map(|&index| roster.length(index));
+            lengths.max().unwrap_or(0)
+        };
         let cells = |&pair: &usize| {
             let (i, j) = pairs[pair];
             host.length(i).saturating_mul(join.length(j))
@@ -158,6 +162,8 @@ impl Resume {
             join_scanpaths: required.join.len() as u64,
             host_letters: letters(host, &required.host),
             join_letters: letters(join, &required.join),
+            host_longest: longest(host, &required.host),
+            join_longest: longest(join, &required.join),
             alphabet: spec.alphabet.size().into(),
             reveal: spec.reveal,
             padded: spec.pad_to.is_some(),

@@ -80,6 +80,9 @@ impl AgreedSession {
         session.pin(&agreement.id)?;
         session.allow_long_work();
         agreement.journal.create()?;
+        if let Some(decision) = agreement.decision {
+            agreement.journal.store_engine(decision)?;
+        }
         if let Some((plan, number)) = agreement.new_number {
             agreement.ledger.update(|ledger| {
                 ledger.set_number(&plan, number);
@@ -160,7 +163,7 @@ impl AgreedSession {
         if compare.is_empty() {
             return Ok(());
         }
-        let spec = &agreement.proposal.spec;
+        let (spec, tree_levels) = (&agreement.proposal.spec, agreement.tree_levels());
         let required = RequiredScanpaths::new(compare, &agreement.pairs);
         let (own, theirs, roster) = match session.role {
             Role::Host => (&required.host, &required.join, &agreement.join),
@@ -190,6 +193,7 @@ impl AgreedSession {
         };
         let mut job = Job::new(spec, session.role, &own, theirs.len(), &required.pairs)?
             .with_peer_lengths(&lengths)?
+            .with_tree_levels(tree_levels)
             .with_store(&records);
         if let Some(key) = &agreement.proposal.key {
             job = job.with_key(key.share());

@@ -5,6 +5,7 @@ use crate::channel::SecureChannel;
 use crate::checksummed::ChecksummedChannel;
 use crate::connection::SharedConnection;
 use crate::control::{self, Tag};
+use crate::engine_decision::{EngineDecision, EngineReason};
 use crate::error::{DeclineReason, NetworkError};
 use crate::journal::Journal;
 use crate::ledger::{Account, LedgerFile};
@@ -51,6 +52,9 @@ pub struct Session {
 pub struct Proposal {
     /// What to compute, as this side sees it.
     pub spec: Spec,
+    /// Whether the sides choose between the provable engines, by the connection; the plan then names one of them, and it does
+    /// not matter which.
+    pub auto_engine: bool,
     /// This side's scanpaths.
     pub cohort: Cohort,
     /// Whether ids and stimuli are hidden from the other side.
@@ -101,6 +105,9 @@ pub(crate) struct Agreement {
     pub(crate) max_agreements: u64,
     limit: LimitSummary,
     peer_estimates_only: bool,
+    /// What was decided about the engine, where that depends on the connection.
+    pub(crate) decision: Option<EngineDecision>,
+    engine_reason: EngineReason,
     /// The connection, as both sides have measured it.
     pub(crate) link: Link,
     encoding_on_one_side: bool,

@@ -2,10 +2,11 @@
 //!
 //! They are synthetic: novices and experts look at two pictures, and are assigned to a clinic and a university at random.
 
+use crate::plan::work;
 use crate::{Error, MetricName, MetricOptions, PlanOptions, PlannedComparison, compare, plan};
 use veilpath_encode::{Input, RawCohort};
 use veilpath_metrics::{Cohort, DEFAULT_PRECISION, Entry};
-use veilpath_protocol::{Engine, Link, Outcome, ProtocolError, Reveal, Work, count_pairs};
+use veilpath_protocol::{Engine, EngineChoice, Link, Outcome, ProtocolError};
 
 const CLINIC: &str = include_str!("../../../testdata/demo/clinic.csv");
 const UNIVERSITY: &str = include_str!("../../../testdata/demo/university.csv");
@@ -36,7 +37,7 @@ pub struct GroupMeans {
 
 impl Demo {
     /// Plans a ScanMatch comparison of the bundled cohorts.
-    pub fn new(engine: Engine) -> Result<Self, Error> {
+    pub fn new(engine: impl Into<EngineChoice>) -> Result<Self, Error> {
         let metric = MetricOptions {
             name: MetricName::ScanMatch,
             // So that the plain engine computes with the same integers as the private engines.
@@ -133,24 +134,6 @@ fn quick_part(whole: PlannedComparison) -> PlannedComparison {
 /// The estimated time in seconds.
 fn seconds(planned: &PlannedComparison) -> f64 {
     let PlannedComparison { a, b, spec } = planned;
-    let count = count_pairs(spec.pairs, a, b);
-    let letters = |cohort: &Cohort| {
-        let lengths = cohort
-            .entries
-            .iter()
-            .map(|entry| entry.scanpath.len() as u64);
-        lengths.sum()
-    };
-    let work = Work {
-        pairs: count.pairs,
-        cells: count.cells,
-        host_scanpaths: a.entries.len() as u64,
-        join_scanpaths: b.entries.len() as u64,
-        host_letters: letters(a),
-        join_letters: letters(b),
-        alphabet: a.alphabet.size().into(),
-        padded: false,
-        reveal: Reveal::Score,
-    };
+    let work = work(spec, a, b);
     spec.estimate(&work, &Link::local()).seconds
 }

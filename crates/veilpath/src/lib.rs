@@ -58,15 +58,17 @@ pub use veilpath_metrics::{
 };
 pub use veilpath_paillier::{Error as PaillierError, KeySize};
 pub use veilpath_protocol::{
-    Capability, Engine, JobError, Link, MAX_PADDING, MAX_TEXT_BYTES, Outcome, PaillierOptions,
-    PairRule, PairRuleError, ProtocolError, ResultFormatError, Reveal, RevealTo, RiskySetting,
-    Role, Spec, SpecError, Unsupported,
+    Capability, Engine, EngineChoice, Estimate, JobError, Link, MAX_PADDING, MAX_TEXT_BYTES,
+    Outcome, PaillierOptions, PairRule, PairRuleError, ProtocolError, ProvableEstimates,
+    ResultFormatError, Reveal, RevealTo, RiskySetting, Role, Spec, SpecError, TreeLevels,
+    Unsupported,
 };
 pub use veilpath_report::{table, units};
 pub use veilpath_session::limits::{DEFAULT_MEMORY, MAX_PEERS};
 pub use veilpath_session::{
-    AgreementSummary, CompletedSession, DeclineReason, ExceededLimit, FRESH_FIELD, FileProblem,
-    Fingerprint, HostKey, Identity, KnownPeer, Limit, LimitOrigin, LimitSummary, Listing,
-    NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD, PeerState, ScanpathLimit, SessionError,
-    SessionFailure, StateDir, StoredComparison, disable_core_dumps,
+    AgreementSummary, CompletedSession, DeclineReason, Difference, ENGINE_FIELD, EngineReason,
+    EngineSummary, ExceededLimit, FRESH_FIELD, FileProblem, Fingerprint, HostKey, Identity,
+    KnownPeer, Limit, LimitOrigin, LimitSummary, Listing, NUMBER_FIELD, NetworkError,
+    PROTOCOL_VERSION_FIELD, PeerState, ScanpathLimit, SessionError, SessionFailure, StateDir,
+    StoredComparison, disable_core_dumps,
 };

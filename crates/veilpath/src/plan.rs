@@ -6,14 +6,16 @@ use std::path::Path;
 use veilpath_encode::RawCohort;
 use veilpath_metrics::{Cohort, DEFAULT_PRECISION, Metric, Notation};
 use veilpath_paillier::{KeySize, SecretKey};
-use veilpath_protocol::{Engine, MAX_PAIRS, PairRule, Reveal, RevealTo, Spec, count_pairs};
+use veilpath_protocol::{
+    Engine, EngineChoice, Link, MAX_PAIRS, PairRule, Reveal, RevealTo, Spec, Work, count_pairs,
+};
 use veilpath_session::HostKey;
 
 /// What to compute and what to reveal.
 #[derive(Clone, Debug)]
 pub struct PlanOptions {
     /// How to compute it.
-    pub engine: Engine,
+    pub engine: EngineChoice,
     /// What to compute.
     pub metric: MetricOptions,
     /// The notation of the letters, if the files do not declare it.
@@ -43,9 +45,9 @@ pub struct PlannedComparison {
 
 impl PlanOptions {
     /// The defaults of this metric with this engine.
-    pub fn new(engine: Engine, metric: MetricOptions) -> Self {
+    pub fn new(engine: impl Into<EngineChoice>, metric: MetricOptions) -> Self {
         Self {
-            engine,
+            engine: engine.into(),
             metric,
             notation: None,
             letters: None,
@@ -58,11 +60,12 @@ impl PlanOptions {
 
     /// The plan, if its engine and metric support these options. It says which integers a private engine computes with.
     pub(crate) fn spec(&self, metric: Metric, a: &Cohort, b: &Cohort) -> Result<Spec, Error> {
-        let metric = match self.engine {
+        let engine = self.engine.representative();
+        let metric = match engine {
             Engine::Plain => metric,
             _ => metric.with_automatic_scale(DEFAULT_PRECISION)?,
         };
-        let mut spec = Spec::new(self.engine, metric, self.pairs, a, b)?;
+        let mut spec = Spec::new(engine, metric, self.pairs, a, b)?;
         spec.reveal = self.reveal;
         spec.reveal_to = self.reveal_to;
         spec.pad_to = self.pad_to;
@@ -130,7 +133,7 @@ impl PlanOptions {
     }
 }
 
-/// Decodes two cohort files, and plans their comparison.
+/// Decodes two cohort files, and plans their comparison. An open choice of the engine is decided for two sides on this machine.
 ///
 /// Notes about the files and the pairs go to `events`.
 pub fn plan(
@@ -148,7 +151,7 @@ pub fn plan(
     for (cohort, file) in cohorts {
         options.check(&metric, cohort, file)?;
     }
-    let spec = options.spec(metric, &a, &b)?;
+    let mut spec = options.spec(metric, &a, &b)?;
     let count = count_pairs(options.pairs, &a, &b);
     if count.pairs == 0 {
         let files = files.map(|file| file.name().to_string());
@@ -178,7 +181,33 @@ pub fn plan(
             });
         }
     }
+    if options.engine == EngineChoice::Auto {
+        let work = work(&spec, &a, &b);
+        spec.engine = spec.provable_estimates(&work, &Link::local()).faster();
+    }
     Ok(PlannedComparison { a, b, spec })
+}
+
+/// The size of a comparison on this machine.
+pub(crate) fn work(spec: &Spec, a: &Cohort, b: &Cohort) -> Work {
+    let count = count_pairs(spec.pairs, a, b);
+    fn lengths(cohort: &Cohort) -> impl Iterator<Item = u64> {
+        let entries = cohort.entries.iter();
+        entries.map(|entry| entry.scanpath.len() as u64)
+    }
+    Work {
+        pairs: count.pairs,
+        cells: spec.cells(&count),
+        host_scanpaths: a.entries.len() as u64,
+        join_scanpaths: b.entries.len() as u64,
+        host_letters: lengths(a).sum(),
+        join_letters: lengths(b).sum(),
+        host_longest: lengths(a).max().unwrap_or(0),
+        join_longest: lengths(b).max().unwrap_or(0),
+        alphabet: a.alphabet.size().into(),
+        padded: spec.pad_to.is_some(),
+        reveal: spec.reveal,
+    }
 }
 
 /// A few of a cohort's stimuli, to recognise how it spells them.

@@ -23,7 +23,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use veilpath_metrics::{Alphabet, Metric};
-use veilpath_protocol::{Engine, ProtocolError, RiskySetting, Role, risky_settings};
+use veilpath_protocol::{Engine, EngineChoice, ProtocolError, RiskySetting, Role, risky_settings};
 use veilpath_session::limits::{DEFAULT_MEMORY, Timeouts};
 use veilpath_session::{
     AlphabetInfo, CompletedSession, DeclineReason, Fingerprint, HostKey, Identity, Listener,
@@ -196,7 +196,7 @@ impl<'a> Side<'a> {
         metric: &Metric,
         alphabet: Alphabet,
     ) -> Result<Vec<RiskySetting>, Error> {
-        if self.options.cohort.engine() == Engine::Plain {
+        if self.options.cohort.engine() == Engine::Plain.into() {
             return Ok(Vec::new());
         }
         let risky = risky_settings(metric, alphabet).map_err(ProtocolError::from)?;
@@ -291,7 +291,7 @@ impl<'a> Side<'a> {
         let mut completed = agreed.run(&observer).map_err(|error| match error {
             SessionError::Network(_) => Error::Interrupted {
                 error,
-                counts_again: !self.options.cohort.engine().has_halves(),
+                counts_again: !self.options.cohort.engine().representative().has_halves(),
             },
             other => with_peer(other),
         })?;
@@ -317,6 +317,7 @@ impl<'a> Side<'a> {
         self.refuse_risky(&spec.metric, spec.alphabet)?;
         Ok(Proposal {
             spec,
+            auto_engine: options.cohort.engine() == EngineChoice::Auto,
             cohort,
             pseudonyms: options.pseudonyms,
             estimate_only: options.estimate_only,

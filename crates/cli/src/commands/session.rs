@@ -12,9 +12,9 @@ use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use veilpath::{
-    CompletedSession, DEFAULT_MEMORY, Engine, Error, EventSink, Fingerprint, Identity, LocalCohort,
-    Notation, Outcome, Peer, PlanOptions, RevealTo, RiskySetting, ScanpathLimit, SessionOptions,
-    SubstitutionChoice,
+    CompletedSession, DEFAULT_MEMORY, EngineChoice, Error, EventSink, Fingerprint, Identity,
+    LocalCohort, Notation, Outcome, Peer, PlanOptions, RevealTo, RiskySetting, ScanpathLimit,
+    SessionOptions, SubstitutionChoice,
 };
 
 /// The longest wait for the other side, in seconds: a year.
@@ -27,7 +27,8 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "FILE")]
     cohort: PathBuf,
 
-    /// The engine; plain protects nothing: the host sees every scanpath of the joining side
+    /// The engine. With auto on one side, the other decides between garbled and shares; with auto on both, the faster of the
+    /// two is chosen when the comparison starts. plain protects nothing: the host sees every scanpath of the joining side
     #[arg(long, value_enum, value_name = "ENGINE", default_value_t)]
     engine: EngineName,
 
@@ -127,7 +128,7 @@ impl From<RevealToName> for RevealTo {
 /// One side, ready for a session: everything that does not depend on the other side has been checked.
 pub(crate) struct Ready {
     pub(crate) options: SessionOptions,
-    pub(crate) engine: Engine,
+    pub(crate) engine: EngineChoice,
     /// The input files, none of which may be overwritten.
     pub(crate) inputs: Vec<PathBuf>,
 }

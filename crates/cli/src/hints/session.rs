@@ -1,8 +1,8 @@
 //! Advice about failed sessions.
 
 use veilpath::{
-    DeclineReason, ExceededLimit, FRESH_FIELD, FileProblem, Limit, LimitOrigin, NUMBER_FIELD,
-    NetworkError, PROTOCOL_VERSION_FIELD, SessionError,
+    DeclineReason, Difference, ENGINE_FIELD, EngineChoice, ExceededLimit, FRESH_FIELD, FileProblem,
+    Limit, LimitOrigin, NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD, SessionError,
 };
 
 /// The error's text and advice.
@@ -26,6 +26,8 @@ fn hint(error: &SessionError) -> Option<String> {
                 "to compare all pairs again, both sides pass --fresh, and every comparison counts again; to continue, neither does"
             } else if differ_in(NUMBER_FIELD) {
                 "one side has lost its records of this comparison, or restored old ones: run both commands again, with --fresh; every comparison then counts again"
+            } else if differences.iter().any(leaves_engine_open) {
+                "auto chooses only between garbled and shares: give both commands the same --engine"
             } else {
                 "agree on one value, and give both commands the same options and files with the same encoding"
             }
@@ -81,6 +83,12 @@ fn hint(error: &SessionError) -> Option<String> {
         _ => return None,
     };
     Some(hint.to_string())
+}
+
+/// Whether one side leaves the engine open, and the other names one that is never chosen for it.
+fn leaves_engine_open(difference: &Difference) -> bool {
+    let names = [&difference.ours, &difference.theirs];
+    difference.field == ENGINE_FIELD && names.iter().any(|name| *name == EngineChoice::AUTO)
 }
 
 /// Advice for the side whose limit it is.

@@ -4,8 +4,8 @@ use crate::failure::Failure;
 use crate::hints::exceeded_hint;
 use crate::messages;
 use veilpath::{
-    AgreementSummary, CompletedSession, Engine, LimitOrigin, LimitSummary, Link, Peer, PeerEvent,
-    RevealTo, SessionEvent,
+    AgreementSummary, CompletedSession, Engine, EngineReason, EngineSummary, LimitOrigin,
+    LimitSummary, Link, Peer, PeerEvent, RevealTo, SessionEvent,
 };
 use veilpath::{table, units};
 
@@ -182,7 +182,7 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
         None => "both sides know the lengths".into(),
         Some(length) => format!("every scanpath looks {length} letters long"),
     };
-    let scanpaths = match summary.engine {
+    let scanpaths = match summary.engine.engine {
         Engine::Plain => "; the host sees every scanpath of the joining side",
         _ => "",
     };
@@ -190,12 +190,13 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
         let bound = units::error_bound(bound);
         format!("precision: computed in integers; a score is within {bound} of double precision\n")
     });
+    let engine = engine(&summary.engine);
     info(
         name,
         &format!(
             "agreed: {} of the host, {} of the joining side, {}{known}\n\
              revealed: {}{to}; {lengths}{scanpaths}\n\
-             {precision}limit: {}\n\
+             {precision}{engine}limit: {}\n\
              estimate: {}, {} to the host, {} to the joining side, {}, {}\n\
              connection: {}",
             counted(summary.host_scanpaths, "scanpath"),
@@ -243,6 +244,38 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
         );
     }
 }
+
+/// Which engine computes and why, unless both users named it.
+fn engine(summary: &EngineSummary) -> String {
+    let name = summary.engine.name();
+    let (other, estimates) = match (summary.engine, &summary.estimates) {
+        (Engine::Shares, Some(estimates)) => ("garbled", [estimates.shares, estimates.garbled]),
+        (_, Some(estimates)) => ("shares", [estimates.garbled, estimates.shares]),
+        (_, None) => match summary.reason {
+            EngineReason::NamedHere => {
+                return format!("engine: {name}, which only this side asks for\n");
+            }
+            EngineReason::NamedByPeer => {
+                return format!("engine: {name}, which only the other side asks for\n");
+            }
+            _ => return String::new(),
+        },
+    };
+    let [own, others] = estimates.map(|estimate| duration(estimate.seconds));
+    let reason = match summary.reason {
+        EngineReason::ChosenEarlier => ", as when this comparison started",
+        EngineReason::SharesImpossible => ", because shares cannot run a plan of this size",
+        _ => "",
+    };
+    let line = format!("engine: {name}{reason} ({own}; {other} {others} on this connection)\n");
+    match summary.engine {
+        Engine::Shares => line + GARBLED_ADDS,
+        _ => line,
+    }
+}
+
+/// What the engine garbled has that shares does not.
+const GARBLED_ADDS: &str = "  garbled leaves a partner that cheats fewer ways to change what is computed; --engine garbled chooses it\n";
 
 /// Prints lines about a peer, each with its name if there are several.
 fn info(name: Option<&str>, text: &str) {

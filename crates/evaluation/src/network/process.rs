@@ -127,6 +127,7 @@ fn side(task: &SideTask, output: &mut impl Write) -> Result<SideReport, Error> {
         grid: None,
     };
     let proposal = Proposal {
+        auto_engine: false,
         spec: task.spec.clone(),
         cohort,
         pseudonyms: false,

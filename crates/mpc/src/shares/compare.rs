@@ -89,6 +89,12 @@ pub(crate) fn clamp_cost(width: usize) -> GadgetCost {
     }
 }
 
+/// Lists of transfers that [`Gates::clamp`] uses, both directions together.
+pub(crate) fn clamp_lists(width: usize) -> usize {
+    let leaves = leaves(width, 0).len();
+    leaves + 2 * (leaves - 1) + 2
+}
+
 impl Gates {
     /// The transfers of [`Gates::not_negative`].
     pub(crate) fn sign_demand(&self, count: usize, width: usize, first_sender: usize) -> Demand {

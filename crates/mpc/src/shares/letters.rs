@@ -44,6 +44,11 @@ pub(super) enum Lookup {
     Lines(LineTrees),
 }
 
+/// Whether eight lines share trees, in a stage with this many cells and letters of both sides.
+pub(crate) fn is_by_lines(entry_bits: usize, cells: u64, letters: u64) -> bool {
+    entry_bits == 1 && cells >= letters.saturating_mul(WORTHWHILE)
+}
+
 /// Trees that are made together.
 const TREES_AT_ONCE: usize = 256;
 
@@ -82,7 +87,7 @@ impl SharesSession {
         let theirs: usize = their_lengths.iter().sum();
         let letters = own.len() + theirs;
         let kernel = self.kernel;
-        let lookup = if entry_bits == 1 && cells >= WORTHWHILE * letters as u64 {
+        let lookup = if is_by_lines(entry_bits, cells, letters as u64) {
             let own_blocks = LineBlocks::new(own_lengths);
             let their_blocks = LineBlocks::new(their_lengths);
             let entries = LineEntries::new(&own_table, own, own_lengths, &own_blocks);

@@ -38,7 +38,7 @@ pub(crate) const LINES: usize = 8;
 pub(crate) const WORTHWHILE: u64 = 256;
 
 /// Bits of a message, about.
-const MESSAGE_BITS: usize = 1 << 20;
+pub(crate) const MESSAGE_BITS: usize = 1 << 20;
 
 /// How the letters of one side, scanpath by scanpath, form blocks of eight lines.
 pub(crate) struct LineBlocks {

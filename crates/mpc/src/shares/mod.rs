@@ -21,6 +21,7 @@
 //! | `cells`, `group` | matrices that advance together by anti-diagonals |
 //! | `recurrence`, `outputs` | what a cell is and costs; from the last lines of matrices to halves of outputs |
 //! | `session` | the whole of it |
+//! | `costs` | what it will cost, for estimates |
 //!
 //! # Who learns what
 //! If both follow the protocol: both learn the shapes, and nothing else until outputs are opened (by the caller, who has this
@@ -49,6 +50,7 @@ mod bits;
 mod cells;
 mod compare;
 mod convert;
+pub mod costs;
 #[cfg(test)]
 mod count_tests;
 mod gates;
@@ -72,6 +74,6 @@ mod unit;
 
 pub use compare::GadgetCost;
 pub use letters::{LetterLists, SharedLetters};
-pub use portions::{GROUPS, group_count};
+pub use portions::fits;
 pub use recurrence::Cell;
 pub use session::{Comparison, Finish, Outputs, Party, SharesSession};

@@ -1,7 +1,7 @@
 //! How many matrices advance together, and how many groups of them are under way.
 
 use super::group::Matrix;
-use super::lookup::{TILE, tile_bytes};
+use super::lookup::{MAX_LETTERS, TILE, tile_bytes};
 use crate::error::MpcError;
 use std::ops::Range;
 use veilpath_channel::UNREAD_BYTES;
@@ -10,7 +10,7 @@ use veilpath_channel::UNREAD_BYTES;
 const GROUP_CELLS: usize = 2048;
 
 /// Programs that are active at the same time, at most.
-pub const GROUPS: usize = 64;
+const GROUPS: usize = 64;
 
 /// Bytes that all active programs may have sent and the other side not received. Transfers need the rest.
 const UNREAD: usize = UNREAD_BYTES / 4;
@@ -33,8 +33,11 @@ pub(crate) fn weight(matrices: &[Matrix], streams: usize) -> usize {
     matrices.iter().map(weight).sum()
 }
 
-/// How many groups matrices of this shape form, for estimates.
-pub fn group_count(matrices: u64, rows: usize, columns: usize, alphabet: usize) -> u64 {
+/// Bytes of the messages of a group, at most, unless it is a single matrix.
+const GROUP_BYTES: usize = UNREAD / 32;
+
+/// The bytes of messages of a matrix with this shape.
+fn weight_of(rows: usize, columns: usize, streams: usize) -> usize {
     let matrix = Matrix {
         rows_are_lines: true,
         own_lines: true,
@@ -42,10 +45,24 @@ pub fn group_count(matrices: u64, rows: usize, columns: usize, alphabet: usize) 
         positions: 0..columns,
         number: 0,
     };
-    let own = weight(&[matrix], alphabet.saturating_sub(1)).max(1);
-    let by_bytes = UNREAD / own;
-    let in_group = by_bytes.min(GROUP_CELLS / rows.min(columns).max(1)).max(1);
-    matrices.div_ceil(in_group as u64)
+    weight(&[matrix], streams).max(1)
+}
+
+/// Whether a matrix of this shape can be compared: the alphabet can be looked up, and messages fit the buffers of a channel.
+pub fn fits(rows: usize, columns: usize, alphabet: usize) -> bool {
+    (1..=MAX_LETTERS).contains(&alphabet) && weight_of(rows, columns, alphabet - 1) <= UNREAD
+}
+
+/// How many groups matrices of this shape form, and how many of these are active at the same time, for estimates.
+pub(crate) fn group_count(matrices: u64, rows: usize, columns: usize, streams: usize) -> [u64; 2] {
+    let own = weight_of(rows, columns, streams);
+    let by_cells = GROUP_CELLS / rows.min(columns).max(1);
+    let in_group = (GROUP_BYTES / own).min(by_cells).max(1);
+    let groups = matrices.div_ceil(in_group as u64);
+    [
+        groups,
+        groups.min(at_once(own.saturating_mul(in_group)) as u64),
+    ]
 }
 
 /// Matrices that advance together: enough for large messages, few enough for the channel's buffers.
@@ -60,7 +77,7 @@ pub(crate) fn groups(matrices: &[Matrix], streams: usize) -> Result<Vec<Range<us
             ));
         }
         let more = matrix.lines.len().min(matrix.positions.len());
-        if first < at && (cells + more > GROUP_CELLS || bytes + own > UNREAD / 32) {
+        if first < at && (cells + more > GROUP_CELLS || bytes + own > GROUP_BYTES) {
             groups.push(first..at);
             (first, cells, bytes) = (at, 0, 0);
         }

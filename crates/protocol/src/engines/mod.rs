@@ -11,7 +11,7 @@ mod tests;
 
 use crate::{
     Answer, Estimate, JobError, Link, Misbehaviour, PairStore, ProtocolError, Reveal, RevealTo,
-    Revealed, Spec, Work,
+    Revealed, Spec, TreeLevels, Work,
 };
 pub use opening::{receive_halves, send_halves};
 use paillier::PaillierOptions;
@@ -84,6 +84,8 @@ pub struct Job<'a> {
     pub(crate) peer_count: usize,
     pub(crate) pairs: &'a [(usize, usize)],
     pub(crate) key: Option<Arc<SecretKey>>,
+    /// The seed trees of the engine shares.
+    pub(crate) tree_levels: TreeLevels,
     pub(crate) reveal: Reveal,
     pub(crate) reveal_to: RevealTo,
     /// The length to which every scanpath of both sides is padded.
@@ -123,6 +125,7 @@ impl<'a> Job<'a> {
             peer_count,
             pairs,
             key: None,
+            tree_levels: TreeLevels::default(),
             reveal: spec.reveal,
             reveal_to: spec.reveal_to,
             pad_to,
@@ -135,6 +138,13 @@ impl<'a> Job<'a> {
     #[must_use]
     pub fn with_key(mut self, key: Arc<SecretKey>) -> Self {
         self.key = Some(key);
+        self
+    }
+
+    /// Uses these seed trees, if the engine is shares. Both sides must use the same.
+    #[must_use]
+    pub fn with_tree_levels(mut self, levels: TreeLevels) -> Self {
+        self.tree_levels = levels;
         self
     }
 
@@ -305,13 +315,19 @@ impl Engine {
         }
     }
 
-    /// What a job of this size will cost over this connection.
-    pub fn estimate(self, comparison: &Comparison, work: &Work, link: &Link) -> Estimate {
+    /// What a job of this size will cost over this connection, with these trees for the engine shares.
+    pub fn estimate(
+        self,
+        comparison: &Comparison,
+        work: &Work,
+        link: &Link,
+        levels: TreeLevels,
+    ) -> Estimate {
         let costs = match self {
             Engine::Plain => plain::costs(work),
             Engine::Paillier(options) => paillier::costs(options, work, link.cores),
             Engine::Garbled => garbled::costs(comparison, work, link.cores),
-            Engine::Shares => shares::costs(comparison, work),
+            Engine::Shares => shares::costs(comparison, work, levels),
         };
         costs.on(link)
     }

@@ -189,6 +189,7 @@ impl World {
             grid: None,
         };
         let plan = Proposal {
+            auto_engine: false,
             spec: self.spec.clone(),
             cohort: self.cohorts[side].clone(),
             pseudonyms: false,

@@ -67,6 +67,9 @@ pub enum Misbehaviour {
     /// The peer's measurement of the connection is invalid.
     #[error("a measurement of the connection that breaks the protocol")]
     InvalidMeasurement,
+    /// The peer decided on an engine that this side does not accept.
+    #[error("it decided on an engine that was not agreed on")]
+    InvalidEngine,
     /// An answer that the peer sent again is not one.
     #[error("an answer that it sent again is malformed or belongs to another pair")]
     InvalidAnswer,

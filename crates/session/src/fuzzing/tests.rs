@@ -27,7 +27,7 @@ const VALID: &[(u8, &str)] = &[
     ),
     (
         7,
-        "VEILPATH\u{6}\0\u{1}\u{42}\0\0\0{\"idle_timeout_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
+        "VEILPATH\u{7}\0\u{1}\u{42}\0\0\0{\"idle_timeout_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
     ),
     (8, "\u{3}\u{4}\u{2}\0\0\0{}"),
     (
@@ -52,6 +52,11 @@ const VALID: &[(u8, &str)] = &[
         11,
         "\u{5}\0\0\0\u{2}\0\0\0\0\0\0\0\u{1}\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
     ),
+    // The engine shares, with trees of eight levels.
+    (
+        11,
+        "\u{9}\0\0\0\u{2}\0\0\0\0\0\0\0\u{8}\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+    ),
     (13, "\u{3}abc\u{1}x"),
     (
         14,
@@ -60,6 +65,10 @@ const VALID: &[(u8, &str)] = &[
     (
         20,
         "\u{7}\0\0\0\0\u{8}\u{40}\0\0\0{\"round_trip_us\":90,\"bytes_per_second\":null,\"cores\":2,\"speed\":9}",
+    ),
+    (
+        21,
+        r#"{"engine":"shares","tree_levels":8,"stored":false,"can_share":true}"#,
     ),
     (15, r#"{"version":2,"scanpaths":{"ab":{"cd":3}}}"#),
     // A key for tests only.

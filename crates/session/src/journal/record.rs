@@ -9,16 +9,21 @@
 //! | 6 | pair | half | run | this side's half of the output, from the computation with this tag |
 //! | 7 | first pair | pairs | – | this side's halves of these may have been sent |
 //! | 8 | pair | – | – | the output was not a possible result |
+//! | 9 | 1 or 2 | levels | – | decided on the engine garbled or shares, with seed trees of this many levels |
 
+use crate::engine_decision::EngineDecision;
 use ring::digest::{Context, SHA256};
 use veilpath_metrics::PairScore;
-use veilpath_protocol::Answer;
+use veilpath_protocol::{Answer, Engine, TreeLevels};
 
 /// Bytes of a record.
 pub(crate) const RECORD: usize = 32;
 
 /// Bytes of its content; the checksum follows.
 const CONTENT: usize = 28;
+
+/// The engines with the numbers 1 and 2.
+const PROVABLE: [Engine; 2] = [Engine::Garbled, Engine::Shares];
 
 /// A record of a journal.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -33,6 +38,8 @@ pub(crate) enum Record {
     Sent(usize, usize),
     /// A pair whose output was not a possible result.
     Rejected(usize),
+    /// Which of the provable engines computes, and how.
+    Engine(EngineDecision),
 }
 
 impl Record {
@@ -51,6 +58,12 @@ impl Record {
             Record::Half(pair, half, run) => (6, [pair as u64, half, run]),
             Record::Sent(first, count) => (7, [first as u64, count as u64, 0]),
             Record::Rejected(pair) => (8, [pair as u64, 0, 0]),
+            Record::Engine(decision) => {
+                let place = PROVABLE.iter().position(|it| *it == decision.engine);
+                let number = place.map_or(0, |place| place as u64 + 1);
+                let levels = u8::from(decision.tree_levels);
+                (9, [number, levels.into(), 0])
+            }
             Record::Answer(pair, Answer::Within(within)) => {
                 (5, [pair as u64, u64::from(within), 0])
             }
@@ -90,6 +103,10 @@ impl Record {
             6 => Some(Record::Half(pair, second, third)),
             7 => Some(Record::Sent(pair, usize::try_from(second).ok()?)),
             8 => Some(Record::Rejected(pair)),
+            9 => Some(Record::Engine(EngineDecision {
+                engine: *PROVABLE.get(pair.checked_sub(1)?)?,
+                tree_levels: TreeLevels::try_from(u8::try_from(second).ok()?).ok()?,
+            })),
             _ => None,
         }
     }

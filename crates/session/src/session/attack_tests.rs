@@ -158,6 +158,7 @@ impl World {
             Spec::new(self.case.engine, metric, PairRule::All, &cohort, &cohort).unwrap();
         spec.reveal_to = self.case.to;
         Proposal {
+            auto_engine: false,
             spec,
             cohort,
             pseudonyms: false,

@@ -9,6 +9,8 @@
 //!  │── Statements ─────────────────────────▶│   what each side has of each pair; see `resume.rs`
 //!  │◀────────────────────────── Statements ──│
 //!  │◀─────────────── Probe …, Measured … ──▶│   how fast the connection is; see `link.rs`
+//!  │── Engine ─────────────────────────────▶│   only where it depends on the connection; see `engine_decision.rs`
+//!  │◀────────────────────────────── Engine ──│
 //! ```
 //!
 //! An agreement is a plan and a number. Repeating a plan on purpose takes a new number, and both users must ask for it, because
@@ -18,6 +20,7 @@ use super::{Agreement, Proposal, Session, by_role};
 use crate::agreement::Terms;
 use crate::control::{self, Decline, Tag};
 use crate::digests::{agreement_id, cohort_tag, journal_id, plan_id, run_tag};
+use crate::engine_decision::{self, Deciding, EngineReason};
 use crate::error::{DeclineReason, Difference, InternalError, Limit, Misbehaviour, UsageError};
 use crate::identity::hex;
 use crate::journal::Journal;
@@ -31,7 +34,7 @@ use crate::scanpath_limit::LimitSummary;
 use crate::{SessionError, StateDir};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
-use veilpath_protocol::{JobSize, Link, ProtocolError, Role, SideSize};
+use veilpath_protocol::{Engine, EngineChoice, JobSize, ProtocolError, Role, SideSize, Spec};
 
 /// The field of a [`Difference`] in whether to start a new agreement.
 pub const FRESH_FIELD: &str = "new agreement";
@@ -77,6 +80,9 @@ impl Session {
             cohort_tag(&proposal.cohort, &self.identity),
         )?;
         terms.estimate_only = proposal.estimate_only;
+        if proposal.auto_engine {
+            terms.set_engine(EngineChoice::AUTO);
+        }
         terms.check().map_err(|error| match error {
             SessionError::Misbehaved(Misbehaviour::InvalidEncoding) => UsageError::InvalidEncoding,
             _ => UsageError::CohortTooLarge,
@@ -100,6 +106,7 @@ impl Session {
         if !differences.is_empty() {
             return Err(SessionError::Differs(differences));
         }
+        let mut engine_reason = settle_engine(&mut proposal, &mut terms, &theirs);
         let fits = check_sizes(&terms, &theirs, proposal.memory).map_err(SessionError::from);
         self.or_decline(Tag::Roster, fits)?;
         let channel = &mut self.channel;
@@ -132,19 +139,19 @@ impl Session {
         proposal.fresh &= !self.pinned_agreement.is_pinned();
         let estimate_only = proposal.estimate_only || theirs.estimate_only;
         let ledger_file = self.ledger(state_dir);
+        let job_size = |pairs| JobSize {
+            pairs,
+            host: SideSize::of(host.lengths()),
+            join: SideSize::of(join.lengths()),
+        };
+        let needed = |spec: &Spec, pairs: u64| {
+            memory::whole_plan(spec, role, roster_bytes, &job_size(pairs))
+        };
         let prepared = ledger_file.read().and_then(|ledger| {
             if let Some(reason) = ledger.banned {
                 return Err(Limit::Banned(reason).into());
             }
-            let fits = |pairs| {
-                let size = JobSize {
-                    pairs,
-                    host: SideSize::of(host.lengths()),
-                    join: SideSize::of(join.lengths()),
-                };
-                let needed = memory::whole_plan(&proposal.spec, role, roster_bytes, &size);
-                memory::check(needed, proposal.memory)
-            };
+            let fits = |pairs| memory::check(needed(&proposal.spec, pairs), proposal.memory);
             let pairs = roster::pairs(proposal.spec.pairs, &host, &join, &parties, fits)?;
             Ok((ledger, pairs))
         });
@@ -188,8 +195,34 @@ impl Session {
             .into());
         }
         let work = resume.work(&pairs, &host, &join, &proposal.spec);
-        let expected = proposal.spec.estimate(&work, &Link::local());
+        let choice = proposal.engine_choice();
+        let expected = engine_decision::expected(choice, &proposal.spec, &work);
         let link = link::measure(self.channel.uncounted(), role, &expected)?;
+        let with_shares = Spec {
+            engine: Engine::Shares,
+            ..proposal.spec.clone()
+        };
+        let count = pairs.len() as u64;
+        let shares_memory = memory::check(needed(&with_shares, count), proposal.memory);
+        let deciding = Deciding {
+            role,
+            choice,
+            spec: &proposal.spec,
+            work: &work,
+            link: &link,
+            stored: journal.engine(),
+            can_share: shares_memory.is_ok() && proposal.spec.can_share(&job_size(count)),
+        };
+        let decided = deciding.decide(self.channel.uncounted())?;
+        if let Some((decision, reason)) = decided {
+            if decision.engine == Engine::Shares {
+                shares_memory?;
+            }
+            proposal.spec.engine = decision.engine;
+            if choice == EngineChoice::Auto {
+                engine_reason = reason;
+            }
+        }
         let (host_nonce, join_nonce) = by_role(role, &ours.nonce, &theirs_ready.nonce);
         Ok(Agreement {
             run: run_tag(&id, host_nonce, join_nonce),
@@ -209,6 +242,8 @@ impl Session {
             limit,
             proposal,
             peer_estimates_only: theirs.estimate_only,
+            decision: decided.map(|(decision, _)| decision),
+            engine_reason,
             link,
             encoding_on_one_side,
         })
@@ -282,6 +317,38 @@ impl Session {
             let _ = control::decline(&mut self.channel, self.role, next, reason);
         }
         prepared
+    }
+}
+
+impl Proposal {
+    /// The engine, or that it is left open.
+    fn engine_choice(&self) -> EngineChoice {
+        match self.auto_engine {
+            true => EngineChoice::Auto,
+            false => self.spec.engine.into(),
+        }
+    }
+}
+
+/// Makes the engine of two plans without differences the same in this side's proposal and terms: if only one side names one, it
+/// is that one.
+fn settle_engine(proposal: &mut Proposal, ours: &mut Terms, theirs: &Terms) -> EngineReason {
+    let Some(common) = ours.common_engine(theirs).map(String::from) else {
+        return EngineReason::Named;
+    };
+    let is_auto = common == EngineChoice::AUTO;
+    let by_peer = proposal.auto_engine && !is_auto;
+    let by_us = !proposal.auto_engine && theirs.leaves_engine_open();
+    if let Some(engine) = Engine::provable(&common) {
+        proposal.spec.engine = engine;
+        ours.set_engine(&common);
+    }
+    proposal.auto_engine = is_auto;
+    match (is_auto, by_peer, by_us) {
+        (true, ..) => EngineReason::Faster,
+        (_, true, _) => EngineReason::NamedByPeer,
+        (_, _, true) => EngineReason::NamedHere,
+        _ => EngineReason::Named,
     }
 }
 

@@ -1,9 +1,10 @@
 //! What two sides have agreed on, for their users to see before the computation starts.
 
-use super::{AgreedSession, Agreement};
+use super::{AgreedSession, Agreement, Proposal};
 use crate::LimitSummary;
+use crate::engine_decision::EngineSummary;
 use std::time::Duration;
-use veilpath_protocol::{Engine, Estimate, Link, PairRule, Reveal, RevealTo};
+use veilpath_protocol::{Engine, Estimate, Link, PairRule, Reveal, RevealTo, TreeLevels, Work};
 
 /// What two sides have agreed on, and what is left to do.
 #[derive(Clone, Debug, PartialEq)]
@@ -18,6 +19,8 @@ pub struct AgreementSummary {
     pub from_journal: usize,
     /// Matrix cells of the pairs that are left.
     pub cells: u64,
+    /// The engine, and why it is this one.
+    pub engine: EngineSummary,
     /// What they will cost.
     pub estimate: Estimate,
     /// The connection, as both sides have measured it.
@@ -28,8 +31,6 @@ pub struct AgreementSummary {
     pub stimuli_on_one_side: bool,
     /// Whether only one side's file contains encoding settings, so that nobody can check that they are the same.
     pub encoding_on_one_side: bool,
-    /// How it is computed.
-    pub engine: Engine,
     /// What is revealed of each pair, in words.
     pub answer_description: String,
     /// What is revealed of each pair.
@@ -61,13 +62,14 @@ impl AgreedSession {
         let agreement = &self.agreement;
         let spec = &agreement.proposal.spec;
         let (host, join, pairs) = (&agreement.host, &agreement.join, &agreement.pairs);
-        let work = agreement.resume.work(pairs, host, join, spec);
+        let work = agreement.work();
         AgreementSummary {
             host_scanpaths: host.len(),
             join_scanpaths: join.len(),
             pairs: pairs.len(),
             from_journal: pairs.len() - agreement.resume.compare.len(),
             cells: work.cells,
+            engine: agreement.engine(),
             estimate: agreement.estimate(),
             link: agreement.link,
             unpaired: [
@@ -77,7 +79,6 @@ impl AgreedSession {
             stimuli_on_one_side: spec.pairs == PairRule::SameStimulus
                 && host.has_stimuli() != join.has_stimuli(),
             encoding_on_one_side: agreement.encoding_on_one_side,
-            engine: spec.engine,
             answer_description: spec.reveal.in_words(&spec.metric),
             reveal: spec.reveal,
             reveal_to: spec.reveal_to,
@@ -102,9 +103,8 @@ impl AgreedSession {
         if let Some(time) = self.session.time_limit {
             let agreement = &self.agreement;
             let spec = &agreement.proposal.spec;
-            let (host, join) = (&agreement.host, &agreement.join);
-            let work = agreement.resume.work(&agreement.pairs, host, join, spec);
-            let needed = spec.estimate(&work, &Link::slowest()).seconds;
+            let (work, levels) = (agreement.work(), agreement.tree_levels());
+            let needed = spec.estimate_with(&work, &Link::slowest(), levels).seconds;
             let needed = Duration::try_from_secs_f64(needed).unwrap_or(Duration::MAX);
             let connection = &self.session.connection;
             connection.set_deadline(time.saturating_add(needed));
@@ -113,11 +113,34 @@ impl AgreedSession {
 }
 
 impl Agreement {
+    /// The pairs that are left.
+    fn work(&self) -> Work {
+        let spec = &self.proposal.spec;
+        self.resume.work(&self.pairs, &self.host, &self.join, spec)
+    }
+
+    /// The seed trees that were decided on.
+    pub(crate) fn tree_levels(&self) -> TreeLevels {
+        let decision = self.decision.as_ref();
+        decision.map_or(TreeLevels::default(), |decision| decision.tree_levels)
+    }
+
+    fn engine(&self) -> EngineSummary {
+        let Proposal {
+            spec, auto_engine, ..
+        } = &self.proposal;
+        EngineSummary {
+            engine: spec.engine,
+            reason: self.engine_reason,
+            tree_levels: (spec.engine == Engine::Shares).then(|| self.tree_levels()),
+            estimates: auto_engine.then(|| spec.provable_estimates(&self.work(), &self.link)),
+        }
+    }
+
     /// What is left will cost this.
     fn estimate(&self) -> Estimate {
         let spec = &self.proposal.spec;
-        let work = self.resume.work(&self.pairs, &self.host, &self.join, spec);
-        let engine = spec.estimate(&work, &self.link);
+        let engine = spec.estimate_with(&self.work(), &self.link, self.tree_levels());
         // And the last exchange: one side waits for all of it, the other is done when it has answered.
         Estimate {
             rounds: engine.rounds + 1,

@@ -2,7 +2,7 @@ use super::*;
 use crate::UsageError;
 use crate::{Listener, join};
 use veilpath_metrics::{Alphabet, Encoding, Metric};
-use veilpath_protocol::{Engine, PairRule};
+use veilpath_protocol::{Engine, PairRule, TreeLevels};
 
 /// One side's cohort, with a scanpath of each of these lengths.
 fn cohort(lengths: &[usize]) -> Cohort {
@@ -24,9 +24,11 @@ fn cohort(lengths: &[usize]) -> Cohort {
 
 /// Two sides with an open session.
 fn sessions() -> [Session; 2] {
+    sessions_of(&[0, 1].map(|_| Identity::ephemeral().unwrap()))
+}
+
+fn sessions_of([a, b]: &[Identity; 2]) -> [Session; 2] {
     let timeouts = Timeouts::new(Duration::from_secs(5), Duration::from_secs(5));
-    let identities = [0, 1].map(|_| Identity::ephemeral().unwrap());
-    let [a, b] = &identities;
     let listener = Listener::bind("127.0.0.1:0").unwrap();
     let address = listener.address().to_string();
     let open = |channel, role, identity: &Identity, peer| {
@@ -60,6 +62,7 @@ fn proposal(lengths: &[usize], pad_to: Option<u32>) -> Proposal {
         &cohort,
     );
     Proposal {
+        auto_engine: false,
         spec: Spec {
             pad_to,
             ..spec.unwrap()
@@ -109,6 +112,66 @@ fn nothing_in_an_agreement_depends_on_lengths_that_padding_hides() {
     let (shown, summary) = agreed([&[1, 2], &[3]], None);
     assert_eq!(summary.cells, 9);
     assert_ne!(shown, agreed([&[100, 150], &[99]], None).0);
+}
+
+/// Negotiates for both sides, with an open choice of the engine, and does something with each.
+fn with_open_engine<T: Send>(
+    identities: &[Identity; 2],
+    folders: &[tempfile::TempDir; 2],
+    then: impl Fn(Role, AgreedSession) -> T + Sync,
+) -> [T; 2] {
+    let [host, join] = sessions_of(identities);
+    let side = |session: Session, folder: &tempfile::TempDir| {
+        let mut proposal = proposal(&[6, 7], None);
+        proposal.spec.engine = Engine::Garbled;
+        proposal.auto_engine = true;
+        let state_dir = StateDir::at(folder.path());
+        let role = session.role;
+        let agreed = session.agree(proposal, Some(&state_dir), &mut |_| ());
+        then(role, agreed.unwrap())
+    };
+    std::thread::scope(|scope| {
+        let host = scope.spawn(|| side(host, &folders[0]));
+        let join = side(join, &folders[1]);
+        [host.join().unwrap(), join]
+    })
+}
+
+/// Garbled is faster for this plan on this connection. Once shares was chosen, it stays.
+#[test]
+fn a_decision_is_kept_under_its_agreement() {
+    let identities = [0, 1].map(|_| Identity::ephemeral().unwrap());
+    let folders = [0, 1].map(|_| tempfile::tempdir().unwrap());
+    let summaries = with_open_engine(&identities, &folders, |role, mut agreed| {
+        let summary = agreed.summary();
+        if role == Role::Host {
+            let shares = EngineDecision {
+                engine: Engine::Shares,
+                tree_levels: TreeLevels::Eight,
+            };
+            let journal = &mut agreed.agreement.journal;
+            journal.store_engine(shares).unwrap();
+        }
+        summary.engine
+    });
+    for engine in summaries {
+        assert_eq!(engine.engine, Engine::Garbled);
+        assert_eq!(engine.reason, EngineReason::Faster);
+        assert!(engine.estimates.is_some());
+    }
+    // The first time only the host knows, the second time both do.
+    for _ in 0..2 {
+        let ended = with_open_engine(&identities, &folders, |_, agreed| {
+            let engine = agreed.summary().engine;
+            assert_eq!(engine.reason, EngineReason::ChosenEarlier);
+            assert_eq!(engine.tree_levels, Some(TreeLevels::Eight));
+            agreed.run(&()).unwrap().outcome
+        });
+        for outcome in ended {
+            assert_eq!(outcome.spec.engine, Engine::Shares);
+            assert_eq!(outcome.results.len(), 4);
+        }
+    }
 }
 
 #[test]

@@ -75,6 +75,7 @@ impl World {
             let cohort = cohort();
             let metric = Metric::Levenshtein;
             Proposal {
+                auto_engine: false,
                 spec: Spec::new(engine, metric, PairRule::All, &cohort, &cohort).unwrap(),
                 cohort,
                 pseudonyms: false,

@@ -119,6 +119,7 @@ fn compare(case: Case) -> Ran {
             &cohort,
         );
         let proposal = Proposal {
+            auto_engine: false,
             spec: spec.unwrap(),
             cohort,
             pseudonyms: false,

@@ -49,6 +49,7 @@ fn proposal_for(cohort: Cohort) -> Proposal {
         &cohort,
     );
     Proposal {
+        auto_engine: false,
         spec: spec.unwrap(),
         cohort,
         pseudonyms: false,

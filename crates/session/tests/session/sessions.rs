@@ -1,6 +1,7 @@
 //! Both sides of a session on loopback, each on its own thread with its own state directory.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
+mod engines;
 mod records;
 
 use std::path::Path;
@@ -161,6 +162,7 @@ fn proposal(cohort: Cohort) -> Proposal {
         &cohort,
     );
     Proposal {
+        auto_engine: false,
         spec: spec.unwrap(),
         cohort,
         pseudonyms: false,

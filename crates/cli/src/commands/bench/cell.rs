@@ -5,7 +5,7 @@ use crate::engine_args::{EngineName, PaillierArgs};
 use crate::failure::Failure;
 use crate::metric_args::MetricArgs;
 use clap::{Args, ValueEnum};
-use veilpath::MetricOptions;
+use veilpath::{Engine, MetricOptions};
 use veilpath_evaluation::cell::{self, Options, Scoring};
 
 const EXAMPLES: &str = "\
@@ -62,13 +62,14 @@ enum MeasuredEngine {
     Shares,
 }
 
-impl From<MeasuredEngine> for EngineName {
-    fn from(engine: MeasuredEngine) -> Self {
-        match engine {
+impl MeasuredEngine {
+    fn with(self, paillier: &PaillierArgs) -> Result<Engine, Failure> {
+        let name = match self {
             MeasuredEngine::Paillier => EngineName::Paillier,
             MeasuredEngine::Garbled => EngineName::Garbled,
             MeasuredEngine::Shares => EngineName::Shares,
-        }
+        };
+        Ok(name.with(paillier)?.representative())
     }
 }
 
@@ -76,7 +77,7 @@ impl From<MeasuredEngine> for EngineName {
 pub(crate) fn run(args: &CellArgs) -> Result<(), Failure> {
     let alphabet = cell::alphabet(args.metric.grid.map(|grid| grid.cells()))?;
     let report = cell::run(&Options {
-        engine: EngineName::from(args.engine).with(&args.paillier)?,
+        engine: args.engine.with(&args.paillier)?,
         scoring: Scoring {
             metric: MetricOptions::from(&args.metric).metric(&alphabet, None)?,
             alphabet,

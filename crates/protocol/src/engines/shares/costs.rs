@@ -1,75 +1,189 @@
 //! What a job will cost.
 
 use super::super::garbled::scoring::Scoring;
-use super::schedule::{PORTION_CELLS, PORTION_PAIRS};
+use super::schedule::{PORTION_CELLS, PORTION_PAIRS, TREE_BYTES};
 use crate::estimate::Costs;
-use crate::{JobSize, Work};
+use crate::{JobSize, Reveal, Spec, TreeLevels, Work};
 use veilpath_metrics::Comparison;
-use veilpath_mpc::shares::{GROUPS, group_count};
+use veilpath_mpc::shares::costs::{
+    AlignmentCost, BATCH, Letters, Matrices, batch_bytes, batches, start_bytes,
+};
+use veilpath_mpc::shares::{Outputs, fits};
 
-/// Bits of a transfer on the wire, with trees of four levels.
-const TRANSFER_BITS: u64 = 32;
+/// Seconds of computing, with both sides on the two cores of one machine with AES instructions. Measured by
+/// `veilpath bench cell --engine shares`: with `--tree-levels 4` and `8` for transfers, by Levenshtein and ScanMatch for cells and pads,
+/// and by alphabets of several sizes for streams.
+mod seconds {
+    use crate::TreeLevels;
 
-/// Bytes to start a stage, each way.
-const START_BYTES: u64 = 13_000;
+    /// Making a transfer.
+    pub(super) fn of_transfer(levels: TreeLevels) -> f64 {
+        match levels {
+            TreeLevels::Four => 10e-9,
+            TreeLevels::Eight => 34e-9,
+        }
+    }
 
-/// Seconds of a transfer with its pads, and of the rest of a cell, with both sides on the two cores of one machine.
-const TRANSFER_SECONDS: f64 = 45e-9;
-const CELL_SECONDS: f64 = 300e-9;
+    /// Using a transfer: its pads, and its part of messages.
+    pub(super) const OF_USE: f64 = 30e-9;
 
-/// Base transfers of both directions.
-const STAGE_SECONDS: f64 = 0.06;
+    /// The rest of a matrix cell.
+    pub(super) const OF_CELL: f64 = 100e-9;
 
-/// Exchanges that overlap with nothing: lengths, base transfers, trees of letters.
-const START_WAITS: u64 = 6;
+    /// A block of a stream for looking up costs, and each bit of an entry that it is added to.
+    pub(super) const OF_STREAM: f64 = 1.5e-9;
+    pub(super) const OF_STREAM_BIT: f64 = 0.5e-9;
 
-/// Exchanges of a portion's end: sums, bits of outputs, opening.
-const PORTION_WAITS: u64 = 10;
+    /// A block of a stream of which eight lines share the tree.
+    pub(super) const OF_LINE_STREAM: f64 = 1.5e-9;
+
+    /// A message: waking up for it, encrypting and decrypting it.
+    pub(super) const OF_EXCHANGE: f64 = 20e-6;
+
+    /// Base transfers of both directions.
+    pub(super) const OF_STAGE: f64 = 0.06;
+}
+
+/// Rounds that overlap with nothing. All take half a round trip, because both sides send at the same time; those of base
+/// transfers take a whole one, and count twice.
+const JOB_WAITS: u64 = 2;
+const STAGE_WAITS: u64 = 6;
+const PORTION_WAITS: u64 = 1;
 
 /// What a job will cost. All comparisons count as the mean one.
 #[allow(clippy::cast_precision_loss)] // an estimate
-pub(crate) fn costs(comparison: &Comparison, work: &Work) -> Costs {
+pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) -> Costs {
     let padding = work.padded.then_some(1);
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), padding);
     let (rows, columns) = work.mean_matrix();
     let shorter = rows.min(columns);
-    let cell = scoring
-        .on_shares(u32::try_from(shorter).unwrap_or(u32::MAX))
-        .cell
-        .cost();
     if work.cells == 0 {
         return Costs {
             waits: 1,
             ..Costs::default()
         };
     }
-    let letters = scoring.letters() as u64;
-    let levels = u64::from(letters.next_power_of_two().trailing_zeros().max(1));
-    let of_cell = cell.cots as u64 * TRANSFER_BITS + cell.bits as u64 + letters - 1;
-    let of_letter = levels * (TRANSFER_BITS + 1) + 256 * (levels - 1);
-    let of_letters = (work.host_letters + work.join_letters).saturating_mul(of_letter);
-    let bits = work
-        .cells
-        .saturating_mul(of_cell)
-        .saturating_add(of_letters);
-    // Half of it each way.
-    let bytes = (bits / 16).saturating_add(START_BYTES);
+    let cell = scoring
+        .on_shares(u32::try_from(shorter).unwrap_or(u32::MAX))
+        .cell;
+    let size = |letters: u64| usize::try_from(letters).unwrap_or(usize::MAX);
     let pairs_in_portion = (PORTION_CELLS / shorter.max(1)).clamp(1, PORTION_PAIRS as u64);
     let portions = work.pairs.div_ceil(pairs_in_portion);
-    let size = |letters: u64| usize::try_from(letters).unwrap_or(usize::MAX);
-    let groups = group_count(work.pairs, size(rows), size(columns), size(letters));
-    let in_flight = groups.div_ceil(portions).clamp(1, GROUPS as u64);
-    let steps = (rows + columns).saturating_mul(groups);
+    let (stages, letters) = stages(&scoring, work, portions, pairs_in_portion, [rows, columns]);
+    let letters = Letters::new(
+        scoring.letters(),
+        letters / stages,
+        work.cells / stages,
+        cell,
+    );
+    let portion = |pairs: u64| {
+        let matrices = Matrices {
+            count: pairs,
+            rows: size(rows),
+            columns: size(columns),
+            per_host_scanpath: work.pairs.div_ceil(work.host_scanpaths.max(1)),
+            longest_rows: size(work.host_longest),
+            longest_columns: size(work.join_longest),
+            letters,
+            cell,
+            term_bits: scoring.settling().map_or(0, |settling| settling.width),
+            outputs: match work.reveal {
+                Reveal::Score => Outputs::Numbers,
+                Reveal::Threshold(_) => Outputs::AtLeast,
+            },
+        };
+        matrices.cost()
+    };
+    let (whole, rest) = (work.pairs / pairs_in_portion, work.pairs % pairs_in_portion);
+    let (portion, last) = (portion(pairs_in_portion.min(work.pairs)), portion(rest));
+    let sum = |part: fn(&AlignmentCost) -> u64| {
+        part(&portion)
+            .saturating_mul(whole)
+            .saturating_add(part(&last))
+    };
+    let (letter_transfers, letter_bytes) = letters.cost();
+    let transfers =
+        sum(|cost| cost.transfers).saturating_add(letter_transfers.saturating_mul(stages));
+    let batches = batches(transfers / stages, portion.largest_demand).saturating_mul(stages);
+    let group_bits = levels.group_bits();
+    let bytes = sum(|cost| cost.bytes)
+        .saturating_add(letter_bytes.saturating_mul(stages))
+        .saturating_add(batches.saturating_mul(batch_bytes(group_bits)))
+        .saturating_add(stages.saturating_mul(start_bytes(group_bits)));
+    let exchanges = sum(|cost| cost.exchanges);
+    let in_flight = portion.in_flight.max(last.in_flight);
+    let stalls = batches.min(sum(|cost| cost.steps));
+    let of_stream = match letters.is_by_lines() {
+        true => seconds::OF_LINE_STREAM,
+        false => seconds::OF_STREAM + seconds::OF_STREAM_BIT * cell.entry_bits() as f64,
+    };
     Costs {
         bytes_to_host: bytes,
         bytes_to_join: bytes,
-        waits: START_WAITS + portions * PORTION_WAITS,
-        // A message takes half a round trip, and one more for the transfers of a step.
-        exchanges: steps.saturating_mul(cell.exchanges as u64 + 1) / 2,
+        // While a batch of transfers is on its way, nothing else advances.
+        waits: JOB_WAITS
+            .saturating_add(stages.saturating_mul(STAGE_WAITS))
+            .saturating_add(portions.saturating_mul(PORTION_WAITS))
+            .saturating_add(batches),
+        exchanges,
+        // While a group waits for a batch, the messages of all others arrive.
+        together: stalls
+            .saturating_mul(in_flight.saturating_sub(1))
+            .min(exchanges),
+        one_way: true,
         in_flight: in_flight as f64,
-        setup: STAGE_SECONDS,
-        computing: work.cells as f64 * (cell.cots as f64 * TRANSFER_SECONDS + CELL_SECONDS),
+        setup: stages as f64 * seconds::OF_STAGE,
+        computing: batches.saturating_mul(2 * BATCH) as f64 * seconds::of_transfer(levels)
+            + 2.0 * transfers as f64 * seconds::OF_USE
+            + work.cells as f64 * seconds::OF_CELL
+            + sum(|cost| cost.stream_blocks) as f64 * of_stream
+            + exchanges as f64 * seconds::OF_EXCHANGE,
     }
+}
+
+/// How many stages there will be, and the letters of both sides in all of them.
+fn stages(
+    scoring: &Scoring,
+    work: &Work,
+    portions: u64,
+    pairs_in_portion: u64,
+    [rows, columns]: [u64; 2],
+) -> (u64, u64) {
+    let most = TREE_BYTES / tree_bytes(scoring);
+    let all = work.host_letters.saturating_add(work.join_letters);
+    if all <= most {
+        return (1, all);
+    }
+    // Pairs are sorted by scanpaths of the host, so that a stage has some of these and those that they are compared with.
+    let in_portion = pairs_in_portion.saturating_mul(rows + columns).min(all);
+    let of_hosts = most.saturating_sub(work.join_letters.min(in_portion));
+    let stages = match of_hosts {
+        0 => portions,
+        of_hosts => work.host_letters.div_ceil(of_hosts).clamp(1, portions),
+    };
+    let letters = stages.saturating_mul(work.join_letters.min(in_portion));
+    (stages, letters.saturating_add(work.host_letters))
+}
+
+/// Bytes of the tree of a letter.
+fn tree_bytes(scoring: &Scoring) -> u64 {
+    16 * scoring.letters().next_power_of_two() as u64
+}
+
+/// Whether the alphabet can be looked up, and the messages of the largest matrix fit the buffers of a channel.
+pub(crate) fn can_run(spec: &Spec, size: &JobSize) -> bool {
+    let Ok(comparison) = Comparison::new(spec.metric.clone(), spec.alphabet) else {
+        return false;
+    };
+    let letters = comparison.alphabet().size();
+    let scoring = Scoring::new(comparison.model(), letters, spec.pad_to);
+    let length = |length: u64| usize::try_from(length).unwrap_or(usize::MAX);
+    scoring.letters() <= super::MAX_LETTERS
+        && fits(
+            length(size.host.longest),
+            length(size.join.longest),
+            scoring.letters(),
+        )
 }
 
 /// Bytes of a group in flight: transfers, pads and messages.
@@ -84,10 +198,9 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
         .on_shares(u32::try_from(shorter).unwrap_or(u32::MAX))
         .cell;
     let letters = scoring.letters() as u64;
-    let tree = 16 * letters.next_power_of_two();
+    let tree = tree_bytes(&scoring);
     let all = size.host.letters.saturating_add(size.join.letters);
-    let in_stage =
-        all.min(super::schedule::TREE_BYTES / tree + size.host.longest + size.join.longest);
+    let in_stage = all.min(TREE_BYTES / tree + size.host.longest + size.join.longest);
     // While trees are joined, there are two copies.
     let trees = in_stage.saturating_mul(2 * tree);
     let lines = PORTION_CELLS

@@ -7,8 +7,8 @@
 //!
 //! ```text
 //! join                                                                        host
-//!  │── lengths of its scanpaths (unless hidden), wanted tree size ──────────────▶│
-//!  │◀──────────── lengths of its scanpaths (unless hidden), wanted tree size ──│
+//!  │── lengths of its scanpaths (unless hidden), levels of seed trees ──────────▶│
+//!  │◀──────────── lengths of its scanpaths (unless hidden), levels of seed trees ─│
 //!  ╎ for some scanpaths at a time (a stage):                                     ╎
 //!  │◀───────────────────── base transfers, both ways ────────────────────────▶│
 //!  │◀───────────────────────── trees of letters ─────────────────────────────▶│
@@ -27,7 +27,7 @@ mod schedule;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use costs::{costs, memory};
+pub(crate) use costs::{can_run, costs, memory};
 
 use super::garbled::entries::Inputs;
 use super::garbled::results::{Opened, Results, complete, decode, store, test};
@@ -41,7 +41,6 @@ use std::ops::Range;
 use std::sync::Mutex;
 use veilpath_channel::Channel;
 use veilpath_mpc::Kernel;
-use veilpath_mpc::ot::correlated::GroupBits;
 use veilpath_mpc::shares::{
     Comparison, Finish, LetterLists, Outputs, Party, SharedLetters, SharesSession,
 };
@@ -64,7 +63,8 @@ pub(crate) fn run(
             most: MAX_LETTERS,
         }));
     }
-    let (own, theirs, group_bits) = negotiate(job, channel)?;
+    let (own, theirs) = exchange_lengths(job, channel)?;
+    let group_bits = job.tree_levels.group_bits();
     let schedule = Schedule::new(job, &scoring, own, theirs);
     let results = Mutex::new(Results::new(
         job,
@@ -230,18 +230,18 @@ fn padded_letters(
     all
 }
 
-/// Exchanges lengths and the wanted size of seed trees, of which the larger counts. The joining side sends first.
-fn negotiate(
+/// Exchanges lengths, and checks that both sides have the same seed trees in mind. The joining side sends first.
+fn exchange_lengths(
     job: &Job<'_>,
     channel: &mut dyn Channel,
-) -> Result<(Vec<u32>, Vec<u32>, GroupBits), ProtocolError> {
+) -> Result<(Vec<u32>, Vec<u32>), ProtocolError> {
     let own = visible_lengths(job)?;
-    let wanted = 4u8;
+    let levels = [u8::from(job.tree_levels)];
     let send = |channel: &mut dyn Channel| -> Result<(), ProtocolError> {
         if job.pad_to.is_none() {
             send_lengths(channel, &own)?;
         }
-        channel.send(&[wanted])?;
+        channel.send(&levels)?;
         Ok(channel.flush()?)
     };
     if job.role == Role::Join {
@@ -251,15 +251,14 @@ fn negotiate(
         Some(lengths) => lengths,
         None => receive_lengths(channel, job)?,
     };
-    let mut their_wish = [0];
-    channel.receive(&mut their_wish)?;
+    let mut their_levels = [0];
+    channel.receive(&mut their_levels)?;
     if job.role == Role::Host {
         send(channel)?;
     }
-    let group_bits = match their_wish[0].max(wanted) {
-        4 => GroupBits::FOUR,
-        8 => GroupBits::EIGHT,
-        bits => return Err(Misbehaviour::TreeSize { bits }.into()),
-    };
-    Ok((own, theirs, group_bits))
+    if their_levels != levels {
+        let [levels] = their_levels;
+        return Err(Misbehaviour::TreeLevels { levels }.into());
+    }
+    Ok((own, theirs))
 }

@@ -2,7 +2,8 @@
 
 use crate::engines::tests::{LETTERS, cohort, metrics};
 use crate::{
-    Answer, Engine, Job, Observer, PairRule, ProtocolError, Reveal, RevealTo, Role, Spec, pairs_of,
+    Answer, Engine, Job, Link, Observer, PairRule, ProtocolError, Reveal, RevealTo, Role, Spec,
+    TreeLevels, Work, count_pairs, pairs_of,
 };
 use rand::{RngExt, SeedableRng};
 use rand_chacha::ChaCha20Rng;
@@ -47,6 +48,11 @@ type Ends = [Result<Vec<Answer>, ProtocolError>; 2];
 
 /// Runs both sides. Also returns the host's traffic and the cells that it counted.
 fn run(spec: &Spec, a: &Cohort, b: &Cohort) -> (Ends, Traffic, u64) {
+    run_with(spec, a, b, TreeLevels::default())
+}
+
+/// The same with these seed trees.
+fn run_with(spec: &Spec, a: &Cohort, b: &Cohort, levels: TreeLevels) -> (Ends, Traffic, u64) {
     let pairs = pairs_of(spec.pairs, a, b);
     let scanpaths = |cohort: &'_ Cohort| -> Vec<Scanpath> {
         let entries = cohort.entries.iter();
@@ -63,6 +69,7 @@ fn run(spec: &Spec, a: &Cohort, b: &Cohort) -> (Ends, Traffic, u64) {
         };
         let own: Vec<&Scanpath> = own.iter().collect();
         let job = Job::new(spec, role, &own, theirs, &pairs).unwrap();
+        let job = job.with_tree_levels(levels);
         Engine::Shares.run(&job, channel, observer)
     };
     let ends = std::thread::scope(|scope| {
@@ -179,4 +186,67 @@ fn traffic_depends_on_shapes_only() {
             assert_eq!(other, &traffic[0], "{metric:?}");
         }
     }
+}
+
+/// The size of a job in which everything of `a` is compared with everything of `b`.
+fn work(a: &Cohort, b: &Cohort) -> Work {
+    let count = count_pairs(PairRule::All, a, b);
+    fn lengths(cohort: &Cohort) -> impl Iterator<Item = u64> {
+        let entries = cohort.entries.iter();
+        entries.map(|entry| entry.scanpath.len() as u64)
+    }
+    Work {
+        pairs: count.pairs,
+        cells: count.cells,
+        host_scanpaths: a.entries.len() as u64,
+        join_scanpaths: b.entries.len() as u64,
+        host_letters: lengths(a).sum(),
+        join_letters: lengths(b).sum(),
+        host_longest: lengths(a).max().unwrap_or(0),
+        join_longest: lengths(b).max().unwrap_or(0),
+        alphabet: LETTERS.into(),
+        ..Work::default()
+    }
+}
+
+/// Estimates tell the rounds and bytes that are counted.
+#[test]
+fn rounds_and_bytes_are_as_estimated() {
+    let metrics = metrics();
+    let (unit, wide, local) = (&metrics[0], &metrics[9], &metrics[7]);
+    let mut wrong = Vec::new();
+    let all = TreeLevels::ALL.into_iter().cycle();
+    let cases = [
+        (unit, 1, 20..21),
+        (unit, 4, 60..61),
+        (unit, 20, 30..31),
+        (unit, 7, 130..131),
+        (unit, 30, 20..60),
+        (wide, 1, 20..21),
+        (wide, 12, 40..41),
+        (wide, 15, 20..60),
+        (local, 10, 30..31),
+    ];
+    for ((metric, count, lengths), levels) in cases.into_iter().zip(all) {
+        let a = random_cohort(count, lengths.clone(), 1);
+        let b = random_cohort(count, lengths.clone(), 2);
+        let spec = spec(metric, &a, &b);
+        let (ends, traffic, _) = run_with(&spec, &a, &b, levels);
+        assert!(ends.iter().all(Result::is_ok));
+        let told = spec.estimate_with(&work(&a, &b), &Link::local(), levels);
+        let case = format!("{}, {count} of {lengths:?}, {levels:?}", metric.name());
+        for (what, told, counted, tolerance) in [
+            // Messages that arrive while a side does not send count as one round.
+            ("rounds", told.rounds, traffic.rounds, 0.2),
+            ("bytes to host", told.bytes_to_host, traffic.received, 0.15),
+            ("bytes to join", told.bytes_to_join, traffic.sent, 0.15),
+        ] {
+            let ratio = told as f64 / counted as f64;
+            println!("{case}: {told} {what} told, {counted} counted, {ratio:.2}");
+            if (ratio - 1.0).abs() > tolerance {
+                wrong.push(format!("{case}: {told} {what} and not {counted}"));
+            }
+        }
+    }
+    assert!(wrong.is_empty(), "{wrong:#?}");
 }

@@ -1,0 +1,269 @@
+//! What comparisons will cost: messages, transfers and bytes, for estimates. Both directions are alike.
+
+use super::compare::{clamp_cost, clamp_lists};
+use super::letters::is_by_lines;
+use super::line_lookup::{LINES, MESSAGE_BITS};
+use super::lookup::TILE;
+use super::portions::group_count;
+use super::recurrence::Cell;
+use super::session::Outputs;
+use crate::ot::correlated::messages::{seed_bytes, transfer_bytes};
+use crate::ot::correlated::{GroupBits, MAX_BATCH};
+
+/// Bytes of base transfers, each way.
+const BASE_BYTES: u64 = 8_300;
+
+/// Matrices that are compared together, scanpath by scanpath of the host.
+#[derive(Clone, Copy, Debug)]
+pub struct Matrices {
+    /// How many.
+    pub count: u64,
+    /// With how many of the joining side's scanpaths each of the host's is compared.
+    pub per_host_scanpath: u64,
+    /// Letters of the host's scanpaths, on average.
+    pub rows: usize,
+    /// Letters of the joining side's scanpaths, on average.
+    pub columns: usize,
+    /// Letters of the host's longest.
+    pub longest_rows: usize,
+    /// Letters of the joining side's longest.
+    pub longest_columns: usize,
+    /// How costs are looked up.
+    pub letters: Letters,
+    /// The recurrence.
+    pub cell: Cell,
+    /// Bits of the sum with terms, as in [`super::Finish`].
+    pub term_bits: usize,
+    /// What comes out.
+    pub outputs: Outputs,
+}
+
+/// The letters of a stage.
+#[derive(Clone, Copy, Debug)]
+pub struct Letters {
+    /// Letters of the alphabet.
+    alphabet: usize,
+    /// Letters of both sides.
+    count: u64,
+    /// Whether eight lines share trees.
+    by_lines: bool,
+}
+
+/// What [`super::SharesSession::align`] exchanges.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct AlignmentCost {
+    /// Messages of all groups, one after the other within a group.
+    pub exchanges: u64,
+    /// Groups that advance at the same time.
+    pub in_flight: u64,
+    /// Steps of all groups: how often transfers are reserved.
+    pub steps: u64,
+    /// Transfers in each direction.
+    pub transfers: u64,
+    /// The largest number of transfers, in each direction, that a group reserves at a time.
+    pub largest_demand: u64,
+    /// Bytes in each direction, without those of transfers.
+    pub bytes: u64,
+    /// Blocks of streams that each side computes to look up costs.
+    pub stream_blocks: u64,
+}
+
+impl Matrices {
+    /// What they cost.
+    pub fn cost(&self) -> AlignmentCost {
+        let (count, cell) = (self.count, self.cell.cost());
+        let (shorter, longer) = (
+            self.rows.min(self.columns) as u64,
+            self.rows.max(self.columns) as u64,
+        );
+        if shorter == 0 || count == 0 {
+            return AlignmentCost::default();
+        }
+        let streams = self.letters.streams();
+        let on_the_way = match self.letters.by_lines {
+            true => 0,
+            false => streams,
+        };
+        let [groups, in_flight] = group_count(count, self.rows, self.columns, on_the_way as usize);
+        let in_group = count.div_ceil(groups);
+        let steps = self.steps(in_group);
+        let all_steps = groups.saturating_mul(steps);
+        let cells = count.saturating_mul(shorter).saturating_mul(longer);
+        let used = cells.saturating_mul(cell.cots as u64) / 2;
+        let lists = all_steps.saturating_mul(self.lists());
+        // A list takes a multiple of 64 transfers.
+        let rounding = match used / lists {
+            short @ ..32 => 64 - short,
+            _ => 32,
+        };
+        let lookup = self.lookup(cells);
+        AlignmentCost {
+            exchanges: groups
+                .saturating_mul(self.exchanges(steps, longer))
+                .saturating_add(lookup.messages),
+            in_flight,
+            steps: all_steps,
+            transfers: used
+                .saturating_add(lists.saturating_mul(rounding))
+                .saturating_add(count.saturating_mul(longer)),
+            largest_demand: in_group * shorter * cell.cots as u64 / 2,
+            bytes: (cells.saturating_mul(cell.bits as u64) / 16)
+                .saturating_add(lookup.bits / 16)
+                .saturating_add(lists),
+            stream_blocks: lookup.stream_blocks,
+        }
+    }
+
+    /// What it costs to look up the costs of all cells.
+    fn lookup(&self, cells: u64) -> Lookup {
+        let streams = self.letters.streams();
+        if self.letters.by_lines {
+            // Blocks of eight lines; the last of a scanpath may have fewer.
+            let lines = self.rows.midpoint(self.columns);
+            let blocks = lines.div_ceil(LINES) as u64;
+            let cells = cells / (lines.max(1) as u64) * blocks;
+            let bits = cells.saturating_mul(streams);
+            let hosts = self.count.div_ceil(self.per_host_scanpath.max(1));
+            let joins = self.count.min(self.per_host_scanpath);
+            return Lookup {
+                messages: (bits / MESSAGE_BITS as u64).max(hosts.saturating_add(joins)),
+                bits,
+                stream_blocks: bits.saturating_mul(1 << LINES) / TILE as u64,
+            };
+        }
+        let tiles = |lines: usize, positions: usize| lines as u64 * positions.div_ceil(TILE) as u64;
+        // Lines are rows of every other matrix.
+        let tiles = tiles(self.rows, self.columns) + tiles(self.columns, self.rows);
+        Lookup {
+            messages: 0,
+            bits: cells.saturating_mul(streams),
+            stream_blocks: self
+                .count
+                .saturating_mul(tiles)
+                .saturating_mul((streams + 1).next_power_of_two() * streams)
+                / 2,
+        }
+    }
+
+    /// Steps of a group of this many matrices: as many as the largest has.
+    #[allow(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss
+    )] // an estimate
+    fn steps(&self, in_group: u64) -> u64 {
+        // The expected largest of some numbers that are spread evenly around the mean.
+        let largest = |mean: usize, longest: usize, count: u64| {
+            let above = longest.saturating_sub(mean) as f64;
+            mean as u64 + (above * (count - 1) as f64 / (count + 1) as f64) as u64
+        };
+        let joins = in_group.min(self.per_host_scanpath).max(1);
+        let hosts = in_group.div_ceil(joins);
+        let rows = largest(self.rows, self.longest_rows, hosts);
+        let columns = largest(self.columns, self.longest_columns, joins);
+        (rows + columns).saturating_sub(1).max(1)
+    }
+
+    /// Messages of a group, one after the other.
+    fn exchanges(&self, steps: u64, positions: u64) -> u64 {
+        let width = self.cell.width();
+        let bits = self.cell.result_bits(self.rows, self.columns);
+        let bits = bits.max(self.term_bits);
+        let clamp = clamp_cost(width).exchanges as u64;
+        let widened = u64::from(bits > width);
+        // The first costs are looked up and turned into numbers before the first step.
+        let around_steps = match self.cell {
+            Cell::Unit if self.letters.by_lines => 1,
+            Cell::Unit => 2,
+            Cell::Difference { .. } => 2 + widened,
+            Cell::Local { .. } => 2 + clamp * (1 + levels(positions)) + widened,
+        };
+        let output = match self.outputs {
+            Outputs::Numbers => 1 + levels(bits as u64),
+            // A clamp without its product.
+            Outputs::AtLeast => clamp_cost(bits).exchanges as u64 - 1,
+        };
+        let of_steps = steps.saturating_mul(self.cell.cost().exchanges as u64);
+        of_steps.saturating_add(around_steps + output)
+    }
+
+    /// Lists of transfers that a step uses in each direction.
+    fn lists(&self) -> u64 {
+        let clamps = match self.cell {
+            Cell::Unit => return 3,
+            Cell::Difference { .. } => 2,
+            Cell::Local { .. } => 4,
+        };
+        let lists = clamps * clamp_lists(self.cell.width()) + self.cell.entry_bits();
+        lists.div_ceil(2) as u64
+    }
+}
+
+/// What look-ups of costs exchange beside the messages of steps.
+struct Lookup {
+    messages: u64,
+    /// Both directions together.
+    bits: u64,
+    stream_blocks: u64,
+}
+
+impl Letters {
+    /// The letters of both sides in a stage with this many cells, whose entries have this many bits.
+    pub fn new(alphabet: usize, count: u64, cells: u64, cell: Cell) -> Self {
+        Self {
+            alphabet,
+            count,
+            by_lines: is_by_lines(cell.entry_bits(), cells, count),
+        }
+    }
+
+    fn streams(&self) -> u64 {
+        self.alphabet.saturating_sub(1) as u64
+    }
+
+    /// Whether eight lines share trees.
+    pub fn is_by_lines(&self) -> bool {
+        self.by_lines
+    }
+
+    /// Transfers in each direction to make trees, and bytes beside them.
+    pub fn cost(&self) -> (u64, u64) {
+        let (levels, trees) = match self.by_lines {
+            true => {
+                let trees = self.count.saturating_mul(self.streams());
+                (LINES as u64, trees / LINES as u64)
+            }
+            false => (levels(self.alphabet as u64).max(1), self.count),
+        };
+        let bits = levels + 256 * (levels - 1);
+        // Half of the trees are each side's.
+        (
+            trees.saturating_mul(levels) / 2,
+            trees.saturating_mul(bits) / 16,
+        )
+    }
+}
+
+/// Batches, in each direction, of a session that uses this many transfers.
+pub fn batches(transfers: u64, largest_demand: u64) -> u64 {
+    let made = transfers.saturating_add(largest_demand / 2);
+    made.div_ceil(MAX_BATCH as u64).max(1)
+}
+
+/// Bytes of a batch, each way.
+pub fn batch_bytes(group_bits: GroupBits) -> u64 {
+    transfer_bytes(MAX_BATCH, group_bits) as u64
+}
+
+/// Transfers of a batch, each way.
+pub const BATCH: u64 = MAX_BATCH as u64;
+
+/// Bytes to start a session, each way.
+pub fn start_bytes(group_bits: GroupBits) -> u64 {
+    BASE_BYTES + seed_bytes(group_bits) as u64
+}
+
+/// Levels of a binary tree with this many leaves.
+fn levels(leaves: u64) -> u64 {
+    u64::from(leaves.max(1).next_power_of_two().trailing_zeros())
+}

@@ -1,0 +1,145 @@
+//! Which of the provable engines computes a comparison, and how, depending on the connection.
+//!
+//! The two engines that are proven for sides that follow the protocol trade traffic for waiting. Which one is faster follows
+//! from the plan and the connection, which the other side can slow down or lie about: so nothing but these two is ever chosen.
+
+use crate::engines::shares;
+use crate::{Engine, Estimate, JobSize, Link, Spec, Work};
+use serde::{Deserialize, Serialize};
+use veilpath_mpc::ot::correlated::GroupBits;
+
+/// How the engine of a comparison is chosen.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineChoice {
+    /// The faster one of the provable engines, once the connection is known.
+    Auto,
+    /// By the user.
+    Fixed(Engine),
+}
+
+impl From<Engine> for EngineChoice {
+    fn from(engine: Engine) -> Self {
+        Self::Fixed(engine)
+    }
+}
+
+impl EngineChoice {
+    /// The name of [`EngineChoice::Auto`] in options and plans.
+    pub const AUTO: &'static str = "auto";
+
+    /// The engine, or one that has all properties of those to choose from but their speed.
+    pub fn representative(self) -> Engine {
+        match self {
+            Self::Auto => Engine::Garbled,
+            Self::Fixed(engine) => engine,
+        }
+    }
+}
+
+impl Engine {
+    /// The engines that are proven to reveal nothing but results to a side that follows the protocol. What they can do and
+    /// reveal, and how it is counted, is the same.
+    pub const PROVABLE: [Engine; 2] = [Engine::Garbled, Engine::Shares];
+
+    /// The provable engine with this name.
+    pub fn provable(name: &str) -> Option<Self> {
+        let mut all = Self::PROVABLE.into_iter();
+        all.find(|engine| engine.name() == name)
+    }
+}
+
+/// The levels of the seed trees of the engine shares. Higher trees mean less traffic and more computing.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(try_from = "u8", into = "u8")]
+pub enum TreeLevels {
+    /// 4 bytes per transfer.
+    #[default]
+    Four,
+    /// 2 bytes per transfer, and several times the computing.
+    Eight,
+}
+
+impl TreeLevels {
+    /// All of them.
+    pub const ALL: [Self; 2] = [Self::Four, Self::Eight];
+
+    pub(crate) fn group_bits(self) -> GroupBits {
+        match self {
+            Self::Four => GroupBits::FOUR,
+            Self::Eight => GroupBits::EIGHT,
+        }
+    }
+}
+
+impl From<TreeLevels> for u8 {
+    fn from(levels: TreeLevels) -> Self {
+        match levels {
+            TreeLevels::Four => 4,
+            TreeLevels::Eight => 8,
+        }
+    }
+}
+
+impl TryFrom<u8> for TreeLevels {
+    type Error = UnknownTreeLevels;
+
+    fn try_from(levels: u8) -> Result<Self, UnknownTreeLevels> {
+        let mut all = Self::ALL.into_iter();
+        all.find(|known| u8::from(*known) == levels)
+            .ok_or(UnknownTreeLevels)
+    }
+}
+
+/// Seed trees have four or eight levels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("seed trees have four or eight levels")]
+pub struct UnknownTreeLevels;
+
+/// What the provable engines would cost.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ProvableEstimates {
+    /// With garbled circuits.
+    pub garbled: Estimate,
+    /// With secret sharing.
+    pub shares: Estimate,
+    /// The trees with which secret sharing is faster.
+    pub tree_levels: TreeLevels,
+}
+
+impl ProvableEstimates {
+    /// The faster engine. Where there is no difference it is the one that leaves a partner that cheats fewer possibilities.
+    pub fn faster(&self) -> Engine {
+        match self.shares.seconds < self.garbled.seconds {
+            true => Engine::Shares,
+            false => Engine::Garbled,
+        }
+    }
+}
+
+impl Spec {
+    /// What a job of this size would cost over this connection with each of the provable engines.
+    pub fn provable_estimates(&self, work: &Work, link: &Link) -> ProvableEstimates {
+        let with = |engine: Engine, levels: TreeLevels| {
+            let spec = Spec {
+                engine,
+                ..self.clone()
+            };
+            spec.estimate_with(work, link, levels)
+        };
+        let [four, eight] = TreeLevels::ALL.map(|levels| with(Engine::Shares, levels));
+        let (shares, tree_levels) = match eight.seconds < four.seconds {
+            true => (eight, TreeLevels::Eight),
+            false => (four, TreeLevels::Four),
+        };
+        ProvableEstimates {
+            garbled: with(Engine::Garbled, TreeLevels::default()),
+            shares,
+            tree_levels,
+        }
+    }
+
+    /// Whether the engine shares can compute a job of this size: its look-ups and messages have limits.
+    pub fn can_share(&self, size: &JobSize) -> bool {
+        shares::can_run(self, size)
+    }
+}

@@ -1,0 +1,201 @@
+//! Which engine computes, and with which options, where that depends on the connection: if both users leave the choice between
+//! the provable engines open, and for the seed trees of the engine shares.
+//!
+//! ```text
+//! host                                       join
+//!  │── Engine ─────────────────────────────▶│   what this side decided earlier under this agreement, or else would
+//!  │◀────────────────────────────── Engine ──│   decide now
+//! ```
+//!
+//! An agreement is decided on once: each side stores the decision in its journal when the computation starts, and what is stored
+//! counts from then on, however fast the connection of a later session is. A side that has lost its journal takes over what the
+//! other has stored. If neither has, the host decides. Both have measured the same connection (`link.rs`) and estimate the same
+//! costs, so the joining side sees the same two numbers; but it checks only that the decision is one that it accepts.
+//!
+//! A peer can steer the decision: by being slow, by lying about what it measured, or by claiming to have decided earlier. It
+//! only steers between engines that its partner accepts, which are the two that reveal the same to a side that follows the
+//! protocol; a user who wants one of them names it.
+
+use crate::SessionError;
+use crate::control::{self, Tag};
+use crate::error::Misbehaviour;
+use serde::{Deserialize, Serialize};
+use veilpath_channel::Channel;
+use veilpath_protocol::{
+    Engine, EngineChoice, Estimate, Link, ProvableEstimates, Role, Spec, TreeLevels, Work,
+};
+
+/// What two sides have decided on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct EngineDecision {
+    /// One of [`Engine::PROVABLE`].
+    pub(crate) engine: Engine,
+    /// The seed trees, if it is shares.
+    pub(crate) tree_levels: TreeLevels,
+}
+
+/// Why an agreement has its engine.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum EngineReason {
+    /// Both users named it.
+    Named,
+    /// This side's user named it, and the other left the choice open.
+    NamedHere,
+    /// The other side's user named it, and this one left the choice open.
+    NamedByPeer,
+    /// It is the faster one on this connection.
+    Faster,
+    /// It was chosen when the comparison started, in an earlier session.
+    ChosenEarlier,
+    /// The engine shares cannot run: the plan is too large for it, or for the memory that one side's user allows.
+    SharesImpossible,
+}
+
+/// The engine of an agreement, and why it is this one.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct EngineSummary {
+    /// The engine.
+    pub engine: Engine,
+    /// Why it is this one.
+    pub reason: EngineReason,
+    /// The levels of its seed trees, if it has any.
+    pub tree_levels: Option<TreeLevels>,
+    /// What each of the provable engines would cost, if the users left the choice open.
+    pub estimates: Option<ProvableEstimates>,
+}
+
+/// The message.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct EngineOffer {
+    engine: Engine,
+    tree_levels: TreeLevels,
+    /// Whether it was decided in an earlier session.
+    stored: bool,
+    /// Whether the engine shares can run on this side.
+    can_share: bool,
+}
+
+/// What one side knows.
+pub(crate) struct Deciding<'a> {
+    pub(crate) role: Role,
+    /// What the users allow.
+    pub(crate) choice: EngineChoice,
+    pub(crate) spec: &'a Spec,
+    pub(crate) work: &'a Work,
+    pub(crate) link: &'a Link,
+    /// The decision of an earlier session.
+    pub(crate) stored: Option<EngineDecision>,
+    pub(crate) can_share: bool,
+}
+
+/// What the connection is measured for: with an open choice, the larger of what the engines send.
+pub(crate) fn expected(choice: EngineChoice, spec: &Spec, work: &Work) -> Estimate {
+    let link = Link::local();
+    match choice {
+        EngineChoice::Fixed(_) => spec.estimate(work, &link),
+        EngineChoice::Auto => {
+            let ProvableEstimates {
+                garbled, shares, ..
+            } = spec.provable_estimates(work, &link);
+            Estimate {
+                bytes_to_host: garbled.bytes_to_host.max(shares.bytes_to_host),
+                bytes_to_join: garbled.bytes_to_join.max(shares.bytes_to_join),
+                computing: garbled.computing.max(shares.computing),
+                ..garbled
+            }
+        }
+    }
+}
+
+impl Deciding<'_> {
+    /// Decides together with the other side, and says why. Nothing is left to decide about most engines that a user named.
+    pub(crate) fn decide(
+        &self,
+        channel: &mut dyn Channel,
+    ) -> Result<Option<(EngineDecision, EngineReason)>, SessionError> {
+        if !matches!(
+            self.choice,
+            EngineChoice::Auto | EngineChoice::Fixed(Engine::Shares)
+        ) {
+            return Ok(None);
+        }
+        let ours = self.offer();
+        let theirs: EngineOffer = control::exchange(channel, self.role, Tag::Engine, &ours)?;
+        let (host, join) = match self.role {
+            Role::Host => (ours, theirs),
+            Role::Join => (theirs, ours),
+        };
+        let (decision, reason) = agree(&host, &join)?;
+        match self.accepts(theirs.engine) && self.accepts(decision.engine) {
+            true => Ok(Some((decision, reason))),
+            false => Err(Misbehaviour::InvalidEngine.into()),
+        }
+    }
+
+    /// Whether it is an engine that the users allow.
+    fn accepts(&self, engine: Engine) -> bool {
+        match self.choice {
+            EngineChoice::Auto => Engine::PROVABLE.contains(&engine),
+            EngineChoice::Fixed(named) => engine == named,
+        }
+    }
+
+    fn offer(&self) -> EngineOffer {
+        let estimates = self.spec.provable_estimates(self.work, self.link);
+        let decision = self.stored.unwrap_or(EngineDecision {
+            engine: match self.choice {
+                EngineChoice::Auto => estimates.faster(),
+                EngineChoice::Fixed(engine) => engine,
+            },
+            tree_levels: estimates.tree_levels,
+        });
+        EngineOffer {
+            engine: decision.engine,
+            tree_levels: decision.tree_levels,
+            stored: self.stored.is_some(),
+            can_share: self.can_share,
+        }
+    }
+}
+
+impl EngineOffer {
+    fn decision(&self) -> EngineDecision {
+        EngineDecision {
+            engine: self.engine,
+            tree_levels: self.tree_levels,
+        }
+    }
+}
+
+/// The decision of both sides, from their offers.
+fn agree(
+    host: &EngineOffer,
+    join: &EngineOffer,
+) -> Result<(EngineDecision, EngineReason), SessionError> {
+    let earlier = |offer: &EngineOffer| Ok((offer.decision(), EngineReason::ChosenEarlier));
+    match (host.stored, join.stored) {
+        (true, true) if host.decision() != join.decision() => {
+            Err(Misbehaviour::DifferentAgreement.into())
+        }
+        (true, _) => earlier(host),
+        (false, true) => earlier(join),
+        (false, false) => {
+            let both_can = host.can_share && join.can_share;
+            let decision = host.decision();
+            Ok(match (both_can, decision.engine) {
+                (false, Engine::Shares) => (
+                    EngineDecision {
+                        engine: Engine::Garbled,
+                        ..decision
+                    },
+                    EngineReason::SharesImpossible,
+                ),
+                _ => (decision, EngineReason::Faster),
+            })
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,273 @@
+use super::*;
+use std::time::Duration;
+use veilpath_channel::memory_pair;
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric};
+use veilpath_protocol::PairRule;
+
+fn spec(engine: Engine) -> Spec {
+    let cohort = Cohort {
+        alphabet: Alphabet::letters(49).unwrap(),
+        encoding: Encoding::default(),
+        entries: Vec::new(),
+    };
+    Spec::new(engine, Metric::Levenshtein, PairRule::All, &cohort, &cohort).unwrap()
+}
+
+/// Square matrices of this length, all of them different scanpaths.
+fn work(pairs: u64, length: u64) -> Work {
+    Work {
+        pairs,
+        cells: pairs * length * length,
+        host_scanpaths: pairs,
+        join_scanpaths: pairs,
+        host_letters: pairs * length,
+        join_letters: pairs * length,
+        alphabet: 49,
+        ..Work::default()
+    }
+}
+
+fn link(round_trip: Duration, rate: u64) -> Link {
+    Link {
+        round_trip,
+        bytes_per_second_to_host: Some(rate),
+        bytes_per_second_to_join: Some(rate),
+        cores: 2,
+        speed: 100,
+    }
+}
+
+const AUTO: EngineChoice = EngineChoice::Auto;
+const SHARES: EngineDecision = EngineDecision {
+    engine: Engine::Shares,
+    tree_levels: TreeLevels::Eight,
+};
+const GARBLED: EngineDecision = EngineDecision {
+    engine: Engine::Garbled,
+    tree_levels: TreeLevels::Four,
+};
+
+/// What each side knows beside the plan.
+#[derive(Clone, Copy)]
+struct Side {
+    stored: Option<EngineDecision>,
+    can_share: bool,
+}
+
+const NEW: Side = Side {
+    stored: None,
+    can_share: true,
+};
+
+type Decided = Option<(EngineDecision, EngineReason)>;
+
+/// Both sides decide; they must agree.
+fn decided(choice: EngineChoice, link: Link, work: Work, sides: [Side; 2]) -> Decided {
+    let [host, join] = both(choice, link, work, sides);
+    let (host, join) = (host.unwrap(), join.unwrap());
+    assert_eq!(host, join);
+    host
+}
+
+fn both(
+    choice: EngineChoice,
+    link: Link,
+    work: Work,
+    sides: [Side; 2],
+) -> [Result<Decided, SessionError>; 2] {
+    let spec = spec(choice.representative());
+    let decide = |role: Role, side: Side, channel: &mut dyn Channel| {
+        let deciding = Deciding {
+            role,
+            choice,
+            spec: &spec,
+            work: &work,
+            link: &link,
+            stored: side.stored,
+            can_share: side.can_share,
+        };
+        deciding.decide(channel)
+    };
+    let (mut host, mut join) = memory_pair();
+    std::thread::scope(|scope| {
+        let there = scope.spawn(|| {
+            let decided = decide(Role::Join, sides[1], &mut join);
+            drop(join);
+            decided
+        });
+        let here = decide(Role::Host, sides[0], &mut host);
+        drop(host);
+        [here, there.join().unwrap()]
+    })
+}
+
+const SLOW: u64 = 1_000_000;
+const MANY: (u64, u64) = (1000, 100);
+const FEW: (u64, u64) = (1, 400);
+
+#[test]
+fn both_sides_choose_the_faster_engine() {
+    let of = |(pairs, length): (u64, u64), round_trip: u64, rate: u64| {
+        let link = link(Duration::from_millis(round_trip), rate);
+        decided(AUTO, link, work(pairs, length), [NEW; 2]).unwrap()
+    };
+    // Little bandwidth and many comparisons.
+    let (decision, reason) = of(MANY, 1, SLOW);
+    assert_eq!(decision, SHARES);
+    assert_eq!(reason, EngineReason::Faster);
+    // One comparison over a long way.
+    assert_eq!(of(FEW, 200, 100 * SLOW).0.engine, Engine::Garbled);
+}
+
+#[test]
+fn seed_trees_of_a_named_engine_follow_the_connection() {
+    let shares = Engine::Shares.into();
+    let levels = |rate: u64| {
+        let link = link(Duration::from_millis(1), rate);
+        let decided = decided(shares, link, work(MANY.0, MANY.1), [NEW; 2]);
+        decided.unwrap().0.tree_levels
+    };
+    assert_eq!(levels(SLOW), TreeLevels::Eight);
+    assert_eq!(levels(10_000 * SLOW), TreeLevels::Four);
+    // Nothing to decide, and so nothing is sent.
+    for engine in [Engine::Garbled, Engine::Plain] {
+        let link = link(Duration::ZERO, SLOW);
+        assert_eq!(
+            decided(engine.into(), link, work(MANY.0, MANY.1), [NEW; 2]),
+            None
+        );
+    }
+}
+
+#[test]
+fn what_is_stored_counts_on_any_connection() {
+    let slow = link(Duration::from_millis(1), SLOW);
+    let far = link(Duration::from_secs(1), 1000 * SLOW);
+    let stored = |decision| Side {
+        stored: Some(decision),
+        ..NEW
+    };
+    for decision in [SHARES, GARBLED] {
+        for link in [slow, far] {
+            for sides in [
+                [stored(decision), stored(decision)],
+                // One side has lost its journal.
+                [stored(decision), NEW],
+                [NEW, stored(decision)],
+            ] {
+                let (again, reason) = decided(AUTO, link, work(MANY.0, MANY.1), sides).unwrap();
+                assert_eq!(again, decision);
+                assert_eq!(reason, EngineReason::ChosenEarlier);
+            }
+        }
+    }
+    let differing = [stored(SHARES), stored(GARBLED)];
+    for end in both(AUTO, slow, work(MANY.0, MANY.1), differing) {
+        assert!(matches!(
+            end,
+            Err(SessionError::Misbehaved(Misbehaviour::DifferentAgreement))
+        ));
+    }
+}
+
+#[test]
+fn a_side_that_cannot_share_gets_garbled() {
+    let cannot = Side {
+        can_share: false,
+        ..NEW
+    };
+    let slow = link(Duration::from_millis(1), SLOW);
+    for sides in [[cannot, NEW], [NEW, cannot], [cannot, cannot]] {
+        let (decision, reason) = decided(AUTO, slow, work(MANY.0, MANY.1), sides).unwrap();
+        assert_eq!(decision.engine, Engine::Garbled);
+        assert_eq!(reason, EngineReason::SharesImpossible);
+    }
+}
+
+/// Whatever a peer reports of the connection, estimates are numbers and both sides decide on a provable engine.
+#[test]
+fn extreme_connections_give_a_decision() {
+    let times = [Duration::ZERO, Duration::from_secs(3600)];
+    for round_trip in times {
+        for rate in [None, Some(1), Some(1 << 40)] {
+            for (cores, speed) in [(1, 1), (1 << 16, 1 << 16)] {
+                for (pairs, length) in [(0, 0), (1, 1), FEW, (1 << 24, 1 << 10)] {
+                    let link = Link {
+                        round_trip,
+                        bytes_per_second_to_host: rate,
+                        bytes_per_second_to_join: None,
+                        cores,
+                        speed,
+                    };
+                    let work = work(pairs, length);
+                    let estimates = spec(Engine::Garbled).provable_estimates(&work, &link);
+                    for estimate in [estimates.garbled, estimates.shares] {
+                        assert!(estimate.seconds.is_finite() && estimate.seconds >= 0.0);
+                    }
+                    let (decision, _) = decided(AUTO, link, work, [NEW; 2]).unwrap();
+                    assert!(Engine::PROVABLE.contains(&decision.engine));
+                }
+            }
+        }
+    }
+}
+
+/// A peer can only steer between engines that this side accepts.
+#[test]
+fn a_peer_cannot_decide_on_another_engine() {
+    let offer = |engine: &str| {
+        format!(r#"{{"engine":{engine},"tree_levels":4,"stored":true,"can_share":true}}"#)
+    };
+    let received = |role: Role, choice: EngineChoice, message: &str| {
+        let (mut here, mut there) = memory_pair();
+        control::send_bytes(&mut there, Tag::Engine, message.as_bytes()).unwrap();
+        let spec = spec(choice.representative());
+        let deciding = Deciding {
+            role,
+            choice,
+            spec: &spec,
+            work: &work(MANY.0, MANY.1),
+            link: &link(Duration::ZERO, SLOW),
+            stored: None,
+            can_share: true,
+        };
+        deciding.decide(&mut here)
+    };
+    let paillier = serde_json::to_string(&Engine::ALL[1]).unwrap();
+    for role in [Role::Host, Role::Join] {
+        for (choice, engine) in [
+            (AUTO, "\"plain\""),
+            (AUTO, paillier.as_str()),
+            (Engine::Shares.into(), "\"garbled\""),
+        ] {
+            assert!(
+                matches!(
+                    received(role, choice, &offer(engine)),
+                    Err(SessionError::Misbehaved(Misbehaviour::InvalidEngine))
+                ),
+                "{engine}"
+            );
+        }
+        assert!(received(role, AUTO, &offer("\"garbled\"")).is_ok());
+        // Or say that it cannot do what both users named.
+        let cannot = r#"{"engine":"shares","tree_levels":4,"stored":false,"can_share":false}"#;
+        assert!(received(role, Engine::Shares.into(), cannot).is_err());
+        for malformed in [
+            offer("\"auto\""),
+            offer("\"shares\"").replace('4', "5"),
+            offer("\"shares\"").replace('4', "1e9"),
+            offer("\"shares\"").replace('4', "-4"),
+            offer("\"shares\"").replace("true", "1"),
+        ] {
+            assert!(
+                matches!(
+                    received(role, AUTO, &malformed),
+                    Err(SessionError::Misbehaved(
+                        Misbehaviour::MalformedMessage { .. }
+                    ))
+                ),
+                "{malformed}"
+            );
+        }
+    }
+}

@@ -1,0 +1,93 @@
+//! Who decides on the engine.
+
+use super::*;
+use veilpath_protocol::PaillierOptions;
+
+/// What a side asks for: an engine, or `None` to leave the choice open.
+fn asking_for(engines: [Option<Engine>; 2]) -> [Proposal; 2] {
+    let mut proposals = proposals(|_| ());
+    for (proposal, engine) in proposals.iter_mut().zip(engines) {
+        proposal.auto_engine = engine.is_none();
+        proposal.spec.engine = engine.unwrap_or(Engine::Garbled);
+    }
+    proposals
+}
+
+#[test]
+fn an_open_choice_gives_the_plain_scores_and_results_name_the_engine() {
+    let world = World::new();
+    let plain = world.run(proposals(|_| ())).map(Result::unwrap);
+    let ended = world.run(asking_for([None; 2])).map(Result::unwrap);
+    for (ended, plain) in ended.iter().zip(&plain) {
+        assert_eq!(rows(ended), rows(plain));
+        assert!(Engine::PROVABLE.contains(&ended.outcome.spec.engine));
+    }
+    assert_eq!(ended[0].outcome.spec, ended[1].outcome.spec);
+    // The same agreement again: nothing is computed, and nothing counted.
+    let again = world.run(asking_for([None; 2])).map(Result::unwrap);
+    assert_eq!(again[0].outcome.spec, ended[0].outcome.spec);
+    assert_eq!(again[0].outcome.cost.pairs_from_journal, 3);
+    assert_eq!(again[0].max_agreements, ended[0].max_agreements);
+}
+
+#[test]
+fn a_side_that_names_a_provable_engine_decides() {
+    for engine in Engine::PROVABLE {
+        for engines in [
+            [Some(engine), None],
+            [None, Some(engine)],
+            [Some(engine); 2],
+        ] {
+            let ended = World::new().run(asking_for(engines)).map(Result::unwrap);
+            for ended in ended {
+                assert_eq!(ended.outcome.spec.engine, engine);
+                assert_eq!(ended.outcome.results.len(), 3);
+            }
+        }
+    }
+}
+
+#[test]
+fn an_engine_that_is_never_chosen_is_a_difference() {
+    for engine in [
+        Engine::Plain,
+        Engine::Paillier(PaillierOptions::new(veilpath_protocol::KeySize::Bits512, true).unwrap()),
+    ] {
+        for engines in [[Some(engine), None], [None, Some(engine)]] {
+            for side in World::new().run(asking_for(engines)) {
+                let SessionError::Differs(differences) = side.unwrap_err() else {
+                    panic!("not a difference");
+                };
+                let [difference] = &differences[..] else {
+                    panic!("{differences:?}");
+                };
+                assert_eq!(difference.field, "engine");
+                let names = [difference.ours.as_str(), difference.theirs.as_str()];
+                assert!(names.contains(&"auto") && names.contains(&engine.name()));
+            }
+        }
+    }
+}
+
+/// Limits hold for an open choice, and a named engine is another agreement.
+#[test]
+fn an_open_choice_counts_like_any_other_plan() {
+    let world = World::new();
+    let limited = |engines, limit| {
+        let mut proposals = asking_for(engines);
+        for proposal in &mut proposals {
+            proposal.limit_per_scanpath = ScanpathLimit::Count(limit);
+        }
+        proposals
+    };
+    for ended in world.run(limited([None; 2], 0)) {
+        assert_eq!(ended.unwrap_err().fault(), Fault::PeerDiffers);
+    }
+    for _ in 0..2 {
+        let ended = world.run(limited([None; 2], 2));
+        assert!(ended.iter().all(Result::is_ok));
+    }
+    let named = [Some(Engine::Garbled); 2];
+    assert!(world.run(limited(named, 2)).iter().all(Result::is_err));
+    assert!(world.run(limited(named, 4)).iter().all(Result::is_ok));
+}
