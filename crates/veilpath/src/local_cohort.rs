@@ -180,6 +180,7 @@ mod tests {
     use crate::MetricOptions;
     use veilpath_encode::Input;
     use veilpath_metrics::Grid;
+    use veilpath_protocol::Engine;
 
     fn cohort(letters: &str) -> RawCohort {
         let text = format!("participant,scanpath\nP1,{letters}\n");

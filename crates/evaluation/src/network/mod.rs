@@ -31,14 +31,14 @@ use std::net::{IpAddr, Ipv4Addr, SocketAddr};
 use std::path::PathBuf;
 use std::process::{Child, ChildStdout, Command, Stdio};
 use veilpath_metrics::{Alphabet, Metric};
-use veilpath_protocol::{Engine, Spec};
+use veilpath_protocol::{EngineChoice, Spec};
 use veilpath_session::{Identity, StateDir};
 
 /// What to measure.
 #[derive(Debug)]
 pub struct Options {
     /// The engines, each with what it compares.
-    pub engines: Vec<(Engine, Work)>,
+    pub engines: Vec<(EngineChoice, Work)>,
     /// The metric.
     pub metric: Metric,
     /// The letters of both sides.
@@ -56,7 +56,7 @@ pub struct Options {
 /// One case.
 #[derive(Clone, Copy, Debug)]
 struct Case {
-    engine: Engine,
+    engine: EngineChoice,
     work: Work,
     rate: Option<u32>,
     round_trip: u32,
@@ -109,7 +109,8 @@ fn measure(
 ) -> Result<Row, Error> {
     let mut spec_cohorts = case.work.cohorts(options.alphabet);
     let [a, b] = &mut spec_cohorts;
-    let spec = Spec::new(case.engine, options.metric.clone(), case.work.rule(), a, b)?;
+    let engine = case.engine.representative();
+    let spec = Spec::new(engine, options.metric.clone(), case.work.rule(), a, b)?;
     let folders = ["host", "join"].map(|side| folder.join(side));
     let mut fingerprints = Vec::new();
     for folder in &folders {
@@ -149,6 +150,7 @@ fn measure(
             folder: folders[usize::from(!hosts)].clone(),
             peer: fingerprints[usize::from(hosts)].clone(),
             spec: spec.clone(),
+            auto_engine: case.engine == EngineChoice::Auto,
             work: case.work,
         })
     };

@@ -43,6 +43,8 @@ pub(super) struct SideTask {
     /// The fingerprint of the other side's key.
     pub(super) peer: String,
     pub(super) spec: Spec,
+    /// Whether the sides choose the engine.
+    pub(super) auto_engine: bool,
     pub(super) work: Work,
 }
 
@@ -58,7 +60,11 @@ pub(super) enum Answer {
 /// What one side measured, from the connection to its outcome.
 #[derive(Clone, Debug, Serialize, Deserialize)]
 pub(super) struct SideReport {
+    /// The engine that ran.
+    pub(super) engine: Engine,
     pub(super) seconds: f64,
+    /// What the two sides expected when they had agreed.
+    pub(super) estimated_seconds: f64,
     /// CPU time of all threads; `None` where the system does not report it.
     pub(super) cpu_seconds: Option<f64>,
     /// Peak memory of the process in bytes; `None` where the system does not report it.
@@ -127,7 +133,7 @@ fn side(task: &SideTask, output: &mut impl Write) -> Result<SideReport, Error> {
         grid: None,
     };
     let proposal = Proposal {
-        auto_engine: false,
+        auto_engine: task.auto_engine,
         spec: task.spec.clone(),
         cohort,
         pseudonyms: false,
@@ -153,11 +159,14 @@ fn side(task: &SideTask, output: &mut impl Write) -> Result<SideReport, Error> {
     }
     let (session, _) = Session::open(channel, role, &identity, peer, &alphabet, TIMEOUTS)?;
     let agreed = session.agree(proposal, Some(&state_dir), &mut |_| ())?;
+    let estimated_seconds = agreed.summary().estimate.seconds;
     let outcome = agreed.run(&())?.outcome;
     let seconds = start.elapsed().as_secs_f64();
     let busy = process_time().zip(busy);
     Ok(SideReport {
+        engine: outcome.spec.engine,
         seconds,
+        estimated_seconds,
         cpu_seconds: busy.map(|(end, start)| end.saturating_sub(start).as_secs_f64()),
         peak_memory: peak_memory(),
         comparisons: outcome.pairs,

@@ -4,7 +4,7 @@ use super::Case;
 use super::process::SideReport;
 use serde::Serialize;
 use std::fmt::Write as _;
-use veilpath_protocol::Engine;
+use veilpath_protocol::{Engine, EngineChoice};
 
 /// All measurements of a run.
 #[derive(Clone, Debug, Serialize)]
@@ -47,6 +47,8 @@ pub struct Row {
     pub cells: u64,
     /// From the joining side's first packet to its outcome, on the clock.
     pub seconds: f64,
+    /// The estimate that both sides had before they started.
+    pub estimated_seconds: f64,
     /// CPU time of the host's process; `None` where the system does not report it.
     pub host_cpu_seconds: Option<f64>,
     /// The same for the joining side.
@@ -71,9 +73,12 @@ impl Row {
         let cells = host.cells.max(1) as f64;
         let megabytes = |side: &SideReport| side.peak_memory.map(|bytes| bytes as f64 / 1e6);
         Self {
-            engine: match case.engine {
-                Engine::Paillier(options) => format!("paillier {}", options.key_size().bits()),
-                engine => engine.name().into(),
+            engine: match (case.engine, host.engine) {
+                (EngineChoice::Auto, engine) => format!("auto: {}", engine.name()),
+                (_, Engine::Paillier(options)) => {
+                    format!("paillier {}", options.key_size().bits())
+                }
+                (_, engine) => engine.name().into(),
             },
             megabits: case.rate,
             limited_by: case.rate.map(|_| match in_namespaces {
@@ -84,6 +89,7 @@ impl Row {
             comparisons: host.comparisons,
             cells: host.cells,
             seconds: join.seconds,
+            estimated_seconds: join.estimated_seconds,
             host_cpu_seconds: host.cpu_seconds,
             join_cpu_seconds: join.cpu_seconds,
             host_bytes_per_cell: host.bytes[0] as f64 / cells,
@@ -103,7 +109,7 @@ impl Row {
     }
 }
 
-const COLUMNS: [&str; 13] = [
+const COLUMNS: [&str; 14] = [
     "engine",
     "megabits",
     "limited_by",
@@ -111,6 +117,7 @@ const COLUMNS: [&str; 13] = [
     "comparisons",
     "cells",
     "seconds",
+    "estimated_seconds",
     "host_cpu_seconds",
     "join_cpu_seconds",
     "host_bytes_per_cell",
@@ -162,6 +169,7 @@ impl Report {
             "comparisons",
             "cells",
             "seconds",
+            "estimated",
             "host CPU s",
             "join CPU s",
             "host B/cell",
@@ -182,6 +190,7 @@ impl Report {
                 row.comparisons.to_string(),
                 row.cells.to_string(),
                 format!("{:.2}", row.seconds),
+                format!("{:.2}", row.estimated_seconds),
                 optional(row.host_cpu_seconds, 2),
                 optional(row.join_cpu_seconds, 2),
                 format!("{:.1}", row.host_bytes_per_cell),

@@ -19,7 +19,7 @@ Examples:
 
 Both sides run on this machine, share its cores, and do what `veilpath host` and `veilpath join` do. As root on Linux, rates \
 are limited by `tc` between two network namespaces; elsewhere by a relay, and the output says so. A relay delays every \
-byte by half the round trip. The engine paillier compares less, as its columns say.";
+byte by half the round trip. \"estimated\" is the time that both sides expected when they had agreed. The engine paillier compares less, as its columns say.";
 
 /// The arguments of `bench network`.
 #[derive(Debug, Args)]
