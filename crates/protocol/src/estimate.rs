@@ -149,8 +149,6 @@ pub(crate) struct Costs {
     pub(crate) waits: u64,
     /// Rounds that overlap with computing and sending.
     pub(crate) exchanges: u64,
-    /// How many of these are no rounds of their own, because their messages arrive together with others.
-    pub(crate) together: u64,
     /// Whether a round takes half a round trip, because both sides send at the same time.
     pub(crate) one_way: bool,
     /// How many of these are under way at the same time.
@@ -179,10 +177,7 @@ impl Costs {
         Estimate {
             bytes_to_host: self.bytes_to_host,
             bytes_to_join: self.bytes_to_join,
-            rounds: self
-                .waits
-                .saturating_add(self.exchanges)
-                .saturating_sub(self.together),
+            rounds: self.waits.saturating_add(self.exchanges),
             seconds: overlapping + setup + self.waits as f64 * round,
             computing: computing + setup,
         }
@@ -210,7 +205,6 @@ mod tests {
             bytes_to_join: 100_000_000,
             waits: 5,
             exchanges: 300,
-            together: 0,
             one_way: false,
             in_flight: 3.0,
             setup: 0.0,

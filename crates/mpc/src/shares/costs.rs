@@ -56,12 +56,8 @@ pub struct AlignmentCost {
     pub exchanges: u64,
     /// Groups that advance at the same time.
     pub in_flight: u64,
-    /// Steps of all groups: how often transfers are reserved.
-    pub steps: u64,
     /// Transfers in each direction.
     pub transfers: u64,
-    /// The largest number of transfers, in each direction, that a group reserves at a time.
-    pub largest_demand: u64,
     /// Bytes in each direction, without those of transfers.
     pub bytes: u64,
     /// Blocks of streams that each side computes to look up costs.
@@ -102,11 +98,9 @@ impl Matrices {
                 .saturating_mul(self.exchanges(steps, longer))
                 .saturating_add(lookup.messages),
             in_flight,
-            steps: all_steps,
             transfers: used
                 .saturating_add(lists.saturating_mul(rounding))
                 .saturating_add(count.saturating_mul(longer)),
-            largest_demand: in_group * shorter * cell.cots as u64 / 2,
             bytes: (cells.saturating_mul(cell.bits as u64) / 16)
                 .saturating_add(lookup.bits / 16)
                 .saturating_add(lists),
@@ -245,9 +239,8 @@ impl Letters {
 }
 
 /// Batches, in each direction, of a session that uses this many transfers.
-pub fn batches(transfers: u64, largest_demand: u64) -> u64 {
-    let made = transfers.saturating_add(largest_demand / 2);
-    made.div_ceil(MAX_BATCH as u64).max(1)
+pub fn batches(transfers: u64) -> u64 {
+    transfers.div_ceil(BATCH).max(1)
 }
 
 /// Bytes of a batch, each way.

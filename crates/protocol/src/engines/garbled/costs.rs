@@ -96,7 +96,6 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, cores: u32) -> Costs {
             .saturating_add(START_TO_JOIN.saturating_mul(stages)),
         waits: 1 + stages * STAGE_WAITS + portions.div_ceil(workers as u64) * PORTION_WAITS,
         exchanges,
-        together: 0,
         one_way: false,
         // Several workers request what they wait for, and so do not run ahead.
         in_flight: match workers {

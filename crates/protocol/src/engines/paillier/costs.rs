@@ -81,7 +81,6 @@ pub(crate) fn costs(options: PaillierOptions, work: &Work, cores: u32) -> Costs 
             .saturating_mul(ciphertext),
         waits: START_WAITS,
         exchanges: requests.max(chain).max(after_first),
-        together: 0,
         one_way: false,
         // Only full requests overlap, and there have to be enough cells that are ready.
         in_flight: match one_by_one {

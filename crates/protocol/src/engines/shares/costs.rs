@@ -104,7 +104,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
     let (letter_transfers, letter_bytes) = letters.cost();
     let transfers =
         sum(|cost| cost.transfers).saturating_add(letter_transfers.saturating_mul(stages));
-    let batches = batches(transfers / stages, portion.largest_demand).saturating_mul(stages);
+    let batches = batches(transfers / stages).saturating_mul(stages);
     let group_bits = levels.group_bits();
     let bytes = sum(|cost| cost.bytes)
         .saturating_add(letter_bytes.saturating_mul(stages))
@@ -112,7 +112,6 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
         .saturating_add(stages.saturating_mul(start_bytes(group_bits)));
     let exchanges = sum(|cost| cost.exchanges);
     let in_flight = portion.in_flight.max(last.in_flight);
-    let stalls = batches.min(sum(|cost| cost.steps));
     let of_stream = match letters.is_by_lines() {
         true => seconds::OF_LINE_STREAM,
         false => seconds::OF_STREAM + seconds::OF_STREAM_BIT * cell.entry_bits() as f64,
@@ -120,16 +119,10 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
     Costs {
         bytes_to_host: bytes,
         bytes_to_join: bytes,
-        // While a batch of transfers is on its way, nothing else advances.
         waits: JOB_WAITS
             .saturating_add(stages.saturating_mul(STAGE_WAITS))
-            .saturating_add(portions.saturating_mul(PORTION_WAITS))
-            .saturating_add(batches),
+            .saturating_add(portions.saturating_mul(PORTION_WAITS)),
         exchanges,
-        // While a group waits for a batch, the messages of all others arrive.
-        together: stalls
-            .saturating_mul(in_flight.saturating_sub(1))
-            .min(exchanges),
         one_way: true,
         in_flight: in_flight as f64,
         setup: stages as f64 * seconds::OF_STAGE,

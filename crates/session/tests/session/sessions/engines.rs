@@ -84,10 +84,10 @@ fn an_open_choice_counts_like_any_other_plan() {
         assert_eq!(ended.unwrap_err().fault(), Fault::PeerDiffers);
     }
     for _ in 0..2 {
-        let ended = world.run(limited([None; 2], 2));
+        let ended = world.run(limited([None; 2], 1));
         assert!(ended.iter().all(Result::is_ok));
     }
     let named = [Some(Engine::Garbled); 2];
-    assert!(world.run(limited(named, 2)).iter().all(Result::is_err));
-    assert!(world.run(limited(named, 4)).iter().all(Result::is_ok));
+    assert!(world.run(limited(named, 1)).iter().all(Result::is_err));
+    assert!(world.run(limited(named, 2)).iter().all(Result::is_ok));
 }
