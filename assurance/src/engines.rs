@@ -45,6 +45,11 @@ pub fn garbled(metric: Metric, pad_to: Option<u32>) {
     run(Engine::Garbled, metric, pad_to, None);
 }
 
+/// Secret sharing, with or without padding.
+pub fn shares(metric: Metric, pad_to: Option<u32>) {
+    run(Engine::Shares, metric, pad_to, None);
+}
+
 fn run(engine: Engine, metric: Metric, pad_to: Option<u32>, keys: Option<&Keys>) {
     let (a, b) = (cohort(&[0, 11, 3, 3, 5]), cohort(&[11, 3, 4, 7]));
     let mut spec = Spec::new(engine, metric, PairRule::All, &a, &b).expect("a plan");

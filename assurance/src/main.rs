@@ -19,6 +19,7 @@ mod garbled;
 mod hardened;
 mod paillier;
 mod secret_rng;
+mod shares;
 mod valgrind;
 
 use paillier::Keys;
@@ -98,6 +99,11 @@ fn cases() -> Vec<Case> {
             run: Box::new(move || garbled::session(kernel)),
         });
         cases.push(Case {
+            name: format!("shares: session, {} kernel", kernel.name()),
+            leaks: false,
+            run: Box::new(move || shares::session(kernel)),
+        });
+        cases.push(Case {
             name: format!("transfers: pads, {} kernel", kernel.name()),
             leaks: false,
             run: Box::new(move || cots::pads(kernel)),
@@ -112,6 +118,18 @@ fn cases() -> Vec<Case> {
         }),
         case("engine garbled: lengths hidden", || {
             engines::garbled(engines::by_index(), Some(8));
+        }),
+        case("engine shares: Levenshtein", || {
+            engines::shares(Metric::Levenshtein, None);
+        }),
+        case("engine shares: costs by index", || {
+            engines::shares(engines::by_index(), None);
+        }),
+        case("engine shares: local", || {
+            engines::shares(engines::local(), None);
+        }),
+        case("engine shares: lengths hidden", || {
+            engines::shares(engines::by_index(), Some(8));
         }),
     ]);
     cases

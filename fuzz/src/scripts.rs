@@ -71,6 +71,28 @@ pub fn paillier(data: &[u8]) -> Ended {
 /// No script passes the garbler's checks of transfers, so a first byte of 0xf0 and above chooses an honest peer, some bytes of
 /// which are changed on their way: three bytes say where and how.
 pub fn garbled(data: &[u8]) -> Ended {
+    circuits(Engine::Garbled, data, &|changes| {
+        let changes = changes.as_chunks().0.iter();
+        let change =
+            |&[low, high, change]: &[u8; 3]| (usize::from(u16::from_le_bytes([low, high])), change);
+        changes.map(change).collect()
+    })
+}
+
+/// What the two roles of the engine `shares` receive, described as for [`garbled`]. Its messages before the first result are longer,
+/// so four bytes say where and how a byte of an honest peer is changed.
+pub fn shares(data: &[u8]) -> Ended {
+    circuits(Engine::Shares, data, &|changes| {
+        let changes = changes.as_chunks().0.iter();
+        let change = |&[low, middle, high, change]: &[u8; 4]| {
+            let place = u32::from_le_bytes([low, middle, high, 0]);
+            (place as usize, change)
+        };
+        changes.map(change).collect()
+    })
+}
+
+fn circuits(engine: Engine, data: &[u8], changes: &dyn Fn(&[u8]) -> Vec<(usize, u8)>) -> Ended {
     let [choice, count, parts @ ..] = data else {
         return None;
     };
@@ -81,14 +103,10 @@ pub fn garbled(data: &[u8]) -> Ended {
         Reveal::Score
     };
     let own = usize::from(choice >> 4 & 3);
-    let settings = (Engine::Garbled, metric, reveal);
+    let settings = (engine, metric, reveal);
     let pad_to = (choice & 8 > 0).then_some(PADDED);
     if choice >> 4 == 15 {
-        let changes =
-            parts.as_chunks().0.iter().map(|[low, high, change]| {
-                (usize::from(u16::from_le_bytes([*low, *high])), *change)
-            });
-        return run_changed(settings, role(*choice), own, pad_to, changes.collect());
+        return run_changed(settings, role(*choice), own, pad_to, changes(parts));
     }
     let script = Script::new(garbled_bytes(parts));
     let announced = pad_to.map_or(1, |length| length as usize);

@@ -15,7 +15,7 @@ use veilpath_session::fuzzing::decode;
 pub type Target = fn(&[u8]);
 
 /// All of them, by the names of their corpora.
-pub const TARGETS: [(&str, Target); 12] = [
+pub const TARGETS: [(&str, Target); 13] = [
     ("readers", readers),
     ("detection", detection),
     ("rows", rows),
@@ -25,6 +25,7 @@ pub const TARGETS: [(&str, Target); 12] = [
     ("plain_messages", plain_messages),
     ("paillier_messages", paillier_messages),
     ("garbled_messages", garbled_messages),
+    ("shares_messages", shares_messages),
     ("key_files", key_files),
     ("result_files", result_files),
     ("side_files", side_files),
@@ -152,6 +153,13 @@ pub fn paillier_messages(data: &[u8]) {
 /// What the two roles of the engine `garbled` receive. No script may cause an internal error.
 pub fn garbled_messages(data: &[u8]) {
     if let Some(Err(error)) = scripts::garbled(data) {
+        assert!(!matches!(error, ProtocolError::Internal(_)), "{error}");
+    }
+}
+
+/// What the two roles of the engine `shares` receive. No script may cause an internal error.
+pub fn shares_messages(data: &[u8]) {
+    if let Some(Err(error)) = scripts::shares(data) {
         assert!(!matches!(error, ProtocolError::Internal(_)), "{error}");
     }
 }

@@ -1,4 +1,4 @@
-//! The same recorder for the engine `garbled`: what a side receives, byte by byte, and a distinguisher that tries to
+//! The same recorder for the engines `garbled` and `shares`: what a side receives, byte by byte, and a distinguisher that tries to
 //! distinguish two inputs of the other side with the same length and the same score.
 
 use crate::AuditError;
@@ -57,7 +57,7 @@ struct Transcript {
     lengths: Vec<usize>,
 }
 
-/// Lets each side observe this many runs of the engine `garbled`.
+/// Lets each side observe this many runs of the engine of the spec.
 pub fn look(
     spec: &Spec,
     length: usize,

@@ -378,7 +378,7 @@ fn the_time_of_day_does_not_matter() {
             (20 * YEAR, 20 * YEAR, 10),
         ]);
     }
-    for engine in ["garbled", "plain"] {
+    for engine in ["garbled", "shares", "plain"] {
         for (host, join, jumps) in &clocks {
             pair.forget();
             for (side, offset) in [(Side::Host, *host), (Side::Join, *join)] {
@@ -398,7 +398,7 @@ fn the_time_of_day_does_not_matter() {
             }
         }
     }
-    eprintln!("wrong clocks: {} cases, all right", 2 * clocks.len());
+    eprintln!("wrong clocks: {} cases, all right", 3 * clocks.len());
 }
 
 /// Timeouts and durations use a monotonic clock. No source file reads the time of day, except those of `bench paper`, which

@@ -18,8 +18,9 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 /// The options of both sides, except for their files.
-const ENGINES: [&str; 3] = [
+const ENGINES: [&str; 4] = [
     "--engine garbled --format csv --timeout 2",
+    "--engine shares --format csv --timeout 2",
     "--engine plain --format csv --timeout 2",
     "--engine paillier --key-bits 512 --allow-weak-key --batch 8 --format csv --timeout 2",
 ];

@@ -11,6 +11,7 @@ use common::Ran;
 use flood::Watcher;
 use pair::Pair;
 use std::fmt::Write as _;
+use std::time::Duration;
 
 /// The default of `--memory`, in megabytes.
 const ALLOWED: f64 = 256.0;
@@ -94,6 +95,7 @@ fn common_plans_stay_below_the_default() {
     for (engine, scanpaths, letters) in [
         ("garbled", 30, 100),
         ("garbled", 267, 5),
+        ("shares", 30, 60),
         ("plain", 267, 15),
     ] {
         let side = || cohort(scanpaths, 4, letters);
@@ -101,5 +103,56 @@ fn common_plans_stay_below_the_default() {
         assert_eq!(host.code, 0, "{}", host.stderr);
         assert_eq!(join.code, 0, "{}", join.stderr);
         assert!(peak < ALLOWED, "{engine}, {scanpaths}: {peak} MB");
+    }
+}
+
+/// Runs both sides with the engine shares and the default of `--memory`, and returns the peak memory of both.
+fn shares(scanpaths: usize, letters: usize) -> [f64; 2] {
+    let pair = Pair::new();
+    for name in ["a.csv", "b.csv"] {
+        std::fs::write(pair.folder.path().join(name), cohort(scanpaths, 4, letters)).unwrap();
+    }
+    let both = "--engine shares --limit-per-scanpath 100000000 -o";
+    let both: Vec<&str> = both.split(' ').collect();
+    let mut host = pair.host(&[&both[..], &["host.csv"]].concat());
+    let address = host.address.clone().unwrap();
+    let mut join = pair.join(&address, &[&both[..], &["join.csv"]].concat());
+    let watchers = [&host, &join].map(|side| Watcher::start(side.child.id()));
+    for side in [&mut host, &mut join] {
+        assert!(side.ends_within(Duration::from_secs(1800)));
+    }
+    for side in [host, join] {
+        side.end().ok();
+    }
+    let peaks = watchers.map(|watcher| watcher.end().unwrap().peak_memory);
+    eprintln!("shares, {scanpaths}² comparisons of {letters} letters: {peaks:.0?} MB");
+    peaks
+}
+
+/// Four times as many comparisons take a little more for their results, and no more for their computation.
+#[test]
+fn the_memory_of_shares_does_not_grow_with_the_comparisons() {
+    // Several portions in each case.
+    let few = shares(100, 8);
+    let many = shares(200, 8);
+    for (few, many) in few.iter().zip(many) {
+        assert!(many < few + 16.0, "{few} and {many} MB");
+    }
+}
+
+/// About as many comparisons and matrix cells as those of the data set Salient360.
+#[test]
+#[ignore = "takes a minute"]
+fn the_memory_of_shares_with_many_comparisons() {
+    for peak in shares(267, 24) {
+        assert!(peak < ALLOWED, "{peak} MB");
+    }
+}
+
+#[test]
+#[ignore = "takes minutes"]
+fn the_memory_of_shares_with_long_scanpaths() {
+    for peak in shares(1, 10_000) {
+        assert!(peak < ALLOWED, "{peak} MB");
     }
 }

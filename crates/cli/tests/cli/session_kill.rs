@@ -23,6 +23,8 @@ const PAILLIER: Flags<'_> =
 
 const GARBLED: Flags<'_> = "--engine garbled --format csv --timeout 5";
 
+const SHARES: Flags<'_> = "--engine shares --format csv --timeout 5";
+
 #[test]
 fn killed_processes_lose_nothing() {
     let compare = PLAIN.replace(" --timeout 5", "");
@@ -51,6 +53,12 @@ fn killed_processes_of_the_paillier_engine_lose_nothing() {
 #[test]
 fn killed_processes_of_the_garbled_engine_lose_nothing() {
     kill("30", "60", GARBLED, "--format csv", rounds(2));
+}
+
+/// Many comparisons finish at once, in portions.
+#[test]
+fn killed_processes_of_the_shares_engine_lose_nothing() {
+    kill("66", "15", SHARES, "--format csv", rounds(2));
 }
 
 fn rounds(few: u32) -> u32 {

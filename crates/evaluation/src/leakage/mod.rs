@@ -19,6 +19,7 @@ use veilpath_audit::Feature;
 use veilpath_audit::transcript::Transcripts;
 use veilpath_metrics::{Alphabet, Metric};
 use veilpath_paillier::KeySize;
+use veilpath_protocol::Engine;
 
 /// What to measure.
 #[derive(Clone, Debug)]
@@ -49,6 +50,8 @@ pub struct Report {
     pub paillier: Vec<Row>,
     /// What each side of the engine garbled could find.
     pub garbled: [Transcripts; 2],
+    /// The same for the engine shares.
+    pub shares: [Transcripts; 2],
 }
 
 /// One attack on one variant of the protocol.
@@ -71,7 +74,7 @@ const ALL: &str = "all features";
 const SCORE: &str = "score";
 
 /// How many times [`run`] calls `step`.
-pub const STEPS: u64 = 16;
+pub const STEPS: u64 = 17;
 
 /// Runs all attacks. `step` is called after each part.
 pub fn run(options: &Options, step: &(dyn Fn() + Sync)) -> Result<Report, Error> {
@@ -92,11 +95,11 @@ pub fn run(options: &Options, step: &(dyn Fn() + Sync)) -> Result<Report, Error>
     rows.extend(study.paper_order(hardened, &[(Feature::All, ALL)], ", hardened")?);
     rows.extend(study.repeated(hardened, ", hardened")?);
     rows.extend(study.first_cell()?);
-    let garbled = study.garbled()?;
     Ok(Report {
         options: options.clone(),
         paillier: rows,
-        garbled,
+        garbled: study.transcripts(Engine::Garbled)?,
+        shares: study.transcripts(Engine::Shares)?,
     })
 }
 
@@ -120,18 +123,22 @@ impl Report {
             let share = 100.0 * row.correct;
             let _ = writeln!(text, "{:42}  {:22}  {share:6.1} %", row.view, row.attack);
         }
-        text.push_str(
-            "\nengine garbled, two inputs of the other side with the same length and score\n\n",
-        );
+        text.push_str("\ntwo inputs of the other side with the same length and score\n\n");
         let _ = writeln!(
             text,
-            "{:8}  {:>6}  {:>9}  {:>12}  {:>18}  {:>16}",
-            "seen by", "runs", "bytes", "same lengths", "chi2 (255 +- 23)", "distinguished"
+            "{:8}  {:8}  {:>6}  {:>9}  {:>12}  {:>18}  {:>16}",
+            "engine",
+            "seen by",
+            "runs",
+            "bytes",
+            "same lengths",
+            "chi2 (255 +- 23)",
+            "distinguished"
         );
-        for side in &self.garbled {
+        for (engine, side) in self.transcripts() {
             let _ = writeln!(
                 text,
-                "{:8}  {:6}  {:9}  {:>12}  {:18.1}  {:14.1} %",
+                "{engine:8}  {:8}  {:6}  {:9}  {:>12}  {:18.1}  {:14.1} %",
                 side.seen_by,
                 side.runs,
                 side.bytes,
@@ -141,6 +148,12 @@ impl Report {
             );
         }
         text
+    }
+
+    /// The transcripts of both engines.
+    fn transcripts(&self) -> impl Iterator<Item = (&'static str, &Transcripts)> {
+        let garbled = self.garbled.iter().map(|side| ("garbled", side));
+        garbled.chain(self.shares.iter().map(|side| ("shares", side)))
     }
 
     /// The report as CSV, with one row for each attack.
@@ -153,10 +166,10 @@ impl Report {
                 row.view, row.attack, row.correct, row.guessed
             );
         }
-        for side in &self.garbled {
+        for (engine, side) in self.transcripts() {
             let _ = writeln!(
                 text,
-                "\"garbled, seen by {}\",distinguisher,{},{}",
+                "\"{engine}, seen by {}\",distinguisher,{},{}",
                 side.seen_by, side.distinguished, side.runs
             );
         }
@@ -177,6 +190,7 @@ impl Report {
             "seed": options.seed,
             "paillier": self.paillier,
             "garbled": self.garbled,
+            "shares": self.shares,
         }))
     }
 }

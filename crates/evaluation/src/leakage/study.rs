@@ -191,10 +191,10 @@ impl<'a> Study<'a> {
         Ok(self.row(&view, ALL, &beliefs))
     }
 
-    /// What the bytes of the engine garbled reveal.
-    pub(super) fn garbled(&self) -> Result<[Transcripts; 2], AuditError> {
+    /// What the bytes of an engine that reveals nothing by design reveal.
+    pub(super) fn transcripts(&self, engine: Engine) -> Result<[Transcripts; 2], AuditError> {
         let spec = Spec {
-            engine: Engine::Garbled,
+            engine,
             ..self.spec(self.engine()?)
         };
         let runs = 4 * self.options.rounds.max(5);

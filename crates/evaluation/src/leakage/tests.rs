@@ -44,12 +44,12 @@ fn a_small_study_finds_the_known_leaks() {
     assert!(correct("first cell, one randomiser for all three", randomness) > 0.8);
     let score = correct("first cell", SCORE);
     assert_eq!(correct("first cell, the engine", randomness), score);
-    for side in &report.garbled {
+    for side in report.garbled.iter().chain(&report.shares) {
         assert!(side.same_lengths);
         assert!(side.chi_square < 255.0 + 7.0 * 22.6, "{}", side.chi_square);
     }
 
-    let rows = report.paillier.len() + report.garbled.len();
+    let rows = report.paillier.len() + report.garbled.len() + report.shares.len();
     assert_eq!(report.csv().lines().count(), 1 + rows);
     let json: serde_json::Value = serde_json::from_str(&report.json().unwrap()).unwrap();
     assert_eq!(json["key_bits"], 512);

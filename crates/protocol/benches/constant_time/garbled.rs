@@ -39,7 +39,11 @@ pub(crate) fn all(laboratory: &mut Laboratory) {
         gates(laboratory, kernel, &name);
         transfers(laboratory, kernel, &name);
     }
-    hidden_lengths(laboratory);
+    padding_or_letters(
+        laboratory,
+        "garbled engine: padding or letters",
+        Engine::Garbled,
+    );
 }
 
 fn gates(laboratory: &mut Laboratory, kernel: Kernel, name: &dyn Fn(&str) -> String) {
@@ -179,32 +183,28 @@ impl Channel for Nowhere {
 }
 
 /// Both roles of the engine, with scanpaths of one letter or of all that the padding allows.
-fn hidden_lengths(laboratory: &mut Laboratory) {
+pub(crate) fn padding_or_letters(laboratory: &mut Laboratory, name: &str, engine: Engine) {
     const PADDING: u32 = 40;
-    laboratory.probe(
-        "garbled engine: padding or letters",
-        NoDifference,
-        &mut |class, rng| {
-            let cohort = |rng: &mut ChaCha20Rng| {
-                let mut letters: Vec<u16> = (0..PADDING).map(|_| rng.random_range(0..12)).collect();
-                if class == Class::Fixed {
-                    letters.truncate(1);
-                }
-                Cohort {
-                    alphabet: Alphabet::letters(12).unwrap(),
-                    encoding: Encoding::default(),
-                    entries: vec![Entry {
-                        participant: "p".into(),
-                        stimulus: None,
-                        scanpath: Scanpath::new(letters),
-                    }],
-                }
-            };
-            let (a, b) = (cohort(rng), cohort(rng));
-            let metric = Metric::Levenshtein;
-            let mut spec = Spec::new(Engine::Garbled, metric, PairRule::All, &a, &b).unwrap();
-            spec.pad_to = Some(PADDING);
-            time(|| compare_locally(spec, &a, &b, &()).unwrap())
-        },
-    );
+    laboratory.probe(name, NoDifference, &mut |class, rng| {
+        let cohort = |rng: &mut ChaCha20Rng| {
+            let mut letters: Vec<u16> = (0..PADDING).map(|_| rng.random_range(0..12)).collect();
+            if class == Class::Fixed {
+                letters.truncate(1);
+            }
+            Cohort {
+                alphabet: Alphabet::letters(12).unwrap(),
+                encoding: Encoding::default(),
+                entries: vec![Entry {
+                    participant: "p".into(),
+                    stimulus: None,
+                    scanpath: Scanpath::new(letters),
+                }],
+            }
+        };
+        let (a, b) = (cohort(rng), cohort(rng));
+        let metric = Metric::Levenshtein;
+        let mut spec = Spec::new(engine, metric, PairRule::All, &a, &b).unwrap();
+        spec.pad_to = Some(PADDING);
+        time(|| compare_locally(spec, &a, &b, &()).unwrap())
+    });
 }

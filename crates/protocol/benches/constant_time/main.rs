@@ -15,6 +15,7 @@ mod garbled;
 mod hardened;
 mod paillier;
 mod probe;
+mod shares;
 mod statistics;
 
 use std::process::ExitCode;
@@ -28,6 +29,7 @@ fn main() -> ExitCode {
     controls::all(&mut laboratory);
     paillier::all(&mut laboratory);
     garbled::all(&mut laboratory);
+    shares::all(&mut laboratory);
     if laboratory.is_good() {
         ExitCode::SUCCESS
     } else {

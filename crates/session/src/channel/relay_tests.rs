@@ -258,13 +258,14 @@ fn is_long() -> bool {
 #[test]
 fn a_relay_that_corrupts_packets_causes_no_wrong_score() {
     let key = PaillierOptions::new(KeySize::Bits512, true).unwrap();
-    let mut plans = vec![(Engine::Garbled, "score")];
+    let mut plans = vec![(Engine::Garbled, "score"), (Engine::Shares, "score")];
     if is_long() {
         plans.extend([
             (Engine::Plain, "score"),
             (Engine::Plain, "threshold:4"),
             (Engine::Paillier(key.with_batch(6).unwrap()), "score"),
             (Engine::Garbled, "threshold:4"),
+            (Engine::Shares, "threshold:4"),
         ]);
     }
     // These mostly wait: all plans run at once.

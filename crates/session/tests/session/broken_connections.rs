@@ -188,9 +188,9 @@ fn undisturbed(world: &World) -> i64 {
     passed
 }
 
-fn garbled(count: usize, length: usize) {
-    let total = undisturbed(&World::new(Engine::Garbled, count, length));
-    let world = World::new(Engine::Garbled, count, length);
+fn is_charged_once_per_pair(engine: Engine, count: usize, length: usize) {
+    let total = undisturbed(&World::new(engine, count, length));
+    let world = World::new(engine, count, length);
     let [host, _] = world.survive(total);
     eprintln!(
         "{total} bytes; {} pairs started more than once, at most {} times",
@@ -203,14 +203,19 @@ fn garbled(count: usize, length: usize) {
 
 #[test]
 fn garbled_is_charged_once_per_pair() {
-    garbled(4, 8);
+    is_charged_once_per_pair(Engine::Garbled, 4, 8);
+}
+
+#[test]
+fn shares_is_charged_once_per_pair() {
+    is_charged_once_per_pair(Engine::Shares, 4, 8);
 }
 
 /// The results of some portions arrive before those of others.
 #[test]
 #[ignore = "takes minutes"]
 fn garbled_in_portions_is_charged_once_per_pair() {
-    garbled(12, 100);
+    is_charged_once_per_pair(Engine::Garbled, 12, 100);
 }
 
 #[test]

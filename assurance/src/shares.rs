@@ -1,0 +1,97 @@
+//! Secret sharing: base transfers, trees, look-ups of both kinds, gates, comparisons and outputs, for each kernel that valgrind
+//! supports.
+
+use crate::declassify::Declassifying;
+use crate::secret_rng::SecretRng;
+use crate::valgrind::mark_secret;
+use std::thread;
+use veilpath_channel::{Channel, memory_pair};
+use veilpath_mpc::Kernel;
+use veilpath_mpc::ot::correlated::GroupBits;
+use veilpath_mpc::shares::{
+    Cell, Comparison, Finish, LetterLists, Outputs, Party, SharesSession,
+};
+
+const ALPHABET: usize = 7;
+const ROWS: usize = 9;
+const COLUMNS: usize = 5;
+
+/// Sessions of two comparisons with each recurrence and each kind of output. Letters and all randomness are secret.
+pub fn session(kernel: Kernel) {
+    let local = Cell::Local {
+        largest: 20,
+        largest_entry: 10,
+        gap: 3,
+    };
+    let difference = Cell::Difference {
+        insertion_and_deletion: 30,
+    };
+    // With so many cells per letter, entries of one bit are looked up for eight lines at a time.
+    for (cell, outputs, cells) in [
+        (Cell::Unit, Outputs::Numbers, 1),
+        (Cell::Unit, Outputs::Numbers, 1 << 20),
+        (difference, Outputs::AtLeast, 1),
+        (local, Outputs::Numbers, 1),
+    ] {
+        let (left, right) = memory_pair();
+        thread::scope(|scope| {
+            scope.spawn(move || {
+                let channel = Declassifying(left);
+                side(Party::Host, kernel, cell, outputs, cells, channel);
+            });
+            let channel = Declassifying(right);
+            side(Party::Join, kernel, cell, outputs, cells, channel);
+        });
+    }
+}
+
+fn side(
+    party: Party,
+    kernel: Kernel,
+    cell: Cell,
+    outputs: Outputs,
+    cells: u64,
+    mut channel: impl Channel,
+) {
+    let mut rng = SecretRng::new(1 + party as u64);
+    let group_bits = GroupBits::FOUR;
+    let mut session = SharesSession::start(party, group_bits, kernel, &mut rng, &mut channel)
+        .expect("a start");
+    let (rows, columns) = ([ROWS; 2], [COLUMNS; 2]);
+    let (own_lengths, their_lengths) = match party {
+        Party::Host => (rows, columns),
+        Party::Join => (columns, rows),
+    };
+    let own: Vec<usize> = (0..own_lengths.iter().sum())
+        .map(|at| at * 5 % ALPHABET)
+        .collect();
+    mark_secret(&own);
+    let lists = LetterLists {
+        own: &own,
+        own_lengths: &own_lengths,
+        their_lengths: &their_lengths,
+        cells,
+    };
+    let entry = |x: usize, y: usize| match cell {
+        Cell::Unit => u64::from(x == y),
+        _ => 10u64.saturating_sub(x.abs_diff(y) as u64),
+    };
+    let letters = session
+        .letters(lists, ALPHABET, cell.entry_bits(), entry, &mut channel)
+        .expect("letters");
+    let comparisons = [0, 1].map(|at| Comparison {
+        rows: at * ROWS..(at + 1) * ROWS,
+        columns: at * COLUMNS..(at + 1) * COLUMNS,
+        term: 0,
+        at_least: 9,
+    });
+    let finish = Finish {
+        subtract: false,
+        term_bits: 0,
+        outputs,
+    };
+    let halves = session
+        .align(cell, &letters, &comparisons, finish, &mut channel, &|_| ())
+        .expect("an alignment");
+    assert_eq!(halves.len(), 2);
+}

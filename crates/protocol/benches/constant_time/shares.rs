@@ -1,0 +1,168 @@
+//! Pads, trees, look-ups, gates and comparisons of secret sharing, on every kernel of this processor; and hidden lengths, in the
+//! whole engine. A session is timed from one side, while the other side's input stays the same.
+
+use crate::garbled::padding_or_letters;
+use crate::probe::{Expected::NoDifference, Laboratory, time};
+use crate::statistics::Class;
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use std::sync::Arc;
+use std::sync::mpsc::{Receiver as Requests, channel};
+use std::thread;
+use veilpath_channel::{MemoryChannel, memory_pair};
+use veilpath_mpc::Kernel;
+use veilpath_mpc::block::Block;
+use veilpath_mpc::hash::TweakedHash;
+use veilpath_mpc::label::Delta;
+use veilpath_mpc::ot::correlated::GroupBits;
+use veilpath_mpc::ot::pads::{PadReceiver, PadSender};
+use veilpath_mpc::shares::{Cell, Comparison, Finish, LetterLists, Outputs, Party, SharesSession};
+use veilpath_protocol::Engine;
+
+/// Pads that are timed together, and the bits of their choices.
+const PADS: usize = 1024;
+const CHOICE_BITS: usize = 3;
+const ALPHABET: usize = 48;
+/// Matrices of a session, and their rows and columns.
+const MATRICES: usize = 4;
+const LENGTH: usize = 16;
+/// So many cells per letter that letters are looked up for eight lines at a time, where entries have one bit.
+const MANY: u64 = 1 << 30;
+
+pub(crate) fn all(laboratory: &mut Laboratory) {
+    let difference = Cell::Difference {
+        insertion_and_deletion: 448,
+    };
+    for kernel in Kernel::available() {
+        let name = |what: &str| format!("shares {}: {what}", kernel.name());
+        pads(laboratory, kernel, &name);
+        for (what, cell, cells) in [
+            ("unit costs, letters first or random", Cell::Unit, 0),
+            ("lines of eight, letters first or random", Cell::Unit, MANY),
+            ("any costs, letters first or random", difference, 0),
+        ] {
+            session(laboratory, kernel, &name(what), cell, cells);
+        }
+    }
+    padding_or_letters(
+        laboratory,
+        "shares engine: padding or letters",
+        Engine::Shares,
+    );
+}
+
+fn pads(laboratory: &mut Laboratory, kernel: Kernel, name: &dyn Fn(&str) -> String) {
+    let hash = TweakedHash::new(kernel, Block::new(7));
+    // Drawn and written in the same way for both classes.
+    let blocks = |class: Class, rng: &mut ChaCha20Rng| -> Vec<Block> {
+        let kept = [0, u128::MAX][class as usize];
+        let block = |_| Block::new(rng.random::<u128>() & kept);
+        (0..PADS * CHOICE_BITS).map(block).collect()
+    };
+    laboratory.probe(
+        &name("receiver's pads, blocks zero or random"),
+        NoDifference,
+        &mut |class, rng| {
+            let w = blocks(class, rng);
+            let mut pads = PadReceiver::new(hash, 0);
+            let mut chosen = vec![0; PADS];
+            time(|| {
+                pads.pads(CHOICE_BITS, &w, &mut chosen).unwrap();
+                chosen
+            })
+        },
+    );
+    let delta = Arc::new(Delta::random(&mut ChaCha20Rng::seed_from_u64(5)));
+    laboratory.probe(
+        &name("sender's pads, blocks zero or random"),
+        NoDifference,
+        &mut |class, rng| {
+            let v = blocks(class, rng);
+            let mut pads = PadSender::new(hash, &delta, 0);
+            let mut all = vec![0; PADS << CHOICE_BITS];
+            time(|| {
+                pads.pads(CHOICE_BITS, &v, &mut all).unwrap();
+                all
+            })
+        },
+    );
+}
+
+/// Trees, look-ups, all steps and outputs of a few matrices, with the first letter only or with random ones.
+fn session(laboratory: &mut Laboratory, kernel: Kernel, name: &str, cell: Cell, cells: u64) {
+    let (left, right) = memory_pair();
+    let (ask, requests) = channel();
+    thread::scope(|scope| {
+        scope.spawn(move || partner(kernel, cell, cells, right, &requests));
+        let mut side = Side::start(Party::Host, kernel, left);
+        laboratory.probe(name, NoDifference, &mut |class, rng| {
+            let kept = [0, usize::MAX][class as usize];
+            let letters = (0..MATRICES * LENGTH).map(|_| rng.random_range(0..ALPHABET) & kept);
+            let letters: Vec<usize> = letters.collect();
+            ask.send(()).unwrap();
+            time(|| side.compare(cell, cells, &letters))
+        });
+        drop(ask);
+    });
+}
+
+/// The other side, which answers until nobody asks any more.
+fn partner(kernel: Kernel, cell: Cell, cells: u64, channel: MemoryChannel, asked: &Requests<()>) {
+    let mut side = Side::start(Party::Join, kernel, channel);
+    let letters: Vec<usize> = (0..MATRICES * LENGTH)
+        .map(|at| at * at % ALPHABET)
+        .collect();
+    while asked.recv().is_ok() {
+        side.compare(cell, cells, &letters);
+    }
+}
+
+struct Side {
+    session: SharesSession,
+    channel: MemoryChannel,
+}
+
+impl Side {
+    fn start(party: Party, kernel: Kernel, mut channel: MemoryChannel) -> Self {
+        let mut rng = ChaCha20Rng::seed_from_u64(party as u64);
+        let group_bits = GroupBits::default();
+        let session = SharesSession::start(party, group_bits, kernel, &mut rng, &mut channel);
+        Self {
+            session: session.unwrap(),
+            channel,
+        }
+    }
+
+    fn compare(&mut self, cell: Cell, cells: u64, own: &[usize]) -> Vec<u64> {
+        let lengths = [LENGTH; MATRICES];
+        let lists = LetterLists {
+            own,
+            own_lengths: &lengths,
+            their_lengths: &lengths,
+            cells,
+        };
+        let entry = |x: usize, y: usize| match cell {
+            Cell::Unit => u64::from(x == y),
+            _ => 448u64.saturating_sub(64 * x.abs_diff(y) as u64),
+        };
+        let Self { session, channel } = self;
+        let bits = cell.entry_bits();
+        let letters = session.letters(lists, ALPHABET, bits, entry, channel);
+        let comparisons: Vec<Comparison> = (0..MATRICES)
+            .map(|at| Comparison {
+                rows: at * LENGTH..(at + 1) * LENGTH,
+                columns: at * LENGTH..(at + 1) * LENGTH,
+                term: 0,
+                at_least: 0,
+            })
+            .collect();
+        let finish = Finish {
+            subtract: false,
+            term_bits: 0,
+            outputs: Outputs::Numbers,
+        };
+        let letters = letters.unwrap();
+        let halves = session.align(cell, &letters, &comparisons, finish, channel, &|_| ());
+        halves.unwrap()
+    }
+}
