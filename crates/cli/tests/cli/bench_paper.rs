@@ -1,4 +1,4 @@
-//! `veilpath bench paper` is killed and resumes. (`help_examples.rs` runs it to its end.)
+//! `veilpath bench paper` is killed and resumes. (An ignored test of `help_examples.rs` runs it to its end.)
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
 use crate::common;

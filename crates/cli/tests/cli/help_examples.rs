@@ -106,13 +106,16 @@ fn run(folder: &Folder, line: &str) {
     }
 }
 
+/// Commands that measure for minutes.
+const LONG: [&str; 2] = ["bench network", "bench paper"];
+
 #[test]
 fn every_example_runs() {
     let folder = prepared();
     let mut ran = 0;
     for command in COMMANDS {
         // These two run together, below.
-        if ["host", "join"].contains(&command) {
+        if ["host", "join"].contains(&command) || LONG.contains(&command) {
             continue;
         }
         for line in examples(&folder, command) {
@@ -121,6 +124,17 @@ fn every_example_runs() {
         }
     }
     assert!(ran > 20, "{ran}");
+}
+
+#[test]
+#[ignore = "takes two minutes"]
+fn examples_of_long_measurements_run() {
+    let folder = prepared();
+    for command in LONG {
+        for line in examples(&folder, command) {
+            run(&folder, &line);
+        }
+    }
 }
 
 /// The examples of `host` and `join` belong together: the first with the first, and so on. They run unchanged except for the

@@ -202,12 +202,12 @@ struct Lookup {
 }
 
 impl Letters {
-    /// The letters of both sides in a stage with this many cells, whose entries have this many bits.
-    pub fn new(alphabet: usize, count: u64, cells: u64, cell: Cell) -> Self {
+    /// The letters of both sides in a stage with this many cells, of which the largest matrix has `largest`.
+    pub fn new(alphabet: usize, count: u64, cells: u64, largest: u64, cell: Cell) -> Self {
         Self {
             alphabet,
             count,
-            by_lines: is_by_lines(cell.entry_bits(), cells, count),
+            by_lines: is_by_lines(cell.entry_bits(), cells, count, largest),
         }
     }
 

@@ -1,7 +1,7 @@
 //! What a job will cost.
 
 use super::super::garbled::scoring::Scoring;
-use super::schedule::{PORTION_CELLS, PORTION_PAIRS, TREE_BYTES};
+use super::schedule::{PortionLimits, TRANSFER_BYTES, TREE_BYTES};
 use crate::estimate::Costs;
 use crate::{JobSize, Reveal, Spec, TreeLevels, Work};
 use veilpath_metrics::Comparison;
@@ -67,13 +67,14 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
         .on_shares(u32::try_from(shorter).unwrap_or(u32::MAX))
         .cell;
     let size = |letters: u64| usize::try_from(letters).unwrap_or(usize::MAX);
-    let pairs_in_portion = (PORTION_CELLS / shorter.max(1)).clamp(1, PORTION_PAIRS as u64);
+    let pairs_in_portion = PortionLimits::new(&cell, levels).pairs_of(rows, columns);
     let portions = work.pairs.div_ceil(pairs_in_portion);
     let (stages, letters) = stages(&scoring, work, portions, pairs_in_portion, [rows, columns]);
     let letters = Letters::new(
         scoring.letters(),
         letters / stages,
         work.cells / stages,
+        work.host_longest.saturating_mul(work.join_longest),
         cell,
     );
     let portion = |pairs: u64| {
@@ -179,8 +180,8 @@ pub(crate) fn can_run(spec: &Spec, size: &JobSize) -> bool {
         )
 }
 
-/// Bytes of a group in flight: transfers, pads and messages.
-const WORKING_BYTES: u64 = 48 << 20;
+/// Bytes beside those of cells in flight: batches of transfers that are made before they are needed, and buffers of the connection.
+const WORKING_BYTES: u64 = 32 << 20;
 
 /// An upper bound of the memory of a side: trees of letters, the costs and the state of a portion's matrices.
 pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSize) -> u64 {
@@ -190,25 +191,44 @@ pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSiz
     let cell = scoring
         .on_shares(u32::try_from(shorter).unwrap_or(u32::MAX))
         .cell;
+    let limits = PortionLimits::new(&cell, TreeLevels::Four);
     let letters = scoring.letters() as u64;
     let tree = tree_bytes(&scoring);
     let all = size.host.letters.saturating_add(size.join.letters);
     let in_stage = all.min(TREE_BYTES / tree + size.host.longest + size.join.longest);
-    // While trees are joined, there are two copies.
-    let trees = in_stage.saturating_mul(2 * tree);
-    let lines = PORTION_CELLS
-        .saturating_add(longest)
-        .min(size.pairs.saturating_mul(longest));
-    let line = 16 * cell.entry_bits() as u64 + 64;
-    let indicators = letters.saturating_mul(16);
-    let pairs = size.pairs.min(PORTION_PAIRS as u64);
-    let tiles = pairs.saturating_mul(longest.div_ceil(128));
+    // Leaves, and seeds of which there are two copies for a moment.
+    let trees = in_stage.saturating_mul(tree + 40 * letters);
+    let in_flight = size
+        .pairs
+        .saturating_mul(shorter)
+        .min(limits.in_flight.saturating_add(shorter));
+    let of_cell = TRANSFER_BYTES * cell.cost().cots as u64;
+    let lines = size
+        .pairs
+        .saturating_mul(longest)
+        .min(limits.in_flight.saturating_add(longest));
+    let costs = match cell.entry_bits() {
+        // Those of whole matrices; lines begin a new word.
+        1 => size
+            .pairs
+            .saturating_mul(longest.saturating_mul(longest.div_ceil(64)))
+            .saturating_mul(8)
+            .min(MOST_COSTS),
+        bits => lines.saturating_mul(16 * bits as u64 + 64),
+    };
+    let tiles = size
+        .pairs
+        .min(limits.pairs as u64)
+        .saturating_mul(longest.div_ceil(128));
+    let indicators = tiles
+        .min(limits.in_flight / 16 + longest.div_ceil(128))
+        .saturating_mul(16 * letters);
     trees
-        .saturating_add(lines.saturating_mul(line))
-        .saturating_add(
-            tiles
-                .min(PORTION_CELLS / 16 + longest.div_ceil(128))
-                .saturating_mul(indicators),
-        )
+        .saturating_add(in_flight.saturating_mul(of_cell))
+        .saturating_add(costs)
+        .saturating_add(indicators)
         .saturating_add(WORKING_BYTES)
 }
+
+/// Bytes of the costs of all matrices of a portion that are looked up at once.
+const MOST_COSTS: u64 = 48 << 20;

@@ -1,15 +1,50 @@
 //! In which portions the pairs are compared. Both sides compute the same schedule from the lengths.
 
 use super::super::garbled::scoring::Scoring;
-use crate::{Job, Role};
+use crate::{Job, Role, TreeLevels};
 use std::collections::BTreeSet;
 use std::ops::Range;
+use veilpath_mpc::shares::Cell;
 
-/// Cells of all matrices of a portion on an anti-diagonal, at most: what is in flight at the same time.
-pub(super) const PORTION_CELLS: u64 = 1 << 16;
+/// Bytes of what is in flight.
+const IN_FLIGHT_BYTES: u64 = 128 << 20;
 
-/// Pairs of a portion.
-pub(super) const PORTION_PAIRS: usize = 4096;
+/// Bytes that a transfer of a cell on an anti-diagonal takes while it is in flight: its block, its pads, and its part of messages
+/// and numbers.
+pub(super) const TRANSFER_BYTES: u64 = 48;
+
+/// How many pairs are compared together and kept as results together. More pairs share the time that messages travel, and more work
+/// is lost if the connection breaks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct PortionLimits {
+    /// Cells on an anti-diagonal of all matrices: what is in flight.
+    pub(super) in_flight: u64,
+    /// Cells of all matrices.
+    pub(super) cells: u64,
+    pub(super) pairs: usize,
+}
+
+impl PortionLimits {
+    pub(super) fn new(cell: &Cell, levels: TreeLevels) -> Self {
+        let of_cell = TRANSFER_BYTES * cell.cost().cots as u64;
+        Self {
+            in_flight: (IN_FLIGHT_BYTES / of_cell.max(1)).clamp(1 << 13, 1 << 18),
+            // High trees mean a slow connection.
+            cells: match levels {
+                TreeLevels::Four => 1 << 24,
+                TreeLevels::Eight => 1 << 22,
+            },
+            pairs: 1 << 14,
+        }
+    }
+
+    /// Pairs of a portion whose matrices have this shape.
+    pub(super) fn pairs_of(&self, rows: u64, columns: u64) -> u64 {
+        let by_cells = self.cells / rows.saturating_mul(columns).max(1);
+        let in_flight = self.in_flight / rows.min(columns).max(1);
+        in_flight.min(by_cells).clamp(1, self.pairs as u64)
+    }
+}
 
 /// Bytes of the trees of a stage, at most, unless a single pair needs more.
 pub(super) const TREE_BYTES: u64 = 64 << 20;
@@ -87,16 +122,21 @@ impl Schedule {
         })
     }
 
-    fn portions(&self, job: &Job<'_>) -> Vec<Range<usize>> {
+    fn portions(&self, job: &Job<'_>, limits: PortionLimits) -> Vec<Range<usize>> {
         let mut portions = Vec::new();
-        let (mut first, mut cells) = (0, 0);
+        let (mut first, mut in_flight, mut cells) = (0, 0, 0);
         for (place, &pair) in self.open.iter().enumerate() {
             let (rows, columns) = self.lengths(job, pair);
-            let more = u64::from(rows.min(columns));
-            if first < place && (cells + more > PORTION_CELLS || place - first == PORTION_PAIRS) {
+            let more_in_flight = u64::from(rows.min(columns));
+            let more = u64::from(rows) * u64::from(columns);
+            let full = in_flight + more_in_flight > limits.in_flight
+                || cells + more > limits.cells
+                || place - first == limits.pairs;
+            if first < place && full {
                 portions.push(first..place);
-                (first, cells) = (place, 0);
+                (first, in_flight, cells) = (place, 0, 0);
             }
+            in_flight += more_in_flight;
             cells += more;
         }
         if first < self.open.len() {
@@ -111,7 +151,13 @@ impl Schedule {
         let mut stages = Vec::new();
         let mut stage = Stage::default();
         let (mut hosts, mut joins) = (BTreeSet::new(), BTreeSet::new());
-        for portion in self.portions(job) {
+        let shorter = self.open.iter().map(|&pair| {
+            let (rows, columns) = self.lengths(job, pair);
+            rows.min(columns)
+        });
+        let cell = scoring.on_shares(shorter.max().unwrap_or(0)).cell;
+        let limits = PortionLimits::new(&cell, job.tree_levels);
+        for portion in self.portions(job, limits) {
             let pairs = self.open[portion.clone()]
                 .iter()
                 .map(|&pair| job.pairs[pair]);

@@ -117,6 +117,18 @@ fn long_and_short_scanpaths_share_groups() {
     }
 }
 
+/// So many that eight lines share trees.
+#[test]
+fn many_comparisons_of_each_scanpath() {
+    let metric = &metrics()[0];
+    let a = random_cohort(40, 10..30, 1);
+    let b = random_cohort(40, 12..32, 2);
+    let scores = expected(metric, &a, &b);
+    let ([host, join], ..) = run(&spec(metric, &a, &b), &a, &b);
+    assert_eq!(host, Ok(scores.clone()));
+    assert_eq!(join, Ok(scores));
+}
+
 #[test]
 fn bits_and_hidden_lengths_and_one_sided_results() {
     let mut runs = 0;
@@ -237,7 +249,7 @@ fn rounds_and_bytes_are_as_estimated() {
         let case = format!("{}, {count} of {lengths:?}, {levels:?}", metric.name());
         for (what, told, counted, tolerance) in [
             // Messages that arrive while a side does not send count as one round.
-            ("rounds", told.rounds, traffic.rounds, 0.2),
+            ("rounds", told.rounds, traffic.rounds, 0.3),
             ("bytes to host", told.bytes_to_host, traffic.received, 0.15),
             ("bytes to join", told.bytes_to_join, traffic.sent, 0.15),
         ] {
