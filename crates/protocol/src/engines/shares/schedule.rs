@@ -155,7 +155,7 @@ impl Schedule {
             let (rows, columns) = self.lengths(job, pair);
             rows.min(columns)
         });
-        let cell = scoring.on_shares(shorter.max().unwrap_or(0)).cell;
+        let cell = scoring.on_shares(shorter.max().unwrap_or(1)).cell;
         let limits = PortionLimits::new(&cell, job.tree_levels);
         for portion in self.portions(job, limits) {
             let pairs = self.open[portion.clone()]

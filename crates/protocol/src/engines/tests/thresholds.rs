@@ -182,7 +182,7 @@ fn what_each_side_learns_is_described() {
     let said = said(&spec);
     for words in [
         "host: every scanpath",
-        "host: and so every score",
+        "host: so also every score",
         "join: one bit of every pair: whether its score is at most 2.5",
         "join: repeating the comparison with other thresholds",
     ] {
