@@ -70,7 +70,7 @@ struct Attempt<'a> {
     /// What it compares.
     letters: Vec<u16>,
     /// What it changes in its plan after the agreement.
-    change: fn(&mut Spec),
+    change: Option<fn(&mut Spec)>,
     cut: Option<Cut>,
     fresh: bool,
 }
@@ -82,7 +82,7 @@ impl<'a> Attempt<'a> {
             files,
             announced: [0; 4],
             letters: letters(number).to_vec(),
-            change: |_| (),
+            change: None,
             cut: None,
             fresh: false,
         }
@@ -178,7 +178,9 @@ impl World {
     fn attack(&self, attempt: &Attempt<'_>) -> Ended {
         let timeouts = Timeouts::new(Duration::from_secs(20), Duration::from_secs(10));
         let listener = Listener::bind("127.0.0.1:0").unwrap();
-        let relay = Relay::start(listener.address(), self.case.attacker, attempt.cut);
+        // With different plans each side may wait for the other.
+        let silence = attempt.change.map(|_| Duration::from_secs(4));
+        let relay = Relay::start(listener.address(), self.case.attacker, attempt.cut, silence);
         let agreed = Mutex::new(None);
         let side = |channel, role: Role| {
             let (own, peer) = (
@@ -201,7 +203,9 @@ impl World {
             if self.attacks(role) {
                 *agreed.lock().unwrap() = Some((ready.agreement.id, ready.agreement.run));
                 let proposal = &mut ready.agreement.proposal;
-                (attempt.change)(&mut proposal.spec);
+                if let Some(change) = attempt.change {
+                    change(&mut proposal.spec);
+                }
                 proposal.cohort = cohort(&[&attempt.letters]);
                 proposal.cohort.alphabet = proposal.spec.alphabet;
                 relay.count();

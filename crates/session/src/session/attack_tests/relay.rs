@@ -4,6 +4,7 @@ use std::io::{Read, Write};
 use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::Duration;
 use veilpath_protocol::Role;
 
 /// Where a connection breaks.
@@ -29,7 +30,13 @@ struct State {
 }
 
 impl Relay {
-    pub(super) fn start(host: SocketAddr, attacker: Role, cut: Option<Cut>) -> Self {
+    /// Waits for one connection. It ends after so long a silence in one direction, if that is given.
+    pub(super) fn start(
+        host: SocketAddr,
+        attacker: Role,
+        cut: Option<Cut>,
+        silence: Option<Duration>,
+    ) -> Self {
         let listener = TcpListener::bind("127.0.0.1:0").unwrap();
         let address = listener.local_addr().unwrap();
         let state = Arc::new(State {
@@ -41,6 +48,9 @@ impl Relay {
         std::thread::spawn(move || {
             let (down, _) = listener.accept().unwrap();
             let up = TcpStream::connect(host).unwrap();
+            for socket in [&down, &up] {
+                socket.set_read_timeout(silence).unwrap();
+            }
             for (from, to, to_host) in [(&down, &up, true), (&up, &down, false)] {
                 let (mut from, mut to) = (from.try_clone().unwrap(), to.try_clone().unwrap());
                 let state = Arc::clone(&shared);
