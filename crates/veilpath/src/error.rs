@@ -150,7 +150,7 @@ pub enum Error {
     #[error("{error}")]
     TooFewLetters {
         /// Where the letter is.
-        error: ReadError,
+        error: Box<ReadError>,
         /// The number of letters in the options.
         letters: u32,
     },

@@ -54,7 +54,7 @@ impl LocalCohort {
             decode(&file, own_alphabet).map_err(|error| match (error, options.letters) {
                 (Error::Read(error), Some(letters)) => Error::TooFewLetters {
                     // Its advice is about the notation.
-                    error: error.with_remedy(""),
+                    error: Box::new(error.with_remedy("")),
                     letters,
                 },
                 (error, _) => error,
