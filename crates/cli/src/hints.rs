@@ -278,3 +278,22 @@ fn no_effect(reason: NoEffectReason) -> String {
         NoEffectReason::NoGridDistance => reason.to_string(),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use veilpath::{NetworkError, SessionError};
+
+    #[test]
+    fn an_interruption_says_whether_pairs_count_again() {
+        let text = |counts_again| {
+            let error = SessionError::from(NetworkError::LeftQueue);
+            explain(&Error::Interrupted {
+                error,
+                counts_again,
+            })
+        };
+        assert!(text(true).contains("counts again"));
+        assert!(text(false).contains("continue") && !text(false).contains("counts again"));
+    }
+}
