@@ -84,7 +84,7 @@ const ATTACKS: &[Attack] = &[
             drain(channel);
         },
         3,
-        "protocol version: 6 here, 32767 there",
+        "protocol version: 7 here, 32767 there",
     ),
     (
         "sends an invalid packet",
