@@ -92,7 +92,10 @@ pub fn shares(data: &[u8]) -> Ended {
     })
 }
 
-fn circuits(engine: Engine, data: &[u8], changes: &dyn Fn(&[u8]) -> Vec<(usize, u8)>) -> Ended {
+/// Bytes that are changed on their way: where and how.
+type Changes = Vec<(usize, u8)>;
+
+fn circuits(engine: Engine, data: &[u8], changes: &dyn Fn(&[u8]) -> Changes) -> Ended {
     let [choice, count, parts @ ..] = data else {
         return None;
     };
@@ -212,7 +215,7 @@ fn run_changed(
     role: Role,
     own: usize,
     pad_to: Option<u32>,
-    changes: Vec<(usize, u8)>,
+    changes: Changes,
 ) -> Ended {
     let engine = settings.0;
     let spec = spec(settings, pad_to)?;
@@ -364,7 +367,7 @@ impl Channel for Script {
 struct Changed {
     channel: MemoryChannel,
     sent: usize,
-    changes: Vec<(usize, u8)>,
+    changes: Changes,
 }
 
 impl Channel for Changed {

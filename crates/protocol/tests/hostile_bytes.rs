@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 #[path = "../../../fuzz/src/scripts.rs"]
-#[allow(unreachable_pub)] // the fuzz targets use it as a library
+#[allow(dead_code, unreachable_pub)] // the fuzz targets use it as a library
 mod scripts;
 
 use scripts::{Ended, garbled, paillier, plain};

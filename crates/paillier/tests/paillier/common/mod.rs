@@ -1,5 +1,6 @@
 //! Shared by several tests: fixed keys, a scripted generator, and conversions for the independent library.
 #![allow(dead_code, reason = "each test uses its own part")]
+#![allow(clippy::unwrap_used, clippy::expect_used, clippy::panic)] // a test's helpers may fail the test
 
 use std::collections::VecDeque;
 use std::convert::Infallible;
