@@ -32,7 +32,7 @@ impl PortionLimits {
             // High trees mean a slow connection.
             cells: match levels {
                 TreeLevels::Four => 1 << 24,
-                TreeLevels::Eight => 1 << 22,
+                TreeLevels::Eight => 1 << 23,
             },
             pairs: 1 << 14,
         }
