@@ -138,10 +138,12 @@ impl Gates {
         let mut answer = Reader::new(&answer);
         let their_bits = answer.numbers(count, 1)?;
         let their_values = answer.numbers(count, bits)?;
+        // The compiler must not see that masks are all ones or zeros, and branch.
+        let choices = words((0..count).map(|at| choice(&chosen, at).wrapping_neg()));
+        let choices = std::hint::black_box(choices);
         let mut products = Zeroizing::new(Vec::with_capacity(count));
         for at in 0..count {
-            let received =
-                chosen.pads[at] ^ (their_values[at] & choice(&chosen, at).wrapping_neg());
+            let received = chosen.pads[at] ^ (their_values[at] & choices[at]);
             let sent = pairs[at][0] ^ (own_values[at] & their_bits[at].wrapping_neg());
             let own = own_values[at] & own_bits[at].wrapping_neg();
             products.push((received ^ sent ^ own) & mask(bits));
