@@ -36,6 +36,13 @@ fn both_sides_report_differences_with_both_values() {
             "paillier",
         ),
         (
+            "--engine paillier",
+            "--engine auto",
+            "engine",
+            "paillier",
+            "auto",
+        ),
+        (
             "--metric levenshtein",
             "--metric scanmatch",
             "metric.name",
@@ -128,6 +135,45 @@ fn both_sides_note_a_file_without_encoding_settings() {
             let said = format!("\"encoding_on_one_side\":{noted}");
             assert!(ran.stderr.contains(&said), "{file:?}: {}", ran.stderr);
             ran.ok();
+        }
+    }
+}
+
+/// The default is to choose the engine; both sides log which one, why, and what each would take.
+#[test]
+fn the_choice_of_the_engine_is_logged() {
+    let pair = Pair::with_cohorts();
+    let cases: [(&[&str], &[&str], [&str; 2]); 3] = [
+        (&[], &[], ["faster"; 2]),
+        (
+            &["--engine", "garbled"],
+            &[],
+            ["named_here", "named_by_peer"],
+        ),
+        (
+            &[],
+            &["--engine", "shares"],
+            ["named_by_peer", "named_here"],
+        ),
+    ];
+    for (host, join, reasons) in cases {
+        let runs = pair.run(&["--estimate"], host, join);
+        let logs = runs.each_ref().map(|ran| {
+            let agreed = ran.stderr.lines().find(|line| line.contains("\"agreed\""));
+            serde_json::from_str::<serde_json::Value>(agreed.unwrap()).unwrap()
+        });
+        for (log, reason) in logs.iter().zip(reasons) {
+            let engine = &log["engine"];
+            assert_eq!(engine["reason"], reason, "{engine}");
+            assert!(engine["name"] == "garbled" || engine["name"] == "shares");
+            let seconds = |name: &str| engine["estimates"][name]["seconds"].as_f64();
+            assert_eq!(seconds("garbled").is_some(), reason == "faster");
+            assert_eq!(seconds("shares").is_some(), reason == "faster");
+        }
+        assert_eq!(logs[0]["engine"]["name"], logs[1]["engine"]["name"]);
+        let text = pair.run(&["--estimate", "--log", "text"], host, join);
+        for ran in text {
+            assert!(ran.stderr.contains("engine: "), "{}", ran.stderr);
         }
     }
 }

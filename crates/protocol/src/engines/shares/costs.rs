@@ -10,9 +10,9 @@ use veilpath_mpc::shares::costs::{
 };
 use veilpath_mpc::shares::{Outputs, fits};
 
-/// Seconds of computing, with both sides on the two cores of one machine with AES instructions. Measured by
-/// `veilpath bench cell --engine shares`: with `--tree-levels 4` and `8` for transfers, by Levenshtein and ScanMatch for cells and pads,
-/// and by alphabets of several sizes for streams.
+/// Seconds of computing, with both sides on the two cores of one machine with AES instructions. Measured: transfers by
+/// `cargo bench -p veilpath-mpc --bench cots`, the rest by `veilpath bench cell --engine shares` with and without
+/// `--metric scanmatch --grid 8x6`. `veilpath bench network` shows estimates beside measured times.
 mod seconds {
     use crate::TreeLevels;
 
@@ -25,10 +25,10 @@ mod seconds {
     }
 
     /// Using a transfer: its pads, and its part of messages.
-    pub(super) const OF_USE: f64 = 30e-9;
+    pub(super) const OF_USE: f64 = 20e-9;
 
     /// The rest of a matrix cell.
-    pub(super) const OF_CELL: f64 = 100e-9;
+    pub(super) const OF_CELL: f64 = 70e-9;
 
     /// A block of a stream for looking up costs, and each bit of an entry that it is added to.
     pub(super) const OF_STREAM: f64 = 1.5e-9;
