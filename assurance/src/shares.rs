@@ -8,9 +8,7 @@ use std::thread;
 use veilpath_channel::{Channel, memory_pair};
 use veilpath_mpc::Kernel;
 use veilpath_mpc::ot::correlated::GroupBits;
-use veilpath_mpc::shares::{
-    Cell, Comparison, Finish, LetterLists, Outputs, Party, SharesSession,
-};
+use veilpath_mpc::shares::{Cell, Comparison, Finish, LetterLists, Outputs, Party, SharesSession};
 
 const ALPHABET: usize = 7;
 const ROWS: usize = 9;
@@ -55,8 +53,8 @@ fn side(
 ) {
     let mut rng = SecretRng::new(1 + party as u64);
     let group_bits = GroupBits::FOUR;
-    let mut session = SharesSession::start(party, group_bits, kernel, &mut rng, &mut channel)
-        .expect("a start");
+    let mut session =
+        SharesSession::start(party, group_bits, kernel, &mut rng, &mut channel).expect("a start");
     let (rows, columns) = ([ROWS; 2], [COLUMNS; 2]);
     let (own_lengths, their_lengths) = match party {
         Party::Host => (rows, columns),
