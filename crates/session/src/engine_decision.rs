@@ -154,7 +154,8 @@ impl Deciding<'_> {
             engine: decision.engine,
             tree_levels: decision.tree_levels,
             stored: self.stored.is_some(),
-            can_share: self.can_share,
+            // An engine that users named reports itself what it cannot do.
+            can_share: self.can_share || self.choice != EngineChoice::Auto,
         }
     }
 }

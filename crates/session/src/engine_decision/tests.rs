@@ -181,6 +181,9 @@ fn a_side_that_cannot_share_gets_garbled() {
         let (decision, reason) = decided(AUTO, slow, work(MANY.0, MANY.1), sides).unwrap();
         assert_eq!(decision.engine, Engine::Garbled);
         assert_eq!(reason, EngineReason::SharesImpossible);
+        // A named engine is not replaced.
+        let named = decided(Engine::Shares.into(), slow, work(MANY.0, MANY.1), sides);
+        assert_eq!(named.unwrap().0.engine, Engine::Shares);
     }
 }
 
