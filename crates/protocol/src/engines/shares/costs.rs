@@ -10,9 +10,10 @@ use veilpath_mpc::shares::costs::{
 };
 use veilpath_mpc::shares::{Outputs, fits};
 
-/// Seconds of computing, with both sides on the two cores of one machine with AES instructions. Measured: transfers by
-/// `cargo bench -p veilpath-mpc --bench cots`, the rest by `veilpath bench cell --engine shares` with and without
-/// `--metric scanmatch --grid 8x6`. `veilpath bench network` shows estimates beside measured times.
+/// Seconds of computing, with both sides on the two cores of one machine with AES instructions. Uses and cells are fitted to one
+/// run of `veilpath bench network` with Levenshtein on a busy machine; the others are approximate and not fitted.
+/// `cargo bench -p veilpath-mpc --bench cots` measures transfers and `veilpath bench cell --engine shares` whole cells;
+/// `veilpath bench network` shows estimates beside measured times.
 mod seconds {
     use crate::TreeLevels;
 
