@@ -207,6 +207,16 @@ pub enum JobError {
         /// The most.
         most: usize,
     },
+    /// The messages of one pair do not fit the buffers of a connection.
+    #[error(
+        "the engine shares cannot compare a scanpath of {host} letters with one of {join}; use garbled"
+    )]
+    PairTooLarge {
+        /// Letters of the host's scanpath.
+        host: u32,
+        /// Letters of the joining side's.
+        join: u32,
+    },
     /// The key does not have the agreed size.
     #[error("the key has {bits} bits, and {agreed} were agreed on")]
     KeySize {

@@ -42,7 +42,7 @@ use std::sync::Mutex;
 use veilpath_channel::Channel;
 use veilpath_mpc::Kernel;
 use veilpath_mpc::shares::{
-    Comparison, Finish, LetterLists, Outputs, Party, SharedLetters, SharesSession,
+    Comparison, Finish, LetterLists, Outputs, Party, SharedLetters, SharesSession, fits,
 };
 use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
@@ -66,6 +66,12 @@ pub(crate) fn run(
     let (own, theirs) = exchange_lengths(job, channel)?;
     let group_bits = job.tree_levels.group_bits();
     let schedule = Schedule::new(job, &scoring, own, theirs);
+    for &pair in &schedule.open {
+        let (host, join) = schedule.lengths(job, pair);
+        if !fits(host as usize, join as usize, scoring.letters()) {
+            return Err(ProtocolError::Job(JobError::PairTooLarge { host, join }));
+        }
+    }
     let results = Mutex::new(Results::new(
         job,
         &scoring,
