@@ -1,5 +1,6 @@
 //! The engines: different ways to compute the same scores. They differ in what they reveal.
 
+mod alignment;
 pub mod garbled;
 mod lengths;
 mod opening;

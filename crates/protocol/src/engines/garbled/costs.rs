@@ -2,8 +2,8 @@
 
 use super::hello::workers_of;
 use super::schedule::Sizes;
-use super::scoring::Scoring;
 use crate::Work;
+use crate::engines::alignment::scoring::Scoring;
 use crate::estimate::Costs;
 use veilpath_metrics::Comparison;
 use veilpath_mpc::alignment::{LOOKAHEAD, slab_count};

@@ -3,11 +3,11 @@
 use super::Partitioning;
 use super::hello::negotiate;
 use super::outputs::{bits_of, reduce_to_output, settle};
-use super::results::{Opened, Results, complete, store};
 use super::schedule::{Portion, Schedule, Stage};
-use super::scoring::Circuit;
-use super::work::{joined, timed};
 use super::workers::{evaluator_channels, stage_result};
+use crate::engines::alignment::results::{Opened, Results, complete, store};
+use crate::engines::alignment::scoring::Circuit;
+use crate::engines::alignment::work::{joined, timed};
 use crate::{Answer, Job, Observer, ProtocolError};
 use rand::CryptoRng;
 use std::collections::HashMap;

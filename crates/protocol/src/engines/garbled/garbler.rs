@@ -1,14 +1,14 @@
 //! The garbler (the host): it learns the lengths of scanpaths, and the scores that are for it, and nothing else.
 
 use super::Partitioning;
-use super::entries::Inputs;
 use super::hello::negotiate;
 use super::outputs::{bits_of, reduce_to_output, settle};
-use super::results::{Opened, Results, complete, store};
 use super::schedule::{Portion, Schedule};
-use super::scoring::Circuit;
-use super::work::{joined, timed};
 use super::workers::{garbler_channels, stage_result};
+use crate::engines::alignment::entries::Inputs;
+use crate::engines::alignment::results::{Opened, Results, complete, store};
+use crate::engines::alignment::scoring::Circuit;
+use crate::engines::alignment::work::{joined, timed};
 use crate::{Answer, Job, Observer, ProtocolError};
 use rand::CryptoRng;
 use std::collections::HashMap;

@@ -76,29 +76,24 @@
 //! one worker.
 
 mod costs;
-pub(super) mod entries;
 mod evaluator;
 mod garbler;
 mod hello;
 mod outputs;
-pub(super) mod results;
 mod schedule;
-pub(super) mod scoring;
-pub(super) mod settling;
 #[cfg(test)]
 mod tests;
-pub(super) mod work;
 mod workers;
 
+pub(crate) use super::alignment::results::decode_all as decode;
 pub(crate) use costs::costs;
 pub(crate) use evaluator::join;
 pub(crate) use garbler::host;
-pub(crate) use results::decode_all as decode;
 
+use super::alignment::scoring::Scoring;
 use crate::limit::AnswerSize;
 use crate::{JobSize, Revealed, Role, Spec};
 use schedule::Sizes;
-use scoring::Scoring;
 use veilpath_metrics::Comparison;
 
 /// How a run is divided up. Scores do not depend on it.

@@ -1,9 +1,9 @@
 //! From the number of a matrix to the output: hidden lengths are added, a threshold leaves one bit, and a score as many as it
 //! needs. Both parties run the same circuit.
 
-use super::results::test;
 use super::schedule::{Member, Schedule};
-use super::settling::{Settling, Test};
+use crate::engines::alignment::results::test;
+use crate::engines::alignment::settling::{Settling, Test};
 use crate::{Job, ProtocolError, Reveal};
 use veilpath_channel::Channel;
 use veilpath_mpc::circuit::Party;

@@ -1,7 +1,7 @@
 //! In which portions the pairs are compared. Both sides compute the same schedule from the lengths.
 
-use super::results::{Opened, decode};
-use super::scoring::{Circuit, Scoring};
+use crate::engines::alignment::results::{Opened, decode};
+use crate::engines::alignment::scoring::{Circuit, Scoring};
 use crate::engines::opening::open;
 use crate::{Job, JobError, Misbehaviour, ProtocolError, Role};
 use std::collections::{HashMap, HashSet};

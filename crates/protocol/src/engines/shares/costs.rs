@@ -1,7 +1,7 @@
 //! What a job will cost.
 
-use super::super::garbled::scoring::Scoring;
 use super::schedule::{PortionLimits, TRANSFER_BYTES, TREE_BYTES};
+use crate::engines::alignment::scoring::Scoring;
 use crate::estimate::Costs;
 use crate::{JobSize, Reveal, Spec, TreeLevels, Work};
 use veilpath_metrics::Comparison;

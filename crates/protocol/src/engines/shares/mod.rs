@@ -29,12 +29,12 @@ mod tests;
 
 pub(crate) use costs::{can_run, costs, memory};
 
-use super::garbled::entries::Inputs;
-use super::garbled::results::{Opened, Results, complete, decode, store, test};
-use super::garbled::scoring::Scoring;
-use super::garbled::work::timed;
 use super::lengths::{hidden_lengths, receive_lengths, send_lengths, visible_lengths};
 use super::opening::open;
+use crate::engines::alignment::entries::Inputs;
+use crate::engines::alignment::results::{Opened, Results, complete, decode, store, test};
+use crate::engines::alignment::scoring::Scoring;
+use crate::engines::alignment::work::timed;
 use crate::{Answer, Job, JobError, Misbehaviour, Observer, ProtocolError, Reveal, Role};
 use schedule::{Schedule, Stage};
 use std::ops::Range;

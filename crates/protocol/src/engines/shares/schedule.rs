@@ -1,6 +1,6 @@
 //! In which portions the pairs are compared. Both sides compute the same schedule from the lengths.
 
-use super::super::garbled::scoring::Scoring;
+use crate::engines::alignment::scoring::Scoring;
 use crate::{Job, Role, TreeLevels};
 use std::collections::BTreeSet;
 use std::ops::Range;

@@ -1,7 +1,7 @@
 //! What is opened of a pair: no more bits than its own results have, whatever other pairs are compared with it.
 
 use super::*;
-use crate::engines::garbled::scoring::Scoring;
+use crate::engines::alignment::scoring::Scoring;
 use crate::{PairStore, Refused};
 use std::collections::HashMap;
 use veilpath_metrics::LocalScoring;

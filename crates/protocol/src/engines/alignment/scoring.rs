@@ -215,7 +215,7 @@ impl Scoring {
     }
 
     /// The most that the numbers of matrices with one more letter of the shorter side can differ by.
-    pub(super) fn most_per_letter(&self) -> u64 {
+    pub(in crate::engines) fn most_per_letter(&self) -> u64 {
         match self.kind {
             Kind::Unit => 1,
             Kind::Clipped => 2,

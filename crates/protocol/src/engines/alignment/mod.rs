@@ -1,0 +1,8 @@
+//! What engines that compute whole alignments have in common: which recurrence a metric is, what its inputs and outputs are, and
+//! how an output becomes an answer.
+
+pub(super) mod entries;
+pub(super) mod results;
+pub(super) mod scoring;
+pub(super) mod settling;
+pub(super) mod work;
