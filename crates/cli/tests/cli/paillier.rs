@@ -88,7 +88,7 @@ fn weak_keys_and_misplaced_options_are_refused() {
         .run(&["bench", "cell", "--engine", "plain"])
         .refused();
     assert!(
-        cell.contains("[possible values: paillier, garbled]"),
+        cell.contains("[possible values: paillier, garbled, shares]"),
         "{cell}"
     );
 }
