@@ -1,5 +1,4 @@
-//! A queue of buffers between two threads that is full when it has too many *bytes*: however small the buffers are, a sender may
-//! count on that many.
+//! A queue between two threads, bounded by bytes rather than by items.
 
 use std::collections::VecDeque;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -71,6 +70,17 @@ impl<T> Shared<T> {
 impl<T> QueueSender<T> {
     /// Appends an item of this many bytes.
     pub fn send(&self, item: T, bytes: usize) -> Result<(), Disconnected> {
+        self.send_or_merge(item, bytes, |_, item| Some(item))
+    }
+
+    /// Appends an item of this many bytes, or lets it be merged into the last one, so that many small ones do not take many times
+    /// their bytes: `merge` gets the last item and this one, and returns it if it is to be appended.
+    pub fn send_or_merge(
+        &self,
+        item: T,
+        bytes: usize,
+        merge: impl FnOnce(&mut T, T) -> Option<T>,
+    ) -> Result<(), Disconnected> {
         let mut state = self.0.lock();
         while state.open && state.bytes >= self.0.limit {
             state = self
@@ -82,7 +92,19 @@ impl<T> QueueSender<T> {
         if !state.open {
             return Err(Disconnected);
         }
-        state.items.push_back((item, bytes));
+        let rest = match state.items.back_mut() {
+            Some((last, last_bytes)) => {
+                let rest = merge(last, item);
+                if rest.is_none() {
+                    *last_bytes += bytes;
+                }
+                rest
+            }
+            None => Some(item),
+        };
+        if let Some(item) = rest {
+            state.items.push_back((item, bytes));
+        }
         state.bytes += bytes;
         drop(state);
         self.0.changed.notify_all();
@@ -154,6 +176,25 @@ mod tests {
         });
         let short = Some(Duration::from_millis(1));
         assert_eq!(receiver.receive(short), Err(ReceiveError::TimedOut));
+    }
+
+    #[test]
+    fn small_items_are_merged() {
+        let (sender, receiver) = byte_queue(1 << 20);
+        let merge = |last: &mut Vec<u8>, mut item: Vec<u8>| {
+            if last.len() + item.len() > 3 {
+                return Some(item);
+            }
+            last.append(&mut item);
+            None
+        };
+        for byte in 0..5 {
+            sender.send_or_merge(vec![byte], 1, merge).unwrap();
+        }
+        assert_eq!(receiver.receive(None), Ok(vec![0, 1, 2]));
+        sender.send_or_merge(vec![5, 6], 2, merge).unwrap();
+        assert_eq!(receiver.receive(None), Ok(vec![3, 4]));
+        assert_eq!(receiver.receive(None), Ok(vec![5, 6]));
     }
 
     #[test]

@@ -11,7 +11,7 @@ pub(crate) enum EngineName {
     /// Garbled or shares, whichever is faster for this comparison on this connection
     #[default]
     Auto,
-    /// Garbled circuits: each side learns the lengths and the results, and provably nothing else
+    /// Garbled circuits: each side learns the lengths and the results, and nothing else if both follow the protocol (proven)
     Garbled,
     /// Secret sharing: the same results and the same protection against partners that follow the protocol, with far less traffic
     Shares,

@@ -93,14 +93,14 @@ pub(crate) fn explain(error: &Error) -> String {
         } => {
             let missing = match counts_again {
                 true => {
-                    "pairs without results start again; this engine has many under way at a time, and each counts again"
+                    "unfinished pairs start again, and each start counts as a comparison (this engine runs many pairs at once)"
                 }
                 false => "they continue with the missing pairs",
             };
             let error = session::explain(error);
             format!("{error}\n  run both commands again: {missing}")
         }
-        Error::OtherLetters { known, .. } => {
+        Error::LetterCountConflict { known, .. } => {
             format!("{error}\n  leave --letters out, or set it to {known}")
         }
         Error::TooFewLetters { error, letters } => format!(

@@ -88,7 +88,7 @@ impl SessionLog {
         let message = match saved {
             Saved::AsPlanned => return,
             Saved::Renamed(path) => format!(
-                "a file that is no result file has appeared under the name of the results, so they are in {}",
+                "another file now has the planned name, so the results are in {}",
                 path.display()
             ),
             Saved::Kept(path) => format!(

@@ -1,4 +1,4 @@
-//! Which of the provable engines computes a comparison, and how, depending on the connection.
+//! Which of the proven engines computes a comparison, and how, depending on the connection.
 //!
 //! The two engines that are proven for sides that follow the protocol trade traffic for waiting. Which one is faster follows
 //! from the plan and the connection, which the other side can slow down or lie about: so nothing but these two is ever chosen.
@@ -11,7 +11,7 @@ use veilpath_mpc::ot::correlated::GroupBits;
 /// How the engine of a comparison is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineChoice {
-    /// The faster one of the provable engines, once the connection is known.
+    /// The faster one of the proven engines, once the connection is known.
     Auto,
     /// By the user.
     Fixed(Engine),
@@ -39,16 +39,16 @@ impl EngineChoice {
 impl Engine {
     /// The engines that are proven to reveal nothing but results to a side that follows the protocol. What they can do and
     /// reveal, and how it is counted, is the same.
-    pub const PROVABLE: [Engine; 2] = [Engine::Garbled, Engine::Shares];
+    pub const PROVEN: [Engine; 2] = [Engine::Garbled, Engine::Shares];
 
-    /// The provable engine with this name.
-    pub fn provable(name: &str) -> Option<Self> {
-        let mut all = Self::PROVABLE.into_iter();
+    /// The proven engine with this name.
+    pub fn proven(name: &str) -> Option<Self> {
+        let mut all = Self::PROVEN.into_iter();
         all.find(|engine| engine.name() == name)
     }
 }
 
-/// The levels of the seed trees of the engine shares. Higher trees mean less traffic and more computing.
+/// The levels of the seed trees of the engine shares. Deeper trees mean less traffic and more computing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(try_from = "u8", into = "u8")]
 pub enum TreeLevels {
@@ -95,9 +95,9 @@ impl TryFrom<u8> for TreeLevels {
 #[error("seed trees have four or eight levels")]
 pub struct UnknownTreeLevels;
 
-/// What the provable engines would cost.
+/// What the proven engines would cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ProvableEstimates {
+pub struct ProvenEstimates {
     /// With garbled circuits.
     pub garbled: Estimate,
     /// With secret sharing.
@@ -106,7 +106,7 @@ pub struct ProvableEstimates {
     pub tree_levels: TreeLevels,
 }
 
-impl ProvableEstimates {
+impl ProvenEstimates {
     /// The faster engine. Where there is no difference it is the one that leaves a partner that cheats fewer possibilities.
     pub fn faster(&self) -> Engine {
         match self.shares.seconds < self.garbled.seconds {
@@ -117,8 +117,8 @@ impl ProvableEstimates {
 }
 
 impl Spec {
-    /// What a job of this size would cost over this connection with each of the provable engines.
-    pub fn provable_estimates(&self, work: &Work, link: &Link) -> ProvableEstimates {
+    /// What a job of this size would cost over this connection with each of the proven engines.
+    pub fn proven_estimates(&self, work: &Work, link: &Link) -> ProvenEstimates {
         let with = |engine: Engine, levels: TreeLevels| {
             let spec = Spec {
                 engine,
@@ -131,7 +131,7 @@ impl Spec {
             true => (eight, TreeLevels::Eight),
             false => (four, TreeLevels::Four),
         };
-        ProvableEstimates {
+        ProvenEstimates {
             garbled: with(Engine::Garbled, TreeLevels::default()),
             shares,
             tree_levels,
@@ -139,7 +139,7 @@ impl Spec {
     }
 
     /// Whether the engine shares can compute a job of this size: its look-ups and messages have limits.
-    pub fn can_share(&self, size: &JobSize) -> bool {
+    pub fn can_run_shares(&self, size: &JobSize) -> bool {
         shares::can_run(self, size)
     }
 }

@@ -21,9 +21,9 @@ pub struct Work {
     pub host_letters: u64,
     /// Letters of the joining side's scanpaths.
     pub join_letters: u64,
-    /// Letters of the host's longest scanpath; 0 if all have the same length.
+    /// Letters of the host's longest scanpath.
     pub host_longest: u64,
-    /// Letters of the joining side's longest scanpath; 0 if all have the same length.
+    /// Letters of the joining side's longest scanpath.
     pub join_longest: u64,
     /// Letters of the alphabet.
     pub alphabet: u64,
@@ -151,7 +151,7 @@ pub(crate) struct Costs {
     pub(crate) exchanges: u64,
     /// Whether a round takes half a round trip, because both sides send at the same time.
     pub(crate) one_way: bool,
-    /// How many of these are under way at the same time.
+    /// How many exchanges are under way at the same time.
     pub(crate) in_flight: f64,
     /// Seconds of computing before and between exchanges.
     pub(crate) setup: f64,

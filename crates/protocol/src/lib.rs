@@ -23,7 +23,7 @@ mod reveal;
 mod risk;
 mod spec;
 
-pub use engine_choice::{EngineChoice, ProvableEstimates, TreeLevels, UnknownTreeLevels};
+pub use engine_choice::{EngineChoice, ProvenEstimates, TreeLevels, UnknownTreeLevels};
 pub use engines::garbled::and_gates_per_cell;
 #[cfg(feature = "watch")]
 pub use engines::paillier::{

@@ -260,7 +260,7 @@ impl Spec {
     /// What a job of this size will cost over this connection, with the fastest options of the engine.
     pub fn estimate(&self, work: &Work, link: &Link) -> Estimate {
         match self.engine {
-            Engine::Shares => self.provable_estimates(work, link).shares,
+            Engine::Shares => self.proven_estimates(work, link).shares,
             _ => self.estimate_with(work, link, TreeLevels::default()),
         }
     }

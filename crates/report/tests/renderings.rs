@@ -85,7 +85,7 @@ fn threshold_results_are_rendered() {
     15 matrix cells in 0.25 s; 2 bytes sent, 24 bytes received, 1 round
     What each side learned (plain engine):
       host  every scanpath of the joining side: this engine does not protect anything
-      host  and so every score, though only bits are reported
+      host  so also every score, though only bits are reported
       host  one bit of every pair: whether its score is at most 2.5
       join  one bit of every pair: whether its score is at most 2.5
       both  repeating the comparison with other thresholds narrows down the score of a pair

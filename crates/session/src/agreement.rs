@@ -43,7 +43,7 @@ const METRIC: &str = "metric.name";
 /// The field of a [`Difference`] in the engine; in terms, the name of an engine that has no settings.
 pub const ENGINE_FIELD: &str = "engine";
 
-/// The name of an open choice between the provable engines.
+/// The name of an open choice between the proven engines.
 const AUTO: &str = EngineChoice::AUTO;
 
 /// The prefix of the fields of an engine with settings; the engine's name follows.
@@ -238,8 +238,7 @@ impl Terms {
     /// The engine that both sides accept: the one that both name, or that one names and the other's choice includes.
     pub(crate) fn common_engine<'a>(&'a self, theirs: &'a Terms) -> Option<&'a str> {
         let (ours, theirs) = (self.engine()?, theirs.engine()?);
-        let includes =
-            |choice: &str, name: &str| choice == AUTO && Engine::provable(name).is_some();
+        let includes = |choice: &str, name: &str| choice == AUTO && Engine::proven(name).is_some();
         match (ours, theirs) {
             (ours, theirs) if ours == theirs || includes(theirs, ours) => Some(ours),
             (ours, theirs) if includes(ours, theirs) => Some(theirs),
@@ -247,7 +246,7 @@ impl Terms {
         }
     }
 
-    /// Whether the choice between the provable engines is open.
+    /// Whether the choice between the proven engines is open.
     pub(crate) fn leaves_engine_open(&self) -> bool {
         self.engine() == Some(AUTO)
     }

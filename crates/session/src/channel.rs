@@ -29,6 +29,9 @@ use veilpath_channel::{Channel, ChannelError, UNREAD_BYTES, copying};
 /// Received bytes that may wait in the queue.
 const MAX_QUEUED_BYTES: usize = 4 << 20;
 
+/// Small buffers are merged up to this size: each takes memory of its own.
+const MERGED_BYTES: usize = 64 << 10;
+
 const _: () = assert!(MAX_QUEUED_BYTES >= UNREAD_BYTES);
 
 /// Buffered bytes that are sent without a flush.
@@ -161,6 +164,20 @@ impl Channel for SecureChannel {
             let known = self.write_failure.get().cloned();
             known.unwrap_or(ChannelError::Closed)
         })
+    }
+}
+
+/// Appends a small buffer to the last one in the queue.
+pub(crate) fn merge_buffers(
+    last: &mut Result<Vec<u8>, ChannelError>,
+    next: Result<Vec<u8>, ChannelError>,
+) -> Option<Result<Vec<u8>, ChannelError>> {
+    match (last, next) {
+        (Ok(last), Ok(mut next)) if last.len() + next.len() <= MERGED_BYTES => {
+            last.append(&mut next);
+            None
+        }
+        (_, next) => Some(next),
     }
 }
 

@@ -1,5 +1,6 @@
 //! The state that the threads of a channel share: the TLS connection, the socket, and when something last arrived.
 
+use crate::channel::merge_buffers;
 use crate::error::{Misbehaviour, NetworkError, SessionError};
 use crate::frames::{self, Kind, Parser};
 use crate::limits::Timeouts;
@@ -300,7 +301,7 @@ impl SharedConnection {
             if !data.is_empty() {
                 self.reader_blocked.store(true, Ordering::Relaxed);
                 let bytes = data.len();
-                let sent = owner.send(Ok(data), bytes);
+                let sent = owner.send_or_merge(Ok(data), bytes, merge_buffers);
                 self.note_received(true);
                 self.reader_blocked.store(false, Ordering::Relaxed);
                 if sent.is_err() {

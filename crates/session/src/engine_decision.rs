@@ -1,5 +1,5 @@
 //! Which engine computes, and with which options, where that depends on the connection: if both users leave the choice between
-//! the provable engines open, and for the seed trees of the engine shares.
+//! the proven engines open, and for the seed trees of the engine shares.
 //!
 //! ```text
 //! host                                       join
@@ -22,13 +22,13 @@ use crate::error::Misbehaviour;
 use serde::{Deserialize, Serialize};
 use veilpath_channel::Channel;
 use veilpath_protocol::{
-    Engine, EngineChoice, Estimate, Link, ProvableEstimates, Role, Spec, TreeLevels, Work,
+    Engine, EngineChoice, Estimate, Link, ProvenEstimates, Role, Spec, TreeLevels, Work,
 };
 
 /// What two sides have decided on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct EngineDecision {
-    /// One of [`Engine::PROVABLE`].
+    /// One of [`Engine::PROVEN`].
     pub(crate) engine: Engine,
     /// The seed trees, if it is shares.
     pub(crate) tree_levels: TreeLevels,
@@ -60,8 +60,8 @@ pub struct EngineSummary {
     pub reason: EngineReason,
     /// The levels of its seed trees, if it has any.
     pub tree_levels: Option<TreeLevels>,
-    /// What each of the provable engines would cost, if the users left the choice open.
-    pub estimates: Option<ProvableEstimates>,
+    /// What each of the proven engines would cost, if the users left the choice open.
+    pub estimates: Option<ProvenEstimates>,
 }
 
 /// The message.
@@ -73,7 +73,7 @@ pub(crate) struct EngineOffer {
     /// Whether it was decided in an earlier session.
     stored: bool,
     /// Whether the engine shares can run on this side.
-    can_share: bool,
+    can_run_shares: bool,
 }
 
 /// What one side knows.
@@ -86,7 +86,7 @@ pub(crate) struct Deciding<'a> {
     pub(crate) link: &'a Link,
     /// The decision of an earlier session.
     pub(crate) stored: Option<EngineDecision>,
-    pub(crate) can_share: bool,
+    pub(crate) can_run_shares: bool,
 }
 
 /// What the connection is measured for: with an open choice, the larger of what the engines send.
@@ -95,9 +95,9 @@ pub(crate) fn expected(choice: EngineChoice, spec: &Spec, work: &Work) -> Estima
     match choice {
         EngineChoice::Fixed(_) => spec.estimate(work, &link),
         EngineChoice::Auto => {
-            let ProvableEstimates {
+            let ProvenEstimates {
                 garbled, shares, ..
-            } = spec.provable_estimates(work, &link);
+            } = spec.proven_estimates(work, &link);
             Estimate {
                 bytes_to_host: garbled.bytes_to_host.max(shares.bytes_to_host),
                 bytes_to_join: garbled.bytes_to_join.max(shares.bytes_to_join),
@@ -109,7 +109,7 @@ pub(crate) fn expected(choice: EngineChoice, spec: &Spec, work: &Work) -> Estima
 }
 
 impl Deciding<'_> {
-    /// Decides together with the other side, and says why. Nothing is left to decide about most engines that a user named.
+    /// Decides together with the other side, and says why. There is nothing to decide about a named engine other than `shares`.
     pub(crate) fn decide(
         &self,
         channel: &mut dyn Channel,
@@ -127,7 +127,12 @@ impl Deciding<'_> {
             Role::Join => (theirs, ours),
         };
         let (decision, reason) = agree(&host, &join)?;
-        match self.accepts(theirs.engine) && self.accepts(decision.engine) {
+        // A peer that claims an earlier decision cannot fix an engine that this side cannot run.
+        let impossible = decision.engine == Engine::Shares
+            && self.choice == EngineChoice::Auto
+            && self.stored.is_none()
+            && !self.can_run_shares;
+        match self.accepts(theirs.engine) && self.accepts(decision.engine) && !impossible {
             true => Ok(Some((decision, reason))),
             false => Err(Misbehaviour::InvalidEngine.into()),
         }
@@ -136,13 +141,13 @@ impl Deciding<'_> {
     /// Whether it is an engine that the users allow.
     fn accepts(&self, engine: Engine) -> bool {
         match self.choice {
-            EngineChoice::Auto => Engine::PROVABLE.contains(&engine),
+            EngineChoice::Auto => Engine::PROVEN.contains(&engine),
             EngineChoice::Fixed(named) => engine == named,
         }
     }
 
     fn offer(&self) -> EngineOffer {
-        let estimates = self.spec.provable_estimates(self.work, self.link);
+        let estimates = self.spec.proven_estimates(self.work, self.link);
         let decision = self.stored.unwrap_or(EngineDecision {
             engine: match self.choice {
                 EngineChoice::Auto => estimates.faster(),
@@ -155,7 +160,7 @@ impl Deciding<'_> {
             tree_levels: decision.tree_levels,
             stored: self.stored.is_some(),
             // An engine that users named reports itself what it cannot do.
-            can_share: self.can_share || self.choice != EngineChoice::Auto,
+            can_run_shares: self.can_run_shares || self.choice != EngineChoice::Auto,
         }
     }
 }
@@ -182,7 +187,7 @@ fn agree(
         (true, _) => earlier(host),
         (false, true) => earlier(join),
         (false, false) => {
-            let both_can = host.can_share && join.can_share;
+            let both_can = host.can_run_shares && join.can_run_shares;
             let decision = host.decision();
             Ok(match (both_can, decision.engine) {
                 (false, Engine::Shares) => (

@@ -52,7 +52,7 @@ pub struct Session {
 pub struct Proposal {
     /// What to compute, as this side sees it.
     pub spec: Spec,
-    /// Whether the sides choose between the provable engines, by the connection; the plan then names one of them, and it does
+    /// Whether the sides choose between the proven engines, by the connection; the plan then names one of them, and it does
     /// not matter which.
     pub auto_engine: bool,
     /// This side's scanpaths.

@@ -137,8 +137,8 @@ pub enum Error {
         agreed: Alphabet,
     },
     /// The options contradict a grid or an alphabet that is given, too.
-    #[error("{letters} letters are asked for, and the alphabet or grid of {file} has {known}")]
-    OtherLetters {
+    #[error("the options give {letters} letters, but the alphabet or grid of {file} has {known}")]
+    LetterCountConflict {
         /// The cohort file.
         file: String,
         /// The number of letters in the options.

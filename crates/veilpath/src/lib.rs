@@ -59,7 +59,7 @@ pub use veilpath_metrics::{
 pub use veilpath_paillier::{Error as PaillierError, KeySize};
 pub use veilpath_protocol::{
     Capability, Engine, EngineChoice, Estimate, JobError, Link, MAX_PADDING, MAX_TEXT_BYTES,
-    Outcome, PaillierOptions, PairRule, PairRuleError, ProtocolError, ProvableEstimates,
+    Outcome, PaillierOptions, PairRule, PairRuleError, ProtocolError, ProvenEstimates,
     ResultFormatError, Reveal, RevealTo, RiskySetting, Role, Spec, SpecError, TreeLevels,
     Unsupported,
 };

@@ -41,7 +41,7 @@ impl LocalCohort {
                 Some(known) if known == letters => {}
                 Some(known) => {
                     let file = file.name().to_string();
-                    return Err(Error::OtherLetters {
+                    return Err(Error::LetterCountConflict {
                         file,
                         letters,
                         known,
@@ -294,7 +294,10 @@ mod tests {
         ];
         for (setting, count, grid) in contradicting {
             let error = declared(&with(setting), Some(count), grid).unwrap_err();
-            assert!(matches!(error, Error::OtherLetters { .. }), "{error}");
+            assert!(
+                matches!(error, Error::LetterCountConflict { .. }),
+                "{error}"
+            );
         }
         let error = declared(&with(""), Some(2), None).unwrap_err();
         assert!(

@@ -183,7 +183,7 @@ pub fn plan(
     }
     if options.engine == EngineChoice::Auto {
         let work = work(&spec, &a, &b);
-        spec.engine = spec.provable_estimates(&work, &Link::local()).faster();
+        spec.engine = spec.proven_estimates(&work, &Link::local()).faster();
     }
     Ok(PlannedComparison { a, b, spec })
 }

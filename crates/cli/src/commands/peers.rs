@@ -69,8 +69,8 @@ fn unban(args: &UnbanArgs, state_dir: &StateDir) -> Result<(), Failure> {
             "lift the ban?",
         ),
         None => (
-            "this peer is not banned; this lets it start pairs again that were started too often without a result".into(),
-            "let it start them again?",
+            "this peer is not banned, but some pairs may have reached the limit of starts without a result; this allows more starts".into(),
+            "allow more starts?",
         ),
     };
     messages::note(&consequence);
@@ -79,7 +79,7 @@ fn unban(args: &UnbanArgs, state_dir: &StateDir) -> Result<(), Failure> {
     }
     let was = match state_dir.lift_ban(args.peer)? {
         Some(reason) => format!("the ban was lifted; the reason was: {reason}\n"),
-        None => "this peer may start pairs again that were started too often\n".to_string(),
+        None => "this peer may start those pairs again\n".to_string(),
     };
     messages::info(&was);
     Ok(())

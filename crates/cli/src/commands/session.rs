@@ -27,8 +27,8 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "FILE")]
     cohort: PathBuf,
 
-    /// The engine. With auto on one side, the other decides between garbled and shares; with auto on both, the faster of the
-    /// two is chosen when the comparison starts. plain protects nothing: the host sees every scanpath of the joining side
+    /// The engine. auto takes the faster of garbled and shares when the comparison starts, unless the other side names one of
+    /// them. plain protects nothing: the host sees every scanpath of the joining side
     #[arg(long, value_enum, value_name = "ENGINE", default_value_t)]
     engine: EngineName,
 
@@ -40,8 +40,8 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_enum, value_name = "NOTATION")]
     alphabet: Option<NotationName>,
 
-    /// How many different letters there are, if the file does not declare it; the same on both sides. The default limit of a
-    /// side that does not say assumes four
+    /// How many different letters there are, if the file does not declare it; the same on both sides. If neither
+    /// says, the default limit assumes four
     #[arg(long, value_name = "COUNT")]
     letters: Option<u32>,
 

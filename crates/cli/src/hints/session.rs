@@ -65,7 +65,7 @@ fn hint(error: &SessionError) -> Option<String> {
                 "set the environment variable VEILPATH_HOME to a folder of your own"
             }
             FileProblem::CorruptedLedger => {
-                "it protects your participants: restore it from a backup; if you move it away, this side forgets what it has revealed to this peer and any ban, and the peer may make as many comparisons again"
+                "it protects your participants: restore it from a backup; without it, this peer's count starts from zero and any ban is forgotten"
             }
             FileProblem::NoLedger(_) => "`veilpath peers` lists the peers of earlier sessions",
             FileProblem::NoSuchComparison => "`veilpath results` lists all comparisons",

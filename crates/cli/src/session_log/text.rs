@@ -103,7 +103,7 @@ fn limit(limit: &LimitSummary) -> String {
         (0, now) => format!("this plan makes {}", units::grouped(now)),
         (before, 0) => format!("{}, and this plan adds none", made_before(before)),
         (before, now) => format!(
-            "this plan makes {}, and {}",
+            "this plan needs {}, and {}",
             units::grouped(now),
             made_before(before)
         ),
@@ -253,10 +253,10 @@ fn engine(summary: &EngineSummary) -> String {
         (_, Some(estimates)) => ("shares", [estimates.garbled, estimates.shares]),
         (_, None) => match summary.reason {
             EngineReason::NamedHere => {
-                return format!("engine: {name}, which only this side asks for\n");
+                return format!("engine: {name}, as this side's --engine says\n");
             }
             EngineReason::NamedByPeer => {
-                return format!("engine: {name}, which only the other side asks for\n");
+                return format!("engine: {name}, as the other side's --engine says\n");
             }
             _ => return String::new(),
         },
@@ -264,18 +264,21 @@ fn engine(summary: &EngineSummary) -> String {
     let [own, others] = estimates.map(|estimate| duration(estimate.seconds));
     let reason = match summary.reason {
         EngineReason::ChosenEarlier => ", as when this comparison started",
-        EngineReason::SharesImpossible => ", because shares cannot run a plan of this size",
+        EngineReason::SharesImpossible => {
+            ", because the plan exceeds a limit of shares or --memory of one side"
+        }
         _ => "",
     };
     let line = format!("engine: {name}{reason} ({own}; {other} {others} on this connection)\n");
     match summary.engine {
-        Engine::Shares => line + GARBLED_ADDS,
+        Engine::Shares => line + GARBLED_ADVICE,
         _ => line,
     }
 }
 
-/// What the engine garbled has that shares does not.
-const GARBLED_ADDS: &str = "  garbled leaves a partner that cheats fewer ways to change what is computed; --engine garbled chooses it\n";
+/// What speaks for garbled where shares was chosen.
+const GARBLED_ADVICE: &str =
+    "  --engine garbled gives a partner that cheats fewer ways to change what is computed\n";
 
 /// Prints lines about a peer, each with its name if there are several.
 fn info(name: Option<&str>, text: &str) {

@@ -1,4 +1,4 @@
-//! The tests of the command, in one program: each of their files would link everything again.
+//! All integration tests of the command in one binary, so that everything is linked once.
 #![allow(clippy::unwrap_used)] // a test's helpers may fail the test
 
 mod architecture;

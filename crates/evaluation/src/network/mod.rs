@@ -1,8 +1,9 @@
 //! Whole comparisons between two processes, over connections of different rate and latency.
 //!
 //! Both sides run on this machine as their own processes, with the sessions of `host` and `join`: TLS, agreement, journal,
-//! counters. A rate is limited by the kernel (`tc tbf`) between two network namespaces; where that is not allowed, by the relay,
-//! and the report says so. Latency comes from a relay, which delays each byte by half a round trip and limits nothing.
+//! counters. A rate is limited by the kernel (`tc tbf`) between two network namespaces. A relay
+//! adds the latency: it delays every byte by half a round trip. Where namespaces are not allowed, it also limits the rate, and the
+//! report says so.
 //!
 //! | file | its job |
 //! |---|---|
@@ -84,7 +85,7 @@ pub fn run(options: &Options, on_row: &mut dyn FnMut(&Row, usize)) -> Result<Rep
     let mut report = Report {
         metric: options.metric.name(),
         letters: options.alphabet.size(),
-        // Without a rate, nobody misses namespaces.
+        // Namespaces are needed only to limit a rate.
         no_namespaces: namespaces
             .as_ref()
             .err()

@@ -18,7 +18,7 @@ pub(super) struct Conditions {
 /// The largest piece that is forwarded at once.
 const PIECE: usize = 64 << 10;
 
-/// Pieces under way in one direction: 32 MB, which 10 ms of delay do not fill below 3 GB/s.
+/// Pieces under way in one direction: 32 MB, enough for a delay of 10 ms at up to 3 GB/s.
 const PIECES: usize = 512;
 
 /// Forwards one connection to `upstream` until both directions have ended.
@@ -111,7 +111,7 @@ mod tests {
     }
 
     #[test]
-    fn bytes_arrive_late_and_at_the_rate() {
+    fn the_relay_delays_and_limits() {
         let delay = 0.02;
         let late = echo(10, Conditions { delay, rate: None });
         assert!(late.as_secs_f64() >= 2.0 * delay, "{late:?}");

@@ -1,4 +1,4 @@
-//! The tests of the metrics, in one program: each of their files would link everything again.
+//! All integration tests of the metrics in one binary, so that everything is linked once.
 
 mod batch;
 mod fixed_point;

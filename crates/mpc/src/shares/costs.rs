@@ -1,7 +1,7 @@
 //! What comparisons will cost: messages, transfers and bytes, for estimates. Both directions are alike.
 
 use super::compare::{clamp_cost, clamp_lists};
-use super::letters::is_by_lines;
+use super::letters::uses_line_trees;
 use super::line_lookup::{LINES, MESSAGE_BITS};
 use super::lookup::TILE;
 use super::portions::group_count;
@@ -80,7 +80,13 @@ impl Matrices {
             true => 0,
             false => streams,
         };
-        let [groups, in_flight] = group_count(count, self.rows, self.columns, on_the_way as usize);
+        let [groups, in_flight] = group_count(
+            count,
+            self.rows,
+            self.columns,
+            self.cell,
+            on_the_way as usize,
+        );
         let in_group = count.div_ceil(groups);
         let steps = self.steps(in_group);
         let all_steps = groups.saturating_mul(steps);
@@ -207,7 +213,7 @@ impl Letters {
         Self {
             alphabet,
             count,
-            by_lines: is_by_lines(cell.entry_bits(), cells, count, largest),
+            by_lines: uses_line_trees(cell.entry_bits(), cells, count, largest),
         }
     }
 
@@ -216,7 +222,7 @@ impl Letters {
     }
 
     /// Whether eight lines share trees.
-    pub fn is_by_lines(&self) -> bool {
+    pub fn uses_line_trees(&self) -> bool {
         self.by_lines
     }
 

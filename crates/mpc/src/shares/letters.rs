@@ -45,11 +45,11 @@ pub(super) enum Lookup {
 }
 
 /// Cells of a matrix whose costs are still looked up before the first step: 32 MB.
-const MOST_CELLS: u64 = 1 << 28;
+const MAX_LINE_TREE_CELLS: u64 = 1 << 28;
 
 /// Whether eight lines share trees, in a stage with this many cells, letters of both sides and cells of the largest matrix.
-pub(crate) fn is_by_lines(entry_bits: usize, cells: u64, letters: u64, largest: u64) -> bool {
-    entry_bits == 1 && cells >= letters.saturating_mul(WORTHWHILE) && largest <= MOST_CELLS
+pub(crate) fn uses_line_trees(entry_bits: usize, cells: u64, letters: u64, largest: u64) -> bool {
+    entry_bits == 1 && cells >= letters.saturating_mul(WORTHWHILE) && largest <= MAX_LINE_TREE_CELLS
 }
 
 /// Trees that are made together.
@@ -92,7 +92,7 @@ impl SharesSession {
         let kernel = self.kernel;
         let longest = |lengths: &[usize]| lengths.iter().max().map_or(0, |length| *length as u64);
         let largest = longest(own_lengths).saturating_mul(longest(their_lengths));
-        let lookup = if is_by_lines(entry_bits, cells, letters as u64, largest) {
+        let lookup = if uses_line_trees(entry_bits, cells, letters as u64, largest) {
             let own_blocks = LineBlocks::new(own_lengths);
             let their_blocks = LineBlocks::new(their_lengths);
             let entries = LineEntries::new(&own_table, own, own_lengths, &own_blocks);

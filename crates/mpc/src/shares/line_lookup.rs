@@ -253,7 +253,8 @@ pub(crate) struct LineLookup<'a> {
     pub(crate) table: &'a Table,
 }
 
-/// Streams of leaves are separated from those of other uses by the upper half of what is encrypted.
+/// Streams of leaves are separated from those of other uses and of other trees by the upper half of what is encrypted: a guessed leaf
+/// can only be checked against one tree.
 const DOMAIN: u64 = 1 << 62;
 
 impl LineLookup<'_> {
@@ -289,12 +290,13 @@ impl LineLookup<'_> {
     fn add_streams(
         &self,
         piece: &Piece,
+        tree: usize,
         leaves: &[Block],
         rows: &mut [Block],
         total: Option<&mut [Block]>,
     ) {
         self.kernel.leaf_schedules(leaves).sum_streams(StreamSums {
-            first: Block::from_words([piece.place, DOMAIN]),
+            first: Block::from_words([piece.place, DOMAIN | tree as u64]),
             width: piece.width(),
             sums: rows,
             total,
@@ -317,7 +319,7 @@ impl LineLookup<'_> {
         {
             for tree in block * streams..(block + 1) * streams {
                 let leaves = own.leaves(self.kernel, tree, entries.leaves[tree]);
-                self.add_streams(piece, &leaves, rows, None);
+                self.add_streams(piece, tree, &leaves, rows, None);
             }
         }
         let answer = gates
@@ -332,7 +334,8 @@ impl LineLookup<'_> {
         {
             let add = |rows: &mut [Block], leaf: usize, message: &[Block]| {
                 for (line, row) in rows.chunks_exact_mut(width).enumerate() {
-                    let mask = Block::mask(leaf >> line & 1 == 1);
+                    // Hidden from the compiler, which would make a branch of it.
+                    let mask = Block::mask(std::hint::black_box(leaf >> line & 1) == 1);
                     for (share, block) in row.iter_mut().zip(message) {
                         *share ^= *block & mask;
                     }
@@ -374,12 +377,10 @@ impl LineLookup<'_> {
             .zip(shares.chunks_exact_mut(LINES * width))
         {
             for (column, indicators) in masked.chunks_exact(width).enumerate() {
-                let leaves = self
-                    .trees
-                    .theirs
-                    .leaves(self.kernel, block * streams + column);
+                let tree = block * streams + column;
+                let leaves = self.trees.theirs.leaves(self.kernel, tree);
                 let mut total = Zeroizing::new(indicators.to_vec());
-                self.add_streams(piece, &leaves, rows, Some(&mut total));
+                self.add_streams(piece, tree, &leaves, rows, Some(&mut total));
                 let words: Words =
                     Zeroizing::new(total.iter().flat_map(|block| block.words()).collect());
                 message.bits(&words, piece.positions);

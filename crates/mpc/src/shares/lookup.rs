@@ -104,7 +104,7 @@ impl Trees {
         for (tree, letter) in letters.iter().enumerate() {
             let mut leaves = seeds.leaves(kernel, tree, *letter);
             for level in 0..seeds.levels() {
-                let swap = Block::mask(letter >> level & 1 == 1);
+                let swap = Block::mask(std::hint::black_box(letter >> level & 1) == 1);
                 for pair in leaves.chunks_exact_mut(2 << level) {
                     let (low, high) = pair.split_at_mut(1 << level);
                     for (low, high) in low.iter_mut().zip(high) {
@@ -142,13 +142,17 @@ impl Trees {
 /// Where the streams of a tile are, so that no place is used twice.
 #[derive(Clone, Copy)]
 pub(crate) struct Place {
-    /// The number of the comparison in the session, below 2²⁸.
+    /// The number of the comparison in the session, below [`MAX_MATRICES`].
     pub(crate) comparison: u64,
-    /// The tile along the line, below 2²⁰.
+    /// The tile along the line: there are up to [`MAX_POSITIONS`].
     pub(crate) tile: usize,
 }
 
-/// The most letters that a table may have: a stream has 16 bits for the column.
+/// Comparisons of a session, and positions of a matrix: counters of streams have 28 bits for the one and 20 for tiles.
+pub(crate) const MAX_MATRICES: u64 = 1 << 28;
+pub(crate) const MAX_POSITIONS: usize = TILE << 20;
+
+/// The most letters that a table may have. Look-ups cost the square of their number, and counters of streams have 16 bits for a column.
 pub(crate) const MAX_LETTERS: usize = 1 << 10;
 
 /// One line's costs for a tile of positions: `width` blocks, whose bits are the positions.

@@ -102,9 +102,9 @@ pub(crate) struct Pool {
     expected: usize,
     /// What programs have reserved and not used yet.
     reserved: Demand,
-    sent: Stock<Block>,
-    received: Stock<Block>,
-    choices: Stock<u64>,
+    sent: BatchQueue<Block>,
+    received: BatchQueue<Block>,
+    choices: BatchQueue<u64>,
     pad_sender: PadSender,
     pad_receiver: PadReceiver,
     keys: Keys,
@@ -158,9 +158,9 @@ impl Pool {
             expected: 0,
             reserved: Demand::default(),
             source: Box::new((sender, receiver)),
-            sent: Stock::default(),
-            received: Stock::default(),
-            choices: Stock::default(),
+            sent: BatchQueue::default(),
+            received: BatchQueue::default(),
+            choices: BatchQueue::default(),
             pad_sender,
             pad_receiver: PadReceiver::new(receiving.pads, 0),
             keys,
@@ -177,8 +177,8 @@ impl Pool {
 
     /// Sets these transfers aside for one program, if they are there.
     pub(crate) fn reserve(&mut self, demand: Demand) -> bool {
-        let there = self.there();
-        let enough = demand.sent <= there.sent && demand.received <= there.received;
+        let available = self.available();
+        let enough = demand.sent <= available.sent && demand.received <= available.received;
         if enough {
             self.reserved = self.reserved + demand;
             self.expected = self.expected.saturating_sub(demand.larger());
@@ -193,16 +193,16 @@ impl Pool {
 
     /// Batches to start now for these transfers and those that will be needed soon.
     pub(crate) fn missing(&self, demand: Demand) -> usize {
-        let there = self.there();
-        let coming = there.sent.min(there.received) + self.under_way * self.batch;
+        let available = self.available();
+        let coming = available.sent.min(available.received) + self.under_way * self.batch;
         let soon = self.expected.saturating_sub(demand.larger());
-        let wanted = demand.larger() + soon.min(MOST_UNDER_WAY * self.batch);
+        let wanted = demand.larger() + soon.min(MAX_BATCHES_IN_FLIGHT * self.batch);
         let missing = wanted.saturating_sub(coming).div_ceil(self.batch);
-        missing.min(MOST_UNDER_WAY - self.under_way)
+        missing.min(MAX_BATCHES_IN_FLIGHT - self.under_way)
     }
 
     /// Transfers of complete batches that no program has reserved. Both sides count the same.
-    fn there(&self) -> Demand {
+    fn available(&self) -> Demand {
         let received = self.received.left() - self.under_way * self.batch;
         Demand {
             sent: self.sent.left() - self.reserved.sent,
@@ -297,7 +297,7 @@ impl Pool {
 }
 
 /// Batches that may be under way. While they travel, programs use those before them.
-const MOST_UNDER_WAY: usize = 8;
+const MAX_BATCHES_IN_FLIGHT: usize = 8;
 
 const NOT_RESERVED: MpcError = MpcError::Misuse("transfers were not reserved");
 
@@ -307,7 +307,7 @@ pub(crate) fn taken(cots: usize) -> usize {
 }
 
 /// Batches in the order in which they are used. A batch is erased when all of it is used, and used for another.
-struct Stock<T: Zeroize> {
+struct BatchQueue<T: Zeroize> {
     batches: VecDeque<Zeroizing<Vec<T>>>,
     /// How much of the first is used.
     used: usize,
@@ -316,7 +316,7 @@ struct Stock<T: Zeroize> {
     spare: Vec<Zeroizing<Vec<T>>>,
 }
 
-impl<T: Zeroize> Default for Stock<T> {
+impl<T: Zeroize> Default for BatchQueue<T> {
     fn default() -> Self {
         Self {
             batches: VecDeque::new(),
@@ -327,7 +327,7 @@ impl<T: Zeroize> Default for Stock<T> {
     }
 }
 
-impl<T: Copy + Default + Zeroize> Stock<T> {
+impl<T: Copy + Default + Zeroize> BatchQueue<T> {
     fn left(&self) -> usize {
         self.left
     }

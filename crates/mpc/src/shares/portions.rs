@@ -1,7 +1,8 @@
 //! How many matrices advance together, and how many groups of them are under way.
 
 use super::group::Matrix;
-use super::lookup::{MAX_LETTERS, TILE, tile_bytes};
+use super::lookup::{MAX_LETTERS, MAX_MATRICES, MAX_POSITIONS, TILE, tile_bytes};
+use super::recurrence::Cell;
 use crate::error::MpcError;
 use std::ops::Range;
 use veilpath_channel::UNREAD_BYTES;
@@ -13,67 +14,94 @@ const GROUP_CELLS: usize = 2048;
 const GROUPS: usize = 64;
 
 /// Bytes that all active programs may have sent and the other side not received. Transfers need the rest.
-const UNREAD: usize = UNREAD_BYTES / 4;
+const MAX_UNREAD: usize = UNREAD_BYTES / 4;
 
 /// How many programs may be active whose messages have at most this many bytes.
-pub(crate) fn at_once(bytes: usize) -> usize {
-    (UNREAD / bytes.max(1)).clamp(1, GROUPS)
+pub(crate) fn max_active(bytes: usize) -> usize {
+    (MAX_UNREAD / bytes.max(1)).clamp(1, GROUPS)
 }
 
-/// An upper bound of the bytes of a group's messages, with look-ups of this many streams on the way.
-pub(crate) fn weight(matrices: &[Matrix], streams: usize) -> usize {
-    let weight = |matrix: &Matrix| {
-        let cells = matrix.lines.len().min(matrix.positions.len());
-        let tiles = match streams {
-            0 => 0,
-            _ => cells / TILE + 1,
-        };
-        tiles * tile_bytes(streams, matrix.positions.len().min(TILE)) + cells * 4
+/// An upper bound of the bytes of a matrix in any message of its group, with look-ups of this many streams on the way.
+pub(crate) fn message_bytes(matrix: &Matrix, cell: Cell, streams: usize) -> usize {
+    let (lines, positions) = (matrix.lines.len(), matrix.positions.len());
+    let cells = lines.min(positions);
+    let tiles = match streams {
+        0 => 0,
+        _ => cells / TILE + 1,
     };
-    matrices.iter().map(weight).sum()
+    let width = cell.width();
+    // One side's tables of a comparison, for about half of its blocks.
+    let tables = 5 * width / 2 + 14;
+    // Costs that become numbers, and choices of a comparison at the same time.
+    let numbers = width * width / 4 + 2 * width;
+    let result = cell.result_bits(lines.max(positions), lines.max(positions)) + SLACK_BITS;
+    let (of_cell, of_position) = match cell {
+        Cell::Unit => (5, 2 * result),
+        Cell::Difference { .. } => (tables.max(numbers), result),
+        // The maxima of the step before are updated at the same time; at the end half of the positions are compared.
+        Cell::Local { .. } => ((2 * tables).max(numbers + width), tables / 2 + width),
+    };
+    let bits = (cells * (of_cell + SLACK_BITS)).max(positions * of_position);
+    tiles * tile_bytes(streams, positions.min(TILE)) + bits.div_ceil(8)
 }
+
+/// Bits by which a term of hidden lengths is longer than a result, and by which lists end at whole bytes.
+const SLACK_BITS: usize = 8;
 
 /// Bytes of the messages of a group, at most, unless it is a single matrix.
-const GROUP_BYTES: usize = UNREAD / 32;
+const GROUP_BYTES: usize = MAX_UNREAD / 32;
 
 /// The bytes of messages of a matrix with this shape.
-fn weight_of(rows: usize, columns: usize, streams: usize) -> usize {
+fn message_bytes_of(rows: usize, columns: usize, cell: Cell, streams: usize) -> usize {
     let matrix = Matrix {
         rows_are_lines: true,
         own_lines: true,
-        lines: 0..rows,
-        positions: 0..columns,
+        lines: 0..rows.min(columns),
+        positions: 0..rows.max(columns),
         number: 0,
     };
-    weight(&[matrix], streams).max(1)
+    message_bytes(&matrix, cell, streams).max(1)
 }
 
 /// Whether a matrix of this shape can be compared: the alphabet can be looked up, and messages fit the buffers of a channel.
-pub fn fits(rows: usize, columns: usize, alphabet: usize) -> bool {
-    (1..=MAX_LETTERS).contains(&alphabet) && weight_of(rows, columns, alphabet - 1) <= UNREAD
+pub fn fits(rows: usize, columns: usize, cell: Cell, alphabet: usize) -> bool {
+    (1..=MAX_LETTERS).contains(&alphabet)
+        && rows.max(columns) <= MAX_POSITIONS
+        && message_bytes_of(rows, columns, cell, alphabet - 1) <= MAX_UNREAD
 }
 
 /// How many groups matrices of this shape form, and how many of these are active at the same time, for estimates.
-pub(crate) fn group_count(matrices: u64, rows: usize, columns: usize, streams: usize) -> [u64; 2] {
-    let own = weight_of(rows, columns, streams);
+pub(crate) fn group_count(
+    matrices: u64,
+    rows: usize,
+    columns: usize,
+    cell: Cell,
+    streams: usize,
+) -> [u64; 2] {
+    let own = message_bytes_of(rows, columns, cell, streams);
     let by_cells = GROUP_CELLS / rows.min(columns).max(1);
     let in_group = (GROUP_BYTES / own).min(by_cells).max(1);
     let groups = matrices.div_ceil(in_group as u64);
     [
         groups,
-        groups.min(at_once(own.saturating_mul(in_group)) as u64),
+        groups.min(max_active(own.saturating_mul(in_group)) as u64),
     ]
 }
 
 /// Matrices that advance together: enough for large messages, few enough for the channel's buffers.
-pub(crate) fn groups(matrices: &[Matrix], streams: usize) -> Result<Vec<Range<usize>>, MpcError> {
+pub(crate) fn groups(
+    matrices: &[Matrix],
+    cell: Cell,
+    streams: usize,
+) -> Result<Vec<Range<usize>>, MpcError> {
     let mut groups = Vec::new();
     let (mut first, mut cells, mut bytes) = (0, 0, 0);
     for (at, matrix) in matrices.iter().enumerate() {
-        let own = weight(std::slice::from_ref(matrix), streams);
-        if own > UNREAD {
+        let own = message_bytes(matrix, cell, streams);
+        let fits = own <= MAX_UNREAD && matrix.positions.len() <= MAX_POSITIONS;
+        if !fits || matrix.number >= MAX_MATRICES {
             return Err(MpcError::Misuse(
-                "a matrix is too large for a channel's buffers",
+                "a matrix is too large for a channel's buffers, or there are too many",
             ));
         }
         let more = matrix.lines.len().min(matrix.positions.len());

@@ -6,7 +6,7 @@ use super::letters::{Lookup, SharedLetters};
 use super::line_lookup::{LineCosts, LineLookup, pieces};
 use super::outputs::{number_bits, numbers, output};
 use super::pool::{Hashes, Pool};
-use super::portions::{at_once, groups, weight};
+use super::portions::{groups, max_active, message_bytes};
 use super::recurrence::Cell;
 use super::rounds::{Program, Rounds, run};
 use crate::block::{BLOCK_BYTES, Block};
@@ -153,7 +153,7 @@ impl SharesSession {
         let streams = letters.own_table.streams();
         let known = self.look_up_lines(letters, &matrices, channel)?;
         let on_the_way = if known.is_some() { 0 } else { streams };
-        let groups = groups(&matrices, on_the_way)?;
+        let groups = groups(&matrices, cell, on_the_way)?;
         let shared = &Letters {
             kernel: self.kernel,
             own: &letters.own,
@@ -188,16 +188,18 @@ impl SharesSession {
                 }),
             }
         });
-        let largest = groups
-            .iter()
-            .map(|range| weight(&matrices[range.clone()], on_the_way));
-        let at_once = at_once(largest.max().unwrap_or(0));
+        let largest = groups.iter().map(|range| {
+            let own = matrices[range.clone()].iter();
+            own.map(|matrix| message_bytes(matrix, cell, on_the_way))
+                .sum()
+        });
+        let active = max_active(largest.max().unwrap_or(0));
         let cells = matrices
             .iter()
             .map(|matrix| matrix.lines.len() * matrix.positions.len());
         let transfers = cells.sum::<usize>().saturating_mul(cell.cost().cots) / 2;
         self.pool.borrow_mut().expect(transfers);
-        let halves = run(programs, at_once, &self.pool, channel)?;
+        let halves = run(programs, active, &self.pool, channel)?;
         Ok(halves
             .iter()
             .flat_map(|halves| halves.iter().copied())
@@ -233,7 +235,12 @@ impl SharesSession {
             }
         });
         let largest = pieces.iter().map(|piece| piece.bytes(streams)).max();
-        run(programs, at_once(largest.unwrap_or(0)), &self.pool, channel)?;
+        run(
+            programs,
+            max_active(largest.unwrap_or(0)),
+            &self.pool,
+            channel,
+        )?;
         Ok(Some(costs.into_inner()))
     }
 }

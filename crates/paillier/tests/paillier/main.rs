@@ -1,4 +1,4 @@
-//! The tests of the Paillier crate, in one program: each of their files would link everything again.
+//! All integration tests of the Paillier crate in one binary, so that everything is linked once.
 
 mod appendix;
 mod bench_report;

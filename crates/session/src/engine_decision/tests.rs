@@ -51,12 +51,12 @@ const GARBLED: EngineDecision = EngineDecision {
 #[derive(Clone, Copy)]
 struct Side {
     stored: Option<EngineDecision>,
-    can_share: bool,
+    can_run_shares: bool,
 }
 
 const NEW: Side = Side {
     stored: None,
-    can_share: true,
+    can_run_shares: true,
 };
 
 type Decided = Option<(EngineDecision, EngineReason)>;
@@ -84,7 +84,7 @@ fn both(
             work: &work,
             link: &link,
             stored: side.stored,
-            can_share: side.can_share,
+            can_run_shares: side.can_run_shares,
         };
         deciding.decide(channel)
     };
@@ -140,7 +140,7 @@ fn seed_trees_of_a_named_engine_follow_the_connection() {
 }
 
 #[test]
-fn what_is_stored_counts_on_any_connection() {
+fn a_stored_decision_overrides_the_connection() {
     let slow = link(Duration::from_millis(1), SLOW);
     let far = link(Duration::from_secs(1), 1000 * SLOW);
     let stored = |decision| Side {
@@ -171,9 +171,9 @@ fn what_is_stored_counts_on_any_connection() {
 }
 
 #[test]
-fn a_side_that_cannot_share_gets_garbled() {
+fn garbled_is_used_if_one_side_cannot_run_shares() {
     let cannot = Side {
-        can_share: false,
+        can_run_shares: false,
         ..NEW
     };
     let slow = link(Duration::from_millis(1), SLOW);
@@ -187,7 +187,25 @@ fn a_side_that_cannot_share_gets_garbled() {
     }
 }
 
-/// Whatever a peer reports of the connection, estimates are numbers and both sides decide on a provable engine.
+#[test]
+fn a_claimed_decision_cannot_fix_an_engine_that_this_side_cannot_run() {
+    let cannot = Side {
+        can_run_shares: false,
+        ..NEW
+    };
+    let claims = Side {
+        stored: Some(SHARES),
+        ..NEW
+    };
+    let slow = link(Duration::from_millis(1), SLOW);
+    let [host, _] = both(AUTO, slow, work(MANY.0, MANY.1), [cannot, claims]);
+    assert!(matches!(
+        host,
+        Err(SessionError::Misbehaved(Misbehaviour::InvalidEngine))
+    ));
+}
+
+/// Whatever a peer reports of the connection, estimates are numbers and both sides decide on a proven engine.
 #[test]
 fn extreme_connections_give_a_decision() {
     let times = [Duration::ZERO, Duration::from_secs(3600)];
@@ -203,12 +221,12 @@ fn extreme_connections_give_a_decision() {
                         speed,
                     };
                     let work = work(pairs, length);
-                    let estimates = spec(Engine::Garbled).provable_estimates(&work, &link);
+                    let estimates = spec(Engine::Garbled).proven_estimates(&work, &link);
                     for estimate in [estimates.garbled, estimates.shares] {
                         assert!(estimate.seconds.is_finite() && estimate.seconds >= 0.0);
                     }
                     let (decision, _) = decided(AUTO, link, work, [NEW; 2]).unwrap();
-                    assert!(Engine::PROVABLE.contains(&decision.engine));
+                    assert!(Engine::PROVEN.contains(&decision.engine));
                 }
             }
         }
@@ -219,7 +237,7 @@ fn extreme_connections_give_a_decision() {
 #[test]
 fn a_peer_cannot_decide_on_another_engine() {
     let offer = |engine: &str| {
-        format!(r#"{{"engine":{engine},"tree_levels":4,"stored":true,"can_share":true}}"#)
+        format!(r#"{{"engine":{engine},"tree_levels":4,"stored":true,"can_run_shares":true}}"#)
     };
     let received = |role: Role, choice: EngineChoice, message: &str| {
         let (mut here, mut there) = memory_pair();
@@ -232,7 +250,7 @@ fn a_peer_cannot_decide_on_another_engine() {
             work: &work(MANY.0, MANY.1),
             link: &link(Duration::ZERO, SLOW),
             stored: None,
-            can_share: true,
+            can_run_shares: true,
         };
         deciding.decide(&mut here)
     };
@@ -253,7 +271,7 @@ fn a_peer_cannot_decide_on_another_engine() {
         }
         assert!(received(role, AUTO, &offer("\"garbled\"")).is_ok());
         // Or say that it cannot do what both users named.
-        let cannot = r#"{"engine":"shares","tree_levels":4,"stored":false,"can_share":false}"#;
+        let cannot = r#"{"engine":"shares","tree_levels":4,"stored":false,"can_run_shares":false}"#;
         assert!(received(role, Engine::Shares.into(), cannot).is_err());
         for malformed in [
             offer("\"auto\""),

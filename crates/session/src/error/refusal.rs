@@ -151,7 +151,7 @@ impl fmt::Display for ExceededLimit {
             }
             false => "of a scanpath",
         };
-        write!(f, "this plan makes {} {comparisons} {of}", self.now)?;
+        write!(f, "this plan needs {} {comparisons} {of}", self.now)?;
         if self.before > 0 {
             let needed = self.needed();
             write!(
@@ -176,7 +176,7 @@ impl fmt::Display for ExceededLimit {
             true => Ok(()),
             false => write!(
                 f,
-                "; {} of {} scanpaths would exceed theirs",
+                "; {} of {} scanpaths would exceed it",
                 self.exceeded, self.scanpaths
             ),
         }

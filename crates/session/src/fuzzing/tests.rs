@@ -68,7 +68,7 @@ const VALID: &[(u8, &str)] = &[
     ),
     (
         21,
-        r#"{"engine":"shares","tree_levels":8,"stored":false,"can_share":true}"#,
+        r#"{"engine":"shares","tree_levels":8,"stored":false,"can_run_shares":true}"#,
     ),
     (15, r#"{"version":2,"scanpaths":{"ab":{"cd":3}}}"#),
     // A key for tests only.

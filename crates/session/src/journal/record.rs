@@ -23,7 +23,7 @@ pub(crate) const RECORD: usize = 32;
 const CONTENT: usize = 28;
 
 /// The engines with the numbers 1 and 2.
-const PROVABLE: [Engine; 2] = [Engine::Garbled, Engine::Shares];
+const PROVEN: [Engine; 2] = [Engine::Garbled, Engine::Shares];
 
 /// A record of a journal.
 #[derive(Clone, Copy, Debug, PartialEq)]
@@ -38,7 +38,7 @@ pub(crate) enum Record {
     Sent(usize, usize),
     /// A pair whose output was not a possible result.
     Rejected(usize),
-    /// Which of the provable engines computes, and how.
+    /// Which of the proven engines computes, and how.
     Engine(EngineDecision),
 }
 
@@ -59,7 +59,7 @@ impl Record {
             Record::Sent(first, count) => (7, [first as u64, count as u64, 0]),
             Record::Rejected(pair) => (8, [pair as u64, 0, 0]),
             Record::Engine(decision) => {
-                let place = PROVABLE.iter().position(|it| *it == decision.engine);
+                let place = PROVEN.iter().position(|it| *it == decision.engine);
                 let number = place.map_or(0, |place| place as u64 + 1);
                 let levels = u8::from(decision.tree_levels);
                 (9, [number, levels.into(), 0])
@@ -104,7 +104,7 @@ impl Record {
             7 => Some(Record::Sent(pair, usize::try_from(second).ok()?)),
             8 => Some(Record::Rejected(pair)),
             9 => Some(Record::Engine(EngineDecision {
-                engine: *PROVABLE.get(pair.checked_sub(1)?)?,
+                engine: *PROVEN.get(pair.checked_sub(1)?)?,
                 tree_levels: TreeLevels::try_from(u8::try_from(second).ok()?).ok()?,
             })),
             _ => None,

@@ -211,7 +211,7 @@ impl Session {
             work: &work,
             link: &link,
             stored: journal.engine(),
-            can_share: shares_memory.is_ok() && proposal.spec.can_share(&job_size(count)),
+            can_run_shares: shares_memory.is_ok() && proposal.spec.can_run_shares(&job_size(count)),
         };
         let decided = deciding.decide(self.channel.uncounted())?;
         if let Some((decision, reason)) = decided {
@@ -339,7 +339,7 @@ fn settle_engine(proposal: &mut Proposal, ours: &mut Terms, theirs: &Terms) -> E
     let is_auto = common == EngineChoice::AUTO;
     let by_peer = proposal.auto_engine && !is_auto;
     let by_us = !proposal.auto_engine && theirs.leaves_engine_open();
-    if let Some(engine) = Engine::provable(&common) {
+    if let Some(engine) = Engine::proven(&common) {
         proposal.spec.engine = engine;
         ours.set_engine(&common);
     }

@@ -133,7 +133,7 @@ impl Agreement {
             engine: spec.engine,
             reason: self.engine_reason,
             tree_levels: (spec.engine == Engine::Shares).then(|| self.tree_levels()),
-            estimates: auto_engine.then(|| spec.provable_estimates(&self.work(), &self.link)),
+            estimates: auto_engine.then(|| spec.proven_estimates(&self.work(), &self.link)),
         }
     }
 

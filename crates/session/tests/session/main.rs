@@ -1,4 +1,4 @@
-//! The tests of the sessions, in one program: each of their files would link everything again.
+//! All integration tests of the sessions in one binary, so that everything is linked once.
 
 mod broken_connections;
 mod corrupted_messages;

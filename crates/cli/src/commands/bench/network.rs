@@ -19,7 +19,7 @@ Examples:
 
 Both sides run on this machine, share its cores, and do what `veilpath host` and `veilpath join` do. As root on Linux, rates \
 are limited by `tc` between two network namespaces; elsewhere by a relay, and the output says so. A relay delays every \
-byte by half the round trip. \"estimated\" is the time that both sides expected when they had agreed. The engine paillier compares less, as its columns say.";
+byte by half the round trip. \"estimated\" is the estimate before the computation started. paillier is slow, so it compares fewer and shorter scanpaths.";
 
 /// The arguments of `bench network`.
 #[derive(Debug, Args)]
@@ -152,7 +152,7 @@ pub(super) fn run(args: &NetworkArgs) -> Result<(), Failure> {
         bar.inc(1);
     });
     bar.finish_and_clear();
-    // Keys, journals and counters of sides that nobody will meet again.
+    // Throw-away keys, journals and counters.
     let removed = std::fs::remove_dir_all(&folder);
     let report = report?;
     removed.map_err(failed)?;

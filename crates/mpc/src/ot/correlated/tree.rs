@@ -111,7 +111,8 @@ fn grow_beside(
             continue;
         }
         nodes = children(kernel, tree, level, &nodes);
-        let swap = Block::mask(*missing);
+        // Hidden from the compiler, which would make a branch of it.
+        let swap = Block::mask(std::hint::black_box(*missing));
         let mut sum = Block::ZERO;
         for pair in nodes.as_chunks_mut::<2>().0.iter_mut().skip(1) {
             let difference = (pair[0] ^ pair[1]) & swap;

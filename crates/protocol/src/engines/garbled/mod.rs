@@ -1,4 +1,4 @@
-//! The provable engine: garbled circuits, for every metric.
+//! Garbled circuits, for every metric.
 //!
 //! The host is the garbler, the joining side the evaluator. The evaluator's letters enter by oblivious transfer. The
 //! cryptography is in the crate `veilpath-mpc`; this module decides what goes through it, and in which pieces.

@@ -1,6 +1,6 @@
 //! What a job will cost.
 
-use super::schedule::{PortionLimits, TRANSFER_BYTES, TREE_BYTES};
+use super::schedule::{PortionLimits, TRANSFER_BYTES, letter_bytes};
 use crate::engines::alignment::scoring::Scoring;
 use crate::estimate::Costs;
 use crate::{JobSize, Reveal, Spec, TreeLevels, Work};
@@ -68,9 +68,16 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
         .on_shares(u32::try_from(shorter).unwrap_or(u32::MAX))
         .cell;
     let size = |letters: u64| usize::try_from(letters).unwrap_or(usize::MAX);
-    let pairs_in_portion = PortionLimits::new(&cell, levels).pairs_of(rows, columns);
+    let limits = PortionLimits::new(&cell, scoring.letters(), levels);
+    let pairs_in_portion = limits.pairs_of(rows, columns);
     let portions = work.pairs.div_ceil(pairs_in_portion);
-    let (stages, letters) = stages(&scoring, work, portions, pairs_in_portion, [rows, columns]);
+    let (stages, letters) = stages(
+        limits.letters,
+        work,
+        portions,
+        pairs_in_portion,
+        [rows, columns],
+    );
     let letters = Letters::new(
         scoring.letters(),
         letters / stages,
@@ -114,7 +121,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
         .saturating_add(stages.saturating_mul(start_bytes(group_bits)));
     let exchanges = sum(|cost| cost.exchanges);
     let in_flight = portion.in_flight.max(last.in_flight);
-    let of_stream = match letters.is_by_lines() {
+    let of_stream = match letters.uses_line_trees() {
         true => seconds::OF_LINE_STREAM,
         false => seconds::OF_STREAM + seconds::OF_STREAM_BIT * cell.entry_bits() as f64,
     };
@@ -138,13 +145,12 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
 
 /// How many stages there will be, and the letters of both sides in all of them.
 fn stages(
-    scoring: &Scoring,
+    most: u64,
     work: &Work,
     portions: u64,
     pairs_in_portion: u64,
     [rows, columns]: [u64; 2],
 ) -> (u64, u64) {
-    let most = TREE_BYTES / tree_bytes(scoring);
     let all = work.host_letters.saturating_add(work.join_letters);
     if all <= most {
         return (1, all);
@@ -160,11 +166,6 @@ fn stages(
     (stages, letters.saturating_add(work.host_letters))
 }
 
-/// Bytes of the tree of a letter.
-fn tree_bytes(scoring: &Scoring) -> u64 {
-    16 * scoring.letters().next_power_of_two() as u64
-}
-
 /// Whether the alphabet can be looked up, and the messages of the largest matrix fit the buffers of a channel.
 pub(crate) fn can_run(spec: &Spec, size: &JobSize) -> bool {
     let Ok(comparison) = Comparison::new(spec.metric.clone(), spec.alphabet) else {
@@ -173,63 +174,66 @@ pub(crate) fn can_run(spec: &Spec, size: &JobSize) -> bool {
     let letters = comparison.alphabet().size();
     let scoring = Scoring::new(comparison.model(), letters, spec.pad_to);
     let length = |length: u64| usize::try_from(length).unwrap_or(usize::MAX);
+    let shorter = size.host.longest.min(size.join.longest);
+    let cell = scoring
+        .on_shares(u32::try_from(shorter.max(1)).unwrap_or(u32::MAX))
+        .cell;
     scoring.letters() <= super::MAX_LETTERS
         && fits(
             length(size.host.longest),
             length(size.join.longest),
+            cell,
             scoring.letters(),
         )
 }
 
 /// Bytes beside those of cells in flight: batches of transfers that are made before they are needed, and buffers of the connection.
-const WORKING_BYTES: u64 = 32 << 20;
+const WORKING_BYTES: u64 = 28 << 20;
+
+/// Bytes of the costs of all matrices of a portion that are looked up at once: of the largest that may be, and of lines that
+/// begin a new word.
+const MAX_COST_BYTES: u64 = 36 << 20;
+
+/// Bytes of a position while its differences become a result.
+const POSITION_BYTES: u64 = 200;
 
 /// An upper bound of the memory of a side: trees of letters, the costs and the state of a portion's matrices.
 pub(crate) fn memory(comparison: &Comparison, pad_to: Option<u32>, size: &JobSize) -> u64 {
     let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), pad_to);
-    let longest = size.host.longest.max(size.join.longest);
+    let longest = size.host.longest.saturating_add(size.join.longest);
     let shorter = size.host.longest.min(size.join.longest);
     let cell = scoring
-        .on_shares(u32::try_from(shorter).unwrap_or(u32::MAX))
+        .on_shares(u32::try_from(shorter.max(1)).unwrap_or(u32::MAX))
         .cell;
-    let limits = PortionLimits::new(&cell, TreeLevels::Four);
-    let letters = scoring.letters() as u64;
-    let tree = tree_bytes(&scoring);
+    let letters = scoring.letters();
+    let limits = PortionLimits::new(&cell, letters, TreeLevels::Four);
     let all = size.host.letters.saturating_add(size.join.letters);
-    let in_stage = all.min(TREE_BYTES / tree + size.host.longest + size.join.longest);
-    // Leaves, and seeds of which there are two copies for a moment.
-    let trees = in_stage.saturating_mul(tree + 40 * letters);
+    let in_stage = all.min(limits.letters.saturating_add(longest));
     let in_flight = size
         .pairs
         .saturating_mul(shorter)
         .min(limits.in_flight.saturating_add(shorter));
-    let of_cell = TRANSFER_BYTES * cell.cost().cots as u64;
-    let lines = size
+    let edges = size
         .pairs
         .saturating_mul(longest)
-        .min(limits.in_flight.saturating_add(longest));
-    let costs = match cell.entry_bits() {
-        // Those of whole matrices; lines begin a new word.
-        1 => size
-            .pairs
-            .saturating_mul(longest.saturating_mul(longest.div_ceil(64)))
-            .saturating_mul(8)
-            .min(MOST_COSTS),
-        bits => lines.saturating_mul(16 * bits as u64 + 64),
+        .min(limits.edges.saturating_add(longest));
+    let (of_edge, costs) = match cell.entry_bits() as u64 {
+        1 => {
+            let cells = size.host.longest.saturating_mul(size.join.longest);
+            let all = size.pairs.saturating_mul(cells / 8 + 8 * longest);
+            (POSITION_BYTES, all.min(MAX_COST_BYTES))
+        }
+        bits => (POSITION_BYTES.max(16 * bits + 64), 0),
     };
-    let tiles = size
-        .pairs
-        .min(limits.pairs as u64)
-        .saturating_mul(longest.div_ceil(128));
-    let indicators = tiles
-        .min(limits.in_flight / 16 + longest.div_ceil(128))
-        .saturating_mul(16 * letters);
-    trees
-        .saturating_add(in_flight.saturating_mul(of_cell))
+    let indicators = edges / 128 + size.pairs.min(limits.pairs as u64);
+    in_stage
+        .saturating_mul(letter_bytes(&cell, letters))
+        .saturating_add(in_flight.saturating_mul(TRANSFER_BYTES * cell.cost().cots as u64))
+        .saturating_add(edges.saturating_mul(of_edge))
         .saturating_add(costs)
-        .saturating_add(indicators)
+        .saturating_add(match cell.entry_bits() {
+            1 => 0,
+            _ => indicators.saturating_mul(16 * letters as u64),
+        })
         .saturating_add(WORKING_BYTES)
 }
-
-/// Bytes of the costs of all matrices of a portion that are looked up at once.
-const MOST_COSTS: u64 = 48 << 20;

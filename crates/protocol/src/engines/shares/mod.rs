@@ -1,8 +1,8 @@
 //! Secret sharing over correlated transfers, for every metric.
 //!
-//! It computes what `garbled` computes, with an eighth to a third of the traffic, and waits for the other side once for each layer
-//! of gates of an anti-diagonal. Many comparisons share these waits, so it is faster over most networks, unless there are few
-//! comparisons and round trips are long. The cryptography, with the argument for its security, is in `veilpath_mpc::shares`; this module decides what goes
+//! It computes what `garbled` computes, with a fraction of the traffic, and waits for the other side once for each layer
+//! of gates of an anti-diagonal. Many comparisons share these waits, so it pays off when many comparisons advance
+//! together and the connection has little bandwidth. The cryptography, with the argument for its security, is in `veilpath_mpc::shares`; this module decides what goes
 //! through it, and in which pieces. Metrics, results and openings are those of `garbled`.
 //!
 //! ```text
@@ -68,7 +68,8 @@ pub(crate) fn run(
     let schedule = Schedule::new(job, &scoring, own, theirs);
     for &pair in &schedule.open {
         let (host, join) = schedule.lengths(job, pair);
-        if !fits(host as usize, join as usize, scoring.letters()) {
+        let cell = scoring.on_shares(host.min(join)).cell;
+        if !fits(host as usize, join as usize, cell, scoring.letters()) {
             return Err(ProtocolError::Job(JobError::PairTooLarge { host, join }));
         }
     }

@@ -7,7 +7,7 @@ use std::ops::Range;
 use veilpath_mpc::shares::Cell;
 
 /// Bytes of what is in flight.
-const IN_FLIGHT_BYTES: u64 = 128 << 20;
+const IN_FLIGHT_BYTES: u64 = 96 << 20;
 
 /// Bytes that a transfer of a cell on an anti-diagonal takes while it is in flight: its block, its pads, and its part of messages
 /// and numbers.
@@ -21,15 +21,22 @@ pub(super) struct PortionLimits {
     pub(super) in_flight: u64,
     /// Cells of all matrices.
     pub(super) cells: u64,
+    /// Rows and columns of all matrices.
+    pub(super) edges: u64,
+    /// Letters that need trees.
+    pub(super) letters: u64,
     pub(super) pairs: usize,
 }
 
 impl PortionLimits {
-    pub(super) fn new(cell: &Cell, levels: TreeLevels) -> Self {
+    pub(super) fn new(cell: &Cell, letters: usize, levels: TreeLevels) -> Self {
         let of_cell = TRANSFER_BYTES * cell.cost().cots as u64;
+        let in_flight = (IN_FLIGHT_BYTES / of_cell.max(1)).clamp(1 << 13, 1 << 16);
         Self {
-            in_flight: (IN_FLIGHT_BYTES / of_cell.max(1)).clamp(1 << 13, 1 << 18),
-            // High trees mean a slow connection.
+            in_flight,
+            edges: 3 * in_flight,
+            letters: TREE_BYTES / letter_bytes(cell, letters),
+            // Deep trees are chosen on slow connections: results are kept more often there.
             cells: match levels {
                 TreeLevels::Four => 1 << 24,
                 TreeLevels::Eight => 1 << 23,
@@ -42,12 +49,28 @@ impl PortionLimits {
     pub(super) fn pairs_of(&self, rows: u64, columns: u64) -> u64 {
         let by_cells = self.cells / rows.saturating_mul(columns).max(1);
         let in_flight = self.in_flight / rows.min(columns).max(1);
-        in_flight.min(by_cells).clamp(1, self.pairs as u64)
+        let by_edges = self.edges / (rows + columns).max(1);
+        in_flight
+            .min(by_cells)
+            .min(by_edges)
+            .clamp(1, self.pairs as u64)
     }
 }
 
 /// Bytes of the trees of a stage, at most, unless a single pair needs more.
-pub(super) const TREE_BYTES: u64 = 64 << 20;
+pub(super) const TREE_BYTES: u64 = 40 << 20;
+
+/// Bytes that a letter of either side takes, in an alphabet of `letters`: its leaves and seeds, or its part of the seeds of eight
+/// lines. There are two copies of seeds for a moment.
+pub(super) fn letter_bytes(cell: &Cell, letters: usize) -> u64 {
+    let leaves = 16 * letters.next_power_of_two().max(2) as u64;
+    // Its row of costs.
+    let own = leaves + 8 * letters as u64 + 256;
+    match cell.entry_bits() {
+        1 => own.max(40 * letters as u64),
+        _ => own,
+    }
+}
 
 /// The schedule of a run.
 pub(super) struct Schedule {
@@ -124,20 +147,32 @@ impl Schedule {
 
     fn portions(&self, job: &Job<'_>, limits: PortionLimits) -> Vec<Range<usize>> {
         let mut portions = Vec::new();
-        let (mut first, mut in_flight, mut cells) = (0, 0, 0);
+        let (mut first, mut in_flight, mut cells, mut edges) = (0, 0, 0, 0);
+        let (mut hosts, mut joins, mut letters) = (BTreeSet::new(), BTreeSet::new(), 0);
         for (place, &pair) in self.open.iter().enumerate() {
             let (rows, columns) = self.lengths(job, pair);
             let more_in_flight = u64::from(rows.min(columns));
             let more = u64::from(rows) * u64::from(columns);
+            let more_edges = u64::from(rows) + u64::from(columns);
+            let (host, join) = job.pairs[pair];
+            let new = |known: bool, length: u32| if known { 0 } else { u64::from(length) };
+            let more_letters =
+                new(hosts.contains(&host), rows) + new(joins.contains(&join), columns);
             let full = in_flight + more_in_flight > limits.in_flight
                 || cells + more > limits.cells
+                || edges + more_edges > limits.edges
+                || letters + more_letters > limits.letters
                 || place - first == limits.pairs;
             if first < place && full {
                 portions.push(first..place);
-                (first, in_flight, cells) = (place, 0, 0);
+                (first, in_flight, cells, edges, letters) = (place, 0, 0, 0, 0);
+                hosts.clear();
+                joins.clear();
             }
             in_flight += more_in_flight;
             cells += more;
+            edges += more_edges;
+            letters += new(!hosts.insert(host), rows) + new(!joins.insert(join), columns);
         }
         if first < self.open.len() {
             portions.push(first..self.open.len());
@@ -146,8 +181,6 @@ impl Schedule {
     }
 
     fn stages(&self, job: &Job<'_>, scoring: &Scoring) -> Vec<Stage> {
-        let tree_bytes = 16 * scoring.letters().next_power_of_two() as u64;
-        let most = TREE_BYTES / tree_bytes;
         let mut stages = Vec::new();
         let mut stage = Stage::default();
         let (mut hosts, mut joins) = (BTreeSet::new(), BTreeSet::new());
@@ -156,7 +189,7 @@ impl Schedule {
             rows.min(columns)
         });
         let cell = scoring.on_shares(shorter.max().unwrap_or(1)).cell;
-        let limits = PortionLimits::new(&cell, job.tree_levels);
+        let limits = PortionLimits::new(&cell, scoring.letters(), job.tree_levels);
         for portion in self.portions(job, limits) {
             let pairs = self.open[portion.clone()]
                 .iter()
@@ -164,7 +197,7 @@ impl Schedule {
             let (new_hosts, new_joins): (BTreeSet<usize>, BTreeSet<usize>) = pairs.unzip();
             let all_hosts: BTreeSet<usize> = hosts.union(&new_hosts).copied().collect();
             let all_joins: BTreeSet<usize> = joins.union(&new_joins).copied().collect();
-            if !stage.portions.is_empty() && self.letters(&all_hosts, &all_joins) > most {
+            if !stage.portions.is_empty() && self.letters(&all_hosts, &all_joins) > limits.letters {
                 stages.push(self.placed(std::mem::take(&mut stage), &hosts, &joins));
                 (hosts, joins) = (new_hosts, new_joins);
             } else {

@@ -1,5 +1,7 @@
 //! Scores, bits and shapes of messages, against the integers of the plain comparison.
 
+use super::schedule::{PortionLimits, Schedule};
+use crate::engines::alignment::scoring::Scoring;
 use crate::engines::tests::{LETTERS, cohort, metrics};
 use crate::{
     Answer, Engine, Job, Link, Observer, PairRule, ProtocolError, Reveal, RevealTo, Role, Spec,
@@ -84,7 +86,7 @@ fn run_with(spec: &Spec, a: &Cohort, b: &Cohort, levels: TreeLevels) -> (Ends, T
 
 /// More than 30,000 pairs.
 #[test]
-fn random_pairs_have_the_scores_of_the_integers() {
+fn random_pairs_match_the_plain_scores() {
     let mut pairs = 0;
     for (seed, metric) in metrics().iter().enumerate() {
         let shortest = usize::from(matches!(metric, Metric::ScanMatch { .. }));
@@ -114,6 +116,36 @@ fn long_and_short_scanpaths_share_groups() {
         let ([host, join], ..) = run(&spec(metric, &a, &b), &a, &b);
         assert_eq!(host, Ok(scores.clone()), "{metric:?}");
         assert_eq!(join, Ok(scores), "{metric:?}");
+    }
+}
+
+/// One letter against scanpaths of thousands: few cells in flight, and many letters.
+#[test]
+fn portions_of_lopsided_pairs_are_bounded() {
+    for metric in [&metrics()[0], &metrics()[2], &metrics()[7]] {
+        let a = random_cohort(1, 1..2, 1);
+        let b = random_cohort(1, 1..2, 2);
+        let spec = spec(metric, &a, &b);
+        let own = [&a.entries[0].scanpath];
+        let pairs: Vec<(usize, usize)> = (0..4000).map(|join| (0, join)).collect();
+        let job = Job::new(&spec, Role::Host, &own, pairs.len(), &pairs).unwrap();
+        let scoring = Scoring::of(&job);
+        let schedule = Schedule::new(&job, &scoring, vec![1], vec![4000; pairs.len()]);
+        let limits = PortionLimits::new(
+            &scoring.on_shares(1).cell,
+            scoring.letters(),
+            TreeLevels::Four,
+        );
+        let mut compared = 0;
+        for stage in &schedule.stages {
+            let letters = stage.joins.last().map_or(0, |(_, range)| range.end) as u64;
+            assert!(letters < limits.letters, "{metric:?}: {letters} letters");
+            for portion in &stage.portions {
+                assert!(portion.len() as u64 * 4001 <= limits.edges, "{metric:?}");
+                compared += portion.len();
+            }
+        }
+        assert_eq!(compared, pairs.len());
     }
 }
 

@@ -70,6 +70,7 @@ fn hang_up_everywhere(case: Case, cuts: &[Cut], keeps_files: bool) {
     match (case.engine, case.attacker) {
         // Every start shows another view, until both know the result.
         (Engine::Paillier(_), Role::Host) if keeps_files => assert_eq!(counted, LIMIT),
+        (Engine::Paillier(_), Role::Host) => assert!(counted <= LIMIT),
         _ => assert!(counted <= 1, "one answer per pair and agreement"),
     }
 }

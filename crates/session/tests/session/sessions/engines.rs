@@ -14,13 +14,13 @@ fn asking_for(engines: [Option<Engine>; 2]) -> [Proposal; 2] {
 }
 
 #[test]
-fn an_open_choice_gives_the_plain_scores_and_results_name_the_engine() {
+fn auto_gives_the_scores_of_plain_and_results_name_the_engine() {
     let world = World::new();
     let plain = world.run(proposals(|_| ())).map(Result::unwrap);
     let ended = world.run(asking_for([None; 2])).map(Result::unwrap);
     for (ended, plain) in ended.iter().zip(&plain) {
         assert_eq!(rows(ended), rows(plain));
-        assert!(Engine::PROVABLE.contains(&ended.outcome.spec.engine));
+        assert!(Engine::PROVEN.contains(&ended.outcome.spec.engine));
     }
     assert_eq!(ended[0].outcome.spec, ended[1].outcome.spec);
     // The same agreement again: nothing is computed, and nothing counted.
@@ -31,8 +31,8 @@ fn an_open_choice_gives_the_plain_scores_and_results_name_the_engine() {
 }
 
 #[test]
-fn a_side_that_names_a_provable_engine_decides() {
-    for engine in Engine::PROVABLE {
+fn a_side_that_names_a_proven_engine_decides() {
+    for engine in Engine::PROVEN {
         for engines in [
             [Some(engine), None],
             [None, Some(engine)],
@@ -48,7 +48,7 @@ fn a_side_that_names_a_provable_engine_decides() {
 }
 
 #[test]
-fn an_engine_that_is_never_chosen_is_a_difference() {
+fn auto_conflicts_with_paillier_and_plain() {
     for engine in [
         Engine::Plain,
         Engine::Paillier(PaillierOptions::new(veilpath_protocol::KeySize::Bits512, true).unwrap()),
