@@ -100,7 +100,7 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession) {
 fn limit(limit: &LimitSummary) -> String {
     let (before, after) = (limit.before, limit.after);
     let planned = match (before, after - before.min(after)) {
-        (0, now) => format!("this plan makes {}", units::grouped(now)),
+        (0, now) => format!("this plan needs {}", units::grouped(now)),
         (before, 0) => format!("{}, and this plan adds none", made_before(before)),
         (before, now) => format!(
             "this plan needs {}, and {}",
@@ -374,7 +374,7 @@ mod tests {
             ..default
         };
         let text = limit(&earlier);
-        assert!(text.contains("makes 4, and 8 were made before"), "{text}");
+        assert!(text.contains("4, and 8 were made before"), "{text}");
         assert!(text.contains("earlier plan"), "{text}");
     }
 }
