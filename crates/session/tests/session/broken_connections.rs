@@ -1,4 +1,4 @@
-//! A connection that breaks fifty times, at any byte: the comparison still finishes, with the right scores, and is charged once
+//! A connection that breaks up to fifty times, at any byte: the comparison still finishes, with the right scores, and is charged once
 //! per pair (with `paillier`, once per start).
 #![allow(clippy::unwrap_used, clippy::panic, clippy::print_stderr)] // a test's helpers may fail the test
 
@@ -18,7 +18,14 @@ use veilpath_session::{
     join,
 };
 
-const BREAKS: usize = 50;
+/// How often the connection breaks. `VEILPATH_FAULTS=long` breaks it as often for every engine as for `garbled`.
+fn breaks(engine: &Engine) -> usize {
+    let long = std::env::var("VEILPATH_FAULTS").is_ok_and(|value| value == "long");
+    match long || *engine == Engine::Garbled {
+        true => 50,
+        false => 15,
+    }
+}
 
 /// A proxy that passes on as many bytes as are left, both ways together, and then closes both connections.
 fn breaking_proxy(upstream: SocketAddr, left: &Arc<AtomicI64>) -> SocketAddr {
@@ -147,15 +154,16 @@ impl World {
         counts.collect()
     }
 
-    /// Breaks the connection fifty times, then lets it finish. An undisturbed run takes `total` bytes. Returns both
+    /// Breaks the connection again and again, then lets it finish. An undisturbed run takes `total` bytes. Returns both
     /// sides' last outcomes.
     fn survive(&self, total: i64) -> [CompletedSession; 2] {
         let mut rng = ChaCha20Rng::seed_from_u64(1915);
         let mut total = total;
-        for round in 0..BREAKS {
+        let breaks = breaks(&self.proposals[0].spec.engine);
+        for round in 0..breaks {
             // First before the results, then among the last bytes, where they are exchanged.
             let results = (total - 3000).max(1);
-            let place = match round < BREAKS * 3 / 5 {
+            let place = match round < breaks * 3 / 5 {
                 true => rng.random_range(0..results),
                 false => rng.random_range(results..total),
             };
