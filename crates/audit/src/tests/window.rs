@@ -146,7 +146,7 @@ fn a_window_hides_as_much_as_all_comparisons_at_once() {
 
 /// The numbers of `docs/security.md`: `cargo test --release -p veilpath-audit -- --ignored --nocapture in_flight`.
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes minutes; .ci/full runs it"]
 fn letters_guessed_by_the_number_of_comparisons_in_flight() {
     let unit = Metric::Levenshtein;
     for (name, metric) in [("index", absolute()), ("levenshtein", unit)] {

@@ -127,7 +127,7 @@ fn every_example_runs() {
 }
 
 #[test]
-#[ignore = "takes two minutes"]
+#[ignore = "takes two minutes; .ci/full runs it"]
 fn examples_of_long_measurements_run() {
     let folder = prepared();
     for command in LONG {

@@ -253,7 +253,7 @@ fn a_host_reports_peers_that_did_not_connect() {
 
 /// Ten peers with a hundred comparisons each, four at a time; and a single peer, to compare the memory with.
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "takes a minute; .ci/full runs it"]
 fn ten_peers_with_a_hundred_comparisons_each() {
     let world = World::new(10, "10", "100");
     let mut figures = Vec::new();
@@ -301,7 +301,7 @@ fn ten_peers_with_a_hundred_comparisons_each() {
 /// A session with and without a flood of 1,000 connections per second, alternating. The host and its peer share one core and
 /// the flood has the other, so that the measurement covers the host's work for the flood and not the cost of generating it.
 #[test]
-#[ignore = "takes minutes, and needs two quiet cores"]
+#[ignore = "takes minutes, and needs two quiet cores; .ci/full runs it"]
 fn a_flood_does_not_slow_a_session() {
     let rounds = std::env::var("VEILPATH_LOAD_ROUNDS").ok();
     let rounds: usize = rounds.and_then(|text| text.parse().ok()).unwrap_or(3);
@@ -371,7 +371,7 @@ fn a_flood_does_not_slow_a_session() {
 
 /// How long a peer takes to connect during a flood of 1,000 connections per second from its own address.
 #[test]
-#[ignore = "takes half a minute"]
+#[ignore = "takes half a minute; .ci/full runs it"]
 fn a_peer_connects_during_a_flood_from_its_own_address() {
     let world = World::new(2, "2", "5");
     let mut waits = Vec::new();

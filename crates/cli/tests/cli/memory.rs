@@ -142,7 +142,7 @@ fn the_memory_of_shares_does_not_grow_with_the_comparisons() {
 
 /// About as many comparisons and matrix cells as those of the data set Salient360.
 #[test]
-#[ignore = "takes a minute"]
+#[ignore = "takes a minute; .ci/full runs it"]
 fn the_memory_of_shares_with_many_comparisons() {
     for peak in shares(267, 24) {
         assert!(peak < ALLOWED, "{peak} MB");
@@ -150,7 +150,7 @@ fn the_memory_of_shares_with_many_comparisons() {
 }
 
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes minutes; .ci/full runs it"]
 fn the_memory_of_shares_with_long_scanpaths() {
     for peak in shares(1, 10_000) {
         assert!(peak < ALLOWED, "{peak} MB");

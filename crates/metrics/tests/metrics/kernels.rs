@@ -176,7 +176,7 @@ fn a_million_letters_against_a_few() {
 
 /// A thousand letters of the million: all others are deleted, or inserted, and nothing else costs.
 #[test]
-#[ignore = "two thousand million cells, which take a second in a release build"]
+#[ignore = "two thousand million cells, which take a second in a release build; .ci/full runs it"]
 fn a_million_letters_against_a_thousand() {
     let long = wandering(1_000_000, 52, 5);
     let part = Scanpath::new(long.letters()[400_000..401_000].to_vec());
@@ -203,7 +203,7 @@ fn levenshtein_of_a_million_letters_each() {
 }
 
 #[test]
-#[ignore = "a million million cells, which take a minute in a release build"]
+#[ignore = "a million million cells, which take a minute in a release build; .ci/full runs it"]
 fn levenshtein_of_a_million_letters_that_have_nothing_in_common() {
     let alphabet = *index_costs().alphabet();
     let comparison = Comparison::new(Metric::Levenshtein, alphabet).unwrap();

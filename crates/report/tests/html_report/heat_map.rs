@@ -72,7 +72,7 @@ fn large_matrices_are_drawn() {
 
 /// As many pairs as are read at all.
 #[test]
-#[ignore = "takes the better part of a minute"]
+#[ignore = "takes the better part of a minute; .ci/full runs it"]
 fn the_largest_file_is_rendered() {
     let mut rows = String::from(HEADER);
     for pair in 0..2_000_000 {

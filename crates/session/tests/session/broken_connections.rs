@@ -221,7 +221,7 @@ fn shares_is_charged_once_per_pair() {
 
 /// The results of some portions arrive before those of others.
 #[test]
-#[ignore = "takes minutes"]
+#[ignore = "takes minutes; .ci/full runs it"]
 fn garbled_in_portions_is_charged_once_per_pair() {
     is_charged_once_per_pair(Engine::Garbled, 12, 100);
 }

@@ -199,7 +199,7 @@ fn a_short_comparison_with_latency() {
 
 /// The full size, with a key that protects. It has about five hundred rounds; the two sides compute during a part of them.
 #[test]
-#[ignore = "takes half a minute on a quiet machine"]
+#[ignore = "takes half a minute on a quiet machine; .ci/full runs it"]
 fn a_long_comparison_with_latency() {
     costs_at_most(KeySize::Bits2048, 100, 400);
 }
@@ -257,7 +257,7 @@ fn times_and_rounds_are_estimated() {
 }
 
 #[test]
-#[ignore = "takes two minutes on a quiet machine"]
+#[ignore = "takes two minutes on a quiet machine; .ci/full runs it"]
 fn long_times_are_estimated() {
     is_estimated(&[
         (Engine::Garbled, 10, 100, 200),
