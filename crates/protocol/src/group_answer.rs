@@ -1,68 +1,42 @@
 //! Answers about groups of participants instead of single pairs.
 
+mod histogram;
+mod interval;
+mod means;
+mod nearest;
+mod test;
+
+pub use histogram::{Bins, ScoreHistogram};
+pub use interval::Interval;
+pub use means::{GroupMeans, StimulusMean, StimulusMeans};
+pub use nearest::{NearestLabel, NearestLabels, NearestRate};
+pub use test::GroupTest;
+
 use serde::{Deserialize, Serialize};
 
 /// An answer that is not about one pair.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[serde(tag = "kind", rename_all = "kebab-case")]
 pub enum GroupAnswer {
+    /// The mean of an output over all pairs, or over those of each stimulus.
+    StimulusMeans(StimulusMeans),
     /// The mean of an output for every group of the first side with every group of the second.
     Means(GroupMeans),
     /// A statistical test.
     Test(GroupTest),
-}
-
-/// A matrix of means: one row for each group of the first side, one column for each of the second.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GroupMeans {
-    /// The output that is averaged.
-    pub output: String,
-    /// The stimulus that it is about; `None` for all stimuli.
-    pub stimulus: Option<String>,
-    /// The names of the row groups.
-    pub rows: Vec<String>,
-    /// The names of the column groups.
-    pub columns: Vec<String>,
-    /// The means, row by row; `None` where two groups have no pair, or too few to be shown.
-    pub means: Vec<Vec<Option<f64>>>,
-    /// How many pairs each mean is of.
-    pub counts: Vec<Vec<u64>>,
-}
-
-/// The result of a statistical test.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct GroupTest {
-    /// The question that it answers, in words.
-    pub question: String,
-    /// The name of the method, such as "permutation test".
-    pub method: String,
-    /// The output that it is about.
-    pub output: String,
-    /// The stimulus that it is about; `None` for all stimuli.
-    pub stimulus: Option<String>,
-    /// The groups that are compared.
-    pub groups: Vec<String>,
-    /// What the statistic is, such as "difference of means".
-    pub statistic: String,
-    /// Its value.
-    pub value: f64,
-    /// The p value, from 0 to 1.
-    pub p_value: f64,
-    /// How many permutations it is from; `None` for a test without.
-    pub permutations: Option<u64>,
-    /// The seed of the permutations, so that they can be repeated.
-    pub seed: Option<u64>,
+    /// For each scanpath, the group that most of its nearest scanpaths belong to.
+    NearestLabels(NearestLabels),
+    /// How many scanpaths belong to the group of most of their nearest scanpaths.
+    NearestRate(NearestRate),
+    /// How many pairs have an output in each of some ranges.
+    Histogram(ScoreHistogram),
 }
 
 /// Why an answer about groups makes no sense.
 #[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
 pub enum GroupAnswerError {
     /// A matrix whose numbers do not match its names.
-    #[error(
-        "a matrix of group means must have {rows} × {columns} means and counts, one for each row and column name"
-    )]
+    #[error("a matrix must have {rows} × {columns} numbers, one for each row and column name")]
     Shape {
         /// The number of row names.
         rows: usize,
@@ -75,53 +49,88 @@ pub enum GroupAnswerError {
         /// Which number.
         name: &'static str,
     },
-    /// A p value that is not a probability.
-    #[error("a p value must lie between 0 and 1")]
-    PValue,
+    /// A number that is not a probability.
+    #[error("{name} must lie between 0 and 1")]
+    Probability {
+        /// Which number.
+        name: &'static str,
+    },
+    /// An interval whose lower end lies above the upper.
+    #[error("the lower end of an interval must not lie above the upper")]
+    Interval,
+    /// More right answers than there are, or counts that do not add up to them.
+    #[error("the counts of right and wrong answers do not add up")]
+    Counts,
+    /// Bins that are not one more edge than counts, with edges in ascending order.
+    #[error("a histogram must have ascending edges, one more than counts")]
+    Bins,
+    /// A majority that is not one of the groups.
+    #[error("a scanpath is given a group that is not in the list of groups")]
+    UnknownGroup,
 }
 
 impl GroupAnswer {
     /// Whether names and numbers belong together.
     pub fn check(&self) -> Result<(), GroupAnswerError> {
         match self {
+            GroupAnswer::StimulusMeans(means) => means.check(),
             GroupAnswer::Means(means) => means.check(),
             GroupAnswer::Test(test) => test.check(),
+            GroupAnswer::NearestLabels(labels) => labels.check(),
+            GroupAnswer::NearestRate(rate) => rate.check(),
+            GroupAnswer::Histogram(histogram) => histogram.check(),
+        }
+    }
+
+    /// The names of all groups in it.
+    pub(crate) fn groups(&self) -> Vec<&String> {
+        match self {
+            GroupAnswer::Means(means) => means.rows.iter().chain(&means.columns).collect(),
+            GroupAnswer::Test(test) => test.groups.iter().collect(),
+            GroupAnswer::NearestLabels(labels) => labels.groups.iter().collect(),
+            GroupAnswer::NearestRate(rate) => rate.groups.iter().collect(),
+            GroupAnswer::StimulusMeans(_) | GroupAnswer::Histogram(_) => Vec::new(),
+        }
+    }
+
+    /// All other texts in it.
+    pub(crate) fn texts(&self) -> Vec<&String> {
+        match self {
+            GroupAnswer::StimulusMeans(means) => means.texts().collect(),
+            GroupAnswer::Means(means) => {
+                [&means.output].into_iter().chain(&means.stimulus).collect()
+            }
+            GroupAnswer::Test(test) => test.texts().collect(),
+            GroupAnswer::NearestLabels(labels) => labels.texts().collect(),
+            GroupAnswer::NearestRate(rate) => vec![&rate.output],
+            GroupAnswer::Histogram(histogram) => [&histogram.output]
+                .into_iter()
+                .chain(&histogram.stimulus)
+                .collect(),
         }
     }
 }
 
-impl GroupMeans {
-    fn check(&self) -> Result<(), GroupAnswerError> {
-        let (rows, columns) = (self.rows.len(), self.columns.len());
-        let means = self.means.len() == rows && self.means.iter().all(|row| row.len() == columns);
-        let counts =
-            self.counts.len() == rows && self.counts.iter().all(|row| row.len() == columns);
-        if !means || !counts {
-            return Err(GroupAnswerError::Shape { rows, columns });
-        }
-        if self
-            .means
-            .iter()
-            .flatten()
-            .flatten()
-            .any(|mean| !mean.is_finite())
-        {
-            return Err(GroupAnswerError::NotFinite { name: "a mean" });
-        }
-        Ok(())
+fn finite(name: &'static str, number: f64) -> Result<(), GroupAnswerError> {
+    match number.is_finite() {
+        true => Ok(()),
+        false => Err(GroupAnswerError::NotFinite { name }),
     }
 }
 
-impl GroupTest {
-    fn check(&self) -> Result<(), GroupAnswerError> {
-        if !self.value.is_finite() {
-            return Err(GroupAnswerError::NotFinite {
-                name: "a statistic",
-            });
-        }
-        if !(0.0..=1.0).contains(&self.p_value) {
-            return Err(GroupAnswerError::PValue);
-        }
-        Ok(())
+fn probability(name: &'static str, number: f64) -> Result<(), GroupAnswerError> {
+    match (0.0..=1.0).contains(&number) {
+        true => Ok(()),
+        false => Err(GroupAnswerError::Probability { name }),
     }
 }
+
+fn shape<T>(matrix: &[Vec<T>], rows: usize, columns: usize) -> Result<(), GroupAnswerError> {
+    if matrix.len() != rows || matrix.iter().any(|row| row.len() != columns) {
+        return Err(GroupAnswerError::Shape { rows, columns });
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests;

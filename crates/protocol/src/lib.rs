@@ -34,7 +34,10 @@ pub use engines::paillier::{PaillierOptions, candidate_counts};
 pub use engines::{Engine, Job, Observer, Role, receive_halves, send_halves};
 pub use error::{JobError, Misbehaviour, ProtocolError};
 pub use estimate::{Estimate, Link, Work, speed};
-pub use group_answer::{GroupAnswer, GroupAnswerError, GroupMeans, GroupTest};
+pub use group_answer::{
+    Bins, GroupAnswer, GroupAnswerError, GroupMeans, GroupTest, Interval, NearestLabel,
+    NearestLabels, NearestRate, ScoreHistogram, StimulusMean, StimulusMeans,
+};
 pub use limit::DefaultLimit;
 pub use local::compare_locally;
 pub use memory::{JobSize, SideSize};

@@ -9,6 +9,7 @@
 //!
 //! [`ResultFile`] reads CSV and JSON back. Numbers keep their full precision in CSV and JSON; the table rounds to six decimals.
 
+mod answers;
 pub mod csv;
 pub mod html;
 pub mod json;

@@ -1,5 +1,6 @@
 //! A table for people at a terminal, and the summary below it.
 
+use crate::answers;
 use crate::csv::IDS;
 use crate::units::{bytes, counted, error_bound, grouped, seconds};
 use std::fmt::Write as _;
@@ -7,10 +8,7 @@ use std::io::{self, Write};
 use std::iter;
 use unicode_width::UnicodeWidthStr;
 use veilpath_metrics::text;
-use veilpath_protocol::{
-    Cost, Engine, GroupAnswer, GroupMeans, GroupTest, Outcome, OutputKind, ResultRow, Reveal, Spec,
-    Value,
-};
+use veilpath_protocol::{Cost, Engine, Outcome, OutputKind, ResultRow, Reveal, Spec, Value};
 
 /// Writes all rows as an aligned table, and the answers about groups below it.
 pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
@@ -31,7 +29,7 @@ pub fn write_first(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::
         write_rows(outcome, limit, out)?;
     }
     for answer in &outcome.answers {
-        write!(out, "{}", answer_text(answer))?;
+        write!(out, "{}", answers::text(answer))?;
     }
     out.flush()?;
     Ok(outcome.results.len().saturating_sub(limit))
@@ -102,7 +100,7 @@ fn write_rows(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::Resul
 /// The column that is left out where there are no stimuli.
 const STIMULUS: usize = 2;
 
-fn push_aligned(line: &mut String, field: &str, width: usize, right: bool) {
+pub(crate) fn push_aligned(line: &mut String, field: &str, width: usize, right: bool) {
     let padding = " ".repeat(width.saturating_sub(field.width()));
     let _ = if right {
         write!(line, " {padding}{field} ")
@@ -121,75 +119,6 @@ fn fields(row: &ResultRow<'_>) -> Vec<String> {
         Value::Bit(false) => "no".into(),
     });
     ids.into_iter().chain(values).collect()
-}
-
-/// An answer about groups, as lines of text.
-fn answer_text(answer: &GroupAnswer) -> String {
-    match answer {
-        GroupAnswer::Means(means) => means_text(means),
-        GroupAnswer::Test(test) => test_text(test),
-    }
-}
-
-fn about(output: &str, stimulus: Option<&str>) -> String {
-    match stimulus {
-        Some(stimulus) => format!("{}, stimulus {}", printable(output), printable(stimulus)),
-        None => printable(output),
-    }
-}
-
-fn means_text(means: &GroupMeans) -> String {
-    let subject = about(&means.output, means.stimulus.as_deref());
-    let mut text = format!("Group means of {subject} (number of pairs):\n");
-    let header = iter::once(String::new()).chain(means.columns.iter().map(|name| printable(name)));
-    let mut lines = vec![header.collect::<Vec<_>>()];
-    for ((name, row), counts) in means.rows.iter().zip(&means.means).zip(&means.counts) {
-        let numbers = row.iter().zip(counts).map(|(mean, &count)| match mean {
-            Some(mean) => format!("{} ({})", rounded(*mean), grouped(count)),
-            None => "–".into(),
-        });
-        lines.push(iter::once(printable(name)).chain(numbers).collect());
-    }
-    let columns = means.columns.len() + 1;
-    let widths: Vec<usize> = (0..columns)
-        .map(|column| {
-            let fields = lines.iter().filter_map(|line| line.get(column));
-            fields.map(|field| field.width()).max().unwrap_or_default()
-        })
-        .collect();
-    for fields in &lines {
-        let mut line = String::new();
-        for (column, (field, width)) in fields.iter().zip(&widths).enumerate() {
-            push_aligned(&mut line, field, *width, column > 0);
-        }
-        let _ = writeln!(text, "{}", line.trim_end());
-    }
-    text
-}
-
-fn test_text(test: &GroupTest) -> String {
-    let mut text = format!(
-        "{} ({}, {}): {} = {}, p = {}",
-        printable(&test.question),
-        printable(&test.method),
-        about(&test.output, test.stimulus.as_deref()),
-        printable(&test.statistic),
-        rounded(test.value),
-        p_value(test.p_value)
-    );
-    if let Some(permutations) = test.permutations {
-        let _ = write!(text, ", {}", counted(permutations, "permutation"));
-    }
-    text.push('\n');
-    text
-}
-
-/// A p value with as many digits as are read.
-pub(crate) fn p_value(p: f64) -> String {
-    if p > 0.0 && p < 0.0001 {
-        return "below 0.0001".into();
-    }
-    format!("{p:.4}")
 }
 
 /// The plan of a comparison of two cohorts on this machine in words, one part a line.
@@ -212,7 +141,7 @@ pub fn summary(outcome: &Outcome) -> String {
     }
     let _ = writeln!(text, "{}", results_line(outcome));
     for answer in &outcome.answers {
-        text.push_str(&answer_text(answer));
+        text.push_str(&answers::text(answer));
     }
     if let Some(bound) = outcome.error_bound {
         let bound = error_bound(bound);
@@ -313,7 +242,7 @@ fn cost_line(cost: &Cost) -> String {
 }
 
 /// At most six decimals, without trailing zeros.
-fn rounded(number: f64) -> String {
+pub(crate) fn rounded(number: f64) -> String {
     let text = format!("{number:.6}");
     let text = text.trim_end_matches('0').trim_end_matches('.');
     if text == "-0" {

@@ -292,28 +292,14 @@ fn check_answers(answers: &[GroupAnswer]) -> Result<(), ResultFormatError> {
     let what = "an answer about groups";
     for answer in answers {
         answer.check()?;
-        let (groups, texts): (Vec<&String>, Vec<&String>) = match answer {
-            GroupAnswer::Means(means) => (
-                means.rows.iter().chain(&means.columns).collect(),
-                std::iter::once(&means.output)
-                    .chain(&means.stimulus)
-                    .collect(),
-            ),
-            GroupAnswer::Test(test) => (
-                test.groups.iter().collect(),
-                [&test.question, &test.method, &test.output, &test.statistic]
-                    .into_iter()
-                    .chain(&test.stimulus)
-                    .collect(),
-            ),
-        };
+        let groups = answer.groups();
         if groups.len() > 2 * MAX_ANSWERS {
             return Err(ResultFormatError::TooMany {
                 what: "groups",
                 limit: MAX_ANSWERS,
             });
         }
-        for text in groups.into_iter().chain(texts) {
+        for text in groups.into_iter().chain(answer.texts()) {
             check_text(what, text)?;
         }
     }

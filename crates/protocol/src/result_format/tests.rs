@@ -235,6 +235,7 @@ fn answers_about_groups_are_checked() {
         columns: vec!["y".into(), "z".into()],
         means: vec![vec![Some(1.5), None]],
         counts: vec![vec![4, 0]],
+        intervals: Vec::new(),
     })];
     let text = serde_json::to_string(&outcome).unwrap();
     let shorter = text.replace("\"counts\":[[4,0]]", "\"counts\":[[4]]");

@@ -2,7 +2,7 @@
 
 use super::numbers;
 use super::table::{Column, Field, table};
-use crate::table::p_value;
+use crate::answers::p_value;
 use maud::{Markup, html};
 use veilpath_protocol::{GroupAnswer, GroupMeans, GroupTest};
 
@@ -12,7 +12,7 @@ pub(crate) fn section(answers: &[GroupAnswer]) -> Markup {
         .iter()
         .filter_map(|answer| match answer {
             GroupAnswer::Test(test) => Some(test),
-            GroupAnswer::Means(_) => None,
+            _ => None,
         })
         .collect();
     html! {

@@ -89,6 +89,7 @@ pub(crate) fn answers() -> Vec<GroupAnswer> {
             columns: vec!["experts".into(), "novices".into()],
             means: vec![vec![Some(4.25), Some(7.5)], vec![Some(7.5), None]],
             counts: vec![vec![6, 12], vec![12, 0]],
+            intervals: Vec::new(),
         }),
         GroupAnswer::Test(GroupTest {
             question: "Are experts more alike than novices?".into(),
@@ -98,9 +99,12 @@ pub(crate) fn answers() -> Vec<GroupAnswer> {
             groups: vec!["experts".into(), "novices".into()],
             statistic: "difference of means".into(),
             value: -3.25,
+            interval: None,
             p_value: 0.0312,
             permutations: Some(9999),
             seed: Some(7),
+            coins: None,
+            null: None,
         }),
     ]
 }

@@ -1,8 +1,9 @@
 //! Random plans and outcomes.
 
 use crate::{
-    Cost, Engine, GroupAnswer, GroupMeans, GroupTest, KeySize, Label, Outcome, Output, OutputKind,
-    PaillierOptions, PairRule, Results, Reveal, RevealTo, Revealed, Spec, Value,
+    Bins, Cost, Engine, GroupAnswer, GroupMeans, GroupTest, Interval, KeySize, Label, NearestLabel,
+    NearestLabels, NearestRate, Outcome, Output, OutputKind, PaillierOptions, PairRule, Results,
+    Reveal, RevealTo, Revealed, ScoreHistogram, Spec, StimulusMean, StimulusMeans, Value,
 };
 use proptest::prelude::*;
 use veilpath_metrics::{
@@ -161,6 +162,7 @@ fn answers() -> impl Strategy<Value = Vec<GroupAnswer>> {
             columns: vec!["novices".into(); columns],
             means: vec![vec![(n % 3 > 0).then_some(x); columns]; rows],
             counts: vec![vec![n.into(); columns]; rows],
+            intervals: Vec::new(),
         })
     });
     let test = (number(), 0.0..=1.0, any::<Option<u64>>()).prop_map(|(value, p_value, seed)| {
@@ -172,12 +174,72 @@ fn answers() -> impl Strategy<Value = Vec<GroupAnswer>> {
             groups: vec!["experts".into(), "novices".into()],
             statistic: "difference of means".into(),
             value,
+            interval: None,
             p_value,
             permutations: seed.map(|_| 9999),
             seed,
+            coins: None,
+            null: None,
         })
     });
-    proptest::collection::vec(prop_oneof![means, test], 0..3)
+    let nearest = (any::<u32>(), any::<u32>(), 0.0..=1.0).prop_map(|(right, wrong, chance)| {
+        GroupAnswer::NearestRate(NearestRate {
+            output: "score".into(),
+            k: 5,
+            right: right.into(),
+            scanpaths: u64::from(right) + u64::from(wrong),
+            chance,
+            interval: None,
+            p_value: Some(chance),
+            permutations: Some(9999),
+            seed: Some(right.into()),
+            groups: vec!["experts".into(), "novices".into()],
+            confusion: vec![vec![right.into(), wrong.into()], vec![0, 0]],
+        })
+    });
+    let labels = labels().prop_map(|labels| {
+        let labels = labels.into_iter().map(|scanpath| NearestLabel {
+            group: scanpath.stimulus.clone(),
+            scanpath,
+            majority: "experts".into(),
+        });
+        GroupAnswer::NearestLabels(NearestLabels {
+            output: "score".into(),
+            k: 5,
+            groups: vec!["experts".into()],
+            labels: labels.collect(),
+        })
+    });
+    let histogram = (number(), any::<Option<u64>>()).prop_map(|(edge, count)| {
+        GroupAnswer::Histogram(ScoreHistogram {
+            output: "score".into(),
+            stimulus: None,
+            bins: Bins {
+                edges: vec![edge, edge.next_up()],
+                counts: vec![count],
+            },
+            minimum: 5,
+        })
+    });
+    let stimuli = (number(), 0.0..=1.0, any::<u64>()).prop_map(|(mean, level, pairs)| {
+        GroupAnswer::StimulusMeans(StimulusMeans {
+            output: "score".into(),
+            means: vec![StimulusMean {
+                stimulus: None,
+                mean: Some(mean),
+                pairs,
+                interval: Some(Interval {
+                    level,
+                    low: mean,
+                    high: mean,
+                    resamples: pairs,
+                    seed: None,
+                }),
+            }],
+        })
+    });
+    let answer = prop_oneof![means, test, nearest, labels, histogram, stimuli];
+    proptest::collection::vec(answer, 0..3)
 }
 
 pub(super) fn outcome() -> impl Strategy<Value = Outcome> {

@@ -1,0 +1,47 @@
+//! How numbers are distributed.
+
+use super::GroupAnswerError;
+use serde::{Deserialize, Serialize};
+
+/// How many pairs have an output in each of some ranges.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct ScoreHistogram {
+    /// The output.
+    pub output: String,
+    /// The stimulus that it is about; `None` for all stimuli.
+    pub stimulus: Option<String>,
+    /// The ranges and their counts. Numbers beyond the outer edges are in the outer bins.
+    pub bins: Bins,
+    /// Counts below this are not shown; 0 where all are.
+    #[serde(default)]
+    pub minimum: u64,
+}
+
+/// Ranges, and how many numbers lie in each.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Bins {
+    /// The edges in ascending order, one more than there are bins. A number on an edge is in the bin above it.
+    pub edges: Vec<f64>,
+    /// How many numbers are in each bin; `None` where the count is not shown.
+    pub counts: Vec<Option<u64>>,
+}
+
+impl ScoreHistogram {
+    pub(super) fn check(&self) -> Result<(), GroupAnswerError> {
+        self.bins.check()
+    }
+}
+
+impl Bins {
+    pub(super) fn check(&self) -> Result<(), GroupAnswerError> {
+        let finite = self.edges.iter().all(|edge| edge.is_finite());
+        let ascending = self.edges.windows(2).all(|pair| pair[0] < pair[1]);
+        let fits = !self.counts.is_empty() && self.edges.len() == self.counts.len() + 1;
+        match finite && ascending && fits {
+            true => Ok(()),
+            false => Err(GroupAnswerError::Bins),
+        }
+    }
+}

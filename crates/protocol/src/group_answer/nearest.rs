@@ -1,0 +1,113 @@
+//! Classification by the nearest scanpaths.
+
+use super::{GroupAnswerError, Interval, probability, shape};
+use crate::Label;
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+
+/// The group of most of the `k` nearest scanpaths, for each scanpath of the first side.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NearestLabels {
+    /// The output that says which scanpath is nearer.
+    pub output: String,
+    /// How many nearest scanpaths have a vote.
+    pub k: u32,
+    /// The groups that can be voted for.
+    pub groups: Vec<String>,
+    /// One entry for each scanpath.
+    pub labels: Vec<NearestLabel>,
+}
+
+/// The group of most of the nearest scanpaths of one scanpath.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NearestLabel {
+    /// The scanpath.
+    pub scanpath: Label,
+    /// The group that has most votes.
+    pub majority: String,
+    /// The scanpath's own group, where it is known here.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub group: Option<String>,
+}
+
+/// How often the group of most of the `k` nearest scanpaths is the right one.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct NearestRate {
+    /// The output that says which scanpath is nearer.
+    pub output: String,
+    /// How many nearest scanpaths have a vote.
+    pub k: u32,
+    /// How many scanpaths were given their own group.
+    pub right: u64,
+    /// Of how many.
+    pub scanpaths: u64,
+    /// The rate of always naming the most frequent group.
+    pub chance: f64,
+    /// How sure the rate is, where that was computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub interval: Option<Interval>,
+    /// How likely such a rate is if groups mean nothing, where that was computed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub p_value: Option<f64>,
+    /// How many permutations the p value is from.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub permutations: Option<u64>,
+    /// The seed of the permutations, so that they can be repeated.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub seed: Option<u64>,
+    /// The names of the groups in `confusion`.
+    pub groups: Vec<String>,
+    /// How many scanpaths of each group (rows) were given each group (columns); no rows where only the rate is known.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub confusion: Vec<Vec<u64>>,
+}
+
+impl NearestLabels {
+    pub(super) fn check(&self) -> Result<(), GroupAnswerError> {
+        let groups: HashSet<&String> = self.groups.iter().collect();
+        let mut majorities = self.labels.iter().map(|label| &label.majority);
+        match majorities.all(|majority| groups.contains(majority)) {
+            true => Ok(()),
+            false => Err(GroupAnswerError::UnknownGroup),
+        }
+    }
+
+    pub(super) fn texts(&self) -> impl Iterator<Item = &String> {
+        let labels = self.labels.iter().flat_map(|label| {
+            let ids = [&label.scanpath.participant].into_iter();
+            ids.chain(&label.scanpath.stimulus).chain(&label.group)
+        });
+        std::iter::once(&self.output).chain(labels)
+    }
+}
+
+impl NearestRate {
+    pub(super) fn check(&self) -> Result<(), GroupAnswerError> {
+        probability("the rate of chance", self.chance)?;
+        self.p_value
+            .map_or(Ok(()), |p| probability("a p value", p))?;
+        self.interval.map_or(Ok(()), |interval| interval.check())?;
+        let groups = self.groups.len();
+        let adds_up = match self.confusion.is_empty() {
+            true => self.right <= self.scanpaths,
+            false => {
+                shape(&self.confusion, groups, groups)?;
+                let on_diagonal = (0..groups).map(|group| self.confusion[group][group]);
+                sum(on_diagonal) == Some(self.right)
+                    && sum(self.confusion.iter().flatten().copied()) == Some(self.scanpaths)
+            }
+        };
+        match adds_up {
+            true => Ok(()),
+            false => Err(GroupAnswerError::Counts),
+        }
+    }
+}
+
+/// The sum, unless it is beyond 64 bits.
+fn sum(mut numbers: impl Iterator<Item = u64>) -> Option<u64> {
+    numbers.try_fold(0_u64, u64::checked_add)
+}

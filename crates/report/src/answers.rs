@@ -1,0 +1,239 @@
+//! Answers about groups as text for a terminal: a small table where there are several numbers, and a sentence that can be
+//! published.
+
+use crate::table::{printable, push_aligned, rounded};
+use crate::units::{counted, grouped};
+use std::fmt::Write as _;
+use std::iter;
+use unicode_width::UnicodeWidthStr;
+use veilpath_protocol::{
+    GroupAnswer, GroupMeans, GroupTest, Interval, NearestLabels, NearestRate, ScoreHistogram,
+    StimulusMeans,
+};
+
+/// An answer about groups, as lines of text.
+pub(crate) fn text(answer: &GroupAnswer) -> String {
+    match answer {
+        GroupAnswer::StimulusMeans(means) => stimulus_means(means),
+        GroupAnswer::Means(means) => group_means(means),
+        GroupAnswer::Test(test) => sentence(test),
+        GroupAnswer::NearestLabels(labels) => nearest_labels(labels),
+        GroupAnswer::NearestRate(rate) => nearest_rate(rate),
+        GroupAnswer::Histogram(histogram) => score_histogram(histogram),
+    }
+}
+
+/// A p value with as many digits as are read.
+pub(crate) fn p_value(p: f64) -> String {
+    if p > 0.0 && p < 0.0001 {
+        return "below 0.0001".into();
+    }
+    format!("{p:.4}")
+}
+
+fn stimulus_means(means: &StimulusMeans) -> String {
+    let header = ["stimulus", "mean", "pairs"].map(String::from).to_vec();
+    let rows = means.means.iter().map(|mean| {
+        let stimulus = mean.stimulus.as_deref().unwrap_or("(all)");
+        vec![
+            printable(stimulus),
+            mean.mean.map_or_else(
+                || "–".into(),
+                |number| with_interval(number, mean.interval.as_ref()),
+            ),
+            grouped(mean.pairs),
+        ]
+    });
+    let title = format!(
+        "Means of {}{}:",
+        printable(&means.output),
+        level_of(means.means.iter().filter_map(|mean| mean.interval.as_ref()))
+    );
+    lines(&title, iter::once(header).chain(rows).collect())
+}
+
+fn group_means(means: &GroupMeans) -> String {
+    let subject = about(&means.output, means.stimulus.as_deref());
+    let level = level_of(means.intervals.iter().flatten().flatten());
+    let title = format!("Group means of {subject}{level} (number of pairs):");
+    let header = iter::once(String::new()).chain(means.columns.iter().map(|name| printable(name)));
+    let rows = means.rows.iter().enumerate().map(|(row, name)| {
+        let numbers = means.means[row].iter().enumerate().map(|(column, mean)| {
+            let interval = means
+                .intervals
+                .get(row)
+                .and_then(|row| row[column].as_ref());
+            match mean {
+                Some(mean) => format!(
+                    "{} ({})",
+                    with_interval(*mean, interval),
+                    grouped(means.counts[row][column])
+                ),
+                None => "–".into(),
+            }
+        });
+        iter::once(printable(name)).chain(numbers).collect()
+    });
+    lines(&title, iter::once(header.collect()).chain(rows).collect())
+}
+
+fn sentence(test: &GroupTest) -> String {
+    let mut text = format!(
+        "{} ({}, {}): {} = {}",
+        printable(&test.question),
+        printable(&test.method),
+        about(&test.output, test.stimulus.as_deref()),
+        printable(&test.statistic),
+        rounded(test.value),
+    );
+    if let Some(interval) = &test.interval {
+        let _ = write!(text, ", {}", confidence(interval));
+    }
+    let _ = write!(text, ", p = {}", p_value(test.p_value));
+    if let Some(permutations) = test.permutations {
+        let _ = write!(text, ", {}", counted(permutations, "permutation"));
+    }
+    text.push('\n');
+    text
+}
+
+fn nearest_labels(labels: &NearestLabels) -> String {
+    let title = format!(
+        "Groups of most of the {} nearest by {}:",
+        labels.k,
+        printable(&labels.output)
+    );
+    let header = ["participant", "stimulus", "majority", "group"];
+    let rows = labels.labels.iter().map(|label| {
+        [
+            label.scanpath.participant.as_str(),
+            label.scanpath.stimulus.as_deref().unwrap_or_default(),
+            &label.majority,
+            label.group.as_deref().unwrap_or_default(),
+        ]
+    });
+    let rows = iter::once(header).chain(rows);
+    lines(
+        &title,
+        rows.map(|row| row.map(printable).to_vec()).collect(),
+    )
+}
+
+#[allow(clippy::cast_precision_loss)] // a share, of far fewer than 2⁵³
+fn nearest_rate(rate: &NearestRate) -> String {
+    let share = rate.right as f64 / (rate.scanpaths.max(1)) as f64;
+    let mut text = format!(
+        "Most of the {} nearest scanpaths by {} had the right group for {} of {} ({}",
+        rate.k,
+        printable(&rate.output),
+        grouped(rate.right),
+        counted(rate.scanpaths, "scanpath"),
+        percent(share)
+    );
+    if let Some(interval) = &rate.interval {
+        let ends = [interval.low, interval.high].map(percent);
+        let _ = write!(
+            text,
+            ", {} CI [{}, {}]",
+            percent(interval.level),
+            ends[0],
+            ends[1]
+        );
+    }
+    let _ = write!(
+        text,
+        "); the most frequent group alone would give {}",
+        percent(rate.chance)
+    );
+    if let Some(p) = rate.p_value {
+        let _ = write!(text, "; permutation test: p = {}", p_value(p));
+    }
+    if let Some(permutations) = rate.permutations {
+        let _ = write!(text, ", {}", counted(permutations, "permutation"));
+    }
+    text.push('\n');
+    if rate.confusion.is_empty() {
+        return text;
+    }
+    let names = || rate.groups.iter().map(|name| printable(name));
+    let header = iter::once("group".into()).chain(names().map(|name| format!("as {name}")));
+    let rows = names().zip(&rate.confusion).map(|(name, counts)| {
+        let counts = counts.iter().map(|&count| grouped(count));
+        iter::once(name).chain(counts).collect()
+    });
+    let rows = iter::once(header.collect()).chain(rows).collect();
+    text + &lines(
+        "Scanpaths of each group, and how they were classified:",
+        rows,
+    )
+}
+
+fn score_histogram(histogram: &ScoreHistogram) -> String {
+    let subject = about(&histogram.output, histogram.stimulus.as_deref());
+    let mut title = format!("Histogram of {subject}");
+    if histogram.minimum > 1 {
+        let _ = write!(title, " (– for counts that are withheld)");
+    }
+    title.push(':');
+    let header = ["from", "to", "pairs"].map(String::from).to_vec();
+    let edges = histogram.bins.edges.windows(2);
+    let rows = edges.zip(&histogram.bins.counts).map(|(edges, count)| {
+        let count = count.map_or_else(|| "–".into(), grouped);
+        vec![rounded(edges[0]), rounded(edges[1]), count]
+    });
+    lines(&title, iter::once(header).chain(rows).collect())
+}
+
+fn about(output: &str, stimulus: Option<&str>) -> String {
+    match stimulus {
+        Some(stimulus) => format!("{}, stimulus {}", printable(output), printable(stimulus)),
+        None => printable(output),
+    }
+}
+
+fn with_interval(number: f64, interval: Option<&Interval>) -> String {
+    match interval {
+        Some(interval) => format!("{} {}", rounded(number), ends(interval)),
+        None => rounded(number),
+    }
+}
+
+fn ends(interval: &Interval) -> String {
+    format!("[{}, {}]", rounded(interval.low), rounded(interval.high))
+}
+
+fn confidence(interval: &Interval) -> String {
+    format!("{} CI {}", percent(interval.level), ends(interval))
+}
+
+/// The level of the intervals in a table, where there are any.
+fn level_of<'a>(mut intervals: impl Iterator<Item = &'a Interval>) -> String {
+    let first = intervals.next();
+    first.map_or_else(String::new, |interval| {
+        format!(" [{} CI]", percent(interval.level))
+    })
+}
+
+fn percent(share: f64) -> String {
+    let text = format!("{:.1}", share * 100.0);
+    format!("{} %", text.trim_end_matches(".0"))
+}
+
+/// A title and an aligned table; all columns but the first are aligned at the right.
+fn lines(title: &str, rows: Vec<Vec<String>>) -> String {
+    let columns = rows.iter().map(Vec::len).max().unwrap_or_default();
+    let width = |column: usize| {
+        let fields = rows.iter().filter_map(|row| row.get(column));
+        fields.map(|field| field.width()).max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..columns).map(width).collect();
+    let mut text = format!("{title}\n");
+    for fields in &rows {
+        let mut line = String::new();
+        for (column, (field, width)) in fields.iter().zip(&widths).enumerate() {
+            push_aligned(&mut line, field, *width, column > 0);
+        }
+        let _ = writeln!(text, "{}", line.trim_end());
+    }
+    text
+}
