@@ -83,6 +83,7 @@ pub fn cohort(letters: &[u16]) -> Cohort {
         alphabet: Alphabet::letters(12).expect("an alphabet"),
         encoding: Encoding::default(),
         entries: vec![Entry {
+            group: None,
             participant: "p".into(),
             stimulus: None,
             scanpath: Scanpath::new(letters.to_vec()),

@@ -12,15 +12,15 @@
 //! p01,bridge.png,IKKDPPqtggvbbbSSGGS
 //! "Müller, A.",bridge.png,
 //! ```
-//! Under the first line every comment is a setting, `# name: value`. An empty last field is an empty scanpath. The column
-//! `stimulus` is there when any scanpath has one. Ids with a comma, a quote or a `#` at their start are quoted; line
+//! Under the first line every comment is a setting, `# name: value`. An empty last field is an empty scanpath. Where participants
+//! have groups, a column `group` follows the participant; every row has one, the same for all rows of a participant. Ids with a comma, a quote or a `#` at their start are quoted; line
 //! breaks and other unprintable characters in them become spaces, because every row is one line; one that a spreadsheet would take
 //! for a formula starts with an apostrophe, which is removed when it is read back (see [`veilpath_metrics::text`]).
 //!
 //! # What is read
 //! | form | how it is recognised |
 //! |---|---|
-//! | a table with a column `scanpath` and, in any order, `participant` and `stimulus` (comma, semicolon or tab) | by its header |
+//! | a table with a column `scanpath` and, in any order, `participant`, `group` and `stimulus` (comma, semicolon or tab) | by its header |
 //! | OGAMA and ScanGraph text: `#` comments, then `participant<TAB>letters` | by the tab in its first line; a header with a column `Scanpath string` is understood; `#` within letters (no area was hit) is left out |
 //! | one string per line; participants are numbered from 1 | neither header, tab, comma nor semicolon |
 //!
@@ -34,6 +34,7 @@
 //! is `A…Z a…z`.
 
 mod note;
+mod preamble;
 mod raw;
 mod read;
 #[cfg(test)]
@@ -69,16 +70,17 @@ pub fn write(
     for note in notes {
         writeln!(out, "# {NOTE}: {}", one_line(note))?;
     }
-    writeln!(out, "participant,stimulus,scanpath")?;
+    let has_groups = cohort.has_groups();
+    let group_column = if has_groups { "group," } else { "" };
+    writeln!(out, "participant,{group_column}stimulus,scanpath")?;
     for entry in &cohort.entries {
+        write!(out, "{},", quoted(&entry.participant))?;
+        if has_groups {
+            write!(out, "{},", quoted(entry.group.as_deref().unwrap_or("")))?;
+        }
         let stimulus = entry.stimulus.as_deref().unwrap_or("");
         let scanpath = cohort.alphabet.format(&entry.scanpath);
-        writeln!(
-            out,
-            "{},{},{scanpath}",
-            quoted(&entry.participant),
-            quoted(stimulus)
-        )?;
+        writeln!(out, "{},{scanpath}", quoted(stimulus))?;
     }
     out.flush()
 }

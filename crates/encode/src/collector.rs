@@ -17,6 +17,7 @@ mod tally;
 
 use crate::aoi_column::{ColumnNames, TooManyNames};
 use crate::fixation_path::FixationPath;
+use crate::groups::GroupsOfFiles;
 use crate::observations::Places;
 use crate::place::cell_at;
 use crate::runs::{Gaze, MAX_LETTERS, RunEncoder};
@@ -46,6 +47,7 @@ pub struct Collector {
     /// Letters of all fixations so far.
     letters: usize,
     places: Places,
+    groups: GroupsOfFiles,
     files: Vec<FileSummary>,
     /// Those of readers.
     notes: Vec<EncodeNote>,
@@ -81,6 +83,7 @@ impl Collector {
             column: ColumnNames::new(&options.placing),
             letters: 0,
             places: Places::default(),
+            groups: GroupsOfFiles::default(),
             files: Vec::new(),
             notes: Vec::new(),
             failure: None,
@@ -351,6 +354,10 @@ impl Sink for Collector {
 
     fn places_points(&self) -> bool {
         matches!(self.options.placing, Placing::Grid(_))
+    }
+
+    fn groups(&mut self, groups: HashMap<String, String>, requested: bool) {
+        self.groups.add(groups, requested);
     }
 
     fn columns(&mut self, roles: ColumnRoles) {

@@ -7,6 +7,7 @@ use crate::{
     Input, NoEffect, ReadError, ReadOptions, Recording, RecordingId, Sample, Sink, Summary, detect,
     explain_unknown,
 };
+use std::collections::HashMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -249,6 +250,10 @@ impl Sink for Reporting<'_> {
 
     fn places_points(&self) -> bool {
         self.collector.places_points()
+    }
+
+    fn groups(&mut self, groups: HashMap<String, String>, requested: bool) {
+        self.collector.groups(groups, requested);
     }
 
     fn columns(&mut self, roles: ColumnRoles) {

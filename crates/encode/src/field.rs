@@ -44,6 +44,10 @@ pub enum EncodeField {
     PlaceColumns,
     /// The column of trials.
     TrialColumn,
+    /// The column of groups of participants.
+    GroupColumn,
+    /// The table of participants and their groups.
+    Groups,
     /// The participant's name.
     Participant,
     /// The stimulus' name.

@@ -16,6 +16,7 @@ mod encode;
 mod error;
 mod field;
 mod fixation_path;
+mod groups;
 mod input;
 mod notes;
 mod observations;
@@ -35,6 +36,7 @@ pub use detect::{detect, explain_unknown};
 pub use encode::{Encoded, Source, encode_files};
 pub use error::ReadError;
 pub use field::EncodeField;
+pub use groups::{Groups, GroupsNotUsed};
 pub use input::{Head, Input, Lines};
 pub use notes::{EncodeNote, Half, LikelyCause, NoEffect, NoLetters};
 pub use options::{

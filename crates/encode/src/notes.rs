@@ -6,7 +6,7 @@ mod text;
 pub(crate) use find::notes;
 pub(crate) use text::counted;
 
-use crate::{Dropped, EncodeField};
+use crate::{Dropped, EncodeField, GroupsNotUsed};
 use serde::Serialize;
 
 /// Something that is not wrong, but that a user may not expect.
@@ -119,6 +119,11 @@ pub enum EncodeNote {
     LabelsMissing {
         /// The labels.
         labels: Vec<String>,
+    },
+    /// The recordings name groups of participants, which are not used.
+    GroupsNotUsed {
+        /// Why.
+        reason: GroupsNotUsed,
     },
     /// An option that changes nothing about these files.
     NoEffect {
@@ -243,6 +248,10 @@ impl EncodeNote {
                 &[EncodeField::Events]
             }
             EncodeNote::StimuliWithoutArea { .. } => &[EncodeField::AoiFile],
+            EncodeNote::GroupsNotUsed {
+                reason: GroupsNotUsed::TableGiven,
+            } => &[],
+            EncodeNote::GroupsNotUsed { .. } => &[EncodeField::Groups],
             EncodeNote::StimuliRepeated { .. }
             | EncodeNote::OddParticipants { .. }
             | EncodeNote::TimeBackwards { .. }

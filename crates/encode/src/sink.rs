@@ -6,6 +6,7 @@
 
 use crate::{ColumnRoles, EncodeField, EncodeNote, ReadError};
 use serde::Serialize;
+use std::collections::HashMap;
 
 /// Receives what a reader finds.
 pub trait Sink {
@@ -36,6 +37,10 @@ pub trait Sink {
     fn places_points(&self) -> bool {
         true
     }
+
+    /// The groups that a file names for its participants, and whether the user asked for them. A sink without a cohort ignores
+    /// them.
+    fn groups(&mut self, _groups: HashMap<String, String>, _requested: bool) {}
 
     /// What the columns of a table were taken for, for the summary. A sink without a summary ignores it.
     fn columns(&mut self, _roles: ColumnRoles) {}

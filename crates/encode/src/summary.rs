@@ -36,6 +36,8 @@ pub struct Summary {
     pub participants: usize,
     /// Different stimuli.
     pub stimuli: usize,
+    /// Participants by group, where they have groups.
+    pub groups: BTreeMap<String, usize>,
     /// Runs of raw gaze that were shorter than the minimum dwell.
     pub removed_runs: u64,
     /// The kinds of rows.
@@ -198,6 +200,12 @@ impl Summary {
                 .filter_map(|entry| entry.stimulus.as_deref())
                 .collect(),
         );
+        self.count_groups(cohort);
+    }
+
+    pub(crate) fn count_groups(&mut self, cohort: &Cohort) {
+        let sizes = cohort.group_sizes().into_iter();
+        self.groups = sizes.map(|(name, size)| (name.to_string(), size)).collect();
     }
 }
 
@@ -219,6 +227,7 @@ mod tests {
         file.leave_out("SACC");
         let entry = |participant: &str, letters: usize| Entry {
             participant: participant.into(),
+            group: None,
             stimulus: Some("s".into()),
             scanpath: Scanpath::new(vec![0; letters]),
         };

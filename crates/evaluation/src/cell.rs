@@ -299,6 +299,7 @@ pub(crate) fn cohort(
 ) -> Cohort {
     let entries = (0..count).map(|index| Entry {
         participant: index.to_string(),
+        group: None,
         stimulus: None,
         scanpath: random_scanpath(alphabet, length, rng),
     });

@@ -1,13 +1,16 @@
 //! The scanpaths of one institution, and how they were made.
 
 use crate::{Alphabet, Scanpath};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// One scanpath with the ids that appear in results.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Entry {
     /// The participant.
     pub participant: String,
+    /// The participant's group, such as patients or controls; `None` if the file has no groups. Either all entries have one
+    /// or none has, and all entries of a participant have the same.
+    pub group: Option<String>,
     /// The stimulus; `None` if the file has no stimuli.
     pub stimulus: Option<String>,
     /// What was looked at, in order.
@@ -26,7 +29,7 @@ impl Encoding {
         if self.0.is_empty() || other.0.is_empty() {
             return Vec::new();
         }
-        let names: std::collections::BTreeSet<&str> = self
+        let names: BTreeSet<&str> = self
             .0
             .keys()
             .chain(other.0.keys())
@@ -58,5 +61,24 @@ impl Cohort {
     /// Whether any scanpath names its stimulus.
     pub fn has_stimuli(&self) -> bool {
         self.entries.iter().any(|entry| entry.stimulus.is_some())
+    }
+
+    /// Whether participants have groups.
+    pub fn has_groups(&self) -> bool {
+        self.entries.iter().any(|entry| entry.group.is_some())
+    }
+
+    /// How many participants each group has, by its name.
+    pub fn group_sizes(&self) -> BTreeMap<&str, usize> {
+        let mut members: BTreeMap<&str, BTreeSet<&str>> = BTreeMap::new();
+        for entry in &self.entries {
+            if let Some(group) = &entry.group {
+                members.entry(group).or_default().insert(&entry.participant);
+            }
+        }
+        let sizes = members.into_iter();
+        sizes
+            .map(|(group, members)| (group, members.len()))
+            .collect()
     }
 }

@@ -136,6 +136,7 @@ mod tests {
                 .iter()
                 .map(|&(stimulus, length)| Entry {
                     participant: "p".into(),
+                    group: None,
                     stimulus: stimulus.map(str::to_string),
                     scanpath: Scanpath::new(vec![0; length]),
                 })

@@ -16,6 +16,7 @@ fn cohort(rows: &[(&str, Option<&str>, &str)]) -> Cohort {
             .iter()
             .map(|(participant, stimulus, text)| Entry {
                 participant: (*participant).to_string(),
+                group: None,
                 stimulus: stimulus.map(str::to_string),
                 scanpath: alphabet.parse(text).unwrap(),
             })

@@ -163,6 +163,7 @@ fn resume(count: usize, message: &[u8]) -> bool {
         encoding: Encoding::default(),
         entries: vec![Entry {
             participant: "P".into(),
+            group: None,
             stimulus: None,
             scanpath: Scanpath::new(vec![1; 3]),
         }],

@@ -229,6 +229,7 @@ impl Roster {
     fn outline(&self, parties: &Parties) -> Cohort {
         let entries = self.0.iter().map(|row| Entry {
             participant: String::new(),
+            group: None,
             stimulus: match &row.stimulus {
                 Some(name) => Some(parties.hash(name)),
                 None => row.hash.clone(),

@@ -7,9 +7,9 @@ use veilpath_encode::{encode_files, readers};
 pub use veilpath_encode::EncodeOptions as LetterOptions;
 pub use veilpath_encode::{
     Areas, Assumption, ColumnRole, ColumnRoles, CoordinateUnit, DataKinds, Downsize, Dropped,
-    EncodeField, EncodeNote, Encoded, EventChoice, Eye, FileSummary, Half, LikelyCause,
-    NameTemplate, NoEffect, NoLetters, Outside, Placing, ReadOptions, RowChoice, RunOptions,
-    RunsBy, Source, Summary, TimeUnit,
+    EncodeField, EncodeNote, Encoded, EventChoice, Eye, FileSummary, Groups, GroupsNotUsed, Half,
+    LikelyCause, NameTemplate, NoEffect, NoLetters, Outside, Placing, ReadOptions, RowChoice,
+    RunOptions, RunsBy, Source, Summary, TimeUnit,
 };
 
 /// How files are read, and how their points become letters.
@@ -21,6 +21,8 @@ pub struct EncodeOptions {
     pub read: ReadOptions,
     /// How points become letters.
     pub letters: LetterOptions,
+    /// The groups of participants; `None` to take those that the files name.
+    pub groups: Option<Groups>,
 }
 
 /// A file format that can be read.
@@ -57,6 +59,9 @@ pub fn encode(
     let progress = |done: u64| events.event(Event::Progress(counter.set(done)));
     progress(0);
     let format = options.format.as_deref();
-    let encoded = encode_files(sources, format, &options.read, &options.letters, &progress)?;
+    let mut encoded = encode_files(sources, format, &options.read, &options.letters, &progress)?;
+    if let Some(groups) = &options.groups {
+        encoded.assign(groups)?;
+    }
     Ok(encoded)
 }

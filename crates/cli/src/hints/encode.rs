@@ -65,7 +65,8 @@ fn form(field: EncodeField) -> &'static str {
         | EncodeField::ParticipantColumn
         | EncodeField::StimulusColumn
         | EncodeField::PlaceColumns
-        | EncodeField::TrialColumn => example(field),
+        | EncodeField::TrialColumn
+        | EncodeField::GroupColumn => example(field),
         field => flag(field),
     }
 }
@@ -91,6 +92,8 @@ fn example(field: EncodeField) -> &'static str {
         EncodeField::StimulusColumn => "--columns stimulus=NAME",
         EncodeField::PlaceColumns => "--columns x=NAME,y=NAME",
         EncodeField::TrialColumn => "--columns trial=NAME",
+        EncodeField::GroupColumn => "--columns group=NAME",
+        EncodeField::Groups => "--groups FILE",
         EncodeField::Participant => "--participant",
         EncodeField::Stimulus => "--stimulus",
         EncodeField::NameTemplate => "--file-name 'video{stimulus}_p{participant}'",

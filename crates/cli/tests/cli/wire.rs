@@ -39,6 +39,7 @@ impl Channel for Recorded {
 fn cohort(lengths: &[usize]) -> Cohort {
     let entry = |(index, &length): (usize, &usize)| Entry {
         participant: format!("P{index}"),
+        group: None,
         stimulus: None,
         scanpath: Scanpath::new(
             (0..length)

@@ -32,6 +32,7 @@ pub(super) struct RawRow {
     /// The column of a table, with its name.
     pub(super) column: Option<(usize, String)>,
     pub(super) participant: String,
+    pub(super) group: Option<String>,
     pub(super) stimulus: Option<String>,
     pub(super) letters: String,
 }
@@ -191,6 +192,7 @@ impl RawRow {
         })?;
         Ok(Entry {
             participant: self.participant.clone(),
+            group: self.group.clone(),
             stimulus: self.stimulus.clone(),
             scanpath,
         })

@@ -1,11 +1,13 @@
 //! Reading cohort files of Veilpath and of other programs.
 
+use super::CohortNote;
+use super::preamble::Preamble;
 use super::raw::{RawCohort, RawRow};
-use super::{ALPHABET, ASPECT, CohortNote, MAGIC, NOTE, VERSION};
+use crate::groups::GroupColumn;
 use crate::{Input, Lines, ReadError, Rows, guess_delimiter};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
-use veilpath_metrics::{Alphabet, Encoding, Grid, text};
+use veilpath_metrics::{Encoding, text};
 
 impl RawCohort {
     /// Reads a cohort file, once; its letters stay text.
@@ -48,8 +50,12 @@ impl RawCohort {
         }
         let mut unprintable = 0;
         for row in &mut rows {
-            for id in [Some(&mut row.participant), row.stimulus.as_mut()] {
-                let Some(id) = id else { continue };
+            let ids = [
+                Some(&mut row.participant),
+                row.group.as_mut(),
+                row.stimulus.as_mut(),
+            ];
+            for id in ids.into_iter().flatten() {
                 if may_be_marked && let Cow::Owned(unmarked) = text::from_csv_field(id) {
                     *id = unmarked;
                 }
@@ -89,118 +95,7 @@ fn make_printable(text: &mut String) -> usize {
     1
 }
 
-const EXPECTED: &str = "expected a table with the header participant,stimulus,scanpath (stimulus may be left out), or lines of a participant, a tab and letters, or one string of letters per line";
-
-/// What comes before the scanpaths.
-#[derive(Default)]
-struct Preamble {
-    is_ours: bool,
-    looks_like_settings: bool,
-    alphabet: Option<Alphabet>,
-    size_declared: bool,
-    modulus_declared: bool,
-    grid: Option<Grid>,
-    settings: BTreeMap<String, String>,
-    notes: Vec<String>,
-    aspect: Option<f64>,
-    blank_lines: u64,
-}
-
-/// Width by height of what can be drawn.
-const ASPECTS: std::ops::RangeInclusive<f64> = 0.1..=10.0;
-
-impl Preamble {
-    /// Reads comments up to the first line that is none, and gives that.
-    fn read(&mut self, lines: &mut Lines) -> Result<Option<String>, ReadError> {
-        loop {
-            let Some(line) = lines.next_line()? else {
-                return Ok(None);
-            };
-            let whole = line.into_owned();
-            let comment = spreadsheet_comment(&whole);
-            let line = comment.as_deref().unwrap_or(whole.trim());
-            if line.is_empty() {
-                self.blank_lines += 1;
-            } else if let Some(version) = line.strip_prefix(MAGIC) {
-                if version.trim().parse() != Ok(VERSION) {
-                    return Err(lines
-                        .error("this cohort file was written by another version of Veilpath")
-                        .with_remedy(
-                            "encode the recordings again with this version, or update Veilpath",
-                        ));
-                }
-                self.is_ours = true;
-            } else if let Some(comment) = line.strip_prefix('#') {
-                self.comment(comment).map_err(|problem| {
-                    lines.error(problem).with_remedy(
-                        "mend the line, or remove it and give the setting on the command line",
-                    )
-                })?;
-            } else {
-                // With its spaces: a tab at the end comes before an empty scanpath.
-                return Ok(Some(whole));
-            }
-        }
-    }
-
-    /// The alphabet of the header. Double letters without a modulus follow the grid, as the ScanMatch toolbox writes them.
-    fn alphabet_on_grid(&self) -> Option<Alphabet> {
-        let declared = self.alphabet?;
-        let on_grid = || {
-            let grid = self.grid.filter(|_| !self.modulus_declared)?;
-            let whole = declared == Alphabet::full(declared.notation());
-            match declared.modulus()? {
-                _ if whole => Alphabet::on_grid(declared.notation(), &grid).ok(),
-                _ => declared.with_modulus(grid.columns()).ok(),
-            }
-        };
-        Some(on_grid().unwrap_or(declared))
-    }
-
-    fn comment(&mut self, comment: &str) -> Result<(), String> {
-        let Some((name, value)) = comment.split_once(':') else {
-            return Ok(());
-        };
-        let (name, value) = (name.trim(), value.trim());
-        if !self.is_ours {
-            self.looks_like_settings |= matches!(name, ALPHABET | "grid");
-            return Ok(());
-        }
-        match name {
-            NOTE => self.notes.push(value.to_string()),
-            // A drawing can do without.
-            ASPECT => self.aspect = value.parse().ok().filter(|aspect| ASPECTS.contains(aspect)),
-            ALPHABET => {
-                self.alphabet = Some(value.parse().map_err(|error| format!("{error}"))?);
-                self.size_declared = value.split_whitespace().nth(1).is_some();
-                self.modulus_declared = value.contains("modulus");
-            }
-            _ => {
-                if name == "grid" {
-                    self.grid = Some(value.parse::<Grid>().map_err(|error| error.to_string())?);
-                }
-                self.settings.insert(name.to_string(), value.to_string());
-            }
-        }
-        Ok(())
-    }
-}
-
-/// A comment without what a spreadsheet adds when it saves the file: quotes around it and delimiters up to the width of
-/// the table.
-fn spreadsheet_comment(line: &str) -> Option<String> {
-    let line = line.trim().trim_end_matches([',', ';', '\t', ' ']);
-    match line.strip_prefix('"') {
-        Some(quoted) if quoted.starts_with('#') => Some(
-            quoted
-                .strip_suffix('"')
-                .unwrap_or(quoted)
-                .replace("\"\"", "\""),
-        ),
-        _ if line.starts_with('#') => Some(line.to_string()),
-        _ => None,
-    }
-}
+const EXPECTED: &str = "expected a table with the header participant,stimulus,scanpath (stimulus may be left out; a column group is optional), or lines of a participant, a tab and letters, or one string of letters per line";
 
 /// How the scanpaths are laid out.
 enum Layout {
@@ -243,9 +138,12 @@ fn table(
     let scanpath = columns.require(&["scanpath"])?;
     let participant = columns.find(&["participant", "subject"]);
     let stimulus = columns.find(&["stimulus"]);
+    let group = columns.find(&["group"]);
     let ignored: Vec<&str> = (0..)
         .zip(columns.names())
-        .filter(|(index, _)| ![Some(scanpath), participant, stimulus].contains(&Some(*index)))
+        .filter(|(index, _)| {
+            ![Some(scanpath), participant, group, stimulus].contains(&Some(*index))
+        })
         .map(|(_, name)| name.as_str())
         .collect();
     if !ignored.is_empty() {
@@ -256,6 +154,7 @@ fn table(
         notes.push(CohortNote::ParticipantsNumbered);
     }
     let mut all = Collected::default();
+    let mut groups = GroupColumn::default();
     while let Some(row) = rows.next_row()? {
         let padding = columns.names().len()..row.len();
         if row.len() < columns.names().len()
@@ -273,13 +172,21 @@ fn table(
                 )
                 .with_remedy("complete the row; an id with a comma in it must be in quotes"));
         }
+        let participant = match participant {
+            Some(column) => row.text(column).to_string(),
+            None => (all.rows.len() + 1).to_string(),
+        };
         let raw = RawRow {
             line: row.line(),
             column: Some((scanpath, "scanpath".into())),
-            participant: match participant {
-                Some(column) => row.text(column).to_string(),
-                None => (all.rows.len() + 1).to_string(),
+            group: match group {
+                Some(column) => groups
+                    .add(&participant, &row, column)
+                    .map_err(|contradiction| contradiction.error)?
+                    .map(str::to_string),
+                None => None,
             },
+            participant,
             stimulus: stimulus
                 .map(|column| row.text(column))
                 .filter(|text| !text.is_empty())
@@ -305,8 +212,9 @@ struct Collected {
 
 impl Collected {
     fn push(&mut self, row: RawRow) -> Result<(), &'static str> {
-        let stimulus = row.stimulus.as_ref().map_or(0, String::len);
-        self.bytes += row.participant.len() + stimulus + row.letters.len();
+        let ids = [row.group.as_ref(), row.stimulus.as_ref()];
+        let ids: usize = ids.into_iter().flatten().map(String::len).sum();
+        self.bytes += row.participant.len() + ids + row.letters.len();
         if self.rows.len() == MAX_ROWS || self.bytes > MAX_TEXT_BYTES {
             return Err("the file has more than 4,194,304 scanpaths or 1 GiB of letters and ids");
         }
@@ -346,6 +254,7 @@ fn tabbed(
                 line: lines.number(),
                 column: None,
                 participant: participant.to_string(),
+                group: None,
                 stimulus: None,
                 letters: letters.trim().replace('#', ""),
             };
@@ -386,6 +295,7 @@ fn bare(
                 line: lines.number(),
                 column: None,
                 participant: (all.rows.len() + 1).to_string(),
+                group: None,
                 stimulus: None,
                 letters: text.to_string(),
             };
@@ -421,6 +331,7 @@ mod tests {
             line: 1,
             column: None,
             participant: "p".into(),
+            group: None,
             stimulus: None,
             letters: letters.into(),
         };

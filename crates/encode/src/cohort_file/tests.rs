@@ -51,6 +51,7 @@ fn written(cohort: &Cohort, notes: &[String]) -> String {
 fn small() -> Cohort {
     let entry = |participant: &str, stimulus: Option<&str>, letters: &[u16]| Entry {
         participant: participant.into(),
+        group: None,
         stimulus: stimulus.map(Into::into),
         scanpath: Scanpath::new(letters.to_vec()),
     };
@@ -327,13 +328,16 @@ fn cohorts() -> impl Strategy<Value = Cohort> {
         prop::collection::vec(0u16..4, 0..12),
     );
     let notation = prop::sample::select(Notation::ALL.to_vec());
-    (notation, prop::collection::vec(entry, 1..8)).prop_map(|(notation, entries)| Cohort {
+    let groups = prop::option::of(Just("controls, \"healthy\""));
+    let entries = prop::collection::vec(entry, 1..8);
+    (notation, groups, entries).prop_map(|(notation, group, entries)| Cohort {
         alphabet: Alphabet::new(notation, 4).unwrap(),
         encoding: Encoding(BTreeMap::from([("areas".into(), "a: b, \"c\"".into())])),
         entries: entries
             .into_iter()
             .map(|(participant, stimulus, letters)| Entry {
                 participant,
+                group: group.map(str::to_string),
                 stimulus,
                 scanpath: Scanpath::new(letters),
             })

@@ -4,12 +4,13 @@ use super::limits::unreducible;
 use super::tally::Tallies;
 use super::{Collector, Path};
 use crate::aoi_column::Order;
+use crate::groups::Unsettled;
 use crate::notes::notes;
 use crate::observations::Observations;
 use crate::place::common_aspect;
 use crate::runs::Reduced;
 use crate::{DataKinds, Placing, ReadError, Summary};
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use veilpath_metrics::{Cohort, Entry, Scanpath};
 
 impl Collector {
@@ -25,6 +26,15 @@ impl Collector {
             ..Observations::default()
         };
         let aspect = common_aspect(self.recordings.iter().map(|state| &state.space));
+        let participants = self.recordings.iter().map(|it| it.participant.as_str());
+        let groups = match self.groups.settle(participants) {
+            Ok(groups) => groups,
+            Err(Unsettled::Error(error)) => return Err(error),
+            Err(Unsettled::Note(note)) => {
+                self.notes.push(note);
+                HashMap::new()
+            }
+        };
         let mut entries = Vec::with_capacity(self.recordings.len());
         let (mut removed_runs, mut empty_left_out) = (0, 0);
         let mut unmapped: HashSet<Option<String>> = HashSet::new();
@@ -64,6 +74,7 @@ impl Collector {
                 continue;
             }
             entries.push(Entry {
+                group: groups.get(&state.participant).cloned(),
                 participant: state.participant,
                 stimulus: state.stimulus,
                 scanpath: Scanpath::new(letters),

@@ -92,6 +92,9 @@ impl fmt::Display for EncodeNote {
                 f,
                 "{points} of {all} points are exactly 0,0, which some trackers write when they lose the eye; if yours does, leave those coordinates empty in the file"
             ),
+            EncodeNote::GroupsNotUsed { reason } => {
+                write!(f, "the column of groups is not used: {reason}")
+            }
             EncodeNote::StimuliWithoutArea { stimuli } => write!(
                 f,
                 "{} no area of interest: check that the AOI file uses the recordings' names of stimuli",

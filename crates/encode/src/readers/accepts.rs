@@ -65,7 +65,8 @@ impl Accepts {
             | EncodeField::ParticipantColumn
             | EncodeField::StimulusColumn
             | EncodeField::PlaceColumns
-            | EncodeField::TrialColumn => self.columns,
+            | EncodeField::TrialColumn
+            | EncodeField::GroupColumn => self.columns,
             EncodeField::Events => self.events,
             _ => true,
         }

@@ -24,6 +24,7 @@ pub(super) fn cohorts<R: Rng>(data: &DataSet, alphabet: Alphabet, rng: &mut R) -
             .enumerate()
             .map(|(index, (stimulus, length))| Entry {
                 participant: format!("P{index}"),
+                group: None,
                 stimulus: Some(format!("S{stimulus}")),
                 scanpath: random_scanpath(alphabet, length, rng),
             })

@@ -135,6 +135,7 @@ mod tests {
             encoding: Encoding::default(),
             entries: vec![Entry {
                 participant: "P".into(),
+                group: None,
                 stimulus: None,
                 scanpath: random_scanpath(alphabet, 3, &mut ChaCha20Rng::seed_from_u64(1)),
             }],

@@ -273,6 +273,7 @@ impl Schedule<'_> {
             encoding: Encoding::default(),
             entries: vec![Entry {
                 participant: "P".into(),
+                group: None,
                 stimulus: None,
                 scanpath: random_scanpath(alphabet, length, &mut rng),
             }],

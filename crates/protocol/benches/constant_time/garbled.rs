@@ -196,6 +196,7 @@ pub(crate) fn padding_or_letters(laboratory: &mut Laboratory, name: &str, engine
                 encoding: Encoding::default(),
                 entries: vec![Entry {
                     participant: "p".into(),
+                    group: None,
                     stimulus: None,
                     scanpath: Scanpath::new(letters),
                 }],

@@ -131,6 +131,7 @@ fn steps(public: &PublicKey, source: &Arc<Ahead>) -> HardenedSteps {
         encoding: Encoding::default(),
         entries: vec![Entry {
             participant: "p".into(),
+            group: None,
             stimulus: None,
             scanpath: Scanpath::new(vec![0; LENGTH]),
         }],

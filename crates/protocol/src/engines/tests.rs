@@ -115,6 +115,7 @@ pub(super) fn cohort(scanpaths: &[Vec<u16>]) -> Cohort {
             .enumerate()
             .map(|(index, letters)| Entry {
                 participant: format!("p{index}"),
+                group: None,
                 stimulus: None,
                 scanpath: Scanpath::new(letters.clone()),
             })
@@ -308,6 +309,7 @@ fn dna_gives_the_plain_score() {
             .iter()
             .map(|text| Entry {
                 participant: text.to_string(),
+                group: None,
                 stimulus: None,
                 scanpath: alphabet.parse(text).unwrap(),
             })

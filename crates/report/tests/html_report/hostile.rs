@@ -57,6 +57,7 @@ fn ids_are_escaped_everywhere() {
         encoding: Encoding::default(),
         entries: vec![Entry {
             participant: evil.into(),
+            group: None,
             stimulus: Some(evil.into()),
             scanpath: alphabet.parse("ABBA").unwrap(),
         }],

@@ -9,6 +9,7 @@ fn own_scanpaths_are_drawn_on_the_grid_or_a_picture() {
     let alphabet = Alphabet::letters(49).unwrap();
     let entry = |participant: &str, stimulus: &str, text: &str| Entry {
         participant: participant.into(),
+        group: None,
         stimulus: Some(stimulus.into()),
         scanpath: alphabet.parse(text).unwrap(),
     };
@@ -66,6 +67,7 @@ fn panoramas_and_screens_keep_their_proportions() {
         encoding: Encoding::default(),
         entries: vec![Entry {
             participant: "p".into(),
+            group: None,
             stimulus: None,
             scanpath: alphabet.parse("ABBA").unwrap(),
         }],

@@ -137,6 +137,7 @@ impl World {
                 .iter()
                 .map(|text| Entry {
                     participant: format!("P-{text}"),
+                    group: None,
                     stimulus: None,
                     scanpath: alphabet.parse(text).unwrap(),
                 })

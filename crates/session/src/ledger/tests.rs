@@ -23,6 +23,7 @@ impl Side {
                 entries: ["P1", "P2"]
                     .map(|participant| Entry {
                         participant: participant.into(),
+                        group: None,
                         stimulus: None,
                         scanpath: alphabet.parse("AB").unwrap(),
                     })

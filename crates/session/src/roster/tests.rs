@@ -5,6 +5,7 @@ fn cohort(rows: &[(&str, Option<&str>)]) -> Cohort {
     let alphabet = Alphabet::letters(4).unwrap();
     let entries = rows.iter().map(|(participant, stimulus)| Entry {
         participant: participant.to_string(),
+        group: None,
         stimulus: stimulus.map(str::to_string),
         scanpath: alphabet.parse("ABC").unwrap(),
     });

@@ -107,6 +107,7 @@ struct Ended {
 fn cohort(scanpaths: &[&[u16]]) -> Cohort {
     let entries = scanpaths.iter().enumerate().map(|(index, letters)| Entry {
         participant: format!("P{index}"),
+        group: None,
         stimulus: None,
         scanpath: Scanpath::new(letters.to_vec()),
     });

@@ -12,6 +12,7 @@ fn cohort(lengths: &[usize]) -> Cohort {
         .enumerate()
         .map(|(index, &length)| veilpath_metrics::Entry {
             participant: format!("P{index}"),
+            group: None,
             stimulus: None,
             scanpath: veilpath_metrics::Scanpath::new(vec![1; length]),
         });

@@ -8,6 +8,7 @@ fn cohort(rows: &[(&str, &str, &str)]) -> Cohort {
     let alphabet = Alphabet::letters(52).unwrap();
     let entries = rows.iter().map(|(participant, stimulus, text)| Entry {
         participant: participant.to_string(),
+        group: None,
         stimulus: Some(stimulus.to_string()),
         scanpath: alphabet.parse(text).unwrap(),
     });

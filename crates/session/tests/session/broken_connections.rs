@@ -69,6 +69,7 @@ impl World {
         let mut cohort = || {
             let entries = (0..count).map(|index| Entry {
                 participant: format!("P{index}"),
+                group: None,
                 stimulus: None,
                 scanpath: Scanpath::new((0..length).map(|_| rng.random_range(0..9)).collect()),
             });

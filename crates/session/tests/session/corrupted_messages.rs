@@ -46,6 +46,7 @@ impl Case {
                 .iter()
                 .map(|text| Entry {
                     participant: text.to_string(),
+                    group: None,
                     stimulus: None,
                     scanpath: alphabet.parse(text).unwrap(),
                 })

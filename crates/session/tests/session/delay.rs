@@ -85,6 +85,7 @@ fn compare(case: Case) -> Ran {
         entries: (0..case.scanpaths)
             .map(|number| Entry {
                 participant: number.to_string(),
+                group: None,
                 stimulus: None,
                 scanpath: Scanpath::new(
                     (0..case.length)

@@ -12,6 +12,7 @@ use veilpath_session::{Fault, SessionError, compare_on_loopback};
 fn cohort(scanpaths: &[&[u16]]) -> Cohort {
     let entries = scanpaths.iter().enumerate().map(|(index, letters)| Entry {
         participant: format!("p{index}"),
+        group: None,
         stimulus: None,
         scanpath: Scanpath::new(letters.to_vec()),
     });

@@ -19,6 +19,7 @@ use veilpath_session::{
 fn cohort(scanpaths: usize) -> Cohort {
     let entries = (0..scanpaths).map(|index| Entry {
         participant: format!("p{index}"),
+        group: None,
         stimulus: None,
         scanpath: Scanpath::new((0..20).map(|it| (it * index as u16 + 1) % 4).collect()),
     });

@@ -26,6 +26,7 @@ fn cohort(rows: &[(&str, Option<&str>, &str)]) -> Cohort {
     let alphabet = Alphabet::letters(52).unwrap();
     let entries = rows.iter().map(|(participant, stimulus, text)| Entry {
         participant: participant.to_string(),
+        group: None,
         stimulus: stimulus.map(str::to_string),
         scanpath: alphabet.parse(text).unwrap(),
     });

@@ -67,6 +67,7 @@ pub fn random(options: &RandomOptions) -> Result<SyntheticCohort, Error> {
             let length = rng.random_range(range.clone());
             entries.push(Entry {
                 participant: numbered("r", entries.len() + 1, scanpaths),
+                group: None,
                 stimulus: Some(stimulus(range)),
                 scanpath: Scanpath::new((0..length).map(|_| rng.random_range(0..=last)).collect()),
             });

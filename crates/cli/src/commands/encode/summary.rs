@@ -41,6 +41,13 @@ pub(super) fn text(summary: &Summary) -> String {
         lines.add("short runs", &runs);
     }
     lines.add("scanpaths", &scanpaths(summary));
+    if !summary.groups.is_empty() {
+        let groups = summary.groups.iter();
+        let groups: Vec<String> = groups
+            .map(|(name, size)| format!("{name} {size}"))
+            .collect();
+        lines.add("groups", &listed(&groups, 12));
+    }
     lines.add("length", &length(summary));
     for assumption in &summary.assumed {
         lines.add(

@@ -2,8 +2,8 @@
 
 use super::places::{coordinate_pairs, look_like_coordinates};
 use super::vocabulary::{
-    AOI, CONFIDENCE, DURATION, END, EVENT, EVENT_NAMES, Kind, PARTICIPANT, PLACES, START, STIMULUS,
-    TRIAL, UNIT_WORDS,
+    AOI, CONFIDENCE, DURATION, END, EVENT, EVENT_NAMES, GROUP, Kind, PARTICIPANT, PLACES, START,
+    STIMULUS, TRIAL, UNIT_WORDS,
 };
 use crate::{ColumnRole, ColumnRoles, Columns, EncodeField, ReadError, ReadOptions, parse_number};
 
@@ -19,6 +19,7 @@ pub(super) struct Layout {
     pub(super) start: Option<usize>,
     pub(super) end: Option<usize>,
     pub(super) participant: Option<usize>,
+    pub(super) group: Option<usize>,
     pub(super) stimulus: Option<usize>,
     pub(super) trial: Option<usize>,
     pub(super) aoi: Option<usize>,
@@ -71,6 +72,7 @@ impl Layout {
             start: column(&START)?,
             end: column(&END)?,
             participant: column(&PARTICIPANT)?,
+            group: column(&GROUP)?,
             stimulus: column(&STIMULUS)?,
             trial: column(&TRIAL)?,
             aoi: column(&AOI)?,
@@ -121,6 +123,7 @@ impl Layout {
         };
         let optional = [
             ("participant", self.participant),
+            ("group", self.group),
             ("stimulus", self.stimulus),
             (trial, self.trial),
             ("x", Some(self.x)),
@@ -164,6 +167,7 @@ impl Layout {
             self.start,
             self.end,
             self.participant,
+            self.group,
             self.stimulus,
             self.trial,
             self.aoi,
@@ -283,6 +287,7 @@ fn check_mapping(columns: &Columns, options: &ReadOptions) -> Result<(), ReadErr
         START.ours,
         END.ours,
         PARTICIPANT.ours,
+        GROUP.ours,
         STIMULUS.ours,
         TRIAL.ours,
         AOI.ours,

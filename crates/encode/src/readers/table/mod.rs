@@ -113,7 +113,8 @@ impl Format for Table {
         let space = units::space(&columns, &layout, &survey, options, sink)?;
         let unit = units::time_unit(&columns, &layout, &survey, fixations, options, sink)?;
         let start_unit = units::start_unit(&columns, &layout, options).unwrap_or(unit);
-        let mut recordings = Recordings::new(names.0, names.1, kind, space);
+        let mut recordings = Recordings::new(names.0, names.1, kind, space)
+            .with_groups_requested(options.columns.contains_key("group"));
         let mut rows = Rows::open(input)?;
         let width = columns.names().len();
         while let Some(row) = rows.next_row()? {
@@ -143,7 +144,7 @@ impl Format for Table {
                 row.hand_over_sample(&mut recordings, sink)?;
             }
         }
-        recordings.repeats.report(sink);
+        recordings.report(sink);
         events.check(&columns, sink)
     }
 }

@@ -1,8 +1,12 @@
 //! Which recording a row of a generic table belongs to.
 
 use super::columns::Layout;
+use crate::groups::GroupColumn;
 use crate::readers::repeats::Repeats;
-use crate::{Kind, ReadError, Recording, RecordingId, Row, Sink, Space, is_missing};
+use crate::{
+    EncodeNote, GroupsNotUsed, Kind, ReadError, Recording, RecordingId, Row, Sink, Space,
+    is_missing,
+};
 use std::collections::HashMap;
 
 /// Keeps recordings apart by participant, stimulus and trial.
@@ -17,6 +21,11 @@ pub(super) struct Recordings {
     last: Option<(String, RecordingId)>,
     known: HashMap<String, RecordingId>,
     pub(super) repeats: Repeats,
+    groups: GroupColumn,
+    /// Whether the user named the column of groups, so that a problem with it is an error.
+    groups_requested: bool,
+    /// Why the column of groups is not used.
+    groups_not_used: Option<GroupsNotUsed>,
 }
 
 /// What a row's ids say.
@@ -47,11 +56,50 @@ impl Recordings {
             last: None,
             known: HashMap::new(),
             repeats: Repeats::default(),
+            groups: GroupColumn::default(),
+            groups_requested: false,
+            groups_not_used: None,
         }
     }
 
-    /// Finds the row's recording.
+    /// The same, with a column of groups that the user named.
+    pub(super) fn with_groups_requested(self, groups_requested: bool) -> Self {
+        Self {
+            groups_requested,
+            ..self
+        }
+    }
+
+    /// After the last row.
+    pub(super) fn report(self, sink: &mut dyn Sink) {
+        self.repeats.report(sink);
+        match self.groups_not_used {
+            Some(reason) => sink.note(EncodeNote::GroupsNotUsed { reason }),
+            None => sink.groups(self.groups.into_groups(), self.groups_requested),
+        }
+    }
+
+    /// Finds the row's recording, and notes the participant's group.
     pub(super) fn of(
+        &mut self,
+        row: &Row<'_>,
+        layout: &Layout,
+        sink: &mut dyn Sink,
+    ) -> Result<Belongs, ReadError> {
+        let found = self.find(row, layout, sink)?;
+        if let (Belongs::To(_), Some(column), None) = (&found, layout.group, self.groups_not_used) {
+            let participant = layout.participant.map(|column| row.text(column));
+            let participant = participant.unwrap_or(&self.participant);
+            match self.groups.add(participant, row, column) {
+                Err(problem) if self.groups_requested => return Err(problem.error),
+                Err(problem) => self.groups_not_used = Some(problem.reason),
+                Ok(_) => {}
+            }
+        }
+        Ok(found)
+    }
+
+    fn find(
         &mut self,
         row: &Row<'_>,
         layout: &Layout,

@@ -205,6 +205,10 @@ pub(super) const TRIAL: Kind = Kind {
         "trialname",
     ],
 };
+pub(super) const GROUP: Kind = Kind {
+    ours: &["group"],
+    theirs: &["group", "participantgroup", "subjectgroup"],
+};
 pub(super) const AOI: Kind = Kind {
     ours: &["aoi"],
     theirs: &[

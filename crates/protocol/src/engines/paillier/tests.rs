@@ -43,6 +43,7 @@ fn cohort(scanpaths: &[Vec<u16>]) -> Cohort {
             .iter()
             .map(|letters| Entry {
                 participant: String::new(),
+                group: None,
                 stimulus: None,
                 scanpath: Scanpath::new(letters.clone()),
             })

@@ -30,6 +30,7 @@ fn rows(name: &str, header: &str) -> Option<Vec<Vec<String>>> {
 fn column(rows: &[Vec<String>], column: usize, alphabet: Alphabet) -> Cohort {
     let entry = |(line, row): (usize, &Vec<String>)| Entry {
         participant: "p".into(),
+        group: None,
         stimulus: Some(line.to_string()),
         scanpath: alphabet.parse(&row[column]).unwrap(),
     };

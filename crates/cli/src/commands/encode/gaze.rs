@@ -1,0 +1,115 @@
+//! The flags about raw gaze.
+
+use super::names::{DownsizeName, RunsName};
+use crate::numbers::decimal;
+use clap::Args;
+use veilpath::encode::{EncodeField, RunOptions};
+
+/// How raw gaze is reduced. Options, so that one that is given and has no effect can be named even if it is the default.
+#[derive(Debug, Args)]
+#[command(next_help_heading = "Raw gaze (fixations are not reduced)")]
+pub(super) struct GazeArgs {
+    /// Drop runs of a letter that are shorter than this; a longer run becomes one letter per MS milliseconds [default: 100]
+    #[arg(
+        long,
+        value_name = "MS",
+        allow_negative_numbers = true,
+        value_parser = decimal
+    )]
+    min_dwell: Option<f64>,
+
+    /// How to round the number of letters in a run [default: floor]
+    #[arg(long, value_enum, value_name = "RULE")]
+    downsize: Option<DownsizeName>,
+
+    /// Do not merge equal runs when a short run between them is dropped
+    #[arg(long)]
+    no_merge: bool,
+
+    /// Maximum number of letters per run; 0 for no limit [default: 3]
+    #[arg(long, value_name = "NUMBER", allow_negative_numbers = true)]
+    max_repeats: Option<u32>,
+
+    /// Longest loss of the eye within a run, in milliseconds [default: 75]
+    #[arg(
+        long,
+        value_name = "MS",
+        allow_negative_numbers = true,
+        value_parser = decimal
+    )]
+    max_gap: Option<f64>,
+
+    /// How to measure the length of a run [default: time]
+    #[arg(long, value_enum, value_name = "HOW")]
+    runs: Option<RunsName>,
+}
+
+impl GazeArgs {
+    pub(super) fn options(&self) -> RunOptions {
+        let usual = RunOptions::default();
+        RunOptions {
+            min_dwell_ms: self.min_dwell.unwrap_or(usual.min_dwell_ms),
+            downsize: self.downsize.map_or(usual.downsize, Into::into),
+            merge: !self.no_merge,
+            cap: match self.max_repeats {
+                None => usual.cap,
+                Some(most) => (most > 0).then_some(most),
+            },
+            max_gap_ms: self.max_gap.unwrap_or(usual.max_gap_ms),
+            by: self.runs.map_or(usual.by, Into::into),
+        }
+    }
+
+    pub(super) fn given(&self) -> Vec<EncodeField> {
+        let given = [
+            (EncodeField::MinDwell, self.min_dwell.is_some()),
+            (EncodeField::Downsize, self.downsize.is_some()),
+            (EncodeField::Merge, self.no_merge),
+            (EncodeField::MaxRepeats, self.max_repeats.is_some()),
+            (EncodeField::MaxGap, self.max_gap.is_some()),
+            (EncodeField::Runs, self.runs.is_some()),
+        ];
+        let given = given.into_iter().filter(|(_, given)| *given);
+        given.map(|(field, _)| field).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::CommandFactory;
+    use clap::Parser;
+
+    #[derive(Parser)]
+    struct Command {
+        #[command(flatten)]
+        gaze: GazeArgs,
+    }
+
+    #[test]
+    fn the_help_shows_the_defaults() {
+        let usual = RunOptions::default();
+        let help = Command::command().render_help().to_string();
+        let repeats = usual.cap.unwrap_or(0).to_string();
+        for (flag, value) in [
+            ("--min-dwell", usual.min_dwell_ms.to_string()),
+            ("--downsize", usual.downsize.name().to_string()),
+            ("--max-repeats", repeats),
+            ("--max-gap", usual.max_gap_ms.to_string()),
+            ("--runs", usual.by.name().to_string()),
+        ] {
+            let (_, after) = help.split_once(flag).unwrap();
+            let (_, default) = after.split_once("[default: ").unwrap();
+            assert!(default.starts_with(&format!("{value}]")), "{flag}");
+        }
+    }
+
+    #[test]
+    fn a_default_that_is_given_is_known_to_be_given() {
+        let parsed = |args: &[&str]| Command::parse_from(args).gaze;
+        let given = parsed(&["encode", "--min-dwell", "100"]);
+        assert_eq!(given.given(), [EncodeField::MinDwell]);
+        assert_eq!(given.options(), RunOptions::default());
+        assert!(parsed(&["encode"]).given().is_empty());
+    }
+}

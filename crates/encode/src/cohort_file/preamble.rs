@@ -1,0 +1,117 @@
+//! What comes before the scanpaths of a cohort file: settings and comments.
+
+use super::{ALPHABET, ASPECT, MAGIC, NOTE, VERSION};
+use crate::{Lines, ReadError};
+use std::collections::BTreeMap;
+use veilpath_metrics::{Alphabet, Grid};
+
+/// What comes before the scanpaths.
+#[derive(Default)]
+pub(super) struct Preamble {
+    pub(super) is_ours: bool,
+    pub(super) looks_like_settings: bool,
+    pub(super) alphabet: Option<Alphabet>,
+    pub(super) size_declared: bool,
+    pub(super) modulus_declared: bool,
+    pub(super) grid: Option<Grid>,
+    pub(super) settings: BTreeMap<String, String>,
+    pub(super) notes: Vec<String>,
+    pub(super) aspect: Option<f64>,
+    pub(super) blank_lines: u64,
+}
+
+/// Width by height of what can be drawn.
+const ASPECTS: std::ops::RangeInclusive<f64> = 0.1..=10.0;
+
+impl Preamble {
+    /// Reads comments up to the first line that is none, and gives that.
+    pub(super) fn read(&mut self, lines: &mut Lines) -> Result<Option<String>, ReadError> {
+        loop {
+            let Some(line) = lines.next_line()? else {
+                return Ok(None);
+            };
+            let whole = line.into_owned();
+            let comment = spreadsheet_comment(&whole);
+            let line = comment.as_deref().unwrap_or(whole.trim());
+            if line.is_empty() {
+                self.blank_lines += 1;
+            } else if let Some(version) = line.strip_prefix(MAGIC) {
+                if version.trim().parse() != Ok(VERSION) {
+                    return Err(lines
+                        .error("this cohort file was written by another version of Veilpath")
+                        .with_remedy(
+                            "encode the recordings again with this version, or update Veilpath",
+                        ));
+                }
+                self.is_ours = true;
+            } else if let Some(comment) = line.strip_prefix('#') {
+                self.comment(comment).map_err(|problem| {
+                    lines.error(problem).with_remedy(
+                        "mend the line, or remove it and give the setting on the command line",
+                    )
+                })?;
+            } else {
+                // With its spaces: a tab at the end comes before an empty scanpath.
+                return Ok(Some(whole));
+            }
+        }
+    }
+
+    /// The alphabet of the header. Double letters without a modulus follow the grid, as the ScanMatch toolbox writes them.
+    pub(super) fn alphabet_on_grid(&self) -> Option<Alphabet> {
+        let declared = self.alphabet?;
+        let on_grid = || {
+            let grid = self.grid.filter(|_| !self.modulus_declared)?;
+            let whole = declared == Alphabet::full(declared.notation());
+            match declared.modulus()? {
+                _ if whole => Alphabet::on_grid(declared.notation(), &grid).ok(),
+                _ => declared.with_modulus(grid.columns()).ok(),
+            }
+        };
+        Some(on_grid().unwrap_or(declared))
+    }
+
+    fn comment(&mut self, comment: &str) -> Result<(), String> {
+        let Some((name, value)) = comment.split_once(':') else {
+            return Ok(());
+        };
+        let (name, value) = (name.trim(), value.trim());
+        if !self.is_ours {
+            self.looks_like_settings |= matches!(name, ALPHABET | "grid");
+            return Ok(());
+        }
+        match name {
+            NOTE => self.notes.push(value.to_string()),
+            // A drawing can do without.
+            ASPECT => self.aspect = value.parse().ok().filter(|aspect| ASPECTS.contains(aspect)),
+            ALPHABET => {
+                self.alphabet = Some(value.parse().map_err(|error| format!("{error}"))?);
+                self.size_declared = value.split_whitespace().nth(1).is_some();
+                self.modulus_declared = value.contains("modulus");
+            }
+            _ => {
+                if name == "grid" {
+                    self.grid = Some(value.parse::<Grid>().map_err(|error| error.to_string())?);
+                }
+                self.settings.insert(name.to_string(), value.to_string());
+            }
+        }
+        Ok(())
+    }
+}
+
+/// A comment without what a spreadsheet adds when it saves the file: quotes around it and delimiters up to the width of
+/// the table.
+fn spreadsheet_comment(line: &str) -> Option<String> {
+    let line = line.trim().trim_end_matches([',', ';', '\t', ' ']);
+    match line.strip_prefix('"') {
+        Some(quoted) if quoted.starts_with('#') => Some(
+            quoted
+                .strip_suffix('"')
+                .unwrap_or(quoted)
+                .replace("\"\"", "\""),
+        ),
+        _ if line.starts_with('#') => Some(line.to_string()),
+        _ => None,
+    }
+}

@@ -1,0 +1,242 @@
+//! Groups of participants, such as patients and controls: from a column of a table, or from a table of their own.
+//!
+//! A group is a property of a participant. So a participant has one at most, and where one participant has a group, all have.
+
+use crate::{EncodeField, EncodeNote, Encoded, Input, ReadError, Row, Rows, is_missing};
+use serde::Serialize;
+use std::collections::{BTreeSet, HashMap};
+use std::fmt;
+
+/// A table of participants and their groups.
+#[derive(Clone, PartialEq, Eq)]
+pub struct Groups {
+    file: String,
+    by_participant: HashMap<String, String>,
+}
+
+impl Groups {
+    /// Reads a table with the columns `participant` and `group`; `participant_id`, as in the `participants.tsv` of BIDS, is
+    /// understood. A participant may have several rows, and none but one group. Rows without a group are skipped.
+    pub fn read(input: Input) -> Result<Self, ReadError> {
+        let file = input.name().to_string();
+        let mut rows = Rows::open(input)?;
+        let require = |names: &[&str]| {
+            rows.columns().require(names).map_err(|error| {
+                let listed = rows.columns().listed();
+                let remedy = format!("expected the columns participant and group; {listed}");
+                error.with_remedy(remedy).with_fields(&[])
+            })
+        };
+        let participant = require(&["participant", "participant_id", "subject", "subject_id"])?;
+        let group = require(&["group"])?;
+        let mut found = GroupColumn::default();
+        while let Some(row) = rows.next_row()? {
+            if !is_missing(row.text(participant)) && !is_no_group(row.text(group)) {
+                let added = found.add(row.text(participant), &row, group);
+                added.map_err(|contradiction| contradiction.error)?;
+            }
+        }
+        Ok(Self {
+            file,
+            by_participant: found.into_groups(),
+        })
+    }
+}
+
+/// Nothing of a participant: the name of the file and the number of participants.
+impl fmt::Debug for Groups {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Groups")
+            .field("file", &self.file)
+            .field("participants", &self.by_participant.len())
+            .finish()
+    }
+}
+
+impl Encoded {
+    /// Gives every participant the group of the table, in place of groups from the recordings.
+    pub fn assign(&mut self, groups: &Groups) -> Result<(), ReadError> {
+        if self.cohort.has_groups() {
+            self.summary.notes.push(EncodeNote::GroupsNotUsed {
+                reason: GroupsNotUsed::TableGiven,
+            });
+        }
+        let group = |participant: &str| groups.by_participant.get(participant);
+        let entries = &mut self.cohort.entries;
+        let ids: BTreeSet<&str> = entries.iter().map(|one| one.participant.as_str()).collect();
+        let without = ids.iter().filter(|id| group(id).is_none()).count();
+        if without > 0 {
+            let problem = format!(
+                "{without} of {} participants of the recordings have no group in this table",
+                ids.len()
+            );
+            return Err(ReadError::new(&groups.file, problem)
+                .with_remedy("add them, with ids as in the cohort"));
+        }
+        for entry in entries {
+            entry.group = group(&entry.participant).cloned();
+        }
+        self.summary.count_groups(&self.cohort);
+        Ok(())
+    }
+}
+
+/// Why groups that the recordings name are not used.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum GroupsNotUsed {
+    /// Some rows or participants have no group.
+    Incomplete,
+    /// A participant has several.
+    Several,
+    /// The user gave a table of groups.
+    TableGiven,
+}
+
+impl GroupsNotUsed {
+    fn problem(self) -> &'static str {
+        match self {
+            GroupsNotUsed::Incomplete => "some participants have a group and others have none",
+            GroupsNotUsed::Several => "a participant has more than one group",
+            GroupsNotUsed::TableGiven => "a table of groups is given",
+        }
+    }
+}
+
+impl fmt::Display for GroupsNotUsed {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.problem())
+    }
+}
+
+/// The groups in a column of a table, with the line where each participant was seen first.
+#[derive(Default)]
+pub(crate) struct GroupColumn {
+    by_participant: HashMap<String, (String, u64)>,
+    /// The first row, and whether it has a group.
+    first: Option<(u64, bool)>,
+    /// The row before: most rows are like it.
+    last: Option<(String, String)>,
+}
+
+/// A row that contradicts an earlier one.
+pub(crate) struct Contradiction {
+    pub(crate) reason: GroupsNotUsed,
+    pub(crate) error: ReadError,
+}
+
+impl GroupColumn {
+    /// The group of a row, where rows have one.
+    pub(crate) fn add(
+        &mut self,
+        participant: &str,
+        row: &Row<'_>,
+        column: usize,
+    ) -> Result<Option<&str>, Contradiction> {
+        let group = row.text(column);
+        let is_like_last = |(id, last): &(String, String)| id == participant && last == group;
+        if self.last.as_ref().is_some_and(is_like_last) {
+            return Ok(self.last.as_ref().map(|(_, group)| group.as_str()));
+        }
+        let contradiction = |reason, problem: String, remedy: &str| Contradiction {
+            reason,
+            error: row.error(column, problem).with_remedy(remedy),
+        };
+        let has_group = !is_no_group(group);
+        let (first, has_first) = *self.first.get_or_insert((row.line(), has_group));
+        if has_group != has_first {
+            let (here, there) = if has_group {
+                ("a", "none")
+            } else {
+                ("no", "one")
+            };
+            return Err(contradiction(
+                GroupsNotUsed::Incomplete,
+                format!("this row has {here} group, and line {first} has {there}"),
+                "give every participant a group, or remove the column",
+            ));
+        }
+        if !has_group {
+            return Ok(None);
+        }
+        let known = self.by_participant.entry(participant.to_string());
+        let (known, line) = known.or_insert_with(|| (group.to_string(), row.line()));
+        if known.as_str() != group {
+            return Err(contradiction(
+                GroupsNotUsed::Several,
+                format!("this participant has another group in line {line}"),
+                "give every participant one group, or rename the column",
+            ));
+        }
+        let last = self
+            .last
+            .insert((participant.to_string(), group.to_string()));
+        Ok(Some(&last.1))
+    }
+
+    /// The participants and their groups.
+    pub(crate) fn into_groups(self) -> HashMap<String, String> {
+        let groups = self.by_participant.into_iter();
+        groups.map(|(id, (group, _))| (id, group)).collect()
+    }
+}
+
+/// The groups of all files.
+#[derive(Default)]
+pub(crate) struct GroupsOfFiles {
+    by_participant: HashMap<String, String>,
+    contradictory: bool,
+    /// Whether the user named the column, so that a problem with it is an error.
+    requested: bool,
+}
+
+impl GroupsOfFiles {
+    /// Adds the groups of a file.
+    pub(crate) fn add(&mut self, groups: HashMap<String, String>, requested: bool) {
+        self.requested |= requested;
+        for (participant, group) in groups {
+            let known = self.by_participant.entry(participant);
+            let known = known.or_insert_with(|| group.clone());
+            self.contradictory |= *known != group;
+        }
+    }
+
+    /// The groups, if they are those of all these participants, or why they are not used.
+    pub(crate) fn settle<'a>(
+        self,
+        mut participants: impl Iterator<Item = &'a str>,
+    ) -> Result<HashMap<String, String>, Unsettled> {
+        let reason = if self.contradictory {
+            GroupsNotUsed::Several
+        } else if !self.by_participant.is_empty()
+            && participants.any(|id| !self.by_participant.contains_key(id))
+        {
+            GroupsNotUsed::Incomplete
+        } else {
+            return Ok(self.by_participant);
+        };
+        Err(match self.requested {
+            true => Unsettled::Error(
+                ReadError::new("groups", reason.problem())
+                    .with_remedy("mend the column in the files, or give a table of groups")
+                    .with_fields(&[EncodeField::GroupColumn, EncodeField::Groups]),
+            ),
+            false => Unsettled::Note(EncodeNote::GroupsNotUsed { reason }),
+        })
+    }
+}
+
+/// Groups that cannot be used.
+pub(crate) enum Unsettled {
+    Error(ReadError),
+    Note(EncodeNote),
+}
+
+/// The usual ways to say that a value is missing, without words such as `none`, which may be a group.
+fn is_no_group(text: &str) -> bool {
+    let missing = ["", ".", "na", "n/a", "nan"];
+    missing.iter().any(|it| text.eq_ignore_ascii_case(it))
+}
+
+#[cfg(test)]
+mod tests;
