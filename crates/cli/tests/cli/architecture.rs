@@ -19,13 +19,14 @@ const CRATES: &[(u8, &str, &str, &[&str])] = &[
     (0, "channel", "veilpath-channel", &[]),
     (0, "metrics", "veilpath-metrics", &[]),
     (0, "paillier", "veilpath-paillier", &[]),
+    (0, "statistics", "veilpath-statistics", &[]),
     (1, "encode", "veilpath-encode", &["metrics"]),
     (1, "mpc", "veilpath-mpc", &["channel"]),
     (
         2,
         "protocol",
         "veilpath-protocol",
-        &["channel", "metrics", "paillier", "mpc"],
+        &["channel", "metrics", "paillier", "statistics", "mpc"],
     ),
     (
         3,
@@ -45,7 +46,13 @@ const CRATES: &[(u8, &str, &str, &[&str])] = &[
         "veilpath",
         "veilpath",
         &[
-            "metrics", "paillier", "encode", "protocol", "report", "session",
+            "metrics",
+            "paillier",
+            "statistics",
+            "encode",
+            "protocol",
+            "report",
+            "session",
         ],
     ),
     (

@@ -1,0 +1,76 @@
+//! What cannot be computed.
+
+/// Why a statistic cannot be computed.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum StatisticsError {
+    /// A sum might not fit into 64 bits.
+    #[error(
+        "too many pairs: a sum of {terms} values of up to {largest} might not fit into 64 bits"
+    )]
+    TooManyPairs {
+        /// How many values are added, times their largest coefficient.
+        terms: u64,
+        /// The largest absolute value.
+        largest: u64,
+    },
+    /// A value is too large, or not a number.
+    #[error("a value is not a number, or too large")]
+    Value,
+    /// Two participants have no scanpaths that were compared.
+    #[error(
+        "no scanpaths of participant {row} of the first side and participant {column} of the second were compared"
+    )]
+    NoCommonStimulus {
+        /// The number of the participant of the first side, from 0.
+        row: usize,
+        /// The number of the participant of the second side, from 0.
+        column: usize,
+    },
+    /// A list has another length than what it is about.
+    #[error("there are {found} {what}, and {expected} are needed")]
+    Length {
+        /// What is listed.
+        what: &'static str,
+        /// How many there are.
+        found: usize,
+        /// How many there must be.
+        expected: usize,
+    },
+    /// An index is beyond the end of what it points to.
+    #[error("there is no {what} {index}")]
+    Index {
+        /// What it points to.
+        what: &'static str,
+        /// The index.
+        index: usize,
+    },
+    /// All pairs of participants have different groups.
+    #[error("no two of the participants that are compared have the same group")]
+    NoSameGroup,
+    /// All pairs of participants have the same group.
+    #[error("all participants that are compared have the same group")]
+    NoDifferentGroups,
+    /// A scanpath is compared with fewer scanpaths than are to vote.
+    #[error("scanpath {query} was compared with {found} scanpaths, fewer than {k}")]
+    TooFewReferences {
+        /// The number of the scanpath, from 0.
+        query: usize,
+        /// How many it was compared with.
+        found: usize,
+        /// How many are to vote.
+        k: usize,
+    },
+    /// Edges of a histogram that are not in ascending order, or too few.
+    #[error("a histogram needs at least two edges in ascending order")]
+    Edges,
+    /// There is nothing to compute a number from.
+    #[error("there are no {what}")]
+    Nothing {
+        /// What there is none of.
+        what: &'static str,
+    },
+    /// A level of confidence that is not between 0 and 1.
+    #[error("a level of confidence must lie between 0 and 1")]
+    Level,
+}

@@ -1,0 +1,326 @@
+//! Whose scanpath is whose, and matrices of pairs of participants.
+
+use crate::StatisticsError;
+use std::collections::HashMap;
+use std::hash::Hash;
+
+/// The participants of one side, numbered in the order in which they first appear.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Participants {
+    of_scanpath: Vec<usize>,
+    count: usize,
+}
+
+/// Which pair of participants each pair of scanpaths belongs to.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ParticipantPairs {
+    rows: usize,
+    columns: usize,
+    /// The place in the matrix, for each pair of scanpaths.
+    places: Vec<usize>,
+    counts: Vec<u32>,
+}
+
+/// A number for each pair of a participant of one side (row) and one of the other (column).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CrossMatrix {
+    rows: usize,
+    columns: usize,
+    values: Vec<i64>,
+}
+
+/// A number for each pair of two participants of one set, in whichever order.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PairMatrix {
+    size: usize,
+    /// Above the diagonal, row by row.
+    values: Vec<i64>,
+}
+
+impl Participants {
+    /// From the participant's id of each scanpath.
+    pub fn new<Id: Hash + Eq>(ids: impl IntoIterator<Item = Id>) -> Self {
+        let mut numbers = HashMap::new();
+        let of_scanpath = ids
+            .into_iter()
+            .map(|id| {
+                let next = numbers.len();
+                *numbers.entry(id).or_insert(next)
+            })
+            .collect();
+        Self {
+            of_scanpath,
+            count: numbers.len(),
+        }
+    }
+
+    /// The number of participants.
+    pub fn len(&self) -> usize {
+        self.count
+    }
+
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.count == 0
+    }
+
+    /// The participant of each scanpath.
+    pub fn of_scanpaths(&self) -> &[usize] {
+        &self.of_scanpath
+    }
+
+    /// The participant of one scanpath.
+    pub fn of(&self, scanpath: usize) -> Result<usize, StatisticsError> {
+        let found = self.of_scanpath.get(scanpath).copied();
+        found.ok_or(StatisticsError::Index {
+            what: "scanpath",
+            index: scanpath,
+        })
+    }
+}
+
+impl ParticipantPairs {
+    /// Sorts pairs of scanpaths, given by their indices, by participants.
+    pub fn new(
+        rows: &Participants,
+        columns: &Participants,
+        pairs: impl IntoIterator<Item = (usize, usize)>,
+    ) -> Result<Self, StatisticsError> {
+        let mut counts = vec![0_u32; rows.len() * columns.len()];
+        let mut places = Vec::new();
+        for (a, b) in pairs {
+            let place = rows.of(a)? * columns.len() + columns.of(b)?;
+            counts[place] = counts[place].saturating_add(1);
+            places.push(place);
+        }
+        Ok(Self {
+            rows: rows.len(),
+            columns: columns.len(),
+            places,
+            counts,
+        })
+    }
+
+    /// How many pairs of scanpaths two participants have.
+    ///
+    /// # Panics
+    ///
+    /// Where there is no such row or column.
+    pub fn count(&self, row: usize, column: usize) -> u32 {
+        assert!(row < self.rows && column < self.columns);
+        self.counts[row * self.columns + column]
+    }
+
+    /// The number that all pairs of participants have, if it is the same for all.
+    pub fn uniform_count(&self) -> Option<u32> {
+        let first = *self.counts.first()?;
+        self.counts.iter().all(|&it| it == first).then_some(first)
+    }
+
+    /// Refuses pairs of participants without any pair of scanpaths.
+    pub fn require_all(&self) -> Result<(), StatisticsError> {
+        match self.counts.iter().position(|&count| count == 0) {
+            None => Ok(()),
+            Some(place) => Err(StatisticsError::NoCommonStimulus {
+                row: place / self.columns,
+                column: place % self.columns,
+            }),
+        }
+    }
+
+    /// For each pair of participants, the sum over its pairs of scanpaths modulo 2⁶⁴; `values` has one entry for each pair of
+    /// scanpaths.
+    pub fn sums_wrapping(&self, values: &[i64]) -> Result<CrossMatrix, StatisticsError> {
+        if values.len() != self.places.len() {
+            return Err(StatisticsError::Length {
+                what: "values of pairs",
+                found: values.len(),
+                expected: self.places.len(),
+            });
+        }
+        let mut sums = vec![0_i64; self.counts.len()];
+        for (&place, &value) in self.places.iter().zip(values) {
+            sums[place] = sums[place].wrapping_add(value);
+        }
+        CrossMatrix::new(self.rows, self.columns, sums)
+    }
+
+    /// The same, for values that can be added up.
+    pub fn sums(&self, values: &[i64]) -> Result<CrossMatrix, StatisticsError> {
+        crate::fixed_point::check_values(values)?;
+        self.sums_wrapping(values)
+    }
+}
+
+impl CrossMatrix {
+    /// A matrix, row by row.
+    pub fn new(rows: usize, columns: usize, values: Vec<i64>) -> Result<Self, StatisticsError> {
+        if rows.checked_mul(columns) != Some(values.len()) {
+            return Err(StatisticsError::Length {
+                what: "values of a matrix",
+                found: values.len(),
+                expected: rows.saturating_mul(columns),
+            });
+        }
+        Ok(Self {
+            rows,
+            columns,
+            values,
+        })
+    }
+
+    /// The number of participants of the first side.
+    pub fn rows(&self) -> usize {
+        self.rows
+    }
+
+    /// The number of participants of the second side.
+    pub fn columns(&self) -> usize {
+        self.columns
+    }
+
+    /// All values, row by row.
+    pub fn values(&self) -> &[i64] {
+        &self.values
+    }
+
+    /// The value of a pair.
+    ///
+    /// # Panics
+    ///
+    /// Where there is no such row or column.
+    pub fn get(&self, row: usize, column: usize) -> i64 {
+        assert!(row < self.rows && column < self.columns);
+        self.values[row * self.columns + column]
+    }
+}
+
+impl PairMatrix {
+    /// A matrix from the values above its diagonal, row by row: (0, 1), (0, 2), …, (1, 2), …
+    pub fn new(size: usize, values: Vec<i64>) -> Result<Self, StatisticsError> {
+        let expected = pairs_of(size);
+        if values.len() != expected {
+            return Err(StatisticsError::Length {
+                what: "values of a matrix",
+                found: values.len(),
+                expected,
+            });
+        }
+        Ok(Self { size, values })
+    }
+
+    /// The participants of two sites as one set, the first site's first: their pairs within each site, and between them.
+    pub fn of_sites(
+        first: &PairMatrix,
+        second: &PairMatrix,
+        between: &CrossMatrix,
+    ) -> Result<Self, StatisticsError> {
+        let (a, b) = (first.size, second.size);
+        for (what, found, expected) in [
+            ("rows of the matrix between sites", between.rows, a),
+            ("columns of the matrix between sites", between.columns, b),
+        ] {
+            if found != expected {
+                return Err(StatisticsError::Length {
+                    what,
+                    found,
+                    expected,
+                });
+            }
+        }
+        let mut values = Vec::with_capacity(pairs_of(a + b));
+        for row in 0..a {
+            values.extend(first.row(row));
+            values.extend(&between.values[row * b..(row + 1) * b]);
+        }
+        values.extend(&second.values);
+        Self::new(a + b, values)
+    }
+
+    /// The number of participants.
+    pub fn size(&self) -> usize {
+        self.size
+    }
+
+    /// The values above the diagonal, row by row.
+    pub fn values(&self) -> &[i64] {
+        &self.values
+    }
+
+    /// All pairs with their values: the participant with the smaller number, the other, the value.
+    pub fn pairs(&self) -> impl Iterator<Item = (usize, usize, i64)> {
+        let rows = 0..self.size;
+        let pairs = rows.flat_map(|row| (row + 1..self.size).map(move |column| (row, column)));
+        let pairs = pairs.zip(&self.values);
+        pairs.map(|((row, column), &value)| (row, column, value))
+    }
+
+    fn row(&self, row: usize) -> &[i64] {
+        // Rows above have one value less each.
+        let start = pairs_of(self.size) - pairs_of(self.size - row);
+        &self.values[start..start + self.size - row - 1]
+    }
+}
+
+/// The number of pairs of two different participants.
+fn pairs_of(size: usize) -> usize {
+    match size % 2 {
+        0 => (size / 2).saturating_mul(size.saturating_sub(1)),
+        _ => size.saturating_mul(size / 2),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn participants_are_numbered_by_first_appearance() {
+        let participants = Participants::new(["q", "p", "q", "r"]);
+        assert_eq!(participants.len(), 3);
+        assert_eq!(participants.of_scanpaths(), [0, 1, 0, 2]);
+    }
+
+    #[test]
+    fn pairs_of_scanpaths_are_added_up_by_participants() {
+        let rows = Participants::new(["p", "p", "q"]);
+        let columns = Participants::new(["x", "y"]);
+        let pairs =
+            ParticipantPairs::new(&rows, &columns, [(0, 0), (1, 0), (2, 0), (2, 1)]).unwrap();
+        assert_eq!(pairs.count(0, 0), 2);
+        assert_eq!(pairs.uniform_count(), None);
+        assert_eq!(
+            pairs.require_all(),
+            Err(StatisticsError::NoCommonStimulus { row: 0, column: 1 })
+        );
+        let sums = pairs.sums(&[1, 2, 4, 8]).unwrap();
+        assert_eq!(sums.values(), [3, 0, 4, 8]);
+        assert!(pairs.sums(&[1, 2, 4]).is_err());
+        assert!(pairs.sums(&[i64::MAX, 0, 0, 0]).is_err());
+        assert!(ParticipantPairs::new(&rows, &columns, [(3, 0)]).is_err());
+    }
+
+    #[test]
+    fn two_sites_become_one_matrix() {
+        let first = PairMatrix::new(3, vec![1, 2, 3]).unwrap();
+        let second = PairMatrix::new(2, vec![9]).unwrap();
+        let between = CrossMatrix::new(3, 2, vec![10, 11, 20, 21, 30, 31]).unwrap();
+        let all = PairMatrix::of_sites(&first, &second, &between).unwrap();
+        let found: Vec<_> = all.pairs().collect();
+        assert_eq!(found.len(), 10);
+        for expected in [
+            (0, 1, 1),
+            (0, 2, 2),
+            (1, 2, 3),
+            (0, 3, 10),
+            (1, 4, 21),
+            (2, 3, 30),
+            (3, 4, 9),
+        ] {
+            assert!(found.contains(&expected), "{expected:?}");
+        }
+        assert!(PairMatrix::of_sites(&second, &first, &between).is_err());
+        assert!(PairMatrix::new(3, vec![1]).is_err());
+        assert_eq!(PairMatrix::new(0, vec![]).unwrap().pairs().count(), 0);
+    }
+}
