@@ -27,6 +27,12 @@ pub enum StatisticsError {
         /// The number of the participant of the second side, from 0.
         column: usize,
     },
+    /// A participant is compared with itself.
+    #[error("participant {participant} is compared with itself")]
+    SameParticipant {
+        /// The number of the participant, from 0.
+        participant: usize,
+    },
     /// A list has another length than what it is about.
     #[error("there are {found} {what}, and {expected} are needed")]
     Length {

@@ -1,7 +1,8 @@
 //! Statistics over groups of participants, computed on integers.
 //!
 //! ```text
-//! pairs of scanpaths ─ParticipantPairs─▶ PairMatrix or CrossMatrix ─▶ group sums, tests, intervals
+//! pairs of scanpaths ─ParticipantPairs─▶ CrossMatrix ─▶ group sums, tests, intervals
+//!        │            ──PooledPairs────▶ PairMatrix ──▶ the same within one set of participants
 //!        └──────────────────────────────▶ sums, nearest scanpaths, histograms
 //! ```
 //!
@@ -36,4 +37,4 @@ pub use histogram::{bin_of, histogram, histogram_edges, suppress_small};
 pub use label_test::{CrossTest, LabelTest};
 pub use mean::{MeanSum, mean, means_by_key};
 pub use nearest::{Confusion, majority, nearest};
-pub use participants::{CrossMatrix, PairMatrix, ParticipantPairs, Participants};
+pub use participants::{CrossMatrix, PairMatrix, ParticipantPairs, Participants, PooledPairs};

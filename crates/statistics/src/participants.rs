@@ -21,6 +21,15 @@ pub struct ParticipantPairs {
     counts: Vec<u32>,
 }
 
+/// Which pair of participants each pair of scanpaths belongs to, within one set of participants.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PooledPairs {
+    size: usize,
+    /// The place above the diagonal, for each pair of scanpaths.
+    places: Vec<usize>,
+    counts: Vec<u32>,
+}
+
 /// A number for each pair of a participant of one side (row) and one of the other (column).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct CrossMatrix {
@@ -113,8 +122,7 @@ impl ParticipantPairs {
 
     /// The number that all pairs of participants have, if it is the same for all.
     pub fn uniform_count(&self) -> Option<u32> {
-        let first = *self.counts.first()?;
-        self.counts.iter().all(|&it| it == first).then_some(first)
+        uniform(&self.counts)
     }
 
     /// Refuses pairs of participants without any pair of scanpaths.
@@ -131,17 +139,7 @@ impl ParticipantPairs {
     /// For each pair of participants, the sum over its pairs of scanpaths modulo 2⁶⁴; `values` has one entry for each pair of
     /// scanpaths.
     pub fn sums_wrapping(&self, values: &[i64]) -> Result<CrossMatrix, StatisticsError> {
-        if values.len() != self.places.len() {
-            return Err(StatisticsError::Length {
-                what: "values of pairs",
-                found: values.len(),
-                expected: self.places.len(),
-            });
-        }
-        let mut sums = vec![0_i64; self.counts.len()];
-        for (&place, &value) in self.places.iter().zip(values) {
-            sums[place] = sums[place].wrapping_add(value);
-        }
+        let sums = sums_at(&self.places, self.counts.len(), values)?;
         CrossMatrix::new(self.rows, self.columns, sums)
     }
 
@@ -150,6 +148,89 @@ impl ParticipantPairs {
         crate::fixed_point::check_values(values)?;
         self.sums_wrapping(values)
     }
+}
+
+impl PooledPairs {
+    /// Sorts pairs of scanpaths of different participants, given by their indices in whichever order, by participants.
+    pub fn new(
+        participants: &Participants,
+        pairs: impl IntoIterator<Item = (usize, usize)>,
+    ) -> Result<Self, StatisticsError> {
+        let size = participants.len();
+        let mut counts = vec![0_u32; pairs_of(size)];
+        let mut places = Vec::new();
+        for (a, b) in pairs {
+            let (a, b) = (participants.of(a)?, participants.of(b)?);
+            if a == b {
+                return Err(StatisticsError::SameParticipant { participant: a });
+            }
+            let place = place_above(size, a.min(b), a.max(b));
+            counts[place] = counts[place].saturating_add(1);
+            places.push(place);
+        }
+        Ok(Self {
+            size,
+            places,
+            counts,
+        })
+    }
+
+    /// How many pairs of scanpaths two different participants have.
+    ///
+    /// # Panics
+    ///
+    /// Where there are no such participants.
+    pub fn count(&self, a: usize, b: usize) -> u32 {
+        assert!(a != b && a.max(b) < self.size);
+        self.counts[place_above(self.size, a.min(b), a.max(b))]
+    }
+
+    /// The number that all pairs of participants have, if it is the same for all.
+    pub fn uniform_count(&self) -> Option<u32> {
+        uniform(&self.counts)
+    }
+
+    /// Refuses pairs of participants without any pair of scanpaths.
+    pub fn require_all(&self) -> Result<(), StatisticsError> {
+        let pairs = (0..self.size).flat_map(|a| (a + 1..self.size).map(move |b| (a, b)));
+        match pairs.zip(&self.counts).find(|&(_, &count)| count == 0) {
+            None => Ok(()),
+            Some(((row, column), _)) => Err(StatisticsError::NoCommonStimulus { row, column }),
+        }
+    }
+
+    /// For each pair of participants, the sum over its pairs of scanpaths modulo 2⁶⁴; `values` has one entry for each pair of
+    /// scanpaths.
+    pub fn sums_wrapping(&self, values: &[i64]) -> Result<PairMatrix, StatisticsError> {
+        let sums = sums_at(&self.places, self.counts.len(), values)?;
+        PairMatrix::new(self.size, sums)
+    }
+
+    /// The same, for values that can be added up.
+    pub fn sums(&self, values: &[i64]) -> Result<PairMatrix, StatisticsError> {
+        crate::fixed_point::check_values(values)?;
+        self.sums_wrapping(values)
+    }
+}
+
+fn uniform(counts: &[u32]) -> Option<u32> {
+    let first = *counts.first()?;
+    counts.iter().all(|&it| it == first).then_some(first)
+}
+
+fn sums_at(places: &[usize], size: usize, values: &[i64]) -> Result<Vec<i64>, StatisticsError> {
+    if values.len() != places.len() {
+        return Err(StatisticsError::Length {
+            what: "values of pairs",
+            found: values.len(),
+            expected: places.len(),
+        });
+    }
+    let mut sums = vec![0_i64; size];
+    for (&place, &value) in places.iter().zip(values) {
+        sums[place] = sums[place].wrapping_add(value);
+    }
+    Ok(sums)
 }
 
 impl CrossMatrix {
@@ -256,10 +337,14 @@ impl PairMatrix {
     }
 
     fn row(&self, row: usize) -> &[i64] {
-        // Rows above have one value less each.
-        let start = pairs_of(self.size) - pairs_of(self.size - row);
+        let start = place_above(self.size, row, row + 1);
         &self.values[start..start + self.size - row - 1]
     }
+}
+
+/// The place of (row, column) among the values above the diagonal. Each row has one value less than the row before it.
+fn place_above(size: usize, row: usize, column: usize) -> usize {
+    pairs_of(size) - pairs_of(size - row) + column - row - 1
 }
 
 /// The number of pairs of two different participants.
@@ -298,6 +383,24 @@ mod tests {
         assert!(pairs.sums(&[1, 2, 4]).is_err());
         assert!(pairs.sums(&[i64::MAX, 0, 0, 0]).is_err());
         assert!(ParticipantPairs::new(&rows, &columns, [(3, 0)]).is_err());
+    }
+
+    #[test]
+    fn pairs_within_a_set_have_no_order() {
+        let participants = Participants::new(["p", "q", "p", "r"]);
+        let pairs = [(0, 1), (1, 2), (3, 0), (3, 1)];
+        let pairs = PooledPairs::new(&participants, pairs).unwrap();
+        assert_eq!([pairs.count(1, 0), pairs.count(0, 2)], [2, 1]);
+        assert_eq!(pairs.uniform_count(), None);
+        assert_eq!(pairs.require_all(), Ok(()));
+        // Pairs 01, 02 and 12 of participants.
+        assert_eq!(pairs.sums(&[1, 2, 4, 8]).unwrap().values(), [3, 4, 8]);
+        assert!(PooledPairs::new(&participants, [(0, 2)]).is_err());
+        let few = PooledPairs::new(&participants, [(0, 1), (0, 3)]).unwrap();
+        assert_eq!(
+            few.require_all(),
+            Err(StatisticsError::NoCommonStimulus { row: 1, column: 2 })
+        );
     }
 
     #[test]
