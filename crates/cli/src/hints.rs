@@ -178,8 +178,10 @@ fn synth(error: &SynthError) -> String {
             format!("{error}\n  choose a smaller --count or --length")
         }
         SynthError::ViewingTime { .. } => format!("--seconds: {error}"),
+        SynthError::Difference { .. } => format!("--difference: {error}, as in 0.5"),
+        SynthError::Groups { .. } => format!("--groups: {error}"),
         SynthError::TooLong { .. } => {
-            format!("{error}\n  choose fewer --participants or --stimuli, or fewer --seconds")
+            format!("{error}\n  choose fewer participants or --stimuli, or fewer --seconds")
         }
     }
 }

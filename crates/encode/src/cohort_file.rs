@@ -74,13 +74,13 @@ pub fn write(
     let group_column = if has_groups { "group," } else { "" };
     writeln!(out, "participant,{group_column}stimulus,scanpath")?;
     for entry in &cohort.entries {
-        write!(out, "{},", quoted(&entry.participant))?;
+        write!(out, "{},", field(&entry.participant))?;
         if has_groups {
-            write!(out, "{},", quoted(entry.group.as_deref().unwrap_or("")))?;
+            write!(out, "{},", field(entry.group.as_deref().unwrap_or("")))?;
         }
         let stimulus = entry.stimulus.as_deref().unwrap_or("");
         let scanpath = cohort.alphabet.format(&entry.scanpath);
-        writeln!(out, "{},{scanpath}", quoted(stimulus))?;
+        writeln!(out, "{},{scanpath}", field(stimulus))?;
     }
     out.flush()
 }
@@ -99,7 +99,7 @@ fn one_line(text: &str) -> String {
 }
 
 /// An id as a field of a table.
-fn quoted(id: &str) -> String {
+pub fn field(id: &str) -> String {
     let id = csv_field(&one_line(id)).into_owned();
     if id.contains([',', '"']) || id.starts_with('#') {
         format!("\"{}\"", id.replace('"', "\"\""))

@@ -6,6 +6,7 @@ use crate::{EncodeField, EncodeNote, Encoded, Input, ReadError, Row, Rows, is_mi
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
+use veilpath_metrics::text::is_printable;
 
 /// A table of participants and their groups.
 #[derive(Clone, PartialEq, Eq)]
@@ -230,6 +231,11 @@ impl GroupsOfFiles {
 pub(crate) enum Unsettled {
     Error(ReadError),
     Note(EncodeNote),
+}
+
+/// Whether a cohort file can contain a group of this name, and give it back.
+pub fn is_group_name(text: &str) -> bool {
+    text.trim() == text && is_printable(text) && !is_no_group(text)
 }
 
 /// The usual ways to say that a value is missing, without words such as `none`, which may be a group.

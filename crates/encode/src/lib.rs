@@ -36,7 +36,7 @@ pub use detect::{detect, explain_unknown};
 pub use encode::{Encoded, Source, encode_files};
 pub use error::ReadError;
 pub use field::EncodeField;
-pub use groups::{Groups, GroupsNotUsed};
+pub use groups::{Groups, GroupsNotUsed, is_group_name};
 pub use input::{Head, Input, Lines};
 pub use notes::{EncodeNote, Half, LikelyCause, NoEffect, NoLetters};
 pub use options::{

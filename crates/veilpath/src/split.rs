@@ -3,7 +3,7 @@
 use crate::Error;
 use crate::synth::generator;
 use rand::seq::SliceRandom;
-use std::collections::{BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
 use std::path::{Path, PathBuf};
 use veilpath_metrics::Cohort;
 
@@ -49,8 +49,8 @@ pub enum SplitError {
     EmptyCohort,
 }
 
-/// Splits a cohort. All scanpaths of a participant go to the same side; the same seed and participants give the same split on
-/// every machine.
+/// Splits a cohort. All scanpaths of a participant go to the same side; where participants have groups, every group is split in
+/// the same share. The same seed and participants give the same split on every machine.
 pub fn split(cohort: Cohort, options: SplitOptions) -> Result<Split, Error> {
     let share = options.share;
     if !(0.0..=1.0).contains(&share) {
@@ -74,7 +74,7 @@ pub fn split(cohort: Cohort, options: SplitOptions) -> Result<Split, Error> {
 
 /// The number of participants in a cohort.
 pub fn participants(cohort: &Cohort) -> usize {
-    ids(cohort).len()
+    ids(cohort).values().map(BTreeSet::len).sum()
 }
 
 /// The default names for the two cohorts of a file: `everyone.csv` becomes `everyone-a.csv` and `everyone-b.csv`.
@@ -89,10 +89,14 @@ pub fn default_paths(file: &Path) -> [PathBuf; 2] {
     ["a", "b"].map(|side| file.with_file_name(format!("{stem}-{side}.{extension}")))
 }
 
-/// The participants' ids, sorted, so that the order of the file does not matter.
-fn ids(cohort: &Cohort) -> BTreeSet<&str> {
-    let entries = cohort.entries.iter();
-    entries.map(|entry| entry.participant.as_str()).collect()
+/// The participants' ids by group, sorted, so that the order of the file does not matter.
+fn ids(cohort: &Cohort) -> BTreeMap<Option<&str>, BTreeSet<&str>> {
+    let mut ids: BTreeMap<Option<&str>, BTreeSet<&str>> = BTreeMap::new();
+    for entry in &cohort.entries {
+        let group = ids.entry(entry.group.as_deref()).or_default();
+        group.insert(&entry.participant);
+    }
+    ids
 }
 
 /// The participants of the first cohort, and the seed.
@@ -103,11 +107,18 @@ fn ids(cohort: &Cohort) -> BTreeSet<&str> {
 )] // a count of people times a share between 0 and 1
 fn choose(cohort: &Cohort, options: SplitOptions) -> (HashSet<String>, u64) {
     let (mut rng, seed) = generator(options.seed);
-    let mut people: Vec<&str> = ids(cohort).into_iter().collect();
-    people.shuffle(&mut rng);
-    let count = (people.len() as f64 * options.share).round() as usize;
-    let first = people.into_iter().take(count).map(str::to_string);
-    (first.collect(), seed)
+    let mut first = HashSet::new();
+    let mut people_before = 0;
+    for people in ids(cohort).into_values() {
+        let mut people: Vec<&str> = people.into_iter().collect();
+        people.shuffle(&mut rng);
+        people_before += people.len();
+        // What rounding adds to one group it takes from the next, so that the whole is split in the same share.
+        let so_far = (people_before as f64 * options.share).round() as usize;
+        let count = so_far - first.len();
+        first.extend(people.into_iter().take(count).map(str::to_string));
+    }
+    (first, seed)
 }
 
 #[cfg(test)]
@@ -138,8 +149,31 @@ mod tests {
     fn every_participant_is_on_one_side() {
         let [a, b] = share(0.25).unwrap().cohorts;
         assert_eq!([participants(&a), participants(&b)], [2, 6]);
-        let both: BTreeSet<&str> = ids(&a).union(&ids(&b)).copied().collect();
-        assert_eq!(both.len(), 8);
+        let both = [&a, &b]
+            .map(ids)
+            .into_iter()
+            .flat_map(|side| side.into_values().flatten());
+        assert_eq!(both.collect::<BTreeSet<&str>>().len(), 8);
+    }
+
+    #[test]
+    fn groups_are_split_in_the_same_share() {
+        let mut whole = cohort();
+        for (number, entry) in whole.entries.iter_mut().enumerate() {
+            entry.group = Some(if number < 3 { "patients" } else { "controls" }.to_string());
+        }
+        for seed in 0..20 {
+            let options = SplitOptions {
+                share: 0.5,
+                seed: Some(seed),
+            };
+            let [a, b] = split(whole.clone(), options).unwrap().cohorts;
+            assert_eq!(participants(&a), 4, "{seed}");
+            for (cohort, sizes) in [(a, [3, 1]), (b, [2, 2])] {
+                let found: Vec<usize> = cohort.group_sizes().into_values().collect();
+                assert_eq!(found, sizes, "{seed}");
+            }
+        }
     }
 
     #[test]

@@ -3,13 +3,14 @@
 use crate::commands::compare::NotationName;
 use crate::failure::Failure;
 use crate::messages;
+use crate::numbers::decimal;
 use crate::output::Destination;
 use clap::{Args, Subcommand, ValueEnum};
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use veilpath::Contents;
 use veilpath::Grid;
-use veilpath::synth::{self, LifelikeOptions, RandomOptions};
+use veilpath::synth::{self, LifelikeOptions, RandomOptions, Viewers};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -27,6 +28,7 @@ Scanpaths of the same length share a stimulus named after it, so that `veilpath 
 const LIFELIKE_EXAMPLES: &str = "\
 Examples:
   veilpath synth lifelike --participants 12 --stimuli 4 --seed 7 -o everyone.csv
+  veilpath synth lifelike --groups patients=20,controls=20 --difference 0.5 --seed 7 -o everyone.csv
   veilpath synth lifelike --seed 7 --as fixations -o fixations.csv
   veilpath encode fixations.csv --screen 1280x720 -o cohort.csv";
 
@@ -42,7 +44,7 @@ pub(crate) struct SynthArgs {
 enum Kind {
     /// Generate random letters, as in the paper's synthetic experiment
     Random(RandomArgs),
-    /// Generate participants of two groups who look at the same stimuli
+    /// Generate participants of several groups who look at the same stimuli
     Lifelike(LifelikeArgs),
 }
 
@@ -74,9 +76,23 @@ struct RandomArgs {
 #[derive(Debug, Args)]
 #[command(after_help = LIFELIKE_EXAMPLES)]
 struct LifelikeArgs {
-    /// Number of participants, half of them in each group
-    #[arg(long, value_name = "NUMBER", default_value_t = LifelikeOptions::default().participants, value_parser = clap::value_parser!(u32).range(1..=100_000))]
+    /// Number of participants, half of them novices and half of them experts
+    #[arg(long, value_name = "NUMBER", default_value_t = 12, value_parser = clap::value_parser!(u32).range(1..=100_000))]
     participants: u32,
+
+    /// Groups with their numbers of participants, instead of novices and experts; the cohort gets a column group
+    #[arg(long, value_name = "NAME=NUMBER", value_delimiter = ',', value_parser = group, conflicts_with = "participants")]
+    groups: Vec<(String, u32)>,
+
+    /// How much the groups differ: 0 for not at all, 1 for different favourite places
+    #[arg(
+        long,
+        value_name = "FRACTION",
+        default_value_t = LifelikeOptions::default().difference,
+        allow_negative_numbers = true,
+        value_parser = decimal
+    )]
+    difference: f64,
 
     /// Number of stimuli that every participant looks at
     #[arg(long, value_name = "NUMBER", default_value_t = LifelikeOptions::default().stimuli, value_parser = clap::value_parser!(u32).range(1..=10_000))]
@@ -149,7 +165,11 @@ fn random(args: &RandomArgs) -> Result<(), Failure> {
 
 fn lifelike(args: &LifelikeArgs) -> Result<(), Failure> {
     let options = LifelikeOptions {
-        participants: args.participants,
+        viewers: match args.groups.as_slice() {
+            [] => Viewers::NovicesAndExperts(args.participants),
+            groups => Viewers::Groups(groups.to_vec()),
+        },
+        difference: args.difference,
         stimuli: args.stimuli,
         seconds: args.seconds,
         seed: args.shared.seed,
@@ -199,4 +219,11 @@ fn length(text: &str) -> Result<RangeInclusive<usize>, String> {
         return Err("the range ends before it starts".into());
     }
     Ok(from..=to)
+}
+
+fn group(text: &str) -> Result<(String, u32), String> {
+    text.split_once('=')
+        .and_then(|(name, size)| Some((name.trim().to_string(), size.trim().parse().ok()?)))
+        .filter(|(_, size)| (1..=100_000).contains(size))
+        .ok_or_else(|| "expected NAME=NUMBER, as in patients=20".to_string())
 }

@@ -1,8 +1,8 @@
-//! Participants of two groups who look at shared stimuli.
+//! Participants of several groups who look at shared stimuli.
 //!
-//! Every stimulus has a few places that attract the eye. The two groups weigh the places differently (one prefers the first,
-//! the other the last), so that people of one group are more alike than people of different groups: something for a comparison
-//! to find. A viewer starts near the centre and moves to a place drawn by the weights of the group and of the viewer (a place just
+//! Every stimulus has a few places that attract the eye. Groups weigh the places differently (one prefers the first, another
+//! the last), so that people of one group are more alike than people of different groups: something for a comparison
+//! to find. How much they differ can be set. A viewer starts near the centre and moves to a place drawn by the weights of the group and of the viewer (a place just
 //! seen is less likely to be seen again). The gaze lands around that place, sometimes anywhere, and stays for a time with a long
 //! tail.
 //!
@@ -12,8 +12,12 @@ use super::{SynthError, SyntheticCohort, generator, numbered};
 use crate::Error;
 use rand::RngExt;
 use rand_chacha::ChaCha20Rng;
+use std::collections::{BTreeSet, HashMap};
 use std::io::{self, Write};
-use veilpath_encode::{Collector, EncodeOptions, Fixation, Kind, Placing, Recording, Sink, Space};
+use veilpath_encode::{
+    Collector, EncodeOptions, Fixation, Kind, Placing, Recording, Sink, Space, cohort_file,
+    is_group_name,
+};
 use veilpath_metrics::Grid;
 
 /// The size of a stimulus in pixels.
@@ -32,14 +36,19 @@ const MAX_SECONDS: f64 = 86_400.0;
 /// one, because every scanpath takes up space.
 const MAX_HOURS: f64 = 1_000.0;
 
-/// The prefixes of the participants' ids, by group.
-const GROUPS: [&str; 2] = ["novice-", "expert-"];
+/// The prefixes of the participants' ids, by group, where groups have no names.
+const PREFIXES: [&str; 2] = ["novice-", "expert-"];
+
+/// The most groups: each has its own order of places.
+pub const MAX_GROUPS: usize = PLACES;
 
 /// What to generate.
 #[derive(Clone, Debug, PartialEq)]
 pub struct LifelikeOptions {
-    /// How many people, half of them in each group.
-    pub participants: u32,
+    /// Who looks.
+    pub viewers: Viewers,
+    /// How much the groups differ: 0 for not at all, 1 for different favourite places.
+    pub difference: f64,
     /// How many stimuli everybody looks at.
     pub stimuli: u32,
     /// How long everybody looks at a stimulus.
@@ -48,11 +57,62 @@ pub struct LifelikeOptions {
     pub seed: Option<u64>,
 }
 
+/// The people who look, and their groups.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Viewers {
+    /// So many people, half of them novices and half of them experts. Their ids say which; the cohort has no groups.
+    NovicesAndExperts(u32),
+    /// Groups with names and sizes, which the cohort contains. Ids do not tell them apart.
+    Groups(Vec<(String, u32)>),
+}
+
+impl Viewers {
+    fn count(&self) -> u64 {
+        match self {
+            Viewers::NovicesAndExperts(count) => u64::from(*count),
+            Viewers::Groups(groups) => groups.iter().map(|(_, size)| u64::from(*size)).sum(),
+        }
+    }
+
+    /// Everybody: the id, and the number of the group. Groups alternate.
+    fn people(&self) -> Vec<(String, usize)> {
+        let sizes: Vec<u32> = match self {
+            Viewers::NovicesAndExperts(count) => vec![count.div_ceil(2), count / 2],
+            Viewers::Groups(groups) => groups.iter().map(|(_, size)| *size).collect(),
+        };
+        let total = usize::try_from(self.count()).unwrap_or(usize::MAX);
+        let mut people = Vec::new();
+        for round in 0..sizes.iter().copied().max().unwrap_or(0) {
+            let present = sizes.iter().enumerate().filter(|(_, size)| round < **size);
+            for (group, _) in present {
+                let id = match self {
+                    Viewers::NovicesAndExperts(count) => {
+                        let group_size = (*count as usize).div_ceil(2);
+                        numbered(PREFIXES[group], round as usize + 1, group_size)
+                    }
+                    Viewers::Groups(_) => numbered("p", people.len() + 1, total),
+                };
+                people.push((id, group));
+            }
+        }
+        people
+    }
+
+    /// The name of a group in the cohort.
+    fn group(&self, group: usize) -> Option<&str> {
+        match self {
+            Viewers::NovicesAndExperts(_) => None,
+            Viewers::Groups(groups) => groups.get(group).map(|(name, _)| name.as_str()),
+        }
+    }
+}
+
 /// Twelve people, who look at four stimuli for six seconds each.
 impl Default for LifelikeOptions {
     fn default() -> Self {
         Self {
-            participants: 12,
+            viewers: Viewers::NovicesAndExperts(12),
+            difference: 1.0,
             stimuli: 4,
             seconds: 6.0,
             seed: None,
@@ -71,6 +131,7 @@ pub struct FixationTable {
 /// One fixation of a participant.
 struct Viewed<'a> {
     participant: &'a str,
+    group: Option<&'a str>,
     stimulus: &'a str,
     x: f64,
     y: f64,
@@ -111,12 +172,25 @@ pub fn lifelike(options: &LifelikeOptions, grid: Grid) -> Result<SyntheticCohort
     if let Some(error) = failure {
         return Err(error.into());
     }
-    let (cohort, _) = collector.finish()?;
-    Ok(SyntheticCohort {
-        cohort,
-        seed,
-        note: format!("lifelike viewers of two groups, seed {seed}"),
-    })
+    let (mut cohort, _) = collector.finish()?;
+    let people = options.viewers.people();
+    let people = people.iter().map(|(id, group)| (id.as_str(), *group));
+    let groups: HashMap<&str, usize> = people.collect();
+    for entry in &mut cohort.entries {
+        let group = groups.get(entry.participant.as_str());
+        let name = group.and_then(|&group| options.viewers.group(group));
+        entry.group = name.map(str::to_string);
+    }
+    let note = match &options.viewers {
+        Viewers::NovicesAndExperts(_) if options.difference == 1.0 => {
+            format!("lifelike viewers of two groups, seed {seed}")
+        }
+        _ => format!(
+            "lifelike viewers, groups differ by {}, seed {seed}",
+            options.difference
+        ),
+    };
+    Ok(SyntheticCohort { cohort, seed, note })
 }
 
 /// Generates the fixations that [`lifelike`] encodes as scanpaths.
@@ -132,15 +206,27 @@ pub fn fixations(options: &LifelikeOptions) -> Result<FixationTable, Error> {
 impl FixationTable {
     /// Writes the table as CSV.
     pub fn write(&self, out: &mut dyn Write) -> io::Result<()> {
-        writeln!(out, "participant,stimulus,x,y,duration")?;
+        let group_column = match &self.options.viewers {
+            Viewers::NovicesAndExperts(_) => "",
+            Viewers::Groups(_) => "group,",
+        };
+        writeln!(out, "participant,{group_column}stimulus,x,y,duration")?;
         let mut written = Ok(());
         let (rng, _) = generator(Some(self.seed));
         self.options.simulate(rng, |viewed| {
             if written.is_ok() {
+                let group = viewed
+                    .group
+                    .map(|name| format!("{},", cohort_file::field(name)));
                 written = writeln!(
                     out,
-                    "{},{},{:.1},{:.1},{:.0}",
-                    viewed.participant, viewed.stimulus, viewed.x, viewed.y, viewed.duration_ms
+                    "{},{}{},{:.1},{:.1},{:.0}",
+                    viewed.participant,
+                    group.unwrap_or_default(),
+                    viewed.stimulus,
+                    viewed.x,
+                    viewed.y,
+                    viewed.duration_ms
                 );
             }
         });
@@ -154,7 +240,21 @@ impl LifelikeOptions {
         if !(seconds > 0.0 && seconds <= MAX_SECONDS) {
             return Err(SynthError::ViewingTime { seconds });
         }
-        let views = f64::from(self.participants) * f64::from(self.stimuli);
+        if !(0.0..=1.0).contains(&self.difference) {
+            return Err(SynthError::Difference {
+                difference: self.difference,
+            });
+        }
+        if let Viewers::Groups(groups) = &self.viewers {
+            let names: BTreeSet<&str> = groups.iter().map(|(name, _)| name.as_str()).collect();
+            let is_named = names.iter().all(|name| is_group_name(name));
+            let number = groups.len();
+            if !is_named || names.len() != number || !(1..=MAX_GROUPS).contains(&number) {
+                return Err(SynthError::Groups { max: MAX_GROUPS });
+            }
+        }
+        #[allow(clippy::cast_precision_loss)] // far below 2⁵³
+        let views = self.viewers.count() as f64 * f64::from(self.stimuli);
         let hours = views * seconds.max(1.0) / 3600.0;
         if hours > MAX_HOURS {
             return Err(SynthError::TooLong {
@@ -168,18 +268,14 @@ impl LifelikeOptions {
     /// Passes on every fixation of everybody.
     fn simulate(&self, mut rng: ChaCha20Rng, mut each: impl FnMut(&Viewed<'_>)) {
         let stimuli: Vec<Vec<(f64, f64)>> = (0..self.stimuli).map(|_| places(&mut rng)).collect();
-        for person in 0..self.participants {
-            // Groups alternate, so that both have the same size, or nearly.
-            let group = (person % 2) as usize;
-            let number = (person / 2 + 1) as usize;
-            let group_size = (self.participants as usize).div_ceil(2);
-            let participant = numbered(GROUPS[group], number, group_size);
-            let weights = weights(&mut rng, group);
+        for (participant, group) in self.viewers.people() {
+            let weights = weights(&mut rng, group, self.difference);
             for (number, places) in stimuli.iter().enumerate() {
                 let stimulus = numbered("scene-", number + 1, stimuli.len());
                 let each = |x, y, duration_ms| {
                     each(&Viewed {
                         participant: &participant,
+                        group: self.viewers.group(group),
                         stimulus: &stimulus,
                         x,
                         y,
@@ -227,17 +323,19 @@ fn places(rng: &mut ChaCha20Rng) -> Vec<(f64, f64)> {
     (0..PLACES).map(|_| (coordinate(), coordinate())).collect()
 }
 
-/// How much a person likes each place: the group's order, and a personal preference.
-fn weights(rng: &mut ChaCha20Rng, group: usize) -> Vec<f64> {
-    let preferences = [8.0, 5.0, 3.0, 2.0, 1.0, 1.0];
-    let mut weights: Vec<f64> = preferences
-        .into_iter()
-        .map(|weight| weight * (0.5 + rng.random::<f64>()))
-        .collect();
-    if group == 1 {
-        weights.reverse();
+/// How much a person likes each place: the group's order as far as groups differ, and a personal preference.
+fn weights(rng: &mut ChaCha20Rng, group: usize, difference: f64) -> Vec<f64> {
+    let common = [8.0, 5.0, 3.0, 2.0, 1.0, 1.0];
+    let mut own = common.map(|weight| (weight, 0.5 + rng.random::<f64>()));
+    // No two groups have the same order.
+    match group {
+        0 => {}
+        1 => own.reverse(),
+        more => own.rotate_right(more),
     }
-    weights
+    let both = common.into_iter().zip(own);
+    both.map(|(common, (own, personal))| (common + difference * (own - common)) * personal)
+        .collect()
 }
 
 /// The next place; the one just seen has a quarter of its weight.

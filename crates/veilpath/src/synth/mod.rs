@@ -3,7 +3,7 @@
 mod lifelike;
 mod random;
 
-pub use lifelike::{FixationTable, LifelikeOptions, fixations, lifelike};
+pub use lifelike::{FixationTable, LifelikeOptions, MAX_GROUPS, Viewers, fixations, lifelike};
 pub use random::{RandomOptions, random};
 
 use rand::{RngExt, SeedableRng};
@@ -47,6 +47,18 @@ pub enum SynthError {
     ViewingTime {
         /// The time.
         seconds: f64,
+    },
+    /// A difference of groups that is not from 0 to 1.
+    #[error("the difference {difference} is not a number from 0 to 1")]
+    Difference {
+        /// The difference.
+        difference: f64,
+    },
+    /// No groups, too many, one without a name, or two of the same name.
+    #[error("1 to {max} groups need different names, in printable characters")]
+    Groups {
+        /// The most groups.
+        max: usize,
     },
     /// Too much to keep in memory.
     #[error("the cohort would have {hours:.0} hours of viewing; the limit is {max_hours:.0}")]
