@@ -4,7 +4,7 @@ use crate::commands::{
     audit::AuditArgs, bench::BenchArgs, compare::CompareArgs, completions::CompletionsArgs,
     demo::DemoArgs, encode::EncodeArgs, host::HostArgs, identity::IdentityArgs, join::JoinArgs,
     keygen::KeygenArgs, man::ManArgs, peers::PeersArgs, report::ReportArgs, results::ResultsArgs,
-    split::SplitArgs, synth::SynthArgs,
+    split::SplitArgs, stats::StatsArgs, synth::SynthArgs,
 };
 use crate::messages::Verbosity;
 use clap::{Parser, Subcommand};
@@ -41,6 +41,8 @@ pub(crate) enum Command {
     Compare(CompareArgs),
     /// Make an HTML page with figures from a result file
     Report(ReportArgs),
+    /// Compute group means, tests and classification rates from result files
+    Stats(StatsArgs),
     /// Wait for one or more other institutions, and compare with them
     Host(HostArgs),
     /// Connect to another institution, and compare with it

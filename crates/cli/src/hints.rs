@@ -5,6 +5,7 @@
 pub(crate) mod encode;
 mod report;
 mod session;
+mod stats;
 
 pub(crate) use session::{exceeded_hint, explain as session_error};
 
@@ -115,6 +116,7 @@ pub(crate) fn explain(error: &Error) -> String {
         }
         Error::Synth(error) => synth(error),
         Error::Split(error) => split(*error),
+        Error::Stats(error) => stats::explain(error),
         _ => error.to_string(),
     }
 }

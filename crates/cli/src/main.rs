@@ -30,6 +30,7 @@ fn main() -> ExitCode {
         Command::Encode(args) => commands::encode::run(&args),
         Command::Compare(args) => commands::compare::run(&args),
         Command::Report(args) => commands::report::run(&args),
+        Command::Stats(args) => commands::stats::run(&args),
         Command::Host(args) => commands::host::run(&args),
         Command::Join(args) => commands::join::run(&args),
         Command::Results(args) => commands::results::run(&args),

@@ -22,7 +22,7 @@ const PREVIEW_ROWS: usize = 20;
 pub(crate) enum Format {
     /// An aligned table for people
     Table,
-    /// Columns a,b,stimulus,score,similarity (with --reveal threshold:T: a,b,stimulus,within)
+    /// One row per pair: a,b,stimulus,score,similarity (with --reveal threshold:T: a,b,stimulus,within); of statistics, one row per number
     Csv,
     /// One object with the plan, the results, the cost and what was revealed
     Json,
@@ -58,6 +58,11 @@ impl OutputArgs {
     /// The format that the user chose.
     pub(crate) fn format(&self) -> Option<OutcomeFormat> {
         self.format.map(OutcomeFormat::from)
+    }
+
+    /// Whether the results go to a file, and not to standard output.
+    pub(crate) fn is_file(&self) -> bool {
+        self.file().is_some()
     }
 
     /// Checks that the file can be written, before hours of work and not after. `inputs` are the input files, none of which

@@ -42,6 +42,11 @@ impl Groups {
             by_participant: found.into_groups(),
         })
     }
+
+    /// The group of a participant.
+    pub fn group_of(&self, participant: &str) -> Option<&str> {
+        self.by_participant.get(participant).map(String::as_str)
+    }
 }
 
 /// Nothing of a participant: the name of the file and the number of participants.

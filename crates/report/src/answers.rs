@@ -78,23 +78,21 @@ fn group_means(means: &GroupMeans) -> String {
 }
 
 fn sentence(test: &GroupTest) -> String {
-    let mut text = format!(
-        "{} ({}, {}): {} = {}",
+    let stimulus = test.stimulus.as_deref();
+    let stimulus = stimulus.map_or_else(String::new, |it| format!(" (stimulus {})", printable(it)));
+    let mut details = Vec::new();
+    details.extend(test.interval.as_ref().map(confidence));
+    let permutations = test.permutations.map(|count| counted(count, "permutation"));
+    let method = [printable(&test.method)].into_iter().chain(permutations);
+    let p = format!("p = {}", p_value(test.p_value));
+    details.push(method.chain([p]).collect::<Vec<_>>().join(", "));
+    format!(
+        "{}\n  The {}{stimulus} was {} ({}).\n",
         printable(&test.question),
-        printable(&test.method),
-        about(&test.output, test.stimulus.as_deref()),
         printable(&test.statistic),
         rounded(test.value),
-    );
-    if let Some(interval) = &test.interval {
-        let _ = write!(text, ", {}", confidence(interval));
-    }
-    let _ = write!(text, ", p = {}", p_value(test.p_value));
-    if let Some(permutations) = test.permutations {
-        let _ = write!(text, ", {}", counted(permutations, "permutation"));
-    }
-    text.push('\n');
-    text
+        details.join("; ")
+    )
 }
 
 fn nearest_labels(labels: &NearestLabels) -> String {
@@ -146,12 +144,12 @@ fn nearest_rate(rate: &NearestRate) -> String {
         percent(rate.chance)
     );
     if let Some(p) = rate.p_value {
-        let _ = write!(text, "; permutation test: p = {}", p_value(p));
+        let _ = write!(text, "; permutation test, p = {}", p_value(p));
     }
     if let Some(permutations) = rate.permutations {
         let _ = write!(text, ", {}", counted(permutations, "permutation"));
     }
-    text.push('\n');
+    text.push_str(".\n");
     if rate.confusion.is_empty() {
         return text;
     }
@@ -172,7 +170,7 @@ fn score_histogram(histogram: &ScoreHistogram) -> String {
     let subject = about(&histogram.output, histogram.stimulus.as_deref());
     let mut title = format!("Histogram of {subject}");
     if histogram.minimum > 1 {
-        let _ = write!(title, " (– for counts that are withheld)");
+        let _ = write!(title, " (–: withheld)");
     }
     title.push(':');
     let header = ["from", "to", "pairs"].map(String::from).to_vec();

@@ -3,9 +3,16 @@
 //! Where results are missing, a last column says so in every row: `incomplete`, with `12 of 900 pairs`. So the table still has
 //! columns and rows for every program, and rows that are copied elsewhere keep the mark.
 //!
+//! An outcome with answers about groups and no pairs is a table with one row per number, which [`ANSWER_COLUMNS`] describes.
+//!
 //! Text is written by the rules of [`veilpath_metrics::text`]: no control characters, and no formulas for a spreadsheet.
 
+mod answers;
+
+pub use answers::ANSWER_COLUMNS;
+
 use crate::{exact, table};
+use answers::answer_rows;
 use std::borrow::Cow;
 use std::io::{self, Write};
 use veilpath_metrics::text::csv_field;
@@ -17,8 +24,12 @@ pub(crate) const IDS: [&str; 3] = ["a", "b", "stimulus"];
 /// The column that marks a table with missing results.
 pub(crate) const INCOMPLETE: &str = "incomplete";
 
-/// Writes all rows.
+/// Writes all rows; of an outcome that has answers about groups and no pairs, the answers.
 pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
+    if outcome.results.is_empty() && !outcome.answers.is_empty() {
+        let rows = outcome.answers.iter().flat_map(answer_rows);
+        return write_table(ANSWER_COLUMNS, rows, out);
+    }
     write_rows(outcome, out).map_err(io_error)
 }
 

@@ -28,18 +28,39 @@ pub fn write_first(outcome: &Outcome, limit: usize, out: &mut dyn Write) -> io::
     } else if !outcome.results.is_empty() || outcome.answers.is_empty() {
         write_rows(outcome, limit, out)?;
     }
-    for answer in &outcome.answers {
-        write!(out, "{}", answers::text(answer))?;
+    if outcome.results.is_empty() && !outcome.answers.is_empty() {
+        writeln!(out, "{}", answers_title(outcome))?;
     }
+    write!(out, "{}", answers(outcome))?;
     out.flush()?;
     Ok(outcome.results.len().saturating_sub(limit))
+}
+
+/// The answers about groups as text, with sentences that can be published.
+pub fn answers(outcome: &Outcome) -> String {
+    outcome.answers.iter().map(answers::text).collect()
+}
+
+/// The start of the first line of answers without pairs.
+const STATISTICS: &str = "Statistics of ";
+
+fn answers_title(outcome: &Outcome) -> String {
+    let [first, second] = [&outcome.names[0], &outcome.names[1]].map(|name| printable(name));
+    let metric = outcome.spec.metric.name();
+    match outcome.one_cohort {
+        true => format!("{STATISTICS}{first} by {metric}"),
+        false => format!("{STATISTICS}{first} and {second} by {metric}"),
+    }
 }
 
 /// Whether a table of results starts with this line.
 pub fn is_first_line(line: &str) -> bool {
     let mut words = line.split_whitespace();
     let is_header = IDS[..2].iter().all(|id| words.next() == Some(id));
-    is_header || line.ends_with(WITHHELD) || line.starts_with(MISSING)
+    is_header
+        || line.ends_with(WITHHELD)
+        || line.starts_with(MISSING)
+        || line.starts_with(STATISTICS)
 }
 
 /// The start of the line above a table with missing results.
@@ -140,9 +161,7 @@ pub fn summary(outcome: &Outcome) -> String {
         let _ = writeln!(text, "{}", incomplete(outcome));
     }
     let _ = writeln!(text, "{}", results_line(outcome));
-    for answer in &outcome.answers {
-        text.push_str(&answers::text(answer));
-    }
+    text.push_str(&answers(outcome));
     if let Some(bound) = outcome.error_bound {
         let bound = error_bound(bound);
         let _ = writeln!(

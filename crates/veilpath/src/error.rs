@@ -2,6 +2,7 @@
 
 use crate::report::{DrawingError, NoHeatMap, ResultFileError};
 use crate::split::SplitError;
+use crate::stats::StatsError;
 use crate::synth::SynthError;
 use crate::{MetricOptionsError, OtherFile, OutputConflict, PeersError};
 use std::io;
@@ -197,6 +198,9 @@ pub enum Error {
     /// A cohort cannot be split.
     #[error(transparent)]
     Split(#[from] SplitError),
+    /// Statistics cannot be computed.
+    #[error(transparent)]
+    Stats(#[from] StatsError),
     /// A file cannot be opened or read.
     #[error("{path}: cannot be opened: {source}", path = path.display())]
     Open {

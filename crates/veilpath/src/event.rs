@@ -69,6 +69,17 @@ pub enum Note {
     },
     /// No participant of the drawn cohort is in the result file.
     NotInResult,
+    /// A question that the results do not answer.
+    Unanswered {
+        /// The question.
+        question: String,
+        /// Why not.
+        reason: String,
+    },
+    /// Nobody said which participant is in which group.
+    NoGroups,
+    /// What a test of sites assumes.
+    SitesExchangeable,
     /// The page shows scanpaths, and so must stay in this institution.
     PrivatePage,
 }
@@ -111,6 +122,13 @@ impl fmt::Display for Note {
                 "{file}: the page has no plan, cost or list of what was revealed, because a CSV file does not contain them"
             ),
             Note::NotInResult => f.write_str("no participant of the cohort is in the result file"),
+            Note::Unanswered { question, reason } => write!(f, "{question} is left out: {reason}"),
+            Note::NoGroups => {
+                f.write_str("there are no groups, so there are no answers about groups")
+            }
+            Note::SitesExchangeable => f.write_str(
+                "the test of sites assumes that participants are exchangeable across sites: other equipment or recruitment is a difference, too",
+            ),
             Note::PrivatePage => {
                 f.write_str("the page shows your own scanpaths; do not give it to the other side")
             }

@@ -27,6 +27,7 @@ mod progress;
 pub mod report;
 mod session;
 pub mod split;
+pub mod stats;
 pub mod synth;
 mod temporary_file;
 

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use tempfile::NamedTempFile;
 use veilpath_encode::cohort_file;
 use veilpath_report::result_file::ResultFormat;
-use veilpath_report::table;
+use veilpath_report::{csv, table};
 
 /// As much of an old file as tells what it is.
 const START: u64 = 512;
@@ -74,7 +74,9 @@ impl Contents {
             Contents::Cohort => text.starts_with(cohort_file::MAGIC),
             Contents::Fixations => false,
             Contents::Results => {
-                ResultFormat::of_start(text).is_some() || table::is_first_line(first_line)
+                ResultFormat::of_start(text).is_some()
+                    || table::is_first_line(first_line)
+                    || first_line == csv::ANSWER_COLUMNS.join(",")
             }
             Contents::Page => first_line
                 .to_ascii_lowercase()

@@ -17,4 +17,5 @@ pub(crate) mod results;
 pub(crate) mod serve;
 pub(crate) mod session;
 pub(crate) mod split;
+pub(crate) mod stats;
 pub(crate) mod synth;

@@ -11,12 +11,13 @@ use pair::{Pair, Side};
 use std::io::Write;
 use std::process::Stdio;
 
-const COMMANDS: [&str; 23] = [
+const COMMANDS: [&str; 24] = [
     "",
     "demo",
     "encode",
     "compare",
     "report",
+    "stats",
     "host",
     "join",
     "results",

@@ -1,0 +1,181 @@
+//! `veilpath stats`: group means, tests and classification rates from result files.
+
+use crate::failure::Failure;
+use crate::numbers::decimal;
+use crate::output::OutputArgs;
+use crate::{inputs, messages, notes};
+use clap::Args;
+use std::path::{Path, PathBuf};
+use veilpath::report::{self, ResultFile};
+use veilpath::stats::{self, Groups, NamedResult, Question, StatsOptions};
+use veilpath::{Event, table};
+
+const EXAMPLES: &str = "\
+Examples:
+  veilpath compare everyone.csv everyone.csv --metric scanmatch -o everyone.json
+  veilpath stats everyone.json
+  veilpath stats everyone.json --groups groups.csv
+  veilpath stats everyone.json --groups groups.csv --answer test:groups --permutations 999 -o test.json
+  veilpath stats everyone.json --groups groups.csv --answer nearest:3 --format csv
+  veilpath compare a.csv b.csv -o a-b.json
+  veilpath stats a-b.json --groups groups.csv --answer groups,nearest:3,rate
+  veilpath compare a.csv a.csv -o a-a.json
+  veilpath compare b.csv b.csv -o b-b.json
+  veilpath stats a-a.json b-b.json a-b.json --answer test:sites
+
+RESULT is a JSON file of compare, host or join: a cohort compared with itself, or with another. Answers:
+  mean            the mean over all pairs and of each stimulus
+  groups          the mean of each group with each group
+  test:groups     are participants of the same group more alike than participants of different groups?
+  test:sites      are participants of the same site more alike? (needs three results)
+  nearest:K       for each scanpath, the group of most of its K nearest scanpaths of other participants
+  nearest:K,rate  how often that is its own group, with chance level and confusion matrix
+  histogram:BINS  how the pairs are distributed
+
+Permutations and draws move a participant with all of its scanpaths. The same seed gives the same numbers on every machine.";
+
+/// The arguments of `stats`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct StatsArgs {
+    /// A JSON result file (- for standard input), or three: within each of two cohorts, and between them
+    #[arg(required = true, value_name = "RESULT")]
+    results: Vec<PathBuf>,
+
+    /// The groups of participants: a table with the columns participant and group, or a cohort file with groups
+    #[arg(long, value_name = "FILE")]
+    groups: Option<PathBuf>,
+
+    /// The groups of the second cohort, if they are in another file
+    #[arg(long, value_name = "FILE", requires = "groups")]
+    second_groups: Option<PathBuf>,
+
+    /// What to compute, one or more of the answers below [default: all that results and groups allow, with nearest:5,rate]
+    #[arg(long, value_name = "ANSWER", value_parser = questions)]
+    answer: Vec<Questions>,
+
+    /// The output to analyse [default: the similarity if there is one, else the score]
+    #[arg(long, value_name = "OUTPUT")]
+    of: Option<String>,
+
+    /// Analyse only this stimulus; may be repeated
+    #[arg(long, value_name = "NAME")]
+    stimulus: Vec<String>,
+
+    /// The number of permutations of a test
+    #[arg(long, value_name = "NUMBER", default_value_t = StatsOptions::default().permutations,
+        value_parser = clap::value_parser!(u64).range(1..=MAX_ROUNDS))]
+    permutations: u64,
+
+    /// The number of bootstrap draws of a confidence interval; 0 for no intervals
+    #[arg(long, value_name = "NUMBER", default_value_t = StatsOptions::default().resamples,
+        value_parser = clap::value_parser!(u64).range(..=MAX_ROUNDS))]
+    resamples: u64,
+
+    /// The level of confidence intervals
+    #[arg(long, value_name = "FRACTION", default_value_t = StatsOptions::default().level, value_parser = decimal)]
+    confidence: f64,
+
+    /// The seed of permutations and draws
+    #[arg(long, value_name = "NUMBER", default_value_t = StatsOptions::default().seed)]
+    seed: u64,
+
+    #[command(flatten)]
+    output: OutputArgs,
+}
+
+/// More permutations or draws than anybody needs take hours.
+const MAX_ROUNDS: u64 = 10_000_000;
+
+/// Several questions of one argument.
+type Questions = Vec<Question>;
+
+/// Reads the results, and writes the answers.
+pub(crate) fn run(args: &StatsArgs) -> Result<(), Failure> {
+    let groups = [&args.groups, &args.second_groups].into_iter().flatten();
+    let read_from: Vec<&Path> = args
+        .results
+        .iter()
+        .chain(groups)
+        .map(PathBuf::as_path)
+        .collect();
+    inputs::refuse_two_stdin(&read_from)?;
+    let files = args
+        .results
+        .iter()
+        .map(|path| read_result(path))
+        .collect::<Result<Vec<_>, _>>()?;
+    let results: Vec<NamedResult<'_>> = files
+        .iter()
+        .map(|(name, file)| NamedResult { name, file })
+        .collect();
+    let output = args.output.check(&read_from)?;
+    let notes = |event: Event| notes::print(&event);
+    let outcome = stats::statistics(&results, &args.options()?, &notes)?;
+    output.write(&args.output, &read_from, &outcome)?;
+    if args.output.is_file() {
+        messages::info(&table::answers(&outcome));
+    }
+    Ok(())
+}
+
+impl StatsArgs {
+    fn options(&self) -> Result<StatsOptions, Failure> {
+        let read = |path: &PathBuf| -> Result<Groups, Failure> {
+            Ok(Groups::read(inputs::open(path)?).map_err(veilpath::Error::from)?)
+        };
+        let first = self.groups.as_ref().map(read).transpose()?;
+        let second = self.second_groups.as_ref().map(read).transpose()?;
+        let second = second.or_else(|| first.clone());
+        Ok(StatsOptions {
+            questions: self.answer.concat(),
+            groups: [first, second],
+            output: self.of.clone(),
+            stimuli: self.stimulus.clone(),
+            permutations: self.permutations,
+            resamples: self.resamples,
+            level: self.confidence,
+            seed: self.seed,
+        })
+    }
+}
+
+fn read_result(path: &Path) -> Result<(String, ResultFile), Failure> {
+    Ok(match inputs::is_dash(path) {
+        true => {
+            let name = "standard input";
+            let file = report::read_result_from(name, std::io::stdin().lock())?;
+            (name.into(), file)
+        }
+        false => (path.display().to_string(), report::read_result(path)?),
+    })
+}
+
+/// Parses questions separated by commas. A comma may also be within one, as in `nearest:5,rate`.
+fn questions(text: &str) -> Result<Questions, String> {
+    let mut parts: Vec<String> = Vec::new();
+    for part in text.split(',').map(str::trim) {
+        match parts.last_mut() {
+            Some(last) if part == "rate" => last.push_str(",rate"),
+            _ => parts.push(part.to_string()),
+        }
+    }
+    let questions = parts.iter().map(|part| part.parse());
+    questions
+        .collect::<Result<_, _>>()
+        .map_err(|error: stats::UnknownQuestion| error.to_string())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_are_separated_by_commas() {
+        let found = questions("groups,nearest:3,rate,test:sites").unwrap();
+        let found: Vec<String> = found.iter().map(Question::to_string).collect();
+        assert_eq!(found, ["groups", "nearest:3,rate", "test:sites"]);
+        assert!(questions("groups,").is_err());
+        assert!(questions("rate").is_err());
+    }
+}

@@ -1,0 +1,159 @@
+//! Answers about groups as rows of numbers.
+
+use crate::exact;
+use veilpath_protocol::{GroupAnswer, Interval};
+
+/// The columns of a table of answers: which answer and output; the stimulus and participant, if the row is about one; the group of the
+/// first side and of the second, or the group that a scanpath has and the one that it was given; the number; how many pairs or scanpaths
+/// it is of; the ends of its confidence interval or bin; its p value.
+pub const ANSWER_COLUMNS: [&str; 11] = [
+    "answer",
+    "output",
+    "stimulus",
+    "participant",
+    "group_a",
+    "group_b",
+    "value",
+    "count",
+    "low",
+    "high",
+    "p",
+];
+
+/// One row of the table; what is not set stays empty.
+#[derive(Default)]
+struct Row<'a> {
+    answer: &'static str,
+    output: &'a str,
+    stimulus: Option<&'a str>,
+    participant: &'a str,
+    groups: [&'a str; 2],
+    value: Option<f64>,
+    count: Option<u64>,
+    range: Option<[f64; 2]>,
+    p: Option<f64>,
+}
+
+impl Row<'_> {
+    fn fields(&self) -> [String; 11] {
+        let number = |number: Option<f64>| number.map_or_else(String::new, exact);
+        [
+            self.answer.into(),
+            self.output.into(),
+            self.stimulus.unwrap_or_default().into(),
+            self.participant.into(),
+            self.groups[0].into(),
+            self.groups[1].into(),
+            number(self.value),
+            self.count
+                .map_or_else(String::new, |count| count.to_string()),
+            number(self.range.map(|[low, _]| low)),
+            number(self.range.map(|[_, high]| high)),
+            number(self.p),
+        ]
+    }
+}
+
+fn ends(interval: Option<&Interval>) -> Option<[f64; 2]> {
+    interval.map(|interval| [interval.low, interval.high])
+}
+
+pub(super) fn answer_rows(answer: &GroupAnswer) -> Vec<[String; 11]> {
+    rows(answer).iter().map(Row::fields).collect()
+}
+
+#[allow(clippy::cast_precision_loss)] // a share, of far fewer than 2⁵³
+fn rows(answer: &GroupAnswer) -> Vec<Row<'_>> {
+    match answer {
+        GroupAnswer::StimulusMeans(means) => means
+            .means
+            .iter()
+            .map(|mean| Row {
+                answer: "mean",
+                output: &means.output,
+                stimulus: mean.stimulus.as_deref(),
+                value: mean.mean,
+                count: Some(mean.pairs),
+                range: ends(mean.interval.as_ref()),
+                ..Row::default()
+            })
+            .collect(),
+        GroupAnswer::Means(means) => {
+            let mut rows = Vec::new();
+            for (row, row_name) in means.rows.iter().enumerate() {
+                for (column, column_name) in means.columns.iter().enumerate() {
+                    let interval = means.intervals.get(row).and_then(|it| it[column].as_ref());
+                    rows.push(Row {
+                        answer: "groups",
+                        output: &means.output,
+                        stimulus: means.stimulus.as_deref(),
+                        groups: [row_name, column_name],
+                        value: means.means[row][column],
+                        count: Some(means.counts[row][column]),
+                        range: ends(interval),
+                        ..Row::default()
+                    });
+                }
+            }
+            rows
+        }
+        GroupAnswer::Test(test) => vec![Row {
+            answer: "test",
+            output: &test.output,
+            stimulus: test.stimulus.as_deref(),
+            value: Some(test.value),
+            count: test.permutations,
+            range: ends(test.interval.as_ref()),
+            p: Some(test.p_value),
+            ..Row::default()
+        }],
+        GroupAnswer::NearestLabels(labels) => labels
+            .labels
+            .iter()
+            .map(|label| Row {
+                answer: "nearest",
+                output: &labels.output,
+                stimulus: label.scanpath.stimulus.as_deref(),
+                participant: &label.scanpath.participant,
+                groups: [label.group.as_deref().unwrap_or_default(), &label.majority],
+                ..Row::default()
+            })
+            .collect(),
+        GroupAnswer::NearestRate(rate) => {
+            let mut rows = vec![Row {
+                answer: "rate",
+                output: &rate.output,
+                value: Some(rate.right as f64 / rate.scanpaths.max(1) as f64),
+                count: Some(rate.scanpaths),
+                range: ends(rate.interval.as_ref()),
+                p: rate.p_value,
+                ..Row::default()
+            }];
+            for (own, counts) in rate.groups.iter().zip(&rate.confusion) {
+                for (given, &count) in rate.groups.iter().zip(counts) {
+                    rows.push(Row {
+                        answer: "confusion",
+                        output: &rate.output,
+                        groups: [own, given],
+                        count: Some(count),
+                        ..Row::default()
+                    });
+                }
+            }
+            rows
+        }
+        GroupAnswer::Histogram(histogram) => {
+            let edges = histogram.bins.edges.windows(2);
+            let bins = edges.zip(&histogram.bins.counts);
+            bins.map(|(edges, &count)| Row {
+                answer: "histogram",
+                output: &histogram.output,
+                stimulus: histogram.stimulus.as_deref(),
+                count,
+                range: Some([edges[0], edges[1]]),
+                ..Row::default()
+            })
+            .collect()
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Why there are no statistics.
+
+use veilpath_statistics::StatisticsError;
+
+/// Why statistics cannot be computed. Participants are counted, not named.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum StatsError {
+    /// A CSV file.
+    #[error("{file}: a CSV file has no plan and does not say whether large numbers mean alike")]
+    NumbersOnly {
+        /// The file.
+        file: String,
+    },
+    /// A result without pairs.
+    #[error("{file}: this result has no pairs to analyse")]
+    NoPairs {
+        /// The file.
+        file: String,
+    },
+    /// A result of a session that did not finish.
+    #[error("{file}: the results of some pairs are missing")]
+    Incomplete {
+        /// The file.
+        file: String,
+    },
+    /// Neither one result nor three.
+    #[error(
+        "there are {found} results; statistics are of one result, or of three: within each of two cohorts, and between them"
+    )]
+    NumberOfResults {
+        /// How many there are.
+        found: usize,
+    },
+    /// Three results that do not belong together.
+    #[error("the three results do not belong together: {0}")]
+    Sites(SitesProblem),
+    /// An output that a result does not have.
+    #[error("{file}: there is no output {name:?}")]
+    NoSuchOutput {
+        /// The file.
+        file: String,
+        /// The output.
+        name: String,
+        /// The outputs of the file.
+        known: Vec<String>,
+    },
+    /// A stimulus that no pair has.
+    #[error("{file}: no pair has the stimulus {stimulus:?}")]
+    NoSuchStimulus {
+        /// The file.
+        file: String,
+        /// The stimulus.
+        stimulus: String,
+    },
+    /// Pairs without a value.
+    #[error("{file}: {output} has no value for {pairs} pairs")]
+    MissingValues {
+        /// The file.
+        file: String,
+        /// The output.
+        output: String,
+        /// How many pairs.
+        pairs: usize,
+    },
+    /// An output that cannot be used to say which of two pairs is more alike.
+    #[error("the output {output} does not say which of two pairs is more alike")]
+    NoDirection {
+        /// The output.
+        output: String,
+    },
+    /// A question about groups, and nobody said who is in which.
+    #[error("{question} needs the groups of the participants")]
+    NoGroups {
+        /// The question.
+        question: String,
+    },
+    /// Participants without a group.
+    #[error("{missing} of {participants} participants of {side} have no group")]
+    WithoutGroup {
+        /// The name of the cohort.
+        side: String,
+        /// How many have none.
+        missing: usize,
+        /// How many participants there are.
+        participants: usize,
+    },
+    /// Participants whose scanpaths were not compared, because they have no stimulus in common.
+    #[error("{pairs} pairs of participants have no stimulus in common")]
+    NoCommonStimulus {
+        /// How many pairs of participants.
+        pairs: usize,
+    },
+    /// A level that is not between 0 and 1.
+    #[error("the level of confidence {level} is not between 0 and 1")]
+    Level {
+        /// The level.
+        level: String,
+    },
+    /// A scanpath with fewer neighbours than are to vote.
+    #[error(
+        "a scanpath is compared with {found} scanpaths of other participants, fewer than the {k} that are to vote"
+    )]
+    TooFewNeighbours {
+        /// How many it is compared with.
+        found: usize,
+        /// How many are to vote.
+        k: usize,
+    },
+    /// What the numbers do not allow.
+    #[error(transparent)]
+    Statistics(StatisticsError),
+}
+
+/// Why three results do not belong together.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+pub enum SitesProblem {
+    /// Not two comparisons of a cohort with itself, and one of two cohorts.
+    #[error("two must compare a cohort with itself, and one two cohorts")]
+    Kinds,
+    /// The names of the cohorts differ.
+    #[error("the cohorts {within:?} are compared with themselves, and {between:?} with each other")]
+    Names {
+        /// The names of the cohorts that are compared with themselves.
+        within: [String; 2],
+        /// The names of the cohorts that are compared with each other.
+        between: [String; 2],
+    },
+    /// Other participants than in the result between the cohorts.
+    #[error("the participants of {name} differ")]
+    Participants {
+        /// The name of the cohort.
+        name: String,
+    },
+    /// They are by different metrics.
+    #[error("they have different metrics")]
+    Metrics,
+}
+
+impl From<StatisticsError> for StatsError {
+    fn from(error: StatisticsError) -> Self {
+        match error {
+            StatisticsError::TooFewReferences { found, k, .. } => {
+                StatsError::TooFewNeighbours { found, k }
+            }
+            other => StatsError::Statistics(other),
+        }
+    }
+}

@@ -1,0 +1,148 @@
+//! Classification by the nearest scanpaths of other participants.
+
+use super::StatsError;
+use super::bootstrap::{Bootstrap, Strata};
+use super::permutation::Permutations;
+use super::sample::{GroupNames, Sample};
+use veilpath_protocol::{GroupAnswer, NearestLabel, NearestLabels, NearestRate};
+use veilpath_statistics::{Coins, Confusion, Drawn, majority, nearest, p_value};
+
+/// Which of several uses of a seed this is.
+const PURPOSE: u64 = 2;
+
+/// A scanpath of the first side, and the participants of its nearest scanpaths.
+struct Query {
+    scanpath: usize,
+    participant: usize,
+    nearest: Vec<usize>,
+}
+
+/// For each scanpath of the first side, the group of most of its nearest scanpaths.
+pub(super) fn labels(
+    sample: &Sample<'_>,
+    groups: &GroupNames,
+    k: u32,
+) -> Result<GroupAnswer, StatsError> {
+    let labels = queries(sample, k)?.into_iter().map(|query| {
+        let [own, given] = classified(&query, [&groups.of[0], &groups.of[1]], groups.names.len());
+        NearestLabel {
+            scanpath: sample.scanpaths[0][query.scanpath].clone(),
+            majority: groups.names[given].clone(),
+            group: Some(groups.names[own].clone()),
+        }
+    });
+    Ok(GroupAnswer::NearestLabels(NearestLabels {
+        output: sample.output.name.clone(),
+        k,
+        groups: groups.names.clone(),
+        labels: labels.collect(),
+    }))
+}
+
+/// How often that is the scanpath's own group.
+pub(super) fn rate(
+    sample: &Sample<'_>,
+    groups: &GroupNames,
+    k: u32,
+    permutations: Permutations,
+    bootstrap: &Bootstrap,
+) -> Result<GroupAnswer, StatsError> {
+    let queries = queries(sample, k)?;
+    let count = groups.names.len();
+    let of = [&groups.of[0][..], &groups.of[1][..]];
+    let pairs: Vec<[usize; 2]> = queries
+        .iter()
+        .map(|query| classified(query, of, count))
+        .collect();
+    let confusion = Confusion::new(count, pairs.iter().map(|&[own, given]| (own, given)))?;
+    let right = |of: [&[usize]; 2]| {
+        let right = queries.iter().filter(|query| {
+            let [own, given] = classified(query, of, count);
+            own == given
+        });
+        right.count() as u64
+    };
+    let coins = Coins::of_number(permutations.seed, PURPOSE);
+    let extreme = (0..permutations.count).filter(|&index| {
+        let permuted = permuted(&coins, index, sample.is_pool(), of);
+        right([&permuted[0], &permuted[1]]) >= confusion.right()
+    });
+    let p = p_value(extreme.count() as u64, permutations.count);
+    let strata = Strata::new(sample, Some(groups));
+    let mut intervals = bootstrap.intervals(&strata, 1, |[drawn, _]| {
+        vec![drawn_rate(&queries, &pairs, drawn)]
+    })?;
+    Ok(GroupAnswer::NearestRate(NearestRate {
+        output: sample.output.name.clone(),
+        k,
+        right: confusion.right(),
+        scanpaths: confusion.total(),
+        chance: share(confusion.most_frequent(), confusion.total()),
+        interval: intervals.pop().flatten(),
+        p_value: Some(p),
+        permutations: Some(permutations.count),
+        seed: Some(permutations.seed),
+        groups: groups.names.clone(),
+        confusion: confusion.counts().to_vec(),
+    }))
+}
+
+/// The own group of a scanpath, and the one of most of its nearest.
+fn classified(query: &Query, [own, others]: [&[usize]; 2], groups: usize) -> [usize; 2] {
+    let votes = query.nearest.iter().map(|&participant| others[participant]);
+    [own[query.participant], majority(votes, groups)]
+}
+
+/// Groups permuted over participants; between two cohorts, within each.
+fn permuted(coins: &Coins, index: u64, is_pool: bool, of: [&[usize]; 2]) -> [Vec<usize>; 2] {
+    let arranged = |groups: &[usize], order: &[usize]| -> Vec<usize> {
+        order.iter().map(|&from| groups[from]).collect()
+    };
+    if is_pool {
+        let all = arranged(of[0], &coins.permutation(index, of[0].len()));
+        return [all.clone(), all];
+    }
+    let [first, second] = coins.permutations(index, [of[0].len(), of[1].len()]);
+    [arranged(of[0], &first), arranged(of[1], &second)]
+}
+
+/// The rate among the scanpaths of drawn participants.
+fn drawn_rate(queries: &[Query], pairs: &[[usize; 2]], drawn: &Drawn) -> Option<f64> {
+    let (mut right, mut total) = (0, 0);
+    for (query, [own, given]) in queries.iter().zip(pairs) {
+        let times = u64::from(drawn.times()[query.participant]);
+        total += times;
+        right += times * u64::from(own == given);
+    }
+    (total > 0).then(|| share(right, total))
+}
+
+#[allow(clippy::cast_precision_loss)] // far fewer than 2⁵³
+fn share(part: u64, total: u64) -> f64 {
+    part as f64 / total.max(1) as f64
+}
+
+/// The scanpaths of the first side with their nearest scanpaths of other participants, which they were compared with.
+fn queries(sample: &Sample<'_>, k: u32) -> Result<Vec<Query>, StatsError> {
+    let (values, _) = sample.values(sample.direction()?)?;
+    let mut references: Vec<Vec<(usize, i64)>> = vec![Vec::new(); sample.scanpaths[0].len()];
+    for (pair, &value) in sample.pairs.iter().zip(&values) {
+        references[pair.a].push((pair.b, value));
+        if sample.is_pool() {
+            references[pair.b].push((pair.a, value));
+        }
+    }
+    let k = usize::try_from(k).unwrap_or(usize::MAX);
+    let query = |(scanpath, mut references): (usize, Vec<(usize, i64)>)| {
+        references.sort_unstable();
+        let values: Vec<i64> = references.iter().map(|&(_, value)| value).collect();
+        let nearest = nearest(scanpath, &values, k)?.into_iter();
+        let participants = sample.participants[1].of_scanpaths();
+        Ok(Query {
+            scanpath,
+            participant: sample.participants[0].of_scanpaths()[scanpath],
+            nearest: nearest.map(|at| participants[references[at].0]).collect(),
+        })
+    };
+    references.into_iter().enumerate().map(query).collect()
+}

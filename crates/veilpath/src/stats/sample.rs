@@ -1,0 +1,376 @@
+//! The pairs of a result that take part in statistics.
+
+use super::layout::{Layout, Matrix};
+use super::{Groups, NamedResult, SitesProblem, StatsError, StatsOptions};
+use std::collections::{BTreeMap, BTreeSet};
+use veilpath_protocol::{Label, Outcome, Output, OutputKind, Value};
+use veilpath_statistics::{FixedPoint, Participants};
+
+/// The pairs of one result that are analysed. Scanpaths without a pair take no part.
+pub(super) struct Sample<'a> {
+    pub(super) outcome: &'a Outcome,
+    pub(super) output: &'a Output,
+    /// The scanpaths of each side.
+    pub(super) scanpaths: [Vec<&'a Label>; 2],
+    pub(super) participants: [Participants; 2],
+    pub(super) pairs: Vec<Pair>,
+    /// The stimuli of the pairs.
+    pub(super) stimuli: Vec<Option<String>>,
+}
+
+/// A pair of scanpaths. In a cohort that is compared with itself each pair of scanpaths of different participants is there once, with the
+/// mean of both directions.
+pub(super) struct Pair {
+    pub(super) a: usize,
+    pub(super) b: usize,
+    /// Index into the stimuli.
+    pub(super) stimulus: usize,
+    pub(super) number: f64,
+}
+
+/// Scores of pairs of participants as integers.
+pub(super) struct Scores {
+    pub(super) matrix: Matrix,
+    pub(super) unit: f64,
+}
+
+/// The groups of a sample.
+#[derive(Clone)]
+pub(super) struct GroupNames {
+    /// The names of all groups, in alphabetical order.
+    pub(super) names: Vec<String>,
+    /// The group of each participant of each side.
+    pub(super) of: [Vec<usize>; 2],
+}
+
+impl<'a> Sample<'a> {
+    pub(super) fn new(result: NamedResult<'a>, options: &StatsOptions) -> Result<Self, StatsError> {
+        let file = || result.name.to_string();
+        let outcome = result.file.outcome();
+        let outcome = outcome.ok_or_else(|| StatsError::NumbersOnly { file: file() })?;
+        if outcome.results.is_empty() {
+            return Err(StatsError::NoPairs { file: file() });
+        }
+        if outcome.is_incomplete() {
+            return Err(StatsError::Incomplete { file: file() });
+        }
+        let known = result.file.stimuli();
+        for stimulus in &options.stimuli {
+            if !known.contains(stimulus) {
+                return Err(StatsError::NoSuchStimulus {
+                    file: file(),
+                    stimulus: stimulus.clone(),
+                });
+            }
+        }
+        let column = column(outcome, options.output.as_deref()).ok_or_else(|| {
+            let outputs = outcome.results.outputs().iter();
+            StatsError::NoSuchOutput {
+                file: file(),
+                name: options.output.clone().unwrap_or_default(),
+                known: outputs.map(|output| output.name.clone()).collect(),
+            }
+        })?;
+        let output = &outcome.results.outputs()[column];
+        let found = collect(outcome, column, &options.stimuli);
+        if found.missing > 0 {
+            return Err(StatsError::MissingValues {
+                file: file(),
+                output: output.name.clone(),
+                pairs: found.missing,
+            });
+        }
+        if found.pairs.is_empty() {
+            return Err(StatsError::NoPairs { file: file() });
+        }
+        Ok(found.into_sample(outcome, output))
+    }
+
+    /// Whether both sides are the same cohort.
+    pub(super) fn is_pool(&self) -> bool {
+        self.outcome.one_cohort
+    }
+
+    /// 1 where larger numbers mean more alike, −1 where smaller ones do.
+    pub(super) fn direction(&self) -> Result<f64, StatsError> {
+        match self.output.kind {
+            OutputKind::Distance => Ok(-1.0),
+            OutputKind::Similarity | OutputKind::Fraction | OutputKind::Bit => Ok(1.0),
+            OutputKind::Number => Err(StatsError::NoDirection {
+                output: self.output.name.clone(),
+            }),
+        }
+    }
+
+    /// What the numbers are called in a sentence.
+    pub(super) fn quantity(&self) -> &'static str {
+        match self.output.kind {
+            OutputKind::Distance => "distance",
+            OutputKind::Similarity | OutputKind::Fraction => "similarity",
+            OutputKind::Bit => "share of alike pairs",
+            OutputKind::Number => "value",
+        }
+    }
+
+    /// The numbers of all pairs as integers.
+    pub(super) fn values(&self, sign: f64) -> Result<(Vec<i64>, f64), StatsError> {
+        let point = fixed_point([self])?;
+        let values = self
+            .pairs
+            .iter()
+            .map(|pair| point.value(sign * pair.number));
+        Ok((values.collect::<Result<_, _>>()?, point.unit()))
+    }
+
+    /// The score of each pair of participants: the mean over their pairs of scanpaths.
+    pub(super) fn scores(&self, sign: f64) -> Result<Scores, StatsError> {
+        let layout = self.layout()?;
+        let point = fixed_point([self])?;
+        let divisor = layout.uniform_count();
+        let matrix = self.score_matrix(&layout, point, divisor, sign)?;
+        Ok(Scores {
+            matrix,
+            unit: point.unit() / divisor.map_or(1.0, f64::from),
+        })
+    }
+
+    /// Sums over the pairs of scanpaths of two participants. Without a common `divisor`, each pair is divided by how many there are.
+    pub(super) fn score_matrix(
+        &self,
+        layout: &Layout,
+        point: FixedPoint,
+        divisor: Option<u32>,
+        sign: f64,
+    ) -> Result<Matrix, StatsError> {
+        let value = |pair: &Pair| {
+            let count = match divisor {
+                Some(_) => 1,
+                None => {
+                    let [a, b] = self.participants_of(pair);
+                    layout.count(a, b)
+                }
+            };
+            point.value(sign * pair.number / f64::from(count))
+        };
+        let values = self
+            .pairs
+            .iter()
+            .map(value)
+            .collect::<Result<Vec<_>, _>>()?;
+        Ok(layout.sums(&values)?)
+    }
+
+    /// Which pair of participants each pair belongs to; refused where some participants have no common stimulus.
+    pub(super) fn layout(&self) -> Result<Layout, StatsError> {
+        let pairs = self.pairs.iter().map(|pair| (pair.a, pair.b));
+        Layout::new(&self.participants, self.is_pool(), pairs)
+    }
+
+    /// The participants of a pair.
+    pub(super) fn participants_of(&self, pair: &Pair) -> [usize; 2] {
+        [
+            self.participants[0].of_scanpaths()[pair.a],
+            self.participants[1].of_scanpaths()[pair.b],
+        ]
+    }
+
+    /// The groups of all participants, where there are any.
+    pub(super) fn groups(
+        &self,
+        groups: &[Option<Groups>; 2],
+    ) -> Result<Option<GroupNames>, StatsError> {
+        let [Some(first), Some(second)] = groups else {
+            return Ok(None);
+        };
+        let mut names = BTreeSet::new();
+        let mut of_sides = Vec::new();
+        for (side, groups) in [first, second].into_iter().enumerate() {
+            let ids = self.ids(side);
+            let found: Vec<&str> = ids.iter().filter_map(|id| groups.group_of(id)).collect();
+            if found.len() < ids.len() {
+                return Err(StatsError::WithoutGroup {
+                    side: self.outcome.names[side].clone(),
+                    missing: ids.len() - found.len(),
+                    participants: ids.len(),
+                });
+            }
+            names.extend(found.iter().copied());
+            of_sides.push(found);
+        }
+        let names: Vec<&str> = names.into_iter().collect();
+        let number = |name: &&str| names.binary_search(name).unwrap_or_default();
+        let of = [0, 1].map(|side| of_sides[side].iter().map(number).collect());
+        Ok(Some(GroupNames {
+            names: names.into_iter().map(String::from).collect(),
+            of,
+        }))
+    }
+
+    /// The ids of the participants of a side, in the order of their numbers.
+    pub(super) fn ids(&self, side: usize) -> Vec<&'a str> {
+        let mut ids = Vec::new();
+        let scanpaths = self.scanpaths[side].iter();
+        for (label, &participant) in scanpaths.zip(self.participants[side].of_scanpaths()) {
+            if participant == ids.len() {
+                ids.push(label.participant.as_str());
+            }
+        }
+        ids
+    }
+}
+
+impl GroupNames {
+    /// Whether a group of a side has two participants or more. One who is drawn again and again says nothing about others.
+    pub(super) fn has_two(&self, side: usize, group: usize) -> bool {
+        self.of[side]
+            .iter()
+            .filter(|&&it| it == group)
+            .nth(1)
+            .is_some()
+    }
+}
+
+/// The integers with which sums over all pairs of these samples cannot wrap.
+pub(super) fn fixed_point<'a>(
+    samples: impl IntoIterator<Item = &'a Sample<'a>>,
+) -> Result<FixedPoint, StatsError> {
+    let (mut terms, mut largest) = (0, 0.0_f64);
+    for pair in samples.into_iter().flat_map(|sample| &sample.pairs) {
+        terms += 1;
+        largest = largest.max(pair.number.abs());
+    }
+    Ok(FixedPoint::fitting(terms, largest)?)
+}
+
+/// The result between two cohorts, and those within the first and the second.
+pub(super) fn sites<'a>(
+    samples: &'a [Sample<'a>],
+) -> Result<(&'a Sample<'a>, [&'a Sample<'a>; 2]), StatsError> {
+    let refuse = |problem| Err(StatsError::Sites(problem));
+    let (within, between): (Vec<_>, Vec<_>) = samples.iter().partition(|it| it.is_pool());
+    let ([one, other], [between]) = (&within[..], &between[..]) else {
+        return refuse(SitesProblem::Kinds);
+    };
+    let name = |sample: &Sample<'_>| sample.outcome.names[0].clone();
+    let names = &between.outcome.names;
+    let within = match [name(one), name(other)] {
+        found if found == *names => [*one, *other],
+        [first, second] if [&second, &first] == [&names[0], &names[1]] => [*other, *one],
+        found => {
+            return refuse(SitesProblem::Names {
+                within: found,
+                between: names.clone(),
+            });
+        }
+    };
+    for (side, sample) in within.iter().enumerate() {
+        let comparable = sample.outcome.spec.metric == between.outcome.spec.metric
+            && sample.output == between.output;
+        if !comparable {
+            return refuse(SitesProblem::Metrics);
+        }
+        if sample.ids(0) != between.ids(side) {
+            return refuse(SitesProblem::Participants {
+                name: names[side].clone(),
+            });
+        }
+    }
+    Ok((between, within))
+}
+
+/// The output with this name, or the one that statistics are usually about.
+fn column(outcome: &Outcome, name: Option<&str>) -> Option<usize> {
+    match name {
+        Some(name) => outcome.results.output(name),
+        None => {
+            let similarity = outcome.results.output("similarity");
+            similarity.or_else(|| (!outcome.results.outputs().is_empty()).then_some(0))
+        }
+    }
+}
+
+/// The pairs that were found, with indices into the scanpaths of the outcome.
+struct Found {
+    pairs: BTreeMap<(usize, usize), (f64, u32, Option<String>)>,
+    missing: usize,
+}
+
+fn collect(outcome: &Outcome, column: usize, stimuli: &[String]) -> Found {
+    let mut found = Found {
+        pairs: BTreeMap::new(),
+        missing: 0,
+    };
+    for (pair, row) in outcome.results.iter().zip(outcome.rows()) {
+        let stimulus = row.stimulus.as_deref();
+        if !stimuli.is_empty() && !stimulus.is_some_and(|it| stimuli.iter().any(|one| one == it)) {
+            continue;
+        }
+        if outcome.one_cohort && row.a == row.b {
+            continue;
+        }
+        let number = match pair.values[column] {
+            Value::Number(number) => number,
+            Value::Bit(bit) => f64::from(u8::from(bit)),
+            Value::Missing => {
+                found.missing += 1;
+                continue;
+            }
+        };
+        let key = match outcome.one_cohort {
+            true => (pair.a.min(pair.b), pair.a.max(pair.b)),
+            false => (pair.a, pair.b),
+        };
+        let entry = found.pairs.entry(key);
+        let (sum, count, _) = entry.or_insert_with(|| (0.0, 0, stimulus.map(String::from)));
+        *sum += number;
+        *count += 1;
+    }
+    found
+}
+
+impl Found {
+    fn into_sample<'a>(self, outcome: &'a Outcome, output: &'a Output) -> Sample<'a> {
+        let used = |indices: BTreeSet<usize>| indices.into_iter().collect::<Vec<usize>>();
+        let [mut first, mut second] = [BTreeSet::new(), BTreeSet::new()];
+        for &(a, b) in self.pairs.keys() {
+            first.insert(a);
+            second.insert(b);
+        }
+        if outcome.one_cohort {
+            first.append(&mut second);
+            second = first.clone();
+        }
+        let used = [used(first), used(second)];
+        let place = |side: usize, index| used[side].binary_search(&index).unwrap_or_default();
+        let mut stimuli: Vec<Option<String>> = Vec::new();
+        let mut numbers = BTreeMap::new();
+        let mut pairs = Vec::with_capacity(self.pairs.len());
+        for ((a, b), (sum, count, name)) in self.pairs {
+            let stimulus = *numbers.entry(name.clone()).or_insert_with(|| {
+                stimuli.push(name);
+                stimuli.len() - 1
+            });
+            pairs.push(Pair {
+                a: place(0, a),
+                b: place(1, b),
+                stimulus,
+                number: sum / f64::from(count),
+            });
+        }
+        let labels = [&outcome.a, &outcome.b];
+        let scanpaths = [0, 1].map(|side| {
+            let used = used[side].iter();
+            used.map(|&index| &labels[side][index]).collect::<Vec<_>>()
+        });
+        let participants = [&scanpaths[0], &scanpaths[1]]
+            .map(|labels| Participants::new(labels.iter().map(|label| label.participant.as_str())));
+        Sample {
+            outcome,
+            output,
+            scanpaths,
+            participants,
+            pairs,
+            stimuli,
+        }
+    }
+}
