@@ -200,6 +200,7 @@ fn answers_about_groups_are_written_below_the_pairs() {
                experts   novices
      experts  4.25 (6)  7.5 (12)
      novices  7.5 (12)         –
-    Are experts more alike than novices? (permutation test, score, stimulus cows): difference of means = -3.25, p = 0.0312, 9,999 permutations
+    Are experts more alike than novices?
+      The difference of means (stimulus cows) was -3.25 (permutation test, 9,999 permutations, p = 0.0312).
     ");
 }
