@@ -3,8 +3,8 @@
 use crate::commands::{
     audit::AuditArgs, bench::BenchArgs, compare::CompareArgs, completions::CompletionsArgs,
     demo::DemoArgs, encode::EncodeArgs, host::HostArgs, identity::IdentityArgs, join::JoinArgs,
-    keygen::KeygenArgs, man::ManArgs, peers::PeersArgs, report::ReportArgs, results::ResultsArgs,
-    split::SplitArgs, stats::StatsArgs, synth::SynthArgs,
+    keygen::KeygenArgs, man::ManArgs, peers::PeersArgs, policy::PolicyArgs, record::RecordArgs,
+    report::ReportArgs, results::ResultsArgs, split::SplitArgs, stats::StatsArgs, synth::SynthArgs,
 };
 use crate::messages::Verbosity;
 use clap::{Parser, Subcommand};
@@ -51,6 +51,10 @@ pub(crate) enum Command {
     Results(ResultsArgs),
     /// List the peers of earlier sessions, or lift a ban
     Peers(PeersArgs),
+    /// Write down what may leave this institution, and check plans against it
+    Policy(PolicyArgs),
+    /// List what was disclosed to whom, and check the signed record of it
+    Record(RecordArgs),
     /// Create or show this machine's identity
     Identity(IdentityArgs),
     /// Split the participants of a cohort into two cohorts at random

@@ -14,7 +14,8 @@ use veilpath::split::SplitError;
 use veilpath::synth::SynthError;
 use veilpath::{
     Capability, Error, JobError, MetricField, MetricOptionsError, NoEffectReason, OtherFile,
-    OutputConflict, PeersError, ProtocolError, RiskySetting, Unsupported,
+    OutputConflict, PeersError, PolicyRefusal, PolicyRule, ProtocolError, RiskySetting,
+    Unsupported,
 };
 
 /// The error's text, with flags for fields, and advice.
@@ -114,6 +115,7 @@ pub(crate) fn explain(error: &Error) -> String {
         Error::Peers(PeersError::TooMany { .. }) => {
             format!("{error}\n  start another host, on another port, for the others")
         }
+        Error::Forbidden(refusal) => format!("{refusal}\n  {}", policy(refusal)),
         Error::Synth(error) => synth(error),
         Error::Split(error) => split(*error),
         Error::Stats(error) => stats::explain(error),
@@ -194,6 +196,14 @@ fn split(error: SplitError) -> String {
         SplitError::EmptyCohort => {
             format!("{error}\n  choose another --share, or a cohort with more participants")
         }
+    }
+}
+
+fn policy(refusal: &PolicyRefusal) -> &'static str {
+    let mut rules = refusal.forbidden.iter().map(|it| &it.rule);
+    match rules.any(|rule| matches!(rule, PolicyRule::Expired { .. })) {
+        true => "whoever is responsible for the policy has to renew it",
+        false => "choose another plan, or ask whoever is responsible for the policy to change it",
     }
 }
 

@@ -35,6 +35,8 @@ fn main() -> ExitCode {
         Command::Join(args) => commands::join::run(&args),
         Command::Results(args) => commands::results::run(&args),
         Command::Peers(args) => commands::peers::run(&args),
+        Command::Policy(args) => commands::policy::run(&args),
+        Command::Record(args) => commands::record::run(&args),
         Command::Identity(args) => commands::identity::run(&args),
         Command::Split(args) => commands::split::run(&args),
         Command::Synth(args) => commands::synth::run(&args),

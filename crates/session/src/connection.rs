@@ -3,6 +3,7 @@
 use crate::channel::merge_buffers;
 use crate::error::{Misbehaviour, NetworkError, SessionError};
 use crate::frames::{self, Kind, Parser};
+use crate::identity::PublicKey;
 use crate::limits::Timeouts;
 use crate::tls::PinnedKeys;
 use rustls::Connection;
@@ -84,6 +85,12 @@ impl SharedConnection {
             cause: Mutex::new(None),
             keep_alive: Mutex::new(Some(keep_alive)),
         }
+    }
+
+    /// The key that the other side has authenticated with.
+    pub(crate) fn peer_key(&self) -> Option<PublicKey> {
+        let tls = guard(&self.tls);
+        PublicKey::from_spki(tls.peer_certificates()?.first()?)
     }
 
     /// How long the owner waits for data.

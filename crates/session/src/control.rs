@@ -26,6 +26,7 @@ pub(crate) enum Tag {
     Probe = 7,
     Measured = 8,
     Engine = 9,
+    Intent = 10,
     Wait = 14,
     Decline = 15,
 }
@@ -39,6 +40,7 @@ impl Tag {
             | Tag::Finished
             | Tag::Measured
             | Tag::Engine
+            | Tag::Intent
             | Tag::Wait
             | Tag::Decline => 4 << 10,
             Tag::Probe => MAX_BURST,
@@ -59,6 +61,7 @@ impl Tag {
             Tag::Probe => "Probe",
             Tag::Measured => "Measured",
             Tag::Engine => "Engine",
+            Tag::Intent => "Intent",
             Tag::Wait => "Wait",
             Tag::Decline => "Decline",
         }

@@ -34,6 +34,16 @@ pub fn date_and_time(time: SystemTime) -> String {
     format!("{}T{hours:02}:{minutes:02}:{seconds:02}Z", date(time))
 }
 
+/// Whether a text has the form of [`date_and_time`].
+pub(crate) fn is_date_and_time(text: &str) -> bool {
+    const FORM: &str = "0000-00-00T00:00:00Z";
+    let fits = |(found, form): (u8, u8)| match form {
+        b'0' => found.is_ascii_digit(),
+        other => found == other,
+    };
+    text.len() == FORM.len() && text.bytes().zip(FORM.bytes()).all(fits)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -52,5 +62,14 @@ mod tests {
         }
         let time = UNIX_EPOCH + Duration::from_secs(1_798_761_599);
         assert_eq!(date_and_time(time), "2026-12-31T23:59:59Z");
+        assert!(is_date_and_time(&date_and_time(time)));
+        for other in [
+            "",
+            "2026-12-31",
+            "2026-12-31T23:59:59+",
+            "2026-12-31T23:59:5٩",
+        ] {
+            assert!(!is_date_and_time(other), "{other}");
+        }
     }
 }

@@ -19,6 +19,9 @@
 //! | 18 | a host's `Terms`, and the Wait messages before it |
 //! | 19 | the description of a stored comparison |
 //! | 20 | probes of the connection, and what they showed |
+//! | 21 | the JSON of `Engine` |
+//! | 22 | the JSON of `Intent` |
+//! | 23 | a record of disclosures |
 
 use crate::agreement::{self, Hello, Terms};
 use crate::control::{self, Decline, Tag};
@@ -33,17 +36,19 @@ use crate::resume::Resume;
 use crate::roster::{Announced, Roster, Row};
 use crate::run::Finished;
 use crate::session::Ready;
+use crate::signed_record::{SentSignature, SignedRecord};
 use crate::stored::Description;
 use crate::{AlphabetInfo, ChecksummedChannel, Fingerprint, Identity, ledger};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+use std::path::Path;
 use std::time::Duration;
 use veilpath_channel::{Channel, ChannelError};
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Notation, Scanpath};
 use veilpath_protocol::{Engine, PairRule, Reveal, Role, Spec};
 
 /// How many decoders there are.
-pub const DECODERS: u8 = 22;
+pub const DECODERS: u8 = 24;
 
 /// Decodes; what is accepted must survive a round trip. Returns whether it was accepted.
 pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
@@ -125,7 +130,14 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
             written.is_some_and(|text| text.is_ok_and(|it| Description::from_bytes(&it).is_some()))
         }
         20 => link::answer(&mut Script(bytes)).is_ok_and(|measured| measured.is_valid()),
-        _ => round_trip::<EngineOffer>(Tag::Engine, bytes).is_some(),
+        21 => round_trip::<EngineOffer>(Tag::Engine, bytes).is_some(),
+        22 => round_trip::<SentSignature>(Tag::Intent, bytes).is_some(),
+        _ => {
+            let text = String::from_utf8_lossy(bytes);
+            let record = SignedRecord::parse(Path::new("record"), &text, None);
+            assert!(record.lines.len() <= text.lines().count());
+            !record.lines.is_empty()
+        }
     }
 }
 
@@ -200,6 +212,7 @@ fn resume(count: usize, message: &[u8]) -> bool {
     let limits = crate::scanpath_limit::Limits {
         chosen: None,
         default: vec![u64::MAX],
+        policy: None,
         assumed_letters: None,
         about_any: false,
         pad_to: None,
@@ -264,7 +277,7 @@ impl Channel for Echo {
     }
 }
 
-const TAGS: [Tag; 9] = [
+const TAGS: [Tag; 10] = [
     Tag::Hello,
     Tag::Terms,
     Tag::Roster,
@@ -274,6 +287,7 @@ const TAGS: [Tag; 9] = [
     Tag::Measured,
     Tag::Engine,
     Tag::Decline,
+    Tag::Intent,
 ];
 
 fn opening(bytes: &[u8]) -> bool {

@@ -7,6 +7,7 @@ use crate::error::{FileProblem, InternalError, SessionError};
 use crate::state_dir;
 use ring::digest::{SHA256, digest};
 use ring::{hmac, rand::SystemRandom, signature::Ed25519KeyPair};
+use rustls::SignatureScheme;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivatePkcs8KeyDer};
 use rustls::sign::CertifiedKey;
@@ -107,6 +108,21 @@ impl Identity {
         self.fingerprint
     }
 
+    /// The public key.
+    pub(crate) fn public_key(&self) -> Result<PublicKey, SessionError> {
+        let key = self.key.cert.first();
+        key.and_then(|key| PublicKey::from_spki(key))
+            .ok_or(InternalError::NewKey.into())
+    }
+
+    /// Signs a message with the private key.
+    pub(crate) fn sign(&self, message: &[u8]) -> Result<Vec<u8>, SessionError> {
+        let signer = self.key.key.choose_scheme(&[SignatureScheme::ED25519]);
+        let signer = signer.ok_or(InternalError::NewKey)?;
+        let signature = signer.sign(message);
+        signature.map_err(|error| InternalError::Tls(error.to_string()).into())
+    }
+
     pub(crate) fn certified_key(&self) -> Arc<CertifiedKey> {
         Arc::clone(&self.key)
     }
@@ -156,7 +172,7 @@ impl Fingerprint {
         &self.0
     }
 
-    /// Without the hyphens, for file names.
+    /// Without the hyphens, for files and their names.
     pub(crate) fn plain(&self) -> String {
         hex(&self.0)
     }
@@ -208,6 +224,9 @@ impl FromStr for Fingerprint {
         unhex(&digits).map(Self).ok_or(FingerprintError)
     }
 }
+
+mod public_key;
+pub(crate) use public_key::PublicKey;
 
 /// Lower-case hexadecimal.
 pub(crate) fn hex(bytes: &[u8]) -> String {
@@ -298,6 +317,25 @@ fn pem(key: &[u8]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn signatures_are_checked_with_the_public_key() {
+        let [ours, theirs] = [0, 1].map(|_| Identity::ephemeral().unwrap());
+        let key = ours.public_key().unwrap();
+        assert_eq!(key.fingerprint(), ours.fingerprint());
+        let signature = hex(&ours.sign(b"message").unwrap());
+        assert!(key.verifies(b"message", &signature));
+        assert!(!key.verifies(b"massage", &signature));
+        assert!(
+            !theirs
+                .public_key()
+                .unwrap()
+                .verifies(b"message", &signature)
+        );
+        for broken in ["", "00", &signature[2..], &signature.to_uppercase()] {
+            assert!(!key.verifies(b"message", broken));
+        }
+    }
 
     #[test]
     fn an_identity_is_read_back_from_its_file_and_not_overwritten() {

@@ -41,6 +41,7 @@ mod memory;
 mod peer_server;
 mod permissions;
 mod pinned_agreement;
+mod policy;
 mod process;
 mod records;
 mod resend;
@@ -50,6 +51,7 @@ mod run;
 mod scanpath_limit;
 mod session;
 mod session_slots;
+mod signed_record;
 mod state_dir;
 mod stored;
 mod throttle;
@@ -72,6 +74,11 @@ pub use loopback::compare_on_loopback;
 pub use memory::memory_per_session;
 pub use peer_server::{Handler, PeerConnection, PeerServer, PeerState, SessionFailure};
 pub use pinned_agreement::PinnedAgreement;
+pub use policy::{
+    AnswerKind, DEFAULT_ANSWERS_PER_PARTNER, DEFAULT_MINIMUM_GROUP, Forbidden, POLICY_EXAMPLE,
+    Policy, PolicyError, PolicyPartner, PolicyProblem, PolicyRefusal, PolicyRequest, PolicyRule,
+    PolicyTexts,
+};
 pub use process::disable_core_dumps;
 pub use run::CompletedSession;
 pub use scanpath_limit::{LimitSummary, ScanpathLimit};
@@ -79,5 +86,9 @@ pub use session::{
     AgreedSession, AgreementSummary, FRESH_FIELD, NUMBER_FIELD, Proposal, Requested, Session,
 };
 pub use session_slots::{SessionSlot, SessionSlots};
+pub use signed_record::{
+    Disclosure, RecordComparison, RecordEntry, RecordLine, RecordProblem, SessionEntry, Signed,
+    SignedRecord, Step, WithdrawalEntry,
+};
 pub use state_dir::{KnownPeer, Listing, StateDir};
 pub use stored::StoredComparison;

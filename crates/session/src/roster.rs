@@ -15,7 +15,7 @@ use crate::limits::{MAX_ID_BYTES, MAX_LETTERS, MAX_PAIRS};
 use crate::{Fingerprint, Identity};
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use veilpath_channel::Channel;
 use veilpath_metrics::text::is_printable;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Scanpath};
@@ -170,6 +170,20 @@ impl Roster {
 
     pub(crate) fn len(&self) -> usize {
         self.0.len()
+    }
+
+    /// How many participants and scanpaths these are; scanpaths may be repeated.
+    pub(crate) fn taking_part(&self, scanpaths: impl Iterator<Item = usize>) -> (u64, u64) {
+        let mut taking_part = vec![false; self.len()];
+        for index in scanpaths {
+            if let Some(it) = taking_part.get_mut(index) {
+                *it = true;
+            }
+        }
+        let rows = self.0.iter().zip(&taking_part);
+        let rows = rows.filter(|(_, taking_part)| **taking_part);
+        let ids: HashSet<&str> = rows.clone().map(|(row, _)| row.id.as_str()).collect();
+        (ids.len() as u64, rows.count() as u64)
     }
 
     /// Bytes of all ids and stimuli.

@@ -8,6 +8,7 @@ use crate::resend::Resend;
 use crate::resume::RequiredScanpaths;
 use crate::roster::Roster;
 use crate::session::{AgreedSession, Agreement};
+use crate::signed_record::{SentSignature, Step};
 use crate::stored::Description;
 use ring::digest::{Context, SHA256};
 use serde::{Deserialize, Serialize};
@@ -33,15 +34,17 @@ pub struct CompletedSession {
     /// The largest number of agreements with the other side, over all sessions, that any scanpath of this side is in. Each
     /// may give one answer for a pair.
     pub max_agreements: u64,
-    /// Why the journal could not be written; the answers are complete anyway.
+    /// Why the journal or the record of disclosures could not be written; the answers are complete anyway.
     pub journal_failure: Option<SessionError>,
 }
 
-#[derive(Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Finished {
     /// A digest of all answers, where both sides learn them.
     answers_digest: Option<String>,
+    /// The signature of the completion, for the other side's record.
+    completion: SentSignature,
 }
 
 impl AgreedSession {
@@ -51,6 +54,7 @@ impl AgreedSession {
         let start = Instant::now();
         let computed = self.compute(observer);
         let journal_failure = self.agreement.journal.finish().err();
+        let journal_failure = journal_failure.or(self.record_failure.take());
         if let Err(error) = computed {
             let error = self.session.explain(error);
             if let Some(reason) = error.ban() {
@@ -76,32 +80,44 @@ impl AgreedSession {
 
     fn compute(&mut self, observer: &dyn Observer) -> Result<(), SessionError> {
         self.limit_time();
-        let Self { session, agreement } = self;
+        let Self {
+            session, agreement, ..
+        } = self;
         session.pin(&agreement.id)?;
         session.allow_long_work();
         agreement.journal.create()?;
         if let Some(decision) = agreement.decision {
             agreement.journal.store_engine(decision)?;
         }
-        if let Some((plan, number)) = agreement.new_number {
+        if agreement.is_new_number {
+            let (plan, number) = (&agreement.plan, agreement.number);
             agreement.ledger.update(|ledger| {
-                ledger.set_number(&plan, number);
+                ledger.set_number(plan, number);
                 Ok(())
             })?;
         }
+        let disclosure = self.disclosure();
+        self.sign_intent(&disclosure)?;
         self.describe()?;
         self.resend()?;
         self.compare(observer)?;
         let role = self.session.role;
         let both = self.agreement.proposal.spec.reveal_to == RevealTo::Both;
+        let signed = self.own_signature(Step::Completion, &disclosure)?;
         let ours = Finished {
             answers_digest: both.then(|| self.agreement.answers_digest()),
+            completion: SentSignature::of(&signed),
         };
         let channel = &mut self.session.channel;
         let theirs: Finished = control::exchange(channel, role, Tag::Finished, &ours)?;
-        if ours != theirs {
+        if ours.answers_digest != theirs.answers_digest {
             return Err(Misbehaviour::DifferentAnswers.into());
         }
+        let completion = theirs.completion;
+        let theirs = self.check_signature(Step::Completion, &disclosure, completion)?;
+        // The answers are known, so a full disk does not take them away.
+        let recorded = self.record(Step::Completion, &disclosure, signed, theirs);
+        self.record_failure = recorded.err();
         // Only now: the other side must not learn which of its outputs were possible.
         if self.agreement.journal.has_rejected() {
             let misbehaviour = veilpath_protocol::Misbehaviour::ResultOutOfRange;
@@ -112,7 +128,9 @@ impl AgreedSession {
 
     /// Stores what is needed to write results without the peer, where this side learns any.
     fn describe(&self) -> Result<(), SessionError> {
-        let Self { session, agreement } = self;
+        let Self {
+            session, agreement, ..
+        } = self;
         if !agreement.proposal.spec.reveal_to.includes(session.role) {
             return Ok(());
         }
@@ -125,7 +143,9 @@ impl AgreedSession {
 
     /// Sends and receives what an earlier session left open.
     fn resend(&mut self) -> Result<(), SessionError> {
-        let Self { session, agreement } = self;
+        let Self {
+            session, agreement, ..
+        } = self;
         let roster = match session.role {
             Role::Host => &agreement.join,
             Role::Join => &agreement.host,
@@ -158,7 +178,9 @@ impl AgreedSession {
 
     /// Compares the pairs that are left.
     fn compare(&mut self, observer: &dyn Observer) -> Result<(), SessionError> {
-        let Self { session, agreement } = self;
+        let Self {
+            session, agreement, ..
+        } = self;
         let compare = &agreement.resume.compare;
         if compare.is_empty() {
             return Ok(());

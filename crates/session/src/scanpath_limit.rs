@@ -12,6 +12,8 @@ pub enum ScanpathLimit {
     /// limit.
     #[default]
     Default,
+    /// The same, but at most this many: the policy says so.
+    DefaultUpTo(u64),
     /// The same for every scanpath.
     Count(u64),
     /// As many as the peer likes.
@@ -42,12 +44,12 @@ pub struct LimitSummary {
 impl LimitSummary {
     /// Whether it is the default.
     pub fn is_default(&self) -> bool {
-        self.origin != LimitOrigin::Chosen
+        !matches!(self.origin, LimitOrigin::Chosen | LimitOrigin::Policy)
     }
 
     /// Whether the comparisons of all scanpaths of this side count together.
     pub fn counts_together(&self) -> bool {
-        self.default_counts_together && self.is_default()
+        self.default_counts_together && self.origin != LimitOrigin::Chosen
     }
 
     pub(crate) fn new(in_force: &LimitsInForce, plan: &Limits, totals: Totals) -> Self {
@@ -71,6 +73,8 @@ pub(crate) struct Limits {
     pub(crate) chosen: Option<Vec<u64>>,
     /// The default of the plan.
     pub(crate) default: Vec<u64>,
+    /// The most that the policy allows.
+    pub(crate) policy: Option<u64>,
     /// How many letters the default assumes, where this side declares none.
     pub(crate) assumed_letters: Option<u32>,
     /// Whether answers of this plan may be about any scanpath. Under the default, every comparison then counts for all.
@@ -96,7 +100,7 @@ impl ScanpathLimit {
         let all = |limit: u64| Some(vec![limit; cohort.entries.len()]);
         Ok(Limits {
             chosen: match self {
-                ScanpathLimit::Default => None,
+                ScanpathLimit::Default | ScanpathLimit::DefaultUpTo(_) => None,
                 ScanpathLimit::Count(count) => all(count),
                 ScanpathLimit::Unlimited => all(u64::MAX),
             },
@@ -106,6 +110,10 @@ impl ScanpathLimit {
                     Some(limit) => limit.comparisons(entry.scanpath.len() as u64),
                 })
                 .collect(),
+            policy: match self {
+                ScanpathLimit::DefaultUpTo(most) => Some(most),
+                _ => None,
+            },
             assumed_letters: default.and_then(|limit| limit.assumed_letters()),
             about_any: spec.engine.exposes_any_scanpath(role),
             pad_to: spec.pad_to,

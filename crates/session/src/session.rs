@@ -14,6 +14,7 @@ use crate::pinned_agreement::PinnedAgreement;
 use crate::resume::Resume;
 use crate::roster::{Parties, Roster};
 use crate::scanpath_limit::{LimitSummary, ScanpathLimit};
+use crate::signed_record::RecordFile;
 use crate::{Fingerprint, HostKey, Identity, SessionError, StateDir};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -22,6 +23,7 @@ use veilpath_metrics::Cohort;
 use veilpath_protocol::{Link, ProtocolError, Role, Spec};
 
 mod negotiate;
+mod signing;
 mod summary;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use negotiate::Ready;
@@ -37,7 +39,7 @@ pub struct Session {
     pub(crate) channel: Counted<ChecksummedChannel<SecureChannel>>,
     pub(crate) connection: Arc<SharedConnection>,
     pub(crate) role: Role,
-    identity: Identity,
+    pub(crate) identity: Identity,
     pub(crate) peer: Fingerprint,
     timeouts: Timeouts,
     pinned_agreement: PinnedAgreement,
@@ -78,12 +80,17 @@ pub struct Proposal {
 pub struct AgreedSession {
     pub(crate) session: Session,
     pub(crate) agreement: Agreement,
+    /// Why the completion could not be entered into the record.
+    pub(crate) record_failure: Option<SessionError>,
 }
 
 /// What two sides have agreed on, and what is left to do.
 #[derive(Debug)]
 pub(crate) struct Agreement {
     pub(crate) id: [u8; 32],
+    /// The plan, and the number of this agreement on it.
+    pub(crate) plan: [u8; 32],
+    pub(crate) number: u32,
     pub(crate) proposal: Proposal,
     pub(crate) parties: Parties,
     pub(crate) host: Roster,
@@ -94,11 +101,12 @@ pub(crate) struct Agreement {
     pub(crate) journal: Journal,
     pub(crate) ledger: LedgerFile,
     pub(crate) account: Account,
+    pub(crate) record: RecordFile,
     pub(crate) resume: Resume,
     /// The tag of the computation that starts now.
     pub(crate) run: u64,
-    /// The plan and the number of this agreement, where it is a new one.
-    pub(crate) new_number: Option<([u8; 32], u32)>,
+    /// Whether the number of this agreement is a new one.
+    pub(crate) is_new_number: bool,
     /// How often a pair may be started.
     pub(crate) max_starts: u32,
     /// The largest number of agreements that a scanpath of this side is in.
@@ -179,6 +187,7 @@ impl Session {
             Ok(agreement) => Ok(AgreedSession {
                 session: self,
                 agreement,
+                record_failure: None,
             }),
             Err(error) => Err(self.explain(error)),
         }

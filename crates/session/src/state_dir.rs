@@ -116,6 +116,10 @@ impl StateDir {
         }
     }
 
+    pub(crate) fn folder(&self) -> &Path {
+        &self.0
+    }
+
     pub(crate) fn journals(&self) -> PathBuf {
         self.0.join("journals")
     }

@@ -10,7 +10,9 @@ use std::path::PathBuf;
 use veilpath_encode::ReadError;
 use veilpath_metrics::{Alphabet, MetricError};
 use veilpath_protocol::{MAX_PAIRS, ProtocolError, ResultFormatError, RiskySetting, SpecError};
-use veilpath_session::{Fault as SessionFault, Fingerprint, SessionError};
+use veilpath_session::{
+    Fault as SessionFault, Fingerprint, PolicyError, PolicyRefusal, SessionError,
+};
 
 /// Everything that can make a job fail.
 ///
@@ -53,6 +55,12 @@ pub enum Error {
     /// The peers cannot be hosted together.
     #[error(transparent)]
     Peers(#[from] PeersError),
+    /// A policy cannot be used.
+    #[error(transparent)]
+    Policy(#[from] PolicyError),
+    /// The policy does not allow the plan.
+    #[error(transparent)]
+    Forbidden(#[from] PolicyRefusal),
     /// A Paillier key is unusable.
     #[error(transparent)]
     Key(#[from] veilpath_paillier::Error),

@@ -23,6 +23,7 @@ mod metric;
 mod outcome;
 mod output_file;
 mod plan;
+mod policy;
 mod progress;
 pub mod report;
 mod session;
@@ -44,11 +45,13 @@ pub use metric::{
 pub use outcome::{OutcomeFormat, write_outcome};
 pub use output_file::{Contents, OutputConflict, OutputFile, has_content, refuse_same_output};
 pub use plan::{PlanOptions, PlannedComparison, load_host_key, plan};
+pub use policy::{check_policy, find_policy, write_policy_example};
 pub use progress::Progress;
 pub use session::{
     Peer, PeerEvent, PeersError, PeersFileProblem, ResultFolder, SaveResults, Saved, ServedPeer,
     SessionEvent, SessionOptions, check_peers, host, identity_file, join, read_peers,
     read_peers_from, serve, state_dir, write_comparisons, write_known_peers, write_peers,
+    write_record,
 };
 
 pub use veilpath_encode::cohort_file::write as write_cohort;
@@ -67,9 +70,11 @@ pub use veilpath_protocol::{
 pub use veilpath_report::{table, units};
 pub use veilpath_session::limits::{DEFAULT_MEMORY, MAX_PEERS};
 pub use veilpath_session::{
-    AgreementSummary, CompletedSession, DeclineReason, Difference, ENGINE_FIELD, EngineReason,
-    EngineSummary, ExceededLimit, FRESH_FIELD, FileProblem, Fingerprint, HostKey, Identity,
-    KnownPeer, Limit, LimitOrigin, LimitSummary, Listing, NUMBER_FIELD, NetworkError,
-    PROTOCOL_VERSION_FIELD, PeerState, ScanpathLimit, SessionError, SessionFailure, StateDir,
-    StoredComparison, disable_core_dumps,
+    AgreementSummary, AnswerKind, CompletedSession, DeclineReason, Difference, Disclosure,
+    ENGINE_FIELD, EngineReason, EngineSummary, ExceededLimit, FRESH_FIELD, FileProblem,
+    Fingerprint, Forbidden, HostKey, Identity, KnownPeer, Limit, LimitOrigin, LimitSummary,
+    Listing, NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD, PeerState, Policy, PolicyError,
+    PolicyPartner, PolicyProblem, PolicyRefusal, PolicyRule, PolicyTexts, RecordComparison,
+    RecordEntry, RecordLine, RecordProblem, ScanpathLimit, SessionError, SessionFailure,
+    SignedRecord, StateDir, Step, StoredComparison, disable_core_dumps,
 };

@@ -7,7 +7,7 @@ use crate::plan::refuse_empty_for_scanmatch;
 use crate::{Error, EventSink, MetricOptionsError, PlanOptions};
 use veilpath_encode::RawCohort;
 use veilpath_metrics::{Alphabet, Cohort, Metric, Notation};
-use veilpath_protocol::{DefaultLimit, EngineChoice, Role, Spec};
+use veilpath_protocol::{DefaultLimit, EngineChoice, Reveal, Role, Spec};
 use veilpath_session::AlphabetInfo;
 
 /// One institution's cohort and options, before the notation of the other side's letters is known.
@@ -84,6 +84,11 @@ impl LocalCohort {
     /// How it is computed.
     pub(crate) fn engine(&self) -> EngineChoice {
         self.options.engine
+    }
+
+    /// What is revealed.
+    pub(crate) fn reveal(&self) -> Reveal {
+        self.options.reveal
     }
 
     /// The metric and the alphabet, as this side knows them before it connects.

@@ -6,12 +6,14 @@
 mod event;
 mod peers;
 mod queue;
+mod record;
 mod records;
 mod result_folder;
 mod serve;
 
 pub use event::{PeerEvent, SessionEvent};
 pub use peers::{Peer, PeersError, PeersFileProblem, check_peers, read_peers, read_peers_from};
+pub use record::write_record;
 pub use records::{write_comparisons, write_known_peers};
 pub use result_folder::{ResultFolder, Saved, ServedPeer, write_peers};
 pub use serve::{SaveResults, serve};
@@ -21,14 +23,14 @@ use crate::{Error, Event, EventSink, LocalCohort, Note};
 use queue::QueueReports;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 use veilpath_metrics::{Alphabet, Metric};
 use veilpath_protocol::{Engine, EngineChoice, ProtocolError, RiskySetting, Role, risky_settings};
 use veilpath_session::limits::{DEFAULT_MEMORY, Timeouts};
 use veilpath_session::{
-    AlphabetInfo, CompletedSession, DeclineReason, Fingerprint, HostKey, Identity, Listener,
-    Proposal, Requested, ScanpathLimit, SecureChannel, Session, SessionError, StateDir, UsageError,
-    memory_per_session,
+    AlphabetInfo, CompletedSession, DeclineReason, Fingerprint, HostKey, Identity, Limit,
+    LimitOrigin, Listener, Policy, PolicyRequest, Proposal, Requested, ScanpathLimit,
+    SecureChannel, Session, SessionError, StateDir, UsageError, memory_per_session,
 };
 
 /// One side's options for a session.
@@ -56,6 +58,8 @@ pub struct SessionOptions {
     pub memory: u64,
     /// The names of the host's and the joining side's cohorts in this side's results.
     pub names: [String; 2],
+    /// What may leave this institution, where it is written down.
+    pub policy: Option<Policy>,
     /// How long to wait if nothing arrives from the other side, not even a keep-alive.
     pub idle_timeout: Duration,
     /// How long to wait for the other side to connect, or to try to reach it.
@@ -78,6 +82,7 @@ impl SessionOptions {
             allow: Vec::new(),
             memory: DEFAULT_MEMORY,
             names: ["host", "join"].map(String::from),
+            policy: None,
             idle_timeout: Duration::from_secs(60),
             wait: Duration::from_secs(10),
         }
@@ -112,6 +117,7 @@ pub fn host(
 ) -> Result<Option<CompletedSession>, Error> {
     let side = Side::new(options, Role::Host, events)?;
     side.refuse_own(peer)?;
+    side.refuse_forbidden(&[peer])?;
     side.refuse_unprotected()?;
     let listener = side.listen(address)?;
     let on_rejected = &mut |error: &_| side.report(SessionEvent::rejected(error));
@@ -128,6 +134,7 @@ pub fn join(
 ) -> Result<Option<CompletedSession>, Error> {
     let side = Side::new(options, Role::Join, events)?;
     side.refuse_own(peer)?;
+    side.refuse_forbidden(&[peer])?;
     side.refuse_unprotected()?;
     veilpath_session::check_address(address)?;
     side.report(SessionEvent::Connecting {
@@ -171,6 +178,33 @@ impl<'a> Side<'a> {
             return Err(Error::OwnFingerprint { fingerprint: peer });
         }
         Ok(())
+    }
+
+    /// Refuses, before it connects, what the policy does not allow.
+    fn refuse_forbidden(&self, partners: &[Fingerprint]) -> Result<(), Error> {
+        let options = self.options;
+        let Some(policy) = &options.policy else {
+            return Ok(());
+        };
+        Ok(policy.check(&PolicyRequest {
+            partners,
+            metric: options.cohort.own_metric().0.name(),
+            reveal: options.cohort.reveal(),
+            limit: options.limit_per_scanpath,
+            time: SystemTime::now(),
+        })?)
+    }
+
+    /// The error, or that of the policy whose limit a plan exceeds.
+    fn with_policy(&self, error: SessionError) -> Error {
+        if let (SessionError::Limit(Limit::Comparisons(exceeded)), Some(policy)) =
+            (&error, &self.options.policy)
+            && exceeded.origin == LimitOrigin::Policy
+            && let Err(refusal) = policy.refuse_comparisons(exceeded.needed())
+        {
+            return refusal.into();
+        }
+        with_peer(error)
     }
 
     /// Refuses, before it connects, what this side's user has to allow.
@@ -273,7 +307,7 @@ impl<'a> Side<'a> {
                     self.report_peer(peer, PeerEvent::Queued { ahead });
                 }
             })
-            .map_err(with_peer)?;
+            .map_err(|error| self.with_policy(error))?;
         let summary = agreed.summary();
         let (requested, cells) = (summary.estimate_only, summary.cells);
         self.report_peer(peer, PeerEvent::Agreed(Box::new(summary)));
@@ -293,7 +327,7 @@ impl<'a> Side<'a> {
                 error,
                 counts_again: !self.options.cohort.engine().representative().has_halves(),
             },
-            other => with_peer(other),
+            other => self.with_policy(other),
         })?;
         completed.outcome.names = self.options.names.clone();
         Ok(Some(completed))
@@ -322,7 +356,10 @@ impl<'a> Side<'a> {
             pseudonyms: options.pseudonyms,
             estimate_only: options.estimate_only,
             fresh: options.fresh,
-            limit_per_scanpath: options.limit_per_scanpath,
+            limit_per_scanpath: match &options.policy {
+                None => options.limit_per_scanpath,
+                Some(policy) => policy.limit(options.limit_per_scanpath),
+            },
             declared_letters: options.cohort.declared_letters(),
             memory: Some(memory_per_session(options.memory, self.sessions)),
             key: options.key.clone(),

@@ -12,6 +12,8 @@ pub(crate) mod join;
 pub(crate) mod keygen;
 pub(crate) mod man;
 pub(crate) mod peers;
+pub(crate) mod policy;
+pub(crate) mod record;
 pub(crate) mod report;
 pub(crate) mod results;
 pub(crate) mod serve;

@@ -73,6 +73,11 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "COUNT")]
     limit_per_scanpath: Option<u64>,
 
+    /// What may leave this institution; a plan beyond it is refused before anything is sent [default: policy.toml in Veilpath's
+    /// state directory, if it is there]
+    #[arg(long, value_name = "FILE")]
+    policy: Option<PathBuf>,
+
     /// Allow settings of the metric with which few comparisons reconstruct a scanpath: asymmetric-table, fine-table, extreme-gap
     #[arg(long, value_name = "SETTING", value_delimiter = ',')]
     allow: Vec<RiskySetting>,
@@ -172,6 +177,7 @@ impl SessionArgs {
             .into_iter()
             .chain(key.file())
             .chain(table)
+            .chain(self.policy.as_deref())
             .map(PathBuf::from)
             .collect();
         let (engine, key) = key.engine(self.engine, &self.paillier)?;
@@ -187,7 +193,9 @@ impl SessionArgs {
         };
         let cohort = LocalCohort::new(inputs::cohort(&self.cohort)?, plan)?;
         let state_dir = veilpath::state_dir(self.identity.as_deref())?;
+        let policy = veilpath::find_policy(self.policy.as_deref(), &state_dir)?;
         let mut options = SessionOptions::new(cohort, identity, state_dir);
+        options.policy = policy;
         options.key = key;
         options.pseudonyms = self.pseudonyms;
         options.estimate_only = self.estimate;

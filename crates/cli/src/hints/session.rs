@@ -75,6 +75,10 @@ fn hint(error: &SessionError) -> Option<String> {
             FileProblem::CorruptedComparison => {
                 "move the file away; the next session with the same plan writes it again"
             }
+            FileProblem::BrokenRecord { .. } => {
+                "find out who changed it; keep it as it is, move it away if sessions must go on, and compare a backup with the partner's copy: `veilpath record compare`"
+            }
+            FileProblem::RecordTooLarge => "move it to an archive; a new record starts then",
             FileProblem::NoResults => {
                 "run the two commands of the session again: they continue where it stopped"
             }
@@ -114,6 +118,9 @@ fn limit_hint(limit: &Limit) -> Option<String> {
 
 /// What can be done about a plan that exceeds this side's limit.
 pub(crate) fn exceeded_hint(exceeded: &ExceededLimit) -> String {
+    if exceeded.origin == LimitOrigin::Policy {
+        return "only a change of the policy allows this plan".into();
+    }
     let mut hint = format!(
         "--limit-per-scanpath {} allows this plan; the more comparisons, the more of a scanpath can be reconstructed from their scores",
         exceeded.per_scanpath

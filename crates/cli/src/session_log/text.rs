@@ -117,6 +117,7 @@ fn limit(limit: &LimitSummary) -> String {
     };
     let origin = match (limit.origin, limit.assumed_letters) {
         (LimitOrigin::Chosen, _) => String::new(),
+        (LimitOrigin::Policy, _) => " (the policy)".into(),
         (LimitOrigin::EarlierPlan, _) => {
             " (the default of an earlier plan with this peer, which still holds)".into()
         }

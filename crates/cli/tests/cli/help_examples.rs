@@ -11,7 +11,7 @@ use pair::{Pair, Side};
 use std::io::Write;
 use std::process::Stdio;
 
-const COMMANDS: [&str; 24] = [
+const COMMANDS: [&str; 26] = [
     "",
     "demo",
     "encode",
@@ -22,6 +22,8 @@ const COMMANDS: [&str; 24] = [
     "join",
     "results",
     "peers",
+    "policy",
+    "record",
     "identity",
     "split",
     "synth",

@@ -29,6 +29,7 @@ mod loopback;
 mod memory;
 mod output_places;
 mod paillier;
+mod policy_and_record;
 mod real_files;
 mod reference_scores;
 mod report;

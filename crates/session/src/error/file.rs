@@ -1,6 +1,7 @@
 //! What can be wrong with a local file.
 
 use crate::Fingerprint;
+use crate::signed_record::RecordProblem;
 use std::io;
 
 /// Why a local file cannot be used.
@@ -48,6 +49,17 @@ pub enum FileProblem {
     /// Several stored comparisons have ids that start like this.
     #[error("the ids of several stored comparisons start like this")]
     SeveralComparisons,
+    /// A line of the record of disclosures is not as it was written.
+    #[error("line {line}: {problem}")]
+    BrokenRecord {
+        /// The first such line, from 1.
+        line: u64,
+        /// What is wrong with it.
+        problem: RecordProblem,
+    },
+    /// The record of disclosures is too large to be read.
+    #[error("this record is too large")]
+    RecordTooLarge,
     /// No answer of a stored comparison is known yet.
     #[error("this comparison has no results yet")]
     NoResults,

@@ -76,6 +76,9 @@ pub enum Misbehaviour {
     /// A pair that was compared again has a different answer.
     #[error("a pair that was compared again has a different answer")]
     ChangedAnswer,
+    /// The peer's signature for the record is not valid.
+    #[error("it did not sign what was agreed on")]
+    InvalidSignature,
     /// The two sides finished with different answers.
     #[error("it finished with different answers")]
     DifferentAnswers,

@@ -125,6 +125,8 @@ pub struct ExceededLimit {
 pub enum LimitOrigin {
     /// This side's user has set it.
     Chosen,
+    /// This side's policy sets it.
+    Policy,
     /// It is the default of this plan.
     Plan,
     /// It is the smaller default of an earlier plan with this peer.
@@ -163,6 +165,7 @@ impl fmt::Display for ExceededLimit {
         write!(f, "; the limit is {}", self.limit)?;
         match (self.origin, self.assumed_letters) {
             (LimitOrigin::Chosen, _) => f.write_str(", as set on this side")?,
+            (LimitOrigin::Policy, _) => f.write_str(", as this side's policy says")?,
             (LimitOrigin::EarlierPlan, _) => {
                 f.write_str(", the default for an earlier plan with this peer, which still holds")?;
             }

@@ -19,7 +19,10 @@ const VALID: &[(u8, &str)] = &[
         4,
         r#"{"plan":"0011","number":1,"fresh":false,"nonce":"22"}"#,
     ),
-    (5, r#"{"answers_digest":"aabb"}"#),
+    (
+        5,
+        r#"{"answers_digest":"aabb","completion":{"time":"2026-11-16T14:05:09Z","signature":"00"}}"#,
+    ),
     (6, r#"{"reason":"already_connected"}"#),
     (
         6,
@@ -27,7 +30,7 @@ const VALID: &[(u8, &str)] = &[
     ),
     (
         7,
-        "VEILPATH\u{7}\0\u{1}\u{42}\0\0\0{\"idle_timeout_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
+        "VEILPATH\u{8}\0\u{1}\u{42}\0\0\0{\"idle_timeout_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
     ),
     (8, "\u{3}\u{4}\u{2}\0\0\0{}"),
     (
@@ -70,6 +73,7 @@ const VALID: &[(u8, &str)] = &[
         21,
         r#"{"engine":"shares","tree_levels":8,"stored":false,"can_run_shares":true}"#,
     ),
+    (22, r#"{"time":"2026-11-16T14:05:09Z","signature":"00"}"#),
     (15, r#"{"version":2,"scanpaths":{"ab":{"cd":3}}}"#),
     // A key for tests only.
     (

@@ -39,6 +39,8 @@ pub(crate) struct Account {
     chosen_limits: Option<BTreeMap<String, u64>>,
     /// The default limit of this plan; scanpaths with one name share the smallest.
     default_limits: BTreeMap<String, u64>,
+    /// The most that the policy allows.
+    policy: Option<u64>,
     /// Whether the answers of this agreement may be about any scanpath.
     about_any: bool,
     /// For messages.
@@ -83,6 +85,7 @@ impl Account {
             agreement: key(agreement),
             chosen_limits: limits.chosen.as_ref().map(|it| least(&names, it)),
             default_limits: least(&names, &limits.default),
+            policy: limits.policy,
             about_any: limits.about_any,
             assumed_letters: limits.assumed_letters,
             pad_to: limits.pad_to,
@@ -141,19 +144,21 @@ impl Account {
         let earlier = self.file.read()?.default_limits;
         let names = self.default_limits.keys();
         let default = |name: &String| self.default_limit(name, &earlier);
-        let from_earlier = names
-            .clone()
-            .any(|name| default(name).1 == LimitOrigin::EarlierPlan);
+        let from = |origin| {
+            let mut names = names.clone();
+            names.any(|name| self.limit(name, &earlier).1 == origin)
+        };
         Ok(LimitsInForce {
             limits: names
                 .clone()
                 .map(|name| self.limit(name, &earlier).0)
                 .collect(),
-            defaults: names.map(|name| default(name).0).collect(),
-            origin: match (&self.chosen_limits, from_earlier) {
-                (Some(_), _) => LimitOrigin::Chosen,
-                (None, true) => LimitOrigin::EarlierPlan,
-                (None, false) => LimitOrigin::Plan,
+            defaults: names.clone().map(|name| default(name).0).collect(),
+            origin: match &self.chosen_limits {
+                Some(_) => LimitOrigin::Chosen,
+                None if from(LimitOrigin::Policy) => LimitOrigin::Policy,
+                None if from(LimitOrigin::EarlierPlan) => LimitOrigin::EarlierPlan,
+                None => LimitOrigin::Plan,
             },
         })
     }
@@ -167,7 +172,10 @@ impl Account {
     fn limit(&self, name: &str, earlier: &BTreeMap<String, u64>) -> (u64, LimitOrigin) {
         match &self.chosen_limits {
             Some(chosen) => (of(chosen, name), LimitOrigin::Chosen),
-            None => self.default_limit(name, earlier),
+            None => match (self.default_limit(name, earlier), self.policy) {
+                ((limit, _), Some(most)) if most < limit => (most, LimitOrigin::Policy),
+                (default, _) => default,
+            },
         }
     }
 

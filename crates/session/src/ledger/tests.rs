@@ -46,6 +46,7 @@ impl Side {
         let limits = Limits {
             chosen: limit.map(|limit| vec![limit; 2]),
             default: vec![u64::MAX; 2],
+            policy: None,
             assumed_letters: None,
             about_any: false,
             pad_to: None,
@@ -170,6 +171,7 @@ fn the_smallest_default_of_all_plans_holds() {
     let limits = |default: u64, chosen: Option<u64>| Limits {
         chosen: chosen.map(|limit| vec![limit; 2]),
         default: vec![default; 2],
+        policy: None,
         assumed_letters: None,
         about_any: false,
         pad_to: None,
@@ -214,6 +216,7 @@ fn comparisons_can_count_for_all_scanpaths() {
     let limits = |about_any: bool, chosen: Option<u64>| Limits {
         chosen: chosen.map(|limit| vec![limit; 2]),
         default: vec![10; 2],
+        policy: None,
         assumed_letters: None,
         about_any,
         pad_to: None,

@@ -7,6 +7,7 @@ mod agreements;
 mod hang_ups;
 mod records;
 mod relay;
+mod signatures;
 
 use super::*;
 use crate::{Listener, ScanpathLimit, join};

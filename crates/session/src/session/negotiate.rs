@@ -31,6 +31,7 @@ use crate::records::{AgreedPairs, MAX_STARTS};
 use crate::resume::Resume;
 use crate::roster::{self, Parties, Roster};
 use crate::scanpath_limit::LimitSummary;
+use crate::signed_record::RecordFile;
 use crate::{SessionError, StateDir};
 use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
@@ -226,8 +227,11 @@ impl Session {
         let (host_nonce, join_nonce) = by_role(role, &ours.nonce, &theirs_ready.nonce);
         Ok(Agreement {
             run: run_tag(&id, host_nonce, join_nonce),
-            new_number: (number != ours.number).then_some((plan, number)),
+            is_new_number: number != ours.number,
             id,
+            plan,
+            number,
+            record: RecordFile::of(state_dir),
             parties,
             host,
             join,

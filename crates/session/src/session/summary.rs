@@ -141,10 +141,11 @@ impl Agreement {
     fn estimate(&self) -> Estimate {
         let spec = &self.proposal.spec;
         let engine = spec.estimate_with(&self.work(), &self.link, self.tree_levels());
-        // And the last exchange: one side waits for all of it, the other is done when it has answered.
+        // And two exchanges, of the intent and at the end. In the last one side waits for all of it, the other is done when it
+        // has answered.
         Estimate {
-            rounds: engine.rounds + 1,
-            seconds: engine.seconds + self.link.round_trip.as_secs_f64() / 2.0,
+            rounds: engine.rounds + 2,
+            seconds: engine.seconds + self.link.round_trip.as_secs_f64() * 1.5,
             ..engine
         }
     }

@@ -88,7 +88,11 @@ fn agreed(lengths: [&[usize]; 2], pad_to: Option<u32>) -> ([u64; 2], AgreementSu
         let agreement =
             session.negotiate(proposal, Some(&StateDir::at(folder.path())), &mut |_| ());
         let agreement = agreement.unwrap();
-        let agreed = AgreedSession { session, agreement };
+        let agreed = AgreedSession {
+            session,
+            agreement,
+            record_failure: None,
+        };
         let sent = agreed.session.channel.traffic().sent;
         (sent, agreed.summary())
     };

@@ -35,9 +35,10 @@ pub fn serve(
     for peer in peers {
         side.refuse_own(peer.fingerprint)?;
     }
+    let fingerprints: Vec<Fingerprint> = peers.iter().map(|peer| peer.fingerprint).collect();
+    side.refuse_forbidden(&fingerprints)?;
     side.refuse_unprotected()?;
     let listener = side.listen(address)?;
-    let fingerprints: Vec<Fingerprint> = peers.iter().map(|peer| peer.fingerprint).collect();
     let peers: Vec<Arc<Peer>> = peers.iter().cloned().map(Arc::new).collect();
     let acceptor = Acceptor::new(listener, &options.identity, &fingerprints, &side.timeouts);
     let server = PeerServer {

@@ -224,7 +224,14 @@ impl Desk {
                 }
                 ran.stdout
             }
-            (["cat"], Some(input)) => input.clone(),
+            (["cat"], Some(input)) => {
+                let mut input = input.clone();
+                for (who, fingerprint) in &self.fingerprints {
+                    let shown = format!("{}-FINGERPRINT", who.to_ascii_uppercase());
+                    input = input.replace(&shown, fingerprint);
+                }
+                input
+            }
             (["cat", name], None) => file(name)?,
             (["head", count, name], None) => {
                 let count = count.strip_prefix('-').and_then(|count| count.parse().ok());

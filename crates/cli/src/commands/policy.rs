@@ -1,0 +1,159 @@
+//! `veilpath policy`: what may leave this institution.
+
+use crate::engine_args::{EngineName, PaillierArgs};
+use crate::failure::Failure;
+use crate::messages;
+use crate::metric_args::MetricArgs;
+use crate::reveal_args::RevealArgs;
+use clap::{Args, Subcommand};
+use std::path::PathBuf;
+use veilpath::{Fingerprint, MetricName, Policy, ScanpathLimit, StateDir};
+
+const EXAMPLES: &str = "\
+Examples:
+  veilpath policy init -o policy.toml
+
+`veilpath host` and `veilpath join` read the file that --policy names, or policy.toml in Veilpath's state directory, and refuse \
+every plan beyond it before they send anything.";
+
+const CHECK_HELP: &str = "\
+Takes the options of `veilpath host` and `veilpath join` that a policy is about, and checks them without a partner. A plan beyond \
+the policy ends with exit code 2, and every line that forbids it is named.";
+
+/// The arguments of `policy`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct PolicyArgs {
+    #[command(subcommand)]
+    action: Action,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Write a commented policy to start from
+    Init(InitArgs),
+    /// Check a plan against a policy, without a partner
+    #[command(after_help = CHECK_HELP)]
+    Check(CheckArgs),
+}
+
+#[derive(Debug, Args)]
+struct InitArgs {
+    /// The file to write, which must not exist yet [default: policy.toml in Veilpath's state directory, where `host` and `join`
+    /// look for it]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// The identity file, for a user without a home directory: the state directory is next to it
+    #[arg(long, value_name = "FILE")]
+    identity: Option<PathBuf>,
+}
+
+#[derive(Debug, Args)]
+struct CheckArgs {
+    #[command(flatten)]
+    plan: PlanArgs,
+}
+
+/// The options of `host` and `join` that a policy is about.
+#[derive(Debug, Args)]
+pub(crate) struct PlanArgs {
+    /// The policy [default: policy.toml in Veilpath's state directory]
+    #[arg(long, value_name = "FILE")]
+    pub(crate) policy: Option<PathBuf>,
+
+    /// The other institution's fingerprint; may be repeated
+    #[arg(long, value_name = "FINGERPRINT", required = true)]
+    pub(crate) peer: Vec<Fingerprint>,
+
+    /// The engine
+    #[arg(long, value_enum, value_name = "ENGINE", default_value_t)]
+    pub(crate) engine: EngineName,
+
+    #[command(flatten)]
+    pub(crate) reveal: RevealArgs,
+
+    /// Maximum number of comparisons of each of this side's scanpaths with this peer
+    #[arg(long, value_name = "COUNT")]
+    pub(crate) limit_per_scanpath: Option<u64>,
+
+    /// The identity file, for a user without a home directory: the state directory is next to it
+    #[arg(long, value_name = "FILE")]
+    pub(crate) identity: Option<PathBuf>,
+
+    // Last, because their headings apply to everything that follows.
+    #[command(flatten)]
+    pub(crate) metric: MetricArgs,
+
+    #[command(flatten)]
+    pub(crate) paillier: PaillierArgs,
+}
+
+impl PlanArgs {
+    /// The policy, which there must be.
+    pub(crate) fn policy(&self) -> Result<Policy, Failure> {
+        let state_dir = veilpath::state_dir(self.identity.as_deref())?;
+        let found = veilpath::find_policy(self.policy.as_deref(), &state_dir)?;
+        found.ok_or_else(|| no_policy(&state_dir))
+    }
+
+    /// The limit of a scanpath.
+    fn limit(&self) -> ScanpathLimit {
+        let limit = self.limit_per_scanpath.map(ScanpathLimit::Count);
+        limit.unwrap_or_default()
+    }
+
+    /// Checks the plan.
+    pub(crate) fn check(&self, policy: &Policy) -> Result<(), Failure> {
+        Ok(veilpath::check_policy(
+            policy,
+            &self.peer,
+            MetricName::from(self.metric.metric),
+            self.reveal.reveal,
+            self.limit(),
+        )?)
+    }
+}
+
+fn no_policy(state_dir: &StateDir) -> Failure {
+    Failure::input(format!(
+        "{}: there is no policy\n  `veilpath policy init` writes one to start from; --policy names another file",
+        state_dir.policy().display()
+    ))
+}
+
+/// Writes or checks a policy.
+pub(crate) fn run(args: &PolicyArgs) -> Result<(), Failure> {
+    match &args.action {
+        Action::Init(args) => init(args),
+        Action::Check(args) => {
+            let policy = args.plan.policy()?;
+            args.plan.check(&policy)?;
+            let path = policy.path().display();
+            messages::info(&format!(
+                "{path} allows this plan until {}\n",
+                policy.expires()
+            ));
+            Ok(())
+        }
+    }
+}
+
+fn init(args: &InitArgs) -> Result<(), Failure> {
+    let path = match &args.output {
+        Some(path) => path.clone(),
+        None => veilpath::state_dir(args.identity.as_deref())?.policy(),
+    };
+    if path.exists() {
+        return Err(Failure::input(format!(
+            "{}: this file exists, and a policy is never overwritten\n  choose another name with -o",
+            path.display()
+        )));
+    }
+    veilpath::write_policy_example(&path)?;
+    messages::info(&format!(
+        "wrote {}; replace its partner and its values by yours\n",
+        path.display()
+    ));
+    Ok(())
+}

@@ -1,0 +1,170 @@
+//! `veilpath record`: what was disclosed to whom, as both sides have signed it.
+
+use crate::failure::Failure;
+use crate::messages;
+use crate::output::to_stdout;
+use clap::{Args, Subcommand};
+use std::path::{Path, PathBuf};
+use veilpath::{
+    Fingerprint, Identity, RecordComparison, RecordLine, SignedRecord, StateDir, units,
+    write_record,
+};
+
+const EXAMPLES: &str = "\
+Examples:
+  veilpath record
+
+Every session has two lines in the record: the intent, which both sides sign before anything is opened, and the completion. \
+A session that was interrupted has only the first. `veilpath record` prints the lines as CSV, with times in UTC; `to` says who \
+learned the answer.";
+
+const VERIFY_HELP: &str = "\
+Checks the hash chain, the owner's signature of every line, and both sides' signatures of every step. The first line that was \
+changed, removed or reordered is named, with exit code 2. Lines that were cut off at the end show only in the partner's copy: \
+see `veilpath record compare --help`.";
+
+const COMPARE_HELP: &str = "\
+Both sides sign every step and keep both signatures. A step that only one record has was cut off from the other, or the \
+connection broke while it was being signed. The record is the file record.jsonl in Veilpath's state directory; it contains no ids.";
+
+/// The arguments of `record`.
+#[derive(Debug, Args)]
+#[command(after_help = EXAMPLES)]
+pub(crate) struct RecordArgs {
+    #[command(subcommand)]
+    action: Option<Action>,
+
+    /// The identity file [default: identity.pem in Veilpath's state directory, or in $VEILPATH_HOME]
+    #[arg(long, value_name = "FILE", global = true)]
+    identity: Option<PathBuf>,
+}
+
+#[derive(Debug, Subcommand)]
+enum Action {
+    /// Check the hash chain and all signatures of a record
+    #[command(after_help = VERIFY_HELP)]
+    Verify(VerifyArgs),
+    /// Compare this side's record with the partner's copy
+    #[command(after_help = COMPARE_HELP)]
+    Compare(CompareArgs),
+}
+
+#[derive(Debug, Args)]
+struct VerifyArgs {
+    /// The record [default: this side's]
+    #[arg(value_name = "FILE")]
+    file: Option<PathBuf>,
+
+    /// The fingerprint of the record's owner; a line of anybody else is an error [default for this side's record: its identity]
+    #[arg(long, value_name = "FINGERPRINT")]
+    owner: Option<Fingerprint>,
+}
+
+#[derive(Debug, Args)]
+struct CompareArgs {
+    /// This side's record
+    #[arg(value_name = "OURS")]
+    ours: PathBuf,
+
+    /// The partner's record
+    #[arg(value_name = "THEIRS")]
+    theirs: PathBuf,
+}
+
+/// Lists, verifies or compares.
+pub(crate) fn run(args: &RecordArgs) -> Result<(), Failure> {
+    let state_dir = || veilpath::state_dir(args.identity.as_deref());
+    match &args.action {
+        None => list(&state_dir()?),
+        Some(Action::Verify(verify)) => match &verify.file {
+            Some(file) => self::verify(file, verify.owner),
+            None => {
+                let file = state_dir()?.record();
+                let own = || {
+                    let identity = veilpath::identity_file(args.identity.as_deref())?;
+                    Ok::<_, Failure>(Identity::load(&identity)?.fingerprint())
+                };
+                let owner = verify.owner.map_or_else(own, Ok)?;
+                match file.exists() {
+                    true => self::verify(&file, Some(owner)),
+                    false => Err(no_record(&file)),
+                }
+            }
+        },
+        Some(Action::Compare(args)) => compare(args),
+    }
+}
+
+fn no_record(file: &Path) -> Failure {
+    Failure::input(format!(
+        "{}: there is no record yet\n  the first session writes it",
+        file.display()
+    ))
+}
+
+fn list(state_dir: &StateDir) -> Result<(), Failure> {
+    let file = state_dir.record();
+    let lines = match file.exists() {
+        false => Vec::new(),
+        true => {
+            let record = SignedRecord::read(&file, None)?;
+            if record.problem.is_some() {
+                to_stdout(|out| write_record(&record.lines, out))?;
+                return Err(record.unbroken().err().map_or_else(
+                    || Failure::input("the record cannot be read"),
+                    Failure::from,
+                ));
+            }
+            record.lines
+        }
+    };
+    to_stdout(|out| write_record(&lines, out))
+}
+
+fn verify(file: &Path, owner: Option<Fingerprint>) -> Result<(), Failure> {
+    let record = SignedRecord::read(file, owner)?.unbroken()?;
+    let lines = units::counted(record.lines.len() as u64, "line");
+    messages::info(&format!("{}: {lines}, unbroken\n", file.display()));
+    for owner in record.owners() {
+        messages::info(&format!("signed by {owner}\n"));
+    }
+    Ok(())
+}
+
+fn compare(args: &CompareArgs) -> Result<(), Failure> {
+    let read = |file: &Path| SignedRecord::read(file, None).and_then(SignedRecord::unbroken);
+    let (ours, theirs) = (read(&args.ours)?, read(&args.theirs)?);
+    let compared = RecordComparison::new(&ours, &theirs);
+    let steps = units::counted(compared.common, "step");
+    messages::info(&format!("both records have {steps} in common\n"));
+    if compared.is_complete() {
+        return Ok(());
+    }
+    let missing = |lines: &[RecordLine], has: &Path, lacks: &Path| -> Vec<String> {
+        let lines = lines.iter();
+        lines
+            .map(|line| {
+                format!(
+                    "\n  {} lacks line {} of {}",
+                    lacks.display(),
+                    line.number,
+                    has.display()
+                )
+            })
+            .collect()
+    };
+    let mut all = missing(&compared.missing_in_ours, &args.theirs, &args.ours);
+    all.extend(missing(
+        &compared.missing_in_theirs,
+        &args.ours,
+        &args.theirs,
+    ));
+    Err(Failure::input(format!(
+        "{} only in one of the two records{}\n  lines were cut off, or the connection broke while a step was being signed",
+        match all.len() {
+            1 => "one step is".to_string(),
+            count => format!("{count} steps are"),
+        },
+        all.concat()
+    )))
+}

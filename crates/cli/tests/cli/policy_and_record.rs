@@ -1,0 +1,208 @@
+//! Plans beyond the policy are refused before anything is sent, and the record shows every change.
+#![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
+
+use crate::common::Ran;
+use crate::common::pair::{Pair, Side};
+
+/// Runs a command of one side that needs no peer.
+fn alone(pair: &Pair, side: Side, call: &str) -> Ran {
+    let arguments: Vec<String> = call.split(' ').map(String::from).collect();
+    pair.start(side, &arguments).end()
+}
+
+/// A policy for sessions with the other side.
+fn policy(pair: &Pair, partner: Side, change: (&str, &str)) -> String {
+    let fingerprint = pair.fingerprint(partner);
+    let text = format!(
+        "expires = 2099-12-31\nmetrics = [\"levenshtein\"]\nanswers = [\"score\"]\n\
+         comparisons_per_scanpath = 100\n[[partners]]\nname = \"Other\"\nfingerprint = \"{fingerprint}\"\n"
+    );
+    let changed = text.replace(change.0, change.1);
+    pair.folder.file("policy.toml", &changed);
+    pair.folder
+        .path()
+        .join("policy.toml")
+        .to_string_lossy()
+        .into_owned()
+}
+
+/// A joining side that would connect, and a host that would listen, end without it.
+#[test]
+fn a_plan_beyond_the_policy_is_refused_before_anything_is_sent() {
+    let pair = Pair::with_cohorts();
+    let fingerprint = pair.fingerprint(Side::Host);
+    let stranger = fingerprint.replace(['0', '1', '2', '3'], "4");
+    for (change, flags, line) in [
+        (("2099", "2020"), "", "line 1, expires"),
+        (("levenshtein", "scanmatch"), "", "line 2, metrics"),
+        (("score", "mean"), "", "line 3, answers"),
+        (("", ""), " --reveal threshold:3", "line 3, answers"),
+        (
+            ("", ""),
+            " --limit-per-scanpath 101",
+            "line 4, comparisons_per_scanpath",
+        ),
+        (
+            (fingerprint.as_str(), stranger.as_str()),
+            "",
+            "line 5, partners",
+        ),
+    ] {
+        let path = policy(&pair, Side::Host, change);
+        let session = format!("--peer {fingerprint} --cohort b.csv --policy {path}{flags}");
+        let check = format!("policy check --peer {fingerprint} --policy {path}{flags}");
+        let [join, check] = [format!("join 127.0.0.1:1 {session}"), check].map(|call| {
+            let ran = alone(&pair, Side::Join, &call);
+            assert!(!ran.stderr.contains("connecting"), "{}", ran.stderr);
+            ran.refused()
+        });
+        assert!(
+            join.contains(line) && check.contains(line),
+            "{join}\n{check}"
+        );
+    }
+    let fingerprint = pair.fingerprint(Side::Join);
+    let path = policy(&pair, Side::Join, ("score", "mean"));
+    let host = format!(
+        "host --listen 127.0.0.1:0 --peer {fingerprint} --cohort a.csv --policy {path} --sessions 2 -o results"
+    );
+    let ran = alone(&pair, Side::Host, &host);
+    assert!(!ran.stderr.contains("listening"), "{}", ran.stderr);
+    assert!(ran.refused().contains("line 3, answers"));
+}
+
+/// The number of comparisons is known once the rosters are; the policy in the state directory holds without a flag.
+#[test]
+fn comparisons_beyond_the_policy_are_refused_with_its_line() {
+    let pair = Pair::with_cohorts();
+    let path = policy(&pair, Side::Join, ("100", "1"));
+    std::fs::copy(path, pair.folder.path().join("host/policy.toml")).unwrap();
+    let start = |side: Side, call: String| {
+        let arguments: Vec<String> = call.split(' ').map(String::from).collect();
+        pair.start(side, &arguments)
+    };
+    let [host, join] = [Side::Host, Side::Join].map(|side| pair.fingerprint(side));
+    let host_call = format!("host --listen 127.0.0.1:0 --peer {join} --cohort a.csv");
+    let running = start(Side::Host, host_call);
+    let address = running.wait_for_line("listening on ");
+    let join_call =
+        format!("join {address} --peer {host} --cohort b.csv --limit-per-scanpath 1000");
+    let join = start(Side::Join, join_call).end();
+    let host = running.end().refused();
+    assert!(host.contains("line 4, comparisons_per_scanpath"), "{host}");
+    assert_eq!(join.code, 3, "{}", join.stderr);
+    let list = alone(&pair, Side::Host, "record").ok();
+    assert_eq!(list.lines().count(), 1, "{list}");
+}
+
+#[test]
+fn a_broken_policy_is_reported_with_its_line() {
+    let pair = Pair::with_cohorts();
+    let fingerprint = pair.fingerprint(Side::Host);
+    let path = policy(&pair, Side::Host, ("metrics", "metric"));
+    let call = format!("join 127.0.0.1:1 --peer {fingerprint} --cohort b.csv --policy {path}");
+    let message = alone(&pair, Side::Join, &call).refused();
+    assert!(message.contains("line 2, metric"), "{message}");
+}
+
+#[test]
+fn a_new_policy_is_read_and_not_overwritten() {
+    let pair = Pair::with_cohorts();
+    alone(&pair, Side::Host, "policy init").ok();
+    let again = alone(&pair, Side::Host, "policy init").refused();
+    assert!(again.contains("policy.toml"), "{again}");
+    let fingerprint = "0".repeat(64);
+    let check = format!("policy check --peer {fingerprint} --reveal score");
+    let message = alone(&pair, Side::Host, &check).refused();
+    assert!(message.contains("answers: score"), "{message}");
+    assert!(!message.contains("partners"), "{message}");
+}
+
+#[test]
+fn the_record_shows_what_was_disclosed_and_every_change() {
+    let pair = Pair::with_cohorts();
+    for ran in pair.run(&["--engine", "garbled"], &[], &[]) {
+        ran.ok();
+    }
+    let records = [Side::Host, Side::Join].map(|side| {
+        let list = alone(&pair, side, "record").ok();
+        let rows: Vec<&str> = list.lines().skip(1).collect();
+        assert!(
+            rows[0].contains(",intent,") && rows[1].contains(",completion,"),
+            "{list}"
+        );
+        assert!(
+            rows.len() == 2 && rows[1].ends_with(",32,levenshtein,score,both"),
+            "{list}"
+        );
+        alone(&pair, side, "record verify").ok();
+        let name = match side {
+            Side::Host => "host/record.jsonl",
+            Side::Join => "join/record.jsonl",
+        };
+        pair.folder.path().join(name)
+    });
+    // The same comparison again: nothing new is disclosed, and nothing is signed again.
+    let before = std::fs::read_to_string(&records[0]).unwrap();
+    for ran in pair.run(&["--engine", "garbled"], &[], &[]) {
+        ran.ok();
+    }
+    assert_eq!(std::fs::read_to_string(&records[0]).unwrap(), before);
+    let [ours, theirs] = records.each_ref().map(|path| path.display().to_string());
+    let compare = format!("record compare {ours} {theirs}");
+    alone(&pair, Side::Host, &compare).ok();
+
+    std::fs::write(
+        &records[0],
+        before.replacen("\"pairs\":32", "\"pairs\":31", 1),
+    )
+    .unwrap();
+    let changed = alone(&pair, Side::Host, "record verify").refused();
+    assert!(
+        changed.contains("line 1") && changed.contains("changed"),
+        "{changed}"
+    );
+    assert!(
+        alone(&pair, Side::Host, "record")
+            .refused()
+            .contains("line 1")
+    );
+
+    let (first, second) = before.split_once('\n').unwrap();
+    std::fs::write(&records[0], second).unwrap();
+    let removed = alone(&pair, Side::Host, "record verify").refused();
+    assert!(
+        removed.contains("line 1") && removed.contains("removed"),
+        "{removed}"
+    );
+
+    std::fs::write(&records[0], format!("{second}{first}\n")).unwrap();
+    let moved = alone(&pair, Side::Host, "record verify").refused();
+    assert!(
+        moved.contains("line 1") && moved.contains("moved"),
+        "{moved}"
+    );
+
+    std::fs::write(&records[0], format!("{first}\n")).unwrap();
+    alone(&pair, Side::Host, "record verify").ok();
+    let cut = alone(&pair, Side::Host, &compare).refused();
+    assert!(cut.contains("lacks line 2"), "{cut}");
+    let wrong = format!(
+        "record verify {theirs} --owner {}",
+        pair.fingerprint(Side::Host)
+    );
+    assert!(
+        alone(&pair, Side::Host, &wrong)
+            .refused()
+            .contains("line 1")
+    );
+
+    // A session does not continue a broken record.
+    std::fs::write(
+        &records[0],
+        before.replacen("\"pairs\":32", "\"pairs\":31", 2),
+    )
+    .unwrap();
+    let [host, _] = pair.run(&["--engine", "garbled", "--fresh"], &[], &[]);
+    assert!(host.refused().contains("line 2"));
+}

@@ -1,0 +1,174 @@
+//! What can be wrong with a policy, and what it forbids.
+
+use crate::{Fingerprint, FingerprintError};
+use std::io;
+use std::path::PathBuf;
+
+/// A policy that cannot be used.
+#[derive(Debug, thiserror::Error)]
+#[error("{}{}{}: {problem}", path.display(), in_line(*line), of_key(key.as_deref()))]
+pub struct PolicyError {
+    /// The file.
+    pub path: PathBuf,
+    /// The line, from 1, where there is one.
+    pub line: Option<usize>,
+    /// The key, where there is one.
+    pub key: Option<String>,
+    /// What is wrong.
+    pub problem: PolicyProblem,
+}
+
+/// What is wrong with a policy.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyProblem {
+    /// The operating system reported an error.
+    #[error(transparent)]
+    Io(io::Error),
+    /// The file is too large, or not text.
+    #[error("this is not a policy: it is too large, or not text in UTF-8")]
+    NotText,
+    /// It is not TOML.
+    #[error("{0}")]
+    Syntax(String),
+    /// A key that policies do not have.
+    #[error("there is no such key; there are {}", known.join(", "))]
+    UnknownKey {
+        /// The keys that there are.
+        known: &'static [&'static str],
+    },
+    /// A key that every policy has.
+    #[error("this key is missing")]
+    MissingKey,
+    /// A value of another type.
+    #[error("this must be {expected}")]
+    WrongType {
+        /// What it must be.
+        expected: &'static str,
+    },
+    /// A name that does not exist.
+    #[error("there is no {value:?}; there are {}", known.join(", "))]
+    UnknownName {
+        /// The name.
+        value: String,
+        /// The names that there are.
+        known: Vec<&'static str>,
+    },
+    /// A number that is too small or too large.
+    #[error("this must be from {least} to {most}")]
+    OutOfRange {
+        /// The smallest.
+        least: u64,
+        /// The largest.
+        most: u64,
+    },
+    /// Nothing is listed.
+    #[error("this list is empty, so nothing would be allowed")]
+    Empty,
+    /// A fingerprint that is not one.
+    #[error(transparent)]
+    Fingerprint(FingerprintError),
+    /// The same partner twice.
+    #[error("this partner is listed twice")]
+    Repeated,
+    /// A text with control characters.
+    #[error("this text has control characters, or characters that change the writing direction")]
+    Unprintable,
+}
+
+/// A plan that a policy does not allow.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("the policy does not allow this{}", list(path, forbidden))]
+pub struct PolicyRefusal {
+    /// The policy.
+    pub path: PathBuf,
+    /// What it forbids, and where.
+    pub forbidden: Vec<Forbidden>,
+}
+
+/// A line of a policy that forbids a plan.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Forbidden {
+    /// The line, from 1.
+    pub line: usize,
+    /// What it forbids.
+    pub rule: PolicyRule,
+}
+
+/// What a policy forbids.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum PolicyRule {
+    /// It no longer holds.
+    #[error("it expired on {expires}")]
+    Expired {
+        /// The last day.
+        expires: String,
+    },
+    /// Another partner.
+    #[error("{partner} is not among the partners")]
+    Partner {
+        /// The partner's key.
+        partner: Fingerprint,
+    },
+    /// Another metric.
+    #[error("{metric} is not among the metrics")]
+    Metric {
+        /// The metric.
+        metric: String,
+    },
+    /// Another answer.
+    #[error("{answer} is not among the answers")]
+    Answer {
+        /// The answer.
+        answer: String,
+    },
+    /// More comparisons.
+    #[error("{} comparisons of a scanpath are more than {most}", number(*.asked))]
+    Comparisons {
+        /// How many the plan needs, or its user allows.
+        asked: u64,
+        /// The most.
+        most: u64,
+    },
+}
+
+impl PolicyRule {
+    /// The key of the policy.
+    pub fn key(&self) -> &'static str {
+        match self {
+            PolicyRule::Expired { .. } => "expires",
+            PolicyRule::Partner { .. } => "partners",
+            PolicyRule::Metric { .. } => "metrics",
+            PolicyRule::Answer { .. } => "answers",
+            PolicyRule::Comparisons { .. } => "comparisons_per_scanpath",
+        }
+    }
+}
+
+fn number(count: u64) -> String {
+    match count {
+        u64::MAX => "unlimited".into(),
+        count => count.to_string(),
+    }
+}
+
+fn in_line(line: Option<usize>) -> String {
+    line.map(|line| format!(", line {line}"))
+        .unwrap_or_default()
+}
+
+fn of_key(key: Option<&str>) -> String {
+    key.map(|key| format!(", {key}")).unwrap_or_default()
+}
+
+fn list(path: &std::path::Path, forbidden: &[Forbidden]) -> String {
+    let lines = forbidden.iter().map(|Forbidden { line, rule }| {
+        format!(
+            "\n  {}, line {line}, {}: {rule}",
+            path.display(),
+            rule.key()
+        )
+    });
+    lines.collect()
+}

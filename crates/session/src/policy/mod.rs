@@ -1,0 +1,294 @@
+//! What may leave this institution, written down once in `policy.toml`.
+//!
+//! A policy lists what is allowed: partners, metrics and answers, until a day. A plan beyond it is refused before anything is
+//! sent, with the line that forbids it.
+
+mod error;
+mod parse;
+
+pub use error::{Forbidden, PolicyError, PolicyProblem, PolicyRefusal, PolicyRule};
+
+use crate::{Fingerprint, ScanpathLimit, StateDir, date};
+use std::path::{Path, PathBuf};
+use std::time::SystemTime;
+use veilpath_protocol::Reveal;
+
+/// The smallest group by default.
+pub const DEFAULT_MINIMUM_GROUP: u32 = 5;
+
+/// The answers about groups for one partner by default.
+pub const DEFAULT_ANSWERS_PER_PARTNER: u32 = 20;
+
+/// The metrics by name.
+const METRICS: [&str; 4] = [
+    "levenshtein",
+    "needleman-wunsch",
+    "smith-waterman",
+    "scanmatch",
+];
+
+/// A commented policy to start from.
+pub const POLICY_EXAMPLE: &str = include_str!("example.toml");
+
+/// A kind of answer, as in a plan but without its parameters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum AnswerKind {
+    /// The score of every pair.
+    Score,
+    /// One bit of every pair.
+    Threshold,
+    /// A mean per stimulus, or over all.
+    Mean,
+    /// A mean for each pair of groups.
+    Groups,
+    /// A test whether the two sites differ.
+    TestSites,
+    /// A test whether groups differ.
+    TestGroups,
+    /// The majority group of the nearest scanpaths.
+    Nearest,
+    /// How many pairs have scores in each range.
+    Histogram,
+}
+
+impl AnswerKind {
+    /// All of them.
+    pub const ALL: [Self; 8] = [
+        Self::Score,
+        Self::Threshold,
+        Self::Mean,
+        Self::Groups,
+        Self::TestSites,
+        Self::TestGroups,
+        Self::Nearest,
+        Self::Histogram,
+    ];
+
+    /// Its name.
+    pub fn name(self) -> &'static str {
+        match self {
+            Self::Score => "score",
+            Self::Threshold => "threshold",
+            Self::Mean => "mean",
+            Self::Groups => "groups",
+            Self::TestSites => "test:sites",
+            Self::TestGroups => "test:groups",
+            Self::Nearest => "nearest",
+            Self::Histogram => "histogram",
+        }
+    }
+
+    /// Whether it is about groups, and not about single pairs.
+    pub fn is_about_groups(self) -> bool {
+        !matches!(self, Self::Score | Self::Threshold)
+    }
+
+    /// The kind of an answer.
+    pub fn of(reveal: Reveal) -> Option<Self> {
+        Self::of_text(&reveal.to_string())
+    }
+
+    fn of_text(text: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|kind| {
+            let rest = text.strip_prefix(kind.name());
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+        })
+    }
+}
+
+/// A value, and the line of the policy that has it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct At<T> {
+    line: usize,
+    value: T,
+}
+
+/// A partner that a policy allows.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PolicyPartner {
+    /// Its name.
+    pub name: String,
+    /// Its key.
+    pub fingerprint: Fingerprint,
+}
+
+/// Texts for the document about a plan.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct PolicyTexts {
+    /// This institution.
+    pub institution: Option<String>,
+    /// What the comparison is for.
+    pub purpose: Option<String>,
+    /// The legal basis.
+    pub legal_basis: Option<String>,
+    /// Whom participants can ask.
+    pub contact: Option<String>,
+    /// How long results and the files of sessions are kept.
+    pub retention: Option<String>,
+}
+
+/// What may leave this institution.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Policy {
+    path: PathBuf,
+    /// The last day, as in 2027-06-30.
+    expires: At<String>,
+    metrics: At<Vec<String>>,
+    answers: At<Vec<AnswerKind>>,
+    partners: At<Vec<PolicyPartner>>,
+    minimum_group: Option<At<u32>>,
+    comparisons_per_scanpath: Option<At<u64>>,
+    answers_per_partner: Option<At<u32>>,
+    texts: PolicyTexts,
+}
+
+/// What a policy is asked about.
+#[derive(Clone, Debug)]
+pub struct PolicyRequest<'a> {
+    /// The partners.
+    pub partners: &'a [Fingerprint],
+    /// The name of the metric.
+    pub metric: &'a str,
+    /// What is revealed.
+    pub reveal: Reveal,
+    /// The most comparisons of a scanpath that this side's user allows.
+    pub limit: ScanpathLimit,
+    /// Now.
+    pub time: SystemTime,
+}
+
+impl Policy {
+    /// Reads a policy.
+    pub fn read(path: &Path) -> Result<Self, PolicyError> {
+        parse::read(path)
+    }
+
+    /// The file.
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
+    /// The last day on which it holds.
+    pub fn expires(&self) -> &str {
+        &self.expires.value
+    }
+
+    /// The metrics that it allows.
+    pub fn metrics(&self) -> &[String] {
+        &self.metrics.value
+    }
+
+    /// The answers that it allows.
+    pub fn answers(&self) -> &[AnswerKind] {
+        &self.answers.value
+    }
+
+    /// The partners that it allows.
+    pub fn partners(&self) -> &[PolicyPartner] {
+        &self.partners.value
+    }
+
+    /// The partner with this key.
+    pub fn partner(&self, key: Fingerprint) -> Option<&PolicyPartner> {
+        self.partners().iter().find(|it| it.fingerprint == key)
+    }
+
+    /// The fewest participants that an answer about a group may be about.
+    pub fn minimum_group(&self) -> u32 {
+        let set = self.minimum_group.as_ref();
+        set.map_or(DEFAULT_MINIMUM_GROUP, |it| it.value)
+    }
+
+    /// The most answers about groups for one partner.
+    pub fn answers_per_partner(&self) -> u32 {
+        let set = self.answers_per_partner.as_ref();
+        set.map_or(DEFAULT_ANSWERS_PER_PARTNER, |it| it.value)
+    }
+
+    /// The most comparisons of one scanpath with one partner, where the policy says.
+    pub fn comparisons_per_scanpath(&self) -> Option<u64> {
+        self.comparisons_per_scanpath.as_ref().map(|it| it.value)
+    }
+
+    /// Texts for the document about a plan.
+    pub fn texts(&self) -> &PolicyTexts {
+        &self.texts
+    }
+
+    /// The limit of a scanpath under this policy.
+    pub fn limit(&self, limit: ScanpathLimit) -> ScanpathLimit {
+        match (limit, self.comparisons_per_scanpath()) {
+            (ScanpathLimit::Default, Some(most)) => ScanpathLimit::DefaultUpTo(most),
+            (limit, _) => limit,
+        }
+    }
+
+    /// Refuses what the policy does not allow, with every line that forbids it.
+    pub fn check(&self, request: &PolicyRequest<'_>) -> Result<(), PolicyRefusal> {
+        let mut forbidden = Vec::new();
+        let mut forbid = |line: usize, rule: PolicyRule| forbidden.push(Forbidden { line, rule });
+        let today = date::date(request.time);
+        if today > self.expires.value {
+            let expires = self.expires.value.clone();
+            forbid(self.expires.line, PolicyRule::Expired { expires });
+        }
+        for &partner in request.partners {
+            if self.partner(partner).is_none() {
+                forbid(self.partners.line, PolicyRule::Partner { partner });
+            }
+        }
+        if !self.metrics().iter().any(|it| it == request.metric) {
+            let metric = request.metric.to_string();
+            forbid(self.metrics.line, PolicyRule::Metric { metric });
+        }
+        let kind = AnswerKind::of(request.reveal);
+        if !kind.is_some_and(|kind| self.answers().contains(&kind)) {
+            let answer = request.reveal.to_string();
+            forbid(self.answers.line, PolicyRule::Answer { answer });
+        }
+        if let Some(At { line, value: most }) = self.comparisons_per_scanpath {
+            let asked = match request.limit {
+                ScanpathLimit::Count(asked) => Some(asked),
+                ScanpathLimit::Unlimited => Some(u64::MAX),
+                ScanpathLimit::Default | ScanpathLimit::DefaultUpTo(_) => None,
+            };
+            if let Some(asked) = asked.filter(|&asked| asked > most) {
+                forbid(line, PolicyRule::Comparisons { asked, most });
+            }
+        }
+        self.refusal(forbidden)
+    }
+
+    /// The refusal of a plan that turned out to need this many comparisons of a scanpath.
+    pub fn refuse_comparisons(&self, asked: u64) -> Result<(), PolicyRefusal> {
+        let set = self.comparisons_per_scanpath.as_ref();
+        let exceeded = set.filter(|set| asked > set.value).map(|set| Forbidden {
+            line: set.line,
+            rule: PolicyRule::Comparisons {
+                asked,
+                most: set.value,
+            },
+        });
+        self.refusal(exceeded.into_iter().collect())
+    }
+
+    fn refusal(&self, forbidden: Vec<Forbidden>) -> Result<(), PolicyRefusal> {
+        match forbidden.is_empty() {
+            true => Ok(()),
+            false => Err(PolicyRefusal {
+                path: self.path.clone(),
+                forbidden,
+            }),
+        }
+    }
+}
+
+impl StateDir {
+    /// The policy that holds if the user names no other one.
+    pub fn policy(&self) -> PathBuf {
+        self.folder().join("policy.toml")
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,204 @@
+use super::*;
+use std::time::{Duration, UNIX_EPOCH};
+
+const PARTNER: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+
+fn valid() -> String {
+    format!(
+        "expires = 2027-06-30\nmetrics = [\n  \"levenshtein\",\n]\nanswers = [\"mean\", \"threshold\"]\n\
+         comparisons_per_scanpath = 40\n\n[[partners]]\nname = \"Clinic\"\nfingerprint = \"{PARTNER}\"\n"
+    )
+}
+
+fn parsed(text: &str) -> Result<Policy, PolicyError> {
+    parse::parse(Path::new("policy.toml"), text)
+}
+
+fn request(partners: &[Fingerprint]) -> PolicyRequest<'_> {
+    PolicyRequest {
+        partners,
+        metric: "levenshtein",
+        reveal: "threshold:3".parse().unwrap(),
+        limit: ScanpathLimit::Default,
+        // 16 November 2026.
+        time: UNIX_EPOCH + Duration::from_secs(1_794_830_400),
+    }
+}
+
+#[test]
+fn the_example_is_a_policy() {
+    let policy = parsed(POLICY_EXAMPLE).unwrap();
+    assert_eq!(policy.expires(), "2027-06-30");
+    assert_eq!(policy.minimum_group(), DEFAULT_MINIMUM_GROUP);
+    assert_eq!(policy.answers_per_partner(), DEFAULT_ANSWERS_PER_PARTNER);
+    assert_eq!(policy.comparisons_per_scanpath(), Some(200));
+    assert_eq!(policy.partners().len(), 1);
+    assert!(policy.texts().purpose.is_some());
+}
+
+#[test]
+fn kinds_of_answers_have_the_names_of_plans() {
+    for (text, kind) in [
+        ("score", AnswerKind::Score),
+        ("threshold:1.5", AnswerKind::Threshold),
+        ("mean:overall", AnswerKind::Mean),
+        ("test:sites", AnswerKind::TestSites),
+        ("test:groups", AnswerKind::TestGroups),
+        ("nearest:5,rate", AnswerKind::Nearest),
+        ("histogram:10", AnswerKind::Histogram),
+    ] {
+        assert_eq!(AnswerKind::of_text(text), Some(kind), "{text}");
+    }
+    for text in ["", "scores", "test", "meander"] {
+        assert_eq!(AnswerKind::of_text(text), None, "{text}");
+    }
+}
+
+#[test]
+fn a_plan_within_the_policy_is_allowed() {
+    let policy = parsed(&valid()).unwrap();
+    let partner = [PARTNER.parse().unwrap()];
+    policy.check(&request(&partner)).unwrap();
+    let at_most = PolicyRequest {
+        limit: ScanpathLimit::Count(40),
+        // The last second of the last day.
+        time: UNIX_EPOCH + Duration::from_secs(1_814_399_999),
+        ..request(&partner)
+    };
+    policy.check(&at_most).unwrap();
+    assert_eq!(
+        policy.limit(ScanpathLimit::Default),
+        ScanpathLimit::DefaultUpTo(40)
+    );
+    policy.refuse_comparisons(40).unwrap();
+    assert!(policy.refuse_comparisons(41).is_err());
+}
+
+#[test]
+fn every_refusal_names_the_line_that_forbids_it() {
+    let policy = parsed(&valid()).unwrap();
+    let partner = [PARTNER.parse().unwrap()];
+    let stranger = [PARTNER.replace('0', "f").parse().unwrap()];
+    let base = request(&partner);
+    for (request, line, key) in [
+        (
+            PolicyRequest {
+                time: UNIX_EPOCH + Duration::from_secs(1_814_400_000),
+                ..base.clone()
+            },
+            1,
+            "expires",
+        ),
+        (
+            PolicyRequest {
+                metric: "scanmatch",
+                ..base.clone()
+            },
+            2,
+            "metrics",
+        ),
+        (
+            PolicyRequest {
+                reveal: Reveal::Score,
+                ..base.clone()
+            },
+            5,
+            "answers",
+        ),
+        (
+            PolicyRequest {
+                limit: ScanpathLimit::Count(41),
+                ..base.clone()
+            },
+            6,
+            "comparisons_per_scanpath",
+        ),
+        (
+            PolicyRequest {
+                limit: ScanpathLimit::Unlimited,
+                ..base.clone()
+            },
+            6,
+            "comparisons_per_scanpath",
+        ),
+        (request(&stranger), 8, "partners"),
+    ] {
+        let refusal = policy.check(&request).unwrap_err();
+        let found: Vec<(usize, &str)> = refusal
+            .forbidden
+            .iter()
+            .map(|it| (it.line, it.rule.key()))
+            .collect();
+        assert_eq!(found, [(line, key)], "{refusal}");
+        let text = refusal.to_string();
+        assert!(
+            text.contains(&format!("policy.toml, line {line}, {key}")),
+            "{text}"
+        );
+    }
+    let everything = PolicyRequest {
+        partners: &stranger,
+        metric: "scanmatch",
+        reveal: Reveal::Score,
+        limit: ScanpathLimit::Unlimited,
+        time: UNIX_EPOCH + Duration::from_secs(2_000_000_000),
+    };
+    assert_eq!(policy.check(&everything).unwrap_err().forbidden.len(), 5);
+}
+
+#[test]
+fn problems_are_reported_with_line_and_key() {
+    let valid = valid();
+    for (old, new, line, key) in [
+        ("2027-06-30", "\"soon\"", Some(1), "expires"),
+        ("2027-06-30", "2027-06-30T10:00:00Z", Some(1), "expires"),
+        ("expires", "expiry", Some(1), "expiry"),
+        ("expires = 2027-06-30\n", "", None, "expires"),
+        ("\"levenshtein\"", "\"levenstein\"", Some(3), "metrics"),
+        ("\"levenshtein\"", "7", Some(3), "metrics"),
+        ("\"mean\"", "\"means\"", Some(5), "answers"),
+        ("[\"mean\", \"threshold\"]", "[]", Some(5), "answers"),
+        ("[\"mean\", \"threshold\"]", "\"mean\"", Some(5), "answers"),
+        ("= 40", "= 0", Some(6), "comparisons_per_scanpath"),
+        ("= 40", "= -1", Some(6), "comparisons_per_scanpath"),
+        ("= 40", "= 4.5", Some(6), "comparisons_per_scanpath"),
+        (
+            "comparisons_per_scanpath = 40",
+            "minimum_group = 2",
+            Some(6),
+            "minimum_group",
+        ),
+        ("name = \"Clinic\"\n", "", Some(8), "partners.name"),
+        ("name = \"Clinic\"", "name = 3", Some(9), "partners.name"),
+        (
+            "name = \"Clinic\"",
+            "name = \"a\\u001bb\"",
+            Some(9),
+            "partners.name",
+        ),
+        ("name", "title", Some(9), "partners.title"),
+        ("0123", "xyz", Some(10), "partners.fingerprint"),
+    ] {
+        let text = valid.replacen(old, new, 1);
+        assert_ne!(text, valid);
+        let error = parsed(&text).unwrap_err();
+        assert_eq!(
+            (error.line, error.key.as_deref()),
+            (line, Some(key)),
+            "{error}"
+        );
+    }
+    let error = parsed(&valid.replacen("= 40", "= ", 1)).unwrap_err();
+    assert_eq!(error.line, Some(6), "{error}");
+    assert!(matches!(error.problem, PolicyProblem::Syntax(_)));
+    let (_, partner) = valid.split_once("\n\n").unwrap();
+    let error = parsed(&format!("{valid}{partner}")).unwrap_err();
+    assert!(matches!(error.problem, PolicyProblem::Repeated), "{error}");
+    assert_eq!(error.line, Some(13), "{error}");
+    assert!(matches!(
+        Policy::read(Path::new("/nonexistent/policy.toml"))
+            .unwrap_err()
+            .problem,
+        PolicyProblem::Io(_)
+    ));
+}

@@ -1,0 +1,89 @@
+//! What both sides have signed, whatever the attacker does and wherever the connection breaks.
+
+use super::*;
+use crate::{RecordComparison, RecordEntry, SignedRecord, Step};
+
+fn record(files: &Path) -> SignedRecord {
+    let path = StateDir::at(files).record();
+    match path.exists() {
+        true => SignedRecord::read(&path, None).unwrap().unbroken().unwrap(),
+        false => SignedRecord {
+            path,
+            lines: Vec::new(),
+            problem: None,
+        },
+    }
+}
+
+fn steps(record: &SignedRecord) -> Vec<Step> {
+    let lines = record.lines.iter();
+    lines
+        .map(|line| match &line.entry {
+            RecordEntry::Session(entry) => entry.step,
+            RecordEntry::Withdrawal(_) => unreachable!(),
+        })
+        .collect()
+}
+
+/// Nothing is opened without an intent that both have signed. A session that goes on signs no second one.
+#[test]
+fn broken_sessions_show_the_intent_alone_and_resumed_ones_complete_it() {
+    for_all_cases(|case| {
+        for (records, to_victim) in [0, 1, 2, 3, 4, 6, 8, 12, 20]
+            .into_iter()
+            .flat_map(|records| [(records, true), (records, false)])
+        {
+            let world = World::new(case, 100);
+            let files = tempfile::tempdir().unwrap();
+            let attempt = |cut| Attempt {
+                cut,
+                // The same letters each time: a changed answer would be a ban.
+                ..Attempt::new(files.path(), 1)
+            };
+            world.attack(&attempt(Some(Cut { to_victim, records })));
+            let after_cut = record(world.victim_files.path());
+            if world.counted() > 0 {
+                assert_eq!(steps(&after_cut).first(), Some(&Step::Intent), "{case:?}");
+            }
+            let ended = world.attack(&attempt(None));
+            assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+            let [ours, theirs] = [world.victim_files.path(), files.path()].map(record);
+            assert_eq!(steps(&ours), [Step::Intent, Step::Completion], "{case:?}");
+            assert!(ours.lines.starts_with(&after_cut.lines));
+            let compared = RecordComparison::new(&ours, &theirs);
+            assert!(compared.is_complete() && compared.common == 2);
+        }
+    });
+}
+
+/// A signature of anything else than what this side has agreed on ends the session before anything is opened.
+#[test]
+fn a_signature_of_another_plan_is_rejected() {
+    let changes: [fn(&mut Spec); 2] = [
+        |spec| spec.reveal_to = RevealTo::Join,
+        |spec| spec.metric = Metric::Levenshtein,
+    ];
+    for change in changes {
+        let case = Case {
+            engine: Engine::Garbled,
+            to: RevealTo::Both,
+            attacker: Role::Join,
+        };
+        let world = World::new(case, 2);
+        let files = tempfile::tempdir().unwrap();
+        let ended = world.attack(&Attempt {
+            change: Some(change),
+            ..Attempt::new(files.path(), 1)
+        });
+        let error = ended.victim.unwrap();
+        assert!(
+            matches!(
+                &error,
+                SessionError::Misbehaved(crate::Misbehaviour::InvalidSignature)
+            ),
+            "{error}"
+        );
+        assert_eq!(world.counted(), 0);
+        assert!(record(world.victim_files.path()).lines.is_empty());
+    }
+}

@@ -1,0 +1,30 @@
+//! What was disclosed to whom, in a file that shows every change.
+//!
+//! Both sides sign their intent before anything is opened, and the completion after it. Each keeps both signatures in its
+//! record, a file with one line of JSON for each step. A line has the hash of the line before it, and its owner signs the whole
+//! line. So nobody else can change, remove or reorder lines without being noticed. The owner could write a new record, but not
+//! one with the partner's signatures. Lines that are cut off at the end show only in the partner's record.
+//!
+//! ```text
+//! {"line":1,"previous":"00…","entry":{"session":{"step":"intent","disclosure":{…},"host":{…},"join":{…}}},"owner":"…","seal":"…"}
+//! {"line":2,"previous":"5c…","entry":{"session":{"step":"completion",…}},…}
+//! ```
+//!
+//! A session that ends before its completion leaves the intent alone. One that continues it sends the stored signature again
+//! and signs no second intent. The record contains no ids and nothing about a single participant.
+
+mod compare;
+mod file;
+mod line;
+mod statement;
+mod verify;
+
+pub use compare::RecordComparison;
+pub(crate) use file::RecordFile;
+pub use line::{RecordEntry, SessionEntry, WithdrawalEntry};
+pub(crate) use statement::SentSignature;
+pub use statement::{Disclosure, Signed, Step};
+pub use verify::{RecordLine, RecordProblem, SignedRecord};
+
+#[cfg(test)]
+mod tests;
