@@ -19,25 +19,17 @@
 
 mod account;
 
-use crate::error::{BanReason, FileProblem, InternalError};
+use crate::Fingerprint;
+use crate::error::BanReason;
 use crate::identity::hex;
-use crate::state_dir::{self, create_private_dir};
-use crate::{Fingerprint, SessionError};
+use crate::locked_file::{EXTENSION, LockedFile, Stored};
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::OpenOptions;
-use std::io::{self, Read};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 pub(crate) use account::{Account, LimitsInForce, Totals};
 
 const VERSION: u32 = 2;
-
-/// The extension of a ledger.
-pub(crate) const EXTENSION: &str = "json";
-
-/// The extension of the file that is locked while a ledger is replaced.
-pub(crate) const GUARD: &str = "lock";
 
 /// What is known about one peer.
 #[derive(Debug, Default, Serialize, Deserialize)]
@@ -63,54 +55,23 @@ pub(crate) struct Ledger {
 }
 
 /// The ledger of one peer, on disk or, where nothing is stored, nowhere.
-#[derive(Clone, Debug)]
-pub(crate) struct LedgerFile(Option<PathBuf>);
+pub(crate) type LedgerFile = LockedFile<Ledger>;
 
 impl LedgerFile {
     /// The ledger of a peer in this directory.
     pub(crate) fn of(directory: Option<&Path>, peer: Fingerprint) -> Self {
-        Self(directory.map(|directory| directory.join(format!("{}.{EXTENSION}", peer.plain()))))
+        Self::at(directory.map(|directory| directory.join(format!("{}.{EXTENSION}", peer.plain()))))
+    }
+}
+
+impl Stored for Ledger {
+    fn parse(text: &[u8]) -> Option<Self> {
+        let ledger: Option<Self> = serde_json::from_slice(text).ok();
+        ledger.filter(|ledger| ledger.version == VERSION)
     }
 
-    /// Whether there is one.
-    pub(crate) fn exists(&self) -> bool {
-        self.0.as_ref().is_some_and(|path| path.exists())
-    }
-
-    /// What it contains.
-    pub(crate) fn read(&self) -> Result<Ledger, SessionError> {
-        match &self.0 {
-            None => Ok(Ledger::default()),
-            Some(path) => read(path),
-        }
-    }
-
-    /// Changes it, durably. An error of `change` leaves it as it was.
-    pub(crate) fn update(
-        &self,
-        change: impl FnOnce(&mut Ledger) -> Result<(), SessionError>,
-    ) -> Result<(), SessionError> {
-        let Some(path) = &self.0 else {
-            return change(&mut Ledger::default());
-        };
-        if let Some(directory) = path.parent() {
-            create_private_dir(directory)?;
-        }
-        let guard_path = path.with_extension(GUARD);
-        let guard = state_dir::open_private(
-            state_dir::private_file().create(true).truncate(false),
-            &guard_path,
-        )?;
-        // Locked briefly, so that two sessions with one peer do not overwrite each other's counts.
-        guard
-            .lock()
-            .map_err(|error| SessionError::io(&guard_path, error))?;
-        let mut ledger = read(path)?;
-        change(&mut ledger)?;
-        ledger.version = VERSION;
-        let text = serde_json::to_vec(&ledger)
-            .map_err(|error| InternalError::Serialise(error.to_string()))?;
-        state_dir::replace(path, &text)
+    fn set_version(&mut self) {
+        self.version = VERSION;
     }
 }
 
@@ -161,37 +122,14 @@ fn key(id: &[u8; 32]) -> String {
     hex(&id[..16])
 }
 
-/// The ledger in the content of a file.
-fn parse(text: &[u8]) -> Option<Ledger> {
-    let ledger: Option<Ledger> = serde_json::from_slice(text).ok();
-    ledger.filter(|ledger| ledger.version == VERSION)
-}
-
 /// Whether the content of a file is a ledger, for fuzzing.
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) fn is_ledger(text: &[u8]) -> bool {
-    let Some(ledger) = parse(text) else {
+    let Some(ledger) = Ledger::parse(text) else {
         return false;
     };
     let written = serde_json::to_vec(&ledger).ok();
-    written.is_some_and(|text| parse(&text).is_some())
-}
-
-/// A corrupted ledger is an error: an empty one instead would forget what a peer has learned.
-fn read(path: &Path) -> Result<Ledger, SessionError> {
-    let file = state_dir::open_private(OpenOptions::new().read(true), path);
-    let mut text = Vec::new();
-    match file {
-        Ok(mut file) => file
-            .read_to_end(&mut text)
-            .map_err(|error| SessionError::io(path, error))?,
-        Err(SessionError::File {
-            problem: FileProblem::Io(error),
-            ..
-        }) if error.kind() == io::ErrorKind::NotFound => return Ok(Ledger::default()),
-        Err(error) => return Err(error),
-    };
-    parse(&text).ok_or_else(|| SessionError::file(path, FileProblem::CorruptedLedger))
+    written.is_some_and(|text| Ledger::parse(&text).is_some())
 }
 
 #[cfg(test)]

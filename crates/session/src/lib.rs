@@ -24,6 +24,7 @@ mod connection;
 mod control;
 mod date;
 mod digests;
+mod disclosure;
 mod engine_decision;
 mod error;
 pub mod frames;
@@ -36,6 +37,7 @@ mod journal;
 mod ledger;
 pub mod limits;
 mod link;
+mod locked_file;
 mod loopback;
 mod memory;
 mod peer_server;
@@ -63,6 +65,10 @@ pub use channel::SecureChannel;
 pub use checksummed::ChecksummedChannel;
 pub use connect::{Listener, check_address, join};
 pub use date::{date, date_and_time};
+pub use disclosure::{
+    Charge, DisclosureError, DisclosureLedger, DisclosureLimits, DisclosureRefusal, GroupAnswer,
+    GroupMember,
+};
 pub use engine_decision::{EngineReason, EngineSummary};
 pub use error::{
     BanReason, DeclineReason, Difference, ExceededLimit, Fault, FileProblem, InternalError, Limit,

@@ -50,7 +50,8 @@ impl StateDir {
         self.check()?;
         for (folder, guard) in [
             (self.journals(), crate::journal::EXTENSION),
-            (self.ledgers(), crate::ledger::GUARD),
+            (self.ledgers(), crate::locked_file::GUARD),
+            (self.disclosures(), crate::locked_file::GUARD),
         ] {
             for abandoned in entries(&folder, NEW)? {
                 remove_unlocked(&abandoned.with_extension(guard), &abandoned);
@@ -61,7 +62,12 @@ impl StateDir {
 
     /// Refuses a directory that other users may change.
     pub(crate) fn check(&self) -> Result<(), SessionError> {
-        for folder in [&self.0, &self.journals(), &self.ledgers()] {
+        for folder in [
+            &self.0,
+            &self.journals(),
+            &self.ledgers(),
+            &self.disclosures(),
+        ] {
             permissions::check_folder(folder)?;
         }
         Ok(())
@@ -71,7 +77,7 @@ impl StateDir {
     pub fn peers(&self) -> Result<Listing<KnownPeer>, SessionError> {
         self.check()?;
         let mut peers = Listing::default();
-        for path in entries(&self.ledgers(), crate::ledger::EXTENSION)? {
+        for path in entries(&self.ledgers(), crate::locked_file::EXTENSION)? {
             let name = path.file_stem().and_then(|name| name.to_str());
             let Some(Ok(fingerprint)) = name.map(str::parse::<Fingerprint>) else {
                 continue;
@@ -394,7 +400,7 @@ mod tests {
         let peer: Fingerprint = "1".repeat(64).parse().unwrap();
         let ledger = LedgerFile::of(Some(&state_dir.ledgers()), peer);
         ledger.update(|_| Ok(())).unwrap();
-        let path = entries(&state_dir.ledgers(), crate::ledger::EXTENSION).unwrap();
+        let path = entries(&state_dir.ledgers(), crate::locked_file::EXTENSION).unwrap();
         set(&path[0], 0o666);
         assert!(ledger.read().is_err());
         set(&path[0], 0o600);

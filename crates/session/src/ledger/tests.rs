@@ -1,5 +1,6 @@
 use super::*;
 use crate::Identity;
+use crate::SessionError;
 use crate::error::{ExceededLimit, Limit, LimitOrigin};
 use crate::scanpath_limit::Limits;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry};

@@ -1,0 +1,334 @@
+//! Answers about groups, over all sessions with a partner: who was in them, and how many may follow.
+//!
+//! A mean over a group says little about one participant, but two means that differ by one participant give that
+//! participant's value. So this side remembers, for each partner, who was in which cell of which answer, and refuses an answer
+//! after which some combination of all answers would be about fewer than the minimum number of participants.
+//!
+//! **Atoms.** The unknowns are the scores of single scanpaths with the partner's, one *unit* for each participant and stimulus.
+//! Every answer has cells, and opens a function of sums over cells. Units that were in the same cells of all answers have the
+//! same coefficients in every combination of answers, up to a common factor. They form an atom. What a combination is about is
+//! a union of atoms, so it is about at least the minimum number of participants if every atom has units of that many.
+//!
+//! In some answers every scanpath has the same weight, in others every participant has, so that the weight of a scanpath
+//! depends on how many the participant has. If a unit was in answers of both kinds, units with the same cells have the same
+//! coefficients only if their participants have the same stimuli, and atoms are split by them.
+//!
+//! **Budget.** Every answer costs one unit of a budget per partner, also if it is about the same participants with another
+//! metric. An agreement is charged once, however often it is resumed.
+//!
+//! **Durability.** [`DisclosureLedger::check`] counts nothing. [`DisclosureLedger::charge`] checks again and writes, durably,
+//! and must be called before the first message that opens anything.
+//!
+//! **Withdrawal.** A participant who withdraws must not be in later answers, and the difference between answers with and without
+//! this participant is about one person. [`DisclosureLedger::withdraw`] allows it, for this participant alone; whoever calls it
+//! enters it into the record.
+//!
+//! The file has authentication tags under this side's key, no ids.
+
+mod atoms;
+mod file;
+
+use crate::error::SessionError;
+use crate::policy::AnswerKind;
+use crate::signed_record::{RecordEntry, RecordFile, WithdrawalEntry};
+use crate::{Fingerprint, Identity, StateDir, date};
+use file::{Answer, Disclosures, DisclosuresFile, Member, key};
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::SystemTime;
+
+/// A participant of this side in an answer about groups.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct GroupMember {
+    /// The id.
+    pub participant: String,
+    /// The group, where the cohort has groups.
+    pub group: Option<String>,
+    /// The stimuli of the scanpaths that take part; an empty name where there is none.
+    pub stimuli: Vec<String>,
+}
+
+/// An answer about groups that a plan asks for.
+#[derive(Clone, Debug)]
+pub struct GroupAnswer<'a> {
+    /// The agreement, which is charged once.
+    pub agreement: &'a [u8; 32],
+    /// What is opened.
+    pub kind: AnswerKind,
+    /// Whether it is opened for all stimuli together, and not for each.
+    pub overall: bool,
+    /// `k`, where the answer is the majority among the `k` nearest.
+    pub nearest: Option<u32>,
+}
+
+/// What each side allows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DisclosureLimits {
+    /// The fewest participants that an answer may be about: the larger of both sides' values.
+    pub minimum_group: u32,
+    /// The most answers about groups for this partner.
+    pub answers_per_partner: u32,
+}
+
+/// An answer that is allowed and not yet charged.
+#[derive(Clone, Debug)]
+#[must_use]
+pub struct Charge {
+    answer: Answer,
+    limits: DisclosureLimits,
+    /// Answers for this partner, this one included.
+    pub answers: u32,
+    /// Whether the agreement was charged before, so that it is free.
+    pub is_charged: bool,
+}
+
+/// Why an answer about groups is refused. It names no participant and no group.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum DisclosureRefusal {
+    /// A cell is too small.
+    #[error(
+        "a part of this answer would be about {participants} of this side's participants; at least {minimum} are needed"
+    )]
+    SmallCell {
+        /// Participants of the smallest cell.
+        participants: u64,
+        /// The minimum.
+        minimum: u32,
+    },
+    /// Together with earlier answers it would be about too few.
+    #[error(
+        "together with earlier answers for this partner, this one would be about {participants} of this side's participants; at least {minimum} are needed"
+    )]
+    Differencing {
+        /// Participants of the smallest atom.
+        participants: u64,
+        /// The minimum.
+        minimum: u32,
+    },
+    /// The majority of fewer than the minimum number.
+    #[error(
+        "the majority among {nearest} says too much about single ones; at least {minimum} are needed"
+    )]
+    FewNearest {
+        /// `k`.
+        nearest: u32,
+        /// The minimum.
+        minimum: u32,
+    },
+    /// The budget is used up.
+    #[error("this partner has had {answers} answers about groups; the budget is {budget}")]
+    Budget {
+        /// Answers so far.
+        answers: u32,
+        /// The budget.
+        budget: u32,
+    },
+    /// A participant has withdrawn.
+    #[error("{participants} of this side's participants have withdrawn their consent")]
+    Withdrawn {
+        /// How many of those in the answer.
+        participants: u64,
+    },
+    /// Participants without a group, for an answer that needs groups.
+    #[error("this answer needs a group for every participant")]
+    NoGroups,
+}
+
+/// Why an answer cannot be given: a refusal, or a file that cannot be used.
+#[derive(Debug, thiserror::Error)]
+pub enum DisclosureError {
+    /// It is refused.
+    #[error(transparent)]
+    Refused(#[from] DisclosureRefusal),
+    /// The ledger cannot be used.
+    #[error(transparent)]
+    Session(#[from] SessionError),
+}
+
+/// What one partner has learned about groups of this side's participants.
+#[derive(Clone, Debug)]
+pub struct DisclosureLedger {
+    file: DisclosuresFile,
+    record: RecordFile,
+    identity: Identity,
+    partner: Fingerprint,
+}
+
+impl DisclosureLimits {
+    /// The limits under both sides' minimum sizes.
+    pub fn new(ours: u32, theirs: u32, answers_per_partner: u32) -> Self {
+        Self {
+            minimum_group: ours.max(theirs),
+            answers_per_partner,
+        }
+    }
+}
+
+impl DisclosureLedger {
+    /// The ledger of a partner. Without a state directory nothing is remembered.
+    pub fn open(state_dir: Option<&StateDir>, identity: &Identity, partner: Fingerprint) -> Self {
+        let folder = state_dir.map(StateDir::disclosures);
+        Self {
+            file: DisclosuresFile::of(folder.as_deref(), partner),
+            record: RecordFile::of(state_dir),
+            identity: identity.clone(),
+            partner,
+        }
+    }
+
+    /// Whether an answer is allowed. Counts nothing: asking is free.
+    pub fn check(
+        &self,
+        answer: &GroupAnswer<'_>,
+        members: &[GroupMember],
+        limits: DisclosureLimits,
+    ) -> Result<Charge, DisclosureError> {
+        if let Some(nearest) = answer.nearest.filter(|&k| k < limits.minimum_group) {
+            let minimum = limits.minimum_group;
+            return Err(DisclosureRefusal::FewNearest { nearest, minimum }.into());
+        }
+        let answer = self.answer(answer, members)?;
+        let disclosed = self.file.read()?;
+        Ok(allow(&disclosed, answer, limits)?)
+    }
+
+    /// Counts an answer that was allowed, durably. Call it before anything is opened.
+    pub fn charge(&self, charge: Charge) -> Result<(), DisclosureError> {
+        let mut refused = None;
+        let Charge { answer, limits, .. } = charge;
+        self.file.update(|disclosed| {
+            // Another session may have been charged in the meantime.
+            match allow(disclosed, answer, limits) {
+                Err(refusal) => refused = Some(refusal),
+                Ok(charge) if charge.is_charged => {}
+                Ok(charge) => disclosed.push(charge.answer),
+            }
+            Ok(())
+        })?;
+        match refused {
+            Some(refusal) => Err(refusal.into()),
+            None => Ok(()),
+        }
+    }
+
+    /// Takes participants out of all later answers for this partner, and out of the rule about differences. It is entered
+    /// into the record, without ids. Returns how many are new.
+    pub fn withdraw(&self, participants: &[String]) -> Result<u64, SessionError> {
+        let mut new = 0;
+        self.file.update(|disclosed| {
+            let before = disclosed.withdrawn.len();
+            let tags = participants.iter().map(|id| self.tag("participant", id));
+            disclosed.withdrawn.extend(tags);
+            new = (disclosed.withdrawn.len() - before) as u64;
+            if new == 0 {
+                return Ok(());
+            }
+            // First the record: an override that is not recorded does not hold.
+            let entry = WithdrawalEntry {
+                time: date::date_and_time(SystemTime::now()),
+                partner: self.partner,
+                participants: new,
+            };
+            self.record
+                .append(RecordEntry::Withdrawal(entry), &self.identity)
+        })?;
+        Ok(new)
+    }
+
+    /// Answers about groups for this partner so far.
+    pub fn answers(&self) -> Result<u32, SessionError> {
+        Ok(self.file.read()?.count())
+    }
+
+    fn tag(&self, purpose: &str, text: &str) -> String {
+        let parts: [&[u8]; 2] = [self.partner.bytes(), text.as_bytes()];
+        let purpose = format!("disclosure {purpose}");
+        crate::identity::hex(&self.identity.tag(&purpose, &parts)[..12])
+    }
+
+    /// An answer as the ledger has it.
+    fn answer(
+        &self,
+        asked: &GroupAnswer<'_>,
+        members: &[GroupMember],
+    ) -> Result<Answer, DisclosureRefusal> {
+        let cells = file::Cells::of(asked.kind, asked.overall);
+        if cells == file::Cells::Groups && members.iter().any(|it| it.group.is_none()) {
+            return Err(DisclosureRefusal::NoGroups);
+        }
+        let mut cohort: BTreeMap<String, Member> = BTreeMap::new();
+        for member in members {
+            let group = member.group.as_deref();
+            let group = group.filter(|_| cells == file::Cells::Groups);
+            let stimuli = member.stimuli.iter();
+            let stimuli: BTreeSet<String> = stimuli.map(|it| self.tag("stimulus", it)).collect();
+            let entry = cohort.entry(self.tag("participant", &member.participant));
+            let entry = entry.or_default();
+            entry.group = group.map(|group| self.tag("group", group));
+            entry.stimuli.extend(stimuli);
+        }
+        Ok(Answer {
+            agreement: key(asked.agreement),
+            cells,
+            weights: file::Weights::of(asked.kind),
+            cohort,
+        })
+    }
+}
+
+/// Whether an answer is allowed after those so far.
+fn allow(
+    disclosed: &Disclosures,
+    answer: Answer,
+    limits: DisclosureLimits,
+) -> Result<Charge, DisclosureRefusal> {
+    let so_far = disclosed.count();
+    if disclosed.has(&answer.agreement) {
+        return Ok(Charge {
+            answer,
+            limits,
+            answers: so_far,
+            is_charged: true,
+        });
+    }
+    let withdrawn = &disclosed.withdrawn;
+    let in_answer = answer.cohort.keys().filter(|it| withdrawn.contains(*it));
+    let participants = in_answer.count() as u64;
+    if participants > 0 {
+        return Err(DisclosureRefusal::Withdrawn { participants });
+    }
+    let minimum = limits.minimum_group;
+    let too_few = |smallest: Option<u64>| smallest.filter(|&it| it < u64::from(minimum));
+    let alone = [&answer];
+    // An answer about nobody is about too few.
+    let smallest = atoms::smallest(&alone, withdrawn).unwrap_or(0);
+    if let Some(participants) = too_few(Some(smallest)) {
+        return Err(DisclosureRefusal::SmallCell {
+            participants,
+            minimum,
+        });
+    }
+    let earlier = disclosed.answers();
+    let all: Vec<&Answer> = earlier.iter().chain(alone).collect();
+    if let Some(participants) = too_few(atoms::smallest(&all, withdrawn)) {
+        return Err(DisclosureRefusal::Differencing {
+            participants,
+            minimum,
+        });
+    }
+    if so_far >= limits.answers_per_partner {
+        return Err(DisclosureRefusal::Budget {
+            answers: so_far,
+            budget: limits.answers_per_partner,
+        });
+    }
+    Ok(Charge {
+        answer,
+        limits,
+        answers: so_far + 1,
+        is_charged: false,
+    })
+}
+
+#[cfg(test)]
+mod tests;
