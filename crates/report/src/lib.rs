@@ -6,11 +6,13 @@
 //! | [`csv`] | spreadsheets, R, pandas |
 //! | [`json`] | programs: with the plan, the cost and what was revealed |
 //! | [`html`] | one page with figures, from a result file |
+//! | [`document`] | a short text, as Markdown or HTML |
 //!
 //! [`ResultFile`] reads CSV and JSON back. Numbers keep their full precision in CSV and JSON; the table rounds to six decimals.
 
 mod answers;
 pub mod csv;
+pub mod document;
 pub mod html;
 pub mod json;
 mod plan;

@@ -24,6 +24,7 @@ mod outcome;
 mod output_file;
 mod plan;
 mod policy;
+mod policy_document;
 mod progress;
 pub mod report;
 mod session;
@@ -46,6 +47,7 @@ pub use outcome::{OutcomeFormat, write_outcome};
 pub use output_file::{Contents, OutputConflict, OutputFile, has_content, refuse_same_output};
 pub use plan::{PlanOptions, PlannedComparison, load_host_key, plan};
 pub use policy::{check_policy, find_policy, write_policy_example};
+pub use policy_document::{DocumentPlan, policy_document};
 pub use progress::Progress;
 pub use session::{
     Peer, PeerEvent, PeersError, PeersFileProblem, ResultFolder, SaveResults, Saved, ServedPeer,
@@ -67,6 +69,7 @@ pub use veilpath_protocol::{
     ResultFormatError, Reveal, RevealTo, RiskySetting, Role, Spec, SpecError, TreeLevels,
     Unsupported,
 };
+pub use veilpath_report::document::Document;
 pub use veilpath_report::{table, units};
 pub use veilpath_session::limits::{DEFAULT_MEMORY, MAX_PEERS};
 pub use veilpath_session::{

@@ -1,5 +1,6 @@
 //! Output files: written completely or not at all, and never over a file that must be kept.
 
+use crate::policy_document::TITLE;
 use crate::{Error, temporary_file};
 use std::fmt;
 use std::fs::{File, Metadata, OpenOptions};
@@ -58,6 +59,8 @@ pub enum Contents {
     Results,
     /// An HTML page.
     Page,
+    /// A document about a plan, as Markdown.
+    Document,
     /// An SVG picture.
     Svg,
     /// A PNG picture.
@@ -81,6 +84,7 @@ impl Contents {
             Contents::Page => first_line
                 .to_ascii_lowercase()
                 .starts_with("<!doctype html"),
+            Contents::Document => first_line.starts_with(&format!("# {TITLE}")),
             Contents::Svg => text.starts_with("<svg"),
             Contents::Png => start.starts_with(b"\x89PNG\r\n"),
         }
@@ -94,6 +98,7 @@ impl fmt::Display for Contents {
             Contents::Fixations => "recognisable as synthetic",
             Contents::Results => "a result file",
             Contents::Page => "a page",
+            Contents::Document => "a document about a plan",
             Contents::Svg => "an SVG picture",
             Contents::Png => "a PNG picture",
         })

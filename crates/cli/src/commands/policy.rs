@@ -1,13 +1,15 @@
 //! `veilpath policy`: what may leave this institution.
 
+use crate::commands::session::RevealToName;
 use crate::engine_args::{EngineName, PaillierArgs};
 use crate::failure::Failure;
 use crate::messages;
 use crate::metric_args::MetricArgs;
+use crate::output::Destination;
 use crate::reveal_args::RevealArgs;
-use clap::{Args, Subcommand};
+use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use veilpath::{Fingerprint, MetricName, Policy, ScanpathLimit, StateDir};
+use veilpath::{Contents, DocumentPlan, Fingerprint, MetricName, Policy, ScanpathLimit, StateDir};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -19,6 +21,11 @@ every plan beyond it before they send anything.";
 const CHECK_HELP: &str = "\
 Takes the options of `veilpath host` and `veilpath join` that a policy is about, and checks them without a partner. A plan beyond \
 the policy ends with exit code 2, and every line that forbids it is named.";
+
+const DOCUMENT_HELP: &str = "\
+Says in plain language what is computed, what each side learns and under which assumption, which limits hold, what is stored, and \
+what remains personal data; with a paragraph for the consent form. The texts under [document] in the policy fill it in. A plan \
+beyond the policy is refused. The format follows from the name of the file: .md or .html.";
 
 /// The arguments of `policy`.
 #[derive(Debug, Args)]
@@ -35,6 +42,9 @@ enum Action {
     /// Check a plan against a policy, without a partner
     #[command(after_help = CHECK_HELP)]
     Check(CheckArgs),
+    /// Describe a plan under a policy on two pages, for a data protection officer
+    #[command(after_help = DOCUMENT_HELP)]
+    Document(DocumentArgs),
 }
 
 #[derive(Debug, Args)]
@@ -53,6 +63,40 @@ struct InitArgs {
 struct CheckArgs {
     #[command(flatten)]
     plan: PlanArgs,
+}
+
+#[derive(Debug, Args)]
+struct DocumentArgs {
+    /// Who gets the results
+    #[arg(long, value_enum, value_name = "SIDE", default_value = "both")]
+    reveal_to: RevealToName,
+
+    /// The plan hides this side's participant ids and stimulus names from the other side
+    #[arg(long)]
+    pseudonyms: bool,
+
+    /// The file to write [default: standard output]
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// The format [default: that of the file's name, or markdown]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<DocumentFormat>,
+
+    /// Replace the file even if it is not such a document
+    #[arg(long)]
+    force: bool,
+
+    #[command(flatten)]
+    plan: PlanArgs,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum DocumentFormat {
+    /// Markdown
+    Markdown,
+    /// A page for a browser, without scripts, which prints well
+    Html,
 }
 
 /// The options of `host` and `join` that a policy is about.
@@ -136,7 +180,43 @@ pub(crate) fn run(args: &PolicyArgs) -> Result<(), Failure> {
             ));
             Ok(())
         }
+        Action::Document(args) => document(args),
     }
+}
+
+fn document(args: &DocumentArgs) -> Result<(), Failure> {
+    let policy = args.plan.policy()?;
+    args.plan.check(&policy)?;
+    let plan = DocumentPlan {
+        partners: args.plan.peer.clone(),
+        engine: args.plan.engine.with(&args.plan.paillier)?,
+        metric: args.plan.metric.metric.into(),
+        reveal: args.plan.reveal.reveal,
+        reveal_to: args.reveal_to.into(),
+        pad_to: args.plan.reveal.pad_to,
+        pseudonyms: args.pseudonyms,
+        limit: args.plan.limit(),
+    };
+    let document = veilpath::policy_document(&policy, &plan);
+    let is_page = |path: &PathBuf| {
+        let extension = path.extension().unwrap_or_default();
+        extension.eq_ignore_ascii_case("html") || extension.eq_ignore_ascii_case("htm")
+    };
+    let by_name = match args.output.as_ref().is_some_and(is_page) {
+        true => DocumentFormat::Html,
+        false => DocumentFormat::Markdown,
+    };
+    let format = args.format.unwrap_or(by_name);
+    let contents = match format {
+        DocumentFormat::Html => Contents::Page,
+        DocumentFormat::Markdown => Contents::Document,
+    };
+    let inputs = [policy.path()];
+    let destination = Destination::prepare(contents, args.output.as_deref(), &inputs, args.force)?;
+    destination.write(|out| match format {
+        DocumentFormat::Markdown => document.write_markdown(out),
+        DocumentFormat::Html => document.write_html(out),
+    })
 }
 
 fn init(args: &InitArgs) -> Result<(), Failure> {

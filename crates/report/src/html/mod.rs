@@ -15,7 +15,7 @@
 mod answers;
 mod clustering;
 mod eigen;
-mod encoded;
+pub(crate) mod encoded;
 mod figures;
 mod heat_map;
 mod histogram;

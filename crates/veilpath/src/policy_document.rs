@@ -1,0 +1,366 @@
+//! The document for a data protection officer: what a plan computes, who learns what, and what holds it in bounds.
+
+use crate::{MetricName, Policy};
+use veilpath_protocol::{Engine, EngineChoice, Reveal, RevealTo};
+use veilpath_report::document::{Block, Document, Section};
+use veilpath_session::{AnswerKind, Fingerprint, ScanpathLimit};
+
+/// The start of the document's title, by which an old one is recognised.
+pub(crate) const TITLE: &str = "Comparing eye movements with";
+
+/// What stands where nobody has written anything.
+const BLANK: &str = "(to be filled in)";
+
+/// A plan, as the document describes it.
+#[derive(Clone, Debug)]
+pub struct DocumentPlan {
+    /// The partners.
+    pub partners: Vec<Fingerprint>,
+    /// How it is computed.
+    pub engine: EngineChoice,
+    /// The metric.
+    pub metric: MetricName,
+    /// What is revealed.
+    pub reveal: Reveal,
+    /// Who learns it.
+    pub reveal_to: RevealTo,
+    /// The length that every scanpath appears to have.
+    pub pad_to: Option<u32>,
+    /// Whether this side's ids and stimuli are hidden from the other side.
+    pub pseudonyms: bool,
+    /// The most comparisons of one scanpath that this side's user allows.
+    pub limit: ScanpathLimit,
+}
+
+/// Describes a plan under a policy, in two pages of plain language.
+pub fn policy_document(policy: &Policy, plan: &DocumentPlan) -> Document {
+    let writer = Writer { policy, plan };
+    let sections = vec![
+        Section {
+            heading: None,
+            blocks: vec![writer.overview()],
+        },
+        section("What is computed", writer.computed()),
+        section("What each side learns", writer.learned()),
+        section("Under which assumption", writer.assumption()),
+        section("Limits", writer.limits()),
+        section("What is stored, and for how long", writer.stored()),
+        section("What remains personal data", writer.personal()),
+        section("What this does not protect from", writer.not_protected()),
+        section("A paragraph for the consent form", vec![writer.consent()]),
+    ];
+    Document {
+        title: format!("{TITLE} {}", writer.partners()),
+        sections,
+    }
+}
+
+fn section(heading: &str, blocks: Vec<Block>) -> Section {
+    Section {
+        heading: Some(heading.into()),
+        blocks,
+    }
+}
+
+fn paragraph(text: impl Into<String>) -> Block {
+    Block::Paragraph(text.into())
+}
+
+struct Writer<'a> {
+    policy: &'a Policy,
+    plan: &'a DocumentPlan,
+}
+
+impl Writer<'_> {
+    /// The names of the partners.
+    fn partners(&self) -> String {
+        let name = |key: &Fingerprint| match self.policy.partner(*key) {
+            Some(partner) => partner.name.clone(),
+            None => key.to_string(),
+        };
+        let names: Vec<String> = self.plan.partners.iter().map(name).collect();
+        names.join(" and ")
+    }
+
+    fn kind(&self) -> Option<AnswerKind> {
+        AnswerKind::of(self.plan.reveal)
+    }
+
+    /// Whether the answer is about groups.
+    fn about_groups(&self) -> bool {
+        self.kind().is_some_and(AnswerKind::is_about_groups)
+    }
+
+    fn overview(&self) -> Block {
+        let texts = self.policy.texts();
+        let or_blank = |text: &Option<String>| text.clone().unwrap_or_else(|| BLANK.into());
+        let fingerprints: Vec<String> =
+            self.plan.partners.iter().map(|it| it.to_string()).collect();
+        let rows = [
+            ("Institution", or_blank(&texts.institution)),
+            ("Partner", self.partners()),
+            ("Partner's key", fingerprints.join(", ")),
+            ("Purpose", or_blank(&texts.purpose)),
+            ("Legal basis", or_blank(&texts.legal_basis)),
+            ("Contact", or_blank(&texts.contact)),
+            (
+                "Plan",
+                format!(
+                    "metric {}, answer {}, for {}, engine {}",
+                    self.plan.metric.name(),
+                    self.plan.reveal,
+                    self.to(),
+                    self.engine()
+                ),
+            ),
+            ("Policy", format!("valid until {}", self.policy.expires())),
+        ];
+        let rows = rows.map(|(name, value)| (name.to_string(), value));
+        Block::Table(rows.into())
+    }
+
+    fn engine(&self) -> &'static str {
+        match self.plan.engine {
+            EngineChoice::Auto => EngineChoice::AUTO,
+            other => other.representative().name(),
+        }
+    }
+
+    fn to(&self) -> &'static str {
+        match self.plan.reveal_to {
+            RevealTo::Both => "both institutions",
+            RevealTo::Host => "the institution that hosts the session",
+            RevealTo::Join => "the institution that joins the session",
+        }
+    }
+
+    fn computed(&self) -> Vec<Block> {
+        let metric = match self.plan.metric {
+            MetricName::Levenshtein => {
+                "The distance of two scanpaths is the smallest number of letters that must be inserted, removed or replaced to turn one into the other (Levenshtein)."
+            }
+            MetricName::NeedlemanWunsch => {
+                "Two scanpaths are aligned from beginning to end; different and missing letters have costs (Needleman–Wunsch)."
+            }
+            MetricName::SmithWaterman => {
+                "The most similar parts of two scanpaths are found; equal letters have a reward, different and missing ones a penalty (Smith–Waterman)."
+            }
+            MetricName::ScanMatch => {
+                "Two scanpaths are aligned so that places near each other count as similar; the score is from 0 to about 1 (ScanMatch)."
+            }
+        };
+        vec![
+            paragraph(
+                "Both institutions have recordings of where participants looked on pictures. Each turns its own recordings into scanpaths: sequences of letters that stand for the places a participant looked at, in order. The scanpaths of one institution are then compared with those of the other.",
+            ),
+            paragraph(metric),
+            paragraph(self.answer()),
+        ]
+    }
+
+    /// What the answer is.
+    fn answer(&self) -> String {
+        let text = match self.kind() {
+            Some(AnswerKind::Score) | None => {
+                "The answer is a score for every pair of scanpaths, one from each institution."
+            }
+            Some(AnswerKind::Threshold) => {
+                "The answer is one bit for every pair of scanpaths: whether their score is beyond a threshold that both have agreed on. The score itself is not disclosed."
+            }
+            Some(AnswerKind::Mean) => {
+                "The answer is the mean score over all pairs, for each picture or for all together. No score of a single pair is disclosed."
+            }
+            Some(AnswerKind::Groups) => {
+                "The answer is a mean score for each pair of groups, for example patients of one institution and controls of the other. No score of a single pair is disclosed, nor who belongs to which group."
+            }
+            Some(AnswerKind::TestSites) => {
+                "The answer is one number and its p-value: whether participants of the two institutions look differently. No score of a single pair is disclosed."
+            }
+            Some(AnswerKind::TestGroups) => {
+                "The answer is one number and its p-value: whether groups of participants look differently. No score of a single pair is disclosed, nor who belongs to which group."
+            }
+            Some(AnswerKind::Nearest) => {
+                "The answer says to which group the most similar scanpaths of the other institution belong, for each scanpath or as the share of correct assignments."
+            }
+            Some(AnswerKind::Histogram) => {
+                "The answer is how many pairs have scores in each of some ranges. Small counts are suppressed."
+            }
+        };
+        text.to_string()
+    }
+
+    fn learned(&self) -> Vec<Block> {
+        let own = match self.plan.pseudonyms {
+            true => {
+                "the partner sees pseudonyms in place of this institution's participant ids, the same ones in every session, and hashes in place of the names of pictures; it can recognise a picture whose name it can guess"
+            }
+            false => {
+                "the partner sees this institution's participant ids and the names of the pictures; pseudonyms in their place are possible"
+            }
+        };
+        let lengths = match self.plan.pad_to {
+            None => {
+                "both see how many letters each scanpath of the other has, which says roughly how many places a participant looked at".to_string()
+            }
+            Some(length) => format!(
+                "the lengths of scanpaths are hidden; both see only that none has more than {length} letters"
+            ),
+        };
+        let mut items = vec![
+            format!("{} gets the answer above", capitalised(self.to())),
+            "both see how many scanpaths the other has, the metric and how recordings became letters"
+                .into(),
+            own.into(),
+            lengths,
+        ];
+        if self.about_groups() {
+            items.push("both see the names and sizes of the groups, where there are any".into());
+        }
+        items.push(match self.plan.engine.representative() {
+            Engine::Plain => {
+                "the institution that hosts the session sees every scanpath of the other one: with this engine nothing is protected".into()
+            }
+            Engine::Paillier(_) => {
+                "the institution that hosts the session sees intermediate values from which attacks reconstruct parts of scanpaths; there is no proof of what it does not learn".into()
+            }
+            Engine::Garbled | Engine::Shares => {
+                "neither sees a scanpath of the other, and nothing else about it".to_string()
+            }
+        });
+        vec![Block::List(items)]
+    }
+
+    fn assumption(&self) -> Vec<Block> {
+        let text = match self.plan.engine.representative() {
+            Engine::Plain => {
+                "None: this engine is for trials with data that both institutions may see."
+            }
+            Engine::Paillier(_) => {
+                "Both institutions follow the protocol, and the Paillier cryptosystem is secure. What the hosting institution sees was measured by attacks and is not proved to be harmless."
+            }
+            Engine::Garbled | Engine::Shares => {
+                "Both institutions follow the protocol. They may keep everything that they see and analyse it as long as they like. The proof rests on AES-128, SHA-256 and the difficulty of Diffie–Hellman on Curve25519."
+            }
+        };
+        vec![
+            paragraph(text),
+            paragraph(
+                "The connection is encrypted and authenticated (TLS 1.3) with one key of each institution; the fingerprints of the keys are exchanged in advance over a trusted channel. Others on the network see who talks with whom, when, and how much.",
+            ),
+        ]
+    }
+
+    fn limits(&self) -> Vec<Block> {
+        let policy = self.policy;
+        let comparisons = match (self.plan.limit, policy.comparisons_per_scanpath()) {
+            (ScanpathLimit::Count(count), _) => format!("at most {count} comparisons"),
+            (_, Some(most)) => format!("at most {most} comparisons, and no more than the default"),
+            (_, None) => {
+                "no more comparisons than the default, half of what an attack needs to reconstruct a scanpath"
+                    .into()
+            }
+        };
+        let mut items = vec![
+            format!(
+                "every scanpath takes part in {comparisons} with one partner, over all sessions"
+            ),
+            format!(
+                "the policy allows only these metrics: {}; and only these answers: {}; after {} it allows nothing",
+                policy.metrics().join(", "),
+                policy
+                    .answers()
+                    .iter()
+                    .map(|kind| kind.name())
+                    .collect::<Vec<_>>()
+                    .join(", "),
+                policy.expires()
+            ),
+        ];
+        if self.about_groups() {
+            items.push(format!(
+                "an answer about a group is about at least {} participants of each institution, also together with all earlier answers for the same partner; if the partner asks for more, its number holds",
+                policy.minimum_group()
+            ));
+            items.push(format!(
+                "a partner gets at most {} answers about groups, over all sessions",
+                policy.answers_per_partner()
+            ));
+        }
+        items.push(
+            "both institutions sign every session before anything is disclosed and after it; the signed record shows later changes".into(),
+        );
+        vec![Block::List(items)]
+    }
+
+    fn stored(&self) -> Vec<Block> {
+        let retention = self.policy.texts().retention.clone();
+        vec![
+            Block::List(vec![
+                "the recordings and scanpaths stay where they are; no copy leaves this institution".into(),
+                "the answers, with the ids or pseudonyms of both sides, are in the result file and in the journals of the program, so that an interrupted session can go on; both can be deleted after the last session".into(),
+                "counts of comparisons and answers, under hashes that only this institution's key can make, hold the limits; without them the limits start again, so they should be kept as long as the partner may ask again".into(),
+                "the signed record contains keys, times, numbers of participants and pairs, the metric and the kind of answer, and no ids".into(),
+                "the partner stores the same about its side, and the answers".into(),
+            ]),
+            paragraph(format!(
+                "Retention: {}",
+                retention.unwrap_or_else(|| BLANK.into())
+            )),
+        ]
+    }
+
+    fn personal(&self) -> Vec<Block> {
+        let mut items = vec![
+            "recordings and scanpaths are personal data at the institution that has them: eye movements can identify people and say something about their health".to_string(),
+            "ids and pseudonyms are personal data; with other knowledge a pseudonym may be assigned to a person".into(),
+        ];
+        items.push(match self.about_groups() {
+            false => "scores or bits of single pairs are information about single people, at both institutions; many of them together say more than each alone".into(),
+            true => "answers about groups are about several people at once; whether they are still personal data depends on the groups and on what else is known, and has to be judged for the case at hand".into(),
+        });
+        vec![
+            Block::List(items),
+            paragraph(
+                "The program reduces what is disclosed. It does not make data anonymous, and this document does not claim that anything is.",
+            ),
+        ]
+    }
+
+    fn not_protected(&self) -> Vec<Block> {
+        vec![Block::List(vec![
+            "a partner that breaks the protocol may learn more or make answers wrong; most ways are detected, and such a partner is banned".into(),
+            "nobody can check that a partner uses true scanpaths; one that makes them up learns what the answers say about yours, within the limits".into(),
+            "limits hold for each partner separately: partners that put their answers together know more".into(),
+            "the program protects the computation, not the machines: whoever controls a machine of this institution sees its data".into(),
+        ])]
+    }
+
+    fn consent(&self) -> Block {
+        let texts = self.policy.texts();
+        let contact = texts.contact.clone().unwrap_or_else(|| BLANK.into());
+        let answer = match self.about_groups() {
+            true => {
+                "Only results about groups of participants are disclosed, and no result about you alone"
+            }
+            false => {
+                "What is disclosed are results about pairs of recordings, including yours, and not the recordings"
+            }
+        };
+        Block::Quote(format!(
+            "We would like to compare the recording of your eye movements with recordings of {}. Your recording does not leave our institution: a computer program compares encrypted data, so that the partner does not see where you looked. {answer}. The partner learns how many recordings we have{}. You can withdraw your consent at any time, without giving reasons and without disadvantages; your recording is then not used in later comparisons, but results that were already disclosed cannot be called back. Questions: {contact}.",
+            self.partners(),
+            match self.plan.pseudonyms {
+                true => ", under pseudonyms",
+                false => ", under the ids of our study",
+            }
+        ))
+    }
+}
+
+fn capitalised(text: &str) -> String {
+    let mut characters = text.chars();
+    match characters.next() {
+        Some(first) => first.to_uppercase().chain(characters).collect(),
+        None => String::new(),
+    }
+}
