@@ -81,7 +81,8 @@ fn sentence(test: &GroupTest) -> String {
     let stimulus = test.stimulus.as_deref();
     let stimulus = stimulus.map_or_else(String::new, |it| format!(" (stimulus {})", printable(it)));
     let mut details = Vec::new();
-    details.extend(test.interval.as_ref().map(confidence));
+    let interval = test.interval.as_ref();
+    details.extend(interval.map(|interval| confidence(interval, rounded)));
     let permutations = test.permutations.map(|count| counted(count, "permutation"));
     let method = [printable(&test.method)].into_iter().chain(permutations);
     let p = format!("p = {}", p_value(test.p_value));
@@ -129,14 +130,7 @@ fn nearest_rate(rate: &NearestRate) -> String {
         percent(share)
     );
     if let Some(interval) = &rate.interval {
-        let ends = [interval.low, interval.high].map(percent);
-        let _ = write!(
-            text,
-            ", {} CI [{}, {}]",
-            percent(interval.level),
-            ends[0],
-            ends[1]
-        );
+        let _ = write!(text, ", {}", confidence(interval, percent));
     }
     let _ = write!(
         text,
@@ -191,17 +185,18 @@ fn about(output: &str, stimulus: Option<&str>) -> String {
 
 fn with_interval(number: f64, interval: Option<&Interval>) -> String {
     match interval {
-        Some(interval) => format!("{} {}", rounded(number), ends(interval)),
+        Some(interval) => format!("{} {}", rounded(number), ends(interval, rounded)),
         None => rounded(number),
     }
 }
 
-fn ends(interval: &Interval) -> String {
-    format!("[{}, {}]", rounded(interval.low), rounded(interval.high))
+fn ends(interval: &Interval, shown: impl Fn(f64) -> String) -> String {
+    format!("[{}, {}]", shown(interval.low), shown(interval.high))
 }
 
-fn confidence(interval: &Interval) -> String {
-    format!("{} CI {}", percent(interval.level), ends(interval))
+/// An interval with its level, as in `95 % CI [0.41, 0.52]`.
+pub(crate) fn confidence(interval: &Interval, shown: impl Fn(f64) -> String) -> String {
+    format!("{} CI {}", percent(interval.level), ends(interval, shown))
 }
 
 /// The level of the intervals in a table, where there are any.
@@ -212,7 +207,7 @@ fn level_of<'a>(mut intervals: impl Iterator<Item = &'a Interval>) -> String {
     })
 }
 
-fn percent(share: f64) -> String {
+pub(crate) fn percent(share: f64) -> String {
     let text = format!("{:.1}", share * 100.0);
     format!("{} %", text.trim_end_matches(".0"))
 }

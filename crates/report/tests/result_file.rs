@@ -251,3 +251,55 @@ fn an_endless_plan_is_refused() {
     );
     assert!(refused(many).contains("more than 2097152"));
 }
+
+#[test]
+fn every_answer_about_groups_round_trips() {
+    let mut outcome = outcome();
+    outcome.answers = common::every_answer();
+    let file = ResultFile::read(json(&outcome).as_bytes()).unwrap();
+    assert_eq!(file.outcome(), Some(&outcome));
+    outcome.results.clear();
+    let mut bytes = Vec::new();
+    csv::write(&outcome, &mut bytes).unwrap();
+    let start = std::str::from_utf8(&bytes).unwrap();
+    assert_eq!(ResultFormat::of_start(start), Some(ResultFormat::Csv));
+    let error = ResultFile::read(bytes.as_slice()).unwrap_err();
+    assert!(matches!(error, ResultFileError::AnswersOnly), "{error}");
+}
+
+#[test]
+fn broken_answers_are_refused_with_the_line_of_the_answer() {
+    let mut outcome = outcome();
+    outcome.answers = common::every_answer();
+    let whole = json(&outcome);
+    let line_of = |text: &str| 1 + whole.lines().position(|line| line.contains(text)).unwrap();
+    for (from, to, words) in [
+        ("\"p_value\":0.0312", "\"p_value\":1.5", "between 0 and 1"),
+        ("\"counts\":[[25,30],", "\"counts\":[", "2 × 2"),
+        ("\"low\":0.58", "\"low\":0.7", "lower end"),
+        ("\"right\":31", "\"right\":32", "add up"),
+        ("\"edges\":[0.0,0.25", "\"edges\":[0.5,0.25", "ascending"),
+        (
+            "\"majority\":\"controls\"",
+            "\"majority\":\"x\"",
+            "list of groups",
+        ),
+        ("\"minimum\":5", "\"maximum\":5", "unknown field"),
+    ] {
+        assert!(whole.contains(from), "{from}");
+        let said = refused(whole.replacen(from, to, 1));
+        let place = format!("line {}, column", line_of(from));
+        assert!(
+            said.contains(&place) && said.contains(words),
+            "{said} for {from}, {place}"
+        );
+    }
+    let mut many = outcome.clone();
+    many.answers = vec![many.answers[0].clone(); 1025];
+    let said = refused(json(&many));
+    let place = format!("line {}, column", 1025 + line_of("experts") - 1);
+    assert!(
+        said.contains("1024") && said.starts_with(&place),
+        "{said} at {place}"
+    );
+}

@@ -1,13 +1,14 @@
 //! Reads an outcome back, with limits.
 
+mod answers;
 mod results;
 
 use super::{
-    ID_FIELDS, MAX_ANSWERS, MAX_ANSWERS_BYTES, MAX_OUTPUTS, MAX_REVEALED, MAX_SCANPATHS,
-    MAX_SPEC_BYTES, MAX_SPEC_VALUES, RESULT_MARK, RESULT_VERSION, ResultFormatError,
-    check_encoding, check_text,
+    ID_FIELDS, MAX_ANSWERS_BYTES, MAX_OUTPUTS, MAX_REVEALED, MAX_SCANPATHS, MAX_SPEC_BYTES,
+    MAX_SPEC_VALUES, RESULT_MARK, RESULT_VERSION, ResultFormatError, check_encoding, check_text,
 };
 use crate::{Cost, GroupAnswer, Label, Outcome, Output, Results, Revealed, Spec};
+use answers::AnswerList;
 use results::ResultList;
 use serde::de::{self, DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde::{Deserialize, de::DeserializeOwned};
@@ -141,11 +142,8 @@ impl Fields {
                 }
                 "answers" => {
                     limit_part(Some(MAX_ANSWERS_BYTES));
-                    let text = map.next_value::<Box<RawValue>>()?;
+                    let answers = map.next_value_seed(AnswerList { problem })?;
                     limit_part(None);
-                    let Limited(answers): Limited<GroupAnswer, MAX_ANSWERS> =
-                        read_part("\"answers\"", MAX_ANSWERS_BYTES, &text, problem)?;
-                    check_answers(&answers).map_err(refuse(problem))?;
                     set(&mut self.answers, "answers", answers)?;
                 }
                 "cost" => {
@@ -283,24 +281,6 @@ fn check_outputs(outputs: &[Output]) -> Result<(), ResultFormatError> {
         let usable = !output.name.is_empty() && !ID_FIELDS.contains(&output.name.as_str());
         if !usable || !seen.insert(&output.name) {
             return Err(ResultFormatError::OutputName);
-        }
-    }
-    Ok(())
-}
-
-fn check_answers(answers: &[GroupAnswer]) -> Result<(), ResultFormatError> {
-    let what = "an answer about groups";
-    for answer in answers {
-        answer.check()?;
-        let groups = answer.groups();
-        if groups.len() > 2 * MAX_ANSWERS {
-            return Err(ResultFormatError::TooMany {
-                what: "groups",
-                limit: MAX_ANSWERS,
-            });
-        }
-        for text in groups.into_iter().chain(answer.texts()) {
-            check_text(what, text)?;
         }
     }
     Ok(())

@@ -1,17 +1,24 @@
-//! Answers about groups, as tables.
+//! Answers about groups: matrices, tests, classifications and distributions, each with its table.
+
+mod distributions;
+mod matrices;
+mod tiles;
 
 use super::numbers;
-use super::table::{Column, Field, table};
-use crate::answers::p_value;
+use super::table::{Column, Field, folded, table};
 use maud::{Markup, html};
-use veilpath_protocol::{GroupAnswer, GroupMeans, GroupTest};
+use veilpath_protocol::{
+    GroupAnswer, GroupTest, NearestLabels, Outcome, OutputKind, StimulusMeans,
+};
 
 /// The section of all answers; nothing where there are none.
-pub(crate) fn section(answers: &[GroupAnswer]) -> Markup {
-    let tests: Vec<&GroupTest> = answers
+pub(crate) fn section(outcome: &Outcome, sides: &[String; 2]) -> Markup {
+    let answers = &outcome.answers;
+    let tests: Vec<(usize, &GroupTest)> = answers
         .iter()
-        .filter_map(|answer| match answer {
-            GroupAnswer::Test(test) => Some(test),
+        .enumerate()
+        .filter_map(|(number, answer)| match answer {
+            GroupAnswer::Test(test) => Some((number, test)),
             _ => None,
         })
         .collect();
@@ -19,82 +26,104 @@ pub(crate) fn section(answers: &[GroupAnswer]) -> Markup {
         @if !answers.is_empty() {
             section id="groups" {
                 h2 { "Groups" }
-                @for answer in answers {
-                    @if let GroupAnswer::Means(group_means) = answer { (means(group_means)) }
+                @for (number, answer) in answers.iter().enumerate() {
+                    @let id = format!("answer-{number}");
+                    @match answer {
+                        GroupAnswer::StimulusMeans(means) => (stimulus_means(means)),
+                        GroupAnswer::Means(means) => (matrices::means(means, kind(outcome, &means.output), sides, &id)),
+                        GroupAnswer::NearestLabels(labels) => (nearest_labels(labels)),
+                        GroupAnswer::NearestRate(rate) => (matrices::rate(rate, &id)),
+                        GroupAnswer::Histogram(histogram) => (distributions::histogram(histogram, kind(outcome, &histogram.output), &id)),
+                        GroupAnswer::Test(_) => {},
+                    }
                 }
-                @if !tests.is_empty() {
-                    h3 { "Tests" }
-                    (test_table(&tests))
-                }
+                (distributions::tests(&tests))
             }
         }
     }
 }
 
-fn means(answer: &GroupMeans) -> Markup {
-    let known = answer.means.iter().flatten().flatten().copied();
-    let decimals = numbers::spread_decimals(known);
-    let mut columns = vec![Column::Words("group")];
-    columns.extend(answer.columns.iter().map(|name| Column::Numbers(name)));
-    let rows: Vec<Vec<Field>> = answer
-        .rows
-        .iter()
-        .zip(answer.means.iter().zip(&answer.counts))
-        .map(|(name, (means, counts))| {
-            let mut fields = vec![Field::words(name)];
-            fields.extend(means.iter().zip(counts).map(|(mean, &count)| match mean {
-                None => Field::none(),
-                Some(mean) => Field::number(
-                    format!(
-                        "{} ({})",
-                        numbers::aligned(*mean, decimals),
-                        numbers::count(count)
-                    ),
-                    *mean,
-                ),
-            }));
-            fields
-        })
-        .collect();
-    let of = about(&answer.output, answer.stimulus.as_deref());
-    html! {
-        h3 { "Group means of " (of) }
-        (table("Mean, and in brackets the number of pairs", &columns, &rows))
+/// What an output is. Files about groups only have no list of outputs.
+fn kind(outcome: &Outcome, name: &str) -> OutputKind {
+    let mut outputs = outcome.results.outputs().iter();
+    match outputs.find(|output| output.name == name) {
+        Some(output) => output.kind,
+        None if name == "similarity" => OutputKind::Fraction,
+        None if outcome.spec.metric.is_distance() => OutputKind::Distance,
+        None => OutputKind::Similarity,
     }
 }
 
-fn test_table(tests: &[&GroupTest]) -> Markup {
-    let columns = [
-        Column::Words("question"),
-        Column::Words("groups"),
-        Column::Words("of"),
-        Column::Words("method"),
-        Column::Words("statistic"),
-        Column::Numbers("value"),
-        Column::Numbers("p"),
-        Column::Numbers("permutations"),
-        Column::Words("seed"),
+#[allow(clippy::cast_precision_loss)] // for sorting
+fn stimulus_means(answer: &StimulusMeans) -> Markup {
+    let known = answer.means.iter().filter_map(|mean| mean.mean);
+    let decimals = numbers::spread_decimals(known);
+    let shown = |number: f64| numbers::aligned(number, decimals);
+    let has_intervals = answer.means.iter().any(|mean| mean.interval.is_some());
+    let mut columns = vec![
+        Column::Words("stimulus"),
+        Column::Numbers("mean"),
+        Column::Numbers("pairs"),
     ];
-    let rows: Vec<Vec<Field>> = tests
+    columns.extend(has_intervals.then_some(Column::Words("interval")));
+    let rows: Vec<Vec<Field>> = answer
+        .means
         .iter()
-        .map(|test| {
+        .map(|mean| {
+            let interval = mean.interval.as_ref();
             vec![
-                Field::words(&test.question),
-                Field::words(test.groups.join(", ")),
-                Field::words(about(&test.output, test.stimulus.as_deref())),
-                Field::words(&test.method),
-                Field::words(&test.statistic),
-                Field::number(numbers::short(test.value), test.value),
-                Field::number(p_value(test.p_value), test.p_value),
-                test.permutations.map_or_else(Field::none, |count| {
-                    Field::number(numbers::count(count), count as f64)
+                Field::words(mean.stimulus.as_deref().unwrap_or("(all)")),
+                mean.mean
+                    .map_or_else(Field::none, |mean| Field::number(shown(mean), mean)),
+                Field::number(numbers::count(mean.pairs), mean.pairs as f64),
+                interval.map_or_else(Field::none, |interval| {
+                    Field::words(crate::answers::confidence(interval, shown))
                 }),
-                test.seed
-                    .map_or_else(Field::none, |seed| Field::words(seed.to_string())),
             ]
         })
         .collect();
-    table("Statistical tests", &columns, &rows)
+    html! {
+        h3 { "Means of " (answer.output) }
+        (table("Means over all pairs", &columns, &rows))
+    }
+}
+
+fn nearest_labels(answer: &NearestLabels) -> Markup {
+    let columns = [
+        "participant",
+        "stimulus",
+        "group of the nearest",
+        "own group",
+    ];
+    let columns = columns.map(Column::Words);
+    let rows: Vec<Vec<Field>> = answer
+        .labels
+        .iter()
+        .map(|label| {
+            let optional = |text: &Option<String>| {
+                text.as_ref()
+                    .map_or_else(Field::none, |text| Field::words(text))
+            };
+            vec![
+                Field::words(&label.scanpath.participant),
+                optional(&label.scanpath.stimulus),
+                Field::words(&label.majority),
+                optional(&label.group),
+            ]
+        })
+        .collect();
+    let sizes = answer.groups.iter().map(|group| {
+        let given = answer
+            .labels
+            .iter()
+            .filter(|label| label.majority == *group);
+        format!("{group} {}", numbers::count(given.count() as u64))
+    });
+    html! {
+        h3 { "Groups of most of the " (answer.k) " nearest scanpaths, by " (answer.output) }
+        p { (numbers::counted(answer.labels.len(), "scanpath")) ": " (sizes.collect::<Vec<_>>().join(", ")) "." }
+        (folded("All scanpaths as a table", &table("The group of most of the nearest scanpaths", &columns, &rows)))
+    }
 }
 
 fn about(output: &str, stimulus: Option<&str>) -> String {

@@ -354,7 +354,7 @@ pub(crate) fn cut(id: &str) -> String {
     cut_to(id, 22)
 }
 
-fn cut_to(id: &str, characters: usize) -> String {
+pub(crate) fn cut_to(id: &str, characters: usize) -> String {
     let clean = crate::table::printable(id);
     if clean.chars().count() <= characters {
         return clean;
@@ -364,7 +364,7 @@ fn cut_to(id: &str, characters: usize) -> String {
 }
 
 /// A coordinate: two decimals are finer than any screen.
-fn n(value: f64) -> String {
+pub(crate) fn n(value: f64) -> String {
     let text = format!("{value:.2}");
     text.trim_end_matches('0').trim_end_matches('.').to_string()
 }

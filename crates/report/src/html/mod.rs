@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `view`, `matrix` | which pairs are shown together, as a matrix |
 //! | `clustering`, `mds`, `eigen` | the order of lines, and the map |
-//! | `scale`, `picture`, `heat_map`, `histogram`, `scatter`, `scanpaths` | the figures |
+//! | `scale`, `picture`, `heat_map`, `histogram`, `bars`, `scatter`, `scanpaths` | the figures |
 //! | `neighbours`, `answers`, `table` | the tables: every figure has one that says the same |
 //! | `numbers` | numbers in words |
 //! | `figures`, `page`, `page.css`, `page.js`, `encoded`, `image` | the page around them |
@@ -13,6 +13,7 @@
 //! hash. Ids are escaped wherever they go, and the page has no character that is unsafe by [`veilpath_metrics::text`].
 
 mod answers;
+mod bars;
 mod clustering;
 mod eigen;
 pub(crate) mod encoded;

@@ -62,7 +62,7 @@ pub(crate) fn page(report: &Report<'_>) -> io::Result<Markup> {
                     @if views.is_empty() {
                         section { p { (no_results(outcome)) } }
                     }
-                    @if let Some(outcome) = outcome { (answers::section(&outcome.answers)) }
+                    @if let Some(outcome) = outcome { (answers::section(outcome, &report.names)) }
                     div id="figures" tabindex="-1" {
                         (selector(report))
                         @for markup in &drawn { (markup) }

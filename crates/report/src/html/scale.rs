@@ -3,7 +3,7 @@
 //! The ramp goes from dark blue through green to yellow. Its lightness rises evenly, so that it can be read in grey, on
 //! bad paper and by readers who do not tell red from green.
 
-use super::matrix::{Alike, Quantity};
+use super::matrix::Quantity;
 use super::numbers;
 use veilpath_protocol::OutputKind;
 
@@ -45,12 +45,17 @@ pub(crate) struct Scale {
 impl Scale {
     /// A scale from the smallest to the greatest of some numbers, widened to round ones.
     pub(crate) fn new(quantity: Quantity<'_>, range: Option<(f64, f64)>) -> Self {
-        let (least, greatest) = match (quantity.kind, range) {
+        Self::of_kind(quantity.kind, range)
+    }
+
+    /// The same for numbers of a kind.
+    pub(crate) fn of_kind(kind: OutputKind, range: Option<(f64, f64)>) -> Self {
+        let (least, greatest) = match (kind, range) {
             (OutputKind::Bit, _) | (_, None) => (0.0, 1.0),
             (_, Some(range)) => range,
         };
         let mut ticks = numbers::ticks(least, greatest, 5);
-        if quantity.kind == OutputKind::Fraction {
+        if kind == OutputKind::Fraction {
             ticks.retain(|tick| (-1e-9..=1.0 + 1e-9).contains(tick));
         }
         if ticks.len() < 2 {
@@ -61,7 +66,7 @@ impl Scale {
             least: ticks.first().copied().unwrap_or(least).min(least),
             greatest: ticks.last().copied().unwrap_or(greatest).max(greatest),
             ticks,
-            reversed: quantity.alike() == Some(Alike::Smaller),
+            reversed: kind == OutputKind::Distance,
         }
     }
 

@@ -1,7 +1,7 @@
 //! The rows of [`crate::csv`]: ids and numbers only.
 
 use super::{ResultFile, ResultFileError, at};
-use crate::csv::INCOMPLETE;
+use crate::csv::{ANSWER_COLUMNS, INCOMPLETE};
 use crate::table::printable;
 use csv::StringRecord;
 use std::io::Read;
@@ -46,6 +46,9 @@ pub(super) fn read(input: impl Read) -> Result<ResultFile, ResultFileError> {
 }
 
 fn columns(header: &StringRecord) -> Result<Columns, ResultFileError> {
+    if header.iter().eq(ANSWER_COLUMNS) {
+        return Err(ResultFileError::AnswersOnly);
+    }
     let names = header.iter().map(|name| from_csv_field(name.trim()));
     let names: Vec<String> = names.map(String::from).collect();
     let place = |name: &str| names.iter().position(|known| known == name);

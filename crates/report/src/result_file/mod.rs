@@ -68,10 +68,14 @@ impl ResultFormat {
             return key.starts_with(RESULT_MARK).then_some(ResultFormat::Json);
         }
         let header = start.lines().next()?;
-        header
-            .starts_with("a,b,stimulus,")
-            .then_some(ResultFormat::Csv)
+        let is_table = header.starts_with("a,b,stimulus,") || is_answers(header);
+        is_table.then_some(ResultFormat::Csv)
     }
+}
+
+/// Whether this is the first line of a table of answers about groups.
+fn is_answers(header: &str) -> bool {
+    header.trim_end().split(',').eq(crate::csv::ANSWER_COLUMNS)
 }
 
 /// A file that is not a result file, or not one that can be drawn.
@@ -88,6 +92,11 @@ pub enum ResultFileError {
         "this is not a result file: it is not JSON, and its first line is not \"a,b,stimulus,score,similarity\" or \"a,b,stimulus,within\""
     )]
     NotATable,
+    /// A table of answers about groups, from which nothing can be drawn.
+    #[error(
+        "this table has answers about groups only; a result file in JSON has them with everything else"
+    )]
+    AnswersOnly,
     /// Something that a result file cannot say.
     #[error("line {line}, column {column}: {problem}")]
     Content {

@@ -4,8 +4,9 @@
 use std::collections::BTreeMap;
 use veilpath_metrics::{Alphabet, Metric};
 use veilpath_protocol::{
-    Cost, Engine, GroupAnswer, GroupMeans, GroupTest, Label, Outcome, PairRule, Results, Reveal,
-    RevealTo, Revealed, Spec, Value,
+    Bins, Cost, Engine, GroupAnswer, GroupMeans, GroupTest, Interval, Label, NearestLabel,
+    NearestLabels, NearestRate, Outcome, PairRule, Results, Reveal, RevealTo, Revealed,
+    ScoreHistogram, Spec, StimulusMean, StimulusMeans, Value,
 };
 
 pub(crate) fn spec(reveal: &str) -> Spec {
@@ -107,4 +108,92 @@ pub(crate) fn answers() -> Vec<GroupAnswer> {
             null: None,
         }),
     ]
+}
+
+/// An answer of every kind, with everything that it can contain.
+pub(crate) fn every_answer() -> Vec<GroupAnswer> {
+    let interval = |low, high| Interval {
+        level: 0.95,
+        low,
+        high,
+        resamples: 2000,
+        seed: Some(7),
+    };
+    let groups = || vec!["controls".to_string(), "patients, early".to_string()];
+    let mut answers = answers();
+    if let GroupAnswer::Test(test) = &mut answers[1] {
+        test.interval = Some(interval(-4.5, -2.0));
+        test.null = Some(Bins {
+            edges: vec![-4.0, -2.0, 0.0, 2.0],
+            counts: vec![Some(90), Some(8000), Some(1909)],
+        });
+    }
+    let label = |participant: &str, majority: usize, group| NearestLabel {
+        scanpath: Label {
+            participant: participant.into(),
+            stimulus: Some("cows".into()),
+        },
+        majority: groups()[majority].clone(),
+        group,
+    };
+    answers.extend([
+        GroupAnswer::StimulusMeans(StimulusMeans {
+            output: "similarity".into(),
+            means: vec![
+                StimulusMean {
+                    stimulus: Some("cows".into()),
+                    mean: Some(0.61),
+                    pairs: 1200,
+                    interval: Some(interval(0.58, 0.64)),
+                },
+                StimulusMean {
+                    stimulus: None,
+                    mean: None,
+                    pairs: 0,
+                    interval: None,
+                },
+            ],
+        }),
+        GroupAnswer::Means(GroupMeans {
+            output: "similarity".into(),
+            stimulus: Some("cows".into()),
+            rows: groups(),
+            columns: groups(),
+            means: vec![vec![Some(0.5), Some(0.25)], vec![Some(0.375), Some(0.75)]],
+            counts: vec![vec![25, 30], vec![30, 36]],
+            intervals: vec![
+                vec![Some(interval(0.4, 0.6)), None],
+                vec![None, Some(interval(0.7, 0.8))],
+            ],
+        }),
+        GroupAnswer::NearestLabels(NearestLabels {
+            output: "similarity".into(),
+            k: 5,
+            groups: groups(),
+            labels: vec![label("p", 0, Some("controls".into())), label("q", 1, None)],
+        }),
+        GroupAnswer::NearestRate(NearestRate {
+            output: "similarity".into(),
+            k: 5,
+            right: 31,
+            scanpaths: 40,
+            chance: 0.525,
+            interval: Some(interval(0.65, 0.875)),
+            p_value: Some(0.001),
+            permutations: Some(999),
+            seed: Some(7),
+            groups: groups(),
+            confusion: vec![vec![15, 4], vec![5, 16]],
+        }),
+        GroupAnswer::Histogram(ScoreHistogram {
+            output: "similarity".into(),
+            stimulus: None,
+            bins: Bins {
+                edges: vec![0.0, 0.25, 0.5, 0.75, 1.0],
+                counts: vec![None, Some(120), Some(80), None],
+            },
+            minimum: 5,
+        }),
+    ]);
+    answers
 }

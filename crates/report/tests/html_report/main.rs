@@ -1,6 +1,7 @@
 //! The page and its pictures.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
+mod answers;
 #[path = "../common/mod.rs"]
 mod common;
 mod heat_map;

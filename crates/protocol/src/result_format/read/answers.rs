@@ -1,0 +1,94 @@
+//! Reads answers about groups one by one, so that an error names the place of its answer.
+
+use super::refuse;
+use crate::GroupAnswer;
+use crate::result_format::{MAX_ANSWERS, ResultFormatError, check_text};
+use serde::Deserialize;
+use serde::de::value::MapAccessDeserializer;
+use serde::de::{DeserializeSeed, Deserializer, MapAccess, SeqAccess, Visitor};
+use std::fmt;
+
+/// Takes every answer while the reader is still at it.
+pub(super) struct AnswerList<'a> {
+    pub(super) problem: &'a mut Option<ResultFormatError>,
+}
+
+impl<'de> DeserializeSeed<'de> for AnswerList<'_> {
+    type Value = Vec<GroupAnswer>;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<Self::Value, D::Error> {
+        deserializer.deserialize_seq(self)
+    }
+}
+
+impl<'de> Visitor<'de> for AnswerList<'_> {
+    type Value = Vec<GroupAnswer>;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a list of answers about groups")
+    }
+
+    fn visit_seq<S: SeqAccess<'de>>(self, mut list: S) -> Result<Self::Value, S::Error> {
+        let mut answers = Vec::new();
+        loop {
+            let one = OneAnswer {
+                problem: &mut *self.problem,
+                known: answers.len(),
+            };
+            let Some(answer) = list.next_element_seed(one)? else {
+                return Ok(answers);
+            };
+            answers.push(answer);
+        }
+    }
+}
+
+/// An answer is checked within its braces: there the reader still knows its place.
+struct OneAnswer<'a> {
+    problem: &'a mut Option<ResultFormatError>,
+    /// How many answers came before it.
+    known: usize,
+}
+
+impl<'de> DeserializeSeed<'de> for OneAnswer<'_> {
+    type Value = GroupAnswer;
+
+    fn deserialize<D: Deserializer<'de>>(self, deserializer: D) -> Result<GroupAnswer, D::Error> {
+        deserializer.deserialize_map(self)
+    }
+}
+
+impl<'de> Visitor<'de> for OneAnswer<'_> {
+    type Value = GroupAnswer;
+
+    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("an answer about groups")
+    }
+
+    fn visit_map<M: MapAccess<'de>>(self, map: M) -> Result<GroupAnswer, M::Error> {
+        if self.known == MAX_ANSWERS {
+            return Err(refuse(self.problem)(ResultFormatError::TooMany {
+                what: "answers about groups",
+                limit: MAX_ANSWERS,
+            }));
+        }
+        let answer = GroupAnswer::deserialize(MapAccessDeserializer::new(map))?;
+        check(&answer).map_err(refuse(self.problem))?;
+        Ok(answer)
+    }
+}
+
+fn check(answer: &GroupAnswer) -> Result<(), ResultFormatError> {
+    answer.check()?;
+    let groups = answer.groups();
+    if groups.len() > 2 * MAX_ANSWERS {
+        return Err(ResultFormatError::TooMany {
+            what: "groups",
+            limit: MAX_ANSWERS,
+        });
+    }
+    let texts = groups.into_iter().chain(answer.texts());
+    texts
+        .map(|text| check_text("an answer about groups", text))
+        .collect()
+}

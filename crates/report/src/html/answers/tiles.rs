@@ -1,0 +1,135 @@
+//! A small matrix with named rows and columns, as tiles with numbers in them.
+
+use crate::html::heat_map::{cut_to, n};
+use crate::html::scale::{Scale, hex};
+use maud::{Markup, html};
+use unicode_width::UnicodeWidthStr;
+
+/// A matrix with more lines is shown as a table only.
+const MOST_LINES: usize = 24;
+/// More columns than a phone has room for; the drawing scrolls.
+const MANY_COLUMNS: usize = 5;
+const TILE: [f64; 2] = [76.0, 50.0];
+/// The most characters of a name, and the room for one of them.
+const CHARACTERS: usize = 16;
+const CHARACTER: f64 = 7.2;
+/// Longer names of columns are slanted.
+const LEVEL_CHARACTERS: usize = 9;
+
+/// What is drawn.
+pub(super) struct Tiles<'a> {
+    pub(super) title: String,
+    /// What the rows and the columns are.
+    pub(super) axes: [String; 2],
+    pub(super) rows: &'a [String],
+    pub(super) columns: &'a [String],
+    pub(super) scale: Scale,
+    /// The tile of a row and a column; `None` where there is no number.
+    pub(super) tile: &'a dyn Fn(usize, usize) -> Option<Tile>,
+}
+
+/// One number.
+pub(super) struct Tile {
+    /// The number that the colour shows.
+    pub(super) value: f64,
+    /// The number in the tile.
+    pub(super) shown: String,
+    /// A smaller line below it.
+    pub(super) below: String,
+}
+
+impl Tiles<'_> {
+    /// The drawing; nothing where there would be too many tiles to read.
+    pub(super) fn drawing(&self, id: &str) -> Markup {
+        let (rows, columns) = (self.rows.len(), self.columns.len());
+        if rows == 0 || columns == 0 || rows.max(columns) > MOST_LINES {
+            return html! {};
+        }
+        let name = |name: &String| cut_to(name, CHARACTERS);
+        let widest = |names: &[String]| {
+            let widths = names.iter().map(|one| name(one).width());
+            widths.max().unwrap_or_default() as f64 * CHARACTER
+        };
+        let slanted = self
+            .columns
+            .iter()
+            .any(|one| name(one).width() > LEVEL_CHARACTERS);
+        let left = widest(self.rows) + 14.0;
+        let top = 48.0
+            + if slanted {
+                widest(self.columns) * 0.6
+            } else {
+                18.0
+            };
+        // A slanted name reaches beyond the last column.
+        let beyond = if slanted {
+            widest(self.columns) * 0.8
+        } else {
+            4.0
+        };
+        let width = (left + TILE[0] * columns as f64 + beyond).max(250.0);
+        let height = top + TILE[1] * rows as f64 + 4.0;
+        let place = |row: usize, column: usize| {
+            [left + TILE[0] * column as f64, top + TILE[1] * row as f64]
+        };
+        let class = match columns > MANY_COLUMNS {
+            true => "scroll matrix large",
+            false => "scroll matrix",
+        };
+        html! {
+            div class=(class) tabindex="0" role="region" aria-label=(self.title) {
+                svg viewBox=(format!("0 0 {width:.0} {height:.0}")) width=(format!("{width:.0}")) height=(format!("{height:.0}")) role="img" aria-labelledby=(format!("{id}-title")) {
+                    title id=(format!("{id}-title")) { (self.title) ": the table below has the same numbers" }
+                    g fill="currentColor" font-size="12" font-weight="600" {
+                        text x="2" y="14" { "Rows: " (cut_to(&self.axes[0], 32)) }
+                        text x="2" y="31" { "Columns: " (cut_to(&self.axes[1], 29)) }
+                    }
+                    g fill="currentColor" font-size="13" {
+                        @for (column, one) in self.columns.iter().enumerate() {
+                            @let x = place(0, column)[0] + TILE[0] / 2.0;
+                            @if slanted {
+                                text transform=(format!("translate({} {}) rotate(-40)", n(x), n(top - 8.0))) { (name(one)) }
+                            } @else {
+                                text x=(n(x)) y=(n(top - 8.0)) text-anchor="middle" { (name(one)) }
+                            }
+                        }
+                        @for (row, one) in self.rows.iter().enumerate() {
+                            text x=(n(left - 8.0)) y=(n(place(row, 0)[1] + TILE[1] / 2.0)) text-anchor="end" dominant-baseline="central" { (name(one)) }
+                        }
+                    }
+                    @for (row, row_name) in self.rows.iter().enumerate() {
+                        @for (column, column_name) in self.columns.iter().enumerate() {
+                            (self.one(place(row, column), (self.tile)(row, column).as_ref(), [row_name, column_name]))
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    fn one(&self, [x, y]: [f64; 2], tile: Option<&Tile>, [row, column]: [&String; 2]) -> Markup {
+        let middle = n(x + TILE[0] / 2.0);
+        html! {
+            g {
+                title {
+                    (row) " × " (column) ": "
+                    @match tile {
+                        Some(tile) => { (tile.shown) " (" (tile.below) ")" }
+                        None => "no number",
+                    }
+                }
+                rect x=(n(x + 1.0)) y=(n(y + 1.0)) width=(n(TILE[0] - 2.0)) height=(n(TILE[1] - 2.0)) rx="4"
+                    fill=(tile.map_or_else(|| "#8884".to_string(), |tile| hex(self.scale.color(tile.value)))) {}
+                @match tile {
+                    Some(tile) => {
+                        g fill=(self.scale.ink(tile.value)) text-anchor="middle" {
+                            text x=(middle) y=(n(y + 23.0)) font-size="15" font-weight="600" { (tile.shown) }
+                            text x=(middle) y=(n(y + 40.0)) font-size="12" { (tile.below) }
+                        }
+                    }
+                    None => text x=(middle) y=(n(y + 30.0)) font-size="15" text-anchor="middle" fill="currentColor" { "–" },
+                }
+            }
+        }
+    }
+}

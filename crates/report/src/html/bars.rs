@@ -1,0 +1,137 @@
+//! Bars of counts over ranges, and the same as a table.
+
+use super::numbers;
+use super::table::{Column, Field, folded, table};
+use maud::{Markup, html};
+
+const WIDTH: f64 = 480.0;
+const HEIGHT: f64 = 260.0;
+const RIGHT: f64 = 18.0;
+const LEFT: f64 = 56.0;
+const BELOW: f64 = 44.0;
+/// Room above the bars for the mark.
+const TOP: f64 = 26.0;
+/// The height of a bar whose count is withheld.
+const STUB: f64 = 14.0;
+
+/// How many things fall between two bounds.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct Bar {
+    pub(crate) from: f64,
+    pub(crate) to: f64,
+    /// `None` where the count is withheld.
+    pub(crate) count: Option<u64>,
+}
+
+/// A drawing of bars.
+pub(crate) struct Bars<'a> {
+    pub(crate) bars: &'a [Bar],
+    /// What the drawing is called.
+    pub(crate) title: &'a str,
+    /// The names of the two axes: what is measured, and what is counted.
+    pub(crate) axes: [&'a str; 2],
+    /// One of what is counted.
+    pub(crate) noun: &'a str,
+    /// A line at a number, with its words.
+    pub(crate) mark: Option<(f64, String)>,
+    /// The colour of a bar.
+    pub(crate) fill: &'a dyn Fn(&Bar) -> String,
+}
+
+impl Bars<'_> {
+    /// The drawing. `id` tells several drawings on one page apart.
+    pub(crate) fn drawing(&self, label: &str, id: &str) -> Markup {
+        let first = self.bars.first().map_or(0.0, |bar| bar.from);
+        let last = self.bars.last().map_or(1.0, |bar| bar.to);
+        // A mark may lie beyond the bars.
+        let mark = self.mark.as_ref().map(|(value, _)| *value);
+        let from = mark.map_or(first, |value| first.min(value));
+        let to = mark.map_or(last, |value| last.max(value));
+        let span = (to - from).max(f64::MIN_POSITIVE);
+        let x = |value: f64| LEFT + (WIDTH - LEFT - RIGHT) * ((value - from) / span);
+        let most = self.bars.iter().filter_map(|bar| bar.count).max();
+        let most = most.unwrap_or(1).max(1) as f64;
+        let counts: Vec<f64> = numbers::ticks(0.0, most, 4)
+            .into_iter()
+            .filter(|tick| tick.fract() == 0.0)
+            .collect();
+        let top = counts.last().copied().unwrap_or(1.0).max(most);
+        let floor = HEIGHT - BELOW;
+        let y = |count: f64| floor - (floor - TOP) * count / top;
+        let ticks: Vec<f64> = numbers::ticks(from, to, 6)
+            .into_iter()
+            .filter(|tick| (from..=to).contains(tick))
+            .collect();
+        html! {
+            div class="scroll" tabindex="0" role="region" aria-label=(label) {
+                svg viewBox=(format!("0 0 {WIDTH} {HEIGHT}")) width=(WIDTH) height=(HEIGHT) role="img" aria-labelledby=(format!("{id}-title")) {
+                    title id=(format!("{id}-title")) { (self.title) ": the table below has the same numbers" }
+                    g class="axis" {
+                        @for &count in &counts {
+                            path d=(format!("M{LEFT} {:.1}H{:.1}", y(count), WIDTH - RIGHT)) class="grid" {}
+                            text x=(LEFT - 8.0) y=(format!("{:.1}", y(count))) text-anchor="end" dominant-baseline="central" { (numbers::short(count)) }
+                        }
+                        @for &tick in &ticks {
+                            text x=(format!("{:.1}", x(tick))) y=(floor + 18.0) text-anchor="middle" { (numbers::short(tick)) }
+                        }
+                        text x=(format!("{:.1}", (LEFT + WIDTH) / 2.0)) y=(HEIGHT - 6.0) text-anchor="middle" { (self.axes[0]) }
+                        text transform=(format!("translate(12 {:.1}) rotate(-90)", f64::midpoint(TOP, floor))) text-anchor="middle" { (self.axes[1]) }
+                    }
+                    @for bar in self.bars {
+                        @let wide = x(bar.to) - x(bar.from);
+                        @let height = bar.count.map_or(STUB, |count| floor - y(count as f64));
+                        rect class=(if bar.count.is_some() { "bar" } else { "bar withheld" })
+                            x=(format!("{:.2}", x(bar.from) + 0.75)) y=(format!("{:.2}", floor - height))
+                            width=(format!("{:.2}", (wide - 1.5).max(1.0))) height=(format!("{height:.2}"))
+                            fill=[bar.count.map(|_| (self.fill)(bar))] {
+                            title { (bar.in_words()) ": " (self.counted(bar)) }
+                        }
+                    }
+                    @if let Some((value, words)) = &self.mark {
+                        path class="mean" d=(format!("M{:.1} {}V{floor}", x(*value), TOP - 8.0)) {}
+                        text class="mean" x=(format!("{:.1}", x(*value).clamp(LEFT + 40.0, WIDTH - 50.0))) y=(TOP - 12.0) text-anchor="middle" { (words) }
+                    }
+                }
+            }
+        }
+    }
+
+    /// The same as a table behind a line to open it.
+    pub(crate) fn as_table(&self, label: &str) -> Markup {
+        let row = |bar: &Bar| {
+            let count = match bar.count {
+                Some(count) => Field::number(numbers::count(count), count as f64),
+                None => Field::words("withheld"),
+            };
+            vec![Field::words(bar.in_words()), count]
+        };
+        let rows: Vec<Vec<Field>> = self.bars.iter().map(row).collect();
+        let columns = [Column::Words(self.axes[0]), Column::Numbers(self.axes[1])];
+        folded(
+            &format!("{label} as a table"),
+            &table(label, &columns, &rows),
+        )
+    }
+
+    fn counted(&self, bar: &Bar) -> String {
+        match bar.count {
+            Some(count) => crate::units::counted(count, self.noun),
+            None => "withheld".into(),
+        }
+    }
+}
+
+impl Bar {
+    pub(crate) fn in_words(&self) -> String {
+        let whole = self.from.fract().abs() == 0.5 && self.to.fract().abs() == 0.5;
+        let (from, to) = if whole {
+            (self.from + 0.5, self.to - 0.5)
+        } else {
+            (self.from, self.to)
+        };
+        if from == to {
+            return numbers::short(from);
+        }
+        format!("{} to {}", numbers::short(from), numbers::short(to))
+    }
+}

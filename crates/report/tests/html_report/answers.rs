@@ -1,0 +1,110 @@
+//! Answers about groups: figures with their tables.
+
+use super::{between, page_of};
+use crate::common::{every_answer, small};
+use veilpath_protocol::{Bins, GroupAnswer, GroupMeans, Outcome, ScoreHistogram};
+
+fn with(answers: Vec<GroupAnswer>) -> Outcome {
+    let mut outcome = small();
+    outcome.results.clear();
+    outcome.answers = answers;
+    outcome
+}
+
+fn groups_of(outcome: Outcome) -> String {
+    let page = page_of(outcome);
+    between(&page, "id=\"groups\"", "</section>").to_string()
+}
+
+#[test]
+fn every_answer_has_its_figure_and_its_table() {
+    insta::assert_snapshot!(groups_of(with(every_answer())).replace("><", ">\n<"));
+}
+
+/// Every drawing names itself, and something below it says the same in words.
+#[test]
+fn drawings_have_names_and_tables() {
+    let groups = groups_of(with(every_answer()));
+    let drawings = groups.matches("<svg").count();
+    assert_eq!(drawings, 5, "two matrices, two distributions, confusion");
+    assert_eq!(
+        groups.matches("role=\"img\" aria-labelledby").count(),
+        drawings
+    );
+    for figure in groups.split("<figure").skip(1) {
+        let (drawing, rest) = figure.split_once("</svg>").unwrap();
+        assert!(
+            drawing.contains("<title id=") && rest.contains("<table"),
+            "{figure}"
+        );
+    }
+    let ids: Vec<&str> = groups.split("<title id=\"").skip(1).collect();
+    let ids: std::collections::BTreeSet<&str> = ids
+        .iter()
+        .map(|rest| rest.split('"').next().unwrap())
+        .collect();
+    assert_eq!(ids.len(), drawings);
+}
+
+#[test]
+fn names_in_answers_are_escaped() {
+    let evil = "</title></script><script>alert(1)</script><img src=x>\"'&";
+    let json = serde_json::to_string(&every_answer()).unwrap();
+    let evil_json = serde_json::to_string(evil).unwrap();
+    let mut changed = json.clone();
+    for name in [
+        "experts",
+        "novices",
+        "controls",
+        "patients, early",
+        "cows",
+        "score",
+        "similarity",
+        "p",
+        "permutation test",
+        "difference of means",
+        "Are experts more alike than novices?",
+    ] {
+        changed = changed.replace(&format!("\"{name}\""), &evil_json);
+    }
+    // Keys are no names.
+    let changed = changed.replace(&format!("{evil_json}:"), "\"score\":");
+    let page = page_of(with(serde_json::from_str(&changed).unwrap()));
+    assert!(!page.contains("<script>alert") && !page.contains("<img"));
+    assert_eq!(page.matches("<script").count(), 1);
+    assert!(page.contains("&lt;script&gt;alert(1)"));
+}
+
+/// A file may contain more than can be drawn; its table is there all the same.
+#[test]
+fn what_is_too_large_to_draw_is_a_table() {
+    let names: Vec<String> = (0..40).map(|number| format!("group {number}")).collect();
+    let matrix = GroupAnswer::Means(GroupMeans {
+        output: "score".into(),
+        stimulus: None,
+        means: vec![vec![Some(1e30); 40]; 40],
+        counts: vec![vec![1; 40]; 40],
+        rows: names.clone(),
+        columns: names,
+        intervals: Vec::new(),
+    });
+    let histogram = |edges: Vec<f64>| {
+        let counts = vec![Some(u64::MAX); edges.len() - 1];
+        GroupAnswer::Histogram(ScoreHistogram {
+            output: "score".into(),
+            stimulus: None,
+            bins: Bins { edges, counts },
+            minimum: 0,
+        })
+    };
+    let many = histogram((0..500).map(f64::from).collect());
+    let wide = histogram(vec![-f64::MAX, 0.0, f64::MAX]);
+    let groups = groups_of(with(vec![matrix, many, wide]));
+    assert!(!groups.contains("<svg") && groups.matches("<table").count() == 3);
+    let narrow = histogram(vec![0.0, 5e-324, 1e-323]);
+    let groups = groups_of(with(vec![narrow]));
+    assert!(
+        !groups.contains("NaN") && !groups.contains("inf"),
+        "{groups}"
+    );
+}
