@@ -40,6 +40,7 @@ fn side(party: Party, cell: Cell, bits: GroupBits, mut channel: MemoryChannel) -
         own_lengths: &[LENGTH; SCANPATHS],
         their_lengths: &[LENGTH; SCANPATHS],
         cells: (SCANPATHS * LENGTH).pow(2) as u64,
+        lines: Party::Host,
     };
     let entry = |x: usize, y: usize| match cell {
         Cell::Unit => u64::from(x == y),

@@ -2,11 +2,11 @@
 
 use super::compare::{clamp_cost, clamp_lists};
 use super::letters::uses_line_trees;
-use super::line_lookup::{LINES, MESSAGE_BITS};
+use super::line_lookup::MESSAGE_BITS;
 use super::lookup::TILE;
 use super::portions::group_count;
 use super::recurrence::Cell;
-use super::session::Outputs;
+use super::session::{Outputs, Party};
 use crate::ot::correlated::messages::{seed_bytes, transfer_bytes};
 use crate::ot::correlated::{GroupBits, MAX_BATCH};
 
@@ -45,9 +45,23 @@ pub struct Letters {
     alphabet: usize,
     /// Letters of both sides.
     count: u64,
-    /// Whether eight lines share trees.
-    by_lines: bool,
+    /// If lines share trees.
+    lines: Option<Lines>,
 }
+
+/// The letters that are lines if lines share trees.
+#[derive(Clone, Copy, Debug)]
+pub struct Lines {
+    /// Whose they are.
+    pub party: Party,
+    /// How many there are in a stage.
+    pub count: u64,
+    /// Whose levels say how many lines share trees.
+    pub group_bits: GroupBits,
+}
+
+/// Deriving a leaf or an inner node again, in blocks of streams: each has a key schedule of its own, and so has each leaf's stream.
+const REDERIVED: u64 = 12;
 
 /// What [`super::SharesSession::align`] exchanges.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -76,9 +90,9 @@ impl Matrices {
             return AlignmentCost::default();
         }
         let streams = self.letters.streams();
-        let on_the_way = match self.letters.by_lines {
-            true => 0,
-            false => streams,
+        let on_the_way = match self.letters.lines {
+            Some(_) => 0,
+            None => streams,
         };
         let [groups, in_flight] = group_count(
             count,
@@ -117,18 +131,25 @@ impl Matrices {
     /// What it costs to look up the costs of all cells.
     fn lookup(&self, cells: u64) -> Lookup {
         let streams = self.letters.streams();
-        if self.letters.by_lines {
-            // Blocks of eight lines; the last of a scanpath may have fewer.
-            let lines = self.rows.midpoint(self.columns);
-            let blocks = lines.div_ceil(LINES) as u64;
-            let cells = cells / (lines.max(1) as u64) * blocks;
-            let bits = cells.saturating_mul(streams);
-            let hosts = self.count.div_ceil(self.per_host_scanpath.max(1));
-            let joins = self.count.min(self.per_host_scanpath);
+        if let Some(lines) = self.letters.lines {
+            let (each, scanpaths) = match lines.party {
+                Party::Host => (
+                    self.rows,
+                    self.count.div_ceil(self.per_host_scanpath.max(1)),
+                ),
+                Party::Join => (self.columns, self.count.min(self.per_host_scanpath)),
+            };
+            // The last block of a scanpath may have fewer lines.
+            let blocks = each.div_ceil(lines.group_bits.bits()) as u64;
+            let bits = (cells / (each.max(1) as u64) * blocks).saturating_mul(streams);
+            let messages = (bits / MESSAGE_BITS as u64).max(scanpaths);
+            // A message is about one scanpath, and begins with leaves that are derived again.
+            let trees = messages.max(scanpaths.saturating_mul(blocks)) * streams;
             return Lookup {
-                messages: (bits / MESSAGE_BITS as u64).max(hosts.saturating_add(joins)),
+                messages,
                 bits,
-                stream_blocks: bits.saturating_mul(1 << LINES) / TILE as u64,
+                stream_blocks: (bits.saturating_mul(1 << lines.group_bits.bits()) / TILE as u64)
+                    .saturating_add(trees.saturating_mul(REDERIVED << lines.group_bits.bits())),
             };
         }
         let tiles = |lines: usize, positions: usize| lines as u64 * positions.div_ceil(TILE) as u64;
@@ -173,7 +194,7 @@ impl Matrices {
         let widened = u64::from(bits > width);
         // The first costs are looked up and turned into numbers before the first step.
         let around_steps = match self.cell {
-            Cell::Unit if self.letters.by_lines => 1,
+            Cell::Unit if self.letters.lines.is_some() => 1,
             Cell::Unit => 2,
             Cell::Difference { .. } => 2 + widened,
             Cell::Local { .. } => 2 + clamp * (1 + levels(positions)) + widened,
@@ -208,12 +229,20 @@ struct Lookup {
 }
 
 impl Letters {
-    /// The letters of both sides in a stage with this many cells, of which the largest matrix has `largest`.
-    pub fn new(alphabet: usize, count: u64, cells: u64, largest: u64, cell: Cell) -> Self {
+    /// `count` letters of both sides, in a stage with this many cells, of which the largest matrix has `largest`.
+    pub fn new(
+        alphabet: usize,
+        count: u64,
+        lines: Lines,
+        cells: u64,
+        largest: u64,
+        cell: Cell,
+    ) -> Self {
+        let shared = uses_line_trees(cell.entry_bits(), cells, lines.count, largest);
         Self {
             alphabet,
             count,
-            by_lines: uses_line_trees(cell.entry_bits(), cells, count, largest),
+            lines: shared.then_some(lines),
         }
     }
 
@@ -221,26 +250,27 @@ impl Letters {
         self.alphabet.saturating_sub(1) as u64
     }
 
-    /// Whether eight lines share trees.
+    /// Whether lines share trees.
     pub fn uses_line_trees(&self) -> bool {
-        self.by_lines
+        self.lines.is_some()
     }
 
     /// Transfers in each direction to make trees, and bytes beside them.
     pub fn cost(&self) -> (u64, u64) {
-        let (levels, trees) = match self.by_lines {
-            true => {
-                let trees = self.count.saturating_mul(self.streams());
-                (LINES as u64, trees / LINES as u64)
+        let (levels, trees) = match self.lines {
+            // One side has them all, and both make transfers in both directions.
+            Some(lines) => {
+                let trees = lines.count.saturating_mul(self.streams());
+                (
+                    lines.group_bits.bits() as u64,
+                    trees / lines.group_bits.bits() as u64,
+                )
             }
-            false => (levels(self.alphabet as u64).max(1), self.count),
+            // Half of the trees are each side's.
+            None => (levels(self.alphabet as u64).max(1), self.count / 2),
         };
         let bits = levels + 256 * (levels - 1);
-        // Half of the trees are each side's.
-        (
-            trees.saturating_mul(levels) / 2,
-            trees.saturating_mul(bits) / 16,
-        )
+        (trees.saturating_mul(levels), trees.saturating_mul(bits) / 8)
     }
 }
 

@@ -4,11 +4,10 @@ use super::gates::{Factor, Gates};
 use super::group::{Group, Letters, Matrix, Source};
 use super::letters::rows;
 use super::line_lookup::{
-    LINES, LineBlocks, LineCosts, LineEntries, LineLookup, LineTrees, pieces,
+    LineBlocks, LineCosts, LineEntries, LineLookup, LineSeeds, LineTrees, pieces,
 };
 use super::lookup::{Table, Trees};
 use super::outputs::{numbers, output};
-use super::rounds::both;
 use super::seeds::SeedRequest;
 use super::tests::{Ran, play};
 use super::{Cell, Comparison, Finish, Outputs};
@@ -152,45 +151,50 @@ fn trees(alphabet: usize, count: usize) -> Ran<()> {
     })
 }
 
-/// Two matrices, of eight rows and of eight columns.
+/// Lines that share trees in the simulation.
+const LINES: usize = 8;
+
+/// A matrix of eight rows, which are the lines.
 fn lines(alphabet: usize, length: usize) -> Ran<()> {
     let kernel = Kernel::best();
     let table = Table::new(alphabet, alphabet, 1, equal);
-    let comparison = |rows, columns| Comparison {
-        rows,
-        columns,
+    let comparison = Comparison {
+        rows: 0..LINES,
+        columns: 0..length,
         term: 0,
         at_least: 0,
     };
-    let all = LINES + length;
     play(async |gates: Gates| {
-        let letters = vec![0; all];
-        // The host has the lines first, the joining side the positions.
-        let (lengths, their_lengths) = match gates.party {
-            0 => ([LINES, length], [length, LINES]),
-            _ => ([length, LINES], [LINES, length]),
+        let own_lines = gates.party == 0;
+        let letters = vec![0; if own_lines { LINES } else { length }];
+        let blocks = LineBlocks::new(LINES, &[LINES]);
+        let (entries, theirs) = match own_lines {
+            true => {
+                let entries = LineEntries::new(&table, &letters, &[LINES], &blocks);
+                (Some(entries), 0)
+            }
+            false => (None, table.streams()),
         };
-        let [own_blocks, their_blocks] = [lengths, their_lengths].map(|l| LineBlocks::new(&l));
-        let entries = LineEntries::new(&table, &letters, &lengths, &own_blocks);
         let request = SeedRequest {
             levels: LINES,
             first: 0,
-            own: &entries.leaves,
-            theirs: their_blocks.count() * table.streams(),
+            own: entries.as_ref().map_or(&[], |entries| &entries.leaves),
+            theirs,
         };
         gates.rounds.reserve(request.demand()).await;
         let (own, theirs) = gates.seeds(kernel, &request).await?;
         let trees = LineTrees {
-            entries,
-            own,
-            theirs,
-            own_blocks,
-            their_blocks,
+            rows_are_lines: true,
+            blocks,
+            seeds: match entries {
+                Some(entries) => LineSeeds::Own {
+                    entries,
+                    seeds: own,
+                },
+                None => LineSeeds::Theirs(theirs),
+            },
         };
-        let matrices = [
-            Matrix::new(gates.party, 0, &comparison(0..LINES, 0..length)),
-            Matrix::new(gates.party, 1, &comparison(LINES..all, length..all)),
-        ];
+        let matrices = [Matrix::new(gates.party, 0, true, &comparison)];
         let costs = RefCell::new(matrices.iter().map(LineCosts::new).collect());
         let pieces = pieces(&matrices, &trees, table.streams(), &mut 0)?;
         let lookup = LineLookup {
@@ -200,15 +204,10 @@ fn lines(alphabet: usize, length: usize) -> Ran<()> {
             letters: &letters,
             table: &table,
         };
-        let [first, second] = &pieces[..] else {
+        let [piece] = &pieces[..] else {
             panic!("{} pieces", pieces.len());
         };
-        let ends = both(
-            lookup.run(&gates, first, &costs),
-            lookup.run(&gates, second, &costs),
-        );
-        let (first, second) = ends.await;
-        first.and(second)
+        lookup.run(&gates, piece, &costs).await
     })
 }
 
@@ -279,7 +278,9 @@ fn align(kind: &str, mode: &str, row: &Row) -> Ran<()> {
         };
         let matrices = comparisons.iter().enumerate();
         let matrices: Vec<Matrix> = matrices
-            .map(|(number, comparison)| Matrix::new(gates.party, number as u64, comparison))
+            .map(|(number, comparison)| {
+                Matrix::new(gates.party, number as u64, number % 2 == 0, comparison)
+            })
             .collect();
         let mut group = Group::new(gates.clone(), &letters, source, &matrices);
         let found = numbers(&gates, &mut group, cell, &comparisons, finish, &|_| ()).await?;

@@ -1,7 +1,7 @@
 //! Matrices that advance together, anti-diagonal by anti-diagonal.
 //!
-//! A matrix has *lines*, whose letters have trees ([`super::lookup`]), and *positions* along them. Lines are the rows of some
-//! matrices and the columns of others, so that both sides send the same amount. Cell (line i, position j) belongs to step i + j. Costs
+//! A matrix has *lines*, whose letters have trees ([`super::lookup`]), and *positions* along them. Lines are the rows of every other
+//! matrix, so that both sides send the same amount, unless lines share trees ([`super::line_lookup`]). Cell (line i, position j) belongs to step i + j. Costs
 //! are looked up one step ahead, in the messages of the step that is under way, so that nobody waits for them.
 
 use super::bits::BitList;
@@ -35,9 +35,13 @@ pub(crate) struct Matrix {
 }
 
 impl Matrix {
-    /// The matrix of a comparison. Rows are the lines of every other matrix.
-    pub(crate) fn new(party: usize, number: u64, comparison: &Comparison) -> Self {
-        let rows_are_lines = number.is_multiple_of(2);
+    /// The matrix of a comparison.
+    pub(crate) fn new(
+        party: usize,
+        number: u64,
+        rows_are_lines: bool,
+        comparison: &Comparison,
+    ) -> Self {
         let (lines, positions) = match rows_are_lines {
             true => (&comparison.rows, &comparison.columns),
             false => (&comparison.columns, &comparison.rows),

@@ -1,11 +1,11 @@
 //! The letters of both sides, and how the costs of their pairs will be looked up.
 
-use super::line_lookup::{LINES, LineBlocks, LineEntries, LineTrees, WORTHWHILE};
+use super::line_lookup::{LineBlocks, LineEntries, LineSeeds, LineTrees, WORTHWHILE};
 use super::lookup::{MAX_LETTERS, Table, Trees};
 use super::packing::Words;
 use super::rounds::{Program, run};
 use super::seeds::{PuncturedSeeds, SeedRequest, WholeSeeds};
-use super::session::SharesSession;
+use super::session::{Party, SharesSession};
 use crate::error::MpcError;
 use std::rc::Rc;
 use veilpath_channel::Channel;
@@ -22,6 +22,8 @@ pub struct LetterLists<'a> {
     pub their_lengths: &'a [usize],
     /// Cells of all matrices that will have these letters.
     pub cells: u64,
+    /// Whose letters are the lines if lines share trees.
+    pub lines: Party,
 }
 
 /// The letters of both sides, ready to be looked up.
@@ -40,16 +42,16 @@ pub(super) enum Lookup {
         own_rows: Words,
         theirs: Trees,
     },
-    /// Trees for eight lines each: cheaper per cell, if entries have one bit.
+    /// Trees for several lines each: cheaper per cell, if entries have one bit.
     Lines(LineTrees),
 }
 
 /// Cells of a matrix whose costs are still looked up before the first step: 32 MB.
 const MAX_LINE_TREE_CELLS: u64 = 1 << 28;
 
-/// Whether eight lines share trees, in a stage with this many cells, letters of both sides and cells of the largest matrix.
-pub(crate) fn uses_line_trees(entry_bits: usize, cells: u64, letters: u64, largest: u64) -> bool {
-    entry_bits == 1 && cells >= letters.saturating_mul(WORTHWHILE) && largest <= MAX_LINE_TREE_CELLS
+/// Whether lines share trees, in a stage with this many cells, lines and cells of the largest matrix.
+pub(crate) fn uses_line_trees(entry_bits: usize, cells: u64, lines: u64, largest: u64) -> bool {
+    entry_bits == 1 && cells >= lines.saturating_mul(WORTHWHILE) && largest <= MAX_LINE_TREE_CELLS
 }
 
 /// Trees that are made together.
@@ -73,6 +75,7 @@ impl SharesSession {
             own_lengths,
             their_lengths,
             cells,
+            lines,
         } = lists;
         if !(1..=MAX_LETTERS).contains(&alphabet) {
             return Err(MpcError::Misuse(
@@ -88,22 +91,31 @@ impl SharesSession {
             _ => (by_join, by_host),
         };
         let theirs: usize = their_lengths.iter().sum();
-        let letters = own.len() + theirs;
+        let own_lines = lines == self.party();
+        let lines = if own_lines { own.len() } else { theirs };
         let kernel = self.kernel;
         let longest = |lengths: &[usize]| lengths.iter().max().map_or(0, |length| *length as u64);
         let largest = longest(own_lengths).saturating_mul(longest(their_lengths));
-        let lookup = if uses_line_trees(entry_bits, cells, letters as u64, largest) {
-            let own_blocks = LineBlocks::new(own_lengths);
-            let their_blocks = LineBlocks::new(their_lengths);
-            let entries = LineEntries::new(&own_table, own, own_lengths, &own_blocks);
-            let trees = their_blocks.count() * their_table.streams();
-            let (own, theirs) = self.seeds(&entries.leaves, trees, LINES, channel)?;
+        let lookup = if uses_line_trees(entry_bits, cells, lines as u64, largest) {
+            let (blocks, seeds);
+            if own_lines {
+                blocks = LineBlocks::new(self.lines_per_tree, own_lengths);
+                let entries = LineEntries::new(&own_table, own, own_lengths, &blocks);
+                let (own, _) = self.seeds(&entries.leaves, 0, blocks.lines, channel)?;
+                seeds = LineSeeds::Own {
+                    entries,
+                    seeds: own,
+                };
+            } else {
+                blocks = LineBlocks::new(self.lines_per_tree, their_lengths);
+                let trees = blocks.count() * their_table.streams();
+                let (_, theirs) = self.seeds(&[], trees, blocks.lines, channel)?;
+                seeds = LineSeeds::Theirs(theirs);
+            }
             Lookup::Lines(LineTrees {
-                entries,
-                own,
-                theirs,
-                own_blocks,
-                their_blocks,
+                rows_are_lines: own_lines == (self.party == 0),
+                blocks,
+                seeds,
             })
         } else {
             let (own_seeds, their_seeds) = self.seeds(own, theirs, own_table.levels, channel)?;
@@ -151,6 +163,7 @@ impl SharesSession {
         let transfers = own.len().max(theirs) * levels;
         self.pool.borrow_mut().expect(transfers);
         let parts = run(programs, PROGRAMS, &self.pool, channel)?;
+        self.pool.borrow_mut().erase_surplus()?;
         let (own, theirs): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         Ok((
             PuncturedSeeds::joined(levels, &own),

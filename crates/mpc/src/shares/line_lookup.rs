@@ -1,20 +1,24 @@
-//! Look-ups of entries with one bit: N − 1 bits for *eight* cells.
+//! Look-ups of entries with one bit: N − 1 bits for *several* cells.
 //!
-//! The trees of [`super::lookup`] belong to a letter. Here a tree belongs to eight lines, with letters a₀ … a₇, and a column x of
-//! the table; its 256 leaves are the values z that the bits z_i = T[a_i][x] ⊕ T[a_i][N − 1] can have, and the lines' side lacks the leaf of
+//! The trees of [`super::lookup`] belong to a letter. Here a tree belongs to L lines, with letters a₀ … a_{L−1}, and a column x of
+//! the table; its 2^L leaves are the values z that the bits z_i = T[a_i][x] ⊕ T[a_i][N − 1] can have, and the lines' side lacks the leaf of
 //! its own z. Leaf y has a stream r_y. The other side sends, for every position, [b = x] ⊕ u with u = ⊕_y r_y, and keeps
 //! v_i = ⊕_y y_i·r_y. The lines' side computes
 //!
 //! > ⊕_y (y_i ⊕ z_i)·r_y ⊕ z_i·([b = x] ⊕ u) = v_i ⊕ z_i·[b = x]
 //!
 //! without leaf z. Summed over all x < N − 1 and with T[a_i][N − 1], which the lines' side adds, these are shares of T[a_i][b] for all
-//! eight lines.
+//! L lines.
 //!
 //! **The lines' side** sees [b = x] under u, which contains the stream of the leaf that it does not have; no place of a stream is
 //! used twice. **The other side** sees the bits of z under random choices.
 //!
-//! Trees cost more here (N − 1 transfers and 28·(N − 1) bytes per letter), so they pay off if a letter has many cells. One list of
-//! positions can belong to many matrices with the same lines; so everything is looked up before the first step.
+//! There are as many lines as a seed tree of the transfers has levels, four or eight: eight lines save traffic and take more
+//! computing, as eight levels do.
+//!
+//! Trees cost more here (N − 1 transfers and up to 28·(N − 1) bytes per line), so they pay off if a line has many cells. One list of
+//! positions can belong to many matrices with the same lines, so everything is looked up before the first step, and the lines are
+//! those of the side whose scanpaths change less often in the order of comparisons: leaves are derived again for every list.
 
 use super::bits::copy_bits;
 use super::gates::Gates;
@@ -30,33 +34,36 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use zeroize::Zeroizing;
 
-/// Lines that share trees: the levels of a tree.
-pub(crate) const LINES: usize = 8;
-
-/// Cells per letter from which these trees are cheaper than those of [`super::lookup`]: what they cost more, 28·(N − 1) bytes, by
+/// Cells per line from which these trees are cheaper than those of [`super::lookup`]: what they cost more, 28·(N − 1) bytes, by
 /// what they save, 7/8·(N − 1) bits.
 pub(crate) const WORTHWHILE: u64 = 256;
 
 /// Bits of a message, about.
 pub(crate) const MESSAGE_BITS: usize = 1 << 20;
 
-/// How the letters of one side, scanpath by scanpath, form blocks of eight lines.
+/// How the letters of one side, scanpath by scanpath, form blocks of lines that share trees.
 pub(crate) struct LineBlocks {
+    /// Lines of a block: the levels of a tree. The last block of a scanpath may have fewer.
+    pub(crate) lines: usize,
     /// Where the letters of each scanpath begin, and its first block.
     starts: Vec<(usize, usize)>,
     count: usize,
 }
 
 impl LineBlocks {
-    pub(crate) fn new(lengths: &[usize]) -> Self {
+    pub(crate) fn new(lines: usize, lengths: &[usize]) -> Self {
         let mut starts = Vec::with_capacity(lengths.len());
         let (mut letters, mut count) = (0, 0);
         for length in lengths.iter().filter(|length| **length > 0) {
             starts.push((letters, count));
             letters += length;
-            count += length.div_ceil(LINES);
+            count += length.div_ceil(lines);
         }
-        Self { starts, count }
+        Self {
+            lines,
+            starts,
+            count,
+        }
     }
 
     pub(crate) fn count(&self) -> usize {
@@ -70,7 +77,7 @@ impl LineBlocks {
             .binary_search_by_key(&lines.start, |(start, _)| *start);
         let at = found.map_err(|_| MpcError::Misuse("lines are not those of a scanpath"))?;
         let first = self.starts[at].1;
-        Ok(first..first + lines.len().div_ceil(LINES))
+        Ok(first..first + lines.len().div_ceil(self.lines))
     }
 }
 
@@ -96,7 +103,7 @@ impl LineEntries {
         for length in lengths {
             let (scanpath, others) = rest.split_at(*length);
             rest = others;
-            for lines in scanpath.chunks(LINES) {
+            for lines in scanpath.chunks(blocks.lines) {
                 for (line, letter) in lines.iter().enumerate() {
                     let row = table.row(*letter);
                     let leaves = &mut leaves[block * streams..(block + 1) * streams];
@@ -113,13 +120,22 @@ impl LineEntries {
     }
 }
 
-/// What a stage knows of both sides' lines.
+/// The trees of a stage, in which all lines are the same side's letters.
 pub(crate) struct LineTrees {
-    pub(crate) entries: LineEntries,
-    pub(crate) own: PuncturedSeeds,
-    pub(crate) theirs: WholeSeeds,
-    pub(crate) own_blocks: LineBlocks,
-    pub(crate) their_blocks: LineBlocks,
+    pub(crate) rows_are_lines: bool,
+    pub(crate) blocks: LineBlocks,
+    pub(crate) seeds: LineSeeds,
+}
+
+/// What this side has of the trees.
+pub(crate) enum LineSeeds {
+    /// The lines are its own.
+    Own {
+        entries: LineEntries,
+        seeds: PuncturedSeeds,
+    },
+    /// The lines are the other side's.
+    Theirs(WholeSeeds),
 }
 
 /// Positions of a matrix.
@@ -134,7 +150,6 @@ struct Segment {
 /// What one message is about: blocks of the lines of a scanpath, and positions of matrices that have these lines.
 #[derive(Clone, Debug)]
 pub(crate) struct Piece {
-    own_lines: bool,
     blocks: Range<usize>,
     /// The line of the first block, counted within the matrices.
     first_line: usize,
@@ -162,27 +177,22 @@ pub(crate) fn pieces(
     streams: usize,
     place: &mut u64,
 ) -> Result<Vec<Piece>, MpcError> {
-    let mut by_lines: BTreeMap<(bool, usize), Vec<usize>> = BTreeMap::new();
+    let mut by_lines: BTreeMap<usize, Vec<usize>> = BTreeMap::new();
     for (number, matrix) in matrices.iter().enumerate() {
-        let key = (matrix.rows_are_lines, matrix.lines.start);
-        by_lines.entry(key).or_default().push(number);
+        let numbers = by_lines.entry(matrix.lines.start).or_default();
+        numbers.push(number);
     }
     let most = (MESSAGE_BITS / streams.max(1)).max(128);
     let mut pieces = Vec::new();
     for numbers in by_lines.values() {
-        let matrix = &matrices[numbers[0]];
-        let blocks = match matrix.own_lines {
-            true => trees.own_blocks.of(&matrix.lines)?,
-            false => trees.their_blocks.of(&matrix.lines)?,
-        };
+        let blocks = trees.blocks.of(&matrices[numbers[0]].lines)?;
         for segments in segments(matrices, numbers, most) {
             let positions: usize = segments.iter().map(|segment| segment.count).sum();
             let at_once = (most / positions).max(1);
             for first in blocks.clone().step_by(at_once) {
                 let piece = Piece {
-                    own_lines: matrix.own_lines,
                     blocks: first..blocks.end.min(first + at_once),
-                    first_line: (first - blocks.start) * LINES,
+                    first_line: (first - blocks.start) * trees.blocks.lines,
                     segments: segments.clone(),
                     positions,
                     place: *place,
@@ -265,9 +275,9 @@ impl LineLookup<'_> {
         piece: &Piece,
         costs: &RefCell<Vec<LineCosts>>,
     ) -> Result<(), MpcError> {
-        let shares = match piece.own_lines {
-            true => self.receive(gates, piece).await?,
-            false => self.send(gates, piece).await?,
+        let shares = match &self.trees.seeds {
+            LineSeeds::Own { entries, seeds } => self.receive(gates, piece, entries, seeds).await?,
+            LineSeeds::Theirs(seeds) => self.send(gates, piece, seeds).await?,
         };
         let mut costs = costs.borrow_mut();
         let lines = self.matrices[piece.segments[0].matrix].lines.len();
@@ -308,17 +318,19 @@ impl LineLookup<'_> {
         &self,
         gates: &Gates,
         piece: &Piece,
+        entries: &LineEntries,
+        seeds: &PuncturedSeeds,
     ) -> Result<Zeroizing<Vec<Block>>, MpcError> {
         let (streams, width) = (self.table.streams(), piece.width());
-        let LineTrees { entries, own, .. } = self.trees;
-        let mut shares = Zeroizing::new(vec![Block::ZERO; piece.blocks.len() * LINES * width]);
+        let lines = self.trees.blocks.lines;
+        let mut shares = Zeroizing::new(vec![Block::ZERO; piece.blocks.len() * lines * width]);
         for (block, rows) in piece
             .blocks
             .clone()
-            .zip(shares.chunks_exact_mut(LINES * width))
+            .zip(shares.chunks_exact_mut(lines * width))
         {
             for tree in block * streams..(block + 1) * streams {
-                let leaves = own.leaves(self.kernel, tree, entries.leaves[tree]);
+                let leaves = seeds.leaves(self.kernel, tree, entries.leaves[tree]);
                 self.add_streams(piece, tree, &leaves, rows, None);
             }
         }
@@ -330,7 +342,7 @@ impl LineLookup<'_> {
         for (block, rows) in piece
             .blocks
             .clone()
-            .zip(shares.chunks_exact_mut(LINES * width))
+            .zip(shares.chunks_exact_mut(lines * width))
         {
             let add = |rows: &mut [Block], leaf: usize, message: &[Block]| {
                 for (line, row) in rows.chunks_exact_mut(width).enumerate() {
@@ -355,8 +367,14 @@ impl LineLookup<'_> {
     }
 
     /// The side with the positions.
-    async fn send(&self, gates: &Gates, piece: &Piece) -> Result<Zeroizing<Vec<Block>>, MpcError> {
+    async fn send(
+        &self,
+        gates: &Gates,
+        piece: &Piece,
+        seeds: &WholeSeeds,
+    ) -> Result<Zeroizing<Vec<Block>>, MpcError> {
         let (streams, width) = (self.table.streams(), piece.width());
+        let lines = self.trees.blocks.lines;
         let mut positions = Zeroizing::new(Vec::with_capacity(piece.positions));
         for segment in &piece.segments {
             let first = self.matrices[segment.matrix].positions.start + segment.first;
@@ -369,16 +387,16 @@ impl LineLookup<'_> {
                 masked[column * width + at] = *block;
             }
         }
-        let mut shares = Zeroizing::new(vec![Block::ZERO; piece.blocks.len() * LINES * width]);
+        let mut shares = Zeroizing::new(vec![Block::ZERO; piece.blocks.len() * lines * width]);
         let mut message = Writer::with_capacity(piece.bytes(streams));
         for (block, rows) in piece
             .blocks
             .clone()
-            .zip(shares.chunks_exact_mut(LINES * width))
+            .zip(shares.chunks_exact_mut(lines * width))
         {
             for (column, indicators) in masked.chunks_exact(width).enumerate() {
                 let tree = block * streams + column;
-                let leaves = self.trees.theirs.leaves(self.kernel, tree);
+                let leaves = seeds.leaves(self.kernel, tree);
                 let mut total = Zeroizing::new(indicators.to_vec());
                 self.add_streams(piece, tree, &leaves, rows, Some(&mut total));
                 let words: Words =

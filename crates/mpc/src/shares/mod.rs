@@ -4,9 +4,9 @@
 //! ```text
 //! host (rows)                                                             joining side (columns)
 //!   start:    base transfers and seed trees, both ways      ◀────────▶     26 kB
-//!   letters:  trees of letters, or of eight lines           ◀────────▶     160 bytes per letter, 64 leaves; or 28·(N − 1)
+//!   letters:  trees of letters, or of several lines         ◀────────▶     160 bytes per letter, 64 leaves; or 28·(N − 1)
 //!   align:    for every anti-diagonal of all matrices
-//!               indicators of letters, masked               ◀────────▶     N − 1 bits per cell; or for eight cells
+//!               indicators of letters, masked               ◀────────▶     N − 1 bits per cell; or for 4 or 8 cells
 //!               corrections and masked numbers              ◀────────▶     18 bits per cell with unit costs, 202 with nine bits
 //!               transfers                                   ◀────────▶     31 or 15 bits each; 6 or 39 per cell
 //!             sums or maxima, and bits of outputs           ◀────────▶
@@ -17,7 +17,7 @@
 //! | `rounds`, `packing` | many programs over one channel; numbers of a few bits in messages |
 //! | `pool` | correlated transfers in both directions |
 //! | `gates`, `compare`, `convert` | products, comparisons, and changes between the two ways of sharing |
-//! | `seeds`, `lookup`, `line_lookup`, `letters` | substitution costs of letters that neither side shows: trees of seeds, one for each letter or for eight lines |
+//! | `seeds`, `lookup`, `line_lookup`, `letters` | substitution costs of letters that neither side shows: trees of seeds, one for each letter or for several lines |
 //! | `unit`, `bits`, `cells`, `group` | matrices that advance together by anti-diagonals |
 //! | `portions`, `costs` | how many of them, and what that costs |
 //! | `recurrence`, `outputs` | what a cell is and costs; from the last lines of matrices to halves of outputs |

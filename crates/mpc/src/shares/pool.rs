@@ -210,6 +210,17 @@ impl Pool {
         }
     }
 
+    /// Erases what one direction has more than the other, after uses in one direction only: batches are made in both.
+    pub(crate) fn erase_surplus(&mut self) -> Result<(), MpcError> {
+        let Demand { sent, received } = self.available();
+        let (more_sent, more_received) =
+            (sent.saturating_sub(received), received.saturating_sub(sent));
+        self.sent.take(0, more_sent)?;
+        self.received.take(0, more_received)?;
+        self.choices.take(0, more_received / 64)?;
+        Ok(())
+    }
+
     /// Makes a batch with this side as receiver, and sends what the other side needs for it. It does the same.
     pub(crate) fn start_batch(&mut self, channel: &mut dyn Channel) -> Result<(), MpcError> {
         let choices = self.choices.add(self.batch / 64);

@@ -70,6 +70,8 @@ pub struct SharesSession {
     pub(super) kernel: Kernel,
     pub(super) pool: Rc<RefCell<Pool>>,
     matrices: u64,
+    /// How many lines share trees, if any do.
+    pub(super) lines_per_tree: usize,
     /// Where streams of the trees of lines begin that are not used yet.
     line_streams: u64,
 }
@@ -117,8 +119,16 @@ impl SharesSession {
             kernel,
             pool: Rc::new(RefCell::new(pool)),
             matrices: 0,
+            lines_per_tree: group_bits.bits(),
             line_streams: 0,
         })
+    }
+
+    pub(super) fn party(&self) -> Party {
+        match self.party {
+            0 => Party::Host,
+            _ => Party::Join,
+        }
     }
 
     pub(super) fn gates(&self) -> Gates {
@@ -148,7 +158,14 @@ impl SharesSession {
         let matrices: Vec<Matrix> = comparisons
             .iter()
             .enumerate()
-            .map(|(at, comparison)| Matrix::new(self.party, first + at as u64, comparison))
+            .map(|(at, comparison)| {
+                let number = first + at as u64;
+                let rows_are_lines = match &letters.lookup {
+                    Lookup::Letters { .. } => number.is_multiple_of(2),
+                    Lookup::Lines(trees) => trees.rows_are_lines,
+                };
+                Matrix::new(self.party, number, rows_are_lines, comparison)
+            })
             .collect();
         let streams = letters.own_table.streams();
         let known = self.look_up_lines(letters, &matrices, channel)?;
@@ -206,7 +223,7 @@ impl SharesSession {
             .collect())
     }
 
-    /// Looks up all costs if eight lines share trees.
+    /// Looks up all costs if lines share trees.
     fn look_up_lines(
         &mut self,
         letters: &SharedLetters,

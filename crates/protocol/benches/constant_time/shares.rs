@@ -140,6 +140,7 @@ impl Side {
             own_lengths: &lengths,
             their_lengths: &lengths,
             cells,
+            lines: Party::Host,
         };
         let entry = |x: usize, y: usize| match cell {
             Cell::Unit => u64::from(x == y),

@@ -94,7 +94,7 @@ impl GroupBits {
     /// 2 bytes per transfer, for slow connections: eight times the AES work of four.
     pub const EIGHT: Self = Self(8);
 
-    fn bits(self) -> usize {
+    pub(crate) fn bits(self) -> usize {
         self.0
     }
 

@@ -6,9 +6,9 @@ use crate::estimate::Costs;
 use crate::{JobSize, Reveal, Spec, TreeLevels, Work};
 use veilpath_metrics::Comparison;
 use veilpath_mpc::shares::costs::{
-    AlignmentCost, BATCH, Letters, Matrices, batch_bytes, batches, start_bytes,
+    AlignmentCost, BATCH, Letters, Lines, Matrices, batch_bytes, batches, start_bytes,
 };
-use veilpath_mpc::shares::{Outputs, fits};
+use veilpath_mpc::shares::{Outputs, Party, fits};
 
 /// Seconds of computing, with both sides on the two cores of one machine with AES instructions. Uses and cells are fitted to one
 /// run of `veilpath bench network` with Levenshtein on a busy machine; the others are approximate and not fitted.
@@ -35,7 +35,7 @@ mod seconds {
     pub(super) const OF_STREAM: f64 = 1.5e-9;
     pub(super) const OF_STREAM_BIT: f64 = 0.5e-9;
 
-    /// A block of a stream of which eight lines share the tree.
+    /// A block of a stream of which several lines share the tree.
     pub(super) const OF_LINE_STREAM: f64 = 1.5e-9;
 
     /// A message: waking up for it, encrypting and decrypting it.
@@ -78,9 +78,30 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
         pairs_in_portion,
         [rows, columns],
     );
+    let lines = {
+        let group_bits = levels.group_bits();
+        let in_portion = pairs_in_portion.min(work.pairs);
+        let joins = work.pairs.div_ceil(work.host_scanpaths.max(1));
+        let of_host = in_portion.div_ceil(joins.max(1)).saturating_mul(rows);
+        let of_join = in_portion.min(joins).saturating_mul(columns);
+        let host_letters = work.host_letters / stages;
+        match of_host <= of_join {
+            true => Lines {
+                party: Party::Host,
+                count: host_letters,
+                group_bits,
+            },
+            false => Lines {
+                party: Party::Join,
+                count: (letters / stages).saturating_sub(host_letters),
+                group_bits,
+            },
+        }
+    };
     let letters = Letters::new(
         scoring.letters(),
         letters / stages,
+        lines,
         work.cells / stages,
         work.host_longest.saturating_mul(work.join_longest),
         cell,

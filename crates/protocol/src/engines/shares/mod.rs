@@ -115,6 +115,10 @@ pub(crate) fn run(
                 own_lengths: &lengths(own),
                 their_lengths: &lengths(theirs),
                 cells: schedule.cells(job, stage),
+                lines: match stage.lines() {
+                    Role::Host => Party::Host,
+                    Role::Join => Party::Join,
+                },
             };
             let bits = on_shares.cell.entry_bits();
             let entry = |host: usize, join: usize| table[host * count + join];

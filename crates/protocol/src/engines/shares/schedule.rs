@@ -60,7 +60,7 @@ impl PortionLimits {
 /// Bytes of the trees of a stage, at most, unless a single pair needs more.
 pub(super) const TREE_BYTES: u64 = 40 << 20;
 
-/// Bytes that a letter of either side takes, in an alphabet of `letters`: its leaves and seeds, or its part of the seeds of eight
+/// Bytes that a letter of either side takes, in an alphabet of `letters`: its leaves and seeds, or its part of the seeds of several
 /// lines. There are two copies of seeds for a moment.
 pub(super) fn letter_bytes(cell: &Cell, letters: usize) -> u64 {
     let leaves = 16 * letters.next_power_of_two().max(2) as u64;
@@ -91,9 +91,19 @@ pub(super) struct Stage {
     pub(super) portions: Vec<Range<usize>>,
     /// The largest length of the shorter scanpaths of its pairs.
     pub(super) shorter: u32,
+    /// The host's letters of each portion, summed, and the joining side's.
+    letters: [u64; 2],
 }
 
 impl Stage {
+    /// Whose letters are the lines if lines share trees: those of which portions need fewer.
+    pub(super) fn lines(&self) -> Role {
+        match self.letters[0] <= self.letters[1] {
+            true => Role::Host,
+            false => Role::Join,
+        }
+    }
+
     /// Where the letters of a scanpath are.
     pub(super) fn letters_of(&self, role: Role, scanpath: usize) -> Range<usize> {
         let all = match role {
@@ -195,9 +205,15 @@ impl Schedule {
                 .iter()
                 .map(|&pair| job.pairs[pair]);
             let (new_hosts, new_joins): (BTreeSet<usize>, BTreeSet<usize>) = pairs.unzip();
+            let letters = [
+                letters_of(&new_hosts, &self.host_lengths),
+                letters_of(&new_joins, &self.join_lengths),
+            ];
             let all_hosts: BTreeSet<usize> = hosts.union(&new_hosts).copied().collect();
             let all_joins: BTreeSet<usize> = joins.union(&new_joins).copied().collect();
-            if !stage.portions.is_empty() && self.letters(&all_hosts, &all_joins) > limits.letters {
+            let all = letters_of(&all_hosts, &self.host_lengths)
+                + letters_of(&all_joins, &self.join_lengths);
+            if !stage.portions.is_empty() && all > limits.letters {
                 stages.push(self.placed(std::mem::take(&mut stage), &hosts, &joins));
                 (hosts, joins) = (new_hosts, new_joins);
             } else {
@@ -208,22 +224,15 @@ impl Schedule {
                 rows.min(columns)
             });
             stage.shorter = stage.shorter.max(shorter.max().unwrap_or(0));
+            for (sum, more) in stage.letters.iter_mut().zip(letters) {
+                *sum += more;
+            }
             stage.portions.push(portion);
         }
         if !stage.portions.is_empty() {
             stages.push(self.placed(stage, &hosts, &joins));
         }
         stages
-    }
-
-    fn letters(&self, hosts: &BTreeSet<usize>, joins: &BTreeSet<usize>) -> u64 {
-        let sum = |scanpaths: &BTreeSet<usize>, lengths: &[u32]| -> u64 {
-            scanpaths
-                .iter()
-                .map(|&scanpath| u64::from(lengths[scanpath]))
-                .sum()
-        };
-        sum(hosts, &self.host_lengths) + sum(joins, &self.join_lengths)
     }
 
     fn placed(&self, mut stage: Stage, hosts: &BTreeSet<usize>, joins: &BTreeSet<usize>) -> Stage {
@@ -240,4 +249,10 @@ impl Schedule {
         stage.joins = place(joins, &self.join_lengths);
         stage
     }
+}
+
+/// The letters of scanpaths.
+fn letters_of(scanpaths: &BTreeSet<usize>, lengths: &[u32]) -> u64 {
+    let lengths = scanpaths.iter().map(|&scanpath| lengths[scanpath]);
+    lengths.map(u64::from).sum()
 }

@@ -149,7 +149,7 @@ fn portions_of_lopsided_pairs_are_bounded() {
     }
 }
 
-/// So many that eight lines share trees.
+/// So many that lines share trees.
 #[test]
 fn many_comparisons_of_each_scanpath() {
     let metric = &metrics()[0];
@@ -185,7 +185,8 @@ fn bits_and_hidden_lengths_and_one_sided_results() {
             let ([host, _], ..) = run(&spec, &a, &b);
             assert_eq!(host.as_ref(), Ok(&scores), "{metric:?} {padded}");
             let middle = scores[scores.len() / 2].pair_score().unwrap().score;
-            for value in [middle.next_down(), middle, middle.next_up(), 1e6, -1e6] {
+            let beside = [middle.next_down(), middle.next_up()][seed % 2];
+            for value in [middle, beside, [1e6, -1e6][seed % 2]] {
                 let threshold = Threshold::new(value).unwrap();
                 spec.reveal = Reveal::Threshold(threshold);
                 if spec.check().is_err() {
@@ -207,7 +208,7 @@ fn bits_and_hidden_lengths_and_one_sided_results() {
             }
         }
     }
-    assert!(runs > 60, "{runs}");
+    assert!(runs > 40, "{runs}");
 }
 
 /// Sizes of messages do not depend on hidden lengths, nor on letters.
