@@ -204,3 +204,13 @@ fn answers_about_groups_are_written_below_the_pairs() {
       The difference of means (stimulus cows) was -3.25 (permutation test, 9,999 permutations, p = 0.0312).
     ");
 }
+
+#[test]
+fn answers_about_groups_without_pairs_are_a_table_of_their_own() {
+    let mut outcome = outcome();
+    outcome.results.clear();
+    outcome.answers = common::every_answer();
+    insta::assert_snapshot!(render_of(&outcome, csv::write));
+    let text = render_of(&outcome, table::write);
+    insta::assert_snapshot!(text.replace('\u{fffd}', "?"));
+}

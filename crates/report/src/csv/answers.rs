@@ -1,7 +1,7 @@
 //! Answers about groups as rows of numbers.
 
 use crate::exact;
-use veilpath_protocol::{GroupAnswer, Interval};
+use veilpath_protocol::{Bins, GroupAnswer, Interval};
 
 /// The columns of a table of answers: which answer and output; the stimulus and participant, if the row is about one; the group of the
 /// first side and of the second, or the group that a scanpath has and the one that it was given; the number; how many pairs or scanpaths
@@ -97,16 +97,24 @@ fn rows(answer: &GroupAnswer) -> Vec<Row<'_>> {
             }
             rows
         }
-        GroupAnswer::Test(test) => vec![Row {
-            answer: "test",
-            output: &test.output,
-            stimulus: test.stimulus.as_deref(),
-            value: Some(test.value),
-            count: test.permutations,
-            range: ends(test.interval.as_ref()),
-            p: Some(test.p_value),
-            ..Row::default()
-        }],
+        GroupAnswer::Test(test) => {
+            let about = |answer| Row {
+                answer,
+                output: &test.output,
+                stimulus: test.stimulus.as_deref(),
+                ..Row::default()
+            };
+            let mut rows = vec![Row {
+                value: Some(test.value),
+                count: test.permutations,
+                range: ends(test.interval.as_ref()),
+                p: Some(test.p_value),
+                ..about("test")
+            }];
+            let null = test.null.iter();
+            rows.extend(null.flat_map(move |null| bins(null, move || about("null"))));
+            rows
+        }
         GroupAnswer::NearestLabels(labels) => labels
             .labels
             .iter()
@@ -120,40 +128,54 @@ fn rows(answer: &GroupAnswer) -> Vec<Row<'_>> {
             })
             .collect(),
         GroupAnswer::NearestRate(rate) => {
-            let mut rows = vec![Row {
-                answer: "rate",
+            let about = |answer| Row {
+                answer,
                 output: &rate.output,
-                value: Some(rate.right as f64 / rate.scanpaths.max(1) as f64),
                 count: Some(rate.scanpaths),
-                range: ends(rate.interval.as_ref()),
-                p: rate.p_value,
                 ..Row::default()
-            }];
+            };
+            let mut rows = vec![
+                Row {
+                    value: Some(rate.right as f64 / rate.scanpaths.max(1) as f64),
+                    range: ends(rate.interval.as_ref()),
+                    p: rate.p_value,
+                    ..about("rate")
+                },
+                Row {
+                    value: Some(rate.chance),
+                    ..about("chance")
+                },
+            ];
             for (own, counts) in rate.groups.iter().zip(&rate.confusion) {
                 for (given, &count) in rate.groups.iter().zip(counts) {
                     rows.push(Row {
-                        answer: "confusion",
-                        output: &rate.output,
                         groups: [own, given],
                         count: Some(count),
-                        ..Row::default()
+                        ..about("confusion")
                     });
                 }
             }
             rows
         }
-        GroupAnswer::Histogram(histogram) => {
-            let edges = histogram.bins.edges.windows(2);
-            let bins = edges.zip(&histogram.bins.counts);
-            bins.map(|(edges, &count)| Row {
-                answer: "histogram",
-                output: &histogram.output,
-                stimulus: histogram.stimulus.as_deref(),
-                count,
-                range: Some([edges[0], edges[1]]),
-                ..Row::default()
-            })
-            .collect()
-        }
+        GroupAnswer::Histogram(histogram) => bins(&histogram.bins, || Row {
+            answer: "histogram",
+            output: &histogram.output,
+            stimulus: histogram.stimulus.as_deref(),
+            ..Row::default()
+        })
+        .collect(),
     }
+}
+
+/// A row for each bin, with what it is about.
+fn bins<'a>(
+    bins: &'a Bins,
+    about: impl Fn() -> Row<'a> + 'a,
+) -> impl Iterator<Item = Row<'a>> + 'a {
+    let edges = bins.edges.windows(2).zip(&bins.counts);
+    edges.map(move |(edges, &count)| Row {
+        count,
+        range: Some([edges[0], edges[1]]),
+        ..about()
+    })
 }

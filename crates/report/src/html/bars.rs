@@ -7,7 +7,9 @@ use maud::{Markup, html};
 const WIDTH: f64 = 480.0;
 const HEIGHT: f64 = 260.0;
 const RIGHT: f64 = 18.0;
+/// Room for the counts and the name of their axis; more where counts are long.
 const LEFT: f64 = 56.0;
+const DIGIT: f64 = 7.2;
 const BELOW: f64 = 44.0;
 /// Room above the bars for the mark.
 const TOP: f64 = 26.0;
@@ -48,13 +50,15 @@ impl Bars<'_> {
         let from = mark.map_or(first, |value| first.min(value));
         let to = mark.map_or(last, |value| last.max(value));
         let span = (to - from).max(f64::MIN_POSITIVE);
-        let x = |value: f64| LEFT + (WIDTH - LEFT - RIGHT) * ((value - from) / span);
         let most = self.bars.iter().filter_map(|bar| bar.count).max();
         let most = most.unwrap_or(1).max(1) as f64;
         let counts: Vec<f64> = numbers::ticks(0.0, most, 4)
             .into_iter()
             .filter(|tick| tick.fract() == 0.0)
             .collect();
+        let digits = counts.iter().map(|&count| numbers::short(count).len());
+        let left = LEFT.max(30.0 + DIGIT * digits.max().unwrap_or_default() as f64);
+        let x = |value: f64| left + (WIDTH - left - RIGHT) * ((value - from) / span);
         let top = counts.last().copied().unwrap_or(1.0).max(most);
         let floor = HEIGHT - BELOW;
         let y = |count: f64| floor - (floor - TOP) * count / top;
@@ -68,13 +72,13 @@ impl Bars<'_> {
                     title id=(format!("{id}-title")) { (self.title) ": the table below has the same numbers" }
                     g class="axis" {
                         @for &count in &counts {
-                            path d=(format!("M{LEFT} {:.1}H{:.1}", y(count), WIDTH - RIGHT)) class="grid" {}
-                            text x=(LEFT - 8.0) y=(format!("{:.1}", y(count))) text-anchor="end" dominant-baseline="central" { (numbers::short(count)) }
+                            path d=(format!("M{left} {:.1}H{:.1}", y(count), WIDTH - RIGHT)) class="grid" {}
+                            text x=(left - 8.0) y=(format!("{:.1}", y(count))) text-anchor="end" dominant-baseline="central" { (numbers::short(count)) }
                         }
                         @for &tick in &ticks {
                             text x=(format!("{:.1}", x(tick))) y=(floor + 18.0) text-anchor="middle" { (numbers::short(tick)) }
                         }
-                        text x=(format!("{:.1}", (LEFT + WIDTH) / 2.0)) y=(HEIGHT - 6.0) text-anchor="middle" { (self.axes[0]) }
+                        text x=(format!("{:.1}", (left + WIDTH) / 2.0)) y=(HEIGHT - 6.0) text-anchor="middle" { (self.axes[0]) }
                         text transform=(format!("translate(12 {:.1}) rotate(-90)", f64::midpoint(TOP, floor))) text-anchor="middle" { (self.axes[1]) }
                     }
                     @for bar in self.bars {
@@ -89,7 +93,7 @@ impl Bars<'_> {
                     }
                     @if let Some((value, words)) = &self.mark {
                         path class="mean" d=(format!("M{:.1} {}V{floor}", x(*value), TOP - 8.0)) {}
-                        text class="mean" x=(format!("{:.1}", x(*value).clamp(LEFT + 40.0, WIDTH - 50.0))) y=(TOP - 12.0) text-anchor="middle" { (words) }
+                        text class="mean" x=(format!("{:.1}", x(*value).clamp(left + 40.0, WIDTH - 50.0))) y=(TOP - 12.0) text-anchor="middle" { (words) }
                     }
                 }
             }

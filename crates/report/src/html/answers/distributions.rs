@@ -73,7 +73,7 @@ fn null_distribution(test: &GroupTest, null: &Bins, id: &str) -> Markup {
         figure class="histogram" {
             h3 { "Null distribution: " (test.question) }
             p {
-                "How the statistic is distributed when groups mean nothing. The observed value is " (value)
+                "How the statistic is distributed over permutations of the labels. The observed value is " (value)
                 "; p = " (crate::answers::p_value(test.p_value)) ", from the permutations that reach it."
             }
             @if can_be_drawn(&bars, Some(test.value)) { (drawn.drawing(label, id)) }
