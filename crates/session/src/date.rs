@@ -1,6 +1,11 @@
-//! When a file was written.
+//! Dates: when a file was written or a record signed, and whether a policy still holds.
 
 use std::time::{SystemTime, UNIX_EPOCH};
+
+/// Now, by the clock of this machine, which may be wrong: only records and policies ask for it.
+pub fn now() -> SystemTime {
+    SystemTime::now()
+}
 
 /// The date in UTC, as in 2026-11-16.
 pub fn date(time: SystemTime) -> String {

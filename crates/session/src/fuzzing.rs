@@ -22,6 +22,8 @@
 //! | 21 | the JSON of `Engine` |
 //! | 22 | the JSON of `Intent` |
 //! | 23 | a record of disclosures |
+//! | 24 | a policy |
+//! | 25 | a ledger of answers about groups |
 
 use crate::agreement::{self, Hello, Terms};
 use crate::control::{self, Decline, Tag};
@@ -38,7 +40,7 @@ use crate::run::Finished;
 use crate::session::Ready;
 use crate::signed_record::{SentSignature, SignedRecord};
 use crate::stored::Description;
-use crate::{AlphabetInfo, ChecksummedChannel, Fingerprint, Identity, ledger};
+use crate::{AlphabetInfo, ChecksummedChannel, Fingerprint, Identity, Policy, disclosure, ledger};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 use std::path::Path;
@@ -48,7 +50,7 @@ use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Notation, Scan
 use veilpath_protocol::{Engine, PairRule, Reveal, Role, Spec};
 
 /// How many decoders there are.
-pub const DECODERS: u8 = 24;
+pub const DECODERS: u8 = 26;
 
 /// Decodes; what is accepted must survive a round trip. Returns whether it was accepted.
 pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
@@ -132,6 +134,11 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
         20 => link::answer(&mut Script(bytes)).is_ok_and(|measured| measured.is_valid()),
         21 => round_trip::<EngineOffer>(Tag::Engine, bytes).is_some(),
         22 => round_trip::<SentSignature>(Tag::Intent, bytes).is_some(),
+        24 => {
+            let text = String::from_utf8_lossy(bytes);
+            Policy::parse(Path::new("policy"), &text).is_ok()
+        }
+        25 => disclosure::is_ledger(bytes),
         _ => {
             let text = String::from_utf8_lossy(bytes);
             let record = SignedRecord::parse(Path::new("record"), &text, None);

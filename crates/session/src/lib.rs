@@ -64,10 +64,10 @@ pub use agreement::{AlphabetInfo, ENGINE_FIELD, PROTOCOL_VERSION_FIELD};
 pub use channel::SecureChannel;
 pub use checksummed::ChecksummedChannel;
 pub use connect::{Listener, check_address, join};
-pub use date::{date, date_and_time};
+pub use date::{date, date_and_time, now};
 pub use disclosure::{
     Charge, DisclosureError, DisclosureLedger, DisclosureLimits, DisclosureRefusal, GroupAnswer,
-    GroupMember,
+    GroupMember, Withdrawn,
 };
 pub use engine_decision::{EngineReason, EngineSummary};
 pub use error::{

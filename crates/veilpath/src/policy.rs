@@ -2,10 +2,9 @@
 
 use crate::{Error, MetricName};
 use std::path::Path;
-use std::time::SystemTime;
-use veilpath_protocol::Reveal;
+use veilpath_protocol::{EngineChoice, Reveal};
 use veilpath_session::{
-    Fingerprint, POLICY_EXAMPLE, Policy, PolicyRequest, ScanpathLimit, StateDir,
+    Fingerprint, POLICY_EXAMPLE, Policy, PolicyRequest, ScanpathLimit, StateDir, now,
 };
 
 /// The policy that holds: the named one, or that of the state directory, if there is one.
@@ -22,16 +21,18 @@ pub fn find_policy(named: Option<&Path>, state_dir: &StateDir) -> Result<Option<
 pub fn check_policy(
     policy: &Policy,
     partners: &[Fingerprint],
+    engine: EngineChoice,
     metric: MetricName,
     reveal: Reveal,
     limit: ScanpathLimit,
 ) -> Result<(), Error> {
     let request = PolicyRequest {
         partners,
+        engine,
         metric: metric.name(),
         reveal,
         limit,
-        time: SystemTime::now(),
+        time: now(),
     };
     Ok(policy.check(&request)?)
 }

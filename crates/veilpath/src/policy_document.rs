@@ -91,6 +91,11 @@ impl Writer<'_> {
         self.kind().is_some_and(AnswerKind::is_about_groups)
     }
 
+    /// Whether scanpaths stay where they are.
+    fn is_protected(&self) -> bool {
+        self.plan.engine.representative() != Engine::Plain
+    }
+
     fn overview(&self) -> Block {
         let texts = self.policy.texts();
         let or_blank = |text: &Option<String>| text.clone().unwrap_or_else(|| BLANK.into());
@@ -121,7 +126,7 @@ impl Writer<'_> {
 
     fn engine(&self) -> &'static str {
         match self.plan.engine {
-            EngineChoice::Auto => EngineChoice::AUTO,
+            EngineChoice::Auto => "auto (garbled or shares)",
             other => other.representative().name(),
         }
     }
@@ -207,7 +212,7 @@ impl Writer<'_> {
             ),
         };
         let mut items = vec![
-            format!("{} gets the answer above", capitalised(self.to())),
+            format!("the answer above goes to {}", self.to()),
             "both see how many scanpaths the other has, the metric and how recordings became letters"
                 .into(),
             own.into(),
@@ -224,7 +229,7 @@ impl Writer<'_> {
                 "the institution that hosts the session sees intermediate values from which attacks reconstruct parts of scanpaths; there is no proof of what it does not learn".into()
             }
             Engine::Garbled | Engine::Shares => {
-                "neither sees a scanpath of the other, and nothing else about it".to_string()
+                "neither sees a scanpath of the other, or learns anything else about it".to_string()
             }
         });
         vec![Block::List(items)]
@@ -253,20 +258,21 @@ impl Writer<'_> {
     fn limits(&self) -> Vec<Block> {
         let policy = self.policy;
         let comparisons = match (self.plan.limit, policy.comparisons_per_scanpath()) {
-            (ScanpathLimit::Count(count), _) => format!("at most {count} comparisons"),
-            (_, Some(most)) => format!("at most {most} comparisons, and no more than the default"),
+            (ScanpathLimit::Count(count), _) => format!("at most {count} times"),
+            (_, Some(most)) => {
+                format!("at most {most} times, and less often if the default limit is lower")
+            }
             (_, None) => {
-                "no more comparisons than the default, half of what an attack needs to reconstruct a scanpath"
+                "at most half as often as an attack needs to reconstruct it, by metric and length"
                     .into()
             }
         };
         let mut items = vec![
+            format!("over all sessions with one partner, every scanpath is compared {comparisons}"),
             format!(
-                "every scanpath takes part in {comparisons} with one partner, over all sessions"
-            ),
-            format!(
-                "the policy allows only these metrics: {}; and only these answers: {}; after {} it allows nothing",
+                "the policy allows only these metrics: {}; only these engines: {}; and only these answers: {}; after {} it allows nothing",
                 policy.metrics().join(", "),
+                policy.engines().join(", "),
                 policy
                     .answers()
                     .iter()
@@ -296,7 +302,10 @@ impl Writer<'_> {
         let retention = self.policy.texts().retention.clone();
         vec![
             Block::List(vec![
-                "the recordings and scanpaths stay where they are; no copy leaves this institution".into(),
+                match self.is_protected() {
+                    true => "the recordings and scanpaths stay where they are; no copy leaves this institution".into(),
+                    false => "the recordings stay where they are; with this engine the scanpaths of the institution that joins are sent to the one that hosts".into(),
+                },
                 "the answers, with the ids or pseudonyms of both sides, are in the result file and in the journals of the program, so that an interrupted session can go on; both can be deleted after the last session".into(),
                 "counts of comparisons and answers, under hashes that only this institution's key can make, hold the limits; without them the limits start again, so they should be kept as long as the partner may ask again".into(),
                 "the signed record contains keys, times, numbers of participants and pairs, the metric and the kind of answer, and no ids".into(),
@@ -314,9 +323,10 @@ impl Writer<'_> {
             "recordings and scanpaths are personal data at the institution that has them: eye movements can identify people and say something about their health".to_string(),
             "ids and pseudonyms are personal data; with other knowledge a pseudonym may be assigned to a person".into(),
         ];
-        items.push(match self.about_groups() {
-            false => "scores or bits of single pairs are information about single people, at both institutions; many of them together say more than each alone".into(),
-            true => "answers about groups are about several people at once; whether they are still personal data depends on the groups and on what else is known, and has to be judged for the case at hand".into(),
+        items.push(match (self.kind(), self.about_groups()) {
+            (Some(AnswerKind::Nearest), _) => "the group that a single scanpath resembles is information about a single person".into(),
+            (_, false) => "scores or bits of single pairs are information about single people, at both institutions; many of them together say more than each alone".into(),
+            (_, true) => "answers about groups are about several people at once; whether they are still personal data depends on the groups and on what else is known, and has to be judged for the case at hand".into(),
         });
         vec![
             Block::List(items),
@@ -328,7 +338,7 @@ impl Writer<'_> {
 
     fn not_protected(&self) -> Vec<Block> {
         vec![Block::List(vec![
-            "a partner that breaks the protocol may learn more or make answers wrong; most ways are detected, and such a partner is banned".into(),
+            "a partner that breaks the protocol may learn more or make answers wrong; some ways are detected, and such a partner is banned".into(),
             "nobody can check that a partner uses true scanpaths; one that makes them up learns what the answers say about yours, within the limits".into(),
             "limits hold for each partner separately: partners that put their answers together know more".into(),
             "the program protects the computation, not the machines: whoever controls a machine of this institution sees its data".into(),
@@ -338,29 +348,42 @@ impl Writer<'_> {
     fn consent(&self) -> Block {
         let texts = self.policy.texts();
         let contact = texts.contact.clone().unwrap_or_else(|| BLANK.into());
-        let answer = match self.about_groups() {
-            true => {
-                "Only results about groups of participants are disclosed, and no result about you alone"
+        let stays = match self.plan.engine.representative() {
+            Engine::Plain => {
+                "The sequence of places that you looked at is sent to the partner, or the partner's to us"
             }
-            false => {
-                "What is disclosed are results about pairs of recordings, including yours, and not the recordings"
+            Engine::Paillier(_) => {
+                "Your recording does not leave our institution. It is compared under encryption, but the partner might be able to compute a part of where you looked"
+            }
+            Engine::Garbled | Engine::Shares => {
+                "Your recording does not leave our institution. It is compared under encryption, so that the partner does not see where you looked"
             }
         };
-        Block::Quote(format!(
-            "We would like to compare the recording of your eye movements with recordings of {}. Your recording does not leave our institution: a computer program compares encrypted data, so that the partner does not see where you looked. {answer}. The partner learns how many recordings we have{}. You can withdraw your consent at any time, without giving reasons and without disadvantages; your recording is then not used in later comparisons, but results that were already disclosed cannot be called back. Questions: {contact}.",
-            self.partners(),
-            match self.plan.pseudonyms {
-                true => ", under pseudonyms",
-                false => ", under the ids of our study",
+        let answer = match (self.kind(), self.about_groups()) {
+            (Some(AnswerKind::Nearest), _) => {
+                "What is disclosed is which group the recordings that resemble yours belong to, or only how often that is your own group"
             }
+            (_, true) => {
+                "Only results about groups of participants are disclosed, and no result about you alone"
+            }
+            (_, false) => {
+                "What is disclosed are results about pairs of recordings, including yours"
+            }
+        };
+        let lengths = match self.plan.pad_to {
+            None => ", and how many places are in each",
+            Some(_) => "",
+        };
+        let ids = match self.plan.pseudonyms {
+            true => "a pseudonym",
+            false => "its id in our study",
+        };
+        Block::Quote(format!(
+            "We would like to compare the recording of your eye movements with recordings of {}. {stays}. {answer}. The partner also learns how many recordings we have{lengths}; for each it sees {ids}. You can withdraw your consent at any time, without giving reasons and without disadvantages. Your recording is then not used in later comparisons, but results that were already disclosed cannot be called back. Questions: {contact}.",
+            self.partners(),
         ))
     }
 }
 
-fn capitalised(text: &str) -> String {
-    let mut characters = text.chars();
-    match characters.next() {
-        Some(first) => first.to_uppercase().chain(characters).collect(),
-        None => String::new(),
-    }
-}
+#[cfg(test)]
+mod tests;

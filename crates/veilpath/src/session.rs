@@ -23,7 +23,7 @@ use crate::{Error, Event, EventSink, LocalCohort, Note};
 use queue::QueueReports;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, Instant};
 use veilpath_metrics::{Alphabet, Metric};
 use veilpath_protocol::{Engine, EngineChoice, ProtocolError, RiskySetting, Role, risky_settings};
 use veilpath_session::limits::{DEFAULT_MEMORY, Timeouts};
@@ -188,10 +188,11 @@ impl<'a> Side<'a> {
         };
         Ok(policy.check(&PolicyRequest {
             partners,
+            engine: options.cohort.engine(),
             metric: options.cohort.own_metric().0.name(),
             reveal: options.cohort.reveal(),
             limit: options.limit_per_scanpath,
-            time: SystemTime::now(),
+            time: veilpath_session::now(),
         })?)
     }
 

@@ -85,7 +85,8 @@ fn unban(args: &UnbanArgs, state_dir: &StateDir) -> Result<(), Failure> {
     Ok(())
 }
 
-fn confirmed(question: &str) -> Result<bool, Failure> {
+/// Asks on the terminal.
+pub(crate) fn confirmed(question: &str) -> Result<bool, Failure> {
     if !(io::stdin().is_terminal() && io::stderr().is_terminal()) {
         return Err(Failure::input(
             "nothing was changed: there is no terminal to ask on\n  add --yes if you are sure",

@@ -1,5 +1,6 @@
 //! `veilpath policy`: what may leave this institution.
 
+use crate::commands::peers::confirmed;
 use crate::commands::session::RevealToName;
 use crate::engine_args::{EngineName, PaillierArgs};
 use crate::failure::Failure;
@@ -9,7 +10,10 @@ use crate::output::Destination;
 use crate::reveal_args::RevealArgs;
 use clap::{Args, Subcommand, ValueEnum};
 use std::path::PathBuf;
-use veilpath::{Contents, DocumentPlan, Fingerprint, MetricName, Policy, ScanpathLimit, StateDir};
+use veilpath::{
+    Contents, DisclosureLedger, DocumentPlan, Fingerprint, Identity, MetricName, Policy,
+    ScanpathLimit, StateDir, units,
+};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -26,6 +30,11 @@ const DOCUMENT_HELP: &str = "\
 Says in plain language what is computed, what each side learns and under which assumption, which limits hold, what is stored, and \
 what remains personal data; with a paragraph for the consent form. The texts under [document] in the policy fill it in. A plan \
 beyond the policy is refused. The format follows from the name of the file: .md or .html.";
+
+const WITHDRAW_HELP: &str = "\
+Answers about groups that differ by a few participants say something about these few, so a plan without a participant of earlier \
+answers is refused. This allows it for those who have withdrawn: the difference between answers with and without them is then known \
+to the partner. Later answers that include them are refused. The record gets a line with their number, not their ids.";
 
 /// The arguments of `policy`.
 #[derive(Debug, Args)]
@@ -45,6 +54,9 @@ enum Action {
     /// Describe a plan under a policy on two pages, for a data protection officer
     #[command(after_help = DOCUMENT_HELP)]
     Document(DocumentArgs),
+    /// Take participants who have withdrawn their consent out of later answers about groups
+    #[command(after_help = WITHDRAW_HELP)]
+    Withdraw(WithdrawArgs),
 }
 
 #[derive(Debug, Args)]
@@ -97,6 +109,25 @@ enum DocumentFormat {
     Markdown,
     /// A page for a browser, without scripts, which prints well
     Html,
+}
+
+#[derive(Debug, Args)]
+struct WithdrawArgs {
+    /// The other institution's fingerprint
+    #[arg(long, value_name = "FINGERPRINT")]
+    peer: Fingerprint,
+
+    /// The ids of the participants
+    #[arg(value_name = "PARTICIPANT", required = true)]
+    participants: Vec<String>,
+
+    /// Do not ask for confirmation
+    #[arg(long)]
+    yes: bool,
+
+    /// The identity file [default: identity.pem in Veilpath's state directory, or in $VEILPATH_HOME]
+    #[arg(long, value_name = "FILE")]
+    identity: Option<PathBuf>,
 }
 
 /// The options of `host` and `join` that a policy is about.
@@ -152,6 +183,7 @@ impl PlanArgs {
         Ok(veilpath::check_policy(
             policy,
             &self.peer,
+            self.engine.with(&self.paillier)?,
             MetricName::from(self.metric.metric),
             self.reveal.reveal,
             self.limit(),
@@ -181,6 +213,7 @@ pub(crate) fn run(args: &PolicyArgs) -> Result<(), Failure> {
             Ok(())
         }
         Action::Document(args) => document(args),
+        Action::Withdraw(args) => withdraw(args),
     }
 }
 
@@ -217,6 +250,33 @@ fn document(args: &DocumentArgs) -> Result<(), Failure> {
         DocumentFormat::Markdown => document.write_markdown(out),
         DocumentFormat::Html => document.write_html(out),
     })
+}
+
+fn withdraw(args: &WithdrawArgs) -> Result<(), Failure> {
+    let identity = veilpath::identity_file(args.identity.as_deref())?;
+    let identity = Identity::load(&identity)?;
+    let state_dir = veilpath::state_dir(args.identity.as_deref())?;
+    state_dir.prepare()?;
+    messages::note(
+        "the partner can compute what earlier answers said about those who withdraw; this cannot be undone",
+    );
+    if !args.yes && !confirmed("take them out of later answers?")? {
+        return Err(Failure::input("nothing was changed"));
+    }
+    let ledger = DisclosureLedger::open(Some(&state_dir), &identity, args.peer);
+    let withdrawn = ledger.withdraw(&args.participants)?;
+    let new = units::counted(withdrawn.new, "participant");
+    messages::info(&format!("{new} taken out of later answers\n"));
+    match withdrawn.unknown.len() as u64 {
+        0 => Ok(()),
+        unknown => Err(Failure::input(format!(
+            "{} in no answer about groups for this partner, so there is nothing to withdraw\n  check the spelling; leave them out of later cohorts",
+            match unknown {
+                1 => "one of these participants was".to_string(),
+                many => format!("{many} of these participants were"),
+            }
+        ))),
+    }
 }
 
 fn init(args: &InitArgs) -> Result<(), Failure> {

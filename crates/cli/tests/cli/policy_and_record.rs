@@ -1,8 +1,8 @@
 //! Plans beyond the policy are refused before anything is sent, and the record shows every change.
 #![allow(clippy::unwrap_used, clippy::panic)] // a test's helpers may fail the test
 
-use crate::common::Ran;
 use crate::common::pair::{Pair, Side};
+use crate::common::{Folder, Ran, root};
 
 /// Runs a command of one side that needs no peer.
 fn alone(pair: &Pair, side: Side, call: &str) -> Ran {
@@ -205,4 +205,63 @@ fn the_record_shows_what_was_disclosed_and_every_change() {
     .unwrap();
     let [host, _] = pair.run(&["--engine", "garbled", "--fresh"], &[], &[]);
     assert!(host.refused().contains("line 2"));
+}
+
+/// The chapter's example is what the command prints for the chapter's policy, one level of headings deeper.
+#[test]
+fn the_document_in_the_book_is_what_the_command_prints() {
+    let chapter = std::fs::read_to_string(root().join("docs/data-protection.md")).unwrap();
+    let (_, policy) = chapter.split_once("```toml\n").unwrap();
+    let (policy, _) = policy.split_once("```").unwrap();
+    let (_, fingerprint) = policy.split_once("fingerprint = \"").unwrap();
+    let (fingerprint, _) = fingerprint.split_once('"').unwrap();
+    let (_, call) = chapter.split_once("```text\nveilpath ").unwrap();
+    let (call, _) = call.split_once(" -o ").unwrap();
+    let folder = Folder::new();
+    folder.file("policy.toml", policy);
+    let call = call.replace("FINGERPRINT", fingerprint);
+    let call: Vec<&str> = call.split(' ').collect();
+    let printed = folder.run(&call).ok();
+    let lines = printed.lines().map(|line| match line.starts_with('#') {
+        true => format!("#{line}\n"),
+        false => format!("{line}\n"),
+    });
+    let expected: String = lines.collect();
+    let (_, shown) = chapter.split_once("\n---\n\n").unwrap();
+    assert_eq!(shown, expected, "copy it to docs/data-protection.md");
+
+    let page = [&call[..], &["-o", "document.html"]].concat();
+    folder.run(&page).ok();
+    let page = folder.read("document.html");
+    assert!(page.starts_with("<!DOCTYPE html>") && page.contains("dpo@example.org"));
+    folder
+        .run(&[&call[..], &["-o", "document.md"]].concat())
+        .ok();
+    assert_eq!(folder.read("document.md"), printed);
+    folder.file("notes.md", "mine");
+    folder
+        .run(&[&call[..], &["-o", "notes.md"]].concat())
+        .refused();
+}
+
+/// A document about what the policy forbids would be misleading.
+#[test]
+fn a_document_about_a_forbidden_plan_is_refused() {
+    let pair = Pair::with_cohorts();
+    let fingerprint = pair.fingerprint(Side::Host);
+    let path = policy(&pair, Side::Host, ("", ""));
+    let call = format!("policy document --policy {path} --peer {fingerprint} --metric scanmatch");
+    let message = alone(&pair, Side::Join, &call).refused();
+    assert!(message.contains("line 2, metrics"), "{message}");
+}
+
+#[test]
+fn a_withdrawal_of_somebody_unknown_changes_nothing() {
+    let pair = Pair::with_cohorts();
+    let fingerprint = pair.fingerprint(Side::Host);
+    let call = format!("policy withdraw --peer {fingerprint} --yes expert-1");
+    let message = alone(&pair, Side::Join, &call).refused();
+    assert!(message.contains("nothing to withdraw"), "{message}");
+    let list = alone(&pair, Side::Join, "record").ok();
+    assert_eq!(list.lines().count(), 1, "{list}");
 }

@@ -101,6 +101,12 @@ impl Disclosures {
         self.answers.iter().any(|it| it.agreement == agreement)
     }
 
+    /// Whether a participant was in any answer.
+    pub(super) fn knows(&self, participant: &str) -> bool {
+        let mut cohorts = self.cohorts.values();
+        cohorts.any(|cohort| cohort.contains_key(participant))
+    }
+
     pub(super) fn answers(&self) -> Vec<Answer> {
         let stored = self.answers.iter();
         stored

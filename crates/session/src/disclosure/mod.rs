@@ -34,7 +34,6 @@ use crate::signed_record::{RecordEntry, RecordFile, WithdrawalEntry};
 use crate::{Fingerprint, Identity, StateDir, date};
 use file::{Answer, Disclosures, DisclosuresFile, Member, key};
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::SystemTime;
 
 /// A participant of this side in an answer about groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -145,6 +144,15 @@ pub enum DisclosureError {
     Session(#[from] SessionError),
 }
 
+/// What came of a withdrawal.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Withdrawn {
+    /// Participants who had not withdrawn before.
+    pub new: u64,
+    /// The ids of those who were in no answer for this partner.
+    pub unknown: Vec<String>,
+}
+
 /// What one partner has learned about groups of this side's participants.
 #[derive(Clone, Debug)]
 pub struct DisclosureLedger {
@@ -212,27 +220,30 @@ impl DisclosureLedger {
     }
 
     /// Takes participants out of all later answers for this partner, and out of the rule about differences. It is entered
-    /// into the record, without ids. Returns how many are new.
-    pub fn withdraw(&self, participants: &[String]) -> Result<u64, SessionError> {
-        let mut new = 0;
+    /// into the record, without ids. Participants who were in no answer need no withdrawal, and are left out.
+    pub fn withdraw(&self, participants: &[String]) -> Result<Withdrawn, SessionError> {
+        let mut withdrawn = Withdrawn::default();
         self.file.update(|disclosed| {
-            let before = disclosed.withdrawn.len();
-            let tags = participants.iter().map(|id| self.tag("participant", id));
-            disclosed.withdrawn.extend(tags);
-            new = (disclosed.withdrawn.len() - before) as u64;
-            if new == 0 {
+            for id in participants {
+                let tag = self.tag("participant", id);
+                match disclosed.knows(&tag) {
+                    true => withdrawn.new += u64::from(disclosed.withdrawn.insert(tag)),
+                    false => withdrawn.unknown.push(id.clone()),
+                }
+            }
+            if withdrawn.new == 0 {
                 return Ok(());
             }
             // First the record: an override that is not recorded does not hold.
             let entry = WithdrawalEntry {
-                time: date::date_and_time(SystemTime::now()),
+                time: date::date_and_time(date::now()),
                 partner: self.partner,
-                participants: new,
+                participants: withdrawn.new,
             };
             self.record
                 .append(RecordEntry::Withdrawal(entry), &self.identity)
         })?;
-        Ok(new)
+        Ok(withdrawn)
     }
 
     /// Answers about groups for this partner so far.
@@ -327,6 +338,18 @@ fn allow(
         limits,
         answers: so_far + 1,
         is_charged: false,
+    })
+}
+
+/// Whether the content of a file is a ledger, for fuzzing.
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) fn is_ledger(text: &[u8]) -> bool {
+    use crate::locked_file::Stored;
+    Disclosures::parse(text).is_some_and(|disclosed| {
+        let answers = disclosed.answers();
+        let all: Vec<&Answer> = answers.iter().collect();
+        let _ = atoms::smallest(&all, &disclosed.withdrawn);
+        answers.len() == disclosed.count() as usize
     })
 }
 

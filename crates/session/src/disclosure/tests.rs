@@ -249,9 +249,12 @@ fn a_withdrawal_is_allowed_and_recorded() {
     let mean = AnswerKind::Mean;
     assert_eq!(fixture.ask(1, mean, &members(0..9)), Ok(1));
     assert_eq!(fixture.ask(2, mean, &members(1..9)), Err(differencing(1)));
-    let withdrawn = ["P0".to_string()];
-    assert_eq!(fixture.ledger().withdraw(&withdrawn).unwrap(), 1);
-    assert_eq!(fixture.ledger().withdraw(&withdrawn).unwrap(), 0);
+    let withdrawn = ["P0", "P99"].map(String::from);
+    for new in [1, 0] {
+        let found = fixture.ledger().withdraw(&withdrawn).unwrap();
+        let unknown = vec!["P99".to_string()];
+        assert_eq!(found, Withdrawn { new, unknown });
+    }
     assert_eq!(
         fixture.ask(2, mean, &members(0..9)),
         Err(DisclosureRefusal::Withdrawn { participants: 1 })

@@ -74,6 +74,14 @@ const VALID: &[(u8, &str)] = &[
         r#"{"engine":"shares","tree_levels":8,"stored":false,"can_run_shares":true}"#,
     ),
     (22, r#"{"time":"2026-11-16T14:05:09Z","signature":"00"}"#),
+    (
+        24,
+        "expires = 2027-06-30\nmetrics = [\"scanmatch\"]\nanswers = [\"mean\"]\n[[partners]]\nname = \"A\"\nfingerprint = \"00112233445566778899aabbccddeeff00112233445566778899aabbccddeeff\"\n",
+    ),
+    (
+        25,
+        r#"{"version":1,"answers":[{"agreement":"a","cells":"stimuli","weights":"scanpaths","cohort":"c"}],"cohorts":{"c":{"p":{"stimuli":["s"]}}},"withdrawn":[]}"#,
+    ),
     (15, r#"{"version":2,"scanpaths":{"ab":{"cd":3}}}"#),
     // A key for tests only.
     (

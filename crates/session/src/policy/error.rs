@@ -89,8 +89,8 @@ pub struct PolicyRefusal {
 /// A line of a policy that forbids a plan.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Forbidden {
-    /// The line, from 1.
-    pub line: usize,
+    /// The line, from 1; `None` if a default forbids it.
+    pub line: Option<usize>,
     /// What it forbids.
     pub rule: PolicyRule,
 }
@@ -123,6 +123,12 @@ pub enum PolicyRule {
         /// The answer.
         answer: String,
     },
+    /// Another engine.
+    #[error("{engine} is not among the engines")]
+    Engine {
+        /// The engine.
+        engine: &'static str,
+    },
     /// More comparisons.
     #[error("{} comparisons of a scanpath are more than {most}", number(*.asked))]
     Comparisons {
@@ -141,6 +147,7 @@ impl PolicyRule {
             PolicyRule::Partner { .. } => "partners",
             PolicyRule::Metric { .. } => "metrics",
             PolicyRule::Answer { .. } => "answers",
+            PolicyRule::Engine { .. } => "engines",
             PolicyRule::Comparisons { .. } => "comparisons_per_scanpath",
         }
     }
@@ -165,8 +172,9 @@ fn of_key(key: Option<&str>) -> String {
 fn list(path: &std::path::Path, forbidden: &[Forbidden]) -> String {
     let lines = forbidden.iter().map(|Forbidden { line, rule }| {
         format!(
-            "\n  {}, line {line}, {}: {rule}",
+            "\n  {}{}, {}: {rule}",
             path.display(),
+            in_line(*line),
             rule.key()
         )
     });

@@ -11,7 +11,7 @@ pub use error::{Forbidden, PolicyError, PolicyProblem, PolicyRefusal, PolicyRule
 use crate::{Fingerprint, ScanpathLimit, StateDir, date};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use veilpath_protocol::Reveal;
+use veilpath_protocol::{EngineChoice, Reveal};
 
 /// The smallest group by default.
 pub const DEFAULT_MINIMUM_GROUP: u32 = 5;
@@ -26,6 +26,12 @@ const METRICS: [&str; 4] = [
     "smith-waterman",
     "scanmatch",
 ];
+
+/// The engines by name.
+const ENGINES: [&str; 4] = ["garbled", "shares", "paillier", "plain"];
+
+/// The engines that a policy allows if it names none: those that are proven.
+const DEFAULT_ENGINES: [&str; 2] = ["garbled", "shares"];
 
 /// A commented policy to start from.
 pub const POLICY_EXAMPLE: &str = include_str!("example.toml");
@@ -136,6 +142,7 @@ pub struct Policy {
     metrics: At<Vec<String>>,
     answers: At<Vec<AnswerKind>>,
     partners: At<Vec<PolicyPartner>>,
+    engines: Option<At<Vec<String>>>,
     minimum_group: Option<At<u32>>,
     comparisons_per_scanpath: Option<At<u64>>,
     answers_per_partner: Option<At<u32>>,
@@ -147,6 +154,8 @@ pub struct Policy {
 pub struct PolicyRequest<'a> {
     /// The partners.
     pub partners: &'a [Fingerprint],
+    /// How it is computed.
+    pub engine: EngineChoice,
     /// The name of the metric.
     pub metric: &'a str,
     /// What is revealed.
@@ -161,6 +170,11 @@ impl Policy {
     /// Reads a policy.
     pub fn read(path: &Path) -> Result<Self, PolicyError> {
         parse::read(path)
+    }
+
+    /// The policy in a text; the path is for errors.
+    pub fn parse(path: &Path, text: &str) -> Result<Self, PolicyError> {
+        parse::parse(path, text)
     }
 
     /// The file.
@@ -186,6 +200,14 @@ impl Policy {
     /// The partners that it allows.
     pub fn partners(&self) -> &[PolicyPartner] {
         &self.partners.value
+    }
+
+    /// The engines that it allows.
+    pub fn engines(&self) -> Vec<&str> {
+        match &self.engines {
+            Some(engines) => engines.value.iter().map(String::as_str).collect(),
+            None => DEFAULT_ENGINES.to_vec(),
+        }
     }
 
     /// The partner with this key.
@@ -226,7 +248,10 @@ impl Policy {
     /// Refuses what the policy does not allow, with every line that forbids it.
     pub fn check(&self, request: &PolicyRequest<'_>) -> Result<(), PolicyRefusal> {
         let mut forbidden = Vec::new();
-        let mut forbid = |line: usize, rule: PolicyRule| forbidden.push(Forbidden { line, rule });
+        let mut forbid = |line: usize, rule: PolicyRule| {
+            let line = Some(line);
+            forbidden.push(Forbidden { line, rule });
+        };
         let today = date::date(request.time);
         if today > self.expires.value {
             let expires = self.expires.value.clone();
@@ -246,6 +271,22 @@ impl Policy {
             let answer = request.reveal.to_string();
             forbid(self.answers.line, PolicyRule::Answer { answer });
         }
+        let engines = self.engines();
+        let not_allowed = match request.engine {
+            // Either may be chosen.
+            EngineChoice::Auto => DEFAULT_ENGINES.iter().any(|it| !engines.contains(it)),
+            other => !engines.contains(&other.representative().name()),
+        };
+        if not_allowed {
+            let engine = match request.engine {
+                EngineChoice::Auto => EngineChoice::AUTO,
+                other => other.representative().name(),
+            };
+            forbidden.push(Forbidden {
+                line: self.engines.as_ref().map(|it| it.line),
+                rule: PolicyRule::Engine { engine },
+            });
+        }
         if let Some(At { line, value: most }) = self.comparisons_per_scanpath {
             let asked = match request.limit {
                 ScanpathLimit::Count(asked) => Some(asked),
@@ -253,7 +294,10 @@ impl Policy {
                 ScanpathLimit::Default | ScanpathLimit::DefaultUpTo(_) => None,
             };
             if let Some(asked) = asked.filter(|&asked| asked > most) {
-                forbid(line, PolicyRule::Comparisons { asked, most });
+                forbidden.push(Forbidden {
+                    line: Some(line),
+                    rule: PolicyRule::Comparisons { asked, most },
+                });
             }
         }
         self.refusal(forbidden)
@@ -263,7 +307,7 @@ impl Policy {
     pub fn refuse_comparisons(&self, asked: u64) -> Result<(), PolicyRefusal> {
         let set = self.comparisons_per_scanpath.as_ref();
         let exceeded = set.filter(|set| asked > set.value).map(|set| Forbidden {
-            line: set.line,
+            line: Some(set.line),
             rule: PolicyRule::Comparisons {
                 asked,
                 most: set.value,

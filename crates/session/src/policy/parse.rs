@@ -1,7 +1,8 @@
 //! Reads a policy, and says where something is wrong with it.
 
 use super::{
-    AnswerKind, At, METRICS, Policy, PolicyError, PolicyPartner, PolicyProblem, PolicyTexts,
+    AnswerKind, At, ENGINES, METRICS, Policy, PolicyError, PolicyPartner, PolicyProblem,
+    PolicyTexts,
 };
 use std::io::Read;
 use std::path::Path;
@@ -19,6 +20,7 @@ const KEYS: &[&str] = &[
     "expires",
     "metrics",
     "answers",
+    "engines",
     "minimum_group",
     "comparisons_per_scanpath",
     "answers_per_partner",
@@ -76,10 +78,11 @@ pub(super) fn parse(path: &Path, text: &str) -> Result<Policy, PolicyError> {
     Ok(Policy {
         path: path.to_path_buf(),
         expires: table.required("expires")?.date()?,
-        metrics: table.required("metrics")?.names(&METRICS, |name| {
-            let known = METRICS.iter().find(|known| **known == name);
-            known.map(|known| (*known).to_string())
-        })?,
+        metrics: table.required("metrics")?.known_names(&METRICS)?,
+        engines: {
+            let engines = table.get("engines");
+            engines.map(|it| it.known_names(&ENGINES)).transpose()?
+        },
         answers: {
             let kinds = AnswerKind::ALL;
             let names = kinds.map(AnswerKind::name);
@@ -234,7 +237,15 @@ impl<'a> Value<'a> {
         }
     }
 
-    /// A list of known names.
+    /// A list of some of these names.
+    fn known_names(&self, known: &[&'static str]) -> Result<At<Vec<String>>, PolicyError> {
+        self.names(known, |name| {
+            let known = known.iter().find(|known| **known == name);
+            known.map(|known| (*known).to_string())
+        })
+    }
+
+    /// A list of names that mean something.
     fn names<T>(
         &self,
         known: &[&'static str],

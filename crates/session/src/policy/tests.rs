@@ -1,5 +1,6 @@
 use super::*;
 use std::time::{Duration, UNIX_EPOCH};
+use veilpath_protocol::Engine;
 
 const PARTNER: &str = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
 
@@ -17,6 +18,7 @@ fn parsed(text: &str) -> Result<Policy, PolicyError> {
 fn request(partners: &[Fingerprint]) -> PolicyRequest<'_> {
     PolicyRequest {
         partners,
+        engine: EngineChoice::Auto,
         metric: "levenshtein",
         reveal: "threshold:3".parse().unwrap(),
         limit: ScanpathLimit::Default,
@@ -127,7 +129,7 @@ fn every_refusal_names_the_line_that_forbids_it() {
         let found: Vec<(usize, &str)> = refusal
             .forbidden
             .iter()
-            .map(|it| (it.line, it.rule.key()))
+            .map(|it| (it.line.unwrap(), it.rule.key()))
             .collect();
         assert_eq!(found, [(line, key)], "{refusal}");
         let text = refusal.to_string();
@@ -138,12 +140,55 @@ fn every_refusal_names_the_line_that_forbids_it() {
     }
     let everything = PolicyRequest {
         partners: &stranger,
+        engine: Engine::Plain.into(),
         metric: "scanmatch",
         reveal: Reveal::Score,
         limit: ScanpathLimit::Unlimited,
         time: UNIX_EPOCH + Duration::from_secs(2_000_000_000),
     };
-    assert_eq!(policy.check(&everything).unwrap_err().forbidden.len(), 5);
+    assert_eq!(policy.check(&everything).unwrap_err().forbidden.len(), 6);
+}
+
+/// Without the key, only the proven engines are allowed.
+#[test]
+fn engines_that_reveal_more_must_be_named() {
+    let partner = [PARTNER.parse().unwrap()];
+    let paillier = Engine::Paillier(veilpath_protocol::PaillierOptions::DEFAULT);
+    let engines = [
+        EngineChoice::Auto,
+        Engine::Garbled.into(),
+        Engine::Shares.into(),
+        paillier.into(),
+        Engine::Plain.into(),
+    ];
+    for (key, allowed) in [
+        ("", [true, true, true, false, false]),
+        (
+            "engines = [\"garbled\"]\n",
+            [false, true, false, false, false],
+        ),
+        (
+            "engines = [\"plain\", \"shares\", \"garbled\"]\n",
+            [true, true, true, false, true],
+        ),
+    ] {
+        let policy = parsed(&format!("{key}{}", valid())).unwrap();
+        for (engine, allowed) in engines.into_iter().zip(allowed) {
+            let request = PolicyRequest {
+                engine,
+                ..request(&partner)
+            };
+            match policy.check(&request) {
+                Ok(()) => assert!(allowed, "{engine:?}"),
+                Err(refusal) => {
+                    assert!(!allowed, "{engine:?}");
+                    assert_eq!(refusal.forbidden[0].rule.key(), "engines");
+                    let line = (!key.is_empty()).then_some(1);
+                    assert_eq!(refusal.forbidden[0].line, line);
+                }
+            }
+        }
+    }
 }
 
 #[test]
@@ -159,6 +204,7 @@ fn problems_are_reported_with_line_and_key() {
         ("\"mean\"", "\"means\"", Some(5), "answers"),
         ("[\"mean\", \"threshold\"]", "[]", Some(5), "answers"),
         ("[\"mean\", \"threshold\"]", "\"mean\"", Some(5), "answers"),
+        ("= 40", "= 40\nengines = [\"fast\"]", Some(7), "engines"),
         ("= 40", "= 0", Some(6), "comparisons_per_scanpath"),
         ("= 40", "= -1", Some(6), "comparisons_per_scanpath"),
         ("= 40", "= 4.5", Some(6), "comparisons_per_scanpath"),

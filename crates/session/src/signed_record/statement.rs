@@ -4,7 +4,6 @@ use crate::error::{InternalError, Misbehaviour};
 use crate::identity::{PublicKey, hex};
 use crate::{Fingerprint, Identity, SessionError, date};
 use serde::{Deserialize, Serialize};
-use std::time::SystemTime;
 use veilpath_protocol::{RevealTo, Role};
 
 /// The start of everything that is signed. It differs from the start of what TLS signs, so neither can be taken for the other.
@@ -103,7 +102,7 @@ impl Disclosure {
         signer: Role,
         identity: &Identity,
     ) -> Result<Signed, SessionError> {
-        let time = date::date_and_time(SystemTime::now());
+        let time = date::date_and_time(date::now());
         let signature = identity.sign(&self.message(step, signer, &time)?)?;
         Ok(Signed {
             key: identity.public_key()?,
