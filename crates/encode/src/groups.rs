@@ -34,7 +34,7 @@ impl Groups {
         while let Some(row) = rows.next_row()? {
             if !is_missing(row.text(participant)) && !is_no_group(row.text(group)) {
                 let added = found.add(row.text(participant), &row, group);
-                added.map_err(|contradiction| contradiction.error)?;
+                added.map_err(|contradiction| *contradiction.error)?;
             }
         }
         Ok(Self {
@@ -128,7 +128,7 @@ pub(crate) struct GroupColumn {
 /// A row that contradicts an earlier one.
 pub(crate) struct Contradiction {
     pub(crate) reason: GroupsNotUsed,
-    pub(crate) error: ReadError,
+    pub(crate) error: Box<ReadError>,
 }
 
 impl GroupColumn {
@@ -146,7 +146,7 @@ impl GroupColumn {
         }
         let contradiction = |reason, problem: String, remedy: &str| Contradiction {
             reason,
-            error: row.error(column, problem).with_remedy(remedy),
+            error: Box::new(row.error(column, problem).with_remedy(remedy)),
         };
         let has_group = !is_no_group(group);
         let (first, has_first) = *self.first.get_or_insert((row.line(), has_group));

@@ -182,7 +182,7 @@ fn table(
             group: match group {
                 Some(column) => groups
                     .add(&participant, &row, column)
-                    .map_err(|contradiction| contradiction.error)?
+                    .map_err(|contradiction| *contradiction.error)?
                     .map(str::to_string),
                 None => None,
             },

@@ -100,10 +100,8 @@ fn nearest_labels(answer: &NearestLabels) -> Markup {
         .labels
         .iter()
         .map(|label| {
-            let optional = |text: &Option<String>| {
-                text.as_ref()
-                    .map_or_else(Field::none, |text| Field::words(text))
-            };
+            let optional =
+                |text: &Option<String>| text.as_ref().map_or_else(Field::none, Field::words);
             vec![
                 Field::words(&label.scanpath.participant),
                 optional(&label.scanpath.stimulus),

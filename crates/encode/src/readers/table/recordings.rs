@@ -91,7 +91,7 @@ impl Recordings {
             let participant = layout.participant.map(|column| row.text(column));
             let participant = participant.unwrap_or(&self.participant);
             match self.groups.add(participant, row, column) {
-                Err(problem) if self.groups_requested => return Err(problem.error),
+                Err(problem) if self.groups_requested => return Err(*problem.error),
                 Err(problem) => self.groups_not_used = Some(problem.reason),
                 Ok(_) => {}
             }

@@ -87,8 +87,6 @@ fn check(answer: &GroupAnswer) -> Result<(), ResultFormatError> {
             limit: MAX_ANSWERS,
         });
     }
-    let texts = groups.into_iter().chain(answer.texts());
-    texts
-        .map(|text| check_text("an answer about groups", text))
-        .collect()
+    let mut texts = groups.into_iter().chain(answer.texts());
+    texts.try_for_each(|text| check_text("an answer about groups", text))
 }
