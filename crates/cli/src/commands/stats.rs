@@ -12,16 +12,17 @@ use veilpath::{Event, table};
 
 const EXAMPLES: &str = "\
 Examples:
-  veilpath compare everyone.csv everyone.csv --metric scanmatch -o everyone.json
-  veilpath stats everyone.json
-  veilpath stats everyone.json --groups groups.csv
-  veilpath stats everyone.json --groups groups.csv --answer test:groups --permutations 999 -o test.json
-  veilpath stats everyone.json --groups groups.csv --answer nearest:3 --format csv
-  veilpath compare a.csv b.csv -o a-b.json
-  veilpath stats a-b.json --groups groups.csv --answer groups,nearest:3,rate
-  veilpath compare a.csv a.csv -o a-a.json
-  veilpath compare b.csv b.csv -o b-b.json
-  veilpath stats a-a.json b-b.json a-b.json --answer test:sites
+  veilpath synth lifelike --groups patients=8,controls=8 --seed 7 -o study.csv
+  veilpath compare study.csv study.csv --metric scanmatch -o study.json
+  veilpath stats study.json --groups study.csv
+  veilpath stats study.json --groups study.csv --answer test:groups --permutations 999 -o test.json
+  veilpath stats study.json --groups study.csv --answer nearest:3 --format csv
+  veilpath split study.csv --seed 1 --first clinic.csv --second university.csv
+  veilpath compare clinic.csv university.csv -o between.json
+  veilpath stats between.json --groups study.csv --answer groups,nearest:3,rate
+  veilpath compare clinic.csv clinic.csv -o clinic.json
+  veilpath compare university.csv university.csv -o university.json
+  veilpath stats clinic.json university.json between.json --answer test:sites
 
 RESULT is a JSON file of compare, host or join: a cohort compared with itself, or with another. Answers:
   mean            the mean over all pairs and of each stimulus

@@ -11,10 +11,10 @@ pub(super) fn explain(error: &StatsError) -> String {
         StatsError::NoPairs { .. } => "name a result with the scores of pairs",
         StatsError::Incomplete { .. } => "run the session again to get the missing pairs",
         StatsError::NumberOfResults { .. } => {
-            "test:sites needs three: veilpath stats a-a.json b-b.json a-b.json"
+            "test:sites needs three: veilpath stats first.json second.json between.json"
         }
         StatsError::Sites(SitesProblem::Kinds) => {
-            "compare each cohort with itself: veilpath compare a.csv a.csv -o a-a.json"
+            "compare each cohort with itself: veilpath compare a.csv a.csv -o a.json"
         }
         StatsError::Sites(SitesProblem::Names { .. }) => {
             "give them the same names, with --names of compare"

@@ -51,7 +51,6 @@ fn prepare(folder: &Folder) {
     let run = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>()).ok();
     run("synth lifelike --seed 7 -o everyone.csv");
     run("split everyone.csv --seed 1 --first a.csv --second b.csv");
-    folder.file("groups.csv", folder.read("everyone.csv"));
     run("synth lifelike --seed 7 --as fixations -o fixations.csv");
     folder.file("gaze.csv", folder.read("fixations.csv"));
     run("synth lifelike --seed 8 --participants 1 --stimuli 1 --as fixations -o dog_p01.csv");

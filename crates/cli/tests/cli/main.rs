@@ -46,6 +46,7 @@ mod session;
 mod session_hostile;
 mod session_kill;
 mod several_peers;
+mod stats;
 mod stored_results;
 #[path = "../../../../fuzz/src/targets.rs"]
 #[allow(

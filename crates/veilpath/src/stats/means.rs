@@ -159,11 +159,18 @@ pub(super) fn histogram(sample: &Sample<'_>, bins: u32) -> Result<GroupAnswer, S
         output: sample.output.name.clone(),
         stimulus: None,
         bins: Bins {
-            edges: edges.iter().map(|&edge| number(edge, unit)).collect(),
+            edges: evenly_spaced(number(low, unit), number(high, unit), bins),
             counts: counts.into_iter().map(Some).collect(),
         },
         minimum: 0,
     }))
+}
+
+/// The edges as a user means them: those of the integers differ by less than a unit.
+#[allow(clippy::cast_precision_loss)] // a handful of bins
+fn evenly_spaced(low: f64, high: f64, bins: usize) -> Vec<f64> {
+    let edge = |at: usize| low + (high - low) * (at as f64 / bins as f64);
+    (0..=bins).map(edge).collect()
 }
 
 #[allow(clippy::cast_possible_truncation)] // a power of two below 2⁴¹

@@ -1,0 +1,119 @@
+//! `veilpath stats`: where answers go, in which form, and what it refuses.
+#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+
+use crate::common;
+
+use common::{Folder, root};
+use serde_json::Value;
+
+fn folder() -> Folder {
+    let folder = Folder::new();
+    for name in [
+        "cohort.csv",
+        "within.json",
+        "between.json",
+        "within-a.json",
+        "within-b.json",
+    ] {
+        let content = std::fs::read(root().join("testdata/statistics").join(name)).unwrap();
+        folder.file(name, content);
+    }
+    folder
+}
+
+const QUICK: [&str; 6] = [
+    "--groups",
+    "cohort.csv",
+    "--permutations",
+    "99",
+    "--resamples",
+    "50",
+];
+
+#[test]
+fn answers_are_text_csv_or_a_result_file() {
+    let folder = folder();
+    let stats = |more: &[&str]| folder.run(&[&["stats", "within.json"], &QUICK[..], more].concat());
+    let text = stats(&[]).ok();
+    assert!(text.starts_with("Statistics of everyone by scanmatch\n"));
+    assert!(text.contains("0.031726") && text.contains("25 of 33 scanpaths"));
+
+    let csv = stats(&["--format", "csv"]).ok();
+    let rows: Vec<&str> = csv
+        .lines()
+        .map(|row| row.split(',').next().unwrap())
+        .collect();
+    assert_eq!(
+        rows[..6],
+        ["answer", "mean", "mean", "mean", "mean", "groups"]
+    );
+    assert!(
+        csv.lines()
+            .any(|row| row.starts_with("confusion,similarity,,,controls,patients,,"))
+    );
+
+    let ran = stats(&["-o", "answers.json"]);
+    assert!(
+        ran.stderr.contains("25 of 33"),
+        "the answers are shown, too"
+    );
+    ran.ok();
+    let json: Value = serde_json::from_str(&folder.read("answers.json")).unwrap();
+    assert_eq!(json["results"], Value::Array(Vec::new()));
+    assert_eq!(json["answers"][2]["kind"], "test");
+    let page = folder.run(&["report", "answers.json"]).ok();
+    assert!(page.contains("id=\"groups\""));
+}
+
+#[test]
+fn answers_replace_answers_and_nothing_else() {
+    let folder = folder();
+    for name in ["a.txt", "a.csv", "a.json"] {
+        let call = [&["stats", "within.json", "-q", "-o", name], &QUICK[..]].concat();
+        folder.run(&call).ok();
+        folder.run(&call).ok();
+    }
+    let call = [&["stats", "within.json", "-o", "cohort.csv"], &QUICK[..]].concat();
+    folder.run(&call).refused();
+    folder.file("mine.csv", "anything\n");
+    let call = [&["stats", "within.json", "-o", "mine.csv"], &QUICK[..]].concat();
+    assert!(folder.run(&call).refused().contains("--force"));
+}
+
+#[test]
+fn three_results_are_a_test_of_sites() {
+    let folder = folder();
+    let files = ["stats", "between.json", "within-b.json", "within-a.json"];
+    let ran = folder.run(&[&files[..], &QUICK[..]].concat());
+    assert!(ran.stderr.contains("exchangeable"));
+    assert!(ran.ok().contains("-0.005785"));
+}
+
+#[test]
+fn refusals_name_flags() {
+    let folder = folder();
+    let refused = |call: &str| folder.run(&call.split(' ').collect::<Vec<_>>()).refused();
+    for (call, flag) in [
+        ("stats within.json --answer groups", "--groups"),
+        (
+            "stats within.json --answer groups --of length",
+            "--of length",
+        ),
+        ("stats within.json --stimulus nowhere", "--stimulus"),
+        ("stats within.json --confidence 95", "--confidence"),
+        ("stats within.json --answer anything", "--answer"),
+        ("stats within.json --permutations 0", "--permutations"),
+        ("stats within.json between.json", "three"),
+        (
+            "stats within.json --groups cohort.csv --answer nearest:99",
+            "--answer nearest:1",
+        ),
+        ("stats cohort.csv", "veilpath compare"),
+    ] {
+        let text = refused(call);
+        assert!(text.contains(flag), "{call}: {text}");
+    }
+    folder.file("few.csv", "participant,group\np01,patients\n");
+    let text = refused("stats within.json --groups few.csv");
+    assert!(text.contains("11 of 12") && !text.contains("p02"), "{text}");
+}
