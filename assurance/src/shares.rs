@@ -69,6 +69,7 @@ fn side(
         own_lengths: &own_lengths,
         their_lengths: &their_lengths,
         cells,
+        lines: Party::Host,
     };
     let entry = |x: usize, y: usize| match cell {
         Cell::Unit => u64::from(x == y),
