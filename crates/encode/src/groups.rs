@@ -2,6 +2,7 @@
 //!
 //! A group is a property of a participant. So a participant has one at most, and where one participant has a group, all have.
 
+use crate::cohort_file::{MAGIC, RawCohort};
 use crate::{EncodeField, EncodeNote, Encoded, Input, ReadError, Row, Rows, is_missing};
 use serde::Serialize;
 use std::collections::{BTreeSet, HashMap};
@@ -17,9 +18,28 @@ pub struct Groups {
 
 impl Groups {
     /// Reads a table with the columns `participant` and `group`; `participant_id`, as in the `participants.tsv` of BIDS, is
-    /// understood. A participant may have several rows, and none but one group. Rows without a group are skipped.
+    /// understood. A participant may have several rows, and none but one group. Rows without a group are skipped. A cohort file
+    /// with groups is such a table, too.
     pub fn read(input: Input) -> Result<Self, ReadError> {
         let file = input.name().to_string();
+        if input.head().first_line().contains(MAGIC) {
+            let cohort = RawCohort::read(input)?;
+            let groups = cohort.groups();
+            let groups =
+                groups.filter_map(|(id, group)| Some((id.to_string(), group?.to_string())));
+            let by_participant: HashMap<String, String> = groups.collect();
+            if by_participant.is_empty() {
+                return Err(
+                    ReadError::new(&file, "this cohort has no groups").with_remedy(
+                        "add a column group, or name a table with participant and group",
+                    ),
+                );
+            }
+            return Ok(Self {
+                file,
+                by_participant,
+            });
+        }
         let mut rows = Rows::open(input)?;
         let require = |names: &[&str]| {
             rows.columns().require(names).map_err(|error| {

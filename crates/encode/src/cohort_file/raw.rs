@@ -73,6 +73,12 @@ impl RawCohort {
         self.aspect
     }
 
+    /// The participant and the group of each scanpath.
+    pub(crate) fn groups(&self) -> impl Iterator<Item = (&str, Option<&str>)> {
+        let rows = self.rows.iter();
+        rows.map(|row| (row.participant.as_str(), row.group.as_deref()))
+    }
+
     /// The alphabet of this file by itself: in the notation that the user names, else what the header declares, else the
     /// cells of the grid that it declares, else a guess. Double letters follow the grid that the header declares.
     ///

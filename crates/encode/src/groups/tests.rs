@@ -129,6 +129,12 @@ fn a_table_of_groups_replaces_those_of_recordings() {
         };
         assert!(encoded.summary.notes.contains(&replaced));
     }
+    // Ids of a cohort file are marked where a spreadsheet would take them for formulas, and a spreadsheet quotes comments.
+    let saved = "# veilpath cohort 1,,,\n\"# areas: a, b\",,,\nparticipant,group,stimulus,scanpath\n'=p,x,s,AB\n";
+    let read = table(saved).unwrap();
+    assert_eq!(read.by_participant["=p"], "x");
+    let error = table("# veilpath cohort 1\nparticipant,scanpath\np,AB\n").unwrap_err();
+    assert!(error.problem.contains("no groups"), "{error}");
     let error = with(&table("participant,group\np,patients\nq,n/a\n").unwrap()).unwrap_err();
     assert!(error.problem.starts_with("1 of 2"), "{error}");
     let error = table("participant,group\np,one\np,two\n").unwrap_err();
