@@ -66,8 +66,8 @@ pub use checksummed::ChecksummedChannel;
 pub use connect::{Listener, check_address, join};
 pub use date::{date, date_and_time, now};
 pub use disclosure::{
-    Charge, DisclosureError, DisclosureLedger, DisclosureLimits, DisclosureRefusal, GroupAnswer,
-    GroupMember, Withdrawn,
+    Charge, DisclosureLedger, DisclosureLimits, DisclosureRefusal, GroupAnswer, GroupMember,
+    Withdrawn,
 };
 pub use engine_decision::{EngineReason, EngineSummary};
 pub use error::{

@@ -74,10 +74,10 @@ pub use veilpath_report::{table, units};
 pub use veilpath_session::limits::{DEFAULT_MEMORY, MAX_PEERS};
 pub use veilpath_session::{
     AgreementSummary, AnswerKind, CompletedSession, DeclineReason, Difference, Disclosure,
-    DisclosureError, DisclosureLedger, DisclosureLimits, DisclosureRefusal, ENGINE_FIELD,
-    EngineReason, EngineSummary, ExceededLimit, FRESH_FIELD, FileProblem, Fingerprint, Forbidden,
-    GroupAnswer, GroupMember, HostKey, Identity, KnownPeer, Limit, LimitOrigin, LimitSummary,
-    Listing, NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD, PeerState, Policy, PolicyError,
+    DisclosureLedger, DisclosureLimits, DisclosureRefusal, ENGINE_FIELD, EngineReason,
+    EngineSummary, ExceededLimit, FRESH_FIELD, FileProblem, Fingerprint, Forbidden, GroupAnswer,
+    GroupMember, HostKey, Identity, KnownPeer, Limit, LimitOrigin, LimitSummary, Listing,
+    NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD, PeerState, Policy, PolicyError,
     PolicyPartner, PolicyProblem, PolicyRefusal, PolicyRule, PolicyTexts, RecordComparison,
     RecordEntry, RecordLine, RecordProblem, ScanpathLimit, SessionError, SessionFailure,
     SignedRecord, StateDir, Step, StoredComparison, Withdrawn, disable_core_dumps,

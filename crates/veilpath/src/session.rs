@@ -198,11 +198,18 @@ impl<'a> Side<'a> {
 
     /// The error, or that of the policy whose limit a plan exceeds.
     fn with_policy(&self, error: SessionError) -> Error {
-        if let (SessionError::Limit(Limit::Comparisons(exceeded)), Some(policy)) =
-            (&error, &self.options.policy)
-            && exceeded.origin == LimitOrigin::Policy
-            && let Err(refusal) = policy.refuse_comparisons(exceeded.needed())
-        {
+        let refused = match (&error, &self.options.policy) {
+            (SessionError::Limit(Limit::Comparisons(exceeded)), Some(policy))
+                if exceeded.origin == LimitOrigin::Policy =>
+            {
+                policy.refuse_comparisons(exceeded.needed())
+            }
+            (SessionError::Limit(Limit::Disclosure(refusal)), Some(policy)) => {
+                policy.refuse_disclosure(refusal)
+            }
+            _ => Ok(()),
+        };
+        if let Err(refusal) = refused {
             return refusal.into();
         }
         with_peer(error)

@@ -1,8 +1,9 @@
 //! Advice about failed sessions.
 
 use veilpath::{
-    DeclineReason, Difference, ENGINE_FIELD, EngineChoice, ExceededLimit, FRESH_FIELD, FileProblem,
-    Limit, LimitOrigin, NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD, SessionError,
+    DeclineReason, Difference, DisclosureRefusal, ENGINE_FIELD, EngineChoice, ExceededLimit,
+    FRESH_FIELD, FileProblem, Limit, LimitOrigin, NUMBER_FIELD, NetworkError,
+    PROTOCOL_VERSION_FIELD, SessionError,
 };
 
 /// The error's text and advice.
@@ -99,6 +100,7 @@ fn leaves_engine_open(difference: &Difference) -> bool {
 fn limit_hint(limit: &Limit) -> Option<String> {
     let hint = match limit {
         Limit::Comparisons(exceeded) => return Some(exceeded_hint(exceeded)),
+        Limit::Disclosure(refusal) => return disclosure_hint(refusal).map(String::from),
         Limit::Banned(_) => {
             "find out why before you let it in again: it may learn more than was agreed on; `veilpath peers unban FINGERPRINT` lifts the ban"
         }
@@ -114,6 +116,25 @@ fn limit_hint(limit: &Limit) -> Option<String> {
         limit => return common_hint(limit).map(String::from),
     };
     Some(hint.to_string())
+}
+
+/// What can be done about an answer about groups that says too much.
+fn disclosure_hint(refusal: &DisclosureRefusal) -> Option<&'static str> {
+    match refusal {
+        DisclosureRefusal::SmallCell { .. } => {
+            Some("join small groups, or leave out stimuli that few participants have seen")
+        }
+        DisclosureRefusal::Differencing { .. } => Some(
+            "use the same participants and groups as before, or add and leave out at least that many together; for a withdrawal of consent there is `veilpath policy withdraw`",
+        ),
+        DisclosureRefusal::FewNearest { .. } => Some("give --reveal nearest a larger number"),
+        DisclosureRefusal::Budget { .. } => {
+            Some("answers_per_partner in a policy sets another budget")
+        }
+        DisclosureRefusal::Withdrawn { .. } => Some("leave them out of the cohort"),
+        DisclosureRefusal::NoGroups => Some("add a column `group` to the cohort file"),
+        _ => None,
+    }
 }
 
 /// What can be done about a plan that exceeds this side's limit.
@@ -144,6 +165,9 @@ fn declined_hint(limit: &Limit) -> Option<String> {
     let hint = match limit {
         Limit::Comparisons(_) | Limit::PeerComparisons => {
             "only the other side can raise its limit, with --limit-per-scanpath"
+        }
+        Limit::Disclosure(_) | Limit::PeerDisclosure => {
+            "only the other side knows why: ask it about its policy and its earlier answers"
         }
         Limit::Banned(_) | Limit::TooManyStarts { .. } => {
             "only the other side can lift this, with `veilpath peers unban`"

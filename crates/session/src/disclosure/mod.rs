@@ -27,13 +27,17 @@
 
 mod atoms;
 mod file;
+mod refusal;
 
-use crate::error::SessionError;
+pub use refusal::DisclosureRefusal;
+
+use crate::error::{Limit, SessionError};
 use crate::policy::AnswerKind;
 use crate::signed_record::{RecordEntry, RecordFile, WithdrawalEntry};
 use crate::{Fingerprint, Identity, StateDir, date};
 use file::{Answer, Disclosures, DisclosuresFile, Member, key};
 use std::collections::{BTreeMap, BTreeSet};
+use veilpath_protocol::Reveal;
 
 /// A participant of this side in an answer about groups.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -80,70 +84,6 @@ pub struct Charge {
     pub is_charged: bool,
 }
 
-/// Why an answer about groups is refused. It names no participant and no group.
-#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum DisclosureRefusal {
-    /// A cell is too small.
-    #[error(
-        "a part of this answer would be about {participants} of this side's participants; at least {minimum} are needed"
-    )]
-    SmallCell {
-        /// Participants of the smallest cell.
-        participants: u64,
-        /// The minimum.
-        minimum: u32,
-    },
-    /// Together with earlier answers it would be about too few.
-    #[error(
-        "together with earlier answers for this partner, this one would be about {participants} of this side's participants; at least {minimum} are needed"
-    )]
-    Differencing {
-        /// Participants of the smallest atom.
-        participants: u64,
-        /// The minimum.
-        minimum: u32,
-    },
-    /// The majority of fewer than the minimum number.
-    #[error(
-        "the majority among {nearest} says too much about single ones; at least {minimum} are needed"
-    )]
-    FewNearest {
-        /// `k`.
-        nearest: u32,
-        /// The minimum.
-        minimum: u32,
-    },
-    /// The budget is used up.
-    #[error("this partner has had {answers} answers about groups; the budget is {budget}")]
-    Budget {
-        /// Answers so far.
-        answers: u32,
-        /// The budget.
-        budget: u32,
-    },
-    /// A participant has withdrawn.
-    #[error("{participants} of this side's participants have withdrawn their consent")]
-    Withdrawn {
-        /// How many of those in the answer.
-        participants: u64,
-    },
-    /// Participants without a group, for an answer that needs groups.
-    #[error("this answer needs a group for every participant")]
-    NoGroups,
-}
-
-/// Why an answer cannot be given: a refusal, or a file that cannot be used.
-#[derive(Debug, thiserror::Error)]
-pub enum DisclosureError {
-    /// It is refused.
-    #[error(transparent)]
-    Refused(#[from] DisclosureRefusal),
-    /// The ledger cannot be used.
-    #[error(transparent)]
-    Session(#[from] SessionError),
-}
-
 /// What came of a withdrawal.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Withdrawn {
@@ -160,6 +100,26 @@ pub struct DisclosureLedger {
     record: RecordFile,
     identity: Identity,
     partner: Fingerprint,
+}
+
+impl<'a> GroupAnswer<'a> {
+    /// The answer of a plan, if it is about groups.
+    pub fn of(agreement: &'a [u8; 32], reveal: Reveal) -> Option<Self> {
+        Self::of_text(agreement, &reveal.to_string())
+    }
+
+    fn of_text(agreement: &'a [u8; 32], text: &str) -> Option<Self> {
+        let kind = AnswerKind::of_text(text).filter(|kind| kind.is_about_groups())?;
+        let parameters = text.strip_prefix(kind.name()).unwrap_or_default();
+        let parameters = parameters.trim_start_matches(':');
+        let nearest = parameters.split(',').next().and_then(|k| k.parse().ok());
+        Some(Self {
+            agreement,
+            kind,
+            overall: parameters == "overall",
+            nearest: nearest.filter(|_| kind == AnswerKind::Nearest),
+        })
+    }
 }
 
 impl DisclosureLimits {
@@ -190,33 +150,28 @@ impl DisclosureLedger {
         answer: &GroupAnswer<'_>,
         members: &[GroupMember],
         limits: DisclosureLimits,
-    ) -> Result<Charge, DisclosureError> {
+    ) -> Result<Charge, SessionError> {
         if let Some(nearest) = answer.nearest.filter(|&k| k < limits.minimum_group) {
             let minimum = limits.minimum_group;
-            return Err(DisclosureRefusal::FewNearest { nearest, minimum }.into());
+            let refusal = DisclosureRefusal::FewNearest { nearest, minimum };
+            return Err(Limit::from(refusal).into());
         }
-        let answer = self.answer(answer, members)?;
+        let answer = self.answer(answer, members).map_err(Limit::from)?;
         let disclosed = self.file.read()?;
-        Ok(allow(&disclosed, answer, limits)?)
+        Ok(allow(&disclosed, answer, limits).map_err(Limit::from)?)
     }
 
     /// Counts an answer that was allowed, durably. Call it before anything is opened.
-    pub fn charge(&self, charge: Charge) -> Result<(), DisclosureError> {
-        let mut refused = None;
+    pub fn charge(&self, charge: Charge) -> Result<(), SessionError> {
         let Charge { answer, limits, .. } = charge;
         self.file.update(|disclosed| {
             // Another session may have been charged in the meantime.
-            match allow(disclosed, answer, limits) {
-                Err(refusal) => refused = Some(refusal),
-                Ok(charge) if charge.is_charged => {}
-                Ok(charge) => disclosed.push(charge.answer),
+            let charge = allow(disclosed, answer, limits).map_err(Limit::from)?;
+            if !charge.is_charged {
+                disclosed.push(charge.answer);
             }
             Ok(())
-        })?;
-        match refused {
-            Some(refusal) => Err(refusal.into()),
-            None => Ok(()),
-        }
+        })
     }
 
     /// Takes participants out of all later answers for this partner, and out of the rule about differences. It is entered

@@ -1,5 +1,6 @@
 //! Why a side declines a session, as it is told to the peer.
 
+use crate::disclosure::DisclosureRefusal;
 use serde::{Deserialize, Serialize};
 use std::fmt;
 
@@ -55,6 +56,12 @@ pub enum Limit {
     /// pseudonyms belong to scanpaths that it knows by name.
     #[error("this plan needs more comparisons per scanpath than its limit allows")]
     PeerComparisons,
+    /// An answer about groups would say too much about single participants.
+    #[error(transparent)]
+    Disclosure(#[from] DisclosureRefusal),
+    /// The same, as the peer is told: the numbers are about this side's participants.
+    #[error("its limits on answers about groups do not allow this plan")]
+    PeerDisclosure,
     /// The host has started a different comparison with this peer, and repeats or continues only that one.
     #[error(
         "this host has started a comparison with this key and only continues that one; a different cohort or plan needs a restart of the host"
@@ -86,6 +93,7 @@ impl Limit {
     pub(crate) fn for_peer(&self) -> Self {
         match self {
             Limit::Comparisons(_) => Limit::PeerComparisons,
+            Limit::Disclosure(_) => Limit::PeerDisclosure,
             // Everything in these is known to both sides, or a setting of this one.
             other => other.clone(),
         }

@@ -1,5 +1,6 @@
 //! What can be wrong with a policy, and what it forbids.
 
+use crate::disclosure::DisclosureRefusal;
 use crate::{Fingerprint, FingerprintError};
 use std::io;
 use std::path::PathBuf;
@@ -129,6 +130,9 @@ pub enum PolicyRule {
         /// The engine.
         engine: &'static str,
     },
+    /// An answer about groups that says too much.
+    #[error(transparent)]
+    Disclosure(DisclosureRefusal),
     /// More comparisons.
     #[error("{} comparisons of a scanpath are more than {most}", number(*.asked))]
     Comparisons {
@@ -148,6 +152,8 @@ impl PolicyRule {
             PolicyRule::Metric { .. } => "metrics",
             PolicyRule::Answer { .. } => "answers",
             PolicyRule::Engine { .. } => "engines",
+            PolicyRule::Disclosure(DisclosureRefusal::Budget { .. }) => "answers_per_partner",
+            PolicyRule::Disclosure(_) => "minimum_group",
             PolicyRule::Comparisons { .. } => "comparisons_per_scanpath",
         }
     }

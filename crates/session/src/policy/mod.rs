@@ -8,6 +8,7 @@ mod parse;
 
 pub use error::{Forbidden, PolicyError, PolicyProblem, PolicyRefusal, PolicyRule};
 
+use crate::disclosure::DisclosureRefusal;
 use crate::{Fingerprint, ScanpathLimit, StateDir, date};
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
@@ -94,7 +95,7 @@ impl AnswerKind {
         Self::of_text(&reveal.to_string())
     }
 
-    fn of_text(text: &str) -> Option<Self> {
+    pub(crate) fn of_text(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| {
             let rest = text.strip_prefix(kind.name());
             rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
@@ -314,6 +315,20 @@ impl Policy {
             },
         });
         self.refusal(exceeded.into_iter().collect())
+    }
+
+    /// The refusal of an answer about groups, if a line of the policy forbids it and not the partner's minimum or a default.
+    pub fn refuse_disclosure(&self, refusal: &DisclosureRefusal) -> Result<(), PolicyRefusal> {
+        let budget = matches!(refusal, DisclosureRefusal::Budget { .. });
+        let set = match refusal.minimum() {
+            Some(minimum) => self.minimum_group.as_ref().filter(|it| it.value == minimum),
+            None => self.answers_per_partner.as_ref().filter(|_| budget),
+        };
+        let forbidden = set.map(|set| Forbidden {
+            line: Some(set.line),
+            rule: PolicyRule::Disclosure(refusal.clone()),
+        });
+        self.refusal(forbidden.into_iter().collect())
     }
 
     fn refusal(&self, forbidden: Vec<Forbidden>) -> Result<(), PolicyRefusal> {

@@ -149,6 +149,33 @@ fn every_refusal_names_the_line_that_forbids_it() {
     assert_eq!(policy.check(&everything).unwrap_err().forbidden.len(), 6);
 }
 
+#[test]
+fn refusals_of_group_answers_name_the_line_they_rest_on() {
+    let keys = "minimum_group = 6\nanswers_per_partner = 3\n";
+    let policy = parsed(&format!("{keys}{}", valid())).unwrap();
+    let small = |minimum| DisclosureRefusal::SmallCell {
+        participants: 2,
+        minimum,
+    };
+    let budget = DisclosureRefusal::Budget {
+        answers: 3,
+        budget: 3,
+    };
+    let line = |policy: &Policy, refusal: &DisclosureRefusal| {
+        let refused = policy.refuse_disclosure(refusal).err()?;
+        Some((refused.forbidden[0].line?, refused.forbidden[0].rule.key()))
+    };
+    assert_eq!(line(&policy, &small(6)), Some((1, "minimum_group")));
+    assert_eq!(line(&policy, &budget), Some((2, "answers_per_partner")));
+    // The partner's minimum, a default, or no number of the policy.
+    assert_eq!(line(&policy, &small(8)), None);
+    let withdrawn = DisclosureRefusal::Withdrawn { participants: 1 };
+    assert_eq!(line(&policy, &withdrawn), None);
+    let without = parsed(&valid()).unwrap();
+    assert_eq!(line(&without, &small(5)), None);
+    assert_eq!(line(&without, &budget), None);
+}
+
 /// Without the key, only the proven engines are allowed.
 #[test]
 fn engines_that_reveal_more_must_be_named() {

@@ -1,0 +1,71 @@
+//! Why an answer about groups is refused.
+
+use serde::{Deserialize, Serialize};
+
+/// Why an answer about groups is refused. It names no participant and no group.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize, thiserror::Error)]
+#[serde(rename_all = "snake_case", deny_unknown_fields)]
+#[non_exhaustive]
+pub enum DisclosureRefusal {
+    /// A cell is too small.
+    #[error(
+        "a part of this answer would be about {participants} of this side's participants; at least {minimum} are needed"
+    )]
+    SmallCell {
+        /// Participants of the smallest cell.
+        participants: u64,
+        /// The minimum.
+        minimum: u32,
+    },
+    /// Together with earlier answers it would be about too few.
+    #[error(
+        "together with earlier answers for this partner, this one would be about {participants} of this side's participants; at least {minimum} are needed"
+    )]
+    Differencing {
+        /// Participants of the smallest atom.
+        participants: u64,
+        /// The minimum.
+        minimum: u32,
+    },
+    /// The majority of fewer than the minimum number.
+    #[error(
+        "the majority among {nearest} says too much about single ones; at least {minimum} are needed"
+    )]
+    FewNearest {
+        /// `k`.
+        nearest: u32,
+        /// The minimum.
+        minimum: u32,
+    },
+    /// The budget is used up.
+    #[error("this partner has had {answers} answers about groups; the budget is {budget}")]
+    Budget {
+        /// Answers so far.
+        answers: u32,
+        /// The budget.
+        budget: u32,
+    },
+    /// A participant has withdrawn.
+    #[error("{participants} of this side's participants have withdrawn their consent")]
+    Withdrawn {
+        /// How many of those in the answer.
+        participants: u64,
+    },
+    /// Participants without a group, for an answer that needs groups.
+    #[error("this answer needs a group for every participant")]
+    NoGroups,
+}
+
+impl DisclosureRefusal {
+    /// The minimum that it rests on.
+    pub(crate) fn minimum(&self) -> Option<u32> {
+        match *self {
+            DisclosureRefusal::SmallCell { minimum, .. }
+            | DisclosureRefusal::Differencing { minimum, .. }
+            | DisclosureRefusal::FewNearest { minimum, .. } => Some(minimum),
+            DisclosureRefusal::Budget { .. }
+            | DisclosureRefusal::Withdrawn { .. }
+            | DisclosureRefusal::NoGroups => None,
+        }
+    }
+}
