@@ -58,7 +58,8 @@ impl AgreedSession {
             join,
         };
         let record = &self.agreement.record;
-        record.append(RecordEntry::Session(entry), &self.session.identity)
+        let entry = RecordEntry::Session(Box::new(entry));
+        record.append(entry, &self.session.identity)
     }
 
     /// What this agreement discloses, the same on both sides.

@@ -51,7 +51,7 @@ fn between<'a>(
     let lines = record.lines.iter();
     lines
         .filter_map(|line| match &line.entry {
-            RecordEntry::Session(entry) => Some((line, entry)),
+            RecordEntry::Session(entry) => Some((line, entry.as_ref())),
             RecordEntry::Withdrawal(_) => None,
         })
         .filter(|(line, _)| {

@@ -67,10 +67,8 @@ impl RecordFile {
         // Locked briefly: several sessions may end at the same time.
         file.lock().map_err(failed)?;
         let content = Content::read(&file, path)?;
-        if let RecordEntry::Session(SessionEntry {
-            step, disclosure, ..
-        }) = &entry
-            && content.signed(*step, disclosure).is_some()
+        if let RecordEntry::Session(session) = &entry
+            && content.signed(session.step, &session.disclosure).is_some()
         {
             return Ok(());
         }
@@ -130,7 +128,7 @@ impl Content {
                 RecordEntry::Session(entry)
                     if entry.step == step && entry.disclosure == *disclosure =>
                 {
-                    Some(entry)
+                    Some(*entry)
                 }
                 _ => None,
             }

@@ -19,7 +19,7 @@ const NO_LINE: [u8; 32] = [0; 32];
 #[serde(rename_all = "snake_case")]
 pub enum RecordEntry {
     /// Both sides have signed a step of an agreement.
-    Session(SessionEntry),
+    Session(Box<SessionEntry>),
     /// This side has taken participants out of later answers, although the difference to earlier ones is about them alone.
     Withdrawal(WithdrawalEntry),
 }

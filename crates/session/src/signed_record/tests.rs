@@ -41,12 +41,12 @@ impl Sides {
         let disclosure = self.disclosure(number);
         let host = disclosure.sign(step, Role::Host, &self.host).unwrap();
         let join = disclosure.sign(step, Role::Join, &self.join).unwrap();
-        RecordEntry::Session(SessionEntry {
+        RecordEntry::Session(Box::new(SessionEntry {
             step,
             disclosure,
             host,
             join,
-        })
+        }))
     }
 
     fn directory(&self, role: Role) -> StateDir {
