@@ -64,10 +64,11 @@ impl Block {
         Self([word, word])
     }
 
-    /// All ones for `true`, all zeros for `false`. No branch depends on the bit.
+    /// All ones for `true`, all zeros for `false`. The compiler does not know that it is one of the two, or it would make a branch
+    /// of a loop that uses it.
     #[inline]
-    pub(crate) const fn mask(bit: bool) -> Self {
-        let word = (bit as u64).wrapping_neg();
+    pub(crate) fn mask(bit: bool) -> Self {
+        let word = std::hint::black_box(u64::from(bit).wrapping_neg());
         Self([word, word])
     }
 

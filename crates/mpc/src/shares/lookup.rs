@@ -104,7 +104,7 @@ impl Trees {
         for (tree, letter) in letters.iter().enumerate() {
             let mut leaves = seeds.leaves(kernel, tree, *letter);
             for level in 0..seeds.levels() {
-                let swap = Block::mask(std::hint::black_box(letter >> level & 1) == 1);
+                let swap = Block::mask(letter >> level & 1 == 1);
                 for pair in leaves.chunks_exact_mut(2 << level) {
                     let (low, high) = pair.split_at_mut(1 << level);
                     for (low, high) in low.iter_mut().zip(high) {

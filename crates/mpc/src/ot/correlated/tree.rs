@@ -111,8 +111,7 @@ fn grow_beside(
             continue;
         }
         nodes = children(kernel, tree, level, &nodes);
-        // Hidden from the compiler, which would make a branch of it.
-        let swap = Block::mask(std::hint::black_box(*missing));
+        let swap = Block::mask(*missing);
         let mut sum = Block::ZERO;
         for pair in nodes.as_chunks_mut::<2>().0.iter_mut().skip(1) {
             let difference = (pair[0] ^ pair[1]) & swap;
