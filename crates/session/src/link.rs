@@ -6,7 +6,7 @@
 //! host                                       join
 //!  │── Probe, empty ───────────────────────▶│   a few times: the median round trip counts
 //!  │◀─────────────────────── Probe, empty ──│
-//!  │── Probe, 16 kB, 256 kB, 1 MB, 4 MB ───▶│   each is answered before the next
+//!  │── Probe, 16 kB, 256 kB, 1 MB, 4 MB ───▶│   each is answered before the next; one of them may be repeated
 //!  │◀─────────────────────── Probe, empty ──│
 //!  │── Measured ───────────────────────────▶│
 //!  ╎ then the same from the joining side    ╎
@@ -17,7 +17,8 @@
 //! same (`engine_decision.rs`). Probes contain zeros. How large they may be follows from
 //! the plan: a burst is at most a sixteenth of what the comparison will send in its direction, so that a small comparison has
 //! none. A side starts no burst that would make its part longer than [`PROBE_TIME`], and the other side answers a limited
-//! number of probes for a limited time.
+//! number of probes for a limited time. The longest burst is sent twice if the time allows it and the faster one counts, because
+//! a stall of a busy machine spoils a single one.
 
 use crate::control::{self, Tag};
 use crate::error::{Misbehaviour, SessionError};
@@ -32,10 +33,14 @@ const MAX_PINGS: usize = 5;
 /// No further empty probe is sent after this time.
 const PING_TIME: Duration = Duration::from_millis(50);
 
-/// The lengths of the other probes. TCP sends faster from one to the next, and only the last that is sent counts.
+/// The lengths of the other probes. TCP sends faster from one to the next, and what limits a rate may let short ones pass, so
+/// only the longest that is sent counts.
 const BURSTS: [usize; 4] = [16 << 10, 256 << 10, 1 << 20, MAX_BURST];
 
-/// The length of the largest.
+/// The most bursts of a side.
+const MAX_BURSTS: usize = BURSTS.len() + 1;
+
+/// The length of the longest.
 pub(crate) const MAX_BURST: usize = 4 << 20;
 
 /// The part of the comparison's bytes that a burst may have.
@@ -48,7 +53,7 @@ const PROBE_TIME: Duration = Duration::from_millis(500);
 const ANSWER_TIME: Duration = Duration::from_secs(60);
 
 /// How long a side measures how fast it computes.
-const MAX_SPEED_TIME: Duration = Duration::from_millis(20);
+const MAX_SPEED_TIME: Duration = Duration::from_millis(50);
 
 /// A shorter time says nothing about what else the machine does.
 const MIN_SPEED_TIME: Duration = Duration::from_millis(5);
@@ -135,21 +140,12 @@ fn probe(channel: &mut dyn Channel, bytes: u64, speed: u32) -> Result<Measured, 
     // A busy machine answers late: neither its best time nor its worst is typical.
     times.sort_unstable();
     let round_trip = times[(times.len() - 1) / 2];
-    // Seconds per byte.
-    let mut pace: Option<f64> = None;
-    for length in BURSTS {
-        if length as u64 > bytes / BURST_SHARE {
-            break;
-        }
-        let takes = Duration::from_secs_f64(pace.unwrap_or(0.0) * length as f64);
-        if start.elapsed() + round_trip + takes > PROBE_TIME {
-            break;
-        }
-        let took = time_of_answer(channel, length)?.saturating_sub(round_trip);
-        pace = Some(took.as_secs_f64() / length as f64);
+    let mut bursts = Bursts::new(bytes, round_trip);
+    while let Some(length) = bursts.next(start.elapsed()) {
+        let took = time_of_answer(channel, length)?;
+        bursts.add(length, took);
     }
-    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // it saturates
-    let bytes_per_second = pace.map(|pace| ((1.0 / pace) as u64).clamp(1, MAX_BYTES_PER_SECOND));
+    let bytes_per_second = bursts.bytes_per_second();
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let measured = Measured {
         round_trip_us: u64::try_from(round_trip.as_micros())
@@ -160,6 +156,78 @@ fn probe(channel: &mut dyn Channel, bytes: u64, speed: u32) -> Result<Measured, 
     };
     control::send(channel, Tag::Measured, &measured)?;
     Ok(measured)
+}
+
+/// Which bursts are sent, and what they show.
+struct Bursts {
+    round_trip: Duration,
+    longest_allowed: u64,
+    sent: usize,
+    /// The next one in [`BURSTS`].
+    index: usize,
+    repeated: bool,
+    /// The length of the last one, and the seconds per byte of the fastest of this length.
+    last: Option<(usize, f64)>,
+}
+
+impl Bursts {
+    /// For a direction in which the comparison will send so many bytes.
+    fn new(bytes: u64, round_trip: Duration) -> Self {
+        Self {
+            round_trip,
+            longest_allowed: bytes / BURST_SHARE,
+            sent: 0,
+            index: 0,
+            repeated: false,
+            last: None,
+        }
+    }
+
+    /// The length of the next one, if there is one.
+    fn next(&mut self, elapsed: Duration) -> Option<usize> {
+        if self.sent == MAX_BURSTS {
+            return None;
+        }
+        if let Some(length) = self.allowed(self.index, elapsed) {
+            return Some(length);
+        }
+        if self.repeated || self.index == 0 {
+            return None;
+        }
+        self.repeated = true;
+        self.index -= 1;
+        self.allowed(self.index, elapsed)
+    }
+
+    fn allowed(&self, index: usize, elapsed: Duration) -> Option<usize> {
+        let length = *BURSTS.get(index)?;
+        let pace = self.last.map_or(0.0, |(_, pace)| pace);
+        let takes = self.round_trip.as_secs_f64() + pace * length as f64;
+        let fits = elapsed.as_secs_f64() + takes <= PROBE_TIME.as_secs_f64();
+        (length as u64 <= self.longest_allowed && fits).then_some(length)
+    }
+
+    /// One of this length was answered after this time.
+    fn add(&mut self, length: usize, took: Duration) {
+        // A round trip differs from the next by some part, which must not look like an endless rate.
+        let least = (self.round_trip / 8).max(Duration::from_micros(1));
+        let took = took.saturating_sub(self.round_trip).max(least);
+        let pace = took.as_secs_f64() / length as f64;
+        let pace = match self.last {
+            Some((last, fastest)) if last == length => fastest.min(pace),
+            _ => pace,
+        };
+        self.last = Some((length, pace));
+        self.sent += 1;
+        self.index += 1;
+    }
+
+    fn bytes_per_second(&self) -> Option<u64> {
+        let (_, pace) = self.last?;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // it saturates
+        let rate = (1.0 / pace) as u64;
+        Some(rate.clamp(1, MAX_BYTES_PER_SECOND))
+    }
 }
 
 /// The time until a probe is answered.
@@ -177,7 +245,7 @@ fn time_of_answer(channel: &mut dyn Channel, length: usize) -> Result<Duration, 
 pub(crate) fn answer(channel: &mut dyn Channel) -> Result<Measured, SessionError> {
     let start = Instant::now();
     let mut piece = vec![0; PIECE];
-    for _ in 0..=MAX_PINGS + BURSTS.len() {
+    for _ in 0..=MAX_PINGS + MAX_BURSTS {
         let (tag, length) = control::receive_head(channel, &[Tag::Measured, Tag::Probe])?;
         if tag == Tag::Measured {
             let measured: Measured = control::receive_content(channel, tag, length)?;
@@ -234,6 +302,51 @@ mod tests {
         }
     }
 
+    /// The lengths of the bursts over a simulated connection, and the rate that they show. One of them stalls.
+    fn simulated(bytes: u64, rate: f64, stalled: Option<usize>) -> (Vec<usize>, f64) {
+        let round_trip = Duration::from_millis(1);
+        let mut bursts = Bursts::new(bytes, round_trip);
+        let (mut elapsed, mut lengths) = (round_trip * 5, Vec::new());
+        while let Some(length) = bursts.next(elapsed) {
+            let mut took = round_trip + Duration::from_secs_f64(length as f64 / rate);
+            if stalled == Some(lengths.len()) {
+                took += Duration::from_millis(100);
+            }
+            bursts.add(length, took);
+            elapsed += took;
+            lengths.push(length);
+        }
+        (lengths, bursts.bytes_per_second().unwrap() as f64)
+    }
+
+    #[test]
+    fn one_stall_does_not_spoil_the_rate() {
+        for rate in [1e6, 12.5e6, 125e6, 1e9] {
+            let (lengths, undisturbed) = simulated(1 << 30, rate, None);
+            assert!((undisturbed / rate - 1.0).abs() < 0.01, "{undisturbed}");
+            assert!(lengths.len() <= MAX_BURSTS);
+            for stalled in 0..lengths.len() {
+                let (_, measured) = simulated(1 << 30, rate, Some(stalled));
+                assert!(
+                    (rate / 1.7..=rate * 1.01).contains(&measured),
+                    "{measured} of {rate}, burst {stalled}"
+                );
+            }
+        }
+        // A small job: its only burst is sent twice.
+        let (lengths, measured) = simulated(400_000, 125e6, Some(1));
+        assert_eq!(lengths, [BURSTS[0]; 2]);
+        assert!((measured / 125e6 - 1.0).abs() < 0.01);
+    }
+
+    #[test]
+    fn an_answer_without_any_delay_is_no_endless_rate() {
+        let round_trip = Duration::from_micros(40);
+        let mut bursts = Bursts::new(400_000, round_trip);
+        bursts.add(BURSTS[0], round_trip / 2);
+        assert!(bursts.bytes_per_second().unwrap() < 4_000_000_000);
+    }
+
     fn answered(messages: &[(Tag, &[u8])]) -> SessionError {
         let (mut here, mut there) = memory_pair();
         for (tag, content) in messages {
@@ -254,9 +367,7 @@ mod tests {
             );
         };
         let empty: &[u8] = &[];
-        is_refused(answered(
-            &[(Tag::Probe, empty); MAX_PINGS + BURSTS.len() + 1],
-        ));
+        is_refused(answered(&[(Tag::Probe, empty); MAX_PINGS + MAX_BURSTS + 1]));
         for nonsense in [
             r#"{"round_trip_us":3600000001,"bytes_per_second":null,"cores":2,"speed":100}"#,
             r#"{"round_trip_us":1,"bytes_per_second":0,"cores":2,"speed":100}"#,
