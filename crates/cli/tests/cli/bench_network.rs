@@ -20,14 +20,14 @@ fn every_engine_is_measured_over_every_connection() {
         assert_eq!(row["cells"], cells, "{row}");
         let seconds = row["seconds"].as_f64().unwrap();
         // At least agreement and answers wait for a round trip.
-        let trips = row["round_trip"].as_f64().unwrap() / 1000.0;
+        let trips = row["round_trip_ms"].as_f64().unwrap() / 1000.0;
         assert!(seconds > 3.0 * trips, "{row}");
         let bits = 8.0 * f64::from(cells) * row["join_bytes_per_cell"].as_f64().unwrap();
-        if row["megabits"] == 50 {
+        if row["megabits_per_second"] == 50 {
             // A burst may be faster.
             assert!(seconds > bits / 50e6 - 0.05, "{row}");
-            let limiter = match json["no_namespaces"].is_null() {
-                true => "tbf",
+            let limiter = match json["relay_reason"].is_null() {
+                true => "tc",
                 false => "relay",
             };
             assert_eq!(row["limited_by"], limiter, "{row}");
@@ -37,7 +37,7 @@ fn every_engine_is_measured_over_every_connection() {
         if cfg!(target_os = "linux") {
             for side in ["host", "join"] {
                 assert!(row[format!("{side}_cpu_seconds")].as_f64().unwrap() >= 0.0);
-                assert!(row[format!("{side}_megabytes")].as_f64().unwrap() > 1.0);
+                assert!(row[format!("{side}_memory_megabytes")].as_f64().unwrap() > 1.0);
             }
         }
     }
@@ -55,7 +55,8 @@ fn formats_have_the_same_rows() {
     let lines: Vec<&str> = csv.lines().collect();
     assert_eq!(lines.len(), 3);
     assert!(
-        lines[0].starts_with("engine,megabits,limited_by,round_trip,comparisons,cells,seconds")
+        lines[0]
+            .starts_with("engine,megabits_per_second,limited_by,round_trip_ms,comparisons,cells")
     );
     assert!(lines[1].starts_with("shares,,,0,4,100,"), "{csv}");
     assert!(lines[2].starts_with("garbled,,,0,4,100,"), "{csv}");

@@ -86,7 +86,7 @@ pub fn run(options: &Options, on_row: &mut dyn FnMut(&Row, usize)) -> Result<Rep
         metric: options.metric.name(),
         letters: options.alphabet.size(),
         // Namespaces are needed only to limit a rate.
-        no_namespaces: namespaces
+        relay_reason: namespaces
             .as_ref()
             .err()
             .filter(|reason| !reason.is_empty())

@@ -13,9 +13,9 @@ pub struct Report {
     pub metric: &'static str,
     /// The size of the alphabet.
     pub letters: u32,
-    /// Why rates are not limited between namespaces, if they are not.
+    /// Why a relay limits the rates, and not the kernel between two network namespaces, if it does.
     #[serde(skip_serializing_if = "Option::is_none")]
-    pub no_namespaces: Option<String>,
+    pub relay_reason: Option<String>,
     /// The measurements.
     pub rows: Vec<Row>,
 }
@@ -24,8 +24,8 @@ pub struct Report {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub enum Limiter {
-    /// The kernel, between two network namespaces.
-    Tbf,
+    /// The kernel, as `tc` tells it, between two network namespaces.
+    Tc,
     /// The relay.
     Relay,
 }
@@ -36,11 +36,11 @@ pub struct Row {
     /// The engine.
     pub engine: String,
     /// Megabits per second in each direction; `None` is loopback.
-    pub megabits: Option<u32>,
+    pub megabits_per_second: Option<u32>,
     /// What limits it.
     pub limited_by: Option<Limiter>,
     /// Milliseconds.
-    pub round_trip: u32,
+    pub round_trip_ms: u32,
     /// Comparisons.
     pub comparisons: u64,
     /// Matrix cells of all comparisons.
@@ -58,9 +58,9 @@ pub struct Row {
     /// Bytes that the joining side sent, per cell.
     pub join_bytes_per_cell: f64,
     /// Peak memory of the host's process in megabytes; `None` where the system does not report it.
-    pub host_megabytes: Option<f64>,
+    pub host_memory_megabytes: Option<f64>,
     /// The same for the joining side.
-    pub join_megabytes: Option<f64>,
+    pub join_memory_megabytes: Option<f64>,
 }
 
 impl Row {
@@ -80,12 +80,12 @@ impl Row {
                 }
                 (_, engine) => engine.name().into(),
             },
-            megabits: case.rate,
+            megabits_per_second: case.rate,
             limited_by: case.rate.map(|_| match in_namespaces {
-                true => Limiter::Tbf,
+                true => Limiter::Tc,
                 false => Limiter::Relay,
             }),
-            round_trip: case.round_trip,
+            round_trip_ms: case.round_trip,
             comparisons: host.comparisons,
             cells: host.cells,
             seconds: join.seconds,
@@ -94,14 +94,14 @@ impl Row {
             join_cpu_seconds: join.cpu_seconds,
             host_bytes_per_cell: host.bytes[0] as f64 / cells,
             join_bytes_per_cell: host.bytes[1] as f64 / cells,
-            host_megabytes: megabytes(host),
-            join_megabytes: megabytes(join),
+            host_memory_megabytes: megabytes(host),
+            join_memory_megabytes: megabytes(join),
         }
     }
 
     /// The connection for people.
     fn connection(&self) -> String {
-        match (self.megabits, self.limited_by) {
+        match (self.megabits_per_second, self.limited_by) {
             (None, _) => "loopback".into(),
             (Some(rate), Some(Limiter::Relay)) => format!("{rate} Mbit/s (relay)"),
             (Some(rate), _) => format!("{rate} Mbit/s"),
@@ -111,9 +111,9 @@ impl Row {
 
 const COLUMNS: [&str; 14] = [
     "engine",
-    "megabits",
+    "megabits_per_second",
     "limited_by",
-    "round_trip",
+    "round_trip_ms",
     "comparisons",
     "cells",
     "seconds",
@@ -122,9 +122,15 @@ const COLUMNS: [&str; 14] = [
     "join_cpu_seconds",
     "host_bytes_per_cell",
     "join_bytes_per_cell",
-    "host_megabytes",
-    "join_megabytes",
+    "host_memory_megabytes",
+    "join_memory_megabytes",
 ];
+
+/// What the columns of the table are.
+const LEGEND: &str = "\
+seconds: of the whole session; estimated: before it started; CPU: seconds of each side; sends: bytes per matrix cell; \
+memory: the most of each side, in MB
+";
 
 impl Report {
     /// The report as one JSON object.
@@ -156,7 +162,7 @@ impl Report {
     /// The report as text for people.
     pub fn table(&self) -> String {
         let mut text = format!("{}, {} letters\n", self.metric, self.letters);
-        if let Some(reason) = &self.no_namespaces {
+        if let Some(reason) = &self.relay_reason {
             let _ = writeln!(
                 text,
                 "rates are limited by a relay, not between network namespaces: {reason}"
@@ -170,12 +176,12 @@ impl Report {
             "cells",
             "seconds",
             "estimated",
-            "host CPU s",
-            "join CPU s",
-            "host B/cell",
-            "join B/cell",
-            "host MB",
-            "join MB",
+            "host CPU",
+            "join CPU",
+            "host sends",
+            "join sends",
+            "host memory",
+            "join memory",
         ];
         let optional = |value: Option<f64>, decimals: usize| match value {
             Some(value) => format!("{value:.decimals$}"),
@@ -186,7 +192,7 @@ impl Report {
             [
                 row.engine.clone(),
                 row.connection(),
-                format!("{} ms", row.round_trip),
+                format!("{} ms", row.round_trip_ms),
                 row.comparisons.to_string(),
                 row.cells.to_string(),
                 format!("{:.2}", row.seconds),
@@ -195,8 +201,8 @@ impl Report {
                 optional(row.join_cpu_seconds, 2),
                 format!("{:.1}", row.host_bytes_per_cell),
                 format!("{:.1}", row.join_bytes_per_cell),
-                optional(row.host_megabytes, 0),
-                optional(row.join_megabytes, 0),
+                optional(row.host_memory_megabytes, 0),
+                optional(row.join_memory_megabytes, 0),
             ]
         }));
         let width = |column: usize| {
@@ -215,6 +221,7 @@ impl Report {
             }
             let _ = writeln!(text, "{}", line.trim_end());
         }
+        text.push_str(LEGEND);
         text
     }
 }

@@ -14,6 +14,7 @@ const EXAMPLES: &str = "\
 Examples:
   veilpath bench cell --key-bits 512 --allow-weak-key --seconds 0.2
   veilpath bench candidates --size 8,20 --runs 20
+  veilpath bench network --engine garbled,shares --round-trip 0 --scanpaths 2 --length 20
   veilpath bench paillier --key-bits 512 --seconds 0.01";
 
 /// The arguments of `bench`.
