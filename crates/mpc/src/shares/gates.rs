@@ -20,7 +20,7 @@ use std::cell::RefCell;
 use std::rc::Rc;
 use zeroize::Zeroizing;
 
-/// One side of a program.
+/// One side of a task.
 #[derive(Clone)]
 pub(crate) struct Gates {
     pub(crate) rounds: Rc<Rounds>,

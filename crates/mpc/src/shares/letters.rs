@@ -3,7 +3,7 @@
 use super::line_lookup::{LineBlocks, LineEntries, LineSeeds, LineTrees, WORTHWHILE};
 use super::lookup::{MAX_LETTERS, Table, Trees};
 use super::packing::Words;
-use super::rounds::{Program, run};
+use super::rounds::{Task, run};
 use super::seeds::{PuncturedSeeds, SeedRequest, WholeSeeds};
 use super::session::{Party, SharesSession};
 use crate::error::MpcError;
@@ -58,7 +58,7 @@ pub(crate) fn uses_line_trees(entry_bits: usize, cells: u64, lines: u64, largest
 const TREES_AT_ONCE: usize = 256;
 
 /// Messages of trees that are under way: each has up to 60 kB.
-const PROGRAMS: usize = 8;
+const TASKS: usize = 8;
 
 impl SharesSession {
     /// Prepares letters of both sides for look-ups. `entry` is the public table, by the host's letter and the joining side's.
@@ -143,7 +143,7 @@ impl SharesSession {
     ) -> Result<(PuncturedSeeds, WholeSeeds), MpcError> {
         let kernel = self.kernel;
         let firsts = (0..own.len().max(theirs)).step_by(TREES_AT_ONCE);
-        let programs = firsts.map(|first| {
+        let tasks = firsts.map(|first| {
             let gates = self.gates();
             let end = own.len().min(first + TREES_AT_ONCE);
             let request = SeedRequest {
@@ -152,7 +152,7 @@ impl SharesSession {
                 own: own.get(first..end).unwrap_or_default(),
                 theirs: theirs.saturating_sub(first).min(TREES_AT_ONCE),
             };
-            Program {
+            Task {
                 rounds: Rc::clone(&gates.rounds),
                 future: Box::pin(async move {
                     gates.rounds.reserve(request.demand()).await;
@@ -162,7 +162,7 @@ impl SharesSession {
         });
         let transfers = own.len().max(theirs) * levels;
         self.pool.borrow_mut().expect(transfers);
-        let parts = run(programs, PROGRAMS, &self.pool, channel)?;
+        let parts = run(tasks, TASKS, &self.pool, channel)?;
         self.pool.borrow_mut().erase_surplus()?;
         let (own, theirs): (Vec<_>, Vec<_>) = parts.into_iter().unzip();
         Ok((

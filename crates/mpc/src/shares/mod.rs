@@ -14,7 +14,7 @@
 //!
 //! | module | its job |
 //! |---|---|
-//! | `rounds`, `packing` | many programs over one channel; numbers of a few bits in messages |
+//! | `rounds`, `packing` | many tasks over one channel; numbers of a few bits in messages |
 //! | `pool` | correlated transfers in both directions |
 //! | `gates`, `compare`, `convert` | products, comparisons, and changes between the two ways of sharing |
 //! | `seeds`, `lookup`, `line_lookup`, `letters` | substitution costs of letters that neither side shows: trees of seeds, one for each letter or for several lines |

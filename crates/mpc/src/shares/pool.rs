@@ -98,9 +98,9 @@ pub(crate) struct Pool {
     batch: usize,
     /// Batches that were started and are not complete.
     under_way: usize,
-    /// Transfers in each direction that programs will still reserve, about.
+    /// Transfers in each direction that tasks will still reserve, about.
     expected: usize,
-    /// What programs have reserved and not used yet.
+    /// What tasks have reserved and not used yet.
     reserved: Demand,
     sent: BatchQueue<Block>,
     received: BatchQueue<Block>,
@@ -175,7 +175,7 @@ impl Pool {
         self.used
     }
 
-    /// Sets these transfers aside for one program, if they are there.
+    /// Sets these transfers aside for one task, if they are there.
     pub(crate) fn reserve(&mut self, demand: Demand) -> bool {
         let available = self.available();
         let enough = demand.sent <= available.sent && demand.received <= available.received;
@@ -186,7 +186,7 @@ impl Pool {
         enough
     }
 
-    /// Says how many transfers in each direction programs will reserve, about: some are made before they are needed.
+    /// Says how many transfers in each direction tasks will reserve, about: some are made before they are needed.
     pub(crate) fn expect(&mut self, transfers: usize) {
         self.expected = transfers;
     }
@@ -201,7 +201,7 @@ impl Pool {
         missing.min(MAX_BATCHES_IN_FLIGHT - self.under_way)
     }
 
-    /// Transfers of complete batches that no program has reserved. Both sides count the same.
+    /// Transfers of complete batches that no task has reserved. Both sides count the same.
     fn available(&self) -> Demand {
         let received = self.received.left() - self.under_way * self.batch;
         Demand {
@@ -307,7 +307,7 @@ impl Pool {
     }
 }
 
-/// Batches that may be under way. While they travel, programs use those before them.
+/// Batches that may be under way. While they travel, tasks use those before them.
 const MAX_BATCHES_IN_FLIGHT: usize = 8;
 
 const NOT_RESERVED: MpcError = MpcError::Misuse("transfers were not reserved");

@@ -10,13 +10,13 @@ use veilpath_channel::UNREAD_BYTES;
 /// Cells of an anti-diagonal that advance together: enough for large messages, few enough for the processor's caches.
 const GROUP_CELLS: usize = 2048;
 
-/// Programs that are active at the same time, at most.
+/// Tasks that are active at the same time, at most.
 const GROUPS: usize = 64;
 
-/// Bytes that all active programs may have sent and the other side not received. Transfers need the rest.
+/// Bytes that all active tasks may have sent and the other side not received. Transfers need the rest.
 const MAX_UNREAD: usize = UNREAD_BYTES / 4;
 
-/// How many programs may be active whose messages have at most this many bytes.
+/// How many tasks may be active whose messages have at most this many bytes.
 pub(crate) fn max_active(bytes: usize) -> usize {
     (MAX_UNREAD / bytes.max(1)).clamp(1, GROUPS)
 }

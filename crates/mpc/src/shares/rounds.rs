@@ -1,12 +1,12 @@
-//! Many programs over one channel, each of them a sequence of exchanges.
+//! Many tasks over one channel, each of them a sequence of exchanges.
 //!
-//! A program is an `async` function that computes on its shares and, where the two sides have to talk, awaits
-//! [`Rounds::exchange`]. [`run`] gives programs turns: it hands one the answer that it waits for, lets it compute until its next
-//! exchange, and sends that message while other programs compute. So the time that messages travel is not lost as long as several
-//! programs are active.
+//! A task is an `async` function that computes on its shares and, where the two sides have to talk, awaits
+//! [`Rounds::exchange`]. [`run`] gives tasks turns: it hands one the answer that it waits for, lets it compute until its next
+//! exchange, and sends that message while other tasks compute. So the time that messages travel is not lost as long as several
+//! tasks are active.
 //!
-//! Both sides run the same programs and the sizes of all messages are public, so both take the same turns in the same order, and
-//! messages need no headers. A program must not wait for anything but its own exchanges and transfers.
+//! Both sides run the same tasks and the sizes of all messages are public, so both take the same turns in the same order, and
+//! messages need no headers. A task must not wait for anything but its own exchanges and transfers.
 
 use super::pool::{Demand, Pool};
 use crate::error::MpcError;
@@ -19,7 +19,7 @@ use std::task::{Context, Poll, Waker};
 use veilpath_channel::Channel;
 use zeroize::Zeroizing;
 
-/// What a program has to send and waits for.
+/// What a task has to send and waits for.
 #[derive(Default)]
 pub(crate) struct Rounds {
     posts: RefCell<VecDeque<Post>>,
@@ -29,7 +29,7 @@ pub(crate) struct Rounds {
     exchanges: Cell<u64>,
 }
 
-/// One exchange. Several can be under way if a program does several things at the same time.
+/// One exchange. Several can be under way if a task does several things at the same time.
 struct Post {
     number: u64,
     /// Until it is sent.
@@ -73,7 +73,7 @@ impl Rounds {
         })
     }
 
-    /// Makes sure that the pool has these transfers. Only while no exchange of this program is under way.
+    /// Makes sure that the pool has these transfers. Only while no exchange of this task is under way.
     pub(crate) async fn reserve(&self, demand: Demand) {
         self.demand.set(Some(demand));
         std::future::poll_fn(|_| match self.demand.get() {
@@ -83,7 +83,7 @@ impl Rounds {
         .await;
     }
 
-    /// Times that the program waited for a message.
+    /// Times that the task waited for a message.
     #[cfg(test)]
     pub(crate) fn exchanges(&self) -> u64 {
         self.exchanges.get()
@@ -111,15 +111,15 @@ impl Rounds {
     }
 }
 
-/// A program, and where it posts its messages.
-pub(crate) struct Program<'a, T> {
+/// A task, and where it posts its messages.
+pub(crate) struct Task<'a, T> {
     pub(crate) rounds: Rc<Rounds>,
     pub(crate) future: Pin<Box<dyn Future<Output = Result<T, MpcError>> + 'a>>,
 }
 
-/// Runs programs, `at_once` of them at the same time. Their results are in the order of the programs.
+/// Runs tasks, `at_once` of them at the same time. Their results are in the order of the tasks.
 pub(crate) fn run<'a, T>(
-    mut programs: impl Iterator<Item = Program<'a, T>>,
+    mut tasks: impl Iterator<Item = Task<'a, T>>,
     at_once: usize,
     pool: &RefCell<Pool>,
     channel: &mut impl Channel,
@@ -134,15 +134,15 @@ pub(crate) fn run<'a, T>(
     };
     loop {
         while runner.active < at_once.max(1)
-            && let Some(program) = programs.next()
+            && let Some(task) = tasks.next()
         {
             let number = runner.results.len();
             runner.results.push(None);
             runner.active += 1;
-            runner.turn(number, program)?;
+            runner.turn(number, task)?;
         }
-        if let Some((number, program)) = runner.ready.pop_front() {
-            runner.turn(number, program)?;
+        if let Some((number, task)) = runner.ready.pop_front() {
+            runner.turn(number, task)?;
         } else if !runner.receive_next()? {
             break;
         }
@@ -152,36 +152,36 @@ pub(crate) fn run<'a, T>(
 
 /// What the other side sent or will send, in order.
 enum Expected<'a, T> {
-    Messages(usize, Program<'a, T>),
+    Messages(usize, Task<'a, T>),
     Batch,
 }
 
 struct Runner<'a, 'r, T, C> {
     results: Vec<Option<T>>,
     waiting: VecDeque<Expected<'a, T>>,
-    /// Programs whose messages have arrived.
-    ready: VecDeque<(usize, Program<'a, T>)>,
+    /// Tasks whose messages have arrived.
+    ready: VecDeque<(usize, Task<'a, T>)>,
     active: usize,
     pool: &'r RefCell<Pool>,
     channel: &'r mut C,
 }
 
 impl<'a, T, C: Channel> Runner<'a, '_, T, C> {
-    /// Lets a program compute until it waits for a message, and sends what it posted.
-    fn turn(&mut self, number: usize, mut program: Program<'a, T>) -> Result<(), MpcError> {
+    /// Lets a task compute until it waits for a message, and sends what it posted.
+    fn turn(&mut self, number: usize, mut task: Task<'a, T>) -> Result<(), MpcError> {
         let mut context = Context::from_waker(Waker::noop());
         loop {
-            match program.future.as_mut().poll(&mut context) {
+            match task.future.as_mut().poll(&mut context) {
                 Poll::Ready(result) => {
                     self.results[number] = Some(result?);
                     self.active -= 1;
                     return Ok(());
                 }
-                Poll::Pending => match program.rounds.demand.take() {
+                Poll::Pending => match task.rounds.demand.take() {
                     Some(demand) => self.meet(demand)?,
                     None => {
-                        program.rounds.send(self.channel)?;
-                        self.waiting.push_back(Expected::Messages(number, program));
+                        task.rounds.send(self.channel)?;
+                        self.waiting.push_back(Expected::Messages(number, task));
                         return Ok(());
                     }
                 },
@@ -207,9 +207,9 @@ impl<'a, T, C: Channel> Runner<'a, '_, T, C> {
     /// Receives what comes next. `false` if nothing does.
     fn receive_next(&mut self) -> Result<bool, MpcError> {
         match self.waiting.pop_front() {
-            Some(Expected::Messages(number, program)) => {
-                program.rounds.receive(self.channel)?;
-                self.ready.push_back((number, program));
+            Some(Expected::Messages(number, task)) => {
+                task.rounds.receive(self.channel)?;
+                self.ready.push_back((number, task));
                 Ok(true)
             }
             Some(Expected::Batch) => {
@@ -221,7 +221,7 @@ impl<'a, T, C: Channel> Runner<'a, '_, T, C> {
     }
 }
 
-/// Runs two parts of a program at the same time: their exchanges share messages.
+/// Runs two parts of a task at the same time: their exchanges share messages.
 pub(crate) async fn both<A, B>(
     first: impl Future<Output = A>,
     second: impl Future<Output = B>,

@@ -8,7 +8,7 @@ use super::outputs::{number_bits, numbers, output};
 use super::pool::{Hashes, Pool};
 use super::portions::{groups, max_active, message_bytes};
 use super::recurrence::Cell;
-use super::rounds::{Program, Rounds, run};
+use super::rounds::{Rounds, Task, run};
 use crate::block::{BLOCK_BYTES, Block};
 use crate::error::MpcError;
 use crate::hash::TweakedHash;
@@ -177,7 +177,7 @@ impl SharesSession {
             own_table: &letters.own_table,
             their_table: &letters.their_table,
         };
-        let programs = groups.iter().map(|range| {
+        let tasks = groups.iter().map(|range| {
             let gates = self.gates();
             let (matrices, comparisons) = (&matrices[range.clone()], &comparisons[range.clone()]);
             let source = match (&letters.lookup, &known) {
@@ -196,7 +196,7 @@ impl SharesSession {
                     theirs,
                 },
             };
-            Program {
+            Task {
                 rounds: Rc::clone(&gates.rounds),
                 future: Box::pin(async move {
                     let mut group = Group::new(gates.clone(), shared, source, matrices);
@@ -216,7 +216,7 @@ impl SharesSession {
             .map(|matrix| matrix.lines.len() * matrix.positions.len());
         let transfers = cells.sum::<usize>().saturating_mul(cell.cost().cots) / 2;
         self.pool.borrow_mut().expect(transfers);
-        let halves = run(programs, active, &self.pool, channel)?;
+        let halves = run(tasks, active, &self.pool, channel)?;
         Ok(halves
             .iter()
             .flat_map(|halves| halves.iter().copied())
@@ -244,20 +244,15 @@ impl SharesSession {
             table: &letters.own_table,
         };
         let (lookup, all) = (&lookup, &costs);
-        let programs = pieces.iter().map(|piece| {
+        let tasks = pieces.iter().map(|piece| {
             let gates = self.gates();
-            Program {
+            Task {
                 rounds: Rc::clone(&gates.rounds),
                 future: Box::pin(async move { lookup.run(&gates, piece, all).await }),
             }
         });
         let largest = pieces.iter().map(|piece| piece.bytes(streams)).max();
-        run(
-            programs,
-            max_active(largest.unwrap_or(0)),
-            &self.pool,
-            channel,
-        )?;
+        run(tasks, max_active(largest.unwrap_or(0)), &self.pool, channel)?;
         Ok(Some(costs.into_inner()))
     }
 }

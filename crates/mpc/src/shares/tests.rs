@@ -4,7 +4,7 @@ use super::compare::clamp_cost;
 use super::gates::Gates;
 use super::packing::{Words, mask};
 use super::pool::{Demand, Hashes, Pool};
-use super::rounds::{Program, Rounds, run};
+use super::rounds::{Rounds, Task, run};
 use super::{Cell, GadgetCost};
 use crate::block::Block;
 use crate::error::MpcError;
@@ -19,7 +19,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use veilpath_channel::{Counted, Traffic, memory_pair};
 
-/// What both sides of a program give, and what it used on the first side.
+/// What both sides of a task give, and what it used on the first side.
 pub(super) struct Ran<T> {
     pub(super) results: [T; 2],
     pub(super) used: Demand,
@@ -44,10 +44,10 @@ fn pool(party: usize, seed: u64) -> Pool {
     }
 }
 
-/// Runs a program on both sides.
-pub(super) fn play<T: Send>(program: impl AsyncFn(Gates) -> Result<T, MpcError> + Sync) -> Ran<T> {
+/// Runs a task on both sides.
+pub(super) fn play<T: Send>(task: impl AsyncFn(Gates) -> Result<T, MpcError> + Sync) -> Ran<T> {
     let (left, right) = memory_pair();
-    let program = &program;
+    let task = &task;
     let side = |party: usize, channel| {
         let mut channel = Counted::new(channel);
         let pool = Rc::new(RefCell::new(pool(party, 3)));
@@ -57,11 +57,11 @@ pub(super) fn play<T: Send>(program: impl AsyncFn(Gates) -> Result<T, MpcError> 
             pool: Rc::clone(&pool),
             party,
         };
-        let program = Program {
+        let task = Task {
             rounds: Rc::clone(&rounds),
-            future: Box::pin(program(gates)),
+            future: Box::pin(task(gates)),
         };
-        let mut results = run([program].into_iter(), 1, &pool, &mut channel).unwrap();
+        let mut results = run([task].into_iter(), 1, &pool, &mut channel).unwrap();
         let used = pool.borrow().used();
         (
             results.pop().unwrap(),
