@@ -136,6 +136,48 @@ impl OutputArgs {
     }
 }
 
+/// Where results went.
+pub(crate) enum Written {
+    /// To standard output.
+    Printed,
+    /// To a file.
+    File {
+        path: PathBuf,
+        /// Whether it has no results, because only the other side gets them.
+        withheld: bool,
+    },
+    /// Nowhere: only the other side gets them, and the file has other contents.
+    Kept(PathBuf),
+}
+
+impl Written {
+    /// What a person should know.
+    pub(crate) fn message(&self) -> Option<String> {
+        match self {
+            Written::Printed => None,
+            Written::File {
+                path,
+                withheld: false,
+            } => Some(format!("results: {}", path.display())),
+            Written::File { path, .. } => Some(format!(
+                "{} is empty: only the other side gets results",
+                path.display()
+            )),
+            Written::Kept(path) => Some(format!(
+                "{} is left as it was: only the other side gets results",
+                path.display()
+            )),
+        }
+    }
+
+    /// Prints it.
+    pub(crate) fn print(&self) {
+        if let Some(message) = self.message() {
+            messages::info(&format!("{message}\n"));
+        }
+    }
+}
+
 /// An output that was checked before the work. It contains the pipe or device that was opened, if there is one.
 pub(crate) struct Checked(Option<(OutputFile, OutcomeFormat)>);
 
@@ -146,16 +188,13 @@ impl Checked {
         args: &OutputArgs,
         inputs: &[&Path],
         outcome: &Outcome,
-    ) -> Result<(), Failure> {
+    ) -> Result<Written, Failure> {
         let Some(path) = args.file() else {
-            return args.print(outcome);
+            args.print(outcome)?;
+            return Ok(Written::Printed);
         };
         if outcome.is_withheld() && self.0.is_none() && has_content(path) {
-            messages::info(&format!(
-                "{} is left as it was: the results are for the other side only\n",
-                path.display()
-            ));
-            return Ok(());
+            return Ok(Written::Kept(path.to_path_buf()));
         }
         let written = match self.0 {
             Some((file, format)) => file
@@ -163,21 +202,17 @@ impl Checked {
                 .map_err(Failure::from),
             None => args.write_file(inputs, outcome),
         };
-        match &written {
-            Ok(()) if outcome.is_withheld() => messages::info(&format!(
-                "{} has no results: they are for the other side only\n",
-                path.display()
-            )),
-            Ok(()) => messages::info(&format!("results: {}\n", path.display())),
-            Err(_) => {
-                let mut out = BufWriter::new(io::stdout().lock());
-                let named = || OutcomeFormat::from_extension(path.extension()?);
-                let format = args.format().or_else(named);
-                let format = format.unwrap_or(OutcomeFormat::Table);
-                let _ = write_outcome(outcome, format, &mut out).and_then(|()| out.flush());
-            }
+        if written.is_err() {
+            let mut out = BufWriter::new(io::stdout().lock());
+            let named = || OutcomeFormat::from_extension(path.extension()?);
+            let format = args.format().or_else(named);
+            let format = format.unwrap_or(OutcomeFormat::Table);
+            let _ = write_outcome(outcome, format, &mut out).and_then(|()| out.flush());
         }
-        written
+        written.map(|()| Written::File {
+            path: path.to_path_buf(),
+            withheld: outcome.is_withheld(),
+        })
     }
 }
 

@@ -2,17 +2,19 @@
 //!
 //! Neither contains anything about a participant.
 
+pub(crate) mod engine;
 mod progress;
 mod text;
 
 use crate::failure::Failure;
+use crate::output::Written;
 use crate::{messages, notes};
 use clap::ValueEnum;
 use progress::Progress;
 use serde_json::{Value, json};
 use veilpath::{
-    AgreementSummary, CompletedSession, Engine, EngineChoice, EngineReason, EngineSummary,
-    Estimate, Event, EventSink, Peer, PeerEvent, Saved, SessionEvent,
+    AgreementSummary, CompletedSession, Engine, EngineChoice, Event, EventSink, Peer, PeerEvent,
+    Saved, SessionEvent,
 };
 
 /// How the steps of a session are reported.
@@ -61,6 +63,23 @@ impl SessionLog {
     /// Removes the progress bar.
     pub(crate) fn end_progress(&self) {
         self.progress.end();
+    }
+
+    /// Reports where the results are.
+    pub(crate) fn written(&self, written: &Written) {
+        match (self.format, written) {
+            (LogFormat::Text, _) => written.print(),
+            (LogFormat::Json, Written::Printed) => {}
+            (LogFormat::Json, Written::File { path, withheld }) => {
+                let file = path.display().to_string();
+                line(&json!({"event": "results", "file": file, "withheld": withheld}));
+            }
+            (LogFormat::Json, Written::Kept(_)) => {
+                if let Some(message) = written.message() {
+                    line(&json!({"event": "warning", "message": message}));
+                }
+            }
+        }
     }
 
     /// Reports a session that has finished, once its results are written.
@@ -247,46 +266,13 @@ fn agreed_json(summary: &AgreementSummary) -> Value {
         "comparisons_per_scanpath": summary.limit.after,
         "comparisons_before": summary.limit.before,
         "within_limit": summary.limit.exceeded.is_none(),
-        "engine": engine_json(&summary.engine),
-        "estimate": estimate_json(&summary.estimate),
+        "engine": engine::to_json(&summary.engine),
+        "estimate": engine::estimate_json(&summary.estimate),
         "connection": {
             "round_trip": summary.link.round_trip.as_secs_f64(),
             "bytes_per_second_to_host": summary.link.bytes_per_second_to_host,
             "bytes_per_second_to_join": summary.link.bytes_per_second_to_join,
         },
-    })
-}
-
-fn engine_json(summary: &EngineSummary) -> Value {
-    let reason = match summary.reason {
-        EngineReason::Named => "named",
-        EngineReason::NamedHere => "named_here",
-        EngineReason::NamedByPeer => "named_by_peer",
-        EngineReason::Faster => "faster",
-        EngineReason::ChosenEarlier => "chosen_earlier",
-        EngineReason::SharesImpossible => "shares_impossible",
-    };
-    let estimates = summary.estimates.as_ref().map(|estimates| {
-        json!({
-            "garbled": estimate_json(&estimates.garbled),
-            "shares": estimate_json(&estimates.shares),
-        })
-    });
-    json!({
-        "name": summary.engine.name(),
-        "reason": reason,
-        "tree_levels": summary.tree_levels.map(u8::from),
-        "estimates": estimates,
-    })
-}
-
-fn estimate_json(estimate: &Estimate) -> Value {
-    json!({
-        "bytes_to_host": estimate.bytes_to_host,
-        "bytes_to_join": estimate.bytes_to_join,
-        "rounds": estimate.rounds,
-        "seconds": estimate.seconds,
-        "computing": estimate.computing,
     })
 }
 

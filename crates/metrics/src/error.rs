@@ -40,7 +40,7 @@ pub enum MetricError {
         scale: f64,
     },
     /// A precision that no scale reaches, or that makes no sense.
-    #[error("the precision is {precision}, and must be at least {min} and below 1; extreme gaps need a larger one", min = crate::scanmatch::MIN_PRECISION)]
+    #[error("the precision is {precision}, and must be at least {min} and below 1; a gap score far below zero needs a larger one", min = crate::scanmatch::MIN_PRECISION)]
     Precision {
         /// The value given.
         precision: f64,

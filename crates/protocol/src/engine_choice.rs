@@ -4,14 +4,14 @@
 //! from the plan and the connection, which the other side can slow down or lie about: so nothing but these two is ever chosen.
 
 use crate::engines::shares;
-use crate::{Engine, Estimate, JobSize, Link, Spec, Work};
+use crate::{Engine, Estimate, JobError, JobSize, Link, Spec, Work};
 use serde::{Deserialize, Serialize};
 use veilpath_mpc::ot::correlated::GroupBits;
 
 /// How the engine of a comparison is chosen.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum EngineChoice {
-    /// The faster one of the proven engines, once the connection is known.
+    /// One of the proven engines, once the connection is known: [`ProvenEstimates::preferred`].
     Auto,
     /// By the user.
     Fixed(Engine),
@@ -95,6 +95,12 @@ impl TryFrom<u8> for TreeLevels {
 #[error("seed trees have four or eight levels")]
 pub struct UnknownTreeLevels;
 
+/// The least time that secret sharing has to save.
+const MIN_SAVED_SECONDS: f64 = 2.0;
+
+/// The most of the time of garbled circuits that secret sharing may take.
+const MAX_SHARE_OF_TIME: f64 = 0.75;
+
 /// What the proven engines would cost.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct ProvenEstimates {
@@ -107,9 +113,11 @@ pub struct ProvenEstimates {
 }
 
 impl ProvenEstimates {
-    /// The faster engine. Where there is no difference it is the one that leaves a partner that cheats fewer possibilities.
-    pub fn faster(&self) -> Engine {
-        match self.shares.seconds < self.garbled.seconds {
+    /// Secret sharing if that saves at least a quarter of the time and two seconds, else garbled circuits: they leave a partner
+    /// that cheats fewer possibilities, and keep results pair by pair.
+    pub fn preferred(&self) -> Engine {
+        let (garbled, shares) = (self.garbled.seconds, self.shares.seconds);
+        match garbled - shares >= MIN_SAVED_SECONDS && shares <= garbled * MAX_SHARE_OF_TIME {
             true => Engine::Shares,
             false => Engine::Garbled,
         }
@@ -139,7 +147,39 @@ impl Spec {
     }
 
     /// Whether the engine shares can compute a job of this size: its look-ups and messages have limits.
-    pub fn can_run_shares(&self, size: &JobSize) -> bool {
-        shares::can_run(self, size)
+    pub fn check_shares(&self, size: &JobSize) -> Result<(), JobError> {
+        shares::check(self, size)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn shares_is_preferred_only_if_it_saves_enough() {
+        let estimates = |[garbled, shares]: [f64; 2]| {
+            let estimate = |seconds| Estimate {
+                seconds,
+                ..Estimate::default()
+            };
+            ProvenEstimates {
+                garbled: estimate(garbled),
+                shares: estimate(shares),
+                tree_levels: TreeLevels::Four,
+            }
+        };
+        for saves_enough in [[8.0, 6.0], [2.5, 0.5], [400.0, 20.0]] {
+            assert_eq!(estimates(saves_enough).preferred(), Engine::Shares);
+        }
+        for saves_little in [
+            [1.9, 0.0],
+            [3.0, 1.1],
+            [100.0, 76.0],
+            [1.0, 50.0],
+            [0.0, 0.0],
+        ] {
+            assert_eq!(estimates(saves_little).preferred(), Engine::Garbled);
+        }
     }
 }

@@ -1,5 +1,6 @@
 //! What both sides must agree on.
 
+use crate::engines::shares;
 use crate::{
     Answer, Engine, Estimate, JobError, Link, Output, OutputKind, PairCount, PairRule,
     ProtocolError, Reveal, Role, TreeLevels, Work,
@@ -60,7 +61,10 @@ impl std::error::Error for Unsupported {}
 
 impl fmt::Display for Unsupported {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the engine {} cannot ", self.engine)?;
+        match self.instead.is_empty() {
+            true => f.write_str("no engine can ")?,
+            false => write!(f, "the engine {} cannot ", self.engine)?,
+        }
         match self.capability {
             Capability::OneSidedResults => f.write_str("keep the results from one side")?,
             Capability::Threshold => f.write_str("reveal one bit without revealing the score")?,
@@ -69,7 +73,7 @@ impl fmt::Display for Unsupported {
             }
         }
         match self.instead.as_slice() {
-            [] => f.write_str("; neither can any other engine"),
+            [] => Ok(()),
             [name] => write!(f, "; {name} can"),
             [names @ .., last] => write!(f, "; {} and {last} can", names.join(", ")),
         }
@@ -195,6 +199,11 @@ impl Spec {
         }
         if let Reveal::Threshold(threshold) = self.reveal {
             threshold.check(&self.metric)?;
+        }
+        if self.engine == Engine::Shares {
+            let padding = usize::from(self.pad_to.is_some());
+            let letters = self.alphabet.size() as usize + padding;
+            shares::check_letters(letters).map_err(ProtocolError::Job)?;
         }
         if self
             .pad_to

@@ -164,15 +164,25 @@ pub fn summary(outcome: &Outcome) -> String {
     text.push_str(&answers(outcome));
     if let Some(bound) = outcome.error_bound {
         let bound = error_bound(bound);
+        let near = match outcome.spec.reveal {
+            Reveal::Score => "",
+            Reveal::Threshold(_) => {
+                ", so a pair that close to the threshold may be on its other side"
+            }
+        };
         let _ = writeln!(
             text,
-            "computed in integers; a score is within {bound} of double precision"
+            "computed in integers; a score is within {bound} of double precision{near}"
         );
     }
     let _ = writeln!(text, "{}", cost_line(&outcome.cost));
     if !outcome.revealed.is_empty() {
         let engine = outcome.spec.engine.name();
-        let _ = writeln!(text, "What each side learned ({engine} engine):");
+        let pairs = match outcome.is_incomplete() {
+            true => " about the pairs that were computed",
+            false => "",
+        };
+        let _ = writeln!(text, "What each side learned{pairs} ({engine} engine):");
     }
     for revealed in &outcome.revealed {
         let _ = writeln!(text, "  {:<5} {}", revealed.to, revealed.what);

@@ -18,13 +18,16 @@ pub fn bytes(count: u64) -> String {
     format!("{number:.decimals$} {}", UNITS[unit])
 }
 
-/// Seconds with the unit that suits them: `4.2 ms`, `0.25 s`, `32 s`, `2 min 5 s`, `3 h 20 min`.
+/// Seconds with the unit that suits them: `42 µs`, `4.2 ms`, `0.25 s`, `32 s`, `2 min 5 s`, `3 h 20 min`.
 pub fn seconds(seconds: f64) -> String {
     if !seconds.is_finite() || seconds < 0.0 {
         return "unknown time".into();
     }
-    if seconds < 0.0005 {
-        return "under 1 ms".into();
+    if seconds < 0.000_000_5 {
+        return "under 1 µs".into();
+    }
+    if seconds < 0.000_999_5 {
+        return format!("{:.0} µs", seconds * 1e6);
     }
     if seconds < 0.0995 {
         let milliseconds = seconds * 1000.0;
@@ -111,7 +114,9 @@ mod tests {
     #[test]
     fn durations_have_a_suitable_unit() {
         for (time, text) in [
-            (0.0, "under 1 ms"),
+            (0.0, "under 1 µs"),
+            (0.000_042, "42 µs"),
+            (0.000_999_6, "1.0 ms"),
             (0.0042, "4.2 ms"),
             (0.0123, "12 ms"),
             (0.25, "0.25 s"),

@@ -22,7 +22,7 @@ use crate::error::Misbehaviour;
 use serde::{Deserialize, Serialize};
 use veilpath_channel::Channel;
 use veilpath_protocol::{
-    Engine, EngineChoice, Estimate, Link, ProvenEstimates, Role, Spec, TreeLevels, Work,
+    Engine, EngineChoice, Estimate, JobError, Link, ProvenEstimates, Role, Spec, TreeLevels, Work,
 };
 
 /// What two sides have decided on.
@@ -43,12 +43,39 @@ pub enum EngineReason {
     NamedHere,
     /// The other side's user named it, and this one left the choice open.
     NamedByPeer,
-    /// It is the faster one on this connection.
-    Faster,
+    /// Both users left the choice open, and the estimates for this connection decided.
+    Estimated,
     /// It was chosen when the comparison started, in an earlier session.
     ChosenEarlier,
-    /// The engine shares cannot run: the plan is too large for it, or for the memory that one side's user allows.
-    SharesImpossible,
+    /// Both users left the choice open, and the engine shares cannot run.
+    SharesImpossible(SharesObstacle),
+}
+
+/// Why the engine shares cannot compute a plan.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SharesObstacle {
+    /// Its look-ups are for smaller alphabets.
+    Alphabet {
+        /// Letters, including padding.
+        letters: usize,
+        /// The most that it takes.
+        most: usize,
+    },
+    /// The longest scanpaths are too long for its messages.
+    Lengths,
+    /// It needs more memory than this side's user allows.
+    Memory,
+    /// The other side cannot run it, or does not want to.
+    OtherSide,
+}
+
+impl From<JobError> for SharesObstacle {
+    fn from(error: JobError) -> Self {
+        match error {
+            JobError::AlphabetTooLarge { letters, most } => Self::Alphabet { letters, most },
+            _ => Self::Lengths,
+        }
+    }
 }
 
 /// The engine of an agreement, and why it is this one.
@@ -77,7 +104,7 @@ pub(crate) struct EngineOffer {
 }
 
 /// What one side knows.
-pub(crate) struct Deciding<'a> {
+pub(crate) struct EngineNegotiation<'a> {
     pub(crate) role: Role,
     /// What the users allow.
     pub(crate) choice: EngineChoice,
@@ -86,7 +113,8 @@ pub(crate) struct Deciding<'a> {
     pub(crate) link: &'a Link,
     /// The decision of an earlier session.
     pub(crate) stored: Option<EngineDecision>,
-    pub(crate) can_run_shares: bool,
+    /// Why this side cannot run the engine shares, if it cannot.
+    pub(crate) shares_obstacle: Option<SharesObstacle>,
 }
 
 /// What the connection is measured for: with an open choice, the larger of what the engines send.
@@ -108,7 +136,7 @@ pub(crate) fn expected(choice: EngineChoice, spec: &Spec, work: &Work) -> Estima
     }
 }
 
-impl Deciding<'_> {
+impl EngineNegotiation<'_> {
     /// Decides together with the other side, and says why. There is nothing to decide about a named engine other than `shares`.
     pub(crate) fn decide(
         &self,
@@ -127,11 +155,17 @@ impl Deciding<'_> {
             Role::Join => (theirs, ours),
         };
         let (decision, reason) = agree(&host, &join)?;
+        let reason = match (reason, self.shares_obstacle) {
+            (EngineReason::SharesImpossible(_), Some(obstacle)) => {
+                EngineReason::SharesImpossible(obstacle)
+            }
+            _ => reason,
+        };
         // A peer that claims an earlier decision cannot fix an engine that this side cannot run.
         let impossible = decision.engine == Engine::Shares
             && self.choice == EngineChoice::Auto
             && self.stored.is_none()
-            && !self.can_run_shares;
+            && self.shares_obstacle.is_some();
         match self.accepts(theirs.engine) && self.accepts(decision.engine) && !impossible {
             true => Ok(Some((decision, reason))),
             false => Err(Misbehaviour::InvalidEngine.into()),
@@ -150,7 +184,7 @@ impl Deciding<'_> {
         let estimates = self.spec.proven_estimates(self.work, self.link);
         let decision = self.stored.unwrap_or(EngineDecision {
             engine: match self.choice {
-                EngineChoice::Auto => estimates.faster(),
+                EngineChoice::Auto => estimates.preferred(),
                 EngineChoice::Fixed(engine) => engine,
             },
             tree_levels: estimates.tree_levels,
@@ -160,7 +194,7 @@ impl Deciding<'_> {
             tree_levels: decision.tree_levels,
             stored: self.stored.is_some(),
             // An engine that users named reports itself what it cannot do.
-            can_run_shares: self.can_run_shares || self.choice != EngineChoice::Auto,
+            can_run_shares: self.shares_obstacle.is_none() || self.choice != EngineChoice::Auto,
         }
     }
 }
@@ -187,17 +221,16 @@ fn agree(
         (true, _) => earlier(host),
         (false, true) => earlier(join),
         (false, false) => {
-            let both_can = host.can_run_shares && join.can_run_shares;
             let decision = host.decision();
-            Ok(match (both_can, decision.engine) {
-                (false, Engine::Shares) => (
+            Ok(match host.can_run_shares && join.can_run_shares {
+                true => (decision, EngineReason::Estimated),
+                false => (
                     EngineDecision {
                         engine: Engine::Garbled,
                         ..decision
                     },
-                    EngineReason::SharesImpossible,
+                    EngineReason::SharesImpossible(SharesObstacle::OtherSide),
                 ),
-                _ => (decision, EngineReason::Faster),
             })
         }
     }

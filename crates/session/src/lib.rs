@@ -69,7 +69,7 @@ pub use disclosure::{
     Charge, DisclosureLedger, DisclosureLimits, DisclosureRefusal, GroupAnswer, GroupMember,
     Withdrawn,
 };
-pub use engine_decision::{EngineReason, EngineSummary};
+pub use engine_decision::{EngineReason, EngineSummary, SharesObstacle};
 pub use error::{
     BanReason, DeclineReason, Difference, ExceededLimit, Fault, FileProblem, InternalError, Limit,
     LimitOrigin, Misbehaviour, NetworkError, SessionError, UsageError,

@@ -17,7 +17,8 @@ use std::sync::atomic::AtomicBool;
 use std::time::Instant;
 use veilpath_metrics::Scanpath;
 use veilpath_protocol::{
-    Answer, Cost, Job, Label, Observer, Outcome, ProtocolError, Results, RevealTo, Revealed, Role,
+    Answer, Cost, Engine, Job, Label, Observer, Outcome, ProtocolError, Results, RevealTo,
+    Revealed, Role,
 };
 
 /// A session that has finished.
@@ -292,14 +293,15 @@ impl Agreement {
             Role::Join => (self.host.labels(&names), own),
         };
         let mut revealed = spec.engine.revealed(spec);
-        let lengths = match spec.pad_to {
-            None => "their lengths".into(),
-            Some(most) => format!("that none is longer than {most} letters"),
+        // The other engines list them.
+        let lengths = match spec.engine {
+            Engine::Plain => ", their lengths",
+            _ => "",
         };
         let by_session = Revealed {
             to: "both".into(),
             what: format!(
-                "how many scanpaths there are, {lengths}, their ids and stimuli (or pseudonyms and hashes), the metric and the encoding"
+                "how many scanpaths there are{lengths}, their ids and stimuli (or pseudonyms and hashes), the metric and the encoding"
             ),
         };
         // In the order of the session, so that "nothing else" stays last.

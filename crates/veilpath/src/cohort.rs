@@ -3,7 +3,7 @@
 //! What a letter means may depend on the other file, on the metric and on the user. So a file is read once, as a
 //! [`RawCohort`], and its letters are decoded after [`resolve`] has found the alphabet and the metric for both.
 
-use crate::{Error, Event, EventSink, MetricOptions, MetricOptionsError};
+use crate::{Error, Event, EventSink, MetricOptions, MetricOptionsError, PlanOptions};
 use std::fmt;
 use std::path::Path;
 use veilpath_encode::{Head, Input, RawCohort, ReadError, detect, explain_unknown};
@@ -88,12 +88,48 @@ fn other_file(head: &Head) -> Option<OtherFile> {
 }
 
 /// What each side tells the other about its letters before either can decode them.
-pub(crate) fn alphabet_info(file: &RawCohort, notation: Option<Notation>) -> AlphabetInfo {
-    AlphabetInfo {
+pub(crate) fn alphabet_info(
+    file: &RawCohort,
+    options: &PlanOptions,
+) -> Result<AlphabetInfo, Error> {
+    let notation = options.notation;
+    let mut info = AlphabetInfo {
         named: notation.map(Alphabet::full),
         declared: file.declared_alphabet(),
         read_as: file.alphabet(notation),
         grid: file.declared_grid(),
+    };
+    if let Some(letters) = options.letters {
+        let declared = file.declares_letters(notation);
+        let known = options.metric.grid.map(|grid| grid.cells());
+        match known.or(declared.then(|| info.read_as.size())) {
+            None => {
+                let declared = Alphabet::new(info.read_as.notation(), letters);
+                info.declared = Some(declared.map_err(MetricOptionsError::Letters)?);
+            }
+            Some(known) if known == letters => {}
+            Some(known) => {
+                let file = file.name().to_string();
+                return Err(Error::LetterCountConflict {
+                    file,
+                    letters,
+                    known,
+                });
+            }
+        }
+    }
+    Ok(info)
+}
+
+/// An error of decoding, where the options may say too few letters.
+pub(crate) fn with_declared_letters(error: Error, options: &PlanOptions) -> Error {
+    match (error, options.letters) {
+        (Error::Read(error), Some(letters)) => Error::TooFewLetters {
+            // Its advice is about the notation.
+            error: Box::new(error.with_remedy("")),
+            letters,
+        },
+        (error, _) => error,
     }
 }
 

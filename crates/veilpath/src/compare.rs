@@ -15,7 +15,7 @@ pub fn compare(
     key: Option<HostKey>,
     events: &dyn EventSink,
 ) -> Result<Outcome, Error> {
-    let PlannedComparison { a, b, spec } = planned;
+    let PlannedComparison { a, b, spec, .. } = planned;
     let cells = spec.cells(&count_pairs(spec.pairs, a, b));
     let observer = CellObserver::new(cells, events);
     let mut outcome = match spec.engine {

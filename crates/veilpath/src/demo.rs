@@ -122,6 +122,7 @@ fn quick_part(whole: PlannedComparison) -> PlannedComparison {
             a: part_of(&whole.a),
             b: part_of(&whole.b),
             spec: whole.spec.clone(),
+            chosen: whole.chosen,
         }
     };
     (1..whole.a.entries.len())
@@ -133,7 +134,7 @@ fn quick_part(whole: PlannedComparison) -> PlannedComparison {
 
 /// The estimated time in seconds.
 fn seconds(planned: &PlannedComparison) -> f64 {
-    let PlannedComparison { a, b, spec } = planned;
+    let PlannedComparison { a, b, spec, .. } = planned;
     let work = work(spec, a, b);
     spec.estimate(&work, &Link::local()).seconds
 }

@@ -80,5 +80,5 @@ pub use veilpath_session::{
     NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD, PeerState, Policy, PolicyError,
     PolicyPartner, PolicyProblem, PolicyRefusal, PolicyRule, PolicyTexts, RecordComparison,
     RecordEntry, RecordLine, RecordProblem, ScanpathLimit, SessionError, SessionFailure,
-    SignedRecord, StateDir, Step, StoredComparison, Withdrawn, disable_core_dumps,
+    SharesObstacle, SignedRecord, StateDir, Step, StoredComparison, Withdrawn, disable_core_dumps,
 };

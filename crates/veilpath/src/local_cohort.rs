@@ -2,9 +2,10 @@
 
 use crate::cohort::{
     alphabet_info, declarations_conflict, decode, decode_in, refuse_unwritable, resolve,
+    with_declared_letters,
 };
 use crate::plan::refuse_empty_for_scanmatch;
-use crate::{Error, EventSink, MetricOptionsError, PlanOptions};
+use crate::{Error, EventSink, PlanOptions};
 use veilpath_encode::RawCohort;
 use veilpath_metrics::{Alphabet, Cohort, Metric, Notation};
 use veilpath_protocol::{DefaultLimit, EngineChoice, Reveal, Role, Spec};
@@ -27,38 +28,12 @@ pub struct LocalCohort {
 impl LocalCohort {
     /// Finds all errors in this side's file and options that do not depend on the other side.
     pub fn new(file: RawCohort, options: PlanOptions) -> Result<Self, Error> {
-        let mut info = alphabet_info(&file, options.notation);
+        let mut info = alphabet_info(&file, &options)?;
         let file_declares = file.declares_letters(options.notation);
         let grid = options.metric.grid;
-        if let Some(letters) = options.letters {
-            let known = grid.map(|grid| grid.cells());
-            let known = known.or(file_declares.then(|| info.read_as.size()));
-            match known {
-                None => {
-                    let declared = Alphabet::new(info.read_as.notation(), letters);
-                    info.declared = Some(declared.map_err(MetricOptionsError::Letters)?);
-                }
-                Some(known) if known == letters => {}
-                Some(known) => {
-                    let file = file.name().to_string();
-                    return Err(Error::LetterCountConflict {
-                        file,
-                        letters,
-                        known,
-                    });
-                }
-            }
-        }
         let (own_alphabet, metric) = resolve(&info, &info, info.grid, &options.metric)?;
         let cohort =
-            decode(&file, own_alphabet).map_err(|error| match (error, options.letters) {
-                (Error::Read(error), Some(letters)) => Error::TooFewLetters {
-                    // Its advice is about the notation.
-                    error: Box::new(error.with_remedy("")),
-                    letters,
-                },
-                (error, _) => error,
-            })?;
+            decode(&file, own_alphabet).map_err(|error| with_declared_letters(error, &options))?;
         refuse_unwritable(&cohort, file.name())?;
         options.refuse_longer_than_padding(&cohort, file.name())?;
         refuse_empty_for_scanmatch(&metric, &cohort, file.name())?;

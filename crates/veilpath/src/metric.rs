@@ -81,10 +81,10 @@ pub enum MetricOptionsError {
         reason: NoEffectReason,
     },
     /// Distances on a grid, without a grid.
-    #[error("distances between grid cells need a grid, and the cohort files do not declare one")]
+    #[error("distances between grid cells need a grid, and none is declared")]
     GridMissing,
     /// The cohorts were encoded on another grid.
-    #[error("the cohorts were encoded on a grid of {declared}, not {requested}")]
+    #[error("the gaze was encoded on a grid of {declared}, not {requested}")]
     GridDiffers {
         /// The grid in the options.
         requested: Grid,

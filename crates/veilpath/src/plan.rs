@@ -1,15 +1,16 @@
 //! From cohort files and options to a plan that can be run.
 
-use crate::cohort::{alphabet_info, decode_in, refuse_unwritable, resolve};
+use crate::cohort::{alphabet_info, decode_in, refuse_unwritable, resolve, with_declared_letters};
 use crate::{Error, Event, EventSink, MetricOptions, Note};
 use std::path::Path;
 use veilpath_encode::RawCohort;
 use veilpath_metrics::{Cohort, DEFAULT_PRECISION, Metric, Notation};
 use veilpath_paillier::{KeySize, SecretKey};
 use veilpath_protocol::{
-    Engine, EngineChoice, Link, MAX_PAIRS, PairRule, Reveal, RevealTo, Spec, Work, count_pairs,
+    Engine, EngineChoice, JobSize, Link, MAX_PAIRS, PairRule, Reveal, RevealTo, SideSize, Spec,
+    Work, count_pairs,
 };
-use veilpath_session::HostKey;
+use veilpath_session::{EngineReason, EngineSummary, HostKey};
 
 /// What to compute and what to reveal.
 #[derive(Clone, Debug)]
@@ -41,6 +42,8 @@ pub struct PlannedComparison {
     pub b: Cohort,
     /// What both sides of a session would agree on.
     pub spec: Spec,
+    /// How the engine was chosen, if the options left it open.
+    pub chosen: Option<EngineSummary>,
 }
 
 impl PlanOptions {
@@ -142,10 +145,14 @@ pub fn plan(
     events: &dyn EventSink,
 ) -> Result<PlannedComparison, Error> {
     let notation = options.notation;
-    let [own, other] = files.map(|file| alphabet_info(file, notation));
+    let [own, other] = files.map(|file| alphabet_info(file, options));
+    let (own, other) = (own?, other?);
     let grid = own.grid.or(other.grid);
     let (alphabet, metric) = resolve(&own, &other, grid, &options.metric)?;
-    let [a, b] = files.map(|file| decode_in(file, alphabet, notation, events));
+    let [a, b] = files.map(|file| {
+        let decoded = decode_in(file, alphabet, notation, events);
+        decoded.map_err(|error| with_declared_letters(error, options))
+    });
     let (a, b) = (a?, b?);
     let cohorts = [(&a, files[0].name()), (&b, files[1].name())];
     for (cohort, file) in cohorts {
@@ -181,11 +188,40 @@ pub fn plan(
             });
         }
     }
-    if options.engine == EngineChoice::Auto {
-        let work = work(&spec, &a, &b);
-        spec.engine = spec.proven_estimates(&work, &Link::local()).faster();
+    let open = options.engine == EngineChoice::Auto;
+    let chosen = open.then(|| choose_engine(&spec, &a, &b));
+    if let Some(chosen) = &chosen {
+        spec.engine = chosen.engine;
     }
-    Ok(PlannedComparison { a, b, spec })
+    Ok(PlannedComparison { a, b, spec, chosen })
+}
+
+/// Chooses one of the proven engines for two sides on this machine.
+fn choose_engine(spec: &Spec, a: &Cohort, b: &Cohort) -> EngineSummary {
+    let work = work(spec, a, b);
+    let estimates = spec.proven_estimates(&work, &Link::local());
+    let [host, join] = [a, b].map(|cohort| {
+        let lengths = cohort.entries.iter().map(|entry| entry.scanpath.len());
+        SideSize::of(lengths.map(|length| spec.pad_to.map_or(length as u64, u64::from)))
+    });
+    let size = JobSize {
+        pairs: work.pairs,
+        host,
+        join,
+    };
+    let (engine, reason) = match spec.check_shares(&size) {
+        Ok(()) => (estimates.preferred(), EngineReason::Estimated),
+        Err(error) => {
+            let reason = EngineReason::SharesImpossible(error.into());
+            (Engine::Garbled, reason)
+        }
+    };
+    EngineSummary {
+        engine,
+        reason,
+        tree_levels: (engine == Engine::Shares).then_some(estimates.tree_levels),
+        estimates: Some(estimates),
+    }
 }
 
 /// The size of a comparison on this machine.

@@ -6,6 +6,7 @@ use crate::metric_args::MetricArgs;
 use crate::output::{OutputArgs, names};
 use crate::progress::Bar;
 use crate::reveal_args::RevealArgs;
+use crate::session_log::engine;
 use crate::{inputs, messages};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
@@ -49,6 +50,10 @@ pub(crate) struct CompareArgs {
     /// The notation of the letters, if the files do not declare it [default: detected from the content]
     #[arg(long, value_enum, value_name = "NOTATION")]
     alphabet: Option<NotationName>,
+
+    /// How many different letters there are, if the files do not declare it
+    #[arg(long, value_name = "COUNT")]
+    letters: Option<u32>,
 
     /// Names of the two cohorts in results and reports [default: the file names]
     #[arg(long, value_name = "FIRST,SECOND", value_parser = names)]
@@ -117,13 +122,14 @@ impl From<NotationName> for Notation {
 pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     let metric = MetricOptions::from(&args.metric);
     let table = metric.table_file().map(Path::to_path_buf);
-    let (engine, key) = args.key.engine(args.engine, &args.paillier)?;
+    let (choice, key) = args.key.engine(args.engine, &args.paillier)?;
     let options = PlanOptions {
         notation: args.alphabet.map(Notation::from),
+        letters: args.letters,
         pairs: args.pairs.into(),
         reveal: args.reveal.reveal,
         pad_to: args.reveal.pad_to,
-        ..PlanOptions::new(engine, metric)
+        ..PlanOptions::new(choice, metric)
     };
     let read_from: Vec<&Path> = [&args.a, &args.b]
         .into_iter()
@@ -138,11 +144,14 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     // The file itself is created at the end, so that an interrupted comparison leaves nothing behind.
     let output = args.output.check(&read_from)?;
     messages::detail(&table::plan(&planned.spec));
+    if let Some(chosen) = &planned.chosen {
+        messages::info(&engine::line(chosen));
+    }
     let outcome = veilpath::compare(&planned, key, &bar)?;
     bar.finish();
     let file_names = || [&args.a, &args.b].map(|path| inputs::short_name(path));
     let outcome = outcome.with_names(args.names.clone().unwrap_or_else(file_names));
-    output.write(&args.output, &read_from, &outcome)?;
+    output.write(&args.output, &read_from, &outcome)?.print();
     if outcome.one_cohort {
         messages::note(
             "a cohort is compared with itself: the results contain every pair in both orders, and every scanpath with \

@@ -45,11 +45,11 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     bar.finish();
     demo.check(&outcome)?;
     let outcome = outcome.with_names(demo::NAMES.map(String::from));
-    output.write(&args.output, &[], &outcome)?;
+    output.write(&args.output, &[], &outcome)?.print();
     let means = demo::group_means(&outcome);
     messages::info(&format!(
         "\nMean similarity within a group {:.2}, between groups {:.2}.\n\
-         {}All {} scores equal those computed in the clear, to the last bit.\n\
+         {}All {} scores equal those computed in the clear with the same precision.\n\
          \nNext: `veilpath encode --help` turns your own files into cohorts; `veilpath host --help` and `veilpath join --help` \
          compare them between two institutions.\n",
         means.within,

@@ -53,7 +53,7 @@ pub(crate) fn run(args: &ResultsArgs) -> Result<(), Failure> {
     if let Some(names) = &args.names {
         outcome = outcome.with_names(names.clone());
     }
-    output.write(&args.output, &[], &outcome)?;
+    output.write(&args.output, &[], &outcome)?.print();
     messages::info(&table::summary(&outcome));
     if outcome.is_incomplete() {
         messages::note("to compute the missing pairs, run the two commands of this session again");

@@ -27,8 +27,8 @@ pub(crate) struct SessionArgs {
     #[arg(long, value_name = "FILE")]
     cohort: PathBuf,
 
-    /// The engine. auto takes the faster of garbled and shares when the comparison starts, unless the other side names one of
-    /// them. plain protects nothing: the host sees every scanpath of the joining side
+    /// The engine. auto takes garbled, or shares where that saves much time, when the comparison starts, unless the other side
+    /// names one of them. plain protects nothing: the host sees every scanpath of the joining side
     #[arg(long, value_enum, value_name = "ENGINE", default_value_t)]
     engine: EngineName,
 
@@ -234,7 +234,8 @@ pub(crate) fn run(
         log.end_progress();
         if let Some(completed) = completed {
             if !args.only_says_withheld(&completed.outcome) {
-                output.write(&args.output, &ready.inputs(), &completed.outcome)?;
+                let inputs = ready.inputs();
+                log.written(&output.write(&args.output, &inputs, &completed.outcome)?);
             }
             log.finished(&Peer::unnamed(peer), &completed);
         }

@@ -113,7 +113,7 @@ pub(crate) fn run(args: &StatsArgs) -> Result<(), Failure> {
     let output = args.output.check(&read_from)?;
     let notes = |event: Event| notes::print(&event);
     let outcome = stats::statistics(&results, &args.options()?, &notes)?;
-    output.write(&args.output, &read_from, &outcome)?;
+    output.write(&args.output, &read_from, &outcome)?.print();
     if args.output.is_file() {
         messages::info(&table::answers(&outcome));
     }

@@ -1,11 +1,12 @@
 //! The steps of a session as text.
 
+use super::engine::{self, duration};
 use crate::failure::Failure;
 use crate::hints::exceeded_hint;
 use crate::messages;
 use veilpath::{
-    AgreementSummary, CompletedSession, Engine, EngineReason, EngineSummary, LimitOrigin,
-    LimitSummary, Link, Peer, PeerEvent, RevealTo, SessionEvent,
+    AgreementSummary, CompletedSession, Engine, LimitOrigin, LimitSummary, Link, Peer, PeerEvent,
+    Reveal, RevealTo, SessionEvent,
 };
 use veilpath::{table, units};
 
@@ -189,9 +190,20 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
     };
     let precision = summary.error_bound.map_or_else(String::new, |bound| {
         let bound = units::error_bound(bound);
-        format!("precision: computed in integers; a score is within {bound} of double precision\n")
+        let near = match summary.reveal {
+            Reveal::Score => "",
+            Reveal::Threshold(_) => {
+                ", so a pair that close to the threshold may be on its other side"
+            }
+        };
+        format!(
+            "precision: computed in integers; a score is within {bound} of double precision{near}\n"
+        )
     });
-    let engine = engine(&summary.engine);
+    let mut engine = engine::line(&summary.engine);
+    if summary.engine.engine == Engine::Shares {
+        engine += GARBLED_ADVICE;
+    }
     info(
         name,
         &format!(
@@ -234,6 +246,12 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
             ),
         );
     }
+    if summary.estimate_only.is_none() && estimate.seconds >= LONG_SECONDS {
+        info(
+            name,
+            "Ctrl-C interrupts the session; the same two commands continue it",
+        );
+    }
     let [host, join] = summary.unpaired;
     if host + join > 0 {
         note(
@@ -246,38 +264,10 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
     }
 }
 
-/// Which engine computes and why, unless both users named it.
-fn engine(summary: &EngineSummary) -> String {
-    let name = summary.engine.name();
-    let (other, estimates) = match (summary.engine, &summary.estimates) {
-        (Engine::Shares, Some(estimates)) => ("garbled", [estimates.shares, estimates.garbled]),
-        (_, Some(estimates)) => ("shares", [estimates.garbled, estimates.shares]),
-        (_, None) => match summary.reason {
-            EngineReason::NamedHere => {
-                return format!("engine: {name}, as this side's --engine says\n");
-            }
-            EngineReason::NamedByPeer => {
-                return format!("engine: {name}, as the other side's --engine says\n");
-            }
-            _ => return String::new(),
-        },
-    };
-    let [own, others] = estimates.map(|estimate| duration(estimate.seconds));
-    let reason = match summary.reason {
-        EngineReason::ChosenEarlier => ", as when this comparison started",
-        EngineReason::SharesImpossible => {
-            ", because the plan exceeds a limit of shares or --memory of one side"
-        }
-        _ => "",
-    };
-    let line = format!("engine: {name}{reason} ({own}; {other} {others} on this connection)\n");
-    match summary.engine {
-        Engine::Shares => line + GARBLED_ADVICE,
-        _ => line,
-    }
-}
+/// A session that is estimated to take so long says that it can be interrupted.
+const LONG_SECONDS: f64 = 10.0;
 
-/// What speaks for garbled where shares was chosen.
+/// What speaks for garbled where shares is used.
 const GARBLED_ADVICE: &str =
     "  --engine garbled gives a partner that cheats fewer ways to change what is computed\n";
 
@@ -299,6 +289,9 @@ fn counted(count: usize, noun: &str) -> String {
     units::counted(count as u64, noun)
 }
 
+/// The highest rate that is shown, in bytes per second.
+const MAX_SHOWN_RATE: u64 = 1_000_000_000;
+
 /// What was measured of the connection.
 fn connection(link: &Link) -> String {
     let mut text = format!(
@@ -310,22 +303,39 @@ fn connection(link: &Link) -> String {
         (link.bytes_per_second_to_join, "the joining side"),
     ] {
         if let Some(rate) = rate {
-            text += &format!(", {} per second to {to}", units::bytes(rate));
+            // More than that limits no comparison, and is not measured well.
+            let rate = match rate > MAX_SHOWN_RATE {
+                true => "more than 1 GB".into(),
+                false => units::bytes(rate),
+            };
+            text += &format!(", {rate} per second to {to}");
         }
     }
     text
 }
 
-fn duration(estimate: f64) -> String {
-    match estimate {
-        ..1.0 => "less than a second".into(),
-        _ => format!("about {}", units::seconds(estimate)),
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rates_beyond_what_a_network_has_are_not_shown() {
+        let link = Link {
+            round_trip: std::time::Duration::from_micros(47),
+            bytes_per_second_to_host: Some(1 << 40),
+            bytes_per_second_to_join: Some(12_500_000),
+            ..Link::local()
+        };
+        let text = connection(&link);
+        assert!(
+            text.contains("47 µs") && text.contains("12.5 MB per second"),
+            "{text}"
+        );
+        assert!(
+            text.contains("more than 1 GB per second to the host"),
+            "{text}"
+        );
+    }
 
     #[test]
     fn limits_are_shown_with_their_origin_and_what_counts() {

@@ -3,6 +3,7 @@
 
 use crate::common;
 mod differences;
+mod engine_choice;
 use crate::common::pair;
 
 use common::Ran;

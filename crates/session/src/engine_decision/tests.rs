@@ -51,12 +51,12 @@ const GARBLED: EngineDecision = EngineDecision {
 #[derive(Clone, Copy)]
 struct Side {
     stored: Option<EngineDecision>,
-    can_run_shares: bool,
+    shares_obstacle: Option<SharesObstacle>,
 }
 
 const NEW: Side = Side {
     stored: None,
-    can_run_shares: true,
+    shares_obstacle: None,
 };
 
 type Decided = Option<(EngineDecision, EngineReason)>;
@@ -77,16 +77,16 @@ fn both(
 ) -> [Result<Decided, SessionError>; 2] {
     let spec = spec(choice.representative());
     let decide = |role: Role, side: Side, channel: &mut dyn Channel| {
-        let deciding = Deciding {
+        let negotiation = EngineNegotiation {
             role,
             choice,
             spec: &spec,
             work: &work,
             link: &link,
             stored: side.stored,
-            can_run_shares: side.can_run_shares,
+            shares_obstacle: side.shares_obstacle,
         };
-        deciding.decide(channel)
+        negotiation.decide(channel)
     };
     let (mut host, mut join) = memory_pair();
     std::thread::scope(|scope| {
@@ -106,7 +106,7 @@ const MANY: (u64, u64) = (1000, 100);
 const FEW: (u64, u64) = (1, 400);
 
 #[test]
-fn both_sides_choose_the_faster_engine() {
+fn both_sides_choose_by_the_estimates() {
     let of = |(pairs, length): (u64, u64), round_trip: u64, rate: u64| {
         let link = link(Duration::from_millis(round_trip), rate);
         decided(AUTO, link, work(pairs, length), [NEW; 2]).unwrap()
@@ -114,7 +114,7 @@ fn both_sides_choose_the_faster_engine() {
     // Little bandwidth and many comparisons.
     let (decision, reason) = of(MANY, 1, SLOW);
     assert_eq!(decision, SHARES);
-    assert_eq!(reason, EngineReason::Faster);
+    assert_eq!(reason, EngineReason::Estimated);
     // One comparison over a long way.
     assert_eq!(of(FEW, 200, 100 * SLOW).0.engine, Engine::Garbled);
 }
@@ -173,14 +173,20 @@ fn a_stored_decision_overrides_the_connection() {
 #[test]
 fn garbled_is_used_if_one_side_cannot_run_shares() {
     let cannot = Side {
-        can_run_shares: false,
+        shares_obstacle: Some(SharesObstacle::Memory),
         ..NEW
     };
     let slow = link(Duration::from_millis(1), SLOW);
     for sides in [[cannot, NEW], [NEW, cannot], [cannot, cannot]] {
-        let (decision, reason) = decided(AUTO, slow, work(MANY.0, MANY.1), sides).unwrap();
-        assert_eq!(decision.engine, Engine::Garbled);
-        assert_eq!(reason, EngineReason::SharesImpossible);
+        for (end, side) in both(AUTO, slow, work(MANY.0, MANY.1), sides)
+            .into_iter()
+            .zip(sides)
+        {
+            let (decision, reason) = end.unwrap().unwrap();
+            assert_eq!(decision.engine, Engine::Garbled);
+            let obstacle = side.shares_obstacle.unwrap_or(SharesObstacle::OtherSide);
+            assert_eq!(reason, EngineReason::SharesImpossible(obstacle));
+        }
         // A named engine is not replaced.
         let named = decided(Engine::Shares.into(), slow, work(MANY.0, MANY.1), sides);
         assert_eq!(named.unwrap().0.engine, Engine::Shares);
@@ -190,7 +196,7 @@ fn garbled_is_used_if_one_side_cannot_run_shares() {
 #[test]
 fn a_claimed_decision_cannot_fix_an_engine_that_this_side_cannot_run() {
     let cannot = Side {
-        can_run_shares: false,
+        shares_obstacle: Some(SharesObstacle::Memory),
         ..NEW
     };
     let claims = Side {
@@ -243,16 +249,16 @@ fn a_peer_cannot_decide_on_another_engine() {
         let (mut here, mut there) = memory_pair();
         control::send_bytes(&mut there, Tag::Engine, message.as_bytes()).unwrap();
         let spec = spec(choice.representative());
-        let deciding = Deciding {
+        let negotiation = EngineNegotiation {
             role,
             choice,
             spec: &spec,
             work: &work(MANY.0, MANY.1),
             link: &link(Duration::ZERO, SLOW),
             stored: None,
-            can_run_shares: true,
+            shares_obstacle: None,
         };
-        deciding.decide(&mut here)
+        negotiation.decide(&mut here)
     };
     let paillier = serde_json::to_string(&Engine::ALL[1]).unwrap();
     for role in [Role::Host, Role::Join] {

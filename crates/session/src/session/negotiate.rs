@@ -20,7 +20,7 @@ use super::{Agreement, Proposal, Session, by_role};
 use crate::agreement::Terms;
 use crate::control::{self, Decline, Tag};
 use crate::digests::{agreement_id, cohort_tag, journal_id, plan_id, run_tag};
-use crate::engine_decision::{self, Deciding, EngineReason};
+use crate::engine_decision::{self, EngineNegotiation, EngineReason, SharesObstacle};
 use crate::error::{DeclineReason, Difference, InternalError, Limit, Misbehaviour, UsageError};
 use crate::identity::hex;
 use crate::journal::Journal;
@@ -205,16 +205,19 @@ impl Session {
         };
         let count = pairs.len() as u64;
         let shares_memory = memory::check(needed(&with_shares, count), proposal.memory);
-        let deciding = Deciding {
+        let negotiation = EngineNegotiation {
             role,
             choice,
             spec: &proposal.spec,
             work: &work,
             link: &link,
             stored: journal.engine(),
-            can_run_shares: shares_memory.is_ok() && proposal.spec.can_run_shares(&job_size(count)),
+            shares_obstacle: match proposal.spec.check_shares(&job_size(count)) {
+                Err(error) => Some(error.into()),
+                Ok(()) => shares_memory.is_err().then_some(SharesObstacle::Memory),
+            },
         };
-        let decided = deciding.decide(self.channel.uncounted())?;
+        let decided = negotiation.decide(self.channel.uncounted())?;
         if let Some((decision, reason)) = decided {
             if decision.engine == Engine::Shares {
                 shares_memory?;
@@ -349,7 +352,7 @@ fn settle_engine(proposal: &mut Proposal, ours: &mut Terms, theirs: &Terms) -> E
     }
     proposal.auto_engine = is_auto;
     match (is_auto, by_peer, by_us) {
-        (true, ..) => EngineReason::Faster,
+        (true, ..) => EngineReason::Estimated,
         (_, true, _) => EngineReason::NamedByPeer,
         (_, _, true) => EngineReason::NamedHere,
         _ => EngineReason::Named,

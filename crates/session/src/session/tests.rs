@@ -161,7 +161,7 @@ fn a_decision_is_kept_under_its_agreement() {
     });
     for engine in summaries {
         assert_eq!(engine.engine, Engine::Garbled);
-        assert_eq!(engine.reason, EngineReason::Faster);
+        assert_eq!(engine.reason, EngineReason::Estimated);
         assert!(engine.estimates.is_some());
     }
     // The first time only the host knows, the second time both do.

@@ -47,6 +47,9 @@ pub(crate) fn run(args: &AuditArgs) -> Result<(), Failure> {
 /// The arguments of `audit`, all of which are ignored.
 #[cfg(not(feature = "audit"))]
 #[derive(Debug, Args)]
+#[command(
+    after_help = "This build does not include it; `veilpath audit` says how to build it from source."
+)]
 pub(crate) struct AuditArgs {
     #[arg(hide = true, trailing_var_arg = true, allow_hyphen_values = true)]
     ignored: Vec<std::ffi::OsString>,

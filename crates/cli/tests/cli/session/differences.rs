@@ -13,7 +13,7 @@ fn both_sides_report_differences_with_both_values() {
     pair.folder.file("binned.csv", changed);
     let wider = "# veilpath cohort 1\n# alphabet: letters 48\n# grid: 8x6\nparticipant,stimulus,scanpath\nP1,scene-1,ABC\n";
     pair.folder.file("wider.csv", wider);
-    let cases: [(&str, &str, &str, &str, &str); 11] = [
+    let cases: [(&str, &str, &str, &str, &str); 12] = [
         (
             "--metric scanmatch --cohort wider.csv",
             "--metric scanmatch",
@@ -62,6 +62,13 @@ fn both_sides_report_differences_with_both_values() {
             "metric.threshold",
             "3",
             "3.25",
+        ),
+        (
+            "--metric scanmatch --engine garbled --precision 0.0001",
+            "--metric scanmatch --engine garbled",
+            "--precision or --scale (metric.scale)",
+            "432",
+            "128",
         ),
         (
             "--pairs all",
@@ -144,9 +151,10 @@ fn both_sides_note_a_file_without_encoding_settings() {
 fn the_choice_of_the_engine_is_logged() {
     let pair = Pair::with_cohorts();
     let cases = [
-        ("auto", "auto", ["faster"; 2]),
+        ("auto", "auto", ["estimated"; 2]),
         ("garbled", "auto", ["named_here", "named_by_peer"]),
         ("auto", "shares", ["named_by_peer", "named_here"]),
+        ("shares", "shares", ["named"; 2]),
     ];
     for (host, join, reasons) in cases {
         let (host, join) = (["--engine", host], ["--engine", join]);
@@ -160,8 +168,8 @@ fn the_choice_of_the_engine_is_logged() {
             assert_eq!(engine["reason"], reason, "{engine}");
             assert!(engine["name"] == "garbled" || engine["name"] == "shares");
             let seconds = |name: &str| engine["estimates"][name]["seconds"].as_f64();
-            assert_eq!(seconds("garbled").is_some(), reason == "faster");
-            assert_eq!(seconds("shares").is_some(), reason == "faster");
+            assert_eq!(seconds("garbled").is_some(), reason == "estimated");
+            assert_eq!(seconds("shares").is_some(), reason == "estimated");
         }
         assert_eq!(logs[0]["engine"]["name"], logs[1]["engine"]["name"]);
     }

@@ -3,7 +3,7 @@
 use super::schedule::{PortionLimits, TRANSFER_BYTES, letter_bytes};
 use crate::engines::alignment::scoring::Scoring;
 use crate::estimate::Costs;
-use crate::{JobSize, Reveal, Spec, TreeLevels, Work};
+use crate::{JobError, JobSize, Reveal, Spec, TreeLevels, Work};
 use veilpath_metrics::Comparison;
 use veilpath_mpc::shares::costs::{
     AlignmentCost, BATCH, Letters, Lines, Matrices, batch_bytes, batches, start_bytes,
@@ -18,7 +18,7 @@ mod seconds {
     use crate::TreeLevels;
 
     /// Making a transfer.
-    pub(super) fn of_transfer(levels: TreeLevels) -> f64 {
+    pub(super) fn per_transfer(levels: TreeLevels) -> f64 {
         match levels {
             TreeLevels::Four => 10e-9,
             TreeLevels::Eight => 34e-9,
@@ -26,23 +26,23 @@ mod seconds {
     }
 
     /// Using a transfer: its pads, and its part of messages.
-    pub(super) const OF_USE: f64 = 20e-9;
+    pub(super) const PER_USE: f64 = 20e-9;
 
     /// The rest of a matrix cell.
-    pub(super) const OF_CELL: f64 = 70e-9;
+    pub(super) const PER_CELL: f64 = 70e-9;
 
     /// A block of a stream for looking up costs, and each bit of an entry that it is added to.
-    pub(super) const OF_STREAM: f64 = 1.5e-9;
-    pub(super) const OF_STREAM_BIT: f64 = 0.5e-9;
+    pub(super) const PER_STREAM: f64 = 1.5e-9;
+    pub(super) const PER_STREAM_BIT: f64 = 0.5e-9;
 
     /// A block of a stream of which several lines share the tree.
-    pub(super) const OF_LINE_STREAM: f64 = 1.5e-9;
+    pub(super) const PER_LINE_STREAM: f64 = 1.5e-9;
 
     /// A message: waking up for it, encrypting and decrypting it.
-    pub(super) const OF_EXCHANGE: f64 = 20e-6;
+    pub(super) const PER_EXCHANGE: f64 = 20e-6;
 
     /// Base transfers of both directions.
-    pub(super) const OF_STAGE: f64 = 0.06;
+    pub(super) const PER_STAGE: f64 = 0.06;
 }
 
 /// Rounds that overlap with nothing. All take half a round trip, because both sides send at the same time; those of base
@@ -143,8 +143,8 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
     let exchanges = sum(|cost| cost.exchanges);
     let in_flight = portion.in_flight.max(last.in_flight);
     let of_stream = match letters.uses_line_trees() {
-        true => seconds::OF_LINE_STREAM,
-        false => seconds::OF_STREAM + seconds::OF_STREAM_BIT * cell.entry_bits() as f64,
+        true => seconds::PER_LINE_STREAM,
+        false => seconds::PER_STREAM + seconds::PER_STREAM_BIT * cell.entry_bits() as f64,
     };
     Costs {
         bytes_to_host: bytes,
@@ -155,12 +155,12 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
         exchanges,
         one_way: true,
         in_flight: in_flight as f64,
-        setup: stages as f64 * seconds::OF_STAGE,
-        computing: batches.saturating_mul(2 * BATCH) as f64 * seconds::of_transfer(levels)
-            + 2.0 * transfers as f64 * seconds::OF_USE
-            + work.cells as f64 * seconds::OF_CELL
+        setup: stages as f64 * seconds::PER_STAGE,
+        computing: batches.saturating_mul(2 * BATCH) as f64 * seconds::per_transfer(levels)
+            + 2.0 * transfers as f64 * seconds::PER_USE
+            + work.cells as f64 * seconds::PER_CELL
             + sum(|cost| cost.stream_blocks) as f64 * of_stream
-            + exchanges as f64 * seconds::OF_EXCHANGE,
+            + exchanges as f64 * seconds::PER_EXCHANGE,
     }
 }
 
@@ -188,24 +188,21 @@ fn stages(
 }
 
 /// Whether the alphabet can be looked up, and the messages of the largest matrix fit the buffers of a channel.
-pub(crate) fn can_run(spec: &Spec, size: &JobSize) -> bool {
+pub(crate) fn check(spec: &Spec, size: &JobSize) -> Result<(), JobError> {
+    let letters = spec.alphabet.size();
+    // Such a job is refused for another reason.
     let Ok(comparison) = Comparison::new(spec.metric.clone(), spec.alphabet) else {
-        return false;
+        return Ok(());
     };
-    let letters = comparison.alphabet().size();
     let scoring = Scoring::new(comparison.model(), letters, spec.pad_to);
-    let length = |length: u64| usize::try_from(length).unwrap_or(usize::MAX);
-    let shorter = size.host.longest.min(size.join.longest);
-    let cell = scoring
-        .on_shares(u32::try_from(shorter.max(1)).unwrap_or(u32::MAX))
-        .cell;
-    scoring.letters() <= super::MAX_LETTERS
-        && fits(
-            length(size.host.longest),
-            length(size.join.longest),
-            cell,
-            scoring.letters(),
-        )
+    super::check_letters(scoring.letters())?;
+    let [host, join] = [size.host.longest, size.join.longest]
+        .map(|longest| u32::try_from(longest).unwrap_or(u32::MAX));
+    let cell = scoring.on_shares(host.min(join).max(1)).cell;
+    match fits(host as usize, join as usize, cell, scoring.letters()) {
+        true => Ok(()),
+        false => Err(JobError::PairTooLarge { host, join }),
+    }
 }
 
 /// Bytes beside those of cells in flight: batches of transfers that are made before they are needed, and buffers of the connection.

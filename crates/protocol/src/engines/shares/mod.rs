@@ -27,7 +27,7 @@ mod schedule;
 #[cfg(test)]
 mod tests;
 
-pub(crate) use costs::{can_run, costs, memory};
+pub(crate) use costs::{check, costs, memory};
 
 use super::lengths::{hidden_lengths, receive_lengths, send_lengths, visible_lengths};
 use super::opening::open;
@@ -48,7 +48,18 @@ use veilpath_paillier::system_rng;
 use zeroize::Zeroizing;
 
 /// The most letters of an alphabet: the cost of a look-up grows with their square.
-pub(crate) const MAX_LETTERS: usize = 512;
+const MAX_LETTERS: usize = 512;
+
+/// Whether an alphabet of so many letters, including padding, can be looked up.
+pub(crate) fn check_letters(letters: usize) -> Result<(), JobError> {
+    match letters <= MAX_LETTERS {
+        true => Ok(()),
+        false => Err(JobError::AlphabetTooLarge {
+            letters,
+            most: MAX_LETTERS,
+        }),
+    }
+}
 
 /// Runs one side.
 pub(crate) fn run(
@@ -57,12 +68,7 @@ pub(crate) fn run(
     observer: &dyn Observer,
 ) -> Result<Vec<Answer>, ProtocolError> {
     let scoring = Scoring::of(job);
-    if scoring.letters() > MAX_LETTERS {
-        return Err(ProtocolError::Job(JobError::AlphabetTooLarge {
-            letters: scoring.letters(),
-            most: MAX_LETTERS,
-        }));
-    }
+    check_letters(scoring.letters()).map_err(ProtocolError::Job)?;
     let (own, theirs) = exchange_lengths(job, channel)?;
     let group_bits = job.tree_levels.group_bits();
     let schedule = Schedule::new(job, &scoring, own, theirs);

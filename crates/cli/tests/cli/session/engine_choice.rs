@@ -1,0 +1,85 @@
+//! Which engine computes, where one of them cannot, and how it is logged.
+
+use super::pair::Pair;
+use serde_json::Value;
+
+/// Two cohorts with more letters than the engine shares can look up.
+fn with_many_letters() -> Pair {
+    let pair = Pair::new();
+    let head = "# veilpath cohort 1\n# alphabet: numbers 600\nparticipant,scanpath\n";
+    pair.folder.file("a.csv", format!("{head}P1,1 2 599\n"));
+    pair.folder.file("b.csv", format!("{head}Q1,1 3 599\n"));
+    pair
+}
+
+#[test]
+fn shares_refuses_large_alphabets_before_anything_is_sent() {
+    let pair = with_many_letters();
+    let compare = pair.folder.run(&[
+        "compare", "a.csv", "b.csv", "--engine", "shares", "--format", "csv",
+    ]);
+    let said = compare.refused();
+    assert!(said.contains("512") && said.contains("600"), "{said}");
+    // Nobody has connected.
+    let mut host = pair.host(&["--engine", "shares", "--estimate"]);
+    assert!(host.ends_within(std::time::Duration::from_secs(20)));
+    let ran = host.end();
+    assert_eq!(ran.code, 2, "{}", ran.stderr);
+    assert!(!ran.stderr.contains("\"listening\""), "{}", ran.stderr);
+}
+
+#[test]
+fn auto_does_without_an_engine_that_cannot_run() {
+    let pair = with_many_letters();
+    for ran in pair.run(&["--estimate", "--engine", "auto"], &[], &[]) {
+        let agreed = ran.stderr.lines().find(|line| line.contains("\"agreed\""));
+        let agreed: Value = serde_json::from_str(agreed.unwrap()).unwrap();
+        let engine = &agreed["engine"];
+        assert_eq!(engine["name"], "garbled");
+        assert_eq!(engine["reason"], "shares_impossible");
+        assert_eq!(engine["shares_obstacle"], "alphabet");
+        assert!(engine["estimates"]["shares"].is_null());
+        ran.ok();
+    }
+    let compare = "compare a.csv b.csv --engine auto --format csv";
+    let ran = pair.folder.run(&compare.split(' ').collect::<Vec<_>>());
+    assert!(ran.stderr.contains("engine: garbled") && ran.stderr.contains("512"));
+    ran.ok();
+}
+
+#[test]
+fn every_line_of_a_json_log_is_an_event() {
+    let pair = Pair::with_cohorts();
+    let one_sided = ["--reveal-to", "host"];
+    for (both, withheld) in [(&[][..], [false; 2]), (&one_sided, [false, true])] {
+        let _ = std::fs::remove_file(pair.folder.path().join("join.csv"));
+        let runs = pair.run(both, &["-o", "host.csv"], &["-o", "join.csv"]);
+        let files = ["host.csv", "join.csv"];
+        for ((ran, file), withheld) in runs.into_iter().zip(files).zip(withheld) {
+            let events: Vec<Value> = ran
+                .stderr
+                .lines()
+                .map(|line| serde_json::from_str(line).expect(line))
+                .collect();
+            let results = events.iter().find(|event| event["event"] == "results");
+            let results = results.expect(&ran.stderr);
+            assert_eq!(results["file"], file);
+            assert_eq!(results["withheld"], withheld);
+            ran.ok();
+        }
+    }
+}
+
+/// Without a declaration in the files, the number of letters is an option of `compare` as of a session.
+#[test]
+fn compare_takes_the_number_of_letters() {
+    let pair = Pair::new();
+    pair.folder.file("a.csv", "participant,scanpath\nP1,ABC\n");
+    pair.folder.file("b.csv", "participant,scanpath\nQ1,ABD\n");
+    let run = |letters: &str| {
+        let call = format!("compare a.csv b.csv --letters {letters} --format json");
+        pair.folder.run(&call.split(' ').collect::<Vec<_>>())
+    };
+    assert_eq!(run("9").json()["spec"]["alphabet"], "letters 9");
+    assert!(run("3").refused().contains("--letters 3"));
+}
