@@ -234,7 +234,7 @@ fn metric_options(error: &MetricOptionsError) -> String {
             requested,
             declared,
         } => format!(
-            "--grid {requested}: the cohorts were encoded on a grid of {declared}\n  \
+            "--grid {requested}: the gaze was encoded on a grid of {declared}\n  \
              leave --grid out, or encode the gaze files again with --grid {requested}"
         ),
         MetricOptionsError::LocalDistances => format!(

@@ -2,9 +2,10 @@
 
 use crate::messages;
 use crate::notes;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use std::fmt::Write;
 use std::time::Duration;
-use veilpath::{Event, EventSink};
+use veilpath::{Event, EventSink, units};
 
 /// What is counted.
 #[derive(Clone, Copy, Debug)]
@@ -26,15 +27,21 @@ pub(crate) fn bar(total: u64, unit: Unit, quiet: bool) -> ProgressBar {
     };
     let bar = ProgressBar::with_draw_target(Some(total), target);
     let template = match unit {
-        Unit::Bytes => "  reading {bar:30} {decimal_bytes}/{decimal_total_bytes}, {eta} left",
+        Unit::Bytes => "  reading {bar:30} {decimal_bytes}/{decimal_total_bytes}, {left} left",
         Unit::Steps => "  measuring {bar:30} {percent}%, {elapsed} so far",
-        Unit::Cells => "  comparing {bar:30} {percent}% of {human_len} matrix cells, {eta} left",
+        Unit::Cells => "  comparing {bar:30} {percent}% of {human_len} matrix cells, {left} left",
     };
     if let Ok(style) = ProgressStyle::with_template(template) {
-        bar.set_style(style);
+        bar.set_style(style.with_key("left", write_time_left));
     }
     bar.enable_steady_tick(Duration::from_millis(200));
     bar
+}
+
+/// The estimated time that is left.
+fn write_time_left(state: &ProgressState, out: &mut dyn Write) {
+    let whole_seconds = state.eta().as_secs() as f64;
+    let _ = out.write_str(&units::seconds(whole_seconds.max(1.0).round()));
 }
 
 /// Shows the events of a job: a bar for its progress, and text for its notes.

@@ -11,10 +11,28 @@ pub(crate) fn explain(error: &SessionError) -> String {
     if let SessionError::Protocol(error) = error {
         return super::protocol(error);
     }
+    let text = match error {
+        SessionError::Differs(differences) => with_options(differences).to_string(),
+        _ => error.to_string(),
+    };
     match hint(error) {
-        Some(hint) => format!("{error}\n  {hint}"),
-        None => error.to_string(),
+        Some(hint) => format!("{text}\n  {hint}"),
+        None => text,
     }
+}
+
+/// The scale, which users seldom set themselves.
+const SCALE_FIELD: &str = "metric.scale";
+
+/// The same differences, with the options of a field that follows from them.
+fn with_options(differences: &[Difference]) -> SessionError {
+    let differences = differences.iter().cloned().map(|mut difference| {
+        if difference.field == SCALE_FIELD {
+            difference.field = format!("--precision or --scale ({SCALE_FIELD})");
+        }
+        difference
+    });
+    SessionError::Differs(differences.collect())
 }
 
 fn hint(error: &SessionError) -> Option<String> {
