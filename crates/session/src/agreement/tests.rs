@@ -211,7 +211,7 @@ fn documented_messages_match_the_code() {
     row(list.trim_matches(['[', ']']));
     row(example("With pseudonyms"));
     serde_json::from_str::<crate::session::Ready>(example("**4, Ready.**")).unwrap();
-    serde_json::from_str::<crate::link::Measured>(example("1,048,576 and 4,194,304 bytes, none"))
+    serde_json::from_str::<crate::link::Measured>(example("**7, Probe, and 8, Measured.**"))
         .unwrap();
     serde_json::from_str::<crate::engine_decision::EngineOffer>(example("**9, Engine.**")).unwrap();
     serde_json::from_str::<crate::run::Finished>(example("**6, Finished.**")).unwrap();
