@@ -22,6 +22,7 @@
 //! | `portions`, `costs` | how many of them, and what that costs |
 //! | `recurrence`, `outputs` | what a cell is and costs; from the last lines of matrices to halves of outputs |
 //! | `session` | the whole of it |
+//! | `arithmetic` | what is computed on results before anything is opened |
 //! | `costs` | what it will cost, for estimates |
 //!
 //! # Who learns what
@@ -47,6 +48,9 @@
 
 #[cfg(test)]
 mod alignment_tests;
+mod arithmetic;
+#[cfg(test)]
+mod arithmetic_tests;
 mod bits;
 mod cells;
 mod compare;
@@ -73,6 +77,7 @@ mod session_tests;
 mod tests;
 mod unit;
 
+pub use arithmetic::{Factors, Products};
 pub use compare::GadgetCost;
 pub use letters::{LetterLists, SharedLetters};
 pub use portions::fits;

@@ -89,7 +89,7 @@ impl Rounds {
         self.exchanges.get()
     }
 
-    fn send(&self, channel: &mut impl Channel) -> Result<(), MpcError> {
+    fn send(&self, channel: &mut dyn Channel) -> Result<(), MpcError> {
         for post in self.posts.borrow_mut().iter_mut() {
             if let Some(message) = post.outgoing.take() {
                 channel.send(&message)?;
@@ -98,7 +98,7 @@ impl Rounds {
         Ok(channel.flush()?)
     }
 
-    fn receive(&self, channel: &mut impl Channel) -> Result<(), MpcError> {
+    fn receive(&self, channel: &mut dyn Channel) -> Result<(), MpcError> {
         let mut posts = self.posts.borrow_mut();
         for post in posts.iter_mut().filter(|post| post.incoming.is_none()) {
             let mut message = Zeroizing::new(vec![0; post.expected]);
@@ -122,7 +122,7 @@ pub(crate) fn run<'a, T>(
     mut tasks: impl Iterator<Item = Task<'a, T>>,
     at_once: usize,
     pool: &RefCell<Pool>,
-    channel: &mut impl Channel,
+    channel: &mut dyn Channel,
 ) -> Result<Vec<T>, MpcError> {
     let mut runner = Runner {
         results: Vec::new(),
@@ -156,17 +156,17 @@ enum Expected<'a, T> {
     Batch,
 }
 
-struct Runner<'a, 'r, T, C> {
+struct Runner<'a, 'r, T> {
     results: Vec<Option<T>>,
     waiting: VecDeque<Expected<'a, T>>,
     /// Tasks whose messages have arrived.
     ready: VecDeque<(usize, Task<'a, T>)>,
     active: usize,
     pool: &'r RefCell<Pool>,
-    channel: &'r mut C,
+    channel: &'r mut dyn Channel,
 }
 
-impl<'a, T, C: Channel> Runner<'a, '_, T, C> {
+impl<'a, T> Runner<'a, '_, T> {
     /// Lets a task compute until it waits for a message, and sends what it posted.
     fn turn(&mut self, number: usize, mut task: Task<'a, T>) -> Result<(), MpcError> {
         let mut context = Context::from_waker(Waker::noop());

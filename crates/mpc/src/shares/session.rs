@@ -83,7 +83,7 @@ impl SharesSession {
         group_bits: GroupBits,
         kernel: Kernel,
         rng: &mut impl CryptoRng,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
         let delta = Arc::new(Delta::random(rng));
         let (sender, receiver, start);
@@ -147,7 +147,7 @@ impl SharesSession {
         letters: &SharedLetters,
         comparisons: &[Comparison],
         finish: Finish,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
     ) -> Result<Vec<u64>, MpcError> {
         if number_bits(cell, comparisons, finish).max(cell.width()) >= 64 {
@@ -228,7 +228,7 @@ impl SharesSession {
         &mut self,
         letters: &SharedLetters,
         matrices: &[Matrix],
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Option<Vec<LineCosts>>, MpcError> {
         let Lookup::Lines(trees) = &letters.lookup else {
             return Ok(None);
