@@ -70,7 +70,7 @@ impl CorrelatedSender for Unchecked {
     fn send(
         &mut self,
         count: usize,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Zeroizing<Vec<ZeroLabel>>, MpcError> {
         let mut labels = self.ideal.send(count, channel)?;
         self.calls += 1;
@@ -93,7 +93,7 @@ impl CorrelatedReceiver for Guessing {
     fn receive(
         &mut self,
         bits: &Bits,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Zeroizing<Vec<ActiveLabel>>, MpcError> {
         let mut labels = self.ideal.receive(bits, channel)?;
         self.calls += 1;
@@ -118,7 +118,7 @@ impl CorrelatedReceiver for Recording<'_> {
     fn receive(
         &mut self,
         bits: &Bits,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Zeroizing<Vec<ActiveLabel>>, MpcError> {
         let labels = self.ideal.receive(bits, channel)?;
         let blocks = labels.iter().map(|label| label.0).collect();
@@ -137,7 +137,7 @@ impl CorrelatedReceiver for Knowing<'_> {
     fn receive(
         &mut self,
         bits: &Bits,
-        _: &mut impl Channel,
+        _: &mut dyn Channel,
     ) -> Result<Zeroizing<Vec<ActiveLabel>>, MpcError> {
         let (before, labels) = self
             .calls

@@ -50,7 +50,7 @@ impl Channel for Changed {
     }
 }
 
-fn garble(seed: u64, channel: &mut impl Channel) -> Result<(), MpcError> {
+fn garble(seed: u64, channel: &mut dyn Channel) -> Result<(), MpcError> {
     let table = unit_table(ALPHABET);
     let mut rng = ChaCha20Rng::seed_from_u64(seed);
     let mut session = GarblerSession::start(Kernel::best(), &mut rng, channel)?;
@@ -101,7 +101,7 @@ impl CorrelatedReceiver for Lying {
     fn receive(
         &mut self,
         bits: &Bits,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Zeroizing<Vec<ActiveLabel>>, MpcError> {
         if let Some(lie) = self.lie.filter(|lie| lie.from_call == self.calls) {
             self.receiver.lie(lie.tree, lie.guess);
@@ -111,7 +111,7 @@ impl CorrelatedReceiver for Lying {
     }
 }
 
-fn evaluate(lie: Option<Lie>, channel: &mut impl Channel) -> Result<Vec<u64>, MpcError> {
+fn evaluate(lie: Option<Lie>, channel: &mut dyn Channel) -> Result<Vec<u64>, MpcError> {
     let (kernel, mut rng) = (Kernel::best(), ChaCha20Rng::seed_from_u64(2));
     let receiver = Receiver::start(GroupBits::default(), kernel, &mut rng, channel)?;
     let transfers = Lying {

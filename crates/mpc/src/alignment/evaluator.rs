@@ -47,7 +47,7 @@ impl EvaluatorSession<Receiver> {
     pub fn start(
         kernel: Kernel,
         rng: &mut impl CryptoRng,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
         let correlated = Receiver::start(GroupBits::default(), kernel, rng, channel)?;
         Self::with_transfers(kernel, correlated, channel)
@@ -73,7 +73,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
     pub fn with_transfers(
         kernel: Kernel,
         correlated: O,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
         Ok(Self {
             kernel,
@@ -90,7 +90,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         &mut self,
         alphabet: usize,
         letters: &[usize],
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<ReceivedLetters, MpcError> {
         let first = self.columns;
         self.columns += letters.len() as u64;
@@ -105,7 +105,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         fold: Fold,
         letters: &ReceivedLetters,
         comparisons: &[EvaluatorComparison],
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
     ) -> Result<Vec<Number<ActiveLabel>>, MpcError> {
         let width = cell.input_wires();
@@ -150,7 +150,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         group: &'g Group,
         coming: &mut impl Iterator<Item = (&'g Group, Slab)>,
         ahead: &mut Ahead<'_>,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
     ) -> Result<Vec<Vec<Number<ActiveLabel>>>, MpcError> {
         let geometry = &group.geometry;
@@ -182,7 +182,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
     pub fn own_bits(
         &mut self,
         bits: &Bits,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Number<ActiveLabel>, MpcError> {
         self.correlated.receive(bits, channel)
     }
@@ -191,7 +191,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
     pub fn peer_bits(
         &mut self,
         count: usize,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Number<ActiveLabel>, MpcError> {
         let mut bytes = [0; BLOCK_BYTES];
         let mut wires = Number::new(Vec::with_capacity(count));
@@ -223,7 +223,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
     pub fn show(
         &mut self,
         numbers: &[Number<ActiveLabel>],
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<(), MpcError> {
         let wires = numbers.iter().flat_map(|number| number.iter());
         send_bits(wires.map(|wire| wire.colour()), channel)?;
@@ -234,7 +234,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
     pub fn learn(
         &mut self,
         numbers: &[Number<ActiveLabel>],
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Vec<u64>, MpcError> {
         let wires = numbers.iter().map(|number| number.len()).sum();
         let mut colours = receive_bits(wires, channel)?.into_iter();
@@ -265,7 +265,7 @@ impl Ahead<'_> {
         session: &mut EvaluatorSession<O>,
         group: &Group,
         slab: &Slab,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<(), MpcError> {
         let geometry = &group.geometry;
         if slab.steps.start == 0 {

@@ -71,7 +71,7 @@ impl GarblerSession<Sender> {
     pub fn start(
         kernel: Kernel,
         rng: &mut impl CryptoRng,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
         let delta = Arc::new(Delta::random(rng));
         let group_bits = GroupBits::default();
@@ -103,7 +103,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         delta: Arc<Delta>,
         correlated: O,
         rng: &mut impl CryptoRng,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
         let garbler = Garbler::start(Arc::clone(&delta), kernel, rng, channel)?;
         channel.flush()?;
@@ -124,7 +124,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         &mut self,
         alphabet: usize,
         count: usize,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<SentLetters, MpcError> {
         self.garbler.finish(channel)?;
         let first = self.columns;
@@ -147,7 +147,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         fold: Fold,
         letters: &SentLetters,
         comparisons: &[GarblerComparison<R>],
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
     ) -> Result<Vec<Number<ZeroLabel>>, MpcError> {
         let width = cell.input_wires();
@@ -194,7 +194,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         group: &'g Group,
         coming: &mut impl Iterator<Item = (&'g Group, Slab)>,
         ahead: &mut Ahead<'_, K, R>,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
     ) -> Result<Vec<Vec<Number<ZeroLabel>>>, MpcError> {
         let geometry = &group.geometry;
@@ -239,7 +239,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
     pub fn own_bits(
         &mut self,
         bits: &[bool],
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Number<ZeroLabel>, MpcError> {
         self.garbler.finish(channel)?;
         let mut wires = Number::new(Vec::with_capacity(bits.len()));
@@ -256,7 +256,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
     pub fn peer_bits(
         &mut self,
         count: usize,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Number<ZeroLabel>, MpcError> {
         // Before the garbler waits, the evaluator needs all tables that it may be waiting for.
         self.garbler.finish(channel)?;
@@ -278,7 +278,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
     pub fn halves(
         &mut self,
         numbers: &[Number<ZeroLabel>],
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Vec<u64>, MpcError> {
         self.garbler.finish(channel)?;
         channel.flush()?;
@@ -290,7 +290,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
     pub fn show(
         &mut self,
         numbers: &[Number<ZeroLabel>],
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<(), MpcError> {
         self.garbler.finish(channel)?;
         let wires = numbers.iter().flat_map(|number| number.iter());
@@ -302,7 +302,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
     pub fn learn(
         &mut self,
         numbers: &[Number<ZeroLabel>],
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Vec<u64>, MpcError> {
         self.garbler.finish(channel)?;
         let wires = numbers.iter().map(|number| number.len()).sum();
@@ -343,7 +343,7 @@ impl<K: Cell, R: Rows> Ahead<'_, K, R> {
         session: &mut GarblerSession<O>,
         group: &Group,
         slab: &Slab,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<(), MpcError> {
         if slab.steps.start == 0 {
             let strip = self.start_strip(group, slab.strip)?;

@@ -107,7 +107,7 @@ impl Fold {
     fn run<P: Party>(
         self,
         party: &mut P,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
         results: Vec<Vec<Number<P::Label>>>,
     ) -> Result<Vec<Number<P::Label>>, MpcError> {
         match self {

@@ -51,7 +51,7 @@ impl<K: Cell + Sync> Case<'_, K> {
     fn garble<O: CorrelatedSender>(
         &self,
         session: &mut GarblerSession<O>,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Vec<u64> {
         let places = places(self.theirs);
         let letters = session
@@ -87,7 +87,7 @@ impl<K: Cell + Sync> Case<'_, K> {
     fn evaluate<O: CorrelatedReceiver>(
         &self,
         session: &mut EvaluatorSession<O>,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Vec<u64> {
         let places = places(self.theirs);
         let letters = session

@@ -52,11 +52,11 @@ impl Circuit for Clear {
 }
 
 impl Party for Clear {
-    fn prepare(&mut self, _: usize, _: &mut impl Channel) -> Result<(), MpcError> {
+    fn prepare(&mut self, _: usize, _: &mut dyn Channel) -> Result<(), MpcError> {
         Ok(())
     }
 
-    fn settle(&mut self, _: &mut impl Channel) -> Result<(), MpcError> {
+    fn settle(&mut self, _: &mut dyn Channel) -> Result<(), MpcError> {
         Ok(())
     }
 }

@@ -38,7 +38,7 @@ impl Operation {
 /// Does the same with every pair (x, y). All numbers are filled up with zeros to the longest.
 pub fn pairwise<P: Party>(
     party: &mut P,
-    channel: &mut impl Channel,
+    channel: &mut dyn Channel,
     operation: Operation,
     pairs: &[Pair<'_, P::Label>],
 ) -> Result<Vec<Number<P::Label>>, MpcError> {
@@ -84,7 +84,7 @@ pub fn pairwise<P: Party>(
 /// weight, from the lowest weight to the highest. A tree of additions would cost half as much again.
 pub fn sums<P: Party>(
     party: &mut P,
-    channel: &mut impl Channel,
+    channel: &mut dyn Channel,
     lists: Vec<Vec<Number<P::Label>>>,
 ) -> Result<Vec<Number<P::Label>>, MpcError> {
     // For each list, the bits of each weight.
@@ -133,7 +133,7 @@ pub fn sums<P: Party>(
 /// number is how often the top bit changes, and the remainder is in its other bits.
 pub fn unwrapped<P: Party>(
     party: &mut P,
-    channel: &mut impl Channel,
+    channel: &mut dyn Channel,
     lists: Vec<Vec<Number<P::Label>>>,
 ) -> Result<Vec<Number<P::Label>>, MpcError> {
     let zero = party.constant(false);
@@ -185,7 +185,7 @@ fn by_weight<L: Copy + Zeroize>(numbers: &[Number<L>]) -> Vec<Number<L>> {
 /// carries are returned.
 fn add_once<P: Party>(
     party: &mut P,
-    channel: &mut impl Channel,
+    channel: &mut dyn Channel,
     lists: &mut [Number<P::Label>],
 ) -> Result<Vec<Number<P::Label>>, MpcError> {
     let zero = party.constant(false);
@@ -231,7 +231,7 @@ fn add_once<P: Party>(
 /// The largest of each list. About 2·w gates per number.
 pub fn maxima<P: Party>(
     party: &mut P,
-    channel: &mut impl Channel,
+    channel: &mut dyn Channel,
     lists: Vec<Vec<Number<P::Label>>>,
 ) -> Result<Vec<Number<P::Label>>, MpcError> {
     fold(party, channel, Operation::Max, lists)
@@ -246,7 +246,7 @@ pub fn public_number<P: Party>(party: &P, value: u64, width: usize) -> Number<P:
 /// Joins neighbours until every list has one number; an empty list becomes zero.
 fn fold<P: Party>(
     party: &mut P,
-    channel: &mut impl Channel,
+    channel: &mut dyn Channel,
     operation: Operation,
     mut lists: Vec<Vec<Number<P::Label>>>,
 ) -> Result<Vec<Number<P::Label>>, MpcError> {

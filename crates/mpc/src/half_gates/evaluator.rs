@@ -24,7 +24,7 @@ pub struct Evaluator {
 
 impl Evaluator {
     /// Receives the start of the tweaks from the garbler.
-    pub fn start(kernel: Kernel, channel: &mut impl Channel) -> Result<Self, MpcError> {
+    pub fn start(kernel: Kernel, channel: &mut dyn Channel) -> Result<Self, MpcError> {
         let mut tweak_start = [0; BLOCK_BYTES];
         channel.receive(&mut tweak_start)?;
         Ok(Self::new(kernel, Block::from_bytes(tweak_start)))
@@ -111,7 +111,7 @@ impl Circuit for Evaluator {
 }
 
 impl Party for Evaluator {
-    fn prepare(&mut self, and_gates: usize, channel: &mut impl Channel) -> Result<(), MpcError> {
+    fn prepare(&mut self, and_gates: usize, channel: &mut dyn Channel) -> Result<(), MpcError> {
         let wanted = and_gates * TABLE_BYTES;
         if self.tables.len() - self.used >= wanted {
             return Ok(());
@@ -122,7 +122,7 @@ impl Party for Evaluator {
         Ok(channel.receive(&mut self.tables[had..])?)
     }
 
-    fn settle(&mut self, _: &mut impl Channel) -> Result<(), MpcError> {
+    fn settle(&mut self, _: &mut dyn Channel) -> Result<(), MpcError> {
         if self.starved {
             return Err(MpcError::Misuse("more gates were evaluated than announced"));
         }

@@ -33,7 +33,7 @@ impl Garbler {
         delta: Arc<Delta>,
         kernel: Kernel,
         rng: &mut impl CryptoRng,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
         let tweak_start = random_block(rng);
         channel.send(&tweak_start.to_bytes())?;
@@ -82,12 +82,12 @@ impl Garbler {
     }
 
     /// Sends the remaining tables and flushes the channel.
-    pub fn finish(&mut self, channel: &mut impl Channel) -> Result<(), MpcError> {
+    pub fn finish(&mut self, channel: &mut dyn Channel) -> Result<(), MpcError> {
         self.send_tables(channel)?;
         Ok(channel.flush()?)
     }
 
-    fn send_tables(&mut self, channel: &mut impl Channel) -> Result<(), MpcError> {
+    fn send_tables(&mut self, channel: &mut dyn Channel) -> Result<(), MpcError> {
         channel.send(&self.tables)?;
         self.tables.clear();
         Ok(())
@@ -137,11 +137,11 @@ impl Circuit for Garbler {
 }
 
 impl Party for Garbler {
-    fn prepare(&mut self, _: usize, _: &mut impl Channel) -> Result<(), MpcError> {
+    fn prepare(&mut self, _: usize, _: &mut dyn Channel) -> Result<(), MpcError> {
         Ok(())
     }
 
-    fn settle(&mut self, channel: &mut impl Channel) -> Result<(), MpcError> {
+    fn settle(&mut self, channel: &mut dyn Channel) -> Result<(), MpcError> {
         if self.tables.len() >= SEND_BYTES {
             self.send_tables(channel)?;
         }

@@ -9,13 +9,13 @@ pub const TABLE_BYTES: usize = 32;
 /// Sends bits, eight to a byte, the first one lowest.
 pub fn send_bits(
     bits: impl IntoIterator<Item = bool>,
-    channel: &mut impl Channel,
+    channel: &mut dyn Channel,
 ) -> Result<(), MpcError> {
     Ok(channel.send(&pack_bits(bits))?)
 }
 
 /// Receives as many bits as the protocol says there are.
-pub fn receive_bits(count: usize, channel: &mut impl Channel) -> Result<Vec<bool>, MpcError> {
+pub fn receive_bits(count: usize, channel: &mut dyn Channel) -> Result<Vec<bool>, MpcError> {
     let bytes = receive_packed_bits(count, channel)?;
     Ok((0..count)
         .map(|at| bytes[at / 8] >> (at % 8) & 1 == 1)
@@ -25,7 +25,7 @@ pub fn receive_bits(count: usize, channel: &mut impl Channel) -> Result<Vec<bool
 /// The same, eight bits to a byte. Bits after the last one are zero.
 pub(crate) fn receive_packed_bits(
     count: usize,
-    channel: &mut impl Channel,
+    channel: &mut dyn Channel,
 ) -> Result<Vec<u8>, MpcError> {
     let mut bytes = vec![0; count.div_ceil(8)];
     channel.receive(&mut bytes)?;

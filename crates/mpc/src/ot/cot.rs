@@ -34,7 +34,7 @@ pub trait CotSender {
     fn reserve(&mut self, count: usize);
 
     /// Fills in v of the next COTs. After an error there are none.
-    fn extend(&mut self, v: &mut [Block], channel: &mut impl Channel) -> Result<(), MpcError>;
+    fn extend(&mut self, v: &mut [Block], channel: &mut dyn Channel) -> Result<(), MpcError>;
 }
 
 /// The side with the random bits.
@@ -51,7 +51,7 @@ pub trait CotReceiver {
         &mut self,
         u: &mut [u64],
         w: &mut [Block],
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<(), MpcError>;
 }
 

@@ -52,7 +52,7 @@ impl CorrelatedSender for IdealSender {
     fn send(
         &mut self,
         count: usize,
-        _: &mut impl Channel,
+        _: &mut dyn Channel,
     ) -> Result<Zeroizing<Vec<ZeroLabel>>, MpcError> {
         Ok(Zeroizing::new(deal(&mut self.labels, count)))
     }
@@ -62,7 +62,7 @@ impl CorrelatedReceiver for IdealReceiver {
     fn receive(
         &mut self,
         bits: &Bits,
-        _: &mut impl Channel,
+        _: &mut dyn Channel,
     ) -> Result<Zeroizing<Vec<ActiveLabel>>, MpcError> {
         let zeros = deal(&mut self.labels, bits.len());
         let choices = bits
@@ -87,7 +87,7 @@ impl CotSender for IdealSender {
 
     fn reserve(&mut self, _: usize) {}
 
-    fn extend(&mut self, v: &mut [Block], _: &mut impl Channel) -> Result<(), MpcError> {
+    fn extend(&mut self, v: &mut [Block], _: &mut dyn Channel) -> Result<(), MpcError> {
         self.labels.fill(v);
         Ok(())
     }
@@ -104,7 +104,7 @@ impl CotReceiver for IdealReceiver {
         &mut self,
         u: &mut [u64],
         w: &mut [Block],
-        _: &mut impl Channel,
+        _: &mut dyn Channel,
     ) -> Result<(), MpcError> {
         check_lengths(u, w)?;
         self.labels.fill(w);

@@ -59,7 +59,7 @@ pub trait CorrelatedSender {
     fn send(
         &mut self,
         count: usize,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Zeroizing<Vec<ZeroLabel>>, MpcError>;
 }
 
@@ -74,7 +74,7 @@ pub trait CorrelatedReceiver {
     fn receive(
         &mut self,
         bits: &Bits,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Zeroizing<Vec<ActiveLabel>>, MpcError>;
 }
 

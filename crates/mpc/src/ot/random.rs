@@ -35,7 +35,7 @@ impl RandomSender {
         count: usize,
         delta: &Delta,
         correlated: &mut impl CorrelatedSender,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Zeroizing<Vec<[Block; 2]>>, MpcError> {
         let zeros = correlated.send(count, channel)?;
         let mut first: Vec<Block> = zeros.iter().map(|zero| zero.0).collect();
@@ -61,7 +61,7 @@ impl RandomReceiver {
         &mut self,
         bits: &Bits,
         correlated: &mut impl CorrelatedReceiver,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Zeroizing<Vec<Block>>, MpcError> {
         let labels = correlated.receive(bits, channel)?;
         let mut blocks: Vec<Block> = labels.iter().map(|label| label.0).collect();

@@ -68,7 +68,7 @@ impl SharesSession {
         alphabet: usize,
         entry_bits: usize,
         entry: impl Fn(usize, usize) -> u64,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<SharedLetters, MpcError> {
         let LetterLists {
             own,
@@ -139,7 +139,7 @@ impl SharesSession {
         own: &[usize],
         theirs: usize,
         levels: usize,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<(PuncturedSeeds, WholeSeeds), MpcError> {
         let kernel = self.kernel;
         let firsts = (0..own.len().max(theirs)).step_by(TREES_AT_ONCE);

@@ -14,7 +14,7 @@ const GROUP_CELLS: usize = 2048;
 const GROUPS: usize = 64;
 
 /// Bytes that all active tasks may have sent and the other side not received. Transfers need the rest.
-const MAX_UNREAD: usize = UNREAD_BYTES / 4;
+pub(crate) const MAX_UNREAD: usize = UNREAD_BYTES / 4;
 
 /// How many tasks may be active whose messages have at most this many bytes.
 pub(crate) fn max_active(bytes: usize) -> usize {

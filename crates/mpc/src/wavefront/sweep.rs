@@ -81,7 +81,7 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         step: usize,
         inputs: &[P::Label],
         party: &mut P,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<(), MpcError> {
         let width = self.cell.input_wires();
         let count = self.geometry.cells_in_step(self.strip, step);

@@ -11,7 +11,7 @@ pub const POINT_BYTES: usize = 32;
 /// Sends points one after the other.
 pub(super) fn send_points(
     points: &[CompressedRistretto],
-    channel: &mut impl Channel,
+    channel: &mut dyn Channel,
 ) -> Result<(), MpcError> {
     for point in points {
         channel.send(point.as_bytes())?;
@@ -21,7 +21,7 @@ pub(super) fn send_points(
 
 /// Receives a point, in both its forms. The neutral element is refused: with it keys would not depend on any secret.
 pub(super) fn receive_point(
-    channel: &mut impl Channel,
+    channel: &mut dyn Channel,
 ) -> Result<(CompressedRistretto, RistrettoPoint), MpcError> {
     let mut bytes = [0; POINT_BYTES];
     channel.receive(&mut bytes)?;

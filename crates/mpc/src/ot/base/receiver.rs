@@ -14,7 +14,7 @@ use zeroize::{Zeroize, Zeroizing};
 pub fn receive(
     choices: &[bool; COUNT],
     rng: &mut impl CryptoRng,
-    channel: &mut impl Channel,
+    channel: &mut dyn Channel,
 ) -> Result<BaseKeys<Block>, MpcError> {
     let (sender_compressed, sender) = receive_point(channel)?;
     // One table for all products with the sender's point: a third of the time.

@@ -12,7 +12,7 @@ use zeroize::{Zeroize, Zeroizing};
 /// Produces [`COUNT`] pairs of random keys.
 pub fn send(
     rng: &mut impl CryptoRng,
-    channel: &mut impl Channel,
+    channel: &mut dyn Channel,
 ) -> Result<BaseKeys<[Block; 2]>, MpcError> {
     let secret = random_scalar(rng);
     let own = RistrettoPoint::mul_base(&secret).compress();

@@ -52,7 +52,7 @@ pub(super) fn blocks_of(bytes: &[u8]) -> Vec<Block> {
         .collect()
 }
 
-pub(super) fn receive_bytes(count: usize, channel: &mut impl Channel) -> Result<Vec<u8>, MpcError> {
+pub(super) fn receive_bytes(count: usize, channel: &mut dyn Channel) -> Result<Vec<u8>, MpcError> {
     let mut bytes = vec![0; count];
     channel.receive(&mut bytes)?;
     Ok(bytes)

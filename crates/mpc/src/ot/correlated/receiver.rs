@@ -39,7 +39,7 @@ impl Receiver {
         group_bits: GroupBits,
         kernel: Kernel,
         rng: &mut impl CryptoRng,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
         let base = base::send(rng, channel)?;
         let (leaves, message) = grow_trees(kernel, group_bits, &base.keys);
@@ -93,7 +93,7 @@ impl Receiver {
     }
 
     /// Makes a batch for later.
-    fn refill(&mut self, count: usize, channel: &mut impl Channel) -> Result<(), MpcError> {
+    fn refill(&mut self, count: usize, channel: &mut dyn Channel) -> Result<(), MpcError> {
         let mut ready = std::mem::take(&mut self.ready);
         let mut choices = std::mem::take(&mut self.choices);
         let dropped = ready.make_room(count);
@@ -118,7 +118,7 @@ impl Receiver {
         &mut self,
         mut labels: &mut [Block],
         mut kept_choices: &mut [Block],
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<(), MpcError> {
         let group_bits = self.group_bits.bits();
         let mut sums = Sums::new(self.kernel);
@@ -195,7 +195,7 @@ impl CorrelatedReceiver for Receiver {
     fn receive(
         &mut self,
         bits: &Bits,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Zeroizing<Vec<ActiveLabel>>, MpcError> {
         while let Some(count) = self.demand.next_batch(bits.len(), self.ready.left()) {
             self.refill(count, channel)?;
@@ -230,7 +230,7 @@ impl CotReceiver for Receiver {
         &mut self,
         u: &mut [u64],
         w: &mut [Block],
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<(), MpcError> {
         check_lengths(u, w)?;
         u.fill(0);

@@ -46,7 +46,7 @@ impl Sender {
         group_bits: GroupBits,
         kernel: Kernel,
         rng: &mut impl CryptoRng,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Self, MpcError> {
         let choices = choices(&delta, group_bits);
         let base = base::receive(&choices, rng, channel)?;
@@ -136,7 +136,7 @@ impl Sender {
     }
 
     /// Makes and checks a batch for later. A failed check is final.
-    fn refill(&mut self, count: usize, channel: &mut impl Channel) -> Result<(), MpcError> {
+    fn refill(&mut self, count: usize, channel: &mut dyn Channel) -> Result<(), MpcError> {
         let mut ready = std::mem::take(&mut self.ready);
         ready.make_room(count);
         self.make(ready.last_mut(count), channel)?;
@@ -145,7 +145,7 @@ impl Sender {
     }
 
     /// Makes and checks a batch. Labels that were not checked must not be used, so a failed check is final.
-    fn make(&mut self, labels: &mut [Block], channel: &mut impl Channel) -> Result<(), MpcError> {
+    fn make(&mut self, labels: &mut [Block], channel: &mut dyn Channel) -> Result<(), MpcError> {
         if self.failed {
             return Err(MpcError::Misuse("transfers cannot go on after an error"));
         }
@@ -162,7 +162,7 @@ impl Sender {
     fn make_batch(
         &mut self,
         mut labels: &mut [Block],
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<(), MpcError> {
         let group_bits = self.group_bits.bits();
         let mut sums = Sums::new(self.kernel);
@@ -228,7 +228,7 @@ impl CorrelatedSender for Sender {
     fn send(
         &mut self,
         count: usize,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Zeroizing<Vec<ZeroLabel>>, MpcError> {
         while let Some(batch) = self.demand.next_batch(count, self.ready.left()) {
             self.refill(batch, channel)?;
@@ -260,7 +260,7 @@ impl CotSender for Sender {
         self.demand.announce(count);
     }
 
-    fn extend(&mut self, v: &mut [Block], channel: &mut impl Channel) -> Result<(), MpcError> {
+    fn extend(&mut self, v: &mut [Block], channel: &mut dyn Channel) -> Result<(), MpcError> {
         let mut rest = v;
         while !rest.is_empty() {
             match self.demand.next_step(rest.len(), self.ready.left()) {

@@ -21,7 +21,7 @@ pub fn receive(
     letters: &[usize],
     first_column: u64,
     correlated: &mut impl CorrelatedReceiver,
-    channel: &mut impl Channel,
+    channel: &mut dyn Channel,
 ) -> Result<ReceivedLetters, MpcError> {
     check_alphabet(alphabet)?;
     if letters.iter().any(|&letter| letter >= alphabet) {

@@ -50,7 +50,7 @@ pub fn send(
     first_column: u64,
     delta: &Arc<Delta>,
     correlated: &mut impl CorrelatedSender,
-    channel: &mut impl Channel,
+    channel: &mut dyn Channel,
 ) -> Result<SentLetters, MpcError> {
     check_alphabet(alphabet)?;
     let mut labels = Vec::new();
