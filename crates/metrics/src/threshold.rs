@@ -8,7 +8,7 @@
 //! threshold end at one integer, the [`Bound`], which is found by bisection: comparing the raw result with it gives
 //! the same bit.
 
-use crate::{Comparison, Metric, MetricError, Model, PairScore, ScoreFormula};
+use crate::{Comparison, GlobalModel, Metric, MetricError, Model, PairScore, ScoreFormula};
 use std::fmt;
 
 /// A finite number that scores are compared with, in the metric's own units.
@@ -136,6 +136,18 @@ impl Comparison {
 }
 
 impl Model {
+    /// The adjusted result that [`Model::read_without_lengths`] reads, from a raw result and the lengths.
+    #[allow(clippy::cast_possible_wrap)] // lengths are far smaller
+    pub fn adjusted(&self, raw: i64, m: usize, n: usize) -> i64 {
+        match self {
+            Model::Global(GlobalModel {
+                formula: ScoreFormula::Reward { per_letter, .. },
+                ..
+            }) => i64::from(*per_letter) * (m + n) as i64 - raw,
+            Model::Global(_) | Model::Local(_) => raw,
+        }
+    }
+
     /// The user's score if the lengths are hidden, from the adjusted result that [`Comparison::bound_without_lengths`]
     /// describes. There is no similarity, because it would reveal the lengths.
     #[allow(clippy::cast_precision_loss)] // results beyond 2⁵³ keep 53 significant bits

@@ -5,6 +5,7 @@ use veilpath_channel::ChannelError;
 use veilpath_metrics::MetricError;
 use veilpath_mpc::MpcError;
 use veilpath_paillier::{CiphertextFault, KeyFault};
+use veilpath_statistics::StatisticsError;
 
 /// A comparison that failed.
 #[derive(Clone, Debug, PartialEq, thiserror::Error)]
@@ -51,6 +52,9 @@ pub enum ProtocolError {
     /// The caller asked for something impossible.
     #[error(transparent)]
     Job(#[from] JobError),
+    /// The answer about groups cannot be computed from these pairs.
+    #[error(transparent)]
+    Statistics(#[from] StatisticsError),
 }
 
 /// How the other side broke the protocol. An honest party does none of this.
@@ -216,6 +220,18 @@ pub enum JobError {
         host: u32,
         /// Letters of the joining side's.
         join: u32,
+    },
+    /// A question about groups, but a cohort without groups.
+    #[error("this answer needs groups, but a cohort has none")]
+    NoGroups,
+    /// A participant with two groups, or with one that was not announced.
+    #[error("every participant must be in exactly one of the announced groups")]
+    UnknownGroup,
+    /// Both sides together have more groups than a label can tell apart.
+    #[error("both sides together may have at most {most} groups")]
+    TooManyGroups {
+        /// The most.
+        most: usize,
     },
     /// The key does not have the agreed size.
     #[error("the key has {bits} bits, and {agreed} were agreed on")]

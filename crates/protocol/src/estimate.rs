@@ -3,7 +3,7 @@
 //! An engine knows how many bytes it sends, how often it waits for the other side, how many of those waits overlap, and how
 //! long it computes. The time follows from these and from the connection, which two sides measure when they meet.
 
-use crate::Reveal;
+use crate::{GroupWork, Reveal};
 use std::time::{Duration, Instant};
 
 /// The size of a job, as both sides know it beforehand.
@@ -25,10 +25,15 @@ pub struct Work {
     pub host_longest: u64,
     /// Letters of the joining side's longest scanpath.
     pub join_longest: u64,
+    /// Pairs whose scanpath of the joining side was not compared with the host's scanpath before: see
+    /// [`new_partners`](crate::new_partners).
+    pub new_partners: u64,
     /// Letters of the alphabet.
     pub alphabet: u64,
     /// What comes out.
     pub reveal: Reveal,
+    /// The size of the question about groups, if one is still to be answered.
+    pub group: Option<GroupWork>,
     /// Whether the lengths are hidden: the numbers above then count padded scanpaths.
     pub padded: bool,
 }
@@ -138,6 +143,19 @@ pub struct Estimate {
     pub seconds: f64,
     /// Seconds that the two sides would need on a perfect connection.
     pub computing: f64,
+}
+
+impl Estimate {
+    /// One after the other.
+    pub(crate) fn and(self, next: Self) -> Self {
+        Self {
+            bytes_to_host: self.bytes_to_host.saturating_add(next.bytes_to_host),
+            bytes_to_join: self.bytes_to_join.saturating_add(next.bytes_to_join),
+            rounds: self.rounds.saturating_add(next.rounds),
+            seconds: self.seconds + next.seconds,
+            computing: self.computing + next.computing,
+        }
+    }
 }
 
 /// What an engine knows of a job.

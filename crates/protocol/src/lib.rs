@@ -11,6 +11,7 @@ pub mod engines;
 mod error;
 mod estimate;
 mod group_answer;
+mod group_question;
 mod limit;
 mod local;
 mod memory;
@@ -22,6 +23,7 @@ mod results;
 mod reveal;
 mod risk;
 mod spec;
+mod statistics;
 
 pub use engine_choice::{EngineChoice, ProvenEstimates, TreeLevels, UnknownTreeLevels};
 pub use engines::garbled::and_gates_per_cell;
@@ -38,12 +40,15 @@ pub use group_answer::{
     Bins, GroupAnswer, GroupAnswerError, GroupMeans, GroupTest, Interval, NearestLabel,
     NearestLabels, NearestRate, ScoreHistogram, StimulusMean, StimulusMeans,
 };
+pub use group_question::{GroupQuestion, UnknownQuestion};
 pub use limit::DefaultLimit;
-pub use local::compare_locally;
+pub use local::{compare_locally, compare_locally_with_coins};
 pub use memory::{JobSize, SideSize};
 pub use outcome::{Cost, Label, Outcome, ResultRow, Revealed};
 pub use pair_store::{PairStore, Refused};
-pub use pairs::{MAX_PAIRS, PairCount, PairRule, PairRuleError, count_pairs, pairs_of};
+pub use pairs::{
+    MAX_PAIRS, PairCount, PairRule, PairRuleError, count_pairs, new_partners, pairs_of,
+};
 pub use result_format::{
     MAX_TEXT_BYTES, OutcomeSeed, RESULT_MARK, RESULT_VERSION, ResultFormatError, check_cohort,
     check_encoding,
@@ -52,4 +57,5 @@ pub use results::{Output, OutputKind, PairResult, Results, Value};
 pub use reveal::{Answer, Reveal};
 pub use risk::{MAX_TABLE_STEPS, RiskySetting, risky_settings};
 pub use spec::{Capability, MAX_PADDING, RevealTo, Spec, SpecError, Unsupported};
+pub use statistics::{AnswerForm, FormNumbers, GroupInputs, GroupPlan, GroupSizes, GroupWork};
 pub use veilpath_paillier::{KeySize, SecretKey};

@@ -62,7 +62,8 @@ impl DefaultLimit {
     pub fn new(spec: &Spec, declared_letters: Option<u32>) -> Result<Self, MetricError> {
         let answer = match spec.reveal {
             Reveal::Threshold(_) => AnswerSize::Bits(1),
-            Reveal::Score => {
+            // An answer about groups has limits of its own; pairs count as if scores came out.
+            Reveal::Score | Reveal::Group(_) => {
                 let comparison = Comparison::new(spec.metric.clone(), spec.alphabet)?;
                 match spec.engine {
                     Engine::Paillier(_) => {

@@ -1,6 +1,8 @@
 //! Both roles in one process without a network, for an institution that compares its own cohorts in the clear, and
 //! for tests.
 
+mod group;
+
 use crate::outcome::labels;
 use crate::{
     Cost, Engine, Job, JobError, Misbehaviour, Observer, Outcome, ProtocolError, Results, Role,
@@ -19,6 +21,17 @@ pub fn compare_locally(
     b: &Cohort,
     observer: &dyn Observer,
 ) -> Result<Outcome, ProtocolError> {
+    compare_locally_with_coins(spec, a, b, *group::default_coins().bytes(), observer)
+}
+
+/// The same, with the permutations of these coins in a test of groups: those of a private test give its p value again.
+pub fn compare_locally_with_coins(
+    spec: Spec,
+    a: &Cohort,
+    b: &Cohort,
+    coins: [u8; 32],
+    observer: &dyn Observer,
+) -> Result<Outcome, ProtocolError> {
     let count = crate::count_pairs(spec.pairs, a, b);
     if count.pairs > crate::MAX_PAIRS {
         return Err(ProtocolError::Job(JobError::TooManyPairs {
@@ -35,6 +48,10 @@ pub fn compare_locally(
     let (host_end, mut join_end) = memory_pair();
     let mut host_end = Counted::new(host_end);
     let engine: Engine = spec.engine;
+    if let Some(question) = spec.reveal.group_question() {
+        let sides = [(a, &first), (b, &second)];
+        return group::answer(&spec, (question, coins), sides, &pairs, observer);
+    }
     let (host, join) = std::thread::scope(|scope| {
         let join = scope.spawn(move || engine.run(&join_job, &mut join_end, &()));
         let host = engine.run(&host_job, &mut host_end, observer);

@@ -54,6 +54,8 @@ pub struct PairCount {
     pub pairs: u64,
     /// Their matrix cells.
     pub cells: u64,
+    /// What [`new_partners`] counts.
+    pub new_partners: u64,
     /// Scanpaths of the first cohort that are in no pair.
     pub left_out_of_a: usize,
     /// Scanpaths of the second cohort that are in no pair.
@@ -80,6 +82,29 @@ pub fn count_pairs(rule: PairRule, a: &Cohort, b: &Cohort) -> PairCount {
         .filter(|(stimulus, _)| !first.contains_key(*stimulus))
         .map(|(_, (scanpaths, _))| scanpaths)
         .sum();
+    let stimuli = a.entries.iter().map(|entry| entry.stimulus.as_deref());
+    let mut last = None;
+    for stimulus in stimuli.map(|stimulus| stimulus.filter(|_| by_stimulus)) {
+        let Some(&(others, _)) = second.get(&stimulus) else {
+            continue;
+        };
+        if last.replace(stimulus) != Some(stimulus) {
+            count.new_partners = count.new_partners.saturating_add(others as u64);
+        }
+    }
+    count
+}
+
+/// Pairs in which a scanpath of the first cohort meets one that the scanpath before it was not compared with. An engine that
+/// prepares scanpaths does so again for many of these.
+pub fn new_partners(pairs: &[(usize, usize)]) -> u64 {
+    let mut count = 0;
+    let mut before: &[(usize, usize)] = &[];
+    for partners in pairs.chunk_by(|one, next| one.0 == next.0) {
+        let known = |pair: &&(usize, usize)| before.binary_search_by_key(&pair.1, |p| p.1).is_ok();
+        count += (partners.len() - partners.iter().filter(known).count()) as u64;
+        before = partners;
+    }
     count
 }
 
@@ -153,6 +178,14 @@ mod tests {
     }
 
     #[test]
+    fn partners_are_new_if_the_scanpath_before_did_not_meet_them() {
+        let all: Vec<_> = (0..3).flat_map(|i| (0..4).map(move |j| (i, j))).collect();
+        assert_eq!(new_partners(&all), 4);
+        assert_eq!(new_partners(&[(0, 0), (0, 1), (1, 1), (1, 2), (3, 0)]), 4);
+        assert_eq!(new_partners(&[]), 0);
+    }
+
+    #[test]
     fn counting_agrees_with_listing() {
         let (x, y, z) = (Some("x"), Some("y"), Some("z"));
         let cohorts = [
@@ -177,6 +210,7 @@ mod tests {
                 let expected = PairCount {
                     pairs: pairs.len() as u64,
                     cells: cells.sum::<usize>() as u64,
+                    new_partners: new_partners(&pairs),
                     left_out_of_a: a.entries.len() - paired(|pair| pair.0),
                     left_out_of_b: b.entries.len() - paired(|pair| pair.1),
                 };

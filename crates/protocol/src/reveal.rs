@@ -1,5 +1,6 @@
 //! How much of a pair comes out: its score, or one bit of it.
 
+use crate::GroupQuestion;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use std::fmt;
 use std::str::FromStr;
@@ -13,6 +14,8 @@ pub enum Reveal {
     Score,
     /// Whether the score is at most (for a similarity: at least) a threshold, and nothing else.
     Threshold(Threshold),
+    /// Nothing about a pair: an answer about groups.
+    Group(GroupQuestion),
 }
 
 /// What came out for a pair.
@@ -30,6 +33,16 @@ impl Reveal {
         match self {
             Reveal::Score => Answer::Score(reading),
             Reveal::Threshold(threshold) => Answer::Within(threshold.admits(metric, &reading)),
+            // Only the engine plain knows it; the answer is computed from all pairs.
+            Reveal::Group(_) => Answer::Score(reading),
+        }
+    }
+
+    /// The question about groups, if it is one.
+    pub fn group_question(self) -> Option<GroupQuestion> {
+        match self {
+            Reveal::Group(question) => Some(question),
+            Reveal::Score | Reveal::Threshold(_) => None,
         }
     }
 
@@ -41,7 +54,7 @@ impl Reveal {
         )
     }
 
-    /// What is learned of every pair, in words.
+    /// What is learned, in words.
     pub fn in_words(self, metric: &Metric) -> String {
         match self {
             Reveal::Score => "the score of every pair".into(),
@@ -53,6 +66,9 @@ impl Reveal {
                     "least"
                 }
             ),
+            Reveal::Group(question) => {
+                format!("{}, and nothing about single pairs", question.in_words())
+            }
         }
     }
 }
@@ -87,6 +103,7 @@ impl fmt::Display for Reveal {
         match self {
             Reveal::Score => f.write_str("score"),
             Reveal::Threshold(threshold) => write!(f, "threshold:{threshold}"),
+            Reveal::Group(question) => question.fmt(f),
         }
     }
 }
@@ -98,9 +115,12 @@ impl FromStr for Reveal {
         if text == "score" {
             return Ok(Reveal::Score);
         }
-        let number = text
-            .strip_prefix("threshold:")
-            .ok_or("score and threshold:T are possible, as in threshold:12 or threshold:0.75")?;
+        let Some(number) = text.strip_prefix("threshold:") else {
+            let question = text.parse().map_err(|_| {
+                "expected score, threshold:T (as in threshold:12), mean, mean:overall, groups, test:sites, test:groups, nearest:K, nearest:K,rate or histogram:BINS"
+            })?;
+            return Ok(Reveal::Group(question));
+        };
         let number: f64 = number
             .parse()
             .map_err(|_| "the threshold must be a number, as in threshold:12 or threshold:0.75")?;

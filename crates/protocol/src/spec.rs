@@ -44,6 +44,8 @@ pub enum Capability {
     Threshold,
     /// Hidden lengths, for this metric.
     HiddenLengths(&'static str),
+    /// An answer about groups in place of single pairs.
+    GroupAnswers,
 }
 
 /// An engine that cannot do what the spec says.
@@ -68,6 +70,9 @@ impl fmt::Display for Unsupported {
         match self.capability {
             Capability::OneSidedResults => f.write_str("keep the results from one side")?,
             Capability::Threshold => f.write_str("reveal one bit without revealing the score")?,
+            Capability::GroupAnswers => {
+                f.write_str("hide single pairs from both sides, as this answer requires")?
+            }
             Capability::HiddenLengths(metric) => {
                 write!(f, "hide the lengths of scanpaths with the metric {metric}")?
             }
@@ -176,10 +181,12 @@ impl Spec {
             Capability::OneSidedResults => engine.can_reveal_to(self.reveal_to),
             Capability::Threshold => engine.can_reveal(self.reveal),
             Capability::HiddenLengths(_) => engine.can_hide_lengths(&self.metric, self.reveal),
+            Capability::GroupAnswers => engine.can_reveal(self.reveal),
         };
         let needed = [
             (self.reveal_to != RevealTo::Both).then_some(Capability::OneSidedResults),
             matches!(self.reveal, Reveal::Threshold(_)).then_some(Capability::Threshold),
+            matches!(self.reveal, Reveal::Group(_)).then_some(Capability::GroupAnswers),
             self.pad_to
                 .map(|_| Capability::HiddenLengths(self.metric.name())),
         ];
@@ -230,6 +237,7 @@ impl Spec {
                 Output::new("similarity", OutputKind::Fraction),
             ],
             Reveal::Threshold(_) => vec![Output::new("within", OutputKind::Bit)],
+            Reveal::Group(_) => Vec::new(),
         }
     }
 
@@ -277,7 +285,15 @@ impl Spec {
     /// The same, with these trees for the engine shares.
     pub fn estimate_with(&self, work: &Work, link: &Link, levels: TreeLevels) -> Estimate {
         match Comparison::new(self.metric.clone(), self.alphabet) {
-            Ok(comparison) => self.engine.estimate(&comparison, work, link, levels),
+            Ok(comparison) => {
+                let scores = self.engine.estimate(&comparison, work, link, levels);
+                match self.reveal.group_question() {
+                    None => scores,
+                    Some(question) => {
+                        scores.and(question.estimate(&comparison, work, link, levels))
+                    }
+                }
+            }
             // Such a job is refused before it costs anything.
             Err(_) => Estimate::default(),
         }

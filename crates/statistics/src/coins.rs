@@ -26,6 +26,11 @@ impl Coins {
         Self(seed)
     }
 
+    /// The seed.
+    pub fn bytes(&self) -> &[u8; 32] {
+        &self.0
+    }
+
     /// A permutation of `0..size` from stream `index`.
     pub fn permutation(&self, index: u64, size: usize) -> Vec<usize> {
         permutation(&mut self.stream(index), size)

@@ -37,7 +37,7 @@ pub(super) fn hidden_lengths(job: &Job<'_>) -> Option<Vec<u32>> {
 }
 
 /// The lengths of the host's and the joining side's scanpath of a pair, as both see them.
-pub(super) fn lengths_of_pair(job: &Job<'_>, pair: usize) -> Result<(u32, u32), ProtocolError> {
+pub(crate) fn lengths_of_pair(job: &Job<'_>, pair: usize) -> Result<(u32, u32), ProtocolError> {
     if let Some(length) = job.pad_to {
         return Ok((padded(length), padded(length)));
     }

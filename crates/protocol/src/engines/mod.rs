@@ -1,14 +1,14 @@
 //! The engines: different ways to compute the same scores. They differ in what they reveal.
 
-mod alignment;
+pub(crate) mod alignment;
 pub mod garbled;
-mod lengths;
+pub(crate) mod lengths;
 mod opening;
 pub mod paillier;
 pub mod plain;
 pub(crate) mod shares;
 #[cfg(test)]
-mod tests;
+pub(crate) mod tests;
 
 use crate::{
     Answer, Estimate, JobError, Link, Misbehaviour, PairStore, ProtocolError, Reveal, RevealTo,
@@ -156,6 +156,11 @@ impl<'a> Job<'a> {
         self
     }
 
+    /// Whether a side learns something about single pairs.
+    pub(crate) fn learns_pairs(&self, role: Role) -> bool {
+        self.reveal.group_question().is_none() && self.reveal_to.includes(role)
+    }
+
     /// The part of a reading that is revealed.
     pub(crate) fn answer(&self, reading: PairScore) -> Answer {
         self.reveal.answer(self.comparison.metric(), reading)
@@ -247,6 +252,11 @@ impl Engine {
         matches!(self, Engine::Garbled | Engine::Shares)
     }
 
+    /// Whether each side can keep a share of every result, so that two sides can answer questions about groups.
+    pub fn has_shares(self) -> bool {
+        !matches!(self, Engine::Plain)
+    }
+
     /// Whether a partner that cheats can get an answer about any scanpath of the side with this role, whichever pair is compared.
     pub fn exposes_any_scanpath(self, role: Role) -> bool {
         matches!(self, Engine::Paillier(_)) && role == Role::Host
@@ -271,9 +281,25 @@ impl Engine {
     pub fn revealed(self, spec: &Spec) -> Vec<Revealed> {
         let mut revealed = match self {
             Engine::Plain => plain::revealed(spec),
-            Engine::Paillier(options) => paillier::revealed(options),
+            Engine::Paillier(options) => paillier::revealed(options, spec),
             Engine::Garbled | Engine::Shares => garbled::revealed(spec),
         };
+        if let Some(question) = spec.reveal.group_question() {
+            let told = question.sides_with_groups().into_iter();
+            let told = told.zip([("join", "the host"), ("host", "the joining side")]);
+            for (_, (to, side)) in told.filter(|(is_told, _)| *is_told) {
+                // "No more" stays last.
+                let place = revealed.len().saturating_sub(1);
+                let what = format!("names and sizes of the groups of {side}");
+                revealed.insert(
+                    place,
+                    Revealed {
+                        to: to.into(),
+                        what,
+                    },
+                );
+            }
+        }
         if matches!(spec.reveal, Reveal::Threshold(_)) {
             let to = match spec.reveal_to {
                 RevealTo::Both => "both",
@@ -292,8 +318,9 @@ impl Engine {
     pub fn can_reveal(self, reveal: Reveal) -> bool {
         match (self, reveal) {
             (_, Reveal::Score) | (Engine::Plain | Engine::Garbled | Engine::Shares, _) => true,
-            // The key holder decodes every score.
+            // The key holder decodes every score, or a share of it.
             (Engine::Paillier(_), Reveal::Threshold(_)) => false,
+            (Engine::Paillier(_), Reveal::Group(_)) => true,
         }
     }
 

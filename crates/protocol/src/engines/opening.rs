@@ -28,16 +28,13 @@ pub(crate) fn open(
     job: &Job<'_>,
     pairs: &[usize],
     halves: &[u64],
-    channel: &mut impl Channel,
+    channel: &mut dyn Channel,
 ) -> Result<Vec<u64>, ProtocolError> {
     if pairs.len() != halves.len() {
         return Err(ProtocolError::Internal("a pair has no half"));
     }
     job.store.keep_halves(pairs, halves)?;
-    let (to_host, to_join) = (
-        job.reveal_to.includes(Role::Host),
-        job.reveal_to.includes(Role::Join),
-    );
+    let (to_host, to_join) = (job.learns_pairs(Role::Host), job.learns_pairs(Role::Join));
     let mut theirs = Vec::new();
     match job.role {
         Role::Host => {
@@ -69,7 +66,7 @@ pub(crate) fn open(
     Ok(both.map(|(ours, theirs)| ours ^ theirs).collect())
 }
 
-fn receive_kept(channel: &mut impl Channel) -> Result<(), ProtocolError> {
+fn receive_kept(channel: &mut dyn Channel) -> Result<(), ProtocolError> {
     let mut byte = [0];
     channel.receive(&mut byte)?;
     if byte != [KEPT] {
@@ -79,14 +76,14 @@ fn receive_kept(channel: &mut impl Channel) -> Result<(), ProtocolError> {
 }
 
 /// Sends halves, eight bytes each.
-pub fn send_halves(halves: &[u64], channel: &mut impl Channel) -> Result<(), ProtocolError> {
+pub fn send_halves(halves: &[u64], channel: &mut dyn Channel) -> Result<(), ProtocolError> {
     let bytes: Vec<u8> = halves.iter().flat_map(|half| half.to_le_bytes()).collect();
     channel.send(&bytes)?;
     Ok(channel.flush()?)
 }
 
 /// Receives as many halves as both sides know there are.
-pub fn receive_halves(count: usize, channel: &mut impl Channel) -> Result<Vec<u64>, ProtocolError> {
+pub fn receive_halves(count: usize, channel: &mut dyn Channel) -> Result<Vec<u64>, ProtocolError> {
     // At once: a worker of the garbler requests what it receives.
     let mut bytes = vec![0; count * 8];
     channel.receive(&mut bytes)?;

@@ -14,7 +14,7 @@ use veilpath_metrics::{
 };
 use veilpath_paillier::KeySize;
 
-pub(super) const LETTERS: u32 = 12;
+pub(crate) const LETTERS: u32 = 12;
 
 /// Every engine with all its options. Short keys: only the time depends on the length.
 fn engines() -> Vec<Engine> {
@@ -45,7 +45,7 @@ fn few_engines() -> [Engine; 5] {
     [plain, packed, hardened, garbled, shares]
 }
 
-pub(super) fn metrics() -> Vec<Metric> {
+pub(crate) fn metrics() -> Vec<Metric> {
     let grid = Grid::new(4, 3).unwrap();
     let table = Table::new(
         LETTERS,

@@ -3,6 +3,6 @@
 
 pub(super) mod entries;
 pub(super) mod results;
-pub(super) mod scoring;
+pub(crate) mod scoring;
 pub(super) mod settling;
 pub(super) mod work;

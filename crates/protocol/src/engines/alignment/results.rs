@@ -87,8 +87,7 @@ impl<'a> Results<'a> {
         let mut results = Self {
             observer,
             answers: job
-                .reveal_to
-                .includes(job.role)
+                .learns_pairs(job.role)
                 .then(|| vec![None; job.pairs.len()]),
             out_of_range: false,
         };

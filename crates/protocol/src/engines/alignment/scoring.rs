@@ -22,7 +22,7 @@ use veilpath_mpc::shares;
 
 /// A metric as a circuit.
 #[derive(Clone, Debug)]
-pub(in crate::engines) struct Scoring {
+pub(crate) struct Scoring {
     kind: Kind,
     /// The divisor of all costs.
     divisor: u64,
@@ -73,7 +73,7 @@ pub(in crate::engines) struct OnShares {
 
 impl Scoring {
     /// The scoring of a job.
-    pub(in crate::engines) fn of(job: &Job<'_>) -> Self {
+    pub(crate) fn of(job: &Job<'_>) -> Self {
         Self::new(
             job.comparison.model(),
             job.comparison.alphabet().size(),
@@ -81,7 +81,7 @@ impl Scoring {
         )
     }
 
-    pub(in crate::engines) fn new(model: &Model, alphabet: u32, padding: Option<u32>) -> Self {
+    pub(crate) fn new(model: &Model, alphabet: u32, padding: Option<u32>) -> Self {
         let entries = Entries::new(model, alphabet);
         let reward = match model {
             Model::Global(global) => match global.formula {
@@ -261,12 +261,36 @@ impl Scoring {
         i64::try_from(value * i128::from(self.divisor)).ok()
     }
 
+    /// The raw result as a linear function of the number of a matrix: a constant, and what the number is multiplied with. With hidden
+    /// lengths the number has been settled.
+    pub(crate) fn linear(&self, rows: u32, columns: u32) -> Result<[i64; 2], ProtocolError> {
+        let (rows, columns) = (i128::from(rows), i128::from(columns));
+        let (constant, factor) = match (self.padding, self.kind) {
+            (Some(_), _) => {
+                let offset = self.settling().map_or(0, |settling| settling.offset);
+                (-offset, 1)
+            }
+            (None, Kind::Unit | Kind::Clipped) => (rows - columns, 1),
+            (None, Kind::Difference { .. }) => (self.gaps(rows, columns), -1),
+            (None, Kind::Local { .. }) => (0, 1),
+        };
+        let scaled = |number: i128| {
+            let number = number * i128::from(self.divisor);
+            i64::try_from(number).map_err(|_| ProtocolError::Job(JobError::CostsTooLarge))
+        };
+        Ok([scaled(constant)?, scaled(factor)?])
+    }
+
+    /// Bits of the number of a matrix of this shape, if nothing of it is cut off.
+    pub(crate) fn whole_bits(&self, rows: u32, columns: u32) -> usize {
+        match self.padding {
+            Some(_) => self.opened_bits(rows, columns),
+            None => bits_for(*self.numbers(rows, columns).end()),
+        }
+    }
+
     /// The raw result of a pair without cells.
-    pub(in crate::engines) fn without_cells(
-        &self,
-        rows: u32,
-        columns: u32,
-    ) -> Result<i64, ProtocolError> {
+    pub(crate) fn without_cells(&self, rows: u32, columns: u32) -> Result<i64, ProtocolError> {
         let number = *self.numbers(rows, columns).start();
         let mask = (1 << self.output_bits(rows, columns)) - 1;
         self.raw(number & mask, rows, columns)

@@ -134,7 +134,7 @@ impl<'a> StageEvaluator<'a, '_> {
         &self,
         portions: impl Iterator<Item = &'a Portion>,
         session: &mut EvaluatorSession,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<(), ProtocolError> {
         for portion in portions {
             let known = timed(self.observer, || self.evaluate(portion, session, channel))?;
@@ -148,7 +148,7 @@ impl<'a> StageEvaluator<'a, '_> {
         &self,
         portion: &Portion,
         session: &mut EvaluatorSession,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Vec<Opened>, ProtocolError> {
         let members = self.schedule.start(self.job, self.places, portion)?;
         let comparisons: Vec<_> = members

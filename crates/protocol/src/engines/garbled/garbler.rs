@@ -122,7 +122,7 @@ impl<'a> StageGarbler<'a, '_> {
         &self,
         portions: impl Iterator<Item = &'a Portion>,
         session: &mut GarblerSession,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<(), ProtocolError> {
         let mut inputs: Option<Inputs<'_>> = None;
         for portion in portions {
@@ -148,7 +148,7 @@ impl<'a> StageGarbler<'a, '_> {
         portion: &Portion,
         inputs: &Inputs<'_>,
         session: &mut GarblerSession,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Vec<Opened>, ProtocolError> {
         let members = self.schedule.start(self.job, self.places, portion)?;
         let comparisons: Vec<_> = members

@@ -13,7 +13,7 @@ use veilpath_mpc::circuit::reduce::{Number, Operation, Pair, pairwise, public_nu
 /// Adds the terms of the two sides for their lengths; `hosts` and `joins` have `width` wires for each number.
 pub(super) fn settle<P: Party>(
     party: &mut P,
-    channel: &mut impl Channel,
+    channel: &mut dyn Channel,
     settling: &Settling,
     numbers: Vec<Number<P::Label>>,
     hosts: &[P::Label],
@@ -44,7 +44,7 @@ pub(super) fn settle<P: Party>(
 /// With a threshold, replaces each number by one bit; otherwise leaves the bits that results of this pair can differ in.
 pub(super) fn reduce_to_output<P: Party>(
     party: &mut P,
-    channel: &mut impl Channel,
+    channel: &mut dyn Channel,
     schedule: &Schedule,
     job: &Job<'_>,
     members: &[Member],
@@ -55,7 +55,11 @@ pub(super) fn reduce_to_output<P: Party>(
         for (number, member) in numbers.iter_mut().zip(members) {
             let (rows, columns) = schedule.lengths(job, member.pair);
             if job.pad_to.is_none() {
-                number.truncate(schedule.scoring.output_bits(rows, columns));
+                let scoring = &schedule.scoring;
+                number.truncate(match job.reveal {
+                    Reveal::Group(_) => scoring.whole_bits(rows, columns),
+                    _ => scoring.output_bits(rows, columns),
+                });
             }
         }
         return Ok(numbers);

@@ -278,7 +278,7 @@ impl Schedule {
         job: &Job<'_>,
         members: &[Member],
         halves: &[u64],
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
     ) -> Result<Vec<Opened>, ProtocolError> {
         let pairs: Vec<usize> = members.iter().map(|member| member.pair).collect();
         let outputs = open(job, &pairs, halves, channel)?;

@@ -134,7 +134,9 @@ impl Agreement {
             let (m, n) = self.lengths(job, pair);
             if m == 0 || n == 0 {
                 let known = self.read(job, pair, self.recurrence.without_cells(m, n))?;
-                observer.scored(pair, known.into());
+                if job.learns_pairs(job.role) {
+                    observer.scored(pair, known.into());
+                }
                 *reading = Some(known);
             }
         }
@@ -153,8 +155,24 @@ impl Agreement {
     }
 }
 
+/// Bits of the random number that hides a result. Results have at most 62 bits and a session has at most 2²⁴ of them, so the
+/// key holder's view of them is within statistical distance 2⁻⁴⁰ of uniform.
+pub(super) const MASK_BITS: u32 = 126;
+
+/// A placeholder for a result of which each side has only a share.
+pub(super) const UNREAD: PairScore = PairScore {
+    score: 0.0,
+    similarity: None,
+};
+
 /// All readings, once every pair has one.
-pub(super) fn complete(readings: Vec<Option<PairScore>>) -> Result<Vec<PairScore>, ProtocolError> {
+pub(super) fn complete(
+    job: &Job<'_>,
+    readings: Vec<Option<PairScore>>,
+) -> Result<Vec<PairScore>, ProtocolError> {
+    if !job.learns_pairs(job.role) {
+        return Ok(Vec::new());
+    }
     readings
         .into_iter()
         .collect::<Option<_>>()

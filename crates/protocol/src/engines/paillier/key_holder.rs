@@ -2,7 +2,7 @@
 //! minima without knowing of which cell.
 
 use super::PaillierOptions;
-use super::agreement::{Agreement, complete};
+use super::agreement::{Agreement, MASK_BITS, UNREAD, complete};
 use super::messages::{self, Header, receive_ciphertexts, split};
 use super::tap::Tap;
 use super::workers::{LANES, Randomness, on_all_cores, piece_length, pieces};
@@ -48,7 +48,7 @@ pub(super) fn host_tapped(
         let key_holder = KeyHolder::setup(job, agreement, channel, observer, tap)?;
         key_holder.serve(channel, &mut readings)?;
     }
-    complete(readings)
+    complete(job, readings)
 }
 
 struct KeyHolder<'a> {
@@ -129,6 +129,10 @@ impl<'a> KeyHolder<'a> {
                 channel.send(&piece)?;
             }
             for &(pair, raw) in &results {
+                let Some(raw) = raw else {
+                    readings[pair] = Some(UNREAD);
+                    continue;
+                };
                 messages::send_u64(channel, raw.unsigned_abs())?;
                 let reading = self.agreement.read(self.job, pair, raw)?;
                 readings[pair] = Some(reading);
@@ -215,7 +219,7 @@ impl<'a> KeyHolder<'a> {
         channel: &mut dyn Channel,
         count: u32,
         readings: &[Option<PairScore>],
-    ) -> Result<Vec<(usize, i64)>, ProtocolError> {
+    ) -> Result<Vec<(usize, Option<i64>)>, ProtocolError> {
         let mut pairs: Vec<usize> = Vec::new();
         let mut bytes = Vec::new();
         for _ in 0..count {
@@ -235,15 +239,34 @@ impl<'a> KeyHolder<'a> {
         let values = self
             .key
             .decrypt_batch(&ciphertexts.iter().collect::<Vec<_>>())?;
+        if !self.job.learns_pairs(self.job.role) {
+            self.keep_shares(&pairs, &values)?;
+            return Ok(pairs.into_iter().map(|pair| (pair, None)).collect());
+        }
         let raw = |(pair, value): (usize, &Plaintext)| {
             let (rows, columns) = self.agreement.lengths(self.job, pair);
             let raw = value
                 .to_i128()
                 .and_then(|value| self.agreement.recurrence.raw(value, rows, columns))
                 .ok_or(Misbehaviour::ResultOutOfRange)?;
-            Ok((pair, raw))
+            Ok((pair, Some(raw)))
         };
         pairs.into_iter().zip(&values).map(raw).collect()
+    }
+
+    /// Keeps shares of results that the matrix owner has hidden. A number that is out of range is noticed at the end.
+    fn keep_shares(&self, pairs: &[usize], values: &[Plaintext]) -> Result<(), ProtocolError> {
+        let shares = values.iter().map(|value| {
+            let value = value.to_i128().and_then(|value| u128::try_from(value).ok());
+            let value = value.filter(|value| *value >> MASK_BITS <= 1);
+            self.out_of_range
+                .fetch_or(value.is_none(), Ordering::Relaxed);
+            #[allow(clippy::cast_possible_truncation)] // modulo 2⁶⁴
+            let value = value.unwrap_or_default() as u64;
+            self.agreement.recurrence.raw_share(value, true)
+        });
+        let shares: Zeroizing<Vec<u64>> = Zeroizing::new(shares.collect());
+        Ok(self.job.store.keep_halves(pairs, &shares)?)
     }
 
     fn encrypt(&self, plaintexts: Vec<Plaintext>) -> Result<Vec<u8>, ProtocolError> {

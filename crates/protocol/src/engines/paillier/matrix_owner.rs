@@ -2,12 +2,13 @@
 //! masked values in a random order.
 
 mod requests;
+mod shares;
 pub(super) mod window;
 
 pub(super) use requests::{MAX_OUTSTANDING, WINDOW_BYTES};
 
 use super::PaillierOptions;
-use super::agreement::{Agreement, complete};
+use super::agreement::{Agreement, UNREAD, complete};
 use super::cell::{Context, Inputs, Pending, Step, StepMask, Target};
 use super::hardened::Multipliers;
 use super::masking::Mask;
@@ -64,7 +65,7 @@ pub(super) fn join_tapped<R: CryptoRng>(
     let agreement = Agreement::new(job, options, theirs)?;
     let readings = agreement.known_readings(job, observer)?;
     if agreement.open.is_empty() {
-        return complete(readings);
+        return complete(job, readings);
     }
     // Setup i: the matrix owner receives pk.
     let public = messages::receive_key(channel, agreement.key_size())?;
@@ -87,7 +88,7 @@ pub(super) fn join_tapped<R: CryptoRng>(
         tap,
     };
     matrix_owner.fill_all(channel)?;
-    complete(matrix_owner.readings)
+    complete(job, matrix_owner.readings)
 }
 
 struct MatrixOwner<'a, R> {
@@ -267,8 +268,15 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         let opened = if results.is_empty() {
             Vec::new()
         } else {
+            let masked = match self.job.learns_pairs(self.job.role) {
+                true => None,
+                false => Some(self.mask_results(&results)?),
+            };
             let (public, randomness) = (&self.public, self.randomness()?);
-            let values: Vec<_> = results.iter().map(|(_, value)| value).collect();
+            let values: Vec<_> = match &masked {
+                Some(masked) => masked.iter().collect(),
+                None => results.iter().map(|(_, value)| value).collect(),
+            };
             public.rerandomize_batch(&values, randomness.draw(values.len())?)?
         };
         header.send(channel)?;
@@ -302,6 +310,10 @@ impl<R: CryptoRng> MatrixOwner<'_, R> {
         let answers = requested.pending.len() * self.agreement.replies();
         let minima = receive_ciphertexts(channel, answers, size)?;
         for pair in requested.results {
+            if !self.job.learns_pairs(self.job.role) {
+                self.readings[pair] = Some(UNREAD);
+                continue;
+            }
             let (rows, columns) = self.agreement.lengths(self.job, pair);
             let raw = i64::try_from(messages::receive_u64(channel)?)
                 .ok()

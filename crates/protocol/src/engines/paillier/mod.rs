@@ -114,6 +114,11 @@
 //! on while the matrix owner takes the values out of the previous answer and masks the next request
 //! (`matrix_owner/requests.rs`).
 //!
+//! # Shares of results
+//! For an answer about groups nobody learns single results: the matrix owner adds a random number r to each encrypted result and
+//! keeps −r; the key holder decrypts the sum. The two are shares of the result modulo 2⁶⁴. The key holder's view of matrix cells is
+//! the same as otherwise.
+//!
 //! # Errors in the paper, corrected
 //! Step 6 adds x₁+x₂+x₃ before it divides, where the paper writes an inverse. The affine transformation multiplies by
 //! ρ₂, where the appendix writes ⊕; its option 1 multiplies by ρ₁, which the appendix omits. The key holder sends the
@@ -155,7 +160,7 @@ pub(crate) use recurrence::most_per_letter;
 #[cfg(any(test, feature = "watch"))]
 pub use watch::{HardenedMasks, SeenMessage, Watched, watch_key_holder, watch_window};
 
-use crate::{JobError, ProtocolError, Revealed};
+use crate::{JobError, ProtocolError, Revealed, Spec};
 use serde::{Deserialize, Serialize};
 use veilpath_paillier::KeySize;
 
@@ -277,14 +282,15 @@ const IN_THE_HARDENED_VARIANT: &str = "a trace of the size of the differences be
     scanpath add up";
 
 /// What each side learns, for the users.
-pub(crate) fn revealed(options: PaillierOptions) -> Vec<Revealed> {
+pub(crate) fn revealed(options: PaillierOptions, spec: &Spec) -> Vec<Revealed> {
+    let answer = spec.reveal.in_words(&spec.metric);
     let learned = |to: &str, what: &str| Revealed {
         to: to.to_string(),
         what: what.to_string(),
     };
     vec![
         learned("host", "the length of every scanpath of the joining side"),
-        learned("host", "the score of every pair"),
+        learned("host", &answer),
         learned(
             "host",
             if options.hardened {
@@ -294,7 +300,7 @@ pub(crate) fn revealed(options: PaillierOptions) -> Vec<Revealed> {
             },
         ),
         learned("join", "the length of every scanpath of the host"),
-        learned("join", "the score of every pair"),
+        learned("join", &answer),
         learned(
             "both",
             "no more, if both follow the protocol and Paillier encryption with a key of this size is safe",

@@ -157,6 +157,15 @@ impl Recurrence {
         self.admits(raw, rows, columns).then_some(raw)
     }
 
+    /// A share of the raw result, modulo 2⁶⁴, from a share of the value; the key holder has the constant.
+    pub(super) fn raw_share(&self, value: u64, is_key_holder: bool) -> u64 {
+        match self.zero {
+            None => value,
+            Some(zero) if is_key_holder => zero.wrapping_sub(value),
+            Some(_) => value.wrapping_neg(),
+        }
+    }
+
     /// Whether scanpaths of these lengths can have a raw result.
     pub(super) fn admits(&self, raw: i64, rows: u32, columns: u32) -> bool {
         u128::try_from(raw).is_ok_and(|raw| self.results(rows, columns).contains(&raw))

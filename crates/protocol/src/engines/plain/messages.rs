@@ -55,7 +55,7 @@ pub(super) fn receive_scanpaths(
 /// Bytes of an answer.
 pub(super) fn answer_bytes(reveal: Reveal) -> u64 {
     match reveal {
-        Reveal::Score => 17,
+        Reveal::Score | Reveal::Group(_) => 17,
         Reveal::Threshold(_) => 1,
     }
 }
@@ -87,7 +87,7 @@ pub(super) fn receive_answers(
     (0..job.pairs.len())
         .map(|pair| {
             let answer = match job.reveal {
-                Reveal::Score => Answer::Score(receive_reading(channel)?),
+                Reveal::Score | Reveal::Group(_) => Answer::Score(receive_reading(channel)?),
                 Reveal::Threshold(_) => Answer::Within(receive_bit(channel)?),
             };
             observer.scored(pair, answer);

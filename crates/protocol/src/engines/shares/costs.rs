@@ -69,15 +69,9 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
         .cell;
     let size = |letters: u64| usize::try_from(letters).unwrap_or(usize::MAX);
     let limits = PortionLimits::new(&cell, scoring.letters(), levels);
-    let pairs_in_portion = limits.pairs_of(rows, columns);
-    let portions = work.pairs.div_ceil(pairs_in_portion);
-    let (stages, letters) = stages(
-        limits.letters,
-        work,
-        portions,
-        pairs_in_portion,
-        [rows, columns],
-    );
+    let stages = Stages::new(&limits, work, [rows, columns]);
+    let (pairs_in_portion, portions) = (stages.pairs_in_portion, stages.portions);
+    let (stages, letters) = (stages.count, stages.letters);
     let lines = {
         let group_bits = levels.group_bits();
         let in_portion = pairs_in_portion.min(work.pairs);
@@ -118,7 +112,7 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
             cell,
             term_bits: scoring.settling().map_or(0, |settling| settling.width),
             outputs: match work.reveal {
-                Reveal::Score => Outputs::Numbers,
+                Reveal::Score | Reveal::Group(_) => Outputs::Numbers,
                 Reveal::Threshold(_) => Outputs::AtLeast,
             },
         };
@@ -164,27 +158,74 @@ pub(crate) fn costs(comparison: &Comparison, work: &Work, levels: TreeLevels) ->
     }
 }
 
-/// How many stages there will be, and the letters of both sides in all of them.
-fn stages(
-    most: u64,
-    work: &Work,
+/// How many stages a job will have.
+#[cfg(test)]
+pub(super) fn stages(comparison: &Comparison, work: &Work, levels: TreeLevels) -> u64 {
+    let scoring = Scoring::new(comparison.model(), comparison.alphabet().size(), None);
+    let (rows, columns) = work.mean_matrix();
+    let shorter = u32::try_from(rows.min(columns)).unwrap_or(u32::MAX);
+    let limits = PortionLimits::new(&scoring.on_shares(shorter).cell, scoring.letters(), levels);
+    Stages::new(&limits, work, [rows, columns]).count
+}
+
+/// The stages that a schedule will have, as far as the size of a job tells.
+struct Stages {
+    count: u64,
     portions: u64,
     pairs_in_portion: u64,
-    [rows, columns]: [u64; 2],
-) -> (u64, u64) {
-    let all = work.host_letters.saturating_add(work.join_letters);
-    if all <= most {
-        return (1, all);
+    /// Letters of both sides in all stages.
+    letters: u64,
+}
+
+impl Stages {
+    /// Pairs are sorted by scanpaths of the host, so that a stage has some of these and those that they are compared with.
+    fn new(limits: &PortionLimits, work: &Work, [rows, columns]: [u64; 2]) -> Self {
+        let pairs = work.pairs.max(1);
+        let per_host = work.pairs.div_ceil(work.host_scanpaths.max(1)).max(1);
+        let joins = |pairs_in_stage: u64| {
+            let new = saturating_product(pairs_in_stage, work.new_partners, pairs);
+            let letters = columns.saturating_mul(per_host.min(pairs_in_stage).saturating_add(new));
+            letters
+                .min(columns.saturating_mul(pairs_in_stage))
+                .min(work.join_letters)
+        };
+        let letters = |pairs_in_stage: u64| {
+            let hosts = saturating_product(pairs_in_stage, rows, per_host).max(rows);
+            hosts.saturating_add(joins(pairs_in_stage))
+        };
+        // The most pairs whose letters fit a stage, found by bisection.
+        let (mut fit, mut too_many) = (1, work.pairs.saturating_add(1).max(2));
+        while too_many - fit > 1 {
+            let middle = fit + (too_many - fit) / 2;
+            match letters(middle) <= limits.letters {
+                true => fit = middle,
+                false => too_many = middle,
+            }
+        }
+        let pairs_in_portion = limits.pairs_of(rows, columns).min(fit);
+        let pairs_in_stage = fit - fit % pairs_in_portion;
+        let count = match fit >= work.pairs {
+            true => 1,
+            false => work.pairs.div_ceil(pairs_in_stage).max(1),
+        };
+        Self {
+            count,
+            portions: work.pairs.div_ceil(pairs_in_portion),
+            pairs_in_portion,
+            letters: match count {
+                1 => work.host_letters.saturating_add(work.join_letters),
+                count => joins(pairs_in_stage)
+                    .saturating_mul(count)
+                    .saturating_add(work.host_letters),
+            },
+        }
     }
-    // Pairs are sorted by scanpaths of the host, so that a stage has some of these and those that they are compared with.
-    let in_portion = pairs_in_portion.saturating_mul(rows + columns).min(all);
-    let of_hosts = most.saturating_sub(work.join_letters.min(in_portion));
-    let stages = match of_hosts {
-        0 => portions,
-        of_hosts => work.host_letters.div_ceil(of_hosts).clamp(1, portions),
-    };
-    let letters = stages.saturating_mul(work.join_letters.min(in_portion));
-    (stages, letters.saturating_add(work.host_letters))
+}
+
+/// `a · b / c`, at most the largest number.
+fn saturating_product(a: u64, b: u64, c: u64) -> u64 {
+    let quotient = u128::from(a) * u128::from(b) / u128::from(c.max(1));
+    u64::try_from(quotient).unwrap_or(u64::MAX)
 }
 
 /// Whether the alphabet can be looked up, and the messages of the largest matrix fit the buffers of a channel.

@@ -173,7 +173,7 @@ impl StageRun<'_> {
         &self,
         pairs: &[usize],
         session: &mut SharesSession,
-        channel: &mut impl Channel,
+        channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
     ) -> Result<Vec<u64>, ProtocolError> {
         let Self { job, scoring, .. } = *self;
@@ -184,7 +184,7 @@ impl StageRun<'_> {
             subtract: subtract != on_shares.from_two_per_column,
             term_bits: settling.map_or(0, |settling| settling.width),
             outputs: match job.reveal {
-                Reveal::Score => Outputs::Numbers,
+                Reveal::Score | Reveal::Group(_) => Outputs::Numbers,
                 Reveal::Threshold(_) => Outputs::AtLeast,
             },
         };
@@ -209,7 +209,7 @@ impl StageRun<'_> {
                 columns: self.stage.letters_of(Role::Join, join),
                 term,
                 at_least: match job.reveal {
-                    Reveal::Score => 0,
+                    Reveal::Score | Reveal::Group(_) => 0,
                     Reveal::Threshold(threshold) => {
                         test(scoring, job, lengths, threshold)?.at_least
                     }
@@ -219,10 +219,13 @@ impl StageRun<'_> {
         let cell = on_shares.cell;
         let mut halves =
             session.align(cell, self.letters, &comparisons, finish, channel, on_cells)?;
-        if job.reveal == Reveal::Score {
+        if !matches!(job.reveal, Reveal::Threshold(_)) {
             for (half, pair) in halves.iter_mut().zip(pairs) {
                 let (rows, columns) = self.schedule.lengths(job, *pair);
-                let bits = scoring.opened_bits(rows, columns);
+                let bits = match job.reveal {
+                    Reveal::Group(_) => scoring.whole_bits(rows, columns),
+                    _ => scoring.opened_bits(rows, columns),
+                };
                 *half &= u64::MAX.checked_shr(64 - bits as u32).unwrap_or(0);
             }
         }

@@ -243,6 +243,7 @@ fn work(a: &Cohort, b: &Cohort) -> Work {
     Work {
         pairs: count.pairs,
         cells: count.cells,
+        new_partners: count.new_partners,
         host_scanpaths: a.entries.len() as u64,
         join_scanpaths: b.entries.len() as u64,
         host_letters: lengths(a).sum(),
@@ -251,6 +252,52 @@ fn work(a: &Cohort, b: &Cohort) -> Work {
         join_longest: lengths(b).max().unwrap_or(0),
         alphabet: LETTERS.into(),
         ..Work::default()
+    }
+}
+
+/// Cohorts of one letter per scanpath, with these stimuli.
+fn with_stimuli(stimuli: &[usize], length: usize) -> Cohort {
+    let mut cohort = random_cohort(stimuli.len(), length..length + 1, 1);
+    for (entry, stimulus) in cohort.entries.iter_mut().zip(stimuli) {
+        entry.stimulus = Some(stimulus.to_string());
+    }
+    cohort
+}
+
+/// The estimate of stages does not know in which order scanpaths come, and is right for all usual ones.
+#[test]
+fn stages_are_as_estimated() {
+    let by_stimulus: Vec<usize> = (0..1600).map(|at| at / 40).collect();
+    let by_participant: Vec<usize> = (0..1600).map(|at| at % 40).collect();
+    let metrics = metrics();
+    for metric in [&metrics[0], &metrics[9]] {
+        for (stimuli, rule) in [
+            (&by_stimulus, PairRule::SameStimulus),
+            (&by_participant, PairRule::SameStimulus),
+            (&by_stimulus[..300].to_vec(), PairRule::All),
+        ] {
+            let (a, b) = (with_stimuli(stimuli, 90), with_stimuli(stimuli, 90));
+            let mut spec = spec(metric, &a, &b);
+            spec.pairs = rule;
+            let pairs = pairs_of(rule, &a, &b);
+            let own: Vec<&Scanpath> = a.entries.iter().map(|entry| &entry.scanpath).collect();
+            let job = Job::new(&spec, Role::Host, &own, own.len(), &pairs).unwrap();
+            let lengths = vec![90; own.len()];
+            let made = Schedule::new(&job, &Scoring::of(&job), lengths.clone(), lengths);
+            let work = Work {
+                new_partners: count_pairs(rule, &a, &b).new_partners,
+                pairs: pairs.len() as u64,
+                cells: pairs.len() as u64 * 8100,
+                ..work(&a, &b)
+            };
+            let told = super::costs::stages(&job.comparison, &work, job.tree_levels);
+            let made = made.stages.len() as u64;
+            assert!(
+                told <= made + made.div_ceil(4) && made <= told + told.div_ceil(4),
+                "{}, {rule:?}: {told} and not {made}",
+                metric.name()
+            );
+        }
     }
 }
 

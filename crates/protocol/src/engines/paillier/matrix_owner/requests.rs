@@ -92,7 +92,10 @@ impl<R> MatrixOwner<'_, R> {
         let ciphertexts = answers + (header.rows as usize).saturating_mul(row);
         ciphertexts
             .saturating_mul(self.agreement.key_size().ciphertext_bytes())
-            .saturating_add(8 * header.results as usize)
+            .saturating_add(match self.job.learns_pairs(self.job.role) {
+                true => 8 * header.results as usize,
+                false => 0,
+            })
     }
 }
 

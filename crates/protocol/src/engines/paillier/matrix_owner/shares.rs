@@ -1,0 +1,38 @@
+//! Results of which each side gets a share.
+
+use super::super::agreement::MASK_BITS;
+use super::MatrixOwner;
+use crate::ProtocolError;
+use rand::CryptoRng;
+use veilpath_paillier::{Ciphertext, Plaintext};
+use zeroize::Zeroizing;
+
+impl<R: CryptoRng> MatrixOwner<'_, R> {
+    /// Adds a random number to each encrypted result and keeps its negative as this side's share; the key holder gets the other.
+    pub(super) fn mask_results(
+        &mut self,
+        results: &[(usize, Ciphertext)],
+    ) -> Result<Vec<Ciphertext>, ProtocolError> {
+        let masks: Zeroizing<Vec<u128>> = Zeroizing::new(
+            results
+                .iter()
+                .map(|_| {
+                    let high = u128::from(self.rng.next_u64()) << 64;
+                    (high | u128::from(self.rng.next_u64())) >> (128 - MASK_BITS)
+                })
+                .collect(),
+        );
+        let pairs: Vec<usize> = results.iter().map(|(pair, _)| *pair).collect();
+        #[allow(clippy::cast_possible_truncation)] // modulo 2⁶⁴
+        let share = |mask: &u128| {
+            let value = (*mask as u64).wrapping_neg();
+            self.agreement.recurrence.raw_share(value, false)
+        };
+        let shares: Zeroizing<Vec<u64>> = Zeroizing::new(masks.iter().map(share).collect());
+        self.job.store.keep_halves(&pairs, &shares)?;
+        let masks: Vec<Plaintext> = masks.iter().map(|mask| Plaintext::from(*mask)).collect();
+        let values = results.iter().map(|(_, value)| value);
+        let values: Vec<_> = values.zip(&masks).collect();
+        Ok(self.public.add_plain_batch(&values)?)
+    }
+}

@@ -1,0 +1,242 @@
+//! Questions about groups of participants, and how users write them.
+
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
+use std::fmt;
+use std::str::FromStr;
+
+/// A question about groups of participants instead of single pairs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum GroupQuestion {
+    /// The mean over all pairs of each stimulus, or of all stimuli.
+    Mean {
+        /// One mean for all stimuli.
+        overall: bool,
+    },
+    /// The mean of each group of one side with each group of the other.
+    Groups,
+    /// Whether participants of the same site are more alike than participants of different sites.
+    TestSites {
+        /// The number of permutations.
+        permutations: u32,
+    },
+    /// Whether participants of the same group are more alike than participants of different groups.
+    TestGroups {
+        /// The number of permutations.
+        permutations: u32,
+    },
+    /// For each scanpath of the host, the majority group of its nearest scanpaths of the joining side.
+    Nearest {
+        /// How many of the nearest scanpaths vote.
+        k: u32,
+        /// Only how often that is the scanpath's own group.
+        rate_only: bool,
+    },
+    /// How many pairs have values in each of several ranges.
+    Histogram {
+        /// The number of equal bins.
+        bins: u32,
+    },
+}
+
+/// A text that is not a question.
+#[derive(Clone, Debug, PartialEq, Eq, thiserror::Error)]
+#[error(
+    "expected mean, mean:overall, groups, test:sites, test:groups, nearest:K, nearest:K,rate or histogram:BINS"
+)]
+pub struct UnknownQuestion;
+
+impl GroupQuestion {
+    /// The default number of permutations.
+    pub const DEFAULT_PERMUTATIONS: u32 = 1000;
+
+    /// The most permutations of a test.
+    pub const MAX_PERMUTATIONS: u32 = 100_000;
+
+    /// The most bins of a histogram.
+    pub const MAX_BINS: u32 = 1000;
+
+    /// The most nearest scanpaths that vote.
+    pub const MAX_K: u32 = 1000;
+
+    /// Whether it needs the groups of participants.
+    pub fn needs_groups(self) -> bool {
+        self.sides_with_groups() != [false; 2]
+    }
+
+    /// Whether it needs the groups of the host, and those of the joining side.
+    pub fn sides_with_groups(self) -> [bool; 2] {
+        match self {
+            Self::Groups | Self::TestGroups { .. } => [true; 2],
+            Self::Nearest { rate_only, .. } => [rate_only, true],
+            Self::Mean { .. } | Self::TestSites { .. } | Self::Histogram { .. } => [false; 2],
+        }
+    }
+
+    /// Whether it compares participants: the score of two participants is the mean over their pairs of scanpaths.
+    pub(crate) fn scores_participants(self) -> bool {
+        matches!(
+            self,
+            Self::Groups | Self::TestSites { .. } | Self::TestGroups { .. }
+        )
+    }
+
+    /// Whether it compares values, so that larger ones must mean more alike.
+    pub(crate) fn orders_pairs(self) -> bool {
+        matches!(
+            self,
+            Self::TestSites { .. } | Self::TestGroups { .. } | Self::Nearest { .. }
+        )
+    }
+
+    /// The number of permutations of a test.
+    pub fn permutations(self) -> Option<u32> {
+        match self {
+            Self::TestSites { permutations } | Self::TestGroups { permutations } => {
+                Some(permutations)
+            }
+            _ => None,
+        }
+    }
+
+    /// What the answer reveals, in words.
+    pub fn in_words(self) -> String {
+        match self {
+            Self::Mean { overall: false } => "one mean for each stimulus".into(),
+            Self::Mean { overall: true } => "one mean over all pairs".into(),
+            Self::Groups => "one mean for each pair of groups, and the sizes of groups".into(),
+            Self::TestSites { permutations } | Self::TestGroups { permutations } => {
+                format!("one statistic and its p value from {permutations} permutations")
+            }
+            Self::Nearest {
+                k,
+                rate_only: false,
+            } => {
+                format!("for each scanpath of the host, the majority group of its {k} nearest")
+            }
+            Self::Nearest { k, rate_only: true } => {
+                format!(
+                    "how many scanpaths of the host have the majority group of their {k} nearest"
+                )
+            }
+            Self::Histogram { bins } => {
+                format!("how many pairs are in each of {bins} ranges, except for small counts")
+            }
+        }
+    }
+}
+
+impl FromStr for GroupQuestion {
+    type Err = UnknownQuestion;
+
+    fn from_str(text: &str) -> Result<Self, UnknownQuestion> {
+        let number = |text: &str, most: u32| match text.parse() {
+            Ok(number) if (1..=most).contains(&number) => Ok(number),
+            _ => Err(UnknownQuestion),
+        };
+        let permutations = |rest: Option<&str>| match rest {
+            None => Ok(Self::DEFAULT_PERMUTATIONS),
+            Some(text) => number(text, Self::MAX_PERMUTATIONS),
+        };
+        let (word, rest) = match text.split_once(':') {
+            None => (text, None),
+            Some((word, rest)) => (word, Some(rest)),
+        };
+        let (rest, option) = match rest.and_then(|rest| rest.split_once(',')) {
+            None => (rest, None),
+            Some((rest, option)) => (Some(rest), Some(option)),
+        };
+        Ok(match (word, rest, option) {
+            ("mean", None, None) => Self::Mean { overall: false },
+            ("mean", Some("overall"), None) => Self::Mean { overall: true },
+            ("groups", None, None) => Self::Groups,
+            ("test", Some("sites"), option) => Self::TestSites {
+                permutations: permutations(option)?,
+            },
+            ("test", Some("groups"), option) => Self::TestGroups {
+                permutations: permutations(option)?,
+            },
+            ("nearest", Some(k), None | Some("rate")) => Self::Nearest {
+                k: number(k, Self::MAX_K)?,
+                rate_only: option.is_some(),
+            },
+            ("histogram", Some(bins), None) => Self::Histogram {
+                bins: number(bins, Self::MAX_BINS)?,
+            },
+            _ => return Err(UnknownQuestion),
+        })
+    }
+}
+
+impl fmt::Display for GroupQuestion {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (test, permutations) = match *self {
+            Self::Mean { overall: false } => return f.write_str("mean"),
+            Self::Mean { overall: true } => return f.write_str("mean:overall"),
+            Self::Groups => return f.write_str("groups"),
+            Self::Nearest {
+                k,
+                rate_only: false,
+            } => return write!(f, "nearest:{k}"),
+            Self::Nearest { k, rate_only: true } => return write!(f, "nearest:{k},rate"),
+            Self::Histogram { bins } => return write!(f, "histogram:{bins}"),
+            Self::TestSites { permutations } => ("test:sites", permutations),
+            Self::TestGroups { permutations } => ("test:groups", permutations),
+        };
+        match permutations {
+            Self::DEFAULT_PERMUTATIONS => f.write_str(test),
+            permutations => write!(f, "{test},{permutations}"),
+        }
+    }
+}
+
+impl Serialize for GroupQuestion {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(self)
+    }
+}
+
+impl<'de> Deserialize<'de> for GroupQuestion {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        let text = String::deserialize(deserializer)?;
+        text.parse().map_err(serde::de::Error::custom)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn questions_are_read_as_they_are_written() {
+        for text in [
+            "mean",
+            "mean:overall",
+            "groups",
+            "test:sites",
+            "test:groups",
+            "test:groups,9999",
+            "nearest:7",
+            "nearest:7,rate",
+            "histogram:20",
+        ] {
+            let question: GroupQuestion = text.parse().unwrap();
+            assert_eq!(question.to_string(), text);
+        }
+        for text in [
+            "",
+            "means",
+            "mean:",
+            "groups:2",
+            "test",
+            "test:",
+            "test:groups,0",
+            "nearest",
+            "nearest:0",
+            "nearest:3,label",
+            "histogram:1001",
+            "histogram:3,4",
+        ] {
+            assert!(text.parse::<GroupQuestion>().is_err(), "{text}");
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! Answers about groups of two cohorts in one process.
+
+use crate::outcome::labels;
+use crate::statistics::numbers_in_the_clear;
+use crate::{
+    Answer, Cost, Engine, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, Job, JobError,
+    Observer, Outcome, PairStore, ProtocolError, Refused, Results, Role, Spec, TreeLevels,
+};
+use std::sync::{Mutex, PoisonError};
+use veilpath_channel::{Channel, Counted, Traffic, memory_pair};
+use veilpath_metrics::{Cohort, Scanpath};
+use veilpath_statistics::Coins;
+
+/// The seed of permutations that no other side contributes to: the same as in `veilpath stats`.
+const SEED: u64 = 1;
+
+/// The coins of a test that names none.
+pub(super) fn default_coins() -> Coins {
+    Coins::of_number(SEED, 0)
+}
+
+/// Keeps halves in memory.
+struct Halves(Mutex<Vec<u64>>);
+
+impl PairStore for Halves {
+    fn keep_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (&pair, &half) in pairs.iter().zip(halves) {
+            *kept.get_mut(pair).ok_or(Refused)? = half;
+        }
+        Ok(())
+    }
+}
+
+/// One side of a local comparison.
+struct Side<'a> {
+    spec: &'a Spec,
+    role: Role,
+    own: &'a [&'a Scanpath],
+    pairs: &'a [(usize, usize)],
+    peer_lengths: Vec<usize>,
+    inputs: GroupInputs<'a>,
+}
+
+impl Side<'_> {
+    fn job(&self) -> Result<Job<'_>, ProtocolError> {
+        let peers = self.peer_lengths.len();
+        Job::new(self.spec, self.role, self.own, peers, self.pairs)?
+            .with_peer_lengths(&self.peer_lengths)
+    }
+
+    /// The answer's numbers, as shares.
+    fn run(
+        &self,
+        channel: &mut dyn Channel,
+        observer: &dyn Observer,
+    ) -> Result<Vec<u64>, ProtocolError> {
+        let job = self.job()?;
+        let plan = GroupPlan::new(&job, self.inputs.clone())?;
+        let halves = Halves(Mutex::new(vec![0; self.pairs.len()]));
+        let job = self.job()?.with_store(&halves);
+        self.spec.engine.run(&job, channel, observer)?;
+        let halves = halves
+            .0
+            .into_inner()
+            .unwrap_or_else(PoisonError::into_inner);
+        Ok(plan.run(&halves, TreeLevels::default(), channel)?.to_vec())
+    }
+}
+
+/// Runs both roles and returns the answer.
+pub(super) fn answer(
+    spec: &Spec,
+    (question, coins): (GroupQuestion, [u8; 32]),
+    [a, b]: [(&Cohort, &Vec<&Scanpath>); 2],
+    pairs: &[(usize, usize)],
+    observer: &dyn Observer,
+) -> Result<Outcome, ProtocolError> {
+    let labels = [labels(a.0), labels(b.0)];
+    let groups = [groups(a.0), groups(b.0)];
+    let sizes = [0, 1]
+        .map(|side| GroupSizes::of(&labels[side], groups[side].as_deref().unwrap_or_default()));
+    let needed = question.sides_with_groups();
+    if (0..2).any(|side| needed[side] && groups[side].is_none()) {
+        return Err(JobError::NoGroups.into());
+    }
+    let lengths = |scanpaths: &[&Scanpath]| -> Vec<usize> {
+        let length = |scanpath: &&Scanpath| spec.pad_to.map_or(scanpath.len(), |it| it as usize);
+        scanpaths.iter().map(length).collect()
+    };
+    let side = |role: Role| {
+        let (own, theirs, groups) = match role {
+            Role::Host => (a.1, b.1, &groups[0]),
+            Role::Join => (b.1, a.1, &groups[1]),
+        };
+        Side {
+            spec,
+            role,
+            own,
+            pairs,
+            peer_lengths: lengths(theirs),
+            inputs: GroupInputs {
+                question,
+                engine: spec.engine,
+                rule: spec.pairs,
+                labels: [&labels[0], &labels[1]],
+                own_groups: groups.as_deref(),
+                sizes: sizes.clone(),
+                // Nothing leaves this machine.
+                minimum: 0,
+                coins,
+            },
+        }
+    };
+    let sides = [side(Role::Host), side(Role::Join)];
+    let (numbers, traffic) = match spec.engine.has_shares() {
+        true => on_shares(&sides, observer)?,
+        false => in_the_clear(&sides, observer)?,
+    };
+    let job = sides[0].job()?;
+    let answer = GroupPlan::new(&job, sides[0].inputs.clone())?
+        .form()
+        .answer(&numbers)?;
+    let cells = spec.cells(&crate::count_pairs(spec.pairs, a.0, b.0));
+    let [a, b] = labels.clone();
+    Ok(Outcome {
+        revealed: spec.engine.revealed(spec),
+        names: Outcome::UNNAMED.map(String::from),
+        one_cohort: false,
+        a,
+        b,
+        pairs: pairs.len() as u64,
+        results: Results::new(spec.outputs()),
+        answers: vec![answer],
+        error_bound: spec.error_bound(),
+        cost: Cost::of(traffic, cells),
+        spec: spec.clone(),
+    })
+}
+
+fn on_shares(
+    [host, join]: &[Side<'_>; 2],
+    observer: &dyn Observer,
+) -> Result<(Vec<i64>, Traffic), ProtocolError> {
+    let (host_end, mut join_end) = memory_pair();
+    let mut host_end = Counted::new(host_end);
+    let (host, join) = std::thread::scope(|scope| {
+        let join = scope.spawn(move || join.run(&mut join_end, &()));
+        let host = host.run(&mut host_end, observer);
+        // Dropping an end wakes the other role if this one failed.
+        let traffic = host_end.traffic();
+        drop(host_end);
+        (host.map(|shares| (shares, traffic)), join.join())
+    });
+    let join = match join {
+        Ok(result) => result,
+        Err(panic) => std::panic::resume_unwind(panic),
+    };
+    let (host, traffic) = host?;
+    let numbers = host.iter().zip(join?);
+    let numbers = numbers.map(|(ours, theirs)| ours.wrapping_add(theirs).cast_signed());
+    Ok((numbers.collect(), traffic))
+}
+
+/// The engine `plain` yields all scores, and the answer is computed from them.
+fn in_the_clear(
+    [host, join]: &[Side<'_>; 2],
+    observer: &dyn Observer,
+) -> Result<(Vec<i64>, Traffic), ProtocolError> {
+    let spec = host.spec;
+    if spec.engine != Engine::Plain {
+        return Err(ProtocolError::Internal(
+            "this engine has no answers about groups",
+        ));
+    }
+    let (host_end, mut join_end) = memory_pair();
+    let mut host_end = Counted::new(host_end);
+    let jobs = [host.job()?, join.job()?];
+    let (answers, _) = std::thread::scope(|scope| {
+        let join = scope.spawn(|| spec.engine.run(&jobs[1], &mut join_end, &()));
+        let host = spec.engine.run(&jobs[0], &mut host_end, observer);
+        (host, join.join())
+    });
+    let traffic = host_end.traffic();
+    let plans = [
+        GroupPlan::new(&jobs[0], host.inputs.clone())?,
+        GroupPlan::new(&jobs[1], join.inputs.clone())?,
+    ];
+    let is_similarity = plans[0].form().output == "similarity";
+    let value = |(pair, answer): (usize, Answer)| {
+        let score = answer.pair_score();
+        let score = score.ok_or(ProtocolError::Internal("a pair has no score"))?;
+        let number = score.similarity.filter(|_| is_similarity);
+        Ok(plans[0].value_of_number(pair, number.unwrap_or(score.score)))
+    };
+    let values = answers?.into_iter().enumerate().map(value);
+    let values = values.collect::<Result<Vec<i64>, ProtocolError>>()?;
+    let numbers = numbers_in_the_clear(&plans[0], &plans[1], &values)?;
+    Ok((numbers, traffic))
+}
+
+/// The group of every scanpath, if the cohort has groups.
+fn groups(cohort: &Cohort) -> Option<Vec<String>> {
+    cohort
+        .entries
+        .iter()
+        .map(|entry| entry.group.clone())
+        .collect()
+}

@@ -1,0 +1,129 @@
+//! The same answers in the clear: for one institution with both cohorts, and as the reference for those on shares.
+
+use super::plan::GroupPlan;
+use super::rounding::without_low_bits;
+use crate::{GroupQuestion, ProtocolError};
+use veilpath_metrics::Metric;
+use veilpath_statistics::{
+    CrossTest, LabelTest, PairMatrix, TestResult, group_sums, histogram, majority, nearest,
+    suppress_small,
+};
+
+/// The numbers of an answer, given the plans of both sides and the values of all pairs.
+pub(crate) fn numbers_in_the_clear(
+    host: &GroupPlan<'_>,
+    join: &GroupPlan<'_>,
+    values: &[i64],
+) -> Result<Vec<i64>, ProtocolError> {
+    let numbers = exact_numbers(host, join, values)?;
+    let rounded = numbers.iter().zip(&host.form().shifts);
+    Ok(rounded
+        .map(|(number, shift)| without_low_bits(*number, *shift))
+        .collect())
+}
+
+/// The same, with all bits.
+fn exact_numbers(
+    host: &GroupPlan<'_>,
+    join: &GroupPlan<'_>,
+    values: &[i64],
+) -> Result<Vec<i64>, ProtocolError> {
+    let layout = &host.layout;
+    let matrix = || layout.sums_by_participants(values);
+    let permutations = u64::from(host.question.permutations().unwrap_or(0));
+    let statistic = |number: i128| {
+        i64::try_from(number).map_err(|_| ProtocolError::Internal("a statistic does not fit"))
+    };
+    let reached = |result: &TestResult| {
+        let least = result.same.saturating_sub(host.tolerance().cast_signed());
+        let reached = result.permuted.iter().filter(|sum| **sum >= least);
+        (reached.count() as u64).cast_signed()
+    };
+    Ok(match host.question {
+        GroupQuestion::Mean { overall: true } => {
+            vec![values.iter().fold(0, |sum, value| sum.wrapping_add(*value))]
+        }
+        GroupQuestion::Mean { overall: false } => {
+            let mut sums = vec![0_i64; layout.stimuli.len()];
+            for (value, stimulus) in values.iter().zip(&layout.stimulus_of_pair) {
+                sums[*stimulus] = sums[*stimulus].wrapping_add(*value);
+            }
+            sums
+        }
+        GroupQuestion::Groups => {
+            let counts = [0, 1].map(|side| host.sizes[side].0.len());
+            let labels = [&host.own_labels[..], &join.own_labels[..]];
+            let sums = group_sums(&matrix()?, labels, counts)?;
+            sums.iter().flatten().map(|mean| mean.sum).collect()
+        }
+        GroupQuestion::TestSites { .. } => {
+            let sizes = [0, 1].map(|side| layout.participants[side].len());
+            let test = LabelTest::of_sites(sizes[0], sizes[1])?;
+            let all = PairMatrix::of_sites(&host.own_scores()?, &join.own_scores()?, &matrix()?)?;
+            let result = test.run(&all, &host.coins, permutations)?;
+            let observed = test.contrast().statistic(result.same, result.all);
+            vec![statistic(observed)?, reached(&result)]
+        }
+        GroupQuestion::TestGroups { .. } => {
+            let test = CrossTest::new([host.own_labels.clone(), join.own_labels.clone()])?;
+            let result = test.run(&matrix()?, &host.coins, permutations)?;
+            let observed = test.contrast().statistic(result.same, result.all);
+            vec![statistic(observed)?, reached(&result)]
+        }
+        GroupQuestion::Nearest { k, rate_only } => {
+            let labels = join.labels_of_references();
+            let mut found = Vec::new();
+            for (query, pairs) in host.queries(k as usize)?.iter().enumerate() {
+                let of_pairs: Vec<i64> = pairs.iter().map(|pair| values[*pair]).collect();
+                let nearest = nearest(query, &of_pairs, k as usize)?;
+                let votes = nearest.iter().map(|at| labels[pairs[*at]]);
+                found.push(majority(votes, host.names.len()));
+            }
+            match host.query_labels(k as usize)?.filter(|_| rate_only) {
+                None => found
+                    .iter()
+                    .map(|label| (*label as u64).cast_signed())
+                    .collect(),
+                Some(own) => {
+                    let both = own.iter().zip(&found);
+                    let right = both.filter(|(own, found)| own == found).count();
+                    vec![(right as u64).cast_signed()]
+                }
+            }
+        }
+        GroupQuestion::Histogram { .. } => {
+            let counts = histogram(values.iter().copied(), &host.compared_edges()?)?;
+            let counts = suppress_small(&counts, host.minimum);
+            let shown = counts.iter().map(|count| i64::from(count.is_some()));
+            let counts = counts.iter().map(|count| count.unwrap_or(0).cast_signed());
+            shown.chain(counts).collect()
+        }
+    })
+}
+
+impl GroupPlan<'_> {
+    /// The value of a pair's raw result.
+    #[cfg(test)]
+    pub(crate) fn value_of_raw(&self, pair: usize, raw: i64) -> Result<i64, ProtocolError> {
+        let [start, slope] = self.linear[pair];
+        Ok(start.wrapping_add(slope.wrapping_mul(raw)))
+    }
+
+    /// The value of a pair whose score is known. It is computed from the raw result behind the score, as on shares; ScanMatch in double
+    /// precision has no raw result, and the score is rounded to the nearest value.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss)] // checked when the plan was made
+    pub(crate) fn value_of_number(&self, pair: usize, number: f64) -> i64 {
+        let divisor = f64::from(self.shapes[pair].divisor.max(1));
+        let fixed = number / (self.value_unit * divisor);
+        let [start, slope] = self.linear[pair];
+        match self.job.comparison.metric() {
+            Metric::ScanMatch { scale: None, .. } => fixed.round() as i64,
+            // All results have the same value.
+            _ if slope == 0 => start,
+            _ => {
+                let raw = ((fixed - start as f64) / slope as f64).round() as i64;
+                start.wrapping_add(slope.wrapping_mul(raw))
+            }
+        }
+    }
+}

@@ -1,0 +1,297 @@
+//! What the numbers of an answer mean: with the opened numbers it gives the answer.
+
+use crate::{
+    Bins, GroupAnswer, GroupMeans, GroupQuestion, GroupTest, Label, Misbehaviour, NearestLabel,
+    NearestLabels, NearestRate, ProtocolError, ScoreHistogram, StimulusMean, StimulusMeans,
+};
+use serde::{Deserialize, Serialize};
+use veilpath_statistics::{Contrast, p_value};
+
+/// Everything about an answer except its numbers. Both sides know it before anything is opened.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct AnswerForm {
+    /// The name of the output.
+    pub output: String,
+    /// What one unit of a number stands for.
+    pub unit: f64,
+    /// How many low bits each number has lost.
+    pub shifts: Vec<u32>,
+    /// What the numbers are.
+    pub numbers: FormNumbers,
+}
+
+/// What the numbers of an answer are.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(tag = "kind", rename_all = "kebab-case", deny_unknown_fields)]
+pub enum FormNumbers {
+    /// A sum for each stimulus.
+    Means {
+        /// The stimuli with their numbers of pairs; one without a name for all together.
+        stimuli: Vec<(Option<String>, u64)>,
+    },
+    /// A sum for each pair of groups, row by row.
+    Groups {
+        /// The host's groups, with the number of participants.
+        rows: Vec<(String, u32)>,
+        /// The joining side's.
+        columns: Vec<(String, u32)>,
+    },
+    /// A statistic, and how many permutations reach it.
+    Test {
+        /// The question.
+        question: GroupQuestion,
+        /// The groups, or the sites.
+        groups: Vec<String>,
+        /// Pairs with the same label, and with different ones.
+        pairs: [u64; 2],
+        /// The coins, as hexadecimal digits.
+        coins: String,
+        /// Whether smaller numbers mean more alike.
+        is_distance: bool,
+    },
+    /// The index of a group for each scanpath.
+    Nearest {
+        /// How many vote.
+        k: u32,
+        /// The groups.
+        groups: Vec<String>,
+        /// The scanpaths.
+        scanpaths: Vec<Label>,
+    },
+    /// How many scanpaths have the majority group of their nearest.
+    NearestRate {
+        /// How many vote.
+        k: u32,
+        /// The host's groups, with the number of participants.
+        groups: Vec<(String, u32)>,
+        /// The number of the host's scanpaths.
+        scanpaths: u64,
+    },
+    /// For each bin whether its count is shown, and then the counts.
+    Histogram {
+        /// The edges.
+        edges: Vec<f64>,
+        /// The number of pairs.
+        pairs: u64,
+        /// Counts below this are not shown.
+        minimum: u64,
+    },
+}
+
+impl AnswerForm {
+    /// Sets the coins of a test, which are opened after everything else is agreed on.
+    pub fn set_coins(&mut self, opened: &[u8; 32]) {
+        if let FormNumbers::Test { coins, .. } = &mut self.numbers {
+            *coins = super::plan::hex(opened);
+        }
+    }
+
+    /// How many numbers there are.
+    pub fn count(&self) -> usize {
+        match &self.numbers {
+            FormNumbers::Means { stimuli } => stimuli.len(),
+            FormNumbers::Groups { rows, columns } => rows.len() * columns.len(),
+            FormNumbers::Test { .. } => 2,
+            FormNumbers::Nearest { scanpaths, .. } => scanpaths.len(),
+            FormNumbers::NearestRate { .. } => 1,
+            FormNumbers::Histogram { edges, .. } => 2 * edges.len().saturating_sub(1),
+        }
+    }
+
+    /// The answer with these numbers. They may be impossible, if the other side has sent wrong shares.
+    pub fn answer(&self, numbers: &[i64]) -> Result<GroupAnswer, ProtocolError> {
+        let impossible = || ProtocolError::PeerMisbehaved(Misbehaviour::ResultOutOfRange);
+        if numbers.len() != self.count() {
+            return Err(ProtocolError::Internal(
+                "an answer has another count of numbers",
+            ));
+        }
+        let is_rounded = |(number, shift): (&i64, &u32)| {
+            *shift < 62 && super::rounding::without_low_bits(*number, *shift) == *number
+        };
+        if self.shifts.len() != numbers.len() || !numbers.iter().zip(&self.shifts).all(is_rounded) {
+            return Err(impossible());
+        }
+        // The middle of what was cut off.
+        let middle = |(number, shift): (&i64, &u32)| number.wrapping_add((1 << shift) / 2);
+        let numbers: Vec<i64> = numbers.iter().zip(&self.shifts).map(middle).collect();
+        let numbers = &numbers[..];
+        let output = self.output.clone();
+        let answer = match &self.numbers {
+            FormNumbers::Means { stimuli } => GroupAnswer::StimulusMeans(StimulusMeans {
+                output,
+                means: sorted_means(stimuli, numbers, self.unit),
+            }),
+            FormNumbers::Groups { rows, columns } => {
+                let count = |row: &(String, u32), column: &(String, u32)| {
+                    u64::from(row.1) * u64::from(column.1)
+                };
+                let counts: Vec<Vec<u64>> = rows
+                    .iter()
+                    .map(|row| columns.iter().map(|column| count(row, column)).collect())
+                    .collect();
+                let sums = numbers.chunks(columns.len().max(1));
+                let means = sums.zip(&counts).map(|(sums, counts)| {
+                    let both = sums.iter().zip(counts);
+                    both.map(|(sum, count)| mean(*sum, *count, self.unit))
+                        .collect()
+                });
+                GroupAnswer::Means(GroupMeans {
+                    output,
+                    stimulus: None,
+                    rows: names(rows),
+                    columns: names(columns),
+                    means: means.collect(),
+                    counts,
+                    intervals: Vec::new(),
+                })
+            }
+            FormNumbers::Test { question, .. } => self.test(*question, numbers)?,
+            FormNumbers::Nearest {
+                k,
+                groups,
+                scanpaths,
+            } => {
+                let label = |(scanpath, number): (&Label, &i64)| {
+                    let group = usize::try_from(*number).ok().and_then(|at| groups.get(at));
+                    Some(NearestLabel {
+                        scanpath: scanpath.clone(),
+                        majority: group?.clone(),
+                        group: None,
+                    })
+                };
+                let labels = scanpaths.iter().zip(numbers).map(label);
+                GroupAnswer::NearestLabels(NearestLabels {
+                    output,
+                    k: *k,
+                    groups: groups.clone(),
+                    labels: labels.collect::<Option<_>>().ok_or_else(impossible)?,
+                })
+            }
+            FormNumbers::NearestRate {
+                k,
+                groups,
+                scanpaths,
+            } => {
+                let right = u64::try_from(numbers[0]).ok();
+                let largest = groups.iter().map(|(_, size)| *size).max().unwrap_or(0);
+                let all: u64 = groups.iter().map(|(_, size)| u64::from(*size)).sum();
+                GroupAnswer::NearestRate(NearestRate {
+                    output,
+                    k: *k,
+                    right: right
+                        .filter(|right| right <= scanpaths)
+                        .ok_or_else(impossible)?,
+                    scanpaths: *scanpaths,
+                    #[allow(clippy::cast_precision_loss)] // rounded as every share is
+                    chance: f64::from(largest) / all.max(1) as f64,
+                    interval: None,
+                    p_value: None,
+                    permutations: None,
+                    seed: None,
+                    groups: names(groups),
+                    confusion: Vec::new(),
+                })
+            }
+            FormNumbers::Histogram {
+                edges,
+                pairs,
+                minimum,
+            } => {
+                let (shown, counts) = numbers.split_at(edges.len().saturating_sub(1));
+                let count = |(shown, count): (&i64, &i64)| match (*shown, u64::try_from(*count)) {
+                    (0, Ok(0)) => Some(None),
+                    (1, Ok(count)) if (*minimum..=*pairs).contains(&count) => Some(Some(count)),
+                    _ => None,
+                };
+                let counts = shown.iter().zip(counts).map(count);
+                GroupAnswer::Histogram(ScoreHistogram {
+                    output,
+                    stimulus: None,
+                    bins: Bins {
+                        edges: edges.clone(),
+                        counts: counts.collect::<Option<_>>().ok_or_else(impossible)?,
+                    },
+                    minimum: *minimum,
+                })
+            }
+        };
+        answer.check().map_err(|_| impossible())?;
+        Ok(answer)
+    }
+
+    fn test(&self, question: GroupQuestion, numbers: &[i64]) -> Result<GroupAnswer, ProtocolError> {
+        let FormNumbers::Test {
+            groups,
+            pairs: [same, different],
+            coins,
+            is_distance,
+            ..
+        } = &self.numbers
+        else {
+            return Err(ProtocolError::Internal("this answer is not a test"));
+        };
+        let kind = match question {
+            GroupQuestion::TestSites { .. } => "site",
+            _ => "group",
+        };
+        let permutations = u64::from(question.permutations().unwrap_or(0));
+        let count = u64::try_from(numbers[1]).ok();
+        let count =
+            count
+                .filter(|count| *count <= permutations)
+                .ok_or(ProtocolError::PeerMisbehaved(
+                    Misbehaviour::ResultOutOfRange,
+                ))?;
+        let contrast = Contrast::new(*same, *different)?;
+        let output = &self.output;
+        let statistic = match is_distance {
+            true => format!("mean {output} between {kind}s minus the mean {output} within {kind}s"),
+            false => {
+                format!("mean {output} within {kind}s minus the mean {output} between {kind}s")
+            }
+        };
+        Ok(GroupAnswer::Test(GroupTest {
+            question: format!(
+                "Are participants of the same {kind} more alike than participants of different {kind}s?"
+            ),
+            method: "permutation test over participants, one-sided".into(),
+            output: output.clone(),
+            stimulus: None,
+            groups: groups.clone(),
+            statistic,
+            value: contrast.difference(numbers[0].into(), self.unit.abs()),
+            interval: None,
+            p_value: p_value(count, permutations),
+            permutations: Some(permutations),
+            seed: None,
+            coins: Some(coins.clone()),
+            null: None,
+        }))
+    }
+}
+
+fn names(groups: &[(String, u32)]) -> Vec<String> {
+    groups.iter().map(|(name, _)| name.clone()).collect()
+}
+
+/// In the order of names.
+fn sorted_means(stimuli: &[(Option<String>, u64)], sums: &[i64], unit: f64) -> Vec<StimulusMean> {
+    let both = stimuli.iter().zip(sums);
+    let mut means: Vec<StimulusMean> = both
+        .map(|((stimulus, pairs), sum)| StimulusMean {
+            stimulus: stimulus.clone(),
+            mean: mean(*sum, *pairs, unit),
+            pairs: *pairs,
+            interval: None,
+        })
+        .collect();
+    means.sort_by(|a, b| a.stimulus.cmp(&b.stimulus));
+    means
+}
+
+#[allow(clippy::cast_precision_loss)] // rounded as every mean is
+fn mean(sum: i64, count: u64, unit: f64) -> Option<f64> {
+    (count > 0).then(|| sum as f64 * unit / count as f64)
+}

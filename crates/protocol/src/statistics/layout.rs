@@ -1,0 +1,206 @@
+//! What both sides know about the participants of a question.
+
+use crate::{JobError, Label, PairRule, ProtocolError};
+use serde::{Deserialize, Serialize};
+use std::collections::{BTreeMap, BTreeSet, HashMap, HashSet};
+use veilpath_statistics::{
+    CrossMatrix, ParticipantPairs, Participants, PooledPairs, StatisticsError,
+};
+
+/// How many participants each group of a side has. Names and sizes are sent to the other side; group membership is not.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct GroupSizes(pub BTreeMap<String, u32>);
+
+impl GroupSizes {
+    /// The most groups of a side.
+    pub const MAX_GROUPS: usize = 32;
+
+    /// The most bytes of a group's name.
+    pub const MAX_NAME_BYTES: usize = 200;
+
+    /// The sizes of groups, given the group of each scanpath.
+    pub fn of(labels: &[Label], groups: &[String]) -> Self {
+        let mut sizes = BTreeMap::new();
+        let mut seen = HashSet::new();
+        for (label, group) in labels.iter().zip(groups) {
+            if seen.insert(&label.participant) {
+                *sizes.entry(group.clone()).or_default() += 1;
+            }
+        }
+        Self(sizes)
+    }
+
+    /// Whether these can be the sizes of a peer with these scanpaths.
+    pub fn is_valid(&self, labels: &[Label]) -> bool {
+        let participants: HashSet<&String> = labels.iter().map(|it| &it.participant).collect();
+        let participants = participants.len();
+        let total: u64 = self.0.values().copied().map(u64::from).sum();
+        let short = |name: &String| (1..=Self::MAX_NAME_BYTES).contains(&name.len());
+        self.0.len() <= Self::MAX_GROUPS
+            && self.0.keys().all(short)
+            && self.0.values().all(|size| *size > 0)
+            && total == participants as u64
+    }
+
+    /// The names, sorted.
+    pub fn names(&self) -> Vec<String> {
+        self.0.keys().cloned().collect()
+    }
+}
+
+/// The participants of both sides, and which pair of them each pair of scanpaths belongs to.
+pub(crate) struct Layout {
+    /// The host's and the joining side's.
+    pub(crate) participants: [Participants; 2],
+    /// Where the question is about scores of participants.
+    by_participants: Option<ParticipantPairs>,
+    /// The stimulus of each pair, as an index into `stimuli`.
+    pub(crate) stimulus_of_pair: Vec<usize>,
+    /// In the order of their first pairs. With pseudonyms only one side knows a name, so the two would sort names differently.
+    pub(crate) stimuli: Vec<Option<String>>,
+}
+
+impl Layout {
+    /// Of these pairs; sorted by participants if the question is about scores of participants.
+    pub(crate) fn new(
+        labels: [&[Label]; 2],
+        pairs: &[(usize, usize)],
+        scores_participants: bool,
+    ) -> Result<Self, ProtocolError> {
+        let participants =
+            labels.map(|labels| Participants::new(labels.iter().map(|label| &label.participant)));
+        let [rows, columns] = &participants;
+        let by_participants = match scores_participants {
+            false => None,
+            // Before a matrix is allocated: with fewer pairs than entries, some entry has none.
+            true if rows.len().saturating_mul(columns.len()) > pairs.len() => {
+                return Err(StatisticsError::NoCommonStimulus { row: 0, column: 0 }.into());
+            }
+            true => {
+                let sorted = ParticipantPairs::new(rows, columns, pairs.iter().copied())?;
+                sorted.require_all()?;
+                Some(sorted)
+            }
+        };
+        let mut numbers: HashMap<Option<String>, usize> = HashMap::new();
+        let mut stimuli = Vec::new();
+        let mut stimulus_of_pair = Vec::with_capacity(pairs.len());
+        for &(a, b) in pairs {
+            let stimulus = crate::outcome::joint_stimulus(&labels[0][a], &labels[1][b]);
+            let stimulus = stimulus.map(std::borrow::Cow::into_owned);
+            let number = *numbers.entry(stimulus).or_insert_with_key(|stimulus| {
+                stimuli.push(stimulus.clone());
+                stimuli.len() - 1
+            });
+            stimulus_of_pair.push(number);
+        }
+        Ok(Self {
+            participants,
+            by_participants,
+            stimulus_of_pair,
+            stimuli,
+        })
+    }
+
+    /// How many pairs of scanpaths the participants of this pair have; 1 where that does not matter.
+    pub(crate) fn count_of_pair(&self, (a, b): (usize, usize)) -> Result<u32, ProtocolError> {
+        let Some(by_participants) = &self.by_participants else {
+            return Ok(1);
+        };
+        let (row, column) = (self.participants[0].of(a)?, self.participants[1].of(b)?);
+        Ok(by_participants.count(row, column))
+    }
+
+    /// The number that all pairs of participants have, if it is the same for all.
+    pub(crate) fn uniform_count(&self) -> Option<u32> {
+        self.by_participants.as_ref()?.uniform_count()
+    }
+
+    /// For each pair of participants, the sum over its pairs of scanpaths modulo 2⁶⁴.
+    pub(crate) fn sums_by_participants(
+        &self,
+        values: &[i64],
+    ) -> Result<CrossMatrix, ProtocolError> {
+        let by_participants = self.by_participants.as_ref();
+        let by_participants = by_participants.ok_or(ProtocolError::Internal(
+            "pairs are not sorted by participants",
+        ))?;
+        Ok(by_participants.sums_wrapping(values)?)
+    }
+}
+
+/// The pairs of scanpaths of different participants within one side.
+pub(crate) struct WithinSite {
+    pub(crate) pairs: Vec<(usize, usize)>,
+    pub(crate) by_participants: PooledPairs,
+}
+
+/// The most pairs of scanpaths within a site: each takes some forty bytes, and the other side's are listed, too.
+const MAX_WITHIN: u64 = 1 << 20;
+
+impl WithinSite {
+    /// The pairs of the host and of the joining side, under the rule that also pairs scanpaths of different sides. Scanpaths in no such
+    /// pair are left out: all scores rest on the same stimuli.
+    pub(crate) fn of_both(
+        rule: PairRule,
+        labels: [&[Label]; 2],
+        pairs: &[(usize, usize)],
+        participants: &[Participants; 2],
+    ) -> Result<[Self; 2], ProtocolError> {
+        let has_stimuli = |labels: &[Label]| labels.iter().any(|label| label.stimulus.is_some());
+        let by_stimulus = rule == PairRule::SameStimulus && labels.iter().all(|it| has_stimuli(it));
+        let of = |side: usize| -> Result<Self, ProtocolError> {
+            let scanpaths: BTreeSet<usize> = pairs.iter().map(|it| [it.0, it.1][side]).collect();
+            let mut of_stimulus: BTreeMap<Option<&str>, Vec<usize>> = BTreeMap::new();
+            for scanpath in scanpaths {
+                let stimulus = labels[side][scanpath].stimulus.as_deref();
+                let stimulus = stimulus.filter(|_| by_stimulus);
+                of_stimulus.entry(stimulus).or_default().push(scanpath);
+            }
+            let sizes = of_stimulus.values().map(|scanpaths| scanpaths.len() as u64);
+            let most = sizes.fold(0, |sum: u64, size| {
+                sum.saturating_add(size.saturating_mul(size.saturating_sub(1)) / 2)
+            });
+            if most > MAX_WITHIN {
+                return Err(JobError::TooManyPairs {
+                    pairs: most,
+                    most: MAX_WITHIN,
+                }
+                .into());
+            }
+            let of_scanpath = participants[side].of_scanpaths();
+            let mut pairs = Vec::new();
+            for scanpaths in of_stimulus.values() {
+                for (place, &i) in scanpaths.iter().enumerate() {
+                    let others = scanpaths[place + 1..].iter();
+                    let others = others.filter(|&&j| of_scanpath[i] != of_scanpath[j]);
+                    pairs.extend(others.map(|&j| (i, j)));
+                }
+            }
+            let by_participants = PooledPairs::new(&participants[side], pairs.iter().copied())?;
+            by_participants.require_all()?;
+            Ok(Self {
+                pairs,
+                by_participants,
+            })
+        };
+        Ok([of(0)?, of(1)?])
+    }
+}
+
+/// The index of each participant's group in a sorted list of names; `None` if a name is missing or a participant has two groups.
+pub(crate) fn groups_of_participants(
+    participants: &Participants,
+    groups: &[String],
+    names: &[String],
+) -> Option<Vec<usize>> {
+    let mut of_participant = vec![None; participants.len()];
+    for (&participant, group) in participants.of_scanpaths().iter().zip(groups) {
+        let number = names.binary_search(group).ok()?;
+        if of_participant[participant].is_some_and(|other| other != number) {
+            return None;
+        }
+        of_participant[participant] = Some(number);
+    }
+    of_participant.into_iter().collect()
+}

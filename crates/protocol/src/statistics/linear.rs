@@ -1,0 +1,66 @@
+//! Sums by public keys, and by labels that each side keeps secret.
+
+use super::{Numbers, OnShares, OwnLabels, at_once, sums_by_label};
+use crate::{ProtocolError, Role};
+use veilpath_channel::Channel;
+use veilpath_mpc::shares::Factors;
+use veilpath_statistics::CrossMatrix;
+use zeroize::Zeroizing;
+
+/// The sum of this side's shares for each key.
+pub(crate) fn sums_by_key(values: &[u64], keys: &[usize], count: usize) -> Numbers {
+    let mut sums = Zeroizing::new(vec![0u64; count]);
+    for (value, key) in values.iter().zip(keys) {
+        sums[*key] = sums[*key].wrapping_add(*value);
+    }
+    sums
+}
+
+impl<C: Channel> OnShares<'_, C> {
+    /// The sum over pairs of participants, for each label of the host (rows) and of the joining side (columns). `values` are this side's
+    /// shares.
+    ///
+    /// A pair counts if its host label is g and its join label is h: Σ x_i·y_j·(v_i,j + v'_i,j) with bits x and y. The host
+    /// adds up its shares v over i, and multiplies the sum for each j with the joining side's bit; the other way round for v'.
+    pub(crate) fn group_sums(
+        &mut self,
+        values: &CrossMatrix,
+        own: &OwnLabels<'_>,
+        their_count: usize,
+    ) -> Result<Numbers, ProtocolError> {
+        let is_host = self.role == Role::Host;
+        let (host_count, join_count) = match is_host {
+            true => (own.count, their_count),
+            false => (their_count, own.count),
+        };
+        let sums = sums_by_label(values, own.labels, own.count, is_host);
+        let others = sums.first().map_or(0, |sums| sums.len());
+        let mut cells = Zeroizing::new(vec![0u64; host_count * join_count]);
+        let at_once = at_once(own.labels.len().max(others));
+        for (part, cells) in cells.chunks_mut(at_once).enumerate() {
+            let (mut bits, mut numbers) = (Numbers::default(), Numbers::default());
+            bits.reserve_exact(cells.len() * own.labels.len());
+            numbers.reserve_exact(cells.len() * others);
+            for cell in (part * at_once..).take(cells.len()) {
+                let (host, join) = (cell / join_count, cell % join_count);
+                let label = if is_host { host } else { join };
+                bits.extend(own.labels.iter().map(|own| u64::from(*own == label)));
+                numbers.extend_from_slice(&sums[label]);
+            }
+            let factors = Factors {
+                bits: &bits,
+                numbers: &numbers,
+            };
+            let products = self.session.products(factors, self.channel)?;
+            for (products, each) in [
+                (&products.of_own_bits, own.labels.len()),
+                (&products.of_own_numbers, others),
+            ] {
+                for (cell, products) in cells.iter_mut().zip(products.chunks(each.max(1))) {
+                    *cell = products.iter().fold(*cell, |sum, x| sum.wrapping_add(*x));
+                }
+            }
+        }
+        Ok(cells)
+    }
+}

@@ -1,0 +1,223 @@
+//! The majority group of the nearest scanpaths.
+
+use super::{Numbers, OnShares, network};
+use crate::{ProtocolError, Role};
+use veilpath_channel::Channel;
+use zeroize::Zeroizing;
+
+/// The most groups. Labels are one-hot words.
+pub(crate) const MAX_GROUPS: usize = 32;
+
+/// What is asked of the nearest scanpaths.
+pub(crate) struct Nearest<'a> {
+    pub(crate) k: usize,
+    /// The number of groups.
+    pub(crate) groups: usize,
+    /// Values lie between −2^`value_bits` and 2^`value_bits`.
+    pub(crate) value_bits: usize,
+    /// For each query, its pairs with references, in the order of the references. All queries have equally many.
+    pub(crate) queries: &'a [Vec<usize>],
+    /// The group of each pair's reference, on the joining side.
+    pub(crate) references: Option<&'a [usize]>,
+}
+
+/// The entries to sort. Keys are shared by addition, labels by exclusive or.
+struct Entries {
+    keys: Numbers,
+    labels: Numbers,
+}
+
+impl<C: Channel> OnShares<'_, C> {
+    /// For each query, the majority group of its nearest references, as a one-hot word shared by exclusive or. Of equal values the
+    /// earlier reference is nearer; of equal counts the group with the smaller index wins.
+    pub(crate) fn majorities(
+        &mut self,
+        values: &[u64],
+        nearest: &Nearest<'_>,
+    ) -> Result<Numbers, ProtocolError> {
+        let queries = nearest.queries.len();
+        let each = nearest.queries.first().map_or(0, Vec::len);
+        let place_bits = bits_for(each.saturating_sub(1) as u64);
+        let mut entries = self.entries(values, nearest, place_bits);
+        let key_bits = nearest.value_bits + place_bits + 1;
+        for layer in network::layers(each, nearest.k) {
+            let starts = (0..queries).map(|query| query * each);
+            let pairs: Vec<(usize, usize)> = starts
+                .flat_map(|start| {
+                    layer
+                        .iter()
+                        .map(move |(low, high)| (start + low, start + high))
+                })
+                .collect();
+            self.compare_and_swap(&mut entries, &pairs, key_bits, nearest.groups)?;
+        }
+        let votes = self.votes(&entries, queries, each, nearest)?;
+        self.most_votes(&votes, queries, nearest)
+    }
+
+    /// The low bits of a key put the earlier of two references with the same value first.
+    fn entries(&self, values: &[u64], nearest: &Nearest<'_>, place_bits: usize) -> Entries {
+        let count = nearest.queries.iter().map(Vec::len).sum();
+        let mut keys = Zeroizing::new(Vec::with_capacity(count));
+        let mut labels = Zeroizing::new(Vec::with_capacity(count));
+        for pairs in nearest.queries {
+            for (place, &pair) in pairs.iter().enumerate() {
+                let last = pairs.len() - 1 - place;
+                let key = values[pair] << place_bits;
+                keys.push(key.wrapping_add(self.public((last as u64).cast_signed())));
+                labels.push(match nearest.references {
+                    Some(groups) => 1u64 << groups[pair],
+                    None => 0,
+                });
+            }
+        }
+        Entries { keys, labels }
+    }
+
+    /// Puts the larger key first.
+    fn compare_and_swap(
+        &mut self,
+        entries: &mut Entries,
+        pairs: &[(usize, usize)],
+        key_bits: usize,
+        groups: usize,
+    ) -> Result<(), ProtocolError> {
+        let differences = pairs
+            .iter()
+            .map(|&(low, high)| entries.keys[high].wrapping_sub(entries.keys[low]));
+        let differences: Numbers = Zeroizing::new(differences.collect());
+        // No two keys are equal, so "not negative" means larger.
+        let swaps = self
+            .session
+            .not_negative(&differences, key_bits, self.channel)?;
+        let moved = self.session.select(&swaps, &differences, self.channel)?;
+        let labels = pairs
+            .iter()
+            .map(|&(low, high)| entries.labels[low] ^ entries.labels[high]);
+        let labels: Numbers = Zeroizing::new(labels.collect());
+        let changed = self.session.and(&swaps, &labels, groups, self.channel)?;
+        for (at, &(low, high)) in pairs.iter().enumerate() {
+            entries.keys[low] = entries.keys[low].wrapping_add(moved[at]);
+            entries.keys[high] = entries.keys[high].wrapping_sub(moved[at]);
+            entries.labels[low] ^= changed[at];
+            entries.labels[high] ^= changed[at];
+        }
+        Ok(())
+    }
+
+    /// For each query and group, how many of the nearest belong to it.
+    fn votes(
+        &mut self,
+        entries: &Entries,
+        queries: usize,
+        each: usize,
+        nearest: &Nearest<'_>,
+    ) -> Result<Numbers, ProtocolError> {
+        let (k, groups) = (nearest.k, nearest.groups);
+        let bits = (0..queries).flat_map(|query| {
+            let labels = &entries.labels[query * each..query * each + k];
+            labels
+                .iter()
+                .flat_map(move |label| (0..groups).map(move |group| label >> group & 1))
+        });
+        let bits: Numbers = Zeroizing::new(bits.collect());
+        let bits = self.session.numbers_from_halves(&bits, 1, self.channel)?;
+        let mut votes = Zeroizing::new(vec![0u64; queries * groups]);
+        for (query, bits) in bits.chunks(k * groups).enumerate() {
+            for (at, bit) in bits.iter().enumerate() {
+                let vote = &mut votes[query * groups + at % groups];
+                *vote = vote.wrapping_add(*bit);
+            }
+        }
+        Ok(votes)
+    }
+
+    /// The group with the most votes, found by comparing the best so far with each next one.
+    fn most_votes(
+        &mut self,
+        votes: &[u64],
+        queries: usize,
+        nearest: &Nearest<'_>,
+    ) -> Result<Numbers, ProtocolError> {
+        let groups = nearest.groups;
+        let one = u64::from(self.role == Role::Host);
+        let mut best: Numbers =
+            Zeroizing::new((0..queries).map(|query| votes[query * groups]).collect());
+        let mut winners: Numbers = Zeroizing::new(vec![one; queries]);
+        for group in 1..groups {
+            // Ties keep the earlier group.
+            let minus_one = self.public(-1);
+            let differences = (0..queries).map(|query| {
+                let next = votes[query * groups + group];
+                next.wrapping_sub(best[query]).wrapping_add(minus_one)
+            });
+            let differences: Numbers = Zeroizing::new(differences.collect());
+            let bits = bits_for(nearest.k as u64) + 1;
+            let wins = self
+                .session
+                .not_negative(&differences, bits, self.channel)?;
+            let more = differences.iter().map(|x| x.wrapping_sub(minus_one));
+            let more: Numbers = Zeroizing::new(more.collect());
+            let gained = self.session.select(&wins, &more, self.channel)?;
+            let change = winners.iter().map(|winner| winner ^ one << group);
+            let change: Numbers = Zeroizing::new(change.collect());
+            let change = self.session.and(&wins, &change, groups, self.channel)?;
+            for query in 0..queries {
+                best[query] = best[query].wrapping_add(gained[query]);
+                winners[query] ^= change[query];
+            }
+        }
+        Ok(winners)
+    }
+
+    /// The index of the bit that is set in each word, as shares by addition.
+    pub(crate) fn numbers_of_labels(
+        &mut self,
+        words: &[u64],
+        groups: usize,
+    ) -> Result<Numbers, ProtocolError> {
+        let bits = words
+            .iter()
+            .flat_map(|word| (0..groups).map(move |group| word >> group & 1));
+        let bits: Numbers = Zeroizing::new(bits.collect());
+        let bits = self.session.numbers_from_halves(&bits, 1, self.channel)?;
+        let number = |bits: &[u64]| {
+            let terms = bits.iter().zip(0u64..);
+            terms.fold(0u64, |sum, (bit, group)| {
+                sum.wrapping_add(bit.wrapping_mul(group))
+            })
+        };
+        Ok(Zeroizing::new(
+            bits.chunks(groups.max(1)).map(number).collect(),
+        ))
+    }
+
+    /// How many of the host's scanpaths have the majority group. `own` are their groups, on the host.
+    pub(crate) fn right_majorities(
+        &mut self,
+        majorities: &[u64],
+        own: Option<&[usize]>,
+        groups: usize,
+    ) -> Result<u64, ProtocolError> {
+        let bits = majorities
+            .iter()
+            .flat_map(|word| (0..groups).map(move |group| word >> group & 1));
+        let bits: Numbers = Zeroizing::new(bits.collect());
+        let labels = (0..majorities.len()).flat_map(|query| {
+            (0..groups).map(move |group| u64::from(own.is_some_and(|own| own[query] == group)))
+        });
+        let labels: Numbers = Zeroizing::new(labels.collect());
+        let both = self.session.and(&bits, &labels, 1, self.channel)?;
+        let right = both
+            .chunks(groups.max(1))
+            .map(|bits| bits.iter().fold(0, |sum, bit| sum ^ bit));
+        let right: Numbers = Zeroizing::new(right.collect());
+        let right = self.session.numbers_from_halves(&right, 1, self.channel)?;
+        Ok(right.iter().fold(0, |sum: u64, bit| sum.wrapping_add(*bit)))
+    }
+}
+
+/// The bits of a number.
+fn bits_for(largest: u64) -> usize {
+    (u64::BITS - largest.leading_zeros()) as usize
+}

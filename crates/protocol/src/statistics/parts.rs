@@ -1,0 +1,95 @@
+//! The public parts of a question: who is compared with whom, edges, and what is rounded.
+
+use super::form::FormNumbers;
+use super::plan::GroupPlan;
+use super::rounding::{PRECISION_BITS, shift};
+use crate::{GroupQuestion, ProtocolError};
+use veilpath_metrics::Metric;
+use veilpath_statistics::{StatisticsError, histogram_edges};
+
+impl GroupPlan<'_> {
+    /// How many low bits of each number are not opened.
+    #[allow(clippy::cast_precision_loss)] // counts of pairs
+    pub(super) fn shifts(&self) -> Result<Vec<u32>, ProtocolError> {
+        let least = 1u64 << self.value_bits.saturating_sub(PRECISION_BITS);
+        let resolution = least as f64 * self.value_unit;
+        let of_mean = |count: u64| shift(resolution, self.unit / count.max(1) as f64);
+        Ok(match &self.form().numbers {
+            FormNumbers::Means { stimuli } => stimuli.iter().map(|it| of_mean(it.1)).collect(),
+            FormNumbers::Groups { rows, columns } => {
+                let count = |row: &(String, u32), column: &(String, u32)| {
+                    u64::from(row.1) * u64::from(column.1)
+                };
+                let cells = rows
+                    .iter()
+                    .flat_map(|row| columns.iter().map(move |it| (row, it)));
+                cells
+                    .map(|(row, column)| of_mean(count(row, column)))
+                    .collect()
+            }
+            FormNumbers::Test { .. } => {
+                let of_statistic = self.contrast()?.difference(1, self.unit);
+                vec![shift(resolution, of_statistic), 0]
+            }
+            FormNumbers::Nearest { .. }
+            | FormNumbers::NearestRate { .. }
+            | FormNumbers::Histogram { .. } => vec![0; self.form().count()],
+        })
+    }
+
+    /// For each scanpath of the host with any pairs, these, in the order of the joining side's scanpaths.
+    pub(super) fn queries(&self, k: usize) -> Result<Vec<Vec<usize>>, ProtocolError> {
+        let mut queries: Vec<Vec<usize>> = Vec::new();
+        let mut last = None;
+        // Pairs are sorted by scanpaths of the host, and then of the joining side.
+        for (pair, (host, _)) in self.job.pairs.iter().enumerate() {
+            if last.replace(host) != Some(host) {
+                queries.push(Vec::new());
+            }
+            if let Some(query) = queries.last_mut() {
+                query.push(pair);
+            }
+        }
+        match queries.iter().position(|pairs| pairs.len() < k) {
+            None => Ok(queries),
+            Some(query) => Err(StatisticsError::TooFewReferences {
+                query,
+                found: queries[query].len(),
+                k,
+            }
+            .into()),
+        }
+    }
+
+    /// The edges of a histogram: from 0 to 1 for similarities, else from 0 to a power of two that no value exceeds.
+    pub(super) fn edges(&self) -> Result<Vec<i64>, ProtocolError> {
+        let GroupQuestion::Histogram { bins } = self.question else {
+            return Err(ProtocolError::Internal("this question has no edges"));
+        };
+        #[allow(clippy::cast_possible_truncation)] // values were checked to fit
+        let one = (1.0 / self.unit).round() as i64;
+        let is_scanmatch = matches!(self.job.comparison.metric(), Metric::ScanMatch { .. });
+        let is_fraction = self.form().output == "similarity" || is_scanmatch;
+        let high = match is_fraction {
+            true => one,
+            false => 1 << (self.value_bits - 1),
+        };
+        Ok(histogram_edges(0, high, bins as usize)?)
+    }
+
+    /// The edges that values are compared with: a value that is on an edge may be a little below it.
+    pub(super) fn compared_edges(&self) -> Result<Vec<i64>, ProtocolError> {
+        let error = self.value_error.cast_signed();
+        let edges = self.edges()?;
+        Ok(edges
+            .into_iter()
+            .map(|edge| edge.saturating_sub(error))
+            .collect())
+    }
+
+    /// How far two sums may be apart that stand for the same number. Permutations that reach the observed sum up to this count.
+    pub(super) fn tolerance(&self) -> u64 {
+        let each = self.value_error.saturating_mul(2);
+        self.terms.saturating_mul(each).min(1 << 60)
+    }
+}

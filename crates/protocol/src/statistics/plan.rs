@@ -1,0 +1,388 @@
+//! The plan of a question about groups: everything that is known before the computation.
+
+use super::form::{AnswerForm, FormNumbers};
+use super::layout::{GroupSizes, Layout, WithinSite, groups_of_participants};
+use super::nearest::MAX_GROUPS;
+use super::values::{PairShape, PairValue, Values};
+use crate::engines::alignment::scoring::Scoring;
+use crate::engines::lengths::lengths_of_pair;
+use crate::{Engine, GroupQuestion, Job, JobError, Label, PairRule, ProtocolError, Role};
+use veilpath_statistics::{Coins, Contrast, LabelTest, PooledPairs};
+
+/// What a question about groups needs besides the comparison.
+#[derive(Clone, Debug)]
+pub struct GroupInputs<'a> {
+    /// The question.
+    pub question: GroupQuestion,
+    /// The engine that leaves the halves or shares of results.
+    pub engine: Engine,
+    /// The rule by which scanpaths are paired.
+    pub rule: PairRule,
+    /// The ids of the host's scanpaths and of the joining side's.
+    pub labels: [&'a [Label]; 2],
+    /// The group of each of this side's scanpaths.
+    pub own_groups: Option<&'a [String]>,
+    /// The groups of the host and of the joining side, where the question needs them.
+    pub sizes: [GroupSizes; 2],
+    /// The smallest count that a histogram shows.
+    pub minimum: u32,
+    /// The seed of the permutations.
+    pub coins: [u8; 32],
+}
+
+/// One side's plan of a question about groups.
+pub struct GroupPlan<'a> {
+    pub(super) job: &'a Job<'a>,
+    pub(super) question: GroupQuestion,
+    pub(super) layout: Layout,
+    pub(super) coins: Coins,
+    pub(super) minimum: u64,
+    pub(super) pairs: Vec<PairValue>,
+    pub(super) shapes: Vec<PairShape>,
+    /// For each pair, the value of raw result 0 and what each unit adds; for answers in the clear.
+    pub(super) linear: Vec<[i64; 2]>,
+    pub(super) within: Option<OwnPairs>,
+    /// The names of groups, sorted; a label is an index into them.
+    pub(super) names: Vec<String>,
+    /// The labels of this side's participants; none if the question does not need them.
+    pub(super) own_labels: Vec<usize>,
+    pub(super) sizes: [GroupSizes; 2],
+    pub(super) contrast: Option<Contrast>,
+    /// The most values in a sum.
+    pub(super) terms: u64,
+    /// Bits of the numbers that halves are of; `None` if each side has a share of the raw result instead.
+    pub(super) number_bits: Option<usize>,
+    pub(super) value_bits: usize,
+    /// No value is further than this from what it stands for.
+    pub(super) value_error: u64,
+    pub(super) unit: f64,
+    /// What one unit of the value of a pair of scanpaths stands for.
+    pub(super) value_unit: f64,
+    form: AnswerForm,
+}
+
+/// The pairs within this side's site.
+pub(super) struct OwnPairs {
+    pub(super) pairs: Vec<(usize, usize)>,
+    /// For each pair, the value of raw result 0 and what each unit adds.
+    pub(super) linear: Vec<[i64; 2]>,
+    pub(super) by_participants: PooledPairs,
+    /// The number of participants of the other side.
+    pub(super) peers: usize,
+}
+
+impl<'a> GroupPlan<'a> {
+    /// Checks that the question has an answer. The job has all pairs, and knows the lengths of the other side's scanpaths.
+    pub fn new(job: &'a Job<'a>, inputs: GroupInputs<'a>) -> Result<Self, ProtocolError> {
+        let question = inputs.question;
+        let scores_participants = question.scores_participants();
+        let layout = Layout::new(inputs.labels, job.pairs, scores_participants)?;
+        let within = match question {
+            GroupQuestion::TestSites { .. } => Some(WithinSite::of_both(
+                inputs.rule,
+                inputs.labels,
+                job.pairs,
+                &layout.participants,
+            )?),
+            _ => None,
+        };
+        let names = names(question, &inputs.sizes)?;
+        let contrast = contrast(question, &layout, &inputs.sizes)?;
+        let uniform = uniform_count(&layout, within.as_ref());
+        let divisor = |count: u32| match scores_participants && uniform.is_none() {
+            true => count.max(1),
+            false => 1,
+        };
+        let mut shapes = Vec::with_capacity(job.pairs.len());
+        for (pair, scanpaths) in job.pairs.iter().enumerate() {
+            let (rows, columns) = lengths_of_pair(job, pair)?;
+            shapes.push(PairShape {
+                rows,
+                columns,
+                divisor: divisor(layout.count_of_pair(*scanpaths)?),
+            });
+        }
+        let own_shapes = match &within {
+            Some(sites) => own_shapes(job, &sites[side(job.role)], &layout, divisor)?,
+            None => Vec::new(),
+        };
+        // Lengths within the sites differ between the two plans; both bound them by the longest scanpath of any pair.
+        let longest = longest_shape(&shapes, within.is_some());
+        let all: Vec<PairShape> = shapes.iter().copied().chain(longest).collect();
+        let pairs_within = within.iter().flatten().map(|site| site.pairs.len());
+        let terms = shapes.len() as u64 + pairs_within.sum::<usize>() as u64;
+        let coefficient = contrast.map_or(1, |contrast| {
+            let [same, different] = contrast.coefficients();
+            same.max(different)
+        });
+        let scoring = Scoring::of(job);
+        let has_halves = inputs.engine.has_halves();
+        let kinds = [job.pad_to.is_some(), !has_halves];
+        let limits = [terms, coefficient];
+        let mut values = Values::new(&job.comparison, &scoring, kinds, &all, limits)?;
+        if question.orders_pairs() {
+            values = values.alike_is_larger();
+        }
+        let pairs = shapes.iter().map(|shape| values.of_pair(shape));
+        let pairs = pairs.collect::<Result<Vec<_>, _>>()?;
+        let linear = own_shapes.iter().map(|shape| values.linear(shape));
+        let linear = linear.collect::<Result<Vec<_>, _>>()?;
+        let own_labels = match inputs.own_groups.filter(|_| question.needs_groups()) {
+            None => Vec::new(),
+            Some(groups) => {
+                let own = &layout.participants[side(job.role)];
+                let names = own_names(question, &names, job, &inputs);
+                groups_of_participants(own, groups, &names).ok_or(JobError::UnknownGroup)?
+            }
+        };
+        let per_participant = match (scores_participants, uniform) {
+            (true, Some(count)) => 1.0 / f64::from(count.max(1)),
+            _ => 1.0,
+        };
+        let unit = values.unit() * per_participant;
+        let mut plan = Self {
+            question,
+            coins: Coins::new(inputs.coins),
+            minimum: inputs.minimum.into(),
+            within: within.map(|sites| {
+                let peers = layout.participants[side(job.role.other())].len();
+                let [host, join] = sites;
+                let own = match job.role {
+                    Role::Host => host,
+                    Role::Join => join,
+                };
+                OwnPairs {
+                    pairs: own.pairs,
+                    linear,
+                    by_participants: own.by_participants,
+                    peers,
+                }
+            }),
+            linear: shapes
+                .iter()
+                .map(|shape| values.linear(shape))
+                .collect::<Result<_, _>>()?,
+            pairs,
+            shapes,
+            names,
+            own_labels,
+            contrast,
+            terms,
+            number_bits: has_halves.then_some(values.number_bits),
+            value_bits: values.bits(),
+            value_error: values.error,
+            unit,
+            value_unit: values.unit(),
+            form: AnswerForm {
+                output: values.name().into(),
+                unit,
+                shifts: Vec::new(),
+                numbers: FormNumbers::Means {
+                    stimuli: Vec::new(),
+                },
+            },
+            sizes: inputs.sizes.clone(),
+            layout,
+            job,
+        };
+        plan.form.numbers = plan.numbers(&inputs)?;
+        plan.form.shifts = plan.shifts()?;
+        Ok(plan)
+    }
+
+    /// What the opened numbers will mean.
+    pub fn form(&self) -> &AnswerForm {
+        &self.form
+    }
+
+    fn numbers(&self, inputs: &GroupInputs<'_>) -> Result<FormNumbers, ProtocolError> {
+        let sizes = |side: usize| -> Vec<(String, u32)> {
+            let sizes = inputs.sizes[side].0.iter();
+            sizes.map(|(name, size)| (name.clone(), *size)).collect()
+        };
+        let all = self.pairs.len() as u64;
+        Ok(match self.question {
+            GroupQuestion::Mean { overall: true } => FormNumbers::Means {
+                stimuli: vec![(None, all)],
+            },
+            GroupQuestion::Mean { overall: false } => {
+                let mut stimuli: Vec<(Option<String>, u64)> = self
+                    .layout
+                    .stimuli
+                    .iter()
+                    .map(|it| (it.clone(), 0))
+                    .collect();
+                for &stimulus in &self.layout.stimulus_of_pair {
+                    stimuli[stimulus].1 += 1;
+                }
+                FormNumbers::Means { stimuli }
+            }
+            GroupQuestion::Groups => FormNumbers::Groups {
+                rows: sizes(0),
+                columns: sizes(1),
+            },
+            GroupQuestion::TestSites { .. } | GroupQuestion::TestGroups { .. } => {
+                let contrast = self.contrast()?;
+                FormNumbers::Test {
+                    question: self.question,
+                    groups: match self.question {
+                        GroupQuestion::TestSites { .. } => vec!["host".into(), "join".into()],
+                        _ => self.names.clone(),
+                    },
+                    pairs: [contrast.same(), contrast.different()],
+                    coins: hex(&inputs.coins),
+                    is_distance: self.unit < 0.0,
+                }
+            }
+            GroupQuestion::Nearest { k, rate_only } => {
+                let queries = self.queries(k as usize)?;
+                match rate_only {
+                    true => FormNumbers::NearestRate {
+                        k,
+                        groups: sizes(0),
+                        scanpaths: queries.len() as u64,
+                    },
+                    false => {
+                        let scanpaths = queries.iter().map(|pairs| self.job.pairs[pairs[0]].0);
+                        FormNumbers::Nearest {
+                            k,
+                            groups: self.names.clone(),
+                            scanpaths: scanpaths.map(|it| inputs.labels[0][it].clone()).collect(),
+                        }
+                    }
+                }
+            }
+            GroupQuestion::Histogram { .. } => {
+                #[allow(clippy::cast_precision_loss)] // shown, not computed with
+                let edge = |edge: &i64| *edge as f64 * self.unit;
+                FormNumbers::Histogram {
+                    edges: self.edges()?.iter().map(edge).collect(),
+                    pairs: all,
+                    minimum: self.minimum,
+                }
+            }
+        })
+    }
+
+    pub(super) fn contrast(&self) -> Result<Contrast, ProtocolError> {
+        self.contrast
+            .ok_or(ProtocolError::Internal("this question is not a test"))
+    }
+}
+
+/// The index of a side in arrays with the host first.
+pub(super) fn side(role: Role) -> usize {
+    match role {
+        Role::Host => 0,
+        Role::Join => 1,
+    }
+}
+
+/// The names that labels are indices into: those of both sides if their labels are compared with each other.
+fn names(question: GroupQuestion, sizes: &[GroupSizes; 2]) -> Result<Vec<String>, ProtocolError> {
+    if !question.needs_groups() {
+        return Ok(Vec::new());
+    }
+    let mut names: Vec<String> = match question {
+        GroupQuestion::Nearest {
+            rate_only: false, ..
+        } => sizes[1].names(),
+        _ => sizes.iter().flat_map(GroupSizes::names).collect(),
+    };
+    names.sort();
+    names.dedup();
+    match names.len() {
+        1..=MAX_GROUPS => Ok(names),
+        0 => Err(JobError::NoGroups.into()),
+        _ => Err(JobError::TooManyGroups { most: MAX_GROUPS }.into()),
+    }
+}
+
+/// The names that this side's own labels are indices into.
+fn own_names(
+    question: GroupQuestion,
+    all: &[String],
+    job: &Job<'_>,
+    inputs: &GroupInputs<'_>,
+) -> Vec<String> {
+    match question {
+        GroupQuestion::Groups => inputs.sizes[side(job.role)].names(),
+        // This question does not use them.
+        GroupQuestion::Nearest {
+            rate_only: false, ..
+        } if job.role == Role::Host => inputs.sizes[0].names(),
+        _ => all.to_vec(),
+    }
+}
+
+/// Which means a test compares.
+fn contrast(
+    question: GroupQuestion,
+    layout: &Layout,
+    sizes: &[GroupSizes; 2],
+) -> Result<Option<Contrast>, ProtocolError> {
+    let [host, join] = [&layout.participants[0], &layout.participants[1]].map(|it| it.len());
+    Ok(match question {
+        GroupQuestion::TestSites { .. } => Some(LabelTest::of_sites(host, join)?.contrast()),
+        GroupQuestion::TestGroups { .. } => {
+            let same = sizes[0].0.iter().map(|(name, size)| {
+                let others = sizes[1].0.get(name).copied().unwrap_or(0);
+                u64::from(*size) * u64::from(others)
+            });
+            let same: u64 = same.sum();
+            let all = host as u64 * join as u64;
+            Some(Contrast::new(same, all.saturating_sub(same))?)
+        }
+        _ => None,
+    })
+}
+
+/// The number of pairs of scanpaths that all pairs of participants have, if it is the same for all.
+fn uniform_count(layout: &Layout, within: Option<&[WithinSite; 2]>) -> Option<u32> {
+    let count = layout.uniform_count()?;
+    let within = within.map_or(&[][..], |sites| &sites[..]);
+    let mut counts = within
+        .iter()
+        .map(|site| site.by_participants.uniform_count());
+    counts.all(|it| it == Some(count)).then_some(count)
+}
+
+/// The shapes of the pairs within this side's site.
+fn own_shapes(
+    job: &Job<'_>,
+    site: &WithinSite,
+    layout: &Layout,
+    divisor: impl Fn(u32) -> u32,
+) -> Result<Vec<PairShape>, ProtocolError> {
+    let participants = &layout.participants[side(job.role)];
+    let length = |scanpath: usize| {
+        let length = job.pad_to.unwrap_or(job.own[scanpath].len());
+        u32::try_from(length).map_err(|_| JobError::ScanpathTooLong)
+    };
+    let shape = |&(a, b): &(usize, usize)| {
+        let (first, second) = (participants.of(a)?, participants.of(b)?);
+        Ok(PairShape {
+            rows: length(a)?,
+            columns: length(b)?,
+            divisor: divisor(site.by_participants.count(first, second)),
+        })
+    };
+    site.pairs.iter().map(shape).collect()
+}
+
+/// A shape that no pair within a site exceeds.
+fn longest_shape(shapes: &[PairShape], is_needed: bool) -> Option<PairShape> {
+    let longest = shapes
+        .iter()
+        .map(|shape| shape.rows.max(shape.columns))
+        .max();
+    longest.filter(|_| is_needed).map(|longest| PairShape {
+        rows: longest,
+        columns: longest,
+        divisor: 1,
+    })
+}
+
+pub(super) fn hex(bytes: &[u8]) -> String {
+    bytes.iter().map(|byte| format!("{byte:02x}")).collect()
+}

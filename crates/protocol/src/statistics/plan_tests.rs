@@ -1,0 +1,344 @@
+//! Every answer by every engine and metric equals the one in the clear, to the last digit.
+
+use super::numbers_in_the_clear;
+use crate::engines::tests::{LETTERS, metrics};
+use crate::outcome::labels;
+use crate::{
+    Engine, GroupAnswer, GroupInputs, GroupPlan, GroupSizes, GroupWork, Job, JobError, KeySize,
+    Link, PaillierOptions, PairRule, ProtocolError, Role, Spec, TreeLevels, Work, compare_locally,
+    pairs_of,
+};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use veilpath_metrics::{Alphabet, Cohort, Comparison, Encoding, Entry, Metric, Scanpath};
+use veilpath_statistics::Coins;
+
+const QUESTIONS: [&str; 9] = [
+    "mean",
+    "mean:overall",
+    "groups",
+    "test:sites,50",
+    "test:groups,50",
+    "nearest:2",
+    "nearest:3,rate",
+    "histogram:4",
+    "histogram:1",
+];
+
+/// Participants of two groups, with two stimuli; the first participants of a side may lack one of them.
+fn cohort(
+    participants: usize,
+    lengths: std::ops::Range<usize>,
+    missing: usize,
+    seed: u64,
+) -> Cohort {
+    let mut rng = ChaCha20Rng::seed_from_u64(seed);
+    let letters = u16::try_from(LETTERS).unwrap();
+    let mut entries = Vec::new();
+    for participant in 0..participants {
+        for stimulus in ["x", "y"] {
+            if stimulus == "y" && participant < missing {
+                continue;
+            }
+            let length = rng.random_range(lengths.clone());
+            let scanpath = (0..length).map(|_| rng.random_range(0..letters)).collect();
+            entries.push(Entry {
+                participant: format!("p{participant}"),
+                group: Some(["control", "patient"][participant % 2].into()),
+                stimulus: Some(stimulus.into()),
+                scanpath: Scanpath::new(scanpath),
+            });
+        }
+    }
+    Cohort {
+        alphabet: Alphabet::letters(LETTERS).unwrap(),
+        encoding: Encoding::default(),
+        entries,
+    }
+}
+
+fn spec(engine: Engine, metric: &Metric, question: &str, a: &Cohort, b: &Cohort) -> Spec {
+    let mut spec = Spec::new(engine, metric.clone(), PairRule::SameStimulus, a, b).unwrap();
+    spec.reveal = question.parse().unwrap();
+    spec
+}
+
+/// The answer from integers in the clear.
+fn expected(spec: &Spec, a: &Cohort, b: &Cohort) -> Result<GroupAnswer, ProtocolError> {
+    let question = spec.reveal.group_question().unwrap();
+    let pairs = pairs_of(spec.pairs, a, b);
+    let names = [labels(a), labels(b)];
+    let groups = [a, b].map(|cohort| -> Vec<String> {
+        let groups = cohort.entries.iter().map(|entry| entry.group.clone());
+        groups.map(Option::unwrap).collect()
+    });
+    let sizes = [0, 1].map(|side: usize| GroupSizes::of(&names[side], &groups[side]));
+    let scanpaths = [a, b].map(|cohort| -> Vec<&Scanpath> {
+        cohort.entries.iter().map(|entry| &entry.scanpath).collect()
+    });
+    let lengths = [0, 1].map(|side: usize| -> Vec<usize> {
+        let length = |it: &&Scanpath| spec.pad_to.map_or(it.len(), |padding| padding as usize);
+        scanpaths[side].iter().map(length).collect()
+    });
+    let job = |role: Role, own: usize, other: usize| {
+        let job = Job::new(spec, role, &scanpaths[own], lengths[other].len(), &pairs).unwrap();
+        job.with_peer_lengths(&lengths[other]).unwrap()
+    };
+    let inputs = |side: usize| GroupInputs {
+        question,
+        engine: spec.engine,
+        rule: spec.pairs,
+        labels: [&names[0], &names[1]],
+        own_groups: Some(&groups[side]),
+        sizes: sizes.clone(),
+        minimum: 0,
+        coins: *Coins::of_number(1, 0).bytes(),
+    };
+    let jobs = [job(Role::Host, 0, 1), job(Role::Join, 1, 0)];
+    let host = GroupPlan::new(&jobs[0], inputs(0))?;
+    let join = GroupPlan::new(&jobs[1], inputs(1))?;
+    assert_eq!(host.form(), join.form());
+    let mut values = Vec::new();
+    for (pair, &(i, j)) in pairs.iter().enumerate() {
+        let raw = host.raw(scanpaths[0][i], scanpaths[1][j])?;
+        values.push(host.value_of_raw(pair, raw)?);
+    }
+    host.form()
+        .answer(&numbers_in_the_clear(&host, &join, &values)?)
+}
+
+fn found(spec: &Spec, a: &Cohort, b: &Cohort) -> Result<GroupAnswer, ProtocolError> {
+    let outcome = compare_locally(spec.clone(), a, b, &())?;
+    assert!(outcome.results.is_empty());
+    Ok(outcome.answers.into_iter().next().unwrap())
+}
+
+/// Compares answers with those in the clear, for the metrics, questions and engines that `is_taken` chooses.
+fn compare_all(is_taken: impl Fn(usize, usize, Engine) -> bool) {
+    let (a, b) = (cohort(4, 1..9, 0, 1), cohort(3, 0..9, 0, 2));
+    for (number, metric) in metrics().iter().enumerate() {
+        for (place, question) in QUESTIONS.into_iter().enumerate() {
+            for engine in [Engine::Garbled, Engine::Shares] {
+                if !is_taken(number, place, engine) {
+                    continue;
+                }
+                let spec = spec(engine, metric, question, &a, &b);
+                let case = format!("{question} by {engine:?} and {metric:?}");
+                let expected = expected(&spec, &a, &b).unwrap_or_else(|e| panic!("{case}: {e}"));
+                let found = found(&spec, &a, &b).unwrap_or_else(|e| panic!("{case}: {e}"));
+                assert_eq!(found, expected, "{case}");
+            }
+        }
+    }
+}
+
+/// Whether a short run includes this case: a third of the questions for each metric, alternating between the engines.
+fn is_short(metric: usize, question: usize, engine: Engine) -> bool {
+    (metric + question).is_multiple_of(3)
+        && question.is_multiple_of(2) == (engine == Engine::Shares)
+}
+
+#[test]
+fn answers_equal_those_in_the_clear() {
+    compare_all(is_short);
+}
+
+/// The cases that the short run leaves out.
+#[test]
+#[ignore = "takes half a minute; .ci/full runs it"]
+fn every_answer_equals_the_one_in_the_clear() {
+    compare_all(|metric, question, engine| !is_short(metric, question, engine));
+}
+
+/// The raw result of a local alignment has another offset.
+#[test]
+fn results_that_paillier_hides_give_the_same_answers() {
+    let (a, b) = (cohort(4, 0..5, 0, 9), cohort(3, 1..5, 0, 10));
+    let options = PaillierOptions::new(KeySize::Bits512, true).unwrap();
+    let metrics = metrics();
+    let local = metrics
+        .iter()
+        .find(|metric| metric.name() == "smith-waterman");
+    for metric in [&Metric::Levenshtein, local.unwrap()] {
+        for question in ["mean", "groups", "test:sites,20", "nearest:2"] {
+            let spec = spec(Engine::Paillier(options), metric, question, &a, &b);
+            let expected = expected(&spec, &a, &b).unwrap();
+            assert_eq!(found(&spec, &a, &b).unwrap(), expected, "{question}");
+        }
+    }
+}
+
+#[test]
+fn participants_may_have_different_numbers_of_stimuli() {
+    let (a, b) = (cohort(4, 1..9, 2, 3), cohort(4, 1..9, 1, 4));
+    let metric = Metric::Levenshtein;
+    for question in QUESTIONS {
+        // Of one stimulus there are fewer references.
+        let question = question.replace("nearest:3", "nearest:2");
+        let spec = spec(Engine::Shares, &metric, &question, &a, &b);
+        let expected = expected(&spec, &a, &b).unwrap();
+        assert_eq!(found(&spec, &a, &b).unwrap(), expected, "{question}");
+    }
+}
+
+#[test]
+fn lengths_may_be_hidden() {
+    let (a, b) = (cohort(3, 0..7, 0, 5), cohort(3, 0..7, 0, 6));
+    let questions = ["mean:overall", "test:sites,20", "nearest:2"];
+    let engines = [Engine::Garbled, Engine::Shares];
+    for (number, metric) in metrics().iter().enumerate() {
+        // Everything in turn.
+        for (question, engine) in [(number, number / 2), (number + 1, number / 2 + 1)] {
+            let (question, engine) = (questions[question % 3], engines[engine % 2]);
+            let mut spec = spec(engine, metric, question, &a, &b);
+            spec.pad_to = Some(8);
+            if spec.check().is_err() {
+                continue;
+            }
+            let case = format!("{question} by {engine:?} and {metric:?}");
+            let expected = expected(&spec, &a, &b).unwrap_or_else(|e| panic!("{case}: {e}"));
+            assert_eq!(found(&spec, &a, &b).unwrap(), expected, "{case}");
+        }
+    }
+}
+
+#[test]
+fn double_precision_gives_nearly_the_same_means() {
+    let (a, b) = (cohort(4, 1..9, 0, 7), cohort(3, 1..9, 0, 8));
+    for metric in metrics() {
+        let answers = [Engine::Plain, Engine::Shares]
+            .map(|engine| found(&spec(engine, &metric, "groups", &a, &b), &a, &b).unwrap());
+        let [GroupAnswer::Means(plain), GroupAnswer::Means(private)] = &answers else {
+            panic!("not means");
+        };
+        let error = spec(Engine::Shares, &metric, "groups", &a, &b).error_bound();
+        let both = plain
+            .means
+            .iter()
+            .flatten()
+            .zip(private.means.iter().flatten());
+        for (plain, private) in both {
+            let (plain, private) = (plain.unwrap(), private.unwrap());
+            assert!(
+                (plain - private).abs() <= error.unwrap_or(0.0) + 1e-6,
+                "{metric:?}"
+            );
+        }
+    }
+}
+
+/// Bytes and rounds that a question adds to the scores, estimated and measured.
+#[test]
+fn costs_are_as_estimated() {
+    let (a, b) = (cohort(8, 12..13, 0, 1), cohort(8, 12..13, 0, 2));
+    let metric = &metrics()[9];
+    let pairs = 8 * 8 * 2;
+    let work = Work {
+        pairs,
+        cells: pairs * 144,
+        host_scanpaths: 16,
+        join_scanpaths: 16,
+        host_letters: 16 * 12,
+        join_letters: 16 * 12,
+        host_longest: 12,
+        join_longest: 12,
+        alphabet: LETTERS.into(),
+        new_partners: 16,
+        group: Some(GroupWork {
+            participants: [8, 8],
+            groups: 4,
+            pairs,
+            queries: 16,
+        }),
+        ..Work::default()
+    };
+    for question in [
+        "mean",
+        "groups",
+        "test:sites,300",
+        "test:groups,300",
+        "nearest:3,rate",
+        "histogram:8",
+    ] {
+        let spec = spec(Engine::Shares, metric, question, &a, &b);
+        let told = spec.estimate_with(&work, &Link::local(), TreeLevels::default());
+        let made = compare_locally(spec.clone(), &a, &b, &()).unwrap().cost;
+        for (what, told, made) in [
+            ("bytes", told.bytes_to_host, made.bytes_received),
+            ("rounds", told.rounds, made.rounds),
+        ] {
+            println!("{question}: {told} {what} told, {made} made");
+            assert!(
+                told <= 2 * made && made <= 2 * told,
+                "{question}: {told} {what}, not {made}"
+            );
+        }
+    }
+}
+
+/// Similarities are fractions of small numbers, and many are on an edge.
+#[test]
+fn values_on_an_edge_are_in_the_bin_above() {
+    let (a, b) = (cohort(6, 1..9, 0, 13), cohort(6, 1..9, 0, 14));
+    for bins in [3, 6, 7] {
+        let question = format!("histogram:{bins}");
+        let spec = spec(Engine::Shares, &Metric::Levenshtein, &question, &a, &b);
+        let comparison = Comparison::new(Metric::Levenshtein, a.alphabet).unwrap();
+        let mut expected = vec![0; bins];
+        for (i, j) in pairs_of(spec.pairs, &a, &b) {
+            let (x, y) = (&a.entries[i].scanpath, &b.entries[j].scanpath);
+            let distance = usize::try_from(comparison.raw(x, y).unwrap()).unwrap();
+            let longer = x.len().max(y.len());
+            expected[((longer - distance) * bins / longer).min(bins - 1)] += 1;
+        }
+        let GroupAnswer::Histogram(found) = found(&spec, &a, &b).unwrap() else {
+            panic!("not a histogram");
+        };
+        let expected: Vec<Option<u64>> = expected.into_iter().map(Some).collect();
+        assert_eq!(found.bins.counts, expected, "{bins} bins");
+    }
+}
+
+/// A sum with all its bits could be solved for the results of single pairs.
+#[test]
+fn means_are_rounded_before_they_are_opened() {
+    let (a, b) = (cohort(5, 20..60, 0, 11), cohort(5, 20..60, 0, 12));
+    let spec = spec(Engine::Shares, &Metric::Levenshtein, "mean:overall", &a, &b);
+    let comparison = Comparison::new(Metric::Levenshtein, a.alphabet).unwrap();
+    let pairs = pairs_of(spec.pairs, &a, &b);
+    let similarity = |&(i, j): &(usize, usize)| {
+        let (x, y) = (&a.entries[i].scanpath, &b.entries[j].scanpath);
+        comparison.compare(x, y).unwrap().similarity.unwrap()
+    };
+    let exact = pairs.iter().map(similarity).sum::<f64>() / pairs.len() as f64;
+    let GroupAnswer::StimulusMeans(means) = found(&spec, &a, &b).unwrap() else {
+        panic!("not means");
+    };
+    let error = (means.means[0].mean.unwrap() - exact).abs();
+    assert!(error <= 1.0 / 8192.0, "{error}");
+    // Below its 14 bits, a mean is the middle of what it may be.
+    let steps = means.means[0].mean.unwrap() * 50.0 * 65536.0;
+    assert!((steps - steps.round()).abs() < 1e-6, "{steps}");
+}
+
+#[test]
+fn questions_without_an_answer_are_refused() {
+    let metric = Metric::Levenshtein;
+    let (a, mut b) = (cohort(4, 1..9, 0, 1), cohort(3, 1..9, 0, 2));
+    let error = |question: &str, b: &Cohort| {
+        found(&spec(Engine::Shares, &metric, question, &a, b), &a, b).unwrap_err()
+    };
+    assert!(matches!(
+        error("nearest:4", &b),
+        ProtocolError::Statistics(_)
+    ));
+    b.entries.iter_mut().for_each(|entry| entry.group = None);
+    assert_eq!(error("groups", &b), ProtocolError::Job(JobError::NoGroups));
+    // A participant whose only stimulus nobody else has.
+    b.entries[0].stimulus = Some("z".into());
+    b.entries.remove(1);
+    assert!(matches!(
+        error("test:sites", &b),
+        ProtocolError::Statistics(_)
+    ));
+}

@@ -1,0 +1,212 @@
+//! Computes shares of an answer from halves of numbers.
+
+use super::linear::sums_by_key;
+use super::nearest::Nearest;
+use super::permutation::Permutations;
+use super::plan::{GroupPlan, side};
+use super::{Numbers, OnShares, OwnLabels};
+use crate::{GroupQuestion, ProtocolError, Role, TreeLevels};
+use veilpath_channel::Channel;
+use veilpath_metrics::Scanpath;
+use veilpath_mpc::Kernel;
+use veilpath_mpc::shares::{Party, SharesSession};
+use veilpath_paillier::system_rng;
+use veilpath_statistics::{CrossMatrix, LabelTest, PairMatrix};
+use zeroize::Zeroizing;
+
+impl GroupPlan<'_> {
+    /// This side's shares of the answer's numbers, modulo 2⁶⁴. `halves` are its halves of the numbers of all pairs, or its shares of
+    /// their raw results; 0 for a pair without matrix cells.
+    pub fn run(
+        &self,
+        halves: &[u64],
+        levels: TreeLevels,
+        mut channel: &mut dyn Channel,
+    ) -> Result<Zeroizing<Vec<u64>>, ProtocolError> {
+        if halves.len() != self.pairs.len() {
+            return Err(ProtocolError::Internal("a pair has no half"));
+        }
+        let party = match self.job.role {
+            Role::Host => Party::Host,
+            Role::Join => Party::Join,
+        };
+        let (kernel, bits) = (Kernel::best(), levels.group_bits());
+        let mut rng = system_rng()?;
+        let mut session = SharesSession::start(party, bits, kernel, &mut rng, &mut channel)?;
+        let numbers = match self.number_bits {
+            Some(bits) => session.numbers_from_halves(halves, bits, &mut channel)?,
+            None => Zeroizing::new(halves.to_vec()),
+        };
+        let is_host = self.job.role == Role::Host;
+        let values = self.pairs.iter().zip(numbers.iter());
+        let values = values.map(|(pair, number)| pair.share(*number, is_host));
+        let values: Numbers = Zeroizing::new(values.collect());
+        let mut on_shares = OnShares {
+            role: self.job.role,
+            session: &mut session,
+            channel: &mut channel,
+        };
+        let shares = self.answer(&values, &mut on_shares)?;
+        on_shares.without_low_bits(&shares, &self.form().shifts)
+    }
+
+    fn answer<C: Channel>(
+        &self,
+        values: &[u64],
+        on_shares: &mut OnShares<'_, C>,
+    ) -> Result<Numbers, ProtocolError> {
+        Ok(match self.question {
+            GroupQuestion::Mean { overall: true } => sums_by_key(values, &vec![0; values.len()], 1),
+            GroupQuestion::Mean { overall: false } => {
+                let count = self.layout.stimuli.len();
+                sums_by_key(values, &self.layout.stimulus_of_pair, count)
+            }
+            GroupQuestion::Groups => {
+                let [own, theirs] = [self.job.role, self.job.role.other()]
+                    .map(|role| self.sizes[side(role)].0.len());
+                let own = OwnLabels {
+                    labels: &self.own_labels,
+                    count: own,
+                };
+                on_shares.group_sums(&self.matrix(values)?, &own, theirs)?
+            }
+            GroupQuestion::TestSites { .. } => {
+                let [host, join] = [0, 1].map(|side| self.layout.participants[side].len());
+                let test = LabelTest::of_sites(host, join)?;
+                let shares = self.pooled(&self.matrix(values)?)?;
+                let shares = on_shares.test_of_sites(&test, &shares, &self.permutations())?;
+                Zeroizing::new(vec![shares.statistic, shares.count])
+            }
+            GroupQuestion::TestGroups { .. } => {
+                let own = OwnLabels {
+                    labels: &self.own_labels,
+                    count: self.names.len(),
+                };
+                let (contrast, matrix) = (self.contrast()?, self.matrix(values)?);
+                let permutations = self.permutations();
+                let shares = on_shares.test_of_groups(contrast, &matrix, &own, &permutations)?;
+                Zeroizing::new(vec![shares.statistic, shares.count])
+            }
+            GroupQuestion::Nearest { k, rate_only } => {
+                let majorities = self.majorities(values, k as usize, on_shares)?;
+                let groups = self.names.len();
+                match rate_only {
+                    false => on_shares.numbers_of_labels(&majorities, groups)?,
+                    true => {
+                        let own = self.query_labels(k as usize)?;
+                        let right =
+                            on_shares.right_majorities(&majorities, own.as_deref(), groups)?;
+                        Zeroizing::new(vec![right])
+                    }
+                }
+            }
+            GroupQuestion::Histogram { .. } => {
+                let (edges, minimum) = (self.compared_edges()?, self.minimum);
+                let shares = on_shares.histogram(values, &edges, self.value_bits, minimum)?;
+                let mut all = Zeroizing::new(Vec::with_capacity(2 * shares.counts.len()));
+                all.extend_from_slice(&shares.shown);
+                all.extend_from_slice(&shares.counts);
+                all
+            }
+        })
+    }
+
+    /// This side's shares of the scores of pairs of participants.
+    fn matrix(&self, values: &[u64]) -> Result<CrossMatrix, ProtocolError> {
+        let values: Vec<i64> = values.iter().map(|value| value.cast_signed()).collect();
+        self.layout.sums_by_participants(&values)
+    }
+
+    /// The scores of pairs of participants within this side's site, in the clear.
+    pub(super) fn own_scores(&self) -> Result<PairMatrix, ProtocolError> {
+        let own = self.within.as_ref();
+        let own = own.ok_or(ProtocolError::Internal("pairs within a site are missing"))?;
+        let mut values = Vec::with_capacity(own.pairs.len());
+        for (&(a, b), [start, slope]) in own.pairs.iter().zip(&own.linear) {
+            let raw = self.raw(self.job.own[a], self.job.own[b])?;
+            values.push(start.wrapping_add(slope.wrapping_mul(raw)));
+        }
+        Ok(own.by_participants.sums_wrapping(&values)?)
+    }
+
+    /// The raw result of two scanpaths; with hidden lengths, the adjusted one.
+    pub(super) fn raw(&self, a: &Scanpath, b: &Scanpath) -> Result<i64, ProtocolError> {
+        let comparison = &self.job.comparison;
+        let raw = comparison.raw(a, b)?;
+        Ok(match self.job.pad_to {
+            None => raw,
+            Some(_) => comparison.model().adjusted(raw, a.len(), b.len()),
+        })
+    }
+
+    /// This side's shares for all pairs of participants of both sites; 0 for pairs within the other site.
+    fn pooled(&self, between: &CrossMatrix) -> Result<PairMatrix, ProtocolError> {
+        let own = self.own_scores()?;
+        let peers = self.within.as_ref().map_or(0, |own| own.peers);
+        let others = PairMatrix::new(peers, vec![0; peers * peers.saturating_sub(1) / 2])?;
+        Ok(match self.job.role {
+            Role::Host => PairMatrix::of_sites(&own, &others, between)?,
+            Role::Join => PairMatrix::of_sites(&others, &own, between)?,
+        })
+    }
+
+    fn permutations(&self) -> Permutations<'_> {
+        Permutations {
+            coins: &self.coins,
+            count: self.question.permutations().unwrap_or(0).into(),
+            tolerance: self.tolerance(),
+            sum_bits: self.value_bits + (u64::BITS - self.terms.leading_zeros()) as usize,
+        }
+    }
+
+    /// The majority group of each query's nearest references. Queries with equally many references are sorted together.
+    fn majorities<C: Channel>(
+        &self,
+        values: &[u64],
+        k: usize,
+        on_shares: &mut OnShares<'_, C>,
+    ) -> Result<Numbers, ProtocolError> {
+        let queries = self.queries(k)?;
+        let references = (self.job.role == Role::Join).then(|| self.labels_of_references());
+        let mut sizes: Vec<usize> = queries.iter().map(Vec::len).collect();
+        sizes.sort_unstable();
+        sizes.dedup();
+        let mut majorities = Zeroizing::new(vec![0; queries.len()]);
+        for size in sizes {
+            let of_size = |query: &usize| queries[*query].len() == size;
+            let places: Vec<usize> = (0..queries.len()).filter(of_size).collect();
+            let lists: Vec<Vec<usize>> = places.iter().map(|at| queries[*at].clone()).collect();
+            let nearest = Nearest {
+                k,
+                groups: self.names.len(),
+                value_bits: self.value_bits,
+                queries: &lists,
+                references: references.as_deref(),
+            };
+            let found = on_shares.majorities(values, &nearest)?;
+            for (place, majority) in places.into_iter().zip(found.iter()) {
+                majorities[place] = *majority;
+            }
+        }
+        Ok(majorities)
+    }
+
+    /// The group of each pair's scanpath of the joining side.
+    pub(super) fn labels_of_references(&self) -> Vec<usize> {
+        let participants = self.layout.participants[1].of_scanpaths();
+        let pairs = self.job.pairs.iter();
+        pairs
+            .map(|(_, join)| self.own_labels[participants[*join]])
+            .collect()
+    }
+
+    /// The group of each query, on the host.
+    pub(super) fn query_labels(&self, k: usize) -> Result<Option<Vec<usize>>, ProtocolError> {
+        if self.job.role == Role::Join {
+            return Ok(None);
+        }
+        let participants = self.layout.participants[0].of_scanpaths();
+        let label = |pairs: &Vec<usize>| self.own_labels[participants[self.job.pairs[pairs[0]].0]];
+        Ok(Some(self.queries(k)?.iter().map(label).collect()))
+    }
+}

@@ -1,0 +1,225 @@
+//! From a pair's number, which the two sides share, to its value: a score or similarity in fixed point, with the same unit for
+//! all pairs.
+//!
+//! The score is a linear function of the number, and its coefficients follow from the lengths, which both sides know. So the value
+//! is `constant + factor·number` modulo 2⁶⁴, and shares of the number become shares of the value without a message.
+
+use crate::ProtocolError;
+use crate::engines::alignment::scoring::Scoring;
+use veilpath_metrics::{Comparison, Metric};
+use veilpath_statistics::{StatisticsError, check_sum};
+
+/// Bits of precision if sums leave room for them: the error of a value is at most 2⁻²⁴.
+const ERROR_BITS: u32 = 24;
+
+/// The fewest: the error of a value is at most 2⁻¹⁰.
+const MIN_ERROR_BITS: u32 = 10;
+
+/// Which of a pair's numbers a question is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum ValueKind {
+    /// From 0 to 1; equal scanpaths have 1.
+    Similarity,
+    /// The score: with hidden lengths, and for ScanMatch, whose score is its similarity before clipping.
+    Score,
+}
+
+impl ValueKind {
+    pub(crate) fn of(metric: &Metric, hidden_lengths: bool) -> Self {
+        match hidden_lengths || matches!(metric, Metric::ScanMatch { .. }) {
+            true => Self::Score,
+            false => Self::Similarity,
+        }
+    }
+
+    /// The name of the output.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Similarity => "similarity",
+            Self::Score => "score",
+        }
+    }
+}
+
+/// The value of one pair: `constant + factor·number`, modulo 2⁶⁴.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PairValue {
+    constant: u64,
+    factor: u64,
+}
+
+impl PairValue {
+    /// This side's share of the value, given its share of the number; `constant` is the host's.
+    pub(crate) fn share(&self, number: u64, is_host: bool) -> u64 {
+        let product = self.factor.wrapping_mul(number);
+        match is_host {
+            true => product.wrapping_add(self.constant),
+            false => product,
+        }
+    }
+}
+
+/// A pair as both sides know it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PairShape {
+    pub(crate) rows: u32,
+    pub(crate) columns: u32,
+    /// The value is divided by this.
+    pub(crate) divisor: u32,
+}
+
+impl PairShape {
+    fn is_empty(&self) -> bool {
+        self.rows == 0 || self.columns == 0
+    }
+}
+
+/// How the numbers of all pairs become values.
+pub(crate) struct Values<'a> {
+    comparison: &'a Comparison,
+    scoring: &'a Scoring,
+    kind: ValueKind,
+    hidden_lengths: bool,
+    /// Whether signs are reversed, so that larger values are more alike.
+    negate: bool,
+    /// Bits of the largest score or similarity before the point.
+    whole_bits: u32,
+    fraction_bits: u32,
+    /// Bits of the numbers that become values.
+    pub(crate) number_bits: usize,
+    /// No value is further than this from what it stands for: a factor is rounded, and multiplied by the raw result.
+    pub(crate) error: u64,
+    /// Whether the sides have shares of raw results modulo 2⁶⁴, not halves of numbers.
+    of_raw_results: bool,
+}
+
+impl<'a> Values<'a> {
+    /// For pairs of these shapes. Sums have `terms` values with coefficients of at most `coefficient`.
+    pub(crate) fn new(
+        comparison: &'a Comparison,
+        scoring: &'a Scoring,
+        [hidden_lengths, of_raw_results]: [bool; 2],
+        shapes: &[PairShape],
+        [terms, coefficient]: [u64; 2],
+    ) -> Result<Self, ProtocolError> {
+        let mut values = Self {
+            comparison,
+            scoring,
+            kind: ValueKind::of(comparison.metric(), hidden_lengths),
+            hidden_lengths,
+            negate: false,
+            whole_bits: 1,
+            fraction_bits: 0,
+            number_bits: 1,
+            error: 1,
+            of_raw_results,
+        };
+        let (mut largest_raw, mut largest) = (1_u64, 1.0_f64);
+        for shape in shapes {
+            let [low, high] = match shape.is_empty() {
+                true => [scoring.without_cells(shape.rows, shape.columns)?; 2],
+                false => {
+                    let bits = scoring.whole_bits(shape.rows, shape.columns).clamp(1, 62);
+                    values.number_bits = values.number_bits.max(bits);
+                    let [constant, factor] = scoring.linear(shape.rows, shape.columns)?;
+                    let most = factor.saturating_mul((1 << bits) - 1);
+                    [constant, constant.saturating_add(most)]
+                }
+            };
+            for raw in [low, high] {
+                largest_raw = raw.unsigned_abs().max(largest_raw);
+                largest = values.number_of(raw, shape)?.abs().max(largest);
+            }
+        }
+        let raw_bits = u64::BITS - largest_raw.leading_zeros();
+        values.error = largest_raw;
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // a small number
+        let whole_bits = largest.log2().ceil() as u32 + 1;
+        values.whole_bits = whole_bits;
+        let fits = |bits: &u32| {
+            let largest = 1u64.checked_shl(bits + whole_bits);
+            check_sum(terms, largest.unwrap_or(u64::MAX), coefficient).is_ok()
+        };
+        // The rounding error of a factor, half a unit, is multiplied by the raw result.
+        let (least, most) = (raw_bits + MIN_ERROR_BITS, raw_bits + ERROR_BITS);
+        let bits = (least..=most).rev().find(fits);
+        values.fraction_bits = bits.ok_or(StatisticsError::TooManyPairs {
+            terms: terms.saturating_mul(coefficient),
+            largest: 1u64.checked_shl(least + whole_bits).unwrap_or(u64::MAX),
+        })?;
+        Ok(values)
+    }
+
+    /// Makes larger values the more alike ones.
+    pub(crate) fn alike_is_larger(mut self) -> Self {
+        self.negate = self.kind == ValueKind::Score && self.comparison.metric().is_distance();
+        self
+    }
+
+    /// The score or similarity for a raw result.
+    fn number_of(&self, raw: i64, shape: &PairShape) -> Result<f64, ProtocolError> {
+        let read = match self.hidden_lengths {
+            true => self.comparison.model().read_without_lengths(raw)?,
+            false => {
+                let (rows, columns) = (shape.rows as usize, shape.columns as usize);
+                self.comparison.read(raw, rows, columns)?
+            }
+        };
+        Ok(match self.kind {
+            ValueKind::Similarity => read.similarity.unwrap_or(read.score),
+            ValueKind::Score => read.score,
+        })
+    }
+
+    /// What one unit of a value stands for; negative if signs are reversed.
+    pub(crate) fn unit(&self) -> f64 {
+        let unit = f64::from(self.fraction_bits).exp2().recip();
+        if self.negate { -unit } else { unit }
+    }
+
+    /// Values lie between −2^bits and 2^bits.
+    pub(crate) fn bits(&self) -> usize {
+        (self.fraction_bits + self.whole_bits) as usize
+    }
+
+    /// The name of the output.
+    pub(crate) fn name(&self) -> &'static str {
+        self.kind.name()
+    }
+
+    /// The value as a linear function of the raw result: its value at 0, and what each unit adds.
+    pub(crate) fn linear(&self, shape: &PairShape) -> Result<[i64; 2], ProtocolError> {
+        let (start, next) = (self.number_of(0, shape)?, self.number_of(1, shape)?);
+        let scale = self.unit() * f64::from(shape.divisor.max(1));
+        #[allow(clippy::cast_possible_truncation)] // checked when these values were made
+        let fixed = |number: f64| (number / scale).round() as i64;
+        Ok([fixed(start), fixed(next - start)])
+    }
+
+    /// The value of a raw result in the clear.
+    pub(crate) fn of_raw(&self, raw: i64, shape: &PairShape) -> Result<i64, ProtocolError> {
+        let [start, slope] = self.linear(shape)?;
+        Ok(start.wrapping_add(slope.wrapping_mul(raw)))
+    }
+
+    /// The value of a pair whose number is shared. For a pair without matrix cells it follows from the lengths.
+    pub(crate) fn of_pair(&self, shape: &PairShape) -> Result<PairValue, ProtocolError> {
+        if shape.is_empty() {
+            let raw = self.scoring.without_cells(shape.rows, shape.columns)?;
+            return Ok(PairValue {
+                constant: self.of_raw(raw, shape)?.cast_unsigned(),
+                factor: 0,
+            });
+        }
+        let [start, slope] = self.linear(shape)?;
+        let [offset, factor] = match self.of_raw_results {
+            true => [0, 1],
+            false => self.scoring.linear(shape.rows, shape.columns)?,
+        };
+        let constant = start.wrapping_add(slope.wrapping_mul(offset));
+        Ok(PairValue {
+            constant: constant.cast_unsigned(),
+            factor: slope.wrapping_mul(factor).cast_unsigned(),
+        })
+    }
+}
