@@ -34,6 +34,9 @@ pub struct ChecksummedChannel<C> {
     read: usize,
     /// After a corrupted packet nothing that follows can be trusted.
     failed: bool,
+    /// Everything that was sent, for tests that look at it.
+    #[cfg(test)]
+    pub(crate) record: Option<std::sync::Arc<std::sync::Mutex<Vec<u8>>>>,
 }
 
 impl<C: Channel> ChecksummedChannel<C> {
@@ -47,6 +50,8 @@ impl<C: Channel> ChecksummedChannel<C> {
             unread: Vec::new(),
             read: 0,
             failed: false,
+            #[cfg(test)]
+            record: None,
         }
     }
 
@@ -106,6 +111,11 @@ impl<C: Channel> ChecksummedChannel<C> {
 
 impl<C: Channel> Channel for ChecksummedChannel<C> {
     fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        #[cfg(test)]
+        if let Some(record) = &self.record {
+            let mut record = record.lock().unwrap_or_else(|error| error.into_inner());
+            record.extend_from_slice(bytes);
+        }
         if bytes.len() < DIRECT {
             self.unsent.extend_from_slice(bytes);
             if self.unsent.len() >= DIRECT {

@@ -6,7 +6,7 @@
 
 use crate::SessionError;
 use crate::error::{DeclineReason, InternalError, Misbehaviour, NetworkError};
-use crate::limits::{MAX_PAIRS, MAX_QUEUE_TIME};
+use crate::limits::{MAX_PAIRS, MAX_QUEUE_TIME, MAX_SCANPATHS};
 use crate::link::MAX_BURST;
 use serde::de::DeserializeOwned;
 use serde::{Deserialize, Serialize};
@@ -27,8 +27,12 @@ pub(crate) enum Tag {
     Measured = 8,
     Engine = 9,
     Intent = 10,
+    Groups = 11,
+    Coins = 12,
+    Kept = 13,
     Wait = 14,
     Decline = 15,
+    Answer = 16,
 }
 
 impl Tag {
@@ -41,10 +45,14 @@ impl Tag {
             | Tag::Measured
             | Tag::Engine
             | Tag::Intent
+            | Tag::Coins
             | Tag::Wait
             | Tag::Decline => 4 << 10,
             Tag::Probe => MAX_BURST,
             Tag::Terms => 256 << 10,
+            Tag::Kept => 0,
+            Tag::Groups => 64 << 10,
+            Tag::Answer => 8 * MAX_SCANPATHS,
             Tag::Roster => 1 << 20,
             Tag::Statements => MAX_PAIRS.div_ceil(2) as usize,
         }
@@ -62,6 +70,10 @@ impl Tag {
             Tag::Measured => "Measured",
             Tag::Engine => "Engine",
             Tag::Intent => "Intent",
+            Tag::Groups => "Groups",
+            Tag::Coins => "Coins",
+            Tag::Kept => "Kept",
+            Tag::Answer => "Answer",
             Tag::Wait => "Wait",
             Tag::Decline => "Decline",
         }

@@ -1,10 +1,12 @@
-//! Digests that identify a cohort, an agreement, and one side's journal of it.
+//! Digests that identify a cohort, an agreement, and one side's journal of it; and nonces.
 
 use crate::Identity;
 use crate::agreement::Terms;
+use crate::error::{InternalError, SessionError};
 use crate::identity::hex;
 use crate::roster::{Parties, Roster};
 use ring::digest::{Context, SHA256};
+use ring::rand::{SecureRandom, SystemRandom};
 use veilpath_metrics::Cohort;
 use veilpath_protocol::{Role, Spec};
 
@@ -21,11 +23,13 @@ pub(crate) fn journal_id(agreement: &[u8; 32], role: Role) -> [u8; 32] {
     id
 }
 
-/// An authentication tag of a cohort's content, under the key of its owner.
-pub(crate) fn cohort_tag(cohort: &Cohort, identity: &Identity) -> String {
+/// An authentication tag of a cohort's content, under the key of its owner. It includes groups if the plan is about them.
+pub(crate) fn cohort_tag(cohort: &Cohort, identity: &Identity, with_groups: bool) -> String {
     let mut context = Context::new(&SHA256);
     for entry in &cohort.entries {
-        for text in [Some(&entry.participant), entry.stimulus.as_ref()] {
+        let group = with_groups.then_some(entry.group.as_ref());
+        let ids = [Some(&entry.participant), entry.stimulus.as_ref()];
+        for text in ids.into_iter().chain(group) {
             context.update(&[u8::from(text.is_some())]);
             let text = text.map(String::as_bytes).unwrap_or_default();
             context.update(&(text.len() as u64).to_le_bytes());
@@ -47,6 +51,15 @@ pub(crate) fn agreement_id(plan: &[u8; 32], number: u32) -> [u8; 32] {
     let mut id = [0; 32];
     id.copy_from_slice(context.finish().as_ref());
     id
+}
+
+/// A random number.
+pub(crate) fn nonce() -> Result<String, SessionError> {
+    let mut bytes = [0; 16];
+    SystemRandom::new()
+        .fill(&mut bytes)
+        .map_err(|_| InternalError::NoRandomness)?;
+    Ok(hex(&bytes))
 }
 
 /// The tag of one computation under an agreement, from a random number of each side.

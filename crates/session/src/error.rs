@@ -137,6 +137,7 @@ impl SessionError {
                 ProtocolError::Metric(_)
                 | ProtocolError::Unsupported(_)
                 | ProtocolError::Job(_)
+                | ProtocolError::Statistics(_)
                 | ProtocolError::DoesNotFit { .. } => Fault::Usage,
             },
         }

@@ -24,11 +24,15 @@
 //! | 23 | a record of disclosures |
 //! | 24 | a policy |
 //! | 25 | a ledger of answers about groups |
+//! | 26, 27 | the JSON of `Groups` and `Coins` |
+//! | 28 | statements about an answer about groups; a byte before is the number of pairs |
+//! | 29 | what the numbers of an answer mean, after the eight bytes that all of them are |
 
 use crate::agreement::{self, Hello, Terms};
 use crate::control::{self, Decline, Tag};
 use crate::engine_decision::EngineOffer;
 use crate::frames::Parser;
+use crate::groups::{CoinsPart, GroupTerms};
 use crate::journal::Journal;
 use crate::journal::record::{Record, with_checksum};
 use crate::link;
@@ -50,7 +54,7 @@ use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Notation, Scan
 use veilpath_protocol::{Engine, PairRule, Reveal, Role, Spec};
 
 /// How many decoders there are.
-pub const DECODERS: u8 = 26;
+pub const DECODERS: u8 = 30;
 
 /// Decodes; what is accepted must survive a round trip. Returns whether it was accepted.
 pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
@@ -113,7 +117,7 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
             received > 0
         }
         13 => packets(bytes),
-        14 => journal(bytes),
+        14 => journal(bytes, Reveal::Score) | journal(bytes, groups::MEAN),
         15 => ledger::is_ledger(bytes),
         16 => Identity::from_pem(bytes).is_some(),
         17 => {
@@ -139,6 +143,15 @@ pub fn decode(decoder: u8, bytes: &[u8]) -> bool {
             Policy::parse(Path::new("policy"), &text).is_ok()
         }
         25 => disclosure::is_ledger(bytes),
+        26 => round_trip::<GroupTerms>(Tag::Groups, bytes).is_some_and(|it| groups::is_valid(&it)),
+        27 => round_trip::<CoinsPart>(Tag::Coins, bytes).is_some(),
+        28 => {
+            let Some((pairs, message)) = bytes.split_first() else {
+                return false;
+            };
+            groups::resume(usize::from(*pairs), message)
+        }
+        29 => groups::answer(bytes),
         _ => {
             let text = String::from_utf8_lossy(bytes);
             let record = SignedRecord::parse(Path::new("record"), &text, None);
@@ -244,7 +257,7 @@ fn resume(count: usize, message: &[u8]) -> bool {
 }
 
 /// A file of records with valid checksums. All complete records are read, and nothing else.
-fn journal(bytes: &[u8]) -> bool {
+fn journal(bytes: &[u8], reveal: Reveal) -> bool {
     let id = [7; 32];
     let mut file = b"VPJRNL2\n".to_vec();
     file.extend(id);
@@ -253,7 +266,7 @@ fn journal(bytes: &[u8]) -> bool {
         file.extend(with_checksum(&id, content));
     }
     file.extend(torn);
-    let mut journal = Journal::in_memory(id, 9, Reveal::Score);
+    let mut journal = Journal::in_memory(id, 9, reveal);
     let length = journal.read(&file);
     assert!(length.is_none_or(|length| length <= file.len()));
     length.is_some() && (0..9).any(|pair| journal.is_answered(pair))
@@ -284,7 +297,7 @@ impl Channel for Echo {
     }
 }
 
-const TAGS: [Tag; 10] = [
+const TAGS: [Tag; 14] = [
     Tag::Hello,
     Tag::Terms,
     Tag::Roster,
@@ -295,6 +308,10 @@ const TAGS: [Tag; 10] = [
     Tag::Engine,
     Tag::Decline,
     Tag::Intent,
+    Tag::Groups,
+    Tag::Coins,
+    Tag::Kept,
+    Tag::Answer,
 ];
 
 fn opening(bytes: &[u8]) -> bool {
@@ -355,5 +372,6 @@ fn round_trip<T: Serialize + DeserializeOwned>(tag: Tag, bytes: &[u8]) -> Option
     control::decode(tag, &written).ok()
 }
 
+mod groups;
 #[cfg(test)]
 mod tests;

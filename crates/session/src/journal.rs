@@ -10,6 +10,7 @@
 //! anything is sent: that a pair starts, this side's half of its output, and that this half is about to be sent. Answers are
 //! synced once a second and at the end: after a power cut the other side sends its halves of the lost ones again.
 
+mod numbers;
 pub(crate) mod record;
 
 use crate::engine_decision::EngineDecision;
@@ -40,6 +41,8 @@ pub(crate) struct Journal {
     reveal: Reveal,
     pairs: Vec<PairEntry>,
     engine: Option<EngineDecision>,
+    /// The start of the peer's commitment to its part of the coins.
+    commitment: Option<[u64; 2]>,
     /// Where the last complete record ends.
     end: u64,
     synced: Instant,
@@ -50,6 +53,8 @@ pub(crate) struct Journal {
 #[derive(Clone, Copy, Debug, Default)]
 struct PairEntry {
     answer: Option<Answer>,
+    /// A number of an answer about groups; these come after the pairs.
+    number: Option<u64>,
     /// Its output was not a possible result: there will be no answer.
     rejected: bool,
     half: Option<Half>,
@@ -125,10 +130,8 @@ impl Journal {
         let mut bytes = Vec::new();
         file.read_to_end(&mut bytes)
             .map_err(|error| SessionError::io(&path, error))?;
-        match journal.read(&bytes) {
-            Some(_) => Ok(journal),
-            None => Err(not_this_journal(&path)),
-        }
+        let read = journal.read(&bytes);
+        read.map(|_| journal).ok_or_else(|| not_this_journal(&path))
     }
 
     /// A journal that is not stored.
@@ -140,6 +143,7 @@ impl Journal {
             reveal,
             pairs: vec![PairEntry::default(); pairs],
             engine: None,
+            commitment: None,
             end: 0,
             synced: Instant::now(),
             failure: None,
@@ -148,8 +152,8 @@ impl Journal {
 
     /// Whether the output of a pair is known, possible or not.
     pub(crate) fn is_answered(&self, pair: usize) -> bool {
-        let entry = self.pairs.get(pair);
-        entry.is_some_and(|entry| entry.answer.is_some() || entry.rejected)
+        let is_known = |it: &PairEntry| it.answer.is_some() || it.number.is_some() || it.rejected;
+        self.pairs.get(pair).is_some_and(is_known)
     }
 
     /// The answer for a pair.
@@ -159,8 +163,8 @@ impl Journal {
 
     /// How many pairs have an answer.
     pub(crate) fn answers(&self) -> usize {
-        let answered = self.pairs.iter().filter(|entry| entry.answer.is_some());
-        answered.count()
+        let has_answer = |entry: &&PairEntry| entry.answer.is_some();
+        self.pairs.iter().filter(has_answer).count()
     }
 
     /// Stores a description of the agreement beside the journal, durably, if there is none yet.
@@ -245,9 +249,7 @@ impl Journal {
 
     /// Stores an answer. A write error is reported by `finish`: the run goes on, and the result can still be written elsewhere.
     pub(crate) fn store(&mut self, pair: usize, answer: Answer) -> Result<(), SessionError> {
-        let Some(entry) = self.pairs.get(pair) else {
-            return Err(InternalError::UnknownPair.into());
-        };
+        let entry = self.pairs.get(pair).ok_or(InternalError::UnknownPair)?;
         if let Some(known) = &entry.answer {
             if is_same(known, &answer) {
                 return Ok(());
@@ -352,7 +354,12 @@ impl Journal {
             let Some(record) = Record::decode(&self.id, record) else {
                 break;
             };
-            if matches!(&record, Record::Answer(_, answer) if !self.reveal.is_answered_by(answer)) {
+            let fits = match &record {
+                Record::Answer(_, answer) => self.reveal.is_answered_by(answer),
+                Record::Number(..) => self.reveal.group_question().is_some(),
+                _ => true,
+            };
+            if !fits {
                 return None;
             }
             self.apply(&record);
@@ -369,6 +376,9 @@ impl Journal {
             Record::Half(pair, half, run) => {
                 self.change(pair, 1, |entry| entry.half = Some(Half { half, run }));
             }
+            Record::Number(place, number) => {
+                self.change(place, 1, |entry| entry.number = Some(number));
+            }
             Record::Rejected(pair) => self.change(pair, 1, |entry| entry.rejected = true),
             Record::Sent(first, count) => self.change(first, count, |entry| entry.sent = true),
             Record::Started(first, count) => self.change(first, count, |entry| {
@@ -376,6 +386,9 @@ impl Journal {
             }),
             Record::Engine(decision) => {
                 self.engine.get_or_insert(decision);
+            }
+            Record::Commitment(start) => {
+                self.commitment.get_or_insert(start);
             }
         }
     }

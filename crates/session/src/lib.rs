@@ -31,6 +31,7 @@ pub mod frames;
 #[cfg(any(test, feature = "fuzzing"))]
 #[doc(hidden)]
 pub mod fuzzing;
+mod groups;
 mod host_key;
 mod identity;
 mod journal;
@@ -89,7 +90,8 @@ pub use process::disable_core_dumps;
 pub use run::CompletedSession;
 pub use scanpath_limit::{LimitSummary, ScanpathLimit};
 pub use session::{
-    AgreedSession, AgreementSummary, FRESH_FIELD, NUMBER_FIELD, Proposal, Requested, Session,
+    AgreedSession, AgreementSummary, FRESH_FIELD, GroupSummary, NUMBER_FIELD, Proposal, Requested,
+    Session,
 };
 pub use session_slots::{SessionSlot, SessionSlots};
 pub use signed_record::{

@@ -16,8 +16,8 @@
 //! revealed: a peer that is slow, or that lies, spoils an estimate, and with it the choice between two engines that reveal the
 //! same (`engine_decision.rs`). Probes contain zeros. How large they may be follows from
 //! the plan: a burst is at most a sixteenth of what the comparison will send in its direction, so that a small comparison has
-//! none. A side starts no burst that would make its part longer than [`PROBE_TIME`], and the other side answers a limited
-//! number of probes for a limited time. The longest burst is sent twice if the time allows it and the faster one counts, because
+//! none. A side starts no burst that would make its part longer than [`PROBE_TIME`] and the round trips of all of them, and the
+//! other side answers a limited number of probes for a limited time. The longest burst is sent twice if the time allows it and the faster one counts, because
 //! a stall of a busy machine spoils a single one.
 
 use crate::control::{self, Tag};
@@ -46,7 +46,7 @@ pub(crate) const MAX_BURST: usize = 4 << 20;
 /// The part of the comparison's bytes that a burst may have.
 const BURST_SHARE: u64 = 16;
 
-/// How long a side probes.
+/// How long a side probes, without the time that its probes travel: if that is long, short bursts show no rate.
 const PROBE_TIME: Duration = Duration::from_millis(500);
 
 /// How long a side answers probes. Even a very slow connection needs less.
@@ -203,7 +203,8 @@ impl Bursts {
         let length = *BURSTS.get(index)?;
         let pace = self.last.map_or(0.0, |(_, pace)| pace);
         let takes = self.round_trip.as_secs_f64() + pace * length as f64;
-        let fits = elapsed.as_secs_f64() + takes <= PROBE_TIME.as_secs_f64();
+        let travelling = self.round_trip.saturating_mul(MAX_BURSTS as u32 + 1);
+        let fits = elapsed.as_secs_f64() + takes <= (PROBE_TIME + travelling).as_secs_f64();
         (length as u64 <= self.longest_allowed && fits).then_some(length)
     }
 
@@ -304,9 +305,18 @@ mod tests {
 
     /// The lengths of the bursts over a simulated connection, and the rate that they show. One of them stalls.
     fn simulated(bytes: u64, rate: f64, stalled: Option<usize>) -> (Vec<usize>, f64) {
-        let round_trip = Duration::from_millis(1);
+        simulated_over(Duration::from_millis(1), bytes, rate, stalled)
+    }
+
+    fn simulated_over(
+        round_trip: Duration,
+        bytes: u64,
+        rate: f64,
+        stalled: Option<usize>,
+    ) -> (Vec<usize>, f64) {
         let mut bursts = Bursts::new(bytes, round_trip);
-        let (mut elapsed, mut lengths) = (round_trip * 5, Vec::new());
+        let pings = if round_trip < PING_TIME / 5 { 5 } else { 1 };
+        let (mut elapsed, mut lengths) = (round_trip * pings, Vec::new());
         while let Some(length) = bursts.next(elapsed) {
             let mut took = round_trip + Duration::from_secs_f64(length as f64 / rate);
             if stalled == Some(lengths.len()) {
@@ -317,6 +327,24 @@ mod tests {
             lengths.push(length);
         }
         (lengths, bursts.bytes_per_second().unwrap() as f64)
+    }
+
+    /// A short burst over a long way shows nothing.
+    #[test]
+    fn long_round_trips_do_not_look_like_a_low_rate() {
+        for milliseconds in [20, 200, 600] {
+            let round_trip = Duration::from_millis(milliseconds);
+            for rate in [1e6, 12.5e6] {
+                let (_, measured) = simulated_over(round_trip, 1 << 30, rate, None);
+                assert!(
+                    (measured / rate - 1.0).abs() < 0.05,
+                    "{milliseconds} ms: {measured}"
+                );
+            }
+            let (lengths, measured) = simulated_over(round_trip, 1 << 30, 1e9, None);
+            assert_eq!(lengths.iter().max(), Some(&MAX_BURST));
+            assert!(measured > 4e7, "{milliseconds} ms: {measured}");
+        }
     }
 
     #[test]

@@ -7,8 +7,8 @@ use crate::connect::join_on;
 use crate::error::NetworkError;
 use crate::limits::Timeouts;
 use crate::{
-    AlphabetInfo, Fingerprint, HostKey, Identity, Listener, Proposal, ScanpathLimit, SecureChannel,
-    Session, SessionError,
+    AlphabetInfo, DisclosureLimits, Fingerprint, HostKey, Identity, Listener, Proposal,
+    ScanpathLimit, SecureChannel, Session, SessionError,
 };
 use std::net::TcpStream;
 use std::time::Duration;
@@ -49,6 +49,11 @@ pub fn compare_on_loopback(
         fresh: false,
         limit_per_scanpath: ScanpathLimit::Unlimited,
         declared_letters: None,
+        // Nothing leaves this machine.
+        disclosure: DisclosureLimits {
+            minimum_group: 0,
+            answers_per_partner: u32::MAX,
+        },
         memory: None,
         key,
     };

@@ -17,11 +17,12 @@
 
 use crate::control::{self, Tag};
 use crate::error::{Misbehaviour, SessionError};
+use crate::groups::resume::AnswerStep;
 use crate::journal::Journal;
 use crate::records::AgreedPairs;
 use crate::roster::Roster;
 use veilpath_channel::Channel;
-use veilpath_protocol::{Role, Spec, Work, receive_halves, send_halves};
+use veilpath_protocol::{Role, Spec, Work, new_partners, receive_halves, send_halves};
 
 /// Pairs whose halves, answers or tags are sent together: bounds memory.
 pub(crate) const BATCH: usize = 4096;
@@ -37,8 +38,10 @@ pub(crate) struct Resume {
     pub(crate) answers: FromEach,
     /// Pairs that the peer knows and that this side has not recorded as sent: it has lost its records.
     pub(crate) unrecorded: Vec<usize>,
-    /// Pairs that can neither be sent nor compared.
+    /// Pairs, or numbers of an answer about groups, that can neither be sent nor computed.
     pub(crate) lost: usize,
+    /// What is left to do for an answer about groups.
+    pub(crate) answer: AnswerStep,
 }
 
 /// Pairs by the side that sends something for them.
@@ -50,14 +53,14 @@ pub(crate) struct FromEach {
 
 /// What a side says of a pair.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-struct Statement(u8);
+pub(crate) struct Statement(u8);
 
 impl Statement {
-    const ANSWERED: u8 = 1;
-    const HALF: u8 = 2;
-    const SENT: u8 = 4;
+    pub(crate) const ANSWERED: u8 = 1;
+    pub(crate) const HALF: u8 = 2;
+    pub(crate) const SENT: u8 = 4;
 
-    fn of(journal: &Journal, pair: usize) -> Self {
+    pub(crate) fn of(journal: &Journal, pair: usize) -> Self {
         let flag = |set: bool, flag: u8| if set { flag } else { 0 };
         Self(
             flag(journal.is_answered(pair), Self::ANSWERED)
@@ -66,7 +69,7 @@ impl Statement {
         )
     }
 
-    fn says(self, flag: u8) -> bool {
+    pub(crate) fn says(self, flag: u8) -> bool {
         self.0 & flag != 0
     }
 }
@@ -164,8 +167,10 @@ impl Resume {
             join_letters: letters(join, &required.join),
             host_longest: longest(host, &required.host),
             join_longest: longest(join, &required.join),
+            new_partners: new_partners(&required.pairs),
             alphabet: spec.alphabet.size().into(),
             reveal: spec.reveal,
+            group: None,
             padded: spec.pad_to.is_some(),
         }
     }
@@ -202,7 +207,7 @@ impl RequiredScanpaths {
 }
 
 /// Exchanges statements, two to a byte.
-fn exchange_statements(
+pub(crate) fn exchange_statements(
     channel: &mut dyn Channel,
     role: Role,
     ours: &[Statement],
@@ -230,7 +235,7 @@ fn exchange_statements(
 }
 
 /// The pairs whose halves belong to the same run on both sides.
-fn same_run(
+pub(crate) fn same_run(
     mut channel: &mut dyn Channel,
     role: Role,
     journal: &Journal,

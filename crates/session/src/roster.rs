@@ -19,7 +19,7 @@ use std::collections::{HashMap, HashSet};
 use veilpath_channel::Channel;
 use veilpath_metrics::text::is_printable;
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Scanpath};
-use veilpath_protocol::{Label, PairRule, count_pairs, pairs_of};
+use veilpath_protocol::{Label, PairRule, Role, count_pairs, pairs_of};
 
 /// Bytes of rows after which a message is sent.
 const MESSAGE_BYTES: usize = 512 << 10;
@@ -303,6 +303,24 @@ impl Parties {
             .iter()
             .filter_map(|entry| entry.stimulus.clone());
         names.map(|name| (self.hash(&name), name)).collect()
+    }
+}
+
+/// The ids of the host's scanpaths and the joining side's, as this side knows them.
+pub(crate) fn labels_of_both(
+    role: Role,
+    cohort: &Cohort,
+    parties: &Parties,
+    [host, join]: [&Roster; 2],
+) -> [Vec<Label>; 2] {
+    let names = parties.names(cohort);
+    let own = cohort.entries.iter().map(|entry| Label {
+        participant: entry.participant.clone(),
+        stimulus: entry.stimulus.clone(),
+    });
+    match role {
+        Role::Host => [own.collect(), join.labels(&names)],
+        Role::Join => [host.labels(&names), own.collect()],
     }
 }
 

@@ -6,7 +6,7 @@ use crate::identity::hex;
 use crate::records::{AgreedPairs, Books, Records, check_revealed};
 use crate::resend::Resend;
 use crate::resume::RequiredScanpaths;
-use crate::roster::Roster;
+use crate::roster::{self, Roster};
 use crate::session::{AgreedSession, Agreement};
 use crate::signed_record::{SentSignature, Step};
 use crate::stored::Description;
@@ -15,10 +15,9 @@ use serde::{Deserialize, Serialize};
 use std::sync::Mutex;
 use std::sync::atomic::AtomicBool;
 use std::time::Instant;
-use veilpath_metrics::Scanpath;
+use veilpath_metrics::{Cohort, Scanpath};
 use veilpath_protocol::{
-    Answer, Cost, Engine, Job, Label, Observer, Outcome, ProtocolError, Results, RevealTo,
-    Revealed, Role,
+    Answer, Cost, Engine, Job, Observer, Outcome, ProtocolError, Results, RevealTo, Revealed, Role,
 };
 
 /// A session that has finished.
@@ -99,9 +98,11 @@ impl AgreedSession {
         }
         let disclosure = self.disclosure();
         self.sign_intent(&disclosure)?;
+        self.open_coins()?;
         self.describe()?;
         self.resend()?;
         self.compare(observer)?;
+        self.answer_about_groups()?;
         let role = self.session.role;
         let both = self.agreement.proposal.spec.reveal_to == RevealTo::Both;
         let signed = self.own_signature(Step::Completion, &disclosure)?;
@@ -119,12 +120,24 @@ impl AgreedSession {
         // The answers are known, so a full disk does not take them away.
         let recorded = self.record(Step::Completion, &disclosure, signed, theirs);
         self.record_failure = recorded.err();
+        self.group_answer()?;
         // Only now: the other side must not learn which of its outputs were possible.
         if self.agreement.journal.has_rejected() {
             let misbehaviour = veilpath_protocol::Misbehaviour::ResultOutOfRange;
             return Err(ProtocolError::PeerMisbehaved(misbehaviour).into());
         }
         Ok(())
+    }
+
+    /// Opens the coins of a test, once it starts.
+    fn open_coins(&mut self) -> Result<(), SessionError> {
+        let (session, agreement) = (&mut self.session, &mut self.agreement);
+        match &mut agreement.group {
+            None => Ok(()),
+            Some(group) => {
+                group.open_coins(session.role, &mut agreement.journal, &mut session.channel)
+            }
+        }
     }
 
     /// Stores what is needed to write results without the peer, where this side learns any.
@@ -138,7 +151,8 @@ impl AgreedSession {
         agreement.journal.describe(|id| {
             let (peer, role) = (session.peer, session.role);
             let outcome = agreement.without_results(role);
-            Description::new(id, peer, role, &agreement.pairs, outcome).to_bytes()
+            let form = agreement.group.as_ref().map(|group| group.form.clone());
+            Description::new(id, peer, role, &agreement.pairs, outcome, form).to_bytes()
         })
     }
 
@@ -152,8 +166,7 @@ impl AgreedSession {
             Role::Join => &agreement.host,
         };
         let peer_lengths = lengths(roster, 0..roster.len())?;
-        let entries = &agreement.proposal.cohort.entries;
-        let own: Vec<&Scanpath> = entries.iter().map(|entry| &entry.scanpath).collect();
+        let own = scanpaths(&agreement.proposal.cohort);
         let agreed = AgreedPairs {
             role: session.role,
             spec: &agreement.proposal.spec,
@@ -167,6 +180,9 @@ impl AgreedSession {
             failure: None,
         };
         books.account.catch_up()?;
+        if agreement.group.is_some() {
+            return Ok(());
+        }
         let mut resend = Resend {
             agreed,
             agreement: &agreement.id,
@@ -242,7 +258,7 @@ impl AgreedSession {
             )) if books.journal.has_rejected() => return Ok(()),
             answers => answers?,
         };
-        let learns = spec.reveal_to.includes(session.role);
+        let learns = agreement.group.is_none() && spec.reveal_to.includes(session.role);
         if answers.len() != if learns { compare.len() } else { 0 } {
             return Err(InternalError::LostResults.into());
         }
@@ -266,6 +282,7 @@ impl AgreedSession {
         let cells = agreement.resume.work(pairs, host, join, spec).cells;
         Outcome {
             results: Results::of_answers(spec.outputs(), results),
+            answers: self.group_answer().ok().flatten().into_iter().collect(),
             cost: Cost {
                 pairs_from_journal: pairs.len() - agreement.resume.compare.len(),
                 ..Cost::of(session.channel.traffic(), cells)
@@ -279,19 +296,8 @@ impl Agreement {
     /// The outcome as this side sees it, before anything is computed.
     fn without_results(&self, role: Role) -> Outcome {
         let (spec, cohort) = (&self.proposal.spec, &self.proposal.cohort);
-        let names = self.parties.names(cohort);
-        let own: Vec<Label> = cohort
-            .entries
-            .iter()
-            .map(|entry| Label {
-                participant: entry.participant.clone(),
-                stimulus: entry.stimulus.clone(),
-            })
-            .collect();
-        let (a, b) = match role {
-            Role::Host => (own, self.join.labels(&names)),
-            Role::Join => (self.host.labels(&names), own),
-        };
+        let rosters = [&self.host, &self.join];
+        let [a, b] = roster::labels_of_both(role, cohort, &self.parties, rosters);
         let mut revealed = spec.engine.revealed(spec);
         // The other engines list them.
         let lengths = match spec.engine {
@@ -323,6 +329,11 @@ impl Agreement {
 
     fn answers_digest(&self) -> String {
         let mut context = Context::new(&SHA256);
+        let numbers = self.group.as_ref().map_or(0, |group| group.form.count());
+        for place in self.pairs.len()..self.pairs.len() + numbers {
+            let number = self.journal.number(place).unwrap_or_default();
+            context.update(&number.to_le_bytes());
+        }
         for pair in 0..self.pairs.len() {
             match self.journal.answer(pair) {
                 None => {}
@@ -339,8 +350,13 @@ impl Agreement {
     }
 }
 
+/// The scanpaths of a cohort.
+pub(crate) fn scanpaths(cohort: &Cohort) -> Vec<&Scanpath> {
+    cohort.entries.iter().map(|entry| &entry.scanpath).collect()
+}
+
 /// The lengths of some scanpaths of the peer.
-fn lengths(
+pub(crate) fn lengths(
     roster: &Roster,
     scanpaths: impl Iterator<Item = usize>,
 ) -> Result<Vec<usize>, SessionError> {

@@ -5,8 +5,10 @@ use crate::channel::SecureChannel;
 use crate::checksummed::ChecksummedChannel;
 use crate::connection::SharedConnection;
 use crate::control::{self, Tag};
+use crate::disclosure::DisclosureLimits;
 use crate::engine_decision::{EngineDecision, EngineReason};
 use crate::error::{DeclineReason, NetworkError};
+use crate::groups::GroupAgreement;
 use crate::journal::Journal;
 use crate::ledger::{Account, LedgerFile};
 use crate::limits::Timeouts;
@@ -23,12 +25,13 @@ use veilpath_metrics::Cohort;
 use veilpath_protocol::{Link, ProtocolError, Role, Spec};
 
 mod negotiate;
+mod open_records;
 mod signing;
 mod summary;
 #[cfg(any(test, feature = "fuzzing"))]
 pub(crate) use negotiate::Ready;
 pub use negotiate::{FRESH_FIELD, NUMBER_FIELD};
-pub use summary::{AgreementSummary, Requested};
+pub use summary::{AgreementSummary, GroupSummary, Requested};
 
 /// How long to wait for the cause of a broken connection to be known.
 const CAUSE_GRACE_PERIOD: Duration = Duration::from_millis(300);
@@ -69,6 +72,8 @@ pub struct Proposal {
     pub limit_per_scanpath: ScanpathLimit,
     /// How many letters this side's file or options say there are. The default limit depends on it.
     pub declared_letters: Option<u32>,
+    /// The limits on answers about groups.
+    pub disclosure: DisclosureLimits,
     /// The most memory that this side may use, in bytes.
     pub memory: Option<u64>,
     /// The host's own key, for an engine that takes one; without it, a new one is made for this session.
@@ -103,6 +108,8 @@ pub(crate) struct Agreement {
     pub(crate) account: Account,
     pub(crate) record: RecordFile,
     pub(crate) resume: Resume,
+    /// What the agreement says about groups, if its answer is about them.
+    pub(crate) group: Option<GroupAgreement>,
     /// The tag of the computation that starts now.
     pub(crate) run: u64,
     /// Whether the number of this agreement is a new one.

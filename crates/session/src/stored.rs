@@ -7,19 +7,22 @@
 use crate::error::{FileProblem, InternalError, SessionError};
 use crate::identity::{hex, unhex};
 use crate::journal::Journal;
-use crate::limits::MAX_PAIRS;
+use crate::limits::{MAX_PAIRS, MAX_SCANPATHS};
 use crate::state_dir::{self, Listing, entries};
 use crate::{Fingerprint, StateDir};
 use serde::{Deserialize, Serialize};
 use std::io::Read;
 use std::path::{Path, PathBuf};
 use std::time::SystemTime;
-use veilpath_protocol::{Outcome, Results, Reveal, Role};
+use veilpath_protocol::{AnswerForm, GroupAnswer, Outcome, Results, Reveal, Role};
 
 /// The extension of a description, beside the journal with the same name.
 pub(crate) const EXTENSION: &str = "comparison";
 
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+
+/// The most numbers of an answer about groups.
+const MAX_NUMBERS: usize = MAX_SCANPATHS;
 
 /// A comparison whose answers, or some of them, are in the state directory.
 #[derive(Clone, Debug)]
@@ -57,6 +60,8 @@ pub(crate) struct Description {
     pairs: Vec<(u32, u32, u32)>,
     /// The result file without results.
     outcome: Outcome,
+    /// What the numbers after the pairs mean, for an answer about groups.
+    form: Option<AnswerForm>,
 }
 
 impl Description {
@@ -67,6 +72,7 @@ impl Description {
         role: Role,
         pairs: &[(usize, usize)],
         outcome: Outcome,
+        form: Option<AnswerForm>,
     ) -> Self {
         #[allow(clippy::cast_possible_truncation)] // a cohort has far fewer than 2³² scanpaths
         let run = |run: &[(usize, usize)]| {
@@ -81,6 +87,7 @@ impl Description {
             host: role == Role::Host,
             pairs: runs.filter_map(run).collect(),
             outcome,
+            form,
         }
     }
 
@@ -104,6 +111,13 @@ impl Description {
             && *pairs <= MAX_PAIRS
             && counts.sum::<u64>() == *pairs
             && description.outcome.results.is_empty()
+            && description.outcome.answers.is_empty()
+            && description.form.is_some()
+                == description.outcome.spec.reveal.group_question().is_some()
+            && description
+                .form
+                .as_ref()
+                .is_none_or(|form| form.count() <= MAX_NUMBERS)
             && description.peer().is_some()
             && unhex(&description.journal).is_some();
         fitting.then_some(description)
@@ -127,8 +141,28 @@ impl Description {
         })
     }
 
+    /// The numbers after the pairs.
+    fn numbers(&self) -> usize {
+        self.form.as_ref().map_or(0, AnswerForm::count)
+    }
+
+    /// The answer about groups, if all of its numbers are known.
+    fn group_answer(&self, journal: &Journal) -> Option<GroupAnswer> {
+        let form = self.form.as_ref()?;
+        let first = usize::try_from(self.outcome.pairs).ok()?;
+        let numbers = (first..first + form.count()).map(|at| journal.number(at));
+        let numbers = numbers.map(|number| number.map(u64::cast_signed));
+        form.answer(&numbers.collect::<Option<Vec<i64>>>()?).ok()
+    }
+
+    /// Answers that are known: of pairs, or the one about groups.
+    fn answered(&self, journal: &Journal) -> usize {
+        journal.answers() + usize::from(self.group_answer(journal).is_some())
+    }
+
     /// The result file with the answers of a journal.
     fn with_answers(self, journal: &Journal) -> Outcome {
+        let group = self.group_answer(journal);
         let numbered = self.pairs().enumerate();
         let answers = numbered.filter_map(|(number, (a, b))| Some((a, b, journal.answer(number)?)));
         let outputs = self.outcome.results.outputs().to_vec();
@@ -136,6 +170,7 @@ impl Description {
         let mut outcome = self.outcome;
         outcome.cost.pairs_from_journal = results.len();
         outcome.results = results;
+        outcome.answers = group.into_iter().collect();
         outcome
     }
 }
@@ -167,7 +202,7 @@ impl StateDir {
         };
         let description = read(path)?;
         let journal = journal(path, &description)?;
-        if journal.answers() == 0 {
+        if description.answered(&journal) == 0 {
             return Err(SessionError::file(path, FileProblem::NoResults));
         }
         Ok(description.with_answers(&journal))
@@ -185,7 +220,7 @@ impl StateDir {
 fn stored_comparison(path: &Path) -> Result<StoredComparison, SessionError> {
     let description = read(path)?;
     let answered = match journal(path, &description) {
-        Ok(journal) => Some(journal.answers() as u64),
+        Ok(journal) => Some(description.answered(&journal) as u64),
         Err(SessionError::File {
             problem: FileProblem::Locked,
             ..
@@ -228,7 +263,8 @@ fn journal(path: &Path, description: &Description) -> Result<Journal, SessionErr
     let id = unhex(&description.journal).ok_or_else(corrupted)?;
     let pairs = usize::try_from(description.outcome.pairs).map_err(|_| corrupted())?;
     let folder = path.parent().unwrap_or(Path::new(""));
-    Journal::read_only(folder, id, pairs, description.outcome.spec.reveal)
+    let places = pairs + description.numbers();
+    Journal::read_only(folder, id, places, description.outcome.spec.reveal)
 }
 
 #[cfg(test)]

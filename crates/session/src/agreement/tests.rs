@@ -165,8 +165,8 @@ fn another_version_is_a_difference_and_another_program_is_not_veilpath() {
         there.flush().unwrap();
         exchange_versions(&mut here).unwrap_err()
     };
-    let error = against(b"VEILPATH\x09\x00");
-    let expected = format!("protocol version: {PROTOCOL_VERSION} here, 9 there");
+    let error = against(b"VEILPATH\xff\x00");
+    let expected = format!("protocol version: {PROTOCOL_VERSION} here, 255 there");
     assert!(error.to_string().contains(&expected), "{error}");
     let error = against(b"HTTP/1.1 200 OK");
     assert!(matches!(error, SessionError::NotVeilpath), "{error}");
@@ -217,6 +217,8 @@ fn documented_messages_match_the_code() {
     serde_json::from_str::<crate::run::Finished>(example("**6, Finished.**")).unwrap();
     serde_json::from_str::<crate::signed_record::SentSignature>(example("**10, Intent.**"))
         .unwrap();
+    serde_json::from_str::<crate::groups::GroupTerms>(example("**11, Groups.**")).unwrap();
+    serde_json::from_str::<crate::groups::CoinsPart>(example("**12, Coins.**")).unwrap();
     serde_json::from_str::<control::Decline>(example("instead of its next message")).unwrap();
     serde_json::from_str::<control::Wait>(example("send tag 14")).unwrap();
 }

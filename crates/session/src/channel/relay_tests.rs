@@ -198,6 +198,7 @@ impl World {
             fresh: false,
             limit_per_scanpath: crate::ScanpathLimit::Unlimited,
             declared_letters: None,
+            disclosure: crate::DisclosureLimits::default(),
             memory: None,
             key: None,
         };

@@ -32,7 +32,7 @@ mod refusal;
 pub use refusal::DisclosureRefusal;
 
 use crate::error::{Limit, SessionError};
-use crate::policy::AnswerKind;
+use crate::policy::{AnswerKind, DEFAULT_ANSWERS_PER_PARTNER, DEFAULT_MINIMUM_GROUP};
 use crate::signed_record::{RecordEntry, RecordFile, WithdrawalEntry};
 use crate::{Fingerprint, Identity, StateDir, date};
 use file::{Answer, Disclosures, DisclosuresFile, Member, key};
@@ -119,6 +119,15 @@ impl<'a> GroupAnswer<'a> {
             overall: parameters == "overall",
             nearest: nearest.filter(|_| kind == AnswerKind::Nearest),
         })
+    }
+}
+
+impl Default for DisclosureLimits {
+    fn default() -> Self {
+        Self {
+            minimum_group: DEFAULT_MINIMUM_GROUP,
+            answers_per_partner: DEFAULT_ANSWERS_PER_PARTNER,
+        }
     }
 }
 

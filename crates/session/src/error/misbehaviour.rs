@@ -49,6 +49,12 @@ pub enum Misbehaviour {
     /// An id in the peer's roster has unprintable characters.
     #[error("a roster with control characters in an id")]
     UnprintableId,
+    /// The peer's groups do not fit its roster or the question.
+    #[error("groups that do not fit its roster or the question")]
+    InvalidGroups,
+    /// The peer's part of the coins does not match its commitment.
+    #[error("coins that do not match its commitment")]
+    InvalidCoins,
     /// A row of the peer's roster is invalid.
     #[error("a roster with an invalid row")]
     InvalidRosterRow,

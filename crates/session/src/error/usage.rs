@@ -28,6 +28,17 @@ pub enum UsageError {
         /// Its number in the cohort, from 1.
         number: usize,
     },
+    /// The question needs groups, but not every participant of the cohort has one.
+    #[error("this answer needs a group for every participant of the cohort")]
+    NoGroups,
+    /// The engine cannot answer questions about groups between two sides.
+    #[error(
+        "the engine {engine} cannot answer questions about groups between two institutions; all others can"
+    )]
+    EngineWithoutGroups {
+        /// The engine.
+        engine: &'static str,
+    },
     /// The encoding settings have unprintable characters, or do not fit a result file.
     #[error("the encoding settings of the cohort cannot be sent or written")]
     InvalidEncoding,

@@ -30,7 +30,7 @@ const VALID: &[(u8, &str)] = &[
     ),
     (
         7,
-        "VEILPATH\u{8}\0\u{1}\u{42}\0\0\0{\"idle_timeout_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
+        "VEILPATH\u{9}\0\u{1}\u{42}\0\0\0{\"idle_timeout_ms\":1,\"named\":null,\"declared\":null,\"read_as\":\"dna\"}",
     ),
     (8, "\u{3}\u{4}\u{2}\0\0\0{}"),
     (
@@ -81,6 +81,38 @@ const VALID: &[(u8, &str)] = &[
     (
         25,
         r#"{"version":1,"answers":[{"agreement":"a","cells":"stimuli","weights":"scanpaths","cohort":"c"}],"cohorts":{"c":{"p":{"stimuli":["s"]}}},"withdrawn":[]}"#,
+    ),
+    // A number of an answer about groups, alone and in a journal.
+    (
+        11,
+        "\u{a}\0\0\0\u{2}\0\0\0\0\0\0\0\u{7}\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+    ),
+    (
+        14,
+        "\u{a}\0\0\0\u{2}\0\0\0\0\0\0\0\u{7}\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0torn",
+    ),
+    (
+        26,
+        r#"{"sizes":{"control":2,"patient":4},"minimum":5,"commitment":"00"}"#,
+    ),
+    (26, r#"{"sizes":null,"minimum":5,"commitment":null}"#),
+    (27, r#"{"coins":"0011"}"#),
+    // A pair and three numbers: the joining side has everything and has sent nothing.
+    (
+        28,
+        "\u{1}\u{5}\u{2}\0\0\0\u{22}\u{22}\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0\0",
+    ),
+    (
+        29,
+        "\u{1}\0\0\0\0\0\0\0{\"output\":\"score\",\"unit\":0.5,\"shifts\":[0,0],\"numbers\":{\"kind\":\"test\",\"question\":\"test:sites,30\",\"groups\":[\"host\",\"join\"],\"pairs\":[6,9],\"coins\":\"00\",\"is_distance\":true}}",
+    ),
+    (
+        29,
+        "\u{1}\0\0\0\0\0\0\0{\"output\":\"score\",\"unit\":0.5,\"shifts\":[0],\"numbers\":{\"kind\":\"nearest-rate\",\"k\":5,\"groups\":[[\"a\",3],[\"b\",3]],\"scanpaths\":6}}",
+    ),
+    (
+        29,
+        "\u{1}\0\0\0\0\0\0\0{\"output\":\"score\",\"unit\":0.5,\"shifts\":[0,0],\"numbers\":{\"kind\":\"groups\",\"rows\":[[\"a\",3],[\"b\",3]],\"columns\":[[\"a\",6]]}}",
     ),
     (15, r#"{"version":2,"scanpaths":{"ab":{"cd":3}}}"#),
     // A key for tests only.

@@ -10,6 +10,8 @@
 //! | 7 | first pair | pairs | – | this side's halves of these may have been sent |
 //! | 8 | pair | – | – | the output was not a possible result |
 //! | 9 | 1 or 2 | levels | – | decided on the engine garbled or shares, with seed trees of this many levels |
+//! | 10 | place after the pairs | number | – | a number of an answer about groups |
+//! | 11 | 0 | commitment | commitment | the first 16 bytes of the peer's commitment to its part of the coins |
 
 use crate::engine_decision::EngineDecision;
 use ring::digest::{Context, SHA256};
@@ -38,6 +40,10 @@ pub(crate) enum Record {
     Sent(usize, usize),
     /// A pair whose output was not a possible result.
     Rejected(usize),
+    /// A number of an answer about groups, and its place after the pairs.
+    Number(usize, u64),
+    /// The first 16 bytes of the peer's commitment to its part of the coins.
+    Commitment([u64; 2]),
     /// Which of the proven engines computes, and how.
     Engine(EngineDecision),
 }
@@ -58,6 +64,8 @@ impl Record {
             Record::Half(pair, half, run) => (6, [pair as u64, half, run]),
             Record::Sent(first, count) => (7, [first as u64, count as u64, 0]),
             Record::Rejected(pair) => (8, [pair as u64, 0, 0]),
+            Record::Commitment([first, second]) => (11, [0, first, second]),
+            Record::Number(place, number) => (10, [place as u64, number, 0]),
             Record::Engine(decision) => {
                 let place = PROVEN.iter().position(|it| *it == decision.engine);
                 let number = place.map_or(0, |place| place as u64 + 1);
@@ -107,6 +115,8 @@ impl Record {
                 engine: *PROVEN.get(pair.checked_sub(1)?)?,
                 tree_levels: TreeLevels::try_from(u8::try_from(second).ok()?).ok()?,
             })),
+            10 => Some(Record::Number(pair, second)),
+            11 if first == 0 => Some(Record::Commitment([second, third])),
             _ => None,
         }
     }

@@ -98,7 +98,7 @@ impl AnswerKind {
     pub(crate) fn of_text(text: &str) -> Option<Self> {
         Self::ALL.into_iter().find(|kind| {
             let rest = text.strip_prefix(kind.name());
-            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+            rest.is_some_and(|rest| rest.is_empty() || rest.starts_with([':', ',']))
         })
     }
 }

@@ -46,6 +46,7 @@ fn kinds_of_answers_have_the_names_of_plans() {
         ("mean:overall", AnswerKind::Mean),
         ("test:sites", AnswerKind::TestSites),
         ("test:groups", AnswerKind::TestGroups),
+        ("test:groups,99", AnswerKind::TestGroups),
         ("nearest:5,rate", AnswerKind::Nearest),
         ("histogram:10", AnswerKind::Histogram),
     ] {

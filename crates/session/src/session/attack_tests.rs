@@ -4,6 +4,7 @@
 //! where it likes. What it has learned is what its files contain at the end: every answer, however it got there.
 
 mod agreements;
+mod groups;
 mod hang_ups;
 mod records;
 mod relay;
@@ -17,7 +18,7 @@ use std::path::Path;
 use std::sync::Mutex;
 use tempfile::TempDir;
 use veilpath_metrics::{Alphabet, Encoding, Entry, Metric, Scanpath, Substitution};
-use veilpath_protocol::{Engine, KeySize, PaillierOptions, PairRule, RevealTo};
+use veilpath_protocol::{Engine, KeySize, PaillierOptions, PairRule, Reveal, RevealTo};
 
 /// The victim's scanpaths.
 const SECRETS: [[u16; 4]; 2] = [[3, 1, 4, 1], [2, 7, 1, 8]];
@@ -26,6 +27,7 @@ const SECRETS: [[u16; 4]; 2] = [[3, 1, 4, 1], [2, 7, 1, 8]];
 #[derive(Clone, Copy, Debug)]
 struct Case {
     engine: Engine,
+    reveal: Reveal,
     to: RevealTo,
     attacker: Role,
 }
@@ -34,6 +36,7 @@ struct Case {
 fn cases() -> Vec<Case> {
     let case = |engine, to, attacker| Case {
         engine,
+        reveal: Reveal::Score,
         to,
         attacker,
     };
@@ -72,6 +75,8 @@ struct Attempt<'a> {
     letters: Vec<u16>,
     /// What it changes in its plan after the agreement.
     change: Option<fn(&mut Spec)>,
+    /// Whether it exchanges the groups of its participants after the agreement.
+    swap_groups: bool,
     cut: Option<Cut>,
     fresh: bool,
 }
@@ -84,6 +89,7 @@ impl<'a> Attempt<'a> {
             announced: [0; 4],
             letters: letters(number).to_vec(),
             change: None,
+            swap_groups: false,
             cut: None,
             fresh: false,
         }
@@ -108,7 +114,7 @@ struct Ended {
 fn cohort(scanpaths: &[&[u16]]) -> Cohort {
     let entries = scanpaths.iter().enumerate().map(|(index, letters)| Entry {
         participant: format!("P{index}"),
-        group: None,
+        group: Some(["x", "y"][index % 2].into()),
         stimulus: None,
         scanpath: Scanpath::new(letters.to_vec()),
     });
@@ -142,11 +148,20 @@ impl World {
         }
     }
 
+    /// One participant, or one in each group if the question is about groups.
+    fn attackers_cohort(&self, letters: &[u16]) -> Cohort {
+        let reversed: Vec<u16> = letters.iter().rev().copied().collect();
+        match self.case.reveal.group_question() {
+            None => cohort(&[letters]),
+            Some(_) => cohort(&[letters, &reversed]),
+        }
+    }
+
     fn proposal(&self, role: Role, attempt: &Attempt<'_>) -> Proposal {
         let attacks = self.attacks(role);
         let secrets = SECRETS.each_ref().map(|it| &it[..]);
         let cohort = match attacks {
-            true => cohort(&[&attempt.announced]),
+            true => self.attackers_cohort(&attempt.announced),
             false => cohort(&secrets),
         };
         // Scores with many values, so that another question has another answer.
@@ -158,7 +173,7 @@ impl World {
         };
         let mut spec =
             Spec::new(self.case.engine, metric, PairRule::All, &cohort, &cohort).unwrap();
-        spec.reveal_to = self.case.to;
+        (spec.reveal, spec.reveal_to) = (self.case.reveal, self.case.to);
         Proposal {
             auto_engine: false,
             spec,
@@ -167,6 +182,10 @@ impl World {
             estimate_only: false,
             fresh: if attacks { attempt.fresh } else { self.fresh },
             declared_letters: None,
+            disclosure: crate::DisclosureLimits {
+                minimum_group: 1,
+                ..Default::default()
+            },
             limit_per_scanpath: match attacks {
                 true => ScanpathLimit::Unlimited,
                 false => self.limit,
@@ -208,8 +227,13 @@ impl World {
                 if let Some(change) = attempt.change {
                     change(&mut proposal.spec);
                 }
-                proposal.cohort = cohort(&[&attempt.letters]);
+                proposal.cohort = self.attackers_cohort(&attempt.letters);
                 proposal.cohort.alphabet = proposal.spec.alphabet;
+                if let Some(group) = ready.agreement.group.as_mut()
+                    && attempt.swap_groups
+                {
+                    group.swap_groups();
+                }
                 relay.count();
             }
             ready.run(&()).map(|_| ())

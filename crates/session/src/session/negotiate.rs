@@ -19,23 +19,21 @@
 use super::{Agreement, Proposal, Session, by_role};
 use crate::agreement::Terms;
 use crate::control::{self, Decline, Tag};
-use crate::digests::{agreement_id, cohort_tag, journal_id, plan_id, run_tag};
+use crate::digests::{agreement_id, cohort_tag, nonce, plan_id, run_tag};
+use crate::disclosure::DisclosureLedger;
 use crate::engine_decision::{self, EngineNegotiation, EngineReason, SharesObstacle};
-use crate::error::{DeclineReason, Difference, InternalError, Limit, Misbehaviour, UsageError};
+use crate::error::{DeclineReason, Difference, Limit, Misbehaviour, UsageError};
+use crate::groups::{self, GroupNegotiation};
 use crate::identity::hex;
-use crate::journal::Journal;
-use crate::ledger::Account;
 use crate::link;
 use crate::memory;
 use crate::records::{AgreedPairs, MAX_STARTS};
 use crate::resume::Resume;
 use crate::roster::{self, Parties, Roster};
-use crate::scanpath_limit::LimitSummary;
 use crate::signed_record::RecordFile;
 use crate::{SessionError, StateDir};
-use ring::rand::{SecureRandom, SystemRandom};
 use serde::{Deserialize, Serialize};
-use veilpath_protocol::{Engine, EngineChoice, JobSize, ProtocolError, Role, SideSize, Spec};
+use veilpath_protocol::{Engine, EngineChoice, JobSize, Role, SideSize, Spec};
 
 /// The field of a [`Difference`] in whether to start a new agreement.
 pub const FRESH_FIELD: &str = "new agreement";
@@ -64,6 +62,10 @@ impl Session {
         on_wait: &mut dyn FnMut(u64),
     ) -> Result<Agreement, SessionError> {
         let (role, channel) = (self.role, &mut self.channel);
+        let question = proposal.spec.reveal.group_question();
+        if let Some(question) = question {
+            groups::check_cohort(question, role, &proposal)?;
+        }
         let ours = self.identity.fingerprint();
         let (host, join) = by_role(role, ours, self.peer);
         let parties = Parties { host, join };
@@ -78,7 +80,7 @@ impl Session {
         let mut terms = Terms::new(
             &proposal.spec,
             &our_roster,
-            cohort_tag(&proposal.cohort, &self.identity),
+            cohort_tag(&proposal.cohort, &self.identity, question.is_some()),
         )?;
         terms.estimate_only = proposal.estimate_only;
         if proposal.auto_engine {
@@ -181,13 +183,47 @@ impl Session {
             scanpaths: proposal.cohort.entries.len(),
         };
         // An agreement that is not allowed leaves no trace on disk.
-        let prepared = self
-            .pinned_agreement
-            .check(&id)
-            .and_then(|()| self.open_records(&proposal, &agreed, &id, state_dir, estimate_only));
-        let (journal, account, (max_agreements, limit)) =
+        let allowed = self.pinned_agreement.check(&id);
+        let (their_roster, _) = by_role(role, &join, &host);
+        let peer_lengths = crate::run::lengths(their_roster, 0..their_roster.len())?;
+        let identity = self.identity.clone();
+        let group = match question {
+            None => allowed.map(|()| None),
+            Some(question) => {
+                let rosters = [&host, &join];
+                let negotiation = GroupNegotiation {
+                    role,
+                    identity: &identity,
+                    proposal: &proposal,
+                    agreement: &id,
+                    pairs: &pairs,
+                    labels: roster::labels_of_both(role, &proposal.cohort, &parties, rosters),
+                    peer_lengths: &peer_lengths,
+                    ledger: DisclosureLedger::open(state_dir, &identity, self.peer),
+                };
+                let allowed = allowed.and_then(|()| negotiation.check_own(question));
+                self.or_decline(Tag::Groups, allowed)?;
+                negotiation.agree(question, &mut self.channel).map(Some)
+            }
+        };
+        let prepared = group.and_then(|group| {
+            let numbers = group.as_ref().map_or(0, |group| group.form.count());
+            let mut records =
+                self.open_records(&proposal, &agreed, numbers, &id, state_dir, estimate_only)?;
+            if let Some(group) = group.as_ref().filter(|_| !estimate_only) {
+                group.restore_sent(&mut records.0, pairs.len())?;
+            }
+            Ok((group, records))
+        });
+        let (group, (journal, account, (max_agreements, limit))) =
             self.or_decline(Tag::Statements, prepared)?;
-        let resume = Resume::exchange(&mut self.channel, &journal, &agreed)?;
+        let resume = match &group {
+            None => Resume::exchange(&mut self.channel, &journal, &agreed)?,
+            Some(group) => {
+                let numbers = group.form.count();
+                Resume::exchange_for_answer(&mut self.channel, &journal, &agreed, numbers)?
+            }
+        };
         if resume.lost > 0 && !estimate_only {
             return Err(Limit::LostPairs {
                 pairs: resume.lost as u64,
@@ -244,6 +280,7 @@ impl Session {
             ledger: ledger_file,
             account,
             resume,
+            group,
             max_starts: MAX_STARTS.saturating_mul(ledger.lifted.saturating_add(1)),
             max_agreements,
             limit,
@@ -254,60 +291,6 @@ impl Session {
             link,
             encoding_on_one_side,
         })
-    }
-
-    /// Opens the journal and the account of an agreement, and checks the limit.
-    fn open_records(
-        &self,
-        proposal: &Proposal,
-        agreed: &AgreedPairs<'_>,
-        id: &[u8; 32],
-        state_dir: Option<&StateDir>,
-        estimate_only: bool,
-    ) -> Result<(Journal, Account, (u64, LimitSummary)), SessionError> {
-        let (role, reveal) = (self.role, proposal.spec.reveal);
-        let (name, pairs) = (journal_id(id, role), agreed.pairs.len());
-        let mut journal = match state_dir {
-            Some(state_dir) => Journal::open(&state_dir.journals(), name, pairs, reveal)?,
-            None => Journal::in_memory(name, pairs, reveal),
-        };
-        let plan_limits = proposal
-            .limit_per_scanpath
-            .of(
-                &proposal.spec,
-                role,
-                &proposal.cohort,
-                proposal.declared_letters,
-            )
-            .map_err(ProtocolError::from)?;
-        let (account, lost) = Account::open(
-            self.ledger(state_dir),
-            &self.identity,
-            &proposal.cohort,
-            id,
-            &plan_limits,
-            &agreed.known(&journal),
-        )?;
-        let halves = proposal.spec.engine.has_halves();
-        if halves && lost.contains(&true) && !estimate_only {
-            // Which of these were sent is not known, so none is computed again.
-            let unknown = |&pair: &usize| lost[agreed.own(pair)] && !journal.is_sent(pair);
-            let unknown: Vec<usize> = (0..pairs).filter(unknown).collect();
-            journal.mark_sent(&unknown)?;
-        }
-        let peer_learns = proposal.spec.reveal_to.includes(role.other());
-        let planned = |&pair: &usize| match halves {
-            true => peer_learns && !journal.is_sent(pair),
-            false => !journal.is_answered(pair),
-        };
-        let planned = agreed.comparisons((0..pairs).filter(planned));
-        let totals = match estimate_only {
-            true => account.assess(&planned)?,
-            false => account.check(&planned)?,
-        };
-        let max_agreements = totals.max_agreements;
-        let limit = LimitSummary::new(&account.limits()?, &plan_limits, totals);
-        Ok((journal, account, (max_agreements, limit)))
     }
 
     /// Tells the peer in place of its next message that this side declines, where it does.
@@ -367,15 +350,6 @@ fn check_sizes(ours: &Terms, theirs: &Terms, allowed: Option<u64>) -> Result<(),
     memory::check(memory::rosters(ours, theirs), allowed)
 }
 
-/// A random number.
-fn nonce() -> Result<String, SessionError> {
-    let mut bytes = [0; 16];
-    SystemRandom::new()
-        .fill(&mut bytes)
-        .map_err(|_| InternalError::NoRandomness)?;
-    Ok(hex(&bytes))
-}
-
 /// The number of the agreement, from both sides' statements.
 fn agree_on_number(ours: &Ready, theirs: &Ready) -> Result<u32, SessionError> {
     let differs = |field: &str, ours: String, theirs: String| {
@@ -406,29 +380,4 @@ fn agree_on_number(ours: &Ready, theirs: &Ready) -> Result<u32, SessionError> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Whatever the peer says, the number of an agreement is not used again and grows only if this side's user asks.
-    #[test]
-    fn a_peer_cannot_choose_the_number_of_an_agreement() {
-        let numbers = [0, 1, 2, 7, u32::MAX - 1, u32::MAX];
-        let ready = |number, fresh| Ready {
-            plan: String::new(),
-            number,
-            fresh,
-            nonce: String::new(),
-        };
-        for (ours, theirs) in numbers.iter().flat_map(|a| numbers.map(|b| (*a, b))) {
-            for their_fresh in [false, true] {
-                let theirs = ready(theirs, their_fresh);
-                if let Ok(number) = agree_on_number(&ready(ours, false), &theirs) {
-                    assert_eq!(number, ours);
-                }
-                if let Ok(number) = agree_on_number(&ready(ours, true), &theirs) {
-                    assert!(number > ours);
-                }
-            }
-        }
-    }
-}
+mod tests;

@@ -3,6 +3,7 @@
 use super::{AgreedSession, Agreement, Proposal};
 use crate::LimitSummary;
 use crate::engine_decision::EngineSummary;
+use crate::groups::resume::AnswerStep;
 use std::time::Duration;
 use veilpath_protocol::{Engine, Estimate, Link, PairRule, Reveal, RevealTo, TreeLevels, Work};
 
@@ -43,8 +44,21 @@ pub struct AgreementSummary {
     pub error_bound: Option<f64>,
     /// How often this side's scanpaths may be compared with this peer.
     pub limit: LimitSummary,
+    /// The limits on the answer about groups, if the plan asks for one.
+    pub groups: Option<GroupSummary>,
     /// Who asked to stop at the estimate, if anybody did.
     pub estimate_only: Option<Requested>,
+}
+
+/// The limits on an answer about groups.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct GroupSummary {
+    /// The fewest participants of each side that a part of the answer is about: the larger of both sides' values.
+    pub minimum: u32,
+    /// The number of answers about groups for this peer, including this one; `None` if it does not learn this one.
+    pub answers: Option<u32>,
+    /// The most answers about groups for this peer.
+    pub most_answers: u32,
 }
 
 /// Who asked for something.
@@ -85,6 +99,11 @@ impl AgreedSession {
             pad_to: spec.pad_to,
             error_bound: spec.error_bound(),
             limit: agreement.limit.clone(),
+            groups: agreement.group.as_ref().map(|group| GroupSummary {
+                minimum: group.minimum(),
+                answers: group.answers(),
+                most_answers: agreement.proposal.disclosure.answers_per_partner,
+            }),
             estimate_only: match (
                 agreement.proposal.estimate_only,
                 agreement.peer_estimates_only,
@@ -116,7 +135,12 @@ impl Agreement {
     /// The pairs that are left.
     fn work(&self) -> Work {
         let spec = &self.proposal.spec;
-        self.resume.work(&self.pairs, &self.host, &self.join, spec)
+        let group = self.group.as_ref();
+        let group = group.filter(|_| self.resume.answer == AnswerStep::Compute);
+        Work {
+            group: group.map(|group| group.work(&self.pairs)),
+            ..self.resume.work(&self.pairs, &self.host, &self.join, spec)
+        }
     }
 
     /// The seed trees that were decided on.

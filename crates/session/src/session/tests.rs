@@ -74,6 +74,7 @@ fn proposal(lengths: &[usize], pad_to: Option<u32>) -> Proposal {
         fresh: false,
         limit_per_scanpath: crate::ScanpathLimit::Unlimited,
         declared_letters: None,
+        disclosure: crate::DisclosureLimits::default(),
         memory: None,
         key: None,
     }

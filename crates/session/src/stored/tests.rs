@@ -40,7 +40,7 @@ fn described() -> (Outcome, Description) {
         ..outcome.clone()
     };
     let peer = "1".repeat(64).parse().unwrap();
-    let description = Description::new(&ID, peer, Role::Join, &pairs, without);
+    let description = Description::new(&ID, peer, Role::Join, &pairs, without, None);
     (outcome, description)
 }
 
@@ -155,7 +155,12 @@ fn descriptions_that_do_not_fit_are_refused() {
     let valid = String::from_utf8(described().1.to_bytes().unwrap()).unwrap();
     assert!(Description::from_bytes(valid.as_bytes()).is_some());
     for (part, other) in [
-        ("\"version\":1", "\"version\":2"),
+        ("\"version\":2", "\"version\":1"),
+        // An answer about pairs has no numbers after them.
+        (
+            "\"form\":null",
+            r#""form":{"output":"score","unit":1,"numbers":{"kind":"means","stimuli":[]}}"#,
+        ),
         ("\"pairs\":[[0,0,2]", "\"pairs\":[[9,0,2]"),
         ("\"pairs\":[[0,0,2]", "\"pairs\":[[0,2,2]"),
         ("\"pairs\":[[0,0,2]", "\"pairs\":[[0,0,1]"),

@@ -14,8 +14,8 @@ use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
 use veilpath_protocol::{Engine, KeySize, PaillierOptions, PairRule, Role, Spec, compare_locally};
 use veilpath_session::limits::Timeouts;
 use veilpath_session::{
-    AlphabetInfo, CompletedSession, Identity, Listener, Proposal, Session, SessionError, StateDir,
-    join,
+    AlphabetInfo, CompletedSession, DisclosureLedger, Identity, Listener, Proposal, Session,
+    SessionError, StateDir, join,
 };
 
 /// How often the connection breaks. `VEILPATH_FAULTS=long` breaks it as often for every engine as for `garbled`.
@@ -57,14 +57,14 @@ fn breaking_proxy(upstream: SocketAddr, left: &Arc<AtomicI64>) -> SocketAddr {
     address
 }
 
-struct World {
+pub(crate) struct World {
     identities: [Identity; 2],
     folders: [TempDir; 2],
-    proposals: [Proposal; 2],
+    pub(crate) proposals: [Proposal; 2],
 }
 
 impl World {
-    fn new(engine: Engine, count: usize, length: usize) -> Self {
+    pub(crate) fn new(engine: Engine, count: usize, length: usize) -> Self {
         let mut rng = ChaCha20Rng::seed_from_u64(15);
         let mut cohort = || {
             let entries = (0..count).map(|index| Entry {
@@ -91,6 +91,7 @@ impl World {
                 fresh: false,
                 limit_per_scanpath: veilpath_session::ScanpathLimit::Unlimited,
                 declared_letters: None,
+                disclosure: veilpath_session::DisclosureLimits::default(),
                 memory: None,
                 key: None,
             }
@@ -103,7 +104,10 @@ impl World {
     }
 
     /// One session through a connection that passes on so many bytes. Returns also how many it passed on.
-    fn run_through(&self, bytes: i64) -> ([Result<CompletedSession, SessionError>; 2], i64) {
+    pub(crate) fn run_through(
+        &self,
+        bytes: i64,
+    ) -> ([Result<CompletedSession, SessionError>; 2], i64) {
         let left = Arc::new(AtomicI64::new(bytes));
         let ended = self.run_over(&left);
         (ended, bytes - left.load(Ordering::SeqCst))
@@ -138,6 +142,14 @@ impl World {
             let join = joined.and_then(|channel| side(channel, Role::Join, b, a.fingerprint()));
             [host.join().unwrap(), join]
         })
+    }
+
+    /// The answers about groups that a side has counted.
+    pub(crate) fn disclosed(&self, side: usize) -> u32 {
+        let files = StateDir::at(self.folders[side].path());
+        let peer = self.identities[1 - side].fingerprint();
+        let ledger = DisclosureLedger::open(Some(&files), &self.identities[side], peer);
+        ledger.answers().unwrap()
     }
 
     /// The comparisons of each scanpath that a side has counted.

@@ -128,6 +128,7 @@ fn compare(case: Case) -> Ran {
             fresh: false,
             limit_per_scanpath: ScanpathLimit::Unlimited,
             declared_letters: None,
+            disclosure: veilpath_session::DisclosureLimits::default(),
             memory: None,
             key: None,
         };

@@ -3,6 +3,7 @@
 mod broken_connections;
 mod corrupted_messages;
 mod delay;
+mod group_answers;
 mod loopback;
 mod peer_server;
 mod sessions;

@@ -58,6 +58,7 @@ fn proposal_for(cohort: Cohort) -> Proposal {
         fresh: false,
         limit_per_scanpath: ScanpathLimit::Unlimited,
         declared_letters: None,
+        disclosure: veilpath_session::DisclosureLimits::default(),
         memory: None,
         key: None,
     }

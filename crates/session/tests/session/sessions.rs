@@ -171,6 +171,7 @@ fn proposal(cohort: Cohort) -> Proposal {
         fresh: false,
         limit_per_scanpath: ScanpathLimit::Unlimited,
         declared_letters: None,
+        disclosure: veilpath_session::DisclosureLimits::default(),
         memory: None,
         key: None,
     }

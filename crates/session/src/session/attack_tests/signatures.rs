@@ -66,6 +66,7 @@ fn a_signature_of_another_plan_is_rejected() {
     for change in changes {
         let case = Case {
             engine: Engine::Garbled,
+            reveal: Reveal::Score,
             to: RevealTo::Both,
             attacker: Role::Join,
         };

@@ -1,0 +1,102 @@
+//! Messages and files of answers about groups.
+
+use super::Script;
+use crate::groups::GroupTerms;
+use crate::groups::resume::AnswerStep;
+use crate::journal::Journal;
+use crate::records::AgreedPairs;
+use crate::resume::Resume;
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Metric};
+use veilpath_protocol::{AnswerForm, Engine, GroupQuestion, Label, PairRule, Reveal, Role, Spec};
+
+/// A question about groups.
+pub(super) const MEAN: Reveal = Reveal::Group(GroupQuestion::Mean { overall: false });
+
+/// Numbers of an answer.
+const NUMBERS: usize = 3;
+
+/// The most numbers that an answer is made of here.
+const MAX_NUMBERS: usize = 4096;
+
+/// Whether six participants may have these groups.
+pub(super) fn is_valid(terms: &GroupTerms) -> bool {
+    let label = |participant: usize| Label {
+        participant: participant.to_string(),
+        stimulus: None,
+    };
+    let labels: Vec<Label> = (0..6).map(label).collect();
+    let test = GroupQuestion::TestGroups { permutations: 9 };
+    [
+        (true, test),
+        (true, GroupQuestion::Groups),
+        (false, GroupQuestion::Mean { overall: true }),
+    ]
+    .into_iter()
+    .any(|(needs_groups, question)| terms.is_valid(needs_groups, &labels, question))
+}
+
+/// What a joining side says about pairs and an answer. This side has its shares of the answer, and has sent them if the number of
+/// pairs is odd.
+pub(super) fn resume(count: usize, message: &[u8]) -> bool {
+    let Ok(alphabet) = Alphabet::letters(4) else {
+        return false;
+    };
+    let cohort = Cohort {
+        alphabet,
+        encoding: Encoding::default(),
+        entries: Vec::new(),
+    };
+    let (engine, metric) = (Engine::Shares, Metric::Levenshtein);
+    let Ok(mut spec) = Spec::new(engine, metric, PairRule::All, &cohort, &cohort) else {
+        return false;
+    };
+    spec.reveal = MEAN;
+    let mut journal = Journal::in_memory([0; 32], count + NUMBERS, MEAN);
+    let agreed = AgreedPairs {
+        role: Role::Host,
+        spec: &spec,
+        pairs: &vec![(0, 0); count],
+        cells: &vec![9; count],
+        scanpaths: 1,
+    };
+    let all: Vec<usize> = (0..count + NUMBERS).collect();
+    let is_sent = count % 2 == 1;
+    let prepared = journal
+        .keep_halves(&all, &vec![5; all.len()], 0)
+        .and_then(|()| match is_sent {
+            true => journal.mark_sent(&all[count..]),
+            false => Ok(()),
+        });
+    let script = &mut Script(message);
+    let plan =
+        prepared.and_then(|()| Resume::exchange_for_answer(script, &journal, &agreed, NUMBERS));
+    let Ok(plan) = plan else {
+        return false;
+    };
+    let computes = plan.answer == AnswerStep::Compute;
+    assert!(!is_sent || !computes, "an answer is computed again");
+    assert!(
+        computes || plan.compare.is_empty(),
+        "pairs are compared for nothing"
+    );
+    true
+}
+
+/// An answer all of whose numbers are the same. What comes out must be a possible answer.
+pub(super) fn answer(bytes: &[u8]) -> bool {
+    let Some((number, form)) = bytes.split_first_chunk() else {
+        return false;
+    };
+    let Ok(form) = serde_json::from_slice::<AnswerForm>(form) else {
+        return false;
+    };
+    if form.count() > MAX_NUMBERS {
+        return false;
+    }
+    let numbers = vec![i64::from_le_bytes(*number); form.count()];
+    let Ok(answer) = form.answer(&numbers) else {
+        return false;
+    };
+    assert!(answer.check().is_ok(), "an answer that no file can contain");
+    true
+}

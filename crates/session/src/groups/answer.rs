@@ -1,0 +1,198 @@
+//! Computes an answer about groups and opens it.
+
+use super::GroupAgreement;
+use super::resume::AnswerStep;
+use crate::control::{self, Tag};
+use crate::error::{InternalError, Misbehaviour, SessionError};
+use crate::journal::Journal;
+use crate::session::AgreedSession;
+use std::ops::Range;
+use veilpath_channel::Channel;
+use veilpath_protocol::{GroupAnswer, Job, Role};
+
+/// One side's end of the opening.
+struct Opening<'a> {
+    role: Role,
+    group: &'a mut GroupAgreement,
+    journal: &'a mut Journal,
+    /// The places of the answer's numbers in the journal.
+    numbers: Range<usize>,
+}
+
+impl AgreedSession {
+    /// Finishes the answer about groups, if the agreement is about one.
+    pub(crate) fn answer_about_groups(&mut self) -> Result<(), SessionError> {
+        let Self {
+            session, agreement, ..
+        } = self;
+        let Some(group) = &mut agreement.group else {
+            return Ok(());
+        };
+        let (role, pairs) = (session.role, agreement.pairs.len());
+        let mut opening = Opening {
+            role,
+            numbers: pairs..pairs + group.form.count(),
+            group,
+            journal: &mut agreement.journal,
+        };
+        if !agreement.resume.unrecorded.is_empty() {
+            opening.release()?;
+        }
+        let channel = &mut session.channel;
+        match agreement.resume.answer {
+            AnswerStep::Nothing => Ok(()),
+            AnswerStep::SendShares { host, join } => opening.exchange(channel, [host, join]),
+            AnswerStep::SendNumbers(sender) => opening.send_again(channel, sender),
+            AnswerStep::Compute => {
+                let proposal = &agreement.proposal;
+                let roster = match role {
+                    Role::Host => &agreement.join,
+                    Role::Join => &agreement.host,
+                };
+                let lengths = crate::run::lengths(roster, 0..roster.len())?;
+                let own = crate::run::scanpaths(&proposal.cohort);
+                let job = Job::new(&proposal.spec, role, &own, lengths.len(), &agreement.pairs)?
+                    .with_peer_lengths(&lengths)?;
+                let halves = (0..pairs).map(|pair| match agreement.cells[pair] {
+                    0 => Ok(0),
+                    _ => match opening.journal.half(pair) {
+                        Some(half) => Ok(half.half),
+                        None => Err(SessionError::from(InternalError::LostResults)),
+                    },
+                });
+                let halves = halves.collect::<Result<Vec<u64>, _>>()?;
+                let levels = agreement
+                    .decision
+                    .map_or_else(Default::default, |it| it.tree_levels);
+                let plan = opening.group.terms.plan(&job, &proposal.spec)?;
+                let shares = plan.run(&halves, levels, channel)?;
+                opening.keep(channel, &shares, agreement.run)?;
+                let to = proposal.spec.reveal_to;
+                opening.exchange(
+                    channel,
+                    [Role::Host, Role::Join].map(|role| to.includes(role)),
+                )
+            }
+        }
+    }
+
+    /// The answer, once its numbers are known. They may be impossible: the other side may have sent wrong shares.
+    pub(crate) fn group_answer(&self) -> Result<Option<GroupAnswer>, SessionError> {
+        let agreement = &self.agreement;
+        let Some(group) = &agreement.group else {
+            return Ok(None);
+        };
+        if !agreement
+            .proposal
+            .spec
+            .reveal_to
+            .includes(self.session.role)
+        {
+            return Ok(None);
+        }
+        let first = agreement.pairs.len();
+        let numbers = (first..first + group.form.count())
+            .map(|at| agreement.journal.number(at))
+            .collect::<Option<Vec<u64>>>()
+            .ok_or(InternalError::LostResults)?;
+        let numbers: Vec<i64> = numbers.into_iter().map(u64::cast_signed).collect();
+        Ok(Some(group.form.answer(&numbers)?))
+    }
+}
+
+impl Opening<'_> {
+    /// Stores this side's shares durably, and waits until the other side has done the same.
+    fn keep(
+        &mut self,
+        channel: &mut dyn Channel,
+        shares: &[u64],
+        run: u64,
+    ) -> Result<(), SessionError> {
+        if shares.len() != self.numbers.len() {
+            return Err(InternalError::LostResults.into());
+        }
+        let numbers: Vec<usize> = self.numbers.clone().collect();
+        if numbers.iter().any(|&at| self.journal.is_sent(at)) {
+            return Err(InternalError::ComparedAgain.into());
+        }
+        if self.role == Role::Join {
+            control::receive_bytes(channel, Tag::Kept)?;
+        }
+        self.journal.keep_halves(&numbers, shares, run)?;
+        control::send_bytes(channel, Tag::Kept, &[])?;
+        if self.role == Role::Host {
+            control::receive_bytes(channel, Tag::Kept)?;
+        }
+        Ok(())
+    }
+
+    /// Charges the answer and notes that the other side may know it, before anything of it is sent.
+    fn release(&mut self) -> Result<(), SessionError> {
+        if let Some(charge) = self.group.charge.take() {
+            self.group.ledger.charge(charge)?;
+        }
+        let new = self.numbers.clone().filter(|&at| !self.journal.is_sent(at));
+        let new: Vec<usize> = new.collect();
+        match new.is_empty() {
+            true => Ok(()),
+            false => self.journal.mark_sent(&new),
+        }
+    }
+
+    /// Exchanges shares: the joining side sends first.
+    fn exchange(
+        &mut self,
+        channel: &mut dyn Channel,
+        [to_host, to_join]: [bool; 2],
+    ) -> Result<(), SessionError> {
+        for (sender, is_needed) in [(Role::Join, to_host), (Role::Host, to_join)] {
+            match (is_needed, sender == self.role) {
+                (false, _) => {}
+                (true, true) => {
+                    self.release()?;
+                    let half = |at: usize| self.journal.half(at).map_or(0, |half| half.half);
+                    let shares: Vec<u64> = self.numbers.clone().map(half).collect();
+                    self.send(channel, &shares)?;
+                }
+                (true, false) => {
+                    for (at, theirs) in self.numbers.clone().zip(self.receive(channel)?) {
+                        let ours = self.journal.half(at).map_or(0, |half| half.half);
+                        self.journal.store_number(at, ours.wrapping_add(theirs))?;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Sends or receives the numbers themselves.
+    fn send_again(&mut self, channel: &mut dyn Channel, sender: Role) -> Result<(), SessionError> {
+        if sender == self.role {
+            self.release()?;
+            let number = |at: usize| self.journal.number(at).unwrap_or(0);
+            let numbers: Vec<u64> = self.numbers.clone().map(number).collect();
+            return self.send(channel, &numbers);
+        }
+        for (at, number) in self.numbers.clone().zip(self.receive(channel)?) {
+            self.journal.store_number(at, number)?;
+        }
+        Ok(())
+    }
+
+    fn send(&self, channel: &mut dyn Channel, numbers: &[u64]) -> Result<(), SessionError> {
+        let bytes: Vec<u8> = numbers.iter().flat_map(|it| it.to_le_bytes()).collect();
+        control::send_bytes(channel, Tag::Answer, &bytes)
+    }
+
+    fn receive(&self, channel: &mut dyn Channel) -> Result<Vec<u64>, SessionError> {
+        let bytes = control::receive_bytes(channel, Tag::Answer)?;
+        let (numbers, rest) = bytes.as_chunks();
+        if !rest.is_empty() || numbers.len() != self.numbers.len() {
+            return Err(Misbehaviour::InvalidAnswer.into());
+        }
+        Ok(numbers.iter().map(|it| u64::from_le_bytes(*it)).collect())
+    }
+}
+
+#[cfg(test)]
+mod tests;

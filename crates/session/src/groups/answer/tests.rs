@@ -1,0 +1,252 @@
+//! Which messages open an answer, and which are accepted.
+
+use super::*;
+use crate::Identity;
+use crate::disclosure::DisclosureLedger;
+use crate::error::BanReason;
+use crate::groups::AgreedGroups;
+use crate::groups::tests::negotiation::{Script, message};
+use veilpath_channel::ChannelError;
+use veilpath_protocol::{AnswerForm, FormNumbers, GroupSizes, Reveal};
+
+const PAIRS: usize = 4;
+const RUN: u64 = 9;
+
+/// A side with shares of two numbers after four pairs.
+struct Side {
+    group: GroupAgreement,
+    journal: Journal,
+}
+
+const SHARES: [u64; 2] = [0x0123_4567_89ab_cdef, u64::MAX - 3];
+
+impl Side {
+    fn new() -> Self {
+        let identity = Identity::ephemeral().unwrap();
+        let peer = Identity::ephemeral().unwrap().fingerprint();
+        let reveal: Reveal = "test:sites,30".parse().unwrap();
+        let question = reveal.group_question().unwrap();
+        let group = GroupAgreement {
+            terms: AgreedGroups {
+                question,
+                sizes: [GroupSizes::default(), GroupSizes::default()],
+                minimum: 3,
+                coins: [0; 32],
+                own_groups: None,
+                labels: [Vec::new(), Vec::new()],
+            },
+            coins: None,
+            form: AnswerForm {
+                output: "similarity".into(),
+                unit: 1.0,
+                shifts: vec![0, 0],
+                numbers: FormNumbers::Test {
+                    question,
+                    groups: vec!["host".into(), "join".into()],
+                    pairs: [6, 9],
+                    coins: String::new(),
+                    is_distance: false,
+                },
+            },
+            ledger: DisclosureLedger::open(None, &identity, peer),
+            charge: None,
+        };
+        let mut journal = Journal::in_memory([1; 32], PAIRS + 2, reveal);
+        journal
+            .keep_halves(&[PAIRS, PAIRS + 1], &SHARES, RUN)
+            .unwrap();
+        Self { group, journal }
+    }
+
+    fn opening(&mut self, role: Role) -> Opening<'_> {
+        Opening {
+            role,
+            numbers: PAIRS..PAIRS + 2,
+            group: &mut self.group,
+            journal: &mut self.journal,
+        }
+    }
+}
+
+/// Keeps what is sent, and receives what a script says.
+struct Tap {
+    script: Script,
+    sent: Vec<u8>,
+}
+
+impl Channel for Tap {
+    fn send(&mut self, bytes: &[u8]) -> Result<(), ChannelError> {
+        self.sent.extend_from_slice(bytes);
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        self.script.receive(buffer)
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        Ok(())
+    }
+}
+
+fn bytes(numbers: &[u64]) -> Vec<u8> {
+    numbers.iter().flat_map(|it| it.to_le_bytes()).collect()
+}
+
+fn answer(numbers: &[u64]) -> Vec<u8> {
+    message(Tag::Answer, &bytes(numbers))
+}
+
+/// Exchanges shares with a peer that sends these bytes, and returns what this side sent.
+fn exchange(
+    side: &mut Side,
+    role: Role,
+    needed: [bool; 2],
+    script: Vec<u8>,
+) -> (Result<(), SessionError>, Vec<u8>) {
+    let mut tap = Tap {
+        script: Script(script),
+        sent: Vec::new(),
+    };
+    let ended = side.opening(role).exchange(&mut tap, needed);
+    (ended, tap.sent)
+}
+
+#[test]
+fn the_same_shares_are_sent_every_time() {
+    for role in [Role::Host, Role::Join] {
+        let mut side = Side::new();
+        let theirs = [3, 4];
+        for _ in 0..3 {
+            let (ended, sent) = exchange(&mut side, role, [true; 2], answer(&theirs));
+            ended.unwrap();
+            assert_eq!(sent, answer(&SHARES), "{role:?}");
+        }
+        assert!((PAIRS..PAIRS + 2).all(|at| side.journal.is_sent(at)));
+        assert!((0..PAIRS).all(|pair| !side.journal.is_sent(pair)));
+        let numbers = [0, 1].map(|at| side.journal.number(PAIRS + at).unwrap());
+        assert_eq!(
+            numbers,
+            [0, 1].map(|at| SHARES[at].wrapping_add(theirs[at]))
+        );
+    }
+}
+
+/// A peer that hangs up before it sends its own shares has those of the joining side, and no others.
+#[test]
+fn shares_are_sent_only_to_a_side_that_may_learn_the_answer() {
+    for (role, needed, sends) in [
+        (Role::Host, [true, false], false),
+        (Role::Join, [true, false], true),
+        (Role::Host, [false, true], true),
+        (Role::Join, [false, true], false),
+    ] {
+        let mut side = Side::new();
+        let (ended, sent) = exchange(&mut side, role, needed, answer(&[3, 4]));
+        ended.unwrap();
+        assert_eq!(!sent.is_empty(), sends, "{role:?} {needed:?}");
+        assert_eq!(side.journal.is_sent(PAIRS), sends, "{role:?} {needed:?}");
+    }
+    // The host waits for the other side's shares before it sends its own.
+    let (ended, sent) = exchange(&mut Side::new(), Role::Host, [true; 2], Vec::new());
+    assert!(ended.is_err() && sent.is_empty());
+}
+
+/// A channel on which nothing can be sent.
+struct Broken;
+
+impl Channel for Broken {
+    fn send(&mut self, _: &[u8]) -> Result<(), ChannelError> {
+        Err(ChannelError::Closed)
+    }
+
+    fn receive(&mut self, _: &mut [u8]) -> Result<(), ChannelError> {
+        Err(ChannelError::Closed)
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        Err(ChannelError::Closed)
+    }
+}
+
+#[test]
+fn shares_are_marked_before_they_are_sent() {
+    let mut side = Side::new();
+    side.opening(Role::Join)
+        .exchange(&mut Broken, [true; 2])
+        .unwrap_err();
+    assert!(side.journal.is_sent(PAIRS) && side.journal.is_sent(PAIRS + 1));
+    let mut side = Side::new();
+    side.opening(Role::Host)
+        .exchange(&mut Broken, [true; 2])
+        .unwrap_err();
+    assert!(!side.journal.is_sent(PAIRS));
+}
+
+#[test]
+fn a_wrong_number_of_shares_is_misbehaviour() {
+    let long = vec![7; 1000];
+    for content in [&[][..], &[3], &[3, 4, 5], &long] {
+        let mut side = Side::new();
+        let (ended, sent) = exchange(&mut side, Role::Host, [true; 2], answer(content));
+        let error = ended.unwrap_err();
+        assert!(
+            matches!(error, SessionError::Misbehaved(Misbehaviour::InvalidAnswer)),
+            "{error}"
+        );
+        assert!(sent.is_empty() && side.journal.number(PAIRS).is_none());
+    }
+    let torn = message(Tag::Answer, &bytes(&[3, 4])[..15]);
+    let (ended, _) = exchange(&mut Side::new(), Role::Host, [true; 2], torn);
+    assert!(matches!(
+        ended.unwrap_err(),
+        SessionError::Misbehaved(Misbehaviour::InvalidAnswer)
+    ));
+}
+
+/// A second share of a number would open a second answer.
+#[test]
+fn another_share_for_a_known_number_is_banned() {
+    let mut side = Side::new();
+    exchange(&mut side, Role::Host, [true; 2], answer(&[3, 4]))
+        .0
+        .unwrap();
+    let (ended, sent) = exchange(&mut side, Role::Host, [true; 2], answer(&[3, 5]));
+    assert_eq!(ended.unwrap_err().ban(), Some(BanReason::ChangedAnswer));
+    assert!(sent.is_empty());
+    // Nor is another number accepted whole.
+    let mut script = Script(answer(&[1, 2]));
+    let error = side.opening(Role::Host).send_again(&mut script, Role::Join);
+    assert_eq!(error.unwrap_err().ban(), Some(BanReason::ChangedAnswer));
+}
+
+#[test]
+fn impossible_numbers_are_the_other_sides_fault() {
+    let side = Side::new();
+    let impossible = |numbers: [i64; 2]| {
+        let error = SessionError::from(side.group.form.answer(&numbers).unwrap_err());
+        assert_eq!(error.fault(), crate::Fault::PeerMisbehaves);
+        // As for pairs: reported at the end, and final.
+        assert!(error.is_final() && error.ban().is_none());
+    };
+    assert!(side.group.form.answer(&[5, 30]).is_ok());
+    impossible([5, 31]);
+    impossible([5, -1]);
+    impossible([5, i64::MIN]);
+}
+
+/// Whatever was agreed on, an answer whose shares were sent is not computed again.
+#[test]
+fn new_shares_are_refused_after_old_ones_were_sent() {
+    let mut side = Side::new();
+    side.journal.mark_sent(&[PAIRS, PAIRS + 1]).unwrap();
+    let script = message(Tag::Kept, &[]);
+    let kept = side
+        .opening(Role::Host)
+        .keep(&mut Script(script), &[8, 8], RUN + 1);
+    assert!(matches!(
+        kept.unwrap_err(),
+        SessionError::Internal(InternalError::ComparedAgain)
+    ));
+    assert_eq!(side.journal.half(PAIRS).unwrap().half, SHARES[0]);
+}

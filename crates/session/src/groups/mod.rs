@@ -1,0 +1,330 @@
+//! Answers about groups: what the sides agree on besides the pairs, and how the answer is opened.
+//!
+//! ```text
+//! host                                       join
+//!  │── Groups ─────────────────────────────▶│   names and sizes of groups if the question needs them, the minimum
+//!  │◀────────────────────────────── Groups ──│   number of participants, a commitment to coins
+//!       … Statements, and so on, until the computation starts …
+//!  │── Coins ──────────────────────────────▶│   only for tests: the part that was committed to; see `coins.rs`
+//!  │◀─────────────────────────────── Coins ──│
+//!       … all pairs are compared: both sides keep their halves, and send none …
+//!       … statistics on shares, see `statistics` in veilpath-protocol …
+//!  │── Kept ───────────────────────────────▶│   this side's shares of the answer are on disk
+//!  │◀──────────────────────────────── Kept ──│
+//!  │◀────────────────────────────── Answer ──│   the shares, if the host learns the answer
+//!  │── Answer ─────────────────────────────▶│   the shares, if the joining side does
+//! ```
+//!
+//! The numbers of an answer are stored like outputs of pairs: each side has a share, tagged with the run that it belongs to. Before a
+//! side sends its share, it counts the answer and notes that the share may have been sent, both durably. From then on the answer is
+//! never computed again under this agreement; a share that did not arrive is sent again. If both sides learn the answer, the host
+//! learns it first.
+
+mod answer;
+mod coins;
+mod members;
+pub(crate) mod resume;
+#[cfg(test)]
+mod tests;
+
+#[cfg(any(test, feature = "fuzzing"))]
+pub(crate) use coins::CoinsPart;
+
+use crate::Identity;
+use crate::control::{self, Tag};
+use crate::disclosure::{
+    Charge, DisclosureLedger, DisclosureLimits, DisclosureRefusal, GroupAnswer,
+};
+use crate::error::{InternalError, Limit, Misbehaviour, SessionError, UsageError};
+use crate::identity::{hex, unhex};
+use crate::journal::Journal;
+use crate::session::Proposal;
+use coins::{ClosedCoins, commitment};
+use serde::{Deserialize, Serialize};
+use std::collections::HashSet;
+use veilpath_channel::Channel;
+use veilpath_metrics::Cohort;
+use veilpath_metrics::text::is_printable;
+use veilpath_protocol::{
+    AnswerForm, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, GroupWork, Job, Label, Role,
+    Spec,
+};
+
+/// The largest minimum that a side may ask for.
+const MAX_MINIMUM: u32 = 1 << 20;
+
+/// What both sides have agreed on for an answer about groups.
+#[derive(Debug)]
+pub(crate) struct GroupAgreement {
+    terms: AgreedGroups,
+    /// What the numbers of the answer mean.
+    pub(crate) form: AnswerForm,
+    /// The coins of a test, until they are opened.
+    coins: Option<ClosedCoins>,
+    ledger: DisclosureLedger,
+    /// What is charged before the other side learns the answer; `None` if it does not learn it.
+    charge: Option<Charge>,
+}
+
+/// The question and its inputs.
+#[derive(Debug)]
+struct AgreedGroups {
+    question: GroupQuestion,
+    sizes: [GroupSizes; 2],
+    minimum: u32,
+    /// Zeros until they are opened.
+    coins: [u8; 32],
+    own_groups: Option<Vec<String>>,
+    /// The ids of the host's scanpaths and the joining side's.
+    labels: [Vec<Label>; 2],
+}
+
+/// The message Groups.
+#[derive(Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct GroupTerms {
+    /// Names and sizes of this side's groups, if the question needs them.
+    sizes: Option<GroupSizes>,
+    /// The fewest participants that a part of the answer may be about.
+    minimum: u32,
+    /// A hash of this side's part of the coins, if the question is a test.
+    commitment: Option<String>,
+}
+
+/// What the sides need for agreeing on groups.
+pub(crate) struct GroupNegotiation<'a> {
+    pub(crate) role: Role,
+    pub(crate) identity: &'a Identity,
+    pub(crate) proposal: &'a Proposal,
+    pub(crate) agreement: &'a [u8; 32],
+    pub(crate) pairs: &'a [(usize, usize)],
+    /// The ids of the host's scanpaths and the joining side's.
+    pub(crate) labels: [Vec<Label>; 2],
+    /// The lengths of the other side's scanpaths.
+    pub(crate) peer_lengths: &'a [usize],
+    pub(crate) ledger: DisclosureLedger,
+}
+
+/// Whether this side's cohort has the groups that a question needs, and the engine can answer it.
+pub(crate) fn check_cohort(
+    question: GroupQuestion,
+    role: Role,
+    proposal: &Proposal,
+) -> Result<(), SessionError> {
+    let [host, join] = question.sides_with_groups();
+    let is_needed = match role {
+        Role::Host => host,
+        Role::Join => join,
+    };
+    if is_needed && own_groups(&proposal.cohort).is_none() {
+        return Err(UsageError::NoGroups.into());
+    }
+    match proposal.spec.engine.has_shares() {
+        true => Ok(()),
+        false => Err(UsageError::EngineWithoutGroups {
+            engine: proposal.spec.engine.name(),
+        }
+        .into()),
+    }
+}
+
+impl GroupNegotiation<'_> {
+    /// Refuses what this side's own limits do not allow, before it sends anything about its groups.
+    pub(crate) fn check_own(&self, question: GroupQuestion) -> Result<(), SessionError> {
+        let limits = self.proposal.disclosure;
+        let sizes = self.own_sizes(question).unwrap_or_default();
+        // The other side sees sizes even if it does not learn the answer.
+        let smallest = sizes.0.values().copied().min();
+        if let Some(size) = smallest.filter(|&size| size < limits.minimum_group) {
+            return Err(Limit::from(DisclosureRefusal::SmallCell {
+                participants: size.into(),
+                minimum: limits.minimum_group,
+            })
+            .into());
+        }
+        self.allow(limits).map(|_| ())
+    }
+
+    /// Checks whether the other side may learn the answer, if it does. Charges nothing.
+    fn allow(&self, limits: DisclosureLimits) -> Result<Option<Charge>, SessionError> {
+        let role = self.role;
+        if !self.proposal.spec.reveal_to.includes(role.other()) {
+            return Ok(None);
+        }
+        let answer = GroupAnswer::of(self.agreement, self.proposal.spec.reveal);
+        let answer = answer.ok_or(InternalError::UnagreedAnswer)?;
+        let members = members::of(&self.proposal.cohort, role, self.pairs);
+        self.ledger.check(&answer, &members, limits).map(Some)
+    }
+
+    /// The sizes of this side's groups, if the question needs them.
+    fn own_sizes(&self, question: GroupQuestion) -> Option<GroupSizes> {
+        let own = match self.role {
+            Role::Host => 0,
+            Role::Join => 1,
+        };
+        let groups =
+            own_groups(&self.proposal.cohort).filter(|_| question.sides_with_groups()[own]);
+        groups.map(|groups| GroupSizes::of(&self.labels[own], &groups))
+    }
+
+    /// Exchanges groups and commitments to coins, and checks that the answer is allowed.
+    pub(crate) fn agree(
+        self,
+        question: GroupQuestion,
+        channel: &mut dyn Channel,
+    ) -> Result<GroupAgreement, SessionError> {
+        let role = self.role;
+        let (ours, theirs) = match role {
+            Role::Host => (0, 1),
+            Role::Join => (1, 0),
+        };
+        let needed = question.sides_with_groups();
+        let own_groups = own_groups(&self.proposal.cohort).filter(|_| needed[ours]);
+        let part = self.identity.tag("coins", &[self.agreement]);
+        let own_sizes = self.own_sizes(question);
+        let terms = GroupTerms {
+            sizes: own_sizes.clone(),
+            minimum: self.proposal.disclosure.minimum_group,
+            commitment: question.permutations().map(|_| hex(&commitment(&part))),
+        };
+        let their_terms: GroupTerms = control::exchange(channel, role, Tag::Groups, &terms)?;
+        if !their_terms.is_valid(needed[theirs], &self.labels[theirs], question) {
+            return Err(Misbehaviour::InvalidGroups.into());
+        }
+        let their_commitment = their_terms.commitment.as_ref();
+        let their_commitment =
+            their_commitment.map(|text| unhex(text).ok_or(Misbehaviour::InvalidCoins));
+        let coins = their_commitment
+            .transpose()?
+            .map(|their_commitment| ClosedCoins {
+                own: part,
+                their_commitment,
+            });
+        let minimum = terms.minimum.max(their_terms.minimum);
+        let (own, their) = (
+            own_sizes.unwrap_or_default(),
+            their_terms.sizes.unwrap_or_default(),
+        );
+        let sizes = match role {
+            Role::Host => [own, their],
+            Role::Join => [their, own],
+        };
+        let limits = DisclosureLimits {
+            minimum_group: minimum,
+            ..self.proposal.disclosure
+        };
+        let charge = self.allow(limits)?;
+        let agreed = AgreedGroups {
+            question,
+            sizes,
+            minimum,
+            coins: [0; 32],
+            own_groups,
+            labels: self.labels,
+        };
+        let own = crate::run::scanpaths(&self.proposal.cohort);
+        let peers = self.peer_lengths.len();
+        let job = Job::new(&self.proposal.spec, role, &own, peers, self.pairs)?
+            .with_peer_lengths(self.peer_lengths)?;
+        let form = agreed.plan(&job, &self.proposal.spec)?.form().clone();
+        Ok(GroupAgreement {
+            terms: agreed,
+            form,
+            coins,
+            ledger: self.ledger,
+            charge,
+        })
+    }
+}
+
+impl GroupAgreement {
+    /// The size of the question, for the estimate.
+    pub(crate) fn work(&self, pairs: &[(usize, usize)]) -> GroupWork {
+        self.terms.work(pairs)
+    }
+
+    /// The fewest participants of each side that a part of the answer is about.
+    pub(crate) fn minimum(&self) -> u32 {
+        self.terms.minimum
+    }
+
+    /// Answers for the other side, this one included, if it learns this one.
+    pub(crate) fn answers(&self) -> Option<u32> {
+        self.charge.as_ref().map(|charge| charge.answers)
+    }
+
+    /// If the answer was charged but the journal does not say that shares were sent, the journal was lost: notes that they may have been
+    /// sent, so that the answer is not computed again. `first` is the place of the answer's first number.
+    pub(crate) fn restore_sent(
+        &self,
+        journal: &mut Journal,
+        first: usize,
+    ) -> Result<(), SessionError> {
+        let was_counted = self.charge.as_ref().is_some_and(|it| it.is_charged);
+        let places = first..first + self.form.count();
+        let unknown: Vec<usize> = places.filter(|&at| !journal.is_sent(at)).collect();
+        match was_counted && !unknown.is_empty() {
+            true => journal.mark_sent(&unknown),
+            false => Ok(()),
+        }
+    }
+}
+
+impl AgreedGroups {
+    fn work(&self, pairs: &[(usize, usize)]) -> GroupWork {
+        let participants = |labels: &Vec<Label>| {
+            let ids: HashSet<&str> = labels.iter().map(|it| it.participant.as_str()).collect();
+            ids.len() as u64
+        };
+        let [host, join] = &self.labels;
+        GroupWork {
+            participants: [participants(host), participants(join)],
+            groups: self.sizes.iter().map(|sizes| sizes.0.len() as u64).sum(),
+            pairs: pairs.len() as u64,
+            queries: pairs.chunk_by(|a, b| a.0 == b.0).count() as u64,
+        }
+    }
+
+    /// The computation, for a job with all pairs.
+    fn plan<'a>(&'a self, job: &'a Job<'a>, spec: &Spec) -> Result<GroupPlan<'a>, SessionError> {
+        let inputs = GroupInputs {
+            question: self.question,
+            engine: spec.engine,
+            rule: spec.pairs,
+            labels: [&self.labels[0], &self.labels[1]],
+            own_groups: self.own_groups.as_deref(),
+            sizes: self.sizes.clone(),
+            minimum: self.minimum,
+            coins: self.coins,
+        };
+        Ok(GroupPlan::new(job, inputs)?)
+    }
+}
+
+impl GroupTerms {
+    /// Whether the peer's terms fit the question and the ids of its scanpaths. `needs_groups` says whether the question needs its groups.
+    pub(crate) fn is_valid(
+        &self,
+        needs_groups: bool,
+        labels: &[Label],
+        question: GroupQuestion,
+    ) -> bool {
+        let sizes = match &self.sizes {
+            None => !needs_groups,
+            Some(sizes) => {
+                let printable = sizes.0.keys().all(|name| is_printable(name));
+                needs_groups && printable && sizes.is_valid(labels)
+            }
+        };
+        sizes
+            && self.minimum <= MAX_MINIMUM
+            && self.commitment.is_some() == question.permutations().is_some()
+    }
+}
+
+/// The group of every scanpath, if all have one.
+fn own_groups(cohort: &Cohort) -> Option<Vec<String>> {
+    let groups = cohort.entries.iter().map(|entry| entry.group.clone());
+    groups.collect()
+}

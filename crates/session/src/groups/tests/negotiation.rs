@@ -1,0 +1,231 @@
+//! A peer that lies about its groups, or opens other coins than it committed to.
+
+use super::*;
+use crate::control::Tag;
+use crate::disclosure::DisclosureLedger;
+use crate::error::{Fault, Misbehaviour, SessionError};
+use crate::groups::{GroupAgreement, GroupNegotiation, MAX_MINIMUM, commitment};
+use crate::identity::hex;
+use crate::journal::Journal;
+use veilpath_channel::{Channel, ChannelError};
+use veilpath_protocol::{GroupSizes, Label};
+
+/// A peer that sends these bytes, whatever it receives.
+pub(in crate::groups) struct Script(pub(in crate::groups) Vec<u8>);
+
+impl Channel for Script {
+    fn send(&mut self, _: &[u8]) -> Result<(), ChannelError> {
+        Ok(())
+    }
+
+    fn receive(&mut self, buffer: &mut [u8]) -> Result<(), ChannelError> {
+        if self.0.len() < buffer.len() {
+            return Err(ChannelError::Closed);
+        }
+        let rest = self.0.split_off(buffer.len());
+        buffer.copy_from_slice(&self.0);
+        self.0 = rest;
+        Ok(())
+    }
+
+    fn flush(&mut self) -> Result<(), ChannelError> {
+        Ok(())
+    }
+}
+
+pub(in crate::groups) fn message(tag: Tag, content: &[u8]) -> Vec<u8> {
+    let length = u32::try_from(content.len()).unwrap().to_le_bytes();
+    [&[tag as u8][..], &length, content].concat()
+}
+
+const PART: [u8; 32] = [5; 32];
+
+/// The peer's first message about groups.
+fn terms(sizes: &str, minimum: u64, commitment: Option<String>) -> String {
+    let commitment = commitment.map_or("null".into(), |it| format!("{it:?}"));
+    format!(r#"{{"sizes":{sizes},"minimum":{minimum},"commitment":{commitment}}}"#)
+}
+
+fn committed() -> Option<String> {
+    Some(hex(&commitment(&PART)))
+}
+
+fn opening(coins: &str) -> String {
+    format!(r#"{{"coins":{coins:?}}}"#)
+}
+
+/// Negotiates with a peer that has so many participants and sends these messages.
+fn negotiate(
+    role: Role,
+    question: &str,
+    participants: usize,
+    [groups, coins]: [&str; 2],
+) -> Result<GroupAgreement, SessionError> {
+    let reveal: Reveal = question.parse().unwrap();
+    let proposal = proposal(Engine::Shares, reveal, cohort(0));
+    let label = |participant: usize| Label {
+        participant: format!("P{participant}"),
+        stimulus: None,
+    };
+    let ours: Vec<Label> = (0..6).map(label).collect();
+    let theirs: Vec<Label> = (0..participants).map(label).collect();
+    let (labels, pairs) = match role {
+        Role::Host => ([ours, theirs], (6, participants)),
+        Role::Join => ([theirs, ours], (participants, 6)),
+    };
+    let pairs: Vec<(usize, usize)> = (0..pairs.0)
+        .flat_map(|a| (0..pairs.1).map(move |b| (a, b)))
+        .collect();
+    let identity = Identity::ephemeral().unwrap();
+    let peer = Identity::ephemeral().unwrap().fingerprint();
+    let negotiation = GroupNegotiation {
+        role,
+        identity: &identity,
+        proposal: &proposal,
+        agreement: &[1; 32],
+        pairs: &pairs,
+        labels,
+        peer_lengths: &vec![8; participants],
+        ledger: DisclosureLedger::open(None, &identity, peer),
+    };
+    let script = [
+        message(Tag::Groups, groups.as_bytes()),
+        message(Tag::Coins, coins.as_bytes()),
+    ];
+    let mut script = Script(script.concat());
+    let mut agreed = negotiation.agree(reveal.group_question().unwrap(), &mut script)?;
+    let mut journal = Journal::in_memory([2; 32], 0, reveal);
+    agreed.open_coins(role, &mut journal, &mut script)?;
+    Ok(agreed)
+}
+
+/// A peer that has seen this side's part comes back with another commitment.
+#[test]
+fn a_commitment_cannot_be_changed() {
+    let folder = tempfile::tempdir().unwrap();
+    let reveal = "test:sites".parse().unwrap();
+    let open = || Journal::open(folder.path(), [3; 32], 2, reveal).unwrap();
+    open().keep_commitment(&[1; 32]).unwrap();
+    open().keep_commitment(&[1; 32]).unwrap();
+    assert!(matches!(
+        open().keep_commitment(&[2; 32]),
+        Err(SessionError::Misbehaved(Misbehaviour::InvalidCoins))
+    ));
+}
+
+fn both_roles(question: &str, participants: usize, messages: [&str; 2]) -> [SessionError; 2] {
+    [Role::Host, Role::Join].map(|role| {
+        negotiate(role, question, participants, messages)
+            .err()
+            .unwrap()
+    })
+}
+
+const SIZES: &str = r#"{"control":3,"patient":3}"#;
+
+#[test]
+fn an_honest_peer_is_accepted() {
+    let coins = opening(&hex(&PART));
+    for role in [Role::Host, Role::Join] {
+        let groups = terms(SIZES, 2, committed());
+        let agreed = negotiate(role, "test:groups,30", 6, [&groups, &coins]).unwrap();
+        // The larger minimum of both.
+        assert_eq!(agreed.terms.minimum, 3);
+        let groups = terms("null", 2, None);
+        negotiate(role, "histogram:4", 6, [&groups, ""]).unwrap();
+    }
+}
+
+#[test]
+fn groups_that_do_not_fit_are_misbehaviour() {
+    let name = "g".repeat(GroupSizes::MAX_NAME_BYTES + 1);
+    let many: Vec<String> = (0..=GroupSizes::MAX_GROUPS)
+        .map(|group| format!(r#""g{group}":1"#))
+        .collect();
+    let many = format!("{{{}}}", many.join(","));
+    let lies = [
+        // More participants than in the roster, fewer, none, and so many that a sum of 32 bits would be right again.
+        (6, r#"{"control":3,"patient":4}"#.to_string()),
+        (6, r#"{"control":3,"patient":2}"#.into()),
+        (6, "{}".into()),
+        (6, r#"{"a":4294967295,"b":7}"#.into()),
+        (6, r#"{"control":6,"patient":0}"#.into()),
+        (33, many),
+        (6, r#"{"":6}"#.into()),
+        (6, format!(r#"{{"{name}":6}}"#)),
+        (6, r#"{"con\u0007trol":6}"#.into()),
+        (6, r#"{"\u001b[2J":6}"#.into()),
+        (6, r#"{"\u202elortnoc":6}"#.into()),
+        (6, "null".into()),
+    ];
+    for (participants, sizes) in &lies {
+        let groups = terms(sizes, 3, committed());
+        let coins = opening(&hex(&PART));
+        for error in both_roles("test:groups,30", *participants, [&groups, &coins]) {
+            assert!(
+                matches!(error, SessionError::Misbehaved(Misbehaviour::InvalidGroups)),
+                "{sizes}: {error}"
+            );
+            assert_eq!(error.fault(), Fault::PeerMisbehaves);
+            assert_eq!(error.ban(), None);
+        }
+    }
+    // What the question does not need is not accepted, and what it needs must be there.
+    for (question, groups) in [
+        ("mean", terms(SIZES, 3, None)),
+        ("mean", terms("null", 3, committed())),
+        ("test:groups,30", terms(SIZES, 3, None)),
+        ("mean", terms("null", u64::from(MAX_MINIMUM) + 1, None)),
+    ] {
+        for error in both_roles(question, 6, [&groups, ""]) {
+            assert!(
+                matches!(error, SessionError::Misbehaved(Misbehaviour::InvalidGroups)),
+                "{groups}: {error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn malformed_and_long_messages_are_rejected() {
+    let long = format!("{{{}}}", " ".repeat(Tag::Groups.max_bytes()));
+    for groups in [
+        r#"{"sizes":null,"minimum":3,"commitment":null,"members":["P1"]}"#,
+        r#"{"sizes":null,"minimum":-1,"commitment":null}"#,
+        r#"{"sizes":{"a":-6},"minimum":3,"commitment":null}"#,
+        "[]",
+        &long,
+    ] {
+        for error in both_roles("mean", 6, [groups, ""]) {
+            assert!(
+                matches!(
+                    error,
+                    SessionError::Misbehaved(
+                        Misbehaviour::MalformedMessage { .. } | Misbehaviour::MessageTooLong { .. }
+                    )
+                ),
+                "{error}"
+            );
+        }
+    }
+}
+
+#[test]
+fn coins_other_than_committed_are_misbehaviour() {
+    let groups = terms(SIZES, 3, committed());
+    let other = hex(&[6; 32]);
+    for coins in [&other, &other[..62], "", "zz"] {
+        for question in ["test:groups,30", "test:sites,30"] {
+            let groups = match question {
+                "test:sites,30" => terms("null", 3, committed()),
+                _ => groups.clone(),
+            };
+            for error in both_roles(question, 6, [&groups, &opening(coins)]) {
+                assert!(
+                    matches!(error, SessionError::Misbehaved(Misbehaviour::InvalidCoins)),
+                    "{coins}: {error}"
+                );
+            }
+        }
+    }
+}

@@ -1,0 +1,182 @@
+//! A session about groups opens the answer and the names and sizes of groups, and nothing else.
+//!
+//! All bytes that a side sends are recorded before encryption, and compared with what its journal says that it has.
+
+use super::*;
+use crate::control::Tag;
+use crate::digests::journal_id;
+use crate::journal::Journal;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Mutex};
+
+const QUESTIONS: [&str; 8] = [
+    "mean",
+    "mean:overall",
+    "groups",
+    "test:sites,30",
+    "test:groups,30",
+    "nearest:5",
+    "nearest:5,rate",
+    "histogram:3",
+];
+
+/// What one side has opened, and what it has at the end.
+#[derive(Debug)]
+struct Opened {
+    /// The messages before the computation, by tag.
+    messages: Vec<(u8, Vec<u8>)>,
+    /// Bytes that were sent by the computation.
+    computation: Vec<u8>,
+    /// Pairs whose halves are among these bytes.
+    halves: Vec<usize>,
+    /// Pairs that are marked as sent, and pairs that have an answer.
+    marked: Vec<usize>,
+    answered: Vec<usize>,
+    /// This side's shares of the answer's numbers, and whether they were marked as sent.
+    shares: Vec<u64>,
+    shares_marked: bool,
+    /// The numbers.
+    numbers: Vec<u64>,
+}
+
+/// Messages up to the statements; after these come probes and the computation.
+fn messages(mut bytes: &[u8]) -> Vec<(u8, Vec<u8>)> {
+    let mut messages = Vec::new();
+    while let [tag, a, b, c, d, rest @ ..] = bytes {
+        let length = u32::from_le_bytes([*a, *b, *c, *d]) as usize;
+        let (content, rest) = rest.split_at(length);
+        messages.push((*tag, content.to_vec()));
+        if *tag == Tag::Statements as u8 {
+            break;
+        }
+        bytes = rest;
+    }
+    messages
+}
+
+fn encoded(numbers: &[u64]) -> Vec<u8> {
+    numbers.iter().flat_map(|it| it.to_le_bytes()).collect()
+}
+
+fn occurrences(bytes: &[u8], part: &[u8]) -> usize {
+    bytes.windows(part.len()).filter(|it| *it == part).count()
+}
+
+/// The pairs whose halves were sent, one after the other as halves are. Four together are no coincidence.
+fn sent_halves(bytes: &[u8], halves: &[u64]) -> Vec<usize> {
+    let together = 4;
+    let mut sent = vec![false; halves.len()];
+    for first in 0..=halves.len() - together {
+        if occurrences(bytes, &encoded(&halves[first..first + together])) > 0 {
+            sent[first..first + together].fill(true);
+        }
+    }
+    (0..halves.len()).filter(|pair| sent[*pair]).collect()
+}
+
+fn run(engine: Engine, reveal: Reveal) -> [Opened; 2] {
+    let ended = with_sessions(|role, mut session, files, number| {
+        let before = Arc::new(Mutex::new(Vec::new()));
+        session.channel.uncounted().record = Some(before.clone());
+        let proposal = proposal(engine, reveal, cohort(number));
+        let mut agreed = session.agree(proposal, Some(files), &mut |_| ()).unwrap();
+        let during = Arc::new(Mutex::new(Vec::new()));
+        agreed.session.channel.uncounted().record = Some(during.clone());
+        let agreement = &agreed.agreement;
+        let (id, pairs) = (journal_id(&agreement.id, role), agreement.pairs.len());
+        let numbers = agreement.group.as_ref().map_or(0, |it| it.form.count());
+        agreed.run(&()).unwrap();
+        let journal = Journal::read_only(&files.journals(), id, pairs + numbers, reveal).unwrap();
+        let of_pairs = |flag: &dyn Fn(usize) -> bool| (0..pairs).filter(|it| flag(*it)).collect();
+        let half = |at: usize| journal.half(at).unwrap().half;
+        let computation = during.lock().unwrap().clone();
+        let places = pairs..pairs + numbers;
+        let halves: Vec<u64> = (0..pairs).map(half).collect();
+        Opened {
+            messages: messages(&before.lock().unwrap()),
+            halves: sent_halves(&computation, &halves),
+            marked: of_pairs(&|pair| journal.is_sent(pair)),
+            answered: of_pairs(&|pair| journal.is_answered(pair)),
+            shares: places.clone().map(half).collect(),
+            shares_marked: places.clone().all(|at| journal.is_sent(at)),
+            numbers: places.map(|at| journal.number(at).unwrap()).collect(),
+            computation,
+        }
+    });
+    ended.map(|(opened, _)| opened)
+}
+
+/// The tags of the messages before the computation.
+fn tags(opened: &Opened) -> Vec<u8> {
+    opened.messages.iter().map(|(tag, _)| *tag).collect()
+}
+
+#[test]
+fn only_the_answer_is_opened() {
+    for (engine, question) in [Engine::Garbled, Engine::Shares]
+        .map(|engine| QUESTIONS.map(|it| (engine, it)))
+        .concat()
+    {
+        let reveal: Reveal = question.parse().unwrap();
+        let asked = reveal.group_question().unwrap();
+        let sides = run(engine, reveal);
+        let case = format!("{question} by {engine:?}");
+        for (opened, needed) in sides.iter().zip(asked.sides_with_groups()) {
+            assert!(opened.halves.is_empty(), "{case}");
+            assert!(opened.marked.is_empty(), "{case}");
+            assert!(opened.answered.is_empty(), "{case}");
+            // Of the answer, one message with one share of each number.
+            assert!(opened.shares_marked && !opened.shares.is_empty(), "{case}");
+            let shares = encoded(&opened.shares);
+            let length = u32::try_from(shares.len()).unwrap().to_le_bytes();
+            let answer = [&[Tag::Answer as u8][..], &length, &shares].concat();
+            assert_eq!(occurrences(&opened.computation, &answer), 1, "{case}");
+            assert_eq!(occurrences(&opened.computation, &shares), 1, "{case}");
+            // Names and sizes of groups, where the question needs them, and nowhere else.
+            let expected = [
+                Tag::Terms,
+                Tag::Roster,
+                Tag::Ready,
+                Tag::Groups,
+                Tag::Statements,
+            ];
+            let expected = expected.map(|it| it as u8).to_vec();
+            assert_eq!(tags(opened), expected, "{case}");
+            for (tag, content) in &opened.messages {
+                if *tag == Tag::Groups as u8 {
+                    let told: crate::groups::GroupTerms = serde_json::from_slice(content).unwrap();
+                    let sizes = [("control", 3), ("patient", 3)];
+                    let sizes = sizes.map(|(name, size)| (name.to_string(), size));
+                    let sizes = needed.then(|| BTreeMap::from(sizes));
+                    assert_eq!(told.sizes.map(|it| it.0), sizes, "{case}");
+                    assert_eq!(told.minimum, 3);
+                    assert_eq!(told.commitment.is_some(), asked.permutations().is_some());
+                } else {
+                    assert_eq!(occurrences(content, b"patient"), 0, "{case}");
+                }
+            }
+            assert_eq!(occurrences(&opened.computation, b"patient"), 0, "{case}");
+        }
+        // Together the shares are the answer's numbers, on both sides.
+        let [host, join] = &sides;
+        let both = host.shares.iter().zip(&join.shares);
+        let sums: Vec<u64> = both.map(|(a, b)| a.wrapping_add(*b)).collect();
+        assert_eq!([&host.numbers, &join.numbers], [&sums; 2], "{case}");
+        // No share is a number of the answer by itself.
+        assert!(host.shares != sums && join.shares != sums, "{case}");
+    }
+}
+
+/// The same collector sees the halves of pairs where these are opened.
+#[test]
+fn halves_of_pairs_are_seen_where_they_are_opened() {
+    for engine in [Engine::Garbled, Engine::Shares] {
+        for opened in run(engine, Reveal::Score) {
+            let all: Vec<usize> = (0..36).collect();
+            assert_eq!(opened.halves, all, "{engine:?}");
+            assert_eq!(opened.marked, all, "{engine:?}");
+            assert_eq!(opened.answered, all, "{engine:?}");
+            assert!(!tags(&opened).contains(&(Tag::Groups as u8)));
+        }
+    }
+}

@@ -1,0 +1,230 @@
+//! The attacker asks about groups, and comes back with other letters and groups under the same agreement.
+
+use super::*;
+use crate::DisclosureLedger;
+use crate::digests::journal_id;
+use crate::error::Limit;
+use crate::journal::Journal;
+use veilpath_protocol::Misbehaviour;
+
+/// Pairs of two participants on each side.
+const PAIRS: usize = 4;
+
+fn case(engine: Engine, question: &str, to: RevealTo, attacker: Role) -> Case {
+    Case {
+        engine,
+        reveal: question.parse().unwrap(),
+        to,
+        attacker,
+    }
+}
+
+/// The cases in which the attacker gets the answer.
+fn cases() -> [Case; 5] {
+    [
+        case(Engine::Shares, "groups", RevealTo::Both, Role::Join),
+        case(Engine::Garbled, "groups", RevealTo::Both, Role::Host),
+        case(Engine::Shares, "test:groups,20", RevealTo::Both, Role::Host),
+        case(Engine::Garbled, "test:sites,20", RevealTo::Join, Role::Join),
+        case(Engine::Shares, "mean:overall", RevealTo::Host, Role::Host),
+    ]
+}
+
+fn for_all_cases(attack: impl Fn(Case) + Sync) {
+    std::thread::scope(|scope| {
+        for case in cases() {
+            let attack = &attack;
+            scope.spawn(move || attack(case));
+        }
+    });
+}
+
+/// An attempt with other letters and other groups than the one before.
+fn attempt(files: &Path, number: usize) -> Attempt<'_> {
+    Attempt {
+        swap_groups: number % 2 == 1,
+        ..Attempt::new(files, number)
+    }
+}
+
+/// The different answers in these files of the attacker.
+fn learned<'a>(files: impl IntoIterator<Item = &'a Path>) -> BTreeSet<String> {
+    let mut answers = BTreeSet::new();
+    for files in files.into_iter().map(StateDir::at) {
+        for comparison in files.comparisons().unwrap().entries {
+            if let Ok(outcome) = files.stored_outcome(&comparison.id) {
+                answers.extend(outcome.answers.iter().map(|it| format!("{it:?}")));
+            }
+        }
+    }
+    answers
+}
+
+impl World {
+    /// The answers about groups that the victim has counted.
+    fn disclosed(&self) -> u32 {
+        let files = StateDir::at(self.victim_files.path());
+        let peer = self.attacker.fingerprint();
+        let ledger = DisclosureLedger::open(Some(&files), &self.victim, peer);
+        ledger.answers().unwrap()
+    }
+
+    /// The journal of the attacker, or of the victim.
+    fn journal(&self, files: &Path, role: Role, agreement: &[u8; 32], numbers: usize) -> Journal {
+        let folder = StateDir::at(files).journals();
+        let id = journal_id(agreement, role);
+        Journal::open(&folder, id, PAIRS + numbers, self.case.reveal).unwrap()
+    }
+}
+
+/// Places to break a connection after the agreement: a few in the computation, and the last ones, where the answer is opened.
+fn cuts(case: Case) -> Vec<Cut> {
+    let files = tempfile::tempdir().unwrap();
+    let world = World::new(case, 1);
+    let ended = world.attack(&attempt(files.path(), 0));
+    assert!(ended.victim.is_none(), "{case:?}: {:?}", ended.victim);
+    assert_eq!((learned([files.path()]).len(), world.disclosed()), (1, 1));
+    let of = |to_victim: bool| {
+        let all = ended.records[usize::from(!to_victim)];
+        let long = std::env::var("VEILPATH_FAULTS").is_ok_and(|value| value == "long");
+        let step = if long { 1 } else { all.div_ceil(3) };
+        let early = (0..all.saturating_sub(5)).step_by(step);
+        let late = all.saturating_sub(5)..=all;
+        early
+            .chain(late)
+            .map(move |records| Cut { to_victim, records })
+            .collect::<Vec<Cut>>()
+    };
+    [of(false), of(true)].concat()
+}
+
+/// Hangs up everywhere, returns with other letters and groups, with files that it keeps or loses, and then asks once more.
+#[test]
+fn hanging_up_gives_one_answer_at_most() {
+    for_all_cases(|case| {
+        let cuts = cuts(case);
+        for keeps_files in [true, false] {
+            let world = World::new(case, 1);
+            let folders = folders(if keeps_files { 1 } else { cuts.len() + 1 });
+            let mut sessions: Vec<Option<Cut>> = cuts.iter().copied().map(Some).collect();
+            if !keeps_files {
+                // From the last message to the first, so that an answer is lost early.
+                sessions.reverse();
+            }
+            for (number, cut) in sessions.into_iter().chain([None]).enumerate() {
+                let files = folders[number % folders.len()].path();
+                world.attack(&Attempt {
+                    cut,
+                    ..attempt(files, number)
+                });
+                let learned = learned(paths(&folders)).len();
+                assert!(learned <= 1, "{case:?}, keeps files: {keeps_files}");
+                assert!(learned <= world.disclosed() as usize, "{case:?}");
+            }
+            assert!(world.disclosed() <= 1, "{case:?}");
+            // No pair was opened, and none counted.
+            assert_eq!(world.counted(), 0, "{case:?}");
+        }
+    });
+}
+
+/// With the answer in hand the attacker returns with other letters and groups, and with or without its files.
+#[test]
+fn returning_after_the_answer_gives_nothing_new() {
+    for_all_cases(|case| {
+        let world = World::new(case, 1);
+        let folders = folders(4);
+        let first = world.attack(&attempt(folders[0].path(), 0));
+        assert!(first.victim.is_none(), "{case:?}");
+        let known = learned(paths(&folders));
+        assert_eq!(known.len(), 1);
+        for number in 1..6 {
+            // The files of the first session, and none.
+            let files = folders[if number % 2 == 0 { 0 } else { number / 2 + 1 }].path();
+            let ended = world.attack(&attempt(files, number));
+            let starts_over = number % 2 == 1;
+            let victim_knows = case.to == RevealTo::Both;
+            match ended.victim {
+                None => assert!(!starts_over || victim_knows, "{case:?}"),
+                Some(SessionError::Limit(Limit::LostPairs { .. })) => assert!(starts_over),
+                Some(error) => panic!("{case:?}: {error}"),
+            }
+            assert_eq!(learned(paths(&folders)), known, "{case:?}");
+            assert_eq!(world.disclosed(), 1);
+        }
+    });
+}
+
+/// Without its journal the victim does not know what it has sent, but it knows that it has counted the answer.
+#[test]
+fn a_lost_journal_does_not_give_a_second_answer() {
+    for_all_cases(|case| {
+        let world = World::new(case, 1);
+        let folders = folders(2);
+        let first = world.attack(&attempt(folders[0].path(), 0));
+        assert!(first.victim.is_none(), "{case:?}");
+        let journals = StateDir::at(world.victim_files.path()).journals();
+        std::fs::remove_dir_all(journals).unwrap();
+        let error = world.attack(&attempt(folders[1].path(), 1)).victim;
+        assert!(
+            matches!(error, Some(SessionError::Limit(Limit::LostPairs { .. }))),
+            "{case:?}: {error:?}"
+        );
+        assert_eq!(learned(paths(&folders)).len(), 1, "{case:?}");
+    });
+}
+
+/// The attacker hangs up when both have their shares, changes its own so that more permutations than there are reach the
+/// statistic, and resumes.
+#[test]
+fn an_impossible_number_is_reported_at_the_end() {
+    let case = case(Engine::Shares, "test:sites,20", RevealTo::Both, Role::Join);
+    let files = tempfile::tempdir().unwrap();
+    let [to_victim, _] = World::new(case, 1)
+        .attack(&attempt(files.path(), 0))
+        .records;
+    let mut tried = 0;
+    for records in to_victim.saturating_sub(5)..to_victim {
+        let world = World::new(case, 1);
+        let files = tempfile::tempdir().unwrap();
+        let cut = Cut {
+            to_victim: true,
+            records,
+        };
+        let ended = world.attack(&Attempt {
+            cut: Some(cut),
+            ..attempt(files.path(), 0)
+        });
+        let (agreement, _) = ended.agreed.unwrap();
+        let victim = world.journal(world.victim_files.path(), Role::Host, &agreement, 2);
+        if victim.half(PAIRS).is_none() || victim.number(PAIRS).is_some() {
+            continue;
+        }
+        drop(victim);
+        let mut journal = world.journal(files.path(), Role::Join, &agreement, 2);
+        let Some(half) = journal.half(PAIRS + 1) else {
+            continue;
+        };
+        let wrong = half.half.wrapping_add(1 << 40);
+        journal
+            .keep_halves(&[PAIRS + 1], &[wrong], half.run)
+            .unwrap();
+        drop(journal);
+        tried += 1;
+        // Also when it comes back once more.
+        for _ in 0..2 {
+            let error = world.attack(&attempt(files.path(), 0)).victim.unwrap();
+            assert!(
+                matches!(
+                    error,
+                    SessionError::Protocol(ProtocolError::PeerMisbehaved(
+                        Misbehaviour::ResultOutOfRange
+                    ))
+                ),
+                "{error}"
+            );
+            assert!(error.is_final());
+        }
+    }
+    assert!(tried > 0, "no cut left both sides with their shares");
+}
