@@ -6,6 +6,7 @@
 
 mod clue;
 mod factors;
+pub mod groups;
 mod known;
 pub mod order_hidden;
 pub mod order_public;

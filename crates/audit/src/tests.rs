@@ -1,6 +1,7 @@
 //! Small cases with known answers.
 #![allow(clippy::unwrap_used)] // a test may fail
 
+mod groups;
 mod hardened;
 mod window;
 

@@ -28,10 +28,20 @@ pub struct Transcripts {
 }
 
 /// Records what one end receives.
-struct Recorder {
+pub(crate) struct Recorder {
     inner: MemoryChannel,
-    received: Vec<u8>,
-    lengths: Vec<usize>,
+    pub(crate) received: Vec<u8>,
+    pub(crate) lengths: Vec<usize>,
+}
+
+impl Recorder {
+    pub(crate) fn new(inner: MemoryChannel) -> Self {
+        Self {
+            inner,
+            received: Vec::new(),
+            lengths: Vec::new(),
+        }
+    }
 }
 
 impl Channel for Recorder {
@@ -51,10 +61,11 @@ impl Channel for Recorder {
     }
 }
 
-struct Transcript {
-    input: usize,
-    bytes: Vec<u8>,
-    lengths: Vec<usize>,
+pub(crate) struct Transcript {
+    /// Which of the two inputs the other side had.
+    pub(crate) input: usize,
+    pub(crate) bytes: Vec<u8>,
+    pub(crate) lengths: Vec<usize>,
 }
 
 /// Lets each side observe this many runs of the engine of the spec.
@@ -69,14 +80,7 @@ pub fn look(
     let (one, two) = with_equal_scores(&comparison, length, &mut rng)?;
     let fixed = &one.0;
     let others = [&one.1, &two];
-    // Both inputs equally often in each half, in random order: what changes over time must not distinguish them.
-    let half = runs.div_ceil(4) * 2;
-    let mut inputs: Vec<usize> = (0..2 * half).map(|run| run % 2).collect();
-    for part in inputs.chunks_mut(half) {
-        for last in (1..half).rev() {
-            part.swap(last, rng.random_range(0..=last));
-        }
-    }
+    let inputs = shuffled_inputs(runs, &mut rng);
     let look = |seen_by: Role| -> Result<Transcripts, AuditError> {
         let mut transcripts = Vec::new();
         for &input in &inputs {
@@ -85,6 +89,18 @@ pub fn look(
         Ok(judge(seen_by, &transcripts))
     };
     Ok([look(Role::Host)?, look(Role::Join)?])
+}
+
+/// Both inputs equally often in each half, in random order: what changes over time must not distinguish them.
+pub(crate) fn shuffled_inputs(runs: usize, rng: &mut ChaCha20Rng) -> Vec<usize> {
+    let half = runs.div_ceil(4) * 2;
+    let mut inputs: Vec<usize> = (0..2 * half).map(|run| run % 2).collect();
+    for part in inputs.chunks_mut(half) {
+        for last in (1..half).rev() {
+            part.swap(last, rng.random_range(0..=last));
+        }
+    }
+    inputs
 }
 
 /// A scanpath and two different ones with the same score against it, whichever side it is on.
@@ -125,12 +141,7 @@ fn transcript(
     let host = Job::new(spec, Role::Host, &hosts, 1, &[(0, 0)])?;
     let join = Job::new(spec, Role::Join, &joins, 1, &[(0, 0)])?;
     let (host_end, join_end) = memory_pair();
-    let recorder = |inner| Recorder {
-        inner,
-        received: Vec::new(),
-        lengths: Vec::new(),
-    };
-    let (mut host_end, mut join_end) = (recorder(host_end), recorder(join_end));
+    let (mut host_end, mut join_end) = (Recorder::new(host_end), Recorder::new(join_end));
     let engine: Engine = spec.engine;
     let (answers, join_end) = std::thread::scope(|scope| {
         let evaluator = scope.spawn(move || {
@@ -161,16 +172,15 @@ fn transcript(
     })
 }
 
-fn judge(seen_by: Role, transcripts: &[Transcript]) -> Transcripts {
+pub(crate) fn judge(seen_by: Role, transcripts: &[Transcript]) -> Transcripts {
     let first = transcripts.first();
     let bytes = first.map_or(0, |t| t.bytes.len());
     let same = |t: &Transcript| first.is_some_and(|first| first.lengths == t.lengths);
     let same_lengths = transcripts.iter().all(same);
     let (known, unknown) = transcripts.split_at(transcripts.len() / 2);
-    let right = unknown
-        .iter()
-        .filter(|t| nearest(known, &t.bytes) == t.input);
-    let right = right.count();
+    let distinguisher = Distinguisher::trained(known, bytes);
+    let is_right = |t: &&Transcript| distinguisher.input_of(&t.bytes) == t.input;
+    let right = unknown.iter().filter(is_right).count();
     Transcripts {
         seen_by: match seen_by {
             Role::Host => "host",
@@ -184,28 +194,61 @@ fn judge(seen_by: Role, transcripts: &[Transcript]) -> Transcripts {
     }
 }
 
-/// The input whose runs explain this one best, bit by bit.
-fn nearest(known: &[Transcript], this: &[u8]) -> usize {
-    let mut distances = [0.0; 2];
-    for (input, distance) in distances.iter_mut().enumerate() {
-        let others: Vec<&Transcript> = known.iter().filter(|t| t.input == input).collect();
-        for (place, &byte) in this.iter().enumerate() {
-            let mut ones = [0.0; 8];
-            for other in &others {
-                let other = other.bytes.get(place).copied().unwrap_or(0);
+/// Bits that a distinguisher looks at. A flaw shows in some places, and all others only add noise.
+const PLACES: usize = 16;
+
+/// The bits that differ most between the two inputs, and how often each is set.
+struct Distinguisher {
+    /// The number of a bit, and the share of runs with each input in which it is set.
+    places: Vec<(usize, [f64; 2])>,
+}
+
+impl Distinguisher {
+    fn trained(known: &[Transcript], bytes: usize) -> Self {
+        let mut ones = [vec![0u32; 8 * bytes], vec![0u32; 8 * bytes]];
+        let mut runs = [0.0; 2];
+        for transcript in known {
+            runs[transcript.input] += 1.0;
+            let ones = ones[transcript.input].chunks_mut(8);
+            for (ones, byte) in ones.zip(&transcript.bytes) {
                 for (bit, ones) in ones.iter_mut().enumerate() {
-                    *ones += f64::from(other >> bit & 1);
+                    *ones += u32::from(byte >> bit & 1);
                 }
             }
-            for (bit, ones) in ones.iter().enumerate() {
+        }
+        let [first, second] = ones;
+        let mut places: Vec<(usize, [f64; 2])> = first
+            .into_iter()
+            .zip(second)
+            .enumerate()
+            .map(|(place, (first, second))| {
                 // With one pseudo-count of each kind: a few runs are no certainty.
-                let mean = (ones + 1.0) / (others.len() as f64 + 2.0);
-                let seen = f64::from(byte >> bit & 1);
-                *distance -= (seen * mean + (1.0 - seen) * (1.0 - mean)).ln();
+                let share = |ones: u32, runs: f64| (f64::from(ones) + 1.0) / (runs + 2.0);
+                (place, [share(first, runs[0]), share(second, runs[1])])
+            })
+            .collect();
+        let difference = |(_, [a, b]): &(usize, [f64; 2])| (a - b).abs();
+        places.sort_by(|a, b| difference(b).total_cmp(&difference(a)));
+        places.truncate(PLACES);
+        Self { places }
+    }
+
+    /// The input whose runs explain this one best, bit by bit.
+    fn input_of(&self, bytes: &[u8]) -> usize {
+        let mut distances = [0.0; 2];
+        for &(place, shares) in &self.places {
+            let byte = bytes.get(place / 8).copied().unwrap_or(0);
+            let is_set = byte >> (place % 8) & 1 == 1;
+            for (distance, share) in distances.iter_mut().zip(shares) {
+                *distance -= if is_set {
+                    share.ln()
+                } else {
+                    (1.0 - share).ln()
+                };
             }
         }
+        usize::from(distances[1] < distances[0])
     }
-    usize::from(distances[1] < distances[0])
 }
 
 fn two_samples(transcripts: &[Transcript]) -> f64 {

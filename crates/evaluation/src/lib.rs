@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`cell`] | the time and traffic of one matrix cell |
 //! | [`candidates`] | the paper's random order of the cells |
+//! | [`groups`] | what answers about groups add to the time of the scores |
 //! | [`network`] | whole comparisons between two processes over connections of different speed |
 //! | [`paillier`] | the operations of the Paillier cryptosystem |
 //! | [`paper`] | the tables and figures of the paper's evaluation, next to the paper's own numbers |
@@ -16,6 +17,7 @@
 pub mod candidates;
 pub mod cell;
 mod error;
+pub mod groups;
 #[cfg(feature = "audit")]
 pub mod leakage;
 pub mod network;

@@ -119,7 +119,7 @@ impl<'a> Oracle<'a> {
     /// Which raw results meet the threshold, if one bit is revealed.
     fn bound(&self, query: usize) -> Result<Option<Bound>, AuditError> {
         Ok(match self.reveal {
-            Reveal::Score => None,
+            Reveal::Score | Reveal::Group(_) => None,
             Reveal::Threshold(threshold) => {
                 Some(self.comparison.bound(threshold, query, self.secret.len())?)
             }

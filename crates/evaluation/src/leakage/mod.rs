@@ -16,6 +16,7 @@ use serde_json::json;
 use std::fmt::Write as _;
 use study::Study;
 use veilpath_audit::Feature;
+use veilpath_audit::groups::GroupTranscripts;
 use veilpath_audit::transcript::Transcripts;
 use veilpath_metrics::{Alphabet, Metric};
 use veilpath_paillier::KeySize;
@@ -52,6 +53,8 @@ pub struct Report {
     pub garbled: [Transcripts; 2],
     /// The same for the engine shares.
     pub shares: [Transcripts; 2],
+    /// What the distinguisher found in answers about groups.
+    pub groups: Vec<GroupTranscripts>,
 }
 
 /// One attack on one variant of the protocol.
@@ -74,7 +77,7 @@ const ALL: &str = "all features";
 const SCORE: &str = "score";
 
 /// How many times [`run`] calls `step`.
-pub const STEPS: u64 = 17;
+pub const STEPS: u64 = 18;
 
 /// Runs all attacks. `step` is called after each part.
 pub fn run(options: &Options, step: &(dyn Fn() + Sync)) -> Result<Report, Error> {
@@ -100,6 +103,7 @@ pub fn run(options: &Options, step: &(dyn Fn() + Sync)) -> Result<Report, Error>
         paillier: rows,
         garbled: study.transcripts(Engine::Garbled)?,
         shares: study.transcripts(Engine::Shares)?,
+        groups: study.group_transcripts()?,
     })
 }
 
@@ -147,7 +151,42 @@ impl Report {
                 100.0 * side.distinguished
             );
         }
+        self.group_table(&mut text);
         text
+    }
+
+    fn group_table(&self, text: &mut String) {
+        text.push_str(
+            "\nanswers about groups: two inputs of the other side with the same ids, lengths, sizes of groups and answer\n\n",
+        );
+        let _ = writeln!(
+            text,
+            "{:8}  {:16}  {:8}  {:>6}  {:>9}  {:>12}  {:>18}  {:>18}  {:>16}",
+            "engine",
+            "answer",
+            "seen by",
+            "runs",
+            "bytes",
+            "same lengths",
+            "chi2 (255 +- 23)",
+            "chi2 of shares",
+            "distinguished"
+        );
+        for row in &self.groups {
+            let _ = writeln!(
+                text,
+                "{:8}  {:16}  {:8}  {:6}  {:9}  {:>12}  {:18.1}  {:18.1}  {:14.1} %",
+                row.engine,
+                row.question,
+                row.seen.seen_by,
+                row.seen.runs,
+                row.seen.bytes,
+                if row.seen.same_lengths { "yes" } else { "no" },
+                row.seen.chi_square,
+                row.kept_chi_square,
+                100.0 * row.seen.distinguished
+            );
+        }
     }
 
     /// The transcripts of both engines.
@@ -173,6 +212,19 @@ impl Report {
                 side.seen_by, side.distinguished, side.runs
             );
         }
+        for GroupTranscripts {
+            engine,
+            question,
+            seen,
+            ..
+        } in &self.groups
+        {
+            let _ = writeln!(
+                text,
+                "\"{engine}, {question}, seen by {}\",distinguisher,{},{}",
+                seen.seen_by, seen.distinguished, seen.runs
+            );
+        }
         text
     }
 
@@ -191,6 +243,7 @@ impl Report {
             "paillier": self.paillier,
             "garbled": self.garbled,
             "shares": self.shares,
+            "groups": self.groups,
         }))
     }
 }

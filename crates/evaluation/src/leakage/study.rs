@@ -6,6 +6,7 @@ use rand_chacha::ChaCha20Rng;
 use rayon::prelude::*;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use veilpath_audit::groups::{self, GroupTranscripts};
 use veilpath_audit::order_hidden::{self, Batch, Effort};
 use veilpath_audit::transcript::{self, Transcripts};
 use veilpath_audit::{
@@ -13,7 +14,8 @@ use veilpath_audit::{
 };
 use veilpath_metrics::{Comparison, Scanpath};
 use veilpath_protocol::{
-    Engine, PaillierOptions, PairRule, Reveal, RevealTo, SecretKey, Spec, Watched, watch_key_holder,
+    Engine, GroupQuestion, PaillierOptions, PairRule, Reveal, RevealTo, SecretKey, Spec, Watched,
+    watch_key_holder,
 };
 
 /// The number of random scanpaths that the attack on the score tries.
@@ -201,6 +203,34 @@ impl<'a> Study<'a> {
         let found = transcript::look(&spec, self.options.length, runs, self.options.seed);
         (self.step)();
         found
+    }
+
+    /// What a side's view of answers about groups reveals.
+    pub(super) fn group_transcripts(&self) -> Result<Vec<GroupTranscripts>, AuditError> {
+        let runs = (2 * self.options.rounds).clamp(8, 40);
+        let means = GroupQuestion::Groups;
+        let questions = [
+            (Engine::Garbled, means),
+            (Engine::Shares, means),
+            (
+                Engine::Shares,
+                GroupQuestion::TestGroups { permutations: 20 },
+            ),
+            (
+                Engine::Shares,
+                GroupQuestion::Nearest {
+                    k: 3,
+                    rate_only: true,
+                },
+            ),
+            (Engine::Shares, GroupQuestion::Histogram { bins: 3 }),
+        ];
+        let mut found = Vec::new();
+        for (engine, question) in questions {
+            found.extend(groups::look(engine, question, runs, self.options.seed)?);
+        }
+        (self.step)();
+        Ok(found)
     }
 
     /// The attack where the order of the cells is unknown.

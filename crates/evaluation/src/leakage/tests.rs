@@ -49,7 +49,16 @@ fn a_small_study_finds_the_known_leaks() {
         assert!(side.chi_square < 255.0 + 7.0 * 22.6, "{}", side.chi_square);
     }
 
+    assert_eq!(report.groups.len(), 10);
+    for row in &report.groups {
+        assert!(row.seen.same_lengths, "{}", row.question);
+        for chi_square in [row.seen.chi_square, row.kept_chi_square] {
+            assert!(chi_square < 255.0 + 7.0 * 22.6, "{chi_square}");
+        }
+    }
+
     let rows = report.paillier.len() + report.garbled.len() + report.shares.len();
+    let rows = rows + report.groups.len();
     assert_eq!(report.csv().lines().count(), 1 + rows);
     let json: serde_json::Value = serde_json::from_str(&report.json().unwrap()).unwrap();
     assert_eq!(json["key_bits"], 512);

@@ -141,6 +141,7 @@ fn side(task: &SideTask, output: &mut impl Write) -> Result<SideReport, Error> {
         fresh: false,
         limit_per_scanpath: ScanpathLimit::Unlimited,
         declared_letters: None,
+        disclosure: veilpath_session::DisclosureLimits::default(),
         memory: None,
         key,
     };

@@ -1,0 +1,278 @@
+//! The distinguisher on answers about groups: does a side's view tell which of two inputs the other side had?
+//!
+//! The inputs are two sets of scanpaths and labels that agree in everything that both sides may know: ids, lengths, names and sizes of
+//! groups, and the answer. The view is the messages of the statistics, this side's halves of the pairs' numbers and its shares of the
+//! answer.
+
+use crate::AuditError;
+use crate::transcript::{Recorder, Transcript, Transcripts, judge, shuffled_inputs};
+use rand::{RngExt, SeedableRng};
+use rand_chacha::ChaCha20Rng;
+use serde::Serialize;
+use std::collections::{BTreeMap, HashMap};
+use std::sync::{Mutex, PoisonError};
+use veilpath_channel::memory_pair;
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric, Scanpath};
+use veilpath_protocol::{
+    Engine, GroupInputs, GroupPlan, GroupQuestion, GroupSizes, Job, Label, PairRule, PairStore,
+    ProtocolError, Refused, Reveal, RevealTo, Role, Spec, TreeLevels, compare_locally_with_coins,
+    pairs_of,
+};
+
+/// What was found about one question.
+#[derive(Clone, Debug, Serialize)]
+pub struct GroupTranscripts {
+    /// The engine that compared the pairs.
+    pub engine: &'static str,
+    /// The question.
+    pub question: String,
+    /// What the distinguisher found.
+    #[serde(flatten)]
+    pub seen: Transcripts,
+    /// Pearson's statistic of the bytes of kept shares: 255 ± 23 if they are uniform.
+    pub kept_chi_square: f64,
+}
+
+/// Participants of each side, half of them in each of two groups.
+const PARTICIPANTS: usize = 4;
+
+/// Letters of a scanpath. Not a power of two: fractions of the length then use all bits of a share.
+const LENGTH: usize = 5;
+
+const LETTERS: u32 = 4;
+
+/// The coins of permutations, which both sides know.
+const COINS: [u8; 32] = [11; 32];
+
+/// Random sets of scanpaths and labels that are tried to find two with the same answer.
+const TRIES: usize = 20_000;
+
+/// What one side has once the answer is computed: what it received, its halves of pairs, its shares of the answer.
+pub(crate) struct View {
+    received: Vec<u8>,
+    lengths: Vec<usize>,
+    pub(crate) halves: Vec<u64>,
+    pub(crate) shares: Vec<u64>,
+}
+
+/// Changes what a side has, given what the other has; tests that flaws are found.
+pub(crate) type Flaw<'a> = &'a dyn Fn(&mut View, &View);
+
+/// Lets each side observe this many runs.
+pub fn look(
+    engine: Engine,
+    question: GroupQuestion,
+    runs: usize,
+    seed: u64,
+) -> Result<[GroupTranscripts; 2], AuditError> {
+    look_with(engine, question, runs, seed, &|_, _| ())
+}
+
+pub(crate) fn look_with(
+    engine: Engine,
+    question: GroupQuestion,
+    runs: usize,
+    seed: u64,
+    flaw: Flaw<'_>,
+) -> Result<[GroupTranscripts; 2], AuditError> {
+    let mut rng = ChaCha20Rng::seed_from_u64(seed);
+    let look = |seen_by: Role, rng: &mut ChaCha20Rng| -> Result<GroupTranscripts, AuditError> {
+        let fixed = cohort(rng)?;
+        let spec = spec(engine, question, fixed.alphabet);
+        let others = with_equal_answers(&spec, seen_by, &fixed, rng)?;
+        let mut transcripts = Vec::new();
+        let mut kept = Vec::new();
+        for input in shuffled_inputs(runs, rng) {
+            let (host, join) = by_role(seen_by, &fixed, &others[input]);
+            let [mut host, mut join] = run(&spec, question, host, join)?;
+            let (own, other) = by_role(seen_by, &mut host, &mut join);
+            flaw(own, other);
+            // The low bits of rounded numbers are 0 on both sides.
+            let high = own
+                .shares
+                .iter()
+                .flat_map(|share| [share >> 56, share >> 48 & 255]);
+            kept.extend(high.filter_map(|byte| u8::try_from(byte).ok()));
+            let mut seen = std::mem::take(&mut own.received);
+            seen.extend(bytes(&own.halves));
+            seen.extend(bytes(&own.shares));
+            transcripts.push(Transcript {
+                input,
+                bytes: seen,
+                lengths: std::mem::take(&mut own.lengths),
+            });
+        }
+        Ok(GroupTranscripts {
+            engine: engine.name(),
+            question: question.to_string(),
+            seen: judge(seen_by, &transcripts),
+            kept_chi_square: uniform(&kept),
+        })
+    };
+    Ok([look(Role::Host, &mut rng)?, look(Role::Join, &mut rng)?])
+}
+
+/// The host's and the joining side's, from the observer's and the other's; or the other way round.
+fn by_role<T>(seen_by: Role, own: T, other: T) -> (T, T) {
+    match seen_by {
+        Role::Host => (own, other),
+        Role::Join => (other, own),
+    }
+}
+
+fn bytes(numbers: &[u64]) -> impl Iterator<Item = u8> + '_ {
+    numbers.iter().flat_map(|number| number.to_le_bytes())
+}
+
+fn spec(engine: Engine, question: GroupQuestion, alphabet: Alphabet) -> Spec {
+    Spec {
+        engine,
+        metric: Metric::Levenshtein,
+        alphabet,
+        encoding: BTreeMap::new(),
+        pairs: PairRule::All,
+        reveal: Reveal::Group(question),
+        reveal_to: RevealTo::Both,
+        pad_to: None,
+    }
+}
+
+/// Random scanpaths and labels; group sizes are fixed.
+fn cohort(rng: &mut ChaCha20Rng) -> Result<Cohort, AuditError> {
+    let alphabet = Alphabet::letters(LETTERS);
+    let alphabet = alphabet.map_err(|_| AuditError::Internal("no such alphabet"))?;
+    let mut labels: Vec<usize> = (0..PARTICIPANTS).map(|it| it % 2).collect();
+    for last in (1..PARTICIPANTS).rev() {
+        labels.swap(last, rng.random_range(0..=last));
+    }
+    let last = u16::try_from(LETTERS - 1).unwrap_or(0);
+    let mut entry = |(participant, label): (usize, usize)| Entry {
+        participant: format!("P{participant}"),
+        group: Some(["control", "patient"][label].into()),
+        stimulus: None,
+        scanpath: Scanpath::new((0..LENGTH).map(|_| rng.random_range(0..=last)).collect()),
+    };
+    let entries = labels.into_iter().enumerate().map(&mut entry).collect();
+    Ok(Cohort {
+        alphabet,
+        encoding: Encoding::default(),
+        entries,
+    })
+}
+
+/// Two cohorts of the other side with the same answer.
+fn with_equal_answers(
+    spec: &Spec,
+    seen_by: Role,
+    fixed: &Cohort,
+    rng: &mut ChaCha20Rng,
+) -> Result<[Cohort; 2], AuditError> {
+    let plain = Spec {
+        engine: Engine::Plain,
+        ..spec.clone()
+    };
+    let mut known: HashMap<String, Cohort> = HashMap::new();
+    for _ in 0..TRIES {
+        let other = cohort(rng)?;
+        let (host, join) = by_role(seen_by, fixed, &other);
+        let outcome = compare_locally_with_coins(plain.clone(), host, join, COINS, &())?;
+        let answer = format!("{:?}", outcome.answers);
+        match known.remove(&answer) {
+            Some(earlier) if earlier.entries != other.entries => return Ok([earlier, other]),
+            _ => known.insert(answer, other),
+        };
+    }
+    Err(AuditError::Internal("no two cohorts have the same answer"))
+}
+
+/// Keeps halves in memory.
+struct Halves(Mutex<Vec<u64>>);
+
+impl PairStore for Halves {
+    fn keep_halves(&self, pairs: &[usize], halves: &[u64]) -> Result<(), Refused> {
+        let mut kept = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        for (&pair, &half) in pairs.iter().zip(halves) {
+            *kept.get_mut(pair).ok_or(Refused)? = half;
+        }
+        Ok(())
+    }
+}
+
+/// Both sides of one run, and what each has seen.
+fn run(
+    spec: &Spec,
+    question: GroupQuestion,
+    host: &Cohort,
+    join: &Cohort,
+) -> Result<[View; 2], AuditError> {
+    let labels = [host, join].map(|cohort| -> Vec<Label> {
+        let label = |entry: &Entry| Label {
+            participant: entry.participant.clone(),
+            stimulus: None,
+        };
+        cohort.entries.iter().map(label).collect()
+    });
+    let groups = [host, join].map(|cohort| -> Vec<String> {
+        let groups = cohort.entries.iter().map(|entry| entry.group.clone());
+        groups.map(Option::unwrap_or_default).collect()
+    });
+    let sizes = [0, 1].map(|side: usize| GroupSizes::of(&labels[side], &groups[side]));
+    let pairs = pairs_of(spec.pairs, host, join);
+    let lengths = vec![LENGTH; PARTICIPANTS];
+    let side = |role: Role, mut channel: Recorder| -> Result<View, ProtocolError> {
+        let (cohort, groups) = match role {
+            Role::Host => (host, &groups[0]),
+            Role::Join => (join, &groups[1]),
+        };
+        let own: Vec<&Scanpath> = cohort.entries.iter().map(|entry| &entry.scanpath).collect();
+        let job = || Job::new(spec, role, &own, lengths.len(), &pairs)?.with_peer_lengths(&lengths);
+        let inputs = GroupInputs {
+            question,
+            engine: spec.engine,
+            rule: spec.pairs,
+            labels: [&labels[0], &labels[1]],
+            own_groups: Some(groups),
+            sizes: sizes.clone(),
+            minimum: 0,
+            coins: COINS,
+        };
+        let (whole, kept) = (job()?, Halves(Mutex::new(vec![0; pairs.len()])));
+        let plan = GroupPlan::new(&whole, inputs)?;
+        spec.engine
+            .run(&job()?.with_store(&kept), &mut channel, &())?;
+        let halves = kept.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        // The comparisons have a distinguisher of their own.
+        channel.received.clear();
+        channel.lengths.clear();
+        let shares = plan.run(&halves, TreeLevels::default(), &mut channel)?;
+        Ok(View {
+            received: channel.received,
+            lengths: channel.lengths,
+            halves,
+            shares: shares.to_vec(),
+        })
+    };
+    let (host_end, join_end) = memory_pair();
+    let (host_end, join_end) = (Recorder::new(host_end), Recorder::new(join_end));
+    let (host, join) = std::thread::scope(|scope| {
+        let side = &side;
+        let join = scope.spawn(move || side(Role::Join, join_end));
+        (side(Role::Host, host_end), join.join())
+    });
+    let join = match join {
+        Ok(seen) => seen,
+        Err(panic) => std::panic::resume_unwind(panic),
+    };
+    Ok([host?, join?])
+}
+
+/// Pearson's statistic of bytes, against a uniform distribution.
+fn uniform(bytes: &[u8]) -> f64 {
+    let mut counts = [0.0f64; 256];
+    for &byte in bytes {
+        counts[usize::from(byte)] += 1.0;
+    }
+    let expected = (bytes.len() as f64 / 256.0).max(f64::MIN_POSITIVE);
+    let squares = counts.iter().map(|count| (count - expected).powi(2));
+    squares.sum::<f64>() / expected
+}

@@ -1,0 +1,63 @@
+//! The distinguisher of answers about groups finds flaws, and nothing without one.
+
+use crate::groups::{Flaw, View, look, look_with};
+use veilpath_protocol::{Engine, GroupQuestion};
+
+/// 255 ± 23 for bytes with the same distribution.
+const TOO_LARGE: f64 = 255.0 + 7.0 * 22.6;
+
+fn questions() -> [GroupQuestion; 4] {
+    ["groups", "test:groups,8", "nearest:3,rate", "histogram:3"].map(|it| it.parse().unwrap())
+}
+
+#[test]
+fn inputs_with_the_same_answer_are_not_distinguished() {
+    let mut right = 0.0;
+    let mut all = 0.0;
+    for (engine, question) in questions()
+        .map(|it| (Engine::Shares, it))
+        .into_iter()
+        .chain([(Engine::Garbled, GroupQuestion::Groups)])
+    {
+        for side in look(engine, question, 16, 3).unwrap() {
+            let case = format!("{question} by {engine:?}, seen by {}", side.seen.seen_by);
+            assert!(side.seen.same_lengths, "{case}");
+            assert!(side.seen.bytes > 0, "{case}");
+            assert!(
+                side.seen.chi_square < TOO_LARGE,
+                "{case}: {}",
+                side.seen.chi_square
+            );
+            assert!(
+                side.kept_chi_square < TOO_LARGE,
+                "{case}: {}",
+                side.kept_chi_square
+            );
+            let runs = side.seen.runs as f64 / 2.0;
+            right += side.seen.distinguished * runs;
+            all += runs;
+        }
+    }
+    // Five standard deviations of guessing.
+    let rate: f64 = right / all;
+    assert!((rate - 0.5).abs() < 2.5 / all.sqrt(), "{rate} of {all}");
+}
+
+/// A flaw: without masks a side keeps the numbers themselves.
+fn without_mask(own: &mut View, other: &View) {
+    for (own, other) in own.halves.iter_mut().zip(other.halves.iter()) {
+        *own ^= other;
+    }
+    for (own, other) in own.shares.iter_mut().zip(other.shares.iter()) {
+        *own = own.wrapping_add(*other);
+    }
+}
+
+#[test]
+fn numbers_without_masks_are_found() {
+    let flaw: Flaw<'_> = &without_mask;
+    for side in look_with(Engine::Shares, GroupQuestion::Groups, 40, 3, flaw).unwrap() {
+        assert_eq!(side.seen.distinguished, 1.0, "{}", side.seen.seen_by);
+        assert!(side.kept_chi_square > TOO_LARGE, "{}", side.kept_chi_square);
+    }
+}
