@@ -3,6 +3,7 @@
 //! The library's errors name fields and values; here fields become flags, and advice is added.
 
 pub(crate) mod encode;
+mod groups;
 mod report;
 mod session;
 mod stats;
@@ -68,6 +69,15 @@ pub(crate) fn explain(error: &Error) -> String {
             "{error}{}\n  use --pairs all to compare all scanpaths, or rename the stimuli in one file",
             stimuli_of(files, stimuli)
         ),
+        Error::NoGroups { .. } => format!("{error}\n  {}", groups::ADD_GROUPS),
+        Error::SameCohort { .. } => format!(
+            "{error}\n  compare it with --reveal score, and use `veilpath stats` on the result"
+        ),
+        Error::NoUseForCoins => {
+            format!(
+                "{error}\n  --coins goes with --engine plain and --reveal test:groups or test:sites"
+            )
+        }
         Error::Protocol(error) => protocol(error),
         Error::TooManyPairs { .. } => {
             format!("{error}\n  compare parts of the cohorts, for example stimulus by stimulus")
@@ -135,14 +145,24 @@ pub(crate) fn protocol(error: &ProtocolError) -> String {
         ProtocolError::DoesNotFit { .. } => {
             format!("{error}\n  choose a larger --key-bits, or a smaller --scale")
         }
+        ProtocolError::Job(job) => with(error, groups::job(job)),
+        ProtocolError::Statistics(cause) => with(error, groups::statistics(cause)),
         _ => error.to_string(),
+    }
+}
+
+/// An error, and advice where there is any.
+fn with(error: &ProtocolError, advice: Option<&str>) -> String {
+    match advice {
+        Some(advice) => format!("{error}\n  {advice}"),
+        None => error.to_string(),
     }
 }
 
 fn without_capability(unsupported: &Unsupported) -> String {
     let flag = match unsupported.capability {
         Capability::OneSidedResults => "--reveal-to",
-        Capability::Threshold => "--reveal",
+        Capability::Threshold | Capability::GroupAnswers => "--reveal",
         Capability::HiddenLengths(_) => "--pad-to",
     };
     // The first one is the most private.

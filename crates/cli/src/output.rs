@@ -22,7 +22,7 @@ const PREVIEW_ROWS: usize = 20;
 pub(crate) enum Format {
     /// An aligned table for people
     Table,
-    /// One row per pair: a,b,stimulus,score,similarity (with --reveal threshold:T: a,b,stimulus,within); of statistics, one row per number
+    /// One row per pair: a,b,stimulus,score,similarity (with --reveal threshold:T: a,b,stimulus,within); of answers about groups, one row per number
     Csv,
     /// One object with the plan, the results, the cost and what was revealed
     Json,
@@ -168,6 +168,15 @@ impl Written {
                 path.display()
             )),
         }
+    }
+
+    /// What came out and what it cost. Answers about groups are in it, unless they were printed already.
+    pub(crate) fn summary(&self, outcome: &Outcome) -> String {
+        let answers = match self {
+            Written::Printed => String::new(),
+            Written::File { .. } | Written::Kept(_) => table::answers(outcome),
+        };
+        answers + &table::summary(outcome)
     }
 
     /// Prints it.

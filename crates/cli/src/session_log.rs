@@ -82,15 +82,16 @@ impl SessionLog {
         }
     }
 
-    /// Reports a session that has finished, once its results are written.
-    pub(crate) fn finished(&self, peer: &Peer, completed: &CompletedSession) {
+    /// Reports a session that has finished, once its results are written; `summary` says what came out.
+    pub(crate) fn finished(&self, peer: &Peer, completed: &CompletedSession, summary: &str) {
         match self.format {
-            LogFormat::Text => text::finished(self.name(peer), completed),
+            LogFormat::Text => text::finished(self.name(peer), completed, summary),
             LogFormat::Json => {
                 let journal = completed.journal_failure.as_ref();
                 let event = json!({
                     "event": "finished",
                     "pairs": completed.outcome.results.len(),
+                    "answers": completed.outcome.answers.len(),
                     "cost": completed.outcome.cost,
                     "restarted_pairs": completed.restarted_pairs,
                     "max_starts": completed.max_starts,
@@ -266,6 +267,11 @@ fn agreed_json(summary: &AgreementSummary) -> Value {
         "comparisons_per_scanpath": summary.limit.after,
         "comparisons_before": summary.limit.before,
         "within_limit": summary.limit.exceeded.is_none(),
+        "groups": summary.groups.map(|groups| json!({
+            "minimum_group": groups.minimum,
+            "answers": groups.answers,
+            "answers_per_partner": groups.most_answers,
+        })),
         "engine": engine::to_json(&summary.engine),
         "estimate": engine::estimate_json(&summary.estimate),
         "connection": {

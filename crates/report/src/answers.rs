@@ -102,6 +102,7 @@ fn nearest_labels(labels: &NearestLabels) -> String {
         labels.k,
         printable(&labels.output)
     );
+    let has_groups = labels.labels.iter().any(|label| label.group.is_some());
     let header = ["participant", "stimulus", "majority", "group"];
     let rows = labels.labels.iter().map(|label| {
         [
@@ -111,11 +112,10 @@ fn nearest_labels(labels: &NearestLabels) -> String {
             label.group.as_deref().unwrap_or_default(),
         ]
     });
+    let columns = header.len() - usize::from(!has_groups);
     let rows = iter::once(header).chain(rows);
-    lines(
-        &title,
-        rows.map(|row| row.map(printable).to_vec()).collect(),
-    )
+    let rows = rows.map(|row| row[..columns].iter().map(|text| printable(text)).collect());
+    lines(&title, rows.collect())
 }
 
 #[allow(clippy::cast_precision_loss)] // a share, of far fewer than 2⁵³

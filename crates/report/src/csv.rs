@@ -24,9 +24,10 @@ pub(crate) const IDS: [&str; 3] = ["a", "b", "stimulus"];
 /// The column that marks a table with missing results.
 pub(crate) const INCOMPLETE: &str = "incomplete";
 
-/// Writes all rows; of an outcome that has answers about groups and no pairs, the answers.
+/// Writes all rows; of an outcome that is about groups and has no pairs, the answers.
 pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
-    if outcome.results.is_empty() && !outcome.answers.is_empty() {
+    let asks_about_groups = outcome.spec.reveal.group_question().is_some();
+    if outcome.results.is_empty() && (asks_about_groups || !outcome.answers.is_empty()) {
         let rows = outcome.answers.iter().flat_map(answer_rows);
         return write_table(ANSWER_COLUMNS, rows, out);
     }

@@ -24,6 +24,9 @@ pub(crate) fn in_words(
         ("Letters", letters(spec)),
         ("Revealed per pair", reveal(spec)),
     ];
+    if let Some(question) = spec.reveal.group_question() {
+        said.push(("Revealed about groups", format!("{}.", question.in_words())));
+    }
     if !in_the_clear {
         said.push(("Results go to", reveal_to(spec.reveal_to, names)));
     }
@@ -246,6 +249,7 @@ fn pairs(rule: PairRule, [first, second]: &[String; 2]) -> String {
 fn reveal(spec: &Spec) -> String {
     match spec.reveal {
         Reveal::Score => "its score.".into(),
+        Reveal::Group(_) => "nothing.".into(),
         Reveal::Threshold(threshold) => format!(
             "one bit: whether its score is at {} {threshold}.",
             if spec.metric.is_distance() {

@@ -8,7 +8,7 @@ use std::io::{self, Write};
 use std::iter;
 use unicode_width::UnicodeWidthStr;
 use veilpath_metrics::text;
-use veilpath_protocol::{Cost, Engine, Outcome, OutputKind, ResultRow, Reveal, Spec, Value};
+use veilpath_protocol::{Engine, Outcome, OutputKind, ResultRow, Reveal, Spec, Value};
 
 /// Writes all rows as an aligned table, and the answers about groups below it.
 pub fn write(outcome: &Outcome, out: &mut dyn Write) -> io::Result<()> {
@@ -154,18 +154,17 @@ pub fn plan(spec: &Spec) -> String {
 }
 
 /// What came out and what it cost: the number of pairs with the mean and range of their scores, time and traffic, and
-/// what each side learned.
+/// what each side learned. Answers about groups are not in it.
 pub fn summary(outcome: &Outcome) -> String {
     let mut text = String::new();
     if outcome.is_incomplete() {
         let _ = writeln!(text, "{}", incomplete(outcome));
     }
     let _ = writeln!(text, "{}", results_line(outcome));
-    text.push_str(&answers(outcome));
     if let Some(bound) = outcome.error_bound {
         let bound = error_bound(bound);
         let near = match outcome.spec.reveal {
-            Reveal::Score => "",
+            Reveal::Score | Reveal::Group(_) => "",
             Reveal::Threshold(_) => {
                 ", so a pair that close to the threshold may be on its other side"
             }
@@ -175,7 +174,7 @@ pub fn summary(outcome: &Outcome) -> String {
             "computed in integers; a score is within {bound} of double precision{near}"
         );
     }
-    let _ = writeln!(text, "{}", cost_line(&outcome.cost));
+    let _ = writeln!(text, "{}", cost_line(outcome));
     if !outcome.revealed.is_empty() {
         let engine = outcome.spec.engine.name();
         let pairs = match outcome.is_incomplete() {
@@ -195,6 +194,9 @@ fn results_line(outcome: &Outcome) -> String {
         return withheld(outcome);
     }
     let metric = outcome.spec.metric.name();
+    if outcome.results.is_empty() && !outcome.answers.is_empty() {
+        return format!("{} by {metric}", counted(outcome.pairs, "pair"));
+    }
     let pairs = counted(distinct_pairs(outcome).count() as u64, "pair");
     if let Reveal::Threshold(threshold) = outcome.spec.reveal {
         let within = distinct_pairs(outcome).filter(|value| value.bit() == Some(true));
@@ -250,8 +252,10 @@ impl Spread {
     }
 }
 
-fn cost_line(cost: &Cost) -> String {
-    if cost.rounds == 0 && cost.pairs_from_journal > 0 {
+fn cost_line(Outcome { cost, spec, .. }: &Outcome) -> String {
+    // A private engine needs rounds.
+    let is_stored = cost.pairs_from_journal > 0 || spec.engine != Engine::Plain;
+    if cost.rounds == 0 && is_stored {
         return "results of earlier runs".into();
     }
     let work = format!(

@@ -4,7 +4,7 @@
 mod common;
 
 use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Metric};
-use veilpath_protocol::{Engine, Outcome, PairRule, Spec, compare_locally};
+use veilpath_protocol::{Cost, Engine, Outcome, PairRule, Spec, compare_locally};
 use veilpath_report::{csv, json, table};
 
 fn cohort(rows: &[(&str, Option<&str>, &str)]) -> Cohort {
@@ -169,6 +169,24 @@ fn withheld_results_are_not_reported_as_no_pairs() {
     let said = "2 pairs were compared; the results are for the other side only";
     assert_eq!(render_of(&hidden, table::write).trim_end(), said);
     assert!(table::summary(&hidden).starts_with(said));
+}
+
+#[test]
+fn summaries_of_answers_about_groups_count_pairs_and_repeat_no_answer() {
+    let mut outcome = outcome_of("score");
+    outcome.spec.reveal = "groups".parse().unwrap();
+    outcome.spec.engine = Engine::Garbled;
+    outcome.results.clear();
+    let header = csv::ANSWER_COLUMNS.join(",");
+    assert_eq!(render_of(&outcome, csv::write).trim_end(), header);
+    outcome.answers = common::answers();
+    let answer = table::answers(&outcome);
+    // As it is read from the state directory: nothing was computed now.
+    outcome.cost = Cost::default();
+    let summary = table::summary(&outcome);
+    assert!(summary.starts_with("2 pairs by levenshtein\n"), "{summary}");
+    assert!(summary.contains("results of earlier runs"), "{summary}");
+    assert!(!summary.contains(answer.lines().next().unwrap()));
 }
 
 #[test]

@@ -2,26 +2,71 @@
 
 use crate::progress::CellObserver;
 use crate::{Error, EventSink, PlannedComparison};
+use std::str::FromStr;
 use std::time::Instant;
-use veilpath_protocol::{Cost, Engine, Outcome, compare_locally, count_pairs};
+use veilpath_protocol::{
+    Cost, Engine, Outcome, Spec, compare_locally, compare_locally_with_coins, count_pairs,
+};
 use veilpath_session::{HostKey, compare_on_loopback};
+
+/// Options for running a planned comparison.
+#[derive(Clone, Debug, Default)]
+pub struct CompareOptions {
+    /// The host's Paillier key; `None` to generate one.
+    pub key: Option<HostKey>,
+    /// The coins of a private test, to repeat its permutations in the clear.
+    pub coins: Option<TestCoins>,
+}
+
+/// The seed of a test's permutations. A result file has it as 64 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TestCoins([u8; 32]);
+
+/// A text that is not 64 hexadecimal digits.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
+#[error("expected the 64 hexadecimal digits of `coins` in the result of a test")]
+pub struct TestCoinsError;
+
+impl FromStr for TestCoins {
+    type Err = TestCoinsError;
+
+    fn from_str(text: &str) -> Result<Self, TestCoinsError> {
+        let mut bytes = [0; 32];
+        if text.len() != 2 * bytes.len() || !text.bytes().all(|digit| digit.is_ascii_hexdigit()) {
+            return Err(TestCoinsError);
+        }
+        for (at, byte) in bytes.iter_mut().enumerate() {
+            let digits = text.get(2 * at..2 * at + 2).ok_or(TestCoinsError)?;
+            *byte = u8::from_str_radix(digits, 16).map_err(|_| TestCoinsError)?;
+        }
+        Ok(Self(bytes))
+    }
+}
 
 /// Runs a planned comparison.
 ///
 /// The engine `plain` computes directly. Any other engine runs both roles, as between two institutions, over TLS within
-/// this machine; `key` is the host's Paillier key, if it is not to be generated.
+/// this machine.
 pub fn compare(
     planned: &PlannedComparison,
-    key: Option<HostKey>,
+    options: CompareOptions,
     events: &dyn EventSink,
 ) -> Result<Outcome, Error> {
     let PlannedComparison { a, b, spec, .. } = planned;
+    if options.coins.is_some() && !takes_coins(spec) {
+        return Err(Error::NoUseForCoins);
+    }
     let cells = spec.cells(&count_pairs(spec.pairs, a, b));
     let observer = CellObserver::new(cells, events);
     let mut outcome = match spec.engine {
         Engine::Plain => {
             let start = Instant::now();
-            let mut outcome = compare_locally(spec.clone(), a, b, &observer)?;
+            let mut outcome = match options.coins {
+                None => compare_locally(spec.clone(), a, b, &observer)?,
+                Some(TestCoins(coins)) => {
+                    compare_locally_with_coins(spec.clone(), a, b, coins, &observer)?
+                }
+            };
             // There is only one party: nothing is sent, and nothing is revealed to another.
             outcome.cost = Cost {
                 seconds: start.elapsed().as_secs_f64(),
@@ -32,10 +77,17 @@ pub fn compare(
             outcome
         }
         Engine::Paillier(_) | Engine::Garbled | Engine::Shares => {
-            compare_on_loopback(spec, key, [a, b], [&observer, &()]).map_err(Error::Loopback)?
+            compare_on_loopback(spec, options.key, [a, b], [&observer, &()])
+                .map_err(Error::Loopback)?
         }
     };
     // A copy without header lines is the same cohort.
     outcome.one_cohort = a.entries == b.entries;
     Ok(outcome)
+}
+
+/// Whether coins can be given. Between two sides both draw them together.
+fn takes_coins(spec: &Spec) -> bool {
+    let question = spec.reveal.group_question();
+    spec.engine == Engine::Plain && question.is_some_and(|it| it.permutations().is_some())
 }

@@ -3,7 +3,9 @@
 //! They are synthetic: novices and experts look at two pictures, and are assigned to a clinic and a university at random.
 
 use crate::plan::work;
-use crate::{Error, MetricName, MetricOptions, PlanOptions, PlannedComparison, compare, plan};
+use crate::{
+    CompareOptions, Error, MetricName, MetricOptions, PlanOptions, PlannedComparison, compare, plan,
+};
 use veilpath_encode::{Input, RawCohort};
 use veilpath_metrics::{Cohort, DEFAULT_PRECISION, Entry};
 use veilpath_protocol::{Engine, EngineChoice, Link, Outcome, ProtocolError};
@@ -57,7 +59,7 @@ impl Demo {
     pub fn check(&self, outcome: &Outcome) -> Result<(), Error> {
         let mut in_the_clear = self.planned.clone();
         in_the_clear.spec.engine = Engine::Plain;
-        if compare(&in_the_clear, None, &())?.results == outcome.results {
+        if compare(&in_the_clear, CompareOptions::default(), &())?.results == outcome.results {
             Ok(())
         } else {
             Err(

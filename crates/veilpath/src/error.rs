@@ -171,6 +171,21 @@ pub enum Error {
         /// The first few stimuli of each.
         stimuli: [Vec<String>; 2],
     },
+    /// A question about groups, but a cohort without groups.
+    #[error("{file}: this answer needs a group for every participant")]
+    NoGroups {
+        /// The cohort file.
+        file: String,
+    },
+    /// A question about two cohorts, but both files have the same one.
+    #[error("{file}: this answer needs two different cohorts, but both files have the same one")]
+    SameCohort {
+        /// The second cohort file.
+        file: String,
+    },
+    /// Coins for something other than a test in the clear.
+    #[error("coins are only for permutation tests that are computed in the clear")]
+    NoUseForCoins,
     /// More pairs than one run compares.
     #[error("there are {pairs} pairs; one run compares at most {MAX_PAIRS}")]
     TooManyPairs {

@@ -34,7 +34,7 @@ pub mod synth;
 mod temporary_file;
 
 pub use cohort::{OtherFile, decode_cohort, read_cohort, read_cohort_from};
-pub use compare::compare;
+pub use compare::{CompareOptions, TestCoins, TestCoinsError, compare};
 pub use error::{Error, Fault};
 pub use event::{Event, EventSink, Note};
 pub use key_pair::{KeyPairOptions, generate_key_pair};
@@ -64,21 +64,22 @@ pub use veilpath_metrics::{
 };
 pub use veilpath_paillier::{Error as PaillierError, KeySize};
 pub use veilpath_protocol::{
-    Capability, Engine, EngineChoice, Estimate, JobError, Link, MAX_PADDING, MAX_TEXT_BYTES,
-    Outcome, PaillierOptions, PairRule, PairRuleError, ProtocolError, ProvenEstimates,
-    ResultFormatError, Reveal, RevealTo, RiskySetting, Role, Spec, SpecError, TreeLevels,
-    Unsupported,
+    Capability, Engine, EngineChoice, Estimate, GroupQuestion, JobError, Link, MAX_PADDING,
+    MAX_TEXT_BYTES, Outcome, PaillierOptions, PairRule, PairRuleError, ProtocolError,
+    ProvenEstimates, ResultFormatError, Reveal, RevealTo, RiskySetting, Role, Spec, SpecError,
+    TreeLevels, Unsupported,
 };
 pub use veilpath_report::document::Document;
 pub use veilpath_report::{table, units};
 pub use veilpath_session::limits::{DEFAULT_MEMORY, MAX_PEERS};
 pub use veilpath_session::{
-    AgreementSummary, AnswerKind, CompletedSession, DeclineReason, Difference, Disclosure,
-    DisclosureLedger, DisclosureLimits, DisclosureRefusal, ENGINE_FIELD, EngineReason,
-    EngineSummary, ExceededLimit, FRESH_FIELD, FileProblem, Fingerprint, Forbidden, GroupAnswer,
-    GroupMember, HostKey, Identity, KnownPeer, Limit, LimitOrigin, LimitSummary, Listing,
-    NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD, PeerState, Policy, PolicyError,
-    PolicyPartner, PolicyProblem, PolicyRefusal, PolicyRule, PolicyTexts, RecordComparison,
-    RecordEntry, RecordLine, RecordProblem, ScanpathLimit, SessionError, SessionFailure,
-    SharesObstacle, SignedRecord, StateDir, Step, StoredComparison, Withdrawn, disable_core_dumps,
+    AgreementSummary, AnswerKind, CompletedSession, DEFAULT_MINIMUM_GROUP, DeclineReason,
+    Difference, Disclosure, DisclosureLedger, DisclosureLimits, DisclosureRefusal, ENGINE_FIELD,
+    EngineReason, EngineSummary, ExceededLimit, FRESH_FIELD, FileProblem, Fingerprint, Forbidden,
+    GroupAnswer, GroupMember, GroupSummary, HostKey, Identity, KnownPeer, Limit, LimitOrigin,
+    LimitSummary, Listing, NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD, PeerState, Policy,
+    PolicyError, PolicyPartner, PolicyProblem, PolicyRefusal, PolicyRule, PolicyTexts,
+    RecordComparison, RecordEntry, RecordLine, RecordProblem, ScanpathLimit, SessionError,
+    SessionFailure, SharesObstacle, SignedRecord, StateDir, Step, StoredComparison, UsageError,
+    Withdrawn, disable_core_dumps,
 };

@@ -4,7 +4,7 @@ use crate::cohort::{
     alphabet_info, declarations_conflict, decode, decode_in, refuse_unwritable, resolve,
     with_declared_letters,
 };
-use crate::plan::refuse_empty_for_scanmatch;
+use crate::plan::{has_groups, refuse_empty_for_scanmatch};
 use crate::{Error, EventSink, PlanOptions};
 use veilpath_encode::RawCohort;
 use veilpath_metrics::{Alphabet, Cohort, Metric, Notation};
@@ -23,6 +23,7 @@ pub struct LocalCohort {
     declared_letters: Option<u32>,
     metric: Metric,
     lengths: Vec<usize>,
+    has_groups: bool,
 }
 
 impl LocalCohort {
@@ -45,6 +46,7 @@ impl LocalCohort {
         let is_declared = file_declares || options.letters.is_some() || grid.is_some();
         let entries = cohort.entries.iter();
         let lengths = entries.map(|entry| entry.scanpath.len()).collect();
+        let has_groups = has_groups(&cohort);
         Ok(Self {
             file,
             options,
@@ -53,6 +55,7 @@ impl LocalCohort {
             declared_letters: is_declared.then(|| own_alphabet.size()),
             metric,
             lengths,
+            has_groups,
         })
     }
 
@@ -74,6 +77,16 @@ impl LocalCohort {
     /// How many letters this side's file or options say there are.
     pub(crate) fn declared_letters(&self) -> Option<u32> {
         self.declared_letters
+    }
+
+    /// Some answers need a group for every participant.
+    pub(crate) fn refuse_without_groups(&self) -> Result<(), Error> {
+        match self.has_groups {
+            true => Ok(()),
+            false => Err(Error::NoGroups {
+                file: self.file.name().to_string(),
+            }),
+        }
     }
 
     /// With hidden lengths the default limit is the same for all scanpaths, and does not protect short ones.

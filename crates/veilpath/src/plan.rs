@@ -2,13 +2,14 @@
 
 use crate::cohort::{alphabet_info, decode_in, refuse_unwritable, resolve, with_declared_letters};
 use crate::{Error, Event, EventSink, MetricOptions, Note};
+use std::collections::HashSet;
 use std::path::Path;
 use veilpath_encode::RawCohort;
-use veilpath_metrics::{Cohort, DEFAULT_PRECISION, Metric, Notation};
+use veilpath_metrics::{Cohort, DEFAULT_PRECISION, Entry, Metric, Notation};
 use veilpath_paillier::{KeySize, SecretKey};
 use veilpath_protocol::{
-    Engine, EngineChoice, JobSize, Link, MAX_PAIRS, PairRule, Reveal, RevealTo, SideSize, Spec,
-    Work, count_pairs,
+    Engine, EngineChoice, GroupQuestion, GroupWork, JobSize, Link, MAX_PAIRS, PairCount, PairRule,
+    Reveal, RevealTo, SideSize, Spec, Work, count_pairs,
 };
 use veilpath_session::{EngineReason, EngineSummary, HostKey};
 
@@ -25,7 +26,7 @@ pub struct PlanOptions {
     pub letters: Option<u32>,
     /// Which scanpaths are compared with each other.
     pub pairs: PairRule,
-    /// What is revealed about each pair.
+    /// What is revealed about each pair, or about groups.
     pub reveal: Reveal,
     /// Who gets the results.
     pub reveal_to: RevealTo,
@@ -64,8 +65,9 @@ impl PlanOptions {
     /// The plan, if its engine and metric support these options. It says which integers a private engine computes with.
     pub(crate) fn spec(&self, metric: Metric, a: &Cohort, b: &Cohort) -> Result<Spec, Error> {
         let engine = self.engine.representative();
-        let metric = match engine {
-            Engine::Plain => metric,
+        let metric = match (engine, self.reveal) {
+            (Engine::Plain, Reveal::Score | Reveal::Threshold(_)) => metric,
+            // Answers about groups in the clear use the same integers as private ones, so that both are equal.
             _ => metric.with_automatic_scale(DEFAULT_PRECISION)?,
         };
         let mut spec = Spec::new(engine, metric, self.pairs, a, b)?;
@@ -107,6 +109,30 @@ impl PlanOptions {
             && threshold.value() < 1.0
         {
             note(Note::EqualityThreshold { threshold });
+        }
+        if let Some(GroupQuestion::TestSites { .. }) = self.reveal.group_question() {
+            note(Note::SitesExchangeable);
+        }
+    }
+
+    /// Refuses cohorts for which a question about groups has no answer.
+    fn refuse_unanswerable(&self, cohorts: [(&Cohort, &str); 2]) -> Result<(), Error> {
+        let Some(question) = self.reveal.group_question() else {
+            return Ok(());
+        };
+        let needed = question.sides_with_groups();
+        for ((cohort, file), is_needed) in cohorts.into_iter().zip(needed) {
+            if is_needed && !has_groups(cohort) {
+                let file = file.to_string();
+                return Err(Error::NoGroups { file });
+            }
+        }
+        let [(first, _), (second, file)] = cohorts;
+        match first.entries == second.entries {
+            true => Err(Error::SameCohort {
+                file: file.to_string(),
+            }),
+            false => Ok(()),
         }
     }
 
@@ -158,6 +184,7 @@ pub fn plan(
     for (cohort, file) in cohorts {
         options.check(&metric, cohort, file)?;
     }
+    options.refuse_unanswerable(cohorts)?;
     let mut spec = options.spec(metric, &a, &b)?;
     let count = count_pairs(options.pairs, &a, &b);
     if count.pairs == 0 {
@@ -234,6 +261,7 @@ pub(crate) fn work(spec: &Spec, a: &Cohort, b: &Cohort) -> Work {
     Work {
         pairs: count.pairs,
         cells: spec.cells(&count),
+        new_partners: count.new_partners,
         host_scanpaths: a.entries.len() as u64,
         join_scanpaths: b.entries.len() as u64,
         host_letters: lengths(a).sum(),
@@ -243,7 +271,32 @@ pub(crate) fn work(spec: &Spec, a: &Cohort, b: &Cohort) -> Work {
         alphabet: a.alphabet.size().into(),
         padded: spec.pad_to.is_some(),
         reveal: spec.reveal,
+        group: spec
+            .reveal
+            .group_question()
+            .map(|_| group_work(&count, a, b)),
     }
+}
+
+/// The size of a question about groups on this machine.
+fn group_work(count: &PairCount, a: &Cohort, b: &Cohort) -> GroupWork {
+    let distinct = |cohort: &Cohort, name: fn(&Entry) -> Option<&String>| {
+        let names: HashSet<&String> = cohort.entries.iter().filter_map(name).collect();
+        names.len() as u64
+    };
+    let groups = |cohort| distinct(cohort, |entry| entry.group.as_ref());
+    let participants = |cohort| distinct(cohort, |entry| Some(&entry.participant));
+    GroupWork {
+        participants: [participants(a), participants(b)],
+        groups: groups(a) + groups(b),
+        pairs: count.pairs,
+        queries: (a.entries.len() - count.left_out_of_a) as u64,
+    }
+}
+
+/// Whether every participant has a group.
+pub(crate) fn has_groups(cohort: &Cohort) -> bool {
+    cohort.entries.iter().all(|entry| entry.group.is_some())
 }
 
 /// A few of a cohort's stimuli, to recognise how it spells them.

@@ -1,7 +1,7 @@
 //! The document for a data protection officer: what a plan computes, who learns what, and what holds it in bounds.
 
 use crate::{MetricName, Policy};
-use veilpath_protocol::{Engine, EngineChoice, Reveal, RevealTo};
+use veilpath_protocol::{Engine, EngineChoice, GroupQuestion, Reveal, RevealTo};
 use veilpath_report::document::{Block, Document, Section};
 use veilpath_session::{AnswerKind, Fingerprint, ScanpathLimit};
 
@@ -179,10 +179,10 @@ impl Writer<'_> {
                 "The answer is a mean score for each pair of groups, for example patients of one institution and controls of the other. No score of a single pair is disclosed, nor who belongs to which group."
             }
             Some(AnswerKind::TestSites) => {
-                "The answer is one number and its p-value: whether participants of the two institutions look differently. No score of a single pair is disclosed."
+                "The answer is one number and its p-value: whether scanpaths are more alike within an institution than between the two. No score of a single pair is disclosed."
             }
             Some(AnswerKind::TestGroups) => {
-                "The answer is one number and its p-value: whether groups of participants look differently. No score of a single pair is disclosed, nor who belongs to which group."
+                "The answer is one number and its p-value: whether scanpaths are more alike within a group of participants than between groups. No score of a single pair is disclosed, nor who belongs to which group."
             }
             Some(AnswerKind::Nearest) => {
                 "The answer says to which group the most similar scanpaths of the other institution belong, for each scanpath or as the share of correct assignments."
@@ -218,8 +218,9 @@ impl Writer<'_> {
             own.into(),
             lengths,
         ];
-        if self.about_groups() {
-            items.push("both see the names and sizes of the groups, where there are any".into());
+        let question = self.plan.reveal.group_question();
+        if question.is_some_and(GroupQuestion::needs_groups) {
+            items.push("both see the names and sizes of the groups".into());
         }
         items.push(match self.plan.engine.representative() {
             Engine::Plain => {
@@ -267,8 +268,13 @@ impl Writer<'_> {
                     .into()
             }
         };
-        let mut items = vec![
-            format!("over all sessions with one partner, every scanpath is compared {comparisons}"),
+        // With these engines nobody learns anything about single pairs, so comparisons are not counted.
+        let uncounted = self.about_groups() && self.plan.engine.representative().has_halves();
+        let comparisons = (!uncounted).then(|| {
+            format!("over all sessions with one partner, every scanpath is compared {comparisons}")
+        });
+        let mut items: Vec<String> = comparisons.into_iter().collect();
+        items.push(
             format!(
                 "the policy allows only these metrics: {}; only these engines: {}; and only these answers: {}; after {} it allows nothing",
                 policy.metrics().join(", "),
@@ -281,10 +287,10 @@ impl Writer<'_> {
                     .join(", "),
                 policy.expires()
             ),
-        ];
+        );
         if self.about_groups() {
             items.push(format!(
-                "an answer about a group is about at least {} participants of each institution, also together with all earlier answers for the same partner; if the partner asks for more, its number holds",
+                "if both follow the protocol, an answer about a group is about at least {} participants of each institution, also together with all earlier answers for the same partner; if the partner asks for more, its number holds",
                 policy.minimum_group()
             ));
             items.push(format!(

@@ -4,6 +4,7 @@
 //! [`SessionOptions`] and report their steps as [`SessionEvent`]s.
 
 mod event;
+mod options;
 mod peers;
 mod queue;
 mod record;
@@ -12,6 +13,7 @@ mod result_folder;
 mod serve;
 
 pub use event::{PeerEvent, SessionEvent};
+pub use options::SessionOptions;
 pub use peers::{Peer, PeersError, PeersFileProblem, check_peers, read_peers, read_peers_from};
 pub use record::write_record;
 pub use records::{write_comparisons, write_known_peers};
@@ -19,75 +21,19 @@ pub use result_folder::{ResultFolder, Saved, ServedPeer, write_peers};
 pub use serve::{SaveResults, serve};
 
 use crate::progress::CellObserver;
-use crate::{Error, Event, EventSink, LocalCohort, Note};
+use crate::{Error, Event, EventSink, Note};
 use queue::QueueReports;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use veilpath_metrics::{Alphabet, Metric};
 use veilpath_protocol::{Engine, EngineChoice, ProtocolError, RiskySetting, Role, risky_settings};
-use veilpath_session::limits::{DEFAULT_MEMORY, Timeouts};
+use veilpath_session::limits::Timeouts;
 use veilpath_session::{
-    AlphabetInfo, CompletedSession, DeclineReason, Fingerprint, HostKey, Identity, Limit,
-    LimitOrigin, Listener, Policy, PolicyRequest, Proposal, Requested, ScanpathLimit,
-    SecureChannel, Session, SessionError, StateDir, UsageError, memory_per_session,
+    AlphabetInfo, CompletedSession, DeclineReason, Fingerprint, Limit, LimitOrigin, Listener,
+    PolicyRequest, Proposal, Requested, ScanpathLimit, SecureChannel, Session, SessionError,
+    StateDir, UsageError, memory_per_session,
 };
-
-/// One side's options for a session.
-#[derive(Clone, Debug)]
-pub struct SessionOptions {
-    /// This side's cohort and plan.
-    pub cohort: LocalCohort,
-    /// The host's Paillier key; `None` to generate one for the session.
-    pub key: Option<HostKey>,
-    /// This side's identity.
-    pub identity: Identity,
-    /// Where journals and ledgers are kept.
-    pub state_dir: StateDir,
-    /// Whether this side's ids and stimuli are hidden from the other side.
-    pub pseudonyms: bool,
-    /// Whether to stop at the estimate.
-    pub estimate_only: bool,
-    /// Whether to compute all pairs again under a new agreement, which counts again. Both sides must ask for it.
-    pub fresh: bool,
-    /// The maximum number of comparisons of each of this side's scanpaths with one peer, across all sessions.
-    pub limit_per_scanpath: ScanpathLimit,
-    /// The risky settings of the metric that this side accepts.
-    pub allow: Vec<RiskySetting>,
-    /// The most memory that this process may use, in bytes; sessions that run at the same time share it.
-    pub memory: u64,
-    /// The names of the host's and the joining side's cohorts in this side's results.
-    pub names: [String; 2],
-    /// What may leave this institution, where it is written down.
-    pub policy: Option<Policy>,
-    /// How long to wait if nothing arrives from the other side, not even a keep-alive.
-    pub idle_timeout: Duration,
-    /// How long to wait for the other side to connect, or to try to reach it.
-    pub wait: Duration,
-}
-
-impl SessionOptions {
-    /// The defaults: real ids, only missing pairs, the default limit, no risky settings, 256 MiB of memory, an idle timeout of a
-    /// minute, ten seconds to connect.
-    pub fn new(cohort: LocalCohort, identity: Identity, state_dir: StateDir) -> Self {
-        Self {
-            cohort,
-            key: None,
-            identity,
-            state_dir,
-            pseudonyms: false,
-            estimate_only: false,
-            fresh: false,
-            limit_per_scanpath: ScanpathLimit::Default,
-            allow: Vec::new(),
-            memory: DEFAULT_MEMORY,
-            names: ["host", "join"].map(String::from),
-            policy: None,
-            idle_timeout: Duration::from_secs(60),
-            wait: Duration::from_secs(10),
-        }
-    }
-}
 
 /// The identity file: the named one, or the user's default.
 pub fn identity_file(named: Option<&Path>) -> Result<PathBuf, Error> {
@@ -118,6 +64,7 @@ pub fn host(
     let side = Side::new(options, Role::Host, events)?;
     side.refuse_own(peer)?;
     side.refuse_forbidden(&[peer])?;
+    side.refuse_unanswerable()?;
     side.refuse_unprotected()?;
     let listener = side.listen(address)?;
     let on_rejected = &mut |error: &_| side.report(SessionEvent::rejected(error));
@@ -135,6 +82,7 @@ pub fn join(
     let side = Side::new(options, Role::Join, events)?;
     side.refuse_own(peer)?;
     side.refuse_forbidden(&[peer])?;
+    side.refuse_unanswerable()?;
     side.refuse_unprotected()?;
     veilpath_session::check_address(address)?;
     side.report(SessionEvent::Connecting {
@@ -215,6 +163,25 @@ impl<'a> Side<'a> {
         with_peer(error)
     }
 
+    /// Refuses, before it connects, a question about groups that this side's engine or cohort cannot answer.
+    fn refuse_unanswerable(&self) -> Result<(), Error> {
+        let cohort = &self.options.cohort;
+        let Some(question) = cohort.reveal().group_question() else {
+            return Ok(());
+        };
+        let engine = cohort.engine().representative();
+        if !engine.has_shares() {
+            let engine = engine.name();
+            return Err(SessionError::from(UsageError::EngineWithoutGroups { engine }).into());
+        }
+        let [host, join] = question.sides_with_groups();
+        match self.role {
+            Role::Host if host => cohort.refuse_without_groups(),
+            Role::Join if join => cohort.refuse_without_groups(),
+            _ => Ok(()),
+        }
+    }
+
     /// Refuses, before it connects, what this side's user has to allow.
     fn refuse_unprotected(&self) -> Result<(), Error> {
         let options = self.options;
@@ -226,7 +193,8 @@ impl<'a> Side<'a> {
                 self.events.event(Event::Note(note));
             }
         }
-        if options.limit_per_scanpath == ScanpathLimit::Default {
+        let learns_pairs = options.cohort.reveal().group_question().is_none();
+        if learns_pairs && options.limit_per_scanpath == ScanpathLimit::Default {
             options.cohort.refuse_short_for_padding()?;
         }
         Ok(())
@@ -369,6 +337,7 @@ impl<'a> Side<'a> {
                 Some(policy) => policy.limit(options.limit_per_scanpath),
             },
             declared_letters: options.cohort.declared_letters(),
+            disclosure: options.disclosure(),
             memory: Some(memory_per_session(options.memory, self.sessions)),
             key: options.key.clone(),
         })
@@ -376,11 +345,13 @@ impl<'a> Side<'a> {
 }
 
 /// Options that are impossible for this side's cohort are rejected before it connects. So costs and lengths that turn out to
-/// be too large now are caused by the two cohorts together.
+/// be too large now, and groups that do not give an answer, are caused by the two cohorts together.
 fn with_peer(error: SessionError) -> Error {
     let caused_by_both = matches!(
         error,
-        SessionError::Protocol(ProtocolError::Job(_) | ProtocolError::DoesNotFit { .. })
+        SessionError::Protocol(
+            ProtocolError::Job(_) | ProtocolError::DoesNotFit { .. } | ProtocolError::Statistics(_)
+        )
     );
     let error = Error::from(error);
     if caused_by_both {

@@ -3,9 +3,10 @@
 
 use std::sync::Mutex;
 use veilpath::{
-    Distance, Engine, Error, Event, Fault, Input, LocalCohort, MetricField, MetricName,
-    MetricOptions, MetricOptionsError, NoEffectReason, Note, OtherFile, PlanOptions, RawCohort,
-    Reveal, SubstitutionChoice, Threshold, compare, decode_cohort, plan, read_cohort_from,
+    CompareOptions, Distance, Engine, Error, Event, Fault, Input, LocalCohort, MetricField,
+    MetricName, MetricOptions, MetricOptionsError, NoEffectReason, Note, OtherFile, PlanOptions,
+    RawCohort, Reveal, SubstitutionChoice, Threshold, compare, decode_cohort, plan,
+    read_cohort_from,
 };
 
 const A: &str = "participant,stimulus,scanpath\np1,cows,ABCD\np1,boat,AAB\np2,tree,AB\n";
@@ -28,7 +29,7 @@ fn engines_agree_and_report_events() {
         let sink = |event: Event| events.lock().unwrap().push(event);
         let options = options(engine, MetricOptions::default());
         let planned = plan([&files[0], &files[1]], &options, &sink).unwrap();
-        let outcome = compare(&planned, None, &sink).unwrap();
+        let outcome = compare(&planned, CompareOptions::default(), &sink).unwrap();
         let events = events.into_inner().unwrap();
         let unpaired = Note::Unpaired {
             file: "a".into(),
@@ -86,7 +87,11 @@ fn a_copy_without_header_lines_is_the_same_cohort() {
     ];
     let options = options(Engine::Plain, MetricOptions::default());
     let planned = plan([&files[0], &files[1]], &options, &()).unwrap();
-    assert!(compare(&planned, None, &()).unwrap().one_cohort);
+    assert!(
+        compare(&planned, CompareOptions::default(), &())
+            .unwrap()
+            .one_cohort
+    );
 }
 
 #[test]

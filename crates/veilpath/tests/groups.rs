@@ -5,8 +5,8 @@ use veilpath::encode::{EncodeOptions, ReadOptions, Source, encode};
 use veilpath::split::{SplitOptions, split};
 use veilpath::synth::{LifelikeOptions, SynthError, Viewers, fixations, lifelike};
 use veilpath::{
-    Engine, Error, Grid, Input, MetricName, MetricOptions, PlanOptions, compare, plan,
-    read_cohort_from, write_cohort,
+    CompareOptions, Engine, Error, Grid, Input, MetricName, MetricOptions, PlanOptions, compare,
+    plan, read_cohort_from, write_cohort,
 };
 use veilpath_metrics::Cohort;
 
@@ -42,7 +42,7 @@ fn contrast(options: &LifelikeOptions) -> f64 {
         ..MetricOptions::default()
     };
     let planned = plan([&a, &b], &PlanOptions::new(Engine::Plain, metric), &()).unwrap();
-    let outcome = compare(&planned, None, &()).unwrap();
+    let outcome = compare(&planned, CompareOptions::default(), &()).unwrap();
     let group = |cohort: &Cohort, participant: &str| {
         let mut entries = cohort.entries.iter();
         let found = entries.find(|entry| entry.participant == participant);

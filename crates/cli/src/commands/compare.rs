@@ -11,7 +11,7 @@ use crate::{inputs, messages};
 use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use veilpath::table;
-use veilpath::{MetricOptions, Notation, PairRule, PlanOptions};
+use veilpath::{CompareOptions, MetricOptions, Notation, PairRule, PlanOptions, TestCoins};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -21,6 +21,7 @@ Examples:
   veilpath compare a.csv b.csv --metric smith-waterman --match 2 --mismatch 1 -o scores.json
   veilpath compare a.csv b.csv --engine garbled
   veilpath compare a.csv b.csv --engine garbled --reveal threshold:12
+  veilpath compare a.csv b.csv --engine shares --reveal mean
   veilpath encode gaze.csv --screen 1280x720 -o - | veilpath compare - b.csv -o scores.csv
 
 Both cohorts are on this machine, so the default engine computes in the clear. Another --engine rehearses a private run: \
@@ -61,6 +62,10 @@ pub(crate) struct CompareArgs {
 
     #[command(flatten)]
     reveal: RevealArgs,
+
+    /// Repeat the permutations of a private test in the clear; HEX is the value of `coins` in its JSON result
+    #[arg(long, value_name = "HEX")]
+    coins: Option<TestCoins>,
 
     #[command(flatten)]
     output: OutputArgs,
@@ -147,17 +152,19 @@ pub(crate) fn run(args: &CompareArgs) -> Result<(), Failure> {
     if let Some(chosen) = &planned.chosen {
         messages::info(&engine::line(chosen));
     }
-    let outcome = veilpath::compare(&planned, key, &bar)?;
+    let coins = args.coins;
+    let outcome = veilpath::compare(&planned, CompareOptions { key, coins }, &bar)?;
     bar.finish();
     let file_names = || [&args.a, &args.b].map(|path| inputs::short_name(path));
     let outcome = outcome.with_names(args.names.clone().unwrap_or_else(file_names));
-    output.write(&args.output, &read_from, &outcome)?.print();
+    let written = output.write(&args.output, &read_from, &outcome)?;
+    written.print();
     if outcome.one_cohort {
         messages::note(
             "a cohort is compared with itself: the results contain every pair in both orders, and every scanpath with \
              itself; the summary counts each pair of different scanpaths once",
         );
     }
-    messages::info(&table::summary(&outcome));
+    messages::info(&written.summary(&outcome));
     Ok(())
 }

@@ -7,7 +7,7 @@ use crate::output::OutputArgs;
 use crate::progress::Bar;
 use clap::Args;
 use veilpath::demo::{self, Demo};
-use veilpath::table;
+use veilpath::{CompareOptions, table};
 
 const EXAMPLES: &str = "\
 Examples:
@@ -41,7 +41,7 @@ pub(crate) fn run(args: &DemoArgs) -> Result<(), Failure> {
     introduce(&demo);
     messages::detail(&table::plan(&demo.planned.spec));
     let bar = Bar::cells();
-    let outcome = veilpath::compare(&demo.planned, None, &bar)?;
+    let outcome = veilpath::compare(&demo.planned, CompareOptions::default(), &bar)?;
     bar.finish();
     demo.check(&outcome)?;
     let outcome = outcome.with_names(demo::NAMES.map(String::from));

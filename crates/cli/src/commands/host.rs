@@ -17,7 +17,8 @@ Examples:
   veilpath host --listen 127.0.0.1:7070 --peers partners.txt --sessions 4 --cohort a.csv -o results
 
 THEIRS is the fingerprint that `veilpath identity` prints at the other institution. It runs `veilpath join` with the same \
-options. With `--reveal threshold:12` on both sides, each pair reveals one bit and no score. 127.0.0.1 is for both sides on one \
+options. With `--reveal threshold:12` on both sides, each pair reveals one bit and no score; `--reveal mean` or another \
+answer about groups reveals nothing about single pairs. 127.0.0.1 is for both sides on one \
 machine; 0.0.0.0 listens on the network. If either side is interrupted, run both commands again: they continue with \
 the missing pairs.
 

@@ -15,7 +15,8 @@ Examples:
   veilpath join 127.0.0.1:7070 --peer THEIRS --cohort b.csv -o join.json
 
 THEIRS is the fingerprint that `veilpath identity` prints at the other institution. It runs `veilpath host` with the same \
-options. With `--reveal threshold:12` on both sides, each pair reveals one bit and no score. If either side is \
+options. With `--reveal threshold:12` on both sides, each pair reveals one bit and no score; `--reveal mean` or another \
+answer about groups reveals nothing about single pairs. If either side is \
 interrupted, run both commands again: they continue with the missing pairs.";
 
 /// The arguments of `join`.

@@ -5,7 +5,7 @@ use crate::messages;
 use crate::output::{OutputArgs, list, names};
 use clap::Args;
 use std::path::PathBuf;
-use veilpath::{table, write_comparisons};
+use veilpath::write_comparisons;
 
 const EXAMPLES: &str = "\
 Examples:
@@ -53,8 +53,9 @@ pub(crate) fn run(args: &ResultsArgs) -> Result<(), Failure> {
     if let Some(names) = &args.names {
         outcome = outcome.with_names(names.clone());
     }
-    output.write(&args.output, &[], &outcome)?.print();
-    messages::info(&table::summary(&outcome));
+    let written = output.write(&args.output, &[], &outcome)?;
+    written.print();
+    messages::info(&written.summary(&outcome));
     if outcome.is_incomplete() {
         messages::note("to compute the missing pairs, run the two commands of this session again");
     }

@@ -12,7 +12,8 @@ use std::io;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use veilpath::{
-    CompletedSession, Fingerprint, OutcomeFormat, Peer, ResultFolder, ServedPeer, write_peers,
+    CompletedSession, Fingerprint, OutcomeFormat, Peer, ResultFolder, ServedPeer, table,
+    write_peers,
 };
 
 /// The arguments of `host` with several peers.
@@ -48,7 +49,9 @@ fn serve(args: &ServeArgs<'_>, log: &SessionLog) -> Result<(), Failure> {
         if let Some(results) = &results {
             log.saved(peer, &results.save(peer, &completed.outcome)?);
         }
-        log.finished(peer, completed);
+        let outcome = &completed.outcome;
+        let summary = table::answers(outcome) + &table::summary(outcome);
+        log.finished(peer, completed, &summary);
         Ok(())
     };
     let sessions = usize::try_from(args.sessions).unwrap_or(usize::MAX);

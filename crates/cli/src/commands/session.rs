@@ -4,7 +4,7 @@ use crate::commands::compare::{NotationName, PairsName};
 use crate::engine_args::{EngineName, KeyArgs, PaillierArgs};
 use crate::failure::Failure;
 use crate::metric_args::MetricArgs;
-use crate::output::{OutputArgs, names};
+use crate::output::{OutputArgs, Written, names};
 use crate::reveal_args::RevealArgs;
 use crate::session_log::{LogFormat, SessionLog};
 use crate::{inputs, messages};
@@ -12,9 +12,9 @@ use clap::{Args, ValueEnum};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use veilpath::{
-    CompletedSession, DEFAULT_MEMORY, EngineChoice, Error, EventSink, Fingerprint, Identity,
-    LocalCohort, Notation, Outcome, Peer, PlanOptions, RevealTo, RiskySetting, ScanpathLimit,
-    SessionOptions, SubstitutionChoice,
+    CompletedSession, DEFAULT_MEMORY, DEFAULT_MINIMUM_GROUP, EngineChoice, Error, EventSink,
+    Fingerprint, Identity, LocalCohort, Notation, Outcome, Peer, PlanOptions, RevealTo,
+    RiskySetting, ScanpathLimit, SessionOptions, SubstitutionChoice,
 };
 
 /// The longest wait for the other side, in seconds: a year.
@@ -72,6 +72,11 @@ pub(crate) struct SessionArgs {
     /// what reconstructs a scanpath, by metric and length]
     #[arg(long, value_name = "COUNT")]
     limit_per_scanpath: Option<u64>,
+
+    /// The fewest participants of each side that a part of an answer about groups may be about; the largest value of the two sides
+    /// and the policy applies
+    #[arg(long, value_name = "COUNT", default_value_t = DEFAULT_MINIMUM_GROUP, value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
+    minimum_group: u32,
 
     /// What may leave this institution; a plan beyond it is refused before anything is sent [default: policy.toml in Veilpath's
     /// state directory, if it is there]
@@ -204,6 +209,7 @@ impl SessionArgs {
         options.limit_per_scanpath = limit.unwrap_or_default();
         options.allow = self.allow.clone();
         options.memory = self.memory << 20;
+        options.minimum_group = self.minimum_group;
         options.idle_timeout = Duration::from_secs(self.timeout);
         options.wait = wait;
         if let Some(names) = &self.names {
@@ -233,11 +239,13 @@ pub(crate) fn run(
         let completed = connect(&ready.options, &log)?;
         log.end_progress();
         if let Some(completed) = completed {
-            if !args.only_says_withheld(&completed.outcome) {
-                let inputs = ready.inputs();
-                log.written(&output.write(&args.output, &inputs, &completed.outcome)?);
-            }
-            log.finished(&Peer::unnamed(peer), &completed);
+            let outcome = &completed.outcome;
+            let written = match args.only_says_withheld(outcome) {
+                true => Written::Printed,
+                false => output.write(&args.output, &ready.inputs(), outcome)?,
+            };
+            log.written(&written);
+            log.finished(&Peer::unnamed(peer), &completed, &written.summary(outcome));
         }
         Ok(())
     };

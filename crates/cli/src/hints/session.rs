@@ -1,9 +1,9 @@
 //! Advice about failed sessions.
 
+use super::groups;
 use veilpath::{
-    DeclineReason, Difference, DisclosureRefusal, ENGINE_FIELD, EngineChoice, ExceededLimit,
-    FRESH_FIELD, FileProblem, Limit, LimitOrigin, NUMBER_FIELD, NetworkError,
-    PROTOCOL_VERSION_FIELD, SessionError,
+    DeclineReason, Difference, ENGINE_FIELD, EngineChoice, ExceededLimit, FRESH_FIELD, FileProblem,
+    Limit, LimitOrigin, NUMBER_FIELD, NetworkError, PROTOCOL_VERSION_FIELD, SessionError,
 };
 
 /// The error's text and advice.
@@ -66,6 +66,7 @@ fn hint(error: &SessionError) -> Option<String> {
             "wait until it ends, or end it first"
         }
         SessionError::Network(error) => network_hint(error)?,
+        SessionError::Usage(error) => groups::usage(error)?,
         SessionError::File { path, problem } => match problem {
             FileProblem::NoIdentity => "`veilpath identity` creates one",
             FileProblem::ReadableByOthers => {
@@ -118,7 +119,7 @@ fn leaves_engine_open(difference: &Difference) -> bool {
 fn limit_hint(limit: &Limit) -> Option<String> {
     let hint = match limit {
         Limit::Comparisons(exceeded) => return Some(exceeded_hint(exceeded)),
-        Limit::Disclosure(refusal) => return disclosure_hint(refusal).map(String::from),
+        Limit::Disclosure(refusal) => return groups::disclosure(refusal).map(String::from),
         Limit::Banned(_) => {
             "find out why before you let it in again: it may learn more than was agreed on; `veilpath peers unban FINGERPRINT` lifts the ban"
         }
@@ -136,34 +137,16 @@ fn limit_hint(limit: &Limit) -> Option<String> {
     Some(hint.to_string())
 }
 
-/// What can be done about an answer about groups that says too much.
-fn disclosure_hint(refusal: &DisclosureRefusal) -> Option<&'static str> {
-    match refusal {
-        DisclosureRefusal::SmallCell { .. } => {
-            Some("join small groups, or leave out stimuli that few participants have seen")
-        }
-        DisclosureRefusal::Differencing { .. } => Some(
-            "use the same participants and groups as before, or add and leave out at least that many together; for a withdrawal of consent there is `veilpath policy withdraw`",
-        ),
-        DisclosureRefusal::FewNearest { .. } => Some("give --reveal nearest a larger number"),
-        DisclosureRefusal::Budget { .. } => {
-            Some("answers_per_partner in a policy sets another budget")
-        }
-        DisclosureRefusal::Withdrawn { .. } => Some("leave them out of the cohort"),
-        DisclosureRefusal::NoGroups => Some("add a column `group` to the cohort file"),
-        _ => None,
-    }
-}
-
 /// What can be done about a plan that exceeds this side's limit.
 pub(crate) fn exceeded_hint(exceeded: &ExceededLimit) -> String {
-    if exceeded.origin == LimitOrigin::Policy {
-        return "only a change of the policy allows this plan".into();
-    }
-    let mut hint = format!(
-        "--limit-per-scanpath {} allows this plan; the more comparisons, the more of a scanpath can be reconstructed from their scores",
-        exceeded.per_scanpath
-    );
+    let mut hint = match exceeded.origin {
+        LimitOrigin::Policy => "only a change of the policy allows this plan".into(),
+        _ => format!(
+            "--limit-per-scanpath {} allows this plan; the more comparisons, the more of a scanpath can be reconstructed from their scores",
+            exceeded.per_scanpath
+        ),
+    };
+    hint += &format!("\n  {}", groups::ASK_ABOUT_GROUPS);
     if exceeded.origin == LimitOrigin::Plan {
         if exceeded.assumed_letters.is_some() {
             hint +=

@@ -4,11 +4,11 @@ use super::engine::{self, duration};
 use crate::failure::Failure;
 use crate::hints::exceeded_hint;
 use crate::messages;
+use veilpath::units;
 use veilpath::{
-    AgreementSummary, CompletedSession, Engine, LimitOrigin, LimitSummary, Link, Peer, PeerEvent,
-    Reveal, RevealTo, SessionEvent,
+    AgreementSummary, CompletedSession, Engine, GroupSummary, LimitOrigin, LimitSummary, Link,
+    Peer, PeerEvent, Reveal, RevealTo, SessionEvent,
 };
-use veilpath::{table, units};
 
 /// A step that is not about one peer.
 pub(super) fn session(event: &SessionEvent) {
@@ -64,8 +64,9 @@ pub(super) fn peer(peer: &Peer, name: Option<&str>, event: &PeerEvent) {
 }
 
 /// A session that has finished.
-pub(super) fn finished(name: Option<&str>, completed: &CompletedSession) {
-    info(name, &table::summary(&completed.outcome));
+pub(super) fn finished(name: Option<&str>, completed: &CompletedSession, summary: &str) {
+    info(name, summary);
+    let learns_pairs = completed.outcome.spec.reveal.group_question().is_none();
     if completed.restarted_pairs > 0 {
         let consequence = match completed.outcome.spec.engine.has_halves() {
             true => "this reveals nothing new",
@@ -80,7 +81,7 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession) {
             ),
         );
     }
-    if completed.max_agreements > 1 {
+    if learns_pairs && completed.max_agreements > 1 {
         note(
             name,
             &format!(
@@ -92,8 +93,32 @@ pub(super) fn finished(name: Option<&str>, completed: &CompletedSession) {
     if let Some(problem) = &completed.journal_failure {
         note(
             name,
-            &format!("the scores are complete, but the journal is not: {problem}"),
+            &format!("the results are complete, but the journal is not: {problem}"),
         );
+    }
+}
+
+/// The limits on the answer: those of an answer about groups, and comparisons per scanpath if they count.
+fn bounds(summary: &AgreementSummary) -> String {
+    let groups = summary.groups.as_ref().map(group_limit);
+    match (groups, summary.engine.engine.has_halves()) {
+        // Nobody learns anything about single pairs, so comparisons do not count.
+        (Some(groups), true) => groups,
+        (Some(groups), false) => format!("{groups}\nlimit: {}", limit(&summary.limit)),
+        (None, _) => limit(&summary.limit),
+    }
+}
+
+/// The limits of an answer about groups.
+fn group_limit(groups: &GroupSummary) -> String {
+    let participants = units::counted(groups.minimum.into(), "participant");
+    let minimum = format!("every part of the answer is about at least {participants} a side");
+    match groups.answers {
+        Some(answers) => format!(
+            "{minimum}; with this one, this peer has had {answers} of at most {} answers about groups",
+            groups.most_answers
+        ),
+        None => format!("{minimum}; the other side does not learn it, so it does not count"),
     }
 }
 
@@ -191,7 +216,7 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
     let precision = summary.error_bound.map_or_else(String::new, |bound| {
         let bound = units::error_bound(bound);
         let near = match summary.reveal {
-            Reveal::Score => "",
+            Reveal::Score | Reveal::Group(_) => "",
             Reveal::Threshold(_) => {
                 ", so a pair that close to the threshold may be on its other side"
             }
@@ -216,7 +241,7 @@ fn agreed(name: Option<&str>, summary: &AgreementSummary) {
             units::grouped(summary.join_scanpaths as u64),
             counted(summary.pairs, "pair"),
             summary.answer_description,
-            limit(&summary.limit),
+            bounds(summary),
             units::counted(summary.cells, "matrix cell"),
             units::bytes(estimate.bytes_to_host),
             units::bytes(estimate.bytes_to_join),
@@ -335,6 +360,22 @@ mod tests {
             text.contains("more than 1 GB per second to the host"),
             "{text}"
         );
+    }
+
+    #[test]
+    fn answers_about_groups_are_counted_for_a_peer_that_learns_them() {
+        let groups = GroupSummary {
+            minimum: 5,
+            answers: Some(3),
+            most_answers: 20,
+        };
+        let text = group_limit(&groups);
+        assert!(text.contains("5 participants") && text.contains("3 of at most 20"));
+        let hidden = GroupSummary {
+            answers: None,
+            ..groups
+        };
+        assert!(!group_limit(&hidden).contains("20"));
     }
 
     #[test]

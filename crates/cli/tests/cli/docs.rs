@@ -38,6 +38,28 @@ fn every_command_in_the_documents_prints_what_they_show() {
     assert!(commands > 100, "only {commands} commands were found");
 }
 
+/// The answer of the private test in the tutorial, and of the same test in the clear with the same coins.
+#[test]
+fn the_tutorial_on_groups_repeats_its_test_in_the_clear() {
+    let mut desk = Desk::new();
+    let tutorial = read(&root().join("docs/tutorial-groups.md"));
+    let problems = desk.run(&steps(&tutorial));
+    assert!(problems.is_empty(), "{}", problems.join("\n"));
+    let answers = |who: &str, name: &str| {
+        let outcome: serde_json::Value = serde_json::from_str(&desk.file(who, name)).unwrap();
+        assert_eq!(outcome["results"], serde_json::json!([]), "{who} {name}");
+        outcome["answers"].clone()
+    };
+    let test = answers("clinic", "test.json");
+    assert_eq!(test[0]["coins"].as_str().unwrap().len(), 64);
+    assert_eq!(test, answers("university", "test.json"));
+    assert_eq!(test, answers("clinic", "check.json"));
+    assert_eq!(
+        answers("clinic", "groups.json"),
+        answers("university", "groups.json")
+    );
+}
+
 #[test]
 fn links_lead_to_files_and_headings() {
     let mut documents = guides();

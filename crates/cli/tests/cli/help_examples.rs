@@ -11,7 +11,7 @@ use pair::{Pair, Side};
 use std::io::Write;
 use std::process::Stdio;
 
-const COMMANDS: [&str; 26] = [
+const COMMANDS: [&str; 27] = [
     "",
     "demo",
     "encode",
@@ -33,6 +33,7 @@ const COMMANDS: [&str; 26] = [
     "bench",
     "bench cell",
     "bench candidates",
+    "bench groups",
     "bench network",
     "bench paillier",
     "bench paper",
@@ -109,8 +110,14 @@ fn run(folder: &Folder, line: &str) {
     }
 }
 
-/// Commands that measure for minutes.
-const LONG: [&str; 2] = ["bench network", "bench paper"];
+/// Commands that measure for long.
+const LONG: [&str; 5] = [
+    "bench cell",
+    "bench groups",
+    "bench network",
+    "bench paillier",
+    "bench paper",
+];
 
 #[test]
 fn every_example_runs() {
@@ -130,7 +137,7 @@ fn every_example_runs() {
 }
 
 #[test]
-#[ignore = "takes two minutes; .ci/full runs it"]
+#[ignore = "takes minutes; .ci/full runs it"]
 fn examples_of_long_measurements_run() {
     let folder = prepared();
     for command in LONG {

@@ -258,10 +258,15 @@ fn ten_peers_with_a_hundred_comparisons_each() {
     let world = World::new(10, "10", "100");
     let mut figures = Vec::new();
     for (peers, sessions) in [(1, 1), (10, 1), (10, 4), (10, 10)] {
-        for index in 0..10 {
-            let _ = std::fs::remove_dir_all(world.folder.path().join(format!("p{index}/journals")));
+        // As if they had never met: a journal that is lost alone must not be computed again.
+        for side in (0..10)
+            .map(|index| format!("p{index}"))
+            .chain(["host".into()])
+        {
+            for folder in ["journals", "peers"] {
+                let _ = std::fs::remove_dir_all(world.folder.path().join(&side).join(folder));
+            }
         }
-        let _ = std::fs::remove_dir_all(world.folder.path().join("host/journals"));
         let list = world.peers.iter().take(peers).enumerate();
         let list = list.map(|(index, it)| format!("{} p{index}\n", it.fingerprint()));
         world.folder.file("some.txt", list.collect::<String>());

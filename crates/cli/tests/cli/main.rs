@@ -22,6 +22,7 @@ mod encode_input;
 mod environment_faults;
 mod faults;
 mod garbled;
+mod group_answers;
 mod help_examples;
 mod limits;
 mod load;

@@ -51,7 +51,7 @@ fn drain(channel: &mut SecureChannel) {
     while channel.receive(&mut [0]).is_ok() {}
 }
 
-const OPENING: &[u8] = b"VEILPATH\x08\x00";
+const OPENING: &[u8] = b"VEILPATH\x09\x00";
 const _: () = assert!(OPENING[8] as u16 == PROTOCOL_VERSION);
 
 const ATTACKS: &[Attack] = &[
@@ -84,7 +84,7 @@ const ATTACKS: &[Attack] = &[
             drain(channel);
         },
         3,
-        "protocol version: 8 here, 32767 there",
+        "here, 32767 there",
     ),
     (
         "sends an invalid packet",

@@ -13,7 +13,16 @@ fn plans() -> Vec<DocumentPlan> {
         Engine::Plain.into(),
     ] {
         for metric in MetricName::ALL {
-            for (reveal, pad_to) in [("score", None), ("threshold:3", Some(50))] {
+            for (reveal, pad_to) in [
+                ("score", None),
+                ("threshold:3", Some(50)),
+                ("mean", None),
+                ("groups", Some(50)),
+                ("test:groups", None),
+                ("test:sites,99", None),
+                ("nearest:5,rate", None),
+                ("histogram:20", None),
+            ] {
                 plans.push(DocumentPlan {
                     partners: vec!["0".repeat(64).parse().unwrap()],
                     engine,

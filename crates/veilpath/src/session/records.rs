@@ -30,9 +30,14 @@ pub fn write_known_peers(peers: &[KnownPeer], out: &mut dyn Write) -> io::Result
 /// Writes the comparisons of earlier sessions as CSV.
 pub fn write_comparisons(comparisons: &[StoredComparison], out: &mut dyn Write) -> io::Result<()> {
     let rows = comparisons.iter().map(|it| {
+        // An answer about groups is one for all pairs.
+        let expected = match it.reveal.group_question() {
+            None => it.pairs,
+            Some(_) => 1,
+        };
         let state = match it.answered {
             None => "running",
-            Some(answered) if answered < it.pairs => "incomplete",
+            Some(answered) if answered < expected => "incomplete",
             Some(_) => "complete",
         };
         let role = match it.role {

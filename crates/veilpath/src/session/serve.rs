@@ -37,6 +37,7 @@ pub fn serve(
     }
     let fingerprints: Vec<Fingerprint> = peers.iter().map(|peer| peer.fingerprint).collect();
     side.refuse_forbidden(&fingerprints)?;
+    side.refuse_unanswerable()?;
     side.refuse_unprotected()?;
     let listener = side.listen(address)?;
     let peers: Vec<Arc<Peer>> = peers.iter().cloned().map(Arc::new).collect();

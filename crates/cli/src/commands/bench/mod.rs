@@ -2,6 +2,7 @@
 
 mod candidates;
 mod cell;
+mod groups;
 mod network;
 mod paillier;
 mod paper;
@@ -14,6 +15,7 @@ const EXAMPLES: &str = "\
 Examples:
   veilpath bench cell --key-bits 512 --allow-weak-key --seconds 0.2
   veilpath bench candidates --size 8,20 --runs 20
+  veilpath bench groups --participants 5 --stimuli 1 --length 8 --permutations 20
   veilpath bench network --engine garbled,shares --round-trip 0 --scanpaths 2 --length 20
   veilpath bench paillier --key-bits 512 --seconds 0.01";
 
@@ -31,6 +33,8 @@ enum What {
     Cell(cell::CellArgs),
     /// Count the cells to choose from while a matrix is filled in a random order
     Candidates(candidates::CandidatesArgs),
+    /// Measure how much longer answers about groups take than the scores
+    Groups(groups::GroupsArgs),
     /// Measure whole comparisons with all private engines, over connections of different rate and latency
     Network(network::NetworkArgs),
     /// One of the processes of `bench network`
@@ -56,6 +60,7 @@ pub(crate) fn run(args: &BenchArgs) -> Result<(), Failure> {
     match &args.what {
         What::Cell(args) => cell::run(args),
         What::Candidates(args) => candidates::run(args),
+        What::Groups(args) => groups::run(args),
         What::Network(args) => network::run(args),
         What::NetworkProcess => network::run_process(),
         What::Paillier(args) => paillier::run(args),

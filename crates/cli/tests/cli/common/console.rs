@@ -7,6 +7,7 @@
 //! | a line that ends in ` \` | continues on the next line |
 //! | `<<'E'` … `E` | standard input of the command |
 //! | `CLINIC-FINGERPRINT` | what `clinic$ veilpath identity` printed |
+//! | `COINS` | the coins of the last private test whose answer went to a JSON file |
 //! | lines below a command | its exact output, on standard output, standard error, or both |
 //! | `…` | any text; on a line by itself, any lines |
 //! | a fingerprint below a command | any fingerprint |
@@ -123,6 +124,7 @@ pub(crate) fn words(line: &str) -> Vec<String> {
 pub(crate) struct Desk {
     folder: Folder,
     fingerprints: HashMap<String, String>,
+    coins: Option<String>,
 }
 
 impl Desk {
@@ -130,7 +132,14 @@ impl Desk {
         Self {
             folder: Folder::new(),
             fingerprints: HashMap::new(),
+            coins: None,
         }
+    }
+
+    /// A file of an institution.
+    pub(crate) fn file(&self, who: &str, name: &str) -> String {
+        let path = self.folder.path().join(who).join(name);
+        std::fs::read_to_string(&path).unwrap_or_else(|error| panic!("{}: {error}", path.display()))
     }
 
     /// Runs all commands and returns the problems, each with its line.
@@ -182,13 +191,16 @@ impl Desk {
         command
     }
 
-    /// The words of a command with the real fingerprints.
+    /// The words of a command with the real fingerprints and coins.
     fn words(&self, step: &Step) -> Vec<String> {
         let mut words = words(&step.command);
         for word in &mut words {
             if let Some(who) = word.strip_suffix("-FINGERPRINT") {
                 let known = self.fingerprints.get(&who.to_ascii_lowercase());
                 *word = known.expect("an identity is shown first").clone();
+            }
+            if word == "COINS" {
+                *word = self.coins.clone().expect("a test is shown first");
             }
         }
         words
@@ -264,11 +276,22 @@ impl Desk {
         let mut arguments = self.words(join).split_off(1);
         let calls = std::mem::replace(&mut arguments[1], address.clone());
         let joining = Running::start(self.veilpath(join, &arguments), join.command.clone());
-        for (step, ended, shown) in [(join, joining.end(), calls), (host, running.end(), listens)] {
+        let ended = [(join, joining.end(), calls), (host, running.end(), listens)];
+        self.coins = self.written_coins(host).or(self.coins.take());
+        for (step, ended, shown) in ended {
             let stderr = ended.stderr.replace(&address, &shown);
             compare(step, &Ran { stderr, ..ended })?;
         }
         Ok(())
+    }
+
+    /// The coins in the result file of a command, if it has written the answer of a test.
+    fn written_coins(&self, step: &Step) -> Option<String> {
+        let words = self.words(step);
+        let name = words.iter().skip_while(|word| *word != "-o").nth(1)?;
+        let text = std::fs::read_to_string(self.place(step).join(name)).ok()?;
+        let outcome: serde_json::Value = serde_json::from_str(&text).ok()?;
+        Some(outcome["answers"][0]["coins"].as_str()?.to_string())
     }
 }
 

@@ -1,0 +1,70 @@
+//! Advice for errors with answers about groups.
+
+use veilpath::stats::StatisticsError;
+use veilpath::{DisclosureRefusal, JobError, UsageError};
+
+/// How to add groups.
+pub(super) const ADD_GROUPS: &str =
+    "add a column `group` to the cohort file, with a group for every participant";
+
+/// What to ask for instead of results of pairs.
+pub(super) const ASK_ABOUT_GROUPS: &str = "--reveal mean, or another answer about groups, says nothing about single pairs and, with garbled and shares, counts no comparisons";
+
+/// Advice for options that a session cannot run with.
+pub(super) fn usage(error: &UsageError) -> Option<&'static str> {
+    match error {
+        UsageError::NoGroups => Some(ADD_GROUPS),
+        UsageError::EngineWithoutGroups { .. } => {
+            Some("use --engine garbled or --engine shares, or leave --engine out")
+        }
+        _ => None,
+    }
+}
+
+/// Advice for groups that cannot be used.
+pub(super) fn job(error: &JobError) -> Option<&'static str> {
+    match error {
+        JobError::NoGroups | JobError::UnknownGroup => Some(ADD_GROUPS),
+        JobError::TooManyGroups { .. } => {
+            Some("combine groups in the column `group` of the cohort file")
+        }
+        _ => None,
+    }
+}
+
+/// Advice for an answer that would disclose too much.
+pub(super) fn disclosure(refusal: &DisclosureRefusal) -> Option<&'static str> {
+    match refusal {
+        DisclosureRefusal::SmallCell { .. } => Some(
+            "combine small groups, or leave out stimuli that few participants have seen; the larger --minimum-group of the two sides applies",
+        ),
+        DisclosureRefusal::Differencing { .. } => Some(
+            "use the same participants and groups as before, or add and leave out at least that many together; if participants have withdrawn their consent, use `veilpath policy withdraw`; the larger --minimum-group of the two sides applies",
+        ),
+        DisclosureRefusal::FewNearest { .. } => Some(
+            "use a larger K in --reveal nearest:K; the larger --minimum-group of the two sides applies",
+        ),
+        DisclosureRefusal::Budget { .. } => {
+            Some("answers_per_partner in a policy (--policy) sets another budget")
+        }
+        DisclosureRefusal::Withdrawn { .. } => Some("leave them out of the cohort"),
+        DisclosureRefusal::NoGroups => Some(ADD_GROUPS),
+        _ => None,
+    }
+}
+
+/// Advice for pairs from which the answer cannot be computed.
+pub(super) fn statistics(error: &StatisticsError) -> Option<&'static str> {
+    match error {
+        StatisticsError::TooManyPairs { .. } => {
+            Some("compare parts of the cohorts, for example stimulus by stimulus")
+        }
+        StatisticsError::NoCommonStimulus { .. } => Some(
+            "leave out participants who have seen none of the other side's stimuli, or compare with --pairs all",
+        ),
+        StatisticsError::NoSameGroup => Some("a group must have the same name in both cohorts"),
+        StatisticsError::NoDifferentGroups => Some("each cohort needs participants of two groups"),
+        StatisticsError::TooFewReferences { .. } => Some("use a smaller K in --reveal nearest:K"),
+        _ => None,
+    }
+}

@@ -1,0 +1,309 @@
+//! Answers about groups: between two institutions, on one machine, and refused.
+#![allow(clippy::unwrap_used)] // a test's helpers may fail the test
+
+use crate::common::pair::{Pair, Side};
+use crate::common::{Folder, Ran};
+
+fn words(call: &str) -> Vec<&str> {
+    call.split(' ').collect()
+}
+
+/// Two cohorts with six patients and six controls each, and short scanpaths.
+fn cohorts(folder: &Folder) {
+    for call in [
+        "synth lifelike --groups patients=12,controls=12 --difference 0.8 --stimuli 1 --seconds 1 --seed 7 -o all.csv",
+        "split all.csv --seed 1 --first a.csv --second b.csv",
+    ] {
+        folder.run(&words(call)).ok();
+    }
+}
+
+fn pair() -> Pair {
+    let pair = Pair::new();
+    cohorts(&pair.folder);
+    pair
+}
+
+/// A command of one side that needs no peer.
+fn alone(pair: &Pair, side: Side, call: &str) -> Ran {
+    let arguments: Vec<String> = call.split(' ').map(String::from).collect();
+    pair.start(side, &arguments).end()
+}
+
+/// Writes `name` without the scanpaths of its first participant, whose id is returned.
+fn without_first(pair: &Pair, from: &str, name: &str) -> String {
+    let text = pair.folder.read(from);
+    let is_row = |line: &&str| !line.starts_with(['#']) && !line.starts_with("participant");
+    let first = text.lines().find(is_row).unwrap();
+    let id = first.split(',').next().unwrap().to_string();
+    let kept = text.lines().filter(|it| !it.starts_with(&format!("{id},")));
+    let kept: String = kept.map(|line| format!("{line}\n")).collect();
+    pair.folder.file(name, kept);
+    id
+}
+
+/// The same rows, and numbers that are equal up to rounding in fixed point.
+fn assert_same_answer(private: &str, clear: &str) {
+    let rows = |text: &str| -> Vec<Vec<String>> {
+        let fields = |line: &str| line.split(',').map(String::from).collect();
+        text.lines().map(fields).collect()
+    };
+    let (private_rows, clear_rows) = (rows(private), rows(clear));
+    assert_eq!(private_rows.len(), clear_rows.len(), "{private}\n{clear}");
+    assert!(private_rows.len() > 1, "{private}");
+    for (ours, theirs) in private_rows.iter().zip(&clear_rows) {
+        for (ours, theirs) in ours.iter().zip(theirs) {
+            let near = match (ours.parse::<f64>(), theirs.parse::<f64>()) {
+                (Ok(ours), Ok(theirs)) => (ours - theirs).abs() < 1e-6,
+                _ => ours == theirs,
+            };
+            assert!(near, "{private}\n{clear}");
+        }
+    }
+}
+
+#[test]
+fn means_of_groups_are_the_same_as_in_the_clear() {
+    let pair = pair();
+    let clear = words("compare a.csv b.csv --reveal groups --format csv");
+    let clear = pair.folder.run(&clear).ok();
+    let flags = words("--engine garbled --reveal groups --format csv");
+    for ran in pair.run(&flags, &[], &[]) {
+        assert!(ran.stderr.contains("\"minimum_group\":5"), "{}", ran.stderr);
+        assert_same_answer(&ran.ok(), &clear);
+    }
+    let [host, join] = pair.run(&flags, &["-o", "host.csv"], &["-o", "join.csv"]);
+    for ran in [host, join] {
+        // The answer is stored; it is neither computed nor counted again.
+        assert!(ran.stderr.contains("\"answers\":1"), "{}", ran.stderr);
+        assert!(ran.stderr.contains("\"cells\":0"), "{}", ran.stderr);
+        ran.ok();
+    }
+    assert_eq!(pair.folder.read("host.csv"), pair.folder.read("join.csv"));
+    for side in [Side::Host, Side::Join] {
+        let list = alone(&pair, side, "results").ok();
+        let row = list.lines().nth(1).unwrap();
+        assert!(row.ends_with(",groups,1,144,complete"), "{list}");
+        let id = row.split(',').next().unwrap();
+        let stored = alone(&pair, side, &format!("results {id} --format csv")).ok();
+        assert_eq!(stored, pair.folder.read("host.csv"));
+        let record = alone(&pair, side, "record").ok();
+        assert!(record.contains(",144,levenshtein,groups,both"), "{record}");
+    }
+}
+
+#[test]
+fn the_coins_of_a_private_test_give_its_p_value_in_the_clear() {
+    let pair = pair();
+    let flags = words("--engine shares --reveal test:groups,49 --format json");
+    let answers = pair.run(&flags, &[], &[]).map(|ran| {
+        let result = ran.json();
+        assert!(result["results"].as_array().unwrap().is_empty());
+        result["answers"][0].clone()
+    });
+    assert_eq!(answers[0], answers[1]);
+    let coins = answers[0]["coins"].as_str().unwrap();
+    let clear =
+        format!("compare a.csv b.csv --reveal test:groups,49 --coins {coins} --format json");
+    let clear = &pair.folder.run(&words(&clear)).json()["answers"][0];
+    for key in ["p_value", "permutations", "groups", "statistic", "coins"] {
+        assert_eq!(answers[0][key], clear[key], "{key}");
+    }
+    let values = [&answers[0], clear].map(|answer| answer["value"].as_f64().unwrap());
+    assert!((values[0] - values[1]).abs() < 1e-6, "{values:?}");
+}
+
+/// Each of these runs both institutions on this machine.
+#[test]
+fn every_answer_of_a_rehearsal_equals_the_one_in_the_clear() {
+    let folder = Folder::new();
+    cohorts(&folder);
+    for question in [
+        "mean",
+        "mean:overall",
+        "groups",
+        "nearest:5",
+        "nearest:5,rate",
+        "histogram:4",
+    ] {
+        let call = format!("compare a.csv b.csv --reveal {question} --format csv");
+        let clear = folder.run(&words(&call)).ok();
+        let private = folder.run(&words(&format!("{call} --engine shares"))).ok();
+        assert_same_answer(&private, &clear);
+    }
+    // As a table with a summary, in a file, and on a page.
+    let call = "compare a.csv b.csv --engine garbled --reveal test:sites,9";
+    let ran = folder.run(&words(call));
+    assert!(!ran.stderr.contains("p = "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("exchangeable"), "{}", ran.stderr);
+    assert!(ran.stderr.contains("9 permutations"), "{}", ran.stderr);
+    assert!(ran.ok().contains("p = "));
+    let ran = folder.run(&words(&format!("{call} -o test.json")));
+    assert!(ran.stderr.contains("p = "), "{}", ran.stderr);
+    ran.ok();
+    folder.run(&words("report test.json -o test.html")).ok();
+    assert!(folder.read("test.html").contains("permutation"));
+}
+
+/// The other side learns that it is refused, but no sizes.
+#[test]
+fn groups_below_the_minimum_are_refused() {
+    let pair = pair();
+    let flags = words("--engine garbled --reveal groups");
+    let [host, join] = pair.run(&flags, &["--minimum-group", "7"], &[]);
+    for said in ["6 of this side", "at least 7", "--minimum-group"] {
+        assert!(host.stderr.contains(said), "{}", host.stderr);
+    }
+    assert!(!join.stderr.contains("6 of"), "{}", join.stderr);
+    assert_eq!([host.code, join.code], [3, 3], "{}", join.stderr);
+    assert_eq!([host.stdout, join.stdout], ["", ""]);
+    let flags = words("--engine garbled --reveal nearest:3,rate");
+    let ran = pair.run(&flags, &[], &[]);
+    assert_eq!([ran[0].code, ran[1].code], [3, 3], "{}", ran[0].stderr);
+    let advice = |ran: &Ran| ran.stderr.contains("a larger K in --reveal nearest");
+    assert!(ran.iter().any(advice), "{}", ran[0].stderr);
+}
+
+/// Two means that differ by one participant would disclose this participant's scores.
+#[test]
+fn a_cohort_with_one_participant_fewer_is_refused() {
+    let pair = pair();
+    let flags = words("--engine garbled --reveal mean --format csv");
+    for ran in pair.run(&flags, &[], &[]) {
+        ran.ok();
+    }
+    let withdrawn = without_first(&pair, "b.csv", "fewer.csv");
+    let again = || pair.run(&flags, &[], &["--cohort", "fewer.csv"]);
+    let [host, join] = again();
+    assert_eq!([host.code, join.code], [3, 3], "{}", join.stderr);
+    assert!(join.stderr.contains("earlier answers"), "{}", join.stderr);
+    assert!(join.stderr.contains("policy withdraw"), "{}", join.stderr);
+    // The host is not told the numbers.
+    assert!(!host.stderr.contains("1 of"), "{}", host.stderr);
+    let host_key = pair.fingerprint(Side::Host);
+    let withdraw = format!("policy withdraw --peer {host_key} --yes {withdrawn}");
+    alone(&pair, Side::Join, &withdraw).ok();
+    for ran in again() {
+        assert!(ran.stderr.contains("\"answers\":2"), "{}", ran.stderr);
+        ran.ok();
+    }
+}
+
+#[test]
+fn answers_beyond_the_policy_are_refused_with_its_line() {
+    let pair = pair();
+    let join_key = pair.fingerprint(Side::Join);
+    let policy = |change: (&str, &str)| {
+        let text = format!(
+            "expires = 2099-12-31\nmetrics = [\"levenshtein\"]\nanswers = [\"mean\", \"groups\"]\n\
+             minimum_group = 4\nanswers_per_partner = 1\n[[partners]]\nname = \"Other\"\nfingerprint = \"{join_key}\"\n"
+        );
+        pair.folder
+            .file("policy.toml", text.replace(change.0, change.1));
+    };
+    let run = |reveal: &str| {
+        let flags = ["--engine", "garbled", "--reveal", reveal];
+        pair.run(
+            &flags,
+            &["--policy", "policy.toml", "--limit-per-scanpath", "9"],
+            &[],
+        )
+    };
+    let refused = |[host, join]: [Ran; 2], line: &str| {
+        assert!(host.stderr.contains(line), "{}", host.stderr);
+        assert_eq!([host.code, join.code], [2, 3], "{}", join.stderr);
+        assert!(!join.stderr.contains("policy.toml"), "{}", join.stderr);
+    };
+    policy(("group = 4", "group = 7"));
+    refused(run("groups"), "line 4, minimum_group");
+    policy(("", ""));
+    for ran in run("mean") {
+        ran.ok();
+    }
+    refused(run("groups"), "line 5, answers_per_partner");
+    // These are known before anybody connects.
+    for (change, reveal, line) in [
+        (("2099", "2020"), "mean", "line 1, expires"),
+        (("", ""), "test:groups,99", "line 3, answers"),
+    ] {
+        policy(change);
+        let call = format!(
+            "host --listen 127.0.0.1:0 --peer {join_key} --cohort a.csv --policy policy.toml --reveal {reveal}"
+        );
+        let said = alone(&pair, Side::Host, &call).refused();
+        assert!(said.contains(line) && !said.contains("listening"), "{said}");
+        let check =
+            format!("policy check --policy policy.toml --peer {join_key} --reveal {reveal}");
+        let said = alone(&pair, Side::Host, &check).refused();
+        assert!(said.contains(line), "{said}");
+    }
+    policy(("", ""));
+    let document =
+        format!("policy document --policy policy.toml --peer {join_key} --reveal mean:overall");
+    let document = alone(&pair, Side::Host, &document).ok();
+    assert!(document.contains("at least 4 participants"), "{document}");
+}
+
+#[test]
+fn an_estimate_counts_no_answer() {
+    let pair = pair();
+    let flags = words("--engine shares --reveal mean:overall --estimate");
+    for _ in 0..2 {
+        for ran in pair.run(&flags, &[], &[]) {
+            assert!(ran.stderr.contains("\"answers\":1"), "{}", ran.stderr);
+            assert_eq!(ran.ok(), "");
+        }
+    }
+}
+
+#[test]
+fn impossible_questions_are_refused_with_advice() {
+    let pair = pair();
+    let folder = &pair.folder;
+    folder.file("none.csv", "participant,scanpath\nP1,ABC\nP2,ABD\n");
+    let coins = "0".repeat(64);
+    for (call, expected) in [
+        ("none.csv b.csv --reveal groups", "none.csv"),
+        ("none.csv b.csv --reveal groups", "`group`"),
+        ("a.csv a.csv --reveal mean", "veilpath stats"),
+        ("a.csv b.csv --reveal nearest", "nearest:5"),
+        ("a.csv b.csv --reveal medians", "mean:overall"),
+        ("a.csv b.csv --reveal mean --coins COINS", "--reveal test:"),
+        (
+            "a.csv b.csv --reveal test:groups --coins COINS --engine shares",
+            "--engine plain",
+        ),
+        ("a.csv b.csv --reveal test:groups --coins 12", "64"),
+        ("a.csv b.csv --reveal nearest:999", "smaller K"),
+    ] {
+        let call = format!("compare {call}").replace("COINS", &coins);
+        let said = folder.run(&words(&call)).refused();
+        assert!(said.contains(expected), "{call}: {said}");
+    }
+    for (flags, expected) in [
+        ("--engine plain --reveal mean", "--engine garbled"),
+        (
+            "--engine garbled --reveal groups --cohort none.csv",
+            "`group`",
+        ),
+    ] {
+        let ran = pair.join("127.0.0.1:9", &words(flags)).end();
+        assert_eq!(ran.code, 2, "{}", ran.stderr);
+        assert!(ran.stderr.contains(expected), "{}", ran.stderr);
+        assert!(!ran.stderr.contains("connecting"), "{}", ran.stderr);
+    }
+}
+
+/// A limit of comparisons does not apply to answers about groups, and its message says so.
+#[test]
+fn a_refused_number_of_comparisons_leads_to_answers_about_groups() {
+    let pair = pair();
+    let limit = ["--limit-per-scanpath", "1"];
+    let [host, _] = pair.run(&["--engine", "garbled"], &limit, &[]);
+    assert_eq!(host.code, 3, "{}", host.stderr);
+    assert!(host.stderr.contains("--reveal mean"), "{}", host.stderr);
+    let flags = words("--engine garbled --reveal mean");
+    for ran in pair.run(&flags, &limit, &limit) {
+        ran.ok();
+    }
+}

@@ -1,0 +1,83 @@
+//! One side's options for a session.
+
+use crate::LocalCohort;
+use std::time::Duration;
+use veilpath_protocol::RiskySetting;
+use veilpath_session::limits::DEFAULT_MEMORY;
+use veilpath_session::{
+    DEFAULT_MINIMUM_GROUP, DisclosureLimits, HostKey, Identity, Policy, ScanpathLimit, StateDir,
+};
+
+/// One side's options for a session.
+#[derive(Clone, Debug)]
+pub struct SessionOptions {
+    /// This side's cohort and plan.
+    pub cohort: LocalCohort,
+    /// The host's Paillier key; `None` to generate one for the session.
+    pub key: Option<HostKey>,
+    /// This side's identity.
+    pub identity: Identity,
+    /// Where journals and ledgers are kept.
+    pub state_dir: StateDir,
+    /// Whether this side's ids and stimuli are hidden from the other side.
+    pub pseudonyms: bool,
+    /// Whether to stop at the estimate.
+    pub estimate_only: bool,
+    /// Whether to compute all pairs again under a new agreement, which counts again. Both sides must ask for it.
+    pub fresh: bool,
+    /// The maximum number of comparisons of each of this side's scanpaths with one peer, across all sessions.
+    pub limit_per_scanpath: ScanpathLimit,
+    /// The risky settings of the metric that this side accepts.
+    pub allow: Vec<RiskySetting>,
+    /// The most memory that this process may use, in bytes; sessions that run at the same time share it.
+    pub memory: u64,
+    /// The fewest participants that a part of an answer about groups may be about. A policy may require more.
+    pub minimum_group: u32,
+    /// The names of the host's and the joining side's cohorts in this side's results.
+    pub names: [String; 2],
+    /// What may leave this institution, where it is written down.
+    pub policy: Option<Policy>,
+    /// How long to wait if nothing arrives from the other side, not even a keep-alive.
+    pub idle_timeout: Duration,
+    /// How long to wait for the other side to connect, or to try to reach it.
+    pub wait: Duration,
+}
+
+impl SessionOptions {
+    /// The defaults: real ids, only missing pairs, the default limit, no risky settings, 256 MiB of memory, an idle timeout of a
+    /// minute, ten seconds to connect.
+    pub fn new(cohort: LocalCohort, identity: Identity, state_dir: StateDir) -> Self {
+        Self {
+            cohort,
+            key: None,
+            identity,
+            state_dir,
+            pseudonyms: false,
+            estimate_only: false,
+            fresh: false,
+            limit_per_scanpath: ScanpathLimit::Default,
+            allow: Vec::new(),
+            memory: DEFAULT_MEMORY,
+            minimum_group: DEFAULT_MINIMUM_GROUP,
+            names: ["host", "join"].map(String::from),
+            policy: None,
+            idle_timeout: Duration::from_secs(60),
+            wait: Duration::from_secs(10),
+        }
+    }
+
+    /// The limits on answers about groups.
+    pub(super) fn disclosure(&self) -> DisclosureLimits {
+        let default = DisclosureLimits::default();
+        match &self.policy {
+            None => DisclosureLimits {
+                minimum_group: self.minimum_group,
+                ..default
+            },
+            Some(policy) => DisclosureLimits {
+                minimum_group: policy.minimum_group().max(self.minimum_group),
+                answers_per_partner: policy.answers_per_partner(),
+            },
+        }
+    }
+}
