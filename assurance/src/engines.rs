@@ -82,11 +82,13 @@ pub fn cohort(letters: &[u16]) -> Cohort {
     Cohort {
         alphabet: Alphabet::letters(12).expect("an alphabet"),
         encoding: Encoding::default(),
+        screen: None,
         entries: vec![Entry {
             group: None,
             participant: "p".into(),
             stimulus: None,
             scanpath: Scanpath::new(letters.to_vec()),
+            fixations: None,
         }],
     }
 }

@@ -197,6 +197,7 @@ fn spec((engine, metric, reveal): (Engine, Metric, Reveal), pad_to: Option<u32>)
     let cohort = Cohort {
         alphabet: Alphabet::letters(LETTERS).ok()?,
         encoding: Encoding::default(),
+        screen: None,
         entries: Vec::new(),
     };
     let mut spec = Spec::new(engine, metric, PairRule::All, &cohort, &cohort).ok()?;

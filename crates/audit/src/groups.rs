@@ -151,11 +151,13 @@ fn cohort(rng: &mut ChaCha20Rng) -> Result<Cohort, AuditError> {
         group: Some(["control", "patient"][label].into()),
         stimulus: None,
         scanpath: Scanpath::new((0..LENGTH).map(|_| rng.random_range(0..=last)).collect()),
+        fixations: None,
     };
     let entries = labels.into_iter().enumerate().map(&mut entry).collect();
     Ok(Cohort {
         alphabet,
         encoding: Encoding::default(),
+        screen: None,
         entries,
     })
 }

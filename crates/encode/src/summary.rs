@@ -230,10 +230,12 @@ mod tests {
             group: None,
             stimulus: Some("s".into()),
             scanpath: Scanpath::new(vec![0; letters]),
+            fixations: None,
         };
         let cohort = Cohort {
             alphabet: Alphabet::letters(3).unwrap(),
             encoding: Encoding::default(),
+            screen: None,
             entries: vec![entry("p", 4), entry("q", 0), entry("p", 3)],
         };
         Summary::new(vec![file], &cohort)

@@ -302,10 +302,12 @@ pub(crate) fn cohort(
         group: None,
         stimulus: None,
         scanpath: random_scanpath(alphabet, length, rng),
+        fixations: None,
     });
     Cohort {
         alphabet,
         encoding: Encoding::default(),
+        screen: None,
         entries: entries.collect(),
     }
 }

@@ -187,12 +187,14 @@ fn cohort(options: &Options, rng: &mut ChaCha20Rng) -> Result<Cohort, Error> {
                 group: Some(["control", "patient"][participant % 2].into()),
                 stimulus: Some(format!("S{stimulus}")),
                 scanpath: random_scanpath(alphabet, options.length, rng),
+                fixations: None,
             });
         }
     }
     Ok(Cohort {
         alphabet,
         encoding: Encoding::default(),
+        screen: None,
         entries,
     })
 }

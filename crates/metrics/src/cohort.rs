@@ -1,6 +1,6 @@
 //! The scanpaths of one institution, and how they were made.
 
-use crate::{Alphabet, Scanpath};
+use crate::{Alphabet, Fixations, Scanpath, Screen};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// One scanpath with the ids that appear in results.
@@ -15,6 +15,8 @@ pub struct Entry {
     pub stimulus: Option<String>,
     /// What was looked at, in order.
     pub scanpath: Scanpath,
+    /// The fixations that it was made from, where they were kept. Either all entries have them or none has.
+    pub fixations: Option<Fixations>,
 }
 
 /// How scanpaths were made from gaze, as named settings. Two cohorts can be compared if theirs do not differ.
@@ -53,11 +55,21 @@ pub struct Cohort {
     pub alphabet: Alphabet,
     /// How they were made.
     pub encoding: Encoding,
+    /// What the coordinates of fixations mean; `None` if no fixations were kept.
+    pub screen: Option<Screen>,
     /// The scanpaths, in the order of the file.
     pub entries: Vec<Entry>,
 }
 
 impl Cohort {
+    /// How the cohort was made, for comparing two of them. Where fixations are compared, and not only letters, the
+    /// settings of the screen are among the others.
+    pub fn settings(&self, with_fixations: bool) -> Encoding {
+        let screen = self.screen.filter(|_| with_fixations);
+        let screen = screen.map(|screen| screen.settings()).unwrap_or_default();
+        Encoding(self.encoding.0.clone().into_iter().chain(screen).collect())
+    }
+
     /// Whether any scanpath names its stimulus.
     pub fn has_stimuli(&self) -> bool {
         self.entries.iter().any(|entry| entry.stimulus.is_some())

@@ -6,7 +6,7 @@
 //! | question | type |
 //! |---|---|
 //! | which letters may occur | [`Alphabet`] |
-//! | what did one participant look at | [`Scanpath`] |
+//! | what did one participant look at | [`Scanpath`], [`Fixations`] on a [`Screen`] |
 //! | who took part, and how were they encoded | [`Cohort`], [`Encoding`] |
 //! | what does it cost to confuse two cells | [`Substitution`], [`Grid`], [`Table`] |
 //! | which metric, with which numbers | [`Metric`] |
@@ -34,6 +34,7 @@ mod batch;
 mod cohort;
 mod comparison;
 mod error;
+mod fixations;
 mod grid;
 mod kernel;
 mod metric;
@@ -50,6 +51,9 @@ pub use alphabet::{Alphabet, LetterError, Notation, NotationError};
 pub use cohort::{Cohort, Encoding, Entry};
 pub use comparison::{Comparison, PairScore};
 pub use error::MetricError;
+pub use fixations::{
+    Fixation, FixationError, Fixations, SCREEN, Screen, ScreenError, ScreenUnit, VIEWING, Viewing,
+};
 pub use grid::{Distance, Grid, GridError};
 pub use metric::{LocalScoring, Metric};
 pub use model::{Costs, GlobalModel, LocalModel, Model, ScoreFormula, Scores};

@@ -199,6 +199,7 @@ mod tests {
         let cohort = Cohort {
             alphabet: Alphabet::letters(letters).unwrap(),
             encoding: Encoding::default(),
+            screen: None,
             entries: Vec::new(),
         };
         Spec::new(Engine::Garbled, metric, PairRule::All, &cohort, &cohort).unwrap()

@@ -110,6 +110,7 @@ mod tests {
         let cohort = Cohort {
             alphabet: Alphabet::letters(52).unwrap(),
             encoding: Encoding::default(),
+            screen: None,
             entries: Vec::new(),
         };
         let metric = Metric::Levenshtein;

@@ -157,6 +157,7 @@ mod tests {
         Cohort {
             alphabet: Alphabet::letters(2).unwrap(),
             encoding: Encoding::default(),
+            screen: None,
             entries: rows
                 .iter()
                 .map(|&(stimulus, length)| Entry {
@@ -164,6 +165,7 @@ mod tests {
                     group: None,
                     stimulus: stimulus.map(str::to_string),
                     scanpath: Scanpath::new(vec![0; length]),
+                    fixations: None,
                 })
                 .collect(),
         }

@@ -12,6 +12,7 @@ fn cohort(rows: &[(&str, Option<&str>, &str)]) -> Cohort {
     Cohort {
         alphabet,
         encoding: Encoding::default(),
+        screen: None,
         entries: rows
             .iter()
             .map(|(participant, stimulus, text)| Entry {
@@ -19,6 +20,7 @@ fn cohort(rows: &[(&str, Option<&str>, &str)]) -> Cohort {
                 group: None,
                 stimulus: stimulus.map(str::to_string),
                 scanpath: alphabet.parse(text).unwrap(),
+                fixations: None,
             })
             .collect(),
     }

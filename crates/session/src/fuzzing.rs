@@ -193,11 +193,13 @@ fn resume(count: usize, message: &[u8]) -> bool {
     let cohort = Cohort {
         alphabet,
         encoding: Encoding::default(),
+        screen: None,
         entries: vec![Entry {
             participant: "P".into(),
             group: None,
             stimulus: None,
             scanpath: Scanpath::new(vec![1; 3]),
+            fixations: None,
         }],
     };
     let (engine, metric) = (Engine::Garbled, Metric::Levenshtein);

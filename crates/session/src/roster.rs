@@ -249,10 +249,12 @@ impl Roster {
                 None => row.hash.clone(),
             },
             scanpath: Scanpath::default(),
+            fixations: None,
         });
         Cohort {
             alphabet: Alphabet::full(veilpath_metrics::Notation::Letters),
             encoding: Encoding::default(),
+            screen: None,
             entries: entries.collect(),
         }
     }

@@ -67,6 +67,7 @@ pub fn split(cohort: Cohort, options: SplitOptions) -> Result<Split, Error> {
     let cohorts = [a, b].map(|entries| Cohort {
         alphabet: cohort.alphabet,
         encoding: cohort.encoding.clone(),
+        screen: cohort.screen,
         entries,
     });
     Ok(Split { cohorts, seed })

@@ -46,10 +46,12 @@ fn cohort(lengths: &[usize]) -> Cohort {
                 .map(|at| ((at * at + 3 * index + at / 2) % N) as u16)
                 .collect(),
         ),
+        fixations: None,
     };
     Cohort {
         alphabet: Alphabet::letters(N as u32).unwrap(),
         encoding: Encoding::default(),
+        screen: None,
         entries: lengths.iter().enumerate().map(entry).collect(),
     }
 }

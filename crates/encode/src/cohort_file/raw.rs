@@ -118,6 +118,7 @@ impl RawCohort {
         Ok(Cohort {
             alphabet,
             encoding: self.encoding.clone(),
+            screen: None,
             entries: entries.collect::<Result<_, _>>()?,
         })
     }
@@ -201,6 +202,7 @@ impl RawRow {
             group: self.group.clone(),
             stimulus: self.stimulus.clone(),
             scanpath,
+            fixations: None,
         })
     }
 }

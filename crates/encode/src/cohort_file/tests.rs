@@ -54,6 +54,7 @@ fn small() -> Cohort {
         group: None,
         stimulus: stimulus.map(Into::into),
         scanpath: Scanpath::new(letters.to_vec()),
+        fixations: None,
     };
     Cohort {
         alphabet: Alphabet::letters(49).unwrap(),
@@ -61,6 +62,7 @@ fn small() -> Cohort {
             ("data".to_string(), "fixations".to_string()),
             ("grid".to_string(), "7x7".to_string()),
         ])),
+        screen: None,
         entries: vec![
             entry("p1", Some("a.png"), &[0, 48]),
             entry("Müller, \"A\"", None, &[]),
@@ -333,6 +335,7 @@ fn cohorts() -> impl Strategy<Value = Cohort> {
     (notation, groups, entries).prop_map(|(notation, group, entries)| Cohort {
         alphabet: Alphabet::new(notation, 4).unwrap(),
         encoding: Encoding(BTreeMap::from([("areas".into(), "a: b, \"c\"".into())])),
+        screen: None,
         entries: entries
             .into_iter()
             .map(|(participant, stimulus, letters)| Entry {
@@ -340,6 +343,7 @@ fn cohorts() -> impl Strategy<Value = Cohort> {
                 group: group.map(str::to_string),
                 stimulus,
                 scanpath: Scanpath::new(letters),
+                fixations: None,
             })
             .collect(),
     })

@@ -78,12 +78,14 @@ impl Collector {
                 participant: state.participant,
                 stimulus: state.stimulus,
                 scanpath: Scanpath::new(letters),
+                fixations: None,
             });
         }
         let letters = self.options.placing.known_letters().unwrap_or(areas.len());
         let cohort = Cohort {
             alphabet: self.options.alphabet_for(letters)?,
             encoding: self.options.encoding(seen, &areas),
+            screen: None,
             entries,
         };
         observed.odd_participants = tallies.note(&self.files);

@@ -19,6 +19,7 @@ pub(super) fn cohorts<R: Rng>(data: &DataSet, alphabet: Alphabet, rng: &mut R) -
     sides.map(|side| Cohort {
         alphabet,
         encoding: Encoding::default(),
+        screen: None,
         entries: side
             .into_iter()
             .enumerate()
@@ -27,6 +28,7 @@ pub(super) fn cohorts<R: Rng>(data: &DataSet, alphabet: Alphabet, rng: &mut R) -
                 group: None,
                 stimulus: Some(format!("S{stimulus}")),
                 scanpath: random_scanpath(alphabet, length, rng),
+                fixations: None,
             })
             .collect(),
     })

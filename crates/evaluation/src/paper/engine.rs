@@ -99,6 +99,7 @@ pub(super) fn cohort_of_one(like: &Cohort, entry: &Entry) -> Cohort {
     Cohort {
         alphabet: like.alphabet,
         encoding: like.encoding.clone(),
+        screen: like.screen,
         entries: vec![entry.clone()],
     }
 }
@@ -133,11 +134,13 @@ mod tests {
         let cohort = Cohort {
             alphabet,
             encoding: Encoding::default(),
+            screen: None,
             entries: vec![Entry {
                 participant: "P".into(),
                 group: None,
                 stimulus: None,
                 scanpath: random_scanpath(alphabet, 3, &mut ChaCha20Rng::seed_from_u64(1)),
+                fixations: None,
             }],
         };
         let pair = CohortPair {

@@ -271,11 +271,13 @@ impl Schedule<'_> {
         let mut cohort = || Cohort {
             alphabet,
             encoding: Encoding::default(),
+            screen: None,
             entries: vec![Entry {
                 participant: "P".into(),
                 group: None,
                 stimulus: None,
                 scanpath: random_scanpath(alphabet, length, &mut rng),
+                fixations: None,
             }],
         };
         let mut pair = || CohortPair {
@@ -387,6 +389,7 @@ fn first_three_per_stimulus(cohort: &Cohort) -> Cohort {
     Cohort {
         alphabet: cohort.alphabet,
         encoding: cohort.encoding.clone(),
+        screen: cohort.screen,
         entries,
     }
 }

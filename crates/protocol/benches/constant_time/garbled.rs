@@ -194,11 +194,13 @@ pub(crate) fn padding_or_letters(laboratory: &mut Laboratory, name: &str, engine
             Cohort {
                 alphabet: Alphabet::letters(12).unwrap(),
                 encoding: Encoding::default(),
+                screen: None,
                 entries: vec![Entry {
                     participant: "p".into(),
                     group: None,
                     stimulus: None,
                     scanpath: Scanpath::new(letters),
+                    fixations: None,
                 }],
             }
         };

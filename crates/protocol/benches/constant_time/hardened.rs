@@ -129,11 +129,13 @@ fn steps(public: &PublicKey, source: &Arc<Ahead>) -> HardenedSteps {
     let cohort = Cohort {
         alphabet: Alphabet::letters(12).unwrap(),
         encoding: Encoding::default(),
+        screen: None,
         entries: vec![Entry {
             participant: "p".into(),
             group: None,
             stimulus: None,
             scanpath: Scanpath::new(vec![0; LENGTH]),
+            fixations: None,
         }],
     };
     let metric = Metric::Levenshtein;

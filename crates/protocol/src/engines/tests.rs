@@ -118,6 +118,7 @@ pub(super) fn cohort(scanpaths: &[Vec<u16>]) -> Cohort {
     Cohort {
         alphabet: Alphabet::letters(LETTERS).unwrap(),
         encoding: Encoding::default(),
+        screen: None,
         entries: scanpaths
             .iter()
             .enumerate()
@@ -126,6 +127,7 @@ pub(super) fn cohort(scanpaths: &[Vec<u16>]) -> Cohort {
                 group: None,
                 stimulus: None,
                 scanpath: Scanpath::new(letters.clone()),
+                fixations: None,
             })
             .collect(),
     }
@@ -318,6 +320,7 @@ fn dna_gives_the_plain_score() {
                 group: None,
                 stimulus: None,
                 scanpath: alphabet.parse(text).unwrap(),
+                fixations: None,
             })
             .collect(),
         ..cohort(&[])

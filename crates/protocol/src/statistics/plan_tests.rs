@@ -47,12 +47,14 @@ fn cohort(
                 group: Some(["control", "patient"][participant % 2].into()),
                 stimulus: Some(stimulus.into()),
                 scanpath: Scanpath::new(scanpath),
+                fixations: None,
             });
         }
     }
     Cohort {
         alphabet: Alphabet::letters(LETTERS).unwrap(),
         encoding: Encoding::default(),
+        screen: None,
         entries,
     }
 }

@@ -55,11 +55,13 @@ fn ids_are_escaped_everywhere() {
     let cohort = Cohort {
         alphabet,
         encoding: Encoding::default(),
+        screen: None,
         entries: vec![Entry {
             participant: evil.into(),
             group: None,
             stimulus: Some(evil.into()),
             scanpath: alphabet.parse("ABBA").unwrap(),
+            fixations: None,
         }],
     };
     let own = Own {

@@ -12,10 +12,12 @@ fn own_scanpaths_are_drawn_on_the_grid_or_a_picture() {
         group: None,
         stimulus: Some(stimulus.into()),
         scanpath: alphabet.parse(text).unwrap(),
+        fixations: None,
     };
     let cohort = Cohort {
         alphabet,
         encoding: Encoding::default(),
+        screen: None,
         entries: vec![
             entry("p", "cows", "ABBAW"),
             entry("r", "cows", ""),
@@ -65,11 +67,13 @@ fn panoramas_and_screens_keep_their_proportions() {
     let cohort = Cohort {
         alphabet,
         encoding: Encoding::default(),
+        screen: None,
         entries: vec![Entry {
             participant: "p".into(),
             group: None,
             stimulus: None,
             scanpath: alphabet.parse("ABBA").unwrap(),
+            fixations: None,
         }],
     };
     let file = read(&format!("{HEADER}p,x,,1,0.5\n"));

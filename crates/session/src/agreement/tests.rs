@@ -12,6 +12,7 @@ fn spec(metric: Metric, encoding: &[(&str, &str)]) -> Spec {
                 .map(|(name, value)| (name.to_string(), value.to_string()))
                 .collect(),
         ),
+        screen: None,
         entries: Vec::new(),
     };
     Spec::new(Engine::Plain, metric, PairRule::All, &cohort, &cohort).unwrap()

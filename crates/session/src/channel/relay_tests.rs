@@ -133,6 +133,7 @@ impl World {
         let cohort = |rows: [&str; 2]| Cohort {
             alphabet,
             encoding: Encoding::default(),
+            screen: None,
             entries: rows
                 .iter()
                 .map(|text| Entry {
@@ -140,6 +141,7 @@ impl World {
                     group: None,
                     stimulus: None,
                     scanpath: alphabet.parse(text).unwrap(),
+                    fixations: None,
                 })
                 .collect(),
         };

@@ -8,6 +8,7 @@ fn spec(engine: Engine) -> Spec {
     let cohort = Cohort {
         alphabet: Alphabet::letters(49).unwrap(),
         encoding: Encoding::default(),
+        screen: None,
         entries: Vec::new(),
     };
     Spec::new(engine, Metric::Levenshtein, PairRule::All, &cohort, &cohort).unwrap()

@@ -44,6 +44,7 @@ pub(super) fn resume(count: usize, message: &[u8]) -> bool {
     let cohort = Cohort {
         alphabet,
         encoding: Encoding::default(),
+        screen: None,
         entries: Vec::new(),
     };
     let (engine, metric) = (Engine::Shares, Metric::Levenshtein);

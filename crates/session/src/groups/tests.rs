@@ -33,10 +33,12 @@ pub(super) fn cohort(seed: usize) -> Cohort {
                 .map(|place| ((seed + index * 7 + place * place * (index + 3)) % 12) as u16)
                 .collect(),
         ),
+        fixations: None,
     });
     Cohort {
         alphabet: Alphabet::letters(12).unwrap(),
         encoding: Encoding::default(),
+        screen: None,
         entries: entries.collect(),
     }
 }

@@ -21,12 +21,14 @@ impl Side {
             cohort: Cohort {
                 alphabet,
                 encoding: Encoding::default(),
+                screen: None,
                 entries: ["P1", "P2"]
                     .map(|participant| Entry {
                         participant: participant.into(),
                         group: None,
                         stimulus: None,
                         scanpath: alphabet.parse("AB").unwrap(),
+                        fixations: None,
                     })
                     .to_vec(),
             },

@@ -8,10 +8,12 @@ fn cohort(rows: &[(&str, Option<&str>)]) -> Cohort {
         group: None,
         stimulus: stimulus.map(str::to_string),
         scanpath: alphabet.parse("ABC").unwrap(),
+        fixations: None,
     });
     Cohort {
         alphabet,
         encoding: Encoding::default(),
+        screen: None,
         entries: entries.collect(),
     }
 }

@@ -117,10 +117,12 @@ fn cohort(scanpaths: &[&[u16]]) -> Cohort {
         group: Some(["x", "y"][index % 2].into()),
         stimulus: None,
         scanpath: Scanpath::new(letters.to_vec()),
+        fixations: None,
     });
     Cohort {
         alphabet: Alphabet::letters(26).unwrap(),
         encoding: Encoding::default(),
+        screen: None,
         entries: entries.collect(),
     }
 }

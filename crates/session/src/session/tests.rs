@@ -15,10 +15,12 @@ fn cohort(lengths: &[usize]) -> Cohort {
             group: None,
             stimulus: None,
             scanpath: veilpath_metrics::Scanpath::new(vec![1; length]),
+            fixations: None,
         });
     Cohort {
         alphabet,
         encoding: Encoding::default(),
+        screen: None,
         entries: entries.collect(),
     }
 }

@@ -11,10 +11,12 @@ fn cohort(rows: &[(&str, &str, &str)]) -> Cohort {
         group: None,
         stimulus: Some(stimulus.to_string()),
         scanpath: alphabet.parse(text).unwrap(),
+        fixations: None,
     });
     Cohort {
         alphabet,
         encoding: Encoding::default(),
+        screen: None,
         entries: entries.collect(),
     }
 }

@@ -72,10 +72,12 @@ impl World {
                 group: None,
                 stimulus: None,
                 scanpath: Scanpath::new((0..length).map(|_| rng.random_range(0..9)).collect()),
+                fixations: None,
             });
             Cohort {
                 alphabet: Alphabet::letters(9).unwrap(),
                 encoding: Encoding::default(),
+                screen: None,
                 entries: entries.collect(),
             }
         };

@@ -42,6 +42,7 @@ impl Case {
         let cohort = |rows: [&str; 2]| Cohort {
             alphabet,
             encoding: Encoding::default(),
+            screen: None,
             entries: rows
                 .iter()
                 .map(|text| Entry {
@@ -49,6 +50,7 @@ impl Case {
                     group: None,
                     stimulus: None,
                     scanpath: alphabet.parse(text).unwrap(),
+                    fixations: None,
                 })
                 .collect(),
         };

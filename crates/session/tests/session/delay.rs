@@ -82,6 +82,7 @@ fn compare(case: Case) -> Ran {
     let cohort = |step: u16| Cohort {
         alphabet: Alphabet::letters(52).unwrap(),
         encoding: Encoding::default(),
+        screen: None,
         entries: (0..case.scanpaths)
             .map(|number| Entry {
                 participant: number.to_string(),
@@ -92,6 +93,7 @@ fn compare(case: Case) -> Ran {
                         .map(|index| (index * step + number) % 52)
                         .collect(),
                 ),
+                fixations: None,
             })
             .collect(),
     };

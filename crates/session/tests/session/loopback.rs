@@ -15,10 +15,12 @@ fn cohort(scanpaths: &[&[u16]]) -> Cohort {
         group: None,
         stimulus: None,
         scanpath: Scanpath::new(letters.to_vec()),
+        fixations: None,
     });
     Cohort {
         alphabet: Alphabet::letters(4).unwrap(),
         encoding: Encoding::default(),
+        screen: None,
         entries: entries.collect(),
     }
 }

@@ -22,10 +22,12 @@ fn cohort(scanpaths: usize) -> Cohort {
         group: None,
         stimulus: None,
         scanpath: Scanpath::new((0..20).map(|it| (it * index as u16 + 1) % 4).collect()),
+        fixations: None,
     });
     Cohort {
         alphabet: Alphabet::letters(4).unwrap(),
         encoding: Encoding::default(),
+        screen: None,
         entries: entries.collect(),
     }
 }

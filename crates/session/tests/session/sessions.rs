@@ -29,10 +29,12 @@ fn cohort(rows: &[(&str, Option<&str>, &str)]) -> Cohort {
         group: None,
         stimulus: stimulus.map(str::to_string),
         scanpath: alphabet.parse(text).unwrap(),
+        fixations: None,
     });
     Cohort {
         alphabet,
         encoding: Encoding::default(),
+        screen: None,
         entries: entries.collect(),
     }
 }

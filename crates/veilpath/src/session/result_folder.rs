@@ -224,6 +224,7 @@ mod tests {
         let cohort = veilpath_metrics::Cohort {
             alphabet: veilpath_metrics::Alphabet::letters(4).unwrap(),
             encoding: veilpath_metrics::Encoding::default(),
+            screen: None,
             entries: Vec::new(),
         };
         let spec = veilpath_protocol::Spec::new(

@@ -70,6 +70,7 @@ pub fn random(options: &RandomOptions) -> Result<SyntheticCohort, Error> {
                 group: None,
                 stimulus: Some(stimulus(range)),
                 scanpath: Scanpath::new((0..length).map(|_| rng.random_range(0..=last)).collect()),
+                fixations: None,
             });
         }
     }
@@ -77,6 +78,7 @@ pub fn random(options: &RandomOptions) -> Result<SyntheticCohort, Error> {
         cohort: Cohort {
             alphabet,
             encoding: Encoding::default(),
+            screen: None,
             entries,
         },
         seed,

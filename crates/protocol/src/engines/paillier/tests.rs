@@ -39,6 +39,7 @@ fn cohort(scanpaths: &[Vec<u16>]) -> Cohort {
     Cohort {
         alphabet: Alphabet::letters(LETTERS).unwrap(),
         encoding: Encoding::default(),
+        screen: None,
         entries: scanpaths
             .iter()
             .map(|letters| Entry {
@@ -46,6 +47,7 @@ fn cohort(scanpaths: &[Vec<u16>]) -> Cohort {
                 group: None,
                 stimulus: None,
                 scanpath: Scanpath::new(letters.clone()),
+                fixations: None,
             })
             .collect(),
     }

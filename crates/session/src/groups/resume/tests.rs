@@ -32,6 +32,7 @@ fn spec(to: RevealTo) -> Spec {
     let cohort = Cohort {
         alphabet: Alphabet::letters(4).unwrap(),
         encoding: Encoding::default(),
+        screen: None,
         entries: Vec::new(),
     };
     let (engine, metric) = (Engine::Shares, Metric::Levenshtein);

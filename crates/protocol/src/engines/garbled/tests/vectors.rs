@@ -33,10 +33,12 @@ fn column(rows: &[Vec<String>], column: usize, alphabet: Alphabet) -> Cohort {
         group: None,
         stimulus: Some(line.to_string()),
         scanpath: alphabet.parse(&row[column]).unwrap(),
+        fixations: None,
     };
     Cohort {
         alphabet,
         encoding: Encoding::default(),
+        screen: None,
         entries: rows.iter().enumerate().map(entry).collect(),
     }
 }
