@@ -17,6 +17,17 @@
 //! breaks and other unprintable characters in them become spaces, because every row is one line; one that a spreadsheet would take
 //! for a formula starts with an apostrophe, which is removed when it is read back (see [`veilpath_metrics::text`]).
 //!
+//! Where fixations were kept, a last column `fixations` has `x y duration` or `x y duration start` for each, in milliseconds,
+//! with semicolons between them, and two settings say what the coordinates mean:
+//! ```text
+//! # screen: 1280 x 720 pixels
+//! # viewing: 52 x 29 cm from 60 cm (where it is known)
+//! participant,stimulus,scanpath,fixations
+//! p01,bridge.png,IK,401.5 90 212 0;800 100.25 180 230
+//! ```
+//! They count when fixations are compared; letters of different screens can be compared. A column of this name in a file
+//! without the setting `screen` plays no role.
+//!
 //! # What is read
 //! | form | how it is recognised |
 //! |---|---|
@@ -33,6 +44,7 @@
 //! reported: digits and spaces are cell numbers, strings of pairs such as `aAbC` are ScanMatch's double letters, all else
 //! is `A…Z a…z`.
 
+mod fixations;
 mod note;
 mod preamble;
 mod raw;
@@ -41,8 +53,8 @@ mod read;
 mod tests;
 
 use std::io::{self, Write};
-use veilpath_metrics::Cohort;
 use veilpath_metrics::text::{csv_field, is_unprintable};
+use veilpath_metrics::{Cohort, SCREEN, VIEWING};
 
 pub use note::CohortNote;
 pub use raw::RawCohort;
@@ -59,8 +71,13 @@ pub fn write(
     writeln!(out, "# {ALPHABET}: {}", cohort.alphabet)?;
     for (name, value) in &cohort.encoding.0 {
         let name = one_line(name).replace(':', " ");
-        if ![ALPHABET, NOTE, ASPECT].contains(&name.as_str()) {
+        if ![ALPHABET, NOTE, ASPECT, SCREEN, VIEWING].contains(&name.as_str()) {
             writeln!(out, "# {name}: {}", one_line(value))?;
+        }
+    }
+    if let Some(screen) = cohort.screen {
+        for (name, value) in screen.settings() {
+            writeln!(out, "# {name}: {value}")?;
         }
     }
     if let Some(aspect) = aspect {
@@ -72,7 +89,14 @@ pub fn write(
     }
     let has_groups = cohort.has_groups();
     let group_column = if has_groups { "group," } else { "" };
-    writeln!(out, "participant,{group_column}stimulus,scanpath")?;
+    let fixations_column = match cohort.screen {
+        Some(_) => format!(",{}", fixations::COLUMN),
+        None => String::new(),
+    };
+    writeln!(
+        out,
+        "participant,{group_column}stimulus,scanpath{fixations_column}"
+    )?;
     for entry in &cohort.entries {
         write!(out, "{},", field(&entry.participant))?;
         if has_groups {
@@ -80,7 +104,12 @@ pub fn write(
         }
         let stimulus = entry.stimulus.as_deref().unwrap_or("");
         let scanpath = cohort.alphabet.format(&entry.scanpath);
-        writeln!(out, "{},{scanpath}", field(stimulus))?;
+        write!(out, "{},{scanpath}", field(stimulus))?;
+        if cohort.screen.is_some() {
+            let kept = entry.fixations.clone().unwrap_or_default();
+            write!(out, ",{}", fixations::format(&kept))?;
+        }
+        writeln!(out)?;
     }
     out.flush()
 }

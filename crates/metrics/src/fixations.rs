@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::sync::Arc;
 
 /// One fixation.
 #[derive(Clone, Copy, PartialEq)]
@@ -18,9 +19,10 @@ pub struct Fixation {
 
 /// The fixations of one participant on one stimulus, in the order of time. All numbers are finite, and no duration is negative.
 ///
-/// Its `Debug` form shows only their number, so that a log or an assertion never prints what somebody looked at.
+/// A clone shares them. The `Debug` form shows only their number, so that a log or an assertion never prints what somebody
+/// looked at.
 #[derive(Clone, PartialEq, Default)]
-pub struct Fixations(Vec<Fixation>);
+pub struct Fixations(Arc<[Fixation]>);
 
 /// Why numbers are not a fixation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
@@ -57,7 +59,7 @@ impl Fixations {
                 return Err(FixationError::NegativeDuration { position });
             }
         }
-        Ok(Self(fixations))
+        Ok(Self(fixations.into()))
     }
 
     /// The fixations.
@@ -121,10 +123,19 @@ pub struct Viewing {
     pub distance_cm: f64,
 }
 
-/// A size or distance that is not a finite number above zero.
+/// A screen that makes no sense.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, thiserror::Error)]
-#[error("the size of the screen and the viewing distance must be finite numbers above 0")]
-pub struct ScreenError;
+pub enum ScreenError {
+    /// A size or distance that is not a finite number above zero.
+    #[error("the size of the screen and the viewing distance must be finite numbers above 0")]
+    Size,
+    /// A setting that [`Screen::settings`] does not write.
+    #[error("the setting \"{setting}\" must look like \"{}\"", example(setting))]
+    Form {
+        /// Its name.
+        setting: &'static str,
+    },
+}
 
 impl Screen {
     /// A screen of this width and height in its unit.
@@ -145,7 +156,7 @@ impl Screen {
             .into_iter()
             .chain(lengths.into_iter().flatten());
         if !lengths.all(|length| length.is_finite() && length > 0.0) {
-            return Err(ScreenError);
+            return Err(ScreenError::Size);
         }
         Ok(Self {
             unit,
@@ -205,6 +216,22 @@ impl Screen {
         }
         settings
     }
+
+    /// The screen that these values of the settings [`SCREEN`] and [`VIEWING`] describe.
+    pub fn from_settings(screen: &str, viewing: Option<&str>) -> Result<Self, ScreenError> {
+        let form = |setting| ScreenError::Form { setting };
+        let (size, unit) = screen.trim().rsplit_once(' ').ok_or(form(SCREEN))?;
+        let unit = [ScreenUnit::Pixels, ScreenUnit::Degrees]
+            .into_iter()
+            .find(|known| known.name() == unit)
+            .ok_or(form(SCREEN))?;
+        let size = parse_size(size).ok_or(form(SCREEN))?;
+        let viewing = match viewing {
+            Some(text) => Some(parse_viewing(text).ok_or(form(VIEWING))?),
+            None => None,
+        };
+        Self::new(unit, size, viewing)
+    }
 }
 
 /// The setting that says how large a screen is in the unit of coordinates.
@@ -224,6 +251,29 @@ impl ScreenUnit {
             ScreenUnit::Degrees => "degrees",
         }
     }
+}
+
+fn example(setting: &str) -> &'static str {
+    match setting {
+        VIEWING => "53 x 30 cm from 60 cm",
+        _ => "1920 x 1080 pixels",
+    }
+}
+
+fn parse_size(text: &str) -> Option<(f64, f64)> {
+    let (width, height) = text.split_once('x')?;
+    Some((width.trim().parse().ok()?, height.trim().parse().ok()?))
+}
+
+fn parse_viewing(text: &str) -> Option<Viewing> {
+    let (size, distance) = text.split_once("from")?;
+    let (width_cm, height_cm) = parse_size(size.trim().strip_suffix("cm")?)?;
+    let distance_cm = distance.trim().strip_suffix("cm")?.trim().parse().ok()?;
+    Some(Viewing {
+        width_cm,
+        height_cm,
+        distance_cm,
+    })
 }
 
 #[cfg(test)]
@@ -270,6 +320,8 @@ mod tests {
             distance_cm: 65.5,
         };
         let screen = Screen::new(ScreenUnit::Pixels, (1920.0, 1080.0), Some(viewing));
+        let read = Screen::from_settings("1920 x 1080 pixels", Some("53 x 30 cm from 65.5 cm"));
+        assert_eq!(read, screen);
         let settings = screen.map(|screen| screen.settings().into_iter().collect::<Vec<_>>());
         let expected = [
             (SCREEN, "1920 x 1080 pixels"),
@@ -280,8 +332,26 @@ mod tests {
         for size in [(0.0, 1.0), (1.0, f64::NAN), (f64::INFINITY, 1.0)] {
             assert_eq!(
                 Screen::new(ScreenUnit::Degrees, size, None),
-                Err(ScreenError)
+                Err(ScreenError::Size)
             );
         }
+    }
+
+    #[test]
+    fn settings_of_another_form_are_refused() {
+        for (screen, viewing, setting) in [
+            ("1920x1080", None, SCREEN),
+            ("1920 x 1080 inches", None, SCREEN),
+            ("1920 pixels", None, SCREEN),
+            ("wide x high pixels", None, SCREEN),
+            ("36 x 24 degrees", Some("60 cm"), VIEWING),
+            ("36 x 24 degrees", Some("53 x 30 cm from afar"), VIEWING),
+        ] {
+            let refused = Screen::from_settings(screen, viewing);
+            assert_eq!(refused, Err(ScreenError::Form { setting }), "{screen}");
+        }
+        let refused = Screen::from_settings("0 x 24 degrees", None);
+        assert_eq!(refused, Err(ScreenError::Size));
+        assert!(Screen::from_settings("36x24.5 degrees", None).is_ok());
     }
 }

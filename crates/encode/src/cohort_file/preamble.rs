@@ -3,7 +3,7 @@
 use super::{ALPHABET, ASPECT, MAGIC, NOTE, VERSION};
 use crate::{Lines, ReadError};
 use std::collections::BTreeMap;
-use veilpath_metrics::{Alphabet, Grid};
+use veilpath_metrics::{Alphabet, Grid, SCREEN, Screen, ScreenError, VIEWING};
 
 /// What comes before the scanpaths.
 #[derive(Default)]
@@ -17,6 +17,8 @@ pub(super) struct Preamble {
     pub(super) settings: BTreeMap<String, String>,
     pub(super) notes: Vec<String>,
     pub(super) aspect: Option<f64>,
+    screen: Option<String>,
+    viewing: Option<String>,
     pub(super) blank_lines: u64,
 }
 
@@ -71,6 +73,13 @@ impl Preamble {
         Some(on_grid().unwrap_or(declared))
     }
 
+    /// What the coordinates of fixations mean.
+    pub(super) fn screen(&self) -> Result<Option<Screen>, ScreenError> {
+        let screen = self.screen.as_deref();
+        let read = |screen| Screen::from_settings(screen, self.viewing.as_deref());
+        screen.map(read).transpose()
+    }
+
     fn comment(&mut self, comment: &str) -> Result<(), String> {
         let Some((name, value)) = comment.split_once(':') else {
             return Ok(());
@@ -84,6 +93,15 @@ impl Preamble {
             NOTE => self.notes.push(value.to_string()),
             // A drawing can do without.
             ASPECT => self.aspect = value.parse().ok().filter(|aspect| ASPECTS.contains(aspect)),
+            SCREEN => {
+                self.screen = Some(value.to_string());
+                self.screen().map_err(|error| error.to_string())?;
+            }
+            VIEWING => {
+                self.viewing = Some(value.to_string());
+                let screen = self.screen();
+                screen.map_err(|error| error.to_string())?;
+            }
             ALPHABET => {
                 self.alphabet = Some(value.parse().map_err(|error| format!("{error}"))?);
                 self.size_declared = value.split_whitespace().nth(1).is_some();

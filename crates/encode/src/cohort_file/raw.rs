@@ -3,7 +3,7 @@
 use super::CohortNote;
 use crate::{EncodeField, Head, ReadError};
 use std::fmt;
-use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Grid, Notation};
+use veilpath_metrics::{Alphabet, Cohort, Encoding, Entry, Fixations, Grid, Notation, Screen};
 
 /// A cohort file that has been read, with its scanpaths still as text.
 ///
@@ -22,6 +22,8 @@ pub struct RawCohort {
     pub(super) grid: Option<Grid>,
     pub(super) header_notes: Vec<String>,
     pub(super) aspect: Option<f64>,
+    /// What the coordinates of fixations mean, if there are any.
+    pub(super) screen: Option<Screen>,
     pub(super) notes: Vec<CohortNote>,
 }
 
@@ -35,6 +37,7 @@ pub(super) struct RawRow {
     pub(super) group: Option<String>,
     pub(super) stimulus: Option<String>,
     pub(super) letters: String,
+    pub(super) fixations: Option<Fixations>,
 }
 
 impl RawCohort {
@@ -71,6 +74,11 @@ impl RawCohort {
     /// Width by height of what was looked at, where the header names it.
     pub fn aspect(&self) -> Option<f64> {
         self.aspect
+    }
+
+    /// What the coordinates of fixations mean; `None` if the file has letters only.
+    pub fn screen(&self) -> Option<Screen> {
+        self.screen
     }
 
     /// The participant and the group of each scanpath.
@@ -118,7 +126,7 @@ impl RawCohort {
         Ok(Cohort {
             alphabet,
             encoding: self.encoding.clone(),
-            screen: None,
+            screen: self.screen,
             entries: entries.collect::<Result<_, _>>()?,
         })
     }
@@ -202,7 +210,7 @@ impl RawRow {
             group: self.group.clone(),
             stimulus: self.stimulus.clone(),
             scanpath,
-            fixations: None,
+            fixations: self.fixations.clone(),
         })
     }
 }

@@ -1,13 +1,14 @@
 //! Reading cohort files of Veilpath and of other programs.
 
 use super::CohortNote;
+use super::fixations;
 use super::preamble::Preamble;
 use super::raw::{RawCohort, RawRow};
 use crate::groups::GroupColumn;
 use crate::{Input, Lines, ReadError, Rows, guess_delimiter};
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
-use veilpath_metrics::{Encoding, text};
+use veilpath_metrics::{Encoding, Fixation, Fixations, text};
 
 impl RawCohort {
     /// Reads a cohort file, once; its letters stay text.
@@ -31,9 +32,12 @@ impl RawCohort {
             notes.push(CohortNote::SettingsIgnored);
         }
         let layout = Layout::of(&first);
+        let screen = preamble
+            .screen()
+            .map_err(|error| lines.error(error.to_string()))?;
         let may_be_marked = preamble.is_ours && matches!(layout, Layout::Table);
         let mut rows = match layout {
-            Layout::Table => table(lines, &first, &mut notes)?,
+            Layout::Table => table(lines, &first, screen.is_some(), &mut notes)?,
             Layout::Tabbed => tabbed(lines, &first, &mut notes)?,
             Layout::Bare => bare(lines, &first, preamble.blank_lines, &mut notes)?,
             Layout::Unknown => {
@@ -48,6 +52,7 @@ impl RawCohort {
                     .with_remedy("was the file written completely?"),
             );
         }
+        let has_fixations = rows.iter().any(|row| row.fixations.is_some());
         let mut unprintable = 0;
         for row in &mut rows {
             let ids = [
@@ -81,6 +86,7 @@ impl RawCohort {
             grid: preamble.grid,
             header_notes: preamble.notes,
             aspect: preamble.aspect,
+            screen: screen.filter(|_| has_fixations),
             notes,
         })
     }
@@ -96,6 +102,8 @@ fn make_printable(text: &mut String) -> usize {
 }
 
 const EXPECTED: &str = "expected a table with the header participant,stimulus,scanpath (stimulus may be left out; a column group is optional), or lines of a participant, a tab and letters, or one string of letters per line";
+
+const FIXATIONS: &str = "a fixation is written as x y duration or x y duration start, in milliseconds, and a semicolon comes between two of them";
 
 /// How the scanpaths are laid out.
 enum Layout {
@@ -128,6 +136,7 @@ impl Layout {
 fn table(
     lines: Lines,
     header: &str,
+    has_screen: bool,
     notes: &mut Vec<CohortNote>,
 ) -> Result<Vec<RawRow>, ReadError> {
     // A spreadsheet pads all lines to the width of the widest, which may be a comment.
@@ -139,10 +148,12 @@ fn table(
     let participant = columns.find(&["participant", "subject"]);
     let stimulus = columns.find(&["stimulus"]);
     let group = columns.find(&["group"]);
+    // Without a screen their numbers mean nothing, as in a table of another program that counts fixations.
+    let kept = columns.find(&[fixations::COLUMN]).filter(|_| has_screen);
     let ignored: Vec<&str> = (0..)
         .zip(columns.names())
         .filter(|(index, _)| {
-            ![Some(scanpath), participant, group, stimulus].contains(&Some(*index))
+            ![Some(scanpath), participant, group, stimulus, kept].contains(&Some(*index))
         })
         .map(|(_, name)| name.as_str())
         .collect();
@@ -192,6 +203,13 @@ fn table(
                 .filter(|text| !text.is_empty())
                 .map(str::to_string),
             letters: row.text(scanpath).to_string(),
+            fixations: match kept {
+                Some(column) => Some(
+                    fixations::parse(row.text(column))
+                        .map_err(|problem| row.error(column, problem).with_remedy(FIXATIONS))?,
+                ),
+                None => None,
+            },
         };
         all.push(raw)
             .map_err(|problem| row.error(scanpath, problem))?;
@@ -214,9 +232,13 @@ impl Collected {
     fn push(&mut self, row: RawRow) -> Result<(), &'static str> {
         let ids = [row.group.as_ref(), row.stimulus.as_ref()];
         let ids: usize = ids.into_iter().flatten().map(String::len).sum();
+        let fixations = row.fixations.as_ref().map_or(0, Fixations::len);
         self.bytes += row.participant.len() + ids + row.letters.len();
+        self.bytes += fixations * size_of::<Fixation>();
         if self.rows.len() == MAX_ROWS || self.bytes > MAX_TEXT_BYTES {
-            return Err("the file has more than 4,194,304 scanpaths or 1 GiB of letters and ids");
+            return Err(
+                "the file has more than 4,194,304 scanpaths or 1 GiB of letters, fixations and ids",
+            );
         }
         self.rows.push(row);
         Ok(())
@@ -257,6 +279,7 @@ fn tabbed(
                 group: None,
                 stimulus: None,
                 letters: letters.trim().replace('#', ""),
+                fixations: None,
             };
             all.push(raw).map_err(|problem| lines.error(problem))?;
         }
@@ -298,6 +321,7 @@ fn bare(
                 group: None,
                 stimulus: None,
                 letters: text.to_string(),
+                fixations: None,
             };
             all.push(raw).map_err(|problem| lines.error(problem))?;
         }
@@ -334,6 +358,7 @@ mod tests {
             group: None,
             stimulus: None,
             letters: letters.into(),
+            fixations: None,
         };
         let mut rows = Collected {
             rows: Vec::new(),

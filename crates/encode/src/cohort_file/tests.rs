@@ -1,5 +1,7 @@
 //! Every form, what is written and read again, and what is wrong with a file.
 
+mod fixations;
+
 use super::*;
 use crate::{EncodeField, Input, ReadError};
 use proptest::prelude::*;
