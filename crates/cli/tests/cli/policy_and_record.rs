@@ -31,7 +31,7 @@ fn policy(pair: &Pair, partner: Side, change: (&str, &str)) -> String {
 fn a_plan_beyond_the_policy_is_refused_before_anything_is_sent() {
     let pair = Pair::with_cohorts();
     let fingerprint = pair.fingerprint(Side::Host);
-    let stranger = fingerprint.replace(['0', '1', '2', '3'], "4");
+    let other = fingerprint.replace(['0', '1', '2', '3'], "4");
     for (change, flags, line) in [
         (("2099", "2020"), "", "line 1, expires"),
         (("levenshtein", "scanmatch"), "", "line 2, metrics"),
@@ -43,7 +43,7 @@ fn a_plan_beyond_the_policy_is_refused_before_anything_is_sent() {
             "line 4, comparisons_per_scanpath",
         ),
         (
-            (fingerprint.as_str(), stranger.as_str()),
+            (fingerprint.as_str(), other.as_str()),
             "",
             "line 5, partners",
         ),

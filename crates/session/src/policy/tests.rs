@@ -81,7 +81,7 @@ fn a_plan_within_the_policy_is_allowed() {
 fn every_refusal_names_the_line_that_forbids_it() {
     let policy = parsed(&valid()).unwrap();
     let partner = [PARTNER.parse().unwrap()];
-    let stranger = [PARTNER.replace('0', "f").parse().unwrap()];
+    let other = [PARTNER.replace('0', "f").parse().unwrap()];
     let base = request(&partner);
     for (request, line, key) in [
         (
@@ -124,7 +124,7 @@ fn every_refusal_names_the_line_that_forbids_it() {
             6,
             "comparisons_per_scanpath",
         ),
-        (request(&stranger), 8, "partners"),
+        (request(&other), 8, "partners"),
     ] {
         let refusal = policy.check(&request).unwrap_err();
         let found: Vec<(usize, &str)> = refusal
@@ -140,7 +140,7 @@ fn every_refusal_names_the_line_that_forbids_it() {
         );
     }
     let everything = PolicyRequest {
-        partners: &stranger,
+        partners: &other,
         engine: Engine::Plain.into(),
         metric: "scanmatch",
         reveal: Reveal::Score,

@@ -222,9 +222,9 @@ fn replaced_lines_are_found() {
         problem(&joined(&[lines[0], &other, lines[2]])),
         Some((3, RecordProblem::Unchained))
     );
-    let stranger = Identity::ephemeral().unwrap();
-    let line = Line::after(None, sides.entry(Step::Intent, 1), &stranger).unwrap();
-    let foreign = Some((1, RecordProblem::OtherOwner(stranger.fingerprint())));
+    let another = Identity::ephemeral().unwrap();
+    let line = Line::after(None, sides.entry(Step::Intent, 1), &another).unwrap();
+    let foreign = Some((1, RecordProblem::OtherOwner(another.fingerprint())));
     assert_eq!(problem(&joined(&[&line.to_text().unwrap()])), foreign);
     let expected = Some(sides.join.fingerprint());
     let record = SignedRecord::parse(Path::new("record"), &text, expected);
