@@ -15,7 +15,7 @@ use crate::ot::letters::{self, ReceivedLetters};
 use crate::ot::lookup::messages::column_bytes;
 use crate::ot::lookup::{Place, Share, read_column, share_bits};
 use crate::ot::{Bits, CorrelatedReceiver};
-use crate::wavefront::{Shape, Sweep};
+use crate::wavefront::{Shape, Sweep, Swept};
 use crate::worker::{Claims, Worker};
 use rand::CryptoRng;
 use std::collections::VecDeque;
@@ -152,7 +152,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
         ahead: &mut Ahead<'_>,
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
-    ) -> Result<Vec<Vec<Number<ActiveLabel>>>, MpcError> {
+    ) -> Result<Vec<Swept<ActiveLabel>>, MpcError> {
         let geometry = &group.geometry;
         let mut sweep = Sweep::new(cell, geometry, &self.evaluator);
         for slab in schedule::slabs(geometry, ahead.width) {
@@ -175,7 +175,7 @@ impl<O: CorrelatedReceiver> EvaluatorSession<O> {
             }
             on_cells(slab.cells);
         }
-        Ok(sweep.results(&self.evaluator))
+        Ok(sweep.finish(&self.evaluator))
     }
 
     /// Wires of the evaluator's own bits, by transfer: the garbler does not see them.

@@ -14,7 +14,7 @@ use crate::ot::correlated::{GroupBits, Sender};
 use crate::ot::letters::{self, SentLetters};
 use crate::ot::lookup::{Place, Share, StripTable, share_bits, write_column};
 use crate::prg::Prg;
-use crate::wavefront::{STRIP_ROWS, Shape, Sweep};
+use crate::wavefront::{STRIP_ROWS, Shape, Sweep, Swept};
 use crate::worker::{Claims, Worker};
 use rand::CryptoRng;
 use std::collections::VecDeque;
@@ -196,7 +196,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
         ahead: &mut Ahead<'_, K, R>,
         channel: &mut dyn Channel,
         on_cells: &dyn Fn(usize),
-    ) -> Result<Vec<Vec<Number<ZeroLabel>>>, MpcError> {
+    ) -> Result<Vec<Swept<ZeroLabel>>, MpcError> {
         let geometry = &group.geometry;
         let width = ahead.cell.input_wires();
         let mut sweep = Sweep::new(ahead.cell, geometry, &self.garbler);
@@ -232,7 +232,7 @@ impl<O: CorrelatedSender> GarblerSession<O> {
             self.garbler.finish(channel)?;
             on_cells(slab.cells);
         }
-        Ok(sweep.results(&self.garbler))
+        Ok(sweep.finish(&self.garbler))
     }
 
     /// Wires of the garbler's own bits. The evaluator gets the labels, which reveal nothing.

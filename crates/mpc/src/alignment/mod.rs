@@ -75,6 +75,8 @@ mod attack_tests;
 mod cheating_tests;
 mod evaluator;
 mod garbler;
+#[cfg(test)]
+mod measure_tests;
 mod schedule;
 #[cfg(test)]
 mod tests;
@@ -88,8 +90,10 @@ pub use garbler::{GarblerComparison, GarblerSession, Rows};
 pub use schedule::{LOOKAHEAD, slab_count};
 
 use crate::circuit::Party;
+use crate::circuit::recurrence::RecurrenceOutputs;
 use crate::circuit::reduce::{Number, maxima, sums, unwrapped};
 use crate::error::MpcError;
+use crate::wavefront::Swept;
 use veilpath_channel::Channel;
 
 /// How the results of a matrix's columns become one number.
@@ -99,21 +103,36 @@ pub enum Fold {
     Sum,
     /// The last one, without its modulus: global alignments as savings.
     Unwrap,
-    /// The largest: local alignments.
+    /// The largest, also of the results of rows: local alignments, distances between sets.
     Max,
+    /// The last one: warping.
+    Last,
+    /// Not the results but what was counted: recurrence plots.
+    Recurrence(RecurrenceOutputs),
 }
 
 impl Fold {
-    fn run<P: Party>(
+    pub(crate) fn run<P: Party>(
         self,
         party: &mut P,
         channel: &mut dyn Channel,
-        results: Vec<Vec<Number<P::Label>>>,
+        swept: Vec<Swept<P::Label>>,
     ) -> Result<Vec<Number<P::Label>>, MpcError> {
+        let zero = party.constant(false);
+        let swept = swept.into_iter();
+        let last = |mut swept: Swept<P::Label>| swept.columns.pop();
         match self {
-            Self::Sum => sums(party, channel, results),
-            Self::Unwrap => unwrapped(party, channel, results),
-            Self::Max => maxima(party, channel, results),
+            Self::Sum => sums(party, channel, swept.map(|swept| swept.columns).collect()),
+            Self::Unwrap => unwrapped(party, channel, swept.map(|swept| swept.columns).collect()),
+            Self::Max => {
+                let both = |swept: Swept<P::Label>| swept.columns.into_iter().chain(swept.rows);
+                let results = swept.map(|swept| both(swept).collect());
+                maxima(party, channel, results.collect())
+            }
+            Self::Recurrence(outputs) => outputs.run(party, channel, swept.collect()),
+            Self::Last => Ok(swept
+                .map(|swept| last(swept).unwrap_or_else(|| Number::new(vec![zero])))
+                .collect()),
         }
     }
 }

@@ -33,13 +33,13 @@ fn places(strings: &Strings) -> Vec<std::ops::Range<usize>> {
     strings.iter().map(place).collect()
 }
 
-struct Case<'a, K> {
-    cell: &'a K,
-    fold: Fold,
+pub(super) struct Case<'a, K> {
+    pub(super) cell: &'a K,
+    pub(super) fold: Fold,
     /// The inputs of the cell, by the garbler's letter and then the evaluator's.
-    table: &'a [Vec<u64>],
-    ours: &'a Strings,
-    theirs: &'a Strings,
+    pub(super) table: &'a [Vec<u64>],
+    pub(super) ours: &'a Strings,
+    pub(super) theirs: &'a Strings,
 }
 
 impl<K: Cell + Sync> Case<'_, K> {
@@ -119,7 +119,7 @@ impl<K: Cell + Sync> Case<'_, K> {
     }
 
     /// Runs both sides on ideal transfers; both must learn the same. Returns that and the bytes of both sides.
-    fn run(&self, kernels: (Kernel, Kernel), seed: u64) -> (Vec<u64>, [u64; 2]) {
+    pub(super) fn run(&self, kernels: (Kernel, Kernel), seed: u64) -> (Vec<u64>, [u64; 2]) {
         let (left, right) = memory_pair();
         let (mut left, mut right) = (Counted::new(left), Counted::new(right));
         let mut rng = ChaCha20Rng::seed_from_u64(seed);

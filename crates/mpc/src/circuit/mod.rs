@@ -3,10 +3,14 @@
 //! A [`Circuit`] works on bundles of [`LANES`] wires. The lanes belong to independent cells, all at the same position
 //! in the same circuit ("in lockstep"), so a gadget is written as if for one cell and still keeps the AES unit busy.
 
+pub mod adders;
 pub mod cells;
 mod clear;
 pub mod numbers;
+pub mod quotients;
+pub mod recurrence;
 pub mod reduce;
+pub mod tables;
 
 pub use clear::Clear;
 

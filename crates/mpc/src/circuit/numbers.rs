@@ -172,6 +172,12 @@ pub fn max_assign<C: Circuit>(circuit: &mut C, x: &mut [Bundle<C::Label>], y: &[
     select_assign(circuit, &less, x, y);
 }
 
+/// min(x, y): 2·w gates.
+pub fn min_assign<C: Circuit>(circuit: &mut C, x: &mut [Bundle<C::Label>], y: &[Bundle<C::Label>]) {
+    let less = less_than(circuit, y, x);
+    select_assign(circuit, &less, x, y);
+}
+
 /// The carry out of a full adder with one gate; of a half adder if there is no carry in.
 pub(super) fn next_carry<C: Circuit>(
     circuit: &mut C,
@@ -255,6 +261,8 @@ mod tests {
             prop_assert_eq!((difference, gates), (each(&|a, b| a.wrapping_sub(b) & mask), width - 1));
             let (max, gates) = run(x.clone(), |c, x| max_assign(c, x, &y));
             prop_assert_eq!((max, gates), (each(&|a, b| a.max(b)), 2 * width));
+            let (min, gates) = run(x.clone(), |c, x| min_assign(c, x, &y));
+            prop_assert_eq!((min, gates), (each(&|a, b| a.min(b)), 2 * width));
             let (less, gates) = run(x.clone(), |c, x| *x = vec![less_than(c, x, &y)]);
             prop_assert_eq!((less, gates), (each(&|a, b| u64::from(a < b)), width));
             let (precedes, gates) = run(x.clone(), |c, x| *x = vec![precedes(c, x, &y)]);

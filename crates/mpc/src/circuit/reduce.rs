@@ -1,10 +1,12 @@
 //! From the last row of many matrices to one number each: sums and maxima as trees, all comparisons in lockstep.
 
-use super::numbers::{add, less_than, max_assign, next_carry, subtract_assign};
+pub use super::adders::sums;
+
+use super::numbers::{add, less_than, max_assign, subtract_assign};
 use super::{Bundle, LANES, Party};
 use crate::error::MpcError;
 use veilpath_channel::Channel;
-use zeroize::{Zeroize, Zeroizing};
+use zeroize::Zeroizing;
 
 /// One number: its wires, lowest bit first. Erased when dropped.
 pub type Number<L> = Zeroizing<Vec<L>>;
@@ -78,54 +80,6 @@ pub fn pairwise<P: Party>(
     Ok(results)
 }
 
-/// The sum of each list. At most one gate for every bit that goes in.
-///
-/// Numbers are split into bits, and full adders turn three bits of a weight into one of the same and one of the next
-/// weight, from the lowest weight to the highest. A tree of additions would cost half as much again.
-pub fn sums<P: Party>(
-    party: &mut P,
-    channel: &mut dyn Channel,
-    lists: Vec<Vec<Number<P::Label>>>,
-) -> Result<Vec<Number<P::Label>>, MpcError> {
-    // For each list, the bits of each weight.
-    let mut weights: Vec<Vec<Number<P::Label>>> =
-        lists.iter().map(|list| by_weight(list)).collect();
-    drop(lists);
-    let mut sums: Vec<Number<P::Label>> = weights.iter().map(|_| Number::default()).collect();
-    let mut weight = 0;
-    while weights.iter().any(|bits| bits.len() > weight) {
-        // Lists without bits of this weight take part without work.
-        let mut bits: Vec<Number<P::Label>> = weights
-            .iter_mut()
-            .map(|bits| bits.get_mut(weight).map(std::mem::take).unwrap_or_default())
-            .collect();
-        while bits.iter().any(|bits| bits.len() > 1) {
-            let carries = add_once(party, channel, &mut bits)?;
-            for (bits, carries) in weights.iter_mut().zip(carries) {
-                if !carries.is_empty() {
-                    if bits.len() == weight + 1 {
-                        bits.push(Number::default());
-                    }
-                    bits[weight + 1].extend_from_slice(&carries);
-                }
-            }
-        }
-        let zero = party.constant(false);
-        for ((sum, bits), all) in sums.iter_mut().zip(&bits).zip(&weights) {
-            if all.len() > weight {
-                sum.push(bits.first().copied().unwrap_or(zero));
-            }
-        }
-        weight += 1;
-    }
-    for sum in &mut sums {
-        if sum.is_empty() {
-            sum.push(party.constant(false));
-        }
-    }
-    Ok(sums)
-}
-
 /// The last number of each list whose numbers are known modulo 2^(w+1), where the list starts from 0 and rises by less than 2^w
 /// from one number to the next. At most one gate for each number.
 ///
@@ -171,61 +125,6 @@ fn differing<P: Party>(party: &P, x: &[P::Label], y: &[P::Label]) -> Vec<Number<
         );
     }
     all
-}
-
-fn by_weight<L: Copy + Zeroize>(numbers: &[Number<L>]) -> Vec<Number<L>> {
-    let width = numbers.iter().map(|number| number.len()).max().unwrap_or(0);
-    let of_weight = |weight: usize| numbers.iter().filter_map(move |number| number.get(weight));
-    (0..width)
-        .map(|weight| Number::new(of_weight(weight).copied().collect()))
-        .collect()
-}
-
-/// Adds threes of bits of one weight (and a pair if only two are left) in every list. The sums replace the bits; the
-/// carries are returned.
-fn add_once<P: Party>(
-    party: &mut P,
-    channel: &mut dyn Channel,
-    lists: &mut [Number<P::Label>],
-) -> Result<Vec<Number<P::Label>>, MpcError> {
-    let zero = party.constant(false);
-    let mut threes: Zeroizing<Vec<[P::Label; 3]>> = Zeroizing::default();
-    let mut counts = Vec::with_capacity(lists.len());
-    for bits in lists.iter() {
-        let before = threes.len();
-        let (whole, _) = bits.as_chunks::<3>();
-        threes.extend_from_slice(whole);
-        if let [x, y] = bits[..] {
-            threes.push([x, y, zero]);
-        }
-        counts.push(threes.len() - before);
-    }
-    party.prepare(threes.len(), channel)?;
-    let mut added = Zeroizing::new(Vec::with_capacity(threes.len()));
-    let mut carried = Zeroizing::new(Vec::with_capacity(threes.len()));
-    for chunk in threes.chunks(LANES) {
-        party.set_lanes(chunk.len());
-        let wire = |place: usize| -> Bundle<P::Label> {
-            std::array::from_fn(|lane| chunk.get(lane).map_or(zero, |three| three[place]))
-        };
-        let (x, y, z) = (wire(0), wire(1), wire(2));
-        let carry = next_carry(party, &x, &y, Some(&z));
-        let sum = party.xor(&party.xor(&x, &y), &z);
-        added.extend_from_slice(&sum[..chunk.len()]);
-        carried.extend_from_slice(&carry[..chunk.len()]);
-    }
-    party.settle(channel)?;
-    let mut carries = Vec::with_capacity(lists.len());
-    let mut first = 0;
-    for (bits, count) in lists.iter_mut().zip(counts) {
-        let range = first..first + count;
-        first = range.end;
-        let rest = bits.get(3 * count..).unwrap_or_default();
-        let left = added[range.clone()].iter().chain(rest).copied().collect();
-        *bits = Number::new(left);
-        carries.push(Number::new(carried[range].to_vec()));
-    }
-    Ok(carries)
 }
 
 /// The largest of each list. About 2·w gates per number.

@@ -9,6 +9,8 @@
 
 mod geometry;
 mod sweep;
+#[cfg(test)]
+mod tests;
 
 pub use geometry::{CellAt, Geometry, STRIP_ROWS, Shape};
-pub use sweep::Sweep;
+pub use sweep::{Sweep, Swept};

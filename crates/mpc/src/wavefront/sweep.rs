@@ -1,7 +1,8 @@
 //! The sweep itself, the same for both parties and for plain bits.
 
-use super::geometry::{Geometry, STRIP_ROWS};
-use crate::circuit::cells::Cell;
+use super::geometry::{Geometry, STRIP_ROWS, Shape};
+use crate::circuit::adders::{Tallies, Weights};
+use crate::circuit::cells::{Cell, Counter};
 use crate::circuit::reduce::Number;
 use crate::circuit::{Bundle, LANES, Party};
 use crate::error::MpcError;
@@ -20,7 +21,24 @@ pub struct Sweep<'a, K, P: Party> {
     down: Zeroizing<Vec<P::Label>>,
     row_offsets: Vec<usize>,
     column_offsets: Vec<usize>,
+    /// The results of rows of finished strips, matrix by matrix.
+    rows: Vec<Vec<Number<P::Label>>>,
+    tallies: Tallies<P::Label>,
+    /// The first tally of each matrix and counter.
+    tally_offsets: Vec<usize>,
     buffers: Buffers<P::Label>,
+}
+
+/// What a matrix gives.
+pub struct Swept<L: Zeroize> {
+    /// The size of the matrix.
+    pub shape: Shape,
+    /// The results of its columns.
+    pub columns: Vec<Number<L>>,
+    /// The results of its rows.
+    pub rows: Vec<Number<L>>,
+    /// For each counter of the cell its tallies: one, or one for each diagonal from the lower left corner to the upper right.
+    pub counters: Vec<Vec<Weights<L>>>,
 }
 
 /// Bundles of one cell, allocated once.
@@ -47,6 +65,12 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         let mut across = Vec::with_capacity(cell.across_wires() * rows);
         across.resize(cell.across_wires() * rows, party.constant(false));
         let bundles = |count| Zeroizing::new(vec![[P::Label::default(); LANES]; count]);
+        let counters = |shape: &'a Shape| {
+            let tallies = move |counter: &Counter| tallies_of(*counter, *shape);
+            cell.counters().iter().map(tallies)
+        };
+        let tally_offsets = offsets(geometry.shapes().iter().flat_map(counters));
+        let tallies = Tallies::new(tally_offsets.last().copied().unwrap_or(0));
         let mut sweep = Self {
             cell,
             geometry,
@@ -56,8 +80,11 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
             down: Zeroizing::new(down.collect()),
             row_offsets,
             column_offsets,
+            rows: geometry.shapes().iter().map(|_| Vec::new()).collect(),
+            tallies,
+            tally_offsets,
             buffers: Buffers {
-                across: bundles(cell.across_wires()),
+                across: bundles(cell.across_wires() + cell.counters().len()),
                 down: bundles(cell.down_wires()),
                 input: bundles(cell.input_wires()),
             },
@@ -68,10 +95,20 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
 
     /// Continues with a strip: its rows start at the left border. Strips are in order.
     pub fn start_strip(&mut self, strip: usize, party: &P) {
+        if strip > self.strip {
+            self.store_rows(party);
+        }
         self.strip = strip;
         let rows = self.row_offsets.last().copied().unwrap_or(0).max(1);
         for (wire, across) in self.across.chunks_exact_mut(rows).enumerate() {
             across.fill(party.constant(self.cell.left_border(wire)));
+            if strip == 0 {
+                for first in &self.row_offsets {
+                    if let Some(label) = across.get_mut(*first) {
+                        *label = party.constant(self.cell.corner(wire));
+                    }
+                }
+            }
         }
     }
 
@@ -99,6 +136,7 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
             for row in self.geometry.rows_of_step(self.strip, step, comparison) {
                 places.rows[lanes] = row_offset + row;
                 places.columns[lanes] = column_offset - row;
+                places.comparisons[lanes] = comparison;
                 lanes += 1;
                 if lanes == LANES {
                     rest = self.run_bundle(&places, LANES, rest, party);
@@ -109,7 +147,8 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         if lanes > 0 {
             self.run_bundle(&places, lanes, rest, party);
         }
-        party.settle(channel)
+        party.settle(channel)?;
+        self.tallies.settle(party, channel)
     }
 
     /// Runs the cell in some lanes and returns the inputs that are left for others. Inlined twice, once with the usual number of lanes
@@ -143,11 +182,86 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
         self.cell.run(party, across, down, input);
         scatter(&mut self.across, rows, at_rows, across);
         scatter(&mut self.down, columns, at_columns, down);
+        if !self.cell.counters().is_empty() {
+            self.count(places, lanes);
+        }
         rest
     }
 
-    /// The numbers that the columns of each matrix give below its last row.
-    pub fn results(&self, party: &P) -> Vec<Vec<Number<P::Label>>> {
+    /// Adds the counted bits of a bundle to their tallies.
+    fn count(&mut self, places: &Places, lanes: usize) {
+        let counters = self.cell.counters();
+        let counted = &self.buffers.across[self.cell.across_wires()..];
+        for lane in 0..lanes {
+            let comparison = places.comparisons[lane];
+            let first = comparison * counters.len();
+            for (at, (counter, bits)) in counters.iter().zip(counted).enumerate() {
+                let place = match counter {
+                    Counter::Matrix => 0,
+                    Counter::Diagonals => {
+                        let row = places.rows[lane] - self.row_offsets[comparison];
+                        let column = places.columns[lane] - self.column_offsets[comparison];
+                        let below = self.geometry.shapes()[comparison].rows
+                            - (self.strip * STRIP_ROWS + row + 1);
+                        below + column
+                    }
+                };
+                self.tallies
+                    .push(self.tally_offsets[first + at] + place, bits[lane]);
+            }
+        }
+    }
+
+    /// Stores the results of the rows of a strip that has ended.
+    fn store_rows(&mut self, party: &P) {
+        let wires = self.cell.row_result_wires();
+        if wires == 0 {
+            return;
+        }
+        let all = self.row_offsets.last().copied().unwrap_or(0);
+        let mut result = vec![[P::Label::default(); LANES]; wires];
+        for (comparison, numbers) in self.rows.iter_mut().enumerate() {
+            let rows = self.geometry.rows(self.strip, comparison);
+            for row in (0..rows).step_by(LANES) {
+                let lanes = (rows - row).min(LANES);
+                let first = self.row_offsets[comparison] + row;
+                let places: [usize; LANES] = std::array::from_fn(|lane| first + lane);
+                gather(
+                    &self.across,
+                    all,
+                    &places[..lanes],
+                    &mut self.buffers.across,
+                );
+                let across = &self.buffers.across[..self.cell.across_wires()];
+                self.cell.row_result(party, across, &mut result);
+                numbers.extend((0..lanes).map(|lane| number_of(&result, lane)));
+            }
+        }
+    }
+
+    /// What each matrix gives, once all its cells were run.
+    pub fn finish(mut self, party: &P) -> Vec<Swept<P::Label>> {
+        self.store_rows(party);
+        let mut columns = self.column_results(party).into_iter();
+        let mut tallies = self.tallies.into_weights().into_iter();
+        let mut swept = Vec::with_capacity(self.rows.len());
+        for (shape, rows) in self.geometry.shapes().iter().zip(self.rows) {
+            let counters = self.cell.counters().iter().map(|counter| {
+                let count = tallies_of(*counter, *shape);
+                tallies.by_ref().take(count).collect()
+            });
+            swept.push(Swept {
+                shape: *shape,
+                counters: counters.collect(),
+                columns: columns.by_ref().take(shape.columns).collect(),
+                rows,
+            });
+        }
+        swept
+    }
+
+    /// The numbers of all columns.
+    fn column_results(&self, party: &P) -> Vec<Number<P::Label>> {
         let columns = self.column_offsets.last().copied().unwrap_or(0);
         let mut down = vec![[P::Label::default(); LANES]; self.cell.down_wires()];
         let mut result = vec![[P::Label::default(); LANES]; self.cell.result_wires()];
@@ -159,15 +273,22 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
                 down[..lanes].copy_from_slice(&self.down[place..place + lanes]);
             }
             self.cell.result(party, &down, &mut result);
-            let number =
-                |lane: usize| Zeroizing::new(result.iter().map(|wire| wire[lane]).collect());
-            numbers.extend((0..lanes).map(number));
+            numbers.extend((0..lanes).map(|lane| number_of(&result, lane)));
         }
-        let mut numbers = numbers.into_iter();
-        let shapes = self.geometry.shapes().iter();
-        shapes
-            .map(|shape| numbers.by_ref().take(shape.columns).collect())
-            .collect()
+        numbers
+    }
+}
+
+/// The number in a lane.
+fn number_of<L: Copy + Zeroize>(wires: &[Bundle<L>], lane: usize) -> Number<L> {
+    Zeroizing::new(wires.iter().map(|wire| wire[lane]).collect())
+}
+
+/// How many tallies a counter has in a matrix.
+fn tallies_of(counter: Counter, shape: Shape) -> usize {
+    match counter {
+        Counter::Matrix => 1,
+        Counter::Diagonals => (shape.rows + shape.columns).saturating_sub(1),
     }
 }
 
@@ -176,6 +297,7 @@ impl<'a, K: Cell, P: Party> Sweep<'a, K, P> {
 struct Places {
     rows: [usize; LANES],
     columns: [usize; LANES],
+    comparisons: [usize; LANES],
 }
 
 /// Takes the wires at these places, out of planes of `size` each, into bundles.
@@ -207,134 +329,4 @@ fn offsets(sizes: impl Iterator<Item = usize>) -> Vec<usize> {
         offsets.push(next);
     }
     offsets
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::circuit::Clear;
-    use crate::circuit::cells::{LocalCell, UnitCell};
-    use crate::circuit::reduce::{maxima, sums};
-    use crate::wavefront::Shape;
-    use veilpath_channel::memory_pair;
-
-    fn value(number: &[bool]) -> usize {
-        number
-            .iter()
-            .rev()
-            .fold(0, |sum, bit| sum * 2 + usize::from(*bit))
-    }
-
-    fn letters(seed: usize, count: usize) -> Vec<usize> {
-        (0..count)
-            .map(|i| (i * i * 31 + i * seed + seed * 7) / 5 % 4)
-            .collect()
-    }
-
-    fn sweep<K: Cell>(
-        cell: &K,
-        pairs: &[(Vec<usize>, Vec<usize>)],
-        input: impl Fn(usize, usize) -> u64,
-    ) -> Vec<Vec<Number<bool>>> {
-        let (mut channel, _peer) = memory_pair();
-        let shapes = pairs.iter().map(|(a, b)| Shape {
-            rows: a.len(),
-            columns: b.len(),
-        });
-        let geometry = Geometry::new(shapes.collect());
-        let mut party = Clear::new();
-        let mut sweep = Sweep::new(cell, &geometry, &party);
-        for strip in 0..geometry.strips() {
-            sweep.start_strip(strip, &party);
-            for step in 0..geometry.steps(strip) {
-                let inputs: Vec<bool> = geometry
-                    .cells(strip, step)
-                    .flat_map(|at| {
-                        let (a, b) = &pairs[at.comparison];
-                        let value = input(a[strip * STRIP_ROWS + at.row], b[at.column]);
-                        (0..cell.input_wires()).map(move |bit| value >> bit & 1 == 1)
-                    })
-                    .collect();
-                sweep.step(step, &inputs, &mut party, &mut channel).unwrap();
-            }
-        }
-        let cells: usize = pairs.iter().map(|(a, b)| a.len() * b.len()).sum();
-        assert_eq!(party.and_gates(), cells * cell.and_gates());
-        sweep.results(&party)
-    }
-
-    fn pairs() -> Vec<(Vec<usize>, Vec<usize>)> {
-        let sizes = [
-            (0, 4),
-            (4, 0),
-            (1, 1),
-            (30, 17),
-            (129, 40),
-            (20, 200),
-            (300, 260),
-            (128, 3),
-        ];
-        let sizes = sizes.iter().enumerate();
-        sizes
-            .map(|(i, &(m, n))| (letters(i, m), letters(i + 50, n)))
-            .collect()
-    }
-
-    #[test]
-    fn matrices_of_all_sizes_are_swept_together() {
-        let (mut channel, _peer) = memory_pair();
-        let results = sweep(&UnitCell, &pairs(), |x, y| UnitCell.input(x == y));
-        let totals = sums(&mut Clear::new(), &mut channel, results).unwrap();
-        for ((a, b), total) in pairs().iter().zip(totals) {
-            let mut row: Vec<usize> = (0..=b.len()).collect();
-            for (i, x) in a.iter().enumerate() {
-                let mut diagonal = std::mem::replace(&mut row[0], i + 1);
-                for (j, y) in b.iter().enumerate() {
-                    let best = (diagonal + usize::from(x != y))
-                        .min(row[j] + 1)
-                        .min(row[j + 1] + 1);
-                    diagonal = std::mem::replace(&mut row[j + 1], best);
-                }
-            }
-            assert_eq!(a.len() + value(&total), b.len() + row[b.len()]);
-        }
-    }
-
-    #[test]
-    fn the_largest_cell_is_found_in_any_strip() {
-        let (mut channel, _peer) = memory_pair();
-        let cell = LocalCell::new(600, 2, 3);
-        let score = |x: usize, y: usize| if x == y { 2 } else { -1 };
-        let results = sweep(&cell, &pairs(), |x, y| cell.input(score(x, y)));
-        let totals = maxima(&mut Clear::new(), &mut channel, results).unwrap();
-        for ((a, b), total) in pairs().iter().zip(totals) {
-            let mut row = vec![0; b.len() + 1];
-            let mut most = 0;
-            for x in a {
-                let mut diagonal = 0;
-                for (j, y) in b.iter().enumerate() {
-                    let best = (diagonal + score(*x, *y))
-                        .max(row[j] - 3)
-                        .max(row[j + 1] - 3)
-                        .max(0);
-                    diagonal = std::mem::replace(&mut row[j + 1], best);
-                    most = most.max(best);
-                }
-            }
-            assert_eq!(i64::try_from(value(&total)), Ok(most));
-        }
-    }
-
-    #[test]
-    fn a_step_with_too_few_inputs_is_refused() {
-        let (mut channel, _peer) = memory_pair();
-        let geometry = Geometry::new(vec![Shape {
-            rows: 2,
-            columns: 2,
-        }]);
-        let mut party = Clear::new();
-        let mut sweep = Sweep::new(&UnitCell, &geometry, &party);
-        let refused = sweep.step(1, &[true], &mut party, &mut channel);
-        assert!(matches!(refused, Err(MpcError::Misuse(_))));
-    }
 }

@@ -1,0 +1,286 @@
+//! Sums of many numbers with full adders, all lists in lockstep.
+//!
+//! Numbers are split into bits, and a full adder (one gate) turns three bits of a weight into one of the same and one of the next
+//! weight. So every gate makes one bit of two, and the sum of N bits takes less than N gates however many it has. A tree of additions would
+//! cost half as much again, and a counter of w bits w times as much.
+
+use super::numbers::next_carry;
+use super::reduce::Number;
+use super::{Bundle, LANES, Party};
+use crate::error::MpcError;
+use veilpath_channel::Channel;
+use zeroize::{Zeroize, Zeroizing};
+
+/// Bits to be added, by weight: those of weight 1, those of weight 2, those of weight 4 and so on.
+pub type Weights<L> = Vec<Number<L>>;
+
+/// A number and a public factor.
+pub type Multiple<'a, L> = (&'a [L], u64);
+
+/// The sum of each list. At most one gate for every bit that goes in.
+pub fn sums<P: Party>(
+    party: &mut P,
+    channel: &mut dyn Channel,
+    lists: Vec<Vec<Number<P::Label>>>,
+) -> Result<Vec<Number<P::Label>>, MpcError> {
+    let weights = lists.iter().map(|list| by_weight(list)).collect();
+    drop(lists);
+    sums_of_weights(party, channel, weights)
+}
+
+/// The sum of each list, times public factors. A factor costs as many additions as its binary digits have ones.
+pub fn weighted_sums<P: Party>(
+    party: &mut P,
+    channel: &mut dyn Channel,
+    lists: &[Vec<Multiple<'_, P::Label>>],
+) -> Result<Vec<Number<P::Label>>, MpcError> {
+    let weights = lists
+        .iter()
+        .map(|list| {
+            let mut weights = Weights::new();
+            for (number, factor) in list {
+                add_multiple(&mut weights, number, *factor);
+            }
+            weights
+        })
+        .collect();
+    sums_of_weights(party, channel, weights)
+}
+
+/// The sum of each list of bits.
+pub fn sums_of_weights<P: Party>(
+    party: &mut P,
+    channel: &mut dyn Channel,
+    mut weights: Vec<Weights<P::Label>>,
+) -> Result<Vec<Number<P::Label>>, MpcError> {
+    add_until(party, channel, &mut weights, 1)?;
+    let zero = party.constant(false);
+    let sum = |weights: &Weights<P::Label>| {
+        let bits = weights
+            .iter()
+            .map(|bits| bits.first().copied().unwrap_or(zero));
+        let empty = weights.is_empty().then_some(zero);
+        Number::new(bits.chain(empty).collect())
+    };
+    Ok(weights.iter().map(sum).collect())
+}
+
+/// Bits that are added up as they come, in several counters at once. A counter keeps at most two bits of a weight for long, and costs
+/// less than a gate for each bit.
+pub struct Tallies<L: Zeroize> {
+    counters: Vec<Weights<L>>,
+    /// Counters with at least three bits of weight 1.
+    full: Vec<usize>,
+    pending: usize,
+}
+
+/// Bits that are collected before they are added: enough to fill lanes.
+const PENDING: usize = 1 << 11;
+
+impl<L: Copy + Default + Zeroize> Tallies<L> {
+    /// This many counters, all at 0.
+    pub fn new(count: usize) -> Self {
+        Self {
+            counters: (0..count).map(|_| Weights::new()).collect(),
+            full: Vec::new(),
+            pending: 0,
+        }
+    }
+
+    /// Adds a bit to a counter, later.
+    pub fn push(&mut self, counter: usize, bit: L) {
+        let weights = &mut self.counters[counter];
+        if weights.is_empty() {
+            weights.push(Number::default());
+        }
+        weights[0].push(bit);
+        if weights[0].len() == 3 {
+            self.full.push(counter);
+        }
+        self.pending += 1;
+    }
+
+    /// Adds what is pending, if it is much.
+    pub fn settle<P: Party<Label = L>>(
+        &mut self,
+        party: &mut P,
+        channel: &mut dyn Channel,
+    ) -> Result<(), MpcError> {
+        if self.pending < PENDING {
+            return Ok(());
+        }
+        self.pending = 0;
+        let full = std::mem::take(&mut self.full);
+        let taken = |counter: &usize| std::mem::take(&mut self.counters[*counter]);
+        let mut weights: Vec<Weights<L>> = full.iter().map(taken).collect();
+        add_until(party, channel, &mut weights, 2)?;
+        for (counter, weights) in full.into_iter().zip(weights) {
+            self.counters[counter] = weights;
+        }
+        Ok(())
+    }
+
+    /// What each counter has: bits whose sum is its count.
+    pub fn into_weights(self) -> Vec<Weights<L>> {
+        self.counters
+    }
+}
+
+/// Adds a number, times a public factor, to the bits of a sum. No gates.
+pub fn add_multiple<L: Copy + Zeroize>(weights: &mut Weights<L>, number: &[L], factor: u64) {
+    for shift in (0..u64::BITS as usize).filter(|shift| factor >> shift & 1 == 1) {
+        while weights.len() < shift + number.len() {
+            weights.push(Number::new(Vec::new()));
+        }
+        for (bits, bit) in weights[shift..].iter_mut().zip(number) {
+            bits.push(*bit);
+        }
+    }
+}
+
+/// Adds bits of the same weight, from the lowest weight to the highest, until no list has more than `most` (1 or 2) of a weight.
+fn add_until<P: Party>(
+    party: &mut P,
+    channel: &mut dyn Channel,
+    weights: &mut [Weights<P::Label>],
+    most: usize,
+) -> Result<(), MpcError> {
+    let mut weight = 0;
+    while weights.iter().any(|bits| bits.len() > weight) {
+        // Lists without bits of this weight take part without work.
+        let mut bits: Vec<Number<P::Label>> = weights
+            .iter_mut()
+            .map(|bits| bits.get_mut(weight).map(std::mem::take).unwrap_or_default())
+            .collect();
+        while bits.iter().any(|bits| bits.len() > most) {
+            let carries = add_once(party, channel, &mut bits, most)?;
+            for (bits, carries) in weights.iter_mut().zip(carries) {
+                if !carries.is_empty() {
+                    if bits.len() == weight + 1 {
+                        bits.push(Number::default());
+                    }
+                    bits[weight + 1].extend_from_slice(&carries);
+                }
+            }
+        }
+        for (weights, bits) in weights.iter_mut().zip(bits) {
+            if let Some(place) = weights.get_mut(weight) {
+                *place = bits;
+            }
+        }
+        weight += 1;
+    }
+    Ok(())
+}
+
+fn by_weight<L: Copy + Zeroize>(numbers: &[Number<L>]) -> Weights<L> {
+    let width = numbers.iter().map(|number| number.len()).max().unwrap_or(0);
+    let of_weight = |weight: usize| numbers.iter().filter_map(move |number| number.get(weight));
+    (0..width)
+        .map(|weight| Number::new(of_weight(weight).copied().collect()))
+        .collect()
+}
+
+/// Adds threes of bits of one weight in every list, and a pair if only two are left and `most` is 1. The sums replace the bits; the
+/// carries are returned.
+fn add_once<P: Party>(
+    party: &mut P,
+    channel: &mut dyn Channel,
+    lists: &mut [Number<P::Label>],
+    most: usize,
+) -> Result<Vec<Number<P::Label>>, MpcError> {
+    let zero = party.constant(false);
+    let mut threes: Zeroizing<Vec<[P::Label; 3]>> = Zeroizing::default();
+    let mut counts = Vec::with_capacity(lists.len());
+    for bits in lists.iter() {
+        let before = threes.len();
+        let (whole, _) = bits.as_chunks::<3>();
+        threes.extend_from_slice(whole);
+        if let ([x, y], 1) = (&bits[..], most) {
+            threes.push([*x, *y, zero]);
+        }
+        counts.push(threes.len() - before);
+    }
+    party.prepare(threes.len(), channel)?;
+    let mut added = Zeroizing::new(Vec::with_capacity(threes.len()));
+    let mut carried = Zeroizing::new(Vec::with_capacity(threes.len()));
+    for chunk in threes.chunks(LANES) {
+        party.set_lanes(chunk.len());
+        let wire = |place: usize| -> Bundle<P::Label> {
+            std::array::from_fn(|lane| chunk.get(lane).map_or(zero, |three| three[place]))
+        };
+        let (x, y, z) = (wire(0), wire(1), wire(2));
+        let carry = next_carry(party, &x, &y, Some(&z));
+        let sum = party.xor(&party.xor(&x, &y), &z);
+        added.extend_from_slice(&sum[..chunk.len()]);
+        carried.extend_from_slice(&carry[..chunk.len()]);
+    }
+    party.settle(channel)?;
+    let mut carries = Vec::with_capacity(lists.len());
+    let mut first = 0;
+    for (bits, count) in lists.iter_mut().zip(counts) {
+        let range = first..first + count;
+        first = range.end;
+        let rest = bits.get(3 * count..).unwrap_or_default();
+        let left = added[range.clone()].iter().chain(rest).copied().collect();
+        *bits = Number::new(left);
+        carries.push(Number::new(carried[range].to_vec()));
+    }
+    Ok(carries)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::circuit::Clear;
+    use proptest::prelude::*;
+    use veilpath_channel::memory_pair;
+
+    fn value(number: &[bool]) -> u64 {
+        let bits = number.iter().rev();
+        bits.fold(0, |sum, bit| sum * 2 + u64::from(*bit))
+    }
+
+    proptest! {
+        #[test]
+        fn counters_count_with_less_than_a_gate_for_each_bit(
+            bits in prop::collection::vec((0usize..7, any::<bool>()), 0..9000),
+        ) {
+            let (mut channel, _peer) = memory_pair();
+            let mut clear = Clear::new();
+            let mut tallies = Tallies::new(8);
+            let mut expected = [0; 8];
+            for (counter, bit) in &bits {
+                tallies.push(*counter, *bit);
+                expected[*counter] += u64::from(*bit);
+                tallies.settle(&mut clear, &mut channel).unwrap();
+            }
+            let weights = tallies.into_weights();
+            let counts = sums_of_weights(&mut clear, &mut channel, weights).unwrap();
+            let counts: Vec<u64> = counts.iter().map(|count| value(count)).collect();
+            prop_assert_eq!(counts, expected);
+            prop_assert!(clear.and_gates() <= bits.len());
+        }
+
+        #[test]
+        fn public_factors_multiply(
+            lists in prop::collection::vec(prop::collection::vec((0u64..64, 0u64..1000), 0..20), 0..5),
+        ) {
+            let (mut channel, _peer) = memory_pair();
+            let wires = |value: u64| -> Vec<bool> { (0..6).map(|bit| value >> bit & 1 == 1).collect() };
+            let wired: Vec<Vec<(Vec<bool>, u64)>> = lists
+                .iter()
+                .map(|list| list.iter().map(|(value, factor)| (wires(*value), *factor)).collect())
+                .collect();
+            let borrowed: Vec<Vec<Multiple<'_, bool>>> = wired
+                .iter()
+                .map(|list| list.iter().map(|(number, factor)| (&number[..], *factor)).collect())
+                .collect();
+            let got = weighted_sums(&mut Clear::new(), &mut channel, &borrowed).unwrap();
+            let got: Vec<u64> = got.iter().map(|sum| value(sum)).collect();
+            let sum = |list: &Vec<(u64, u64)>| list.iter().map(|(value, factor)| value * factor).sum();
+            let expected: Vec<u64> = lists.iter().map(sum).collect();
+            prop_assert_eq!(got, expected);
+        }
+    }
+}

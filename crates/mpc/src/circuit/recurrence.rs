@@ -1,0 +1,299 @@
+//! From the counts of a recurrence plot to the numbers that were agreed, packed into one.
+//!
+//! With C points, a share of them is computed inside the circuit, in hundredths of a percent, rounded: ⌊(20,000·P + k·C) / (2·k·C)⌋. So
+//! neither P nor C comes out unless it was agreed.
+
+use super::Party;
+use super::adders::{Multiple, Weights, add_multiple, sums_of_weights, weighted_sums};
+use super::cells::{Lines, RecurrenceCell};
+use super::numbers::bits_for;
+use super::quotients::quotients;
+use super::reduce::{Number, Pair};
+use crate::error::MpcError;
+use crate::wavefront::{Shape, Swept};
+use veilpath_channel::Channel;
+use zeroize::Zeroize;
+
+/// A number of a recurrence plot.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum RecurrenceOutput {
+    /// C, the points.
+    Points,
+    /// The share of points on diagonal lines.
+    Diagonals,
+    /// The mean of the two shares below.
+    RowsAndColumns,
+    /// The share of points on lines along rows.
+    Rows,
+    /// The share of points on lines down columns.
+    Columns,
+    /// The mean distance of points from the main diagonal: Σ (column − row) / ((max(m, n) − 1)·C), plus 1 so that it is not negative.
+    Centre,
+}
+
+/// The largest share: one, in hundredths of a percent.
+pub const WHOLE: u64 = 10_000;
+
+impl RecurrenceOutput {
+    /// How many there are.
+    const COUNT: usize = 6;
+
+    /// The largest value in a matrix of this shape. For a share, the next number says that it is undefined.
+    pub fn largest(self, shape: Shape) -> u64 {
+        match self {
+            Self::Points => (shape.rows as u64).saturating_mul(shape.columns as u64),
+            Self::Centre => 2 * WHOLE,
+            _ => WHOLE,
+        }
+    }
+
+    /// Bits of the packed number that it takes.
+    pub fn bits(self, shape: Shape) -> usize {
+        bits_for(self.largest(shape) + u64::from(self != Self::Points))
+    }
+}
+
+/// Which numbers of a recurrence plot come out.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RecurrenceOutputs {
+    /// From the lowest bits.
+    chosen: [Option<RecurrenceOutput>; RecurrenceOutput::COUNT],
+    shortest: usize,
+    undefined_is_zero: bool,
+}
+
+impl RecurrenceOutputs {
+    /// These numbers, each once, the first in the lowest bits, with lines of at least `shortest` points. A share is undefined if there is no
+    /// point; then it counts as 0 (for the centre: as the main diagonal), or is the number after the largest.
+    pub fn new(outputs: &[RecurrenceOutput], shortest: usize, undefined_is_zero: bool) -> Self {
+        Self {
+            chosen: std::array::from_fn(|at| outputs.get(at).copied()),
+            shortest: shortest.max(2),
+            undefined_is_zero,
+        }
+    }
+
+    /// The numbers in the order of their bits, the lowest first.
+    pub fn iter(&self) -> impl Iterator<Item = RecurrenceOutput> + use<> {
+        self.chosen.into_iter().flatten()
+    }
+
+    /// Whether a packed number can be one of a matrix of this shape.
+    pub fn accept(&self, packed: u64, shape: Shape) -> bool {
+        let mut rest = u128::from(packed);
+        let fits = self.iter().all(|output| {
+            let bits = output.bits(shape);
+            let value = rest & ((1 << bits) - 1);
+            rest >>= bits;
+            let undefined = output != RecurrenceOutput::Points && !self.undefined_is_zero;
+            value <= u128::from(output.largest(shape) + u64::from(undefined))
+        });
+        fits && rest == 0
+    }
+
+    /// The cell that counts what is needed.
+    pub fn cell(&self) -> RecurrenceCell {
+        let any = |outputs: &[RecurrenceOutput]| self.iter().any(|it| outputs.contains(&it));
+        let both = RecurrenceOutput::RowsAndColumns;
+        let lines = Lines {
+            shortest: self.shortest,
+            diagonals: any(&[RecurrenceOutput::Diagonals]),
+            rows: any(&[RecurrenceOutput::Rows, both]),
+            columns: any(&[RecurrenceOutput::Columns, both]),
+        };
+        RecurrenceCell::new(lines, any(&[RecurrenceOutput::Centre]))
+    }
+
+    /// The packed numbers of all matrices.
+    pub fn run<P: Party>(
+        &self,
+        party: &mut P,
+        channel: &mut dyn Channel,
+        swept: Vec<Swept<P::Label>>,
+    ) -> Result<Vec<Number<P::Label>>, MpcError> {
+        let shapes: Vec<Shape> = swept.iter().map(|swept| swept.shape).collect();
+        let mut counts = Counts::new(party, channel, &self.cell(), swept)?;
+        for (points, shape) in counts.points.iter_mut().zip(&shapes) {
+            points.truncate(RecurrenceOutput::Points.bits(*shape));
+        }
+        let mut packed: Vec<Number<P::Label>> = shapes.iter().map(|_| Number::default()).collect();
+        for output in self.iter() {
+            let values = match output {
+                RecurrenceOutput::Points => counts.points.clone(),
+                _ => self.shares(party, channel, output, &counts, &shapes)?,
+            };
+            let zero = party.constant(false);
+            for ((packed, value), shape) in packed.iter_mut().zip(values).zip(&shapes) {
+                let bits = value.iter().copied().chain(std::iter::repeat(zero));
+                packed.extend(bits.take(output.bits(*shape)));
+            }
+        }
+        Ok(packed)
+    }
+
+    /// ⌊(20,000·P + k·C) / (2·k·C)⌋ for all matrices.
+    fn shares<P: Party>(
+        &self,
+        party: &mut P,
+        channel: &mut dyn Channel,
+        output: RecurrenceOutput,
+        counts: &Counts<P::Label>,
+        shapes: &[Shape],
+    ) -> Result<Vec<Number<P::Label>>, MpcError> {
+        // (x / 2^a) / y is x / (2^a·y), rounded down as well, so powers of two only shift.
+        let of_shape = |shape: &Shape| match output {
+            RecurrenceOutput::RowsAndColumns => 2,
+            RecurrenceOutput::Centre => shape.rows.max(shape.columns).saturating_sub(1) as u64,
+            _ => 1,
+        };
+        let factors: Vec<u64> = shapes.iter().map(of_shape).collect();
+        let shifts: Vec<u32> = factors.iter().map(|k| k.trailing_zeros() % 64).collect();
+        let numerators: Vec<Vec<Multiple<'_, P::Label>>> = (0..shapes.len())
+            .map(|at| {
+                let mut terms = vec![(&counts.points[at][..], factors[at])];
+                for part in counts.parts(output) {
+                    terms.push((&part[at][..], 2 * WHOLE));
+                }
+                terms
+            })
+            .collect();
+        let mut numerators = weighted_sums(party, channel, &numerators)?;
+        for (numerator, shift) in numerators.iter_mut().zip(&shifts) {
+            let dropped = (*shift as usize + 1).min(numerator.len());
+            numerator.drain(..dropped);
+        }
+        let denominators: Vec<Vec<Multiple<'_, P::Label>>> = counts
+            .points
+            .iter()
+            .zip(factors.iter().zip(&shifts))
+            .map(|(points, (factor, shift))| vec![(&points[..], factor >> shift)])
+            .collect();
+        let denominators = weighted_sums(party, channel, &denominators)?;
+        let pairs: Vec<Pair<'_, P::Label>> = numerators
+            .iter()
+            .zip(&denominators)
+            .map(|(x, y)| (&x[..], &y[..]))
+            .collect();
+        let largest = output.largest(Shape {
+            rows: 0,
+            columns: 0,
+        });
+        let of_zero = match (self.undefined_is_zero, output) {
+            (false, _) => largest + 1,
+            (true, RecurrenceOutput::Centre) => WHOLE,
+            (true, _) => 0,
+        };
+        quotients(party, channel, &pairs, bits_for(largest + 1), of_zero)
+    }
+}
+
+/// The counts of all matrices. A direction of lines that was not counted has no numbers.
+struct Counts<L: Zeroize> {
+    points: Vec<Number<L>>,
+    diagonals: Vec<Number<L>>,
+    rows: Vec<Number<L>>,
+    columns: Vec<Number<L>>,
+    /// Σ (column − row + max(m, n) − 1) over all points.
+    centre: Vec<Number<L>>,
+}
+
+impl<L: Copy + Default + Zeroize> Counts<L> {
+    fn new<P: Party<Label = L>>(
+        party: &mut P,
+        channel: &mut dyn Channel,
+        cell: &RecurrenceCell,
+        mut swept: Vec<Swept<L>>,
+    ) -> Result<Self, MpcError> {
+        let lines = cell.lines();
+        let mut next = 1;
+        let mut ends = (0, 0);
+        let mut of_lines = |counted: bool, row_ends: bool, column_ends: bool| {
+            if !counted {
+                return Vec::new();
+            }
+            let weights = swept.iter().map(|swept| {
+                let mut weights = Weights::new();
+                let factors = [1, lines.shortest as u64 - 1];
+                for (counter, factor) in (next..).zip(&factors[..lines.counters()]) {
+                    for tally in swept.counters.get(counter).into_iter().flatten() {
+                        add_weights(&mut weights, tally, *factor);
+                    }
+                }
+                if lines.have_ends() {
+                    let rows = swept.rows.iter().filter(|_| row_ends);
+                    let rows = rows.filter_map(|row| row.get(ends.0));
+                    let columns = swept.columns.iter().filter(|_| column_ends);
+                    let columns = columns.filter_map(|column| column.get(ends.1));
+                    for end in rows.chain(columns) {
+                        add_multiple(&mut weights, &[*end], 1);
+                    }
+                }
+                weights
+            });
+            let weights = weights.collect();
+            next += lines.counters();
+            ends = (
+                ends.0 + usize::from(row_ends),
+                ends.1 + usize::from(column_ends),
+            );
+            weights
+        };
+        let diagonals = of_lines(lines.diagonals, true, true);
+        let rows = of_lines(lines.rows, true, false);
+        let columns = of_lines(lines.columns, false, true);
+        let tallies = |swept: &mut Swept<L>| match swept.counters.first_mut() {
+            Some(tallies) => std::mem::take(tallies),
+            None => Vec::new(),
+        };
+        let by_diagonal: Vec<usize> = swept
+            .iter()
+            .map(|swept| swept.counters.first().map_or(0, Vec::len))
+            .collect();
+        let all: Vec<Weights<L>> = swept.iter_mut().flat_map(tallies).collect();
+        let mut all = sums_of_weights(party, channel, all)?.into_iter();
+        let mut points = Vec::with_capacity(swept.len());
+        let mut centre = Vec::with_capacity(swept.len());
+        for (swept, count) in swept.iter().zip(by_diagonal) {
+            let Shape { rows, columns } = swept.shape;
+            let (mut sum, mut weighted) = (Weights::new(), Weights::new());
+            // The first diagonal is that of the lower left corner: its points are m − 1 rows below the main diagonal.
+            let first = rows.max(columns) - rows;
+            for (at, number) in all.by_ref().take(count).enumerate() {
+                add_multiple(&mut sum, &number, 1);
+                if count > 1 {
+                    add_multiple(&mut weighted, &number, (first + at) as u64);
+                }
+            }
+            points.push(sum);
+            centre.push(weighted);
+        }
+        Ok(Self {
+            points: sums_of_weights(party, channel, points)?,
+            diagonals: sums_of_weights(party, channel, diagonals)?,
+            rows: sums_of_weights(party, channel, rows)?,
+            columns: sums_of_weights(party, channel, columns)?,
+            centre: sums_of_weights(party, channel, centre)?,
+        })
+    }
+
+    /// What is added up for P.
+    fn parts(&self, output: RecurrenceOutput) -> Vec<&[Number<L>]> {
+        match output {
+            RecurrenceOutput::Points => Vec::new(),
+            RecurrenceOutput::Diagonals => vec![&self.diagonals],
+            RecurrenceOutput::RowsAndColumns => vec![&self.rows, &self.columns],
+            RecurrenceOutput::Rows => vec![&self.rows],
+            RecurrenceOutput::Columns => vec![&self.columns],
+            RecurrenceOutput::Centre => vec![&self.centre],
+        }
+    }
+}
+
+/// Adds bits by weight, times a public factor, to others. No gates.
+fn add_weights<L: Copy + Zeroize>(weights: &mut Weights<L>, more: &Weights<L>, factor: u64) {
+    for (weight, bits) in more.iter().enumerate() {
+        for bit in bits.iter() {
+            add_multiple(weights, &[*bit], factor << weight);
+        }
+    }
+}

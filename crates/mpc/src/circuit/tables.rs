@@ -1,0 +1,108 @@
+//! Public tables that are read at a secret place: the distance of a rank.
+
+use super::reduce::Number;
+use super::{Bundle, LANES, Party};
+use crate::error::MpcError;
+use veilpath_channel::Channel;
+use zeroize::{Zeroize, Zeroizing};
+
+/// The entry of a public table at each of some secret places. A place beyond the table has entry 0.
+///
+/// With w bits of the place 2^w − w − 1 gates, however wide the entries are: these are the products of all sets of its bits, and every bit of
+/// the entry is the exclusive or of some products (its algebraic normal form).
+pub fn entries<P: Party>(
+    party: &mut P,
+    channel: &mut dyn Channel,
+    table: &[u64],
+    places: &[Number<P::Label>],
+    width: usize,
+) -> Result<Vec<Number<P::Label>>, MpcError> {
+    let most = places.iter().map(|place| place.len()).max().unwrap_or(0);
+    let bits = most.min((usize::BITS - table.len().leading_zeros()) as usize);
+    // Table by table, the coefficient of each product.
+    let mut coefficients: Vec<u64> = (0..1 << bits)
+        .map(|place| table.get(place).copied().unwrap_or(0))
+        .collect();
+    for bit in 0..bits {
+        for place in (0..coefficients.len()).filter(|place| place >> bit & 1 == 1) {
+            coefficients[place] ^= coefficients[place ^ 1 << bit];
+        }
+    }
+    let zero = party.constant(false);
+    let mut results = Vec::with_capacity(places.len());
+    for chunk in places.chunks(LANES) {
+        party.prepare(chunk.len() * (coefficients.len() - bits - 1), channel)?;
+        party.set_lanes(chunk.len());
+        let bundle = |bit: usize| -> Bundle<P::Label> {
+            std::array::from_fn(|lane| {
+                let place = chunk.get(lane);
+                *place.and_then(|place| place.get(bit)).unwrap_or(&zero)
+            })
+        };
+        let products = products(party, bits, bundle);
+        party.settle(channel)?;
+        let entry: Zeroizing<Vec<Bundle<P::Label>>> = Zeroizing::new(
+            (0..width)
+                .map(|bit| {
+                    let used = coefficients.iter().zip(products.iter());
+                    let used = used.filter(|(entry, _)| bit < 64 && **entry >> bit & 1 == 1);
+                    let none = party.constants(false);
+                    used.fold(none, |sum, (_, product)| party.xor(&sum, product))
+                })
+                .collect(),
+        );
+        let number = |lane: usize| Number::new(entry.iter().map(|wire| wire[lane]).collect());
+        results.extend((0..chunk.len()).map(number));
+    }
+    Ok(results)
+}
+
+/// The products of all sets of bits; the binary digits of its place say which bits are in a product.
+fn products<P: Party>(
+    party: &mut P,
+    bits: usize,
+    bundle: impl Fn(usize) -> Bundle<P::Label>,
+) -> Zeroizing<Vec<Bundle<P::Label>>>
+where
+    P::Label: Zeroize,
+{
+    let mut products = Zeroizing::new(Vec::with_capacity(1 << bits));
+    products.push(party.constants(true));
+    for bit in 0..bits {
+        let factor = bundle(bit);
+        products.push(factor);
+        for set in 1..1 << bit {
+            let product = party.and(&products[set], &factor);
+            products.push(product);
+        }
+    }
+    products
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::circuit::Clear;
+    use veilpath_channel::memory_pair;
+
+    #[test]
+    fn every_place_has_its_entry() {
+        for (count, bits) in [(1, 1), (2, 1), (3, 2), (27, 5), (32, 5), (27, 6)] {
+            let table: Vec<u64> = (0..count).map(|at| (at * at * 977 + 3) % 8192).collect();
+            let place = |at: u64| Number::new((0..bits).map(|bit| at >> bit & 1 == 1).collect());
+            let places: Vec<_> = (0..1 << bits).map(place).collect();
+            let (mut channel, _peer) = memory_pair();
+            let mut clear = Clear::new();
+            let got = entries(&mut clear, &mut channel, &table, &places, 13).unwrap();
+            let value = |number: &Number<bool>| {
+                let bits = number.iter().rev();
+                bits.fold(0, |sum, bit| sum * 2 + u64::from(*bit))
+            };
+            for (at, entry) in table.iter().enumerate() {
+                assert_eq!(value(&got[at]), *entry, "{at} of {count}");
+            }
+            let most = places.len() * ((1 << bits) - bits - 1);
+            assert!(clear.and_gates() <= most);
+        }
+    }
+}
